@@ -1,0 +1,121 @@
+/* Evenflow: a tensor engine whose calls never get slower.
+ *
+ * This is the only header a user of the C library needs (ef_ops.h, generated, adds one typed
+ * function per op). Conventions:
+ *   - A function that can fail returns `ef_status *`; NULL means success. Results leave through
+ *     the last parameters and are untouched after a failure.
+ *   - Arguments are borrowed. Results belong to the caller, who releases them with the matching
+ *     `_release`, `_free` or `_unref`.
+ *   - Every function may be called from any thread; one object is used by one thread at a time
+ *     unless its comment says otherwise. Tensors, attributes, functions and sessions may be shared.
+ *   - The library never prints, exits or aborts. */
+#ifndef EVENFLOW_H
+#define EVENFLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- status ---------------------------------------------------------------------------------
+ * The codes are TensorFlow's, number for number, so each maps on one exception class. */
+typedef enum ef_code {
+    EF_OK = 0,
+    EF_CANCELLED = 1,
+    EF_UNKNOWN = 2,
+    EF_INVALID = 3, /* InvalidArgumentError */
+    EF_DEADLINE = 4,
+    EF_NOT_FOUND = 5,
+    EF_ALREADY_EXISTS = 6,
+    EF_PERMISSION_DENIED = 7,
+    EF_NO_MEMORY = 8, /* ResourceExhaustedError */
+    EF_FAILED_PRECONDITION = 9,
+    EF_ABORTED = 10,
+    EF_OUT_OF_RANGE = 11,
+    EF_UNIMPLEMENTED = 12,
+    EF_INTERNAL = 13,
+    EF_UNAVAILABLE = 14,
+    EF_DATA_LOSS = 15,
+    EF_UNAUTHENTICATED = 16
+} ef_code;
+
+typedef struct ef_status ef_status; /* NULL: success */
+ef_code ef_status_code(const ef_status *s);         /* EF_OK for NULL */
+const char *ef_status_message(const ef_status *s);  /* "" for NULL; lives as long as s */
+void ef_status_free(ef_status *s);                  /* NULL is fine */
+
+/* ---- dtypes: TensorFlow's numbers ----------------------------------------------------------- */
+typedef enum ef_dtype {
+    EF_NO_DTYPE = 0,
+    EF_F32 = 1,
+    EF_F64 = 2,
+    EF_I32 = 3,
+    EF_U8 = 4,
+    EF_I16 = 5,
+    EF_I8 = 6,
+    EF_STRING = 7,
+    EF_C64 = 8,
+    EF_I64 = 9,
+    EF_BOOL = 10,
+    EF_BF16 = 14,
+    EF_U16 = 17,
+    EF_C128 = 18,
+    EF_F16 = 19,
+    EF_RESOURCE = 20,
+    EF_VARIANT = 21,
+    EF_U32 = 22,
+    EF_U64 = 23,
+    EF_DTYPES = 24 /* size of a table indexed by dtype */
+} ef_dtype;
+
+size_t ef_dtype_size(ef_dtype t);            /* bytes of one element; 0 if t is not a dtype */
+const char *ef_dtype_name(ef_dtype t);       /* "float32", "bfloat16", ... */
+ef_dtype ef_dtype_find(const char *name);    /* "float32", "float", "half", ...; EF_NO_DTYPE if none */
+
+/* ---- shapes -----------------------------------------------------------------------------------
+ * rank -1: unknown rank. A dim >= 0 is known, EF_DIM_UNKNOWN is unknown; any other negative value
+ * is symbolic: it stands for a*s+b over a named size s (read it with the ef_dim_ functions). */
+enum { EF_MAX_RANK = 8 };
+#define EF_DIM_UNKNOWN ((int64_t)-1)
+
+typedef struct ef_shape {
+    int32_t rank;
+    int32_t reserved;
+    int64_t dim[EF_MAX_RANK];
+} ef_shape;
+
+/* ---- tensors ----------------------------------------------------------------------------------
+ * A tensor is a small value: it may sit on the stack, in an array, or inside your own object. Make
+ * one with the functions below, copy it with ef_tensor_copy (never by assignment: small data lives
+ * inside), end it with ef_tensor_release. Values are immutable once made; ef_tensor_data settles
+ * deferred work. The fields are for reading dtype and shape quickly; write to none of them. */
+typedef struct ef_storage ef_storage;
+typedef struct ef_tensor {
+    uint8_t dtype; /* ef_dtype */
+    int8_t rank;   /* -1 only for symbolic tensors of unknown rank */
+    uint8_t device;
+    uint8_t flags;     /* EF_TENSOR_ bits */
+    uint32_t record;   /* tape record that made it; 0: none */
+    uint64_t tape;     /* the tape `record` belongs to */
+    int64_t dim[EF_MAX_RANK];
+    void *data;          /* NULL while deferred or symbolic: use ef_tensor_data */
+    ef_storage *storage; /* counted; NULL: data is in `small`, or borrowed */
+    unsigned char small[32];
+} ef_tensor;
+enum { EF_TENSOR_SYMBOLIC = 1, EF_TENSOR_WATCHED = 2 };
+
+/* Copies n bytes in. `shape` NULL means a scalar. Elements of EF_STRING are `const char *`. */
+ef_status *ef_tensor_from(ef_dtype dtype, const ef_shape *shape, const void *values, ef_tensor *out);
+/* Uninitialised memory to fill through ef_tensor_data before anyone else sees the tensor. */
+ef_status *ef_tensor_new(ef_dtype dtype, const ef_shape *shape, ef_tensor *out);
+void ef_tensor_copy(ef_tensor *dst, const ef_tensor *src);
+void ef_tensor_release(ef_tensor *t); /* leaves a zeroed tensor; releasing it again is harmless */
+ef_shape ef_tensor_shape(const ef_tensor *t);
+int64_t ef_tensor_count(const ef_tensor *t); /* elements; -1 if not known */
+size_t ef_tensor_bytes(const ef_tensor *t);
+/* Runs whatever deferred work the value needs; *data then points at the elements, row by row. */
+ef_status *ef_tensor_data(const ef_tensor *t, const void **data);
+

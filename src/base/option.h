@@ -1,0 +1,10 @@
+/* Options come from the environment, read once: EF_LOG=rewrite,plan  EF_PASSES=-fuse,-fold
+ * EVENFLOW_SYNC=1  EF_THREADS=n. */
+#ifndef EF_BASE_OPTION_H
+#define EF_BASE_OPTION_H
+#include <stdbool.h>
+#include <stdint.h>
+/* Whether `word` stands in the comma-separated list of environment variable `name`. */
+bool ef_option_has(const char *name, const char *word);
+int64_t ef_option_int(const char *name, int64_t otherwise);
+#endif

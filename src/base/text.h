@@ -1,0 +1,19 @@
+/* Building text: a growable string that remembers running out of memory instead of failing at each
+ * append; and a small value for use inside printf arguments. */
+#ifndef EF_BASE_TEXT_H
+#define EF_BASE_TEXT_H
+#include "base/status.h"
+
+typedef struct ef_text {
+    char *at; /* NUL-terminated once anything was added; may be NULL while empty */
+    size_t n, cap;
+    bool failed;
+} ef_text; /* zero-initialised: empty */
+void ef_text_add(ef_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void ef_text_bytes(ef_text *t, const char *p, size_t n);
+void ef_text_free(ef_text *t);
+
+typedef struct ef_brief {
+    char text[120];
+} ef_brief; /* returned by value by ef_shape_brief and friends */
+#endif

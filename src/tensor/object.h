@@ -1,0 +1,53 @@
+/* Objects behind resource and variant tensors. Both begin with an ef_storage, so a tensor counts
+ * them like any other storage. */
+#ifndef EF_TENSOR_OBJECT_H
+#define EF_TENSOR_OBJECT_H
+#include "tensor/tensor.h"
+#include <pthread.h>
+
+typedef enum ef_object_kind {
+    EF_OBJECT_VARIABLE = 1,
+    EF_OBJECT_LIST,     /* TensorList: an immutable value, copied on write, in place when sole */
+    EF_OBJECT_STACK,
+    EF_OBJECT_COUNTER,  /* a stateful random op's position */
+    EF_OBJECT_ITERATOR, /* implemented by data */
+    EF_OBJECT_OTHER
+} ef_object_kind;
+
+typedef struct ef_object {
+    ef_storage base; /* kind EF_STORE_OBJECT; base.data points at the object itself */
+    ef_object_kind kind;
+    const char *type_name; /* for messages: "variable", "TensorList" */
+} ef_object;
+
+/* A scalar resource or variant tensor that owns one reference to o (taken over). */
+void ef_tensor_from_object(ef_tensor *t, ef_dtype dtype, ef_object *o);
+/* NULL if t is not of that kind. */
+ef_object *ef_tensor_object(const ef_tensor *t, ef_object_kind kind);
+
+/* A variable: a named, typed place for a value. The lock (rank 10) guards `value`, `version` and
+ * `name`; hold it only to swap or copy tensor values, never while a kernel runs. */
+typedef struct ef_variable {
+    ef_object object;
+    pthread_mutex_t lock;
+    ef_dtype dtype;
+    ef_shape shape;  /* what may be assigned; dims may be unknown */
+    ef_tensor value; /* dtype 0 while uninitialised */
+    uint64_t version; /* grows with every write */
+    char *name;
+    bool trainable;
+} ef_variable;
+
+ef_status *ef_variable_make(ef_dtype dtype, const ef_shape *shape, const char *name,
+                            ef_variable **out);
+/* A counted view of the present value; EF_FAILED_PRECONDITION while uninitialised. */
+ef_status *ef_variable_read(ef_variable *v, ef_tensor *out);
+/* Replaces the value (checks dtype and shape). `value` is borrowed: storage is shared, copied only
+ * when a later in-place write needs it. */
+ef_status *ef_variable_write(ef_variable *v, const ef_tensor *value);
+/* For in-place updates: returns the value's bytes with sole ownership, copying first if somebody
+ * else holds them. The caller holds no lock; updates of one variable are ordered by the plan, and
+ * concurrent ones from several threads take v->lock around begin/end themselves by these calls. */
+ef_status *ef_variable_begin_update(ef_variable *v, ef_tensor **value); /* locks v */
+void ef_variable_end_update(ef_variable *v);                            /* version++, unlocks */
+#endif

@@ -1,0 +1,93 @@
+/* Storage and tensors, as the inside of the library sees them.
+ *
+ * A tensor's bytes are in one of three places: in the value itself (`data == small`, plain types up
+ * to 32 bytes), in counted storage, or borrowed (storage NULL, data elsewhere: a plan's arena).
+ * A deferred tensor has storage whose `data` is NULL until the pending graph is run. Elements of
+ * managed types: EF_STRING is an array of ef_str; an EF_RESOURCE or EF_VARIANT tensor is a scalar
+ * whose storage *is* the object (see object.h) and whose data points at it. */
+#ifndef EF_TENSOR_TENSOR_H
+#define EF_TENSOR_TENSOR_H
+#include "base/status.h"
+#include "evenflow.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+#include <stdatomic.h>
+
+struct ef_storage {
+    atomic_int refs;
+    uint8_t device, kind; /* kind: ef_storage_kind */
+    uint16_t reserved;
+    size_t bytes;                  /* capacity in bytes */
+    void *data;                    /* NULL: deferred */
+    void (*end)(ef_storage *self); /* releases everything, itself included */
+};
+typedef enum ef_storage_kind {
+    EF_STORE_BYTES,  /* from the device allocator */
+    EF_STORE_STRINGS,
+    EF_STORE_FOREIGN, /* somebody else's memory with their own end() */
+    EF_STORE_OBJECT,  /* resource or variant: object.h */
+    EF_STORE_GRAPH,   /* the graph of a symbolic tensor */
+    EF_STORE_PENDING  /* deferred result; data appears when the pending graph has run */
+} ef_storage_kind;
+
+static inline ef_storage *ef_storage_ref(ef_storage *s) {
+    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+    return s;
+}
+static inline void ef_storage_unref(ef_storage *s) {
+    if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1) s->end(s);
+}
+static inline bool ef_storage_sole(const ef_storage *s) {
+    return atomic_load_explicit(&s->refs, memory_order_acquire) == 1;
+}
+/* From the device's caching allocator, 64-byte aligned, refs 1. For EF_STRING: n empty ef_str. */
+ef_status *ef_storage_new(ef_dtype dtype, int64_t count, ef_storage **out);
+
+typedef struct ef_str { /* one string element; owned by its storage */
+    char *at;           /* NULL when n = 0; not NUL-terminated */
+    size_t n;
+} ef_str;
+ef_status *ef_str_set(ef_str *s, const char *bytes, size_t n); /* copies; frees the old */
+
+/* Fast paths used everywhere. */
+static inline void ef_tensor_move(ef_tensor *dst, ef_tensor *src) { /* src is zeroed */
+    *dst = *src;
+    if (src->data == (void *)src->small) dst->data = dst->small;
+    memset(src, 0, sizeof *src);
+}
+static inline ef_shape ef_shape_from(const ef_tensor *t) {
+    ef_shape s = {.rank = t->rank};
+    memcpy(s.dim, t->dim, sizeof s.dim);
+    return s;
+}
+static inline int64_t ef_count(const ef_tensor *t) { /* dims known */
+    int64_t n = 1;
+    for (int d = 0; d < t->rank; d++) n *= t->dim[d];
+    return n;
+}
+/* Sets dtype and dims; leaves data and storage alone. */
+void ef_tensor_shape_set(ef_tensor *t, ef_dtype dtype, const ef_shape *s);
+/* Gives t (zeroed or released) its own memory: small if it fits, else storage. */
+ef_status *ef_tensor_alloc(ef_tensor *t, ef_dtype dtype, const ef_shape *s);
+/* The same bytes under another shape of equal count (shares storage; copies small data). */
+void ef_tensor_reshaped(ef_tensor *dst, const ef_tensor *src, const ef_shape *s);
+/* A deep copy with sole storage. */
+ef_status *ef_tensor_clone(ef_tensor *dst, const ef_tensor *src);
+/* Wraps memory of somebody else; end(storage) is called when the last user is gone. */
+ef_status *ef_tensor_wrap(ef_dtype dtype, const ef_shape *s, void *data, void (*end)(void *arg),
+                          void *arg, ef_tensor *out);
+bool ef_tensor_same_bytes(const ef_tensor *a, const ef_tensor *b); /* dtype, shape and elements */
+uint64_t ef_tensor_hash(uint64_t h, const ef_tensor *t);          /* of dtype, shape and elements */
+ef_brief ef_tensor_brief(const ef_tensor *t); /* "float32 [2, 3]" */
+#define EF_TENSOR(t) ef_tensor_brief(t).text
+
+/* Installed by eager: runs the pending graph that owns `s`. NULL until then. */
+extern ef_status *(*ef_settle_hook)(ef_storage *s);
+static inline ef_status *ef_tensor_settle(ef_tensor *t) { /* afterwards t->data is set */
+    if (EF_LIKELY(t->data != NULL)) return NULL;
+    if (t->storage != NULL && t->storage->data == NULL && t->storage->kind == EF_STORE_PENDING)
+        EF_TRY(ef_settle_hook(t->storage));
+    if (t->storage != NULL) t->data = t->storage->data;
+    return NULL;
+}
+#endif

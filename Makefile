@@ -1,0 +1,49 @@
+# Everything a reader needs to type. The work is done by CMake (CMakeLists.txt) and the programs in
+# scripts/ and tools/; this file only names the tasks.
+BUILD ?= build
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 300
+PYTHON ?= python3
+
+.PHONY: all setup build run test bench check asan tsan fuzz install clean
+
+all: build
+
+setup:
+	@scripts/setup
+
+build: setup
+	@scripts/build $(BUILD) -j$(JOBS)
+
+run: build
+	@scripts/run_examples $(BUILD)
+
+test: build
+	@$(PYTHON) tools/run_tests.py $(BUILD) --jobs $(JOBS)
+
+bench: build
+	@scripts/run_bench $(BUILD)
+
+check:
+	@scripts/setup --check
+	@scripts/build $(BUILD) -j$(JOBS)
+	@$(PYTHON) tools/check.py $(BUILD)
+
+asan: setup
+	@scripts/build $(BUILD)-asan -j$(JOBS) -DEF_SANITIZE=address
+	@$(PYTHON) tools/run_tests.py $(BUILD)-asan --jobs $(JOBS) --limit 900 --no-python
+
+tsan: setup
+	@scripts/build $(BUILD)-tsan -j$(JOBS) -DEF_SANITIZE=thread
+	@$(PYTHON) tools/run_tests.py $(BUILD)-tsan --jobs $(JOBS) --limit 900 --no-python
+
+fuzz: setup
+	@scripts/build $(BUILD)-asan -j$(JOBS) -DEF_SANITIZE=address
+	@scripts/run_fuzz $(BUILD)-asan $(FUZZ_SECONDS)
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan

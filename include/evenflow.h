@@ -119,3 +119,80 @@ size_t ef_tensor_bytes(const ef_tensor *t);
 /* Runs whatever deferred work the value needs; *data then points at the elements, row by row. */
 ef_status *ef_tensor_data(const ef_tensor *t, const void **data);
 
+/* ---- ops --------------------------------------------------------------------------------------
+ * Ops carry TensorFlow's raw op names and attributes. */
+typedef struct ef_op ef_op;
+typedef struct ef_attrs ef_attrs;
+typedef struct ef_graph ef_graph;
+const ef_op *ef_op_find(const char *name); /* NULL if there is none */
+
+/* One attribute by name. Lists: n elements; scalars: n is ignored. */
+typedef enum ef_attr_kind {
+    EF_ATTR_BOOL,
+    EF_ATTR_INT,
+    EF_ATTR_FLOAT,
+    EF_ATTR_STRING, /* also for choices such as padding */
+    EF_ATTR_TYPE,
+    EF_ATTR_SHAPE,
+    EF_ATTR_TENSOR,
+    EF_ATTR_FUNC,
+    EF_ATTR_INTS,
+    EF_ATTR_FLOATS,
+    EF_ATTR_BOOLS,
+    EF_ATTR_TYPES,
+    EF_ATTR_SHAPES,
+    EF_ATTR_STRINGS,
+    EF_ATTR_FUNCS
+} ef_attr_kind;
+typedef struct ef_attr_value {
+    const char *name;
+    ef_attr_kind kind;
+    int n;
+    union {
+        bool b;
+        int64_t i;
+        double f;
+        const char *s;
+        ef_dtype type;
+        const ef_shape *shape;
+        const ef_tensor *tensor;
+        ef_graph *func;
+        const int64_t *ints;
+        const float *floats;
+        const bool *bools;
+        const ef_dtype *types;
+        const ef_shape *shapes;
+        const char *const *strings;
+        ef_graph *const *funcs;
+    } as;
+} ef_attr_value;
+#define EF_SET_BOOL(key, v) {.name = (key), .kind = EF_ATTR_BOOL, .as = {.b = (v)}}
+#define EF_SET_INT(key, v) {.name = (key), .kind = EF_ATTR_INT, .as = {.i = (v)}}
+#define EF_SET_FLOAT(key, v) {.name = (key), .kind = EF_ATTR_FLOAT, .as = {.f = (v)}}
+#define EF_SET_STRING(key, v) {.name = (key), .kind = EF_ATTR_STRING, .as = {.s = (v)}}
+#define EF_SET_TYPE(key, v) {.name = (key), .kind = EF_ATTR_TYPE, .as = {.type = (v)}}
+#define EF_SET_SHAPE(key, v) {.name = (key), .kind = EF_ATTR_SHAPE, .as = {.shape = (v)}}
+#define EF_SET_TENSOR(key, v) {.name = (key), .kind = EF_ATTR_TENSOR, .as = {.tensor = (v)}}
+#define EF_SET_FUNC(key, v) {.name = (key), .kind = EF_ATTR_FUNC, .as = {.func = (v)}}
+#define EF_SET_INTS(key, count, v) \
+    {.name = (key), .kind = EF_ATTR_INTS, .n = (count), .as = {.ints = (v)}}
+#define EF_SET_TYPES(key, count, v) \
+    {.name = (key), .kind = EF_ATTR_TYPES, .n = (count), .as = {.types = (v)}}
+#define EF_SET_FUNCS(key, count, v) \
+    {.name = (key), .kind = EF_ATTR_FUNCS, .n = (count), .as = {.funcs = (v)}}
+
+/* Attributes checked once and ready for any number of calls. */
+ef_status *ef_attrs_make(const ef_op *op, const ef_attr_value *set, int n, const ef_attrs **out);
+const ef_attrs *ef_attrs_ref(const ef_attrs *a);
+void ef_attrs_unref(const ef_attrs *a); /* NULL is fine */
+
+/* The one call behind every op. Outside any graph it runs at once, or is deferred where fusion
+ * pays; inside ef_graph_enter it adds a node and the results are symbolic. attrs NULL: defaults.
+ * `out` has room for max_out tensors; *n_out says how many were made. */
+ef_status *ef_call_op(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
+                      ef_tensor *out, int max_out, int *n_out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

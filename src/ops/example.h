@@ -1,0 +1,27 @@
+/* Examples in op records: inputs and attributes written as text, from which tests, docs and fuzzers
+ * make real calls.
+ *
+ *   "T[2,3] T[3]"                  random inputs; T: once for every dtype its set allows
+ *   "float[4]:0.1..0.9"            values in a range; "int32[5]:0..3" integers in [0, 3)
+ *   "int32[2]{0,1} string[]{ab}"   given values, row by row ("int32[]{1}" is a scalar)
+ *   "var(float[2,3])"              a resource: a fresh variable holding such a value
+ *   "... axis=1 padding='SAME' strides=[1,2,2,1] DstT=int32"      attributes
+ * Items are separated by spaces; arguments that stand for several tensors are just written out.
+ * Random floats are distinct and away from zero, so that finite differences see no kink. */
+#ifndef EF_OPS_EXAMPLE_H
+#define EF_OPS_EXAMPLE_H
+#include "ops/op.h"
+
+enum { EF_EXAMPLE_MAX_IN = 32 };
+typedef struct ef_example {
+    const ef_attrs *attrs; /* counted */
+    int n_in;
+    ef_tensor in[EF_EXAMPLE_MAX_IN];
+} ef_example;
+/* How many examples the op has (made-up ones included), dtype choices counted apart. */
+int ef_example_count(const ef_op *op);
+ef_status *ef_example_make(const ef_op *op, int k, uint64_t seed, ef_example *out);
+/* "Sum #3 (float[2,3] int32[]{1} keep_dims=true)": for messages. */
+void ef_example_name(const ef_op *op, int k, char *out, size_t n);
+void ef_example_free(ef_example *e);
+#endif

@@ -1,0 +1,165 @@
+/* What an op is: one constant record per op. The record is the registration: all.def lists its name
+ * once, and the enum, the table and the extern come from that list. See docs/style.md for examples.
+ *
+ * Notation of arguments is TensorFlow's: "x: T", "values: N * T", "args: Tin" (Tin a list(type)),
+ * "resource: resource", "axis: int32", "out: dtype" (a type attribute). */
+#ifndef EF_OPS_OP_H
+#define EF_OPS_OP_H
+#include "base/status.h"
+#include "ops/attr.h"
+#include "tensor/object.h"
+#include "tensor/tensor.h"
+
+enum { EF_MAX_ARGS = 16, EF_MAX_ATTRS = 16, EF_MAX_KERNELS = 4, EF_MAX_EXAMPLES = 8 };
+
+/* What is known of a value before it exists. */
+typedef struct ef_fact {
+    ef_dtype dtype;
+    ef_shape shape;
+    const ef_tensor *value;       /* its elements, when known (a constant); else NULL */
+    const struct ef_fact *handle; /* EF_RESOURCE: dtype and shape of what is behind it; or NULL */
+} ef_fact;
+
+/* Shape inference. Counts and dtypes of in and out are already checked and filled in from the
+ * argument notation; the function checks shapes and sets out[k].shape (preset to unknown rank).
+ * Input dims may be unknown or symbolic; values may be unknown. */
+typedef struct ef_infer {
+    const ef_op *op;
+    const void *attrs; /* the op's own struct */
+    int n_in, n_out;
+    const ef_fact *in;
+    ef_fact *out;
+} ef_infer;
+
+/* One run of a kernel. Shapes of in and out are known and correct; in[k]->data is set. out[k]->data
+ * is set too (memory of the right size, uninitialised) unless its shape depends on values or its
+ * dtype is managed: then the kernel calls ef_out_alloc, ef_out_share or ef_out_object. */
+typedef struct ef_call {
+    const ef_op *op;
+    const void *attrs;
+    int n_in, n_out;
+    ef_tensor *const *in, *const *out;
+    void *scratch; /* as many bytes as the kernel's scratch function asked for, 64-byte aligned */
+    void *state;   /* what prepare made; NULL if it was not called (eager): run must cope */
+} ef_call;
+ef_status *ef_out_alloc(const ef_call *c, int k, const ef_shape *shape); /* new memory for out[k] */
+ef_status *ef_out_share(const ef_call *c, int k, const ef_tensor *t); /* out[k] is t (counted) */
+void ef_out_object(const ef_call *c, int k, ef_object *o);            /* takes one reference */
+
+typedef ef_status *ef_shape_fn(ef_infer *i);
+typedef ef_status *ef_kernel_fn(const ef_call *c);
+typedef size_t ef_scratch_fn(const ef_call *c); /* shapes are set, data is not */
+typedef bool ef_when_fn(const ef_call *c);      /* shapes are set, data is not; false: next row */
+typedef ef_status *ef_prepare_fn(const ef_call *c, void **state); /* once per plan step */
+typedef void ef_release_fn(void *state);
+/* One stretch of an elementwise op: out[i] = f(in[0][i], ...), 0 <= i < n. Bit k of `scalars`: in[k]
+ * is one element, used for all i. out may be the same address as an input, else no overlap. */
+typedef void ef_tile_fn(void *out, const void *const *in, int64_t n, unsigned scalars,
+                        const void *attrs);
+typedef ef_tile_fn *ef_tile_pick(const ef_dtype *in, int n_in, ef_dtype out, const void *attrs);
+typedef struct ef_grad ef_grad; /* build.h */
+typedef ef_status *ef_grad_fn(ef_grad *g);
+
+typedef struct ef_kernel {
+    uint8_t device;
+    uint32_t types;    /* dtypes of the op's key type: its first type variable, see ef_op_key */
+    ef_kernel_fn *run; /* rows are tried in order: device and dtype fit, then `when` may decline */
+    ef_scratch_fn *scratch;
+    ef_when_fn *when;
+    ef_prepare_fn *prepare; /* holds what is costly to make (a oneDNN primitive) in the plan step */
+    ef_release_fn *release;
+} ef_kernel;
+enum { EF_CPU = 0, EF_OPENCL = 1 };
+
+enum ef_trait {
+    EF_ELEMENTWISE = 1 << 0, /* tile or pick_tile is set; kernel row 0 is ef_run_elementwise */
+    EF_COMMUTES = 1 << 1,
+    EF_MAY_ALIAS_0 = 1 << 2, /* out 0 may overwrite in 0 (same bytes) */
+    EF_VIEW_0 = 1 << 3,      /* out 0 is in 0's bytes under another shape: no kernel is needed */
+    EF_HEAVY = 1 << 4,       /* fusion ends here */
+    EF_STATEFUL = 1 << 5,    /* reads or changes something outside: never folded, merged or moved */
+    EF_EFFECT = 1 << 6,      /* changes something outside: kept though nobody uses the result */
+    EF_DYNAMIC = 1 << 7,     /* output shapes depend on input values even when those shapes are known */
+    EF_NO_GRAD = 1 << 8,     /* gradient is None by definition */
+    EF_SLICES_OK = 1 << 9,   /* the gradient function takes IndexedSlices as they are */
+    EF_REDUCES = 1 << 10,    /* Sum-like: may end a fused group */
+    EF_CONTROL = 1 << 11,    /* While, If, Case, calls: run by the plan, differentiated by autodiff */
+    EF_NO_KERNEL = 1 << 12   /* Placeholder and such: run by nobody */
+};
+
+/* Which values a gradient function reads (facts of all inputs and outputs are always there). 0: all. */
+#define EF_KEEP_IN(k) (1u << (k))
+#define EF_KEEP_OUT(k) (1u << (16 + (k)))
+#define EF_KEEP_NONE (1u << 31)
+
+struct ef_op {
+    int id;
+    const char *name, *doc;
+    const char *in[EF_MAX_ARGS], *out[EF_MAX_ARGS];
+    const char *types; /* "T: {float, double}; Tidx: {int32, int64} = int32; Tin: list(type)" */
+    ef_attr attr[EF_MAX_ATTRS];
+    size_t attr_size;
+    uint32_t traits, keeps;
+    ef_shape_fn *shape;
+    ef_kernel kernel[EF_MAX_KERNELS];
+    ef_tile_fn *const *tile; /* by dtype of input tile_key; NULL entries: not for that dtype */
+    int tile_key;
+    ef_tile_pick *pick_tile; /* instead of tile, where one dtype does not decide (Cast) */
+    const char *cl;          /* the same expression for the OpenCL generator: "x + y" */
+    ef_grad_fn *grad;
+    /* Inputs and attributes that show the op at work; tests and docs are generated from them.
+     * "float[2,3] float[3] axis=1"; see example.h. None: made up from the argument notation. */
+    const char *examples[EF_MAX_EXAMPLES];
+};
+/* .id and .name of a record. */
+#define EF_NAMED(N) .id = EF_OP_##N, .name = #N
+
+enum {
+#define EF_OP(N) EF_OP_##N,
+#include "ops/all.def"
+#undef EF_OP
+    EF_OP_COUNT
+};
+#define EF_OP(N) extern const ef_op ef_op_##N;
+#include "ops/all.def"
+#undef EF_OP
+extern const ef_op *const ef_op_table[EF_OP_COUNT];
+
+/* The key type selects the kernel row: the first type variable of the inputs ("x: T"), else of the
+ * outputs; ops without one have the dtype of output 0, else of input 0, else EF_NO_DTYPE. */
+typedef struct ef_signature { /* argument notation, parsed once */
+    struct ef_arg {
+        char name[32];
+        int8_t type_var;   /* index into vars, or -1 */
+        int8_t type_attr;  /* index of a type attribute, or -1 */
+        int8_t count_attr; /* index into counts for "N * T", or -1 */
+        bool is_list;      /* its type is a list(type) */
+        ef_dtype fixed;    /* when neither variable nor attribute */
+    } in[EF_MAX_ARGS], out[EF_MAX_ARGS];
+    struct ef_type_var {
+        char name[24];
+        uint32_t set; /* allowed dtypes */
+        ef_dtype otherwise;
+        bool is_list;
+    } var[8];
+    struct ef_count_var { /* N of "N * T": from the inputs, or the int attribute of that name */
+        char name[24];
+        int attr; /* its attribute, or -1 */
+    } count[4];
+    int n_in, n_out, n_vars, n_counts, n_attrs;
+    bool variadic; /* some argument stands for several tensors */
+    int key_in, key_out; /* argument that decides the kernel row, or -1 */
+} ef_signature;
+const ef_signature *ef_op_signature(const ef_op *op); /* never NULL; parsed on first use */
+
+/* Checks counts and dtypes of the inputs, sets dtypes and count of the outputs, runs the shape
+ * function. in[] are facts; out has room for max_out facts. */
+ef_status *ef_op_infer(const ef_op *op, const void *attrs, const ef_fact *in, int n_in,
+                       ef_fact *out, int max_out, int *n_out);
+/* Number of outputs alone, given input dtypes (lists and N * T make it vary). */
+ef_dtype ef_op_key(const ef_op *op, const ef_fact *in, int n_in, const ef_fact *out, int n_out);
+/* The first kernel row that fits; EF_UNIMPLEMENTED naming op, dtype and device otherwise. */
+ef_status *ef_op_kernel(const ef_call *c, int device, const ef_kernel **out);
+ef_tile_fn *ef_op_tile(const ef_op *op, const ef_dtype *in, int n_in, ef_dtype out,
+                       const void *attrs); /* NULL: not elementwise for these types */
+#endif

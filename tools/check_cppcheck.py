@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""Run cppcheck over the library, the tools and the examples."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import source
+
+# Findings that object to our way of writing rather than to a mistake.
+SUPPRESS = ["missingIncludeSystem", "missingInclude", "unmatchedSuppression", "normalCheckLevelMaxBranches",
+            "preprocessorErrorDirective", "syntaxError:*.def"]
+
+
+def main(build):
+    memory = build / "cppcheck"
+    memory.mkdir(parents=True, exist_ok=True)
+    files = [str(p) for p in source.files(".c")]
+    if not files:
+        print("0 files")
+        return 0
+    command = ["cppcheck", "--quiet", "--std=c11", "--language=c", "--platform=unix64", "--inline-suppr",
+               "--enable=warning,performance,portability", "--error-exitcode=1", f"-j{os.cpu_count()}",
+               f"--cppcheck-build-dir={memory}", "--max-configs=1", "-D_GNU_SOURCE", "-D__x86_64__",
+               f"-I{source.ROOT}/src", f"-I{source.ROOT}/include", f"-I{source.ROOT}/tests",
+               f"-I{build}/include", *(f"--suppress={s}" for s in SUPPRESS), *files]
+    status = subprocess.run(command).returncode
+    print(f"{len(files)} files, " + ("findings above" if status else "no findings"))
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build").resolve()))

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Compile every header alone: a header includes what it uses."""
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import source
+
+FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-Wno-unused-variable",
+         "-Wno-unused-function", "-fopenmp", "-D_GNU_SOURCE=", "-fsyntax-only"]
+
+
+def march(build):
+    cache = build / "CMakeCache.txt"
+    found = cache.exists() and re.search(r"^EF_MARCH:\w+=(\S+)", cache.read_text(), re.M)
+    return [f"-march={found[1]}"] if found else []
+
+
+def compile_alone(header, build):
+    """The compiler's complaints, or nothing."""
+    folders = [source.ROOT / "src", source.ROOT / "include", source.ROOT / "tests", build / "include"]
+    command = ["gcc", *FLAGS, *march(build), *(f"-I{f}" for f in folders), "-x", "c", "-"]
+    run = subprocess.run(command, input=f'#include "{header}"\ntypedef int not_empty;\n',
+                         capture_output=True, text=True)
+    return run.stderr if run.returncode else ""
+
+
+def main(build):
+    headers = [h for h in source.files(".h") if h.relative_to(source.ROOT).parts[0] != "python"]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        complaints = list(pool.map(lambda h: compile_alone(h, build), headers))
+    bad = [c for c in complaints if c]
+    print("".join(bad) + f"{len(headers)} headers, {len(bad)} that do not compile alone")
+    return len(bad) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build").resolve()))

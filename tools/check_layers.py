@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Read the list of rooms in docs/style.md, refuse cycles, and refuse includes it does not allow."""
+import pathlib
+import re
+import sys
+
+import source
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
+PUBLIC = {"evenflow.h", "ef_ops.h"}
+
+
+def rooms(style):
+    """Room -> the rooms it may include, from lines like `src/plan   what it is. → base graph`."""
+    allowed = {}
+    for name, uses in re.findall(r"^src/(\w+)\s.*→\s*(.*)$", style, re.M):
+        if uses.startswith("(libc"):
+            allowed[name] = set()
+        elif uses.startswith("all of the above except"):
+            allowed[name] = set(allowed) - set(uses.split("except")[1].replace(".", "").split())
+        else:
+            allowed[name] = set(uses.split())
+    return allowed
+
+
+def cycle(allowed):
+    """A list of rooms that lead back to the first one, or None; unknown rooms raise KeyError."""
+    done = set()
+
+    def visit(room, path):
+        if room in path:
+            return path[path.index(room):] + [room]
+        if room in done:
+            return None
+        for used in sorted(allowed[room]):
+            found = visit(used, path + [room])
+            if found:
+                return found
+        done.add(room)
+        return None
+
+    return next((c for c in (visit(room, []) for room in allowed) if c), None)
+
+
+def complaint(path, quoted, name, allowed, root):
+    """Why this file may not include this name, or None."""
+    parts = path.relative_to(root).parts
+    target = name.split("/")
+    if parts[0] == "src":
+        here = parts[1]
+        if here not in allowed:
+            return f"src/{here} is not in docs/style.md's list of rooms"
+        if name in PUBLIC or (len(target) == 1 and (not quoted or (path.parent / name).exists())):
+            return None
+        if name == "check.h" and source.is_test(path):
+            return None
+        if (root / "src" / target[0]).is_dir() and target[0] in allowed:
+            if target[0] != here and target[0] not in allowed[here]:
+                return f"{here} may not include {name}"
+        elif quoted:
+            return f'"{name}" names no room'
+    elif parts[0] in ("include", "examples", "python") and quoted:
+        local = (path.parent / name).exists()
+        if name not in PUBLIC and not local:
+            return f"{parts[0]} may include only the public headers, not {name}"
+    return None
+
+
+def violations(root):
+    """file:line: text of every include that breaks the list."""
+    allowed = rooms((root / "docs" / "style.md").read_text())
+    found = []
+    for path in source.files(".c", ".h", ".def", root=root):
+        text = source.blank(path.read_text(), strings=False)
+        for match in INCLUDE.finditer(text):
+            why = complaint(path, match[1] == '"', match[2], allowed, root)
+            if why:
+                line = text.count("\n", 0, match.start(2)) + 1
+                found.append(f"{path.relative_to(root)}:{line}: {why}")
+    return found
+
+
+def main(root):
+    allowed = rooms((root / "docs" / "style.md").read_text())
+    loop = cycle(allowed)
+    if loop:
+        print("the rooms form a cycle: " + " -> ".join(loop))
+        return 1
+    found = violations(root)
+    print("\n".join(found + [f"{len(allowed)} rooms, {sum(map(len, allowed.values()))} edges, "
+                             f"{len(found)} includes that break them"]))
+    return len(found) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else source.ROOT))

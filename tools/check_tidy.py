@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Run clang-tidy over every file of the compilation database, in parallel.
+
+A file that was clean is not looked at again until its preprocessed text, its flags or .clang-tidy
+change; the memory of that is <build>/tidy/.
+"""
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import source
+
+
+def entries(build):
+    """Our C files in the database: (path, command as a list, directory)."""
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        path = pathlib.Path(entry["file"])
+        if path.suffix == ".c" and build not in path.parents and path.exists():
+            command = [w for w in shlex.split(entry["command"]) if not w.endswith("ccache")]
+            yield path, command, entry["directory"]
+
+
+def fingerprint(command, directory, config):
+    """Hash of all that decides the verdict, or None if the file does not compile."""
+    words = [w for w in command if not re.match(r"-M[A-Z]*$", w)]
+    words[words.index("-c")] = "-E"
+    if "-o" in words:
+        words[words.index("-o") + 1] = "-"
+    run = subprocess.run(words, cwd=directory, capture_output=True)
+    if run.returncode:
+        return None
+    return hashlib.sha256(run.stdout + "\0".join(command).encode() + config).hexdigest()
+
+
+def borrow_omp_header(folder):
+    """clang has no omp.h without its own runtime; lend it gcc's, alone in a folder."""
+    omp = subprocess.run(["gcc", "-print-file-name=include/omp.h"], capture_output=True, text=True)
+    if os.path.isfile(omp.stdout.strip()):
+        shutil.copy(omp.stdout.strip(), folder / "omp.h")
+    return ["--extra-arg=-isystem", f"--extra-arg={folder}"]
+
+
+def tidy(path, command, directory, build, memory, config, extra):
+    """Findings of one file as text."""
+    mark = fingerprint(command, directory, config)
+    if mark and (memory / mark).exists():
+        return ""
+    run = subprocess.run(["clang-tidy", "--quiet", "-p", str(build), *extra,
+                          "--extra-arg=-Wno-unknown-warning-option", str(path)],
+                         capture_output=True, text=True)
+    if run.returncode == 0:
+        if mark:
+            (memory / mark).touch()
+        return ""
+    return run.stdout.strip() + "\n" if run.stdout.strip() else f"{path}: {run.stderr}"
+
+
+def main(build, only):
+    memory = build / "tidy"
+    memory.mkdir(exist_ok=True)
+    config = (source.ROOT / ".clang-tidy").read_bytes()
+    extra = borrow_omp_header(memory)
+    work = [e for e in entries(build) if not only or any(o in str(e[0]) for o in only)]
+    failures = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = [pool.submit(tidy, *entry, build, memory, config, extra) for entry in work]
+        for job in concurrent.futures.as_completed(jobs):
+            if job.result():
+                failures += 1
+                print(job.result(), flush=True)
+    print(f"{len(work)} files, {failures} with findings")
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build").resolve(), sys.argv[2:]))

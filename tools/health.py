@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""How we know we are simple: the figures of docs/health.md, measured on the tree and on a build."""
+import collections
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+import check_layers
+import source
+
+
+def sources():
+    """(path, text) of the library's own C files and headers."""
+    return [(p, p.read_text()) for p in source.files(".c", ".h", ".def")
+            if p.relative_to(source.ROOT).parts[0] in ("src", "include") and not source.is_test(p)]
+
+
+def op_names():
+    listed = source.ROOT / "src" / "ops" / "all.def"
+    return re.findall(r"^EF_OP\((\w+)\)", listed.read_text(), re.M) if listed.exists() else []
+
+
+def files_per_op(tree, ops):
+    """Per op, the files that must name it: the one with its record, the list, and any place that
+    chooses by its number. A record is spelt ef_op_X or stamped by a macro, NAME(X, ...)."""
+    counts = dict.fromkeys(ops, 0)
+    for path, text in tree:
+        if path.suffix == ".h":
+            continue
+        code = source.blank(text)
+        named = set(re.findall(r"\bef_op_(\w+)\s*=", code)) | set(re.findall(r"^[A-Z][A-Z0-9_]*\((\w+)", code, re.M))
+        named |= set(re.findall(r"\bcase\s+EF_OP_(\w+)", code))
+        for op in named & counts.keys():
+            counts[op] += 1
+    return [n for n in counts.values() if n]
+
+
+def op_switches(tree):
+    """Places that choose by op number, outside the graph's printer."""
+    found = []
+    for path, text in tree:
+        name = str(path.relative_to(source.ROOT))
+        if not name.startswith("src/graph/print"):
+            n = len(re.findall(r"\bcase\s+EF_OP_\w+", source.blank(text)))
+            found += [f"{name} ({n})"] if n else []
+    return found
+
+
+def longest(tree):
+    """The longest file and the longest function, as text."""
+    files = max(((text.count("\n"), p) for p, text in tree if p.name != "all.def"), default=None)
+    functions = max(((size, name, p) for p, text in tree for name, _, size in source.functions(text)),
+                    key=lambda f: f[0], default=None)
+    if not files:
+        return "none", "none"
+    one = f"{files[1].relative_to(source.ROOT)}, {files[0]} lines"
+    two = f"`{functions[1]}` in {functions[2].relative_to(source.ROOT)}, {functions[0]} lines" if functions else "none"
+    return one, two
+
+
+def lacking(build):
+    """What tools/ef_ops_report says about ops without a column, as (summary, details)."""
+    program = build / "tools" / "ef_ops_report"
+    if not program.exists():
+        return "not measured (ef_ops_report is not built)", ""
+    run = subprocess.run([program], capture_output=True, text=True)
+    lines = run.stdout.strip().splitlines()
+    if run.returncode or not lines:
+        return f"ef_ops_report failed with status {run.returncode}", ""
+    return lines[-1], "\n".join(lines[:-1])
+
+
+def allocations(build):
+    """The counter that a test prints, from the last test run."""
+    for log in sorted((build / "test-logs").glob("*.log")):
+        found = re.search(r"^allocations per planned call: (\S+)", log.read_text(errors="replace"), re.M)
+        if found:
+            return found[1]
+    return "not measured (run `make test` first)"
+
+
+def lines_per_room(tree):
+    lines = collections.Counter()
+    tests = collections.Counter()
+    for path, text in tree:
+        parts = path.relative_to(source.ROOT).parts
+        lines[parts[1] if parts[0] == "src" else "include"] += text.count("\n")
+    for path in source.files(".c", ".h"):
+        parts = path.relative_to(source.ROOT).parts
+        if parts[0] == "src" and source.is_test(path):
+            tests[parts[1]] += path.read_text().count("\n")
+    order = list(check_layers.rooms((source.ROOT / "docs" / "style.md").read_text())) + ["include"]
+    return [(room, lines[room], tests[room]) for room in order if lines[room] or tests[room]]
+
+
+def main(build):
+    tree, ops = sources(), op_names()
+    per_op = files_per_op(tree, ops)
+    switches = op_switches(tree)
+    file, function = longest(tree)
+    summary, details = lacking(build)
+    figures = [
+        ("files touched to add an op", f"{statistics.median(per_op):g} in the median, {max(per_op)} at most, "
+         "the list included" if per_op else "no ops yet", "2: its file and one line of `all.def`"),
+        ("ops", str(len(ops)), ""),
+        ("ops lacking a column", summary, "0"),
+        ("`switch` cases over ops outside the graph's printer", ", ".join(switches) or "0", "0"),
+        ("longest file", file, "1200 lines"),
+        ("longest function", function, "150 lines"),
+        ("includes that break the layers", str(len(check_layers.violations(source.ROOT))), "0"),
+        ("allocations per planned call", allocations(build), "0"),
+    ]
+    text = ["# Health", "", "Written by `tools/health.py` (the last step of `make check`); do not edit by hand.", "",
+            "| figure | now | goal |", "| --- | --- | --- |"]
+    text += [f"| {a} | {b} | {c} |" for a, b, c in figures]
+    rooms = lines_per_room(tree)
+    text += ["", "| room | lines | lines of tests beside it |", "| --- | ---: | ---: |"]
+    text += [f"| {room} | {n} | {t} |" for room, n, t in rooms]
+    text += [f"| all | {sum(r[1] for r in rooms)} | {sum(r[2] for r in rooms)} |"]
+    text += ["", "Ops lacking a column:", "", "```text", details, "```"] if details else []
+    (source.ROOT / "docs" / "health.md").write_text("\n".join(text) + "\n")
+    for a, b, _ in figures:
+        print(f"{a}: {b}")
+    print("lines per room: " + ", ".join(f"{room} {n}" for room, n, _ in rooms))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build").resolve()))

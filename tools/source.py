@@ -9,11 +9,11 @@ FOLDERS = ("src", "include", "tests", "examples", "bench", "tools", "python")
 
 def files(*suffixes, root=ROOT):
     """Tracked or new (but not ignored) files of ours with these suffixes, sorted."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", *FOLDERS], cwd=root,
-                            capture_output=True, text=True)
-    if listed.returncode == 0:
-        found = [root / name for name in set(listed.stdout.splitlines())]
-    else:  # an unpacked archive
+    try:
+        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", *FOLDERS], cwd=root,
+                                capture_output=True, text=True, check=True).stdout
+        found = [root / name for name in set(listed.splitlines())]
+    except (OSError, subprocess.CalledProcessError):  # no git here, or an unpacked archive
         found = [p for folder in FOLDERS for p in (root / folder).rglob("*")]
     return sorted(p for p in found if p.suffix in suffixes and p.is_file())
 

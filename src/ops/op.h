@@ -84,7 +84,9 @@ enum ef_trait {
     EF_SLICES_OK = 1 << 9,   /* the gradient function takes IndexedSlices as they are */
     EF_REDUCES = 1 << 10,    /* Sum-like: may end a fused group */
     EF_CONTROL = 1 << 11,    /* While, If, Case, calls: run by the plan, differentiated by autodiff */
-    EF_NO_KERNEL = 1 << 12   /* Placeholder and such: run by nobody */
+    EF_NO_KERNEL = 1 << 12,  /* Placeholder and such: run by nobody */
+    EF_READS_SHAPES = 1 << 13, /* reads only the shapes of its inputs (Shape, Size, Rank) */
+    EF_STORES_INPUTS = 1 << 14, /* keeps an input beyond the call (AssignVariableOp, TensorListPushBack) */
 };
 
 /* Which values a gradient function reads (facts of all inputs and outputs are always there). 0: all. */

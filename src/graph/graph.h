@@ -1,0 +1,130 @@
+/* The IR. A graph is a list of nodes in the order they were made; a node's inputs always stand
+ * before it, so the list is a topological order and program order at once, and cycles cannot be
+ * written down. Nodes live in the graph's arena and are never freed alone.
+ *
+ * A function is a graph with inputs (Placeholder nodes) and outputs. Tensors from outside that were
+ * used while the graph was being made are captures: extra inputs, fed with those very tensors.
+ *
+ * A graph being built belongs to one thread; once finished it is read-only and may be shared. */
+#ifndef EF_GRAPH_GRAPH_H
+#define EF_GRAPH_GRAPH_H
+#include "base/arena.h"
+#include "base/map.h"
+#include "ops/op.h"
+
+typedef struct ef_edge { /* output `index` of node `node` */
+    int32_t node, index;
+} ef_edge;
+
+typedef struct ef_node {
+    const ef_op *op;
+    const ef_attrs *attrs; /* counted; may be NULL for ops without attributes */
+    const void *fields;    /* ef_attrs_fields(attrs) */
+    int32_t n_in, n_out, n_after;
+    ef_edge *in;
+    int32_t *after;   /* control inputs: nodes that must have run before */
+    ef_fact *out;     /* what is known of each output */
+    const char *name; /* NULL: none was given; see ef_node_name */
+    int32_t place;    /* user's file and line, see ef_graph_place; 0: unknown */
+    uint8_t device;
+} ef_node;
+
+typedef struct ef_capture {
+    ef_tensor tensor;  /* what was captured: a value, a resource, or a tensor of an outer graph */
+    int32_t node;      /* the Placeholder that stands for it */
+} ef_capture;
+
+struct ef_graph {
+    ef_storage base; /* counted; symbolic tensors hold the graph alive */
+    ef_arena arena;
+    ef_node **node;
+    size_t n_nodes, cap_nodes;
+    int32_t *input; /* Placeholder nodes in order of parameters (captures not among them) */
+    size_t n_inputs, cap_inputs;
+    ef_edge *output;
+    size_t n_outputs, cap_outputs;
+    ef_capture *capture;
+    size_t n_captures, cap_captures;
+    ef_tensor **owned; /* values behind facts */
+    size_t n_owned, cap_owned;
+    ef_graph *outer; /* graph being built when this one was entered; not counted */
+    bool merge;      /* hash-consing: equal pure nodes are one node */
+    bool function;   /* effects happen in program order and are kept though nothing uses them */
+    ef_map cons, names;
+    int32_t *pending_after; /* control inputs for every new node (tf.control_dependencies) */
+    size_t n_pending_after;
+    uint64_t version; /* grows with every node */
+    uint64_t hash;    /* structural, of a finished function; 0: not computed */
+    int n_symbols;    /* symbolic sizes used by its inputs */
+    int32_t here;     /* current place, given to new nodes */
+    char **place;     /* "file.py:12 in f" texts, from 1 */
+    size_t n_places, cap_places;
+};
+
+ef_graph *ef_graph_make(void); /* NULL: out of memory */
+ef_graph *ef_graph_ref(ef_graph *g);
+void ef_graph_unref(ef_graph *g); /* NULL is fine */
+
+/* Appends a node (or, when merging, finds its equal). Inputs are edges of g. Infers and checks
+ * dtypes and shapes; nothing is added on failure. name NULL: unnamed; a taken name gets "_1", "_2".
+ * *node is its index. */
+ef_status *ef_graph_add(ef_graph *g, const ef_op *op, const ef_attrs *attrs, const ef_edge *in,
+                        int n_in, const char *name, int32_t *node);
+/* As add, with control inputs. */
+ef_status *ef_graph_add_after(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
+                              const ef_edge *in, int n_in, const int32_t *after, int n_after,
+                              const char *name, int32_t *node);
+ef_status *ef_graph_constant(ef_graph *g, const ef_tensor *value, ef_edge *out);
+ef_status *ef_graph_input(ef_graph *g, ef_dtype dtype, const ef_shape *shape, const char *name,
+                          ef_edge *out); /* a new parameter */
+ef_status *ef_graph_set_outputs(ef_graph *g, const ef_edge *out, int n);
+/* The edge that stands for tensor t inside g: its own symbolic tensors as they are; small plain
+ * values become constants, everything else a capture (the same tensor is captured once). */
+ef_status *ef_graph_import(ef_graph *g, const ef_tensor *t, ef_edge *out);
+/* A symbolic tensor for an edge; counts the graph. */
+void ef_graph_tensor(ef_graph *g, ef_edge e, ef_tensor *out);
+/* The edge behind a symbolic tensor; *g its graph. */
+ef_edge ef_tensor_edge(const ef_tensor *t, ef_graph **g);
+int32_t ef_graph_find(const ef_graph *g, const char *name); /* -1: none */
+/* A name for printing: its own, or "AddV2_12". Returns buf or the name. */
+const char *ef_node_name(const ef_graph *g, int32_t node, char *buf, size_t n);
+/* Interns a place text ("model.py:41 in call"); the number goes to g->here. */
+ef_status *ef_graph_place(ef_graph *g, const char *text, int32_t *place);
+
+static inline const ef_fact *ef_edge_fact(const ef_graph *g, ef_edge e) {
+    return &g->node[e.node]->out[e.index];
+}
+static inline bool ef_edge_same(ef_edge a, ef_edge b) {
+    return a.node == b.node && a.index == b.index;
+}
+
+/* Structural hash and equality of functions: op, attributes, wiring, inputs, outputs; constants by
+ * value. Names and places do not count. */
+uint64_t ef_graph_hash(ef_graph *g);
+bool ef_graph_equal(const ef_graph *a, const ef_graph *b);
+size_t ef_graph_bytes(const ef_graph *g);
+
+/* A new function graph: the part of g needed for `fetch` (and, in a function, for its effects, and
+ * for the nodes in `target`) with `feed` edges as its inputs in that order. Captures that are needed
+ * become further inputs, in order; map[k] (room for n_captures) says which. Nodes are renumbered in
+ * their old order, so equal structures give equal graphs. */
+ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
+                            const ef_edge *fetch, int n_fetch, const int32_t *target, int n_target,
+                            ef_graph **out, int32_t *captures, int *n_captures);
+
+/* Everything the rest relies on: inputs precede their users, counts and dtypes match the records,
+ * facts agree with inference, outputs exist. */
+ef_status *ef_graph_verify(const ef_graph *g);
+/* One line per node: `%3 = MatMul(%1, %2) {transpose_b: true} : float32 [?, 10]  # model.py:3`. */
+ef_status *ef_graph_text(const ef_graph *g, char **out); /* free with ef_free */
+
+/* Works out small integer values (shapes and what is computed from them) while inferring: sets
+ * out[k].value (owned by `owner`) when all that the op reads is known. Used by add and by plans. */
+typedef struct ef_value_owner {
+    ef_tensor **item;
+    size_t n, cap;
+} ef_value_owner;
+ef_status *ef_fact_fold(const ef_op *op, const void *attrs, const ef_fact *in, int n_in,
+                        ef_fact *out, int n_out, ef_value_owner *owner);
+void ef_value_owner_free(ef_value_owner *o);
+#endif

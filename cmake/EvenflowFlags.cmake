@@ -44,6 +44,7 @@ target_include_directories(ef_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SO
 target_compile_definitions(ef_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE=>)
 target_compile_options(ef_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C>:-std=c11> -Wall -Wextra -Wpedantic -Wshadow $<$<BOOL:${EF_WERROR}>:-Werror>
+  -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/= # file:line in messages reads the same on every machine
   -fno-math-errno -ffp-contract=off -fopenmp -fvisibility=default
   -fPIC -fno-semantic-interposition # calls inside the library bind to the library
   -ftls-model=initial-exec)         # thread-locals are few and small, and read on every eager call

@@ -19,4 +19,7 @@ uint64_t ef_alloc_count(void);
 void ef_alloc_fail_at(uint64_t k);
 /* Whether the armed failure has happened. */
 int ef_alloc_failed(void);
+/* For an allocator that gets its memory elsewhere: counts as one allocation towards the armed
+ * failure (not in ef_alloc_count). Nonzero: fail this one. */
+int ef_alloc_refuse(void);
 #endif

@@ -7,7 +7,7 @@ typedef struct ef_arena {
     struct ef_arena_chunk *chunk; /* newest first */
     char *at, *end;
     size_t bytes; /* taken from the system */
-} ef_arena; /* zero-initialised: empty */
+} ef_arena;       /* zero-initialised: empty */
 
 void *ef_arena_alloc(ef_arena *a, size_t n);  /* 16-byte aligned, not zeroed; NULL on failure */
 void *ef_arena_zalloc(ef_arena *a, size_t n); /* zeroed */

@@ -15,7 +15,8 @@ typedef struct ef_cache {
     ef_cache_entry *newest, *oldest;
     size_t bytes, limit;
     uint64_t hits, misses, evictions;
-    void (*drop)(ef_cache_entry *e); /* called on eviction; the owner may keep it alive by counting */
+    void (*drop)(
+        ef_cache_entry *e); /* called on eviction; the owner may keep it alive by counting */
 } ef_cache;
 
 void ef_cache_init(ef_cache *c, size_t limit, void (*drop)(ef_cache_entry *));

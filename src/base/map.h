@@ -10,7 +10,7 @@ typedef struct ef_map {
         void *value; /* NULL: free slot */
     } * slot;
     size_t n, cap; /* cap: power of two or 0 */
-} ef_map; /* zero-initialised: empty */
+} ef_map;          /* zero-initialised: empty */
 
 typedef bool ef_map_same(const void *value, const void *key);
 void *ef_map_find(const ef_map *m, uint64_t hash, ef_map_same *same, const void *key);

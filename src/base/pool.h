@@ -11,8 +11,8 @@ typedef void ef_range_fn(void *arg, int64_t begin, int64_t end);
  * cost_ns: estimated nanoseconds for one item; below about 20 us in all, or within another
  * ef_parallel, runs inline. */
 void ef_parallel(int64_t n, int64_t grain, double cost_ns, ef_range_fn *fn, void *arg);
-int ef_pool_size(void);       /* threads a call may use now; at least 1 */
-void ef_pool_limit(int n);    /* user's wish (tf.config); 0: as many as the machine gives */
+int ef_pool_size(void);    /* threads a call may use now; at least 1 */
+void ef_pool_limit(int n); /* user's wish (tf.config); 0: as many as the machine gives */
 /* Libraries with their own regions (oneDNN, BLAS) are called between these; `threads` wanted. */
 void ef_pool_lend(int threads);
 /* Around each top-level run, so that concurrent callers share cores instead of fighting. */

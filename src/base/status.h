@@ -12,14 +12,14 @@ ef_status *ef_status_add(ef_status *s, const char *fmt, ...) __attribute__((form
 
 #define EF_LIKELY(x) __builtin_expect(!!(x), 1)
 #define EF_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define EF_TRY(expr)                                                                               \
-    do {                                                                                           \
-        ef_status *ef_s_ = (expr);                                                                 \
-        if (EF_UNLIKELY(ef_s_ != NULL)) return ef_s_;                                              \
+#define EF_TRY(expr)                                  \
+    do {                                              \
+        ef_status *ef_s_ = (expr);                    \
+        if (EF_UNLIKELY(ef_s_ != NULL)) return ef_s_; \
     } while (0)
 /* For functions with a `done:` label and a local `ef_status *s`. */
-#define EF_TRY_GOTO(expr)                                                                          \
-    do {                                                                                           \
-        if (EF_UNLIKELY((s = (expr)) != NULL)) goto done;                                          \
+#define EF_TRY_GOTO(expr)                                 \
+    do {                                                  \
+        if (EF_UNLIKELY((s = (expr)) != NULL)) goto done; \
     } while (0)
 #endif

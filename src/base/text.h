@@ -15,5 +15,7 @@ void ef_text_free(ef_text *t);
 
 typedef struct ef_brief {
     char text[120];
-} ef_brief; /* returned by value by ef_shape_brief and friends */
+} ef_brief;                             /* returned by value by ef_shape_brief and friends */
+ef_brief ef_bytes_brief(int64_t bytes); /* "512 bytes", "3.4 GiB" */
+#define EF_BYTES(n) ef_bytes_brief(n).text
 #endif

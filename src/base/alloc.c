@@ -1,0 +1,56 @@
+/* Counting and injected failure live in thread-locals, so neither costs a lock and a test in one
+ * thread does not disturb another. */
+#include "base/alloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local uint64_t made;      /* successful allocations of this thread */
+static _Thread_local uint64_t countdown; /* allocations until the injected failure; 0: not armed */
+static _Thread_local int failed;
+
+int ef_alloc_refuse(void) {
+    if (countdown == 0 || --countdown != 0) return 0;
+    failed = 1;
+    return 1;
+}
+
+static void *counted(void *p) {
+    made += p != NULL;
+    return p;
+}
+
+void *ef_malloc(size_t n) { return ef_alloc_refuse() ? NULL : counted(malloc(n ? n : 1)); }
+
+void *ef_calloc(size_t count, size_t size) {
+    if (count == 0 || size == 0) count = size = 1;
+    return ef_alloc_refuse() ? NULL : counted(calloc(count, size));
+}
+
+void *ef_realloc(void *p, size_t n) {
+    return ef_alloc_refuse() ? NULL : counted(realloc(p, n ? n : 1));
+}
+
+void ef_free(void *p) { free(p); }
+
+void *ef_malloc_aligned(size_t n) {
+    if (n > SIZE_MAX - 64 || ef_alloc_refuse()) return NULL;
+    size_t whole = (n + 63) / 64 * 64; /* aligned_alloc wants a multiple of the alignment */
+    return counted(aligned_alloc(64, whole ? whole : 64));
+}
+
+void ef_free_aligned(void *p) { free(p); }
+
+char *ef_strdup(const char *s) {
+    size_t n = strlen(s) + 1;
+    char *copy = ef_malloc(n);
+    return copy ? memcpy(copy, s, n) : NULL;
+}
+
+uint64_t ef_alloc_count(void) { return made; }
+
+void ef_alloc_fail_at(uint64_t k) {
+    countdown = k;
+    failed = 0;
+}
+
+int ef_alloc_failed(void) { return failed; }

@@ -1,0 +1,91 @@
+/* Chunks in a list, newest first; an allocation moves a pointer. Chunks double up to 256 KiB, so a
+ * small graph costs little and a large one few calls. A request too large for the next chunk gets a
+ * chunk of its own behind the newest, which keeps serving small ones. */
+#include "base/arena.h"
+#include "base/alloc.h"
+#include <stdint.h>
+#include <string.h>
+
+enum { ALIGN = 16, FIRST_CHUNK = 2048, LARGEST_CHUNK = 256 * 1024 };
+
+typedef struct ef_arena_chunk {
+    struct ef_arena_chunk *older;
+    size_t bytes; /* behind this header */
+} chunk;
+
+_Static_assert(sizeof(chunk) % ALIGN == 0, "what follows a chunk's header is aligned");
+
+static chunk *chunk_new(ef_arena *a, size_t bytes) {
+    if (bytes > SIZE_MAX - sizeof(chunk)) return NULL;
+    chunk *c = ef_malloc(sizeof(chunk) + bytes);
+    if (c == NULL) return NULL;
+    c->bytes = bytes;
+    a->bytes += bytes;
+    return c;
+}
+
+static void *alloc_slow(ef_arena *a, size_t n) {
+    size_t usual = a->bytes < FIRST_CHUNK ? FIRST_CHUNK : a->bytes;
+    if (usual > LARGEST_CHUNK) usual = LARGEST_CHUNK;
+    if (n > usual / 4 && a->chunk != NULL) {
+        chunk *c = chunk_new(a, n);
+        if (c == NULL) return NULL;
+        c->older = a->chunk->older;
+        a->chunk->older = c;
+        return c + 1;
+    }
+    chunk *c = chunk_new(a, n > usual ? n : usual);
+    if (c == NULL) return NULL;
+    c->older = a->chunk;
+    a->chunk = c;
+    a->at = (char *)(c + 1) + n;
+    a->end = (char *)(c + 1) + c->bytes;
+    return c + 1;
+}
+
+void *ef_arena_alloc(ef_arena *a, size_t n) {
+    if (n > SIZE_MAX - ALIGN) return NULL;
+    n = (n + ALIGN - 1) / ALIGN * ALIGN;
+    if (n == 0) n = ALIGN;
+    if ((size_t)(a->end - a->at) < n) return alloc_slow(a, n);
+    void *p = a->at;
+    a->at += n;
+    return p;
+}
+
+void *ef_arena_zalloc(ef_arena *a, size_t n) {
+    void *p = ef_arena_alloc(a, n);
+    return p ? memset(p, 0, n) : NULL;
+}
+
+void *ef_arena_copy(ef_arena *a, const void *p, size_t n) {
+    void *q = ef_arena_alloc(a, n);
+    if (q != NULL && n != 0) memcpy(q, p, n);
+    return q;
+}
+
+char *ef_arena_strdup(ef_arena *a, const char *s) { return ef_arena_copy(a, s, strlen(s) + 1); }
+
+void ef_arena_free(ef_arena *a) {
+    for (chunk *c = a->chunk, *older; c != NULL; c = older) {
+        older = c->older;
+        ef_free(c);
+    }
+    *a = (ef_arena){0};
+}
+
+void ef_arena_reset(ef_arena *a) {
+    chunk *best = a->chunk;
+    for (chunk *c = a->chunk; c != NULL; c = c->older)
+        if (c->bytes > best->bytes) best = c;
+    if (best == NULL) return;
+    for (chunk *c = a->chunk, *older; c != NULL; c = older) {
+        older = c->older;
+        if (c != best) ef_free(c);
+    }
+    best->older = NULL;
+    *a = (ef_arena){.chunk = best,
+                    .at = (char *)(best + 1),
+                    .end = (char *)(best + 1) + best->bytes,
+                    .bytes = best->bytes};
+}

@@ -1,0 +1,75 @@
+/* A map to find entries and a list, newest first, to know which one to drop. */
+#include "base/cache.h"
+
+void ef_cache_init(ef_cache *c, size_t limit, void (*drop)(ef_cache_entry *)) {
+    *c = (ef_cache){.limit = limit, .drop = drop};
+}
+
+static void unlink_entry(ef_cache *c, ef_cache_entry *e) {
+    *(e->newer ? &e->newer->older : &c->newest) = e->older;
+    *(e->older ? &e->older->newer : &c->oldest) = e->newer;
+    e->newer = e->older = NULL;
+}
+
+static void link_newest(ef_cache *c, ef_cache_entry *e) {
+    e->newer = NULL;
+    e->older = c->newest;
+    *(c->newest ? &c->newest->newer : &c->oldest) = e;
+    c->newest = e;
+}
+
+ef_cache_entry *ef_cache_find(ef_cache *c, uint64_t hash, ef_map_same *same, const void *key) {
+    ef_cache_entry *e = ef_map_find(&c->map, hash, same, key);
+    if (e == NULL) {
+        c->misses++;
+        return NULL;
+    }
+    c->hits++;
+    if (e != c->newest) {
+        unlink_entry(c, e);
+        link_newest(c, e);
+    }
+    return e;
+}
+
+void ef_cache_remove(ef_cache *c, ef_cache_entry *e) {
+    ef_map_remove(&c->map, e->hash, e);
+    unlink_entry(c, e);
+    c->bytes -= e->bytes;
+}
+
+static void shrink(ef_cache *c, const ef_cache_entry *keep) {
+    while (c->bytes > c->limit && c->oldest != NULL && c->oldest != keep) {
+        ef_cache_entry *e = c->oldest;
+        ef_cache_remove(c, e);
+        c->evictions++;
+        c->drop(e);
+    }
+}
+
+ef_status *ef_cache_put(ef_cache *c, ef_cache_entry *e) {
+    EF_TRY(ef_map_put(&c->map, e->hash, e));
+    link_newest(c, e);
+    c->bytes += e->bytes;
+    shrink(c, e);
+    return NULL;
+}
+
+void ef_cache_resize(ef_cache *c, ef_cache_entry *e, size_t bytes) {
+    c->bytes += bytes - e->bytes;
+    e->bytes = bytes;
+    if (e != c->newest) { /* it is being used, so it must not be the one to go */
+        unlink_entry(c, e);
+        link_newest(c, e);
+    }
+    shrink(c, e);
+}
+
+void ef_cache_clear(ef_cache *c) {
+    while (c->oldest != NULL) {
+        ef_cache_entry *e = c->oldest;
+        ef_cache_remove(c, e);
+        c->drop(e);
+    }
+    ef_map_free(&c->map);
+}

@@ -1,0 +1,71 @@
+/* A status is one block: the header and behind it the message. When there is no memory for one, a
+ * static status takes its place; it is shared, so nothing is added to it and freeing it does
+ * nothing. */
+#include "base/status.h"
+#include "base/alloc.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct ef_status {
+    ef_code code;
+    const char *message; /* behind this struct, or a literal in the static status */
+};
+
+static ef_status out_of_memory = {EF_NO_MEMORY, "out of memory, even for an error message"};
+
+ef_code ef_status_code(const ef_status *s) { return s ? s->code : EF_OK; }
+
+const char *ef_status_message(const ef_status *s) { return s ? s->message : ""; }
+
+void ef_status_free(ef_status *s) {
+    if (s != &out_of_memory) ef_free(s);
+}
+
+static ef_status *status_with(ef_code code, const char *fmt, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    if (n < 0) n = 0;
+    ef_status *s = ef_malloc(sizeof *s + (size_t)n + 1);
+    if (s == NULL) return &out_of_memory;
+    char *text = (char *)(s + 1);
+    text[0] = 0;
+    vsnprintf(text, (size_t)n + 1, fmt, args);
+    s->code = code;
+    s->message = text;
+    return s;
+}
+
+ef_status *ef_error(ef_code code, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    ef_status *s = status_with(code, fmt, args);
+    va_end(args);
+    return s;
+}
+
+ef_status *ef_no_memory(size_t bytes) {
+    return ef_error(EF_NO_MEMORY, "out of memory: could not get %zu bytes", bytes);
+}
+
+ef_status *ef_status_add(ef_status *s, const char *fmt, ...) {
+    if (s == NULL || s == &out_of_memory) return s;
+    char more[512];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(more, sizeof more, fmt, args);
+    va_end(args);
+    if (n < 0) return s;
+    size_t extra = strlen(more), old = strlen(s->message);
+    static const char between[] = " \n    ";
+    size_t gap = sizeof between - 1;
+    ef_status *grown = ef_realloc(s, sizeof *s + old + gap + extra + 1);
+    if (grown == NULL) return s; /* the error itself matters more than its place */
+    char *text = (char *)(grown + 1);
+    memcpy(text + old, between, gap);
+    memcpy(text + old + gap, more, extra + 1);
+    grown->message = text;
+    return grown;
+}

@@ -11,7 +11,6 @@ import os
 import pathlib
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 
@@ -40,10 +39,11 @@ def fingerprint(command, directory, config):
 
 
 def borrow_omp_header(folder):
-    """clang has no omp.h without its own runtime; lend it gcc's, alone in a folder."""
+    """clang has no omp.h without its own runtime; lend it gcc's, less the attribute it rejects."""
     omp = subprocess.run(["gcc", "-print-file-name=include/omp.h"], capture_output=True, text=True)
     if os.path.isfile(omp.stdout.strip()):
-        shutil.copy(omp.stdout.strip(), folder / "omp.h")
+        text = pathlib.Path(omp.stdout.strip()).read_text()
+        (folder / "omp.h").write_text(re.sub(r"__malloc__\s*\([^)]*\)", "__malloc__", text))
     return ["--extra-arg=-isystem", f"--extra-arg={folder}"]
 
 

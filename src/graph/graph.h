@@ -26,13 +26,19 @@ typedef struct ef_node {
     ef_fact *out;     /* what is known of each output */
     const char *name; /* NULL: none was given; see ef_node_name */
     int32_t place;    /* user's file and line, see ef_graph_place; 0: unknown */
+    int32_t id;       /* its index */
     uint8_t device;
 } ef_node;
 
 typedef struct ef_capture {
-    ef_tensor tensor;  /* what was captured: a value, a resource, or a tensor of an outer graph */
-    int32_t node;      /* the Placeholder that stands for it */
+    ef_tensor tensor; /* what was captured: a value, a resource, or a tensor of an outer graph */
+    int32_t node;     /* the Placeholder that stands for it */
 } ef_capture;
+
+typedef struct ef_value_owner { /* tensors that facts point at */
+    ef_tensor **item;
+    size_t n, cap;
+} ef_value_owner;
 
 struct ef_graph {
     ef_storage base; /* counted; symbolic tensors hold the graph alive */
@@ -45,11 +51,10 @@ struct ef_graph {
     size_t n_outputs, cap_outputs;
     ef_capture *capture;
     size_t n_captures, cap_captures;
-    ef_tensor **owned; /* values behind facts */
-    size_t n_owned, cap_owned;
-    ef_graph *outer; /* graph being built when this one was entered; not counted */
-    bool merge;      /* hash-consing: equal pure nodes are one node */
-    bool function;   /* effects happen in program order and are kept though nothing uses them */
+    ef_value_owner values; /* known values behind facts */
+    ef_graph *outer;       /* graph being built when this one was entered; not counted */
+    bool merge;            /* hash-consing: equal pure nodes are one node */
+    bool function; /* effects happen in program order and are kept though nothing uses them */
     ef_map cons, names;
     int32_t *pending_after; /* control inputs for every new node (tf.control_dependencies) */
     size_t n_pending_after;
@@ -77,6 +82,7 @@ ef_status *ef_graph_add_after(ef_graph *g, const ef_op *op, const ef_attrs *attr
 ef_status *ef_graph_constant(ef_graph *g, const ef_tensor *value, ef_edge *out);
 ef_status *ef_graph_input(ef_graph *g, ef_dtype dtype, const ef_shape *shape, const char *name,
                           ef_edge *out); /* a new parameter */
+ef_status *ef_graph_input_like(ef_graph *g, const ef_fact *fact, const char *name, ef_edge *out);
 ef_status *ef_graph_set_outputs(ef_graph *g, const ef_edge *out, int n);
 /* The edge that stands for tensor t inside g: its own symbolic tensors as they are; small plain
  * values become constants, everything else a capture (the same tensor is captured once). */
@@ -105,9 +111,9 @@ bool ef_graph_equal(const ef_graph *a, const ef_graph *b);
 size_t ef_graph_bytes(const ef_graph *g);
 
 /* A new function graph: the part of g needed for `fetch` (and, in a function, for its effects, and
- * for the nodes in `target`) with `feed` edges as its inputs in that order. Captures that are needed
- * become further inputs, in order; map[k] (room for n_captures) says which. Nodes are renumbered in
- * their old order, so equal structures give equal graphs. */
+ * for the nodes in `target`) with `feed` edges as its inputs in that order. Captures that are
+ * needed become further inputs, in order; map[k] (room for n_captures) says which. Nodes are
+ * renumbered in their old order, so equal structures give equal graphs. */
 ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
                             const ef_edge *fetch, int n_fetch, const int32_t *target, int n_target,
                             ef_graph **out, int32_t *captures, int *n_captures);
@@ -120,10 +126,6 @@ ef_status *ef_graph_text(const ef_graph *g, char **out); /* free with ef_free */
 
 /* Works out small integer values (shapes and what is computed from them) while inferring: sets
  * out[k].value (owned by `owner`) when all that the op reads is known. Used by add and by plans. */
-typedef struct ef_value_owner {
-    ef_tensor **item;
-    size_t n, cap;
-} ef_value_owner;
 ef_status *ef_fact_fold(const ef_op *op, const void *attrs, const ef_fact *in, int n_in,
                         ef_fact *out, int n_out, ef_value_owner *owner);
 void ef_value_owner_free(ef_value_owner *o);

@@ -1,0 +1,27 @@
+/* Control-flow nodes: which kind, which functions, and what those say about the outputs. */
+#ifndef EF_GRAPH_CONTROL_H
+#define EF_GRAPH_CONTROL_H
+#include "graph/graph.h"
+
+typedef enum ef_control_kind {
+    EF_CONTROL_NONE,
+    EF_CONTROL_LOOP, /* cond, body; loop variables in and out */
+    EF_CONTROL_IF,   /* input 0 chooses; then_branch, else_branch */
+    EF_CONTROL_CASE, /* input 0 chooses; branches */
+    EF_CONTROL_CALL  /* f */
+} ef_control_kind;
+
+typedef struct ef_control {
+    ef_control_kind kind;
+    int n_funcs;           /* loop: 2 (cond, body); if: 2 (then, else) */
+    ef_graph *const *func; /* borrowed from the node; may point into `pair` */
+    ef_graph *pair[2];
+    int first; /* index of the first input handed to the functions */
+} ef_control;
+/* Derived from the record's function attributes, so no op is named here. c is not movable. */
+void ef_control_of(const ef_op *op, const void *fields, ef_control *c);
+/* Refines the facts of outputs from the functions' own; checks their signatures. */
+ef_status *ef_control_facts(const ef_node *n, const ef_fact *in, ef_fact *out, int n_out);
+/* Hook for comparing function attributes: same graph or same structure. */
+bool ef_graph_equal_func(ef_graph *a, ef_graph *b);
+#endif

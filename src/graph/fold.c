@@ -1,0 +1,87 @@
+/* Known values. Shapes are computed with ordinary ops (Shape, StridedSlice, Pack ...), so knowing a
+ * Reshape's target means knowing the few integers that lead to it: wherever all that a cheap pure
+ * op reads is known, it is run while inferring and its result stands beside the fact. */
+#include "base/alloc.h"
+#include "base/array.h"
+#include "graph/graph.h"
+#include "ops/run.h"
+
+enum { FOLD_ELEMENTS = 64, FOLD_INPUTS = 16 };
+
+void ef_value_owner_free(ef_value_owner *o) {
+    for (size_t k = 0; k < o->n; k++) {
+        ef_tensor_release(o->item[k]);
+        ef_free(o->item[k]);
+    }
+    ef_free(o->item);
+    *o = (ef_value_owner){0};
+}
+
+static bool small_and_plain(const ef_fact *f) {
+    int64_t n = ef_shape_known(&f->shape) ? ef_shape_count(&f->shape) : -1;
+    return n >= 0 && n <= FOLD_ELEMENTS && ef_dtype_in(f->dtype, EF_PLAIN);
+}
+
+static bool can_fold(const ef_op *op, const ef_fact *in, int n_in, const ef_fact *out, int n_out) {
+    if ((op->traits & (EF_STATEFUL | EF_EFFECT | EF_CONTROL | EF_NO_KERNEL | EF_HEAVY)) ||
+        n_in > FOLD_INPUTS || n_in == 0 || n_out == 0 || n_out > FOLD_INPUTS)
+        return false;
+    for (int k = 0; k < n_out; k++)
+        if (!small_and_plain(&out[k])) return false;
+    for (int k = 0; k < n_in; k++) {
+        if (op->traits & EF_READS_SHAPES) {
+            if (!ef_shape_known(&in[k].shape)) return false;
+        } else if (in[k].value == NULL || in[k].value->data == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static ef_status *keep(ef_value_owner *o, ef_tensor *t, ef_fact *fact) {
+    EF_TRY(EF_GROW(&o->item, &o->cap, o->n + 1));
+    ef_tensor *own = ef_malloc(sizeof *own);
+    if (own == NULL) return ef_no_memory(sizeof *own);
+    ef_tensor_move(own, t);
+    o->item[o->n++] = own;
+    fact->value = own;
+    fact->shape = ef_shape_from(own);
+    return NULL;
+}
+
+/* An op without inputs that gives back a tensor attribute: a constant. */
+static void constant_value(const ef_op *op, const void *attrs, ef_fact *out) {
+    for (int k = 0; k < EF_MAX_ATTRS && op->attr[k].name != NULL; k++)
+        if (strcmp(op->attr[k].name, "value") == 0 && strcmp(op->attr[k].type, "tensor") == 0)
+            out->value = *(const ef_tensor *const *)((const char *)attrs + op->attr[k].at);
+}
+
+ef_status *ef_fact_fold(const ef_op *op, const void *attrs, const ef_fact *in, int n_in,
+                        ef_fact *out, int n_out, ef_value_owner *owner) {
+    for (int k = 0; k < n_out; k++) out[k].value = NULL;
+    if (n_in == 0 && n_out == 1 && attrs != NULL) {
+        constant_value(op, attrs, out);
+        return NULL;
+    }
+    if (!can_fold(op, in, n_in, out, n_out)) return NULL;
+    ef_tensor shapes[FOLD_INPUTS], results[FOLD_INPUTS], *ins[FOLD_INPUTS];
+    for (int k = 0; k < n_in; k++) {
+        ins[k] = (ef_tensor *)in[k].value; /* kernels only read their inputs */
+        if (!(op->traits & EF_READS_SHAPES)) continue;
+        memset(&shapes[k], 0, sizeof shapes[k]);
+        ef_tensor_shape_set(&shapes[k], in[k].dtype, &in[k].shape);
+        shapes[k].data = shapes[k].small;
+        ins[k] = &shapes[k];
+    }
+    memset(results, 0, (size_t)n_out * sizeof *results);
+    ef_status *s = ef_op_execute(op, attrs, ins, n_in, out, results, n_out);
+    if (s != NULL) { /* the op will fail when it runs, with the same words; a graph may hold it */
+        ef_code code = ef_status_code(s);
+        if (code == EF_NO_MEMORY) return s;
+        ef_status_free(s);
+        return NULL;
+    }
+    for (int k = 0; k < n_out && s == NULL; k++) s = keep(owner, &results[k], &out[k]);
+    for (int k = 0; k < n_out; k++) ef_tensor_release(&results[k]);
+    return s;
+}

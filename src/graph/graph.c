@@ -1,0 +1,401 @@
+/* Building graphs. Every node is checked when it is added: an error is found where it was made. */
+#include "graph/graph.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/hash.h"
+#include "graph/control.h"
+#include <stdio.h>
+
+static void graph_end(ef_storage *self);
+static void func_ref(ef_graph *g) { ef_graph_ref(g); }
+
+ef_graph *ef_graph_make(void) {
+    /* The op room counts and compares functions through hooks, since it may not know graphs. */
+    ef_func = (ef_func_hooks){func_ref, ef_graph_unref, ef_graph_hash, ef_graph_equal_func};
+    ef_graph *g = ef_calloc(1, sizeof *g);
+    if (g == NULL) return NULL;
+    atomic_init(&g->base.refs, 1);
+    g->base.kind = EF_STORE_GRAPH;
+    g->base.end = graph_end;
+    return g;
+}
+
+ef_graph *ef_graph_ref(ef_graph *g) {
+    ef_storage_ref(&g->base);
+    return g;
+}
+
+void ef_graph_unref(ef_graph *g) {
+    if (g != NULL) ef_storage_unref(&g->base);
+}
+
+static void graph_end(ef_storage *self) {
+    ef_graph *g = (ef_graph *)self; /* base is its first member */
+    for (size_t k = 0; k < g->n_nodes; k++) ef_attrs_unref(g->node[k]->attrs);
+    for (size_t k = 0; k < g->n_captures; k++) ef_tensor_release(&g->capture[k].tensor);
+    ef_value_owner_free(&g->values);
+    ef_map_free(&g->cons);
+    ef_map_free(&g->names);
+    ef_free(g->node);
+    ef_free(g->input);
+    ef_free(g->output);
+    ef_free(g->capture);
+    ef_free(g->pending_after);
+    ef_free(g->place);
+    ef_arena_free(&g->arena);
+    ef_free(g);
+}
+
+/* ---- adding nodes ---------------------------------------------------------------------------- */
+
+typedef struct cons_key {
+    const ef_graph *g;
+    const ef_op *op;
+    const ef_attrs *attrs;
+    const ef_edge *in;
+    int n_in;
+} cons_key;
+
+static bool cons_same(const void *value, const void *key) {
+    const ef_node *n = value;
+    const cons_key *k = key;
+    return n->op == k->op && n->n_in == k->n_in &&
+           (k->n_in == 0 || memcmp(n->in, k->in, (size_t)k->n_in * sizeof *k->in) == 0) &&
+           (n->attrs == k->attrs || ef_attrs_equal(n->attrs, k->attrs));
+}
+
+static uint64_t cons_hash(const cons_key *k) {
+    uint64_t h = ef_hash_mix(1469598103934665603u, (uint64_t)k->op->id);
+    if (k->attrs != NULL) h = ef_hash_mix(h, ef_attrs_hash(k->attrs));
+    for (int i = 0; i < k->n_in; i++)
+        h = ef_hash_mix(h, (uint64_t)(uint32_t)k->in[i].node << 32 | (uint32_t)k->in[i].index);
+    return h;
+}
+
+static bool name_same(const void *value, const void *key) {
+    return strcmp(((const ef_node *)value)->name, key) == 0;
+}
+
+/* A name nobody has yet: `name`, else name_1, name_2 ... */
+static ef_status *free_name(ef_graph *g, const char *name, const char **out) {
+    size_t n = strlen(name) + 16;
+    char *text = ef_arena_alloc(&g->arena, n);
+    if (text == NULL) return ef_no_memory(n);
+    snprintf(text, n, "%s", name);
+    for (int k = 1; ef_map_find(&g->names, ef_hash_text(0, text), name_same, text) != NULL; k++)
+        snprintf(text, n, "%s_%d", name, k);
+    *out = text;
+    return NULL;
+}
+
+static ef_status *check_edges(const ef_graph *g, const ef_op *op, const ef_edge *in, int n_in,
+                              const int32_t *after, int n_after) {
+    for (int k = 0; k < n_in; k++) {
+        bool ok = in[k].node >= 0 && (size_t)in[k].node < g->n_nodes && in[k].index >= 0 &&
+                  in[k].index < g->node[in[k].node]->n_out;
+        if (!ok)
+            return ef_error(EF_INVALID,
+                            "%s: input %d is output %d of node %d, which does not exist; inputs "
+                            "must be made before they are used",
+                            op->name, k, in[k].index, in[k].node);
+    }
+    for (int k = 0; k < n_after; k++)
+        if (after[k] < 0 || (size_t)after[k] >= g->n_nodes)
+            return ef_error(EF_INVALID,
+                            "%s: control input %d is node %d, which does not exist; it must be "
+                            "made before",
+                            op->name, k, after[k]);
+    return NULL;
+}
+
+enum { MAX_OUT = 512 }; /* outputs of one node: far beyond any real loop or split */
+
+/* Facts of the outputs: inference, then what control flow's functions say, then known values. */
+static ef_status *infer_node(ef_graph *g, ef_node *n, const ef_fact *in, ef_fact *out, int *n_out) {
+    EF_TRY(ef_op_infer(n->op, n->fields, in, n->n_in, out, MAX_OUT, n_out));
+    if (n->op->traits & EF_CONTROL) EF_TRY(ef_control_facts(n, in, out, *n_out));
+    return ef_fact_fold(n->op, n->fields, in, n->n_in, out, *n_out, &g->values);
+}
+
+/* Fills a fresh node; everything it needs is in the arena, so a failure leaves only slack there. */
+static ef_status *fill_node(ef_graph *g, ef_node *n, const ef_edge *in, const int32_t *after,
+                            int n_after) {
+    ef_fact few[2 * EF_MAX_ARGS], *facts = few; /* enough unless the op takes lists */
+    void *many = NULL;
+    if (ef_op_signature(n->op)->variadic) {
+        size_t bytes = ((size_t)n->n_in + MAX_OUT) * sizeof *facts;
+        if ((many = ef_malloc(bytes)) == NULL) return ef_no_memory(bytes);
+        facts = many;
+    } else if (n->n_in > EF_MAX_ARGS) {
+        return ef_error(EF_INVALID, "%s: takes %d inputs, but %d were given", n->op->name,
+                        ef_op_signature(n->op)->n_in, n->n_in);
+    }
+    for (int k = 0; k < n->n_in; k++) facts[k] = *ef_edge_fact(g, in[k]);
+    int n_out = 0;
+    ef_fact *out = facts + n->n_in;
+    ef_status *s;
+    EF_TRY_GOTO(infer_node(g, n, facts, out, &n_out));
+    n->n_out = n_out;
+    n->n_after = n_after;
+    n->in = ef_arena_copy(&g->arena, in, (size_t)n->n_in * sizeof *in);
+    n->after = ef_arena_copy(&g->arena, after, (size_t)n_after * sizeof *after);
+    n->out = ef_arena_copy(&g->arena, out, (size_t)n_out * sizeof *out);
+    if (n->in == NULL || n->after == NULL || n->out == NULL) {
+        s = ef_no_memory((size_t)(n->n_in + n_out) * sizeof *out);
+        goto done;
+    }
+    for (int k = 0; k < n_out; k++) { /* a handle's fact may sit on our stack */
+        if (n->out[k].handle == NULL) continue;
+        n->out[k].handle = ef_arena_copy(&g->arena, n->out[k].handle, sizeof(ef_fact));
+        if (n->out[k].handle == NULL) {
+            s = ef_no_memory(sizeof(ef_fact));
+            goto done;
+        }
+    }
+done:
+    ef_free(many);
+    return s;
+}
+
+static ef_status *append(ef_graph *g, ef_node *n, const cons_key *key, bool merges,
+                         const char *name) {
+    EF_TRY(EF_GROW(&g->node, &g->cap_nodes, g->n_nodes + 1));
+    if (name != NULL) {
+        EF_TRY(free_name(g, name, &n->name));
+        EF_TRY(ef_map_put(&g->names, ef_hash_text(0, n->name), n));
+    }
+    if (merges) EF_TRY(ef_map_put(&g->cons, cons_hash(key), n));
+    n->id = (int32_t)g->n_nodes;
+    g->node[g->n_nodes++] = n;
+    g->version++;
+    return NULL;
+}
+
+static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, const ef_edge *in,
+                           int n_in, const int32_t *after, int n_after, const char *name,
+                           int32_t *node) {
+    EF_TRY(check_edges(g, op, in, n_in, after, n_after));
+    cons_key key = {g, op, attrs, in, n_in};
+    bool merges =
+        g->merge && n_after == 0 && !(op->traits & (EF_STATEFUL | EF_EFFECT | EF_NO_KERNEL));
+    if (merges) {
+        ef_node *same = ef_map_find(&g->cons, cons_hash(&key), cons_same, &key);
+        if (same != NULL) {
+            *node = same->id;
+            return NULL;
+        }
+    }
+    ef_node *n = ef_arena_zalloc(&g->arena, sizeof *n);
+    if (n == NULL) return ef_no_memory(sizeof *n);
+    n->op = op;
+    n->attrs = attrs;
+    n->fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
+    n->n_in = n_in;
+    n->place = g->here;
+    EF_TRY(fill_node(g, n, in, after, n_after));
+    EF_TRY(append(g, n, &key, merges, name));
+    if (attrs != NULL) ef_attrs_ref(attrs);
+    *node = n->id;
+    return NULL;
+}
+
+ef_status *ef_graph_add_after(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
+                              const ef_edge *in, int n_in, const int32_t *after, int n_after,
+                              const char *name, int32_t *node) {
+    if (attrs == NULL && op->attr[0].name != NULL) {
+        if ((attrs = ef_attrs_default(op)) == NULL) { /* says which one is missing */
+            EF_TRY(ef_attrs_make(op, NULL, 0, &attrs));
+            ef_status *s = ef_graph_add_after(g, op, attrs, in, n_in, after, n_after, name, node);
+            ef_attrs_unref(attrs);
+            return s;
+        }
+    }
+    if (g->n_pending_after == 0)
+        return add_with(g, op, attrs, in, n_in, after, n_after, name, node);
+    size_t n = g->n_pending_after + (size_t)n_after;
+    int32_t *all = ef_malloc(n * sizeof *all);
+    if (all == NULL) return ef_no_memory(n * sizeof *all);
+    memcpy(all, g->pending_after, g->n_pending_after * sizeof *all);
+    if (n_after > 0) memcpy(all + g->n_pending_after, after, (size_t)n_after * sizeof *all);
+    ef_status *s = add_with(g, op, attrs, in, n_in, all, (int)n, name, node);
+    ef_free(all);
+    return s;
+}
+
+ef_status *ef_graph_add(ef_graph *g, const ef_op *op, const ef_attrs *attrs, const ef_edge *in,
+                        int n_in, const char *name, int32_t *node) {
+    return ef_graph_add_after(g, op, attrs, in, n_in, NULL, 0, name, node);
+}
+
+ef_status *ef_graph_constant(ef_graph *g, const ef_tensor *value, ef_edge *out) {
+    const ef_op *op = ef_op_find("Const");
+    ef_attr_value set[] = {EF_SET_TENSOR("value", value),
+                           EF_SET_TYPE("dtype", (ef_dtype)value->dtype)};
+    const ef_attrs *attrs;
+    EF_TRY(ef_attrs_make(op, set, 2, &attrs));
+    int32_t node;
+    ef_status *s = ef_graph_add(g, op, attrs, NULL, 0, NULL, &node);
+    ef_attrs_unref(attrs);
+    if (s == NULL) *out = (ef_edge){node, 0};
+    return s;
+}
+
+/* A Placeholder node; `handle` says what a resource leads to. */
+static ef_status *placeholder(ef_graph *g, ef_dtype dtype, const ef_shape *shape,
+                              const ef_fact *handle, const char *name, int32_t *node) {
+    const ef_op *op = ef_op_find("Placeholder");
+    ef_attr_value set[] = {EF_SET_TYPE("dtype", dtype), EF_SET_SHAPE("shape", shape)};
+    const ef_attrs *attrs;
+    EF_TRY(ef_attrs_make(op, set, 2, &attrs));
+    size_t held = g->n_pending_after;
+    g->n_pending_after = 0; /* an input waits for nothing */
+    ef_status *s = ef_graph_add(g, op, attrs, NULL, 0, name, node);
+    g->n_pending_after = held;
+    ef_attrs_unref(attrs);
+    if (s != NULL) return s;
+    ef_fact *fact = g->node[*node]->out;
+    fact->shape = *shape;
+    if (handle != NULL) fact->handle = ef_arena_copy(&g->arena, handle, sizeof *handle);
+    return NULL;
+}
+
+ef_status *ef_graph_input_like(ef_graph *g, const ef_fact *fact, const char *name, ef_edge *out) {
+    EF_TRY(EF_GROW(&g->input, &g->cap_inputs, g->n_inputs + 1));
+    int32_t node;
+    EF_TRY(placeholder(g, fact->dtype, &fact->shape, fact->handle, name, &node));
+    g->input[g->n_inputs++] = node;
+    *out = (ef_edge){node, 0};
+    return NULL;
+}
+
+ef_status *ef_graph_input(ef_graph *g, ef_dtype dtype, const ef_shape *shape, const char *name,
+                          ef_edge *out) {
+    ef_fact fact = {.dtype = dtype, .shape = *shape};
+    return ef_graph_input_like(g, &fact, name, out);
+}
+
+ef_status *ef_graph_set_outputs(ef_graph *g, const ef_edge *out, int n) {
+    for (int k = 0; k < n; k++)
+        if (out[k].node < 0 || (size_t)out[k].node >= g->n_nodes || out[k].index < 0 ||
+            out[k].index >= g->node[out[k].node]->n_out)
+            return ef_error(EF_INVALID, "output %d: the graph has no output %d of node %d", k,
+                            out[k].index, out[k].node);
+    EF_TRY(EF_GROW(&g->output, &g->cap_outputs, (size_t)n + 1));
+    if (n > 0) memcpy(g->output, out, (size_t)n * sizeof *out);
+    g->n_outputs = (size_t)n;
+    g->hash = 0;
+    return NULL;
+}
+
+/* ---- tensors and edges ----------------------------------------------------------------------- */
+
+void ef_graph_tensor(ef_graph *g, ef_edge e, ef_tensor *out) {
+    const ef_fact *f = ef_edge_fact(g, e);
+    memset(out, 0, sizeof *out);
+    ef_tensor_shape_set(out, f->dtype, &f->shape);
+    out->flags = EF_TENSOR_SYMBOLIC;
+    out->storage = ef_storage_ref(&g->base);
+    memcpy(out->small, &e, sizeof e);
+}
+
+ef_edge ef_tensor_edge(const ef_tensor *t, ef_graph **g) {
+    ef_edge e;
+    memcpy(&e, t->small, sizeof e);
+    if (g != NULL) *g = (ef_graph *)t->storage;
+    return e;
+}
+
+static bool same_captured(const ef_tensor *a, const ef_tensor *b) {
+    if (a->dtype != b->dtype || a->rank != b->rank || a->flags != b->flags ||
+        a->storage != b->storage || a->storage == NULL)
+        return false;
+    if (memcmp(a->dim, b->dim, (size_t)(a->rank > 0 ? a->rank : 0) * sizeof a->dim[0]) != 0)
+        return false;
+    return !(a->flags & EF_TENSOR_SYMBOLIC) || memcmp(a->small, b->small, sizeof(ef_edge)) == 0;
+}
+
+static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
+    for (size_t k = 0; k < g->n_captures; k++)
+        if (same_captured(&g->capture[k].tensor, t)) {
+            *out = (ef_edge){g->capture[k].node, 0};
+            return NULL;
+        }
+    EF_TRY(EF_GROW(&g->capture, &g->cap_captures, g->n_captures + 1));
+    ef_fact handle, *behind = NULL;
+    ef_graph *from;
+    if (t->flags & EF_TENSOR_SYMBOLIC) {
+        ef_edge e = ef_tensor_edge(t, &from);
+        behind = (ef_fact *)ef_edge_fact(from, e)->handle;
+    } else if (t->dtype == EF_RESOURCE) {
+        const ef_variable *v = (const ef_variable *)ef_tensor_object(t, EF_OBJECT_VARIABLE);
+        if (v != NULL) {
+            handle = (ef_fact){.dtype = v->dtype, .shape = v->shape};
+            behind = &handle;
+        }
+    }
+    ef_shape shape = ef_shape_from(t);
+    int32_t node;
+    EF_TRY(placeholder(g, (ef_dtype)t->dtype, &shape, behind, NULL, &node));
+    ef_capture *c = &g->capture[g->n_captures++];
+    ef_tensor_copy(&c->tensor, t);
+    c->node = node;
+    *out = (ef_edge){node, 0};
+    return NULL;
+}
+
+ef_status *ef_graph_import(ef_graph *g, const ef_tensor *t, ef_edge *out) {
+    if (t->flags & EF_TENSOR_SYMBOLIC) {
+        ef_graph *from;
+        ef_edge e = ef_tensor_edge(t, &from);
+        if (from == g) {
+            *out = e;
+            return NULL;
+        }
+        for (const ef_graph *o = g->outer; o != NULL; o = o->outer)
+            if (o == from) return capture(g, t, out);
+        return ef_error(EF_INVALID,
+                        "a tensor of one graph (%s) was used in another that is not "
+                        "nested in it; make it an input of this graph",
+                        EF_TENSOR(t));
+    }
+    if (t->dtype == EF_NO_DTYPE)
+        return ef_error(EF_INVALID, "an empty (released) tensor was used as an input");
+    if (t->storage == NULL && t->data == (const void *)t->small)
+        return ef_graph_constant(g, t, out);
+    return capture(g, t, out);
+}
+
+/* ---- names and places ------------------------------------------------------------------------ */
+
+int32_t ef_graph_find(const ef_graph *g, const char *name) {
+    const ef_node *n = ef_map_find(&g->names, ef_hash_text(0, name), name_same, name);
+    return n != NULL ? n->id : -1;
+}
+
+const char *ef_node_name(const ef_graph *g, int32_t node, char *buf, size_t n) {
+    if (g->node[node]->name != NULL) return g->node[node]->name;
+    snprintf(buf, n, "%s_%d", g->node[node]->op->name, node);
+    return buf;
+}
+
+ef_status *ef_graph_place(ef_graph *g, const char *text, int32_t *place) {
+    for (size_t k = g->n_places; k > 0; k--) /* the newest is the likeliest */
+        if (strcmp(g->place[k - 1], text) == 0) {
+            *place = (int32_t)k;
+            return NULL;
+        }
+    EF_TRY(EF_GROW(&g->place, &g->cap_places, g->n_places + 1));
+    char *copy = ef_arena_strdup(&g->arena, text);
+    if (copy == NULL) return ef_no_memory(strlen(text));
+    g->place[g->n_places++] = copy;
+    *place = (int32_t)g->n_places;
+    return NULL;
+}
+
+size_t ef_graph_bytes(const ef_graph *g) {
+    size_t n = sizeof *g + g->arena.bytes + g->cap_nodes * sizeof(void *) +
+               g->cap_inputs * sizeof(int32_t) + g->cap_outputs * sizeof(ef_edge);
+    for (size_t k = 0; k < g->n_nodes; k++)
+        if (g->node[k]->attrs != NULL) n += ef_attrs_bytes(g->node[k]->attrs);
+    return n;
+}

@@ -1,0 +1,93 @@
+/* One op at once. The order is always the same - infer (so errors come before any work), choose the
+ * kernel row, get memory for what is known, run - and after a failure nothing is left behind. */
+#include "ops/run.h"
+#include "base/alloc.h"
+
+enum { ON_STACK = 16 }; /* arguments that need no memory of their own */
+
+void ef_fact_of(const ef_tensor *t, ef_fact *fact, ef_fact *handle) {
+    fact->dtype = (ef_dtype)t->dtype;
+    fact->shape = ef_shape_from(t);
+    fact->value = t;
+    fact->handle = NULL;
+    if (t->dtype != EF_RESOURCE || handle == NULL) return;
+    const ef_variable *v = (const ef_variable *)ef_tensor_object(t, EF_OBJECT_VARIABLE);
+    if (v == NULL) return;
+    *handle = (ef_fact){.dtype = v->dtype, .shape = v->shape};
+    fact->handle = handle;
+}
+
+static void release_all(ef_tensor *t, int n) {
+    for (int k = 0; k < n; k++) ef_tensor_release(&t[k]);
+}
+
+/* Out 0 is in 0's bytes under the inferred shape. */
+static ef_status *run_view(ef_tensor *const *in, const ef_fact *facts, ef_tensor *out) {
+    ef_shape s = facts[0].shape;
+    if (!ef_shape_known(&s)) s = ef_shape_from(in[0]);
+    if (in[0]->storage == NULL && in[0]->data != (void *)in[0]->small) { /* borrowed: copy */
+        EF_TRY(ef_tensor_clone(out, in[0]));
+        ef_tensor_shape_set(out, (ef_dtype)out->dtype, &s);
+        return NULL;
+    }
+    ef_tensor_reshaped(out, in[0], &s);
+    return NULL;
+}
+
+static ef_status *run_kernel(ef_call *c, const ef_kernel *k) {
+    if (k->scratch == NULL) return k->run(c);
+    size_t bytes = k->scratch(c);
+    if (bytes == 0) return k->run(c);
+    c->scratch = ef_malloc_aligned(bytes);
+    if (c->scratch == NULL) return ef_no_memory(bytes);
+    ef_status *s = k->run(c);
+    ef_free_aligned(c->scratch);
+    return s;
+}
+
+ef_status *ef_op_execute(const ef_op *op, const void *attrs, ef_tensor *const *in, int n_in,
+                         const ef_fact *facts, ef_tensor *out, int n_out) {
+    if (op->traits & EF_VIEW_0) return run_view(in, facts, out);
+    ef_tensor *few[ON_STACK], **outs = few;
+    if (n_out > ON_STACK && (outs = ef_malloc((size_t)n_out * sizeof *outs)) == NULL)
+        return ef_no_memory((size_t)n_out * sizeof *outs);
+    ef_status *s = NULL;
+    for (int k = 0; k < n_out; k++) {
+        outs[k] = &out[k];
+        memset(outs[k], 0, sizeof *outs[k]);
+        if (ef_dtype_in(facts[k].dtype, EF_PLAIN) && ef_shape_known(&facts[k].shape)) {
+            if ((s = ef_tensor_alloc(outs[k], facts[k].dtype, &facts[k].shape)) != NULL) {
+                release_all(out, k);
+                goto done;
+            }
+        } else {
+            ef_tensor_shape_set(outs[k], facts[k].dtype, &facts[k].shape);
+        }
+    }
+    ef_call c = {.op = op, .attrs = attrs, .n_in = n_in, .n_out = n_out, .in = in, .out = outs};
+    const ef_kernel *row;
+    if ((s = ef_op_kernel(&c, EF_CPU, &row)) == NULL) s = run_kernel(&c, row);
+    if (s != NULL) release_all(out, n_out);
+done:
+    if (outs != few) ef_free(outs);
+    return s;
+}
+
+ef_status *ef_op_run(const ef_op *op, const void *attrs, ef_tensor *const *in, int n_in,
+                     ef_tensor *out, int max_out, int *n_out) {
+    ef_fact few[ON_STACK], few_handles[ON_STACK], few_outs[ON_STACK];
+    ef_fact *facts = few, *handles = few_handles, *outs = few_outs;
+    void *many = NULL;
+    if (n_in > ON_STACK || max_out > ON_STACK) {
+        size_t n = 2 * (size_t)n_in + (size_t)max_out;
+        if ((many = ef_malloc(n * sizeof *facts)) == NULL) return ef_no_memory(n * sizeof *facts);
+        facts = many;
+        handles = facts + n_in;
+        outs = handles + n_in;
+    }
+    for (int k = 0; k < n_in; k++) ef_fact_of(in[k], &facts[k], &handles[k]);
+    ef_status *s = ef_op_infer(op, attrs, facts, n_in, outs, max_out, n_out);
+    if (s == NULL) s = ef_op_execute(op, attrs, in, n_in, outs, out, *n_out);
+    ef_free(many);
+    return s;
+}

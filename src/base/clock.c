@@ -1,7 +1,4 @@
 /* CLOCK_MONOTONIC, which needs no system call on Linux. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "base/clock.h"
 #include <time.h>
 

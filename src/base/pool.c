@@ -7,20 +7,13 @@
 #include "base/pool.h"
 #include "base/option.h"
 #include "base/quota.h"
+#include "base/sanitize.h"
 #include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define EF_TSAN 1
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define EF_TSAN 1
-#endif
-
-#ifdef EF_TSAN
+#if EF_TSAN
 void __tsan_acquire(void *at);
 void __tsan_release(void *at);
 #define HAND_OVER(at) __tsan_release(at)

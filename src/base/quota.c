@@ -1,9 +1,6 @@
 /* A quota may be set on our own group or on any of its parents, and the smallest one rules. Inside
  * a container the path in /proc/self/cgroup may not exist under /sys; then the mount's root is
  * ours. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "base/quota.h"
 #include <sched.h>
 #include <stdio.h>

@@ -22,7 +22,8 @@ void ef_status_free(ef_status *s) {
     if (s != &out_of_memory) ef_free(s);
 }
 
-static ef_status *status_with(ef_code code, const char *fmt, va_list args) {
+__attribute__((format(printf, 2, 0))) static ef_status *status_with(ef_code code, const char *fmt,
+                                                                    va_list args) {
     va_list again;
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, again);

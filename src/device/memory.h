@@ -1,7 +1,7 @@
 /* The caching allocator for tensor bytes. Small blocks (up to 1 MiB) come from size classes, four
  * steps per doubling, with a free list per thread; large ones are page-granular regions, best fit,
- * coalesced, returned to the system when idle. It knows current and peak bytes, honours a limit, and
- * on failure names the largest holders. */
+ * coalesced, returned to the system when idle. It knows current and peak bytes, honours a limit,
+ * and on failure names the largest holders. */
 #ifndef EF_DEVICE_MEMORY_H
 #define EF_DEVICE_MEMORY_H
 #include "base/status.h"
@@ -21,7 +21,7 @@ void ef_memory_info_get(int device, ef_memory_info *out);
 void ef_memory_reset_peak(int device);
 void ef_memory_set_limit(int device, int64_t bytes); /* 0: no limit */
 void ef_memory_trim(int device);                     /* gives cached memory back to the system */
-/* What the current thread's allocations are for ("MatMul", "variable kernel"), used in the report of
- * holders; a static or long-lived string; NULL to clear. Returns the previous one. */
+/* What the current thread's allocations are for ("MatMul", "variable kernel"), used in the report
+ * of holders; a static or long-lived string; NULL to clear. Returns the previous one. */
 const char *ef_memory_label(const char *label);
 #endif

@@ -5,8 +5,12 @@
 #include <complex.h>
 #include <string.h>
 
-typedef struct { uint16_t bits; } ef_f16;
-typedef struct { uint16_t bits; } ef_bf16;
+typedef struct {
+    uint16_t bits;
+} ef_f16;
+typedef struct {
+    uint16_t bits;
+} ef_bf16;
 typedef float _Complex ef_c64;
 typedef double _Complex ef_c128;
 
@@ -25,8 +29,8 @@ enum {
 };
 static inline bool ef_dtype_in(ef_dtype t, uint32_t set) { return (set >> t) & 1u; }
 
-/* X-lists: X(enum suffix, C type). Ints and full floats compute in their own type; the 16-bit floats
- * compute in float (see tile.h). */
+/* X-lists: X(enum suffix, C type). Ints and full floats compute in their own type; the 16-bit
+ * floats compute in float (see tile.h). */
 #define EF_EACH_SIGNED(X) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t)
 #define EF_EACH_UNSIGNED(X) X(U8, uint8_t) X(U16, uint16_t) X(U32, uint32_t) X(U64, uint64_t)
 #define EF_EACH_INT(X) EF_EACH_SIGNED(X) EF_EACH_UNSIGNED(X)

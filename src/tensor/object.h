@@ -7,7 +7,7 @@
 
 typedef enum ef_object_kind {
     EF_OBJECT_VARIABLE = 1,
-    EF_OBJECT_LIST,     /* TensorList: an immutable value, copied on write, in place when sole */
+    EF_OBJECT_LIST, /* TensorList: an immutable value, copied on write, in place when sole */
     EF_OBJECT_STACK,
     EF_OBJECT_COUNTER,  /* a stateful random op's position */
     EF_OBJECT_ITERATOR, /* implemented by data */
@@ -20,6 +20,9 @@ typedef struct ef_object {
     const char *type_name; /* for messages: "variable", "TensorList" */
 } ef_object;
 
+/* One reference, no fields beyond ef_object touched; end(self) frees the whole object. */
+void ef_object_init(ef_object *o, ef_object_kind kind, const char *type_name,
+                    void (*end)(ef_storage *self));
 /* A scalar resource or variant tensor that owns one reference to o (taken over). */
 void ef_tensor_from_object(ef_tensor *t, ef_dtype dtype, ef_object *o);
 /* NULL if t is not of that kind. */
@@ -31,8 +34,8 @@ typedef struct ef_variable {
     ef_object object;
     pthread_mutex_t lock;
     ef_dtype dtype;
-    ef_shape shape;  /* what may be assigned; dims may be unknown */
-    ef_tensor value; /* dtype 0 while uninitialised */
+    ef_shape shape;   /* what may be assigned; dims may be unknown */
+    ef_tensor value;  /* dtype 0 while uninitialised */
     uint64_t version; /* grows with every write */
     char *name;
     bool trainable;

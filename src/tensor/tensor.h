@@ -22,7 +22,7 @@ struct ef_storage {
     void (*end)(ef_storage *self); /* releases everything, itself included */
 };
 typedef enum ef_storage_kind {
-    EF_STORE_BYTES,  /* from the device allocator */
+    EF_STORE_BYTES, /* from the device allocator */
     EF_STORE_STRINGS,
     EF_STORE_FOREIGN, /* somebody else's memory with their own end() */
     EF_STORE_OBJECT,  /* resource or variant: object.h */
@@ -77,8 +77,8 @@ ef_status *ef_tensor_clone(ef_tensor *dst, const ef_tensor *src);
 ef_status *ef_tensor_wrap(ef_dtype dtype, const ef_shape *s, void *data, void (*end)(void *arg),
                           void *arg, ef_tensor *out);
 bool ef_tensor_same_bytes(const ef_tensor *a, const ef_tensor *b); /* dtype, shape and elements */
-uint64_t ef_tensor_hash(uint64_t h, const ef_tensor *t);          /* of dtype, shape and elements */
-ef_brief ef_tensor_brief(const ef_tensor *t); /* "float32 [2, 3]" */
+uint64_t ef_tensor_hash(uint64_t h, const ef_tensor *t); /* of dtype, shape and elements */
+ef_brief ef_tensor_brief(const ef_tensor *t);            /* "float32 [2, 3]" */
 #define EF_TENSOR(t) ef_tensor_brief(t).text
 
 /* Installed by eager: runs the pending graph that owns `s`. NULL until then. */

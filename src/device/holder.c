@@ -1,0 +1,122 @@
+/* A table of labels, open addressing by the text's hash. Entries are only ever added, under the
+ * lock; finding one takes none. A thread remembers the number of its last label, so a run of blocks
+ * for one op looks it up once. */
+#include "device/holder.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "device/memory.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+enum { LABELS = 1024, LABEL_TEXT = 40, MOST_USED = LABELS * 3 / 4, MOST_LISTED = 16 };
+
+static struct holder {
+    atomic_bool taken; /* name is written before and never again */
+    char name[LABEL_TEXT];
+    _Atomic int64_t bytes, blocks;
+} holders[LABELS]; /* number 0: no label */
+static int holder_count;
+static pthread_mutex_t holders_lock = PTHREAD_MUTEX_INITIALIZER; /* guards adding; rank 92 */
+
+static _Thread_local const char *label;    /* of this thread's allocations */
+static _Thread_local const char *resolved; /* the one whose number is below */
+static _Thread_local uint16_t number;
+
+const char *ef_memory_label(const char *now) {
+    const char *before = label;
+    label = now;
+    return before;
+}
+
+/* The entry of that name or, where it would stand, the free one. */
+static struct holder *look_up(const char *name) {
+    size_t i = (size_t)(ef_hash_text(0, name) >> 17) % (LABELS - 1);
+    for (;; i = (i + 1) % (LABELS - 1)) {
+        struct holder *h = &holders[i + 1];
+        if (!atomic_load_explicit(&h->taken, memory_order_acquire)) return h;
+        if (strcmp(h->name, name) == 0) return h;
+    }
+}
+
+static uint16_t resolve(const char *text) {
+    char name[LABEL_TEXT];
+    snprintf(name, sizeof name, "%s", text);
+    struct holder *h = look_up(name);
+    if (!atomic_load_explicit(&h->taken, memory_order_acquire)) {
+        pthread_mutex_lock(&holders_lock);
+        h = look_up(name); /* somebody may have been quicker */
+        if (!atomic_load_explicit(&h->taken, memory_order_relaxed)) {
+            if (holder_count >= MOST_USED) {
+                h = &holders[0];
+            } else {
+                memcpy(h->name, name, sizeof name);
+                atomic_store_explicit(&h->taken, true, memory_order_release);
+                holder_count++;
+            }
+        }
+        pthread_mutex_unlock(&holders_lock);
+    }
+    return (uint16_t)(h - holders);
+}
+
+uint16_t ef_holder_now(void) {
+    if (label == NULL) return 0;
+    if (label != resolved) {
+        number = resolve(label);
+        resolved = label;
+    }
+    return number;
+}
+
+void ef_holder_add(uint16_t n, int64_t bytes) {
+    atomic_fetch_add_explicit(&holders[n].bytes, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&holders[n].blocks, bytes < 0 ? -1 : 1, memory_order_relaxed);
+}
+
+int64_t ef_holder_total(void) {
+    int64_t sum = 0;
+    for (int i = 0; i < LABELS; i++)
+        sum += atomic_load_explicit(&holders[i].bytes, memory_order_relaxed);
+    return sum;
+}
+
+static size_t put(char *out, size_t size, size_t n, const char *name, int64_t bytes,
+                  int64_t blocks) {
+    if (n >= size) return n;
+    n += (size_t)snprintf(out + n, size - n, "%s%s %s", n ? ", " : "", name, EF_BYTES(bytes));
+    if (n < size && blocks > 0)
+        n += (size_t)snprintf(out + n, size - n, " (%lld block%s)", (long long)blocks,
+                              blocks == 1 ? "" : "s");
+    return n;
+}
+
+size_t ef_holder_report(int top, int64_t rest, char *out, size_t size) {
+    int listed[MOST_LISTED], n_listed = 0;
+    size_t n = 0;
+    if (size > 0) out[0] = 0;
+    while (n_listed < top && n_listed < MOST_LISTED) {
+        int best = -1;
+        int64_t most = 0;
+        for (int i = 0; i < LABELS; i++) {
+            int64_t bytes = atomic_load_explicit(&holders[i].bytes, memory_order_relaxed);
+            bool seen = false;
+            for (int k = 0; k < n_listed; k++) seen |= listed[k] == i;
+            if (bytes > most && !seen) {
+                most = bytes;
+                best = i;
+            }
+        }
+        if (rest > most) { /* the small ones, once, where they belong by size */
+            n = put(out, size, n, "blocks under 4 KiB", rest, 0);
+            rest = 0;
+            top--;
+            continue;
+        }
+        if (best < 0) break;
+        listed[n_listed++] = best;
+        n = put(out, size, n, best ? holders[best].name : "unlabelled", most,
+                atomic_load_explicit(&holders[best].blocks, memory_order_relaxed));
+    }
+    return n < size ? n : size - 1;
+}

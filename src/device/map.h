@@ -1,0 +1,9 @@
+/* Pages from the system and back: the only place that maps memory. */
+#ifndef EF_DEVICE_MAP_H
+#define EF_DEVICE_MAP_H
+#include <stddef.h>
+
+/* Zeroed; `align` is a power of two of at least a page. NULL if the system gives none. */
+void *ef_pages_map(size_t bytes, size_t align);
+void ef_pages_unmap(void *p, size_t bytes);
+#endif

@@ -1,0 +1,121 @@
+/* Names of variables: a small hash map per scope, guarded by one lock (rank 5) that is never held
+ * while anything else is locked. */
+#include "ops/variable_scope.h"
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include <pthread.h>
+
+typedef struct named {
+    uint64_t hash;
+    ef_variable *var; /* counted */
+    size_t n;         /* bytes of the key: container, NUL, name */
+    char key[];
+} named;
+
+struct ef_scope {
+    ef_map map;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ef_scope process;
+static _Thread_local ef_scope *current;
+
+ef_scope *ef_scope_make(void) { return ef_calloc(1, sizeof(ef_scope)); }
+
+static void drop(named *e) {
+    ef_storage_unref(&e->var->object.base);
+    ef_free(e);
+}
+
+void ef_scope_clear(ef_scope *s) {
+    if (s == NULL) s = &process;
+    pthread_mutex_lock(&lock);
+    ef_map old = s->map;
+    s->map = (ef_map){0};
+    pthread_mutex_unlock(&lock);
+    for (size_t k = 0; k < old.cap; k++)
+        if (old.slot[k].value != NULL) drop(old.slot[k].value);
+    ef_map_free(&old);
+}
+
+void ef_scope_free(ef_scope *s) {
+    if (s == NULL) return;
+    ef_scope_clear(s);
+    ef_free(s);
+}
+
+ef_scope *ef_scope_enter(ef_scope *s) {
+    ef_scope *old = current;
+    current = s;
+    return old;
+}
+
+static bool same(const void *value, const void *key) {
+    const named *a = value, *b = key;
+    return a->n == b->n && memcmp(a->key, b->key, a->n) == 0;
+}
+
+static named *entry(const ef_attr_text *container, const ef_attr_text *name) {
+    named *e = ef_malloc(sizeof *e + container->n + 1 + name->n);
+    if (e == NULL) return NULL;
+    e->n = container->n + 1 + name->n;
+    memcpy(e->key, container->at, container->n);
+    e->key[container->n] = 0;
+    memcpy(e->key + container->n + 1, name->at, name->n);
+    e->hash = ef_hash_bytes(1, e->key, e->n);
+    return e;
+}
+
+ef_status *ef_scope_variable(const ef_attr_text *container, const ef_attr_text *name,
+                             ef_dtype dtype, const ef_shape *shape, ef_variable **out) {
+    ef_scope *scope = current != NULL ? current : &process;
+    named *mine = entry(container, name);
+    if (mine == NULL) return ef_no_memory(sizeof *mine + name->n);
+    ef_variable *fresh = NULL;
+    ef_status *s = NULL;
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        named *e = ef_map_find(&scope->map, mine->hash, same, mine);
+        if (e == NULL && fresh != NULL) {
+            mine->var = fresh;
+            s = ef_map_put(&scope->map, mine->hash, mine);
+            if (s == NULL) e = mine;
+        }
+        if (e != NULL) {
+            ef_storage_ref(&e->var->object.base);
+            *out = e->var;
+        }
+        pthread_mutex_unlock(&lock);
+        if (e == mine) return NULL;
+        if (e != NULL || s != NULL) break;
+        EF_TRY_GOTO(ef_variable_make(dtype, shape, name->at, &fresh));
+    }
+    if (s == NULL && (*out)->dtype != dtype) {
+        s = ef_error(EF_INVALID,
+                     "VarHandleOp: a variable named %s exists and holds %s, not %s; use another "
+                     "shared_name",
+                     name->at, ef_dtype_name((*out)->dtype), ef_dtype_name(dtype));
+        ef_storage_unref(&(*out)->object.base);
+    }
+done:
+    if (fresh != NULL) ef_storage_unref(&fresh->object.base);
+    ef_free(mine);
+    return s;
+}
+
+void ef_scope_forget(const ef_variable *v) {
+    named *found = NULL;
+    for (int k = 0; k < 2 && found == NULL; k++) {
+        ef_scope *scope = k == 0 ? current : &process;
+        if (scope == NULL) continue;
+        pthread_mutex_lock(&lock);
+        for (size_t j = 0; j < scope->map.cap && found == NULL; j++) {
+            named *e = scope->map.slot[j].value;
+            if (e != NULL && e->var == v) found = e;
+        }
+        if (found != NULL) ef_map_remove(&scope->map, found->hash, found);
+        pthread_mutex_unlock(&lock);
+    }
+    if (found != NULL) drop(found);
+}

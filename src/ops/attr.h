@@ -35,7 +35,17 @@ typedef struct ef_attr {
 } ef_attr;
 #define EF_ATTR(S, field, type, value) {#field, type, value, offsetof(S, field)}
 
-/* A counted, immutable set of attribute values for one op, ready for kernels. */
+typedef struct ef_attr_info { /* a row's `type`, parsed */
+    uint8_t kind;             /* ef_attr_kind of the values that may be given */
+    bool choice;              /* EF_ATTR_STRING kept as an index into the names in `type` */
+    bool bounded;             /* `min` bounds the number, or the length of the list */
+    int64_t min;
+    uint32_t set; /* dtypes allowed: EF_ATTR_TYPE, EF_ATTR_TYPES */
+} ef_attr_info;
+
+/* A counted, immutable set of attribute values for one op, ready for kernels. ef_attrs_make also
+ * takes the type variables and counts that inputs decide (T, N): GraphDefs spell them out. They are
+ * checked against what the op allows and not kept. */
 const ef_attrs *ef_attrs_default(const ef_op *op); /* NULL if one has no default; do not unref */
 /* As make, starting from the attributes of another op that have the same name and type (a gradient
  * op that takes its forward op's strides and padding). */

@@ -143,22 +143,32 @@ typedef struct ef_signature { /* argument notation, parsed once */
         uint32_t set; /* allowed dtypes */
         ef_dtype otherwise;
         bool is_list;
+        int min; /* "Tin: list(type) >= 1" */
     } var[8];
     struct ef_count_var { /* N of "N * T": from the inputs, or the int attribute of that name */
         char name[24];
         int attr; /* its attribute, or -1 */
+        int min;  /* "N: int >= 1" */
     } count[4];
+    ef_attr_info attr[EF_MAX_ATTRS];
     int n_in, n_out, n_vars, n_counts, n_attrs;
     bool variadic; /* some argument stands for several tensors */
     int key_in, key_out; /* argument that decides the kernel row, or -1 */
 } ef_signature;
 const ef_signature *ef_op_signature(const ef_op *op); /* never NULL; parsed on first use */
+/* What is wrong with the record's notation, or NULL; for tests. */
+const char *ef_op_notation_problem(const ef_op *op);
+/* How many tensors stand for each argument. n_in: given inputs. */
+typedef struct ef_arity {
+    int in[EF_MAX_ARGS], out[EF_MAX_ARGS], n_out;
+} ef_arity;
+ef_status *ef_op_arity(const ef_op *op, const void *attrs, int n_in, ef_arity *out);
 
 /* Checks counts and dtypes of the inputs, sets dtypes and count of the outputs, runs the shape
- * function. in[] are facts; out has room for max_out facts. */
+ * function. in[] are facts; out has room for max_out facts. attrs NULL: the defaults. */
 ef_status *ef_op_infer(const ef_op *op, const void *attrs, const ef_fact *in, int n_in,
                        ef_fact *out, int max_out, int *n_out);
-/* Number of outputs alone, given input dtypes (lists and N * T make it vary). */
+/* Facts are needed only as far as known: out may be NULL for ops whose key is an input. */
 ef_dtype ef_op_key(const ef_op *op, const ef_fact *in, int n_in, const ef_fact *out, int n_out);
 /* The first kernel row that fits; EF_UNIMPLEMENTED naming op, dtype and device otherwise. */
 ef_status *ef_op_kernel(const ef_call *c, int device, const ef_kernel **out);

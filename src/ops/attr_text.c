@@ -1,0 +1,190 @@
+/* Attribute values as text: TensorFlow's notation for defaults ("false", "'NHWC'", "[1, 1]",
+ * "{ unknown_rank: true }"), read into an ef_attr_value. Used for defaults and for examples. */
+#include "ops/signature.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *skip(const char *p) {
+    while (*p == ' ') p++;
+    return p;
+}
+
+int ef_choice_find(const char *type, const char *s) {
+    size_t n = strlen(s);
+    int index = 0;
+    for (const char *p = strchr(type, '\''); p; index++) {
+        const char *end = strchr(p + 1, '\'');
+        if (!end) return -1;
+        if ((size_t)(end - p - 1) == n && memcmp(p + 1, s, n) == 0) return index;
+        p = strchr(end + 1, '\'');
+    }
+    return -1;
+}
+
+/* Words of choices, ended by NUL and kept for ever: a few dozen distinct ones in all records. */
+static struct {
+    char word[256][32];
+    int n;
+} names;
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER; /* guards names; rank 92 */
+
+static const char *intern(const char *at, size_t n) {
+    const char *found = "";
+    pthread_mutex_lock(&names_lock);
+    int k = 0;
+    while (k < names.n && (memcmp(names.word[k], at, n) != 0 || names.word[k][n])) k++;
+    if (k < 256) {
+        memcpy(names.word[k], at, n);
+        found = names.word[k];
+        if (k == names.n) names.n++;
+    }
+    pthread_mutex_unlock(&names_lock);
+    return found;
+}
+
+const char *ef_choice_name(const char *type, int index) {
+    for (const char *p = strchr(type, '\''); p; index--) {
+        const char *end = strchr(p + 1, '\'');
+        if (!end) break;
+        if (index == 0) return end - p - 1 < 32 ? intern(p + 1, (size_t)(end - p - 1)) : "";
+        p = strchr(end + 1, '\'');
+    }
+    return "";
+}
+
+/* Each reader takes one element at *p and moves *p behind it; false: it is not there. */
+static bool read_bool(const char **p, bool *out) {
+    *out = strncmp(*p, "true", 4) == 0;
+    if (!*out && strncmp(*p, "false", 5) != 0) return false;
+    *p += *out ? 4 : 5;
+    return true;
+}
+
+static bool read_int(const char **p, int64_t *out) {
+    char *end;
+    *out = strtoll(*p, &end, 10);
+    bool found = end != *p;
+    *p = end;
+    return found;
+}
+
+static bool read_float(const char **p, double *out) {
+    char *end;
+    *out = strtod(*p, &end);
+    bool found = end != *p;
+    *p = end;
+    return found;
+}
+
+static bool read_type(const char **p, ef_dtype *out) {
+    char name[24];
+    size_t n = strcspn(*p, " ,]");
+    if (n == 0 || n >= sizeof name) return false;
+    memcpy(name, *p, n);
+    name[n] = 0;
+    *out = ef_dtype_find(name);
+    *p += n;
+    return *out != EF_NO_DTYPE;
+}
+
+/* A quoted string, copied to *room and ended there. */
+static bool read_string(const char **p, char **room, const char *room_end, const char **out) {
+    char quote = **p;
+    if (quote != '\'' && quote != '"') return false;
+    const char *end = strchr(*p + 1, quote);
+    if (!end) return false;
+    size_t n = (size_t)(end - *p - 1);
+    if (n >= (size_t)(room_end - *room)) return false;
+    memcpy(*room, *p + 1, n);
+    (*room)[n] = 0;
+    *out = *room;
+    *room += n + 1;
+    *p = end + 1;
+    return true;
+}
+
+/* "[2, -1]", "[]", "unknown" or TensorFlow's "{ unknown_rank: true }". */
+static bool read_shape(const char **p, ef_shape *out) {
+    *out = (ef_shape){.rank = -1};
+    if (strncmp(*p, "unknown", 7) == 0) {
+        *p += 7;
+        return true;
+    }
+    if (**p == '{') {
+        const char *end = strchr(*p, '}');
+        if (!end || !strstr(*p, "unknown_rank")) return false;
+        *p = end + 1;
+        return true;
+    }
+    if (**p != '[') return false;
+    out->rank = 0;
+    for (*p = skip(*p + 1); **p != ']'; *p = skip(*p)) {
+        if (out->rank == EF_MAX_RANK) return false;
+        int64_t *d = &out->dim[out->rank];
+        if (**p == '?') {
+            *d = EF_DIM_UNKNOWN;
+            (*p)++;
+        } else if (!read_int(p, d) || *d < EF_DIM_UNKNOWN) {
+            return false;
+        }
+        out->rank++;
+        if (*(*p = skip(*p)) == ',') *p = skip(*p + 1);
+    }
+    (*p)++;
+    return true;
+}
+
+static bool read_one(const char **p, uint8_t kind, ef_attr_value *v, ef_attr_room *room) {
+    char *text = room->strings.text;
+    switch (kind) {
+    case EF_ATTR_BOOL: return read_bool(p, &v->as.b);
+    case EF_ATTR_INT: return read_int(p, &v->as.i);
+    case EF_ATTR_FLOAT: return read_float(p, &v->as.f);
+    case EF_ATTR_STRING: return read_string(p, &text, text + sizeof room->strings.text, &v->as.s);
+    case EF_ATTR_TYPE: return read_type(p, &v->as.type);
+    case EF_ATTR_SHAPE: v->as.shape = room->shapes; return read_shape(p, room->shapes);
+    default: return false;
+    }
+}
+
+static bool read_member(const char **p, uint8_t kind, int k, ef_attr_room *room, char **text) {
+    double f;
+    switch (kind) {
+    case EF_ATTR_INTS: return k < EF_DEFAULT_LIST && read_int(p, &room->ints[k]);
+    case EF_ATTR_FLOATS:
+        if (k >= EF_DEFAULT_LIST || !read_float(p, &f)) return false;
+        room->floats[k] = (float)f;
+        return true;
+    case EF_ATTR_BOOLS: return k < EF_DEFAULT_LIST && read_bool(p, &room->bools[k]);
+    case EF_ATTR_TYPES: return k < EF_DEFAULT_LIST && read_type(p, &room->types[k]);
+    case EF_ATTR_SHAPES: return k < 4 && read_shape(p, &room->shapes[k]);
+    case EF_ATTR_STRINGS:
+        return k < 4 && read_string(p, text, room->strings.text + sizeof room->strings.text,
+                                    &room->strings.at[k]);
+    default: return false;
+    }
+}
+
+const char *ef_attr_text_parse(const ef_attr_info *info, const char *text, ef_attr_value *v,
+                               ef_attr_room *room) {
+    const char *p = skip(text);
+    v->kind = (ef_attr_kind)info->kind;
+    v->n = 0;
+    if (info->kind < EF_ATTR_INTS) {
+        if (!read_one(&p, info->kind, v, room)) return "a value cannot be read as its type";
+        return *skip(p) ? "a value goes on after its end" : NULL;
+    }
+    char *strings = room->strings.text;
+    v->as.ints = room->ints; /* every list of the union begins at the room's address */
+    if (info->kind == EF_ATTR_STRINGS) v->as.strings = room->strings.at;
+    if (*p != '[') return "a list does not begin with [";
+    for (p = skip(p + 1); *p != ']'; v->n++) {
+        if (!read_member(&p, info->kind, v->n, room, &strings)) return "a list cannot be read";
+        if (*(p = skip(p)) == ',')
+            p = skip(p + 1);
+        else if (*p != ']')
+            return "a list lacks its closing bracket";
+    }
+    return *skip(p + 1) ? "a value goes on after its end" : NULL;
+}

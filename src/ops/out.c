@@ -1,0 +1,36 @@
+/* How a kernel whose results are not laid out beforehand hands them over. */
+#include "ops/op.h"
+
+ef_status *ef_out_alloc(const ef_call *c, int k, const ef_shape *shape) {
+    ef_tensor *t = c->out[k];
+    ef_dtype dtype = (ef_dtype)t->dtype;
+    ef_tensor fresh = {0};
+    EF_TRY(ef_tensor_alloc(&fresh, dtype, shape));
+    ef_tensor_release(t);
+    ef_tensor_move(t, &fresh);
+    return NULL;
+}
+
+/* Sharing is copying the value: a reference for storage, the bytes themselves for small data.
+ * Borrowed memory has no owner to count, so it is cloned. */
+ef_status *ef_out_share(const ef_call *c, int k, const ef_tensor *t) {
+    ef_tensor fresh = {0};
+    bool borrowed = t->storage == NULL && t->data != (const void *)t->small;
+    if (borrowed)
+        EF_TRY(ef_tensor_clone(&fresh, t));
+    else
+        ef_tensor_copy(&fresh, t);
+    fresh.record = 0;
+    fresh.tape = 0;
+    fresh.flags &= (uint8_t)~EF_TENSOR_WATCHED;
+    ef_tensor_release(c->out[k]);
+    ef_tensor_move(c->out[k], &fresh);
+    return NULL;
+}
+
+void ef_out_object(const ef_call *c, int k, ef_object *o) {
+    ef_tensor *t = c->out[k];
+    ef_dtype dtype = (ef_dtype)t->dtype;
+    ef_tensor_release(t);
+    ef_tensor_from_object(t, dtype, o);
+}

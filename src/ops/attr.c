@@ -1,6 +1,7 @@
-/* Attributes become one immutable block: a small header, the op's own struct, and behind it whatever
- * the struct points at. Making one is two passes over the op's attribute table - decide and check each
- * value, then write them all - so a block is allocated once and only for values known to be good. */
+/* Attributes become one immutable block: a small header, the op's own struct, and behind it
+ * whatever the struct points at. Making one is two passes over the op's attribute table - decide
+ * and check each value, then write them all - so a block is allocated once and only for values
+ * known to be good. */
 #include "ops/attr.h"
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -34,17 +35,24 @@ static inline void *field_at(const void *fields, const ef_attr *a) {
     return (char *)(uintptr_t)fields + a->at;
 }
 
-/* ---- checking ---------------------------------------------------------------------------------- */
+/* ---- checking ----------------------------------------------------------------------------------
+ */
 
-static const char *const kind_names[] = {
-    [EF_ATTR_BOOL] = "a bool",           [EF_ATTR_INT] = "an int",
-    [EF_ATTR_FLOAT] = "a float",         [EF_ATTR_STRING] = "a string",
-    [EF_ATTR_TYPE] = "a dtype",          [EF_ATTR_SHAPE] = "a shape",
-    [EF_ATTR_TENSOR] = "a tensor",       [EF_ATTR_FUNC] = "a function",
-    [EF_ATTR_INTS] = "a list of ints",   [EF_ATTR_FLOATS] = "a list of floats",
-    [EF_ATTR_BOOLS] = "a list of bools", [EF_ATTR_TYPES] = "a list of dtypes",
-    [EF_ATTR_SHAPES] = "a list of shapes", [EF_ATTR_STRINGS] = "a list of strings",
-    [EF_ATTR_FUNCS] = "a list of functions"};
+static const char *const kind_names[] = {[EF_ATTR_BOOL] = "a bool",
+                                         [EF_ATTR_INT] = "an int",
+                                         [EF_ATTR_FLOAT] = "a float",
+                                         [EF_ATTR_STRING] = "a string",
+                                         [EF_ATTR_TYPE] = "a dtype",
+                                         [EF_ATTR_SHAPE] = "a shape",
+                                         [EF_ATTR_TENSOR] = "a tensor",
+                                         [EF_ATTR_FUNC] = "a function",
+                                         [EF_ATTR_INTS] = "a list of ints",
+                                         [EF_ATTR_FLOATS] = "a list of floats",
+                                         [EF_ATTR_BOOLS] = "a list of bools",
+                                         [EF_ATTR_TYPES] = "a list of dtypes",
+                                         [EF_ATTR_SHAPES] = "a list of shapes",
+                                         [EF_ATTR_STRINGS] = "a list of strings",
+                                         [EF_ATTR_FUNCS] = "a list of functions"};
 
 static const char *kind_name(unsigned kind) {
     return kind <= EF_ATTR_FUNCS ? kind_names[kind] : "of an unknown kind";
@@ -60,8 +68,8 @@ static bool fits(const ef_attr_info *info, const ef_attr_value *v) {
 }
 
 static ef_status *bad_value(const ef_op *op, const ef_attr *a, const char *what) {
-    return ef_error(EF_INVALID, "%s: attribute %s %s; it is declared as %s", op->name, a->name, what,
-                    a->type);
+    return ef_error(EF_INVALID, "%s: attribute %s %s; it is declared as %s", op->name, a->name,
+                    what, a->type);
 }
 
 static bool has_null(const ef_attr_value *v) {
@@ -83,7 +91,8 @@ static bool has_null(const ef_attr_value *v) {
 
 static bool good_shape(const ef_shape *s) { return s->rank >= -1 && s->rank <= EF_MAX_RANK; }
 
-static ef_status *check_type(const ef_op *op, const ef_attr *a, const ef_attr_info *info, ef_dtype t) {
+static ef_status *check_type(const ef_op *op, const ef_attr *a, const ef_attr_info *info,
+                             ef_dtype t) {
     char text[80];
     if (t > EF_NO_DTYPE && t < EF_DTYPES && ef_dtype_in(t, info->set)) return NULL;
     const char *name = t > EF_NO_DTYPE && t < EF_DTYPES ? ef_dtype_name(t) : NULL;
@@ -122,7 +131,8 @@ static ef_status *check_value(const ef_op *op, const ef_attr *a, const ef_attr_i
     if (v->kind == EF_ATTR_TYPE) EF_TRY(check_type(op, a, info, v->as.type));
     for (int k = 0; k < v->n && v->kind == EF_ATTR_TYPES; k++)
         EF_TRY(check_type(op, a, info, v->as.types[k]));
-    if (v->kind == EF_ATTR_SHAPE && !good_shape(v->as.shape)) return bad_value(op, a, "has a bad rank");
+    if (v->kind == EF_ATTR_SHAPE && !good_shape(v->as.shape))
+        return bad_value(op, a, "has a bad rank");
     for (int k = 0; k < v->n && v->kind == EF_ATTR_SHAPES; k++)
         if (!good_shape(&v->as.shapes[k])) return bad_value(op, a, "holds a shape of a bad rank");
     if (v->kind == EF_ATTR_TENSOR && (v->as.tensor->flags & EF_TENSOR_SYMBOLIC))
@@ -130,15 +140,16 @@ static ef_status *check_value(const ef_op *op, const ef_attr *a, const ef_attr_i
     return check_bound(op, a, info, v);
 }
 
-/* ---- deciding ---------------------------------------------------------------------------------- */
+/* ---- deciding ----------------------------------------------------------------------------------
+ */
 
 static ef_status *unknown_name(const ef_op *op, const ef_signature *s, const char *name) {
     char names[400] = "none";
     size_t n = 0;
     for (int k = 0; k < s->n_attrs && n < sizeof names; k++)
         n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", k ? ", " : "", op->attr[k].name);
-    return ef_error(EF_INVALID, "%s: there is no attribute '%.60s'; its attributes are: %s", op->name,
-                    name ? name : "(null)", names);
+    return ef_error(EF_INVALID, "%s: there is no attribute '%.60s'; its attributes are: %s",
+                    op->name, name ? name : "(null)", names);
 }
 
 static ef_status *bad_inferred(const ef_op *op, const char *name, ef_dtype t) {
@@ -171,8 +182,8 @@ static ef_status *check_inferred(const ef_op *op, const ef_signature *s, const e
     return unknown_name(op, s, v->name);
 }
 
-static ef_status *take_given(const ef_op *op, const ef_signature *s, const ef_attr_value *set, int n,
-                             pick *p) {
+static ef_status *take_given(const ef_op *op, const ef_signature *s, const ef_attr_value *set,
+                             int n, pick *p) {
     for (int j = 0; j < n; j++) {
         int k = 0;
         if (!set[j].name) return unknown_name(op, s, NULL);
@@ -226,18 +237,21 @@ bool ef_attrs_equal(const ef_attrs *a, const ef_attrs *b) {
     const ef_signature *s = ef_op_signature(a->op);
     for (int k = 0; k < s->n_attrs; k++) {
         const ef_attr *row = &a->op->attr[k];
-        if (!ef_attr_same_field(&s->attr[k], field_at(a + 1, row), field_at(b + 1, row))) return false;
+        if (!ef_attr_same_field(&s->attr[k], field_at(a + 1, row), field_at(b + 1, row)))
+            return false;
     }
     return true;
 }
 
-/* ---- life -------------------------------------------------------------------------------------- */
+/* ---- life --------------------------------------------------------------------------------------
+ */
 
 static void destroy(ef_attrs *a) {
     const ef_signature *s = ef_op_signature(a->op);
     for (int k = 0; k < s->n_attrs; k++) {
         void *f = field_at(a + 1, &a->op->attr[k]);
-        if (s->attr[k].kind == EF_ATTR_TENSOR && *(ef_tensor **)f) ef_tensor_release(*(ef_tensor **)f);
+        if (s->attr[k].kind == EF_ATTR_TENSOR && *(ef_tensor **)f)
+            ef_tensor_release(*(ef_tensor **)f);
         if (!ef_func.unref) continue;
         if (s->attr[k].kind == EF_ATTR_FUNC && *(struct ef_graph **)f)
             ef_func.unref(*(struct ef_graph **)f);
@@ -273,7 +287,7 @@ static ef_status *write_block(const ef_op *op, const ef_signature *s, const pick
     return NULL;
 }
 
-static ef_attrs bare[EF_OP_COUNT];           /* of ops that have no attributes */
+static ef_attrs bare[EF_OP_COUNT]; /* of ops that have no attributes */
 static _Atomic(const ef_attrs *) defaults[EF_OP_COUNT];
 static pthread_mutex_t defaults_lock = PTHREAD_MUTEX_INITIALIZER; /* guards filling both; rank 91 */
 
@@ -312,7 +326,8 @@ ef_status *ef_attrs_like(const ef_op *op, const ef_op *other, const void *other_
     const ef_signature *s = ef_op_signature(op);
     pick p[EF_MAX_ATTRS];
     if (n < 0 || (n > 0 && !set))
-        return ef_error(EF_INVALID, "%s: %d attributes are said to follow but none do", op->name, n);
+        return ef_error(EF_INVALID, "%s: %d attributes are said to follow but none do", op->name,
+                        n);
     for (int k = 0; k < s->n_attrs; k++) p[k].given = false;
     EF_TRY(take_given(op, s, set, n, p));
     if (other && other_attrs) EF_TRY(take_like(op, s, other, other_attrs, p));

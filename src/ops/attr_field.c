@@ -1,10 +1,11 @@
-/* One attribute's field in an op's struct, by kind: how it is written, read, hashed and compared, and
- * how many bytes behind the struct it points at. */
+/* One attribute's field in an op's struct, by kind: how it is written, read, hashed and compared,
+ * and how many bytes behind the struct it points at. */
 #include "ops/attr_field.h"
 #include "base/hash.h"
 #include <string.h>
 
-/* ---- writing ----------------------------------------------------------------------------------- */
+/* ---- writing -----------------------------------------------------------------------------------
+ */
 
 size_t ef_attr_payload_bytes(const ef_attr_info *info, const ef_attr_value *v) {
     size_t n = (size_t)v->n, bytes = 0;
@@ -77,11 +78,13 @@ static void *copied(char *room, const void *from, int n, size_t size) {
 }
 
 ef_status *ef_attr_write_field(const ef_attr *a, const ef_attr_info *info, const ef_attr_value *v,
-                              void *f, char *room) {
+                               void *f, char *room) {
     switch (info->kind) {
     case EF_ATTR_BOOL: *(bool *)f = v->as.b; break;
     case EF_ATTR_INT: *(int64_t *)f = v->as.i; break;
-    case EF_ATTR_FLOAT: *(float *)f = v->kind == EF_ATTR_INT ? (float)v->as.i : (float)v->as.f; break;
+    case EF_ATTR_FLOAT:
+        *(float *)f = v->kind == EF_ATTR_INT ? (float)v->as.i : (float)v->as.f;
+        break;
     case EF_ATTR_STRING:
         if (info->choice) {
             *(int *)f = ef_choice_find(a->type, v->as.s);
@@ -114,7 +117,8 @@ ef_status *ef_attr_write_field(const ef_attr *a, const ef_attr_info *info, const
     return NULL;
 }
 
-/* ---- hash and equality ------------------------------------------------------------------------- */
+/* ---- hash and equality -------------------------------------------------------------------------
+ */
 
 static uint64_t hash_shape(uint64_t h, const ef_shape *s) {
     h = ef_hash_mix(h, (uint64_t)(int64_t)s->rank);
@@ -184,7 +188,8 @@ static bool same_list(uint8_t kind, const void *x, const void *y) {
             if (!ef_shape_equal(&((const ef_shapes *)x)->at[k], &((const ef_shapes *)y)->at[k]))
                 return false;
         } else if (kind == EF_ATTR_STRINGS) {
-            const ef_attr_text *s = &((const ef_texts *)x)->at[k], *t = &((const ef_texts *)y)->at[k];
+            const ef_attr_text *s = &((const ef_texts *)x)->at[k],
+                               *t = &((const ef_texts *)y)->at[k];
             if (s->n != t->n || memcmp(s->at, t->at, s->n) != 0) return false;
         } else if (!same_func(((const ef_funcs *)x)->at[k], ((const ef_funcs *)y)->at[k])) {
             return false;
@@ -212,17 +217,19 @@ bool ef_attr_same_field(const ef_attr_info *info, const void *x, const void *y) 
     }
 }
 
-/* ---- reading ----------------------------------------------------------------------------------- */
+/* ---- reading -----------------------------------------------------------------------------------
+ */
 
-void ef_attr_read_field(const ef_attr *a, const ef_attr_info *info, const void *f, ef_attr_value *v) {
+void ef_attr_read_field(const ef_attr *a, const ef_attr_info *info, const void *f,
+                        ef_attr_value *v) {
     v->kind = (ef_attr_kind)info->kind;
     switch (info->kind) {
     case EF_ATTR_BOOL: v->as.b = *(const bool *)f; break;
     case EF_ATTR_INT: v->as.i = *(const int64_t *)f; break;
     case EF_ATTR_FLOAT: v->as.f = *(const float *)f; break;
     case EF_ATTR_STRING:
-        v->as.s = info->choice ? ef_choice_name(a->type, *(const int *)f)
-                               : ((const ef_attr_text *)f)->at;
+        v->as.s =
+            info->choice ? ef_choice_name(a->type, *(const int *)f) : ((const ef_attr_text *)f)->at;
         break;
     case EF_ATTR_TYPE: v->as.type = *(const ef_dtype *)f; break;
     case EF_ATTR_SHAPE: v->as.shape = f; break;
@@ -234,9 +241,6 @@ void ef_attr_read_field(const ef_attr *a, const ef_attr_info *info, const void *
         v->as.strings = t->at ? (const char *const *)(t->at + t->n) : NULL;
         break;
     }
-    default:
-        v->n = ((const ef_ints *)f)->n;
-        v->as.ints = ((const ef_ints *)f)->at;
+    default: v->n = ((const ef_ints *)f)->n; v->as.ints = ((const ef_ints *)f)->at;
     }
 }
-

@@ -34,11 +34,8 @@ static const char *intern(const char *at, size_t n) {
     pthread_mutex_lock(&names_lock);
     int k = 0;
     while (k < names.n && (memcmp(names.word[k], at, n) != 0 || names.word[k][n])) k++;
-    if (k < 256) {
-        memcpy(names.word[k], at, n);
-        found = names.word[k];
-        if (k == names.n) names.n++;
-    }
+    if (k == names.n && k < 256) memcpy(names.word[names.n++], at, n);
+    if (k < 256) found = names.word[k];
     pthread_mutex_unlock(&names_lock);
     return found;
 }

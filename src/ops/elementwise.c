@@ -1,7 +1,7 @@
 /* The elementwise driver. Broadcasting is reduced to the fewest dims that still differ in who is
  * stretched; the innermost of them is one call of the tile, the others turn an odometer. When the
- * innermost run is short (a bias over three channels), stretched operands are written out into a small
- * block on the stack so that the tile still sees long runs. Nothing is allocated. */
+ * innermost run is short (a bias over three channels), stretched operands are written out into a
+ * small block on the stack so that the tile still sees long runs. Nothing is allocated. */
 #include "ops/elementwise.h"
 #include "base/pool.h"
 #include <string.h>
@@ -15,12 +15,12 @@ typedef struct walk {
     int n_in, n_dims;
     char *out;
     const char *in[MAX_IN];
-    int out_size, size[MAX_IN];       /* bytes of an element */
-    int64_t dim[EF_MAX_RANK];         /* outermost first; merged */
-    unsigned mask[EF_MAX_RANK];       /* who is stretched along it */
+    int out_size, size[MAX_IN];        /* bytes of an element */
+    int64_t dim[EF_MAX_RANK];          /* outermost first; merged */
+    unsigned mask[EF_MAX_RANK];        /* who is stretched along it */
     int64_t step[MAX_IN][EF_MAX_RANK]; /* bytes from one index to the next; 0 if stretched */
-    int64_t inner;                    /* elements of one run */
-    bool blocks;                      /* the two innermost dims go through blocks */
+    int64_t inner;                     /* elements of one run */
+    bool blocks;                       /* the two innermost dims go through blocks */
 } walk;
 
 /* Size of input t along dim d of an output of rank `rank`. */
@@ -55,7 +55,8 @@ static void collapse(walk *w, ef_tensor *const *in, const ef_tensor *out) {
     }
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------ */
+/* ---- blocks ------------------------------------------------------------------------------------
+ */
 
 static inline void put(char *to, const char *from, int size) {
     switch (size) {
@@ -69,7 +70,8 @@ static inline void put(char *to, const char *from, int size) {
 
 /* n elements of a vector of `period` elements repeated end to end, from element `phase`: the first
  * turn is copied, then the block doubles itself. */
-static void fill_periodic(char *to, const char *from, int size, int64_t period, int64_t phase, int64_t n) {
+static void fill_periodic(char *to, const char *from, int size, int64_t period, int64_t phase,
+                          int64_t n) {
     int64_t done = n < period ? n : period;
     int64_t first = period - phase < done ? period - phase : done;
     memcpy(to, from + phase * size, (size_t)(first * size));
@@ -82,9 +84,11 @@ static void fill_periodic(char *to, const char *from, int size, int64_t period, 
 }
 
 /* Each element `times` times, the first of them only times - phase. */
-static void fill_repeated(char *to, const char *from, int size, int64_t times, int64_t phase, int64_t n) {
+static void fill_repeated(char *to, const char *from, int size, int64_t times, int64_t phase,
+                          int64_t n) {
     for (int64_t j = 0; j < n; from += size, phase = 0)
-        for (int64_t left = times - phase; left > 0 && j < n; left--, j++) put(to + j * size, from, size);
+        for (int64_t left = times - phase; left > 0 && j < n; left--, j++)
+            put(to + j * size, from, size);
 }
 
 /* Elements [col, col + n) of the plane made of the two innermost dims. base: the plane's place. */
@@ -118,7 +122,8 @@ static int64_t block_length(const walk *w) {
     return BLOCK_BYTES / widest;
 }
 
-/* ---- walking ----------------------------------------------------------------------------------- */
+/* ---- walking -----------------------------------------------------------------------------------
+ */
 
 /* One run: elements [col, col + n) of the innermost dim (or plane). */
 static void run_inner(const walk *w, char *out, const char *const *base, int64_t col, int64_t n) {
@@ -126,7 +131,8 @@ static void run_inner(const walk *w, char *out, const char *const *base, int64_t
     if (w->blocks) {
         int64_t most = block_length(w);
         for (int64_t done = 0; done < n; done += most)
-            run_block(w, out + done * w->out_size, base, col + done, n - done < most ? n - done : most);
+            run_block(w, out + done * w->out_size, base, col + done,
+                      n - done < most ? n - done : most);
         return;
     }
     for (int k = 0; k < w->n_in; k++) p[k] = base[k] + col * w->step[k][w->n_dims - 1];
@@ -189,7 +195,8 @@ static bool flat(int n_in, ef_tensor *const *in, const ef_tensor *out, unsigned 
     *scalars = 0;
     for (int k = 0; k < n_in; k++) {
         const ef_tensor *t = in[k];
-        if (t->rank == out->rank && memcmp(t->dim, out->dim, sizeof(int64_t) * (size_t)t->rank) == 0)
+        if (t->rank == out->rank &&
+            memcmp(t->dim, out->dim, sizeof(int64_t) * (size_t)t->rank) == 0)
             continue;
         if (ef_count(t) != 1) return false;
         *scalars |= 1u << k;
@@ -216,8 +223,8 @@ ef_status *ef_run_elementwise(const ef_call *c) {
     const ef_op *op = c->op;
     ef_tile_fn *tile;
     if (EF_UNLIKELY(c->n_in < 1 || c->n_in > MAX_IN))
-        return ef_error(EF_UNIMPLEMENTED, "%s: an elementwise op has 1 to %d inputs, not %d", op->name,
-                        MAX_IN, c->n_in);
+        return ef_error(EF_UNIMPLEMENTED, "%s: an elementwise op has 1 to %d inputs, not %d",
+                        op->name, MAX_IN, c->n_in);
     if (EF_LIKELY(op->tile != NULL)) {
         tile = op->tile[c->in[op->tile_key]->dtype];
     } else {
@@ -226,8 +233,10 @@ ef_status *ef_run_elementwise(const ef_call *c) {
         tile = ef_op_tile(op, types, c->n_in, (ef_dtype)c->out[0]->dtype, c->attrs);
     }
     if (EF_UNLIKELY(tile == NULL))
-        return ef_error(EF_UNIMPLEMENTED, "%s: there is no kernel for %s on the CPU (cast the inputs to "
-                        "a type that has one)", op->name, ef_dtype_name((ef_dtype)c->in[0]->dtype));
+        return ef_error(EF_UNIMPLEMENTED,
+                        "%s: there is no kernel for %s on the CPU (cast the inputs to "
+                        "a type that has one)",
+                        op->name, ef_dtype_name((ef_dtype)c->in[0]->dtype));
     ef_elementwise(tile, c->attrs, c->n_in, c->in, c->out[0]);
     return NULL;
 }

@@ -1,18 +1,20 @@
 /* What every call goes through before it runs or becomes a node: counts and dtypes against the op's
- * notation, then the op's own shape function. Calls of fixed arity - nearly all - take one short loop
- * over small integers; text is only made for errors. */
+ * notation, then the op's own shape function. Calls of fixed arity - nearly all - take one short
+ * loop over small integers; text is only made for errors. */
 #include "ops/op.h"
 #include <stdio.h>
 #include <string.h>
 
-/* ---- errors ----------------------------------------------------------------------------------- */
+/* ---- errors -----------------------------------------------------------------------------------
+ */
 
 static const char *set_names(uint32_t set, char *out, size_t cap) {
     size_t n = 0;
     out[0] = 0;
     for (int t = 1; t < EF_DTYPES; t++)
         if (ef_dtype_in((ef_dtype)t, set) && n < cap)
-            n += (size_t)snprintf(out + n, cap - n, "%s%s", n ? ", " : "", ef_dtype_name((ef_dtype)t));
+            n += (size_t)snprintf(out + n, cap - n, "%s%s", n ? ", " : "",
+                                  ef_dtype_name((ef_dtype)t));
     return out;
 }
 
@@ -33,9 +35,9 @@ typedef struct arg_name {
 static arg_name name_of(const struct ef_arg *a, int at) {
     arg_name n;
     if (a->is_list || a->count_attr >= 0)
-        snprintf(n.text, sizeof n.text, "%s[%d]", a->name, at);
+        snprintf(n.text, sizeof n.text, "%.31s[%d]", a->name, at);
     else
-        snprintf(n.text, sizeof n.text, "%s", a->name);
+        snprintf(n.text, sizeof n.text, "%.31s", a->name);
     return n;
 }
 
@@ -44,8 +46,8 @@ static const char *dtype_text(ef_dtype t) {
     return s && t != EF_NO_DTYPE ? s : "without a dtype";
 }
 
-static ef_status *not_allowed(const ef_op *op, const ef_signature *s, const struct ef_arg *a, int at,
-                              ef_dtype t) {
+static ef_status *not_allowed(const ef_op *op, const ef_signature *s, const struct ef_arg *a,
+                              int at, ef_dtype t) {
     char names[300];
     const struct ef_type_var *v = &s->var[a->type_var];
     return ef_error(EF_INVALID, "%s: %s is %s; %s must be one of %s", op->name, name_of(a, at).text,
@@ -64,12 +66,14 @@ static ef_status *differs(const ef_op *op, const ef_signature *s, const struct e
                     dtype_text(t), s->var[a->type_var].name);
 }
 
-static ef_status *not_fixed(const ef_op *op, const struct ef_arg *a, int at, ef_dtype want, ef_dtype t) {
-    return ef_error(EF_INVALID, "%s: %s is %s but must be %s (cast it)", op->name, name_of(a, at).text,
-                    dtype_text(t), dtype_text(want));
+static ef_status *not_fixed(const ef_op *op, const struct ef_arg *a, int at, ef_dtype want,
+                            ef_dtype t) {
+    return ef_error(EF_INVALID, "%s: %s is %s but must be %s (cast it)", op->name,
+                    name_of(a, at).text, dtype_text(t), dtype_text(want));
 }
 
-/* ---- dtypes ------------------------------------------------------------------------------------ */
+/* ---- dtypes ------------------------------------------------------------------------------------
+ */
 
 static inline ef_dtype attr_type(const ef_op *op, const void *attrs, int k) {
     return *(const ef_dtype *)((const char *)attrs + op->attr[k].at);
@@ -110,7 +114,8 @@ static inline void preset(ef_fact *f, ef_dtype t) {
     *f = (ef_fact){.dtype = t, .shape = {.rank = -1}};
 }
 
-/* ---- counts ------------------------------------------------------------------------------------ */
+/* ---- counts ------------------------------------------------------------------------------------
+ */
 
 /* How many tensors an argument stands for; -1 if only the inputs can tell. */
 static int known_count(const ef_op *op, const ef_signature *s, const void *attrs,
@@ -137,15 +142,17 @@ static ef_status *too_few(const ef_op *op, const ef_signature *s, const struct e
                     min);
 }
 
-/* Shares out what the attributes do not fix among the arguments of unknown count: they must all have
- * the same count variable. */
-static ef_status *share_out(const ef_op *op, const ef_signature *s, int n_in, int64_t fixed, ef_arity *r) {
+/* Shares out what the attributes do not fix among the arguments of unknown count: they must all
+ * have the same count variable. */
+static ef_status *share_out(const ef_op *op, const ef_signature *s, int n_in, int64_t fixed,
+                            ef_arity *r) {
     const struct ef_arg *open = NULL;
     int users = 0;
     for (int k = 0; k < s->n_in; k++) {
         if (r->in[k] >= 0) continue;
         if (open && !same_count(open, &s->in[k]))
-            return ef_error(EF_INVALID, "%s: the inputs alone do not say how many belong to %s and %s",
+            return ef_error(EF_INVALID,
+                            "%s: the inputs alone do not say how many belong to %s and %s",
                             op->name, open->name, s->in[k].name);
         open = &s->in[k];
         users++;
@@ -160,8 +167,8 @@ static ef_status *share_out(const ef_op *op, const ef_signature *s, int n_in, in
     return NULL;
 }
 
-static int out_count(const ef_op *op, const ef_signature *s, const void *attrs, const struct ef_arg *a,
-                     const ef_arity *r) {
+static int out_count(const ef_op *op, const ef_signature *s, const void *attrs,
+                     const struct ef_arg *a, const ef_arity *r) {
     int n = known_count(op, s, attrs, a);
     for (int k = 0; k < s->n_in && n < 0; k++)
         if (same_count(a, &s->in[k])) n = r->in[k];
@@ -178,7 +185,8 @@ static ef_status *need_attrs(const ef_op *op, const void **attrs) {
     return NULL;
 }
 
-static ef_status *arity(const ef_op *op, const ef_signature *s, const void *attrs, int n_in, ef_arity *r) {
+static ef_status *arity(const ef_op *op, const ef_signature *s, const void *attrs, int n_in,
+                        ef_arity *r) {
     int64_t fixed = 0, n_out = 0;
     for (int k = 0; k < s->n_in; k++) {
         r->in[k] = known_count(op, s, attrs, &s->in[k]);
@@ -198,7 +206,8 @@ ef_status *ef_op_arity(const ef_op *op, const void *attrs, int n_in, ef_arity *o
     return arity(op, s, attrs, n_in, out);
 }
 
-/* ---- inference --------------------------------------------------------------------------------- */
+/* ---- inference ---------------------------------------------------------------------------------
+ */
 
 static ef_status *no_room(const ef_op *op, int n_out, int max_out) {
     return ef_error(EF_INVALID, "%s: makes %d outputs but there is room for %d", op->name, n_out,
@@ -207,7 +216,8 @@ static ef_status *no_room(const ef_op *op, int n_out, int max_out) {
 
 /* Members of a list(type) argument: each has its own dtype. first: where the list began. */
 static ef_status *check_list(const ef_op *op, const ef_signature *s, const void *attrs,
-                             const struct ef_arg *a, const ef_fact *in, int n, const ef_fact **first) {
+                             const struct ef_arg *a, const ef_fact *in, int n,
+                             const ef_fact **first) {
     for (int j = 0; j < n; j++) {
         ef_dtype t = in[j].dtype;
         if (a->type_attr >= 0) {
@@ -224,7 +234,8 @@ static ef_status *check_list(const ef_op *op, const ef_signature *s, const void 
 }
 
 static ef_status *infer_variadic(const ef_op *op, const ef_signature *s, const void *attrs,
-                                 const ef_fact *in, int n_in, ef_fact *out, int max_out, int *n_out) {
+                                 const ef_fact *in, int n_in, ef_fact *out, int max_out,
+                                 int *n_out) {
     ef_arity r;
     ef_dtype var[8] = {EF_NO_DTYPE};
     const ef_fact *first[8] = {NULL};
@@ -236,13 +247,12 @@ static ef_status *infer_variadic(const ef_op *op, const ef_signature *s, const v
             EF_TRY(check_list(op, s, attrs, a, in, r.in[k], first));
             continue;
         }
-        for (int j = 0; j < r.in[k]; j++)
-            EF_TRY(check_one(op, s, attrs, a, j, in[j].dtype, var));
+        for (int j = 0; j < r.in[k]; j++) EF_TRY(check_one(op, s, attrs, a, j, in[j].dtype, var));
     }
     for (int k = 0; k < s->n_out; out += r.out[k++]) {
         const struct ef_arg *a = &s->out[k];
         for (int j = 0; j < r.out[k]; j++) {
-            ef_dtype t = !a->is_list      ? out_type(op, s, attrs, a, var)
+            ef_dtype t = !a->is_list         ? out_type(op, s, attrs, a, var)
                          : a->type_attr >= 0 ? attr_types(op, attrs, a->type_attr)->at[j]
                                              : first[a->type_var][j].dtype;
             preset(&out[j], t);
@@ -253,20 +263,19 @@ static ef_status *infer_variadic(const ef_op *op, const ef_signature *s, const v
 }
 
 static inline ef_status *infer_fixed(const ef_op *op, const ef_signature *s, const void *attrs,
-                                     const ef_fact *in, int n_in, ef_fact *out, int max_out, int *n_out) {
+                                     const ef_fact *in, int n_in, ef_fact *out, int max_out,
+                                     int *n_out) {
     ef_dtype var[8] = {EF_NO_DTYPE};
     if (EF_UNLIKELY(n_in != s->n_in)) return wrong_count(op, s, n_in);
     if (EF_UNLIKELY(s->n_out > max_out)) return no_room(op, s->n_out, max_out);
-    for (int k = 0; k < n_in; k++)
-        EF_TRY(check_one(op, s, attrs, &s->in[k], 0, in[k].dtype, var));
-    for (int k = 0; k < s->n_out; k++)
-        preset(&out[k], out_type(op, s, attrs, &s->out[k], var));
+    for (int k = 0; k < n_in; k++) EF_TRY(check_one(op, s, attrs, &s->in[k], 0, in[k].dtype, var));
+    for (int k = 0; k < s->n_out; k++) preset(&out[k], out_type(op, s, attrs, &s->out[k], var));
     *n_out = s->n_out;
     return NULL;
 }
 
-ef_status *ef_op_infer(const ef_op *op, const void *attrs, const ef_fact *in, int n_in, ef_fact *out,
-                       int max_out, int *n_out) {
+ef_status *ef_op_infer(const ef_op *op, const void *attrs, const ef_fact *in, int n_in,
+                       ef_fact *out, int max_out, int *n_out) {
     const ef_signature *s = ef_op_signature(op);
     int made = 0;
     if (EF_UNLIKELY(!attrs && s->n_attrs > 0)) EF_TRY(need_attrs(op, &attrs));
@@ -280,7 +289,8 @@ ef_status *ef_op_infer(const ef_op *op, const void *attrs, const ef_fact *in, in
     return NULL;
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------- */
+/* ---- kernels -----------------------------------------------------------------------------------
+ */
 
 /* Where argument `arg` begins among the tensors; -1 if none stands for it. */
 static int position(const ef_op *op, const ef_signature *s, const void *attrs, int n_in, int arg,
@@ -328,12 +338,15 @@ ef_status *ef_op_kernel(const ef_call *c, int device, const ef_kernel **out) {
         *out = k;
         return NULL;
     }
-    return ef_error(EF_UNIMPLEMENTED, "%s: there is no kernel for %s on %s (cast the inputs to a type "
-                    "that has one)", op->name, key ? ef_dtype_name(key) : "this call",
+    return ef_error(EF_UNIMPLEMENTED,
+                    "%s: there is no kernel for %s on %s (cast the inputs to a type "
+                    "that has one)",
+                    op->name, key ? ef_dtype_name(key) : "this call",
                     device == EF_CPU ? "the CPU" : "an OpenCL device");
 }
 
-ef_tile_fn *ef_op_tile(const ef_op *op, const ef_dtype *in, int n_in, ef_dtype out, const void *attrs) {
+ef_tile_fn *ef_op_tile(const ef_op *op, const ef_dtype *in, int n_in, ef_dtype out,
+                       const void *attrs) {
     if (op->pick_tile) return op->pick_tile(in, n_in, out, attrs);
     if (!op->tile || op->tile_key >= n_in || in[op->tile_key] >= EF_DTYPES) return NULL;
     return op->tile[in[op->tile_key]];

@@ -22,12 +22,14 @@ static ef_status *cannot_broadcast(const ef_infer *i) {
     char text[300];
     size_t n = 0;
     for (int k = 0; k < i->n_in && n < sizeof text; k++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", k ? (k + 1 < i->n_in ? ", " : " and ") : "",
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s",
+                              k ? (k + 1 < i->n_in ? ", " : " and ") : "",
                               EF_SHAPE(&i->in[k].shape));
-    return ef_error(EF_INVALID,
-                    "%s: Incompatible shapes: %s do not broadcast; sizes must be equal or 1, counted "
-                    "from the last dimension",
-                    i->op->name, text);
+    return ef_error(
+        EF_INVALID,
+        "%s: Incompatible shapes: %s do not broadcast; sizes must be equal or 1, counted "
+        "from the last dimension",
+        i->op->name, text);
 }
 
 ef_status *ef_shape_broadcast(ef_infer *i) {
@@ -108,7 +110,8 @@ static const char *dim_text(int64_t d, char *out, size_t cap) {
     return out;
 }
 
-ef_status *ef_need_same_dim(const ef_infer *i, int64_t x, int64_t y, const char *what, int64_t *out) {
+ef_status *ef_need_same_dim(const ef_infer *i, int64_t x, int64_t y, const char *what,
+                            int64_t *out) {
     if (!ef_dim_may_equal(x, y)) {
         char a[48], b[48];
         return ef_error(EF_INVALID, "%s: %s must be equal, but are %s and %s", i->op->name, what,
@@ -132,8 +135,8 @@ ef_status *ef_known_ints(const ef_infer *i, int k, int64_t *v, int max, int *n, 
                         input_name(i, k, name, sizeof name), EF_TENSOR(t));
     int64_t count = ef_count(t);
     if (count > max)
-        return ef_error(EF_INVALID, "%s: %s has %lld elements; at most %d are possible", i->op->name,
-                        input_name(i, k, name, sizeof name), (long long)count, max);
+        return ef_error(EF_INVALID, "%s: %s has %lld elements; at most %d are possible",
+                        i->op->name, input_name(i, k, name, sizeof name), (long long)count, max);
     for (int64_t j = 0; j < count; j++) v[j] = ef_element_int((ef_dtype)t->dtype, t->data, j);
     *n = (int)count;
     *known = true;
@@ -142,23 +145,26 @@ ef_status *ef_known_ints(const ef_infer *i, int k, int64_t *v, int max, int *n, 
 
 ef_status *ef_need_axis(const ef_op *op, int64_t axis, int rank, int *out) {
     if (axis < -rank || axis >= rank)
-        return ef_error(EF_INVALID, "%s: axis %lld is out of range for rank %d; it must be in [%d, %d)",
+        return ef_error(EF_INVALID,
+                        "%s: axis %lld is out of range for rank %d; it must be in [%d, %d)",
                         op->name, (long long)axis, rank, -rank, rank);
     *out = (int)(axis < 0 ? axis + rank : axis);
     return NULL;
 }
 
-/* ---- windows ----------------------------------------------------------------------------------- */
+/* ---- windows -----------------------------------------------------------------------------------
+ */
 
 enum { SAME, VALID, EXPLICIT };
 
 static ef_status *bad_window(const ef_op *op, const char *what, int64_t v) {
-    return ef_error(EF_INVALID, "%s: %s is %lld; it must be positive", op->name, what, (long long)v);
+    return ef_error(EF_INVALID, "%s: %s is %lld; it must be positive", op->name, what,
+                    (long long)v);
 }
 
-ef_status *ef_window(const ef_op *op, int64_t size, int64_t window, int64_t dilation, int64_t stride,
-                     int padding, int64_t before, int64_t after, int64_t *out, int64_t *pad_before,
-                     int64_t *pad_after) {
+ef_status *ef_window(const ef_op *op, int64_t size, int64_t window, int64_t dilation,
+                     int64_t stride, int padding, int64_t before, int64_t after, int64_t *out,
+                     int64_t *pad_before, int64_t *pad_after) {
     int64_t span = EF_DIM_UNKNOWN; /* elements a window reaches over */
     if (stride <= 0) return bad_window(op, "a stride", stride);
     if (dilation <= 0) return bad_window(op, "a dilation", dilation);
@@ -167,8 +173,9 @@ ef_status *ef_window(const ef_op *op, int64_t size, int64_t window, int64_t dila
                         op->name, (long long)before, (long long)after);
     if (window >= 0 && (window > INT32_MAX || dilation > INT32_MAX || stride > INT32_MAX ||
                         (padding == EXPLICIT && (before > INT32_MAX || after > INT32_MAX))))
-        return ef_error(EF_INVALID, "%s: window %lld with dilation %lld and stride %lld is too large",
-                        op->name, (long long)window, (long long)dilation, (long long)stride);
+        return ef_error(EF_INVALID,
+                        "%s: window %lld with dilation %lld and stride %lld is too large", op->name,
+                        (long long)window, (long long)dilation, (long long)stride);
     if (window >= 0) span = window == 0 ? 0 : (window - 1) * dilation + 1;
     if (padding != EXPLICIT) before = after = 0;
     if (pad_before) *pad_before = before;
@@ -192,10 +199,11 @@ ef_status *ef_window(const ef_op *op, int64_t size, int64_t window, int64_t dila
         *out = stride == 1 ? ef_dim_add(room, 1) : ef_dim_div(ef_dim_add(room, stride), stride);
         return NULL;
     }
-    return ef_error(EF_INVALID,
-                    "%s: Negative dimension size caused by subtracting %lld from %lld: a window of %lld "
-                    "(dilation %lld) does not fit into %lld elements with padding (%lld, %lld); use "
-                    "'SAME' padding or a smaller window",
-                    op->name, (long long)span, (long long)(size + before + after), (long long)window,
-                    (long long)dilation, (long long)size, (long long)before, (long long)after);
+    return ef_error(
+        EF_INVALID,
+        "%s: Negative dimension size caused by subtracting %lld from %lld: a window of %lld "
+        "(dilation %lld) does not fit into %lld elements with padding (%lld, %lld); use "
+        "'SAME' padding or a smaller window",
+        op->name, (long long)span, (long long)(size + before + after), (long long)window,
+        (long long)dilation, (long long)size, (long long)before, (long long)after);
 }

@@ -78,10 +78,10 @@ static const struct {
     const char *name;
     uint8_t one, list;
 } kinds[] = {
-    {"bool", EF_ATTR_BOOL, EF_ATTR_BOOLS},       {"int", EF_ATTR_INT, EF_ATTR_INTS},
-    {"float", EF_ATTR_FLOAT, EF_ATTR_FLOATS},    {"string", EF_ATTR_STRING, EF_ATTR_STRINGS},
-    {"type", EF_ATTR_TYPE, EF_ATTR_TYPES},       {"shape", EF_ATTR_SHAPE, EF_ATTR_SHAPES},
-    {"tensor", EF_ATTR_TENSOR, EF_ATTR_TENSOR},  {"func", EF_ATTR_FUNC, EF_ATTR_FUNCS},
+    {"bool", EF_ATTR_BOOL, EF_ATTR_BOOLS},      {"int", EF_ATTR_INT, EF_ATTR_INTS},
+    {"float", EF_ATTR_FLOAT, EF_ATTR_FLOATS},   {"string", EF_ATTR_STRING, EF_ATTR_STRINGS},
+    {"type", EF_ATTR_TYPE, EF_ATTR_TYPES},      {"shape", EF_ATTR_SHAPE, EF_ATTR_SHAPES},
+    {"tensor", EF_ATTR_TENSOR, EF_ATTR_TENSOR}, {"func", EF_ATTR_FUNC, EF_ATTR_FUNCS},
 };
 
 const char *ef_attr_info_parse(const char *type, ef_attr_info *out) {
@@ -113,7 +113,8 @@ const char *ef_attr_info_parse(const char *type, ef_attr_info *out) {
     return *p ? "an attribute's type goes on after its end" : NULL;
 }
 
-/* ---- type variables and counts ---------------------------------------------------------------- */
+/* ---- type variables and counts ----------------------------------------------------------------
+ */
 
 static const char *parse_count(const char *p, const char *name, ef_signature *s) {
     bool bounded = false;
@@ -167,7 +168,8 @@ static const char *parse_types(const char *p, ef_signature *s) {
     return NULL;
 }
 
-/* ---- arguments -------------------------------------------------------------------------------- */
+/* ---- arguments --------------------------------------------------------------------------------
+ */
 
 static int find_attr(const ef_op *op, const ef_signature *s, const char *name) {
     for (int k = 0; k < s->n_attrs; k++)

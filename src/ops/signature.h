@@ -1,5 +1,5 @@
-/* TensorFlow's argument and attribute notation, read once per op. Parsing needs no memory and cannot
- * fail at run time: what a record's author got wrong is kept as a sentence for the tests. */
+/* TensorFlow's argument and attribute notation, read once per op. Parsing needs no memory and
+ * cannot fail at run time: what a record's author got wrong is kept as a sentence for the tests. */
 #ifndef EF_OPS_SIGNATURE_H
 #define EF_OPS_SIGNATURE_H
 #include "ops/op.h"

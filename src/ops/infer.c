@@ -41,17 +41,12 @@ static arg_name name_of(const struct ef_arg *a, int at) {
     return n;
 }
 
-static const char *dtype_text(ef_dtype t) {
-    const char *s = ef_dtype_name(t);
-    return s && t != EF_NO_DTYPE ? s : "without a dtype";
-}
-
 static ef_status *not_allowed(const ef_op *op, const ef_signature *s, const struct ef_arg *a,
                               int at, ef_dtype t) {
     char names[300];
     const struct ef_type_var *v = &s->var[a->type_var];
     return ef_error(EF_INVALID, "%s: %s is %s; %s must be one of %s", op->name, name_of(a, at).text,
-                    dtype_text(t), v->name, set_names(v->set, names, sizeof names));
+                    ef_dtype_name(t), v->name, set_names(v->set, names, sizeof names));
 }
 
 /* The argument that gave the variable its type is the first that uses it. */
@@ -62,14 +57,14 @@ static ef_status *differs(const ef_op *op, const ef_signature *s, const struct e
     return ef_error(EF_INVALID,
                     "%s: %s is %s but %s is %s; both are %s and must have one dtype (cast one of "
                     "them)",
-                    op->name, name_of(b, 0).text, dtype_text(first), name_of(a, at).text,
-                    dtype_text(t), s->var[a->type_var].name);
+                    op->name, name_of(b, 0).text, ef_dtype_name(first), name_of(a, at).text,
+                    ef_dtype_name(t), s->var[a->type_var].name);
 }
 
 static ef_status *not_fixed(const ef_op *op, const struct ef_arg *a, int at, ef_dtype want,
                             ef_dtype t) {
     return ef_error(EF_INVALID, "%s: %s is %s but must be %s (cast it)", op->name,
-                    name_of(a, at).text, dtype_text(t), dtype_text(want));
+                    name_of(a, at).text, ef_dtype_name(t), ef_dtype_name(want));
 }
 
 /* ---- dtypes ------------------------------------------------------------------------------------

@@ -1,0 +1,34 @@
+/* What x[begin:end:stride, ..., newaxis, i] means: the one reading of a strided slice, shared by the ops
+ * that take, differentiate, update and assign such slices. */
+#ifndef EF_OPS_STRIDED_H
+#define EF_OPS_STRIDED_H
+#include "kernels/block.h"
+#include "ops/op.h"
+
+typedef struct {
+    int64_t begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask;
+} ef_strided_attrs;
+#define EF_STRIDED_ATTRS                                                                           \
+    {EF_ATTR(ef_strided_attrs, begin_mask, "int", "0"),                                            \
+     EF_ATTR(ef_strided_attrs, end_mask, "int", "0"),                                              \
+     EF_ATTR(ef_strided_attrs, ellipsis_mask, "int", "0"),                                         \
+     EF_ATTR(ef_strided_attrs, new_axis_mask, "int", "0"),                                         \
+     EF_ATTR(ef_strided_attrs, shrink_axis_mask, "int", "0")}
+
+typedef struct ef_strided {
+    int rank; /* of x */
+    int64_t begin[EF_MAX_RANK], stride[EF_MAX_RANK];
+    int64_t count[EF_MAX_RANK]; /* elements taken along each axis of x; unknown or symbolic dims */
+    ef_shape out;               /* the slice's shape */
+} ef_strided;
+
+/* begin, end, strides: vectors; begin and end may be NULL (not known), strides may not. x of known
+ * rank, n: how many entries the vectors have. */
+ef_status *ef_strided_read(const ef_op *op, const ef_strided_attrs *a, const ef_shape *x, int64_t n,
+                           const ef_tensor *begin, const ef_tensor *end, const ef_tensor *strides,
+                           ef_strided *out);
+/* The block that takes the slice out of a tensor of x's shape (into a dense one), or with `put`
+ * the other way round. *first: the slice's first element in x. */
+void ef_strided_block(const ef_strided *s, const int64_t *x_dim, bool put, ef_block *b,
+                      int64_t *first);
+#endif

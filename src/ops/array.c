@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-ef_status *ef_out_ready(const ef_call *c, int k) {
+ef_status *ef_out_memory(const ef_call *c, int k) {
     ef_tensor *o = c->out[k];
     if (o->data != NULL && !ef_dtype_in((ef_dtype)o->dtype, EF_MANAGED)) return NULL;
     ef_shape s = ef_shape_from(o);

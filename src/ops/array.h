@@ -6,22 +6,28 @@
 #include "ops/shapes.h"
 
 /* One CPU kernel for every dtype the argument notation lets through. */
-#define EF_ANY_KERNEL(fn) {{EF_CPU, UINT32_MAX, fn, NULL, NULL, NULL, NULL}}
+#define EF_ANY_KERNEL(fn)                                  \
+    {                                                      \
+        { EF_CPU, UINT32_MAX, fn, NULL, NULL, NULL, NULL } \
+    }
 /* The same without resources and variants, which are not elements to be moved. */
-#define EF_MOVE_KERNEL(fn) {{EF_CPU, EF_PLAIN | EF_BIT(STRING), fn, NULL, NULL, NULL, NULL}}
+#define EF_MOVE_KERNEL(fn)                                                \
+    {                                                                     \
+        { EF_CPU, EF_PLAIN | EF_BIT(STRING), fn, NULL, NULL, NULL, NULL } \
+    }
 /* Type sets in argument notation. */
-#define EF_MOVE_TYPES                                                                              \
-    "{bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64, "   \
+#define EF_MOVE_TYPES                                                                            \
+    "{bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64, " \
     "complex64, complex128, bool, string}"
-#define EF_NUMBER_TYPES                                                                            \
-    "{bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64, "   \
+#define EF_NUMBER_TYPES                                                                          \
+    "{bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64, " \
     "complex64, complex128}"
-#define EF_PLAIN_TYPES                                                                             \
-    "{bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64, "   \
+#define EF_PLAIN_TYPES                                                                           \
+    "{bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64, " \
     "complex64, complex128, bool}"
 
 /* Memory for out[k], whose shape is set: there already, or made now (strings). */
-ef_status *ef_out_ready(const ef_call *c, int k);
+ef_status *ef_out_memory(const ef_call *c, int k);
 /* out[k] is t's value: shared, or copied where memory is waiting already. */
 ef_status *ef_out_same(const ef_call *c, int k, const ef_tensor *t);
 /* Element j of input k as a number; inputs holding axes, indices and sizes. */
@@ -33,7 +39,8 @@ static inline void ef_steps(const ef_tensor *t, int64_t *step) {
     ef_dense_steps(t->rank, t->dim, step);
 }
 /* A shape given as an input: exact when the values are known; else of that rank with unknown dims,
- * or of unknown rank. A scalar counts as a vector of one. Rejects negative sizes unless `wild`, which lets -1 through as unknown. */
+ * or of unknown rank. A scalar counts as a vector of one. Rejects negative sizes unless `wild`,
+ * which lets -1 through as unknown. */
 ef_status *ef_shape_input(const ef_infer *i, int k, bool wild, ef_shape *out);
 /* rank as a rank we can hold, or an error in the op's name. */
 ef_status *ef_need_rank_held(const ef_op *op, int64_t rank);

@@ -42,7 +42,7 @@ static ef_status *broadcast_to_run(const ef_call *c) {
                             (long long)x->dim[d - lead], (long long)o->dim[d]);
         ef_block_axis(&b, o->dim[d], stretched ? 0 : from[d - lead], to[d]);
     }
-    EF_TRY(ef_out_ready(c, 0));
+    EF_TRY(ef_out_memory(c, 0));
     return ef_block_copy((ef_dtype)x->dtype, o->data, x->data, &b);
 }
 

@@ -88,7 +88,7 @@ static ef_status *concat_run(const ef_call *c) {
     layout l = concat_layout(c->op, c->n_in);
     int rank = c->out[0]->rank, axis;
     EF_TRY(ef_need_axis(c->op, ef_in_int(c, l.axis, 0), rank, &axis));
-    EF_TRY(ef_out_ready(c, 0));
+    EF_TRY(ef_out_memory(c, 0));
     ef_shape s = ef_shape_from(c->out[0]);
     return join(c, &l, ef_shape_span(&s, 0, axis), -1);
 }
@@ -136,7 +136,7 @@ const ef_op ef_op_Concat = {
     .doc = "Joins tensors along the axis `concat_dim`; their other sizes agree.",
     .in = {"concat_dim: int32", "values: N * T"},
     .out = {"output: T"},
-    .types = "T: " EF_MOVE_TYPES,
+    .types = "T: " EF_MOVE_TYPES "; N: int >= 2",
     .keeps = EF_KEEP_IN(0),
     .shape = concat_shape,
     .kernel = EF_ANY_KERNEL(concat_run),
@@ -149,7 +149,7 @@ const ef_op ef_op_ConcatV2 = {
     .doc = "Joins tensors along `axis`; their other sizes agree.",
     .in = {"values: N * T", "axis: Tidx"},
     .out = {"output: T"},
-    .types = "T: " EF_MOVE_TYPES "; Tidx: {int32, int64} = int32",
+    .types = "T: " EF_MOVE_TYPES "; Tidx: {int32, int64} = int32; N: int >= 2",
     .shape = concat_shape,
     .kernel = EF_ANY_KERNEL(concat_run),
     .grad = concat_grad,
@@ -197,7 +197,7 @@ const ef_op ef_op_ConcatOffset = {
     .doc = "Where each of the tensors with these shapes begins in their concatenation.",
     .in = {"concat_dim: int32", "shape: N * shape_type"},
     .out = {"offset: N * shape_type"},
-    .types = "shape_type: {int32, int64} = int32",
+    .types = "shape_type: {int32, int64} = int32; N: int >= 2",
     .traits = EF_NO_GRAD,
     .shape = offset_shape,
     .kernel = EF_ANY_KERNEL(offset_run),
@@ -237,7 +237,7 @@ static ef_status *pack_run(const ef_call *c) {
     layout l = {0, c->n_in, 0};
     int axis;
     EF_TRY(ef_need_axis(c->op, ((const pack_attrs *)c->attrs)->axis, c->out[0]->rank, &axis));
-    EF_TRY(ef_out_ready(c, 0));
+    EF_TRY(ef_out_memory(c, 0));
     ef_shape s = ef_shape_from(c->out[0]);
     return join(c, &l, ef_shape_span(&s, 0, axis), ef_shape_span(&s, axis + 1, s.rank));
 }
@@ -254,7 +254,7 @@ const ef_op ef_op_Pack = {
     .doc = "Stacks tensors of one shape along a new axis.",
     .in = {"values: N * T"},
     .out = {"output: T"},
-    .types = "T: " EF_MOVE_TYPES,
+    .types = "T: " EF_MOVE_TYPES "; N: int >= 1",
     .attr = {EF_ATTR(pack_attrs, axis, "int", "0")},
     .attr_size = sizeof(pack_attrs),
     .keeps = EF_KEEP_NONE,

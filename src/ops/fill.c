@@ -8,7 +8,7 @@ static ef_status *fill_shape(ef_infer *i) {
 }
 
 static ef_status *fill_run(const ef_call *c) {
-    EF_TRY(ef_out_ready(c, 0));
+    EF_TRY(ef_out_memory(c, 0));
     ef_tensor *o = c->out[0];
     return ef_fill_elements((ef_dtype)o->dtype, o->data, c->in[1]->data, ef_count(o));
 }
@@ -35,7 +35,7 @@ const ef_op ef_op_Fill = {
 };
 
 static ef_status *zeros_like_run(const ef_call *c) {
-    EF_TRY(ef_out_ready(c, 0));
+    EF_TRY(ef_out_memory(c, 0));
     ef_tensor *o = c->out[0];
     return ef_zero_elements((ef_dtype)o->dtype, o->data, ef_count(o));
 }

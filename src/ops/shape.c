@@ -57,7 +57,7 @@ const ef_op ef_op_ShapeN = {
     .doc = "The shapes of several tensors, each as a vector.",
     .in = {"input: N * T"},
     .out = {"output: N * out_type"},
-    .types = "T: type",
+    .types = "T: type; N: int >= 1",
     .attr = OUT_TYPE,
     .attr_size = sizeof(out_type_attrs),
     .traits = EF_NO_GRAD,

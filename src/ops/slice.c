@@ -80,7 +80,7 @@ static ef_status *slice_run(const ef_call *c) {
         ef_block_axis(&b, o->dim[d], from[d], to[d]);
         at += begin * from[d];
     }
-    EF_TRY(ef_out_ready(c, 0));
+    EF_TRY(ef_out_memory(c, 0));
     size_t size = ef_dtype_size((ef_dtype)x->dtype);
     return ef_block_copy((ef_dtype)x->dtype, o->data, (const char *)x->data + (size_t)at * size,
                          &b);

@@ -39,7 +39,7 @@ static ef_status *cut(const ef_call *c, const ef_tensor *x, int64_t rows) {
     const char *at = x->data;
     int64_t row = rows > 0 ? ef_count(x) / rows : 0;
     for (int k = 0; k < c->n_out; k++) {
-        EF_TRY(ef_out_ready(c, k));
+        EF_TRY(ef_out_memory(c, k));
         int64_t n = rows > 0 ? ef_count(c->out[k]) / rows : 0;
         ef_block b = {0};
         if (n == 0) continue;

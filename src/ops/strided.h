@@ -1,5 +1,5 @@
-/* What x[begin:end:stride, ..., newaxis, i] means: the one reading of a strided slice, shared by the ops
- * that take, differentiate, update and assign such slices. */
+/* What x[begin:end:stride, ..., newaxis, i] means: the one reading of a strided slice, shared by
+ * the ops that take, differentiate, update and assign such slices. */
 #ifndef EF_OPS_STRIDED_H
 #define EF_OPS_STRIDED_H
 #include "kernels/block.h"
@@ -8,12 +8,14 @@
 typedef struct {
     int64_t begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask;
 } ef_strided_attrs;
-#define EF_STRIDED_ATTRS                                                                           \
-    {EF_ATTR(ef_strided_attrs, begin_mask, "int", "0"),                                            \
-     EF_ATTR(ef_strided_attrs, end_mask, "int", "0"),                                              \
-     EF_ATTR(ef_strided_attrs, ellipsis_mask, "int", "0"),                                         \
-     EF_ATTR(ef_strided_attrs, new_axis_mask, "int", "0"),                                         \
-     EF_ATTR(ef_strided_attrs, shrink_axis_mask, "int", "0")}
+#define EF_STRIDED_ATTRS                                            \
+    {                                                               \
+        EF_ATTR(ef_strided_attrs, begin_mask, "int", "0"),          \
+            EF_ATTR(ef_strided_attrs, end_mask, "int", "0"),        \
+            EF_ATTR(ef_strided_attrs, ellipsis_mask, "int", "0"),   \
+            EF_ATTR(ef_strided_attrs, new_axis_mask, "int", "0"),   \
+            EF_ATTR(ef_strided_attrs, shrink_axis_mask, "int", "0") \
+    }
 
 typedef struct ef_strided {
     int rank; /* of x */

@@ -51,7 +51,7 @@ static ef_status *strided_run(const ef_call *c) {
     ef_block b;
     int64_t first;
     EF_TRY(read_slice(c, 1, &shape, &s));
-    EF_TRY(ef_out_ready(c, 0));
+    EF_TRY(ef_out_memory(c, 0));
     ef_strided_block(&s, x->dim, false, &b, &first);
     const char *at = (const char *)x->data + first * (int64_t)ef_dtype_size((ef_dtype)x->dtype);
     return ef_block_copy((ef_dtype)x->dtype, c->out[0]->data, at, &b);
@@ -126,7 +126,7 @@ static ef_status *put_slice(const ef_call *c, int k) {
 
 static ef_status *strided_grad_run(const ef_call *c) {
     ef_tensor *o = c->out[0];
-    EF_TRY(ef_out_ready(c, 0));
+    EF_TRY(ef_out_memory(c, 0));
     EF_TRY(ef_zero_elements((ef_dtype)o->dtype, o->data, ef_count(o)));
     return put_slice(c, 4);
 }
@@ -174,7 +174,7 @@ static ef_status *update_shape(ef_infer *i) {
 
 static ef_status *update_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
-    EF_TRY(ef_out_ready(c, 0));
+    EF_TRY(ef_out_memory(c, 0));
     if (c->out[0]->data != x->data)
         EF_TRY(ef_copy_elements((ef_dtype)x->dtype, c->out[0]->data, x->data, ef_count(x)));
     return put_slice(c, 4);

@@ -73,7 +73,7 @@ static ef_status *tile_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
     ef_block b;
     EF_TRY(check_tiles(c, x, c->out[0]));
-    EF_TRY(ef_out_ready(c, 0));
+    EF_TRY(ef_out_memory(c, 0));
     tile_block(x, c->out[0], true, &b);
     return ef_block_copy((ef_dtype)x->dtype, c->out[0]->data, x->data, &b);
 }

@@ -323,7 +323,7 @@ static ef_status *make_tensor(const choice *c, const char *item, uint32_t set, i
                               ef_tensor *out) {
     ef_dtype t;
     ef_shape shape;
-    const char *rest;
+    const char *rest = "";
     EF_TRY(parse_head(c, item, set, &t, &shape, &rest));
     EF_TRY(ef_tensor_alloc(out, t, &shape));
     ef_status *s;

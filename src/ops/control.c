@@ -1,0 +1,128 @@
+/* Control flow: records without kernels. Plans run these ops as sub-plans, autodiff takes them
+ * apart; here stand their arguments, attributes and what their shapes tell without looking inside
+ * (the graph, which knows the functions, knows more). */
+#include "ops/op.h"
+#include "ops/shapes.h"
+
+typedef struct while_attrs {
+    struct ef_graph *cond, *body;
+    ef_shapes output_shapes;
+    int64_t parallel_iterations;
+} while_attrs;
+typedef struct if_attrs {
+    ef_types Tout;
+    struct ef_graph *then_branch, *else_branch;
+    ef_shapes output_shapes;
+} if_attrs;
+typedef struct case_attrs {
+    ef_types Tout;
+    ef_funcs branches;
+    ef_shapes output_shapes;
+} case_attrs;
+typedef struct call_attrs {
+    ef_types Tout;
+    struct ef_graph *f;
+    ef_attr_text config, config_proto, executor_type;
+} call_attrs;
+
+/* The attribute is empty or says one shape per output. */
+static ef_status *given_shapes(ef_infer *i, const ef_shapes *given) {
+    if (given->n == 0) return NULL;
+    if (given->n != i->n_out)
+        return ef_error(
+            EF_INVALID,
+            "%s: `output_shapes` has %d shapes for %d outputs; it must be empty or have "
+            "one for each",
+            i->op->name, given->n, i->n_out);
+    for (int k = 0; k < i->n_out; k++) i->out[k].shape = given->at[k];
+    return NULL;
+}
+
+static ef_status *while_shape(ef_infer *i) {
+    return given_shapes(i, &((const while_attrs *)i->attrs)->output_shapes);
+}
+static ef_status *if_shape(ef_infer *i) {
+    return given_shapes(i, &((const if_attrs *)i->attrs)->output_shapes);
+}
+static ef_status *case_shape(ef_infer *i) {
+    EF_TRY(ef_need_rank(i, 0, 0));
+    return given_shapes(i, &((const case_attrs *)i->attrs)->output_shapes);
+}
+
+#define WHILE_OP(N, TEXT, TRAITS)                                          \
+    const ef_op ef_op_##N = {                                              \
+        EF_NAMED(N),                                                       \
+        .doc = TEXT,                                                       \
+        .in = {"input: T"},                                                \
+        .out = {"output: T"},                                              \
+        .types = "T: list(type)",                                          \
+        .attr = {EF_ATTR(while_attrs, cond, "func", NULL),                 \
+                 EF_ATTR(while_attrs, body, "func", NULL),                 \
+                 EF_ATTR(while_attrs, output_shapes, "list(shape)", "[]"), \
+                 EF_ATTR(while_attrs, parallel_iterations, "int", "10")},  \
+        .attr_size = sizeof(while_attrs),                                  \
+        .traits = TRAITS,                                                  \
+        .shape = while_shape,                                              \
+    };
+#define IF_OP(N, TEXT, TRAITS)                                           \
+    const ef_op ef_op_##N = {                                            \
+        EF_NAMED(N),                                                     \
+        .doc = TEXT,                                                     \
+        .in = {"cond: Tcond", "input: Tin"},                             \
+        .out = {"output: Tout"},                                         \
+        .types = "Tcond: type; Tin: list(type)",                         \
+        .attr = {EF_ATTR(if_attrs, Tout, "list(type)", NULL),            \
+                 EF_ATTR(if_attrs, then_branch, "func", NULL),           \
+                 EF_ATTR(if_attrs, else_branch, "func", NULL),           \
+                 EF_ATTR(if_attrs, output_shapes, "list(shape)", "[]")}, \
+        .attr_size = sizeof(if_attrs),                                   \
+        .traits = TRAITS,                                                \
+        .shape = if_shape,                                               \
+    };
+#define CASE_OP(N, TEXT, TRAITS)                                           \
+    const ef_op ef_op_##N = {                                              \
+        EF_NAMED(N),                                                       \
+        .doc = TEXT,                                                       \
+        .in = {"branch_index: int32", "input: Tin"},                       \
+        .out = {"output: Tout"},                                           \
+        .types = "Tin: list(type)",                                        \
+        .attr = {EF_ATTR(case_attrs, Tout, "list(type)", NULL),            \
+                 EF_ATTR(case_attrs, branches, "list(func) >= 1", NULL),   \
+                 EF_ATTR(case_attrs, output_shapes, "list(shape)", "[]")}, \
+        .attr_size = sizeof(case_attrs),                                   \
+        .traits = TRAITS,                                                  \
+        .shape = case_shape,                                               \
+    };
+#define CALL_OP(N, TEXT, TRAITS)                                      \
+    const ef_op ef_op_##N = {                                         \
+        EF_NAMED(N),                                                  \
+        .doc = TEXT,                                                  \
+        .in = {"args: Tin"},                                          \
+        .out = {"output: Tout"},                                      \
+        .types = "Tin: list(type)",                                   \
+        .attr = {EF_ATTR(call_attrs, Tout, "list(type)", NULL),       \
+                 EF_ATTR(call_attrs, f, "func", NULL),                \
+                 EF_ATTR(call_attrs, config, "string", "''"),         \
+                 EF_ATTR(call_attrs, config_proto, "string", "''"),   \
+                 EF_ATTR(call_attrs, executor_type, "string", "''")}, \
+        .attr_size = sizeof(call_attrs),                              \
+        .traits = TRAITS,                                             \
+        .shape = ef_shape_none,                                       \
+    };
+enum { PURE = EF_CONTROL | EF_HEAVY, EFFECTS = EF_CONTROL | EF_HEAVY | EF_STATEFUL | EF_EFFECT };
+
+WHILE_OP(While,
+         "Runs `body` on its own results, starting from `input`, for as long as `cond` says so.",
+         EFFECTS)
+WHILE_OP(StatelessWhile, "While whose `cond` and `body` touch nothing outside.", PURE)
+IF_OP(If,
+      "Runs `then_branch` or `else_branch` on `input`, as `cond` is true (not zero, not empty) or "
+      "not.",
+      EFFECTS)
+IF_OP(StatelessIf, "If whose branches touch nothing outside.", PURE)
+CASE_OP(Case,
+        "Runs `branches[branch_index]` on `input`; an index out of range means the last branch.",
+        EFFECTS)
+CASE_OP(StatelessCase, "Case whose branches touch nothing outside.", PURE)
+CALL_OP(PartitionedCall, "Calls the function `f`, which touches nothing outside.", PURE)
+CALL_OP(StatefulPartitionedCall, "Calls the function `f`.", EFFECTS)

@@ -1,0 +1,57 @@
+/* TensorLists: values of dtype variant that hold a sequence of tensors. A list is immutable once
+ * made; an op that changes one copies it first, unless the caller has no more use for the input and
+ * says so by passing the very same ef_tensor as input and output (plans do this when the input dies
+ * at the op, as EF_MAY_ALIAS_0 allows). Then a sole list is changed in place. */
+#ifndef EF_OPS_LIST_H
+#define EF_OPS_LIST_H
+#include "ops/op.h"
+
+typedef struct ef_list {
+    ef_object object;
+    ef_dtype dtype;   /* of every element */
+    ef_shape element; /* what every element's shape must agree with; dims may be unknown */
+    int64_t limit;    /* most elements allowed; -1: any number */
+    int64_t n, cap;
+    ef_tensor *item; /* dtype EF_NO_DTYPE: nothing was stored there yet */
+} ef_list;
+
+/* A list of n empty places; refs 1. */
+ef_status *ef_list_make(ef_dtype dtype, const ef_shape *element, int64_t n, ef_list **out);
+ef_status *ef_list_clone(const ef_list *l, int64_t room,
+                         ef_list **out);          /* room for more elements */
+ef_status *ef_list_resize(ef_list *l, int64_t n); /* new places are empty */
+/* Stores x at place k < n. Lent memory is copied, counted storage shared. */
+ef_status *ef_list_set(ef_list *l, int64_t k, const ef_tensor *x);
+
+/* What ZerosLike and AddN do with lists: the same places filled with zeros, empty ones left empty;
+ * and the sum place by place, an empty place counting as zero. t and x are variants that hold
+ * lists; *out is a new variant. */
+ef_status *ef_list_zeros_like(const ef_tensor *t, ef_tensor *out);
+ef_status *ef_list_add(const ef_tensor *x, const ef_tensor *y, ef_tensor *out);
+bool ef_is_list(const ef_tensor *t);
+
+/* ---- for the list ops ---- */
+
+/* The list behind input k, which must hold dtype (EF_NO_DTYPE: anything). */
+ef_status *ef_call_list(const ef_call *c, int k, ef_dtype dtype, ef_list **out);
+/* The list of input k to be changed and to become output 0: itself or a copy with room for `more`
+ * elements. The caller has checked everything else. */
+ef_status *ef_list_for_write(const ef_call *c, int k, int64_t more, ef_list **out);
+/* An element shape given as a tensor: a vector with -1 for unknown dims, or the scalar -1. */
+ef_status *ef_list_shape_from(const ef_call *c, int k, ef_shape *out);
+ef_shape ef_list_shape_fact(const ef_infer *i, int k); /* the same, as far as it is known */
+/* The shape of an element for which nothing else is known: input k, the list's own and, if still
+ * not complete, those of the elements there are. `why` ends the message. */
+ef_status *ef_list_element_shape(const ef_call *c, int k, const ef_list *l, const char *why,
+                                 ef_shape *out);
+/* n elements from src[from] to dst[to]; strings are copied. NULL src: zeros. */
+ef_status *ef_list_copy(ef_tensor *dst, int64_t to, const ef_tensor *src, int64_t from, int64_t n);
+/* dims [1, rank) of s; s has rank >= 1. */
+ef_shape ef_list_tail(const ef_shape *s);
+/* `first` before the dims of s; unknown rank stays unknown. */
+ef_status *ef_list_prepend(const ef_op *op, int64_t first, const ef_shape *s, ef_shape *out);
+typedef struct ef_list_attrs {
+    ef_dtype element_dtype;
+} ef_list_attrs;
+#define EF_LIST_DTYPE EF_ATTR(ef_list_attrs, element_dtype, "type", NULL)
+#endif

@@ -1,0 +1,244 @@
+/* Ops that are total on floats but can fail on integers: division and remainder (by zero) and Pow (by
+ * a negative exponent). A tile cannot fail, so only the float tiles stand in the records, where
+ * fusion may use them; integers go through a kernel that looks at the operands first. The smallest
+ * integer divided by -1 wraps. */
+#include "kernels/vcomplex.h"
+#include "kernels/vmath.h"
+#include "ops/records.h"
+
+/* ---- integer arithmetic ---------------------------------------------------------------------- */
+
+/* Signed: U is the unsigned type of the same size. y is never 0 here. */
+#define SIGNED(SUF, T, U)                                                                          \
+    static inline T quotient_##SUF(T x, T y) { return y == -1 ? (T)(0 - (U)x) : (T)(x / y); }      \
+    static inline T remainder_##SUF(T x, T y) { return y == -1 ? 0 : (T)(x % y); }                 \
+    static inline T floor_quotient_##SUF(T x, T y) {                                               \
+        T q = quotient_##SUF(x, y), r = remainder_##SUF(x, y);                                     \
+        return r != 0 && (r < 0) != (y < 0) ? (T)(q - 1) : q;                                      \
+    }                                                                                              \
+    static inline T floor_remainder_##SUF(T x, T y) {                                              \
+        T r = remainder_##SUF(x, y);                                                               \
+        return r != 0 && (r < 0) != (y < 0) ? (T)(r + y) : r;                                      \
+    }                                                                                              \
+    static inline T power_##SUF(T x, T y) { /* by squaring, y >= 0 */                              \
+        uint64_t r = 1, p = (uint64_t)x;                                                           \
+        for (U e = (U)y; e != 0; e >>= 1, p *= p)                                                  \
+            if (e & 1u) r *= p;                                                                    \
+        return (T)r;                                                                               \
+    }
+SIGNED(I8, int8_t, uint8_t)
+SIGNED(I16, int16_t, uint16_t)
+SIGNED(I32, int32_t, uint32_t)
+SIGNED(I64, int64_t, uint64_t)
+#define UNSIGNED(SUF, T)                                                                           \
+    static inline T quotient_##SUF(T x, T y) { return (T)(x / y); }                                \
+    static inline T remainder_##SUF(T x, T y) { return (T)(x % y); }                               \
+    static inline T floor_quotient_##SUF(T x, T y) { return (T)(x / y); }                          \
+    static inline T floor_remainder_##SUF(T x, T y) { return (T)(x % y); }
+EF_EACH_UNSIGNED(UNSIGNED)
+
+#define TILE(SUF, T)                                                                               \
+    EF_TILE2(truncate_div, SUF, T, T, quotient_##SUF(x, y))                                        \
+    EF_TILE2(truncate_mod, SUF, T, T, remainder_##SUF(x, y))                                       \
+    EF_TILE2(floor_div, SUF, T, T, floor_quotient_##SUF(x, y))                                     \
+    EF_TILE2(floor_mod, SUF, T, T, floor_remainder_##SUF(x, y))
+EF_EACH_INT(TILE)
+#define POW_TILE(SUF, T) EF_TILE2(pow, SUF, T, T, power_##SUF(x, y))
+EF_EACH_SIGNED(POW_TILE)
+
+/* ---- the looks beforehand -------------------------------------------------------------------- */
+
+/* First element that is 0, or -1. */
+static int64_t find_zero(const ef_tensor *t) {
+    int64_t n = ef_count(t);
+    switch (ef_dtype_size(t->dtype)) {
+#define CASE(SUF, T)                                                                               \
+    case sizeof(T):                                                                                \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            if (((const T *)t->data)[i] == 0) return i;                                            \
+        return -1;
+        EF_EACH_UNSIGNED(CASE)
+#undef CASE
+    default: return -1;
+    }
+}
+static int64_t find_negative(const ef_tensor *t) {
+    int64_t n = ef_count(t);
+    switch (ef_dtype_size(t->dtype)) {
+#define CASE(SUF, T)                                                                               \
+    case sizeof(T):                                                                                \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            if (((const T *)t->data)[i] < 0) return i;                                             \
+        return -1;
+        EF_EACH_SIGNED(CASE)
+#undef CASE
+    default: return -1;
+    }
+}
+
+static ef_status *run_division(const ef_call *c, ef_tile_fn *const *tiles) {
+    int64_t at = ef_count(c->out[0]) == 0 ? -1 : find_zero(c->in[1]);
+    if (at >= 0)
+        return ef_error(EF_INVALID,
+                        "%s: integer division by zero: element %lld of y, a %s, is 0; divisors "
+                        "must not be 0",
+                        c->op->name, (long long)at, EF_TENSOR(c->in[1]));
+    ef_elementwise(tiles[c->in[0]->dtype], c->attrs, 2, c->in, c->out[0]);
+    return NULL;
+}
+#define INT_ROWS(name)                                                                             \
+    static ef_tile_fn *const name##_int_tiles[EF_DTYPES] = {EF_ROWS_INT(name)};                    \
+    static ef_status *name##_ints(const ef_call *c) { return run_division(c, name##_int_tiles); }
+INT_ROWS(truncate_div)
+INT_ROWS(truncate_mod)
+INT_ROWS(floor_div)
+INT_ROWS(floor_mod)
+/* Row 0 is what fusion knows; row 1 takes the integers. */
+#define ROWS(ints)                                                                                 \
+    {                                                                                              \
+        {EF_CPU, EF_FLOATS | EF_COMPLEX, ef_run_elementwise, NULL, NULL, NULL, NULL}, {            \
+            EF_CPU, EF_INTS, ints, NULL, NULL, NULL, NULL                                          \
+        }                                                                                          \
+    }
+#define DIVISION(N, text, ints)                                                                    \
+    EF_NAMED(N), .doc = (text), .in = {"x: T", "y: T"}, .out = {"z: T"},                           \
+                 .traits = EF_IN_PLACE, .shape = ef_shape_broadcast, .kernel = ROWS(ints)
+#define DIVISION_EXAMPLES                                                                          \
+    {"T[2,3] T[3]:1..4", "T[] T[4]:1..4", "int32[3]{-7,7,-2147483648} int32[3]{2,-2,-1}",          \
+     "T[0,3] T[3]", "int32[0] int32[]{0}"}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+EF_FLOATS2(quotient, x / y, x / y)
+EF_COMPLEX2_FN(quotient, ef_cdiv)
+EF_TILE_TABLE(quotient) = {EF_ROWS_FLOAT(quotient) EF_ROWS_COMPLEX(quotient)};
+
+static ef_status *div_grad(ef_grad *g) {
+    ef_build *b = g->b;
+    ef_value *x = ef_conj(b, g->in[0]), *y = ef_conj(b, g->in[1]), *dz = g->dout[0];
+    ef_value *slope = ef_emit2(b, "Div", ef_emit2(b, "Div", ef_neg(b, x), y), y);
+    return ef_grad_pair(g, ef_emit2(b, "Div", dz, y), ef_mul(b, dz, slope));
+}
+
+const ef_op ef_op_Div = {
+    DIVISION(Div, "Divides `x` by `y`; integers are divided towards zero.", truncate_div_ints),
+    .types = EF_T_NUMBERS,
+    .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
+    .tile = quotient_tiles,
+    .cl = "x / y",
+    .grad = div_grad,
+    .examples = DIVISION_EXAMPLES,
+};
+
+EF_FLOATS2(float_truncate_div, truncf(x / y), trunc(x / y))
+EF_TILE_TABLE(float_truncate_div) = {EF_ROWS_FLOAT(float_truncate_div)};
+
+const ef_op ef_op_TruncateDiv = {
+    DIVISION(TruncateDiv, "Divides `x` by `y` and rounds towards zero.", truncate_div_ints),
+    .types = EF_T_REALS,
+    .keeps = EF_KEEP_NONE,
+    .tile = float_truncate_div_tiles,
+    .cl = "trunc(x / y)",
+    .examples = DIVISION_EXAMPLES,
+};
+
+EF_FLOATS2(float_floor_div, floorf(x / y), floor(x / y))
+EF_TILE_TABLE(float_floor_div) = {EF_ROWS_FLOAT(float_floor_div)};
+
+static ef_status *no_grad(ef_grad *g) {
+    (void)g;
+    return NULL;
+}
+
+const ef_op ef_op_FloorDiv = {
+    DIVISION(FloorDiv, "Divides `x` by `y` and rounds down.", floor_div_ints),
+    .types = EF_T_REALS,
+    .keeps = EF_KEEP_NONE,
+    .tile = float_floor_div_tiles,
+    .cl = "floor(x / y)",
+    .grad = no_grad,
+    .examples = DIVISION_EXAMPLES,
+};
+
+EF_FLOATS2(float_truncate_mod, fmodf(x, y), fmod(x, y))
+EF_TILE_TABLE(float_truncate_mod) = {EF_ROWS_FLOAT(float_truncate_mod)};
+
+const ef_op ef_op_TruncateMod = {
+    DIVISION(TruncateMod, "The remainder of `x / y`, with the sign of `x`.", truncate_mod_ints),
+    .types = "T: {int32, int64, bfloat16, half, float, double}",
+    .keeps = EF_KEEP_NONE,
+    .tile = float_truncate_mod_tiles,
+    .cl = "fmod(x, y)",
+    .examples = DIVISION_EXAMPLES,
+};
+const ef_op ef_op_Mod = {
+    DIVISION(Mod, "The remainder of `x / y`, with the sign of `x`.", truncate_mod_ints),
+    .types = "T: {int32, int64, half, bfloat16, float, double}",
+    .keeps = EF_KEEP_NONE,
+    .tile = float_truncate_mod_tiles,
+    .cl = "fmod(x, y)",
+    .examples = DIVISION_EXAMPLES,
+};
+
+EF_FLOATS2_FN(float_floor_mod, ef_mod)
+EF_TILE_TABLE(float_floor_mod) = {EF_ROWS_FLOAT(float_floor_mod)};
+
+static ef_status *floor_mod_grad(ef_grad *g) { /* z = x - y floor(x / y) */
+    ef_build *b = g->b;
+    ef_value *times = ef_emit2(b, "FloorDiv", g->in[0], g->in[1]);
+    return ef_grad_pair(g, g->dout[0], ef_mul(b, g->dout[0], ef_neg(b, times)));
+}
+
+const ef_op ef_op_FloorMod = {
+    DIVISION(FloorMod, "The remainder of `x / y`, with the sign of `y`.", floor_mod_ints),
+    .types = EF_T_REALS,
+    .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
+    .tile = float_floor_mod_tiles,
+    .cl = "x - y * floor(x / y)",
+    .grad = floor_mod_grad,
+    .examples = {"T[2,3] T[3]:1..4", "int32[3]{-7,7,-2147483648} int32[3]{2,-2,-1}",
+                 "float[4]{-7,7.5,-7.5,6} float[4]{2,-2,-2,4}", "T[0,3] T[3]", "int32[0] int32[]{0}"},
+};
+
+/* ---- powers ---------------------------------------------------------------------------------- */
+
+EF_FLOATS2_FN(float_pow, ef_pow)
+EF_COMPLEX2_FN(float_pow, ef_cpow)
+EF_TILE_TABLE(float_pow) = {EF_ROWS_FLOAT(float_pow) EF_ROWS_COMPLEX(float_pow)};
+static ef_tile_fn *const pow_int_tiles[EF_DTYPES] = {EF_ROWS_SIGNED(pow)};
+
+static ef_status *pow_ints(const ef_call *c) {
+    int64_t at = ef_count(c->out[0]) == 0 ? -1 : find_negative(c->in[1]);
+    if (at >= 0)
+        return ef_error(EF_INVALID,
+                        "%s: Integers to negative integer powers are not allowed: element %lld of "
+                        "y, a %s, is negative; cast x and y to a float dtype",
+                        c->op->name, (long long)at, EF_TENSOR(c->in[1]));
+    ef_elementwise(pow_int_tiles[c->in[0]->dtype], c->attrs, 2, c->in, c->out[0]);
+    return NULL;
+}
+
+/* dx = y x^(y-1); dy = x^y log x, taken as 0 where the logarithm has no real value. */
+static ef_status *pow_grad(ef_grad *g) {
+    ef_build *b = g->b;
+    ef_value *x = ef_conj(b, g->in[0]), *y = ef_conj(b, g->in[1]), *dz = g->dout[0];
+    ef_value *slope = ef_mul(b, y, ef_emit2(b, "Pow", x, ef_shift(b, y, -1)));
+    ef_dtype t = x == NULL ? EF_F32 : x->fact.dtype;
+    const char *test = ef_dtype_in(t, EF_COMPLEX) ? "NotEqual" : "Greater";
+    ef_value *has_log = ef_emit2(b, test, x, ef_const_number(b, t, 0));
+    ef_value *log = ef_emit1(b, "Log", ef_select(b, has_log, x, ef_const_number(b, t, 1)));
+    ef_value *safe = ef_select(b, has_log, log, ef_const_number(b, t, 0));
+    return ef_grad_pair(g, ef_mul(b, dz, slope),
+                        ef_mul(b, ef_mul(b, dz, ef_conj(b, g->out[0])), safe));
+}
+
+const ef_op ef_op_Pow = {
+    DIVISION(Pow, "Raises `x` to the power `y`; shapes broadcast.", pow_ints),
+    .types = EF_T_SIGNED,
+    .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_OUT(0),
+    .tile = float_pow_tiles,
+    .cl = "pow(x, y)",
+    .grad = pow_grad,
+    .examples = {"T[2,3]:1..3 T[3]:0..4", "T[] T[4]:0..3", "T[0,3] T[3]",
+                 "float[3]:0.5..2 float[]:-2..-1"},
+};

@@ -1,0 +1,38 @@
+/* Tiles of 16-bit floats, made from the float tile: widening and rounding whole blocks is far cheaper
+ * than one element at a time, and every float expression serves three dtypes. */
+#include "ops/tile.h"
+
+enum { BLOCK = 512 };
+
+static void widen(float *out, const void *in, ef_dtype half, int64_t n) {
+    if (half == EF_F16) {
+        ef_f16_to_f32(out, in, (size_t)n);
+        return;
+    }
+    const ef_bf16 *h = in;
+    EF_SIMD for (int64_t i = 0; i < n; i++) out[i] = ef_bf16_float(h[i]);
+}
+
+static void narrow(void *out, const float *in, ef_dtype half, int64_t n) {
+    if (half == EF_F16) {
+        ef_f32_to_f16(out, in, (size_t)n);
+        return;
+    }
+    ef_bf16 *h = out;
+    EF_SIMD for (int64_t i = 0; i < n; i++) h[i] = ef_float_bf16(in[i]);
+}
+
+void ef_tile_half(ef_tile_fn *f32, ef_dtype half, int n_in, int out_size, EF_TILE_PARAMS) {
+    float wide[3][BLOCK], result[BLOCK];
+    const void *in[3] = {wide[0], wide[1], wide[2]};
+    for (int k = 0; k < n_in; k++)
+        if (scalars >> k & 1u) widen(wide[k], in_[k], half, 1);
+    for (int64_t at = 0; at < n; at += BLOCK) {
+        int64_t m = n - at < BLOCK ? n - at : BLOCK;
+        for (int k = 0; k < n_in; k++)
+            if (!(scalars >> k & 1u)) widen(wide[k], (const uint16_t *)in_[k] + at, half, m);
+        char *out = (char *)out_ + at * out_size;
+        f32(out_size == 2 ? (void *)result : out, in, m, scalars, attrs);
+        if (out_size == 2) narrow(out, result, half, m);
+    }
+}

@@ -42,8 +42,7 @@ static inline ef_c128 ef_complex_C128(double re, double im) { return __builtin_c
     static inline C ef_clog_##SUF(C x) { return clog##f(x); }                                      \
     static inline C ef_clog1p_##SUF(C x) {                                                         \
         R a = creal##f(x), b = cimag##f(x), m = a * (a + 2) + b * b;                               \
-        if (fabs##f(m) < (R)0.5)                                                                   \
-            return ef_complex_##SUF(log1p##f(m) / 2, atan2##f(b, 1 + a));                          \
+        if (fabs##f(m) < (R)0.5) return ef_complex_##SUF(log1p##f(m) / 2, atan2##f(b, 1 + a));     \
         return clog##f(ef_complex_##SUF(1 + a, b));                                                \
     }                                                                                              \
     static inline C ef_csin_##SUF(C x) { return csin##f(x); }                                      \
@@ -80,7 +79,9 @@ static inline ef_c128 ef_complex_C128(double re, double im) { return __builtin_c
         return y == 0 ? ef_complex_##SUF(0, 0) : ef_cdiv_##SUF(x, y);                              \
     }                                                                                              \
     static inline C ef_cxdivy_##SUF(C x, C y) { return x == 0 ? x : ef_cdiv_##SUF(x, y); }         \
-    static inline C ef_cxlogy_##SUF(C x, C y) { return x == 0 ? x : ef_cmul_##SUF(x, clog##f(y)); } \
+    static inline C ef_cxlogy_##SUF(C x, C y) {                                                    \
+        return x == 0 ? x : ef_cmul_##SUF(x, clog##f(y));                                          \
+    }                                                                                              \
     static inline C ef_cxlog1py_##SUF(C x, C y) {                                                  \
         return x == 0 ? x : ef_cmul_##SUF(x, ef_clog1p_##SUF(y));                                  \
     }                                                                                              \
@@ -89,7 +90,7 @@ static inline ef_c128 ef_complex_C128(double re, double im) { return __builtin_c
         R a = creal##f(x) - creal##f(y), b = cimag##f(x) - cimag##f(y);                            \
         return ef_complex_##SUF(a * a + b * b, 0);                                                 \
     }                                                                                              \
-    /* Gradients from y, the forward result. The last three conjugate y themselves; callers of the   \
+    /* Gradients from y, the forward result. The last three conjugate y themselves; callers of the \
      * first two do it. */                                                                         \
     static inline C ef_ctanh_grad_##SUF(C y, C dy) {                                               \
         return ef_cmul_##SUF(dy, ef_cone_##SUF() - ef_csquare_##SUF(y));                           \

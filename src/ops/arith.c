@@ -119,7 +119,8 @@ static ef_status *mul_no_nan_grad(ef_grad *g) {
 }
 
 const ef_op ef_op_MulNoNan = {
-    EF_BINARY(MulNoNan, "Multiplies `x` by `y`; 0 wherever `y` is 0, even if `x` is infinite or NaN."),
+    EF_BINARY(MulNoNan,
+              "Multiplies `x` by `y`; 0 wherever `y` is 0, even if `x` is infinite or NaN."),
     .types = EF_T_FLOATS_COMPLEX,
     .traits = EF_IN_PLACE,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
@@ -132,8 +133,9 @@ const ef_op ef_op_MulNoNan = {
 EF_WRAPS2(squared_difference, (x - y) * 1u * (x - y))
 EF_FLOATS2(squared_difference, (x - y) * (x - y), (x - y) * (x - y))
 EF_COMPLEX2_FN(squared_difference, ef_csquared_difference)
-EF_TILE_TABLE(squared_difference) = {EF_ROWS_FLOAT(squared_difference) EF_ROWS_COMPLEX(
-    squared_difference) EF_ROWS_WRAP(squared_difference)};
+EF_TILE_TABLE(squared_difference) = {EF_ROWS_FLOAT(squared_difference)
+                                         EF_ROWS_COMPLEX(squared_difference)
+                                             EF_ROWS_WRAP(squared_difference)};
 
 static ef_status *squared_difference_grad(ef_grad *g) {
     ef_value *dx = ef_mul(g->b, ef_scale(g->b, g->dout[0], 2), ef_sub(g->b, g->in[0], g->in[1]));
@@ -227,10 +229,10 @@ const ef_op ef_op_Xdivy = {
 };
 
 /* Logarithms first, choice after: a call inside a branch would not be vectorised. */
-#define XLOG(SUF, T, fn)                                                                           \
-    static inline T fn##_times_##SUF(T x, T y) {                                                   \
-        T r = x * ef_##fn##_##SUF(y);                                                              \
-        return x == 0 ? x : r;                                                                     \
+#define XLOG(SUF, T, fn)                         \
+    static inline T fn##_times_##SUF(T x, T y) { \
+        T r = x * ef_##fn##_##SUF(y);            \
+        return x == 0 ? x : r;                   \
     }
 XLOG(F32, float, log)
 XLOG(F64, double, log)

@@ -2,34 +2,34 @@
 #include "ops/records.h"
 #include <math.h>
 
-#define TESTS2(name, EXPR)                                                                         \
-    EF_TEST2(name, F32, float, EXPR)                                                               \
+#define TESTS2(name, EXPR)           \
+    EF_TEST2(name, F32, float, EXPR) \
     EF_TEST2(name, F64, double, EXPR) EF_HALVES(name, 2, 1) INT_TESTS2(name, EXPR)
-#define INT_TESTS2(name, EXPR)                                                                     \
-    EF_TEST2(name, I8, int8_t, EXPR)                                                               \
-    EF_TEST2(name, I16, int16_t, EXPR)                                                             \
-    EF_TEST2(name, I32, int32_t, EXPR) EF_TEST2(name, I64, int64_t, EXPR)                          \
-    EF_TEST2(name, U8, uint8_t, EXPR)                                                              \
-    EF_TEST2(name, U16, uint16_t, EXPR)                                                            \
-    EF_TEST2(name, U32, uint32_t, EXPR) EF_TEST2(name, U64, uint64_t, EXPR)
+#define INT_TESTS2(name, EXPR)                                                  \
+    EF_TEST2(name, I8, int8_t, EXPR)                                            \
+    EF_TEST2(name, I16, int16_t, EXPR)                                          \
+    EF_TEST2(name, I32, int32_t, EXPR)                                          \
+    EF_TEST2(name, I64, int64_t, EXPR) EF_TEST2(name, U8, uint8_t, EXPR)        \
+        EF_TEST2(name, U16, uint16_t, EXPR) EF_TEST2(name, U32, uint32_t, EXPR) \
+            EF_TEST2(name, U64, uint64_t, EXPR)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-#define ORDER(N, name, sign, text)                                                                 \
-    TESTS2(name, x sign y)                                                                         \
-    EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name) EF_ROWS_INT(name)};                                 \
-    const ef_op ef_op_##N = {                                                                      \
-        EF_NAMED(N),                                                                               \
-        .doc = text,                                                                               \
-        .in = {"x: T", "y: T"},                                                                    \
-        .out = {"z: bool"},                                                                        \
-        .types = EF_T_REALS,                                                                       \
-        .traits = EF_ELEMENTWISE | EF_NO_GRAD,                                                     \
-        .shape = ef_shape_broadcast,                                                               \
-        .kernel = EF_ELEMENTWISE_KERNEL,                                                           \
-        .tile = name##_tiles,                                                                      \
-        .cl = "x " #sign " y",                                                                     \
-        .examples = EF_BROADCAST_EXAMPLES,                                                         \
+#define ORDER(N, name, sign, text)                                 \
+    TESTS2(name, x sign y)                                         \
+    EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name) EF_ROWS_INT(name)}; \
+    const ef_op ef_op_##N = {                                      \
+        EF_NAMED(N),                                               \
+        .doc = text,                                               \
+        .in = {"x: T", "y: T"},                                    \
+        .out = {"z: bool"},                                        \
+        .types = EF_T_REALS,                                       \
+        .traits = EF_ELEMENTWISE | EF_NO_GRAD,                     \
+        .shape = ef_shape_broadcast,                               \
+        .kernel = EF_ELEMENTWISE_KERNEL,                           \
+        .tile = name##_tiles,                                      \
+        .cl = "x " #sign " y",                                     \
+        .examples = EF_BROADCAST_EXAMPLES,                         \
     };
 ORDER(Less, less, <, "Whether `x < y`, element by element; shapes broadcast.")
 ORDER(LessEqual, less_equal, <=, "Whether `x <= y`, element by element; shapes broadcast.")
@@ -38,7 +38,9 @@ ORDER(GreaterEqual, greater_equal, >=, "Whether `x >= y`, element by element; sh
 
 /* ---- equality -------------------------------------------------------------------------------- */
 
-typedef struct { bool incompatible_shape_error; } equal_attrs;
+typedef struct {
+    bool incompatible_shape_error;
+} equal_attrs;
 
 #define EQUALITY_TILES(name, sign)                                                                 \
     EF_TEST2(name, F32, float, x sign y)                                                           \
@@ -50,13 +52,13 @@ typedef struct { bool incompatible_shape_error; } equal_attrs;
     EF_TEST2(name, U64, uint64_t, x sign y)                                                        \
     EF_TEST2(name, C64, ef_c64, x sign y)                                                          \
     EF_TEST2(name, C128, ef_c128, x sign y)                                                        \
-    EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name) EF_ROWS_WRAP(name) EF_ROWS_COMPLEX(name)            \
-                           [EF_BOOL] = name##_U8};
+    EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name) EF_ROWS_WRAP(name) EF_ROWS_COMPLEX(name)[EF_BOOL] = \
+                               name##_U8};
 EQUALITY_TILES(equal, ==)
 EQUALITY_TILES(not_equal, !=)
 
-/* With incompatible_shape_error = false, shapes that do not broadcast are simply unequal: one scalar
- * says so. Until both shapes are known nobody can tell which it will be. */
+/* With incompatible_shape_error = false, shapes that do not broadcast are simply unequal: one
+ * scalar says so. Until both shapes are known nobody can tell which it will be. */
 static ef_status *equal_shape(ef_infer *i) {
     const equal_attrs *at = i->attrs;
     if (at->incompatible_shape_error) return ef_shape_broadcast(i);
@@ -103,7 +105,9 @@ static ef_status *run_equality(const ef_call *c, ef_tile_fn *const *tiles, bool 
     return NULL;
 }
 static ef_status *run_equal(const ef_call *c) { return run_equality(c, equal_tiles, true); }
-static ef_status *run_not_equal(const ef_call *c) { return run_equality(c, not_equal_tiles, false); }
+static ef_status *run_not_equal(const ef_call *c) {
+    return run_equality(c, not_equal_tiles, false);
+}
 
 #define EQUALITY(N, pick, run, sign, text)                                                         \
     const ef_op ef_op_##N = {                                                                      \
@@ -129,7 +133,9 @@ EQUALITY(Equal, pick_equal, run_equal, ==, "Whether `x` equals `y`, element by e
 EQUALITY(NotEqual, pick_not_equal, run_not_equal, !=,
          "Whether `x` differs from `y`, element by element; NaN differs from everything.")
 
-typedef struct { float tolerance; } approximate_attrs;
+typedef struct {
+    float tolerance;
+} approximate_attrs;
 #define TOLERANCE ((const approximate_attrs *)attrs)->tolerance
 EF_TEST2(approximate_equal, F32, float, fabsf(x - y) < TOLERANCE)
 EF_TEST2(approximate_equal, F64, double, fabs(x - y) < (double)TOLERANCE)
@@ -153,23 +159,23 @@ const ef_op ef_op_ApproximateEqual = {
 
 /* ---- numbers that are not -------------------------------------------------------------------- */
 
-#define CLASSIFY(N, name, E32, E64, expr, text)                                                    \
-    EF_TEST1(name, F32, float, E32)                                                                \
-    EF_TEST1(name, F64, double, E64)                                                               \
-    EF_HALVES(name, 1, 1)                                                                          \
-    EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name)};                                                   \
-    const ef_op ef_op_##N = {                                                                      \
-        EF_NAMED(N),                                                                               \
-        .doc = text,                                                                               \
-        .in = {"x: T"},                                                                            \
-        .out = {"y: bool"},                                                                        \
-        .types = EF_T_FLOATS,                                                                      \
-        .traits = EF_ELEMENTWISE | EF_NO_GRAD,                                                     \
-        .shape = ef_shape_same,                                                                    \
-        .kernel = EF_ELEMENTWISE_KERNEL,                                                           \
-        .tile = name##_tiles,                                                                      \
-        .cl = expr,                                                                                \
-        .examples = {"T[2,3]", "T[]", "float[3]{1,inf,nan}", "T[0,3]"},                            \
+#define CLASSIFY(N, name, E32, E64, expr, text)                         \
+    EF_TEST1(name, F32, float, E32)                                     \
+    EF_TEST1(name, F64, double, E64)                                    \
+    EF_HALVES(name, 1, 1)                                               \
+    EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name)};                        \
+    const ef_op ef_op_##N = {                                           \
+        EF_NAMED(N),                                                    \
+        .doc = text,                                                    \
+        .in = {"x: T"},                                                 \
+        .out = {"y: bool"},                                             \
+        .types = EF_T_FLOATS,                                           \
+        .traits = EF_ELEMENTWISE | EF_NO_GRAD,                          \
+        .shape = ef_shape_same,                                         \
+        .kernel = EF_ELEMENTWISE_KERNEL,                                \
+        .tile = name##_tiles,                                           \
+        .cl = expr,                                                     \
+        .examples = {"T[2,3]", "T[]", "float[3]{1,inf,nan}", "T[0,3]"}, \
     };
 CLASSIFY(IsNan, is_nan, x != x, x != x, "isnan(x)", "Whether `x` is NaN.")
 CLASSIFY(IsInf, is_inf, fabsf(x) == INFINITY, fabs(x) == (double)INFINITY, "isinf(x)",
@@ -186,18 +192,18 @@ EF_TILE_TABLE(logical_and) = {[EF_BOOL] = logical_and_BOOL};
 EF_TILE_TABLE(logical_or) = {[EF_BOOL] = logical_or_BOOL};
 EF_TILE_TABLE(logical_not) = {[EF_BOOL] = logical_not_BOOL};
 
-#define LOGIC(N, name, expr, text)                                                                 \
-    const ef_op ef_op_##N = {                                                                      \
-        EF_NAMED(N),                                                                               \
-        .doc = text,                                                                               \
-        .in = {"x: bool", "y: bool"},                                                              \
-        .out = {"z: bool"},                                                                        \
-        .traits = EF_IN_PLACE | EF_COMMUTES | EF_NO_GRAD,                                          \
-        .shape = ef_shape_broadcast,                                                               \
-        .kernel = EF_ELEMENTWISE_KERNEL,                                                           \
-        .tile = name##_tiles,                                                                      \
-        .cl = expr,                                                                                \
-        .examples = {"bool[2,3] bool[3]", "bool[] bool[4]", "bool[0,3] bool[3]"},                  \
+#define LOGIC(N, name, expr, text)                                                \
+    const ef_op ef_op_##N = {                                                     \
+        EF_NAMED(N),                                                              \
+        .doc = text,                                                              \
+        .in = {"x: bool", "y: bool"},                                             \
+        .out = {"z: bool"},                                                       \
+        .traits = EF_IN_PLACE | EF_COMMUTES | EF_NO_GRAD,                         \
+        .shape = ef_shape_broadcast,                                              \
+        .kernel = EF_ELEMENTWISE_KERNEL,                                          \
+        .tile = name##_tiles,                                                     \
+        .cl = expr,                                                               \
+        .examples = {"bool[2,3] bool[3]", "bool[] bool[4]", "bool[0,3] bool[3]"}, \
     };
 LOGIC(LogicalAnd, logical_and, "x && y", "Whether both `x` and `y` are true; shapes broadcast.")
 LOGIC(LogicalOr, logical_or, "x || y", "Whether `x` or `y` or both are true; shapes broadcast.")

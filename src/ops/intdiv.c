@@ -1,5 +1,5 @@
-/* Ops that are total on floats but can fail on integers: division and remainder (by zero) and Pow (by
- * a negative exponent). A tile cannot fail, so only the float tiles stand in the records, where
+/* Ops that are total on floats but can fail on integers: division and remainder (by zero) and Pow
+ * (by a negative exponent). A tile cannot fail, so only the float tiles stand in the records, where
  * fusion may use them; integers go through a kernel that looks at the operands first. The smallest
  * integer divided by -1 wraps. */
 #include "kernels/vcomplex.h"
@@ -9,38 +9,38 @@
 /* ---- integer arithmetic ---------------------------------------------------------------------- */
 
 /* Signed: U is the unsigned type of the same size. y is never 0 here. */
-#define SIGNED(SUF, T, U)                                                                          \
-    static inline T quotient_##SUF(T x, T y) { return y == -1 ? (T)(0 - (U)x) : (T)(x / y); }      \
-    static inline T remainder_##SUF(T x, T y) { return y == -1 ? 0 : (T)(x % y); }                 \
-    static inline T floor_quotient_##SUF(T x, T y) {                                               \
-        T q = quotient_##SUF(x, y), r = remainder_##SUF(x, y);                                     \
-        return r != 0 && (r < 0) != (y < 0) ? (T)(q - 1) : q;                                      \
-    }                                                                                              \
-    static inline T floor_remainder_##SUF(T x, T y) {                                              \
-        T r = remainder_##SUF(x, y);                                                               \
-        return r != 0 && (r < 0) != (y < 0) ? (T)(r + y) : r;                                      \
-    }                                                                                              \
-    static inline T power_##SUF(T x, T y) { /* by squaring, y >= 0 */                              \
-        uint64_t r = 1, p = (uint64_t)x;                                                           \
-        for (U e = (U)y; e != 0; e >>= 1, p *= p)                                                  \
-            if (e & 1u) r *= p;                                                                    \
-        return (T)r;                                                                               \
+#define SIGNED(SUF, T, U)                                                                     \
+    static inline T quotient_##SUF(T x, T y) { return y == -1 ? (T)(0 - (U)x) : (T)(x / y); } \
+    static inline T remainder_##SUF(T x, T y) { return y == -1 ? 0 : (T)(x % y); }            \
+    static inline T floor_quotient_##SUF(T x, T y) {                                          \
+        T q = quotient_##SUF(x, y), r = remainder_##SUF(x, y);                                \
+        return r != 0 && (r < 0) != (y < 0) ? (T)(q - 1) : q;                                 \
+    }                                                                                         \
+    static inline T floor_remainder_##SUF(T x, T y) {                                         \
+        T r = remainder_##SUF(x, y);                                                          \
+        return r != 0 && (r < 0) != (y < 0) ? (T)(r + y) : r;                                 \
+    }                                                                                         \
+    static inline T power_##SUF(T x, T y) { /* by squaring, y >= 0 */                         \
+        uint64_t r = 1, p = (uint64_t)x;                                                      \
+        for (U e = (U)y; e != 0; e >>= 1, p *= p)                                             \
+            if (e & 1u) r *= p;                                                               \
+        return (T)r;                                                                          \
     }
 SIGNED(I8, int8_t, uint8_t)
 SIGNED(I16, int16_t, uint16_t)
 SIGNED(I32, int32_t, uint32_t)
 SIGNED(I64, int64_t, uint64_t)
-#define UNSIGNED(SUF, T)                                                                           \
-    static inline T quotient_##SUF(T x, T y) { return (T)(x / y); }                                \
-    static inline T remainder_##SUF(T x, T y) { return (T)(x % y); }                               \
-    static inline T floor_quotient_##SUF(T x, T y) { return (T)(x / y); }                          \
+#define UNSIGNED(SUF, T)                                                  \
+    static inline T quotient_##SUF(T x, T y) { return (T)(x / y); }       \
+    static inline T remainder_##SUF(T x, T y) { return (T)(x % y); }      \
+    static inline T floor_quotient_##SUF(T x, T y) { return (T)(x / y); } \
     static inline T floor_remainder_##SUF(T x, T y) { return (T)(x % y); }
 EF_EACH_UNSIGNED(UNSIGNED)
 
-#define TILE(SUF, T)                                                                               \
-    EF_TILE2(truncate_div, SUF, T, T, quotient_##SUF(x, y))                                        \
-    EF_TILE2(truncate_mod, SUF, T, T, remainder_##SUF(x, y))                                       \
-    EF_TILE2(floor_div, SUF, T, T, floor_quotient_##SUF(x, y))                                     \
+#define TILE(SUF, T)                                           \
+    EF_TILE2(truncate_div, SUF, T, T, quotient_##SUF(x, y))    \
+    EF_TILE2(truncate_mod, SUF, T, T, remainder_##SUF(x, y))   \
+    EF_TILE2(floor_div, SUF, T, T, floor_quotient_##SUF(x, y)) \
     EF_TILE2(floor_mod, SUF, T, T, floor_remainder_##SUF(x, y))
 EF_EACH_INT(TILE)
 #define POW_TILE(SUF, T) EF_TILE2(pow, SUF, T, T, power_##SUF(x, y))
@@ -52,10 +52,10 @@ EF_EACH_SIGNED(POW_TILE)
 static int64_t find_zero(const ef_tensor *t) {
     int64_t n = ef_count(t);
     switch (ef_dtype_size(t->dtype)) {
-#define CASE(SUF, T)                                                                               \
-    case sizeof(T):                                                                                \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            if (((const T *)t->data)[i] == 0) return i;                                            \
+#define CASE(SUF, T)                                    \
+    case sizeof(T):                                     \
+        for (int64_t i = 0; i < n; i++)                 \
+            if (((const T *)t->data)[i] == 0) return i; \
         return -1;
         EF_EACH_UNSIGNED(CASE)
 #undef CASE
@@ -65,10 +65,10 @@ static int64_t find_zero(const ef_tensor *t) {
 static int64_t find_negative(const ef_tensor *t) {
     int64_t n = ef_count(t);
     switch (ef_dtype_size(t->dtype)) {
-#define CASE(SUF, T)                                                                               \
-    case sizeof(T):                                                                                \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            if (((const T *)t->data)[i] < 0) return i;                                             \
+#define CASE(SUF, T)                                   \
+    case sizeof(T):                                    \
+        for (int64_t i = 0; i < n; i++)                \
+            if (((const T *)t->data)[i] < 0) return i; \
         return -1;
         EF_EACH_SIGNED(CASE)
 #undef CASE
@@ -86,26 +86,28 @@ static ef_status *run_division(const ef_call *c, ef_tile_fn *const *tiles) {
     ef_elementwise(tiles[c->in[0]->dtype], c->attrs, 2, c->in, c->out[0]);
     return NULL;
 }
-#define INT_ROWS(name)                                                                             \
-    static ef_tile_fn *const name##_int_tiles[EF_DTYPES] = {EF_ROWS_INT(name)};                    \
+#define INT_ROWS(name)                                                          \
+    static ef_tile_fn *const name##_int_tiles[EF_DTYPES] = {EF_ROWS_INT(name)}; \
     static ef_status *name##_ints(const ef_call *c) { return run_division(c, name##_int_tiles); }
 INT_ROWS(truncate_div)
 INT_ROWS(truncate_mod)
 INT_ROWS(floor_div)
 INT_ROWS(floor_mod)
 /* Row 0 is what fusion knows; row 1 takes the integers. */
-#define ROWS(ints)                                                                                 \
-    {                                                                                              \
-        {EF_CPU, EF_FLOATS | EF_COMPLEX, ef_run_elementwise, NULL, NULL, NULL, NULL}, {            \
-            EF_CPU, EF_INTS, ints, NULL, NULL, NULL, NULL                                          \
-        }                                                                                          \
+#define ROWS(ints)                                                                      \
+    {                                                                                   \
+        {EF_CPU, EF_FLOATS | EF_COMPLEX, ef_run_elementwise, NULL, NULL, NULL, NULL}, { \
+            EF_CPU, EF_INTS, ints, NULL, NULL, NULL, NULL                               \
+        }                                                                               \
     }
-#define DIVISION(N, text, ints)                                                                    \
-    EF_NAMED(N), .doc = (text), .in = {"x: T", "y: T"}, .out = {"z: T"},                           \
-                 .traits = EF_IN_PLACE, .shape = ef_shape_broadcast, .kernel = ROWS(ints)
-#define DIVISION_EXAMPLES                                                                          \
-    {"T[2,3] T[3]:1..4", "T[] T[4]:1..4", "int32[3]{-7,7,-2147483648} int32[3]{2,-2,-1}",          \
-     "T[0,3] T[3]", "int32[0] int32[]{0}"}
+#define DIVISION(N, text, ints)                                                                 \
+    EF_NAMED(N), .doc = (text), .in = {"x: T", "y: T"}, .out = {"z: T"}, .traits = EF_IN_PLACE, \
+                 .shape = ef_shape_broadcast, .kernel = ROWS(ints)
+#define DIVISION_EXAMPLES                                                                    \
+    {                                                                                        \
+        "T[2,3] T[3]:1..4", "T[] T[4]:1..4", "int32[3]{-7,7,-2147483648} int32[3]{2,-2,-1}", \
+            "T[0,3] T[3]", "int32[0] int32[]{0}"                                             \
+    }
 
 /* ---- records --------------------------------------------------------------------------------- */
 
@@ -197,7 +199,8 @@ const ef_op ef_op_FloorMod = {
     .cl = "x - y * floor(x / y)",
     .grad = floor_mod_grad,
     .examples = {"T[2,3] T[3]:1..4", "int32[3]{-7,7,-2147483648} int32[3]{2,-2,-1}",
-                 "float[4]{-7,7.5,-7.5,6} float[4]{2,-2,-2,4}", "T[0,3] T[3]", "int32[0] int32[]{0}"},
+                 "float[4]{-7,7.5,-7.5,6} float[4]{2,-2,-2,4}", "T[0,3] T[3]",
+                 "int32[0] int32[]{0}"},
 };
 
 /* ---- powers ---------------------------------------------------------------------------------- */

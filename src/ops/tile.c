@@ -1,5 +1,5 @@
-/* Tiles of 16-bit floats, made from the float tile: widening and rounding whole blocks is far cheaper
- * than one element at a time, and every float expression serves three dtypes. */
+/* Tiles of 16-bit floats, made from the float tile: widening and rounding whole blocks is far
+ * cheaper than one element at a time, and every float expression serves three dtypes. */
 #include "ops/tile.h"
 
 enum { BLOCK = 512 };
@@ -31,8 +31,21 @@ void ef_tile_half(ef_tile_fn *f32, ef_dtype half, int n_in, int out_size, EF_TIL
         int64_t m = n - at < BLOCK ? n - at : BLOCK;
         for (int k = 0; k < n_in; k++)
             if (!(scalars >> k & 1u)) widen(wide[k], (const uint16_t *)in_[k] + at, half, m);
-        char *out = (char *)out_ + at * out_size;
-        f32(out_size == 2 ? (void *)result : out, in, m, scalars, attrs);
-        if (out_size == 2) narrow(out, result, half, m);
+        if (out_size > 0) {
+            f32((char *)out_ + at * out_size, in, m, scalars, attrs);
+        } else {
+            f32(result, in, m, scalars, attrs);
+            narrow((uint16_t *)out_ + at, result, half, m);
+        }
+    }
+}
+
+void ef_tile_to_half(ef_tile_fn *f32, ef_dtype half, int in_size, EF_TILE_PARAMS) {
+    float result[BLOCK];
+    for (int64_t at = 0; at < n; at += BLOCK) {
+        int64_t m = n - at < BLOCK ? n - at : BLOCK;
+        const void *in = (const char *)in_[0] + (scalars != 0 ? 0 : at * in_size);
+        f32(result, &in, m, scalars, attrs);
+        narrow((uint16_t *)out_ + at, result, half, m);
     }
 }

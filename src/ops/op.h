@@ -87,6 +87,7 @@ enum ef_trait {
     EF_NO_KERNEL = 1 << 12,  /* Placeholder and such: run by nobody */
     EF_READS_SHAPES = 1 << 13, /* reads only the shapes of its inputs (Shape, Size, Rank) */
     EF_STORES_INPUTS = 1 << 14, /* keeps an input beyond the call (AssignVariableOp, TensorListPushBack) */
+    EF_SHARES_OUT = 1 << 15, /* outputs come by ef_out_share (ReadVariableOp): give them no memory */
 };
 
 /* Which values a gradient function reads (facts of all inputs and outputs are always there). 0: all. */

@@ -55,7 +55,8 @@ ef_status *ef_op_execute(const ef_op *op, const void *attrs, ef_tensor *const *i
     for (int k = 0; k < n_out; k++) {
         outs[k] = &out[k];
         memset(outs[k], 0, sizeof *outs[k]);
-        if (ef_dtype_in(facts[k].dtype, EF_PLAIN) && ef_shape_known(&facts[k].shape)) {
+        if (ef_dtype_in(facts[k].dtype, EF_PLAIN) && ef_shape_known(&facts[k].shape) &&
+            !(op->traits & EF_SHARES_OUT)) {
             if ((s = ef_tensor_alloc(outs[k], facts[k].dtype, &facts[k].shape)) != NULL) {
                 release_all(out, k);
                 goto done;

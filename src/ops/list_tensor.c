@@ -277,7 +277,7 @@ const ef_op ef_op_TensorListConcat = {
     .in = {"input_handle: variant"},
     .out = {"tensor: element_dtype", "lengths: int64"},
     .attr = {EF_ATTR(concat_attrs, element_dtype, "type", NULL),
-             EF_ATTR(concat_attrs, element_shape, "shape", "<unknown>")},
+             EF_ATTR(concat_attrs, element_shape, "shape", "{ unknown_rank: true }")},
     .attr_size = sizeof(concat_attrs),
     .traits = EF_DYNAMIC,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_OUT(1),

@@ -1,0 +1,68 @@
+/* Matrix products of any numeric type: c = op(a) op(b), with bias, residual and activation applied
+ * on the way out. Nothing is kept per shape, so a new batch size costs nothing.
+ *
+ * Who does the work: f32 oneDNN's sgemm, except tiny products, which stay in registers here; f64
+ * and complex OpenBLAS; 16-bit floats go through f32; integers our own loop. */
+#ifndef EF_KERNELS_GEMM_H
+#define EF_KERNELS_GEMM_H
+#include "tensor/dtype.h"
+
+typedef enum ef_gemm_op { EF_GEMM_N, EF_GEMM_T, EF_GEMM_C } ef_gemm_op; /* C: conjugate transpose */
+
+typedef enum ef_act {
+    EF_ACT_NONE,
+    EF_ACT_RELU,
+    EF_ACT_RELU6,
+    EF_ACT_ELU,
+    EF_ACT_TANH,
+    EF_ACT_SIGMOID,
+    EF_ACT_LEAKY_RELU,
+    EF_ACTS
+} ef_act;
+
+/* What follows the product: c = act(c + bias + residual). */
+typedef struct ef_post {
+    const void *bias;     /* n elements, or NULL */
+    const void *residual; /* m rows of n elements, or NULL; may be c's own memory only if `add` */
+    ef_act act;
+    float alpha; /* slope of LEAKY_RELU */
+} ef_post;
+
+typedef struct ef_gemm_args {
+    ef_dtype dtype;
+    ef_gemm_op op_a, op_b;
+    int64_t m, n, k;       /* c is m x n */
+    int64_t lda, ldb, ldc; /* elements from one stored row to the next */
+    const void *a, *b;
+    void *c;
+    bool add;            /* c += op(a) op(b) instead of c = */
+    const ef_post *post; /* NULL: none. Floats only. */
+    void *scratch;       /* ef_gemm_scratch bytes; NULL if that is 0 */
+} ef_gemm_args;
+
+/* Fills in the rest for dense row-major matrices. */
+static inline ef_gemm_args ef_gemm_dense(ef_dtype t, ef_gemm_op op_a, ef_gemm_op op_b, int64_t m,
+                                         int64_t n, int64_t k, const void *a, const void *b,
+                                         void *c) {
+    return (ef_gemm_args){
+        t, op_a, op_b, m,     n,    k,   op_a == EF_GEMM_N ? k : m, op_b == EF_GEMM_N ? n : k, n,
+        a, b,    c,    false, NULL, NULL};
+}
+
+/* 0 for all but the 16-bit floats. Reads dtype, sizes and strides only. */
+size_t ef_gemm_scratch(const ef_gemm_args *g);
+void ef_gemm(const ef_gemm_args *g);
+
+/* Many products. Batch index i (rank dims, row-major) reads a + sum i*step_a and b + sum i*step_b
+ * (elements; step 0 repeats a matrix); results lie one after the other, ldc = n. */
+typedef struct ef_gemm_batch {
+    int rank;
+    int64_t dim[8], step_a[8], step_b[8];
+} ef_gemm_batch;
+size_t ef_gemm_batched_scratch(const ef_gemm_args *g, const ef_gemm_batch *batch);
+void ef_gemm_batched(const ef_gemm_args *g, const ef_gemm_batch *batch);
+
+/* The epilogue alone, for rows [from, to) of a finished product. */
+void ef_post_rows(ef_dtype t, const ef_post *p, void *c, int64_t ldc, int64_t n, int64_t from,
+                  int64_t to);
+#endif

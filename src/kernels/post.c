@@ -1,0 +1,85 @@
+/* The epilogue of a product: bias, residual and activation in one pass over rows that are still in
+ * the cache. Each activation is its own loop, so that each vectorises. */
+#include "kernels/gemm.h"
+#include <math.h>
+
+#define EACH(T, EXPR)                                     \
+    _Pragma("omp simd") for (int64_t j = 0; j < n; j++) { \
+        T x = c[j];                                       \
+        c[j] = (EXPR);                                    \
+    }                                                     \
+    break
+
+/* NaN passes through every activation, as in the separate ops. */
+#define ACTIVATE(SUF, T, F)                                                               \
+    static void activate_##SUF(T *c, int64_t n, ef_act act, T alpha) {                    \
+        switch (act) {                                                                    \
+        case EF_ACT_RELU: EACH(T, x < 0 ? 0 : x);                                         \
+        case EF_ACT_RELU6: EACH(T, x<0 ? 0 : x> 6 ? 6 : x);                               \
+        case EF_ACT_ELU: EACH(T, x < 0 ? F(expm1)(x) : x);                                \
+        case EF_ACT_TANH: EACH(T, F(tanh)(x));                                            \
+        case EF_ACT_SIGMOID: EACH(T, 1 / (1 + F(exp)(-x)));                               \
+        case EF_ACT_LEAKY_RELU: EACH(T, x > 0 ? x : alpha * x);                           \
+        default: break;                                                                   \
+        }                                                                                 \
+    }                                                                                     \
+    static void post_##SUF(T *c, const T *bias, const T *residual, int64_t n, ef_act act, \
+                           T alpha) {                                                     \
+        if (bias != NULL && residual != NULL)                                             \
+            for (int64_t j = 0; j < n; j++) c[j] = c[j] + bias[j] + residual[j];          \
+        else if (bias != NULL && act == EF_ACT_RELU) { /* the common case, in one pass */ \
+            for (int64_t j = 0; j < n; j++) {                                             \
+                T x = c[j] + bias[j];                                                     \
+                c[j] = x < 0 ? 0 : x;                                                     \
+            }                                                                             \
+            return;                                                                       \
+        } else if (bias != NULL || residual != NULL) {                                    \
+            const T *add = bias != NULL ? bias : residual;                                \
+            for (int64_t j = 0; j < n; j++) c[j] += add[j];                               \
+        }                                                                                 \
+        activate_##SUF(c, n, act, alpha);                                                 \
+    }
+#define SINGLE(name) name##f
+#define DOUBLE(name) name
+ACTIVATE(F32, float, SINGLE)
+ACTIVATE(F64, double, DOUBLE)
+
+/* 16-bit floats: a stretch at a time through float, rounded once at the end. */
+enum { STRETCH = 256 };
+static float half_float(ef_dtype t, const void *p, int64_t i) {
+    return t == EF_F16 ? ef_f16_float(((const ef_f16 *)p)[i])
+                       : ef_bf16_float(((const ef_bf16 *)p)[i]);
+}
+static void post_half(ef_dtype t, void *c, const void *bias, const void *residual, int64_t n,
+                      const ef_post *p) {
+    float x[STRETCH];
+    for (int64_t at = 0; at < n; at += STRETCH) {
+        int64_t m = n - at < STRETCH ? n - at : STRETCH;
+        for (int64_t j = 0; j < m; j++) x[j] = half_float(t, c, at + j);
+        for (int64_t j = 0; j < m && bias != NULL; j++) x[j] += half_float(t, bias, at + j);
+        for (int64_t j = 0; j < m && residual != NULL; j++) x[j] += half_float(t, residual, at + j);
+        activate_F32(x, m, p->act, p->alpha);
+        for (int64_t j = 0; j < m; j++) {
+            if (t == EF_F16)
+                ((ef_f16 *)c)[at + j] = ef_float_f16(x[j]);
+            else
+                ((ef_bf16 *)c)[at + j] = ef_float_bf16(x[j]);
+        }
+    }
+}
+
+void ef_post_rows(ef_dtype t, const ef_post *p, void *c, int64_t ldc, int64_t n, int64_t from,
+                  int64_t to) {
+    const size_t size = ef_dtype_size(t);
+    for (int64_t i = from; i < to; i++) {
+        char *row = (char *)c + (size_t)(i * ldc) * size;
+        const char *residual = p->residual;
+        if (residual != NULL) residual += (size_t)(i * n) * size;
+        if (t == EF_F32)
+            post_F32((float *)row, p->bias, (const float *)residual, n, p->act, p->alpha);
+        else if (t == EF_F64)
+            post_F64((double *)row, p->bias, (const double *)residual, n, p->act, p->alpha);
+        else
+            post_half(t, row, p->bias, residual, n, p);
+    }
+}

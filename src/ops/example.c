@@ -78,7 +78,7 @@ static const char *made_up(const ef_op *op, char *buf, size_t cap) {
     const ef_signature *s = ef_op_signature(op);
     size_t n = 0;
     buf[0] = 0;
-    if ((op->traits & (EF_CONTROL | EF_NO_KERNEL)) || s->n_in == 0) return NULL;
+    if ((op->traits & (EF_CONTROL | EF_NO_KERNEL))) return NULL;
     for (int k = 0; k < s->n_attrs; k++)
         if (!op->attr[k].value) return NULL;
     for (int k = 0; k < s->n_in; k++) {

@@ -22,18 +22,21 @@ void ef_status_free(ef_status *s) {
     if (s != &out_of_memory) ef_free(s);
 }
 
-__attribute__((format(printf, 2, 0))) static ef_status *status_with(ef_code code, const char *fmt,
-                                                                    va_list args) {
+/* The usual message fits `brief`, formatted once; a longer one is formatted again in place. */
+static ef_status *status_with(ef_code code, const char *fmt, va_list args) {
+    char brief[256] = "";
     va_list again;
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, fmt, again);
+    int n = vsnprintf(brief, sizeof brief, fmt, again);
     va_end(again);
     if (n < 0) n = 0;
     ef_status *s = ef_malloc(sizeof *s + (size_t)n + 1);
     if (s == NULL) return &out_of_memory;
     char *text = (char *)(s + 1);
-    text[0] = 0;
-    vsnprintf(text, (size_t)n + 1, fmt, args);
+    if ((size_t)n < sizeof brief)
+        memcpy(text, brief, (size_t)n + 1);
+    else
+        vsnprintf(text, (size_t)n + 1, fmt, args);
     s->code = code;
     s->message = text;
     return s;

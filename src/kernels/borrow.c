@@ -1,0 +1,61 @@
+/* A few buffers stay on a shelf; a caller takes the smallest that is large enough, so in the steady
+ * state nothing is allocated, and memory is bounded by what the calls running at one time need. */
+#include "kernels/borrow.h"
+#include "base/alloc.h"
+#include <pthread.h>
+#include <stdint.h>
+
+enum { SHELF = 16, HEAD = 64 };
+static const size_t keep_at_most = (size_t)256 << 20;
+
+typedef struct head {
+    size_t bytes; /* behind the head */
+} head;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two below; a leaf */
+static head *shelf[SHELF];
+static size_t shelf_bytes;
+
+static head *take(int k) {
+    head *h = shelf[k];
+    shelf[k] = NULL;
+    if (h != NULL) shelf_bytes -= h->bytes;
+    return h;
+}
+
+void *ef_borrow(size_t bytes) {
+    int best = -1;
+    pthread_mutex_lock(&lock);
+    for (int k = 0; k < SHELF; k++) {
+        if (shelf[k] == NULL || shelf[k]->bytes < bytes) continue;
+        if (best < 0 || shelf[k]->bytes < shelf[best]->bytes) best = k;
+    }
+    head *h = best >= 0 ? take(best) : NULL;
+    pthread_mutex_unlock(&lock);
+    if (h == NULL) {
+        size_t size = bytes < 4096 ? 4096 : bytes + bytes / 8;
+        if (size < bytes || size > SIZE_MAX - HEAD) return NULL;
+        h = ef_malloc_aligned(HEAD + size);
+        if (h == NULL) return NULL;
+        h->bytes = size;
+    }
+    return (char *)h + HEAD;
+}
+
+/* The shelf prefers large buffers: a full shelf gives up its smallest. */
+void ef_borrow_end(void *p) {
+    if (p == NULL) return;
+    head *h = (head *)((char *)p - HEAD), *out = h;
+    pthread_mutex_lock(&lock);
+    int place = 0;
+    for (int k = 0; k < SHELF && shelf[place] != NULL; k++)
+        if (shelf[k] == NULL || shelf[k]->bytes < shelf[place]->bytes) place = k;
+    size_t there = shelf[place] != NULL ? shelf[place]->bytes : 0;
+    if (there < h->bytes && shelf_bytes - there + h->bytes <= keep_at_most) {
+        out = take(place);
+        shelf[place] = h;
+        shelf_bytes += h->bytes;
+    }
+    pthread_mutex_unlock(&lock);
+    ef_free_aligned(out);
+}

@@ -1,0 +1,59 @@
+/* Convolution and its two gradients. Filters are laid out as TensorFlow's are: image axes, then
+ * input channels of one group, then output channels. */
+#ifndef EF_KERNELS_CONV_H
+#define EF_KERNELS_CONV_H
+#include "base/status.h"
+#include "kernels/window.h"
+
+typedef enum ef_conv_kind {
+    EF_CONV_FORWARD, /* a: input, b: filter, out: output */
+    EF_CONV_INPUT,   /* a: gradient of the output, b: filter, out: gradient of the input */
+    EF_CONV_FILTER   /* a: input, b: gradient of the output, out: gradient of the filter */
+} ef_conv_kind;
+
+typedef enum ef_activation {
+    EF_ACT_NONE,
+    EF_ACT_RELU,
+    EF_ACT_RELU6,
+    EF_ACT_ELU,
+    EF_ACT_LEAKY,
+    EF_ACT_TANH,
+    EF_ACT_SIGMOID
+} ef_activation;
+
+/* What is to be done; zero it before filling it in: it is hashed as bytes. */
+typedef struct ef_conv {
+    ef_window_box box;
+    int32_t kind; /* ef_conv_kind */
+    int32_t has_bias, has_add; /* forward only: output + bias[channel], + a tensor like the output */
+    int32_t activation;        /* ef_activation, last */
+    float alpha;               /* of EF_ACT_LEAKY */
+    int32_t reserved;
+} ef_conv;
+
+typedef struct ef_conv_data {
+    const void *a, *b, *bias, *add;
+    void *out;
+} ef_conv_data;
+
+/* Whether a float convolution is better done by oneDNN than by the loops below. */
+bool ef_conv_pays(const ef_conv *c);
+/* A handle holds what is costly to make. *handle may become NULL: nothing to hold. */
+ef_status *ef_conv_prepare(const ef_conv *c, void **handle);
+void ef_conv_release(void *handle);
+/* float, half and bfloat16 (which compute in float), by oneDNN. handle NULL: found in, or added to,
+ * a bounded cache. */
+ef_status *ef_conv_dnnl(const ef_conv *c, ef_dtype t, const ef_conv_data *d, void *handle);
+/* The same and double and int32, in plain loops. */
+ef_status *ef_conv_direct(const ef_conv *c, ef_dtype t, const ef_conv_data *d);
+/* Depthwise (groups = input channels, any number of outputs for each) in loops along the channels;
+ * any float dtype. */
+ef_status *ef_conv_depthwise(const ef_conv *c, ef_dtype t, const ef_conv_data *d);
+
+/* The epilogue on an output in place: bias, addend, activation. float or double. */
+void ef_conv_epilogue(const ef_conv *c, ef_dtype t, const ef_conv_data *d);
+/* Runs `run` on float copies of 16-bit floats; calls it directly for other dtypes. */
+typedef ef_status *ef_conv_fn(const ef_conv *c, ef_dtype t, const ef_conv_data *d, void *handle);
+ef_status *ef_conv_widened(const ef_conv *c, ef_dtype t, const ef_conv_data *d, void *handle,
+                           ef_conv_fn *run);
+#endif

@@ -1,0 +1,55 @@
+/* Depthwise convolution: every input channel has its own filters, so there is nothing to sum over
+ * but the kernel's few places, and the loops run along the channels. */
+#include "base/pool.h"
+#include "kernels/conv.h"
+
+typedef struct job {
+    const ef_window_box *box;
+    const void *a, *b;
+    void *to;
+    ef_steps in, out;
+} job;
+
+/* The input position that kernel place k sees from output position o. */
+static inline int64_t seen(const ef_window_box *b, int d, int64_t o, int64_t k) {
+    return o * b->stride[d] - b->before[d] + k * b->dilation[d];
+}
+
+#define NUM float
+#define NAME(x) x##_f32
+#include "kernels/depthwise.inc"
+#undef NUM
+#undef NAME
+#define NUM double
+#define NAME(x) x##_f64
+#include "kernels/depthwise.inc"
+#undef NUM
+#undef NAME
+
+static ef_status *run_wide(const ef_conv *c, ef_dtype t, const ef_conv_data *d, void *handle) {
+    (void)handle;
+    const ef_window_box *b = &c->box;
+    if (b->in_channels == 0) return NULL; /* nothing to write either */
+    job s = {b, d->a, d->b, d->out, ef_steps_in(b), ef_steps_out(b)};
+    bool wide = t == EF_F64;
+    double taps = (double)ef_volume(b->kernel), pixels = (double)ef_volume(b->out);
+    double one = (double)b->out_channels * 0.15;
+    switch ((ef_conv_kind)c->kind) {
+    case EF_CONV_FORWARD:
+        ef_parallel(b->batch * b->out[1], 1, one * taps * (double)b->out[2],
+                    wide ? forward_f64 : forward_f32, &s);
+        break;
+    case EF_CONV_INPUT:
+        ef_parallel(b->batch, 1, one * taps * pixels, wide ? input_f64 : input_f32, &s);
+        break;
+    case EF_CONV_FILTER:
+        ef_parallel(ef_volume(b->kernel), 1, one * pixels * (double)b->batch,
+                    wide ? filter_f64 : filter_f32, &s);
+        break;
+    }
+    return NULL;
+}
+
+ef_status *ef_conv_depthwise(const ef_conv *c, ef_dtype t, const ef_conv_data *d) {
+    return ef_conv_widened(c, t, d, NULL, run_wide);
+}

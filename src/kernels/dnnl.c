@@ -1,0 +1,296 @@
+/* Chains of oneDNN primitives: making, caching, running. */
+#include "kernels/dnnl.h"
+#include "base/alloc.h"
+#include "base/cache.h"
+#include "base/hash.h"
+#include "base/pool.h"
+#include "kernels/borrow.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { SPARES = 4, PRIMITIVE_BYTES = 48 << 10 };
+static const size_t cache_limit = (size_t)32 << 20;
+
+typedef struct slot {
+    dnnl_memory_desc_t md;
+    int given; /* index into the caller's data, or -1 */
+    size_t at; /* else its place in scratch memory */
+} slot;
+
+typedef struct stage {
+    dnnl_primitive_t primitive;
+    int n, arg[EF_CHAIN_ARGS], slot[EF_CHAIN_ARGS];
+} stage;
+
+/* What one run at a time needs: memory objects and argument lists. */
+typedef struct context {
+    dnnl_stream_t stream;
+    dnnl_memory_t memory[EF_CHAIN_SLOTS];
+    dnnl_exec_arg_t arg[EF_CHAIN_STAGES][EF_CHAIN_ARGS];
+} context;
+
+struct ef_chain {
+    ef_cache_entry entry; /* first: the cache links through it */
+    atomic_int refs;
+    int threads, n_slots, n_given, n_stages;
+    size_t scratch;
+    slot slot[EF_CHAIN_SLOTS];
+    stage stage[EF_CHAIN_STAGES];
+    _Atomic(context *) spare[SPARES];
+    size_t key_bytes;
+    unsigned char key[];
+};
+
+static pthread_once_t engine_once = PTHREAD_ONCE_INIT;
+static dnnl_engine_t engine;
+static dnnl_status_t engine_status;
+
+static void make_engine(void) {
+    engine_status = dnnl_engine_create(&engine, dnnl_cpu, 0);
+    /* Chains are cached here; a second large cache behind would only hold memory. */
+    (void)dnnl_set_primitive_cache_capacity(256);
+}
+
+ef_status *ef_dnnl_status(dnnl_status_t s, const char *what) {
+    if (EF_LIKELY(s == dnnl_success)) return NULL;
+    if (s == dnnl_out_of_memory)
+        return ef_error(EF_NO_MEMORY, "oneDNN ran out of memory while it had to %s", what);
+    return ef_error(EF_INTERNAL, "oneDNN could not %s (its status is %d)", what, (int)s);
+}
+
+ef_status *ef_dnnl_engine(dnnl_engine_t *out) {
+    pthread_once(&engine_once, make_engine);
+    *out = engine;
+    return ef_dnnl_status(engine_status, "make its CPU engine");
+}
+
+static ef_status *add_slot(ef_chain *c, const dnnl_memory_desc_t *md, int *out) {
+    if (c->n_slots == EF_CHAIN_SLOTS)
+        return ef_error(EF_INTERNAL, "a chain of primitives has more than %d memory slots",
+                        EF_CHAIN_SLOTS);
+    *out = c->n_slots++;
+    c->slot[*out] = (slot){.md = *md, .given = -1};
+    return NULL;
+}
+
+ef_status *ef_chain_given(ef_chain *c, const dnnl_memory_desc_t *md, int *out) {
+    EF_TRY(add_slot(c, md, out));
+    c->slot[*out].given = c->n_given++;
+    return NULL;
+}
+
+ef_status *ef_chain_temp(ef_chain *c, const dnnl_memory_desc_t *md, int *out) {
+    EF_TRY(add_slot(c, md, out));
+    c->slot[*out].at = c->scratch;
+    c->scratch += (dnnl_memory_desc_get_size(md) + 63) / 64 * 64;
+    return NULL;
+}
+
+ef_status *ef_chain_add(ef_chain *c, dnnl_primitive_desc_t pd, int n, const int *arg,
+                        const int *slots) {
+    ef_status *s = NULL;
+    stage *st = &c->stage[c->n_stages];
+    if (c->n_stages == EF_CHAIN_STAGES || n >= EF_CHAIN_ARGS) {
+        s = ef_error(EF_INTERNAL, "a chain of primitives is too long");
+        goto done;
+    }
+    for (int k = 0; k < n; k++) st->arg[k] = arg[k], st->slot[k] = slots[k];
+    st->n = n;
+    const dnnl_memory_desc_t *pad = dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
+    if (pad != NULL && dnnl_memory_desc_get_size(pad) > 0) {
+        st->arg[n] = DNNL_ARG_SCRATCHPAD;
+        EF_TRY_GOTO(ef_chain_temp(c, pad, &st->slot[n]));
+        st->n++;
+    }
+    EF_TRY_GOTO(ef_dnnl_status(dnnl_primitive_create(&st->primitive, pd), "make a primitive"));
+    c->n_stages++;
+done:
+    dnnl_primitive_desc_destroy(pd);
+    return s;
+}
+
+ef_status *ef_chain_reorder(ef_chain *c, int from, int to) {
+    dnnl_engine_t e;
+    EF_TRY(ef_dnnl_engine(&e));
+    dnnl_primitive_attr_t attr;
+    EF_TRY(ef_dnnl_status(dnnl_primitive_attr_create(&attr), "make attributes"));
+    dnnl_primitive_desc_t pd = NULL;
+    dnnl_status_t r = dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user);
+    if (r == dnnl_success)
+        r = dnnl_reorder_primitive_desc_create(&pd, &c->slot[from].md, e, &c->slot[to].md, e, attr);
+    dnnl_primitive_attr_destroy(attr);
+    EF_TRY(ef_dnnl_status(r, "describe a reorder"));
+    const int arg[2] = {DNNL_ARG_FROM, DNNL_ARG_TO}, slots[2] = {from, to};
+    return ef_chain_add(c, pd, 2, arg, slots);
+}
+
+static void context_free(context *x) {
+    if (x == NULL) return;
+    for (int k = 0; k < EF_CHAIN_SLOTS; k++)
+        if (x->memory[k] != NULL) dnnl_memory_destroy(x->memory[k]);
+    if (x->stream != NULL) dnnl_stream_destroy(x->stream);
+    ef_free(x);
+}
+
+static ef_status *context_make(const ef_chain *c, context **out) {
+    ef_status *s = NULL;
+    context *x = ef_calloc(1, sizeof *x);
+    if (x == NULL) return ef_no_memory(sizeof *x);
+    EF_TRY_GOTO(ef_dnnl_status(dnnl_stream_create(&x->stream, engine, dnnl_stream_default_flags),
+                               "make a stream"));
+    for (int k = 0; k < c->n_slots; k++)
+        EF_TRY_GOTO(ef_dnnl_status(
+            dnnl_memory_create(&x->memory[k], &c->slot[k].md, engine, DNNL_MEMORY_NONE),
+            "make a memory object"));
+    for (int k = 0; k < c->n_stages; k++)
+        for (int a = 0; a < c->stage[k].n; a++)
+            x->arg[k][a] =
+                (dnnl_exec_arg_t){c->stage[k].arg[a], x->memory[c->stage[k].slot[a]]};
+    *out = x;
+    return NULL;
+done:
+    context_free(x);
+    return s;
+}
+
+static void chain_free(ef_chain *c) {
+    for (int k = 0; k < SPARES; k++) context_free(atomic_load(&c->spare[k]));
+    for (int k = 0; k < c->n_stages; k++) dnnl_primitive_destroy(c->stage[k].primitive);
+    ef_free(c);
+}
+
+ef_chain *ef_chain_ref(ef_chain *c) {
+    atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);
+    return c;
+}
+
+void ef_chain_unref(ef_chain *c) {
+    if (c != NULL && atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1)
+        chain_free(c);
+}
+
+int ef_chain_threads(const ef_chain *c) { return c->threads; }
+
+/* The lock guards the cache; it is a leaf: nothing else is locked and no primitive is made while it
+ * is held. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ef_cache cache;
+static bool cache_ready;
+
+typedef struct wanted {
+    const void *key;
+    size_t n;
+    int threads;
+    ef_chain_build *build;
+} wanted;
+
+static bool same(const void *value, const void *key) {
+    const ef_chain *c = value;
+    const wanted *w = key;
+    return c->key_bytes == w->n && c->threads == w->threads && memcmp(c->key, w->key, w->n) == 0;
+}
+static void drop(ef_cache_entry *e) { ef_chain_unref((ef_chain *)e); }
+
+static ef_chain *find(const wanted *w, uint64_t hash) {
+    pthread_mutex_lock(&lock);
+    if (!cache_ready) {
+        ef_cache_init(&cache, cache_limit, drop);
+        cache_ready = true;
+    }
+    ef_cache_entry *e = ef_cache_find(&cache, hash, same, w);
+    ef_chain *c = e != NULL ? ef_chain_ref((ef_chain *)e) : NULL;
+    pthread_mutex_unlock(&lock);
+    return c;
+}
+
+static ef_status *build_chain(const wanted *w, uint64_t hash, ef_chain **out) {
+    ef_chain *c = ef_calloc(1, sizeof *c + w->n);
+    if (c == NULL) return ef_no_memory(sizeof *c + w->n);
+    atomic_init(&c->refs, 1);
+    c->threads = w->threads;
+    c->key_bytes = w->n;
+    memcpy(c->key, w->key, w->n);
+    c->entry.hash = hash;
+    dnnl_engine_t e;
+    ef_status *s = ef_dnnl_engine(&e);
+    ef_pool_lend(w->threads); /* oneDNN divides the work when the primitive is made */
+    if (s == NULL) s = w->build(c, w->key);
+    context *x = NULL;
+    if (s == NULL) s = context_make(c, &x);
+    if (s != NULL) {
+        chain_free(c);
+        return s;
+    }
+    atomic_store(&c->spare[0], x);
+    c->entry.bytes = sizeof *c + w->n + (size_t)c->n_stages * PRIMITIVE_BYTES;
+    *out = c;
+    return NULL;
+}
+
+ef_status *ef_chain_get(const void *key, size_t key_bytes, int threads, ef_chain_build *build,
+                        ef_chain **out) {
+    wanted w = {key, key_bytes, threads, build};
+    uint64_t hash = ef_hash_bytes((uint64_t)threads, key, key_bytes);
+    ef_chain *c = find(&w, hash);
+    if (c != NULL) {
+        *out = c;
+        return NULL;
+    }
+    EF_TRY(build_chain(&w, hash, &c));
+    pthread_mutex_lock(&lock);
+    ef_cache_entry *other = ef_cache_find(&cache, hash, same, &w);
+    ef_status *s = NULL;
+    if (other == NULL) s = ef_cache_put(&cache, &ef_chain_ref(c)->entry);
+    pthread_mutex_unlock(&lock);
+    if (s != NULL) { /* uncached is slow, not wrong */
+        ef_chain_unref(c);
+        ef_status_free(s);
+    }
+    *out = c;
+    return NULL;
+}
+
+static context *take_spare(ef_chain *c) {
+    for (int k = 0; k < SPARES; k++) {
+        if (atomic_load_explicit(&c->spare[k], memory_order_relaxed) == NULL) continue;
+        context *x = atomic_exchange_explicit(&c->spare[k], NULL, memory_order_acq_rel);
+        if (x != NULL) return x;
+    }
+    return NULL;
+}
+
+static void put_spare(ef_chain *c, context *x) {
+    for (int k = 0; k < SPARES; k++) {
+        context *none = NULL;
+        if (atomic_compare_exchange_strong_explicit(&c->spare[k], &none, x, memory_order_acq_rel,
+                                                    memory_order_relaxed))
+            return;
+    }
+    context_free(x);
+}
+
+ef_status *ef_chain_run(ef_chain *c, void *const *data) {
+    ef_status *s = NULL;
+    context *x = take_spare(c);
+    if (x == NULL) EF_TRY(context_make(c, &x));
+    char *scratch = NULL;
+    if (c->scratch > 0 && (scratch = ef_borrow(c->scratch)) == NULL) {
+        s = ef_no_memory(c->scratch);
+        goto done;
+    }
+    for (int k = 0; k < c->n_slots; k++) {
+        const slot *l = &c->slot[k];
+        void *p = l->given >= 0 ? data[l->given] : scratch + l->at;
+        EF_TRY_GOTO(ef_dnnl_status(dnnl_memory_set_data_handle(x->memory[k], p), "set a pointer"));
+    }
+    ef_pool_lend(c->threads);
+    for (int k = 0; k < c->n_stages; k++)
+        EF_TRY_GOTO(ef_dnnl_status(
+            dnnl_primitive_execute(c->stage[k].primitive, x->stream, c->stage[k].n, x->arg[k]),
+            "run a primitive"));
+    EF_TRY_GOTO(ef_dnnl_status(dnnl_stream_wait(x->stream), "wait for a primitive"));
+done:
+    ef_borrow_end(scratch);
+    put_spare(c, x);
+    return s;
+}

@@ -1,0 +1,37 @@
+/* oneDNN, held the way it is quick: a *chain* is one or more ready primitives (a reorder, then a
+ * convolution) with spare sets of memory objects, so that running it is to set a few pointers and
+ * execute. Chains are immutable once made and may be run by several threads at the same time; they
+ * are counted, and a bounded cache finds them again by a packed description. */
+#ifndef EF_KERNELS_DNNL_H
+#define EF_KERNELS_DNNL_H
+#include "base/status.h"
+#include <oneapi/dnnl/dnnl.h>
+
+enum { EF_CHAIN_SLOTS = 12, EF_CHAIN_STAGES = 3, EF_CHAIN_ARGS = 8 };
+typedef struct ef_chain ef_chain;
+
+/* The one CPU engine; made on first use. */
+ef_status *ef_dnnl_engine(dnnl_engine_t *out);
+/* NULL for success; `what` names the step that failed. */
+ef_status *ef_dnnl_status(dnnl_status_t s, const char *what);
+
+/* Building a chain, inside a build function. Memory the caller gives at run time takes slots 0, 1,
+ * ... in the order of the `data` array; temporaries live in scratch memory. */
+ef_status *ef_chain_given(ef_chain *c, const dnnl_memory_desc_t *md, int *slot);
+ef_status *ef_chain_temp(ef_chain *c, const dnnl_memory_desc_t *md, int *slot);
+/* Adds a primitive; takes pd (also on failure). Its scratchpad must be in user mode. */
+ef_status *ef_chain_add(ef_chain *c, dnnl_primitive_desc_t pd, int n, const int *arg,
+                        const int *slot);
+ef_status *ef_chain_reorder(ef_chain *c, int from, int to);
+
+typedef ef_status *ef_chain_build(ef_chain *c, const void *key);
+/* Finds the chain for a key (packed: no padding with chance values) run by so many threads, or
+ * builds it. The caller owns one reference. */
+ef_status *ef_chain_get(const void *key, size_t key_bytes, int threads, ef_chain_build *build,
+                        ef_chain **out);
+ef_chain *ef_chain_ref(ef_chain *c);
+void ef_chain_unref(ef_chain *c); /* NULL is fine */
+int ef_chain_threads(const ef_chain *c);
+/* Runs the stages in order. data[k] belongs to the k-th given slot. */
+ef_status *ef_chain_run(ef_chain *c, void *const *data);
+#endif

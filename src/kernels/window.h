@@ -1,0 +1,48 @@
+/* The geometry of a window sliding over images: what convolution and pooling have in common.
+ * Images always have three axes here (depth, height, width); those of lower rank have leading axes
+ * of size 1. Plain data without padding bytes of its own, so it may be hashed and compared as bytes
+ * when it was zeroed first. */
+#ifndef EF_KERNELS_WINDOW_H
+#define EF_KERNELS_WINDOW_H
+#include "tensor/dtype.h"
+
+typedef struct ef_window_box {
+    int32_t rank;           /* image axes in use: 1 to 3 */
+    int32_t channels_first; /* N C D H W instead of N D H W C */
+    int64_t batch, groups, in_channels, out_channels;
+    int64_t in[3], out[3], kernel[3], stride[3], dilation[3];
+    int64_t before[3], after[3]; /* padding */
+} ef_window_box;
+
+/* Steps in elements between neighbours along each axis of a tensor. */
+typedef struct ef_steps {
+    int64_t batch, channel, axis[3];
+} ef_steps;
+
+static inline ef_steps ef_steps_of(bool channels_first, int64_t channels, const int64_t size[3]) {
+    ef_steps s;
+    s.channel = channels_first ? size[0] * size[1] * size[2] : 1;
+    s.axis[2] = channels_first ? 1 : channels;
+    s.axis[1] = s.axis[2] * size[2];
+    s.axis[0] = s.axis[1] * size[1];
+    s.batch = channels * size[0] * size[1] * size[2];
+    return s;
+}
+static inline ef_steps ef_steps_in(const ef_window_box *b) {
+    return ef_steps_of(b->channels_first, b->in_channels, b->in);
+}
+static inline ef_steps ef_steps_out(const ef_window_box *b) {
+    return ef_steps_of(b->channels_first, b->out_channels, b->out);
+}
+static inline int64_t ef_volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
+
+/* The part [*from, *to) of the kernel that lies inside the image for output position o. */
+static inline void ef_window_clip(const ef_window_box *b, int d, int64_t o, int64_t *from,
+                                  int64_t *to) {
+    int64_t start = o * b->stride[d] - b->before[d], step = b->dilation[d];
+    int64_t lo = start < 0 ? (-start + step - 1) / step : 0;
+    int64_t hi = start >= b->in[d] ? 0 : (b->in[d] - start + step - 1) / step;
+    *to = hi < b->kernel[d] ? hi : b->kernel[d];
+    *from = lo < *to ? lo : *to;
+}
+#endif

@@ -119,7 +119,6 @@ const ef_op ef_op_BiasAddGrad = {
     .types = TYPES,
     .attr = FORMAT,
     .attr_size = sizeof(bias_attrs),
-    .traits = EF_REDUCES,
     .keeps = EF_KEEP_NONE,
     .shape = grad_shape,
     .kernel = {{EF_CPU, EF_NUMBERS, grad_run, NULL, NULL, NULL, NULL}},

@@ -14,71 +14,71 @@ typedef struct job {
 } job;
 
 /* Rows are [channels] when inner is 1, else [inner] with one bias. */
-#define ADD(SUF, T, LOAD, STORE)                                                                   \
-    static void add_##SUF(void *arg, int64_t begin, int64_t end) {                                 \
-        const job *j = arg;                                                                        \
-        const T *bias = j->bias;                                                                   \
-        int64_t n = j->b.inner == 1 ? j->b.channels : j->b.inner;                                  \
-        for (int64_t r = begin; r < end; r++) {                                                    \
-            const T *x = (const T *)j->x + r * n;                                                  \
-            T *out = (T *)j->out + r * n;                                                          \
-            if (j->b.inner == 1) {                                                                 \
-                _Pragma("omp simd") for (int64_t i = 0; i < n; i++) out[i] =                       \
-                    STORE(LOAD(x[i]) + LOAD(bias[i]));                                             \
-            } else {                                                                               \
-                T one = bias[r % j->b.channels];                                                   \
-                _Pragma("omp simd") for (int64_t i = 0; i < n; i++) out[i] =                       \
-                    STORE(LOAD(x[i]) + LOAD(one));                                                 \
-            }                                                                                      \
-        }                                                                                          \
+#define ADD(SUF, T, LOAD, STORE)                                             \
+    static void add_##SUF(void *arg, int64_t begin, int64_t end) {           \
+        const job *j = arg;                                                  \
+        const T *bias = j->bias;                                             \
+        int64_t n = j->b.inner == 1 ? j->b.channels : j->b.inner;            \
+        for (int64_t r = begin; r < end; r++) {                              \
+            const T *x = (const T *)j->x + r * n;                            \
+            T *out = (T *)j->out + r * n;                                    \
+            if (j->b.inner == 1) {                                           \
+                _Pragma("omp simd") for (int64_t i = 0; i < n; i++) out[i] = \
+                    STORE(LOAD(x[i]) + LOAD(bias[i]));                       \
+            } else {                                                         \
+                T one = bias[r % j->b.channels];                             \
+                _Pragma("omp simd") for (int64_t i = 0; i < n; i++) out[i] = \
+                    STORE(LOAD(x[i]) + LOAD(one));                           \
+            }                                                                \
+        }                                                                    \
     }
 /* Sums blocks [begin, end) of rows into one row of SUM each: [blocks][channels]. */
-#define SUM_UP(SUF, T, SUM, LOAD)                                                                  \
-    static void sum_##SUF(void *arg, int64_t begin, int64_t end) {                                 \
-        const job *j = arg;                                                                        \
-        int64_t n = j->b.channels, inner = j->b.inner;                                             \
-        for (int64_t k = begin; k < end; k++) {                                                    \
-            SUM *restrict out = (SUM *)j->out + k * n;                                             \
-            int64_t stop = (k + 1) * j->block < j->b.outer ? (k + 1) * j->block : j->b.outer;      \
-            for (int64_t c = 0; c < n; c++) out[c] = 0;                                            \
-            for (int64_t r = k * j->block; r < stop; r++) {                                        \
-                const T *restrict x = (const T *)j->x + r * n * inner;                             \
-                if (inner == 1) {                                                                  \
-                    for (int64_t c = 0; c < n; c++) out[c] += LOAD(x[c]);                          \
-                    continue;                                                                      \
-                }                                                                                  \
-                for (int64_t c = 0; c < n; c++) {                                                  \
-                    SUM s = 0;                                                                     \
-                    _Pragma("omp simd reduction(+ : s)") for (int64_t i = 0; i < inner; i++) s +=  \
-                        LOAD(x[c * inner + i]);                                                    \
-                    out[c] += s;                                                                   \
-                }                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
+#define SUM_UP(SUF, T, SUM, LOAD)                                                                 \
+    static void sum_##SUF(void *arg, int64_t begin, int64_t end) {                                \
+        const job *j = arg;                                                                       \
+        int64_t n = j->b.channels, inner = j->b.inner;                                            \
+        for (int64_t k = begin; k < end; k++) {                                                   \
+            SUM *restrict out = (SUM *)j->out + k * n;                                            \
+            int64_t stop = (k + 1) * j->block < j->b.outer ? (k + 1) * j->block : j->b.outer;     \
+            for (int64_t c = 0; c < n; c++) out[c] = 0;                                           \
+            for (int64_t r = k * j->block; r < stop; r++) {                                       \
+                const T *restrict x = (const T *)j->x + r * n * inner;                            \
+                if (inner == 1) {                                                                 \
+                    for (int64_t c = 0; c < n; c++) out[c] += LOAD(x[c]);                         \
+                    continue;                                                                     \
+                }                                                                                 \
+                for (int64_t c = 0; c < n; c++) {                                                 \
+                    SUM s = 0;                                                                    \
+                    _Pragma("omp simd reduction(+ : s)") for (int64_t i = 0; i < inner; i++) s += \
+                        LOAD(x[c * inner + i]);                                                   \
+                    out[c] += s;                                                                  \
+                }                                                                                 \
+            }                                                                                     \
+        }                                                                                         \
     }
-#define SUM_LOOP(SUF, T, SUM, LOAD)                                                                \
-    static void sum_##SUF(void *arg, int64_t begin, int64_t end) {                                 \
-        const job *j = arg;                                                                        \
-        int64_t n = j->b.channels, inner = j->b.inner;                                             \
-        for (int64_t k = begin; k < end; k++) {                                                    \
-            SUM *out = (SUM *)j->out + k * n;                                                      \
-            int64_t stop = (k + 1) * j->block < j->b.outer ? (k + 1) * j->block : j->b.outer;      \
-            for (int64_t c = 0; c < n; c++) out[c] = 0;                                            \
-            for (int64_t r = k * j->block; r < stop; r++)                                          \
-                for (int64_t c = 0; c < n; c++)                                                    \
-                    for (int64_t i = 0; i < inner; i++)                                            \
-                        out[c] += LOAD(((const T *)j->x)[(r * n + c) * inner + i]);                \
-        }                                                                                          \
+#define SUM_LOOP(SUF, T, SUM, LOAD)                                                           \
+    static void sum_##SUF(void *arg, int64_t begin, int64_t end) {                            \
+        const job *j = arg;                                                                   \
+        int64_t n = j->b.channels, inner = j->b.inner;                                        \
+        for (int64_t k = begin; k < end; k++) {                                               \
+            SUM *out = (SUM *)j->out + k * n;                                                 \
+            int64_t stop = (k + 1) * j->block < j->b.outer ? (k + 1) * j->block : j->b.outer; \
+            for (int64_t c = 0; c < n; c++) out[c] = 0;                                       \
+            for (int64_t r = k * j->block; r < stop; r++)                                     \
+                for (int64_t c = 0; c < n; c++)                                               \
+                    for (int64_t i = 0; i < inner; i++)                                       \
+                        out[c] += LOAD(((const T *)j->x)[(r * n + c) * inner + i]);           \
+        }                                                                                     \
     }
 /* Sums of blocks into the result. */
-#define FINISH(SUF, T, SUM, STORE)                                                                 \
-    static void finish_##SUF(const void *sums, int64_t blocks, int64_t n, void *to) {              \
-        const SUM *s = sums;                                                                       \
-        for (int64_t c = 0; c < n; c++) {                                                          \
-            SUM all = 0;                                                                           \
-            for (int64_t k = 0; k < blocks; k++) all += s[k * n + c];                              \
-            ((T *)to)[c] = STORE(all);                                                             \
-        }                                                                                          \
+#define FINISH(SUF, T, SUM, STORE)                                                    \
+    static void finish_##SUF(const void *sums, int64_t blocks, int64_t n, void *to) { \
+        const SUM *s = sums;                                                          \
+        for (int64_t c = 0; c < n; c++) {                                             \
+            SUM all = 0;                                                              \
+            for (int64_t k = 0; k < blocks; k++) all += s[k * n + c];                 \
+            ((T *)to)[c] = STORE(all);                                                \
+        }                                                                             \
     }
 #define SAME(x) (x)
 ADD(f32, float, SAME, SAME)
@@ -112,19 +112,18 @@ FINISH(c128, ef_c128, ef_c128, SAME)
 FINISH(f16, ef_f16, float, ef_float_f16)
 FINISH(bf16, ef_bf16, float, ef_float_bf16)
 
-#define ROW(SUF, SUM) {add_##SUF, sum_##SUF, finish_##SUF, sizeof(SUM)}
+#define ROW(SUF, SUM) \
+    { add_##SUF, sum_##SUF, finish_##SUF, sizeof(SUM) }
 static const struct loops {
     ef_range_fn *add, *sum;
     void (*finish)(const void *, int64_t, int64_t, void *);
     size_t sum_bytes;
 } loops[EF_DTYPES] = {
-    [EF_F32] = ROW(f32, float),       [EF_F64] = ROW(f64, double),
-    [EF_I8] = ROW(u8, uint64_t),      [EF_U8] = ROW(u8, uint64_t),
-    [EF_I16] = ROW(u16, uint64_t),    [EF_U16] = ROW(u16, uint64_t),
-    [EF_I32] = ROW(u32, uint64_t),    [EF_U32] = ROW(u32, uint64_t),
-    [EF_I64] = ROW(u64, uint64_t),    [EF_U64] = ROW(u64, uint64_t),
-    [EF_C64] = ROW(c64, ef_c64),      [EF_C128] = ROW(c128, ef_c128),
-    [EF_F16] = ROW(f16, float),       [EF_BF16] = ROW(bf16, float)};
+    [EF_F32] = ROW(f32, float),    [EF_F64] = ROW(f64, double),   [EF_I8] = ROW(u8, uint64_t),
+    [EF_U8] = ROW(u8, uint64_t),   [EF_I16] = ROW(u16, uint64_t), [EF_U16] = ROW(u16, uint64_t),
+    [EF_I32] = ROW(u32, uint64_t), [EF_U32] = ROW(u32, uint64_t), [EF_I64] = ROW(u64, uint64_t),
+    [EF_U64] = ROW(u64, uint64_t), [EF_C64] = ROW(c64, ef_c64),   [EF_C128] = ROW(c128, ef_c128),
+    [EF_F16] = ROW(f16, float),    [EF_BF16] = ROW(bf16, float)};
 
 void ef_bias_add(const ef_bias *b, ef_dtype t, const void *x, const void *bias, void *out) {
     job j = {*b, x, bias, out, 0};

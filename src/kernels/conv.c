@@ -1,7 +1,8 @@
 /* Convolution by oneDNN. Activations stay in the plain layout they come in; the filter is reordered
  * into the layout the primitive likes, on every run because weights change between runs and because
- * it is small beside the convolution. On AVX2 this picks the jitted direct kernels for channels-last
- * data in all three directions; a filter left as it is would fall back to gemm at half the speed. */
+ * it is small beside the convolution. On AVX2 this picks the jitted direct kernels for
+ * channels-last data in all three directions; a filter left as it is would fall back to gemm at
+ * half the speed. */
 #include "kernels/conv.h"
 #include "base/pool.h"
 #include "kernels/dnnl.h"
@@ -91,9 +92,9 @@ static ef_status *make_attr(const ef_conv *c, dnnl_primitive_attr_t *out) {
     dnnl_post_ops_t ops = NULL;
     ef_status *s = NULL;
     EF_TRY(ef_dnnl_status(dnnl_primitive_attr_create(out), "make attributes"));
-    EF_TRY_GOTO(ef_dnnl_status(
-        dnnl_primitive_attr_set_scratchpad_mode(*out, dnnl_scratchpad_mode_user),
-        "set the scratchpad mode"));
+    EF_TRY_GOTO(
+        ef_dnnl_status(dnnl_primitive_attr_set_scratchpad_mode(*out, dnnl_scratchpad_mode_user),
+                       "set the scratchpad mode"));
     EF_TRY_GOTO(ef_dnnl_status(dnnl_post_ops_create(&ops), "make post-ops"));
     if (c->has_add)
         EF_TRY_GOTO(ef_dnnl_status(dnnl_post_ops_append_sum(ops, 1.0F), "append a sum"));

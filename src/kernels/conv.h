@@ -25,9 +25,10 @@ typedef enum ef_activation {
 typedef struct ef_conv {
     ef_window_box box;
     int32_t kind; /* ef_conv_kind */
-    int32_t has_bias, has_add; /* forward only: output + bias[channel], + a tensor like the output */
-    int32_t activation;        /* ef_activation, last */
-    float alpha;               /* of EF_ACT_LEAKY */
+    int32_t has_bias,
+        has_add;        /* forward only: output + bias[channel], + a tensor like the output */
+    int32_t activation; /* ef_activation, last */
+    float alpha;        /* of EF_ACT_LEAKY */
     int32_t reserved;
 } ef_conv;
 

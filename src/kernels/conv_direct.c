@@ -103,7 +103,8 @@ static ef_status *run_sweep(const ef_conv *c, ef_dtype t, const ef_conv_data *d)
     sweep s = {.box = b, .back = back, .src = d->a, .filter = d->b, .out = d->out};
     s.from_channels = back ? per_out : per_in, s.to_channels = back ? per_in : per_out;
     s.from_size = back ? b->out : b->in, s.to_size = back ? b->in : b->out;
-    s.from = back ? ef_steps_out(b) : ef_steps_in(b), s.to = back ? ef_steps_in(b) : ef_steps_out(b);
+    s.from = back ? ef_steps_out(b) : ef_steps_in(b),
+    s.to = back ? ef_steps_in(b) : ef_steps_out(b);
     s.w_row = back ? per_in : b->out_channels;
     s.w_group = back ? per_out * per_in : per_out;
     s.w_tap = per_in * b->out_channels;

@@ -144,8 +144,7 @@ static ef_status *context_make(const ef_chain *c, context **out) {
             "make a memory object"));
     for (int k = 0; k < c->n_stages; k++)
         for (int a = 0; a < c->stage[k].n; a++)
-            x->arg[k][a] =
-                (dnnl_exec_arg_t){c->stage[k].arg[a], x->memory[c->stage[k].slot[a]]};
+            x->arg[k][a] = (dnnl_exec_arg_t){c->stage[k].arg[a], x->memory[c->stage[k].slot[a]]};
     *out = x;
     return NULL;
 done:

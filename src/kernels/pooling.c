@@ -1,5 +1,5 @@
-/* Max pooling. Loops run along the channels of one pixel after the other, so memory is read in order
- * and the compiler makes vectors of the channels. */
+/* Max pooling. Loops run along the channels of one pixel after the other, so memory is read in
+ * order and the compiler makes vectors of the channels. */
 #include "kernels/pooling.h"
 #include "base/pool.h"
 #include "kernels/borrow.h"
@@ -85,13 +85,14 @@ static inline span window_at(const ef_window_box *b, int64_t o) {
 #undef NUM
 #undef NAME
 
-#define ROW(SUF) {max_pixels_##SUF, max_blocks_##SUF, index_blocks_##SUF}
+#define ROW(SUF) \
+    { max_pixels_##SUF, max_blocks_##SUF, index_blocks_##SUF }
 static const struct loops {
     ef_range_fn *pixels, *blocks, *index;
-} loops[EF_DTYPES] = {[EF_F32] = ROW(f32), [EF_F64] = ROW(f64), [EF_I8] = ROW(i8),
-                      [EF_I16] = ROW(i16), [EF_I32] = ROW(i32), [EF_I64] = ROW(i64),
-                      [EF_U8] = ROW(u8),   [EF_U16] = ROW(u16), [EF_U32] = ROW(u32),
-                      [EF_U64] = ROW(u64)};
+} loops[EF_DTYPES] = {
+    [EF_F32] = ROW(f32), [EF_F64] = ROW(f64), [EF_I8] = ROW(i8), [EF_I16] = ROW(i16),
+    [EF_I32] = ROW(i32), [EF_I64] = ROW(i64), [EF_U8] = ROW(u8), [EF_U16] = ROW(u16),
+    [EF_U32] = ROW(u32), [EF_U64] = ROW(u64)};
 
 ef_window_box ef_pool_flatten(const ef_window_box *b) {
     ef_window_box r = *b;
@@ -115,7 +116,8 @@ static void run(const job *j, ef_dtype t, ef_range_fn *fn) {
     if (count_in(b) == 0 && count_out(b) == 0) return;
     double taps = (double)ef_volume(b->kernel), channels = (double)b->in_channels;
     if (fn == loops[t].pixels)
-        ef_parallel(b->batch * ef_volume(b->out), 1, 3 + taps * (1 + channels * 0.2), fn, (void *)j);
+        ef_parallel(b->batch * ef_volume(b->out), 1, 3 + taps * (1 + channels * 0.2), fn,
+                    (void *)j);
     else
         ef_parallel(b->batch * j->blocks, 1,
                     (double)ef_volume(b->out) * (3 + taps * (1 + channels * 0.4)), fn, (void *)j);

@@ -100,7 +100,8 @@ const ef_op ef_op_AvgPool3D = {
 
 const ef_op ef_op_AvgPool3DGrad = {
     EF_NAMED(AvgPool3DGrad),
-    .doc = "Gradient of AvgPool3D: each window's share goes back to the elements it was the mean of.",
+    .doc =
+        "Gradient of AvgPool3D: each window's share goes back to the elements it was the mean of.",
     .in = {"orig_input_shape: int32", "grad: T"},
     .out = {"output: T"},
     .types = TYPES,

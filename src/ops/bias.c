@@ -6,9 +6,10 @@
 typedef struct bias_attrs {
     int data_format;
 } bias_attrs;
-#define FORMAT {EF_ATTR(bias_attrs, data_format, "{'NHWC', 'NCHW'}", "'NHWC'")}
-#define TYPES                                                                                      \
-    "T: {float, double, int32, uint8, int16, int8, complex64, int64, bfloat16, uint16, "           \
+#define FORMAT \
+    { EF_ATTR(bias_attrs, data_format, "{'NHWC', 'NCHW'}", "'NHWC'") }
+#define TYPES                                                                            \
+    "T: {float, double, int32, uint8, int16, int8, complex64, int64, bfloat16, uint16, " \
     "complex128, half, uint32, uint64}"
 
 static int channel_axis(const void *attrs, int rank) {
@@ -75,8 +76,7 @@ static ef_status *add_v1_grad(ef_grad *g) {
 }
 /* The bias's gradient came from everywhere, so it goes everywhere: added to nothing. */
 static ef_status *grad_grad(ef_grad *g) {
-    g->din[0] =
-        ef_emit_like(g, "BiasAdd", NULL, 0, 2, ef_zeros_like(g->b, g->in[0]), g->dout[0]);
+    g->din[0] = ef_emit_like(g, "BiasAdd", NULL, 0, 2, ef_zeros_like(g->b, g->in[0]), g->dout[0]);
     return NULL;
 }
 

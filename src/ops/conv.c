@@ -1,5 +1,6 @@
 /* Shapes and calls of convolutions in all three directions. An op's three tensors - input, filter,
- * output - appear in different places of its argument list; everything here works on them by role. */
+ * output - appear in different places of its argument list; everything here works on them by role.
+ */
 #include "ops/conv.h"
 #include "ops/shapes.h"
 
@@ -9,7 +10,8 @@ typedef struct roles {
     ef_shape input, filter, output;
 } roles;
 
-/* A shape that arrives as a tensor of sizes. TensorFlow also takes the image axes alone for inputs. */
+/* A shape that arrives as a tensor of sizes. TensorFlow also takes the image axes alone for inputs.
+ */
 static ef_status *sizes_input(const ef_infer *i, int k, const ef_window_box *b, ef_shape *out) {
     int64_t v[EF_MAX_RANK];
     int n = 0, rank = b->rank + 2;
@@ -66,17 +68,19 @@ static ef_status *fit_channels(const ef_op *op, ef_conv_op what, const roles *r,
     b->groups = EF_DIM_UNKNOWN;
     if (what.depthwise) {
         if (in >= 0 && per_in >= 0 && in != per_in)
-            return ef_error(EF_INVALID,
-                            "%s: input %s has %lld channels but filter %s is for %lld; they must be "
-                            "equal",
-                            op->name, EF_SHAPE(&r->input), (long long)in, EF_SHAPE(&r->filter),
-                            (long long)per_in);
+            return ef_error(
+                EF_INVALID,
+                "%s: input %s has %lld channels but filter %s is for %lld; they must be "
+                "equal",
+                op->name, EF_SHAPE(&r->input), (long long)in, EF_SHAPE(&r->filter),
+                (long long)per_in);
         b->groups = in;
         return NULL;
     }
     if (per_in == 0)
-        return ef_error(EF_INVALID, "%s: filter %s has no input channels; filter depth must be "
-                                    "strictly greater than zero",
+        return ef_error(EF_INVALID,
+                        "%s: filter %s has no input channels; filter depth must be "
+                        "strictly greater than zero",
                         op->name, EF_SHAPE(&r->filter));
     if (in < 0 || per_in < 0) return NULL;
     if (in % per_in != 0)
@@ -102,8 +106,9 @@ static ef_status *fit(const ef_op *op, const ef_window_attrs *t, ef_conv_op what
     for (int d = 0; d < what.rank; d++) b->kernel[ef_box_axis(b, d)] = r->filter.dim[d];
     for (int d = 0; d < what.rank; d++)
         if (r->filter.dim[d] == 0)
-            return ef_error(EF_INVALID, "%s: filter %s must not have zero elements in an image axis",
-                            op->name, EF_SHAPE(&r->filter));
+            return ef_error(EF_INVALID,
+                            "%s: filter %s must not have zero elements in an image axis", op->name,
+                            EF_SHAPE(&r->filter));
     EF_TRY(ef_window_fit(op, t, b));
     ef_shape made = ef_window_image(b, r->input.dim[0], b->out_channels, b->out);
     if (!ef_shape_may_equal(&made, &r->output))

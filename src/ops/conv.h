@@ -22,31 +22,28 @@ bool ef_conv_call_pays(const ef_call *c, ef_conv_op what);
 ef_status *ef_conv_call_prepare(const ef_call *c, ef_conv_op what, void **state);
 
 /* Stamps NAME_shape, NAME_dnnl, NAME_direct, NAME_pays and NAME_prepare for one op. */
-#define EF_CONV_FUNCTIONS(NAME, ...)                                                               \
-    static ef_status *NAME##_shape(ef_infer *i) {                                                  \
-        return ef_conv_infer(i, (ef_conv_op){__VA_ARGS__});                                        \
-    }                                                                                              \
-    static ef_status *NAME##_dnnl(const ef_call *c) {                                              \
-        return ef_conv_call_dnnl(c, (ef_conv_op){__VA_ARGS__});                                    \
-    }                                                                                              \
-    static ef_status *NAME##_direct(const ef_call *c) {                                            \
-        return ef_conv_call_direct(c, (ef_conv_op){__VA_ARGS__});                                  \
-    }                                                                                              \
-    static bool NAME##_pays(const ef_call *c) {                                                    \
-        return ef_conv_call_pays(c, (ef_conv_op){__VA_ARGS__});                                    \
-    }                                                                                              \
-    static ef_status *NAME##_prepare(const ef_call *c, void **state) {                             \
-        return ef_conv_call_prepare(c, (ef_conv_op){__VA_ARGS__}, state);                          \
+#define EF_CONV_FUNCTIONS(NAME, ...)                                      \
+    static ef_status *NAME##_shape(ef_infer *i) {                         \
+        return ef_conv_infer(i, (ef_conv_op){__VA_ARGS__});               \
+    }                                                                     \
+    static ef_status *NAME##_dnnl(const ef_call *c) {                     \
+        return ef_conv_call_dnnl(c, (ef_conv_op){__VA_ARGS__});           \
+    }                                                                     \
+    static ef_status *NAME##_direct(const ef_call *c) {                   \
+        return ef_conv_call_direct(c, (ef_conv_op){__VA_ARGS__});         \
+    }                                                                     \
+    static bool NAME##_pays(const ef_call *c) {                           \
+        return ef_conv_call_pays(c, (ef_conv_op){__VA_ARGS__});           \
+    }                                                                     \
+    static ef_status *NAME##_prepare(const ef_call *c, void **state) {    \
+        return ef_conv_call_prepare(c, (ef_conv_op){__VA_ARGS__}, state); \
     }
-#define EF_CONV_KERNELS(NAME, DIRECT_TYPES)                                                        \
-    {                                                                                              \
-        {EF_CPU,                                                                                   \
-         EF_BIT(F32) | EF_BIT(F16) | EF_BIT(BF16),                                                 \
-         NAME##_dnnl,                                                                              \
-         NULL,                                                                                     \
-         NAME##_pays,                                                                              \
-         NAME##_prepare,                                                                           \
-         ef_conv_release},                                                                         \
-            {EF_CPU, DIRECT_TYPES, NAME##_direct, NULL, NULL, NULL, NULL},                         \
+#define EF_CONV_KERNELS(NAME, DIRECT_TYPES)                                \
+    {                                                                      \
+        {EF_CPU,         EF_BIT(F32) | EF_BIT(F16) | EF_BIT(BF16),         \
+         NAME##_dnnl,    NULL,                                             \
+         NAME##_pays,    NAME##_prepare,                                   \
+         ef_conv_release},                                                 \
+            {EF_CPU, DIRECT_TYPES, NAME##_direct, NULL, NULL, NULL, NULL}, \
     }
 #endif

@@ -8,10 +8,10 @@ EF_CONV_FUNCTIONS(filter, .rank = 2, .kind = EF_CONV_FILTER)
 
 static ef_status *forward_grad(ef_grad *g) {
     ef_value *x = g->in[0], *w = g->in[1], *dy = g->dout[0];
-    g->din[0] = ef_emit_like(g, "Conv2DBackpropInput", NULL, 0, 3, ef_shape_value(g->b, x, EF_I32),
-                             w, dy);
-    g->din[1] = ef_emit_like(g, "Conv2DBackpropFilter", NULL, 0, 3, x,
-                             ef_shape_value(g->b, w, EF_I32), dy);
+    g->din[0] =
+        ef_emit_like(g, "Conv2DBackpropInput", NULL, 0, 3, ef_shape_value(g->b, x, EF_I32), w, dy);
+    g->din[1] =
+        ef_emit_like(g, "Conv2DBackpropFilter", NULL, 0, 3, x, ef_shape_value(g->b, w, EF_I32), dy);
     return NULL;
 }
 
@@ -31,11 +31,11 @@ static ef_status *filter_grad(ef_grad *g) {
     return NULL;
 }
 
-#define ATTRS                                                                                      \
-    {                                                                                              \
-        EF_WINDOW_ATTR(strides, "list(int)", NULL),                                                \
-            EF_WINDOW_ATTR(use_cudnn_on_gpu, "bool", "true"), EF_WINDOW_PADDING_EXPLICIT,          \
-            EF_WINDOW_FORMAT2, EF_WINDOW_ATTR(dilations, "list(int)", "[1, 1, 1, 1]"),             \
+#define ATTRS                                                                             \
+    {                                                                                     \
+        EF_WINDOW_ATTR(strides, "list(int)", NULL),                                       \
+            EF_WINDOW_ATTR(use_cudnn_on_gpu, "bool", "true"), EF_WINDOW_PADDING_EXPLICIT, \
+            EF_WINDOW_FORMAT2, EF_WINDOW_ATTR(dilations, "list(int)", "[1, 1, 1, 1]"),    \
     }
 
 const ef_op ef_op_Conv2D = {
@@ -52,14 +52,13 @@ const ef_op ef_op_Conv2D = {
     .shape = forward_shape,
     .kernel = EF_CONV_KERNELS(forward, EF_FLOATS | EF_BIT(I32)),
     .grad = forward_grad,
-    .examples =
-        {"T[2,5,4,3] T[3,2,3,4] strides=[1,1,1,1] padding='SAME'",
-         "T[1,6,7,4] T[3,3,2,6] strides=[1,2,2,1] padding='VALID'",
-         "T[2,3,7,6] T[2,3,3,5] strides=[1,1,1,2] padding='EXPLICIT' "
-         "explicit_paddings=[0,0,0,0,1,2,0,1] data_format='NCHW'",
-         "T[1,7,8,2] T[3,2,2,3] strides=[1,1,1,1] padding='SAME' dilations=[1,2,1,1]",
-         "float[4,16,16,3] float[3,3,3,16] strides=[1,1,1,1] padding='SAME'",
-         "T[0,5,5,2] T[3,3,2,4] strides=[1,1,1,1] padding='VALID'"},
+    .examples = {"T[2,5,4,3] T[3,2,3,4] strides=[1,1,1,1] padding='SAME'",
+                 "T[1,6,7,4] T[3,3,2,6] strides=[1,2,2,1] padding='VALID'",
+                 "T[2,3,7,6] T[2,3,3,5] strides=[1,1,1,2] padding='EXPLICIT' "
+                 "explicit_paddings=[0,0,0,0,1,2,0,1] data_format='NCHW'",
+                 "T[1,7,8,2] T[3,2,2,3] strides=[1,1,1,1] padding='SAME' dilations=[1,2,1,1]",
+                 "float[4,16,16,3] float[3,3,3,16] strides=[1,1,1,1] padding='SAME'",
+                 "T[0,5,5,2] T[3,3,2,4] strides=[1,1,1,1] padding='VALID'"},
 };
 
 const ef_op ef_op_Conv2DBackpropInput = {

@@ -3,7 +3,7 @@
 #include "ops/shapes.h"
 
 #define TYPES "T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16} = float"
-#define GRAD_TYPES                                                                                 \
+#define GRAD_TYPES \
     "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}"
 
 static ef_status *pool_shape(ef_infer *i) { return ef_pool_infer(i, 2, -1); }
@@ -56,8 +56,7 @@ static ef_status *grad_grad_run(const ef_call *c) { return grad_grad_any(c, -1);
 static ef_status *grad_grad_v2_run(const ef_call *c) { return grad_grad_any(c, 3); }
 
 static ef_status *pool_grad(ef_grad *g) {
-    g->din[0] =
-        ef_emit_like(g, "MaxPoolGrad", NULL, 0, 3, g->in[0], g->out[0], g->dout[0]);
+    g->din[0] = ef_emit_like(g, "MaxPoolGrad", NULL, 0, 3, g->in[0], g->out[0], g->dout[0]);
     return NULL;
 }
 static ef_status *pool_v2_grad(ef_grad *g) {

@@ -41,18 +41,19 @@ static ef_status *fit(const ef_op *op, const lists *l, int rank, const int64_t *
     ef_window_read(b, x, b->in);
     for (int d = 3 - rank; d < 3 && l->attrs.padding == 2; d++)
         if (b->before[d] >= b->kernel[d] || b->after[d] >= b->kernel[d])
-            return ef_error(EF_INVALID,
-                            "%s: explicit padding %lld and %lld with a window of %lld; padding must "
-                            "be smaller than the window",
-                            op->name, (long long)b->before[d], (long long)b->after[d],
-                            (long long)b->kernel[d]);
+            return ef_error(
+                EF_INVALID,
+                "%s: explicit padding %lld and %lld with a window of %lld; padding must "
+                "be smaller than the window",
+                op->name, (long long)b->before[d], (long long)b->after[d], (long long)b->kernel[d]);
     return ef_window_fit(op, &l->attrs, b);
 }
 
 static ef_status *check_pooled(const ef_op *op, const ef_shape *made, const ef_shape *pooled) {
     if (ef_shape_may_equal(made, pooled)) return NULL;
-    return ef_error(EF_INVALID, "%s: the window gives %s but the gradient is %s; they must be equal",
-                    op->name, EF_SHAPE(made), EF_SHAPE(pooled));
+    return ef_error(EF_INVALID,
+                    "%s: the window gives %s but the gradient is %s; they must be equal", op->name,
+                    EF_SHAPE(made), EF_SHAPE(pooled));
 }
 
 ef_status *ef_pool_infer(ef_infer *i, int rank, int sizes) {
@@ -103,8 +104,9 @@ ef_status *ef_pool_infer_sizes(ef_infer *i, int rank) {
                         i->op->name, n, rank + 2);
     for (int d = 0; d < n; d++)
         if (v[d] < 0)
-            return ef_error(EF_INVALID, "%s: orig_input_shape has a size of %lld; sizes must not be "
-                                        "negative",
+            return ef_error(EF_INVALID,
+                            "%s: orig_input_shape has a size of %lld; sizes must not be "
+                            "negative",
                             i->op->name, (long long)v[d]);
     lists l = {.attrs = *(const ef_window_attrs *)i->attrs};
     ef_window_box b;
@@ -122,8 +124,9 @@ static ef_status *call_lists(const ef_call *c, int sizes, lists *l) {
         int64_t n = ef_count(t);
         int64_t *v = k == 0 ? l->ksize : l->strides;
         if (n > EF_MAX_RANK)
-            return ef_error(EF_INVALID, "%s: ksize and strides must have %d entries but there are "
-                                        "%lld",
+            return ef_error(EF_INVALID,
+                            "%s: ksize and strides must have %d entries but there are "
+                            "%lld",
                             c->op->name, EF_MAX_RANK, (long long)n);
         for (int64_t d = 0; d < n; d++) v[d] = ef_element_int((ef_dtype)t->dtype, t->data, d);
         *(k == 0 ? &l->attrs.ksize : &l->attrs.strides) = (ef_ints){(int)n, v};

@@ -16,9 +16,9 @@ ef_status *ef_pool_box(const ef_call *c, int rank, const ef_tensor *image, const
 /* An image's shape given as a tensor of sizes (AvgPoolGrad). */
 ef_status *ef_pool_infer_sizes(ef_infer *i, int rank);
 
-#define EF_POOL_ATTRS(...)                                                                         \
-    {                                                                                              \
-        EF_WINDOW_ATTR(ksize, "list(int)", NULL), EF_WINDOW_ATTR(strides, "list(int)", NULL),      \
-            __VA_ARGS__,                                                                           \
+#define EF_POOL_ATTRS(...)                                                                    \
+    {                                                                                         \
+        EF_WINDOW_ATTR(ksize, "list(int)", NULL), EF_WINDOW_ATTR(strides, "list(int)", NULL), \
+            __VA_ARGS__,                                                                      \
     }
 #endif

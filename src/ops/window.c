@@ -17,8 +17,8 @@ static ef_status *read_list(const ef_op *op, const ef_ints *list, const char *na
     int n = b->rank + 2;
     if (lacks(op, list, name)) return NULL;
     if (list->n != n)
-        return ef_error(EF_INVALID, "%s: %s must specify %d dimensions but has %d entries", op->name,
-                        name, n, list->n);
+        return ef_error(EF_INVALID, "%s: %s must specify %d dimensions but has %d entries",
+                        op->name, name, n, list->n);
     if (list->at[0] != 1 || list->at[ef_axis_channel(b)] != 1)
         return ef_error(EF_INVALID,
                         "%s: %s has %lld for the batch and %lld for the depth dimension; only 1 is "
@@ -72,7 +72,8 @@ ef_status *ef_window_setup(const ef_op *op, const ef_window_attrs *t, int rank, 
     b->rank = rank;
     b->channels_first = t->data_format == 1;
     b->groups = 1;
-    for (int d = 0; d < 3; d++) b->in[d] = b->out[d] = b->kernel[d] = b->stride[d] = b->dilation[d] = 1;
+    for (int d = 0; d < 3; d++)
+        b->in[d] = b->out[d] = b->kernel[d] = b->stride[d] = b->dilation[d] = 1;
     EF_TRY(read_list(op, &t->strides, "strides", b, b->stride));
     EF_TRY(read_list(op, &t->dilations, "dilations", b, b->dilation));
     EF_TRY(read_list(op, &t->ksize, "ksize", b, b->kernel));

@@ -12,8 +12,8 @@ typedef struct ef_window_attrs {
 
 #define EF_WINDOW_ATTR(field, type, value) EF_ATTR(ef_window_attrs, field, type, value)
 #define EF_WINDOW_PADDING EF_WINDOW_ATTR(padding, "{'SAME', 'VALID'}", NULL)
-#define EF_WINDOW_PADDING_EXPLICIT                                                                 \
-    EF_WINDOW_ATTR(padding, "{'SAME', 'VALID', 'EXPLICIT'}", NULL),                                \
+#define EF_WINDOW_PADDING_EXPLICIT                                  \
+    EF_WINDOW_ATTR(padding, "{'SAME', 'VALID', 'EXPLICIT'}", NULL), \
         EF_WINDOW_ATTR(explicit_paddings, "list(int)", "[]")
 #define EF_WINDOW_FORMAT2 EF_WINDOW_ATTR(data_format, "{'NHWC', 'NCHW'}", "'NHWC'")
 #define EF_WINDOW_FORMAT3 EF_WINDOW_ATTR(data_format, "{'NDHWC', 'NCDHW'}", "'NDHWC'")

@@ -2,7 +2,8 @@
 """Run clang-tidy over every file of the compilation database, in parallel.
 
 A file that was clean is not looked at again until its preprocessed text, its flags or .clang-tidy
-change; the memory of that is <build>/tidy/.
+change; the memory of that is <build>/tidy/. Given words, it looks only at files whose paths contain
+one, and explains each finding in full.
 """
 import concurrent.futures
 import hashlib
@@ -38,6 +39,24 @@ def fingerprint(command, directory, config):
     return hashlib.sha256(run.stdout + "\0".join(command).encode() + config).hexdigest()
 
 
+def promise_nonnull(folder):
+    """Tells the analyzer what base/status.h says in words: an error is never NULL. Without this every
+    caller of a function that may fail would seem to go on with its results unset."""
+    (folder / "promises.h").write_text("""#include "base/status.h"
+static inline ef_status *ef_surely(ef_status *s) {
+    if (!s) __builtin_unreachable();
+    return s;
+}
+#define ef_error(...) ef_surely(ef_error(__VA_ARGS__))
+#define ef_no_memory(n) ef_surely(ef_no_memory(n))
+""")
+    return ["--extra-arg=-include", f"--extra-arg={folder}/promises.h"]
+
+
+def needs_promises(path):
+    return path.name != "status.c"  # which defines those functions
+
+
 def borrow_omp_header(folder):
     """clang has no omp.h without its own runtime; lend it gcc's, less the attribute it rejects."""
     omp = subprocess.run(["gcc", "-print-file-name=include/omp.h"], capture_output=True, text=True)
@@ -59,22 +78,35 @@ def tidy(path, command, directory, build, memory, config, extra):
         if mark:
             (memory / mark).touch()
         return ""
-    return run.stdout.strip() + "\n" if run.stdout.strip() else f"{path}: {run.stderr}"
+    return run.stdout if run.stdout.strip() else f"{path}: {run.stderr}"
+
+
+def brief(text):
+    """The findings with the line each points at, without the path that leads there."""
+    lines, keep = [], 0
+    for line in text.splitlines():
+        if re.search(r": (error|warning|note): ", line):
+            keep = 3 if ": note: " not in line else 0
+        if keep:
+            lines.append(line.replace(f"{source.ROOT}/", ""))
+            keep -= 1
+    return "\n".join(lines) or text
 
 
 def main(build, only):
     memory = build / "tidy"
     memory.mkdir(exist_ok=True)
     config = (source.ROOT / ".clang-tidy").read_bytes()
-    extra = borrow_omp_header(memory)
+    omp, promises = borrow_omp_header(memory), promise_nonnull(memory)
     work = [e for e in entries(build) if not only or any(o in str(e[0]) for o in only)]
     failures = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = [pool.submit(tidy, *entry, build, memory, config, extra) for entry in work]
+        jobs = [pool.submit(tidy, *entry, build, memory, config, omp + promises * needs_promises(entry[0]))
+                for entry in work]
         for job in concurrent.futures.as_completed(jobs):
             if job.result():
                 failures += 1
-                print(job.result(), flush=True)
+                print(job.result() if only else brief(job.result()), flush=True)
     print(f"{len(work)} files, {failures} with findings")
     return failures > 0
 

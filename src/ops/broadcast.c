@@ -6,6 +6,7 @@
 static ef_status *broadcast_to_shape(ef_infer *i) {
     const ef_shape *x = &i->in[0].shape;
     ef_shape want;
+    EF_TRY(ef_need_rank(i, 1, 1));
     EF_TRY(ef_shape_input(i, 1, false, &want));
     i->out[0].shape = want;
     if (want.rank < 0 || x->rank < 0) return NULL;

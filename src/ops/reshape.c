@@ -28,19 +28,26 @@ static int64_t dims_product(const ef_shape *s) { /* known, symbolic or unknown *
     return n;
 }
 
-/* Fills in the one size that was given as -1. */
-static ef_status *fill_wild(const ef_shape *in, int64_t n, int64_t rest, ef_shape *want, int wild) {
-    if (n >= 0 && rest == 0)
-        return ef_error(EF_INVALID,
-                        "Reshape: cannot infer the missing size in %s from a tensor of "
-                        "shape %s: all other sizes must be non-zero",
-                        EF_SHAPE(want), EF_SHAPE(in));
+/* Fills in the one size that was given as -1. When a size of 0 is asked for, zeros count on neither
+ * side, so that [0, 4] can become [0, -1]. */
+static ef_status *fill_wild(const ef_shape *in, ef_shape *want, int wild) {
+    int64_t n = 1, rest = 1;
+    bool zero = false;
+    for (int d = 0; d < want->rank; d++) {
+        zero = zero || want->dim[d] == 0;
+        if (want->dim[d] > 0) rest *= want->dim[d];
+    }
+    if (in->rank < 0) return NULL;
+    if (zero)
+        for (int d = 0; d < in->rank; d++) n = in->dim[d] == 0 ? n : ef_dim_mul(n, in->dim[d]);
+    else
+        n = dims_product(in);
     if (n >= 0 && n % rest != 0)
         return ef_error(EF_INVALID,
                         "Reshape: Input to reshape is a tensor with %lld values, but the "
                         "requested shape %s requires a multiple of %lld",
                         (long long)n, EF_SHAPE(want), (long long)rest);
-    want->dim[wild] = rest == 0 ? EF_DIM_UNKNOWN : ef_dim_div(n, rest);
+    want->dim[wild] = ef_dim_div(n, rest);
     return NULL;
 }
 
@@ -51,12 +58,8 @@ static ef_status *reshape_shape(ef_infer *i) {
     int64_t n = dims_product(in);
     if (want.rank >= 0 && i->in[1].value != NULL) {
         int wild = -1;
-        int64_t rest = 1;
         for (int d = 0; d < want.rank; d++) {
-            if (want.dim[d] >= 0) {
-                rest *= want.dim[d];
-                continue;
-            }
+            if (want.dim[d] >= 0) continue;
             if (wild >= 0)
                 return ef_error(EF_INVALID,
                                 "Reshape: Only one input size may be -1, not both %d and %d "
@@ -64,14 +67,13 @@ static ef_status *reshape_shape(ef_infer *i) {
                                 wild, d, EF_SHAPE(&want));
             wild = d;
         }
-        if (wild >= 0) {
-            EF_TRY(fill_wild(in, n, rest, &want, wild));
-        } else if (n >= 0 && n != rest) {
+        if (wild >= 0) EF_TRY(fill_wild(in, &want, wild));
+        int64_t count = dims_product(&want);
+        if (n >= 0 && count >= 0 && n != count)
             return ef_error(EF_INVALID,
                             "Reshape: Input to reshape is a tensor with %lld values, but the "
                             "requested shape %s has %lld",
-                            (long long)n, EF_SHAPE(&want), (long long)rest);
-        }
+                            (long long)n, EF_SHAPE(&want), (long long)count);
     } else if (want.rank == 1) {
         want.dim[0] = n;
     }

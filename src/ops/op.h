@@ -41,6 +41,8 @@ typedef struct ef_call {
     ef_tensor *const *in, *const *out;
     void *scratch; /* as many bytes as the kernel's scratch function asked for, 64-byte aligned */
     void *state;   /* what prepare made; NULL if it was not called (eager): run must cope */
+    uint32_t dying; /* bit k: nobody needs in[k] afterwards; if its storage has one owner, the kernel
+                     * may change it or take it (TensorListPushBack). Never assume it otherwise. */
 } ef_call;
 ef_status *ef_out_alloc(const ef_call *c, int k, const ef_shape *shape); /* new memory for out[k] */
 ef_status *ef_out_share(const ef_call *c, int k, const ef_tensor *t); /* out[k] is t (counted) */

@@ -76,6 +76,9 @@ ef_status *ef_tensor_clone(ef_tensor *dst, const ef_tensor *src);
 /* Wraps memory of somebody else; end(storage) is called when the last user is gone. */
 ef_status *ef_tensor_wrap(ef_dtype dtype, const ef_shape *s, void *data, void (*end)(void *arg),
                           void *arg, ef_tensor *out);
+/* A copy that may outlive src: counted where src is counted or small, a deep copy where src is
+ * borrowed. Whoever stores a kernel's input uses this. */
+ef_status *ef_tensor_keep(ef_tensor *dst, const ef_tensor *src);
 bool ef_tensor_same_bytes(const ef_tensor *a, const ef_tensor *b); /* dtype, shape and elements */
 uint64_t ef_tensor_hash(uint64_t h, const ef_tensor *t); /* of dtype, shape and elements */
 ef_brief ef_tensor_brief(const ef_tensor *t);            /* "float32 [2, 3]" */

@@ -1,0 +1,82 @@
+/* Arenas for calls. A block is replaced by a larger one when a plan needs more, and by a smaller
+ * one after many calls that needed much less, so one large call does not hold its memory for ever.
+ */
+#include "plan/arena.h"
+#include "device/memory.h"
+#include <pthread.h>
+
+enum { DEPTH = 8, PATIENCE = 4096 };
+
+typedef struct block {
+    char *base;
+    size_t bytes, most; /* most: the largest need since the last look */
+    int calls;
+} block;
+typedef struct blocks {
+    block at[DEPTH];
+    int depth;
+    char *extra[32]; /* beyond DEPTH: taken and given back each time */
+    size_t extra_bytes[32];
+} blocks;
+
+static _Thread_local blocks mine;
+static pthread_key_t at_exit_key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void free_blocks(void *unused) {
+    (void)unused;
+    for (int k = 0; k < DEPTH; k++) {
+        if (mine.at[k].base != NULL) ef_memory_free(0, mine.at[k].base, mine.at[k].bytes);
+        mine.at[k] = (block){0};
+    }
+}
+static void make_key(void) { pthread_key_create(&at_exit_key, free_blocks); }
+
+static ef_status *resize(block *b, size_t bytes) {
+    if (b->base != NULL) ef_memory_free(0, b->base, b->bytes);
+    *b = (block){0};
+    void *p;
+    const char *label = ef_memory_label("arenas of calls");
+    ef_status *s = ef_memory_alloc(0, bytes, &p);
+    ef_memory_label(label);
+    if (s != NULL) return s;
+    *b = (block){.base = p, .bytes = bytes};
+    pthread_once(&once, make_key); /* gives the block back when the thread ends */
+    pthread_setspecific(at_exit_key, &mine);
+    return NULL;
+}
+
+ef_status *ef_call_arena_take(size_t bytes, char **out) {
+    if (bytes == 0) bytes = 64;
+    if (mine.depth >= DEPTH) {
+        int k = mine.depth - DEPTH;
+        if (k >= 32)
+            return ef_error(EF_NO_MEMORY,
+                            "functions call each other more than %d deep; check for a "
+                            "recursion that does not end",
+                            DEPTH + 32);
+        void *p;
+        EF_TRY(ef_memory_alloc(0, bytes, &p));
+        mine.extra[k] = *out = p;
+        mine.extra_bytes[k] = bytes;
+        mine.depth++;
+        return NULL;
+    }
+    block *b = &mine.at[mine.depth];
+    if (bytes > b->most) b->most = bytes;
+    bool shrink = ++b->calls >= PATIENCE && b->most < b->bytes / 2;
+    if (b->calls >= PATIENCE) b->calls = 0;
+    size_t want = bytes > b->bytes ? bytes + bytes / 4 : shrink ? b->most : 0;
+    if (shrink || b->calls == 0) b->most = bytes;
+    if (want > 0) EF_TRY(resize(b, want));
+    mine.depth++;
+    *out = b->base;
+    return NULL;
+}
+
+void ef_call_arena_release(void) {
+    if (--mine.depth >= DEPTH) {
+        int k = mine.depth - DEPTH;
+        ef_memory_free(0, mine.extra[k], mine.extra_bytes[k]);
+    }
+}

@@ -1,0 +1,88 @@
+/* Control flow in plans: facts of its outputs for given inputs, and the choice of step. */
+#include "base/alloc.h"
+#include "plan/subplan.h"
+
+bool ef_tensor_true(const ef_tensor *t) {
+    if (EF_LIKELY(t->dtype == EF_BOOL && t->rank == 0)) return *(const uint8_t *)t->data != 0;
+    if (t->rank != 0) return ef_count(t) > 0;
+    if (t->dtype == EF_STRING) return ((const ef_str *)t->data)->n > 0;
+    return ef_dtype_in((ef_dtype)t->dtype, EF_PLAIN) &&
+           ef_element_double((ef_dtype)t->dtype, t->data, 0) != 0;
+}
+
+ef_status *ef_subplan_result(ef_frame *f, int k, ef_tensor *out) {
+    if (out->data == NULL) return ef_frame_take(f, k, out);
+    const ef_tensor *from = &f->slot[f->plan->out[k].slot];
+    size_t n = ef_tensor_bytes(from);
+    if (n > 0) memcpy(out->data, from->data, n);
+    return NULL;
+}
+
+/* A dim on which two shapes differ is unknown. */
+static void widen(ef_shape *s, const ef_shape *other) {
+    if (s->rank != other->rank) {
+        *s = ef_unknown_shape();
+        return;
+    }
+    for (int d = 0; d < s->rank; d++)
+        if (s->dim[d] != other->dim[d]) s->dim[d] = EF_DIM_UNKNOWN;
+}
+
+/* Loop variables start as what comes in and are widened by what the body gives back, until nothing
+ * changes; a shape has few dims to lose, so this ends soon. */
+static ef_status *loop_facts(const ef_control *c, const ef_fact *in, ef_fact *out, int n) {
+    ef_fact *next = ef_malloc(((size_t)n + 1) * sizeof *next);
+    if (next == NULL) return ef_no_memory((size_t)n * sizeof *next);
+    for (int k = 0; k < n; k++) {
+        out[k] = in[k];
+        out[k].value = NULL;
+    }
+    ef_status *s = NULL;
+    for (bool changed = true; changed && s == NULL;) {
+        changed = false;
+        if ((s = ef_plan_infer(c->func[1], out, next)) != NULL) break;
+        for (int k = 0; k < n; k++) {
+            ef_shape before = out[k].shape;
+            widen(&out[k].shape, &next[k].shape);
+            if (!ef_shape_equal(&before, &out[k].shape)) changed = true;
+            if (next[k].handle == NULL) out[k].handle = NULL;
+        }
+    }
+    ef_free(next);
+    return s;
+}
+
+ef_status *ef_plan_control_facts(const ef_node *n, const ef_fact *in, ef_fact *out, int n_out) {
+    ef_control c;
+    ef_control_of(n->op, n->fields, &c);
+    if (c.kind == EF_CONTROL_LOOP) return loop_facts(&c, in, out, n_out);
+    ef_fact *next = ef_malloc(((size_t)n_out + 1) * sizeof *next);
+    if (next == NULL) return ef_no_memory((size_t)n_out * sizeof *next);
+    ef_status *s = NULL;
+    for (int f = 0; f < c.n_funcs && s == NULL; f++) {
+        if ((s = ef_plan_infer(c.func[f], in + c.first, next)) != NULL) break;
+        for (int k = 0; k < n_out; k++) {
+            if (f == 0)
+                out[k] = next[k];
+            else
+                widen(&out[k].shape, &next[k].shape);
+        }
+    }
+    ef_free(next);
+    return s;
+}
+
+ef_status *ef_plan_control(ef_planner *p, const ef_node *n, ef_plan_step *step) {
+    ef_status *s = NULL;
+    ef_fact *in = ef_notes_memory(p, (size_t)(n->n_in + 1) * sizeof *in, &s);
+    if (s != NULL) return s;
+    for (int k = 0; k < n->n_in; k++) {
+        in[k] = p->value[ef_value_at(p, n->in[k])].fact;
+        in[k].value =
+            NULL; /* it belongs to this plan, and may differ from one iteration to the next */
+    }
+    ef_control c;
+    ef_control_of(n->op, n->fields, &c);
+    if (c.kind == EF_CONTROL_LOOP) return ef_plan_loop(&c, in, n->n_in, step);
+    return ef_plan_branches(&c, in, step);
+}

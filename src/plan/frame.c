@@ -1,0 +1,180 @@
+/* Frames: a plan made ready to run. All pointers are worked out when the frame is made or its arena
+ * moves; running it walks the steps and touches nothing else. */
+#include "base/alloc.h"
+#include "plan/plan.h"
+
+static void slot_template(ef_tensor *t, const ef_slot *s) {
+    t->flags = 0;
+    ef_tensor_shape_set(t, s->dtype, &s->shape);
+}
+
+static void slot_drop(ef_frame *f, int32_t k) {
+    ef_tensor *t = &f->slot[k];
+    if (t->storage != NULL) ef_storage_unref(t->storage);
+    t->storage = NULL;
+    t->data = NULL;
+}
+
+static ef_status *slot_alloc(ef_frame *f, int32_t k) {
+    const ef_slot *s = &f->plan->slot[k];
+    ef_tensor *t = &f->slot[k];
+    if (s->bytes <= sizeof t->small) {
+        t->data = t->small;
+        return NULL;
+    }
+    EF_TRY(ef_storage_new(s->dtype, ef_shape_count(&s->shape), &t->storage));
+    t->data = t->storage->data;
+    return NULL;
+}
+
+static ef_status *make_step(ef_frame *f, ef_step *to, const ef_plan_step *from) {
+    size_t n = (size_t)(from->n_in + from->n_out);
+    ef_tensor **args = ef_arena_alloc(&f->memory, (n + 1) * sizeof *args);
+    if (args == NULL) return ef_no_memory(n * sizeof *args);
+    for (int k = 0; k < from->n_in; k++) args[k] = &f->slot[from->in[k]];
+    for (int k = 0; k < from->n_out; k++) args[from->n_in + k] = &f->slot[from->out[k]];
+    *to = (ef_step){.run = from->run,
+                    .call = {.op = from->op,
+                             .attrs = from->fields,
+                             .n_in = from->n_in,
+                             .n_out = from->n_out,
+                             .in = args,
+                             .out = args + from->n_in,
+                             .state = from->state,
+                             .dying = from->dying},
+                    .n_alloc = from->n_alloc,
+                    .n_drop = from->n_drop,
+                    .alloc = from->alloc,
+                    .drop = from->drop,
+                    .node = from->node};
+    if (from->kind != NULL) {
+        to->call.state = NULL;
+        EF_TRY(from->kind->make(f, to, from->state));
+        to->kind = from->kind;
+    }
+    return NULL;
+}
+
+ef_status *ef_frame_make(const ef_plan *p, ef_frame **out) {
+    ef_frame *f = ef_calloc(1, sizeof *f);
+    if (f == NULL) return ef_no_memory(sizeof *f);
+    f->plan = p;
+    f->slot = ef_arena_zalloc(&f->memory, ((size_t)p->n_slots + 1) * sizeof *f->slot);
+    f->step = ef_arena_zalloc(&f->memory, ((size_t)p->n_steps + 1) * sizeof *f->step);
+    ef_status *s = NULL;
+    if (f->slot == NULL || f->step == NULL) {
+        s = ef_no_memory((size_t)p->n_slots * sizeof *f->slot);
+        goto done;
+    }
+    for (int32_t k = 0; k < p->n_slots; k++) {
+        slot_template(&f->slot[k], &p->slot[k]);
+        if (p->slot[k].kind == EF_SLOT_CONST) ef_tensor_copy(&f->slot[k], p->slot[k].value);
+    }
+    for (int32_t k = 0; k < p->n_steps; k++) EF_TRY_GOTO(make_step(f, &f->step[k], &p->step[k]));
+    *out = f;
+    return NULL;
+done:
+    ef_frame_free(f);
+    return s;
+}
+
+void ef_frame_free(ef_frame *f) {
+    if (f == NULL) return;
+    if (f->step != NULL)
+        for (int32_t k = 0; k < f->plan->n_steps; k++)
+            if (f->step[k].kind != NULL) f->step[k].kind->end(&f->step[k]);
+    if (f->slot != NULL) {
+        ef_frame_clear(f);
+        for (int32_t k = 0; k < f->plan->n_slots; k++)
+            if (f->plan->slot[k].kind == EF_SLOT_CONST) ef_tensor_release(&f->slot[k]);
+    }
+    ef_arena_free(&f->memory);
+    ef_free(f);
+}
+
+void ef_frame_bind(ef_frame *f, char *arena) {
+    if (EF_LIKELY(f->base == arena)) return;
+    f->base = arena;
+    const ef_plan *p = f->plan;
+    for (int32_t k = 0; k < p->n_slots; k++)
+        if (p->slot[k].kind == EF_SLOT_ARENA) f->slot[k].data = arena + p->slot[k].offset;
+    for (int32_t k = 0; k < p->n_steps; k++) {
+        if (p->step[k].scratch_bytes > 0)
+            f->step[k].call.scratch = arena + p->step[k].scratch_offset;
+        if (f->step[k].kind != NULL) f->step[k].kind->rebind(&f->step[k]);
+    }
+}
+
+void ef_frame_input(ef_frame *f, int k, const ef_tensor *t) {
+    int32_t at = f->plan->input[k];
+    if (at < 0) return;
+    ef_tensor *slot = &f->slot[at];
+    slot->storage = t->storage; /* borrowed: the caller holds t while the call runs */
+    if (t->data == (const void *)t->small) {
+        memcpy(slot->small, t->small, sizeof slot->small);
+        slot->data = slot->small;
+    } else {
+        slot->data = t->data;
+    }
+    if (EF_UNLIKELY(!f->plan->slot[at].fixed)) {
+        ef_shape s = ef_shape_from(t);
+        ef_tensor_shape_set(slot, (ef_dtype)t->dtype, &s);
+    }
+}
+
+void ef_frame_input_take(ef_frame *f, int k, ef_tensor *t) {
+    int32_t at = f->plan->input[k];
+    if (at < 0)
+        ef_tensor_release(t);
+    else
+        ef_tensor_move(&f->slot[at], t);
+}
+
+void ef_frame_give(ef_frame *f, int k, void *data) {
+    if (f->plan->out[k].direct) f->slot[f->plan->out[k].slot].data = data;
+}
+
+void ef_frame_clear(ef_frame *f) {
+    for (int32_t k = 0; k < f->plan->n_slots; k++) {
+        if (!f->plan->slot[k].owned) continue;
+        slot_drop(f, k);
+        slot_template(&f->slot[k], &f->plan->slot[k]);
+    }
+}
+
+static ef_status *step_failed(ef_frame *f, const ef_step *t, ef_status *s) {
+    ef_frame_clear(f);
+    const ef_graph *g = f->plan->graph;
+    if (t->node >= 0 && g->node[t->node]->place > 0)
+        s = ef_status_add(s, "at %s", g->place[g->node[t->node]->place - 1]);
+    return s;
+}
+
+ef_status *ef_frame_run(ef_frame *f) {
+    const ef_step *end = f->step + f->plan->n_steps;
+    for (const ef_step *t = f->step; t < end; t++) {
+        ef_status *s = NULL;
+        for (int32_t k = 0; k < t->n_alloc && s == NULL; k++) s = slot_alloc(f, t->alloc[k]);
+        if (s == NULL) s = t->run(&t->call);
+        if (EF_UNLIKELY(s != NULL)) return step_failed(f, t, s);
+        for (int32_t k = 0; k < t->n_drop; k++) slot_drop(f, t->drop[k]);
+    }
+    return NULL;
+}
+
+ef_status *ef_frame_take(ef_frame *f, int k, ef_tensor *out) {
+    int32_t at = f->plan->out[k].slot;
+    ef_tensor *t = &f->slot[at];
+    bool last = true; /* an owned value leaves with its last mention among the outputs */
+    for (int32_t j = k + 1; j < f->plan->n_outputs; j++) last = last && f->plan->out[j].slot != at;
+    if (f->plan->slot[at].owned && last) {
+        ef_tensor_move(out, t);
+        slot_template(t, &f->plan->slot[at]);
+        return NULL;
+    }
+    return ef_tensor_keep(out, t);
+}
+
+void ef_frame_finish(ef_frame *f) {
+    for (int32_t k = 0; k < f->plan->n_leftover; k++) slot_drop(f, f->plan->leftover[k]);
+}

@@ -1,0 +1,254 @@
+/* Grouping elementwise ops. Nodes are visited in the order they run; one joins the group of its
+ * inputs if the result has the group's shape, and groups that meet become one. A group is closed as
+ * soon as somebody outside it reads one of its values: it runs where its last member stood, and
+ * that reader must find the value. So no dependency can run backwards and no search is needed. */
+#include "base/alloc.h"
+#include "plan/planner.h"
+#include <stdlib.h>
+
+enum { LEAST = 256 }; /* elements below which a step per op is as quick */
+
+typedef struct group {
+    ef_shape shape;
+    int64_t count;
+    int32_t member[EF_TILES_MAX_INS];
+    int32_t n;
+    int32_t into; /* the group it was merged into, or itself */
+    bool closed;
+} group;
+
+typedef struct fuser {
+    ef_planner *p;
+    group *at;
+    int32_t n;
+} fuser;
+
+static int32_t final(const fuser *f, int32_t g) {
+    while (g >= 0 && f->at[g].into != g) g = f->at[g].into;
+    return g;
+}
+
+static ef_tile_fn *tile_of(const ef_planner *p, const ef_node *n) {
+    ef_dtype types[EF_TILES_MAX_OPERANDS];
+    for (int k = 0; k < n->n_in; k++) types[k] = p->value[ef_value_at(p, n->in[k])].fact.dtype;
+    return ef_op_tile(n->op, types, n->n_in, p->value[p->base[n->id]].fact.dtype, n->fields);
+}
+
+static bool fits_tiles(const ef_fact *f) {
+    return ef_dtype_in(f->dtype, EF_PLAIN) && ef_dtype_size(f->dtype) <= 8 &&
+           ef_shape_known(&f->shape);
+}
+
+static bool eligible(const ef_planner *p, const ef_node *n) {
+    if (!(n->op->traits & EF_ELEMENTWISE) || (n->op->traits & EF_STATEFUL) || n->n_out != 1 ||
+        n->n_in < 1 || n->n_in > EF_TILES_MAX_OPERANDS)
+        return false;
+    const ef_fact *out = &p->value[p->base[n->id]].fact;
+    if (!fits_tiles(out) || ef_shape_count(&out->shape) < LEAST) return false;
+    for (int k = 0; k < n->n_in; k++)
+        if (!fits_tiles(&p->value[ef_value_at(p, n->in[k])].fact)) return false;
+    return tile_of(p, n) != NULL;
+}
+
+/* Joins node n to the groups of its inputs; returns its group, or -1 if none is open to it. */
+static int32_t join(fuser *f, const ef_node *n) {
+    const ef_shape *shape = &f->p->value[f->p->base[n->id]].fact.shape;
+    int32_t mine = -1;
+    for (int k = 0; k < n->n_in; k++) {
+        int32_t g = final(f, f->p->value[ef_value_at(f->p, n->in[k])].group);
+        if (g < 0 || g == mine || f->at[g].closed || !ef_shape_equal(&f->at[g].shape, shape))
+            continue;
+        if (mine < 0) {
+            if (f->at[g].n < EF_TILES_MAX_INS) mine = g;
+        } else if (f->at[mine].n + f->at[g].n < EF_TILES_MAX_INS) {
+            group *to = &f->at[mine], *from = &f->at[g];
+            memcpy(to->member + to->n, from->member, (size_t)from->n * sizeof *to->member);
+            to->n += from->n;
+            from->n = 0;
+            from->into = mine;
+        }
+    }
+    return mine;
+}
+
+static int32_t new_group(fuser *f, const ef_node *n) {
+    group *g = &f->at[f->n];
+    g->shape = f->p->value[f->p->base[n->id]].fact.shape;
+    g->count = ef_shape_count(&g->shape);
+    g->into = f->n;
+    return f->n++;
+}
+
+static void visit(fuser *f, const ef_node *n) {
+    int32_t mine = -1;
+    if (eligible(f->p, n)) {
+        mine = join(f, n);
+        if (mine < 0) mine = new_group(f, n);
+    }
+    for (int k = 0; k < n->n_in; k++) {
+        int32_t g = final(f, f->p->value[ef_value_at(f->p, n->in[k])].group);
+        if (g >= 0 && g != mine) f->at[g].closed = true;
+    }
+    if (mine < 0) return;
+    f->at[mine].member[f->at[mine].n++] = n->id;
+    f->p->value[f->p->base[n->id]].group = mine;
+}
+
+/* ---- from a group to a tile program
+ * ---------------------------------------------------------------- */
+
+typedef struct builder {
+    const fuser *f;
+    int32_t g;
+    ef_tiles *t;
+    int32_t *arg;                        /* values of inputs, then outputs */
+    int32_t *operand_of;                 /* by value: operand, or -1 (notes shared by all groups) */
+    int32_t *last_read;                  /* by value: last instruction that reads it */
+    int32_t reg_free[EF_TILES_MAX_REGS]; /* instruction after which it is free */
+} builder;
+
+static int by_number(const void *a, const void *b) {
+    return *(const int32_t *)a - *(const int32_t *)b;
+}
+
+static bool inside(const builder *b, int32_t value) {
+    return final(b->f, b->f->p->value[value].group) == b->g;
+}
+
+/* Inputs: every value read from outside, once. False: too many. */
+static bool find_inputs(builder *b, const group *g) {
+    const ef_planner *p = b->f->p;
+    for (int32_t m = 0; m < g->n; m++) {
+        const ef_node *n = p->g->node[g->member[m]];
+        for (int k = 0; k < n->n_in; k++) {
+            int32_t v = ef_value_at(p, n->in[k]);
+            b->last_read[v] = m;
+            if (inside(b, v) || b->operand_of[v] >= 0) continue;
+            if (b->t->n_inputs >= EF_TILES_MAX_ARGS) return false;
+            ef_tiles_spread(b->t, b->t->n_inputs, &p->value[v].fact.shape, p->value[v].fact.dtype);
+            b->arg[b->t->n_inputs] = v;
+            b->operand_of[v] = b->t->n_inputs++;
+        }
+    }
+    return true;
+}
+
+/* Outputs: members read by others or given back. */
+static bool find_outputs(builder *b, const group *g, const int32_t *reads_outside) {
+    const ef_planner *p = b->f->p;
+    for (int32_t m = 0; m < g->n; m++) {
+        int32_t v = p->base[g->member[m]];
+        if (!p->value[v].output && reads_outside[v] == 0) continue;
+        int at = b->t->n_inputs + b->t->n_outputs;
+        if (at >= EF_TILES_MAX_ARGS) return false;
+        b->t->arg[at] = (struct ef_tile_arg){
+            .spread = EF_SPREAD_FULL, .size = (uint8_t)ef_dtype_size(p->value[v].fact.dtype)};
+        b->arg[at] = v;
+        b->operand_of[v] = at;
+        b->t->n_outputs++;
+    }
+    return true;
+}
+
+static int take_register(builder *b, int32_t from, int32_t until) {
+    for (int r = 0; r < EF_TILES_MAX_REGS; r++) {
+        if (b->reg_free[r] > from) continue;
+        b->reg_free[r] = until;
+        if (r >= b->t->n_regs) b->t->n_regs = r + 1;
+        return r;
+    }
+    return -1;
+}
+
+static bool emit(builder *b, const group *g) {
+    const ef_planner *p = b->f->p;
+    int first_reg = b->t->n_inputs + b->t->n_outputs;
+    for (int32_t m = 0; m < g->n; m++) {
+        const ef_node *n = p->g->node[g->member[m]];
+        int32_t v = p->base[n->id];
+        ef_tile_ins *x = &b->t->ins[b->t->n_ins++];
+        *x = (ef_tile_ins){.fn = tile_of(p, n), .attrs = n->fields, .n_in = (uint8_t)n->n_in};
+        for (int k = 0; k < n->n_in; k++) {
+            int32_t operand = b->operand_of[ef_value_at(p, n->in[k])];
+            x->in[k] = (uint8_t)operand;
+            if (operand < b->t->n_inputs && b->t->arg[operand].as_scalar)
+                x->scalars |= (uint8_t)(1u << k);
+        }
+        if (b->operand_of[v] < 0) { /* a register may be read and written by one instruction */
+            int r = take_register(b, m, b->last_read[v]);
+            if (r < 0) return false;
+            b->operand_of[v] = first_reg + r;
+        }
+        x->out = (uint8_t)b->operand_of[v];
+    }
+    return true;
+}
+
+static ef_status *make_tiles(fuser *f, int32_t g, int32_t *operand_of, int32_t *last_read,
+                             const int32_t *reads_outside, bool *ok) {
+    ef_planner *p = f->p;
+    ef_status *s = NULL;
+    group *from = &f->at[g];
+    qsort(from->member, (size_t)from->n, sizeof *from->member, by_number);
+    builder b = {.f = f, .g = g, .operand_of = operand_of, .last_read = last_read};
+    b.t = ef_plan_memory(p, sizeof *b.t, &s);
+    b.arg = ef_notes_memory(p, EF_TILES_MAX_ARGS * sizeof *b.arg, &s);
+    if (s != NULL) return s;
+    b.t->shape = from->shape;
+    b.t->count = from->count;
+    b.t->cost_ns = 0.15 * from->n + 0.3;
+    *ok = find_inputs(&b, from) && find_outputs(&b, from, reads_outside) && ef_tiles_fit(b.t) &&
+          emit(&b, from);
+    for (int k = 0; k < b.t->n_inputs + b.t->n_outputs; k++) operand_of[b.arg[k]] = -1;
+    for (int32_t m = 0; m < from->n; m++) operand_of[p->base[from->member[m]]] = -1;
+    if (!*ok) return NULL;
+    p->tiles[p->n_groups] = b.t;
+    p->tile_values[p->n_groups] = b.arg;
+    p->last_in_group[p->n_groups] = from->member[from->n - 1];
+    for (int32_t m = 0; m < from->n; m++) p->group[from->member[m]] = p->n_groups;
+    p->n_groups++;
+    return NULL;
+}
+
+const int32_t *ef_tiles_values(const ef_planner *p, int32_t g) { return p->tile_values[g]; }
+
+/* How often each value is read from outside its group. */
+static void count_reads(const fuser *f, int32_t *reads) {
+    const ef_planner *p = f->p;
+    for (size_t k = 0; k < p->g->n_nodes; k++) {
+        if (!p->runs[k]) continue;
+        const ef_node *n = p->g->node[k];
+        int32_t mine = n->n_out > 0 ? final(f, p->value[p->base[k]].group) : -1;
+        for (int i = 0; i < n->n_in; i++) {
+            int32_t v = ef_value_at(p, n->in[i]), g = final(f, p->value[v].group);
+            if (g < 0 || g != mine) reads[v]++;
+        }
+    }
+}
+
+ef_status *ef_plan_groups(ef_planner *p) {
+    ef_status *s = NULL;
+    size_t n = p->g->n_nodes, nv = (size_t)p->n_values;
+    fuser f = {.p = p};
+    size_t candidates = 0;
+    for (size_t k = 0; k < n; k++)
+        candidates += p->runs[k] && (p->g->node[k]->op->traits & EF_ELEMENTWISE);
+    if (candidates < 2) return NULL;
+    f.at = ef_notes_memory(p, candidates * sizeof *f.at, &s);
+    p->tiles = ef_notes_memory(p, candidates * sizeof *p->tiles, &s);
+    p->tile_values = ef_notes_memory(p, candidates * sizeof *p->tile_values, &s);
+    p->last_in_group = ef_notes_memory(p, candidates * sizeof *p->last_in_group, &s);
+    int32_t *operand_of = ef_notes_memory(p, nv * sizeof *operand_of, &s);
+    int32_t *last_read = ef_notes_memory(p, nv * sizeof *last_read, &s);
+    int32_t *reads = ef_notes_memory(p, nv * sizeof *reads, &s);
+    if (s != NULL) return s;
+    memset(operand_of, 0xFF, nv * sizeof *operand_of);
+    for (size_t k = 0; k < n; k++)
+        if (p->runs[k]) visit(&f, p->g->node[k]);
+    count_reads(&f, reads);
+    for (int32_t g = 0; g < f.n; g++) {
+        bool ok;
+        if (f.at[g].n >= 2) EF_TRY(make_tiles(&f, g, operand_of, last_read, reads, &ok));
+    }
+    return NULL;
+}

@@ -1,0 +1,336 @@
+/* While as a step. The loop's variables have two sets of places, used alternately: the body reads
+ * one and writes the other, and two frames of the body are bound once, one for each direction. So
+ * an iteration costs its kernels and a test. A variable the body hands back untouched stays where
+ * it is; managed ones (lists) are moved in and out, so that they can grow in place.
+ *
+ * If some shape changes from one iteration to the next, the loop runs on programs instead, which
+ * find the plan for each shape. */
+#include "base/alloc.h"
+#include "plan/program.h"
+#include "plan/subplan.h"
+
+typedef enum var_kind {
+    VAR_FIXED,
+    VAR_PLAIN,
+    VAR_MANAGED
+} var_kind; /* FIXED: handed back as it is */
+
+typedef struct loop_plan {
+    int n;
+    uint8_t *kind;
+    size_t *bytes, *place; /* of plain variables within one set */
+    size_t set_bytes, cond_at, body_at, vars_at;
+    ef_plan *cond, *body;
+    ef_program *cond_program, *body_program; /* instead, when shapes change */
+} loop_plan;
+
+typedef struct loop_frame {
+    const loop_plan *from;
+    ef_frame *cond[2], *body[2];
+    ef_tensor *var[2];
+    int32_t *moved, *copied; /* managed variables; plain ones the body does not write directly */
+    int n_moved, n_copied;
+    const ef_tensor *verdict[2]; /* where the condition's answer stands */
+} loop_frame;
+
+static void loop_release(void *state) {
+    loop_plan *l = state;
+    ef_plan_free(l->cond);
+    ef_plan_free(l->body);
+    ef_program_unref(l->cond_program);
+    ef_program_unref(l->body_program);
+    ef_free(l->kind);
+    ef_free(l->bytes);
+    ef_free(l->place);
+    ef_free(l);
+}
+
+/* ---- frames -------------------------------------------------------------------------------------
+ */
+
+static void frame_end(ef_step *s) {
+    loop_frame *f = s->call.state;
+    if (f == NULL) return;
+    for (int i = 0; i < 2; i++) {
+        ef_frame_free(f->cond[i]);
+        ef_frame_free(f->body[i]);
+        ef_free(f->var[i]);
+    }
+    ef_free(f->moved);
+    ef_free(f->copied);
+    ef_free(f);
+    s->call.state = NULL;
+}
+
+static void sort_variables(loop_frame *f) {
+    const loop_plan *l = f->from;
+    for (int k = 0; k < l->n; k++) {
+        if (l->kind[k] == VAR_MANAGED) f->moved[f->n_moved++] = k;
+        if (l->kind[k] == VAR_PLAIN && !l->body->out[k].direct) f->copied[f->n_copied++] = k;
+    }
+}
+
+static ef_status *frame_fill(loop_frame *f) {
+    const loop_plan *l = f->from;
+    f->moved = ef_malloc((size_t)(l->n + 1) * sizeof *f->moved);
+    f->copied = ef_malloc((size_t)(l->n + 1) * sizeof *f->copied);
+    if (f->moved == NULL || f->copied == NULL) return ef_no_memory((size_t)l->n * sizeof *f->moved);
+    sort_variables(f);
+    for (int i = 0; i < 2; i++) {
+        f->var[i] = ef_calloc((size_t)l->n + 1, sizeof *f->var[i]);
+        if (f->var[i] == NULL) return ef_no_memory((size_t)l->n * sizeof *f->var[i]);
+        EF_TRY(ef_frame_make(l->cond, &f->cond[i]));
+        EF_TRY(ef_frame_make(l->body, &f->body[i]));
+        f->verdict[i] = &f->cond[i]->slot[l->cond->out[0].slot];
+    }
+    return NULL;
+}
+
+static ef_status *frame_make(ef_frame *outer, ef_step *s, const void *plan_state) {
+    (void)outer;
+    loop_frame *f = ef_calloc(1, sizeof *f);
+    if (f == NULL) return ef_no_memory(sizeof *f);
+    f->from = plan_state;
+    s->call.state = f;
+    ef_status *bad = frame_fill(f);
+    if (bad != NULL) frame_end(s);
+    return bad;
+}
+
+/* The scratch has moved: every address that follows from it is worked out anew. */
+static void frame_rebind(ef_step *s) {
+    loop_frame *f = s->call.state;
+    const loop_plan *l = f->from;
+    char *at = s->call.scratch;
+    for (int i = 0; i < 2; i++) {
+        ef_frame_bind(f->cond[i], at + l->cond_at);
+        ef_frame_bind(f->body[i], at + l->body_at);
+        for (int k = 0; k < l->n; k++)
+            if (l->kind[k] == VAR_PLAIN)
+                f->var[i][k].data = at + l->vars_at + (size_t)i * l->set_bytes + l->place[k];
+    }
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < l->n; k++) {
+            if (l->kind[k] != VAR_PLAIN) continue;
+            ef_frame_input(f->cond[i], k, &f->var[i][k]);
+            ef_frame_input(f->body[i], k, &f->var[i][k]);
+            ef_frame_give(f->body[i], k, f->var[1 - i][k].data);
+        }
+    if (l->cond->out[0].direct)
+        for (int i = 0; i < 2; i++)
+            ef_frame_give(f->cond[i], 0, at + l->vars_at + 2 * l->set_bytes);
+}
+
+static const ef_step_kind loop_kind = {frame_make, frame_rebind, frame_end};
+
+/* ---- running ------------------------------------------------------------------------------------
+ */
+
+/* An input nobody needs afterwards: the loop's own reference is to be the only one. */
+static void let_go(const ef_call *c, size_t k) {
+    if (k >= 32 || !(c->dying >> k & 1) || c->in[k]->storage == NULL) return;
+    ef_storage_unref(c->in[k]->storage);
+    c->in[k]->storage = NULL;
+    c->in[k]->data = NULL;
+}
+
+static void enter(const ef_call *c, loop_frame *f) {
+    const loop_plan *l = f->from;
+    for (int k = 0; k < l->n; k++) {
+        if (l->kind[k] == VAR_PLAIN) {
+            if (l->bytes[k] > 0) memcpy(f->var[0][k].data, c->in[k]->data, l->bytes[k]);
+        } else if (l->kind[k] == VAR_MANAGED) {
+            ef_tensor_copy(&f->var[0][k], c->in[k]);
+            let_go(c, (size_t)k);
+        } else {
+            for (int i = 0; i < 2; i++) {
+                ef_frame_input(f->cond[i], k, c->in[k]);
+                ef_frame_input(f->body[i], k, c->in[k]);
+            }
+        }
+    }
+}
+
+static ef_status *iterate(loop_frame *f, int i) {
+    ef_frame *body = f->body[i];
+    for (int m = 0; m < f->n_moved; m++)
+        ef_frame_input_take(body, f->moved[m], &f->var[i][f->moved[m]]);
+    EF_TRY(ef_frame_run(body));
+    for (int m = 0; m < f->n_copied; m++) {
+        int k = f->copied[m];
+        const ef_tensor *from = &body->slot[body->plan->out[k].slot];
+        if (f->from->bytes[k] > 0) memcpy(f->var[1 - i][k].data, from->data, f->from->bytes[k]);
+    }
+    for (int m = 0; m < f->n_moved; m++)
+        EF_TRY(ef_frame_take(body, f->moved[m], &f->var[1 - i][f->moved[m]]));
+    ef_frame_finish(body);
+    return NULL;
+}
+
+static ef_status *leave(const ef_call *c, loop_frame *f, int i) {
+    const loop_plan *l = f->from;
+    for (int k = 0; k < l->n; k++) {
+        if (l->kind[k] == VAR_MANAGED) {
+            ef_tensor_move(c->out[k], &f->var[i][k]);
+        } else {
+            const ef_tensor *from = l->kind[k] == VAR_PLAIN ? &f->var[i][k] : c->in[k];
+            if (c->out[k]->data == NULL)
+                EF_TRY(ef_out_share(c, k, from));
+            else if (l->bytes[k] > 0)
+                memcpy(c->out[k]->data, from->data, l->bytes[k]);
+        }
+    }
+    return NULL;
+}
+
+static ef_status *run_loop(const ef_call *c) {
+    loop_frame *f = c->state;
+    enter(c, f);
+    int i = 0;
+    ef_status *s = NULL;
+    for (;; i = 1 - i) {
+        for (int m = 0; m < f->n_moved; m++)
+            ef_frame_input(f->cond[i], f->moved[m], &f->var[i][f->moved[m]]);
+        if ((s = ef_frame_run(f->cond[i])) != NULL || !ef_tensor_true(f->verdict[i])) break;
+        if ((s = iterate(f, i)) != NULL) break;
+    }
+    if (s == NULL) s = leave(c, f, i);
+    for (int m = 0; m < f->n_moved; m++)
+        for (int j = 0; j < 2; j++) ef_tensor_release(&f->var[j][f->moved[m]]);
+    return s;
+}
+
+/* ---- loops whose shapes change
+ * -------------------------------------------------------------------- */
+
+static ef_status *ask(const loop_plan *l, ef_tensor *const *var, bool *yes) {
+    ef_tensor verdict;
+    EF_TRY(ef_program_run(l->cond_program, var, &verdict));
+    *yes = ef_tensor_true(&verdict);
+    ef_tensor_release(&verdict);
+    return NULL;
+}
+
+static ef_status *run_changing(const ef_call *c) {
+    const loop_plan *l = c->state;
+    size_t n = (size_t)l->n;
+    ef_tensor *var = ef_calloc(2 * n + 1, sizeof *var);
+    ef_tensor **ptr = ef_malloc((n + 1) * sizeof *ptr);
+    ef_status *s = NULL;
+    if (var == NULL || ptr == NULL) {
+        s = ef_no_memory(2 * n * sizeof *var);
+        goto done;
+    }
+    for (size_t k = 0; k < n; k++) {
+        ptr[k] = &var[k];
+        EF_TRY_GOTO(ef_tensor_keep(&var[k], c->in[k]));
+        let_go(c, k);
+    }
+    bool yes = false;
+    for (;;) {
+        EF_TRY_GOTO(ask(l, ptr, &yes));
+        if (!yes) break;
+        EF_TRY_GOTO(ef_program_run(l->body_program, ptr, var + n));
+        for (size_t k = 0; k < n; k++) {
+            ef_tensor_release(&var[k]);
+            ef_tensor_move(&var[k], &var[n + k]);
+        }
+    }
+    for (size_t k = 0; k < n; k++) {
+        if (c->out[k]->data != NULL)
+            memcpy(c->out[k]->data, var[k].data, ef_tensor_bytes(&var[k]));
+        else
+            ef_tensor_move(c->out[k], &var[k]);
+    }
+done:
+    for (size_t k = 0; var != NULL && k < 2 * n; k++) ef_tensor_release(&var[k]);
+    ef_free(var);
+    ef_free(ptr);
+    return s;
+}
+
+/* ---- planning -----------------------------------------------------------------------------------
+ */
+
+static bool same_fact(const ef_fact *a, const ef_fact *b) {
+    return ef_shape_known(&a->shape) && ef_shape_equal(&a->shape, &b->shape);
+}
+
+/* Whether every variable leaves the body with the shape it came in with. */
+static ef_status *shapes_stay(const ef_graph *body, const ef_fact *in, int n, bool *stay) {
+    ef_fact *out = ef_malloc(((size_t)n + 1) * sizeof *out);
+    if (out == NULL) return ef_no_memory((size_t)n * sizeof *out);
+    ef_status *s = ef_plan_infer(body, in, out);
+    *stay = true;
+    for (int k = 0; k < n && s == NULL; k++) {
+        bool managed = out[k].dtype == EF_RESOURCE || out[k].dtype == EF_VARIANT;
+        *stay = *stay && (managed || (same_fact(&in[k], &out[k]) && out[k].dtype != EF_STRING));
+    }
+    ef_free(out);
+    return s;
+}
+
+static size_t aligned(size_t n) { return (n + 63) / 64 * 64; }
+
+static ef_status *plan_fixed(loop_plan *l, const ef_control *c, const ef_fact *in) {
+    uint8_t *own = ef_calloc((size_t)l->n + 1, 1);
+    if (own == NULL) return ef_no_memory((size_t)l->n);
+    const ef_graph *body = c->func[1];
+    for (int k = 0; k < l->n; k++) {
+        bool back = body->output[k].node == body->input[k];
+        l->kind[k] = back                                 ? VAR_FIXED
+                     : ef_dtype_in(in[k].dtype, EF_PLAIN) ? VAR_PLAIN
+                                                          : VAR_MANAGED;
+        own[k] = l->kind[k] == VAR_MANAGED;
+        if (ef_dtype_in(in[k].dtype, EF_PLAIN))
+            l->bytes[k] = (size_t)ef_shape_count(&in[k].shape) * ef_dtype_size(in[k].dtype);
+        if (l->kind[k] != VAR_PLAIN) continue;
+        l->place[k] = l->set_bytes;
+        l->set_bytes += aligned(l->bytes[k]);
+    }
+    ef_status *s =
+        ef_plan_make(c->func[0], in, &(ef_plan_options){.outputs_given = true}, &l->cond);
+    if (s == NULL)
+        s = ef_plan_make(body, in, &(ef_plan_options){.outputs_given = true, .own_inputs = own},
+                         &l->body);
+    ef_free(own);
+    if (s != NULL) return s;
+    l->body_at = aligned(l->cond->arena_bytes);
+    l->vars_at = l->body_at + aligned(l->body->arena_bytes);
+    return NULL;
+}
+
+static ef_status *plan_changing(loop_plan *l, const ef_control *c) {
+    uint8_t *own = ef_malloc((size_t)l->n + 1);
+    if (own == NULL) return ef_no_memory((size_t)l->n);
+    memset(own, 1, (size_t)l->n); /* every variable is replaced by what the body gives back */
+    ef_status *s = ef_program_make(c->func[0], NULL, &l->cond_program);
+    if (s == NULL) s = ef_program_make(c->func[1], own, &l->body_program);
+    ef_free(own);
+    return s;
+}
+
+ef_status *ef_plan_loop(const ef_control *control, const ef_fact *in, int n_in,
+                        ef_plan_step *step) {
+    loop_plan *l = ef_calloc(1, sizeof *l);
+    if (l == NULL) return ef_no_memory(sizeof *l);
+    step->state = l;
+    step->release = loop_release;
+    l->n = n_in;
+    l->kind = ef_calloc((size_t)n_in + 1, 1);
+    l->bytes = ef_calloc((size_t)n_in + 1, sizeof *l->bytes);
+    l->place = ef_calloc((size_t)n_in + 1, sizeof *l->place);
+    if (l->kind == NULL || l->bytes == NULL || l->place == NULL)
+        return ef_no_memory((size_t)n_in * sizeof *l->bytes);
+    bool stay = false;
+    EF_TRY(shapes_stay(control->func[1], in, n_in, &stay));
+    if (!stay) {
+        step->run = run_changing;
+        return plan_changing(l, control);
+    }
+    EF_TRY(plan_fixed(l, control, in));
+    step->run = run_loop;
+    step->kind = &loop_kind;
+    step->scratch_bytes = l->vars_at + 2 * l->set_bytes + 64; /* and the condition's answer */
+    return NULL;
+}

@@ -1,0 +1,180 @@
+/* Making a plan. First what is known with these inputs: shapes, and the small values computed from
+ * shapes. Then backwards what must run. Grouping, steps and memory follow in their own files. */
+#include "base/alloc.h"
+#include "plan/planner.h"
+
+void *ef_plan_memory(ef_planner *p, size_t n, ef_status **s) {
+    void *m = ef_arena_zalloc(&p->plan->memory, n > 0 ? n : 1);
+    if (m == NULL && *s == NULL) *s = ef_no_memory(n);
+    return m;
+}
+
+void *ef_notes_memory(ef_planner *p, size_t n, ef_status **s) {
+    void *m = ef_arena_zalloc(&p->scratch, n > 0 ? n : 1);
+    if (m == NULL && *s == NULL) *s = ef_no_memory(n);
+    return m;
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+static int input_number(const ef_graph *g, int32_t node) {
+    for (size_t k = 0; k < g->n_inputs; k++)
+        if (g->input[k] == node) return (int)k;
+    return -1;
+}
+
+static ef_status *node_facts(ef_planner *p, const ef_node *n, ef_fact *in, ef_fact *out) {
+    int n_out = 0;
+    for (int k = 0; k < n->n_in; k++) in[k] = p->value[ef_value_at(p, n->in[k])].fact;
+    ef_status *s = ef_op_infer(n->op, n->fields, in, n->n_in, out, n->n_out, &n_out);
+    if (s == NULL && (n->op->traits & EF_CONTROL)) s = ef_plan_control_facts(n, in, out, n_out);
+    if (s == NULL) s = ef_fact_fold(n->op, n->fields, in, n->n_in, out, n_out, &p->plan->values);
+    if (s != NULL && n->place > 0) s = ef_status_add(s, "at %s", p->g->place[n->place - 1]);
+    return s;
+}
+
+static ef_status *infer_all(ef_planner *p, const ef_fact *inputs) {
+    size_t most = 1;
+    ef_status *s = NULL;
+    for (size_t k = 0; k < p->g->n_nodes; k++) {
+        size_t wide = (size_t)(p->g->node[k]->n_in + p->g->node[k]->n_out);
+        if (wide > most) most = wide;
+    }
+    ef_fact *in = ef_notes_memory(p, most * sizeof *in, &s);
+    if (s != NULL) return s;
+    for (size_t k = 0; k < p->g->n_nodes; k++) {
+        const ef_node *n = p->g->node[k];
+        ef_pvalue *v = &p->value[p->base[k]];
+        if (n->op->traits & EF_NO_KERNEL) {
+            int i = input_number(p->g, (int32_t)k);
+            if (i >= 0) v->fact = inputs[i];
+            continue;
+        }
+        EF_TRY(node_facts(p, n, in, in + n->n_in));
+        for (int o = 0; o < n->n_out; o++) {
+            v[o].fact = in[n->n_in + o];
+            if (v[o].fact.handle == NULL) continue;
+            ef_fact *own = ef_notes_memory(p, sizeof *own, &s);
+            if (own == NULL) return s;
+            *own = *v[o].fact.handle;
+            v[o].fact.handle = own;
+        }
+    }
+    return NULL;
+}
+
+/* ---- need ------------------------------------------------------------------------------------ */
+
+/* A view that is given back: its bytes had better be the caller's to keep. */
+static bool gives_back(const ef_planner *p, const ef_node *n) {
+    const ef_pvalue *v = &p->value[p->base[n->id]];
+    return (n->op->traits & EF_VIEW_0) && (v->output || v->stored) && !p->options->outputs_given;
+}
+
+static void mark_need(ef_planner *p) {
+    for (int32_t k = 0; k < p->plan->n_outputs; k++) {
+        ef_pvalue *v = &p->value[ef_value_at(p, p->g->output[k])];
+        v->needed = v->output = true;
+    }
+    for (size_t k = p->g->n_nodes; k-- > 0;) {
+        const ef_node *n = p->g->node[k];
+        if (n->op->traits & EF_NO_KERNEL) continue;
+        bool run = n->op->traits & EF_EFFECT;
+        for (int o = 0; o < n->n_out; o++) {
+            const ef_pvalue *v = &p->value[p->base[k] + o];
+            run = run || (v->needed && v->fact.value == NULL);
+        }
+        if (!run) continue;
+        p->runs[k] = 1;
+        for (int i = 0; i < n->n_in; i++) {
+            ef_pvalue *v = &p->value[ef_value_at(p, n->in[i])];
+            v->needed = true;
+            v->stored = v->stored || (n->op->traits & EF_STORES_INPUTS) || gives_back(p, n);
+        }
+    }
+}
+
+static ef_status *begin(ef_planner *p) {
+    ef_status *s = NULL;
+    size_t n = p->g->n_nodes;
+    p->base = ef_notes_memory(p, (n + 1) * sizeof *p->base, &s);
+    p->runs = ef_notes_memory(p, n, &s);
+    p->group = ef_notes_memory(p, n * sizeof *p->group, &s);
+    if (s != NULL) return s;
+    for (size_t k = 0; k < n; k++) {
+        p->base[k + 1] = p->base[k] + p->g->node[k]->n_out;
+        p->group[k] = -1;
+    }
+    p->n_values = p->base[n];
+    p->value = ef_notes_memory(p, (size_t)p->n_values * sizeof *p->value, &s);
+    if (s != NULL) return s;
+    for (int32_t v = 0; v < p->n_values; v++) {
+        p->value[v].slot = p->value[v].group = -1;
+        p->value[v].root = v;
+        p->value[v].first = INT32_MAX;
+        p->value[v].last = -1;
+    }
+    p->plan->n_inputs = (int32_t)p->g->n_inputs;
+    p->plan->n_outputs = (int32_t)p->g->n_outputs;
+    return NULL;
+}
+
+/* What a function gives back for such inputs, without planning it. */
+ef_status *ef_plan_infer(const ef_graph *g, const ef_fact *in, ef_fact *out) {
+    ef_plan plan = {.graph = g};
+    ef_planner p = {.plan = &plan, .g = g};
+    ef_status *s = begin(&p);
+    if (s == NULL) s = infer_all(&p, in);
+    for (size_t k = 0; s == NULL && k < g->n_outputs; k++) {
+        out[k] = p.value[ef_value_at(&p, g->output[k])].fact;
+        int i = input_number(g, g->output[k].node);
+        out[k].handle = i >= 0 ? in[i].handle : NULL;
+        out[k].value = NULL;
+    }
+    ef_value_owner_free(&plan.values);
+    ef_arena_free(&p.scratch);
+    return s;
+}
+
+ef_status *ef_plan_make(const ef_graph *g, const ef_fact *in, const ef_plan_options *options,
+                        ef_plan **out) {
+    ef_plan *plan = ef_calloc(1, sizeof *plan);
+    if (plan == NULL) return ef_no_memory(sizeof *plan);
+    plan->graph = g;
+    plan->outputs_given = options->outputs_given;
+    ef_planner p = {.plan = plan, .g = g, .options = options};
+    ef_status *s;
+    EF_TRY_GOTO(begin(&p));
+    EF_TRY_GOTO(infer_all(&p, in));
+    mark_need(&p);
+    EF_TRY_GOTO(ef_plan_groups(&p));
+    EF_TRY_GOTO(ef_plan_steps(&p));
+    EF_TRY_GOTO(ef_plan_layout(&p));
+done:
+    ef_arena_free(&p.scratch);
+    if (s != NULL)
+        ef_plan_free(plan);
+    else
+        *out = plan;
+    return s;
+}
+
+void ef_plan_free(ef_plan *p) {
+    if (p == NULL) return;
+    for (ef_frame *f = p->frames, *next; f != NULL; f = next) {
+        next = f->next;
+        ef_frame_free(f);
+    }
+    for (int32_t k = 0; k < p->n_steps; k++)
+        if (p->step[k].release != NULL && p->step[k].state != NULL)
+            p->step[k].release(p->step[k].state);
+    ef_value_owner_free(&p->values);
+    ef_arena_free(&p->memory);
+    ef_free(p);
+}
+
+size_t ef_plan_bytes(const ef_plan *p) {
+    size_t n = sizeof *p + p->memory.bytes;
+    for (const ef_frame *f = p->frames; f != NULL; f = f->next) n += sizeof *f + f->memory.bytes;
+    return n;
+}

@@ -1,0 +1,126 @@
+/* A plan: an optimised function laid out for given input shapes. It is a flat list of steps over
+ * slots; where each value lives is decided here, once. Plans are immutable and shared by threads;
+ * what a running call needs for itself is a frame.
+ *
+ * A slot is of one kind:
+ *   input   what the caller hands in (borrowed while the call runs)
+ *   const   a value known when planning
+ *   arena   bytes at a fixed offset of the call's arena
+ *   heap    a counted tensor made during the call: outputs, values of unknown shape, managed types
+ *   view    another slot's bytes under another shape
+ *   given   memory of the caller's choice (outputs of loop bodies and branches) */
+#ifndef EF_PLAN_PLAN_H
+#define EF_PLAN_PLAN_H
+#include "graph/graph.h"
+
+typedef enum ef_slot_kind {
+    EF_SLOT_NONE,
+    EF_SLOT_INPUT,
+    EF_SLOT_CONST,
+    EF_SLOT_ARENA,
+    EF_SLOT_HEAP,
+    EF_SLOT_VIEW,
+    EF_SLOT_GIVEN
+} ef_slot_kind;
+
+typedef struct ef_slot {
+    ef_dtype dtype;
+    ef_shape shape;
+    ef_slot_kind kind;
+    bool fixed; /* shape known */
+    bool owned; /* heap, or an input the frame owns: to be dropped */
+    size_t bytes, offset;
+    const ef_tensor *value; /* const */
+} ef_slot;
+
+typedef struct ef_plan ef_plan;
+typedef struct ef_frame ef_frame;
+typedef struct ef_step ef_step;
+
+/* How a step comes to be in a frame: `make` sets call->state to something of the frame's own (sub
+ * frames of a loop), `rebind` tells it where its scratch has moved, `end` releases it. */
+typedef struct ef_step_kind {
+    ef_status *(*make)(ef_frame *f, ef_step *s, const void *plan_state);
+    void (*rebind)(ef_step *s);
+    void (*end)(ef_step *s);
+} ef_step_kind;
+
+struct ef_step { /* in a frame: ready to run */
+    ef_kernel_fn *run;
+    ef_call call;
+    int32_t n_alloc, n_drop;
+    const int32_t *alloc, *drop; /* slots to get before and to let go after */
+    const ef_step_kind *kind;    /* NULL: an ordinary kernel */
+    int32_t node;                /* of the plan's graph, for messages; -1: none */
+};
+
+typedef struct ef_plan_step { /* in a plan: a recipe */
+    ef_kernel_fn *run;
+    const ef_op *op;
+    const void *fields;
+    int32_t n_in, n_out, n_alloc, n_drop, node;
+    int32_t *in, *out, *alloc, *drop; /* slots */
+    uint32_t dying;                   /* inputs that are dropped after it */
+    size_t scratch_bytes, scratch_offset;
+    void *state; /* shared by all frames: a primitive, a tile program, sub-plans */
+    ef_release_fn *release;
+    const ef_step_kind *kind;
+} ef_plan_step;
+
+typedef struct ef_plan_out { /* where output k comes from, when outputs are given memory */
+    int32_t slot;
+    bool direct; /* the slot is bound to the given memory; else copied or moved from the slot */
+} ef_plan_out;
+
+struct ef_plan {
+    ef_arena memory;
+    const ef_graph *graph; /* kept alive by whoever owns the plan */
+    ef_value_owner values;
+    ef_slot *slot;
+    ef_plan_step *step;
+    ef_plan_out *out;
+    int32_t *input;    /* slot of input k; -1: not used */
+    int32_t *leftover; /* owned slots to let go once the outputs are taken */
+    int32_t n_leftover;
+    int32_t n_slots, n_steps, n_inputs, n_outputs;
+    size_t arena_bytes, least_bytes; /* least: what any layout would need */
+    bool outputs_given;
+    ef_frame *frames; /* idle ones; guarded by the owner */
+    int n_frames;
+};
+
+typedef struct ef_plan_options {
+    bool outputs_given; /* plain outputs of known shape go to memory bound by the caller */
+    const uint8_t
+        *own_inputs; /* input k is moved into the frame, which drops it after its last use */
+} ef_plan_options;
+
+/* in: what is known of the inputs (shapes concrete where they can be). */
+ef_status *ef_plan_make(const ef_graph *g, const ef_fact *in, const ef_plan_options *options,
+                        ef_plan **out);
+void ef_plan_free(ef_plan *p); /* and its idle frames; NULL is fine */
+size_t ef_plan_bytes(const ef_plan *p);
+const ef_fact *ef_plan_fact(const ef_plan *p, ef_edge e);
+ef_status *ef_plan_text(const ef_plan *p, char **out);
+
+struct ef_frame {
+    ef_frame *next; /* in the plan's list of idle frames */
+    const ef_plan *plan;
+    ef_arena memory;
+    ef_tensor *slot;
+    ef_step *step;
+    char *base; /* of the arena it is bound to; NULL: none yet */
+};
+ef_status *ef_frame_make(const ef_plan *p, ef_frame **out);
+void ef_frame_free(ef_frame *f);
+void ef_frame_bind(ef_frame *f, char *arena); /* cheap when the address is the same */
+void ef_frame_input(ef_frame *f, int k, const ef_tensor *t); /* borrowed until the run is over */
+void ef_frame_input_take(ef_frame *f, int k, ef_tensor *t);  /* for own_inputs: moved */
+void ef_frame_give(ef_frame *f, int k, void *data);          /* memory of output k (direct ones) */
+ef_status *ef_frame_run(ef_frame *f); /* the steps; on failure owned slots are dropped */
+/* After a run: output k as a tensor of its own (moved or counted; borrowed bytes are copied). Once
+ * all are taken, ef_frame_finish lets go of what only they needed. */
+ef_status *ef_frame_take(ef_frame *f, int k, ef_tensor *out);
+void ef_frame_finish(ef_frame *f);
+void ef_frame_clear(ef_frame *f); /* drops what is still owned */
+#endif

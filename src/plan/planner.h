@@ -1,0 +1,56 @@
+/* The planner's own notes while a plan is being made; gone afterwards.
+ *
+ * Stages: facts (shapes and known values with the given inputs), need (what must run), groups
+ * (fusion), steps (kernels, slots), memory (lifetimes and offsets). */
+#ifndef EF_PLAN_PLANNER_H
+#define EF_PLAN_PLANNER_H
+#include "plan/plan.h"
+#include "plan/tiles.h"
+
+typedef struct ef_pvalue { /* one output of one node */
+    ef_fact fact;
+    int32_t slot;        /* -1: lives in no slot */
+    int32_t first, last; /* steps between which its root lives; last of an output: n_steps */
+    int32_t root;        /* the value whose bytes these are */
+    int32_t group;       /* fused group that computes it, or -1 */
+    bool needed;         /* read by a step or given back */
+    bool output;         /* given back */
+    bool stored;         /* some reader keeps it beyond the call: it needs storage of its own */
+    bool made;           /* its kernel provides the memory */
+} ef_pvalue;
+
+typedef struct ef_planner {
+    ef_plan *plan;
+    const ef_graph *g;
+    const ef_plan_options *options;
+    ef_arena scratch; /* of the notes themselves */
+    int32_t *base;    /* first value of node k; base[n_nodes] is how many there are */
+    ef_pvalue *value;
+    int32_t n_values;
+    uint8_t *runs;          /* node k needs a step (or a place in a group) */
+    int32_t *group;         /* of node k, -1: none */
+    int32_t *last_in_group; /* node at which group j runs */
+    ef_tiles **tiles;       /* program of group j */
+    int32_t **tile_values;  /* its arguments */
+    int32_t n_groups;
+    int32_t cap_slots, cap_steps;
+} ef_planner;
+
+static inline int32_t ef_value_at(const ef_planner *p, ef_edge e) {
+    return p->base[e.node] + e.index;
+}
+void *ef_plan_memory(ef_planner *p, size_t n, ef_status **s);  /* in the plan's arena, zeroed */
+void *ef_notes_memory(ef_planner *p, size_t n, ef_status **s); /* in the notes' arena, zeroed */
+
+ef_status *ef_plan_groups(ef_planner *p); /* fuse.c: sets group and tiles */
+/* The values behind the inputs, then the outputs, of group j. */
+const int32_t *ef_tiles_values(const ef_planner *p, int32_t group);
+ef_status *ef_plan_steps(ef_planner *p);  /* steps.c */
+ef_status *ef_plan_layout(ef_planner *p); /* memory.c: offsets of arena slots and scratch */
+/* control.c: makes the step of a control-flow node whose functions and inputs are known. */
+ef_status *ef_plan_control(ef_planner *p, const ef_node *n, ef_plan_step *step);
+/* plan.c: what a function gives back for such inputs, without planning it. Values are left out. */
+ef_status *ef_plan_infer(const ef_graph *g, const ef_fact *in, ef_fact *out);
+/* What the outputs of a control-flow node look like with these inputs. */
+ef_status *ef_plan_control_facts(const ef_node *n, const ef_fact *in, ef_fact *out, int n_out);
+#endif

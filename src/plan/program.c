@@ -1,0 +1,302 @@
+/* Programs: from input shapes to a plan, from a plan to a frame, from a frame to results. The
+ * look-up compares dims with those of the plan used last before it searches; a new set of shapes
+ * costs one planning, never another optimisation. */
+#include "plan/program.h"
+#include "base/alloc.h"
+#include "base/pool.h"
+#include "plan/arena.h"
+
+typedef struct shaped_plan { /* newest first */
+    struct shaped_plan *next, *prev;
+    ef_plan *plan;
+    int users; /* frames out; an evicted plan goes with the last */
+    bool evicted;
+    int64_t *key; /* rank and dims of every input; for resources what is behind */
+    bool heavy;
+} shaped_plan;
+
+struct ef_program {
+    atomic_int refs;
+    ef_graph *graph;
+    pthread_mutex_t lock; /* rank 20: guards the list of plans, their users and idle frames */
+    shaped_plan *newest, *oldest;
+    int n_plans;
+    size_t key_words;
+    uint8_t *own; /* inputs that are moved in; NULL: none */
+    uint64_t made, evicted;
+};
+
+ef_status *ef_program_make(ef_graph *g, const uint8_t *own_inputs, ef_program **out) {
+    ef_program *p = ef_calloc(1, sizeof *p);
+    if (p == NULL) return ef_no_memory(sizeof *p);
+    if (own_inputs != NULL) {
+        if ((p->own = ef_malloc(g->n_inputs + 1)) == NULL) {
+            ef_free(p);
+            return ef_no_memory(g->n_inputs);
+        }
+        memcpy(p->own, own_inputs, g->n_inputs);
+    }
+    atomic_init(&p->refs, 1);
+    p->graph = ef_graph_ref(g);
+    p->key_words = g->n_inputs * (EF_MAX_RANK + 2);
+    pthread_mutex_init(&p->lock, NULL);
+    *out = p;
+    return NULL;
+}
+
+ef_program *ef_program_ref(ef_program *p) {
+    atomic_fetch_add_explicit(&p->refs, 1, memory_order_relaxed);
+    return p;
+}
+
+static void shaped_free(shaped_plan *s) {
+    ef_plan_free(s->plan);
+    ef_free(s->key);
+    ef_free(s);
+}
+
+void ef_program_unref(ef_program *p) {
+    if (p == NULL || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1) return;
+    for (shaped_plan *s = p->newest, *next; s != NULL; s = next) {
+        next = s->next;
+        shaped_free(s);
+    }
+    ef_graph_unref(p->graph);
+    pthread_mutex_destroy(&p->lock);
+    ef_free(p->own);
+    ef_free(p);
+}
+
+const ef_graph *ef_program_graph(const ef_program *p) { return p->graph; }
+
+size_t ef_program_bytes(ef_program *p) {
+    size_t n = sizeof *p + ef_graph_bytes(p->graph);
+    pthread_mutex_lock(&p->lock);
+    for (shaped_plan *s = p->newest; s != NULL; s = s->next) n += ef_plan_bytes(s->plan);
+    pthread_mutex_unlock(&p->lock);
+    return n;
+}
+
+void ef_program_counts(ef_program *p, uint64_t *made, uint64_t *evicted, uint64_t *kept) {
+    pthread_mutex_lock(&p->lock);
+    *made = p->made;
+    *evicted = p->evicted;
+    *kept = (uint64_t)p->n_plans;
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+/* What a plan depends on: the shape of input k or, for a variable's handle, what is behind it. */
+static const ef_variable *behind(const ef_tensor *t) {
+    return t->dtype == EF_RESOURCE ? (const ef_variable *)ef_tensor_object(t, EF_OBJECT_VARIABLE)
+                                   : NULL;
+}
+
+static bool key_matches(const int64_t *key, ef_tensor *const *in, size_t n) {
+    for (size_t k = 0; k < n; k++, key += EF_MAX_RANK + 2) {
+        const ef_tensor *t = in[k];
+        if (EF_LIKELY(t->dtype != EF_RESOURCE)) {
+            if (key[0] != t->rank) return false;
+            for (int d = 0; d < t->rank; d++)
+                if (key[1 + d] != t->dim[d]) return false;
+            continue;
+        }
+        const ef_variable *v = behind(t);
+        if (v == NULL) {
+            if (key[EF_MAX_RANK + 1] != -1) return false;
+            continue;
+        }
+        if (key[EF_MAX_RANK + 1] != (int64_t)v->dtype || key[0] != v->shape.rank) return false;
+        for (int d = 0; d < v->shape.rank; d++)
+            if (key[1 + d] != v->shape.dim[d]) return false;
+    }
+    return true;
+}
+
+static void key_fill(int64_t *key, ef_tensor *const *in, size_t n, ef_fact *facts,
+                     ef_fact *handles) {
+    for (size_t k = 0; k < n; k++, key += EF_MAX_RANK + 2) {
+        const ef_tensor *t = in[k];
+        const ef_variable *v = behind(t);
+        facts[k] = (ef_fact){.dtype = (ef_dtype)t->dtype, .shape = ef_shape_from(t)};
+        if (v != NULL) {
+            handles[k] = (ef_fact){.dtype = v->dtype, .shape = v->shape};
+            facts[k].handle = &handles[k];
+        }
+        const ef_shape *s = v != NULL ? &v->shape : &facts[k].shape;
+        key[0] = s->rank;
+        for (int d = 0; d < s->rank; d++) key[1 + d] = s->dim[d];
+        key[EF_MAX_RANK + 1] = v != NULL ? (int64_t)v->dtype : -1;
+    }
+}
+
+/* ---- the list of plans, newest first (under the lock) ------------------------------------------
+ */
+
+static void unlink_plan(ef_program *p, shaped_plan *s) {
+    *(s->prev != NULL ? &s->prev->next : &p->newest) = s->next;
+    *(s->next != NULL ? &s->next->prev : &p->oldest) = s->prev;
+    s->next = s->prev = NULL;
+    p->n_plans--;
+}
+
+static void push_newest(ef_program *p, shaped_plan *s) {
+    s->prev = NULL;
+    s->next = p->newest;
+    *(p->newest != NULL ? &p->newest->prev : &p->oldest) = s;
+    p->newest = s;
+    p->n_plans++;
+}
+
+static shaped_plan *find(ef_program *p, ef_tensor *const *in) {
+    for (shaped_plan *s = p->newest; s != NULL; s = s->next) {
+        if (!key_matches(s->key, in, p->graph->n_inputs)) continue;
+        if (s != p->newest) {
+            unlink_plan(p, s);
+            push_newest(p, s);
+        }
+        return s;
+    }
+    return NULL;
+}
+
+static void evict_beyond_bound(ef_program *p) {
+    while (p->n_plans > EF_PROGRAM_PLANS) {
+        shaped_plan *s = p->oldest;
+        unlink_plan(p, s);
+        p->evicted++;
+        s->evicted = true;
+        if (s->users == 0) shaped_free(s);
+    }
+}
+
+static ef_status *check_inputs(const ef_program *p, ef_tensor *const *in) {
+    for (size_t k = 0; k < p->graph->n_inputs; k++) {
+        const ef_fact *want = p->graph->node[p->graph->input[k]]->out;
+        if (in[k]->dtype != want->dtype)
+            return ef_error(EF_INVALID, "input %zu is %s but the function takes %s; cast it", k,
+                            ef_dtype_name((ef_dtype)in[k]->dtype), ef_dtype_name(want->dtype));
+        ef_shape have = ef_shape_from(in[k]);
+        if (!ef_shape_may_equal(&have, &want->shape))
+            return ef_error(EF_INVALID, "input %zu is %s but the function takes %s", k,
+                            EF_SHAPE(&have), EF_SHAPE(&want->shape));
+    }
+    return NULL;
+}
+
+static bool any_large(const ef_plan *p) {
+    if (p->arena_bytes > (1u << 16)) return true;
+    for (int32_t k = 0; k < p->n_slots; k++)
+        if (p->slot[k].bytes > (1u << 16)) return true;
+    return false;
+}
+
+static ef_status *plan_for(ef_program *p, ef_tensor *const *in, shaped_plan **out) {
+    EF_TRY(check_inputs(p, in));
+    size_t n = p->graph->n_inputs;
+    shaped_plan *s = ef_calloc(1, sizeof *s);
+    ef_fact *facts = ef_malloc((2 * n + 1) * sizeof *facts);
+    ef_status *bad = NULL;
+    if (s != NULL) s->key = ef_calloc(p->key_words + 1, sizeof *s->key);
+    if (s == NULL || facts == NULL || s->key == NULL) {
+        bad = ef_no_memory(n * sizeof *facts);
+    } else {
+        key_fill(s->key, in, n, facts, facts + n);
+        bad = ef_plan_make(p->graph, facts, &(ef_plan_options){.own_inputs = p->own}, &s->plan);
+    }
+    ef_free(facts);
+    if (bad != NULL) {
+        if (s != NULL) ef_free(s->key);
+        ef_free(s);
+        return bad;
+    }
+    s->heavy = any_large(s->plan);
+    *out = s;
+    return NULL;
+}
+
+/* A plan for these inputs with an idle frame, marked as used. */
+static ef_status *acquire(ef_program *p, ef_tensor *const *in, shaped_plan **plan,
+                          ef_frame **frame) {
+    pthread_mutex_lock(&p->lock);
+    shaped_plan *s = find(p, in);
+    if (EF_UNLIKELY(s == NULL)) {
+        pthread_mutex_unlock(&p->lock); /* planning may take a while; others go on */
+        EF_TRY(plan_for(p, in, &s));
+        pthread_mutex_lock(&p->lock);
+        push_newest(p, s);
+        p->made++;
+    }
+    s->users++;
+    ef_frame *f = s->plan->frames;
+    if (EF_LIKELY(f != NULL)) {
+        s->plan->frames = f->next;
+        s->plan->n_frames--;
+    }
+    if (p->n_plans > EF_PROGRAM_PLANS) evict_beyond_bound(p);
+    pthread_mutex_unlock(&p->lock);
+    *plan = s;
+    *frame = f;
+    return NULL;
+}
+
+enum { IDLE_FRAMES = 8 }; /* more threads than that make their frame each time */
+
+static void release(ef_program *p, shaped_plan *s, ef_frame *f) {
+    ef_frame *surplus = NULL;
+    pthread_mutex_lock(&p->lock);
+    if (f != NULL && s->plan->n_frames < IDLE_FRAMES) {
+        f->next = s->plan->frames;
+        s->plan->frames = f;
+        s->plan->n_frames++;
+    } else {
+        surplus = f;
+    }
+    bool gone = --s->users == 0 && s->evicted;
+    pthread_mutex_unlock(&p->lock);
+    ef_frame_free(surplus);
+    if (gone) shaped_free(s);
+}
+
+static ef_status *run_frame(const ef_program *p, ef_frame *f, ef_tensor *const *in,
+                            ef_tensor *out) {
+    char *arena;
+    EF_TRY(ef_call_arena_take(f->plan->arena_bytes, &arena));
+    ef_frame_bind(f, arena);
+    for (size_t k = 0; k < p->graph->n_inputs; k++) {
+        if (EF_UNLIKELY(p->own != NULL && p->own[k]))
+            ef_frame_input_take(f, (int)k, in[k]);
+        else
+            ef_frame_input(f, (int)k, in[k]);
+    }
+    ef_status *s = ef_frame_run(f);
+    int n = 0;
+    while (s == NULL && n < f->plan->n_outputs) {
+        s = ef_frame_take(f, n, &out[n]);
+        if (s == NULL) n++;
+    }
+    if (s != NULL) {
+        while (n > 0) ef_tensor_release(&out[--n]);
+        ef_frame_clear(f);
+    } else {
+        ef_frame_finish(f);
+    }
+    ef_call_arena_release();
+    return s;
+}
+
+ef_status *ef_program_run(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
+    shaped_plan *plan;
+    ef_frame *frame;
+    EF_TRY(acquire(p, in, &plan, &frame));
+    ef_status *s = NULL;
+    if (frame == NULL) s = ef_frame_make(plan->plan, &frame);
+    if (s == NULL) {
+        if (plan->heavy) ef_pool_enter();
+        s = run_frame(p, frame, in, out);
+        if (plan->heavy) ef_pool_leave();
+    }
+    release(p, plan, frame);
+    return s;
+}

@@ -1,0 +1,23 @@
+/* A program: a function graph, optimised once, and the plans made from it, one per set of input
+ * shapes, bounded, least recently used out first. Counted; any number of threads may run it. */
+#ifndef EF_PLAN_PROGRAM_H
+#define EF_PLAN_PROGRAM_H
+#include "plan/plan.h"
+#include <pthread.h>
+
+typedef struct ef_program ef_program;
+/* Keeps g (counted), which must be finished and is taken as it is. own_inputs (copied; NULL: none):
+ * input k is moved out of the caller's tensor at each run, so that it can be changed in place. */
+ef_status *ef_program_make(ef_graph *g, const uint8_t *own_inputs, ef_program **out);
+ef_program *ef_program_ref(ef_program *p);
+void ef_program_unref(ef_program *p);
+const ef_graph *ef_program_graph(const ef_program *p);
+size_t ef_program_bytes(ef_program *p);
+/* in: n_inputs settled tensors. out: n_outputs tensors, owned by the caller on success; untouched
+ * on failure. */
+ef_status *ef_program_run(ef_program *p, ef_tensor *const *in, ef_tensor *out);
+/* Plans made and thrown away so far: a test of evenness, not of speed. */
+void ef_program_counts(ef_program *p, uint64_t *made, uint64_t *evicted, uint64_t *kept);
+/* How many plans a program may keep. */
+enum { EF_PROGRAM_PLANS = 32 };
+#endif

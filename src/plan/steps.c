@@ -1,0 +1,364 @@
+/* From nodes to steps: each gets its kernel row, its slots, and - where everything is known - what
+ * its kernel prepares once (a primitive). Views need no step when their bytes sit in the arena. */
+#include "base/alloc.h"
+#include "ops/elementwise.h"
+#include "ops/run.h"
+#include "plan/planner.h"
+
+/* ---- steps that are not a kernel of their own ---------------------------------------------------
+ */
+
+/* Output shapes are found out at run time: the whole trip of an eager call. */
+static ef_status *run_dynamic(const ef_call *c) {
+    ef_tensor few[8], *out = few;
+    if (c->n_out > 8 && (out = ef_malloc((size_t)c->n_out * sizeof *out)) == NULL)
+        return ef_no_memory((size_t)c->n_out * sizeof *out);
+    int n_out = 0;
+    ef_status *s = ef_op_run(c->op, c->attrs, c->in, c->n_in, out, c->n_out, &n_out);
+    for (int k = 0; s == NULL && k < n_out; k++) ef_tensor_move(c->out[k], &out[k]);
+    if (out != few) ef_free(out);
+    return s;
+}
+
+/* Another shape for bytes that are placed at run time; borrowed from its root, which outlives it.
+ */
+static ef_status *run_view(const ef_call *c) {
+    const ef_tensor *in = c->in[0];
+    ef_tensor *out = c->out[0];
+    out->data = in->data;
+    out->storage = in->storage;
+    return NULL;
+}
+
+typedef struct one_tile {
+    ef_tile_fn *fn;
+    int64_t n;
+    unsigned scalars;
+} one_tile;
+
+/* A small elementwise op whose operands are whole or single elements: nothing left to decide. */
+static ef_status *run_tile(const ef_call *c) {
+    const one_tile *t = c->state;
+    const void *in[4];
+    for (int k = 0; k < c->n_in; k++) in[k] = c->in[k]->data;
+    t->fn(c->out[0]->data, in, t->n, t->scalars, c->attrs);
+    return NULL;
+}
+
+/* ---- slots -------------------------------------------------------------------------------------
+ */
+
+static size_t bytes_of(const ef_fact *f) {
+    int64_t n = ef_shape_known(&f->shape) ? ef_shape_count(&f->shape) : 0;
+    return n > 0 ? (size_t)n * ef_dtype_size(f->dtype) : 0;
+}
+
+static int32_t new_slot(ef_planner *p, int32_t value, ef_slot_kind kind) {
+    ef_pvalue *v = &p->value[value];
+    ef_slot *s = &p->plan->slot[p->plan->n_slots];
+    *s = (ef_slot){.dtype = v->fact.dtype,
+                   .shape = v->fact.shape,
+                   .kind = kind,
+                   .fixed = ef_shape_known(&v->fact.shape),
+                   .owned = kind == EF_SLOT_HEAP,
+                   .bytes = bytes_of(&v->fact),
+                   .value = kind == EF_SLOT_CONST ? v->fact.value : NULL};
+    return v->slot = p->plan->n_slots++;
+}
+
+static bool plain_and_fixed(const ef_fact *f) {
+    return ef_dtype_in(f->dtype, EF_PLAIN) && ef_shape_known(&f->shape);
+}
+
+/* Where a value made by a step lives. */
+static ef_slot_kind kind_of(const ef_planner *p, const ef_pvalue *v) {
+    if (!plain_and_fixed(&v->fact) || v->stored || v->made) return EF_SLOT_HEAP;
+    if (!v->output) return EF_SLOT_ARENA;
+    return p->options->outputs_given ? EF_SLOT_GIVEN : EF_SLOT_HEAP;
+}
+
+/* The slot of a value that a step reads: inputs and constants get theirs on first use. */
+static int32_t slot_to_read(ef_planner *p, ef_edge e) {
+    int32_t k = ef_value_at(p, e);
+    ef_pvalue *v = &p->value[k];
+    if (v->slot >= 0) return v->slot;
+    return new_slot(p, k, v->fact.value != NULL ? EF_SLOT_CONST : EF_SLOT_INPUT);
+}
+
+static void input_slots(ef_planner *p) {
+    for (int32_t k = 0; k < p->plan->n_inputs; k++) {
+        int32_t v = p->base[p->g->input[k]];
+        p->plan->input[k] = -1;
+        if (!p->value[v].needed) continue;
+        p->plan->input[k] = new_slot(p, v, EF_SLOT_INPUT);
+        p->value[v].first = -1;
+        if (p->options->own_inputs != NULL && p->options->own_inputs[k])
+            p->plan->slot[p->plan->input[k]].owned = true;
+    }
+}
+
+/* ---- one step ----------------------------------------------------------------------------------
+ */
+
+static ef_status *start_step(ef_planner *p, const ef_op *op, const void *fields, int n_in,
+                             int n_out, int32_t node, ef_plan_step **out) {
+    ef_status *s = NULL;
+    ef_plan_step *t = &p->plan->step[p->plan->n_steps];
+    *t = (ef_plan_step){.op = op, .fields = fields, .n_in = n_in, .n_out = n_out, .node = node};
+    t->in = ef_plan_memory(p, (size_t)n_in * sizeof *t->in, &s);
+    t->out = ef_plan_memory(p, (size_t)n_out * sizeof *t->out, &s);
+    t->alloc = ef_plan_memory(p, (size_t)n_out * sizeof *t->alloc, &s);
+    *out = t;
+    return s;
+}
+
+static void use(ef_planner *p, int32_t value) {
+    ef_pvalue *root = &p->value[p->value[value].root];
+    if (root->last < p->plan->n_steps) root->last = p->plan->n_steps;
+}
+
+static int32_t define(ef_planner *p, ef_plan_step *t, int32_t value) {
+    ef_pvalue *v = &p->value[value];
+    ef_slot_kind kind = kind_of(p, v);
+    int32_t slot = new_slot(p, value, kind);
+    v->first = p->plan->n_steps;
+    v->last = v->output ? INT32_MAX : p->plan->n_steps;
+    if (kind == EF_SLOT_HEAP && plain_and_fixed(&v->fact) && !v->made)
+        t->alloc[t->n_alloc++] = slot;
+    return slot;
+}
+
+/* Tensors with shapes but no data, for asking kernels what they need. */
+typedef struct shadow {
+    ef_tensor *tensor, **ptr;
+    ef_call call;
+} shadow;
+
+static ef_status *make_shadow(ef_planner *p, const ef_plan_step *t, shadow *sh) {
+    ef_status *s = NULL;
+    size_t n = (size_t)(t->n_in + t->n_out);
+    sh->tensor = ef_notes_memory(p, n * sizeof *sh->tensor, &s);
+    sh->ptr = ef_notes_memory(p, n * sizeof *sh->ptr, &s);
+    if (s != NULL) return s;
+    for (size_t k = 0; k < n; k++) {
+        const ef_slot *slot =
+            &p->plan->slot[k < (size_t)t->n_in ? t->in[k] : t->out[k - (size_t)t->n_in]];
+        ef_tensor_shape_set(&sh->tensor[k], slot->dtype, &slot->shape);
+        if (slot->kind == EF_SLOT_CONST) sh->tensor[k].data = slot->value->data;
+        sh->ptr[k] = &sh->tensor[k];
+    }
+    sh->call = (ef_call){.op = t->op,
+                         .attrs = t->fields,
+                         .n_in = t->n_in,
+                         .n_out = t->n_out,
+                         .in = sh->ptr,
+                         .out = sh->ptr + t->n_in};
+    return NULL;
+}
+
+/* Elementwise with whole or single operands and little work: call the tile directly. */
+static ef_status *direct_tile(ef_planner *p, ef_plan_step *t, const shadow *sh, bool *done) {
+    *done = false;
+    int64_t n = ef_count(sh->call.out[0]);
+    if (!(t->op->traits & EF_ELEMENTWISE) || t->n_in > 4 || n > 4096 || n == 0) return NULL;
+    ef_dtype types[4];
+    unsigned scalars = 0;
+    for (int k = 0; k < t->n_in; k++) {
+        types[k] = (ef_dtype)sh->call.in[k]->dtype;
+        int64_t m = ef_count(sh->call.in[k]);
+        if (m == 1 && n != 1)
+            scalars |= 1u << k;
+        else if (m != n)
+            return NULL;
+    }
+    ef_tile_fn *fn = ef_op_tile(t->op, types, t->n_in, (ef_dtype)sh->call.out[0]->dtype, t->fields);
+    if (fn == NULL) return NULL;
+    ef_status *s = NULL;
+    one_tile *state = ef_plan_memory(p, sizeof *state, &s);
+    if (s != NULL) return s;
+    *state = (one_tile){fn, n, scalars};
+    t->state = state;
+    t->run = run_tile;
+    *done = true;
+    return NULL;
+}
+
+static ef_status *choose_kernel(ef_planner *p, ef_plan_step *t) {
+    shadow sh;
+    EF_TRY(make_shadow(p, t, &sh));
+    const ef_kernel *row;
+    EF_TRY(ef_op_kernel(&sh.call, EF_CPU, &row));
+    if (row->run == ef_run_elementwise) {
+        bool done;
+        EF_TRY(direct_tile(p, t, &sh, &done));
+        if (done) return NULL;
+    }
+    t->run = row->run;
+    if (row->scratch != NULL) t->scratch_bytes = row->scratch(&sh.call);
+    if (row->prepare != NULL) {
+        EF_TRY(row->prepare(&sh.call, &t->state));
+        t->release = row->release;
+    }
+    return NULL;
+}
+
+/* Everything known beforehand? Managed types are made by their kernels in any case. */
+static bool is_static(const ef_planner *p, const ef_node *n) {
+    if (n->op->traits & EF_DYNAMIC) return false;
+    for (int k = 0; k < n->n_in; k++)
+        if (!ef_shape_known(&p->value[ef_value_at(p, n->in[k])].fact.shape)) return false;
+    for (int k = 0; k < n->n_out; k++) {
+        const ef_fact *f = &p->value[p->base[n->id] + k].fact;
+        if (f->dtype != EF_VARIANT && f->dtype != EF_RESOURCE && !ef_shape_known(&f->shape))
+            return false;
+    }
+    return true;
+}
+
+/* A view whose root is in the arena is only another slot at the same offset. */
+static ef_status *view_step(ef_planner *p, const ef_node *n) {
+    int32_t from = ef_value_at(p, n->in[0]), to = p->base[n->id];
+    int32_t in = slot_to_read(p, n->in[0]);
+    ef_pvalue *v = &p->value[to];
+    v->root = p->value[from].root;
+    ef_pvalue *root = &p->value[v->root];
+    use(p, from);
+    if (v->output) root->last = INT32_MAX;
+    if (p->plan->slot[in].kind == EF_SLOT_ARENA) {
+        new_slot(p, to, EF_SLOT_ARENA);
+        return NULL;
+    }
+    ef_plan_step *t;
+    EF_TRY(start_step(p, n->op, n->fields, 1, 1, n->id, &t));
+    t->in[0] = in;
+    t->out[0] = new_slot(p, to, EF_SLOT_VIEW);
+    t->run = run_view;
+    p->plan->n_steps++;
+    return NULL;
+}
+
+static ef_status *fill_step(ef_planner *p, const ef_node *n, ef_plan_step *t, bool fixed) {
+    for (int k = 0; k < n->n_in; k++) t->in[k] = slot_to_read(p, n->in[k]);
+    if (n->op->traits & EF_CONTROL) {
+        for (int k = 0; k < n->n_out; k++) t->out[k] = define(p, t, p->base[n->id] + k);
+        EF_TRY(ef_plan_control(p, n, t));
+    } else if (!fixed || (n->op->traits & EF_VIEW_0)) {
+        for (int k = 0; k < n->n_out; k++) {
+            p->value[p->base[n->id] + k].made = true;
+            t->out[k] = define(p, t, p->base[n->id] + k);
+        }
+        t->run = run_dynamic;
+    } else {
+        for (int k = 0; k < n->n_out; k++) {
+            p->value[p->base[n->id] + k].made = n->op->traits & EF_SHARES_OUT;
+            t->out[k] = define(p, t, p->base[n->id] + k);
+        }
+        EF_TRY(choose_kernel(p, t));
+    }
+    return NULL;
+}
+
+static ef_status *node_step(ef_planner *p, const ef_node *n) {
+    bool fixed = is_static(p, n);
+    if ((n->op->traits & EF_VIEW_0) && fixed && plain_and_fixed(&p->value[p->base[n->id]].fact) &&
+        !p->value[p->base[n->id]].stored)
+        return view_step(p, n);
+    ef_plan_step *t;
+    EF_TRY(start_step(p, n->op, n->fields, n->n_in, n->n_out, n->id, &t));
+    ef_status *s = fill_step(p, n, t, fixed);
+    if (s != NULL) { /* not yet among the plan's steps */
+        if (t->release != NULL && t->state != NULL) t->release(t->state);
+        return s;
+    }
+    for (int k = 0; k < n->n_in; k++) use(p, ef_value_at(p, n->in[k]));
+    p->plan->n_steps++;
+    return NULL;
+}
+
+/* A fused group: its tile program's arguments were noted as values. */
+static ef_status *group_step(ef_planner *p, int32_t group, int32_t node) {
+    ef_tiles *tiles = p->tiles[group];
+    const int32_t *arg = ef_tiles_values(p, group);
+    ef_plan_step *t;
+    EF_TRY(start_step(p, p->g->node[node]->op, NULL, tiles->n_inputs, tiles->n_outputs, node, &t));
+    for (int k = 0; k < tiles->n_inputs; k++) {
+        int32_t v = arg[k];
+        if (p->value[v].slot < 0)
+            new_slot(p, v, p->value[v].fact.value != NULL ? EF_SLOT_CONST : EF_SLOT_INPUT);
+        t->in[k] = p->value[v].slot;
+    }
+    for (int k = 0; k < tiles->n_outputs; k++) t->out[k] = define(p, t, arg[tiles->n_inputs + k]);
+    for (int k = 0; k < tiles->n_inputs; k++) use(p, arg[k]);
+    t->run = ef_run_tiles;
+    t->state = tiles;
+    p->plan->n_steps++;
+    return NULL;
+}
+
+/* Whether the frame owns what is in the value's slot and must let it go; *when: after which step,
+ * or n_steps for what lives as long as an output that is a view of it. */
+static bool to_drop(const ef_planner *p, int32_t v, int32_t *when) {
+    const ef_pvalue *val = &p->value[v];
+    if (val->slot < 0 || !p->plan->slot[val->slot].owned || val->root != v || val->output)
+        return false;
+    *when = val->last < p->plan->n_steps ? val->last : p->plan->n_steps;
+    return *when >= 0;
+}
+
+static void mark_drop(ef_plan_step *t, int32_t slot) {
+    t->drop[t->n_drop++] = slot;
+    for (int k = 0; k < t->n_in && k < 32; k++)
+        if (t->in[k] == slot) t->dying |= 1u << k;
+}
+
+static ef_status *find_drops(ef_planner *p) {
+    ef_status *s = NULL;
+    ef_plan *plan = p->plan;
+    int32_t n = plan->n_steps, when;
+    int32_t *count = ef_notes_memory(p, ((size_t)n + 1) * sizeof *count, &s);
+    if (s != NULL) return s;
+    for (int32_t v = 0; v < p->n_values; v++)
+        if (to_drop(p, v, &when)) count[when]++;
+    for (int32_t k = 0; k < n; k++)
+        plan->step[k].drop = ef_plan_memory(p, (size_t)count[k] * sizeof(int32_t), &s);
+    plan->leftover = ef_plan_memory(p, (size_t)count[n] * sizeof(int32_t), &s);
+    if (s != NULL) return s;
+    for (int32_t v = 0; v < p->n_values; v++) {
+        if (!to_drop(p, v, &when)) continue;
+        if (when < n)
+            mark_drop(&plan->step[when], p->value[v].slot);
+        else
+            plan->leftover[plan->n_leftover++] = p->value[v].slot;
+    }
+    return NULL;
+}
+
+static void find_outputs(ef_planner *p) {
+    for (int32_t k = 0; k < p->plan->n_outputs; k++) {
+        int32_t slot = slot_to_read(p, p->g->output[k]);
+        bool first = true;
+        for (int32_t j = 0; j < k; j++) first = first && p->plan->out[j].slot != slot;
+        p->plan->out[k] = (ef_plan_out){slot, first && p->plan->slot[slot].kind == EF_SLOT_GIVEN};
+    }
+}
+
+ef_status *ef_plan_steps(ef_planner *p) {
+    ef_status *s = NULL;
+    ef_plan *plan = p->plan;
+    plan->slot = ef_plan_memory(p, ((size_t)p->n_values + 1) * sizeof *plan->slot, &s);
+    plan->step = ef_plan_memory(p, (p->g->n_nodes + 1) * sizeof *plan->step, &s);
+    plan->input = ef_plan_memory(p, ((size_t)plan->n_inputs + 1) * sizeof *plan->input, &s);
+    plan->out = ef_plan_memory(p, ((size_t)plan->n_outputs + 1) * sizeof *plan->out, &s);
+    if (s != NULL) return s;
+    input_slots(p);
+    for (size_t k = 0; k < p->g->n_nodes; k++) {
+        if (!p->runs[k]) continue;
+        int32_t group = p->group[k];
+        if (group < 0)
+            EF_TRY(node_step(p, p->g->node[k]));
+        else if (p->last_in_group[group] == (int32_t)k)
+            EF_TRY(group_step(p, group, (int32_t)k));
+    }
+    find_outputs(p);
+    return find_drops(p);
+}

@@ -1,0 +1,14 @@
+/* Shared by loops and branches. */
+#ifndef EF_PLAN_SUBPLAN_H
+#define EF_PLAN_SUBPLAN_H
+#include "graph/control.h"
+#include "plan/planner.h"
+
+/* Output k of a finished frame into `out`: copied if out has memory, else moved or counted. */
+ef_status *ef_subplan_result(ef_frame *f, int k, ef_tensor *out);
+/* TensorFlow's truth: a scalar that is not zero, or any tensor that is not empty. */
+bool ef_tensor_true(const ef_tensor *t);
+
+ef_status *ef_plan_branches(const ef_control *control, const ef_fact *in, ef_plan_step *step);
+ef_status *ef_plan_loop(const ef_control *control, const ef_fact *in, int n_in, ef_plan_step *step);
+#endif

@@ -1,0 +1,230 @@
+/* Running a tile program. For each stretch the addresses of all operands are worked out once, then
+ * the instructions run one after the other over data that is still in the cache. Inputs that are
+ * spread over the result are read in place where a stretch sees one run of them, else copied into a
+ * small buffer first. */
+#include "plan/tiles.h"
+#include "base/pool.h"
+
+enum { BUFFERS = 4, MAX_ELEMENT = 8 };
+
+typedef struct worker { /* on the stack of each thread; 64-byte aligned rows */
+    _Alignas(64) char reg[EF_TILES_MAX_REGS][EF_TILE * MAX_ELEMENT];
+    _Alignas(64) char spread[BUFFERS][2 * EF_TILE * MAX_ELEMENT];
+} worker;
+
+typedef struct job {
+    const ef_tiles *t;
+    const ef_call *c;
+} job;
+
+/* ---- how inputs are spread
+ * ----------------------------------------------------------------------- */
+
+/* Strides of `arg` over the dims of `out` (0 where it is stretched); both known. */
+static void strides_over(const ef_shape *out, const ef_shape *arg, int64_t *stride) {
+    int64_t step = 1;
+    int lead = out->rank - arg->rank;
+    for (int d = out->rank - 1; d >= 0; d--) {
+        int64_t size = d >= lead ? arg->dim[d - lead] : 1;
+        stride[d] = size == 1 ? 0 : step;
+        step *= size;
+    }
+}
+
+static bool is_suffix(const ef_shape *out, const int64_t *stride, int64_t count) {
+    int64_t want = 1;
+    for (int d = out->rank - 1; d >= 0 && want < count; d--) {
+        if (out->dim[d] != 1 && stride[d] != want) return false;
+        want *= out->dim[d];
+    }
+    return want == count;
+}
+
+static bool is_prefix(const ef_shape *out, const int64_t *stride, int64_t count, int64_t *repeat) {
+    int d = out->rank - 1;
+    int64_t r = 1, want = 1;
+    for (; d >= 0 && stride[d] == 0; d--) r *= out->dim[d];
+    for (; d >= 0; d--) {
+        if (out->dim[d] != 1 && stride[d] != want) return false;
+        want *= out->dim[d];
+    }
+    *repeat = r;
+    return want == count;
+}
+
+void ef_tiles_spread(ef_tiles *t, int k, const ef_shape *arg, ef_dtype dtype) {
+    struct ef_tile_arg *a = &t->arg[k];
+    int64_t n = ef_shape_count(arg);
+    a->size = (uint8_t)ef_dtype_size(dtype);
+    a->as_scalar = false;
+    if (n == t->count) {
+        a->spread = EF_SPREAD_FULL;
+        return;
+    }
+    if (n == 1) {
+        a->spread = EF_SPREAD_SCALAR;
+        a->as_scalar = true;
+        return;
+    }
+    strides_over(&t->shape, arg, a->stride);
+    if (is_suffix(&t->shape, a->stride, n)) {
+        a->spread = EF_SPREAD_PERIOD;
+        a->period = n;
+    } else if (is_prefix(&t->shape, a->stride, n, &a->period)) {
+        a->spread = EF_SPREAD_REPEAT;
+        a->as_scalar = a->period >= EF_TILE / 2;
+    } else {
+        a->spread = EF_SPREAD_ANY;
+    }
+}
+
+static bool is_long_period(const struct ef_tile_arg *a) {
+    return a->spread == EF_SPREAD_PERIOD && a->period > EF_TILE;
+}
+static bool needs_buffer(const struct ef_tile_arg *a) {
+    return a->spread == EF_SPREAD_ANY || (a->spread == EF_SPREAD_REPEAT && !a->as_scalar) ||
+           (a->spread == EF_SPREAD_PERIOD && !is_long_period(a));
+}
+bool ef_tiles_fit(const ef_tiles *t) {
+    int n = 0;
+    for (int k = 0; k < t->n_inputs; k++) n += needs_buffer(&t->arg[k]);
+    return n <= BUFFERS;
+}
+
+int ef_tiles_overwrites(const ef_tiles *t, int k) {
+    int out = t->n_inputs + k;
+    for (int i = 0; i < t->n_inputs; i++) {
+        if (t->arg[i].spread != EF_SPREAD_FULL || t->arg[i].size != t->arg[out].size) continue;
+        bool safe = true, written = false; /* all reads of i come no later than the write of out */
+        for (int j = 0; j < t->n_ins && safe; j++) {
+            for (int o = 0; o < t->ins[j].n_in; o++)
+                if (t->ins[j].in[o] == i && written) safe = false;
+            written = written || t->ins[j].out == out;
+        }
+        if (safe) return i;
+    }
+    return -1;
+}
+
+/* ---- filling buffers
+ * ------------------------------------------------------------------------------ */
+
+static void copy_element(char *to, const char *from, size_t size) {
+    switch (size) {
+    case 1: *to = *from; break;
+    case 2: memcpy(to, from, 2); break;
+    case 4: memcpy(to, from, 4); break;
+    default: memcpy(to, from, 8); break;
+    }
+}
+
+static void fill_period(const struct ef_tile_arg *a, char *to, const char *from) {
+    size_t row = (size_t)a->period * a->size, want = (size_t)(EF_TILE + a->period) * a->size;
+    for (size_t at = 0; at < want; at += row)
+        memcpy(to + at, from, row < want - at ? row : want - at);
+}
+
+static void fill_repeat(const struct ef_tile_arg *a, char *to, const char *from, int64_t i,
+                        int64_t n) {
+    int64_t at = i / a->period, left = a->period - i % a->period;
+    for (int64_t k = 0; k < n; k++) {
+        copy_element(to + k * a->size, from + at * a->size, a->size);
+        if (--left == 0) {
+            left = a->period;
+            at++;
+        }
+    }
+}
+
+static void fill_any(const ef_tiles *t, const struct ef_tile_arg *a, char *to, const char *from,
+                     int64_t i, int64_t n) {
+    int64_t index[EF_MAX_RANK], at = 0, rest = i;
+    for (int d = t->shape.rank - 1; d >= 0; d--) {
+        index[d] = rest % t->shape.dim[d];
+        rest /= t->shape.dim[d];
+        at += index[d] * a->stride[d];
+    }
+    for (int64_t k = 0; k < n; k++) {
+        copy_element(to + k * a->size, from + at * a->size, a->size);
+        for (int d = t->shape.rank - 1; d >= 0; d--) {
+            at += a->stride[d];
+            if (++index[d] < t->shape.dim[d]) break;
+            at -= index[d] * a->stride[d];
+            index[d] = 0;
+        }
+    }
+}
+
+/* ---- the loop
+ * --------------------------------------------------------------------------------------- */
+
+/* A stretch ends where an input read in place would wrap. */
+static int64_t cut(const ef_tiles *t, int64_t i, int64_t n) {
+    for (int k = 0; k < t->n_inputs; k++) {
+        const struct ef_tile_arg *a = &t->arg[k];
+        if (!is_long_period(a) && !(a->spread == EF_SPREAD_REPEAT && a->as_scalar)) continue;
+        int64_t left = a->period - i % a->period;
+        if (left < n) n = left;
+    }
+    return n;
+}
+
+static void addresses(const job *j, worker *w, const void **ptr, int64_t i, int64_t n) {
+    int buffer = 0;
+    for (int k = 0; k < j->t->n_inputs; k++) {
+        const struct ef_tile_arg *a = &j->t->arg[k];
+        const char *from = j->c->in[k]->data;
+        char *room = needs_buffer(a) ? w->spread[buffer++] : NULL;
+        switch ((ef_spread)a->spread) {
+        case EF_SPREAD_FULL: ptr[k] = from + i * a->size; break;
+        case EF_SPREAD_SCALAR: ptr[k] = from; break;
+        case EF_SPREAD_PERIOD:
+            ptr[k] = (room != NULL ? room : from) + i % a->period * a->size;
+            break;
+        case EF_SPREAD_REPEAT:
+            if (room == NULL) {
+                ptr[k] = from + i / a->period * a->size;
+            } else {
+                fill_repeat(a, room, from, i, n);
+                ptr[k] = room;
+            }
+            break;
+        case EF_SPREAD_ANY:
+            fill_any(j->t, a, room, from, i, n);
+            ptr[k] = room;
+            break;
+        }
+    }
+    for (int k = 0; k < j->t->n_outputs; k++)
+        ptr[j->t->n_inputs + k] =
+            (char *)j->c->out[k]->data + i * j->t->arg[j->t->n_inputs + k].size;
+}
+
+static void run_range(void *arg, int64_t begin, int64_t end) {
+    const job *j = arg;
+    const ef_tiles *t = j->t;
+    worker w;
+    const void *ptr[EF_TILES_MAX_ARGS + EF_TILES_MAX_REGS];
+    for (int k = 0; k < t->n_regs; k++) ptr[t->n_inputs + t->n_outputs + k] = w.reg[k];
+    for (int k = 0, buffer = 0; k < t->n_inputs; k++) {
+        if (!needs_buffer(&t->arg[k])) continue;
+        if (t->arg[k].spread == EF_SPREAD_PERIOD)
+            fill_period(&t->arg[k], w.spread[buffer], j->c->in[k]->data);
+        buffer++;
+    }
+    for (int64_t i = begin, n; i < end; i += n) {
+        n = cut(t, i, end - i < EF_TILE ? end - i : EF_TILE);
+        addresses(j, &w, ptr, i, n);
+        for (const ef_tile_ins *x = t->ins; x < t->ins + t->n_ins; x++) {
+            const void *in[EF_TILES_MAX_OPERANDS];
+            for (int k = 0; k < x->n_in; k++) in[k] = ptr[x->in[k]];
+            x->fn((void *)ptr[x->out], in, n, x->scalars, x->attrs);
+        }
+    }
+}
+
+ef_status *ef_run_tiles(const ef_call *c) {
+    job j = {c->state, c};
+    ef_parallel(j.t->count, EF_TILE, j.t->cost_ns, run_range, &j);
+    return NULL;
+}

@@ -1,0 +1,55 @@
+/* Tile programs: a fused group of elementwise ops as a list of tile functions run over stretches of
+ * a few hundred elements, so that what passes between them stays in the first-level cache. */
+#ifndef EF_PLAN_TILES_H
+#define EF_PLAN_TILES_H
+#include "ops/op.h"
+
+enum {
+    EF_TILE = 512,          /* elements of a stretch */
+    EF_TILES_MAX_INS = 32,  /* instructions of one program */
+    EF_TILES_MAX_ARGS = 16, /* inputs and outputs of one program */
+    EF_TILES_MAX_REGS = 12,
+    EF_TILES_MAX_OPERANDS = 8
+};
+
+/* An operand is an index: inputs first, then outputs, then registers. */
+typedef struct ef_tile_ins {
+    ef_tile_fn *fn;
+    const void *attrs;
+    uint8_t n_in, scalars; /* bit k of scalars: operand k is one element for the whole stretch */
+    uint8_t in[EF_TILES_MAX_OPERANDS];
+    uint8_t out;
+} ef_tile_ins;
+
+/* How an input is spread over the result. */
+typedef enum ef_spread {
+    EF_SPREAD_FULL,   /* element i is element i */
+    EF_SPREAD_SCALAR, /* one element for all */
+    EF_SPREAD_PERIOD, /* element i % period (a bias along the last axes) */
+    EF_SPREAD_REPEAT, /* element i / period (a factor per row) */
+    EF_SPREAD_ANY     /* strides per dim */
+} ef_spread;
+
+typedef struct ef_tiles {
+    int n_ins, n_inputs, n_outputs, n_regs;
+    ef_tile_ins ins[EF_TILES_MAX_INS];
+    struct ef_tile_arg {
+        uint8_t spread, size; /* size: bytes of an element */
+        bool as_scalar;       /* handed to instructions as one element per stretch */
+        int64_t period;
+        int64_t stride[EF_MAX_RANK]; /* EF_SPREAD_ANY, over `shape` */
+    } arg[EF_TILES_MAX_ARGS];
+    ef_shape shape; /* of the result, adjacent dims collapsed where all inputs allow */
+    int64_t count;
+    double cost_ns; /* estimated, for one element */
+} ef_tiles;
+
+/* Sets spread, period and strides of argument k from its shape; shapes broadcast to t->shape. */
+void ef_tiles_spread(ef_tiles *t, int k, const ef_shape *arg, ef_dtype dtype);
+/* Whether its spread inputs fit the buffers there are. */
+bool ef_tiles_fit(const ef_tiles *t);
+/* An input whose bytes output k may overwrite stretch by stretch, or -1. */
+int ef_tiles_overwrites(const ef_tiles *t, int k);
+/* The kernel of a fused step: state is the ef_tiles. */
+ef_kernel_fn ef_run_tiles;
+#endif

@@ -15,11 +15,7 @@ ef_status *ef_out_alloc(const ef_call *c, int k, const ef_shape *shape) {
  * Borrowed memory has no owner to count, so it is cloned. */
 ef_status *ef_out_share(const ef_call *c, int k, const ef_tensor *t) {
     ef_tensor fresh = {0};
-    bool borrowed = t->storage == NULL && t->data != (const void *)t->small;
-    if (borrowed)
-        EF_TRY(ef_tensor_clone(&fresh, t));
-    else
-        ef_tensor_copy(&fresh, t);
+    EF_TRY(ef_tensor_keep(&fresh, t));
     fresh.record = 0;
     fresh.tape = 0;
     fresh.flags &= (uint8_t)~EF_TENSOR_WATCHED;

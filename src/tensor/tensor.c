@@ -264,3 +264,10 @@ ef_brief ef_tensor_brief(const ef_tensor *t) {
     snprintf(b.text, sizeof b.text, "%s %.100s", ef_dtype_name((ef_dtype)t->dtype), EF_SHAPE(&s));
     return b;
 }
+
+ef_status *ef_tensor_keep(ef_tensor *dst, const ef_tensor *src) {
+    bool borrowed = src->storage == NULL && src->data != (const void *)src->small;
+    if (borrowed) return ef_tensor_clone(dst, src);
+    ef_tensor_copy(dst, src);
+    return NULL;
+}

@@ -48,12 +48,13 @@ static inline pair add_square(pair a, double re, double im) {
     }
 MERGE(sum, 0, add)
 MERGE(prod, 1, times)
-#define COMPLEX(SUF, T)                                                      \
-    WALK(sum_##SUF, T, add)                                                  \
-    WALK(prod_##SUF, T, times)                                               \
-    WALK(square_##SUF, T, add_square)                                        \
-    END(same_##SUF, T, acc[i].re, acc[i].im)                                 \
-    END(mean_##SUF, T, acc[i].re / (double)count, acc[i].im / (double)count) \
+#define COMPLEX(SUF, T)                                       \
+    WALK(sum_##SUF, T, add)                                   \
+    WALK(prod_##SUF, T, times)                                \
+    WALK(square_##SUF, T, add_square)                         \
+    END(same_##SUF, T, acc[i].re, acc[i].im)                  \
+    END(mean_##SUF, T, count ? acc[i].re / (double)count : 0, \
+        count ? acc[i].im / (double)count : 0)                \
     END(norm_##SUF, T, sqrt(acc[i].re), 0)
 COMPLEX(C64, float)
 COMPLEX(C128, double)

@@ -1,0 +1,15 @@
+/* Where the largest or smallest element lies along the middle axis of [outer, n, inner]. The first
+ * of equals wins; NaN is never chosen (all NaN: 0). */
+#ifndef EF_KERNELS_ARGREDUCE_H
+#define EF_KERNELS_ARGREDUCE_H
+#include "tensor/dtype.h"
+
+typedef struct ef_argreduce {
+    ef_dtype dtype, out_type; /* any real or bool; int16, uint16, int32 or int64 */
+    bool smallest;
+    int64_t outer, n, inner; /* n > 0 */
+    const void *in;
+    void *out;
+} ef_argreduce;
+void ef_argreduce_run(const ef_argreduce *a);
+#endif

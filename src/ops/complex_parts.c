@@ -123,6 +123,6 @@ const ef_op ef_op_Complex = {
     .kernel = EF_ELEMENTWISE_KERNEL,
     .pick_tile = complex_pick,
     .grad = complex_grad,
-    .examples = {"float[2,3] float[3]", "double[2] double[] Tout=complex128", "float[] float[]",
-                 "float[0,2] float[2]"},
+    .examples = {"double[2,3] double[3] Tout=complex128", "double[2] double[] Tout=complex128",
+                 "float[] float[]", "float[0,2] float[2]"},
 };

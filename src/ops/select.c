@@ -144,7 +144,7 @@ static ef_status *run_select(const ef_call *c) {
     return choose(c, &cond);
 }
 static ef_status *select_grad(ef_grad *g) {
-    ef_value *dz = g->dout[0], *zero = ef_zeros_like(g->b, g->in[1]);
+    ef_value *dz = g->dout[0], *zero = ef_zeros_like(g->b, dz);
     g->din[1] = ef_emit(g->b, "Select", 3, g->in[0], dz, zero);
     g->din[2] = ef_emit(g->b, "Select", 3, g->in[0], zero, dz);
     return NULL;

@@ -101,11 +101,11 @@ static bool read_string(const char **p, char **room, const char *room_end, const
     return true;
 }
 
-/* "[2, -1]", "[]", "unknown" or TensorFlow's "{ unknown_rank: true }". */
+/* "[2, -1]", "[]", "<unknown>" or TensorFlow's "{ unknown_rank: true }". */
 static bool read_shape(const char **p, ef_shape *out) {
     *out = (ef_shape){.rank = -1};
-    if (strncmp(*p, "unknown", 7) == 0) {
-        *p += 7;
+    if (strncmp(*p, "<unknown>", 9) == 0) {
+        *p += 9;
         return true;
     }
     if (**p == '{') {

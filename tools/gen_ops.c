@@ -298,16 +298,23 @@ static void put_parameters(void) {
 
 static void put_set(int *at, int k, const char *from) {
     ident n = attr_name(k);
-    fprintf(to, "        ef_set[%d].name = \"%s\";\n", *at, op->attr[k].name);
-    fprintf(to, "        ef_set[%d].kind = %s;\n", *at, kinds[sig->attr[k].kind].kind);
-    fprintf(to, "        ef_set[%d].n = ", *at);
-    if (is_list(k))
-        fprintf(to, "%sn_%s;\n", from, n.text);
-    else
-        fprintf(to, "0;\n");
-    fprintf(to, "        ef_set[%d].as.%s = %s%s;\n", *at, kinds[sig->attr[k].kind].member, from,
-            n.text);
+    fprintf(to, "        ef_ops_%s(&ef_set[%d], \"%s\", ", kinds[sig->attr[k].kind].member, *at,
+            op->attr[k].name);
+    if (is_list(k)) fprintf(to, "%sn_%s, ", from, n.text);
+    fprintf(to, "%s%s);\n", from, n.text);
     (*at)++;
+}
+
+/* One setter per kind of attribute. */
+static void put_setters(void) {
+    for (int k = 0; k <= EF_ATTR_FUNCS; k++) {
+        bool list = k >= EF_ATTR_INTS;
+        fprintf(to, "static inline void ef_ops_%s(ef_attr_value *v, const char *name, %s%sx) {\n",
+                kinds[k].member, list ? "int n, " : "", kinds[k].type);
+        fprintf(to,
+                "    v->name = name;\n    v->kind = %s;\n    v->n = %s;\n    v->as.%s = x;\n}\n",
+                kinds[k].kind, list ? "n" : "0", kinds[k].member);
+    }
 }
 
 static void put_attrs(void) {
@@ -394,6 +401,16 @@ static void put_call(const char *array, const char *count) {
                 attrs, array, count);
         return;
     }
+    if (sig->n_out == 1) { /* straight into the caller's tensor */
+        ident n = out_name(0);
+        fprintf(to,
+                "    int ef_n = 0;\n    ef_tensor ef_drop, *ef_out = %s != NULL ? %s : &ef_drop;\n",
+                n.text, n.text);
+        fprintf(to, "    ef_status *ef_s = ef_call_op(ef_op_, %s, %s, %s, ef_out, 1, &ef_n);\n",
+                attrs, array, count);
+        fprintf(to, "    if (ef_s == NULL && ef_out == &ef_drop) ef_tensor_release(&ef_drop);\n");
+        return;
+    }
     fprintf(to, "    int ef_n = 0;\n    ef_tensor ef_made[%d];\n", sig->n_out);
     fprintf(to, "    ef_tensor *const ef_to[%d] = {", sig->n_out);
     for (int k = 0; k < sig->n_out; k++) fprintf(to, "%s%s", k ? ", " : "", out_name(k).text);
@@ -425,6 +442,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     fputs(preamble, to);
+    put_setters();
     for (int id = 0; id < EF_OP_COUNT; id++) {
         op = ef_op_table[id];
         sig = ef_op_signature(op);

@@ -15,7 +15,7 @@ static double flops(const ef_conv *c) {
 
 /* Up to here our own loops, at a few GFLOP/s but without any preparation, are quicker than
  * execution and reorder; see conv_bench. */
-static const double pays_from = 60e3;
+static const double pays_from = 20e3;
 /* About 20 us on one thread. */
 static const double team_from = 2e6;
 

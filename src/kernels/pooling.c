@@ -4,6 +4,8 @@
 #include "base/pool.h"
 #include "kernels/borrow.h"
 #include "kernels/half.h"
+#include <float.h>
+#include <math.h>
 
 enum { BLOCK = 64 };
 
@@ -13,6 +15,7 @@ typedef struct job {
     void *y, *at;
     int64_t blocks; /* blocks of channels */
     bool pick, wide, whole_batch;
+    double start; /* what every window of ef_max_pool begins with */
 } job;
 
 typedef struct span {
@@ -145,8 +148,24 @@ static ef_status *run_any(job *j, ef_dtype t, ef_range_fn *loop32, ef_range_fn *
     return NULL;
 }
 
+/* In two dimensions TensorFlow begins with the lowest finite number (so -inf and NaN alone give that
+ * number), in three with -inf. */
+static double lowest(const ef_window_box *b, ef_dtype t) {
+    switch (t) {
+    case EF_F16: return b->rank == 3 ? -INFINITY : -65504.0;
+    case EF_BF16: return b->rank == 3 ? -INFINITY : -0x1.FEp127;
+    case EF_F32: return b->rank == 3 ? -INFINITY : -FLT_MAX;
+    case EF_F64: return b->rank == 3 ? -INFINITY : -DBL_MAX;
+    case EF_I8: return INT8_MIN;
+    case EF_I16: return INT16_MIN;
+    case EF_I32: return INT32_MIN;
+    case EF_I64: return (double)INT64_MIN;
+    default: return 0;
+    }
+}
+
 ef_status *ef_max_pool(const ef_window_box *b, ef_dtype t, const void *x, void *y) {
-    job j = {.box = *b, .x = x, .y = y};
+    job j = {.box = *b, .x = x, .y = y, .start = lowest(b, t)};
     int64_t n[3] = {count_in(b), 0, count_out(b)};
     return run_any(&j, t, max_pixels_f32, loops[t].pixels, n);
 }

@@ -74,9 +74,18 @@ static ef_status *add_v1_grad(ef_grad *g) {
     g->din[1] = ef_emit(g->b, "BiasAddGrad", 1, g->dout[0]);
     return NULL;
 }
-/* The bias's gradient came from everywhere, so it goes everywhere: added to nothing. */
+/* The bias's gradient came from everywhere, so it goes everywhere. */
 static ef_status *grad_grad(ef_grad *g) {
-    g->din[0] = ef_emit_like(g, "BiasAdd", NULL, 0, 2, ef_zeros_like(g->b, g->in[0]), g->dout[0]);
+    int rank = g->in[0]->fact.shape.rank;
+    const int64_t tall[EF_MAX_RANK] = {-1, 1, 1, 1, 1, 1, 1, 1};
+    ef_value *v = g->dout[0];
+    if (rank < 0) {
+        g->din[0] = ef_emit_like(g, "BiasAdd", NULL, 0, 2, ef_zeros_like(g->b, g->in[0]), v);
+        return NULL;
+    }
+    int below = rank - 1 - channel_axis(g->attrs, rank);
+    if (below > 0) v = ef_reshape(g->b, v, ef_const_ints(g->b, EF_I32, 1 + below, tall));
+    g->din[0] = ef_broadcast_to_like(g->b, v, g->in[0]);
     return NULL;
 }
 

@@ -168,6 +168,8 @@ static ef_conv_data data_of(const ef_call *c, ef_conv_op what) {
 
 bool ef_conv_call_pays(const ef_call *c, ef_conv_op what) {
     ef_conv d;
+    if (!ef_dtype_in((ef_dtype)c->out[0]->dtype, EF_BIT(F32) | EF_BIT(F16) | EF_BIT(BF16)))
+        return false;
     ef_status *s = ef_conv_describe(c, what, &d);
     ef_status_free(s); /* run will say it again */
     return s == NULL && ef_conv_pays(&d);

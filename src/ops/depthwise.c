@@ -1,0 +1,101 @@
+/* DepthwiseConv2dNative and its two gradients, which are each other's gradients too. */
+#include "ops/build.h"
+#include "ops/conv.h"
+
+EF_CONV_FUNCTIONS(forward, .rank = 2, .depthwise = true, .kind = EF_CONV_FORWARD)
+EF_CONV_FUNCTIONS(input, .rank = 2, .depthwise = true, .kind = EF_CONV_INPUT)
+EF_CONV_FUNCTIONS(filter, .rank = 2, .depthwise = true, .kind = EF_CONV_FILTER)
+
+static ef_status *forward_grad(ef_grad *g) {
+    ef_value *x = g->in[0], *w = g->in[1], *dy = g->dout[0];
+    g->din[0] = ef_emit_like(g, "DepthwiseConv2dNativeBackpropInput", NULL, 0, 3,
+                             ef_shape_value(g->b, x, EF_I32), w, dy);
+    g->din[1] = ef_emit_like(g, "DepthwiseConv2dNativeBackpropFilter", NULL, 0, 3, x,
+                             ef_shape_value(g->b, w, EF_I32), dy);
+    return NULL;
+}
+
+static ef_status *input_grad(ef_grad *g) {
+    ef_value *w = g->in[1], *dy = g->in[2], *ddx = g->dout[0];
+    g->din[1] = ef_emit_like(g, "DepthwiseConv2dNativeBackpropFilter", NULL, 0, 3, ddx,
+                             ef_shape_value(g->b, w, EF_I32), dy);
+    g->din[2] = ef_emit_like(g, "DepthwiseConv2dNative", NULL, 0, 2, ddx, w);
+    return NULL;
+}
+
+static ef_status *filter_grad(ef_grad *g) {
+    ef_value *x = g->in[0], *dy = g->in[2], *ddw = g->dout[0];
+    g->din[0] = ef_emit_like(g, "DepthwiseConv2dNativeBackpropInput", NULL, 0, 3,
+                             ef_shape_value(g->b, x, EF_I32), ddw, dy);
+    g->din[2] = ef_emit_like(g, "DepthwiseConv2dNative", NULL, 0, 2, x, ddw);
+    return NULL;
+}
+
+#define TYPES "T: {half, bfloat16, float, double}"
+#define ATTRS                                                                                      \
+    {                                                                                              \
+        EF_WINDOW_ATTR(strides, "list(int)", NULL), EF_WINDOW_PADDING_EXPLICIT, EF_WINDOW_FORMAT2, \
+            EF_WINDOW_ATTR(dilations, "list(int)", "[1, 1, 1, 1]"),                                \
+    }
+
+const ef_op ef_op_DepthwiseConv2dNative = {
+    EF_NAMED(DepthwiseConv2dNative),
+    .doc = "Slides over the image a filter of its own for each channel; the results, several for "
+           "each input channel if the filter says so, stand side by side.",
+    .in = {"input: T", "filter: T"},
+    .out = {"output: T"},
+    .types = TYPES,
+    .attr = ATTRS,
+    .attr_size = sizeof(ef_window_attrs),
+    .traits = EF_HEAVY,
+    .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
+    .shape = forward_shape,
+    .kernel = EF_CONV_KERNELS(forward, EF_FLOATS),
+    .grad = forward_grad,
+    .examples = {"T[2,5,4,3] T[3,2,3,1] strides=[1,1,1,1] padding='SAME'",
+                 "T[1,6,7,2] T[3,3,2,3] strides=[1,2,2,1] padding='VALID'",
+                 "T[2,2,5,6] T[2,3,2,2] strides=[1,1,1,1] padding='EXPLICIT' "
+                 "explicit_paddings=[0,0,0,0,1,2,0,1] data_format='NCHW'",
+                 "T[1,7,8,2] T[3,2,2,1] strides=[1,1,1,1] padding='SAME' dilations=[1,2,2,1]",
+                 "float[2,16,16,8] float[3,3,8,1] strides=[1,1,1,1] padding='SAME'"},
+};
+
+const ef_op ef_op_DepthwiseConv2dNativeBackpropInput = {
+    EF_NAMED(DepthwiseConv2dNativeBackpropInput),
+    .doc = "Gradient of DepthwiseConv2dNative with respect to its input, whose shape `input_sizes` "
+           "gives.",
+    .in = {"input_sizes: int32", "filter: T", "out_backprop: T"},
+    .out = {"output: T"},
+    .types = TYPES,
+    .attr = ATTRS,
+    .attr_size = sizeof(ef_window_attrs),
+    .traits = EF_HEAVY,
+    .keeps = EF_KEEP_IN(1) | EF_KEEP_IN(2),
+    .shape = input_shape,
+    .kernel = EF_CONV_KERNELS(input, EF_FLOATS),
+    .grad = input_grad,
+    .examples = {"int32[4]{2,5,4,3} T[3,2,3,1] T[2,5,4,3] strides=[1,1,1,1] padding='SAME'",
+                 "int32[4]{1,6,7,2} T[3,3,2,3] T[1,2,3,6] strides=[1,2,2,1] padding='VALID'",
+                 "int32[4]{2,16,16,8} float[3,3,8,1] float[2,16,16,8] strides=[1,1,1,1] "
+                 "padding='SAME'"},
+};
+
+const ef_op ef_op_DepthwiseConv2dNativeBackpropFilter = {
+    EF_NAMED(DepthwiseConv2dNativeBackpropFilter),
+    .doc = "Gradient of DepthwiseConv2dNative with respect to its filter, whose shape "
+           "`filter_sizes` gives.",
+    .in = {"input: T", "filter_sizes: int32", "out_backprop: T"},
+    .out = {"output: T"},
+    .types = TYPES,
+    .attr = ATTRS,
+    .attr_size = sizeof(ef_window_attrs),
+    .traits = EF_HEAVY,
+    .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(2),
+    .shape = filter_shape,
+    .kernel = EF_CONV_KERNELS(filter, EF_FLOATS),
+    .grad = filter_grad,
+    .examples = {"T[2,5,4,3] int32[4]{3,2,3,1} T[2,5,4,3] strides=[1,1,1,1] padding='SAME'",
+                 "T[1,6,7,2] int32[4]{3,3,2,3} T[1,2,3,6] strides=[1,2,2,1] padding='VALID'",
+                 "float[2,16,16,8] int32[4]{3,3,8,1} float[2,16,16,8] strides=[1,1,1,1] "
+                 "padding='SAME'"},
+};

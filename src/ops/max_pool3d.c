@@ -98,8 +98,7 @@ const ef_op ef_op_MaxPool3DGradGrad = {
            "the maxima of its windows.",
     .in = {"orig_input: T", "orig_output: T", "grad: T"},
     .out = {"output: T"},
-    .types = "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, "
-             "uint64}",
+    .types = "T: " TYPES,
     .attr = EF_POOL_ATTRS(EF_WINDOW_PADDING, EF_WINDOW_FORMAT3),
     .attr_size = sizeof(ef_window_attrs),
     .traits = EF_HEAVY,

@@ -163,9 +163,6 @@ ef_value *ef_cast(ef_build *b, ef_value *x, ef_dtype t) {
 ef_value *ef_select(ef_build *b, ef_value *cond, ef_value *x, ef_value *y) {
     return ef_emit(b, "SelectV2", 3, cond, x, y);
 }
-ef_value *ef_zeros_like(ef_build *b, ef_value *x) { return ef_emit(b, "ZerosLike", 1, x); }
-ef_value *ef_ones_like(ef_build *b, ef_value *x) { return ef_emit(b, "OnesLike", 1, x); }
-
 /* Plain transposes; BatchMatMulV2's are conjugate ones, which another conjugate undoes. */
 ef_value *ef_matmul(ef_build *b, ef_value *x, ef_value *y, bool tx, bool ty) {
     if (!x || !y) return NULL;
@@ -202,6 +199,17 @@ static ef_dtype shape_type(const ef_value *x) {
         if (x->fact.shape.dim[d] > INT32_MAX) return EF_I64;
     return EF_I32;
 }
+
+/* Where the shape is known the value itself is not needed. */
+static ef_value *filled_like(ef_build *b, ef_value *x, const char *op, double v) {
+    if (!x) return NULL;
+    if (!ef_shape_known(&x->fact.shape) || !ef_dtype_in(x->fact.dtype, EF_PLAIN))
+        return ef_emit(b, op, 1, x);
+    return ef_emit(b, "Fill", 2, ef_shape_value(b, x, shape_type(x)),
+                   ef_const_number(b, x->fact.dtype, v));
+}
+ef_value *ef_zeros_like(ef_build *b, ef_value *x) { return filled_like(b, x, "ZerosLike", 0); }
+ef_value *ef_ones_like(ef_build *b, ef_value *x) { return filled_like(b, x, "OnesLike", 1); }
 
 ef_value *ef_reshape(ef_build *b, ef_value *x, ef_value *shape) {
     return ef_emit(b, "Reshape", 2, x, shape);
@@ -308,9 +316,7 @@ ef_value *ef_dense(ef_build *b, ef_value *x) {
 }
 
 ef_value *ef_dout(ef_grad *g, int k) {
-    if (g->dout[k] || g->b->failed) return g->b->failed ? NULL : g->dout[k];
-    ef_value *out = g->out[k];
-    if (!ef_shape_known(&out->fact.shape)) return ef_zeros_like(g->b, out);
-    return ef_emit(g->b, "Fill", 2, ef_shape_value(g->b, out, shape_type(out)),
-                   ef_const_number(g->b, out->fact.dtype, 0));
+    if (g->b->failed) return NULL;
+    if (g->dout[k]) return g->dout[k];
+    return ef_zeros_like(g->b, g->out[k]);
 }

@@ -2,6 +2,7 @@
  * variable counts once for every dtype the variable allows; examples are numbered through. */
 #include "ops/example.h"
 #include "base/hash.h"
+#include "ops/list.h"
 #include "ops/signature.h"
 #include <ctype.h>
 #include <math.h>
@@ -51,6 +52,9 @@ static bool is_attr(const char *item) {
     return item[n] == '=';
 }
 
+/* What only the tests read. */
+static bool is_remark(const char *item) { return strncmp(item, "grad=", 5) == 0; }
+
 static int find_var(const ef_op *op, const char *name, size_t n) {
     const ef_signature *s = ef_op_signature(op);
     for (int k = 0; k < s->n_vars; k++)
@@ -65,6 +69,8 @@ static const char *type_word(const char *item, size_t *n) {
         p = strchr(item, '=') + 1;
     else if (strncmp(item, "var(", 4) == 0)
         p = item + 4;
+    else if (strncmp(item, "list(", 5) == 0)
+        p = item + 5;
     *n = 0;
     while (isalnum((unsigned char)p[*n]) || p[*n] == '_') (*n)++;
     return p;
@@ -352,6 +358,35 @@ static ef_status *make_variable(const choice *c, char *item, int at, ef_tensor *
     return s;
 }
 
+static ef_status *fill_list(const choice *c, const char *items, int at, ef_list **out) {
+    char item[ITEM];
+    ef_status *s = NULL;
+    for (int k = 0; !s && next_item(&items, item); k++) {
+        ef_tensor t = {0};
+        if ((s = make_tensor(c, item, EF_ANY, at * 8 + k, &t))) break;
+        ef_shape shape = ef_shape_from(&t);
+        if (k == 0) s = ef_list_make((ef_dtype)t.dtype, &shape, 0, out);
+        for (int d = 0; !s && d < shape.rank; d++) /* elements may differ in some dims */
+            if ((*out)->element.dim[d] != shape.dim[d]) (*out)->element.dim[d] = EF_DIM_UNKNOWN;
+        if (!s) s = ef_list_resize(*out, k + 1);
+        if (!s) s = ef_list_set(*out, k, &t);
+        ef_tensor_release(&t);
+    }
+    return s;
+}
+
+static ef_status *make_list(const choice *c, char *item, int at, ef_tensor *out) {
+    ef_list *l = NULL;
+    size_t n = strlen(item);
+    if (item[n - 1] != ')') return bad(c, item, "a list is written list(dtype[dims] ...)");
+    item[n - 1] = 0;
+    ef_status *s = fill_list(c, item + 5, at, &l);
+    if (!s && !l) s = bad(c, item, "a list needs an element");
+    if (s && l) ef_storage_unref(&l->object.base);
+    if (!s) ef_tensor_from_object(out, EF_VARIANT, &l->object);
+    return s;
+}
+
 /* The dtypes that input `at` may have besides the one written: those of its type variable. */
 static uint32_t place_set(const ef_op *op, int at) {
     const ef_signature *s = ef_op_signature(op);
@@ -416,6 +451,7 @@ static ef_status *fill(const choice *c, ef_example *e, given *g) {
     const char *p = c->text;
     char item[ITEM];
     while (next_item(&p, item)) {
+        if (is_remark(item)) continue;
         if (is_attr(item)) {
             if (g->n == EF_MAX_ATTRS) return bad(c, item, "there are too many attributes");
             memcpy(g->item[g->n], item, sizeof item);
@@ -426,6 +462,8 @@ static ef_status *fill(const choice *c, ef_example *e, given *g) {
         ef_tensor *t = &e->in[e->n_in];
         if (strncmp(item, "var(", 4) == 0)
             EF_TRY(make_variable(c, item, e->n_in, t));
+        else if (strncmp(item, "list(", 5) == 0)
+            EF_TRY(make_list(c, item, e->n_in, t));
         else
             EF_TRY(make_tensor(c, item, place_set(c->op, e->n_in), e->n_in, t));
         e->n_in++;
@@ -454,6 +492,15 @@ ef_status *ef_example_make(const ef_op *op, int k, uint64_t seed, ef_example *ou
 }
 ef_status *ef_example_make_wide(const ef_op *op, int k, uint64_t seed, ef_example *out) {
     return make(op, k, seed, true, out);
+}
+
+ef_example_grad ef_example_gradient(const ef_op *op, int k) {
+    char room[400];
+    choice c;
+    if (!choose(op, k, &c, room, sizeof room)) return EF_GRAD_NOT;
+    return strstr(c.text, "grad=no")      ? EF_GRAD_NOT
+           : strstr(c.text, "grad=first") ? EF_GRAD_FIRST
+                                          : EF_GRAD_ALL;
 }
 
 void ef_example_name(const ef_op *op, int k, char *out, size_t n) {

@@ -7,9 +7,13 @@
  *   "var(float[2,3])"              a resource: a fresh variable holding such a value
  *   "... axis=1 padding='SAME' strides=[1,2,2,1] DstT=int32"      attributes
  * Items are separated by spaces; arguments that stand for several tensors are just written out.
- * Type variables also stand for their choice in attributes ("dtype=T"); a tensor attribute is written
- * like an input ("value=float[2]{1,2}"). Complex values are written "1+2j".
- * Random floats are distinct and away from zero, so that finite differences see no kink. */
+ *   "list(float[3] float[3])"      a TensorList of such elements
+ *   "... grad=no"       its gradient is TensorFlow's, which is not the derivative there (or not one
+ *                       that differences can see): not compared with differences
+ *   "... grad=first"    TensorFlow follows only the gradient of output 0
+ * Type variables also stand for their choice in attributes ("dtype=T"); a tensor attribute is
+ * written like an input ("value=float[2]{1,2}"). Complex values are written "1+2j". Random floats
+ * are distinct and away from zero, so that finite differences see no kink. */
 #ifndef EF_OPS_EXAMPLE_H
 #define EF_OPS_EXAMPLE_H
 #include "ops/op.h"
@@ -23,9 +27,11 @@ typedef struct ef_example {
 /* How many examples the op has (made-up ones included), dtype choices counted apart. */
 int ef_example_count(const ef_op *op);
 ef_status *ef_example_make(const ef_op *op, int k, uint64_t seed, ef_example *out);
-/* The same with float32 widened to float64 and complex64 to complex128 wherever the op's notation has
- * a choice: what finite differences need. */
+/* The same with float32 widened to float64 and complex64 to complex128 wherever the op's notation
+ * has a choice: what finite differences need. */
 ef_status *ef_example_make_wide(const ef_op *op, int k, uint64_t seed, ef_example *out);
+typedef enum ef_example_grad { EF_GRAD_ALL, EF_GRAD_FIRST, EF_GRAD_NOT } ef_example_grad;
+ef_example_grad ef_example_gradient(const ef_op *op, int k); /* what grad= says */
 /* "Sum #3 (float[2,3] int32[]{1} keep_dims=true)": for messages. */
 void ef_example_name(const ef_op *op, int k, char *out, size_t n);
 void ef_example_free(ef_example *e);

@@ -14,26 +14,33 @@ int ef_alloc_refuse(void) {
     return 1;
 }
 
+/* A size beyond any machine is an error of arithmetic; sanitizers end the program over it. */
+static int absurd(size_t n) { return n > (size_t)1 << 39; }
+
 static void *counted(void *p) {
     made += p != NULL;
     return p;
 }
 
-void *ef_malloc(size_t n) { return ef_alloc_refuse() ? NULL : counted(malloc(n ? n : 1)); }
+void *ef_malloc(size_t n) {
+    return absurd(n) || ef_alloc_refuse() ? NULL : counted(malloc(n ? n : 1));
+}
 
 void *ef_calloc(size_t count, size_t size) {
     if (count == 0 || size == 0) count = size = 1;
+    if (absurd(count) || absurd(size) || size > SIZE_MAX / count || absurd(count * size))
+        return NULL;
     return ef_alloc_refuse() ? NULL : counted(calloc(count, size));
 }
 
 void *ef_realloc(void *p, size_t n) {
-    return ef_alloc_refuse() ? NULL : counted(realloc(p, n ? n : 1));
+    return absurd(n) || ef_alloc_refuse() ? NULL : counted(realloc(p, n ? n : 1));
 }
 
 void ef_free(void *p) { free(p); }
 
 void *ef_malloc_aligned(size_t n) {
-    if (n > SIZE_MAX - 64 || ef_alloc_refuse()) return NULL;
+    if (absurd(n) || ef_alloc_refuse()) return NULL;
     size_t whole = (n + 63) / 64 * 64; /* aligned_alloc wants a multiple of the alignment */
     return counted(aligned_alloc(64, whole ? whole : 64));
 }

@@ -35,7 +35,10 @@ static inline ef_storage *ef_storage_ref(ef_storage *s) {
     return s;
 }
 static inline void ef_storage_unref(ef_storage *s) {
-    if (atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1) s->end(s);
+    /* A sole owner cannot be joined by another, so it need not pay for the locked instruction. */
+    if (atomic_load_explicit(&s->refs, memory_order_acquire) == 1 ||
+        atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1)
+        s->end(s);
 }
 static inline bool ef_storage_sole(const ef_storage *s) {
     return atomic_load_explicit(&s->refs, memory_order_acquire) == 1;

@@ -1,0 +1,80 @@
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/array.h"
+#include "check.h"
+
+EF_TEST(gives_distinct_aligned_memory) {
+    ef_arena a = {0};
+    unsigned char *p[300];
+    for (int i = 0; i < 300; i++) {
+        p[i] = ef_arena_alloc(&a, (size_t)(i * 7 % 200));
+        CHECK(p[i] && (uintptr_t)p[i] % 16 == 0);
+        memset(p[i], i & 255, (size_t)(i * 7 % 200));
+    }
+    char *big = ef_arena_zalloc(&a, 1000000);
+    CHECK(big && big[0] == 0 && big[999999] == 0);
+    CHECK_TEXT(ef_arena_strdup(&a, "hello"), "hello");
+    for (int i = 0; i < 300; i++)
+        for (int k = 0; k < i * 7 % 200; k++) CHECK_INT(p[i][k], i & 255);
+    CHECK(a.bytes >= 1000000);
+    ef_arena_free(&a);
+    CHECK(a.chunk == NULL && a.bytes == 0);
+}
+
+EF_TEST(reset_keeps_the_largest_chunk) {
+    ef_arena a = {0};
+    for (int i = 0; i < 5000; i++) CHECK(ef_arena_alloc(&a, 100));
+    ef_arena_reset(&a);
+    size_t kept = a.bytes;
+    CHECK(kept >= 100000);
+    uint64_t before = ef_alloc_count();
+    for (int i = 0; i < 800; i++) CHECK(ef_arena_alloc(&a, 100));
+    CHECK_INT(ef_alloc_count(), before);
+    CHECK_INT(a.bytes, kept);
+    ef_arena_free(&a);
+    ef_arena_reset(&a);
+    CHECK(ef_arena_alloc(&a, 1));
+    ef_arena_free(&a);
+}
+
+EF_TEST(failure_leaves_it_usable) {
+    ef_arena a = {0};
+    CHECK(ef_arena_alloc(&a, SIZE_MAX) == NULL);
+    CHECK(ef_arena_alloc(&a, SIZE_MAX - 40) == NULL);
+    ef_alloc_fail_at(1);
+    CHECK(ef_arena_alloc(&a, 10) == NULL);
+    CHECK(ef_arena_alloc(&a, 10));
+    ef_alloc_fail_at(1);
+    CHECK(ef_arena_alloc(&a, 100000) == NULL);
+    ef_alloc_fail_at(0);
+    CHECK(ef_arena_alloc(&a, 10));
+    ef_arena_free(&a);
+}
+
+EF_TEST(arrays_grow_by_doubling) {
+    int *items = NULL;
+    size_t n = 0, cap = 0;
+    uint64_t before = ef_alloc_count();
+    for (; n < 10000; n++) {
+        CHECK_OK(EF_GROW(&items, &cap, n + 1));
+        items[n] = (int)n;
+    }
+    CHECK(ef_alloc_count() - before < 16);
+    for (size_t i = 0; i < n; i++) CHECK_INT(items[i], i);
+    int *old = items;
+    size_t old_cap = cap;
+    CHECK_FAILS(EF_GROW(&items, &cap, SIZE_MAX / 2), EF_NO_MEMORY, "");
+    ef_alloc_fail_at(1);
+    CHECK_FAILS(EF_GROW(&items, &cap, cap + 1), EF_NO_MEMORY, "bytes");
+    ef_alloc_fail_at(0);
+    CHECK(items == old && cap == old_cap);
+    ef_free(items);
+}
+
+int main(void) {
+    EF_RUN(gives_distinct_aligned_memory);
+    EF_RUN(reset_keeps_the_largest_chunk);
+    EF_RUN(failure_leaves_it_usable);
+    EF_RUN(arrays_grow_by_doubling);
+    return EF_VERDICT();
+}

@@ -1,0 +1,176 @@
+#include "base/pool.h"
+#include "base/quota.h"
+#include "check.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { N = 100000 };
+static const double heavy = 1e6; /* nanoseconds per item: enough for any team */
+
+typedef struct sum {
+    unsigned char seen[N];
+    atomic_int ranges, ragged;
+    int64_t n, grain;
+} sum;
+
+static void visit(void *arg, int64_t begin, int64_t end) {
+    sum *s = arg;
+    atomic_fetch_add(&s->ranges, 1);
+    if (begin % s->grain != 0 || (end % s->grain != 0 && end != s->n))
+        atomic_fetch_add(&s->ragged, 1);
+    for (int64_t i = begin; i < end; i++) s->seen[i]++;
+}
+
+static bool covers(int64_t n, int64_t grain, double cost) {
+    sum *s = calloc(1, sizeof *s);
+    s->n = n;
+    s->grain = grain;
+    ef_parallel(n, grain, cost, visit, s);
+    bool good = s->ragged == 0 && s->ranges <= ef_quota_affinity();
+    for (int64_t i = 0; i < N; i++) good = good && s->seen[i] == (i < n);
+    free(s);
+    return good;
+}
+
+EF_TEST(covers_every_item_once) {
+    static const int64_t sizes[] = {0, 1, 2, 3, 63, 64, 65, 1000, N};
+    static const int64_t grains[] = {1, 7, 64, 5000, N};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t k = 0; k < sizeof grains / sizeof *grains; k++) {
+            CHECK(covers(sizes[i], grains[k], heavy));
+            CHECK(covers(sizes[i], grains[k], 0.01));
+        }
+}
+
+static void inner(void *arg, int64_t begin, int64_t end) {
+    (void)begin;
+    (void)end;
+    if (ef_pool_size() != 1) atomic_store((atomic_bool *)arg, false);
+}
+
+static void outer(void *arg, int64_t begin, int64_t end) {
+    (void)begin;
+    (void)end;
+    ef_parallel(1000, 1, heavy, inner, arg);
+}
+
+EF_TEST(nested_work_stays_inside) {
+    if (ef_pool_size() < 2) SKIP("one processor");
+    atomic_bool good = true;
+    ef_parallel(8, 1, heavy * 100, outer, &good);
+    CHECK(good);
+}
+
+EF_TEST(honours_the_wish) {
+    int whole = ef_pool_size();
+    CHECK(whole >= 1);
+    ef_pool_limit(1);
+    CHECK_INT(ef_pool_size(), 1);
+    ef_pool_limit(100000);
+    CHECK_INT(ef_pool_size(), whole);
+    ef_pool_limit(0);
+    CHECK_INT(ef_pool_size(), whole);
+}
+
+EF_TEST(several_callers_share) {
+    int whole = ef_pool_size();
+    ef_pool_enter();
+    CHECK_INT(ef_pool_size(), whole);
+    ef_pool_enter();
+    CHECK_INT(ef_pool_size(), 1);
+    ef_pool_leave();
+    CHECK_INT(ef_pool_size(), whole);
+    ef_pool_leave();
+}
+
+static void *caller(void *arg) {
+    for (int i = 0; i < 50; i++) {
+        ef_pool_enter();
+        if (!covers(5000, 10, heavy)) atomic_store((atomic_bool *)arg, false);
+        ef_pool_leave();
+    }
+    return NULL;
+}
+
+EF_TEST(threads_at_once) {
+    atomic_bool good = true;
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++) CHECK(pthread_create(&t[i], NULL, caller, &good) == 0);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
+    CHECK(good);
+}
+
+EF_TEST(a_forked_child_works_alone) {
+    CHECK(covers(1000, 1, heavy));
+    fflush(stdout);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        ef_pool_lend(8);
+        _exit(ef_pool_size() == 1 && covers(1000, 1, heavy) ? 0 : 1);
+    }
+    int how = 1;
+    CHECK(waitpid(child, &how, 0) == child);
+    CHECK_INT(how, 0);
+}
+
+/* ---- quotas, read from a made-up /proc and /sys ---- */
+
+static char root[64];
+
+static void write_file(const char *path, const char *text) {
+    char whole[256];
+    snprintf(whole, sizeof whole, "%s%s", root, path);
+    for (char *slash = strchr(whole + strlen(root) + 1, '/'); slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(whole, 0700);
+        *slash = '/';
+    }
+    FILE *f = fopen(whole, "w");
+    if (f == NULL) return;
+    fputs(text, f);
+    fclose(f);
+}
+
+EF_TEST(reads_quotas) {
+    snprintf(root, sizeof root, "/tmp/ef_quota_XXXXXX");
+    CHECK(mkdtemp(root));
+    CHECK_INT(ef_quota_cgroup(root), 0);
+    write_file("/proc/self/cgroup", "0::/a/b\n");
+    CHECK_INT(ef_quota_cgroup(root), 0);
+    write_file("/sys/fs/cgroup/cpu.max", "max 100000\n");
+    CHECK_INT(ef_quota_cgroup(root), 0);
+    write_file("/sys/fs/cgroup/a/cpu.max", "150000 100000\n");
+    CHECK_INT(ef_quota_cgroup(root), 2);
+    write_file("/sys/fs/cgroup/a/b/cpu.max", "700000 100000\n");
+    CHECK_INT(ef_quota_cgroup(root), 2);
+    write_file("/proc/self/cgroup", "5:memory:/x\n4:cpu,cpuacct:/x\n");
+    CHECK_INT(ef_quota_cgroup(root), 0);
+    write_file("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "50000\n");
+    write_file("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+    CHECK_INT(ef_quota_cgroup(root), 1);
+    write_file("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
+    CHECK_INT(ef_quota_cgroup(root), 0);
+    write_file("/proc/self/cgroup", "nonsense\n:\n::\n");
+    CHECK_INT(ef_quota_cgroup(root), 0);
+    char command[96];
+    snprintf(command, sizeof command, "rm -r %s", root);
+    CHECK(system(command) == 0);
+    CHECK(ef_quota_affinity() >= 1);
+}
+
+int main(void) {
+    EF_RUN(covers_every_item_once);
+    EF_RUN(nested_work_stays_inside);
+    EF_RUN(honours_the_wish);
+    EF_RUN(several_callers_share);
+    EF_RUN(threads_at_once);
+    EF_RUN(a_forked_child_works_alone);
+    EF_RUN(reads_quotas);
+    return EF_VERDICT();
+}

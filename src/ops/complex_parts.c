@@ -124,5 +124,5 @@ const ef_op ef_op_Complex = {
     .pick_tile = complex_pick,
     .grad = complex_grad,
     .examples = {"double[2,3] double[3] Tout=complex128", "double[2] double[] Tout=complex128",
-                 "float[] float[]", "float[0,2] float[2]"},
+                 "float[0,2] float[2]"},
 };

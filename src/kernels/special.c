@@ -1,0 +1,247 @@
+/* Special functions. Each is the textbook pair of a series near the origin and an expansion far
+ * from it; see the functions for where they meet. */
+#include "kernels/special.h"
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+
+#define PI 3.14159265358979323846
+#define EPS DBL_EPSILON
+enum { MAX_TERMS = 20000 }; /* series end long before, but for arguments of many millions */
+
+double ef_lgamma(double x) {
+    int sign;
+    return lgamma_r(x, &sign); /* lgamma itself writes a global */
+}
+
+/* Numerators of the Bernoulli numbers' series: B(2k), k = 1, 2, ... */
+static const double bernoulli[] = {1.0 / 6,       -1.0 / 30,       1.0 / 42,      -1.0 / 30,
+                                   5.0 / 66,      -691.0 / 2730,   7.0 / 6,       -3617.0 / 510,
+                                   43867.0 / 798, -174611.0 / 330, 854513.0 / 138};
+enum { BERNOULLIS = sizeof bernoulli / sizeof *bernoulli };
+
+/* ---- gamma and its derivatives --------------------------------------------------------------- */
+
+double ef_digamma(double x) {
+    double shift = 0;
+    if (x <= 0) { /* reflected at 1/2; poles at 0, -1, -2, ... */
+        double whole = floor(x);
+        if (whole == x || x == -INFINITY) return NAN;
+        double part = x - whole; /* cot(pi x) from the distance to the nearest whole number */
+        if (part > 0.5) part -= 1;
+        shift = part == 0.5 ? 0 : -PI / tan(PI * part);
+        x = 1 - x;
+    }
+    if (x == INFINITY || x != x) return x;
+    for (; x < 10; x++) shift -= 1 / x;
+    double z = 1 / (x * x), power = z, sum = 0;
+    for (int k = 0; k < 8; k++, power *= z) sum += bernoulli[k] / (2 * (k + 1)) * power;
+    return shift + log(x) - 0.5 / x - sum;
+}
+
+double ef_zeta(double x, double q) {
+    if (x == 1) return INFINITY;
+    if (!(x > 1) || q != q) return NAN;
+    if (q <= 0) {
+        if (q == floor(q)) return fmod(x, 2) == 0 ? INFINITY : NAN; /* a pole of either sign */
+        if (x != floor(x)) return NAN;                              /* roots of negative numbers */
+    }
+    double sum = 0;
+    for (; q < 10; q++) {
+        double term = pow(q, -x);
+        sum += term;
+        if (q > 0 && term < EPS / 4 * sum) return sum;
+    }
+    /* Euler and Maclaurin take the rest */
+    double term = pow(q, -x), factor = x;
+    sum += term * q / (x - 1) + 0.5 * term;
+    term /= q;
+    for (int k = 0; k < BERNOULLIS; k++) {
+        double add = bernoulli[k] * factor * term;
+        for (int j = 2; j <= 2 * (k + 1); j++) add /= j;
+        sum += add;
+        if (fabs(add) < EPS / 4 * fabs(sum)) break;
+        factor *= (x + 2 * k + 1) * (x + 2 * k + 2);
+        term /= q * q;
+    }
+    return sum;
+}
+
+double ef_polygamma(double n, double x) {
+    if (!(n >= 0) || n != floor(n)) return NAN;
+    if (n == 0) return ef_digamma(x);
+    double size = exp(ef_lgamma(n + 1)) * ef_zeta(n + 1, x);
+    return fmod(n, 2) == 0 ? -size : size;
+}
+
+/* ---- incomplete gamma ------------------------------------------------------------------------ */
+
+/* x^a e^-x / gamma(a); for large a from the distance to the peak, where the plain logarithms would
+ * cancel. */
+static double gamma_density(double a, double x) {
+    if (a < 20) return exp(a * log(x) - x - ef_lgamma(a));
+    double off = (x - a) / a, r = 1 / a;
+    double stirling =
+        1 + r * (1.0 / 12 + r * (1.0 / 288 + r * (-139.0 / 51840 + r * (-571.0 / 2488320))));
+    double shape = fabs(off) < 0.5 ? log1p(off) - off : log(x / a) - off;
+    return sqrt(a / (2 * PI)) * exp(a * shape) / stirling;
+}
+
+/* sum of x^n / ((a+1) ... (a+n)), and its derivative by a */
+static double gamma_series(double a, double x, double *slope) {
+    double sum = 1, term = 1, term_slope = 0;
+    *slope = 0;
+    for (int n = 1; n < MAX_TERMS; n++) {
+        double f = x / (a + n);
+        term_slope = (term_slope - term / (a + n)) * f;
+        term *= f;
+        sum += term;
+        *slope += term_slope;
+        if (term <= EPS * sum && fabs(term_slope) <= EPS * fabs(*slope)) break;
+    }
+    return sum;
+}
+
+/* The continued fraction of the upper function, by its convergents p/q, and its derivative by a. */
+static double gamma_fraction(double a, double x, double *slope) {
+    double y = 1 - a, z = x + y + 1;
+    double p2 = 1, q2 = x, p1 = x + 1, q1 = z * x, value = p1 / q1;
+    double dp2 = 0, dq2 = 0, dp1 = 0, dq1 = -x, d = (dp1 - value * dq1) / q1;
+    for (int c = 1; c < MAX_TERMS; c++) {
+        y += 1;
+        z += 2;
+        double yc = y * c;
+        double p = p1 * z - p2 * yc, q = q1 * z - q2 * yc;
+        double dp = dp1 * z - p1 - dp2 * yc + p2 * c, dq = dq1 * z - q1 - dq2 * yc + q2 * c;
+        p2 = p1, p1 = p, q2 = q1, q1 = q, dp2 = dp1, dp1 = dp, dq2 = dq1, dq1 = dq;
+        if (q != 0) {
+            double next = p / q, next_d = (dp - next * dq) / q;
+            bool done =
+                fabs(next - value) <= EPS * fabs(next) && fabs(next_d - d) <= EPS * fabs(next_d);
+            value = next;
+            d = next_d;
+            if (done) break;
+        }
+        if (fabs(p) > 1e100) { /* keep the convergents in range */
+            p2 *= 1e-100, p1 *= 1e-100, q2 *= 1e-100, q1 *= 1e-100;
+            dp2 *= 1e-100, dp1 *= 1e-100, dq2 *= 1e-100, dq1 *= 1e-100;
+        }
+    }
+    *slope = d;
+    return value;
+}
+
+static bool near_origin(double a, double x) { return x <= 1 || x <= a; }
+
+double ef_igamma(double a, double x) {
+    double slope;
+    if (a != a || x != x || x < 0 || a <= 0) return x == 0 && a == a ? 0 : NAN;
+    if (x == 0 || a == INFINITY) return a == INFINITY && x == INFINITY ? NAN : 0;
+    if (x == INFINITY) return 1;
+    if (near_origin(a, x)) return gamma_density(a, x) / a * gamma_series(a, x, &slope);
+    return 1 - gamma_density(a, x) * gamma_fraction(a, x, &slope);
+}
+double ef_igammac(double a, double x) {
+    double slope;
+    if (a != a || x != x || x < 0 || a <= 0) return NAN;
+    if (x == 0 || a == INFINITY) return a == INFINITY && x == INFINITY ? NAN : 1;
+    if (x == INFINITY) return 0;
+    if (near_origin(a, x)) return 1 - gamma_density(a, x) / a * gamma_series(a, x, &slope);
+    return gamma_density(a, x) * gamma_fraction(a, x, &slope);
+}
+double ef_igamma_grad_a(double a, double x) {
+    double slope;
+    if (a != a || x != x || x < 0 || a <= 0) return NAN;
+    if (x == 0 || x == INFINITY) return 0;
+    double density = gamma_density(a, x);
+    if (near_origin(a, x)) {
+        double sum = gamma_series(a, x, &slope);
+        return density / a * (slope + sum * (log(x) - ef_digamma(a) - 1 / a));
+    }
+    double value = gamma_fraction(a, x, &slope);
+    return -density * (slope + value * (log(x) - ef_digamma(a)));
+}
+
+/* ---- incomplete beta ------------------------------------------------------------------------- */
+
+/* Lentz's evaluation of the continued fraction; converges fast for x below the mean. */
+static double beta_fraction(double a, double b, double x) {
+    const double tiny = 1e-300;
+    double c = 1, d = 1 - (a + b) * x / (a + 1);
+    d = 1 / (fabs(d) < tiny ? tiny : d);
+    double h = d;
+    for (int m = 1; m < MAX_TERMS; m++) {
+        double step[2] = {m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+                          -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))};
+        double change = 1;
+        for (int k = 0; k < 2; k++) {
+            d = 1 + step[k] * d;
+            d = 1 / (fabs(d) < tiny ? tiny : d);
+            c = 1 + step[k] / c;
+            c = fabs(c) < tiny ? tiny : c;
+            change = c * d;
+            h *= change;
+        }
+        if (fabs(change - 1) <= EPS) break;
+    }
+    return h;
+}
+double ef_betainc(double a, double b, double x) {
+    if (a != a || b != b || x != x || a <= 0 || b <= 0 || x < 0 || x > 1) return NAN;
+    if (x == 0 || x == 1) return x;
+    double front = exp(a * log(x) + b * log1p(-x) + ef_lgamma(a + b) - ef_lgamma(a) - ef_lgamma(b));
+    if (x < (a + 1) / (a + b + 2)) return front / a * beta_fraction(a, b, x);
+    return 1 - front / b * beta_fraction(b, a, 1 - x);
+}
+
+/* ---- inverses of the error function ---------------------------------------------------------- */
+
+/* y >= 0 with erf(y) = x and erfc(y) = tail (both given, as one of them is the exact one): a guess
+ * from the logarithm of the tail, then Halley's steps. */
+static double erf_inverse(double x, double tail) {
+    double w = log(tail * (2 - tail)), t = 2 / (PI * 0.147) + w / 2;
+    double y = sqrt(sqrt(t * t - w / 0.147) - t);
+    for (int k = 0; k < 3; k++) {
+        double miss = x < 0.5 ? erf(y) - x : tail - erfc(y);
+        double newton = miss / (2 / sqrt(PI) * exp(-y * y));
+        y -= newton / (1 + y * newton);
+    }
+    return y;
+}
+double ef_erfinv(double x) {
+    double size = fabs(x);
+    if (size == 0) return x;
+    if (size >= 1 || x != x) return size == 1 ? copysign(INFINITY, x) : NAN;
+    return copysign(erf_inverse(size, 1 - size), x);
+}
+double ef_ndtri(double p) {
+    if (!(p > 0 && p < 1)) return p == 0 ? -INFINITY : p == 1 ? INFINITY : NAN;
+    double tail = 2 * (p < 0.5 ? p : 1 - p);
+    double y = tail == 1 ? 0 : sqrt(2) * erf_inverse(1 - tail, tail);
+    return p < 0.5 ? -y : y;
+}
+
+/* ---- Bessel functions ------------------------------------------------------------------------ */
+
+/* e^-x I_v(x), x >= 0: the power series has no cancellation; from 25 on the asymptotic one reaches
+ * full precision. */
+static double bessel_ie(int v, double x) {
+    if (x == INFINITY) return 0;
+    if (x < 25) {
+        double z = x * x / 4, term = v == 0 ? 1 : x / 2, sum = term;
+        for (int k = 1; k < 200 && term > EPS / 4 * sum; k++) {
+            term *= z / (k * (double)(k + v));
+            sum += term;
+        }
+        return sum * exp(-x);
+    }
+    double sum = 1, term = 1, mu = 4.0 * v * v;
+    for (int k = 1; k < 60; k++) {
+        term *= ((2 * k - 1) * (2.0 * k - 1) - mu) / (k * 8 * x);
+        sum += term;
+        if (fabs(term) < EPS / 4 * sum) break;
+    }
+    return sum / sqrt(2 * PI * x);
+}
+double ef_bessel_i0e(double x) { return x != x ? x : bessel_ie(0, fabs(x)); }
+double ef_bessel_i1e(double x) { return x != x ? x : copysign(bessel_ie(1, fabs(x)), x); }

@@ -1,0 +1,19 @@
+/* Special functions, one element at a time, computed in double: floats then come out right to the
+ * last bit but one. Outside their domain they give NaN (or the infinity of a pole), never an error.
+ */
+#ifndef EF_KERNELS_SPECIAL_H
+#define EF_KERNELS_SPECIAL_H
+
+double ef_lgamma(double x);              /* log |gamma(x)|; safe on any thread */
+double ef_digamma(double x);             /* its derivative */
+double ef_polygamma(double n, double x); /* n-th derivative of digamma; n a whole number >= 0 */
+double ef_zeta(double x, double q);      /* sum of (q + k)^-x over k >= 0; x > 1 */
+double ef_igamma(double a, double x);    /* lower incomplete gamma, divided by gamma(a) */
+double ef_igammac(double a, double x);   /* 1 - igamma */
+double ef_igamma_grad_a(double a, double x);
+double ef_betainc(double a, double b, double x); /* regularised incomplete beta */
+double ef_erfinv(double x);
+double ef_ndtri(double p);      /* quantile of the normal distribution */
+double ef_bessel_i0e(double x); /* exp(-|x|) I0(x) */
+double ef_bessel_i1e(double x);
+#endif

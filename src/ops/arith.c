@@ -128,7 +128,7 @@ const ef_op ef_op_MulNoNan = {
     .cl = "y == 0 ? 0 : x * y",
     .grad = mul_no_nan_grad,
     .examples = {"float[2,3] float[3]", "double[2,1,3] double[2,1]", "half[] half[4]",
-                 "bfloat16[0,3] bfloat16[3]"},
+                 "bfloat16[0,3] bfloat16[3]", "complex64[2] complex64[2] grad=no"},
 };
 
 EF_WRAPS2(squared_difference, (x - y) * 1u * (x - y))
@@ -153,7 +153,7 @@ const ef_op ef_op_SquaredDifference = {
     .cl = "(x - y) * (x - y)",
     .grad = squared_difference_grad,
     .examples = {"float[2,3] float[3]", "double[2,1,3] double[2,1]", "int32[] int32[4]",
-                 "half[0,3] half[3]"},
+                 "half[0,3] half[3]", "complex64[2] complex64[2] grad=no"},
 };
 
 /* ---- quotients ------------------------------------------------------------------------------- */
@@ -227,7 +227,7 @@ const ef_op ef_op_Xdivy = {
     .cl = "x == 0 ? x : x / y",
     .grad = xdivy_grad,
     .examples = {"float[2,3] float[3]", "double[2,1,3] double[2,1]", "half[] half[4]",
-                 "bfloat16[0,3] bfloat16[3]"},
+                 "bfloat16[0,3] bfloat16[3]", "complex64[2] complex64[2] grad=no"},
 };
 
 /* Logarithms first, choice after: a call inside a branch would not be vectorised. */
@@ -262,7 +262,8 @@ const ef_op ef_op_Xlogy = {
     .tile = xlogy_tiles,
     .cl = "x == 0 ? x : x * log(y)",
     .grad = xlogy_grad,
-    .examples = {"float[2,3] float[3]:0.5..3", "double[] double[4]:0.5..2", "half[0,3] half[3]"},
+    .examples = {"float[2,3] float[3]:0.5..3", "double[] double[4]:0.5..2", "half[0,3] half[3]",
+                 "complex128[2] complex128[2] grad=no"},
 };
 const ef_op ef_op_Xlog1py = {
     EF_BINARY(Xlog1py, "Computes `x * log(1 + y)`; 0 wherever `x` is 0."),
@@ -272,7 +273,8 @@ const ef_op ef_op_Xlog1py = {
     .tile = xlog1py_tiles,
     .cl = "x == 0 ? x : x * log1p(y)",
     .grad = xlog1py_grad,
-    .examples = {"float[2,3] float[3]:0.5..3", "double[] double[4]:0.5..2", "half[0,3] half[3]"},
+    .examples = {"float[2,3] float[3]:0.5..3", "double[] double[4]:0.5..2", "half[0,3] half[3]",
+                 "complex128[2] complex128[2] grad=no"},
 };
 
 /* ---- extremes -------------------------------------------------------------------------------- */

@@ -95,10 +95,11 @@ OF_COMPLEX(C128, ef_c128, F64, creal)
 #define OF_HALF(F)                                                                               \
     OF_HALF_TO(F, I8, 1)                                                                         \
     OF_HALF_TO(F, I16, 2)                                                                        \
-    OF_HALF_TO(F, I32, 4) OF_HALF_TO(F, I64, 8) OF_HALF_TO(F, U8, 1) OF_HALF_TO(F, U16, 2)       \
-        OF_HALF_TO(F, U32, 4) OF_HALF_TO(F, U64, 8) OF_HALF_TO(F, BOOL, 1) OF_HALF_TO(F, F32, 4) \
-            OF_HALF_TO(F, F64, 8) OF_HALF_TO(F, C64, 8) OF_HALF_TO(F, C128, 16)                  \
-                OF_HALF_TO(F, F16, 2) OF_HALF_TO(F, BF16, 2)
+    OF_HALF_TO(F, I32, 4)                                                                        \
+    OF_HALF_TO(F, I64, 8) OF_HALF_TO(F, U8, 1) OF_HALF_TO(F, U16, 2) OF_HALF_TO(F, U32, 4)       \
+        OF_HALF_TO(F, U64, 8) OF_HALF_TO(F, BOOL, 1) OF_HALF_TO(F, F32, 4) OF_HALF_TO(F, F64, 8) \
+            OF_HALF_TO(F, C64, 8) OF_HALF_TO(F, C128, 16) OF_HALF_TO(F, F16, 2)                  \
+                OF_HALF_TO(F, BF16, 2)
 OF_HALF(F16)
 OF_HALF(BF16)
 
@@ -191,7 +192,8 @@ const ef_op ef_op_Cast = {
     .grad = cast_grad,
     .examples = {"float[2,3] DstT=double", "float[5]{-1.5,2.5,1e20,0,nan} DstT=int32",
                  "int32[4]{300,-1,0,7} DstT=uint8", "int16[] DstT=bfloat16",
-                 "complex64[2] DstT=float", "half[0,3] DstT=int64", "bool[3] DstT=complex128"},
+                 "complex64[2] DstT=float", "half[0,3] DstT=int64", "bool[3] DstT=complex128",
+                 "float[3] DstT=half Truncate=true grad=no"},
 };
 
 /* ---- Bitcast --------------------------------------------------------------------------------- */

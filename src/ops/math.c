@@ -52,7 +52,7 @@ EF_TILE_TABLE(sign) = {EF_ROWS_SIGNED(sign) EF_ROWS_FLOAT(sign) EF_ROWS_COMPLEX(
 EF_UNARY_GRAD(sign, ef_zeros_like(b, dy))
 RECORD(Sign, sign, EF_T_SIGNED, EF_KEEP_NONE, "sign(x)",
        "-1, 0 or 1 as `x` is negative, zero or positive; complex numbers are scaled to length 1.",
-       "float[2,3]", "int32[5]{-3,0,2,9,-1}", "double[]", "half[0,3]")
+       "float[2,3]", "int32[5]{-3,0,2,9,-1}", "double[]", "half[0,3]", "complex64[2] grad=no")
 
 EF_WRAPS1(square, x * 1u * x)
 EF_FLOATS1(square, x *x, x *x)

@@ -66,7 +66,7 @@ static ef_value *number_like(ef_build *b, ef_value *v, double k) {
 EF_UNARY_GRAD(lgamma, ef_mul(b, dy, E1("Digamma", x)))
 SPECIAL1(Lgamma, lgamma, ef_lgamma(x), KEEP_X,
          "The logarithm of the absolute value of the gamma function of `x`.", "T[2,3]:0.5..4",
-         "T[]:1..2", "T[0,3]", "float[4]{-1,0,-0.5,inf}")
+         "T[]:1..2", "T[0,3]", "double[2]{-0.5,-1.25}")
 static ef_status *digamma_grad(ef_grad *g) { /* Polygamma exists for float and double only */
     ef_build *b = g->b;
     ef_dtype t = g->in[0]->fact.dtype, wide = t == EF_F64 ? EF_F64 : EF_F32;
@@ -87,7 +87,7 @@ static ef_status *polygamma_grad(ef_grad *g) {
 #define T_FULL "T: {float, double}"
 SPECIAL2(Polygamma, polygamma, "a", "x", T_FULL, ef_polygamma(x, y), KEEP_BOTH,
          "The derivative of order `a`, a whole number, of Digamma at `x`; shapes broadcast.",
-         "T[3]{0,1,2} T[2,3]:0.5..4", "T[]{1} T[]:1..2", "T[0] T[]{1}")
+         "T[3]{0,1,2} T[2,3]:0.5..4 grad=no", "T[]{1} T[]:1..2 grad=no", "T[0] T[]{1}")
 static ef_status *zeta_grad(ef_grad *g) { /* in q alone */
     ef_build *b = g->b;
     ef_value *next = ef_emit2(b, "Zeta", ef_shift(b, g->in[0], 1), g->in[1]);
@@ -97,7 +97,7 @@ static ef_status *zeta_grad(ef_grad *g) { /* in q alone */
 }
 SPECIAL2(Zeta, zeta, "x", "q", T_FULL, ef_zeta(x, y), KEEP_BOTH,
          "The Hurwitz zeta function: the sum of `(q + k)` to the power `-x` over all k >= 0.",
-         "T[3]:1.5..4 T[2,3]:0.5..4", "T[]{2} T[]:1..2", "T[0] T[]{1}")
+         "T[3]:1.5..4 T[2,3]:0.5..4 grad=no", "T[]{2} T[]:1..2 grad=no", "T[0] T[]{1}")
 
 /* d/dx is the density of the gamma distribution; d/da has an op of its own. */
 static ef_status *incomplete_gamma_grad(ef_grad *g, double sign) {
@@ -171,9 +171,9 @@ const ef_op ef_op_Betainc = {
     .kernel = EF_ELEMENTWISE_KERNEL,
     .tile = betainc_tiles,
     .grad = betainc_grad,
-    .examples = {"T[2,3]:0.5..4 T[2,3]:0.5..4 T[2,3]:0.1..0.9",
-                 "T[]:0.5..4 T[]:0.5..4 T[3]:0.1..0.9", "T[2]:0.5..4 T[2]:0.5..4 T[]:0.1..0.9",
-                 "T[0] T[] T[0]"},
+    .examples = {"T[2,3]:0.5..4 T[2,3]:0.5..4 T[2,3]:0.1..0.9 grad=no",
+                 "T[]:0.5..4 T[]:0.5..4 T[3]:0.1..0.9 grad=no",
+                 "T[2]:0.5..4 T[2]:0.5..4 T[]:0.1..0.9 grad=no", "T[0] T[] T[0]"},
 };
 
 /* ---- Bessel functions ------------------------------------------------------------------------ */

@@ -137,3 +137,9 @@ ef_value *ef_shape_product(ef_build *b, ef_value *shape) {
     ef_attr_value keep[] = {EF_SET_BOOL("keep_dims", true)};
     return ef_emit_set(b, "Prod", keep, 1, 2, shape, ef_const_number(b, EF_I32, 0));
 }
+
+ef_value *ef_zeros_of(ef_build *b, ef_value *v) {
+    if (v == NULL) return NULL;
+    return ef_emit(b, "Fill", 2, ef_shape_value(b, v, EF_I64),
+                   ef_const_number(b, v->fact.dtype, 0));
+}

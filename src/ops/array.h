@@ -55,6 +55,8 @@ struct ef_value;
 struct ef_value *ef_shape_part(struct ef_build *b, struct ef_value *shape, int from, int to);
 struct ef_value *ef_shape_join(struct ef_build *b, int n, ...);
 struct ef_value *ef_shape_product(struct ef_build *b, struct ef_value *shape);
+/* Zeros in the dtype and shape of v, whose elements are not needed. */
+struct ef_value *ef_zeros_of(struct ef_build *b, struct ef_value *v);
 /* Checks that input k is a vector or, if `scalar` allows, one number. */
 ef_status *ef_need_vector(const ef_infer *i, int k, bool scalar);
 /* Known scalar input k; *known false if its value is not known. */

@@ -27,7 +27,7 @@ const ef_op ef_op_Const = {
     .attr = {EF_ATTR(const_attrs, value, "tensor", NULL),
              EF_ATTR(const_attrs, dtype, "type", NULL)},
     .attr_size = sizeof(const_attrs),
-    .traits = EF_NO_GRAD,
+    .traits = EF_NO_GRAD | EF_SHARES_OUT,
     .shape = const_shape,
     .kernel = EF_ANY_KERNEL(const_run),
 };

@@ -105,6 +105,7 @@ struct ef_op {
     ef_attr attr[EF_MAX_ATTRS];
     size_t attr_size;
     uint32_t traits, keeps;
+    uint32_t no_grad_in; /* bit k: input k gets no gradient though out depends on it, as TensorFlow has it */
     ef_shape_fn *shape;
     ef_kernel kernel[EF_MAX_KERNELS];
     ef_tile_fn *const *tile; /* by dtype of input tile_key; NULL entries: not for that dtype */

@@ -140,6 +140,7 @@ const ef_op ef_op_PadV2 = {
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Tpaddings: {int32, int64} = int32",
     .keeps = EF_KEEP_IN(1),
+    .no_grad_in = 1u << 2,
     .shape = pad_shape,
     .kernel = EF_MOVE_KERNEL(pad_run),
     .grad = pad_grad,

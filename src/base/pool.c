@@ -1,5 +1,7 @@
 /* Work is cut into as many equal ranges as threads take part; the calling thread takes the first.
- * OpenMP keeps the team alive between regions.
+ * OpenMP keeps the team alive between regions, but ends the threads a smaller region has no use for
+ * and makes them anew for the next (some 100 us each time), so a region is always of the whole
+ * team, even if not all of it gets work.
  *
  * After fork() the child has the calling thread only, while OpenMP still believes in the team, so
  * the child stays on one thread for good. Thread sanitizer cannot see into libgomp, which is not
@@ -62,11 +64,7 @@ int ef_pool_size(void) {
 
 void ef_pool_limit(int n) { atomic_store_explicit(&wish, n > 0 ? n : 0, memory_order_relaxed); }
 
-void ef_pool_lend(int threads) {
-    int n = ef_pool_size();
-    at_most(&n, threads);
-    omp_set_num_threads(n);
-}
+void ef_pool_lend(int threads) { omp_set_num_threads(threads > 1 ? ef_pool_size() : 1); }
 
 void ef_pool_enter(void) { atomic_fetch_add_explicit(&callers, 1, memory_order_relaxed); }
 
@@ -74,6 +72,7 @@ void ef_pool_leave(void) { atomic_fetch_sub_explicit(&callers, 1, memory_order_r
 
 typedef struct job {
     int64_t n, grain, units; /* units: grains, the last one perhaps shorter */
+    int shares;              /* threads that get work */
     ef_range_fn *fn;
     void *arg;
     char begun, ended; /* addresses for HAND_OVER and TAKE_OVER */
@@ -86,12 +85,17 @@ static void share(const job *j, int i, int k) {
     if (from < to) j->fn(j->arg, from * j->grain, end);
 }
 
-NOT_WATCHED static void region(job *j, int k) {
+/* The i-th of k threads does its part; should the team be smaller than asked, its parts. */
+static void work(const job *j, int i, int k) {
+    for (; i < j->shares; i += k) share(j, i, j->shares);
+}
+
+NOT_WATCHED static void region(job *j, int team) {
     HAND_OVER(&j->begun);
-#pragma omp parallel num_threads(k) default(none) shared(j)
+#pragma omp parallel num_threads(team) default(none) shared(j)
     {
         TAKE_OVER(&j->begun);
-        share(j, omp_get_thread_num(), omp_get_num_threads());
+        work(j, omp_get_thread_num(), omp_get_num_threads());
         HAND_OVER(&j->ended);
     }
     TAKE_OVER(&j->ended);
@@ -102,13 +106,13 @@ void ef_parallel(int64_t n, int64_t grain, double cost_ns, ef_range_fn *fn, void
     if (grain < 1) grain = 1;
     int64_t units = n / grain + (n % grain != 0);
     double pays = (double)n * cost_ns / worth_ns; /* threads that have enough to do */
-    int k = units > 1 && pays >= 2 ? ef_pool_size() : 1;
-    if (k > pays) k = (int)pays;
-    if (k > units) k = (int)units;
-    if (k <= 1) {
+    int team = units > 1 && pays >= 2 ? ef_pool_size() : 1;
+    int shares = pays < team ? (int)pays : team;
+    if (shares > units) shares = (int)units;
+    if (shares <= 1 || shares * 4 < team) { /* a large team costs more to wake */
         fn(arg, 0, n);
         return;
     }
-    job j = {.n = n, .grain = grain, .units = units, .fn = fn, .arg = arg};
-    region(&j, k);
+    job j = {.n = n, .grain = grain, .units = units, .shares = shares, .fn = fn, .arg = arg};
+    region(&j, team);
 }

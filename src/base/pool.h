@@ -13,7 +13,8 @@ typedef void ef_range_fn(void *arg, int64_t begin, int64_t end);
 void ef_parallel(int64_t n, int64_t grain, double cost_ns, ef_range_fn *fn, void *arg);
 int ef_pool_size(void);    /* threads a call may use now; at least 1 */
 void ef_pool_limit(int n); /* user's wish (tf.config); 0: as many as the machine gives */
-/* Libraries with their own regions (oneDNN, BLAS) are called between these; `threads` wanted. */
+/* Before a library with regions of its own (oneDNN, BLAS) is called: 1 keeps it on this thread,
+ * more lends it the whole team (OpenMP pays dearly for a team that changes its size). */
 void ef_pool_lend(int threads);
 /* Around each top-level run, so that concurrent callers share cores instead of fighting. */
 void ef_pool_enter(void);

@@ -1,0 +1,35 @@
+/* Where random ops get their generators from. */
+#ifndef EF_OPS_RANDOM_H
+#define EF_OPS_RANDOM_H
+#include "kernels/random.h"
+#include "ops/op.h"
+
+/* Forgets the position of every stateful random op, so that the same seeds give the same numbers
+ * again (tf.random.set_seed). */
+void ef_random_reset(void);
+
+/* ---- for the random ops ---- */
+typedef struct ef_random_attrs { /* each op uses those it declares */
+    int64_t seed, seed2;
+    ef_dtype dtype;
+} ef_random_attrs;
+#define EF_RANDOM_SEEDS \
+    EF_ATTR(ef_random_attrs, seed, "int", "0"), EF_ATTR(ef_random_attrs, seed2, "int", "0")
+
+/* A stateful op's generator at its present position, which moves on by `blocks`. The position
+ * belongs to the op with these attributes and dtypes; in a plan, to that node of the graph alone.
+ * Without seeds the stream starts from the system's entropy. */
+ef_status *ef_random_stateful(const ef_call *c, uint64_t blocks, ef_philox *out);
+/* For kernel rows of stateful ops. */
+ef_prepare_fn ef_random_prepare;
+ef_release_fn ef_random_release;
+/* From a `seed` input of two integers; from `key`, `counter` and `alg` inputs k, k+1 and k+2. */
+ef_status *ef_random_from_seed(const ef_call *c, int k, ef_philox *out);
+ef_status *ef_random_from_key(const ef_call *c, int k, ef_philox *out);
+/* From the state variable of input 0, which moves on by `blocks`. alg: that of the call. */
+ef_status *ef_random_from_variable(const ef_call *c, int64_t alg, uint64_t blocks, ef_philox *out);
+ef_status *ef_random_check_alg(const ef_op *op, int64_t alg);
+/* Shape checks for the inputs these read. */
+ef_status *ef_random_need_seed(const ef_infer *i, int k);
+ef_status *ef_random_need_key(const ef_infer *i, int k);
+#endif

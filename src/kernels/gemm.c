@@ -5,6 +5,7 @@
 #include "kernels/gemm.h"
 #include "base/pool.h"
 #include "kernels/gemm_loop.h"
+#include "kernels/half.h"
 #include <cblas.h>
 #include <limits.h>
 #include <oneapi/dnnl/dnnl.h>
@@ -73,8 +74,6 @@ static void multiply(const ef_gemm_args *g) {
     }
 }
 
-static bool is_half(ef_dtype t) { return t == EF_F16 || t == EF_BF16; }
-
 /* Elements stored in a matrix of `rows` rows, `ld` apart, the last one `cols` long. */
 static int64_t stored(int64_t rows, int64_t cols, int64_t ld) {
     return rows == 0 ? 0 : (rows - 1) * ld + cols;
@@ -90,7 +89,7 @@ static size_t whole_lines(int64_t floats) {
 }
 
 size_t ef_gemm_scratch(const ef_gemm_args *g) {
-    if (!is_half(g->dtype)) return 0;
+    if (!ef_is_half(g->dtype)) return 0;
     return whole_lines(stored_a(g)) + whole_lines(stored_b(g)) + whole_lines(g->m * g->n);
 }
 
@@ -102,20 +101,12 @@ typedef struct widening {
 
 static void widen(void *arg, int64_t from, int64_t to) {
     const widening *w = arg;
-    const ef_bf16 *x = w->half;
-    if (w->dtype == EF_F16)
-        ef_f16_to_f32(w->wide + from, (const ef_f16 *)w->half + from, (size_t)(to - from));
-    else
-        for (int64_t i = from; i < to; i++) w->wide[i] = ef_bf16_float(x[i]);
+    ef_widen(w->dtype, w->wide + from, (const ef_f16 *)w->half + from, to - from);
 }
 
 static void narrow(void *arg, int64_t from, int64_t to) {
     const widening *w = arg;
-    ef_bf16 *y = w->half;
-    if (w->dtype == EF_F16)
-        ef_f32_to_f16((ef_f16 *)w->half + from, w->wide + from, (size_t)(to - from));
-    else
-        for (int64_t i = from; i < to; i++) y[i] = ef_float_bf16(w->wide[i]);
+    ef_narrow(w->dtype, (ef_f16 *)w->half + from, w->wide + from, to - from);
 }
 
 static void by_floats(const ef_gemm_args *g) {
@@ -164,7 +155,7 @@ void ef_gemm(const ef_gemm_args *g) {
         size_t size = ef_dtype_size(g->dtype);
         for (int64_t i = 0; i < g->m && !g->add; i++)
             memset((char *)g->c + (size_t)(i * g->ldc) * size, 0, (size_t)g->n * size);
-    } else if (is_half(g->dtype)) {
+    } else if (ef_is_half(g->dtype)) {
         by_floats(g);
     } else {
         multiply(g);
@@ -237,7 +228,7 @@ void ef_gemm_batched(const ef_gemm_args *g, const ef_gemm_batch *batch) {
     batch_job j = {g, batch};
     /* Each product by itself uses the team well if it is large; then one after the other. 16-bit
      * floats share one scratch area, so they too go one by one. */
-    bool alone = is_half(g->dtype) || (work_of(g) > 4e6 && count < 4 * ef_pool_size());
+    bool alone = ef_is_half(g->dtype) || (work_of(g) > 4e6 && count < 4 * ef_pool_size());
     if (alone)
         run_range(&j, 0, count);
     else

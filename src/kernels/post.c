@@ -1,7 +1,8 @@
 /* The epilogue of a product: bias, residual and activation in one pass over rows that are still in
  * the cache. Each activation is its own loop, so that each vectorises. */
 #include "kernels/gemm.h"
-#include <math.h>
+#include "kernels/half.h"
+#include "kernels/vmath.h"
 
 #define EACH(T, EXPR)                                     \
     _Pragma("omp simd") for (int64_t j = 0; j < n; j++) { \
@@ -10,15 +11,17 @@
     }                                                     \
     break
 
-/* NaN passes through every activation, as in the separate ops. */
-#define ACTIVATE(SUF, T, F)                                                               \
+/* NaN passes through every activation, as in the separate ops. `choose` has both its values
+ * computed, so that the call stays outside any branch and vectorises. */
+#define ACTIVATE(SUF, T)                                                                  \
+    static inline T choose_##SUF(bool first, T x, T y) { return first ? x : y; }          \
     static void activate_##SUF(T *c, int64_t n, ef_act act, T alpha) {                    \
         switch (act) {                                                                    \
         case EF_ACT_RELU: EACH(T, x < 0 ? 0 : x);                                         \
         case EF_ACT_RELU6: EACH(T, x<0 ? 0 : x> 6 ? 6 : x);                               \
-        case EF_ACT_ELU: EACH(T, x < 0 ? F(expm1)(x) : x);                                \
-        case EF_ACT_TANH: EACH(T, F(tanh)(x));                                            \
-        case EF_ACT_SIGMOID: EACH(T, 1 / (1 + F(exp)(-x)));                               \
+        case EF_ACT_ELU: EACH(T, choose_##SUF(x < 0, ef_expm1_##SUF(x), x));              \
+        case EF_ACT_TANH: EACH(T, ef_tanh_##SUF(x));                                      \
+        case EF_ACT_SIGMOID: EACH(T, ef_sigmoid_##SUF(x));                                \
         case EF_ACT_LEAKY_RELU: EACH(T, x > 0 ? x : alpha * x);                           \
         default: break;                                                                   \
         }                                                                                 \
@@ -39,32 +42,25 @@
         }                                                                                 \
         activate_##SUF(c, n, act, alpha);                                                 \
     }
-#define SINGLE(name) name##f
-#define DOUBLE(name) name
-ACTIVATE(F32, float, SINGLE)
-ACTIVATE(F64, double, DOUBLE)
+ACTIVATE(F32, float)
+ACTIVATE(F64, double)
 
 /* 16-bit floats: a stretch at a time through float, rounded once at the end. */
 enum { STRETCH = 256 };
-static float half_float(ef_dtype t, const void *p, int64_t i) {
-    return t == EF_F16 ? ef_f16_float(((const ef_f16 *)p)[i])
-                       : ef_bf16_float(((const ef_bf16 *)p)[i]);
-}
 static void post_half(ef_dtype t, void *c, const void *bias, const void *residual, int64_t n,
                       const ef_post *p) {
-    float x[STRETCH];
+    float x[STRETCH], y[STRETCH];
     for (int64_t at = 0; at < n; at += STRETCH) {
         int64_t m = n - at < STRETCH ? n - at : STRETCH;
-        for (int64_t j = 0; j < m; j++) x[j] = half_float(t, c, at + j);
-        for (int64_t j = 0; j < m && bias != NULL; j++) x[j] += half_float(t, bias, at + j);
-        for (int64_t j = 0; j < m && residual != NULL; j++) x[j] += half_float(t, residual, at + j);
-        activate_F32(x, m, p->act, p->alpha);
-        for (int64_t j = 0; j < m; j++) {
-            if (t == EF_F16)
-                ((ef_f16 *)c)[at + j] = ef_float_f16(x[j]);
-            else
-                ((ef_bf16 *)c)[at + j] = ef_float_bf16(x[j]);
+        ef_widen(t, x, (ef_f16 *)c + at, m);
+        const ef_f16 *add[] = {bias, residual};
+        for (int k = 0; k < 2; k++) {
+            if (add[k] == NULL) continue;
+            ef_widen(t, y, add[k] + at, m);
+            for (int64_t j = 0; j < m; j++) x[j] += y[j];
         }
+        activate_F32(x, m, p->act, p->alpha);
+        ef_narrow(t, (ef_f16 *)c + at, x, m);
     }
 }
 

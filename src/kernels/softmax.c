@@ -4,7 +4,8 @@
  * ask for memory. */
 #include "kernels/softmax.h"
 #include "base/pool.h"
-#include <math.h>
+#include "kernels/half.h"
+#include "kernels/vmath.h"
 
 enum { STRETCH = 512 };
 
@@ -114,22 +115,16 @@ static inline float exp_f32(float x) {
         return (T)LOG(sum) - at_label;                                                   \
     }
 STAMP(F32, float, exp_f32, log)
-STAMP(F64, double, exp, log)
+STAMP(F64, double, ef_exp_F64, log)
 
 /* ---- 16-bit floats ----------------------------------------------------------------------------
  */
 
 static void widen(ef_dtype t, float *out, const void *in, int64_t at, int64_t n) {
-    if (t == EF_F16)
-        ef_f16_to_f32(out, (const ef_f16 *)in + at, (size_t)n);
-    else
-        for (int64_t j = 0; j < n; j++) out[j] = ef_bf16_float(((const ef_bf16 *)in)[at + j]);
+    ef_widen(t, out, (const ef_f16 *)in + at, n); /* both kinds have the size of ef_f16 */
 }
 static void narrow(ef_dtype t, void *out, int64_t at, const float *in, int64_t n) {
-    if (t == EF_F16)
-        ef_f32_to_f16((ef_f16 *)out + at, in, (size_t)n);
-    else
-        for (int64_t j = 0; j < n; j++) ((ef_bf16 *)out)[at + j] = ef_float_bf16(in[j]);
+    ef_narrow(t, (ef_f16 *)out + at, in, n);
 }
 
 static void half_stats(ef_dtype t, const void *x, int64_t n, float *m, double *sum) {

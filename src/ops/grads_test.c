@@ -7,6 +7,7 @@
 #include "check.h"
 #include "ops/build.h"
 #include "ops/example.h"
+#include "ops/list.h"
 #include "ops/run.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -96,13 +97,61 @@ static void runner_end(runner *r) {
 /* ---- numbers -----------------------------------------------------------------------------------
  */
 
-static bool differentiable(ef_dtype t) { return ef_dtype_in(t, EF_FLOATS | EF_COMPLEX); }
 static ef_dtype real_of(ef_dtype t) { return t == EF_C64 ? EF_F32 : t == EF_C128 ? EF_F64 : t; }
-static int64_t parts_of(const ef_tensor *t) { /* real numbers in t */
-    return ef_count(t) * (ef_dtype_in((ef_dtype)t->dtype, EF_COMPLEX) ? 2 : 1);
+static ef_list *list_of(const ef_tensor *t) {
+    return t->dtype == EF_VARIANT && ef_is_list(t) ? t->data : NULL;
+}
+static ef_dtype dtype_of(const ef_tensor *t) { /* of the elements, for a TensorList too */
+    const ef_list *l = list_of(t);
+    return l ? l->dtype : (ef_dtype)t->dtype;
+}
+static bool differentiable(const ef_tensor *t) {
+    return ef_dtype_in(dtype_of(t), EF_FLOATS | EF_COMPLEX);
+}
+
+/* A tensor is a row of real numbers; a TensorList is the rows of its elements end to end. */
+static int64_t parts_of(const ef_tensor *t) {
+    const ef_list *l = list_of(t);
+    int64_t n = 0;
+    if (!l) return ef_count(t) * (ef_dtype_in((ef_dtype)t->dtype, EF_COMPLEX) ? 2 : 1);
+    for (int64_t k = 0; k < l->n; k++) n += l->item[k].dtype ? parts_of(&l->item[k]) : 0;
+    return n;
+}
+static const ef_tensor *owner(const ef_tensor *t, int64_t *i) {
+    const ef_list *l = list_of(t);
+    for (int64_t k = 0; l && k < l->n; k++) {
+        int64_t n = l->item[k].dtype ? parts_of(&l->item[k]) : 0;
+        if (*i < n) return &l->item[k];
+        *i -= n;
+    }
+    return t;
 }
 static double part(const ef_tensor *t, int64_t i) {
+    t = owner(t, &i);
     return ef_element_double(real_of((ef_dtype)t->dtype), t->data, i);
+}
+static void set_part(ef_tensor *t, int64_t i, double v) {
+    const ef_tensor *x = owner(t, &i);
+    ef_element_set(real_of((ef_dtype)x->dtype), x->data, i, v);
+}
+
+/* The part of a gradient that belongs to part i of x. Lists leave places empty that get no
+ * gradient. */
+static double grad_part(const ef_tensor *grad, const ef_tensor *x, int64_t i) {
+    const ef_list *g = list_of(grad), *l = list_of(x);
+    if (!g || !l) return part(grad, i);
+    const ef_tensor *item = owner(x, &i);
+    const ef_tensor *place = &g->item[item - l->item];
+    return place->dtype ? part(place, i) : 0;
+}
+static bool same_form(const ef_tensor *grad, const ef_tensor *x) {
+    const ef_list *g = list_of(grad), *l = list_of(x);
+    ef_shape sx = ef_shape_from(x), sg = ef_shape_from(grad);
+    if (dtype_of(grad) != dtype_of(x) || !g != !l) return false;
+    if (!l) return ef_shape_equal(&sx, &sg);
+    for (int64_t k = 0; k < l->n && g->n == l->n; k++)
+        if (g->item[k].dtype && !same_form(&g->item[k], &l->item[k])) return false;
+    return g->n == l->n;
 }
 
 /* What is perturbed: the input, or the value of the variable behind it. */
@@ -135,18 +184,29 @@ static ef_status *loss(trial *t, double *sum) {
     return NULL;
 }
 
+static ef_status *random_like(const ef_tensor *t, uint64_t *state, ef_tensor *out) {
+    ef_list *l = list_of(t), *made;
+    if (l) {
+        EF_TRY(ef_list_make(l->dtype, &l->element, l->n, &made));
+        ef_tensor_from_object(out, EF_VARIANT, &made->object);
+        for (int64_t k = 0; k < l->n; k++)
+            if (l->item[k].dtype) EF_TRY(random_like(&l->item[k], state, &made->item[k]));
+        return NULL;
+    }
+    ef_shape s = ef_shape_from(t);
+    EF_TRY(ef_tensor_alloc(out, (ef_dtype)t->dtype, &s));
+    for (int64_t i = 0; i < parts_of(out); i++) {
+        *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
+        set_part(out, i, (double)(*state % 2000) / 1000 - 1);
+    }
+    return NULL;
+}
+
 static ef_status *make_douts(trial *t, bool all) {
     uint64_t state = 88172645463325252u;
-    for (int k = 0; k < t->n_out; k++) {
-        ef_dtype d = (ef_dtype)t->out[k].dtype;
-        ef_shape s = ef_shape_from(&t->out[k]);
-        if (!differentiable(d) || (k > 0 && !all)) continue;
-        EF_TRY(ef_tensor_alloc(&t->dout[k], d, &s));
-        for (int64_t i = 0; i < parts_of(&t->dout[k]); i++) {
-            state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-            ef_element_set(real_of(d), t->dout[k].data, i, (double)(state % 2000) / 1000 - 1);
-        }
-    }
+    for (int k = 0; k < t->n_out; k++)
+        if (differentiable(&t->out[k]) && (k == 0 || all))
+            EF_TRY(random_like(&t->out[k], &state, &t->dout[k]));
     return NULL;
 }
 
@@ -194,35 +254,30 @@ static bool gradients(trial *t, runner *r, bool strict, ef_tensor **din) {
  */
 
 static ef_status *slope(trial *t, ef_tensor *x, int64_t i, double h, double *out) {
-    ef_dtype d = real_of((ef_dtype)x->dtype);
     double at = part(x, i), up = 0, down = 0;
-    ef_element_set(d, x->data, i, at + h);
+    set_part(x, i, at + h);
     double high = part(x, i);
     ef_status *s = loss(t, &up);
-    ef_element_set(d, x->data, i, at - h);
+    set_part(x, i, at - h);
     double low = part(x, i);
     if (!s) s = loss(t, &down);
-    ef_element_set(d, x->data, i, at);
+    set_part(x, i, at);
     *out = (up - down) / (high - low);
     return s;
 }
 
 static void check_input(trial *t, int k, const ef_tensor *grad) {
     ef_tensor *x = target(t->in[k]);
-    bool wide = real_of((ef_dtype)x->dtype) == EF_F64;
-    for (int j = 0; j < t->n_out; j++) wide &= real_of((ef_dtype)t->dout[j].dtype) != EF_F32;
+    bool wide = real_of(dtype_of(x)) == EF_F64;
+    for (int j = 0; j < t->n_out; j++) wide &= real_of(dtype_of(&t->dout[j])) != EF_F32;
     double h = wide ? 1e-5 : 4e-3, tolerance = wide ? 1e-6 : 2e-2;
     int64_t n = parts_of(x), step = n > PROBES ? n / PROBES : 1;
-    if (grad) {
-        ef_shape sx = ef_shape_from(x), sg = ef_shape_from(grad);
-        if (grad->dtype != x->dtype || !ef_shape_equal(&sx, &sg)) {
-            fail("gradient of input %d is %s but the input is %s", k, EF_TENSOR(grad),
-                 EF_TENSOR(x));
-            return;
-        }
+    if (grad && !same_form(grad, x)) {
+        fail("gradient of input %d is %s but the input is %s", k, EF_TENSOR(grad), EF_TENSOR(x));
+        return;
     }
     for (int64_t i = 0; i < n; i += step) {
-        double want = 0, got = grad ? part(grad, i) : 0;
+        double want = 0, got = grad ? grad_part(grad, x, i) : 0;
         ef_status *s = slope(t, x, i, h, &want);
         if (s) {
             fail("forward failed: %s", ef_status_message(s));
@@ -246,8 +301,7 @@ static void check_vague(trial *t, ef_tensor *const *din) {
         for (int k = 0; k < t->e.n_in; k++) {
             if (!din[k] != !again[k]) fail("input %d: a gradient depends on knowing shapes", k);
             if (!din[k] || !again[k]) continue;
-            ef_shape a = ef_shape_from(din[k]), b = ef_shape_from(again[k]);
-            bool same = din[k]->dtype == again[k]->dtype && ef_shape_equal(&a, &b);
+            bool same = same_form(again[k], din[k]) && parts_of(again[k]) == parts_of(din[k]);
             for (int64_t i = 0; same && i < parts_of(din[k]); i++) {
                 double x = part(din[k], i), y = part(again[k], i);
                 same = fabs(x - y) <= 1e-5 * (1 + fabs(x)) || (isnan(x) && isnan(y));
@@ -263,9 +317,10 @@ static void check_vague(trial *t, ef_tensor *const *din) {
 static bool wanted(const trial *t) {
     bool some = false;
     for (int k = 0; k < t->e.n_in; k++) {
-        ef_dtype d = (ef_dtype)target((ef_tensor *)&t->e.in[k])->dtype;
+        const ef_tensor *x = target(t->in[k]);
+        ef_dtype d = dtype_of(x);
         if (d == EF_F16 || d == EF_BF16) return false; /* too coarse for differences */
-        some |= differentiable(d);
+        some |= differentiable(x);
     }
     for (int k = 0; k < t->n_out; k++)
         if (t->dout[k].dtype == EF_F16 || t->dout[k].dtype == EF_BF16) return false;
@@ -313,7 +368,7 @@ static void check_example(int example) {
     if (some && wanted(&t) && gradients(&t, &r, true, din)) {
         bool compared = ef_example_gradient(op, example) != EF_GRAD_NOT;
         for (int k = 0; k < t.e.n_in && compared; k++)
-            if (differentiable((ef_dtype)target(t.in[k])->dtype) && !((op->no_grad_in >> k) & 1u))
+            if (differentiable(target(t.in[k])) && !((op->no_grad_in >> k) & 1u))
                 check_input(&t, k, din[k]);
         check_vague(&t, din);
     }

@@ -140,6 +140,7 @@ const ef_op ef_op_TensorListPushBack = {
     .shape = list_shape,
     .kernel = ROW(push_run),
     .grad = push_grad,
+    .examples = {"list(float[2] float[2]) float[2]", "list(int32[]) int32[]"},
 };
 
 static ef_status *pop_shape(ef_infer *i) {
@@ -204,6 +205,8 @@ const ef_op ef_op_TensorListPopBack = {
     .shape = pop_shape,
     .kernel = ROW(pop_run),
     .grad = pop_grad,
+    .examples = {"list(float[2] float[2]) int32[1]{2} element_dtype=float",
+                 "list(int32[]) int32[]{-1} element_dtype=int32"},
 };
 
 /* ---- length, shape
@@ -224,6 +227,7 @@ const ef_op ef_op_TensorListLength = {
     .traits = EF_NO_GRAD,
     .shape = list_shape,
     .kernel = ROW(length_run),
+    .examples = {"list(float[2] float[2] float[2])", "list(string[]{a})"},
 };
 
 typedef struct shape_type_attrs {
@@ -258,6 +262,8 @@ const ef_op ef_op_TensorListElementShape = {
     .traits = EF_NO_GRAD | EF_DYNAMIC,
     .shape = ef_shape_none,
     .kernel = ROW(element_shape_run),
+    .examples = {"list(float[2,3]) shape_type=int32",
+                 "list(float[2,3] float[1,3]) shape_type=int64"},
 };
 
 /* ---- get and set
@@ -305,6 +311,8 @@ const ef_op ef_op_TensorListGetItem = {
     .shape = get_shape,
     .kernel = ROW(get_run),
     .grad = get_grad,
+    .examples = {"list(float[2] float[2]) int32[]{1} int32[1]{2} element_dtype=float",
+                 "list(string[]{a} string[]{b}) int32[]{0} int32[]{-1} element_dtype=string"},
 };
 
 typedef struct set_attrs {
@@ -359,6 +367,8 @@ const ef_op ef_op_TensorListSetItem = {
     .shape = list_shape,
     .kernel = ROW(set_run),
     .grad = set_grad,
+    .examples = {"list(float[2] float[2]) int32[]{1} float[2]",
+                 "list(float[2]) int32[]{2} float[2] resize_if_index_out_of_bounds=true"},
 };
 
 /* ---- resize, join
@@ -393,6 +403,7 @@ const ef_op ef_op_TensorListResize = {
     .shape = list_shape,
     .kernel = ROW(resize_run),
     .grad = resize_grad,
+    .examples = {"list(float[2] float[2] float[2]) int32[]{2}", "list(float[2]) int32[]{3}"},
 };
 
 static ef_status *join_run(const ef_call *c) {
@@ -424,4 +435,5 @@ const ef_op ef_op_TensorListConcatLists = {
     .traits = EF_NO_GRAD,
     .shape = list_shape,
     .kernel = ROW(join_run),
+    .examples = {"list(float[2] float[2]) list(float[2]) element_dtype=float"},
 };

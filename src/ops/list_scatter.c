@@ -57,6 +57,8 @@ const ef_op ef_op_TensorListGather = {
     .shape = gather_shape,
     .kernel = ROW(gather_run),
     .grad = gather_grad,
+    .examples = {"list(float[2] float[2] float[2]) int32[2]{2,0} int32[1]{2} element_dtype=float",
+                 "list(float[2]) int32[0] int32[1]{2} element_dtype=float"},
 };
 
 /* Rows of x into l at index[...]; everything is checked. */
@@ -216,4 +218,5 @@ const ef_op ef_op_TensorListScatterIntoExistingList = {
     .shape = into_shape,
     .kernel = ROW(into_run),
     .grad = into_grad,
+    .examples = {"list(float[2] float[2] float[2]) float[2,2] int32[2]{2,0}"},
 };

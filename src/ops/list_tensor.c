@@ -64,6 +64,8 @@ const ef_op ef_op_TensorListStack = {
     .shape = stack_shape,
     .kernel = ROW(stack_run),
     .grad = stack_grad,
+    .examples = {"list(float[2] float[2] float[2]) int32[1]{2} element_dtype=float",
+                 "list(float[] float[]) int32[0] element_dtype=float num_elements=2"},
 };
 
 static ef_status *from_shape(ef_infer *i) {
@@ -284,6 +286,8 @@ const ef_op ef_op_TensorListConcat = {
     .shape = concat_shape,
     .kernel = ROW(concat_run),
     .grad = concat_grad,
+    .examples = {"list(float[2,3] float[1,3]) element_dtype=float",
+                 "list(int32[2] int32[2]) element_dtype=int32"},
 };
 
 const ef_op ef_op_TensorListConcatV2 = {
@@ -301,6 +305,7 @@ const ef_op ef_op_TensorListConcatV2 = {
     .shape = concat_v2_shape,
     .kernel = ROW(concat_v2_run),
     .grad = concat_grad,
+    .examples = {"list(float[2,3] float[1,3]) int32[2]{-1,3} int64[0] element_dtype=float"},
 };
 
 static ef_status *split_shape(ef_infer *i) {

@@ -243,6 +243,12 @@ static void check_hidden(ef_example *e, const ef_fact *facts, const ef_fact *han
 /* ---- one example -------------------------------------------------------------------------------
  */
 
+static bool may_alias(const ef_tensor *in, const ef_fact *out) {
+    return ef_dtype_in(out->dtype, EF_PLAIN) && ef_shape_known(&out->shape) &&
+           ef_shape_count(&out->shape) == ef_count(in) &&
+           ef_dtype_size(out->dtype) == ef_dtype_size((ef_dtype)in->dtype);
+}
+
 /* One row on fresh inputs, compared with the first row's result (or becoming it). */
 static void check_row(int example, const ef_kernel *row, bool alias, result *first, int *rows) {
     ef_example e;
@@ -253,10 +259,7 @@ static void check_row(int example, const ef_kernel *row, bool alias, result *fir
     if (!good(ef_example_make(op, example, SEED, &e), "making the example")) return;
     for (int k = 0; k < e.n_in; k++) ef_fact_of(&e.in[k], &in[k], &handles[k]);
     if (!infer(&e, in, out, &n_out, "inference")) goto done;
-    if (alias &&
-        (!ef_shape_known(&out[0].shape) || ef_shape_count(&out[0].shape) != ef_count(&e.in[0]) ||
-         ef_dtype_size(out[0].dtype) != ef_dtype_size((ef_dtype)e.in[0].dtype)))
-        goto done;
+    if (alias && !may_alias(&e.in[0], &out[0])) goto done;
     ef_status *s = row ? run_row(row, &e, out, n_out, alias, &taken, &r) : run_view(&e, &r);
     if (!good(s, "the kernel") || !taken) goto done;
     check_shapes(out, &r, "inference", NULL);

@@ -52,7 +52,8 @@ uint16_t *ef_chunk_label(void *p) {
 size_t ef_chunk_mapped(void) { return mapped; }
 
 static chunk *chunk_new(void) {
-    chunk *c = ef_pages_map(EF_CHUNK_BYTES, EF_CHUNK_BYTES);
+    /* No huge pages: a chunk fills little by little, and so shall resident memory. */
+    chunk *c = ef_pages_map(EF_CHUNK_BYTES, EF_CHUNK_BYTES, false);
     if (c == NULL) return NULL;
     c->longest = PAGES - 1;
     c->prev = newest;

@@ -1,13 +1,12 @@
-/* mmap promises page alignment only; for more we ask for more and give both ends back. Large
- * mappings ask for huge pages: a fault then brings 2 MiB instead of 4 KiB. */
+/* mmap promises page alignment only; for more we ask for more and give both ends back. */
 #include "device/map.h"
 #include "profile/event.h"
 #include <stdint.h>
 #include <sys/mman.h>
 
-enum { SYSTEM_PAGE = 4096, HUGE_PAGE = 2 << 20 };
+enum { SYSTEM_PAGE = 4096 };
 
-void *ef_pages_map(size_t bytes, size_t align) {
+void *ef_pages_map(size_t bytes, size_t align, bool huge) {
     size_t slack = align > SYSTEM_PAGE ? align : 0;
     char *p = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) return NULL;
@@ -17,9 +16,7 @@ void *ef_pages_map(size_t bytes, size_t align) {
         p += before;
         if (slack > before) munmap(p + bytes, slack - before);
     }
-#ifdef MADV_HUGEPAGE
-    if (bytes >= 2 * HUGE_PAGE && align >= HUGE_PAGE) madvise(p, bytes, MADV_HUGEPAGE);
-#endif
+    if (huge) madvise(p, bytes, MADV_HUGEPAGE);
     ef_event_post(EF_COUNT_GROWTH, 0, bytes);
     return p;
 }

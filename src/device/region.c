@@ -79,7 +79,7 @@ static void region_end(region *r) {
 static region *region_new(size_t size) {
     region *r = ef_malloc(sizeof *r);
     if (r == NULL) return NULL;
-    *r = (region){.at = ef_pages_map(size, ALIGN), .size = size};
+    *r = (region){.at = ef_pages_map(size, ALIGN, size >= 2 * ALIGN), .size = size};
     if (r->at == NULL) {
         ef_free(r);
         return NULL;

@@ -192,6 +192,103 @@ void ef_attrs_unref(const ef_attrs *a); /* NULL is fine */
 ef_status *ef_call_op(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
                       ef_tensor *out, int max_out, int *n_out);
 
+/* ---- variables --------------------------------------------------------------------------------
+ * A variable is behind a resource tensor, its handle; ops such as ReadVariableOp and
+ * ResourceApplyAdam take the handle. The variable lives as long as a handle does. */
+ef_status *ef_variable_new(const ef_tensor *value, const char *name, ef_tensor *handle);
+ef_status *ef_variable_get(const ef_tensor *handle, ef_tensor *value);
+ef_status *ef_variable_set(const ef_tensor *handle, const ef_tensor *value);
+
+/* ---- gradients, eagerly ------------------------------------------------------------------------
+ * A tape records the ops of this thread between start and stop on watched tensors and variables. */
+typedef struct ef_tape ef_tape;
+ef_status *ef_tape_start(bool persistent, ef_tape **out); /* tapes nest */
+void ef_tape_stop(ef_tape *t);                            /* stopping twice is harmless */
+void ef_tape_free(ef_tape *t);                            /* stops it too; NULL is fine */
+ef_status *ef_tape_watch(ef_tape *t, ef_tensor *x); /* a tensor, or a variable's handle */
+/* d target / d source[k] for every k. dout NULL: ones. A source that target does not depend on gets
+ * a zeroed tensor (dtype 0). A sparse gradient is made dense. Unless persistent, once per tape. */
+ef_status *ef_tape_gradient(ef_tape *t, const ef_tensor *target, const ef_tensor *dout,
+                            const ef_tensor *const *source, int n, ef_tensor *out);
+/* The same for several targets; sparse results stay sparse: slices[k] true means out[3k] holds the
+ * values, out[3k+1] the indices, out[3k+2] the dense shape; else out[3k] is the gradient. */
+ef_status *ef_tape_gradients(ef_tape *t, const ef_tensor *const *target, int n_targets,
+                             const ef_tensor *const *dout, const ef_tensor *const *source, int n,
+                             ef_tensor *out, bool *slices);
+
+/* ---- graphs ------------------------------------------------------------------------------------ */
+ef_graph *ef_graph_new(void); /* NULL: out of memory */
+void ef_graph_free(ef_graph *g); /* symbolic tensors, functions and sessions keep it alive */
+/* Ops called by this thread between enter and leave are added to the graph instead of being run.
+ * Graphs nest: a tensor of an outer graph, or a value, used inside is captured. */
+ef_status *ef_graph_enter(ef_graph *g);
+ef_status *ef_graph_leave(ef_graph *g);
+ef_status *ef_graph_placeholder(ef_graph *g, ef_dtype dtype, const ef_shape *shape,
+                                const char *name, ef_tensor *out);
+/* The name of the next op added to the entered graph; made unique with _1, _2 ... */
+ef_status *ef_graph_name_next(ef_graph *g, const char *name);
+/* "name" or "name:1". */
+ef_status *ef_graph_get(ef_graph *g, const char *name, ef_tensor *out);
+/* Makes g a function: its placeholders `in` are its parameters, `out` its results. Needed before it
+ * is an attribute (a loop's body, a branch) or is called; captured tensors must be passed as further
+ * inputs, and ef_graph_captures lists them in order. */
+ef_status *ef_graph_finish(ef_graph *g, const ef_tensor *in, int n_in, const ef_tensor *out,
+                           int n_out);
+int ef_graph_captures(const ef_graph *g);
+ef_status *ef_graph_capture(const ef_graph *g, int k, ef_tensor *out);
+ef_status *ef_graph_print(const ef_graph *g, char **text); /* free() the text with ef_text_release */
+void ef_text_release(char *text);
+/* Symbolic gradients: adds to the graph of y what computes d(sum y)/d x[k]; a zeroed tensor where y
+ * does not depend on x[k]. */
+ef_status *ef_graph_gradients(const ef_tensor *y, const ef_tensor *const *x, int n, ef_tensor *out);
+
+/* ---- sessions ----------------------------------------------------------------------------------
+ * Runs the part of a graph between feeds and fetches. Any number of threads may run one session. */
+typedef struct ef_session ef_session;
+ef_status *ef_session_new(ef_graph *g, ef_session **out);
+void ef_session_free(ef_session *s);
+/* feeds: symbolic tensors and their values; fetches: symbolic tensors; targets: names of ops to run
+ * for their effect. out: n_fetches tensors. */
+ef_status *ef_session_run(ef_session *s, const ef_tensor *feeds, const ef_tensor *values,
+                          int n_feeds, const ef_tensor *fetches, int n_fetches,
+                          const char *const *targets, int n_targets, ef_tensor *out);
+
+/* ---- functions ---------------------------------------------------------------------------------
+ * A function is traced once per signature (dtypes and shapes): `trace` is called with symbolic
+ * inputs and calls ops on them; afterwards a call runs the plan. A size that changes becomes
+ * symbolic at its second value instead of causing another trace. */
+typedef struct ef_function ef_function;
+typedef ef_status *ef_trace_fn(void *user, const ef_tensor *in, int n_in, ef_tensor *out,
+                               int max_out, int *n_out);
+ef_status *ef_function_new(ef_trace_fn *trace, void *user, const char *name, ef_function **out);
+void ef_function_free(ef_function *f);
+/* May be called inside a trace (it becomes a call node) and under a tape. */
+ef_status *ef_function_call(ef_function *f, const ef_tensor *const *in, int n_in, ef_tensor *out,
+                            int max_out, int *n_out);
+typedef struct ef_function_info {
+    uint64_t calls, traces; /* traces: how often the trace callback ran */
+    uint64_t plans;         /* plans made for new shapes, over all traces */
+    const char *last_reason; /* why the last trace was made; lives as long as the function */
+} ef_function_info;
+void ef_function_info_get(ef_function *f, ef_function_info *out);
+/* Inside a trace: the trace looks at concrete sizes, so it must be made anew for each size. */
+void ef_trace_needs_sizes(void);
+
+/* ---- memory, threads, settings ----------------------------------------------------------------- */
+typedef struct ef_memory_usage {
+    int64_t current, peak, cached, limit;
+} ef_memory_usage;
+ef_status *ef_memory_usage_get(const char *device, ef_memory_usage *out); /* "CPU:0" */
+ef_status *ef_memory_limit_set(const char *device, int64_t bytes);       /* 0: none */
+void ef_memory_peak_reset(const char *device);
+void ef_memory_release_cached(void);
+void ef_threads_set(int n); /* 0: as many as the machine gives */
+int ef_threads_get(void);
+void ef_sync_set(bool on); /* true: no deferring, every op runs at once (EVENFLOW_SYNC=1) */
+ef_status *ef_wait(void);  /* runs what this thread has deferred */
+uint64_t ef_allocations(void); /* system allocations made by this thread so far: a test of evenness */
+const char *ef_version(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -20,6 +20,9 @@ typedef struct ef_gradient {
 ef_status *ef_gradients(ef_graph *g, const ef_edge *y, int n_y, const ef_edge *dy, const ef_edge *x,
                         int n_x, const ef_edge *stop, int n_stop, ef_gradient *dx);
 
+/* Turns slices into a dense value, appended to g; others are left as they are. */
+ef_status *ef_gradient_densify(ef_graph *g, ef_gradient *x);
+
 /* For calls of functions (and branches, and functions called under a tape): splits f's derivative
  * in two functions. forward : f's inputs -> f's outputs, then `n_saved` values the backward part
  * needs backward: the saved values, then the gradients of f's outputs (each dense, of the output's

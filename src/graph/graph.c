@@ -9,9 +9,14 @@
 static void graph_end(ef_storage *self);
 static void func_ref(ef_graph *g) { ef_graph_ref(g); }
 
-ef_graph *ef_graph_make(void) {
-    /* The op room counts and compares functions through hooks, since it may not know graphs. */
+/* The op room counts and compares functions through hooks, since it may not know graphs. */
+static void install_hooks(void) {
     ef_func = (ef_func_hooks){func_ref, ef_graph_unref, ef_graph_hash, ef_graph_equal_func};
+}
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+ef_graph *ef_graph_make(void) {
+    pthread_once(&once, install_hooks);
     ef_graph *g = ef_calloc(1, sizeof *g);
     if (g == NULL) return NULL;
     atomic_init(&g->base.refs, 1);

@@ -1,0 +1,40 @@
+/* What a thread is doing: which graph it is building, which tapes are recording. One word of flags
+ * is tested per op; zero means the fast path. */
+#ifndef EF_EAGER_CONTEXT_H
+#define EF_EAGER_CONTEXT_H
+#include "graph/graph.h"
+
+struct ef_log;
+typedef struct ef_context {
+    unsigned busy;         /* EF_TRACING | EF_TAPING; 0: nothing special */
+    ef_graph *graph;       /* being built; not counted */
+    struct ef_log *log;    /* records of this thread's tapes; NULL while there is none */
+    const char *next_name; /* for the next node; owned */
+    bool *sizes;           /* set when the trace being made looks at concrete sizes */
+} ef_context;
+enum { EF_TRACING = 1, EF_TAPING = 2 };
+extern _Thread_local ef_context ef_here;
+
+/* Eager or recorded, whatever the thread is doing; arguments are already checked. */
+ef_status *ef_dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
+                       ef_tensor *out, int max_out, int *n_out);
+/* Adds a node for op to the graph being built. */
+ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
+                     const ef_tensor *const *in, int n_in, ef_tensor *out, int max_out, int *n_out);
+/* Runs a control-flow op, or any op that only plans can run, as a function of one node. */
+ef_status *ef_single_node(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                          int n_in, ef_graph **out);
+
+/* pending.c: deferring. *deferred false: run it at once instead. */
+ef_status *ef_pending_add(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                          int n_in, ef_tensor *out, bool *deferred);
+ef_status *ef_pending_settle(ef_storage *s); /* behind ef_settle_hook */
+bool ef_pending_on(void);                    /* false: EVENFLOW_SYNC=1 or ef_sync_set */
+
+/* tape.c: notes an op that was run. Called only while EF_TAPING. */
+ef_status *ef_tape_note(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                        int n_in, ef_tensor *out, int n_out);
+bool ef_tape_interested(const ef_tensor *const *in, int n_in);
+/* Hooks of this room into the rooms below; called by every entry point, cheap after the first. */
+void ef_eager_start(void);
+#endif

@@ -1,0 +1,124 @@
+/* The one call behind every op. Errors come first: dtypes and shapes are checked before any work is
+ * done or deferred. */
+#include "base/option.h"
+#include "eager/context.h"
+#include "eager/function_call.h"
+#include "ops/run.h"
+#include "plan/compile.h"
+
+_Thread_local ef_context ef_here;
+
+/* ---- recording into a graph
+ * ------------------------------------------------------------------------ */
+
+ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
+                     const ef_tensor *const *in, int n_in, ef_tensor *out, int max_out,
+                     int *n_out) {
+    ef_edge few[16], *edge = few;
+    if (n_in > 16) {
+        edge = ef_arena_alloc(&g->arena, (size_t)n_in * sizeof *edge);
+        if (edge == NULL) return ef_no_memory((size_t)n_in * sizeof *edge);
+    }
+    for (int k = 0; k < n_in; k++) EF_TRY(ef_graph_import(g, in[k], &edge[k]));
+    int32_t node;
+    EF_TRY(ef_graph_add(g, op, attrs, edge, n_in, ef_here.next_name, &node));
+    ef_here.next_name = NULL;
+    const ef_node *n = g->node[node];
+    if (n->n_out > max_out)
+        return ef_error(EF_INVALID, "%s: has %d outputs but there is room for %d only", op->name,
+                        n->n_out, max_out);
+    for (int k = 0; k < n->n_out; k++) ef_graph_tensor(g, (ef_edge){node, k}, &out[k]);
+    *n_out = n->n_out;
+    return NULL;
+}
+
+/* ---- running at once
+ * ------------------------------------------------------------------------------- */
+
+static ef_status *settle_inputs(const ef_op *op, const ef_tensor *const *in, int n_in) {
+    for (int k = 0; k < n_in; k++) {
+        if (EF_LIKELY(in[k]->data != NULL)) continue;
+        if (in[k]->flags & EF_TENSOR_SYMBOLIC)
+            return ef_error(EF_INVALID,
+                            "%s: input %d is a symbolic tensor, used outside the graph it "
+                            "belongs to; enter the graph, or fetch its value by a session",
+                            op->name, k);
+        EF_TRY(ef_tensor_settle((ef_tensor *)in[k]));
+    }
+    return NULL;
+}
+
+static ef_status *run_now(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                          int n_in, ef_tensor *out, int max_out, int *n_out) {
+    EF_TRY(settle_inputs(op, in, n_in));
+    const void *fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
+    return ef_op_run(op, fields, (ef_tensor *const *)in, n_in, out, max_out, n_out);
+}
+
+static bool may_defer(const ef_op *op, const ef_tensor *const *in, int n_in) {
+    if (!(op->traits & (EF_ELEMENTWISE | EF_REDUCES | EF_VIEW_0))) return false;
+    for (int k = 0; k < n_in; k++) /* large, or waiting already */
+        if (in[k]->storage != NULL && (in[k]->data == NULL || in[k]->storage->bytes >= 65536))
+            return true;
+    return false;
+}
+
+static ef_status *eager(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                        int n_in, ef_tensor *out, int max_out, int *n_out) {
+    if (EF_UNLIKELY(op->traits & EF_CONTROL))
+        return ef_call_control(op, attrs, in, n_in, out, max_out, n_out);
+    if (EF_UNLIKELY(op->traits & EF_NO_KERNEL))
+        return ef_error(EF_INVALID,
+                        "%s: stands for a value that is fed to a graph and cannot be run "
+                        "by itself",
+                        op->name);
+    bool deferred = false;
+    if (may_defer(op, in, n_in) && max_out >= 1 && ef_pending_on()) {
+        EF_TRY(ef_pending_add(op, attrs, in, n_in, out, &deferred));
+        *n_out = 1;
+    }
+    if (!deferred) EF_TRY(run_now(op, attrs, in, n_in, out, max_out, n_out));
+    if (EF_LIKELY(!(ef_here.busy & EF_TAPING)) || !ef_tape_interested(in, n_in)) return NULL;
+    ef_status *s = ef_tape_note(op, attrs, in, n_in, out, *n_out);
+    for (int k = 0; s != NULL && k < *n_out; k++) ef_tensor_release(&out[k]);
+    return s;
+}
+
+ef_status *ef_dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
+                       ef_tensor *out, int max_out, int *n_out) {
+    if (attrs == NULL && op->attr[0].name != NULL) {
+        attrs = ef_attrs_default(op);
+        if (attrs == NULL) return ef_attrs_make(op, NULL, 0, &attrs); /* names the missing one */
+    }
+    if (EF_UNLIKELY(ef_here.busy & EF_TRACING))
+        return ef_record(ef_here.graph, op, attrs, in, n_in, out, max_out, n_out);
+    return eager(op, attrs, in, n_in, out, max_out, n_out);
+}
+
+static ef_status *check_arguments(const ef_op *op, const ef_tensor *const *in, int n_in,
+                                  const ef_tensor *out, int max_out, const int *n_out) {
+    if (op == NULL)
+        return ef_error(EF_INVALID, "ef_call_op: op is NULL; was it found by ef_op_find?");
+    if (n_in < 0 || max_out < 0 || n_out == NULL || (n_in > 0 && in == NULL) ||
+        (max_out > 0 && out == NULL))
+        return ef_error(EF_INVALID, "%s: in, out and n_out must not be NULL, nor counts negative",
+                        op->name);
+    for (int k = 0; k < n_in; k++) {
+        if (in[k] == NULL) return ef_error(EF_INVALID, "%s: input %d is NULL", op->name, k);
+        if (in[k]->dtype == EF_NO_DTYPE)
+            return ef_error(EF_INVALID, "%s: input %d is an empty (released) tensor", op->name, k);
+        if (in[k] >= out && in[k] < out + max_out)
+            return ef_error(EF_INVALID,
+                            "%s: input %d is also an output; results need tensors of "
+                            "their own",
+                            op->name, k);
+    }
+    return NULL;
+}
+
+ef_status *ef_call_op(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
+                      ef_tensor *out, int max_out, int *n_out) {
+    EF_TRY(check_arguments(op, in, n_in, out, max_out, n_out));
+    ef_eager_start();
+    return ef_dispatch(op, attrs, in, n_in, out, max_out, n_out);
+}

@@ -1,0 +1,200 @@
+/* Calling functions. Outside a graph the trace's program runs; inside one the call becomes a node;
+ * under a tape the augmented program runs, which also gives back what the derivative needs. */
+#include "eager/function_call.h"
+#include "base/alloc.h"
+#include "eager/context.h"
+#include "eager/tape.h"
+
+/* ---- derivatives
+ * ------------------------------------------------------------------------------------ */
+
+void ef_derivative_unref(ef_derivative *d) {
+    if (d == NULL || atomic_fetch_sub_explicit(&d->refs, 1, memory_order_acq_rel) != 1) return;
+    ef_function_gradient_free(&d->d);
+    ef_program_unref(d->forward);
+    ef_program_unref(d->backward);
+    ef_free(d);
+}
+
+ef_status *ef_derivative_make(ef_graph *closed, ef_derivative **out) {
+    ef_derivative *d = ef_calloc(1, sizeof *d);
+    if (d == NULL) return ef_no_memory(sizeof *d);
+    atomic_init(&d->refs, 1);
+    ef_status *s = ef_differentiate(closed, &d->d);
+    if (s == NULL) s = ef_compile(d->d.forward, &d->forward);
+    if (s == NULL) s = ef_compile(d->d.backward, &d->backward);
+    if (s != NULL)
+        ef_derivative_unref(d);
+    else
+        *out = d;
+    return s;
+}
+
+/* Runs the forward part and notes the call on the tape with what it saved. */
+static ef_status *run_taped(ef_derivative *d, ef_tensor *const *in, int n_in, ef_tensor *out,
+                            int n_out) {
+    size_t n = (size_t)(n_out + d->d.n_saved);
+    ef_tensor *all = ef_calloc(n + 1, sizeof *all);
+    if (all == NULL) return ef_no_memory(n * sizeof *all);
+    ef_status *s = ef_program_run(d->forward, in, all);
+    if (s == NULL) {
+        for (int k = 0; k < n_out; k++) ef_tensor_move(&out[k], &all[k]);
+        s = ef_tape_note_call(d, (const ef_tensor *const *)in, n_in, out, n_out, all + n_out);
+        for (int k = 0; s != NULL && k < n_out; k++) ef_tensor_release(&out[k]);
+    }
+    for (size_t k = 0; k < n; k++) ef_tensor_release(&all[k]);
+    ef_free(all);
+    return s;
+}
+
+/* ---- control flow at top level
+ * ------------------------------------------------------------------------ */
+
+ef_status *ef_single_node(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                          int n_in, ef_graph **out) {
+    ef_graph *g = ef_graph_make();
+    ef_edge *edge = ef_malloc(((size_t)n_in + 1) * sizeof *edge);
+    ef_edge *result = NULL;
+    ef_status *s = NULL;
+    if (g == NULL || edge == NULL) {
+        s = ef_no_memory((size_t)n_in * sizeof *edge);
+        goto done;
+    }
+    g->function = true;
+    for (int k = 0; k < n_in; k++) {
+        ef_fact handle, fact = {.dtype = (ef_dtype)in[k]->dtype, .shape = ef_shape_from(in[k])};
+        const ef_variable *v = (const ef_variable *)ef_tensor_object(in[k], EF_OBJECT_VARIABLE);
+        if (v != NULL) {
+            handle = (ef_fact){.dtype = v->dtype, .shape = v->shape};
+            fact.handle = &handle;
+        }
+        EF_TRY_GOTO(ef_graph_input_like(g, &fact, NULL, &edge[k]));
+    }
+    int32_t node;
+    EF_TRY_GOTO(ef_graph_add(g, op, attrs, edge, n_in, NULL, &node));
+    size_t n_out = (size_t)g->node[node]->n_out;
+    if ((result = ef_malloc((n_out + 1) * sizeof *result)) == NULL) {
+        s = ef_no_memory(n_out * sizeof *result);
+        goto done;
+    }
+    for (size_t k = 0; k < n_out; k++) result[k] = (ef_edge){node, (int32_t)k};
+    EF_TRY_GOTO(ef_graph_set_outputs(g, result, (int)n_out));
+    *out = ef_graph_ref(g);
+done:
+    ef_graph_unref(g);
+    ef_free(edge);
+    ef_free(result);
+    return s;
+}
+
+static ef_status *settle_all(const ef_tensor *const *in, int n) {
+    for (int k = 0; k < n; k++) EF_TRY(ef_tensor_settle((ef_tensor *)in[k]));
+    return NULL;
+}
+
+ef_status *ef_call_control(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                           int n_in, ef_tensor *out, int max_out, int *n_out) {
+    ef_graph *g;
+    EF_TRY(settle_all(in, n_in));
+    EF_TRY(ef_single_node(op, attrs, in, n_in, &g));
+    ef_status *s = NULL;
+    ef_program *p = NULL;
+    ef_derivative *d = NULL;
+    *n_out = (int)g->n_outputs;
+    if (*n_out > max_out)
+        s = ef_error(EF_INVALID, "%s: has %d outputs but there is room for %d only", op->name,
+                     *n_out, max_out);
+    else if ((ef_here.busy & EF_TAPING) && ef_tape_interested(in, n_in)) {
+        if ((s = ef_derivative_make(g, &d)) == NULL)
+            s = run_taped(d, (ef_tensor *const *)in, n_in, out, *n_out);
+    } else if ((s = ef_compile(g, &p)) == NULL) {
+        s = ef_program_run(p, (ef_tensor *const *)in, out);
+    }
+    ef_derivative_unref(d);
+    ef_program_unref(p);
+    ef_graph_unref(g);
+    return s;
+}
+
+/* ---- functions
+ * ------------------------------------------------------------------------------------------ */
+
+/* Parameters, then captured tensors, all settled. */
+static ef_status *all_inputs(const ef_trace *t, const ef_tensor *const *in, const ef_tensor **all) {
+    for (int k = 0; k < t->n_in; k++) all[k] = in[k];
+    for (int k = 0; k < t->n_captures; k++)
+        all[t->n_in + k] = &t->graph->capture[t->captures[k]].tensor;
+    return NULL;
+}
+
+static ef_status *call_taped(ef_trace *t, const ef_tensor *const *all, int n, ef_tensor *out) {
+    EF_TRY(settle_all(all, n));
+    if (t->gradient == NULL) {
+        ef_derivative *d;
+        EF_TRY(ef_derivative_make(t->closed, &d));
+        void *none = NULL; /* another thread may have made it meanwhile */
+        if (!atomic_compare_exchange_strong(&t->gradient, &none, d)) ef_derivative_unref(d);
+    }
+    return run_taped(t->gradient, (ef_tensor *const *)all, n, out, t->n_out);
+}
+
+/* Inside another graph: one call node. */
+static ef_status *call_recorded(const ef_trace *t, const ef_tensor *const *all, int n,
+                                ef_tensor *out, int *n_out) {
+    bool effects = false;
+    for (size_t k = 0; k < t->closed->n_nodes; k++)
+        effects = effects || (t->closed->node[k]->op->traits & (EF_STATEFUL | EF_EFFECT));
+    const ef_op *op = ef_op_find(effects ? "StatefulPartitionedCall" : "PartitionedCall");
+    ef_dtype *types = ef_malloc(((size_t)t->n_out + 1) * sizeof *types);
+    if (types == NULL) return ef_no_memory((size_t)t->n_out * sizeof *types);
+    for (int k = 0; k < t->n_out; k++)
+        types[k] = ef_edge_fact(t->closed, t->closed->output[k])->dtype;
+    ef_attr_value set[] = {EF_SET_FUNC("f", t->closed), EF_SET_TYPES("Tout", t->n_out, types)};
+    const ef_attrs *attrs;
+    ef_status *s = ef_attrs_make(op, set, 2, &attrs);
+    ef_free(types);
+    if (s != NULL) return s;
+    s = ef_record(ef_here.graph, op, attrs, all, n, out, t->n_out, n_out);
+    ef_attrs_unref(attrs);
+    return s;
+}
+
+ef_status *ef_function_call(ef_function *f, const ef_tensor *const *in, int n_in, ef_tensor *out,
+                            int max_out, int *n_out) {
+    if (f == NULL || n_in < 0 || (n_in > 0 && in == NULL) || n_out == NULL)
+        return ef_error(EF_INVALID, "ef_function_call: function, in and n_out must not be NULL");
+    ef_eager_start();
+    for (int k = 0; k < n_in; k++) {
+        if (in[k] == NULL || in[k]->dtype == EF_NO_DTYPE)
+            return ef_error(EF_INVALID, "%s: argument %d is NULL or released", f->name, k);
+        if ((in[k]->flags & EF_TENSOR_SYMBOLIC) && !(ef_here.busy & EF_TRACING))
+            return ef_error(EF_INVALID, "%s: argument %d is symbolic, outside its graph", f->name,
+                            k);
+    }
+    ef_trace *t;
+    EF_TRY(ef_function_trace(f, in, n_in, &t));
+    ef_status *s = NULL;
+    const ef_tensor *few[24], **all = few;
+    size_t n = (size_t)(t->n_in + t->n_captures);
+    *n_out = t->n_out;
+    if (t->n_out > max_out || (t->n_out > 0 && out == NULL)) {
+        s = ef_error(EF_INVALID, "%s: gives %d results but there is room for %d only", f->name,
+                     t->n_out, max_out);
+        goto done;
+    }
+    if (n > 24 && (all = ef_malloc(n * sizeof *all)) == NULL) {
+        s = ef_no_memory(n * sizeof *all);
+        goto done;
+    }
+    EF_TRY_GOTO(all_inputs(t, in, all));
+    if (ef_here.busy & EF_TRACING)
+        s = call_recorded(t, all, (int)n, out, n_out);
+    else if ((ef_here.busy & EF_TAPING) && ef_tape_interested(all, (int)n))
+        s = call_taped(t, all, (int)n, out);
+    else if ((s = settle_all(all, (int)n)) == NULL)
+        s = ef_program_run(t->program, (ef_tensor *const *)all, out);
+done:
+    if (all != few) ef_free(all);
+    ef_trace_unref(t);
+    return s;
+}

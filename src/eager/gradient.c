@@ -1,0 +1,416 @@
+/* Walking the tape back. Records stand in the order they were made, so going through them from the
+ * end is already a topological order; gradients by number sit in one dense array. Gradient
+ * functions run through an eager builder, so they may be recorded by other tapes and differentiated
+ * again. */
+#include "base/alloc.h"
+#include "eager/context.h"
+#include "eager/tape.h"
+#include "ops/build.h"
+
+/* ---- the eager builder
+ * -------------------------------------------------------------------------------- */
+
+typedef struct eager_value {
+    ef_value base;
+    ef_tensor t;              /* dtype 0: only the fact is known */
+    struct eager_value *next; /* all of a builder, for release */
+} eager_value;
+
+typedef struct eager_build {
+    ef_build base;
+    ef_arena arena;
+    eager_value *all;
+} eager_build;
+
+static eager_value *new_value(eager_build *b) {
+    eager_value *v = ef_arena_zalloc(&b->arena, sizeof *v);
+    if (v == NULL) return NULL;
+    v->next = b->all;
+    b->all = v;
+    return v;
+}
+
+static void set_fact(eager_value *v) {
+    v->base.fact = (ef_fact){.dtype = (ef_dtype)v->t.dtype, .shape = ef_shape_from(&v->t)};
+    if (v->t.data != NULL) v->base.fact.value = &v->t;
+}
+
+static ef_value *value_of(eager_build *b, const ef_tensor *t) {
+    eager_value *v = new_value(b);
+    if (v == NULL) {
+        ef_build_fail(&b->base, ef_no_memory(sizeof *v));
+        return NULL;
+    }
+    ef_tensor_copy(&v->t, t);
+    set_fact(v);
+    return &v->base;
+}
+
+static ef_value *value_of_note(eager_build *b, const ef_tape_value *n) {
+    if (n->tensor.dtype != EF_NO_DTYPE) {
+        ef_value *v = value_of(b, &n->tensor);
+        if (v != NULL) v->fact.handle = n->fact.handle;
+        return v;
+    }
+    eager_value *v = new_value(b);
+    if (v == NULL) {
+        ef_build_fail(&b->base, ef_no_memory(sizeof *v));
+        return NULL;
+    }
+    v->base.fact = n->fact;
+    return &v->base;
+}
+
+static ef_status *emit(ef_build *base, const ef_op *op, const ef_attrs *attrs, ef_value *const *in,
+                       int n_in, ef_value **out, int max_out, int *n_out) {
+    eager_build *b = (eager_build *)base;
+    const ef_tensor *few[16], **args = few;
+    enum { MOST = 64 };
+    ef_tensor results[MOST];
+    if (n_in > 16 && (args = ef_arena_alloc(&b->arena, (size_t)n_in * sizeof *args)) == NULL)
+        return ef_no_memory((size_t)n_in * sizeof *args);
+    for (int k = 0; k < n_in; k++) {
+        args[k] = &((eager_value *)in[k])->t;
+        if (args[k]->dtype == EF_NO_DTYPE)
+            return ef_error(EF_INTERNAL,
+                            "%s: a gradient reads input %d, which its record does not "
+                            "keep",
+                            op->name, k);
+    }
+    EF_TRY(ef_dispatch(op, attrs, args, n_in, results, MOST, n_out));
+    ef_status *s = NULL;
+    for (int k = 0; k < *n_out; k++) {
+        eager_value *v = k < max_out && s == NULL ? new_value(b) : NULL;
+        if (v != NULL) {
+            ef_tensor_move(&v->t, &results[k]);
+            set_fact(v);
+            out[k] = &v->base;
+        } else {
+            if (k < max_out && s == NULL) s = ef_no_memory(sizeof *v);
+            ef_tensor_release(&results[k]);
+        }
+    }
+    return s;
+}
+
+static ef_status *constant(ef_build *base, const ef_tensor *t, ef_value **out) {
+    *out = value_of((eager_build *)base, t);
+    return *out != NULL ? NULL : ef_no_memory(sizeof(eager_value));
+}
+
+static void *memory(ef_build *base, size_t n) {
+    return ef_arena_zalloc(&((eager_build *)base)->arena, n);
+}
+
+static void build_end(eager_build *b) {
+    for (eager_value *v = b->all; v != NULL; v = v->next) ef_tensor_release(&v->t);
+    ef_arena_free(&b->arena);
+}
+
+/* ---- the walk
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct walk {
+    eager_build b;
+    const ef_tape *tape;
+    size_t begin, end;
+    uint64_t first_id; /* smallest number seen in the window */
+    size_t n_ids;
+    ef_value **grad; /* by number - first_id */
+    uint8_t *wanted; /* does a source lead to it? */
+} walk;
+
+static ef_value *add_up(walk *w, ef_value *a, ef_value *b) {
+    if (a == NULL) return b;
+    if (a->values == NULL && b->values == NULL) return ef_add(&w->b.base, a, b);
+    if (a->values != NULL && b->values != NULL) {
+        ef_value *axis = ef_const_number(&w->b.base, EF_I32, 0);
+        ef_value *values = ef_emit(&w->b.base, "ConcatV2", 3, a->values, b->values, axis);
+        ef_value *bi = ef_cast(&w->b.base, b->indices, a->indices->fact.dtype);
+        ef_value *indices = ef_emit(&w->b.base, "ConcatV2", 3, a->indices, bi, axis);
+        return ef_slices(&w->b.base, values, indices, a->dense_shape);
+    }
+    return ef_add(&w->b.base, ef_dense(&w->b.base, a), ef_dense(&w->b.base, b));
+}
+
+static void arrive(walk *w, uint64_t id, ef_value *v) {
+    if (id == 0 || v == NULL || id < w->first_id || id - w->first_id >= w->n_ids) return;
+    ef_value **at = &w->grad[id - w->first_id];
+    *at = add_up(w, *at, v);
+}
+
+static ef_value *arrived(const walk *w, uint64_t id) {
+    if (id == 0 || id < w->first_id || id - w->first_id >= w->n_ids) return NULL;
+    return w->grad[id - w->first_id];
+}
+
+static bool is_wanted(const walk *w, uint64_t id) {
+    return id >= w->first_id && id - w->first_id < w->n_ids && w->wanted[id - w->first_id];
+}
+
+static ef_status *back_op(walk *w, const ef_tape_record *r, ef_value **dout) {
+    if (r->op->grad == NULL)
+        return ef_error(EF_NOT_FOUND,
+                        "gradient registry has no entry for: %s. The op has no gradient; "
+                        "stop it with StopGradient or compute it otherwise",
+                        r->op->name);
+    size_t n = (size_t)(2 * r->n_in + r->n_out);
+    ef_value **v = ef_arena_zalloc(&w->b.arena, (n + 1) * sizeof *v);
+    if (v == NULL) return ef_no_memory(n * sizeof *v);
+    ef_value **out = v + r->n_in, **din = out + r->n_out;
+    for (int k = 0; k < r->n_in; k++) v[k] = value_of_note(&w->b, &r->in[k]);
+    for (int k = 0; k < r->n_out; k++) out[k] = value_of_note(&w->b, &r->out[k]);
+    for (int k = 0; k < r->n_out && !(r->op->traits & EF_SLICES_OK); k++)
+        dout[k] = dout[k] != NULL ? ef_dense(&w->b.base, dout[k]) : NULL;
+    ef_grad g = {.b = &w->b.base,
+                 .op = r->op,
+                 .attrs = r->attrs != NULL ? ef_attrs_fields(r->attrs) : NULL,
+                 .n_in = r->n_in,
+                 .n_out = r->n_out,
+                 .in = v,
+                 .out = out,
+                 .dout = dout,
+                 .din = din};
+    if (w->b.base.failed == NULL) EF_TRY(r->op->grad(&g));
+    for (int k = 0; k < r->n_in; k++) arrive(w, r->in[k].id, din[k]);
+    return NULL;
+}
+
+/* Zeros like a result that nothing arrived at. */
+static ef_value *zeros(walk *w, const ef_fact *f) {
+    ef_tensor t = {0};
+    ef_status *s = ef_tensor_alloc(&t, f->dtype, &f->shape);
+    if (s != NULL) {
+        ef_build_fail(&w->b.base, s);
+        return NULL;
+    }
+    memset(t.data, 0, ef_tensor_bytes(&t));
+    ef_value *v = value_of(&w->b, &t);
+    ef_tensor_release(&t);
+    return v;
+}
+
+static ef_status *back_call(walk *w, const ef_tape_record *r, ef_value **dout) {
+    const ef_function_gradient *d = &r->call->d;
+    size_t n = (size_t)(d->n_saved + r->n_out);
+    ef_tensor **in = ef_arena_zalloc(&w->b.arena, (n + 1) * sizeof *in);
+    ef_tensor *out = ef_arena_zalloc(&w->b.arena, ((size_t)r->n_in + 1) * sizeof *out);
+    if (in == NULL || out == NULL) return ef_no_memory(n * sizeof *in);
+    for (int k = 0; k < d->n_saved; k++) in[k] = &r->saved[k];
+    for (int k = 0; k < r->n_out; k++) {
+        ef_value *v = dout[k] != NULL ? ef_dense(&w->b.base, dout[k]) : zeros(w, &r->out[k].fact);
+        if (w->b.base.failed != NULL) return NULL;
+        in[d->n_saved + k] = &((eager_value *)v)->t;
+        EF_TRY(ef_tensor_settle(in[d->n_saved + k]));
+    }
+    EF_TRY(ef_program_run(r->call->backward, in, out));
+    for (int k = 0, j = 0; k < r->n_in; k++) {
+        if (!d->has[k]) continue;
+        arrive(w, r->in[k].id, value_of(&w->b, &out[j]));
+        ef_tensor_release(&out[j++]);
+    }
+    return NULL;
+}
+
+static ef_status *back_custom(walk *w, const ef_tape_record *r, ef_value **dout) {
+    size_t n = (size_t)(r->n_in + r->n_out);
+    ef_tensor *t = ef_arena_zalloc(&w->b.arena, (n + 1) * sizeof *t);
+    if (t == NULL) return ef_no_memory(n * sizeof *t);
+    for (int k = 0; k < r->n_out; k++)
+        if (dout[k] != NULL) {
+            ef_value *v = ef_dense(&w->b.base, dout[k]);
+            if (v != NULL) ef_tensor_copy(&t[k], &((eager_value *)v)->t);
+        }
+    ef_status *s = r->custom(r->user, t, r->n_out, t + r->n_out, r->n_in);
+    for (int k = 0; k < r->n_in && s == NULL; k++)
+        if (t[r->n_out + k].dtype != EF_NO_DTYPE)
+            arrive(w, r->in[k].id, value_of(&w->b, &t[r->n_out + k]));
+    for (size_t k = 0; k < n; k++) ef_tensor_release(&t[k]);
+    return s;
+}
+
+static ef_status *back(walk *w, const ef_tape_record *r) {
+    bool any = false, leads = false;
+    ef_value *few[8] = {0}, **dout = few;
+    if (r->n_out > 8) {
+        dout = ef_arena_zalloc(&w->b.arena, (size_t)r->n_out * sizeof *dout);
+        if (dout == NULL) return ef_no_memory((size_t)r->n_out * sizeof *dout);
+    }
+    for (int k = 0; k < r->n_out; k++) {
+        dout[k] = arrived(w, r->out[k].id);
+        any = any || dout[k] != NULL;
+    }
+    for (int k = 0; k < r->n_in; k++) leads = leads || is_wanted(w, r->in[k].id);
+    if (!any || !leads) return NULL;
+    if (r->call != NULL) return back_call(w, r, dout);
+    if (r->custom != NULL) return back_custom(w, r, dout);
+    return back_op(w, r, dout);
+}
+
+/* ---- from sources to targets
+ * ------------------------------------------------------------------------------ */
+
+static ef_status *number_window(walk *w, const ef_tensor *const *source, int n,
+                                const ef_tensor *const *target, int n_targets) {
+    uint64_t low = UINT64_MAX, high = 0;
+    const ef_log *log = w->tape->log;
+#define SEEN(ID)                              \
+    do {                                      \
+        uint64_t id_ = (ID);                  \
+        if (id_ != 0 && id_ < low) low = id_; \
+        if (id_ > high) high = id_;           \
+    } while (0)
+    for (int k = 0; k < n; k++) SEEN(ef_tape_id(source[k]));
+    for (int k = 0; k < n_targets; k++) SEEN(ef_tape_id(target[k]));
+    for (size_t k = w->begin; k < w->end; k++) {
+        for (int i = 0; i < log->record[k]->n_in; i++) SEEN(log->record[k]->in[i].id);
+        for (int i = 0; i < log->record[k]->n_out; i++) SEEN(log->record[k]->out[i].id);
+    }
+#undef SEEN
+    w->first_id = low;
+    w->n_ids = high >= low ? (size_t)(high - low + 1) : 0;
+    w->grad = ef_calloc(w->n_ids + 1, sizeof *w->grad);
+    w->wanted = ef_calloc(w->n_ids + 1, 1);
+    return w->grad != NULL && w->wanted != NULL ? NULL : ef_no_memory(w->n_ids * sizeof *w->grad);
+}
+
+static bool made_in_window(const walk *w, uint64_t id) {
+    for (size_t k = w->begin; k < w->end; k++) {
+        const ef_tape_record *r = w->tape->log->record[k];
+        for (int i = 0; i < r->n_out; i++)
+            if (r->out[i].id == id) return true;
+    }
+    return false;
+}
+
+/* Which values the sources lead to: nothing else needs a gradient. A source counts if this tape
+ * watches it or saw it being made. */
+static void mark_wanted(walk *w, const ef_tensor *const *source, int n) {
+    for (int k = 0; k < n; k++) {
+        uint64_t id = ef_tape_id(source[k]);
+        if (id != 0 && (ef_tape_watches(w->tape, id) || made_in_window(w, id)))
+            w->wanted[id - w->first_id] = 1;
+    }
+    for (size_t k = w->begin; k < w->end; k++) {
+        const ef_tape_record *r = w->tape->log->record[k];
+        bool any = false;
+        for (int i = 0; i < r->n_in && !any; i++) any = is_wanted(w, r->in[i].id);
+        for (int i = 0; i < r->n_out && any; i++)
+            if (r->out[i].id != 0) w->wanted[r->out[i].id - w->first_id] = 1;
+    }
+}
+
+static ef_status *seed(walk *w, const ef_tensor *const *target, int n,
+                       const ef_tensor *const *dout) {
+    for (int k = 0; k < n; k++) {
+        uint64_t id = ef_tape_id(target[k]);
+        if (id == 0) continue;
+        ef_value *y = value_of(&w->b, target[k]), *dy;
+        if (dout != NULL && dout[k] != NULL) {
+            ef_shape a = ef_shape_from(dout[k]), b = ef_shape_from(target[k]);
+            if (dout[k]->dtype != target[k]->dtype || !ef_shape_equal(&a, &b))
+                return ef_error(EF_INVALID,
+                                "gradient: output gradient %d is %s but the target is %s; "
+                                "they must agree",
+                                k, EF_TENSOR(dout[k]), EF_TENSOR(target[k]));
+            dy = value_of(&w->b, dout[k]);
+        } else {
+            dy = ef_ones_like(&w->b.base, y);
+        }
+        arrive(w, id, dy);
+    }
+    return NULL;
+}
+
+static void give(ef_value *v, ef_tensor *out, bool *slices) {
+    memset(out, 0, 3 * sizeof *out);
+    *slices = v != NULL && v->values != NULL;
+    if (v == NULL) return;
+    if (!*slices) {
+        ef_tensor_copy(out, &((eager_value *)v)->t);
+        return;
+    }
+    ef_tensor_copy(&out[0], &((eager_value *)v->values)->t);
+    ef_tensor_copy(&out[1], &((eager_value *)v->indices)->t);
+    ef_tensor_copy(&out[2], &((eager_value *)v->dense_shape)->t);
+}
+
+static ef_status *check_gradient(const ef_tape *t, const ef_tensor *const *target, int n_targets,
+                                 const ef_tensor *const *source, int n, const ef_tensor *out) {
+    if (t == NULL || (n_targets > 0 && target == NULL) ||
+        (n > 0 && (source == NULL || out == NULL)))
+        return ef_error(EF_INVALID, "gradient: tape, targets, sources and out must not be NULL");
+    if (t->used && !t->persistent)
+        return ef_error(EF_FAILED_PRECONDITION, "gradient: a tape that is not persistent gives "
+                                                "gradients once; start it with persistent = true");
+    for (int k = 0; k < n_targets; k++)
+        if (target[k] == NULL) return ef_error(EF_INVALID, "gradient: target %d is NULL", k);
+    for (int k = 0; k < n; k++)
+        if (source[k] == NULL) return ef_error(EF_INVALID, "gradient: source %d is NULL", k);
+    return NULL;
+}
+
+ef_status *ef_tape_gradients(ef_tape *t, const ef_tensor *const *target, int n_targets,
+                             const ef_tensor *const *dout, const ef_tensor *const *source, int n,
+                             ef_tensor *out, bool *slices) {
+    EF_TRY(check_gradient(t, target, n_targets, source, n, out));
+    if (!t->persistent) ef_tape_stop(t); /* its own gradients are not its business */
+    size_t now = t->log->n_records;
+    walk w = {.b = {.base = {.emit = emit, .constant = constant, .memory = memory}},
+              .tape = t,
+              .begin = t->begin,
+              .end = t->end < now ? t->end : now};
+    ef_status *s;
+    EF_TRY_GOTO(number_window(&w, source, n, target, n_targets));
+    mark_wanted(&w, source, n);
+    EF_TRY_GOTO(seed(&w, target, n_targets, dout));
+    for (size_t k = w.end; k-- > w.begin;) {
+        EF_TRY_GOTO(back(&w, t->log->record[k]));
+        if ((s = w.b.base.failed) != NULL) goto done;
+    }
+    for (int k = 0; k < n; k++)
+        give(is_wanted(&w, ef_tape_id(source[k])) ? arrived(&w, ef_tape_id(source[k])) : NULL,
+             &out[3 * k], &slices[k]);
+    t->used = true;
+done:
+    if (w.b.base.failed != NULL && s != w.b.base.failed) ef_status_free(w.b.base.failed);
+    build_end(&w.b);
+    ef_free(w.grad);
+    ef_free(w.wanted);
+    return s;
+}
+
+ef_status *ef_tape_gradient(ef_tape *t, const ef_tensor *target, const ef_tensor *dout,
+                            const ef_tensor *const *source, int n, ef_tensor *out) {
+    if (n < 0 || out == NULL || target == NULL)
+        return ef_error(EF_INVALID, "ef_tape_gradient: target and out must not be NULL");
+    ef_tensor *parts = ef_calloc(3 * (size_t)n + 1, sizeof *parts);
+    bool *slices = ef_calloc((size_t)n + 1, sizeof *slices);
+    ef_status *s = NULL;
+    if (parts == NULL || slices == NULL)
+        s = ef_no_memory(3 * (size_t)n * sizeof *parts);
+    else
+        s = ef_tape_gradients(t, &target, 1, dout != NULL ? &dout : NULL, source, n, parts, slices);
+    int made = 0;
+    for (int k = 0; k < n && s == NULL; k++) {
+        memset(&out[k], 0, sizeof out[k]);
+        if (!slices[k]) {
+            ef_tensor_move(&out[k], &parts[3 * k]);
+        } else { /* summed by UnsortedSegmentSum over the first axis */
+            ef_tensor rows = {0};
+            int64_t count =
+                ef_element_int((ef_dtype)parts[3 * k + 2].dtype, parts[3 * k + 2].data, 0);
+            int n_out = 0;
+            if ((s = ef_tensor_from(EF_I64, NULL, &count, &rows)) == NULL) {
+                const ef_tensor *in[] = {&parts[3 * k], &parts[3 * k + 1], &rows};
+                s = ef_dispatch(ef_op_find("UnsortedSegmentSum"), NULL, in, 3, &out[k], 1, &n_out);
+            }
+        }
+        if (s == NULL) made = k + 1;
+    }
+    while (s != NULL && made > 0) ef_tensor_release(&out[--made]);
+    for (int k = 0; parts != NULL && k < 3 * n; k++) ef_tensor_release(&parts[k]);
+    ef_free(parts);
+    ef_free(slices);
+    return s;
+}

@@ -1,0 +1,237 @@
+/* Recording. Numbers are given out once per thread and never again, so "was this watched?" is a
+ * comparison. A variable's handle is known by the variable itself, whatever copy of it is used. */
+#include "eager/tape.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "eager/context.h"
+
+static _Thread_local uint64_t last_id;
+static _Thread_local ef_tape *tapes; /* alive ones of this thread, newest first */
+
+/* Numbers of variables, by their address; few, so a list will do. Forgotten with the log. */
+typedef struct named_variable {
+    const ef_storage *variable;
+    uint64_t id;
+} named_variable;
+static _Thread_local named_variable *variables;
+static _Thread_local size_t n_variables, cap_variables;
+
+uint64_t ef_tape_id(const ef_tensor *t) {
+    if (EF_LIKELY(t->dtype != EF_RESOURCE)) return t->tape;
+    for (size_t k = n_variables; k > 0; k--)
+        if (variables[k - 1].variable == t->storage) return variables[k - 1].id;
+    return 0;
+}
+
+static ef_status *number_variable(const ef_storage *v, uint64_t *id) {
+    EF_TRY(EF_GROW(&variables, &cap_variables, n_variables + 1));
+    *id = ++last_id;
+    variables[n_variables++] = (named_variable){v, *id};
+    return NULL;
+}
+
+/* ---- tapes
+ * ---------------------------------------------------------------------------------------- */
+
+ef_status *ef_tape_start(bool persistent, ef_tape **out) {
+    if (out == NULL) return ef_error(EF_INVALID, "ef_tape_start: out is NULL");
+    ef_eager_start();
+    ef_tape *t = ef_calloc(1, sizeof *t);
+    if (t == NULL) return ef_no_memory(sizeof *t);
+    if (ef_here.log == NULL && (ef_here.log = ef_calloc(1, sizeof *ef_here.log)) == NULL) {
+        ef_free(t);
+        return ef_no_memory(sizeof *ef_here.log);
+    }
+    t->log = ef_here.log;
+    t->begin = t->log->n_records;
+    t->end = SIZE_MAX;
+    t->persistent = persistent;
+    t->recording = true;
+    t->log->tapes++;
+    t->log->recording++;
+    t->next = tapes;
+    tapes = t;
+    ef_here.busy |= EF_TAPING;
+    *out = t;
+    return NULL;
+}
+
+void ef_tape_stop(ef_tape *t) {
+    if (t == NULL || !t->recording) return;
+    t->recording = false;
+    t->end = t->log->n_records;
+    if (--t->log->recording == 0) ef_here.busy &= ~(unsigned)EF_TAPING;
+}
+
+static void log_free(ef_log *log) {
+    for (size_t k = 0; k < log->n_records; k++) ef_record_release(log->record[k]);
+    ef_free(log->record);
+    ef_arena_free(&log->arena);
+    ef_free(log);
+    n_variables = 0;
+    ef_free(variables);
+    variables = NULL;
+    cap_variables = 0;
+}
+
+void ef_tape_free(ef_tape *t) {
+    if (t == NULL) return;
+    ef_tape_stop(t);
+    for (ef_tape **at = &tapes; *at != NULL; at = &(*at)->next)
+        if (*at == t) {
+            *at = t->next;
+            break;
+        }
+    if (--t->log->tapes == 0) {
+        if (ef_here.log == t->log) ef_here.log = NULL;
+        log_free(t->log);
+    }
+    ef_free(t->watched);
+    ef_free(t);
+}
+
+bool ef_tape_watches(const ef_tape *t, uint64_t id) {
+    for (size_t k = t->n_watched; k > 0; k--)
+        if (t->watched[k - 1].id == id) return true;
+    return false;
+}
+
+static ef_status *watch_id(ef_tape *t, uint64_t id, const ef_storage *variable) {
+    if (ef_tape_watches(t, id)) return NULL;
+    EF_TRY(EF_GROW(&t->watched, &t->cap_watched, t->n_watched + 1));
+    t->watched[t->n_watched].id = id;
+    t->watched[t->n_watched++].variable = variable;
+    return NULL;
+}
+
+ef_status *ef_tape_watch(ef_tape *t, ef_tensor *x) {
+    if (t == NULL || x == NULL || x->dtype == EF_NO_DTYPE)
+        return ef_error(EF_INVALID, "ef_tape_watch: tape and tensor must not be NULL or released");
+    uint64_t id = ef_tape_id(x);
+    if (x->dtype == EF_RESOURCE) {
+        if (id == 0) EF_TRY(number_variable(x->storage, &id));
+        return watch_id(t, id, x->storage);
+    }
+    if (!ef_dtype_in((ef_dtype)x->dtype, EF_FLOATS | EF_COMPLEX))
+        return ef_error(EF_INVALID,
+                        "ef_tape_watch: the tensor is %s; only floating and complex "
+                        "tensors have gradients",
+                        ef_dtype_name((ef_dtype)x->dtype));
+    if (id == 0) x->tape = id = ++last_id;
+    return watch_id(t, id, NULL);
+}
+
+/* ---- recording
+ * -------------------------------------------------------------------------------------- */
+
+/* Trainable variables are watched by being used. */
+static bool is_trainable(const ef_tensor *t) {
+    const ef_variable *v = (const ef_variable *)ef_tensor_object(t, EF_OBJECT_VARIABLE);
+    return v != NULL && v->trainable && ef_dtype_in(v->dtype, EF_FLOATS | EF_COMPLEX);
+}
+
+bool ef_tape_interested(const ef_tensor *const *in, int n_in) {
+    for (int k = 0; k < n_in; k++)
+        if (ef_tape_id(in[k]) != 0 || (in[k]->dtype == EF_RESOURCE && is_trainable(in[k])))
+            return true;
+    return false;
+}
+
+static ef_status *watch_variables(const ef_tensor *const *in, int n_in) {
+    for (int k = 0; k < n_in; k++) {
+        if (in[k]->dtype != EF_RESOURCE || !is_trainable(in[k])) continue;
+        uint64_t id = ef_tape_id(in[k]);
+        if (id == 0) EF_TRY(number_variable(in[k]->storage, &id));
+        for (ef_tape *t = tapes; t != NULL; t = t->next)
+            if (t->recording) EF_TRY(watch_id(t, id, in[k]->storage));
+    }
+    return NULL;
+}
+
+static void note_value(ef_tape_value *v, const ef_tensor *t, bool keep) {
+    v->id = ef_tape_id(t);
+    v->fact = (ef_fact){.dtype = (ef_dtype)t->dtype, .shape = ef_shape_from(t)};
+    const ef_variable *var = (const ef_variable *)ef_tensor_object(t, EF_OBJECT_VARIABLE);
+    if (var != NULL) {
+        v->handle = (ef_fact){.dtype = var->dtype, .shape = var->shape};
+        v->fact.handle = &v->handle;
+    }
+    if (keep) ef_tensor_copy(&v->tensor, t);
+}
+
+static bool keeps_in(const ef_op *op, int k) {
+    return op == NULL || op->keeps == 0 || k >= 15 || (op->keeps & EF_KEEP_IN(k));
+}
+static bool keeps_out(const ef_op *op, int k) {
+    return op != NULL && (op->keeps == 0 || k >= 14 || (op->keeps & EF_KEEP_OUT(k)));
+}
+
+/* A record with room for its values; outputs get numbers. */
+static ef_status *new_record(const ef_op *op, const ef_tensor *const *in, int n_in, ef_tensor *out,
+                             int n_out, ef_tape_record **made) {
+    ef_log *log = ef_here.log;
+    EF_TRY(watch_variables(in, n_in));
+    EF_TRY(EF_GROW(&log->record, &log->cap_records, log->n_records + 1));
+    ef_tape_record *r = ef_arena_zalloc(&log->arena, sizeof *r);
+    size_t n = (size_t)(n_in + n_out);
+    ef_tape_value *v = ef_arena_zalloc(&log->arena, (n + 1) * sizeof *v);
+    if (r == NULL || v == NULL) return ef_no_memory(n * sizeof *v);
+    r->op = op;
+    r->n_in = n_in;
+    r->n_out = n_out;
+    r->in = v;
+    r->out = v + n_in;
+    for (int k = 0; k < n_in; k++) note_value(&v[k], in[k], op != NULL && keeps_in(op, k));
+    for (int k = 0; k < n_out; k++) {
+        bool flows = ef_dtype_in((ef_dtype)out[k].dtype, EF_FLOATS | EF_COMPLEX) ||
+                     out[k].dtype == EF_VARIANT;
+        out[k].tape = flows ? ++last_id : 0;
+        note_value(&r->out[k], &out[k], keeps_out(op, k));
+    }
+    *made = r;
+    return NULL;
+}
+
+ef_status *ef_tape_note(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                        int n_in, ef_tensor *out, int n_out) {
+    if (op->traits & EF_NO_GRAD) return NULL;
+    ef_tape_record *r;
+    EF_TRY(new_record(op, in, n_in, out, n_out, &r));
+    r->attrs = attrs != NULL ? ef_attrs_ref(attrs) : NULL;
+    ef_here.log->record[ef_here.log->n_records++] = r;
+    return NULL;
+}
+
+ef_status *ef_tape_note_call(ef_derivative *d, const ef_tensor *const *in, int n_in, ef_tensor *out,
+                             int n_out, const ef_tensor *saved) {
+    ef_tape_record *r;
+    EF_TRY(new_record(NULL, in, n_in, out, n_out, &r));
+    r->saved = ef_arena_zalloc(&ef_here.log->arena, ((size_t)d->d.n_saved + 1) * sizeof *r->saved);
+    if (r->saved == NULL) return ef_no_memory((size_t)d->d.n_saved * sizeof *r->saved);
+    for (int k = 0; k < d->d.n_saved; k++) ef_tensor_copy(&r->saved[k], &saved[k]);
+    r->n_saved = d->d.n_saved;
+    atomic_fetch_add_explicit(&d->refs, 1, memory_order_relaxed);
+    r->call = d;
+    ef_here.log->record[ef_here.log->n_records++] = r;
+    return NULL;
+}
+
+ef_status *ef_tape_note_custom(const ef_tensor *const *in, int n_in, ef_tensor *out, int n_out,
+                               ef_custom_gradient *custom, void *user, void (*end)(void *)) {
+    ef_tape_record *r;
+    EF_TRY(new_record(NULL, in, n_in, out, n_out, &r));
+    r->custom = custom;
+    r->user = user;
+    r->user_end = end;
+    ef_here.log->record[ef_here.log->n_records++] = r;
+    return NULL;
+}
+
+void ef_record_release(ef_tape_record *r) {
+    for (int k = 0; k < r->n_in; k++) ef_tensor_release(&r->in[k].tensor);
+    for (int k = 0; k < r->n_out; k++) ef_tensor_release(&r->out[k].tensor);
+    for (int k = 0; k < r->n_saved; k++) ef_tensor_release(&r->saved[k]);
+    ef_attrs_unref(r->attrs);
+    ef_derivative_unref(r->call);
+    if (r->user_end != NULL) r->user_end(r->user);
+}

@@ -1,0 +1,269 @@
+/* Functions. The cache look-up compares dtypes and dims of the arguments with each trace's own, the
+ * last one used first: no key is built. A miss looks for a trace that differs only in sizes; those
+ * sizes then become symbolic, unless the trace itself looked at them. */
+#include "runtime/function.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include <stdio.h>
+
+ef_status *(*ef_trace_hook)(ef_graph *g, ef_trace_fn *trace, void *user, bool *sizes);
+void (*ef_trace_gradient_end)(void *gradient);
+
+ef_status *ef_function_new(ef_trace_fn *trace, void *user, const char *name, ef_function **out) {
+    if (trace == NULL || out == NULL)
+        return ef_error(EF_INVALID, "ef_function_new: trace and out must not be NULL");
+    ef_function *f = ef_calloc(1, sizeof *f);
+    if (f == NULL) return ef_no_memory(sizeof *f);
+    f->trace = trace;
+    f->user = user;
+    f->name = ef_strdup(name != NULL ? name : "function");
+    if (f->name == NULL) {
+        ef_free(f);
+        return ef_no_memory(16);
+    }
+    pthread_mutex_init(&f->lock, NULL);
+    *out = f;
+    return NULL;
+}
+
+void ef_trace_unref(ef_trace *t) {
+    if (t == NULL || atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1) return;
+    if (t->gradient != NULL) ef_trace_gradient_end(t->gradient);
+    ef_graph_unref(t->graph);
+    ef_graph_unref(t->closed);
+    ef_program_unref(t->program);
+    ef_free(t->captures);
+    ef_free(t->shape);
+    ef_free(t->dtype);
+    ef_free(t);
+}
+
+void ef_function_free(ef_function *f) {
+    if (f == NULL) return;
+    for (size_t k = 0; k < f->n_traces; k++) ef_trace_unref(f->traces[k]);
+    ef_free(f->traces);
+    ef_free(f->name);
+    pthread_mutex_destroy(&f->lock);
+    ef_free(f);
+}
+
+/* ---- matching
+ * ------------------------------------------------------------------------------------- */
+
+static bool fits(const ef_trace *t, const ef_tensor *const *in, int n_in) {
+    if (t->n_in != n_in) return false;
+    for (int k = 0; k < n_in; k++) {
+        const ef_shape *s = &t->shape[k];
+        if (t->dtype[k] != in[k]->dtype || (s->rank >= 0 && s->rank != in[k]->rank)) return false;
+        for (int d = 0; d < s->rank; d++)
+            if (s->dim[d] >= 0 && s->dim[d] != in[k]->dim[d]) return false;
+    }
+    return true;
+}
+
+/* The same but for sizes? */
+static bool fits_but_sizes(const ef_trace *t, const ef_tensor *const *in, int n_in) {
+    if (t->n_in != n_in || t->sizes) return false;
+    for (int k = 0; k < n_in; k++)
+        if (t->dtype[k] != in[k]->dtype || t->shape[k].rank != in[k]->rank) return false;
+    return true;
+}
+
+static void explain(ef_function *f, const ef_trace *near, const ef_tensor *const *in, int n_in) {
+    if (f->n_traces == 0) {
+        snprintf(f->reason, sizeof f->reason, "the first call");
+        return;
+    }
+    const ef_trace *t = near != NULL ? near : f->traces[0];
+    if (t->n_in != n_in) {
+        snprintf(f->reason, sizeof f->reason, "%d arguments instead of %d", n_in, t->n_in);
+        return;
+    }
+    for (int k = 0; k < n_in; k++) {
+        ef_shape now = ef_shape_from(in[k]);
+        if (t->dtype[k] == in[k]->dtype && ef_shape_may_equal(&now, &t->shape[k])) continue;
+        snprintf(f->reason, sizeof f->reason, "argument %d was %s %.70s and is now %s %.70s", k,
+                 ef_dtype_name((ef_dtype)t->dtype[k]), EF_SHAPE(&t->shape[k]),
+                 ef_dtype_name((ef_dtype)in[k]->dtype), EF_SHAPE(&now));
+        return;
+    }
+    snprintf(f->reason, sizeof f->reason, "the trace looks at sizes, and one changed");
+}
+
+/* Sizes that changed against `near` get a symbol; equal new sizes that also were equal share one.
+ */
+static void relax(const ef_trace *near, const ef_tensor *const *in, int n_in, ef_shape *shape) {
+    struct {
+        int64_t was, now;
+        int symbol;
+    } seen[EF_MAX_SYMBOLS];
+    int n = 0;
+    for (int k = 0; k < n_in; k++)
+        for (int d = 0; d < shape[k].rank; d++) {
+            int64_t was = near->shape[k].dim[d], now = in[k]->dim[d];
+            if (was == now) continue;
+            int j = 0;
+            while (j < n && (seen[j].was != was || seen[j].now != now)) j++;
+            if (j == n) {
+                if (n == EF_MAX_SYMBOLS) {
+                    shape[k].dim[d] = EF_DIM_UNKNOWN;
+                    continue;
+                }
+                seen[n].was = was;
+                seen[n].now = now;
+                seen[n].symbol = n;
+                n++;
+            }
+            shape[k].dim[d] = ef_dim_symbol(seen[j].symbol);
+        }
+}
+
+/* ---- tracing
+ * -------------------------------------------------------------------------------------- */
+
+ef_status *ef_trace_make(ef_graph *g, ef_trace **out) {
+    ef_trace *t = ef_calloc(1, sizeof *t);
+    if (t == NULL) return ef_no_memory(sizeof *t);
+    atomic_init(&t->refs, 1);
+    t->graph = ef_graph_ref(g);
+    t->n_in = (int)g->n_inputs;
+    t->n_out = (int)g->n_outputs;
+    t->captures = ef_malloc((g->n_captures + 1) * sizeof *t->captures);
+    t->shape = ef_malloc((g->n_inputs + 1) * sizeof *t->shape);
+    t->dtype = ef_malloc(g->n_inputs + 1);
+    ef_edge *feed = ef_malloc((g->n_inputs + 1) * sizeof *feed);
+    ef_graph *part = NULL;
+    ef_status *s = NULL;
+    if (t->captures == NULL || t->shape == NULL || t->dtype == NULL || feed == NULL) {
+        s = ef_no_memory(g->n_inputs * sizeof *t->shape);
+        goto done;
+    }
+    for (size_t k = 0; k < g->n_inputs; k++) {
+        const ef_fact *f = g->node[g->input[k]]->out;
+        feed[k] = (ef_edge){g->input[k], 0};
+        t->shape[k] = f->shape;
+        t->dtype[k] = (uint8_t)f->dtype;
+    }
+    EF_TRY_GOTO(ef_graph_extract(g, feed, t->n_in, g->output, t->n_out, NULL, 0, &part, t->captures,
+                                 &t->n_captures));
+    t->closed = ef_graph_ref(part);
+    EF_TRY_GOTO(ef_compile(part, &t->program));
+done:
+    ef_free(feed);
+    ef_graph_unref(part);
+    if (s != NULL)
+        ef_trace_unref(t);
+    else
+        *out = t;
+    return s;
+}
+
+static ef_status *make_trace(ef_function *f, const ef_tensor *const *in, int n_in,
+                             const ef_shape *shape, ef_trace **out) {
+    ef_graph *g = ef_graph_make();
+    if (g == NULL) return ef_no_memory(sizeof *g);
+    g->function = true;
+    ef_status *s = NULL;
+    bool sizes = false;
+    for (int k = 0; k < n_in && s == NULL; k++) {
+        ef_edge e;
+        ef_fact handle, fact = {.dtype = (ef_dtype)in[k]->dtype, .shape = shape[k]};
+        const ef_variable *v = (const ef_variable *)ef_tensor_object(in[k], EF_OBJECT_VARIABLE);
+        if (v != NULL) {
+            handle = (ef_fact){.dtype = v->dtype, .shape = v->shape};
+            fact.handle = &handle;
+        }
+        s = ef_graph_input_like(g, &fact, NULL, &e);
+    }
+    if (s == NULL) s = ef_trace_hook(g, f->trace, f->user, &sizes);
+    if (s == NULL) s = ef_trace_make(g, out);
+    if (s == NULL) (*out)->sizes = sizes;
+    ef_graph_unref(g);
+    return s == NULL ? NULL : ef_status_add(s, "while tracing %s", f->name);
+}
+
+static ef_status *remember(ef_function *f, ef_trace *t, const ef_trace *replaces) {
+    EF_TRY(EF_GROW(&f->traces, &f->cap_traces, f->n_traces + 1));
+    size_t at = f->n_traces;
+    for (size_t k = 0; k < f->n_traces; k++)
+        if (f->traces[k] == replaces) at = k;
+    if (at == f->n_traces && f->n_traces >= EF_FUNCTION_TRACES) at = f->n_traces - 1;
+    if (at < f->n_traces)
+        ef_trace_unref(f->traces[at]);
+    else
+        f->n_traces++;
+    memmove(f->traces + 1, f->traces, at * sizeof *f->traces);
+    f->traces[0] = t;
+    atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+    return NULL;
+}
+
+/* No lock is held while the user's function runs; `near` is counted. */
+static ef_status *trace_near(ef_function *f, const ef_trace **near, const ef_tensor *const *in,
+                             int n_in, ef_trace **out) {
+    ef_shape *shape = ef_malloc(((size_t)n_in + 1) * sizeof *shape);
+    if (shape == NULL) return ef_no_memory((size_t)n_in * sizeof *shape);
+    for (int k = 0; k < n_in; k++) shape[k] = ef_shape_from(in[k]);
+    if (*near != NULL) relax(*near, in, n_in, shape);
+    ef_status *s = make_trace(f, in, n_in, shape, out);
+    if (s == NULL && *near != NULL && (*out)->sizes) { /* it looks at sizes: give it these ones */
+        ef_trace_unref(*out);
+        for (int k = 0; k < n_in; k++) shape[k] = ef_shape_from(in[k]);
+        *near = NULL;
+        s = make_trace(f, in, n_in, shape, out);
+        if (s == NULL) (*out)->sizes = true;
+    }
+    ef_free(shape);
+    return s;
+}
+
+static ef_status *trace_anew(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **out) {
+    ef_trace *held = NULL;
+    pthread_mutex_lock(&f->lock);
+    for (size_t k = 0; k < f->n_traces && held == NULL; k++)
+        if (fits_but_sizes(f->traces[k], in, n_in)) held = f->traces[k];
+    if (held != NULL) atomic_fetch_add_explicit(&held->refs, 1, memory_order_relaxed);
+    explain(f, held, in, n_in);
+    pthread_mutex_unlock(&f->lock);
+    const ef_trace *near = held;
+    ef_status *s = trace_near(f, &near, in, n_in, out);
+    if (s == NULL) {
+        pthread_mutex_lock(&f->lock);
+        f->n_made++;
+        s = remember(f, *out, near);
+        pthread_mutex_unlock(&f->lock);
+        if (s != NULL) ef_trace_unref(*out);
+    }
+    ef_trace_unref(held);
+    return s;
+}
+
+ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **out) {
+    pthread_mutex_lock(&f->lock);
+    f->calls++;
+    for (size_t k = 0; k < f->n_traces; k++) {
+        ef_trace *t = f->traces[k];
+        if (!fits(t, in, n_in)) continue;
+        if (EF_UNLIKELY(k > 0)) {
+            memmove(f->traces + 1, f->traces, k * sizeof *f->traces);
+            f->traces[0] = t;
+        }
+        atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+        pthread_mutex_unlock(&f->lock);
+        *out = t;
+        return NULL;
+    }
+    pthread_mutex_unlock(&f->lock);
+    return trace_anew(f, in, n_in, out);
+}
+
+void ef_function_info_get(ef_function *f, ef_function_info *out) {
+    pthread_mutex_lock(&f->lock);
+    *out = (ef_function_info){.calls = f->calls, .traces = f->n_made, .last_reason = f->reason};
+    for (size_t k = 0; k < f->n_traces; k++) {
+        uint64_t made, evicted, kept;
+        ef_program_counts(f->traces[k]->program, &made, &evicted, &kept);
+        out->plans += made;
+    }
+    pthread_mutex_unlock(&f->lock);
+}

@@ -1,0 +1,41 @@
+/* Traced functions inside the library: signature -> trace -> program. */
+#ifndef EF_RUNTIME_FUNCTION_H
+#define EF_RUNTIME_FUNCTION_H
+#include "plan/compile.h"
+
+/* One trace: a finished graph with its captures, ready to run. Counted. */
+typedef struct ef_trace {
+    atomic_int refs;
+    ef_graph *graph;     /* as traced; outputs set */
+    ef_graph *closed;    /* the part that runs, its captures as further inputs */
+    ef_program *program; /* inputs: the parameters, then the captures it needs */
+    int n_in, n_out, n_captures;
+    int32_t *captures; /* which of graph's captures */
+    ef_shape *shape;   /* of each parameter, with symbolic dims where sizes may change */
+    uint8_t *dtype;
+    bool sizes;               /* the trace looked at concrete sizes */
+    _Atomic(void *) gradient; /* its derivative: made by eager on first need, ended by the hook */
+} ef_trace;
+void ef_trace_unref(ef_trace *t);
+/* From a graph that was just traced. */
+ef_status *ef_trace_make(ef_graph *g, ef_trace **out);
+
+/* How tracing happens is eager's business (it owns the current graph): it installs this. Calls
+ * `trace` inside graph g with g's inputs and sets g's outputs. */
+extern ef_status *(*ef_trace_hook)(ef_graph *g, ef_trace_fn *trace, void *user, bool *sizes);
+extern void (*ef_trace_gradient_end)(void *gradient);
+
+struct ef_function {
+    ef_trace_fn *trace;
+    void *user;
+    char *name;
+    pthread_mutex_t lock; /* rank 25: guards what follows */
+    ef_trace **traces;    /* most recently used first; at most EF_FUNCTION_TRACES */
+    size_t n_traces, cap_traces;
+    uint64_t calls, n_made, hash_of_code;
+    char reason[200];
+};
+enum { EF_FUNCTION_TRACES = 64 };
+/* The trace for these arguments, found or made; counted for the caller. */
+ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **out);
+#endif

@@ -1,0 +1,274 @@
+/* Sessions: a graph, and for each set of feeds, fetches and targets asked for, the program that
+ * runs the part between them. The session remembers the last few requests; beyond them programs are
+ * found by structure, so a session made afresh, or over a graph built afresh, compiles nothing. */
+#include "runtime/session.h"
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "ops/variable.h"
+
+typedef struct request { /* newest first */
+    struct request *next;
+    uint64_t hash, version;
+    int n_feeds, n_fetches, n_targets, n_captures;
+    ef_edge *edge; /* feeds, then fetches */
+    int32_t *target;
+    int32_t *captures; /* of the graph, fed after the feeds */
+    ef_program *program;
+    int users;
+    bool evicted;
+} request;
+
+enum { REQUESTS = 64 };
+
+struct ef_session {
+    ef_graph *graph;
+    pthread_mutex_t lock; /* rank 24: guards the requests */
+    request *newest;
+    int n_requests;
+    ef_scope *scope; /* names of its variables */
+};
+
+ef_status *ef_session_new(ef_graph *g, ef_session **out) {
+    if (g == NULL || out == NULL)
+        return ef_error(EF_INVALID, "ef_session_new: graph and out must not be NULL");
+    ef_session *s = ef_calloc(1, sizeof *s);
+    if (s == NULL) return ef_no_memory(sizeof *s);
+    if ((s->scope = ef_scope_make()) == NULL) {
+        ef_free(s);
+        return ef_no_memory(sizeof *s);
+    }
+    s->graph = ef_graph_ref(g);
+    pthread_mutex_init(&s->lock, NULL);
+    *out = s;
+    return NULL;
+}
+
+static void request_free(request *r) {
+    ef_program_unref(r->program);
+    ef_free(r->edge);
+    ef_free(r->target);
+    ef_free(r->captures);
+    ef_free(r);
+}
+
+void ef_session_free(ef_session *s) {
+    if (s == NULL) return;
+    for (request *r = s->newest, *next; r != NULL; r = next) {
+        next = r->next;
+        request_free(r);
+    }
+    ef_scope_free(s->scope);
+    ef_graph_unref(s->graph);
+    pthread_mutex_destroy(&s->lock);
+    ef_free(s);
+}
+
+/* ---- requests
+ * ------------------------------------------------------------------------------------- */
+
+static uint64_t hash_call(const ef_session_call *c) {
+    uint64_t h = ef_hash_mix(7, (uint64_t)c->n_feeds << 32 | (uint64_t)c->n_fetches);
+    for (int k = 0; k < c->n_feeds; k++)
+        h = ef_hash_mix(h, (uint64_t)(uint32_t)c->feed[k].node << 8 | (uint32_t)c->feed[k].index);
+    for (int k = 0; k < c->n_fetches; k++)
+        h = ef_hash_mix(h, (uint64_t)(uint32_t)c->fetch[k].node << 8 | (uint32_t)c->fetch[k].index);
+    for (int k = 0; k < c->n_targets; k++) h = ef_hash_mix(h, ~(uint64_t)c->target[k]);
+    return h;
+}
+
+static bool same_call(const request *r, const ef_session_call *c) {
+    return r->n_feeds == c->n_feeds && r->n_fetches == c->n_fetches &&
+           r->n_targets == c->n_targets &&
+           (c->n_feeds == 0 ||
+            memcmp(r->edge, c->feed, (size_t)c->n_feeds * sizeof *c->feed) == 0) &&
+           (c->n_fetches == 0 ||
+            memcmp(r->edge + r->n_feeds, c->fetch, (size_t)c->n_fetches * sizeof *c->fetch) == 0) &&
+           (c->n_targets == 0 ||
+            memcmp(r->target, c->target, (size_t)c->n_targets * sizeof *c->target) == 0);
+}
+
+static ef_status *check_call(const ef_graph *g, const ef_session_call *c) {
+    for (int k = 0; k < c->n_feeds; k++) {
+        ef_edge e = c->feed[k];
+        if (e.node < 0 || (size_t)e.node >= g->n_nodes || e.index >= g->node[e.node]->n_out)
+            return ef_error(EF_INVALID, "feed %d is not a tensor of the session's graph", k);
+        for (int j = 0; j < k; j++)
+            if (ef_edge_same(c->feed[j], e)) {
+                char buf[96];
+                return ef_error(EF_INVALID, "'%s' is fed twice (feeds %d and %d); feed it once",
+                                ef_node_name(g, e.node, buf, sizeof buf), j, k);
+            }
+    }
+    for (int k = 0; k < c->n_fetches; k++) {
+        ef_edge e = c->fetch[k];
+        if (e.node < 0 || (size_t)e.node >= g->n_nodes || e.index >= g->node[e.node]->n_out)
+            return ef_error(EF_INVALID, "fetch %d is not a tensor of the session's graph", k);
+    }
+    for (int k = 0; k < c->n_targets; k++)
+        if (c->target[k] < 0 || (size_t)c->target[k] >= g->n_nodes)
+            return ef_error(EF_INVALID, "target %d is not an op of the session's graph", k);
+    return NULL;
+}
+
+static ef_status *fill_request(const ef_graph *g, const ef_session_call *c, request *r) {
+    size_t n = (size_t)(c->n_feeds + c->n_fetches) + 1;
+    r->edge = ef_malloc(n * sizeof *r->edge);
+    r->target = ef_malloc(((size_t)c->n_targets + 1) * sizeof *r->target);
+    r->captures = ef_malloc((g->n_captures + 1) * sizeof *r->captures);
+    if (r->edge == NULL || r->target == NULL || r->captures == NULL)
+        return ef_no_memory(n * sizeof *r->edge);
+    for (int k = 0; k < c->n_feeds; k++) r->edge[k] = c->feed[k];
+    for (int k = 0; k < c->n_fetches; k++) r->edge[c->n_feeds + k] = c->fetch[k];
+    for (int k = 0; k < c->n_targets; k++) r->target[k] = c->target[k];
+    r->n_feeds = c->n_feeds;
+    r->n_fetches = c->n_fetches;
+    r->n_targets = c->n_targets;
+    ef_graph *part;
+    EF_TRY(ef_graph_extract(g, c->feed, c->n_feeds, c->fetch, c->n_fetches, c->target, c->n_targets,
+                            &part, r->captures, &r->n_captures));
+    ef_status *s = ef_compile(part, &r->program);
+    ef_graph_unref(part);
+    return s;
+}
+
+/* Under the lock: the oldest request makes room. */
+static void forget_oldest(ef_session *s) {
+    request **at = &s->newest;
+    while ((*at)->next != NULL) at = &(*at)->next;
+    request *r = *at;
+    *at = NULL;
+    s->n_requests--;
+    r->evicted = true;
+    if (r->users == 0) request_free(r);
+}
+
+static ef_status *find_request(ef_session *s, const ef_session_call *c, request **out) {
+    uint64_t h = hash_call(c);
+    pthread_mutex_lock(&s->lock);
+    request **at = &s->newest;
+    while (*at != NULL && !((*at)->hash == h && same_call(*at, c))) at = &(*at)->next;
+    request *r = *at;
+    if (r != NULL) {
+        *at = r->next;
+        r->next = s->newest;
+        s->newest = r;
+        r->users++;
+        pthread_mutex_unlock(&s->lock);
+        *out = r;
+        return NULL;
+    }
+    pthread_mutex_unlock(&s->lock);
+    EF_TRY(check_call(s->graph, c));
+    if ((r = ef_calloc(1, sizeof *r)) == NULL) return ef_no_memory(sizeof *r);
+    ef_status *bad = fill_request(s->graph, c, r);
+    if (bad != NULL) {
+        request_free(r);
+        return bad;
+    }
+    r->hash = h;
+    r->users = 1;
+    pthread_mutex_lock(&s->lock);
+    r->next = s->newest;
+    s->newest = r;
+    if (++s->n_requests > REQUESTS) forget_oldest(s);
+    pthread_mutex_unlock(&s->lock);
+    *out = r;
+    return NULL;
+}
+
+static void leave_request(ef_session *s, request *r) {
+    pthread_mutex_lock(&s->lock);
+    bool gone = --r->users == 0 && r->evicted;
+    pthread_mutex_unlock(&s->lock);
+    if (gone) request_free(r);
+}
+
+static ef_status *check_feeds(const ef_session *s, const ef_session_call *c) {
+    for (int k = 0; k < c->n_feeds; k++) {
+        const ef_fact *want = ef_edge_fact(s->graph, c->feed[k]);
+        const ef_tensor *have = c->value[k];
+        ef_shape shape = ef_shape_from(have);
+        if (have->dtype == want->dtype && ef_shape_may_equal(&shape, &want->shape)) continue;
+        char buf[96];
+        return ef_error(EF_INVALID,
+                        "feed of %s for '%s', which takes %s %s; feed a value of that "
+                        "dtype and a compatible shape",
+                        EF_TENSOR(have), ef_node_name(s->graph, c->feed[k].node, buf, sizeof buf),
+                        ef_dtype_name(want->dtype), EF_SHAPE(&want->shape));
+    }
+    return NULL;
+}
+
+ef_status *ef_session_call_run(ef_session *s, const ef_session_call *c, ef_tensor *out) {
+    request *r = NULL;
+    EF_TRY(find_request(s, c, &r));
+    ef_tensor *few[16], **in = few;
+    size_t n = (size_t)(r->n_feeds + r->n_captures);
+    ef_status *bad = NULL;
+    if (n > 16 && (in = ef_malloc(n * sizeof *in)) == NULL) bad = ef_no_memory(n * sizeof *in);
+    if (bad == NULL) bad = check_feeds(s, c);
+    for (int k = 0; k < r->n_feeds && bad == NULL; k++) {
+        in[k] = (ef_tensor *)c->value[k]; /* read only */
+        bad = ef_tensor_settle(in[k]);
+    }
+    for (int k = 0; k < r->n_captures && bad == NULL; k++) {
+        in[r->n_feeds + k] = &s->graph->capture[r->captures[k]].tensor;
+        bad = ef_tensor_settle(in[r->n_feeds + k]);
+    }
+    if (bad == NULL) {
+        ef_scope *before = ef_scope_enter(s->scope); /* its variables are its own */
+        bad = ef_program_run(r->program, in, out);
+        ef_scope_enter(before);
+    }
+    if (in != few) ef_free(in);
+    leave_request(s, r);
+    return bad;
+}
+
+/* ---- the public call
+ * -------------------------------------------------------------------------------- */
+
+static ef_status *edges_of(const ef_session *s, const ef_tensor *t, int n, const char *what,
+                           ef_edge *out) {
+    for (int k = 0; k < n; k++) {
+        ef_graph *g = NULL;
+        if (t[k].flags & EF_TENSOR_SYMBOLIC) out[k] = ef_tensor_edge(&t[k], &g);
+        if (g != s->graph)
+            return ef_error(EF_INVALID, "%s %d is not a tensor of the session's graph", what, k);
+    }
+    return NULL;
+}
+
+ef_status *ef_session_run(ef_session *s, const ef_tensor *feeds, const ef_tensor *values,
+                          int n_feeds, const ef_tensor *fetches, int n_fetches,
+                          const char *const *targets, int n_targets, ef_tensor *out) {
+    if (s == NULL || n_feeds < 0 || n_fetches < 0 || n_targets < 0 ||
+        (n_feeds > 0 && (feeds == NULL || values == NULL)) ||
+        (n_fetches > 0 && (fetches == NULL || out == NULL)) || (n_targets > 0 && targets == NULL))
+        return ef_error(EF_INVALID, "ef_session_run: session, feeds, values, fetches, targets and "
+                                    "out must not be NULL, nor counts negative");
+    size_t n = (size_t)(n_feeds + n_fetches + n_targets) + 1;
+    ef_edge few[24], *edge = few;
+    const ef_tensor *few_values[24], **value = few_values;
+    void *many = NULL;
+    if (n > 24) {
+        if ((many = ef_malloc(n * (sizeof *edge + sizeof *value))) == NULL)
+            return ef_no_memory(n * sizeof *edge);
+        value = many;
+        edge = (ef_edge *)(value + n);
+    }
+    int32_t *target = (int32_t *)(edge + n_feeds + n_fetches);
+    ef_status *bad = edges_of(s, feeds, n_feeds, "feed", edge);
+    if (bad == NULL) bad = edges_of(s, fetches, n_fetches, "fetch", edge + n_feeds);
+    for (int k = 0; k < n_targets && bad == NULL; k++) {
+        target[k] = targets[k] != NULL ? ef_graph_find(s->graph, targets[k]) : -1;
+        if (target[k] < 0)
+            bad = ef_error(EF_NOT_FOUND, "the graph has no op called '%s'",
+                           targets[k] != NULL ? targets[k] : "(null)");
+    }
+    for (int k = 0; k < n_feeds; k++) value[k] = &values[k];
+    ef_session_call c = {edge, value, edge + n_feeds, target, n_feeds, n_fetches, n_targets};
+    if (bad == NULL) bad = ef_session_call_run(s, &c, out);
+    ef_free(many);
+    return bad;
+}

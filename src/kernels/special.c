@@ -25,14 +25,12 @@ enum { BERNOULLIS = sizeof bernoulli / sizeof *bernoulli };
 double ef_digamma(double x) {
     double shift = 0;
     if (x <= 0) { /* reflected at 1/2; poles at 0, -1, -2, ... */
-        double whole = floor(x);
-        if (whole == x || x == -INFINITY) return NAN;
-        double part = x - whole; /* cot(pi x) from the distance to the nearest whole number */
-        if (part > 0.5) part -= 1;
-        shift = part == 0.5 ? 0 : -PI / tan(PI * part);
+        if (x == rint(x)) return NAN;
+        double part = x - rint(x); /* cot(pi x) from the distance to the nearest whole number */
+        shift = fabs(part) == 0.5 ? 0 : -PI / tan(PI * part);
         x = 1 - x;
     }
-    if (x == INFINITY || x != x) return x;
+    if (x == INFINITY || isnan(x)) return x;
     for (; x < 10; x++) shift -= 1 / x;
     double z = 1 / (x * x), power = z, sum = 0;
     for (int k = 0; k < 8; k++, power *= z) sum += bernoulli[k] / (2 * (k + 1)) * power;
@@ -41,16 +39,20 @@ double ef_digamma(double x) {
 
 double ef_zeta(double x, double q) {
     if (x == 1) return INFINITY;
-    if (!(x > 1) || q != q) return NAN;
+    if (!(x > 1) || isnan(q)) return NAN;
     if (q <= 0) {
         if (q == floor(q)) return fmod(x, 2) == 0 ? INFINITY : NAN; /* a pole of either sign */
         if (x != floor(x)) return NAN;                              /* roots of negative numbers */
+        double part = q - floor(q); /* the terms below zero, mirrored, and those above */
+        double below = ef_zeta(x, 1 - part) - ef_zeta(x, 1 - q);
+        return (fmod(x, 2) == 0 ? below : -below) + ef_zeta(x, part);
     }
+    if (q == INFINITY || x == INFINITY) return q > 1 ? 0 : q == 1 ? 1 : INFINITY;
     double sum = 0;
-    for (; q < 10; q++) {
+    for (; q < 10 + x; q++) { /* from there on the expansion converges */
         double term = pow(q, -x);
         sum += term;
-        if (q > 0 && term < EPS / 4 * sum) return sum;
+        if (term < EPS / 4 * sum || term == 0) return sum;
     }
     /* Euler and Maclaurin take the rest */
     double term = pow(q, -x), factor = x;
@@ -135,24 +137,25 @@ static bool near_origin(double a, double x) { return x <= 1 || x <= a; }
 
 double ef_igamma(double a, double x) {
     double slope;
-    if (a != a || x != x || x < 0 || a <= 0) return x == 0 && a == a ? 0 : NAN;
-    if (x == 0 || a == INFINITY) return a == INFINITY && x == INFINITY ? NAN : 0;
-    if (x == INFINITY) return 1;
+    if (x == 0) return 0;
+    if (isnan(a) || !(x > 0) || a <= 0) return NAN;
+    if (a == INFINITY || x == INFINITY) return a == INFINITY ? 0 : 1;
     if (near_origin(a, x)) return gamma_density(a, x) / a * gamma_series(a, x, &slope);
     return 1 - gamma_density(a, x) * gamma_fraction(a, x, &slope);
 }
 double ef_igammac(double a, double x) {
     double slope;
-    if (a != a || x != x || x < 0 || a <= 0) return NAN;
-    if (x == 0 || a == INFINITY) return a == INFINITY && x == INFINITY ? NAN : 1;
+    if (isnan(a) || !(x >= 0) || a <= 0) return NAN;
     if (x == INFINITY) return 0;
+    if (x == 0 || a == INFINITY) return 1;
     if (near_origin(a, x)) return 1 - gamma_density(a, x) / a * gamma_series(a, x, &slope);
     return gamma_density(a, x) * gamma_fraction(a, x, &slope);
 }
 double ef_igamma_grad_a(double a, double x) {
     double slope;
-    if (a != a || x != x || x < 0 || a <= 0) return NAN;
-    if (x == 0 || x == INFINITY) return 0;
+    if (x == 0) return 0;
+    if (isnan(a) || !(x > 0) || a <= 0) return NAN;
+    if (x == INFINITY || a == INFINITY) return 0;
     double density = gamma_density(a, x);
     if (near_origin(a, x)) {
         double sum = gamma_series(a, x, &slope);
@@ -187,7 +190,7 @@ static double beta_fraction(double a, double b, double x) {
     return h;
 }
 double ef_betainc(double a, double b, double x) {
-    if (a != a || b != b || x != x || a <= 0 || b <= 0 || x < 0 || x > 1) return NAN;
+    if (!(a > 0 && b > 0 && x >= 0 && x <= 1)) return NAN;
     if (x == 0 || x == 1) return x;
     double front = exp(a * log(x) + b * log1p(-x) + ef_lgamma(a + b) - ef_lgamma(a) - ef_lgamma(b));
     if (x < (a + 1) / (a + b + 2)) return front / a * beta_fraction(a, b, x);
@@ -211,7 +214,7 @@ static double erf_inverse(double x, double tail) {
 double ef_erfinv(double x) {
     double size = fabs(x);
     if (size == 0) return x;
-    if (size >= 1 || x != x) return size == 1 ? copysign(INFINITY, x) : NAN;
+    if (!(size < 1)) return size == 1 ? copysign(INFINITY, x) : NAN;
     return copysign(erf_inverse(size, 1 - size), x);
 }
 double ef_ndtri(double p) {
@@ -243,5 +246,5 @@ static double bessel_ie(int v, double x) {
     }
     return sum / sqrt(2 * PI * x);
 }
-double ef_bessel_i0e(double x) { return x != x ? x : bessel_ie(0, fabs(x)); }
-double ef_bessel_i1e(double x) { return x != x ? x : copysign(bessel_ie(1, fabs(x)), x); }
+double ef_bessel_i0e(double x) { return isnan(x) ? x : bessel_ie(0, fabs(x)); }
+double ef_bessel_i1e(double x) { return isnan(x) ? x : copysign(bessel_ie(1, fabs(x)), x); }

@@ -21,10 +21,12 @@
 #endif
 
 /* One-argument functions that have vector forms: X(name). */
-#define EF_EACH_MVEC(X)                                                                           \
-    X(exp)                                                                                        \
-    X(expm1) X(log) X(log1p) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) \
-        X(asinh) X(acosh) X(atanh) X(erf) X(erfc)
+#define EF_EACH_MVEC(X)                                                                    \
+    X(exp)                                                                                 \
+    X(expm1)                                                                               \
+    X(log)                                                                                 \
+    X(log1p) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) \
+        X(acosh) X(atanh) X(erf) X(erfc)
 /* Functions the compiler turns into instructions. */
 #define EF_EACH_INSTRUCTION(X) X(sqrt) X(floor) X(ceil) X(rint) X(trunc)
 
@@ -44,7 +46,8 @@ EF_EACH_INSTRUCTION(EF_DEFINE)
 #undef EF_DECLARE
 #undef EF_DEFINE
 
-/* Both sides of a choice are computed first: calls inside a branch would not be vectorised. */
+/* Both sides of a choice are computed first: calls inside a branch would not be vectorised. NaN is
+ * asked for by isnan: gcc 12 turns `x == x ? f(x) : x` into x. */
 #define EF_DEFINE(SUF, T, f)                                                     \
     static inline T ef_pow_##SUF(T x, T y) { return pow##f(x, y); }              \
     static inline T ef_atan2_##SUF(T y, T x) { return atan2##f(y, x); }          \
@@ -63,13 +66,13 @@ EF_EACH_INSTRUCTION(EF_DEFINE)
     }                                                                            \
     static inline T ef_max_##SUF(T x, T y) { /* NaN if either is */              \
         T r = x < y ? y : x;                                                     \
-        return y == y ? r : y;                                                   \
+        return isnan(y) ? y : r;                                                 \
     }                                                                            \
     static inline T ef_min_##SUF(T x, T y) {                                     \
         T r = y < x ? y : x;                                                     \
-        return y == y ? r : y;                                                   \
+        return isnan(y) ? y : r;                                                 \
     }                                                                            \
-    static inline T ef_sign_##SUF(T x) { return x == x ? (T)((x > 0) - (x < 0)) : x; }
+    static inline T ef_sign_##SUF(T x) { return isnan(x) ? x : (T)((x > 0) - (x < 0)); }
 EF_DEFINE(F32, float, f)
 EF_DEFINE(F64, double, )
 #undef EF_DEFINE

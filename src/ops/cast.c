@@ -92,14 +92,15 @@ OF_COMPLEX(C128, ef_c128, F64, creal)
     static void cast_##F##_##to(EF_TILE_PARAMS) {                   \
         ef_tile_half(cast_F32_##to, EF_##F, 1, size, EF_TILE_PASS); \
     }
-#define OF_HALF(F)                                                                               \
-    OF_HALF_TO(F, I8, 1)                                                                         \
-    OF_HALF_TO(F, I16, 2)                                                                        \
-    OF_HALF_TO(F, I32, 4)                                                                        \
-    OF_HALF_TO(F, I64, 8) OF_HALF_TO(F, U8, 1) OF_HALF_TO(F, U16, 2) OF_HALF_TO(F, U32, 4)       \
-        OF_HALF_TO(F, U64, 8) OF_HALF_TO(F, BOOL, 1) OF_HALF_TO(F, F32, 4) OF_HALF_TO(F, F64, 8) \
-            OF_HALF_TO(F, C64, 8) OF_HALF_TO(F, C128, 16) OF_HALF_TO(F, F16, 2)                  \
-                OF_HALF_TO(F, BF16, 2)
+#define OF_HALF(F)                                                                                \
+    OF_HALF_TO(F, I8, 1)                                                                          \
+    OF_HALF_TO(F, I16, 2)                                                                         \
+    OF_HALF_TO(F, I32, 4)                                                                         \
+    OF_HALF_TO(F, I64, 8)                                                                         \
+    OF_HALF_TO(F, U8, 1)                                                                          \
+    OF_HALF_TO(F, U16, 2) OF_HALF_TO(F, U32, 4) OF_HALF_TO(F, U64, 8) OF_HALF_TO(F, BOOL, 1)      \
+        OF_HALF_TO(F, F32, 4) OF_HALF_TO(F, F64, 8) OF_HALF_TO(F, C64, 8) OF_HALF_TO(F, C128, 16) \
+            OF_HALF_TO(F, F16, 2) OF_HALF_TO(F, BF16, 2)
 OF_HALF(F16)
 OF_HALF(BF16)
 
@@ -110,36 +111,34 @@ static ef_tile_fn *const cast_tiles[EF_DTYPES][EF_DTYPES] = {
     ROW(F16) ROW(BF16) ROW(F32) ROW(F64) ROW(C64) ROW(C128) ROW(BOOL) ROW(I8) ROW(I16) ROW(I32)
         ROW(I64) ROW(U8) ROW(U16) ROW(U32) ROW(U64)};
 
-/* Truncate: between floats, the mantissa bits that do not fit are dropped instead of rounded. */
+/* Truncate: between floats, the mantissa bits that do not fit are dropped instead of rounded (but
+ * from double to bfloat16, where TensorFlow rounds). */
 static inline float cut_F32(float x, int bits) {
     uint32_t u;
     memcpy(&u, &x, sizeof u);
-    u &= (x == x) ? ~0u << bits : ~0u;
+    u &= isnan(x) ? ~0u : ~0u << bits;
     memcpy(&x, &u, sizeof x);
     return x;
 }
 static inline double cut_F64(double x, int bits) {
     uint64_t u;
     memcpy(&u, &x, sizeof u);
-    u &= (x == x) ? ~(uint64_t)0 << bits : ~(uint64_t)0;
+    u &= isnan(x) ? ~(uint64_t)0 : ~(uint64_t)0 << bits;
     memcpy(&x, &u, sizeof x);
     return x;
 }
 EF_TILE1(cut_double, F32, double, float, cut_F64(x, 29))
 EF_TILE1(cut_double_half, F32, double, float, cut_F64(x, 42))
-EF_TILE1(cut_double_bfloat, F32, double, float, cut_F64(x, 45))
 EF_TILE1(cut_float_half, F32, float, float, cut_F32(x, 13))
 EF_TILE1(cut_float_bfloat, F32, float, float, cut_F32(x, 16))
 #define CUT(name, half, size) \
     static void name##_16(EF_TILE_PARAMS) { ef_tile_to_half(name##_F32, half, size, EF_TILE_PASS); }
 CUT(cut_double_half, EF_F16, 8)
-CUT(cut_double_bfloat, EF_BF16, 8)
 CUT(cut_float_half, EF_F16, 4)
 CUT(cut_float_bfloat, EF_BF16, 4)
 static ef_tile_fn *cut_tile(ef_dtype from, ef_dtype to) {
     if (from == EF_F64 && to == EF_F32) return cut_double_F32;
     if (from == EF_F64 && to == EF_F16) return cut_double_half_16;
-    if (from == EF_F64 && to == EF_BF16) return cut_double_bfloat_16;
     if (from == EF_F32 && to == EF_F16) return cut_float_half_16;
     if (from == EF_F32 && to == EF_BF16) return cut_float_bfloat_16;
     return NULL;

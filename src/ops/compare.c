@@ -5,13 +5,14 @@
 #define TESTS2(name, EXPR)           \
     EF_TEST2(name, F32, float, EXPR) \
     EF_TEST2(name, F64, double, EXPR) EF_HALVES(name, 2, 1) INT_TESTS2(name, EXPR)
-#define INT_TESTS2(name, EXPR)                                                  \
-    EF_TEST2(name, I8, int8_t, EXPR)                                            \
-    EF_TEST2(name, I16, int16_t, EXPR)                                          \
-    EF_TEST2(name, I32, int32_t, EXPR)                                          \
-    EF_TEST2(name, I64, int64_t, EXPR) EF_TEST2(name, U8, uint8_t, EXPR)        \
-        EF_TEST2(name, U16, uint16_t, EXPR) EF_TEST2(name, U32, uint32_t, EXPR) \
-            EF_TEST2(name, U64, uint64_t, EXPR)
+#define INT_TESTS2(name, EXPR)                                              \
+    EF_TEST2(name, I8, int8_t, EXPR)                                        \
+    EF_TEST2(name, I16, int16_t, EXPR)                                      \
+    EF_TEST2(name, I32, int32_t, EXPR)                                      \
+    EF_TEST2(name, I64, int64_t, EXPR)                                      \
+    EF_TEST2(name, U8, uint8_t, EXPR)                                       \
+    EF_TEST2(name, U16, uint16_t, EXPR) EF_TEST2(name, U32, uint32_t, EXPR) \
+        EF_TEST2(name, U64, uint64_t, EXPR)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
@@ -137,14 +138,14 @@ typedef struct {
     float tolerance;
 } approximate_attrs;
 #define TOLERANCE ((const approximate_attrs *)attrs)->tolerance
-EF_TEST2(approximate_equal, F32, float, fabsf(x - y) < TOLERANCE)
-EF_TEST2(approximate_equal, F64, double, fabs(x - y) < (double)TOLERANCE)
+EF_TEST2(approximate_equal, F32, float, fabsf(x - y) <= TOLERANCE)
+EF_TEST2(approximate_equal, F64, double, fabs(x - y) <= (double)TOLERANCE)
 EF_HALVES(approximate_equal, 2, 1)
 EF_TILE_TABLE(approximate_equal) = {EF_ROWS_FLOAT(approximate_equal)};
 
 const ef_op ef_op_ApproximateEqual = {
     EF_NAMED(ApproximateEqual),
-    .doc = "Whether `x` and `y`, of one shape, are closer than `tolerance`.",
+    .doc = "Whether `x` and `y`, of one shape, differ by at most `tolerance`.",
     .in = {"x: T", "y: T"},
     .out = {"z: bool"},
     .types = EF_T_FLOATS,

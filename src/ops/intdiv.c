@@ -132,8 +132,23 @@ const ef_op ef_op_Div = {
     .examples = DIVISION_EXAMPLES,
 };
 
-EF_FLOATS2(float_truncate_div, truncf(x / y), trunc(x / y))
-EF_TILE_TABLE(float_truncate_div) = {EF_ROWS_FLOAT(float_truncate_div)};
+/* 16-bit floats round the quotient before they take its whole part, as TensorFlow does. */
+#define WHOLE(name, fn)                                           \
+    EF_TILE1(name, F32, float, float, fn##f(x))                   \
+    EF_HALVES(name, 1, 0)                                         \
+    EF_TILE2(float_##name##_div, F32, float, float, fn##f(x / y)) \
+    EF_TILE2(float_##name##_div, F64, double, double, fn(x / y))  \
+    static void float_##name##_div_F16(EF_TILE_PARAMS) {          \
+        quotient_F16(EF_TILE_PASS);                               \
+        name##_F16(out_, &(const void *){out_}, n, 0, attrs);     \
+    }                                                             \
+    static void float_##name##_div_BF16(EF_TILE_PARAMS) {         \
+        quotient_BF16(EF_TILE_PASS);                              \
+        name##_BF16(out_, &(const void *){out_}, n, 0, attrs);    \
+    }                                                             \
+    EF_TILE_TABLE(float_##name##_div) = {EF_ROWS_FLOAT(float_##name##_div)};
+WHOLE(truncate, trunc)
+WHOLE(floor, floor)
 
 const ef_op ef_op_TruncateDiv = {
     DIVISION(TruncateDiv, "Divides `x` by `y` and rounds towards zero.", truncate_div_ints),
@@ -143,9 +158,6 @@ const ef_op ef_op_TruncateDiv = {
     .cl = "trunc(x / y)",
     .examples = DIVISION_EXAMPLES,
 };
-
-EF_FLOATS2(float_floor_div, floorf(x / y), floor(x / y))
-EF_TILE_TABLE(float_floor_div) = {EF_ROWS_FLOAT(float_floor_div)};
 
 static ef_status *no_grad(ef_grad *g) {
     (void)g;

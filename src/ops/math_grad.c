@@ -23,12 +23,13 @@
     EF_COMPLEX2_FN(name, ef_c##name) \
     EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name) EF_ROWS_COMPLEX(name)};
 
-/* In the loops x is the forward result, y the gradient that arrives. */
+/* In the loops x is the forward result, y the gradient that arrives. Where the slope may be
+ * infinite, a gradient of 0 stays 0. */
 TILES(tanh_grad, y *(1 - x * x))
-TILES(sigmoid_grad, y *x *(1 - x))
-TILES(sqrt_grad, y / 2 / x)
-TILES(rsqrt_grad, y / -2 * x * (x * x))
-TILES(inv_grad, -y *(x *x))
+TILES(sigmoid_grad, y *(x *(1 - x)))
+TILES(sqrt_grad, y == 0 ? 0 : y / 2 / x)
+TILES(rsqrt_grad, y == 0 ? 0 : y / -2 * x * (x * x))
+TILES(inv_grad, y == 0 ? 0 : -y * (x * x))
 
 static ef_status *tanh_grad_grad(ef_grad *g) {
     ef_build *b = g->b;

@@ -14,7 +14,7 @@ typedef struct job {
     const void *x, *g;
     void *y, *at;
     int64_t blocks; /* blocks of channels */
-    bool pick, wide, whole_batch;
+    bool pick, wide, whole_batch, to_all;
     double start; /* what every window of ef_max_pool begins with */
 } job;
 
@@ -172,7 +172,7 @@ ef_status *ef_max_pool(const ef_window_box *b, ef_dtype t, const void *x, void *
 
 ef_status *ef_max_pool_grad(const ef_window_box *b, ef_dtype t, const void *x, const void *dy,
                             void *dx) {
-    job j = {.box = *b, .x = x, .g = dy, .y = dx};
+    job j = {.box = *b, .x = x, .g = dy, .y = dx, .to_all = b->rank == 3};
     int64_t n[3] = {count_in(b), count_out(b), count_in(b)};
     return run_any(&j, t, max_blocks_f32, loops[t].blocks, n);
 }

@@ -10,7 +10,8 @@
 ef_window_box ef_pool_flatten(const ef_window_box *b);
 
 ef_status *ef_max_pool(const ef_window_box *b, ef_dtype t, const void *x, void *y);
-/* Of each window the first largest element gets the window's gradient. */
+/* Of each window the first largest element gets the window's gradient; in three dimensions, as in
+ * TensorFlow, every element as large does. */
 ef_status *ef_max_pool_grad(const ef_window_box *b, ef_dtype t, const void *x, const void *dy,
                             void *dx);
 /* The other way round: each window takes the element of g that stands where x is largest. */

@@ -75,7 +75,8 @@ const ef_op ef_op_MaxPool3D = {
 
 const ef_op ef_op_MaxPool3DGrad = {
     EF_NAMED(MaxPool3DGrad),
-    .doc = "Gradient of MaxPool3D: what arrives for a window goes to its first largest element.",
+    .doc = "Gradient of MaxPool3D: what arrives for a window goes to each of its largest "
+           "elements.",
     .in = {"orig_input: TInput", "orig_output: TInput", "grad: T"},
     .out = {"output: T"},
     .types = "T: " TYPES " = float; TInput: " TYPES " = float",

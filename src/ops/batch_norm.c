@@ -136,9 +136,9 @@ const ef_op ef_op_FusedBatchNorm = {
     .shape = norm_shape,
     .kernel = {{EF_CPU, EF_BIT(F32), norm_run, NULL, NULL, NULL, NULL}},
     .grad = norm_v1_grad,
-    .examples = {"float[2,3,2,4] float[4] float[4] float[0] float[0]",
+    .examples = {"float[2,3,2,4] float[4] float[4] float[0] float[0] grad=first",
                  "float[2,3,2,4] float[3] float[3] float[3] float[3]:0.5..2.0 is_training=false "
-                 "data_format='NCHW'"},
+                 "data_format='NCHW' grad=no"},
 };
 
 const ef_op ef_op_FusedBatchNormV2 = {
@@ -155,9 +155,9 @@ const ef_op ef_op_FusedBatchNormV2 = {
     .shape = norm_shape,
     .kernel = {{EF_CPU, EF_FLOATS, norm_run, NULL, NULL, NULL, NULL}},
     .grad = norm_v2_grad,
-    .examples = {"T[2,3,2,4] float[4] float[4] float[0] float[0]",
+    .examples = {"T[2,3,2,4] float[4] float[4] float[0] float[0] grad=first",
                  "T[2,3,2,4] float[3] float[3] float[3] float[3]:0.5..2.0 is_training=false "
-                 "data_format='NCHW'"},
+                 "data_format='NCHW' grad=no"},
 };
 
 const ef_op ef_op_FusedBatchNormV3 = {
@@ -174,10 +174,11 @@ const ef_op ef_op_FusedBatchNormV3 = {
     .shape = norm_shape,
     .kernel = {{EF_CPU, EF_FLOATS, norm_run, NULL, NULL, NULL, NULL}},
     .grad = norm_v3_grad,
-    .examples = {"T[2,3,2,4] float[4] float[4] float[0] float[0]",
+    .examples = {"T[2,3,2,4] float[4] float[4] float[0] float[0] grad=first",
                  "float[3,2,2,4] float[2] float[2] float[2] float[2]:0.5..2.0 "
-                 "exponential_avg_factor=0.25 data_format='NCHW'",
+                 "exponential_avg_factor=0.25 data_format='NCHW' grad=first",
                  "T[2,3,2,2,2] float[3] float[3] float[3] float[3]:0.5..2.0 is_training=false "
-                 "data_format='NCDHW'",
-                 "float[0,3,2,4] float[4] float[4] float[4] float[4]:0.5..2.0 is_training=false"},
+                 "data_format='NCDHW' grad=no",
+                 "float[0,3,2,4] float[4] float[4] float[4] float[4]:0.5..2.0 is_training=false "
+                 "grad=no"},
 };

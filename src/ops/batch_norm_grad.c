@@ -142,7 +142,7 @@ const ef_op ef_op_FusedBatchNormGrad = {
     .kernel = {{EF_CPU, EF_BIT(F32), grad_run, NULL, NULL, NULL, NULL}},
     .grad = grad_grad,
     .examples = {"float[2,3,2,4] float[2,3,2,4] float[4] float[4] float[4]:0.5..2.0 "
-                 "is_training=false"},
+                 "is_training=false grad=no"},
 };
 
 const ef_op ef_op_FusedBatchNormGradV2 = {
@@ -160,7 +160,7 @@ const ef_op ef_op_FusedBatchNormGradV2 = {
     .kernel = {{EF_CPU, EF_FLOATS, grad_run, NULL, NULL, NULL, NULL}},
     .grad = grad_grad,
     .examples = {"T[2,3,2,4] T[2,3,2,4] float[3] float[3] float[3]:0.5..2.0 is_training=false "
-                 "data_format='NCHW'"},
+                 "data_format='NCHW' grad=no"},
 };
 
 const ef_op ef_op_FusedBatchNormGradV3 = {
@@ -179,8 +179,11 @@ const ef_op ef_op_FusedBatchNormGradV3 = {
     .kernel = {{EF_CPU, EF_FLOATS, grad_run, NULL, NULL, NULL, NULL}},
     .grad = grad_grad,
     .examples = {"T[2,3,2,4] T[2,3,2,4] float[4] float[4] float[4]:0.5..2.0 float[] "
-                 "is_training=false",
+                 "is_training=false grad=no",
                  "float[2,3,2,2,2] float[2,3,2,2,2] float[3] float[3] float[3]:0.5..2.0 float[] "
-                 "is_training=false data_format='NCDHW'",
-                 "float[0,3,2,4] float[0,3,2,4] float[4] float[4] float[4]:0.5..2.0 float[]"},
+                 "is_training=false data_format='NCDHW' grad=no",
+                 "float[0,3,2,4] float[0,3,2,4] float[4] float[4] float[4]:0.5..2.0 float[] "
+                 "grad=no",
+                 "float[2,3,2,4] float[2,3,2,4] float[4] float[4] float[4]:0.5..2.0 float[] "
+                 "grad=no"},
 };

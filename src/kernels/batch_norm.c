@@ -15,9 +15,9 @@ typedef struct job {
     ef_norm n;
     what kind;
     int64_t block;
-    const float *x, *g;             /* g: gradient, in the shape of x */
-    const float *mean;              /* per channel */
-    const float *a, *b, *c;         /* per channel coefficients of the map */
+    const float *x, *g;     /* g: gradient, in the shape of x */
+    const float *mean;      /* per channel */
+    const float *a, *b, *c; /* per channel coefficients of the map */
     float *sums, *y;
 } job;
 
@@ -196,9 +196,8 @@ done:
 }
 
 /* The coefficients of dx = g * a + (x - mean) * c + b, and the gradients of scale and offset. */
-static void coefficients(const ef_norm *n, bool training, const float *scale,
-                         const float *variance, float *dscale, const float *doffset, float *a,
-                         float *b, float *c) {
+static void coefficients(const ef_norm *n, bool training, const float *scale, const float *variance,
+                         float *dscale, const float *doffset, float *a, float *b, float *c) {
     float per = (float)(n->outer * n->inner);
     for (int64_t k = 0; k < n->channels; k++) {
         float inverse = 1 / sqrtf(variance[k] + n->epsilon), product = dscale[k];

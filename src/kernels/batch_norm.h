@@ -17,8 +17,8 @@ ef_status *ef_norm_moments(const ef_norm *n, ef_dtype t, const void *x, float *m
 /* y = (x - mean) * scale / sqrt(variance + epsilon) + offset */
 ef_status *ef_norm_apply(const ef_norm *n, ef_dtype t, const void *x, const float *scale,
                          const float *offset, const float *mean, const float *variance, void *y);
-/* Gradients for x, scale and offset. `training`: mean and variance are x's own moments, so they move
- * with x; else they are constants. */
+/* Gradients for x, scale and offset. `training`: mean and variance are x's own moments, so they
+ * move with x; else they are constants. */
 ef_status *ef_norm_grad(const ef_norm *n, ef_dtype t, bool training, const void *dy, const void *x,
                         const float *scale, const float *mean, const float *variance, void *dx,
                         float *dscale, float *doffset);

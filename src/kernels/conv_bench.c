@@ -83,8 +83,8 @@ static void make_bare(subject *s) {
     (void)dnnl_primitive_desc_create(&pf, &f, attr, e, NULL);
     int kind = s->c.kind;
     if (kind == EF_CONV_INPUT)
-        (void)dnnl_dilated_convolution_backward_data_desc_init(
-            &d, dnnl_convolution_direct, &mx, &mw, &my, stride, no, before, after);
+        (void)dnnl_dilated_convolution_backward_data_desc_init(&d, dnnl_convolution_direct, &mx,
+                                                               &mw, &my, stride, no, before, after);
     if (kind == EF_CONV_FILTER)
         (void)dnnl_dilated_convolution_backward_weights_desc_init(
             &d, dnnl_convolution_direct, &mx, &mw, NULL, &my, stride, no, before, after);
@@ -96,8 +96,8 @@ static void make_bare(subject *s) {
         p, kind == EF_CONV_FILTER ? dnnl_query_diff_weights_md : dnnl_query_weights_md, 0);
     s->arg[0] = (dnnl_exec_arg_t){kind == EF_CONV_INPUT ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC,
                                   memory_of(e, &mx)};
-    s->arg[1] = (dnnl_exec_arg_t){
-        kind == EF_CONV_FILTER ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, memory_of(e, filter)};
+    s->arg[1] = (dnnl_exec_arg_t){kind == EF_CONV_FILTER ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS,
+                                  memory_of(e, filter)};
     s->arg[2] = (dnnl_exec_arg_t){kind == EF_CONV_FORWARD ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST,
                                   memory_of(e, &my)};
     s->arg[3] = (dnnl_exec_arg_t){
@@ -140,9 +140,10 @@ static void line(int kind, int64_t n, int64_t size, int64_t in, int64_t out, int
 }
 
 int main(void) {
-    static const int64_t sizes[][5] = {{32, 64, 3, 32, 3}, {32, 32, 32, 64, 3}, {32, 16, 128, 128, 1},
-                                       {32, 28, 1, 32, 3}, {1, 28, 1, 8, 3},    {1, 8, 8, 8, 3},
-                                       {1, 4, 4, 8, 3},    {1, 4, 4, 4, 3},     {1, 8, 3, 4, 3}};
+    static const int64_t sizes[][5] = {
+        {32, 64, 3, 32, 3}, {32, 32, 32, 64, 3}, {32, 16, 128, 128, 1},
+        {32, 28, 1, 32, 3}, {1, 28, 1, 8, 3},    {1, 8, 8, 8, 3},
+        {1, 4, 4, 8, 3},    {1, 4, 4, 4, 3},     {1, 8, 3, 4, 3}};
     for (size_t q = 0; q < sizeof sizes / sizeof *sizes; q++)
         for (int kind = 0; kind < 3; kind++)
             line(kind, sizes[q][0], sizes[q][1], sizes[q][2], sizes[q][3], sizes[q][4]);

@@ -148,8 +148,8 @@ static ef_status *run_any(job *j, ef_dtype t, ef_range_fn *loop32, ef_range_fn *
     return NULL;
 }
 
-/* In two dimensions TensorFlow begins with the lowest finite number (so -inf and NaN alone give that
- * number), in three with -inf. */
+/* In two dimensions TensorFlow begins with the lowest finite number (so -inf and NaN alone give
+ * that number), in three with -inf. */
 static double lowest(const ef_window_box *b, ef_dtype t) {
     switch (t) {
     case EF_F16: return b->rank == 3 ? -INFINITY : -65504.0;

@@ -109,17 +109,18 @@ static ef_status *norm_v1_grad(ef_grad *g) { return norm_grad(g, "FusedBatchNorm
 static ef_status *norm_v2_grad(ef_grad *g) { return norm_grad(g, "FusedBatchNormGradV2", 5); }
 static ef_status *norm_v3_grad(ef_grad *g) { return norm_grad(g, "FusedBatchNormGradV3", 6); }
 
-#define ATTRS(FORMATS)                                                                             \
-    {                                                                                              \
-        EF_ATTR(norm_attrs, epsilon, "float", "0.0001"),                                           \
-            EF_ATTR(norm_attrs, exponential_avg_factor, "float", "1.0"),                           \
-            EF_ATTR(norm_attrs, data_format, FORMATS, "'NHWC'"),                                   \
-            EF_ATTR(norm_attrs, is_training, "bool", "true"),                                      \
+#define ATTRS(FORMATS)                                                   \
+    {                                                                    \
+        EF_ATTR(norm_attrs, epsilon, "float", "0.0001"),                 \
+            EF_ATTR(norm_attrs, exponential_avg_factor, "float", "1.0"), \
+            EF_ATTR(norm_attrs, data_format, FORMATS, "'NHWC'"),         \
+            EF_ATTR(norm_attrs, is_training, "bool", "true"),            \
     }
-#define DOC                                                                                        \
-    "Normalises each channel of `x` to zero mean and unit variance, then scales and shifts it; in " \
+#define DOC                                                                                      \
+    "Normalises each channel of `x` to zero mean and unit variance, then scales and shifts it; " \
+    "in "                                                                                        \
     "training with the moments of `x` itself, else with the given ones."
-#define KEEPS                                                                                      \
+#define KEEPS \
     EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(3) | EF_KEEP_IN(4) | EF_KEEP_OUT(3) | EF_KEEP_OUT(4)
 
 const ef_op ef_op_FusedBatchNorm = {
@@ -164,8 +165,8 @@ const ef_op ef_op_FusedBatchNormV3 = {
     EF_NAMED(FusedBatchNormV3),
     .doc = DOC,
     .in = {"x: T", "scale: U", "offset: U", "mean: U", "variance: U"},
-    .out = {"y: T", "batch_mean: U", "batch_variance: U", "reserve_space_1: U", "reserve_space_2: U",
-            "reserve_space_3: U"},
+    .out = {"y: T", "batch_mean: U", "batch_variance: U", "reserve_space_1: U",
+            "reserve_space_2: U", "reserve_space_3: U"},
     .types = "T: {half, bfloat16, float}; U: {float}",
     .attr = ATTRS("{'NHWC', 'NCHW', 'NDHWC', 'NCDHW'}"),
     .attr_size = sizeof(norm_attrs),

@@ -10,8 +10,9 @@ static ef_status *grad_shape(ef_infer *i) {
     EF_TRY(ef_norm_check(i, 1, t->data_format, &channels));
     ef_shape x;
     if (!ef_shape_may_equal(&i->in[0].shape, &i->in[1].shape))
-        return ef_error(EF_INVALID, "%s: y_backprop is %s and x is %s; x and y_backprop must have "
-                                    "same shape",
+        return ef_error(EF_INVALID,
+                        "%s: y_backprop is %s and x is %s; x and y_backprop must have "
+                        "same shape",
                         i->op->name, EF_SHAPE(&i->in[0].shape), EF_SHAPE(&i->in[1].shape));
     EF_TRY(ef_shape_merge(&i->in[0].shape, &i->in[1].shape, &x));
     if (!ef_dim_known(channels)) channels = other;
@@ -109,21 +110,22 @@ static ef_status *grad_grad(ef_grad *g) {
     ef_value *g0 = centred(&s, s.g), *a0 = centred(&s, s.da);
     ef_value *g1 = ef_sub(b, g0, ef_mul(b, s.h, p)), *a1 = ef_sub(b, a0, ef_mul(b, s.h, q));
     ef_value *bend = ef_sub(b, mean_of(&s, ef_mul(b, s.da, g0)), ef_scale(b, ef_mul(b, p, q), 3));
-    ef_value *inside = ef_add(b, ef_mul(b, s.h, bend), ef_add(b, ef_mul(b, q, g0), ef_mul(b, p, a0)));
-    ef_value *dx = ef_sub(b, ef_mul(b, s.db, ef_mul(b, s.r, g1)),
-                          ef_mul(b, ef_mul(b, scale_r, s.r), inside));
+    ef_value *inside =
+        ef_add(b, ef_mul(b, s.h, bend), ef_add(b, ef_mul(b, q, g0), ef_mul(b, p, a0)));
+    ef_value *dx =
+        ef_sub(b, ef_mul(b, s.db, ef_mul(b, s.r, g1)), ef_mul(b, ef_mul(b, scale_r, s.r), inside));
     finish(g, &s, ef_mul(b, scale_r, a1), dx, ef_mul(b, s.da, ef_mul(b, s.r, g1)));
     return NULL;
 }
 
-#define ATTRS(FORMATS)                                                                             \
-    {                                                                                              \
-        EF_ATTR(norm_attrs, epsilon, "float", "0.0001"),                                           \
-            EF_ATTR(norm_attrs, data_format, FORMATS, "'NHWC'"),                                   \
-            EF_ATTR(norm_attrs, is_training, "bool", "true"),                                      \
+#define ATTRS(FORMATS)                                           \
+    {                                                            \
+        EF_ATTR(norm_attrs, epsilon, "float", "0.0001"),         \
+            EF_ATTR(norm_attrs, data_format, FORMATS, "'NHWC'"), \
+            EF_ATTR(norm_attrs, is_training, "bool", "true"),    \
     }
-#define DOC                                                                                        \
-    "Gradients of batch normalisation for `x`, `scale` and `offset`, from the moments that the "   \
+#define DOC                                                                                      \
+    "Gradients of batch normalisation for `x`, `scale` and `offset`, from the moments that the " \
     "forward op reserved (in training) or was given."
 #define KEEPS EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_IN(3) | EF_KEEP_IN(4)
 

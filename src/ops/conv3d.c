@@ -32,10 +32,10 @@ static ef_status *filter_grad(ef_grad *g) {
 }
 
 #define TYPES "T: {half, bfloat16, float, double}"
-#define ATTRS                                                                                      \
-    {                                                                                              \
-        EF_WINDOW_ATTR(strides, "list(int)", NULL), EF_WINDOW_PADDING, EF_WINDOW_FORMAT3,          \
-            EF_WINDOW_ATTR(dilations, "list(int)", "[1, 1, 1, 1, 1]"),                             \
+#define ATTRS                                                                             \
+    {                                                                                     \
+        EF_WINDOW_ATTR(strides, "list(int)", NULL), EF_WINDOW_PADDING, EF_WINDOW_FORMAT3, \
+            EF_WINDOW_ATTR(dilations, "list(int)", "[1, 1, 1, 1, 1]"),                    \
     }
 
 const ef_op ef_op_Conv3D = {

@@ -25,8 +25,9 @@ static ef_status *grad_run(const ef_call *c) {
     ef_window_box b;
     EF_TRY(ef_pool_box(c, 3, c->in[0], c->in[2], -1, &b));
     if (c->in[0]->dtype != c->in[2]->dtype)
-        return ef_error(EF_UNIMPLEMENTED, "%s: orig_input is %s and grad is %s; they must be of one "
-                                          "dtype",
+        return ef_error(EF_UNIMPLEMENTED,
+                        "%s: orig_input is %s and grad is %s; they must be of one "
+                        "dtype",
                         c->op->name, EF_TENSOR(c->in[0]), EF_TENSOR(c->in[2]));
     return ef_max_pool_grad(&b, (ef_dtype)c->in[0]->dtype, c->in[0]->data, c->in[2]->data,
                             c->out[0]->data);

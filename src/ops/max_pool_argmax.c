@@ -9,13 +9,14 @@ typedef struct argmax_attrs {
     bool include_batch_in_index;
 } argmax_attrs;
 
-#define TYPES                                                                                      \
+#define TYPES \
     "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}"
-#define WINDOW_ATTRS                                                                               \
-    {"ksize", "list(int)", NULL, offsetof(argmax_attrs, window.ksize)},                            \
-        {"strides", "list(int)", NULL, offsetof(argmax_attrs, window.strides)}
-#define PADDING_ATTR                                                                               \
-    {"padding", "{'SAME', 'VALID'}", NULL, offsetof(argmax_attrs, window.padding)}
+#define WINDOW_ATTRS                                                         \
+    {"ksize", "list(int)", NULL, offsetof(argmax_attrs, window.ksize)}, {    \
+        "strides", "list(int)", NULL, offsetof(argmax_attrs, window.strides) \
+    }
+#define PADDING_ATTR \
+    { "padding", "{'SAME', 'VALID'}", NULL, offsetof(argmax_attrs, window.padding) }
 #define BATCH_ATTR EF_ATTR(argmax_attrs, include_batch_in_index, "bool", "false")
 
 static ef_status *pool_shape(ef_infer *i) { return ef_pool_infer(i, 2, -1); }
@@ -60,8 +61,9 @@ static int64_t place(const ef_call *c, const ef_tensor *argmax, int64_t k, int64
 }
 
 static ef_status *bad_index(const ef_call *c, int64_t k) {
-    return ef_error(EF_INVALID, "%s: element %lld of argmax lies outside its image; indices must "
-                                "come from MaxPoolWithArgmax with the same attributes",
+    return ef_error(EF_INVALID,
+                    "%s: element %lld of argmax lies outside its image; indices must "
+                    "come from MaxPoolWithArgmax with the same attributes",
                     c->op->name, (long long)k);
 }
 
@@ -83,8 +85,8 @@ static ef_status *follow(const ef_call *c, const ef_tensor *from, const ef_tenso
         int64_t at = place(c, argmax, k, per_image, per_pooled);
         if (at < 0) return bad_index(c, k);
         if (pick) {
-            memcpy((char *)to->data + (size_t)k * size, (const char *)from->data + (size_t)at * size,
-                   size);
+            memcpy((char *)to->data + (size_t)k * size,
+                   (const char *)from->data + (size_t)at * size, size);
         } else if (t == EF_F32) {
             ((float *)to->data)[at] += ((const float *)from->data)[k];
         } else if (ef_dtype_in(t, EF_INTS)) {
@@ -92,8 +94,9 @@ static ef_status *follow(const ef_call *c, const ef_tensor *from, const ef_tenso
                            (uint64_t)ef_element_int(t, from->data, k);
             memcpy((char *)to->data + (size_t)at * size, &sum, size); /* low bytes: wraps around */
         } else {
-            ef_element_set(t, to->data, at, ef_element_double(t, to->data, at) +
-                                                ef_element_double(t, from->data, k));
+            ef_element_set(t, to->data, at,
+                           ef_element_double(t, to->data, at) +
+                               ef_element_double(t, from->data, k));
         }
     }
     return NULL;
@@ -111,15 +114,15 @@ static ef_status *grad_grad_run(const ef_call *c) {
 
 static ef_status *pool_grad(ef_grad *g) {
     if (g->dout[0] != NULL)
-        g->din[0] = ef_emit_like(g, "MaxPoolGradWithArgmax", NULL, 0, 3, g->in[0], g->dout[0],
-                                 g->out[1]);
+        g->din[0] =
+            ef_emit_like(g, "MaxPoolGradWithArgmax", NULL, 0, 3, g->in[0], g->dout[0], g->out[1]);
     return NULL;
 }
 /* TensorFlow has no second derivative of its own here; following the indices is it. */
 static ef_status *grad_grad(ef_grad *g) {
     g->din[0] = ef_zeros_like(g->b, g->in[0]);
-    g->din[1] = ef_emit_like(g, "MaxPoolGradGradWithArgmax", NULL, 0, 3, g->in[0], g->dout[0],
-                             g->in[2]);
+    g->din[1] =
+        ef_emit_like(g, "MaxPoolGradGradWithArgmax", NULL, 0, 3, g->in[0], g->dout[0], g->in[2]);
     return NULL;
 }
 
@@ -162,7 +165,8 @@ const ef_op ef_op_MaxPoolGradWithArgmax = {
 
 const ef_op ef_op_MaxPoolGradGradWithArgmax = {
     EF_NAMED(MaxPoolGradGradWithArgmax),
-    .doc = "Gradient of MaxPoolGradWithArgmax: the elements of `grad` at the places `argmax` names.",
+    .doc =
+        "Gradient of MaxPoolGradWithArgmax: the elements of `grad` at the places `argmax` names.",
     .in = {"input: T", "grad: T", "argmax: Targmax"},
     .out = {"output: T"},
     .types = TYPES "; Targmax: {int32, int64}",

@@ -89,9 +89,12 @@ typedef struct {
     float alpha;
 } leaky_attrs;
 #define ALPHA ((const leaky_attrs *)attrs)->alpha
-EF_FLOATS1(leaky_relu, x > 0 ? x : x * ALPHA, x > 0 ? x : x * (double)ALPHA)
+/* As an argument alpha is read outside the choice, which a vector loop needs. */
+static inline float leak_F32(float x, float y, float alpha) { return y > 0 ? x : x * alpha; }
+static inline double leak_F64(double x, double y, double alpha) { return y > 0 ? x : x * alpha; }
+EF_FLOATS1(leaky_relu, leak_F32(x, x, ALPHA), leak_F64(x, x, (double)ALPHA))
 EF_TILE_TABLE(leaky_relu) = {EF_ROWS_FLOAT(leaky_relu)};
-EF_FLOATS2(leaky_relu_back, y > 0 ? x : x * ALPHA, y > 0 ? x : x * (double)ALPHA)
+EF_FLOATS2(leaky_relu_back, leak_F32(x, y, ALPHA), leak_F64(x, y, (double)ALPHA))
 EF_TILE_TABLE(leaky_relu_back) = {EF_ROWS_FLOAT(leaky_relu_back)};
 
 static ef_status *leaky_relu_grad(ef_grad *g) {

@@ -174,7 +174,7 @@ const ef_op ef_op_FloorDiv = {
     .examples = DIVISION_EXAMPLES,
 };
 
-EF_FLOATS2(float_truncate_mod, fmodf(x, y), fmod(x, y))
+EF_FLOATS2_FN(float_truncate_mod, ef_fmod)
 EF_TILE_TABLE(float_truncate_mod) = {EF_ROWS_FLOAT(float_truncate_mod)};
 
 const ef_op ef_op_TruncateMod = {
@@ -217,7 +217,38 @@ const ef_op ef_op_FloorMod = {
 
 /* ---- powers ---------------------------------------------------------------------------------- */
 
-EF_FLOATS2_FN(float_pow, ef_pow)
+/* A scalar exponent is mostly one of a few, which need no logarithm. The roots turn -0 into 0 and
+ * the negative infinity positive first, as powers have it. */
+static inline float unsigned_F32(float x) { return x == -INFINITY ? INFINITY : x + 0.0f; }
+static inline double unsigned_F64(double x) {
+    return x == -(double)INFINITY ? (double)INFINITY : x + 0.0;
+}
+#define POWERS(SUF, T, f)                                                         \
+    EF_TILE1(square, SUF, T, T, x *x)                                             \
+    EF_TILE1(cube, SUF, T, T, x *x *x)                                            \
+    EF_TILE1(inverse, SUF, T, T, 1 / x)                                           \
+    EF_TILE1(root, SUF, T, T, sqrt##f(unsigned_##SUF(x)))                         \
+    EF_TILE1(inverse_root, SUF, T, T, 1 / sqrt##f(unsigned_##SUF(x)))             \
+    EF_TILE2(any_pow, SUF, T, T, ef_pow_##SUF(x, y))                              \
+    static void float_pow_##SUF(EF_TILE_PARAMS) {                                 \
+        static const struct {                                                     \
+            T y;                                                                  \
+            ef_tile_fn *tile;                                                     \
+        } known[] = {{2, square_##SUF},                                           \
+                     {3, cube_##SUF},                                             \
+                     {-1, inverse_##SUF},                                         \
+                     {(T)0.5, root_##SUF},                                        \
+                     {(T)-0.5, inverse_root_##SUF}};                              \
+        for (size_t k = 0; scalars == 2 && k < sizeof known / sizeof *known; k++) \
+            if (*(const T *)in_[1] == known[k].y) {                               \
+                known[k].tile(out_, in_, n, 0, attrs);                            \
+                return;                                                           \
+            }                                                                     \
+        any_pow_##SUF(EF_TILE_PASS);                                              \
+    }
+POWERS(F32, float, f)
+POWERS(F64, double, )
+EF_HALVES(float_pow, 2, 0)
 EF_COMPLEX2_FN(float_pow, ef_cpow)
 EF_TILE_TABLE(float_pow) = {EF_ROWS_FLOAT(float_pow) EF_ROWS_COMPLEX(float_pow)};
 static ef_tile_fn *const pow_int_tiles[EF_DTYPES] = {EF_ROWS_SIGNED(pow)};

@@ -5,32 +5,34 @@
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
-#define CHOOSE(SUF, T)                                                         \
-    static void choose_##SUF(EF_TILE_PARAMS) {                                 \
-        const uint8_t *c = in_[0];                                             \
-        const T *t = in_[1], *e = in_[2];                                      \
-        T *o = out_;                                                           \
-        (void)attrs;                                                           \
-        if (scalars & 1u) {                                                    \
-            const T *from = c[0] ? t : e;                                      \
-            if (scalars & (c[0] ? 2u : 4u)) {                                  \
-                T v = *from;                                                   \
-                for (int64_t i = 0; i < n; i++) o[i] = v;                      \
-            } else if (n > 0 && o != from) {                                   \
-                memcpy(o, from, (size_t)n * sizeof(T));                        \
-            }                                                                  \
-        } else if (scalars == 0) {                                             \
-            EF_SIMD for (int64_t i = 0; i < n; i++) o[i] = c[i] ? t[i] : e[i]; \
-        } else if (scalars == 2) {                                             \
-            T v = t[0];                                                        \
-            EF_SIMD for (int64_t i = 0; i < n; i++) o[i] = c[i] ? v : e[i];    \
-        } else if (scalars == 4) {                                             \
-            T v = e[0];                                                        \
-            EF_SIMD for (int64_t i = 0; i < n; i++) o[i] = c[i] ? t[i] : v;    \
-        } else {                                                               \
-            T v = t[0], w = e[0];                                              \
-            EF_SIMD for (int64_t i = 0; i < n; i++) o[i] = c[i] ? v : w;       \
-        }                                                                      \
+/* As arguments both values are read before the choice, which a vector loop needs. */
+#define CHOOSE(SUF, T)                                                                   \
+    static inline T pick_##SUF(uint8_t c, T t, T e) { return c ? t : e; }                \
+    static void choose_##SUF(EF_TILE_PARAMS) {                                           \
+        const uint8_t *c = in_[0];                                                       \
+        const T *t = in_[1], *e = in_[2];                                                \
+        T *o = out_;                                                                     \
+        (void)attrs;                                                                     \
+        if (scalars & 1u) {                                                              \
+            const T *from = c[0] ? t : e;                                                \
+            if (scalars & (c[0] ? 2u : 4u)) {                                            \
+                T v = *from;                                                             \
+                for (int64_t i = 0; i < n; i++) o[i] = v;                                \
+            } else if (n > 0 && o != from) {                                             \
+                memcpy(o, from, (size_t)n * sizeof(T));                                  \
+            }                                                                            \
+        } else if (scalars == 0) {                                                       \
+            EF_SIMD for (int64_t i = 0; i < n; i++) o[i] = pick_##SUF(c[i], t[i], e[i]); \
+        } else if (scalars == 2) {                                                       \
+            T v = t[0];                                                                  \
+            EF_SIMD for (int64_t i = 0; i < n; i++) o[i] = pick_##SUF(c[i], v, e[i]);    \
+        } else if (scalars == 4) {                                                       \
+            T v = e[0];                                                                  \
+            EF_SIMD for (int64_t i = 0; i < n; i++) o[i] = pick_##SUF(c[i], t[i], v);    \
+        } else {                                                                         \
+            T v = t[0], w = e[0];                                                        \
+            EF_SIMD for (int64_t i = 0; i < n; i++) o[i] = pick_##SUF(c[i], v, w);       \
+        }                                                                                \
     }
 EF_EACH_UNSIGNED(CHOOSE)
 CHOOSE(C128, ef_c128)

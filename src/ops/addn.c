@@ -1,12 +1,16 @@
 /* AddN and AccumulateNV2 - the sum of any number of tensors of one shape, in one sweep: each block
  * of the result stays in the cache while every operand is added to it. */
 #include "base/pool.h"
+#include "ops/list.h"
 #include "ops/records.h"
 
 typedef struct {
     ef_shape shape;
 } accumulate_attrs;
 
+#define NUMBERS_AND_LISTS                                                                    \
+    "T: {bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, " \
+    "int64, complex64, complex128, variant}"
 enum { BLOCK = 2048 };
 typedef struct {
     const ef_call *c;
@@ -40,6 +44,21 @@ static ef_status *run_sum(const ef_call *c) {
         ef_parallel(n, BLOCK, 0.3 * c->n_in, sum_range, &w);
     return NULL;
 }
+/* Lists add up element by element; loops differentiate into such sums. */
+static ef_status *run_list_sum(const ef_call *c) {
+    ef_tensor sum = {0};
+    ef_tensor_copy(&sum, c->in[0]);
+    for (int k = 1; k < c->n_in; k++) {
+        ef_tensor next = {0};
+        ef_status *s = ef_list_add(&sum, c->in[k], &next);
+        ef_tensor_release(&sum);
+        if (s != NULL) return s;
+        ef_tensor_move(&sum, &next);
+    }
+    ef_status *s = ef_out_share(c, 0, &sum);
+    ef_tensor_release(&sum);
+    return s;
+}
 static ef_status *sum_grad(ef_grad *g) {
     for (int k = 0; k < g->n_in; k++) g->din[k] = g->dout[0];
     return NULL;
@@ -50,13 +69,16 @@ const ef_op ef_op_AddN = {
     .doc = "The sum of all `inputs`, which must have one shape.",
     .in = {"inputs: N * T"},
     .out = {"sum: T"},
-    .types = EF_T_NUMBERS "; N: int >= 1",
+    .types = NUMBERS_AND_LISTS "; N: int >= 1",
     .traits = EF_COMMUTES | EF_SLICES_OK,
     .keeps = EF_KEEP_NONE,
     .shape = ef_shape_merge_all,
-    .kernel = {{EF_CPU, EF_NUMBERS, run_sum, NULL, NULL, NULL, NULL}},
+    .kernel = {{EF_CPU, EF_NUMBERS, run_sum, NULL, NULL, NULL, NULL},
+               {EF_CPU, EF_BIT(VARIANT), run_list_sum, NULL, NULL, NULL, NULL}},
     .grad = sum_grad,
-    .examples = {"T[2,3] T[2,3] T[2,3]", "T[4]", "T[] T[]", "T[0,3] T[0,3]"},
+    .examples = {"float[2,3] float[2,3] float[2,3]", "double[4]", "half[] half[]",
+                 "int32[0,3] int32[0,3]", "uint8[3] uint8[3] uint8[3]", "complex64[2] complex64[2]",
+                 "list(float[2] float[3]) list(float[2] float[3])"},
 };
 
 static ef_status *accumulate_shape(ef_infer *i) {

@@ -1,6 +1,7 @@
 /* Fill, ZerosLike, OnesLike, Empty: tensors all of one value. */
 #include "ops/array.h"
 #include "ops/build.h"
+#include "ops/list.h"
 
 static ef_status *fill_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 1, 0));
@@ -34,6 +35,14 @@ const ef_op ef_op_Fill = {
                  "int32[1]{3} string[]{ab}", "int32[1]{5} bool[]"},
 };
 
+static ef_status *zero_list_run(const ef_call *c) {
+    ef_tensor zeros = {0};
+    EF_TRY(ef_list_zeros_like(c->in[0], &zeros));
+    ef_status *s = ef_out_share(c, 0, &zeros);
+    ef_tensor_release(&zeros);
+    return s;
+}
+
 static ef_status *zeros_like_run(const ef_call *c) {
     EF_TRY(ef_out_memory(c, 0));
     ef_tensor *o = c->out[0];
@@ -42,14 +51,16 @@ static ef_status *zeros_like_run(const ef_call *c) {
 
 const ef_op ef_op_ZerosLike = {
     EF_NAMED(ZerosLike),
-    .doc = "Zeros (false, empty strings) in the shape and dtype of `x`.",
+    .doc = "Zeros (false, empty strings, lists of zeros) in the shape and dtype of `x`.",
     .in = {"x: T"},
     .out = {"y: T"},
     .types = "T: type",
     .traits = EF_NO_GRAD,
     .shape = ef_shape_same,
-    .kernel = EF_MOVE_KERNEL(zeros_like_run),
-    .examples = {"float[2,3]", "int64[]", "string[2]{a,b}", "bool[0,3]", "complex128[2]"},
+    .kernel = {{EF_CPU, EF_PLAIN | EF_BIT(STRING), zeros_like_run, NULL, NULL, NULL, NULL},
+               {EF_CPU, EF_BIT(VARIANT), zero_list_run, NULL, NULL, NULL, NULL}},
+    .examples = {"float[2,3]", "list(float[2] float[3])", "int64[]", "string[2]{a,b}", "bool[0,3]",
+                 "complex128[2]"},
 };
 
 static ef_status *ones_like_run(const ef_call *c) {

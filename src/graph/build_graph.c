@@ -41,7 +41,11 @@ static ef_status *emit(ef_build *base, const ef_op *op, const ef_attrs *attrs, e
 static ef_status *constant(ef_build *base, const ef_tensor *t, ef_value **out) {
     ef_graph_build *b = (ef_graph_build *)base;
     ef_edge e;
-    EF_TRY(ef_graph_import(b->graph, t, &e));
+    /* Always a node: what a gradient needs must not become a capture of the function. */
+    if (t->flags & EF_TENSOR_SYMBOLIC)
+        EF_TRY(ef_graph_import(b->graph, t, &e));
+    else
+        EF_TRY(ef_graph_constant(b->graph, t, &e));
     *out = new_value(b, e);
     return *out != NULL ? NULL : ef_no_memory(sizeof(edge_value));
 }

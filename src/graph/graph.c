@@ -113,11 +113,10 @@ static ef_status *check_edges(const ef_graph *g, const ef_op *op, const ef_edge 
     return NULL;
 }
 
-enum { MAX_OUT = 512 }; /* outputs of one node: far beyond any real loop or split */
-
 /* Facts of the outputs: inference, then what control flow's functions say, then known values. */
-static ef_status *infer_node(ef_graph *g, ef_node *n, const ef_fact *in, ef_fact *out, int *n_out) {
-    EF_TRY(ef_op_infer(n->op, n->fields, in, n->n_in, out, MAX_OUT, n_out));
+static ef_status *infer_node(ef_graph *g, ef_node *n, const ef_fact *in, ef_fact *out, int room,
+                             int *n_out) {
+    EF_TRY(ef_op_infer(n->op, n->fields, in, n->n_in, out, room, n_out));
     if (n->op->traits & EF_CONTROL) EF_TRY(ef_control_facts(n, in, out, *n_out));
     return ef_fact_fold(n->op, n->fields, in, n->n_in, out, *n_out, &g->values);
 }
@@ -127,8 +126,12 @@ static ef_status *fill_node(ef_graph *g, ef_node *n, const ef_edge *in, const in
                             int n_after) {
     ef_fact few[2 * EF_MAX_ARGS], *facts = few; /* enough unless the op takes lists */
     void *many = NULL;
+    int room = EF_MAX_ARGS;
     if (ef_op_signature(n->op)->variadic) {
-        size_t bytes = ((size_t)n->n_in + MAX_OUT) * sizeof *facts;
+        ef_arity arity;
+        EF_TRY(ef_op_arity(n->op, n->fields, n->n_in, &arity));
+        room = arity.n_out;
+        size_t bytes = ((size_t)n->n_in + (size_t)room + 1) * sizeof *facts;
         if ((many = ef_malloc(bytes)) == NULL) return ef_no_memory(bytes);
         facts = many;
     } else if (n->n_in > EF_MAX_ARGS) {
@@ -139,7 +142,7 @@ static ef_status *fill_node(ef_graph *g, ef_node *n, const ef_edge *in, const in
     int n_out = 0;
     ef_fact *out = facts + n->n_in;
     ef_status *s;
-    EF_TRY_GOTO(infer_node(g, n, facts, out, &n_out));
+    EF_TRY_GOTO(infer_node(g, n, facts, out, room, &n_out));
     n->n_out = n_out;
     n->n_after = n_after;
     n->in = ef_arena_copy(&g->arena, in, (size_t)n->n_in * sizeof *in);
@@ -230,6 +233,26 @@ ef_status *ef_graph_add_after(ef_graph *g, const ef_op *op, const ef_attrs *attr
 ef_status *ef_graph_add(ef_graph *g, const ef_op *op, const ef_attrs *attrs, const ef_edge *in,
                         int n_in, const char *name, int32_t *node) {
     return ef_graph_add_after(g, op, attrs, in, n_in, NULL, 0, name, node);
+}
+
+ef_status *ef_graph_become(ef_graph *g, int32_t node, const ef_op *op, const ef_attrs *attrs) {
+    ef_node *old = g->node[node], n = *old;
+    n.op = op;
+    n.attrs = attrs;
+    n.fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
+    EF_TRY(fill_node(g, &n, old->in, old->after, old->n_after));
+    for (int k = 0; k < old->n_out; k++) {
+        if (k >= n.n_out || n.out[k].dtype != old->out[k].dtype)
+            return ef_error(EF_INTERNAL, "%s: cannot stand for %s: output %d is not the same",
+                            op->name, old->op->name, k);
+        n.out[k] = old->out[k];
+    }
+    if (attrs != NULL) ef_attrs_ref(attrs);
+    ef_attrs_unref(old->attrs);
+    *old = n;
+    g->version++;
+    g->hash = 0;
+    return NULL;
 }
 
 ef_status *ef_graph_constant(ef_graph *g, const ef_tensor *value, ef_edge *out) {

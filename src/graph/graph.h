@@ -79,6 +79,12 @@ ef_status *ef_graph_add(ef_graph *g, const ef_op *op, const ef_attrs *attrs, con
 ef_status *ef_graph_add_after(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
                               const ef_edge *in, int n_in, const int32_t *after, int n_after,
                               const char *name, int32_t *node);
+/* A node in place of another: same number and inputs, another op and attributes (attrs is counted).
+ * Its first outputs must be what the old ones were, and keep their facts; more may follow them. */
+ef_status *ef_graph_become(ef_graph *g, int32_t node, const ef_op *op, const ef_attrs *attrs);
+/* Copies the nodes of function f to the end of g, with the edges `in` for its inputs; out[k] is
+ * where its output k stands. f has no captures. */
+ef_status *ef_graph_inline(ef_graph *g, const ef_graph *f, const ef_edge *in, ef_edge *out);
 ef_status *ef_graph_constant(ef_graph *g, const ef_tensor *value, ef_edge *out);
 ef_status *ef_graph_input(ef_graph *g, ef_dtype dtype, const ef_shape *shape, const char *name,
                           ef_edge *out); /* a new parameter */

@@ -31,7 +31,8 @@ typedef struct branches {
 
 static void *memory(branches *b, size_t n) { return b->c->b->base.memory(&b->c->b->base, n); }
 
-/* ---- deriving --------------------------------------------------------------------------------- */
+/* ---- deriving ---------------------------------------------------------------------------------
+ */
 
 static ef_status *derive_all(branches *b) {
     int n = b->control->n_funcs;
@@ -59,7 +60,8 @@ static ef_status *derive_all(branches *b) {
     return NULL;
 }
 
-/* ---- slots ------------------------------------------------------------------------------------ */
+/* ---- slots ------------------------------------------------------------------------------------
+ */
 
 static int output_of(const ef_derivative *d, ef_edge e) {
     for (int k = 0; k < d->n_out; k++)
@@ -118,7 +120,8 @@ static ef_status *find_slots(branches *b) {
     return NULL;
 }
 
-/* ---- forward ---------------------------------------------------------------------------------- */
+/* ---- forward ----------------------------------------------------------------------------------
+ */
 
 /* Something of the slot's dtype, cheaply: of its shape where that is known, else empty. */
 static ef_value *filler(ef_build *b, const ef_fact *f) {
@@ -132,8 +135,7 @@ static ef_value *filler(ef_build *b, const ef_fact *f) {
         return ef_emit_set(b, "EmptyTensorList", list, 1, 2, ef_const_number(b, EF_I32, -1),
                            ef_const_number(b, EF_I32, -1));
     if (f->dtype == EF_RESOURCE) return ef_emit_set(b, "VarHandleOp", handle, 2, 0);
-    return ef_emit_set(b, "Empty", empty, 1, 1,
-                       ef_const_ints(b, EF_I32, shape.rank, shape.dim));
+    return ef_emit_set(b, "Empty", empty, 1, 1, ef_const_ints(b, EF_I32, shape.rank, shape.dim));
 }
 
 static ef_status *forward_function(branches *b, int i) {
@@ -193,7 +195,8 @@ static ef_status *change_node(branches *b) {
     return s;
 }
 
-/* ---- backward --------------------------------------------------------------------------------- */
+/* ---- backward ---------------------------------------------------------------------------------
+ */
 
 static ef_status *backward_function(branches *b, int i) {
     ef_derivative *d = &b->d[i];
@@ -207,7 +210,8 @@ static ef_status *backward_function(branches *b, int i) {
         else if (s->value[i].node >= 0)
             b->feed[n] = s->value[i];
         else
-            EF_TRY(ef_graph_input_like(d->g, &(ef_fact){s->fact.dtype, ef_unknown_shape(), NULL, NULL},
+            EF_TRY(ef_graph_input_like(d->g,
+                                       &(ef_fact){s->fact.dtype, ef_unknown_shape(), NULL, NULL},
                                        NULL, &b->feed[n]));
     }
     for (int k = 0; k < b->n_out; k++)
@@ -242,8 +246,9 @@ static ef_status *append_backward(branches *b) {
     for (int k = 0; k < first; k++) in[n++] = ef_graph_build_value(build, node->in[k]);
     for (int k = 0; k < b->n_slots; k++) {
         const slot *s = &b->slot[k];
-        in[n++] = ef_graph_build_value(build, s->kind == SLOT_INPUT ? node->in[first + s->index]
-                                                                    : (ef_edge){node->id, s->index});
+        in[n++] =
+            ef_graph_build_value(build, s->kind == SLOT_INPUT ? node->in[first + s->index]
+                                                              : (ef_edge){node->id, s->index});
     }
     for (int k = 0; k < b->n_out; k++)
         if (b->d[0].dout[k].node >= 0) in[n++] = b->c->dout[k];
@@ -256,7 +261,8 @@ static ef_status *append_backward(branches *b) {
     return NULL;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------------
+ */
 
 static ef_status *differentiate(branches *b) {
     EF_TRY(derive_all(b));

@@ -96,8 +96,8 @@ ef_status *ef_derive_zeros(ef_derivative *d, int input) {
     if (d->dx[input].node >= 0) return NULL;
     ef_graph_build b;
     ef_graph_build_begin(&b, d->g);
-    ef_value *v = ef_gradient_zeros(
-        &b.base, ef_graph_build_value(&b, (ef_edge){d->g->input[input], 0}));
+    ef_value *v =
+        ef_gradient_zeros(&b.base, ef_graph_build_value(&b, (ef_edge){d->g->input[input], 0}));
     if (v != NULL) d->dx[input] = ef_graph_build_edge(v);
     return ef_graph_build_end(&b);
 }
@@ -108,7 +108,8 @@ int ef_derive_input(const ef_derivative *d, ef_edge e) {
     return -1;
 }
 
-/* ---- what is saved ---------------------------------------------------------------------------- */
+/* ---- what is saved ----------------------------------------------------------------------------
+ */
 
 typedef struct split {
     ef_derivative *d;
@@ -185,7 +186,8 @@ ef_status *ef_derive_saved(ef_derivative *d, const bool *kept) {
     return bad;
 }
 
-/* ---- the parts -------------------------------------------------------------------------------- */
+/* ---- the parts --------------------------------------------------------------------------------
+ */
 
 bool ef_graph_has_state(const ef_graph *g) {
     for (size_t k = 0; k < g->n_nodes; k++)
@@ -202,8 +204,8 @@ ef_status *ef_derive_extract(ef_derivative *d, bool forward, const ef_edge *feed
     for (int32_t k = 0; k < d->n_forward && forward; k++)
         if (d->g->node[k]->op->traits & EF_EFFECT) effect[n++] = k;
     d->g->function = false; /* its effects are those listed, not all */
-    ef_status *s = ef_graph_extract(d->g, feed, n_feed, fetch, n_fetch, effect, n, out, &none,
-                                    &n_captures);
+    ef_status *s =
+        ef_graph_extract(d->g, feed, n_feed, fetch, n_fetch, effect, n, out, &none, &n_captures);
     ef_free(effect);
     return s;
 }
@@ -221,8 +223,8 @@ static ef_status *split_in_two(ef_derivative *d, ef_function_gradient *out) {
     EF_TRY(ef_derive_extract(d, true, feed, d->n_in, fetch, d->n_out + d->n_saved, &out->forward));
     for (int k = 0; k < d->n_out; k++)
         if (d->dout[k].node < 0)
-            EF_TRY(ef_graph_input_like(d->g, ef_edge_fact(d->g, d->g->output[k]), NULL,
-                                       &d->dout[k]));
+            EF_TRY(
+                ef_graph_input_like(d->g, ef_edge_fact(d->g, d->g->output[k]), NULL, &d->dout[k]));
     for (int k = 0; k < d->n_saved; k++) feed[k] = d->saved[k];
     for (int k = 0; k < d->n_out; k++) feed[d->n_saved + k] = d->dout[k];
     for (int k = 0; k < d->n_in; k++) {

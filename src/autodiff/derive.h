@@ -7,12 +7,12 @@
 #include "graph/build_graph.h"
 
 typedef struct ef_derivative {
-    ef_graph *g;         /* inputs: the function's, then one for each dout that is taken */
-    int n_in, n_out;     /* of the function */
-    int32_t n_forward;   /* nodes of the copy; those of the gradient follow */
-    ef_edge *dout;       /* by output; node -1: not taken */
-    ef_edge *dx;         /* by input, dense; node -1: none */
-    ef_edge *saved;      /* what the gradient's nodes read of the forward ones, in order */
+    ef_graph *g;       /* inputs: the function's, then one for each dout that is taken */
+    int n_in, n_out;   /* of the function */
+    int32_t n_forward; /* nodes of the copy; those of the gradient follow */
+    ef_edge *dout;     /* by output; node -1: not taken */
+    ef_edge *dx;       /* by input, dense; node -1: none */
+    ef_edge *saved;    /* what the gradient's nodes read of the forward ones, in order */
     int n_saved;
     ef_arena memory;
 } ef_derivative;

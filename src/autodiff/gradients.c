@@ -20,7 +20,7 @@ typedef struct edge_state {
 typedef struct walk {
     ef_graph_build b;
     ef_graph *g;
-    int32_t n; /* nodes there were; the walk adds more */
+    int32_t n;   /* nodes there were; the walk adds more */
     int32_t *at; /* first edge of a node; at[n] is the number of edges */
     edge_state *edge;
     uint8_t *reached; /* by node: its outputs depend on some x */
@@ -39,8 +39,9 @@ static ef_status *check_edges(const ef_graph *g, const ef_edge *e, int n, const 
     for (int k = 0; k < n; k++)
         if (e[k].node < 0 || (size_t)e[k].node >= g->n_nodes || e[k].index < 0 ||
             e[k].index >= g->node[e[k].node]->n_out)
-            return ef_error(EF_INVALID, "gradients: %s %d is output %d of node %d, which is not in "
-                                        "the graph",
+            return ef_error(EF_INVALID,
+                            "gradients: %s %d is output %d of node %d, which is not in "
+                            "the graph",
                             what, k, e[k].index, e[k].node);
     return NULL;
 }
@@ -115,7 +116,8 @@ static ef_value *gradient_of(walk *w, ef_edge e) {
     return s->first->value;
 }
 
-/* ---- seeds ------------------------------------------------------------------------------------ */
+/* ---- seeds ------------------------------------------------------------------------------------
+ */
 
 static ef_status *seed(walk *w, ef_edge y, const ef_edge *dy) {
     if (!wanted(w, y)) return NULL;
@@ -128,7 +130,8 @@ static ef_status *seed(walk *w, ef_edge y, const ef_edge *dy) {
     }
     const ef_fact *have = ef_edge_fact(w->g, *dy), *want = &value->fact;
     if (want->dtype != EF_RESOURCE && have->dtype != want->dtype)
-        return ef_error(EF_INVALID, "gradients: the gradient given for %s is %s; they must be equal",
+        return ef_error(EF_INVALID,
+                        "gradients: the gradient given for %s is %s; they must be equal",
                         ef_dtype_name(want->dtype), ef_dtype_name(have->dtype));
     if (want->dtype != EF_RESOURCE && !ef_shape_may_equal(&have->shape, &want->shape))
         return ef_error(EF_INVALID,
@@ -140,7 +143,8 @@ static ef_status *seed(walk *w, ef_edge y, const ef_edge *dy) {
     return NULL;
 }
 
-/* ---- one node --------------------------------------------------------------------------------- */
+/* ---- one node ---------------------------------------------------------------------------------
+ */
 
 static ef_value **values_of(walk *w, const ef_edge *e, int n) {
     ef_value **v = memory(w, ((size_t)n + 1) * sizeof *v);
@@ -244,10 +248,8 @@ static void walk_back(walk *w) {
 }
 
 static void result(walk *w, ef_edge x, ef_gradient *dx) {
-    *dx = (ef_gradient){.kind = EF_GRADIENT_NONE,
-                        .value = {-1, 0},
-                        .indices = {-1, 0},
-                        .dense_shape = {-1, 0}};
+    *dx = (ef_gradient){
+        .kind = EF_GRADIENT_NONE, .value = {-1, 0}, .indices = {-1, 0}, .dense_shape = {-1, 0}};
     const ef_value *v = gradient_of(w, x);
     if (v == NULL) return;
     dx->kind = v->values != NULL ? EF_GRADIENT_SLICES : EF_GRADIENT_DENSE;

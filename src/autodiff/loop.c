@@ -18,11 +18,11 @@ typedef struct loop {
     bool *fixed;  /* by variable: handed back untouched */
     bool *active; /* by variable: gradients arrive at it and are of use */
     ef_derivative d;
-    int *source;      /* by saved value: variable k (fixed), or n + number of its list */
-    int n_lists;      /* used by the backward loop */
-    ef_edge *pushed;  /* by list: the value it gets */
-    int *variable;    /* by list: which loop variable of the changed loop */
-    int n_new;        /* variables more than there were: lists, or a counter if there are none */
+    int *source;     /* by saved value: variable k (fixed), or n + number of its list */
+    int n_lists;     /* used by the backward loop */
+    ef_edge *pushed; /* by list: the value it gets */
+    int *variable;   /* by list: which loop variable of the changed loop */
+    int n_new;       /* variables more than there were: lists, or a counter if there are none */
     ef_graph *cond, *body, *whole; /* of the changed loop, and the function around it */
     ef_graph *back, *back_cond, *back_body;
 } loop;
@@ -43,7 +43,8 @@ static bool spread_forward(const ef_graph *body, uint8_t *mark, bool *set, int n
         const ef_node *node = body->node[i];
         if (node->n_in == 0 || !ef_node_flows(node)) continue;
         for (int j = 0; j < node->n_in && !mark[i]; j++)
-            mark[i] = mark[node->in[j].node] && ef_has_gradient(ef_edge_fact(body, node->in[j])->dtype);
+            mark[i] =
+                mark[node->in[j].node] && ef_has_gradient(ef_edge_fact(body, node->in[j])->dtype);
     }
     for (int k = 0; k < n; k++) {
         ef_edge e = body->output[k];
@@ -188,10 +189,10 @@ static ef_status *make_cond(loop *l) {
     for (int k = 0; k < l->n; k++) feed[k] = (ef_edge){old->input[k], 0};
     int32_t none;
     int n_captures;
-    EF_TRY(ef_graph_extract(old, feed, l->n, old->output, 1, NULL, 0, &l->cond, &none, &n_captures));
+    EF_TRY(
+        ef_graph_extract(old, feed, l->n, old->output, 1, NULL, 0, &l->cond, &none, &n_captures));
     ef_fact fact = new_variable_fact(l);
-    for (int k = 0; k < l->n_new; k++)
-        EF_TRY(ef_graph_input_like(l->cond, &fact, NULL, &unused));
+    for (int k = 0; k < l->n_new; k++) EF_TRY(ef_graph_input_like(l->cond, &fact, NULL, &unused));
     return NULL;
 }
 
@@ -248,7 +249,7 @@ static ef_status *change_node(loop *l) {
     if (types == NULL) return ef_no_memory(n * sizeof *types);
     for (size_t k = 0; k < n; k++) types[k] = ef_edge_fact(l->whole, l->whole->output[k])->dtype;
     const ef_op *op = ef_op_find(node_of(l)->op->traits & EF_EFFECT ? "StatefulPartitionedCall"
-                                                                     : "PartitionedCall");
+                                                                    : "PartitionedCall");
     ef_attr_value set[] = {EF_SET_FUNC("f", l->whole), EF_SET_TYPES("Tout", (int)n, types)};
     const ef_attrs *attrs;
     EF_TRY(ef_attrs_make(op, set, 2, &attrs));
@@ -257,8 +258,9 @@ static ef_status *change_node(loop *l) {
     return s;
 }
 
-/* ---- the backward loop ----------------------------------------------------------------------------
- * Its variables: lists (or the counter), gradients of active variables, fixed ones it reads. */
+/* ---- the backward loop
+ * ---------------------------------------------------------------------------- Its variables: lists
+ * (or the counter), gradients of active variables, fixed ones it reads. */
 
 typedef struct back_loop {
     int n, n_state, n_grads; /* n_state: lists, or the counter */

@@ -1,48 +1,56 @@
 /* Convolution in plain loops, for what oneDNN does not know (double, integers) or does not repay
  * (tiny images). Output and input gradient are the same sweep: each result pixel gathers source
- * pixels, a block of result channels in registers, and the weights row by row; the input gradient
- * only exchanges the filter's channel axes first and asks which output pixels saw this one. */
+ * pixels; four pixels times a block of result channels stay in registers while the weights, packed
+ * in that order, stream past. The input gradient only asks which output pixels saw this one, and
+ * packs the filter with its channel axes exchanged. Everything works on channels-last images;
+ * others are turned first. */
 #include "base/pool.h"
 #include "kernels/borrow.h"
 #include "kernels/conv.h"
 
-enum { PIXELS = 4, LANES = 16 };
+enum { PIXELS = 4 };
 
 typedef struct sweep {
     const ef_window_box *box;
-    bool back; /* from output pixels to input pixels */
-    const void *src, *filter;
+    bool back;                        /* from output pixels to input pixels */
+    const void *src, *packed, *zeros; /* zeros: as many as a pixel has channels */
     void *out;
-    int64_t from_channels, to_channels; /* of one group */
+    int64_t from_channels, to_channels, blocks; /* of one group */
+    int64_t from_pixels;
     const int64_t *from_size, *to_size;
-    ef_steps from, to;
-    int64_t w_tap, w_group, w_row;
 } sweep;
 
-typedef struct place {
+typedef struct spot {
     int64_t batch, pos[3], n; /* n pixels along the last axis */
-} place;
+} spot;
 
 typedef struct filter_job {
     const ef_window_box *box;
     const void *input, *grad;
     void *out;
-    ef_steps in;
 } filter_job;
 
+/* The input position that kernel place k sees from output position o. */
+static inline int64_t seen(const ef_window_box *b, int d, int64_t o, int64_t k) {
+    return o * b->stride[d] - b->before[d] + k * b->dilation[d];
+}
+/* The output positions [*from, *to) from which kernel place k sees the image. */
+static inline void meets(const ef_window_box *b, int d, int64_t k, int64_t *from, int64_t *to) {
+    int64_t first = seen(b, d, 0, k), stride = b->stride[d], left = b->in[d] - first;
+    *from = first < 0 ? (-first + stride - 1) / stride : 0;
+    *to = left <= 0 ? 0 : (left + stride - 1) / stride;
+    if (*to > b->out[d]) *to = b->out[d];
+}
 /* Which source position meets result position `to` at kernel place k; -1: none. */
 static inline int64_t source(const sweep *s, int d, int64_t to, int64_t k) {
     const ef_window_box *b = s->box;
     int64_t at;
     if (s->back) {
         at = to + b->before[d] - k * b->dilation[d];
-        if (at < 0) return -1;
-        if (b->stride[d] != 1) {
-            if (at % b->stride[d] != 0) return -1;
-            at /= b->stride[d];
-        }
+        if (at < 0 || (b->stride[d] != 1 && at % b->stride[d] != 0)) return -1;
+        if (b->stride[d] != 1) at /= b->stride[d];
     } else {
-        at = to * b->stride[d] - b->before[d] + k * b->dilation[d];
+        at = seen(b, d, to, k);
     }
     return at >= 0 && at < s->from_size[d] ? at : -1;
 }
@@ -64,35 +72,22 @@ static inline int64_t source(const sweep *s, int d, int64_t to, int64_t k) {
 #undef NUM
 #undef NAME
 
+#define ROW(SUF) \
+    { LANES_##SUF, lines_##SUF, filter_units_##SUF, pack_##SUF, turn_##SUF }
 static const struct loops {
-    ef_range_fn *lines, *filter_rows;
-    void (*to_last)(const void *, void *, int64_t, int64_t, int64_t);
-    void (*flip_filter)(const ef_window_box *, const void *, void *);
-} loops[EF_DTYPES] = {[EF_F32] = {lines_f32, filter_rows_f32, to_last_f32, flip_filter_f32},
-                      [EF_F64] = {lines_f64, filter_rows_f64, to_last_f64, flip_filter_f64},
-                      [EF_I32] = {lines_u32, filter_rows_u32, to_last_u32, flip_filter_u32}};
-
-static int64_t count_out(const ef_window_box *b) {
-    return b->batch * b->out_channels * ef_volume(b->out);
-}
-static int64_t count_filter(const ef_window_box *b) {
-    return ef_volume(b->kernel) * (b->in_channels / b->groups) * b->out_channels;
-}
+    int64_t lanes;
+    ef_range_fn *lines, *filter_units;
+    void (*pack)(const sweep *, const void *, void *);
+    void (*turn)(const void *, void *, int64_t, int64_t, int64_t);
+} loops[EF_DTYPES] = {[EF_F32] = ROW(f32), [EF_F64] = ROW(f64), [EF_I32] = ROW(u32)};
 
 static ef_status *run_filter(const ef_conv *c, ef_dtype t, const ef_conv_data *d) {
     const ef_window_box *b = &c->box;
-    filter_job f = {b, d->a, d->b, d->out, ef_steps_in(b)};
-    void *last = NULL;
-    if (b->channels_first && count_out(b) > 0) {
-        size_t bytes = (size_t)count_out(b) * ef_dtype_size(t);
-        if ((last = ef_borrow(bytes)) == NULL) return ef_no_memory(bytes);
-        loops[t].to_last(d->b, last, b->batch, b->out_channels, ef_volume(b->out));
-        f.grad = last;
-    }
-    int64_t rows = ef_volume(b->kernel) * (b->in_channels / b->groups);
-    double cost = (double)b->batch * (double)ef_volume(b->out) * (double)b->out_channels * 0.3;
-    ef_parallel(rows, 1, cost, loops[t].filter_rows, &f);
-    ef_borrow_end(last);
+    filter_job f = {.box = b, .input = d->a, .grad = d->b, .out = d->out};
+    int64_t quads = (b->in_channels / b->groups + PIXELS - 1) / PIXELS;
+    double cost =
+        (double)b->batch * (double)ef_volume(b->out) * (double)(b->out_channels / b->groups) * 0.2;
+    ef_parallel(ef_volume(b->kernel) * b->groups * quads, 1, cost, loops[t].filter_units, &f);
     return NULL;
 }
 
@@ -100,31 +95,66 @@ static ef_status *run_sweep(const ef_conv *c, ef_dtype t, const ef_conv_data *d)
     const ef_window_box *b = &c->box;
     bool back = c->kind == EF_CONV_INPUT;
     int64_t per_in = b->in_channels / b->groups, per_out = b->out_channels / b->groups;
-    sweep s = {.box = b, .back = back, .src = d->a, .filter = d->b, .out = d->out};
+    sweep s = {.box = b, .back = back, .src = d->a, .out = d->out};
     s.from_channels = back ? per_out : per_in, s.to_channels = back ? per_in : per_out;
     s.from_size = back ? b->out : b->in, s.to_size = back ? b->in : b->out;
-    s.from = back ? ef_steps_out(b) : ef_steps_in(b),
-    s.to = back ? ef_steps_in(b) : ef_steps_out(b);
-    s.w_row = back ? per_in : b->out_channels;
-    s.w_group = back ? per_out * per_in : per_out;
-    s.w_tap = per_in * b->out_channels;
-    void *flipped = NULL;
-    if (back && count_filter(b) > 0) {
-        size_t bytes = (size_t)count_filter(b) * ef_dtype_size(t);
-        if ((flipped = ef_borrow(bytes)) == NULL) return ef_no_memory(bytes);
-        loops[t].flip_filter(b, d->b, flipped);
-        s.filter = flipped;
-    }
+    s.from_pixels = ef_volume(s.from_size);
+    s.blocks = (s.to_channels + loops[t].lanes - 1) / loops[t].lanes;
+    size_t weights =
+        (size_t)(b->groups * s.blocks * ef_volume(b->kernel) * s.from_channels * loops[t].lanes) *
+        ef_dtype_size(t);
+    size_t pixel = (size_t)s.from_channels * ef_dtype_size(t);
+    char *mem = ef_borrow(weights + pixel);
+    if (mem == NULL) return ef_no_memory(weights + pixel);
+    loops[t].pack(&s, d->b, mem);
+    memset(mem + weights, 0, pixel);
+    s.packed = mem, s.zeros = mem + weights;
     double cost = (double)s.to_size[2] * (double)ef_volume(b->kernel) * (double)per_in *
-                  (double)b->out_channels * 0.15;
+                  (double)b->out_channels * 0.06;
     ef_parallel(b->batch * s.to_size[0] * s.to_size[1], 1, cost, loops[t].lines, &s);
-    ef_borrow_end(flipped);
+    ef_borrow_end(mem);
     return NULL;
+}
+
+/* Turns images of channels first into channels last, runs, and turns an image back. */
+static ef_status *run_turned(const ef_conv *c, ef_dtype t, const ef_conv_data *d) {
+    const ef_window_box *b = &c->box;
+    int64_t in = b->batch * b->in_channels * ef_volume(b->in);
+    int64_t out = b->batch * b->out_channels * ef_volume(b->out);
+    size_t size = ef_dtype_size(t), bytes = (size_t)(in + out) * size;
+    char *x = ef_borrow(bytes), *y = x + (size_t)in * size;
+    if (x == NULL) return ef_no_memory(bytes);
+    ef_conv last = *c;
+    last.box.channels_first = 0;
+    ef_conv_data e = *d;
+    ef_status *s = NULL;
+    if (c->kind != EF_CONV_INPUT)
+        loops[t].turn(d->a, x, b->batch, b->in_channels, ef_volume(b->in));
+    if (c->kind != EF_CONV_FORWARD)
+        loops[t].turn(c->kind == EF_CONV_INPUT ? d->a : d->b, y, b->batch, b->out_channels,
+                      ef_volume(b->out));
+    if (c->kind == EF_CONV_FILTER) {
+        e.a = x, e.b = y;
+        s = run_filter(&last, t, &e);
+    } else if (c->kind == EF_CONV_INPUT) {
+        e.a = y, e.out = x;
+        s = run_sweep(&last, t, &e);
+        if (s == NULL) loops[t].turn(x, d->out, b->batch, ef_volume(b->in), b->in_channels);
+    } else {
+        e.a = x, e.out = y;
+        s = run_sweep(&last, t, &e);
+        if (s == NULL) loops[t].turn(y, d->out, b->batch, ef_volume(b->out), b->out_channels);
+    }
+    ef_borrow_end(x);
+    return s;
 }
 
 static ef_status *run_wide(const ef_conv *c, ef_dtype t, const ef_conv_data *d, void *handle) {
     (void)handle;
-    EF_TRY(c->kind == EF_CONV_FILTER ? run_filter(c, t, d) : run_sweep(c, t, d));
+    if (c->box.channels_first)
+        EF_TRY(run_turned(c, t, d));
+    else
+        EF_TRY(c->kind == EF_CONV_FILTER ? run_filter(c, t, d) : run_sweep(c, t, d));
     if (c->has_bias || c->has_add || c->activation != EF_ACT_NONE) ef_conv_epilogue(c, t, d);
     return NULL;
 }

@@ -275,7 +275,7 @@ BATCH_OP(BatchMatMulV2,
          "Adjoint means transposed and conjugated.",
          "T: {bfloat16, half, float, double, int16, int32, int64, uint8, uint16, uint32, uint64, "
          "complex64, complex128}",
-         "T[2,3,4] T[4,5]", "T[2,1,3,2] T[3,4,3] adj_x=true", "T[2,3] T[4,5,3] adj_y=true",
+         "T[2,3,4] T[4,5]", "T[2,1,3,2] T[3,3,4] adj_x=true", "T[2,3] T[4,5,3] adj_y=true",
          "T[0,2,3] T[1,3,2]", "T[5,4,2] T[2,3]", "float[2,20,30] float[2,30,17]");
 
 const ef_op ef_op_BatchMatMulV3 = {

@@ -2,6 +2,7 @@
  * L2Loss. The arithmetic is in kernels/reduce.c. */
 #include "ops/reduce.h"
 #include "kernels/reduce.h"
+#include "ops/array.h"
 #include "ops/shapes.h"
 
 static ef_status *add_axis(const ef_op *op, int64_t axis, int rank, uint32_t *mask) {
@@ -132,49 +133,65 @@ static ef_status *extreme_grad(ef_grad *g) {
     return NULL;
 }
 
+/* How to bring the reduced axes to the front and flatten to [reduced, others], and back. */
+typedef struct fronting {
+    ef_value *perm, *back, *flat;
+} fronting;
+
+static fronting front_known(ef_grad *g, uint32_t mask) {
+    const ef_shape *x = &g->in[0]->fact.shape;
+    int n = 0;
+    int64_t perm[EF_MAX_RANK], back[EF_MAX_RANK], flat[2] = {1, 1};
+    for (int want = 1; want >= 0; want--)
+        for (int d = 0; d < x->rank; d++)
+            if ((int)((mask >> d) & 1u) == want) perm[n++] = d;
+    for (int k = 0; k < x->rank; k++) back[perm[k]] = k;
+    for (int d = 0; d < x->rank; d++) {
+        int64_t *side = &flat[!((mask >> d) & 1u)];
+        *side = *side < 0 || x->dim[d] < 0 ? -1 : *side * x->dim[d];
+    }
+    ef_value *sizes = NULL;
+    if (flat[0] >= 0 && flat[1] >= 0) sizes = ef_const_ints(g->b, EF_I64, 2, flat);
+    return (fronting){ef_const_ints(g->b, EF_I32, x->rank, perm),
+                      ef_const_ints(g->b, EF_I32, x->rank, back), sizes};
+}
+
+static fronting front_unknown(ef_grad *g) {
+    ef_value *shape = ef_shape_value(g->b, g->in[0], EF_I32);
+    ef_value *perm = ef_emit(g->b, "_ReducedFirst", 2, shape, g->in[1]);
+    return (fronting){perm, ef_emit(g->b, "InvertPermutation", 1, perm), NULL};
+}
+
 /* The product of all other elements, without dividing: running products from both ends. */
 static ef_status *prod_grad(ef_grad *g) {
     ef_build *b = g->b;
-    ef_value *x = g->in[0];
     uint32_t mask;
-    if (!ef_reduce_known_mask(g, &mask))
-        return ef_error(EF_UNIMPLEMENTED, "Prod: its gradient needs the rank of the input and the "
-                                          "axes to be known when the graph is built");
-    int rank = x->fact.shape.rank, n = 0;
-    int64_t perm[EF_MAX_RANK], back[EF_MAX_RANK], flat[2] = {1, -1};
-    for (int want = 1; want >= 0; want--)
-        for (int d = 0; d < rank; d++)
-            if ((int)((mask >> d) & 1u) == want) perm[n++] = d;
-    for (int k = 0; k < rank; k++) back[perm[k]] = k;
-    ef_value *front = ef_transpose(b, x, rank, perm), *sizes = ef_const_ints(b, EF_I64, 2, flat);
-    int64_t depth = 1, others = 1;
-    for (int d = 0; d < rank; d++) {
-        int64_t *side = (mask >> d) & 1u ? &depth : &others;
-        *side = *side < 0 || x->fact.shape.dim[d] < 0 ? -1 : *side * x->fact.shape.dim[d];
+    fronting f = ef_reduce_known_mask(g, &mask) ? front_known(g, mask) : front_unknown(g);
+    if (f.flat == NULL) {
+        const int64_t one[] = {1};
+        ef_value *vector = ef_const_ints(b, EF_I32, 1, one);
+        ef_value *deep = ef_reshape(b, elements(g, EF_I64), vector);
+        ef_value *wide = ef_shape_product(b, ef_shape_value(b, g->out[0], EF_I64));
+        f.flat = ef_shape_join(b, 2, deep, wide);
     }
-    if (depth >= 0 || others >= 0) {
-        flat[0] = depth, flat[1] = others;
-        sizes = ef_const_ints(b, EF_I64, 2, flat);
-    } else { /* both unknown: count the elements that make one output */
-        ef_value *deep = ef_reshape(b, elements(g, EF_I64), ef_const_ints(b, EF_I32, 1, flat));
-        ef_value *parts[] = {deep, ef_const_ints(b, EF_I64, 1, flat + 1),
-                             ef_const_number(b, EF_I32, 0)};
-        ef_value *joined = NULL;
-        ef_emit_many(b, "ConcatV2", NULL, 0, parts, 3, &joined, 1);
-        sizes = joined;
-    }
-    ef_value *rows = ef_reshape(b, front, sizes), *axis = ef_const_number(b, EF_I32, 0);
+    ef_value *front = ef_emit(b, "Transpose", 2, g->in[0], f.perm);
+    ef_value *rows = ef_reshape(b, front, f.flat), *axis = ef_const_number(b, EF_I32, 0);
     const ef_attr_value down[] = {EF_SET_BOOL("exclusive", true), EF_SET_BOOL("reverse", false)};
     const ef_attr_value up[] = {EF_SET_BOOL("exclusive", true), EF_SET_BOOL("reverse", true)};
     ef_value *left = ef_conj(b, ef_emit_set(b, "Cumprod", down, 2, 2, rows, axis));
     ef_value *right = ef_conj(b, ef_emit_set(b, "Cumprod", up, 2, 2, rows, axis));
     ef_value *rest = ef_reshape_like(b, ef_mul(b, left, right), front);
-    g->din[0] = ef_mul(b, ef_reduce_keep(g, g->dout[0]), ef_transpose(b, rest, rank, back));
+    g->din[0] = ef_mul(b, ef_reduce_keep(g, g->dout[0]), ef_emit(b, "Transpose", 2, rest, f.back));
     return NULL;
 }
 
 static ef_status *norm_grad(ef_grad *g) {
     ef_value *y = ef_reduce_keep(g, g->out[0]), *dy = ef_reduce_keep(g, g->dout[0]);
+    ef_dtype t = dy->fact.dtype;
+    if (ef_dtype_in(t, EF_COMPLEX)) { /* a norm is real, whatever its type says */
+        const ef_attr_value real[] = {EF_SET_TYPE("Tout", t == EF_C64 ? EF_F32 : EF_F64)};
+        dy = ef_cast(g->b, ef_emit_set(g->b, "Real", real, 1, 1, dy), t);
+    }
     g->din[0] = ef_div(g->b, g->in[0], ef_div(g->b, y, dy));
     return NULL;
 }
@@ -255,40 +272,56 @@ const ef_op ef_op_L2Loss = {
     .examples = {"T[2,3]", "T[]", "T[0]", "float[70,5]"},
 };
 
-/* ---- _KeptShape -------------------------------------------------------------------------------
+/* ---- for gradients whose axes are not known beforehand ------------------------------------------
  */
 
-static ef_status *kept_shape(ef_infer *i) {
+static ef_status *vector_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 0, 1));
     i->out[0].shape = i->in[0].shape;
     return NULL;
 }
 
+static ef_status *mask_of(const ef_call *c, uint32_t *mask) {
+    int64_t rank = c->in[0]->dim[0];
+    EF_TRY(ef_need_rank_held(c->op, rank));
+    return ef_reduce_mask(c->op, c->in[1], (int)rank, mask);
+}
+
 static ef_status *run_kept(const ef_call *c) {
     const ef_tensor *x = c->in[0];
-    if (x->dim[0] > EF_MAX_RANK)
-        return ef_error(EF_INVALID, "_KeptShape: a shape of %lld axes; at most %d are supported",
-                        (long long)x->dim[0], EF_MAX_RANK);
     uint32_t mask;
-    EF_TRY(ef_reduce_mask(c->op, c->in[1], (int)x->dim[0], &mask));
+    EF_TRY(mask_of(c, &mask));
     for (int64_t d = 0; d < x->dim[0]; d++) {
         bool one = (mask >> d) & 1u;
-        if (x->dtype == EF_I32)
-            ((int32_t *)c->out[0]->data)[d] = one ? 1 : ((const int32_t *)x->data)[d];
-        else
-            ((int64_t *)c->out[0]->data)[d] = one ? 1 : ((const int64_t *)x->data)[d];
+        ((int32_t *)c->out[0]->data)[d] = one ? 1 : ((const int32_t *)x->data)[d];
     }
     return NULL;
 }
 
-const ef_op ef_op__KeptShape = {
-    EF_NAMED(_KeptShape),
-    .doc = "A shape with the given axes set to 1: what a reduction that keeps its axes returns.",
-    .in = {"shape: T", "reduction_indices: Tidx"},
-    .out = {"output: T"},
-    .types = "T: {int32, int64} = int32; " TIDX,
-    .traits = EF_NO_GRAD,
-    .shape = kept_shape,
-    .kernel = {{EF_CPU, EF_ANY, run_kept, NULL, NULL, NULL, NULL}},
-    .examples = {"int32[3]{2,3,4} int32[2]{0,-1}", "int64[2]{5,6} int32[]{1}"},
-};
+static ef_status *run_first(const ef_call *c) {
+    uint32_t mask;
+    int n = 0;
+    EF_TRY(mask_of(c, &mask));
+    for (uint32_t want = 2; want-- > 0;)
+        for (int d = 0; d < c->in[0]->dim[0]; d++)
+            if (((mask >> d) & 1u) == want) ((int32_t *)c->out[0]->data)[n++] = d;
+    return NULL;
+}
+
+#define SHAPE_OP(N, OUT, DOC, RUN)                                                  \
+    const ef_op ef_op_##N = {                                                       \
+        EF_NAMED(N),                                                                \
+        .doc = DOC,                                                                 \
+        .in = {"shape: int32", "reduction_indices: Tidx"},                          \
+        .out = {OUT ": int32"},                                                     \
+        .types = TIDX,                                                              \
+        .traits = EF_NO_GRAD,                                                       \
+        .shape = vector_shape,                                                      \
+        .kernel = {{EF_CPU, EF_ANY, RUN, NULL, NULL, NULL, NULL}},                  \
+        .examples = {"int32[3]{2,3,4} int32[2]{0,-1}", "int32[2]{5,6} int64[]{1}"}, \
+    };
+SHAPE_OP(_KeptShape, "output",
+         "A shape with the given axes set to 1: what a reduction that keeps its axes returns.",
+         run_kept)
+SHAPE_OP(_ReducedFirst, "perm", "The axes of a shape in an order that puts the given ones first.",
+         run_first)

@@ -57,8 +57,8 @@ static ef_status *sum_grad(ef_grad *g) {
 }
 
 static ef_status *prod_grad(ef_grad *g) {
-    ef_value *sums = back(g, "Cumsum", ef_mul(g->b, g->out[0], g->dout[0]));
-    g->din[0] = ef_emit(g->b, "DivNoNan", 2, sums, g->in[0]);
+    ef_value *sums = back(g, "Cumsum", ef_mul(g->b, ef_conj(g->b, g->out[0]), g->dout[0]));
+    g->din[0] = ef_emit(g->b, "DivNoNan", 2, sums, ef_conj(g->b, g->in[0]));
     return NULL;
 }
 
@@ -86,29 +86,30 @@ static ef_status *lse_grad(ef_grad *g) {
 #define NUMBERS                                                                          \
     "T: {float, double, int32, uint8, int16, int8, complex64, int64, bfloat16, uint16, " \
     "complex128, half, uint32, uint64}; Tidx: {int32, int64} = int32"
-#define SCAN(N, DOC, TYPES, RUN, KEEPS, GRAD, DATA)                                           \
-    const ef_op ef_op_##N = {                                                                 \
-        EF_NAMED(N),                                                                          \
-        .doc = DOC " Exclusive leaves out the element itself; reverse starts from the end.",  \
-        .in = {"x: T", "axis: Tidx"},                                                         \
-        .out = {"out: T"},                                                                    \
-        .types = TYPES,                                                                       \
-        .attr = {EF_ATTR(scan_attrs, exclusive, "bool", "false"),                             \
-                 EF_ATTR(scan_attrs, reverse, "bool", "false")},                              \
-        .attr_size = sizeof(scan_attrs),                                                      \
-        .traits = EF_MAY_ALIAS_0,                                                             \
-        .keeps = (KEEPS),                                                                     \
-        .shape = scan_shape,                                                                  \
-        .kernel = {{EF_CPU, EF_NUMBERS, RUN, NULL, NULL, NULL, NULL}},                        \
-        .grad = GRAD,                                                                         \
-        .examples = {"T[4]" DATA " int32[]{0}", "T[2,3,4]" DATA " int64[]{1} exclusive=true", \
-                     "T[2,3]" DATA " int32[]{-1} reverse=true",                               \
-                     "T[3,2]" DATA " int32[]{0} exclusive=true reverse=true",                 \
-                     "T[0,3] int32[]{1}"},                                                    \
+#define SCAN(N, DOC, TYPES, RUN, KEEPS, GRAD, EXCLUSIVE)                                     \
+    const ef_op ef_op_##N = {                                                                \
+        EF_NAMED(N),                                                                         \
+        .doc = DOC " Exclusive leaves out the element itself; reverse starts from the end.", \
+        .in = {"x: T", "axis: Tidx"},                                                        \
+        .out = {"out: T"},                                                                   \
+        .types = TYPES,                                                                      \
+        .attr = {EF_ATTR(scan_attrs, exclusive, "bool", "false"),                            \
+                 EF_ATTR(scan_attrs, reverse, "bool", "false")},                             \
+        .attr_size = sizeof(scan_attrs),                                                     \
+        .traits = EF_MAY_ALIAS_0,                                                            \
+        .keeps = (KEEPS),                                                                    \
+        .shape = scan_shape,                                                                 \
+        .kernel = {{EF_CPU, EF_NUMBERS, RUN, NULL, NULL, NULL, NULL}},                       \
+        .grad = GRAD,                                                                        \
+        .examples = {"T[4] int32[]{0}", "T[2,3,4] int64[]{1}" EXCLUSIVE,                     \
+                     "T[2,3] int32[]{-1} reverse=true",                                      \
+                     "T[3,2] int32[]{0} reverse=true" EXCLUSIVE, "T[0,3] int32[]{1}"},       \
     };
-SCAN(Cumsum, "Running sums along an axis.", NUMBERS, run_sum, EF_KEEP_IN(1), sum_grad, "")
+SCAN(Cumsum, "Running sums along an axis.", NUMBERS, run_sum, EF_KEEP_IN(1), sum_grad,
+     " exclusive=true")
 SCAN(Cumprod, "Running products along an axis.", NUMBERS, run_prod,
-     EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_OUT(0), prod_grad, "")
+     EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_OUT(0), prod_grad, " exclusive=true")
+/* Exclusive ones begin with -inf, where no gradient can be checked. */
 SCAN(CumulativeLogsumexp, "The logarithm of running sums of exponentials along an axis.",
      "T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32", run_lse,
      EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_OUT(0), lse_grad, "")

@@ -130,7 +130,7 @@ static ef_status *prod_grad(ef_grad *g) {
     ef_value *dy = spare_many(b, g->dout[0], zeros);
     ef_value *rest = rows_of(b, ef_emit(b, "SegmentProd", 2, safe, ids), ids);
     ef_value *others = ef_div(b, rows_of(b, g->out[0], ids), safe);
-    g->din[0] = ef_mul(b, rows_of(b, dy, ids), ef_select(b, is_zero, rest, others));
+    g->din[0] = ef_mul(b, rows_of(b, dy, ids), ef_conj(b, ef_select(b, is_zero, rest, others)));
     return NULL;
 }
 
@@ -296,7 +296,7 @@ static ef_status *unsorted_prod_grad(ef_grad *g) {
     ef_value *rest =
         rows_of(b, ef_emit(b, "UnsortedSegmentProd", 3, safe, g->in[1], g->in[2]), d.at);
     ef_value *others = ef_div(b, rows_of(b, g->out[0], d.at), x); /* may be NaN where not chosen */
-    g->din[0] = ef_mul(b, kept_rows(g, &d, dy), ef_select(b, is_zero, rest, others));
+    g->din[0] = ef_mul(b, kept_rows(g, &d, dy), ef_conj(b, ef_select(b, is_zero, rest, others)));
     return NULL;
 }
 
@@ -312,8 +312,8 @@ static ef_status *unsorted_prod_grad(ef_grad *g) {
         .shape = unsorted_shape,                                                                \
         .kernel = {{EF_CPU, EF_NUMBERS, run_##N, NULL, NULL, NULL, NULL}},                      \
         .grad = GRAD,                                                                           \
-        .examples = {"T[4] int32[4]{2,0,2,-1} int32[]{3}", "T[3,2] int64[3]{1,1,0} int32[]{2}", \
-                     "T[2,2,3] int32[2,2]{0,1,1,3} int64[]{4}",                                 \
+        .examples = {"T[4] int32[4]{1,0,1,-1} int32[]{2}", "T[3,2] int64[3]{1,1,0} int32[]{2}", \
+                     "T[2,2,3] int32[2,2]{0,1,1,2} int64[]{3}",                                 \
                      "T[2,0] int32[2]{0,0} int32[]{1}"},                                        \
     };
 UNSORTED(UnsortedSegmentSum, ADD, "Adds up the rows of each segment; one without rows is 0.",

@@ -132,9 +132,13 @@ static ef_value *logits_grad(ef_grad *g) {
 static ef_status *entropy_grad(ef_grad *g) {
     ef_build *b = g->b;
     g->din[0] = ef_sum_like(b, logits_grad(g), g->in[0]);
-    if (g->dout[0] == NULL) return NULL;
-    ef_value *cost = ef_neg(b, ef_emit(b, "LogSoftmax", 1, g->in[0]));
-    g->din[1] = ef_sum_like(b, ef_mul(b, as_column(g, g->dout[0]), cost), g->in[1]);
+    ef_value *dl = NULL;
+    if (g->dout[0] != NULL) {
+        ef_value *cost = ef_neg(b, ef_emit(b, "LogSoftmax", 1, g->in[0]));
+        dl = ef_mul(b, as_column(g, g->dout[0]), cost);
+    }
+    if (g->dout[1] != NULL) dl = dl != NULL ? ef_sub(b, dl, g->dout[1]) : ef_neg(b, g->dout[1]);
+    g->din[1] = ef_sum_like(b, dl, g->in[1]);
     return NULL;
 }
 
@@ -149,7 +153,8 @@ const ef_op ef_op_SoftmaxCrossEntropyWithLogits = {
     .shape = entropy_shape,
     .kernel = {{EF_CPU, EF_FLOATS, run_entropy, NULL, NULL, NULL, NULL}},
     .grad = entropy_grad,
-    .examples = {"T[2,3] T[2,3]:0.1..0.9", "T[0,3] T[0,3]", "float[3,40] float[3,40]:0.1..0.9"},
+    .examples = {"T[2,3] T[2,3]{0.2,0.3,0.5,0.6,0.1,0.3}", "T[0,3] T[0,3]",
+                 "T[1,4] T[1,4]{0,1,0,0}"},
 };
 
 static ef_status *sparse_shape(ef_infer *i) {

@@ -1,0 +1,124 @@
+/* Reference numbers are those of TensorFlow 2.21 on CPU. */
+#include "base/pool.h"
+#include "check.h"
+#include "kernels/random.h"
+
+static const ef_philox start = {1, 0, 2}; /* seeds 1 and 2 */
+
+static bool same_bits(ef_random_kind kind, ef_dtype t, const void *want) {
+    uint64_t out[5] = {0};
+    ef_random_fill(start, kind, t, 0, 0, out, 5);
+    return memcmp(out, want, 5 * ef_dtype_size(t)) == 0;
+}
+
+EF_TEST(floats_are_tensorflows) {
+    static const uint32_t uniform[] = {0x3ED0133C, 0x3F5B8BA6, 0x3D62E6C0, 0x3DAFDDD0, 0x3ED305CC};
+    static const uint32_t normal[] = {0xBF85FCDD, 0x3F56F6E1, 0x3F9E2FE3, 0x4004150F, 0x3E9B842A};
+    static const uint32_t cut[] = {0xBF85FCDD, 0x3F56F6E1, 0x3F9E2FE3, 0x3E9B842A, 0x3EC7027F};
+    CHECK(same_bits(EF_RANDOM_UNIFORM, EF_F32, uniform));
+    CHECK(same_bits(EF_RANDOM_NORMAL, EF_F32, normal));
+    CHECK(same_bits(EF_RANDOM_TRUNCATED, EF_F32, cut));
+}
+
+EF_TEST(doubles_are_tensorflows) {
+    static const uint64_t uniform[] = {0x3FD0133E33B7174C, 0x3FDC5CD8282BF774, 0x3FD305CF6C12C148,
+                                       0x3FD07E44382CF3CC, 0x3FEE7CAAB50ACF66};
+    static const uint64_t normal[] = {0x3FE298089076CDD3, 0xBFF8EB3ACA515204, 0x3FF8E4F44037F289,
+                                      0xBFB34D61B9FD07A9, 0xBFD1816AB358DC28};
+    static const uint64_t cut[] = {0x3FE298089076CDD3, 0xBFF8EB3ACA515204, 0xBFF212C734D3894D,
+                                   0xBFE0803ABA843B6C, 0xBFF20BF7CA0D8C29};
+    CHECK(same_bits(EF_RANDOM_UNIFORM, EF_F64, uniform));
+    CHECK(same_bits(EF_RANDOM_NORMAL, EF_F64, normal));
+    CHECK(same_bits(EF_RANDOM_TRUNCATED, EF_F64, cut));
+}
+
+EF_TEST(halves_are_tensorflows) {
+    static const uint16_t half[] = {0x3278, 0x374C, 0x3A6C, 0x3774, 0x35CC};
+    static const uint16_t bhalf[] = {0x3F1E, 0x3F26, 0x3ED8, 0x3F3A, 0x3F66};
+    static const uint16_t normal[] = {0xBC30, 0x3AB8, 0x3CF1, 0x4021, 0x34DC};
+    static const uint16_t cut[] = {0xBF86, 0x3F57, 0x3F9E, 0x3E9C, 0x3EC7};
+    CHECK(same_bits(EF_RANDOM_UNIFORM, EF_F16, half));
+    CHECK(same_bits(EF_RANDOM_UNIFORM, EF_BF16, bhalf));
+    CHECK(same_bits(EF_RANDOM_NORMAL, EF_F16, normal));
+    CHECK(same_bits(EF_RANDOM_TRUNCATED, EF_BF16, cut));
+}
+
+EF_TEST(integers_are_tensorflows) {
+    static const int32_t narrow[] = {9, 5, -8, -1, 1};
+    static const int64_t wide[] = {0x39E1819D79, 0xBE2EA25ADA, 0xC904EDDFB1, 0x81A304A57D,
+                                   0x98CA542409};
+    int32_t a[5];
+    int64_t b[5];
+    ef_random_fill(start, EF_RANDOM_INT, EF_I32, -10, 10, a, 5);
+    ef_random_fill(start, EF_RANDOM_INT, EF_I64, -10, 1000000000000, b, 5);
+    for (int i = 0; i < 5; i++) {
+        CHECK_INT(a[i], narrow[i]);
+        CHECK_INT(b[i], wide[i]);
+    }
+}
+
+EF_TEST(samples_are_tensorflows) {
+    static const double alpha[] = {0.5, 4}, rate[] = {2, 9, 50};
+    static const double count[] = {5, 100, 1000}, prob[] = {0.3, 0.9, 0.4};
+    static const double gamma[] = {0.04360453289959347, 1.6273658008003544, 0.25566861555851716,
+                                   12.474910556113382,  1.301618537286629,  5.005447118278669};
+    static const int64_t poisson[] = {3, 8, 45, 2, 7, 46, 0, 12, 45};
+    static const int64_t binomial[] = {3, 90, 388, 3, 87, 406, 0, 93, 413};
+    ef_philox g = ef_philox_scrambled(3, 4);
+    double x[6];
+    int64_t y[9];
+    ef_random_gamma(g, EF_F64, alpha, 2, 3, x);
+    for (int i = 0; i < 6; i++) CHECK_NEAR(x[i], gamma[i], 1e-13);
+    ef_random_poisson(g, EF_F64, rate, 3, 3, EF_I64, y);
+    for (int i = 0; i < 9; i++) CHECK_INT(y[i], poisson[i]);
+    ef_random_binomial(g, EF_F64, count, prob, 3, 3, EF_I64, y);
+    for (int i = 0; i < 9; i++) CHECK_INT(y[i], binomial[i]);
+}
+
+EF_TEST(odd_parameters_end) {
+    static const double rate[] = {NAN, INFINITY, -1, 1e300, 0};
+    static const double count[] = {NAN, INFINITY, -1, 5, 5}, prob[] = {0.5, 0.5, 0.5, NAN, 2};
+    int32_t y[5];
+    double x[5];
+    ef_random_poisson(start, EF_F64, rate, 5, 1, EF_I32, y);
+    CHECK(y[0] == 0 && y[1] == INT32_MAX && y[2] == 0 && y[3] == INT32_MAX && y[4] == 0);
+    ef_random_binomial(start, EF_F64, count, prob, 5, 1, EF_F64, x);
+    CHECK(isnan(x[0]) && isnan(x[1]) && x[2] == 0 && isnan(x[3]) && x[4] == 5);
+}
+
+EF_TEST(orders_and_classes_are_tensorflows) {
+    static const int64_t order[] = {7, 4, 2, 0, 3, 6, 1, 5};
+    static const int64_t picked[] = {2, 2, 1, 2, 2, 2, 0, 0, 0, 0, 0, 0};
+    static const double logits[] = {0, 1, 2, 3, 0, 0};
+    int64_t x[12];
+    double work[3];
+    ef_random_order(start, x, 8);
+    for (int i = 0; i < 8; i++) CHECK_INT(x[i], order[i]);
+    ef_random_classes(ef_philox_scrambled(3, 4), EF_F64, logits, 2, 3, 6, EF_I64, x, work);
+    for (int i = 0; i < 12; i++) CHECK_INT(x[i], picked[i]);
+}
+
+/* Long enough for every thread, with a length that fills no whole block. */
+EF_TEST(threads_change_nothing) {
+    enum { N = 100003 };
+    static float one[N], many[N];
+    for (int kind = EF_RANDOM_UNIFORM; kind <= EF_RANDOM_TRUNCATED; kind++) {
+        ef_pool_limit(1);
+        ef_random_fill(start, kind, EF_F32, 0, 0, one, N);
+        ef_pool_limit(0);
+        ef_random_fill(start, kind, EF_F32, 0, 0, many, N);
+        CHECK(memcmp(one, many, sizeof one) == 0);
+    }
+}
+
+int main(void) {
+    EF_RUN(floats_are_tensorflows);
+    EF_RUN(doubles_are_tensorflows);
+    EF_RUN(halves_are_tensorflows);
+    EF_RUN(integers_are_tensorflows);
+    EF_RUN(samples_are_tensorflows);
+    EF_RUN(odd_parameters_end);
+    EF_RUN(orders_and_classes_are_tensorflows);
+    EF_RUN(threads_change_nothing);
+    return EF_VERDICT();
+}

@@ -42,10 +42,10 @@ typedef enum ef_code {
     EF_UNAUTHENTICATED = 16
 } ef_code;
 
-typedef struct ef_status ef_status; /* NULL: success */
-ef_code ef_status_code(const ef_status *s);         /* EF_OK for NULL */
-const char *ef_status_message(const ef_status *s);  /* "" for NULL; lives as long as s */
-void ef_status_free(ef_status *s);                  /* NULL is fine */
+typedef struct ef_status ef_status;                /* NULL: success */
+ef_code ef_status_code(const ef_status *s);        /* EF_OK for NULL */
+const char *ef_status_message(const ef_status *s); /* "" for NULL; lives as long as s */
+void ef_status_free(ef_status *s);                 /* NULL is fine */
 
 /* ---- dtypes: TensorFlow's numbers ----------------------------------------------------------- */
 typedef enum ef_dtype {
@@ -71,9 +71,9 @@ typedef enum ef_dtype {
     EF_DTYPES = 24 /* size of a table indexed by dtype */
 } ef_dtype;
 
-size_t ef_dtype_size(ef_dtype t);            /* bytes of one element; 0 if t is not a dtype */
-const char *ef_dtype_name(ef_dtype t);       /* "float32", "bfloat16", ... */
-ef_dtype ef_dtype_find(const char *name);    /* "float32", "float", "half", ...; EF_NO_DTYPE if none */
+size_t ef_dtype_size(ef_dtype t);         /* bytes of one element; 0 if t is not a dtype */
+const char *ef_dtype_name(ef_dtype t);    /* "float32", "bfloat16", ... */
+ef_dtype ef_dtype_find(const char *name); /* "float32", "float", "half", ...; EF_NO_DTYPE if none */
 
 /* ---- shapes -----------------------------------------------------------------------------------
  * rank -1: unknown rank. A dim >= 0 is known, EF_DIM_UNKNOWN is unknown; any other negative value
@@ -97,9 +97,9 @@ typedef struct ef_tensor {
     uint8_t dtype; /* ef_dtype */
     int8_t rank;   /* -1 only for symbolic tensors of unknown rank */
     uint8_t device;
-    uint8_t flags;     /* EF_TENSOR_ bits */
-    uint32_t record;   /* tape record that made it; 0: none */
-    uint64_t tape;     /* the tape `record` belongs to */
+    uint8_t flags;   /* EF_TENSOR_ bits */
+    uint32_t record; /* tape record that made it; 0: none */
+    uint64_t tape;   /* the tape `record` belongs to */
     int64_t dim[EF_MAX_RANK];
     void *data;          /* NULL while deferred or symbolic: use ef_tensor_data */
     ef_storage *storage; /* counted; NULL: data is in `small`, or borrowed */
@@ -108,7 +108,8 @@ typedef struct ef_tensor {
 enum { EF_TENSOR_SYMBOLIC = 1, EF_TENSOR_WATCHED = 2 };
 
 /* Copies n bytes in. `shape` NULL means a scalar. Elements of EF_STRING are `const char *`. */
-ef_status *ef_tensor_from(ef_dtype dtype, const ef_shape *shape, const void *values, ef_tensor *out);
+ef_status *ef_tensor_from(ef_dtype dtype, const ef_shape *shape, const void *values,
+                          ef_tensor *out);
 /* Uninitialised memory to fill through ef_tensor_data before anyone else sees the tensor. */
 ef_status *ef_tensor_new(ef_dtype dtype, const ef_shape *shape, ef_tensor *out);
 void ef_tensor_copy(ef_tensor *dst, const ef_tensor *src);
@@ -166,20 +167,50 @@ typedef struct ef_attr_value {
         ef_graph *const *funcs;
     } as;
 } ef_attr_value;
-#define EF_SET_BOOL(key, v) {.name = (key), .kind = EF_ATTR_BOOL, .as = {.b = (v)}}
-#define EF_SET_INT(key, v) {.name = (key), .kind = EF_ATTR_INT, .as = {.i = (v)}}
-#define EF_SET_FLOAT(key, v) {.name = (key), .kind = EF_ATTR_FLOAT, .as = {.f = (v)}}
-#define EF_SET_STRING(key, v) {.name = (key), .kind = EF_ATTR_STRING, .as = {.s = (v)}}
-#define EF_SET_TYPE(key, v) {.name = (key), .kind = EF_ATTR_TYPE, .as = {.type = (v)}}
-#define EF_SET_SHAPE(key, v) {.name = (key), .kind = EF_ATTR_SHAPE, .as = {.shape = (v)}}
-#define EF_SET_TENSOR(key, v) {.name = (key), .kind = EF_ATTR_TENSOR, .as = {.tensor = (v)}}
-#define EF_SET_FUNC(key, v) {.name = (key), .kind = EF_ATTR_FUNC, .as = {.func = (v)}}
-#define EF_SET_INTS(key, count, v) \
-    {.name = (key), .kind = EF_ATTR_INTS, .n = (count), .as = {.ints = (v)}}
-#define EF_SET_TYPES(key, count, v) \
-    {.name = (key), .kind = EF_ATTR_TYPES, .n = (count), .as = {.types = (v)}}
-#define EF_SET_FUNCS(key, count, v) \
-    {.name = (key), .kind = EF_ATTR_FUNCS, .n = (count), .as = {.funcs = (v)}}
+#define EF_SET_BOOL(key, v)                                    \
+    {                                                          \
+        .name = (key), .kind = EF_ATTR_BOOL, .as = {.b = (v) } \
+    }
+#define EF_SET_INT(key, v)                                    \
+    {                                                         \
+        .name = (key), .kind = EF_ATTR_INT, .as = {.i = (v) } \
+    }
+#define EF_SET_FLOAT(key, v)                                    \
+    {                                                           \
+        .name = (key), .kind = EF_ATTR_FLOAT, .as = {.f = (v) } \
+    }
+#define EF_SET_STRING(key, v)                                    \
+    {                                                            \
+        .name = (key), .kind = EF_ATTR_STRING, .as = {.s = (v) } \
+    }
+#define EF_SET_TYPE(key, v)                                       \
+    {                                                             \
+        .name = (key), .kind = EF_ATTR_TYPE, .as = {.type = (v) } \
+    }
+#define EF_SET_SHAPE(key, v)                                        \
+    {                                                               \
+        .name = (key), .kind = EF_ATTR_SHAPE, .as = {.shape = (v) } \
+    }
+#define EF_SET_TENSOR(key, v)                                         \
+    {                                                                 \
+        .name = (key), .kind = EF_ATTR_TENSOR, .as = {.tensor = (v) } \
+    }
+#define EF_SET_FUNC(key, v)                                       \
+    {                                                             \
+        .name = (key), .kind = EF_ATTR_FUNC, .as = {.func = (v) } \
+    }
+#define EF_SET_INTS(key, count, v)                                              \
+    {                                                                           \
+        .name = (key), .kind = EF_ATTR_INTS, .n = (count), .as = {.ints = (v) } \
+    }
+#define EF_SET_TYPES(key, count, v)                                               \
+    {                                                                             \
+        .name = (key), .kind = EF_ATTR_TYPES, .n = (count), .as = {.types = (v) } \
+    }
+#define EF_SET_FUNCS(key, count, v)                                               \
+    {                                                                             \
+        .name = (key), .kind = EF_ATTR_FUNCS, .n = (count), .as = {.funcs = (v) } \
+    }
 
 /* Attributes checked once and ready for any number of calls. */
 ef_status *ef_attrs_make(const ef_op *op, const ef_attr_value *set, int n, const ef_attrs **out);
@@ -205,7 +236,7 @@ typedef struct ef_tape ef_tape;
 ef_status *ef_tape_start(bool persistent, ef_tape **out); /* tapes nest */
 void ef_tape_stop(ef_tape *t);                            /* stopping twice is harmless */
 void ef_tape_free(ef_tape *t);                            /* stops it too; NULL is fine */
-ef_status *ef_tape_watch(ef_tape *t, ef_tensor *x); /* a tensor, or a variable's handle */
+ef_status *ef_tape_watch(ef_tape *t, ef_tensor *x);       /* a tensor, or a variable's handle */
 /* d target / d source[k] for every k. dout NULL: ones. A source that target does not depend on gets
  * a zeroed tensor (dtype 0). A sparse gradient is made dense. Unless persistent, once per tape. */
 ef_status *ef_tape_gradient(ef_tape *t, const ef_tensor *target, const ef_tensor *dout,
@@ -216,8 +247,9 @@ ef_status *ef_tape_gradients(ef_tape *t, const ef_tensor *const *target, int n_t
                              const ef_tensor *const *dout, const ef_tensor *const *source, int n,
                              ef_tensor *out, bool *slices);
 
-/* ---- graphs ------------------------------------------------------------------------------------ */
-ef_graph *ef_graph_new(void); /* NULL: out of memory */
+/* ---- graphs ------------------------------------------------------------------------------------
+ */
+ef_graph *ef_graph_new(void);    /* NULL: out of memory */
 void ef_graph_free(ef_graph *g); /* symbolic tensors, functions and sessions keep it alive */
 /* Ops called by this thread between enter and leave are added to the graph instead of being run.
  * Graphs nest: a tensor of an outer graph, or a value, used inside is captured. */
@@ -230,13 +262,14 @@ ef_status *ef_graph_name_next(ef_graph *g, const char *name);
 /* "name" or "name:1". */
 ef_status *ef_graph_get(ef_graph *g, const char *name, ef_tensor *out);
 /* Makes g a function: its placeholders `in` are its parameters, `out` its results. Needed before it
- * is an attribute (a loop's body, a branch) or is called; captured tensors must be passed as further
- * inputs, and ef_graph_captures lists them in order. */
+ * is an attribute (a loop's body, a branch) or is called; captured tensors must be passed as
+ * further inputs, and ef_graph_captures lists them in order. */
 ef_status *ef_graph_finish(ef_graph *g, const ef_tensor *in, int n_in, const ef_tensor *out,
                            int n_out);
 int ef_graph_captures(const ef_graph *g);
 ef_status *ef_graph_capture(const ef_graph *g, int k, ef_tensor *out);
-ef_status *ef_graph_print(const ef_graph *g, char **text); /* free() the text with ef_text_release */
+ef_status *ef_graph_print(const ef_graph *g,
+                          char **text); /* free() the text with ef_text_release */
 void ef_text_release(char *text);
 /* Symbolic gradients: adds to the graph of y what computes d(sum y)/d x[k]; a zeroed tensor where y
  * does not depend on x[k]. */
@@ -266,27 +299,30 @@ void ef_function_free(ef_function *f);
 ef_status *ef_function_call(ef_function *f, const ef_tensor *const *in, int n_in, ef_tensor *out,
                             int max_out, int *n_out);
 typedef struct ef_function_info {
-    uint64_t calls, traces; /* traces: how often the trace callback ran */
-    uint64_t plans;         /* plans made for new shapes, over all traces */
+    uint64_t calls, traces;  /* traces: how often the trace callback ran */
+    uint64_t plans;          /* plans made for new shapes, over all traces */
     const char *last_reason; /* why the last trace was made; lives as long as the function */
 } ef_function_info;
 void ef_function_info_get(ef_function *f, ef_function_info *out);
 /* Inside a trace: the trace looks at concrete sizes, so it must be made anew for each size. */
 void ef_trace_needs_sizes(void);
 
-/* ---- memory, threads, settings ----------------------------------------------------------------- */
+/* ---- memory, threads, settings -----------------------------------------------------------------
+ */
 typedef struct ef_memory_usage {
     int64_t current, peak, cached, limit;
 } ef_memory_usage;
 ef_status *ef_memory_usage_get(const char *device, ef_memory_usage *out); /* "CPU:0" */
-ef_status *ef_memory_limit_set(const char *device, int64_t bytes);       /* 0: none */
+ef_status *ef_memory_limit_set(const char *device, int64_t bytes);        /* 0: none */
 void ef_memory_peak_reset(const char *device);
 void ef_memory_release_cached(void);
 void ef_threads_set(int n); /* 0: as many as the machine gives */
 int ef_threads_get(void);
-void ef_sync_set(bool on); /* true: no deferring, every op runs at once (EVENFLOW_SYNC=1) */
-ef_status *ef_wait(void);  /* runs what this thread has deferred */
-uint64_t ef_allocations(void); /* system allocations made by this thread so far: a test of evenness */
+void ef_sync_set(bool on);    /* true: no deferring, every op runs at once (EVENFLOW_SYNC=1) */
+void ef_programs_clear(void); /* forgets all compiled programs nobody holds */
+ef_status *ef_wait(void);     /* runs what this thread has deferred */
+uint64_t
+ef_allocations(void); /* system allocations made by this thread so far: a test of evenness */
 const char *ef_version(void);
 
 #ifdef __cplusplus

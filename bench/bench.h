@@ -1,0 +1,36 @@
+/* Figures with bars. Every figure is a ratio of two things measured in this very run, one after the
+ * other, again and again; medians are compared, because machines are noisy. */
+#ifndef EF_BENCH_H
+#define EF_BENCH_H
+#include <evenflow.h>
+#include <stdint.h>
+
+typedef void ef_work(void *arg);
+typedef struct ef_side { /* one side of a comparison: `times` calls of work(arg) are one sample */
+    ef_work *work;
+    void *arg;
+    int times;
+} ef_side;
+
+double bench_now(void);                /* ns */
+double bench_median(double *v, int n); /* sorts v */
+/* Median ns per call of each side, sampled in turns. */
+void bench_compare(const ef_side *a, const ef_side *b, int samples, double *ns_a, double *ns_b);
+double bench_unit(void); /* median ns of a hot malloc(256) + free, measured now */
+/* One row of the table. what: measured and reference as text. Holds if figure <= bar. */
+void bench_row(const char *name, double figure, double bar, const char *unit, const char *what);
+int bench_end(void); /* prints "N held, M missed"; the exit status */
+
+void bench_check(ef_status *s); /* a benchmark does not go on after a failure */
+void bench_fill(ef_tensor *t, ef_dtype dtype, int rank, const int64_t *dim, uint32_t seed);
+ef_tensor bench_op(const char *op, int n, const ef_tensor *a, const ef_tensor *b);
+const float *bench_data(const ef_tensor *t);
+
+void bench_calls(void);
+void bench_loops(void);
+void bench_chain(void);
+void bench_matmul(void);
+void bench_conv(void);
+void bench_adam(void);
+void bench_shapes(void);
+#endif

@@ -1,0 +1,117 @@
+#include "bench.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int held, missed;
+
+double bench_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double bench_median(double *v, int n) {
+    qsort(v, (size_t)n, sizeof *v, ascending);
+    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+static double sample(const ef_side *s) {
+    double t = bench_now();
+    for (int k = 0; k < s->times; k++) s->work(s->arg);
+    return (bench_now() - t) / s->times;
+}
+
+void bench_compare(const ef_side *a, const ef_side *b, int samples, double *ns_a, double *ns_b) {
+    double *va = malloc((size_t)samples * sizeof *va), *vb = malloc((size_t)samples * sizeof *vb);
+    if (va == NULL || vb == NULL) exit(2);
+    sample(a); /* warm both */
+    sample(b);
+    for (int k = 0; k < samples; k++) {
+        va[k] = sample(a);
+        vb[k] = sample(b);
+    }
+    *ns_a = bench_median(va, samples);
+    *ns_b = bench_median(vb, samples);
+    free(va);
+    free(vb);
+}
+
+static void one_malloc(void *arg) {
+    void *volatile p = malloc(256);
+    free(p);
+    (void)arg;
+}
+
+double bench_unit(void) {
+    double v[31];
+    ef_side s = {one_malloc, NULL, 20000};
+    sample(&s);
+    for (int k = 0; k < 31; k++) v[k] = sample(&s);
+    return bench_median(v, 31);
+}
+
+void bench_row(const char *name, double figure, double bar, const char *unit, const char *what) {
+    static int rows;
+    if (rows++ == 0) printf("%-48s %9s %9s          %s\n", "figure", "measured", "bar", "");
+    int ok = figure <= bar;
+    *(ok ? &held : &missed) += 1;
+    printf("%-48s %8.2f%s %8.2f%s  %-6s  %s\n", name, figure, unit, bar, unit,
+           ok ? "held" : "MISSED", what);
+    fflush(stdout);
+}
+
+int bench_end(void) {
+    printf("%d held, %d missed\n", held, missed);
+    return missed > 0;
+}
+
+void bench_check(ef_status *s) {
+    if (s == NULL) return;
+    fprintf(stderr, "bench: %s\n", ef_status_message(s));
+    exit(2);
+}
+
+void bench_fill(ef_tensor *t, ef_dtype dtype, int rank, const int64_t *dim, uint32_t seed) {
+    ef_shape s = {.rank = rank};
+    if (rank > 0) memcpy(s.dim, dim, (size_t)rank * sizeof *dim);
+    bench_check(ef_tensor_new(dtype, &s, t));
+    const void *data;
+    bench_check(ef_tensor_data(t, &data));
+    float *v = (float *)data;
+    for (int64_t k = 0, n = ef_tensor_count(t); k < n; k++) {
+        seed = seed * 1664525u + 1013904223u;
+        v[k] = (float)(seed >> 8) / (float)(1 << 24) - 0.5f;
+    }
+}
+
+ef_tensor bench_op(const char *op, int n, const ef_tensor *a, const ef_tensor *b) {
+    ef_tensor out;
+    int n_out;
+    const ef_tensor *in[] = {a, b};
+    bench_check(ef_call_op(ef_op_find(op), NULL, in, n, &out, 1, &n_out));
+    return out;
+}
+
+const float *bench_data(const ef_tensor *t) {
+    const void *data;
+    bench_check(ef_tensor_data(t, &data));
+    return data;
+}
+
+int main(void) {
+    bench_calls();
+    bench_loops();
+    bench_chain();
+    bench_matmul();
+    bench_conv();
+    bench_adam();
+    bench_shapes();
+    return bench_end();
+}

@@ -33,7 +33,8 @@ static ef_status *trace(void *user, const ef_tensor *in, int n_in, ef_tensor *ou
     ef_tensor at;
     ef_tensor_copy(&at, &in[0]);
     for (int k = 0; k < ops; k++) {
-        ef_tensor next = bench_op(k % 2 ? "AddV2" : "Mul", 2, &at, &in[1]);
+        ef_tensor next;
+        bench_op(k % 2 ? "AddV2" : "Mul", 2, &at, &in[1], &next);
         ef_tensor_release(&at);
         ef_tensor_copy(&at, &next);
         ef_tensor_release(&next);

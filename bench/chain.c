@@ -20,7 +20,8 @@ static void walk(const ef_tensor *x, const ef_tensor *y, ef_tensor *out) {
     ef_tensor_copy(&at, x);
     for (int k = 0; k < 8; k++) {
         bool unary = k == 2 || k == 4 || k == 7;
-        ef_tensor next = bench_op(ops[k], unary ? 1 : 2, &at, y);
+        ef_tensor next;
+        bench_op(ops[k], unary ? 1 : 2, &at, y, &next);
         ef_tensor_release(&at);
         ef_tensor_copy(&at, &next);
         ef_tensor_release(&next);

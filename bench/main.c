@@ -91,12 +91,10 @@ void bench_fill(ef_tensor *t, ef_dtype dtype, int rank, const int64_t *dim, uint
     }
 }
 
-ef_tensor bench_op(const char *op, int n, const ef_tensor *a, const ef_tensor *b) {
-    ef_tensor out;
+void bench_op(const char *op, int n, const ef_tensor *a, const ef_tensor *b, ef_tensor *out) {
     int n_out;
     const ef_tensor *in[] = {a, b};
-    bench_check(ef_call_op(ef_op_find(op), NULL, in, n, &out, 1, &n_out));
-    return out;
+    bench_check(ef_call_op(ef_op_find(op), NULL, in, n, out, 1, &n_out));
 }
 
 const float *bench_data(const ef_tensor *t) {

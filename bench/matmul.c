@@ -13,7 +13,8 @@ typedef struct product {
 
 static void by_engine(void *arg) {
     product *p = arg;
-    ef_tensor out = bench_op("MatMul", 2, &p->a, &p->b);
+    ef_tensor out;
+    bench_op("MatMul", 2, &p->a, &p->b, &out);
     bench_data(&out);
     ef_tensor_release(&out);
 }
@@ -60,13 +61,12 @@ static ef_status *dense(void *user, const ef_tensor *in, int n_in, ef_tensor *ou
     (void)user;
     (void)n_in;
     (void)max_out;
-    ef_tensor y = bench_op("MatMul", 2, &in[0], &in[1]), z = bench_op("BiasAdd", 2, &y, &in[2]);
-    *out = (ef_tensor){0};
-    ef_tensor r = bench_op("Relu", 1, &z, NULL);
-    ef_tensor_copy(out, &r);
+    ef_tensor y, z;
+    bench_op("MatMul", 2, &in[0], &in[1], &y);
+    bench_op("BiasAdd", 2, &y, &in[2], &z);
+    bench_op("Relu", 1, &z, NULL, out);
     ef_tensor_release(&y);
     ef_tensor_release(&z);
-    ef_tensor_release(&r);
     *n_out = 1;
     return NULL;
 }
@@ -76,9 +76,7 @@ static ef_status *only_product(void *user, const ef_tensor *in, int n_in, ef_ten
     (void)user;
     (void)n_in;
     (void)max_out;
-    ef_tensor y = bench_op("MatMul", 2, &in[0], &in[1]);
-    ef_tensor_copy(out, &y);
-    ef_tensor_release(&y);
+    bench_op("MatMul", 2, &in[0], &in[1], out);
     *n_out = 1;
     return NULL;
 }

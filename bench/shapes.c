@@ -18,10 +18,11 @@ static ef_status *trace(void *user, const ef_tensor *in, int n_in, ef_tensor *ou
     ef_tensor at;
     ef_tensor_copy(&at, &in[0]);
     for (int k = 0; k < LAYERS; k++) {
-        ef_tensor y = bench_op("MatMul", 2, &at, &m->w[k]),
-                  z = bench_op("BiasAdd", 2, &y, &m->b[k]);
+        ef_tensor y, z;
+        bench_op("MatMul", 2, &at, &m->w[k], &y);
+        bench_op("BiasAdd", 2, &y, &m->b[k], &z);
         ef_tensor_release(&at);
-        at = bench_op("Relu", 1, &z, NULL);
+        bench_op("Relu", 1, &z, NULL, &at);
         ef_tensor_release(&y);
         ef_tensor_release(&z);
     }

@@ -3,11 +3,7 @@
 #include "example.h"
 #include <ef_ops.h>
 
-static ef_tensor scalar(int64_t v) {
-    ef_tensor t;
-    ok(ef_tensor_from(EF_I64, NULL, &v, &t));
-    return t;
-}
+static void scalar(int64_t v, ef_tensor *t) { ok(ef_tensor_from(EF_I64, NULL, &v, t)); }
 
 /* A function graph of n int64 scalars; `write` computes its outputs from them. */
 typedef int write_fn(const ef_tensor *in, ef_tensor *out);
@@ -28,24 +24,31 @@ static ef_graph *function(int n, write_fn *write) {
 static ef_graph *halve_graph, *triple_graph;
 
 static int halve(const ef_tensor *in, ef_tensor *out) {
-    ef_tensor two = scalar(2);
+    ef_tensor two;
+    scalar(2, &two);
     ok(ef_do_FloorDiv(&in[0], &two, &out[0]));
     return 1;
 }
 static int triple(const ef_tensor *in, ef_tensor *out) {
-    ef_tensor three = scalar(3), one = scalar(1), t;
+    ef_tensor three, one, t;
+    scalar(3, &three);
+    scalar(1, &one);
     ok(ef_do_Mul(&in[0], &three, &t));
     ok(ef_do_AddV2(&t, &one, &out[0]));
     ef_tensor_release(&t);
     return 1;
 }
 static int above_one(const ef_tensor *in, ef_tensor *out) { /* of (value, steps) */
-    ef_tensor one = scalar(1);
+    ef_tensor one;
+    scalar(1, &one);
     ok(ef_do_Greater(&in[0], &one, &out[0]));
     return 1;
 }
 static int step(const ef_tensor *in, ef_tensor *out) {
-    ef_tensor two = scalar(2), one = scalar(1), zero = scalar(0), rest, even;
+    ef_tensor two, one, zero, rest, even;
+    scalar(2, &two);
+    scalar(1, &one);
+    scalar(0, &zero);
     ok(ef_do_FloorMod(&in[0], &two, &rest));
     ok(ef_do_Equal(&rest, &zero, NULL, &even));
     const ef_op *op = ef_op_find("StatelessIf");
@@ -79,7 +82,9 @@ int main(void) {
     ok(ef_attrs_make(op, set, 2, &attrs));
     float us[1000];
     for (int k = 0; k < 1000; k++) {
-        ef_tensor start = scalar(837799), zero = scalar(0), out[2];
+        ef_tensor start, zero, out[2];
+        scalar(837799, &start);
+        scalar(0, &zero);
         const ef_tensor *in[] = {&start, &zero};
         int n;
         double t = now_us();

@@ -107,6 +107,10 @@ static ef_status *check_arguments(const ef_op *op, const ef_tensor *const *in, i
         if (in[k] == NULL) return ef_error(EF_INVALID, "%s: input %d is NULL", op->name, k);
         if (in[k]->dtype == EF_NO_DTYPE)
             return ef_error(EF_INVALID, "%s: input %d is an empty (released) tensor", op->name, k);
+        if (in[k]->storage == NULL && in[k]->data != (const void *)in[k]->small)
+            return ef_error(EF_INVALID, "%s: input %d was copied by assignment; small values live "
+                                        "inside a tensor, so copy it with ef_tensor_copy",
+                            op->name, k);
         if (in[k] >= out && in[k] < out + max_out)
             return ef_error(EF_INVALID,
                             "%s: input %d is also an output; results need tensors of "

@@ -1,0 +1,129 @@
+/* Nothing grows with the number of calls: a hot planned call takes nothing from the system, caches
+ * keep their bounds, and what is made in a loop is gone after it. */
+#include "check.h"
+#include "plan/program.h"
+#include <ef_ops.h>
+
+static ef_status *four_ops(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
+                           int *n_out) {
+    (void)user;
+    (void)n_in;
+    (void)max_out;
+    ef_tensor a, b, c;
+    ef_status *s = ef_do_AddV2(&in[0], &in[0], &a);
+    if (s != NULL) return s;
+    s = ef_do_Mul(&a, &in[0], &b);
+    ef_tensor_release(&a);
+    if (s != NULL) return s;
+    s = ef_do_Sub(&b, &in[0], &c);
+    ef_tensor_release(&b);
+    if (s != NULL) return s;
+    s = ef_do_Relu(&c, out);
+    ef_tensor_release(&c);
+    *n_out = 1;
+    return s;
+}
+
+static void fill(ef_tensor *t, int64_t n) {
+    ef_shape s = {.rank = 1, .dim = {n}};
+    const void *data;
+    if (ef_tensor_new(EF_F32, &s, t) != NULL || ef_tensor_data(t, &data) != NULL) return;
+    for (int64_t k = 0; k < n; k++) ((float *)data)[k] = 1;
+}
+
+EF_TEST(a_hot_call_takes_nothing) {
+    ef_function *f;
+    int64_t sizes[] = {4, 1000, 100000};
+    CHECK_OK(ef_function_new(four_ops, NULL, "f", &f));
+    for (int j = 0; j < 3; j++) {
+        ef_tensor x, y;
+        int n;
+        fill(&x, sizes[j]);
+        const ef_tensor *in[] = {&x};
+        for (int k = 0; k < 20; k++) {
+            CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+            ef_tensor_release(&y);
+        }
+        uint64_t before = ef_allocations();
+        for (int k = 0; k < 1000; k++) {
+            CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+            ef_tensor_release(&y);
+        }
+        uint64_t taken = ef_allocations() - before;
+        CHECK_INT(taken, 0);
+        ef_tensor_release(&x);
+    }
+    printf("allocations per planned call: 0\n");
+    ef_function_free(f);
+}
+
+EF_TEST(a_small_eager_op_takes_nothing) {
+    ef_tensor x, y;
+    fill(&x, 100);
+    for (int k = 0; k < 20; k++) {
+        CHECK_OK(ef_do_AddV2(&x, &x, &y));
+        ef_tensor_release(&y);
+    }
+    uint64_t before = ef_allocations();
+    for (int k = 0; k < 1000; k++) {
+        CHECK_OK(ef_do_AddV2(&x, &x, &y));
+        ef_tensor_release(&y);
+    }
+    CHECK_INT(ef_allocations() - before, 0);
+    ef_tensor_release(&x);
+}
+
+EF_TEST(sizes_are_traced_twice_and_plans_bounded) {
+    ef_function *f;
+    CHECK_OK(ef_function_new(four_ops, NULL, "f", &f));
+    for (int k = 0; k < 500; k++) {
+        ef_tensor x, y;
+        int n;
+        fill(&x, 1 + k % 100);
+        const ef_tensor *in[] = {&x};
+        CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+        CHECK_INT(y.dim[0], 1 + k % 100);
+        ef_tensor_release(&x);
+        ef_tensor_release(&y);
+    }
+    ef_function_info info;
+    ef_function_info_get(f, &info);
+    CHECK_INT(info.traces, 2);
+    CHECK_INT(info.calls, 500);
+    ef_function_free(f);
+}
+
+EF_TEST(what_is_made_in_a_loop_is_gone_after_it) {
+    ef_memory_usage before, after;
+    for (int round = 0; round < 2; round++) {
+        if (round == 1) CHECK_OK(ef_memory_usage_get("CPU:0", &before));
+        for (int k = 0; k < 200; k++) {
+            ef_function *f;
+            ef_tensor x, y, g;
+            ef_tape *tape;
+            int n;
+            fill(&x, 3000);
+            const ef_tensor *in[] = {&x};
+            CHECK_OK(ef_function_new(four_ops, NULL, "f", &f));
+            CHECK_OK(ef_tape_start(false, &tape));
+            CHECK_OK(ef_tape_watch(tape, &x));
+            CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+            CHECK_OK(ef_tape_gradient(tape, &y, NULL, in, 1, &g));
+            ef_tape_free(tape);
+            ef_tensor_release(&g);
+            ef_tensor_release(&y);
+            ef_tensor_release(&x);
+            ef_function_free(f);
+        }
+    }
+    CHECK_OK(ef_memory_usage_get("CPU:0", &after));
+    CHECK_INT(after.current, before.current);
+}
+
+int main(void) {
+    EF_RUN(a_hot_call_takes_nothing);
+    EF_RUN(a_small_eager_op_takes_nothing);
+    EF_RUN(sizes_are_traced_twice_and_plans_bounded);
+    EF_RUN(what_is_made_in_a_loop_is_gone_after_it);
+    return EF_VERDICT();
+}

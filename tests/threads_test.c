@@ -1,0 +1,151 @@
+/* Any number of user threads: one function, one session, eager ops and tapes from eight at once
+ * give the answers one thread gives. */
+#include "check.h"
+#include <ef_ops.h>
+#include <pthread.h>
+
+enum { THREADS = 8, CALLS = 300 };
+
+static ef_function *shared_function;
+static ef_session *shared_session;
+static ef_tensor placeholder, fetch, counter;
+
+static ef_status *square_plus(void *user, const ef_tensor *in, int n_in, ef_tensor *out,
+                              int max_out, int *n_out) {
+    (void)user;
+    (void)n_in;
+    (void)max_out;
+    ef_tensor s;
+    ef_status *bad = ef_do_Mul(&in[0], &in[0], &s);
+    if (bad != NULL) return bad;
+    bad = ef_do_AddV2(&s, &in[0], out);
+    ef_tensor_release(&s);
+    *n_out = 1;
+    return bad;
+}
+
+typedef struct worker {
+    int id, wrong;
+    const char *what;
+} worker;
+
+static bool is(ef_status *s, ef_tensor *t, float want, worker *w, const char *what) {
+    const void *v;
+    bool right = s == NULL && ef_tensor_data(t, &v) == NULL && *(const float *)v == want;
+    if (!right) {
+        w->wrong++;
+        w->what = s != NULL ? ef_status_message(s) : what;
+    }
+    if (s == NULL) ef_tensor_release(t);
+    return right;
+}
+
+static void one_round(worker *w, int k) {
+    int n;
+    ef_shape shape = {.rank = 1, .dim = {1 + (w->id * 31 + k) % 40}};
+    if (k % 10 == 0) shape.dim[0] = 20000; /* large: deferred and parallel */
+    float v = (float)(w->id + k % 7);
+    ef_tensor x, y, z;
+    if (ef_tensor_new(EF_F32, &shape, &x) != NULL) return;
+    const void *data;
+    if (ef_tensor_data(&x, &data) != NULL) return;
+    for (int64_t i = 0; i < shape.dim[0]; i++) ((float *)data)[i] = v;
+    const ef_tensor *in[] = {&x};
+    is(ef_function_call(shared_function, in, 1, &y, 1, &n), &y, v * v + v, w, "function");
+    is(square_plus(NULL, &x, 1, &z, 1, &n), &z, v * v + v, w, "eager");
+    is(ef_session_run(shared_session, &placeholder, &x, 1, &fetch, 1, NULL, 0, &y), &y, v * v + v,
+       w, "session");
+    ef_tape *tape;
+    if (ef_tape_start(false, &tape) != NULL) return;
+    ef_tensor g;
+    if (ef_tape_watch(tape, &x) == NULL && square_plus(NULL, &x, 1, &y, 1, &n) == NULL) {
+        ef_tape_stop(tape);
+        is(ef_tape_gradient(tape, &y, NULL, in, 1, &g), &g, 2 * v + 1, w, "gradient");
+        ef_tensor_release(&y);
+    }
+    ef_tape_free(tape);
+    ef_tensor one;
+    float one_value = 1;
+    if (ef_tensor_from(EF_F32, NULL, &one_value, &one) == NULL &&
+        ef_do_AssignAddVariableOp(&counter, &one) != NULL)
+        w->wrong++;
+    ef_tensor_release(&x);
+}
+
+static void *work(void *arg) {
+    worker *w = arg;
+    for (int k = 0; k < CALLS; k++) one_round(w, k);
+    return NULL;
+}
+
+EF_TEST(eight_threads) {
+    CHECK_OK(ef_function_new(square_plus, NULL, "square_plus", &shared_function));
+    ef_graph *g = ef_graph_new();
+    CHECK(g != NULL);
+    ef_shape any = {.rank = 1, .dim = {EF_DIM_UNKNOWN}};
+    int n;
+    CHECK_OK(ef_graph_placeholder(g, EF_F32, &any, "x", &placeholder));
+    CHECK_OK(ef_graph_enter(g));
+    CHECK_OK(square_plus(NULL, &placeholder, 1, &fetch, 1, &n));
+    CHECK_OK(ef_graph_leave(g));
+    CHECK_OK(ef_session_new(g, &shared_session));
+    float zero = 0;
+    ef_tensor start;
+    CHECK_OK(ef_tensor_from(EF_F32, NULL, &zero, &start));
+    CHECK_OK(ef_variable_new(&start, "counter", &counter));
+
+    pthread_t thread[THREADS];
+    worker w[THREADS] = {{0}};
+    for (int k = 0; k < THREADS; k++) {
+        w[k].id = k;
+        CHECK_INT(pthread_create(&thread[k], NULL, work, &w[k]), 0);
+    }
+    for (int k = 0; k < THREADS; k++) pthread_join(thread[k], NULL);
+    for (int k = 0; k < THREADS; k++) {
+        if (w[k].wrong > 0) printf("    thread %d: %d wrong (%s)\n", k, w[k].wrong, w[k].what);
+        CHECK_INT(w[k].wrong, 0);
+    }
+    ef_tensor total;
+    const void *v;
+    CHECK_OK(ef_variable_get(&counter, &total));
+    CHECK_OK(ef_tensor_data(&total, &v));
+    CHECK_NEAR(*(const float *)v, THREADS * CALLS, 0);
+    ef_tensor_release(&total);
+    ef_tensor_release(&counter);
+    ef_tensor_release(&placeholder);
+    ef_tensor_release(&fetch);
+    ef_session_free(shared_session);
+    ef_graph_free(g);
+    ef_function_free(shared_function);
+}
+
+/* A deferred value made by one thread and read by another. */
+static ef_tensor handed;
+static void *reader(void *arg) {
+    const void *v;
+    *(float *)arg = ef_tensor_data(&handed, &v) == NULL ? ((const float *)v)[7] : -1;
+    return NULL;
+}
+
+EF_TEST(a_deferred_value_crosses_threads) {
+    ef_shape s = {.rank = 1, .dim = {50000}};
+    ef_tensor x;
+    const void *data;
+    CHECK_OK(ef_tensor_new(EF_F32, &s, &x));
+    CHECK_OK(ef_tensor_data(&x, &data));
+    for (int k = 0; k < 50000; k++) ((float *)data)[k] = (float)k;
+    CHECK_OK(ef_do_AddV2(&x, &x, &handed));
+    float got = 0;
+    pthread_t t;
+    CHECK_INT(pthread_create(&t, NULL, reader, &got), 0);
+    pthread_join(t, NULL);
+    CHECK_NEAR(got, 14, 0);
+    ef_tensor_release(&handed);
+    ef_tensor_release(&x);
+}
+
+int main(void) {
+    EF_RUN(eight_threads);
+    EF_RUN(a_deferred_value_crosses_threads);
+    return EF_VERDICT();
+}

@@ -16,7 +16,7 @@ static ef_status *whole_run(void) {
     random_state = 88172645463325252u;
     ef_status *s = make(&net);
     if (s == NULL) s = train(&net, 2, 2, &p);
-    if (s == NULL) s = test(&net, 2, &right);
+    if (s == NULL) s = try_out(&net, 2, &right);
     end(&net);
     return s;
 }

@@ -272,7 +272,7 @@ static ef_status *train(network *net, int steps, int batch, progress *p) {
     return s;
 }
 
-static ef_status *test(network *net, int n, float *right) {
+static ef_status *try_out(network *net, int n, float *right) {
     ef_function *count;
     TRY(ef_function_new(count_right, net, "count_right", &count));
     bag b = {.n = 0};
@@ -292,7 +292,7 @@ int main(int argc, char **argv) {
     float right = 0;
     ok(make(&net));
     ok(train(&net, steps, BATCH, &p));
-    ok(test(&net, TEST, &right));
+    ok(try_out(&net, TEST, &right));
     printf("%.1f %% of %d digits it has not seen are read right\n", 100 * right / TEST, TEST);
     printf("train, one step: first %.1f us, second %.1f us, thousandth %.1f us\n", p.us[0], p.us[1],
            p.us[2]);

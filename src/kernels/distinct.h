@@ -1,0 +1,26 @@
+/* Finding equal slices: the heart of Unique and ListDiff. */
+#ifndef EF_KERNELS_DISTINCT_H
+#define EF_KERNELS_DISTINCT_H
+#include "tensor/dtype.h"
+
+/* Slices j = 0 .. n-1 of an array [outer, n, inner] of t, which may be EF_STRING. Elements are
+ * equal as numbers: -0 equals 0, NaN equals nothing. */
+typedef struct ef_slices_of {
+    ef_dtype t;
+    const void *data;
+    int64_t outer, n, inner;
+} ef_slices_of;
+
+/* A set of slices, in memory of the caller's: ef_distinct_bytes(n) for up to n slices. */
+typedef struct ef_distinct {
+    int64_t *slot; /* number of a slice + 1, or 0 */
+    uint64_t mask;
+} ef_distinct;
+size_t ef_distinct_bytes(int64_t n);
+void ef_distinct_init(ef_distinct *d, void *memory, int64_t n);
+/* The slice of `a` in the set that equals slice k of `b`, or -1. */
+int64_t ef_distinct_find(const ef_distinct *d, const ef_slices_of *a, const ef_slices_of *b,
+                         int64_t k);
+/* The same within `a` alone; slice k is added if there is none yet. */
+int64_t ef_distinct_add(ef_distinct *d, const ef_slices_of *a, int64_t k);
+#endif

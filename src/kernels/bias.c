@@ -135,6 +135,10 @@ void ef_bias_add(const ef_bias *b, ef_dtype t, const void *x, const void *bias, 
 
 ef_status *ef_bias_grad(const ef_bias *b, ef_dtype t, const void *dy, void *out) {
     if (b->channels == 0) return NULL;
+    if (b->outer == 0 || b->inner == 0) {
+        memset(out, 0, (size_t)b->channels * ef_dtype_size(t));
+        return NULL;
+    }
     job j = {*b, dy, NULL, NULL, ROWS / b->inner + 1};
     int64_t blocks = (b->outer + j.block - 1) / j.block;
     size_t bytes = (size_t)blocks * (size_t)b->channels * loops[t].sum_bytes;

@@ -187,7 +187,7 @@ static ef_status *offset_run(const ef_call *c) {
                                 (long long)ef_in_int(c, 1, d));
             ef_element_set((ef_dtype)o->dtype, o->data, d, d == axis ? (double)sum : 0.0);
         }
-        sum += ef_in_int(c, k, axis);
+        sum = (int64_t)((uint64_t)sum + (uint64_t)ef_in_int(c, k, axis)); /* wraps */
     }
     return NULL;
 }

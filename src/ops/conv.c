@@ -21,7 +21,7 @@ static ef_status *sizes_input(const ef_infer *i, int k, const ef_window_box *b, 
     *out = ef_with_rank(&none, rank);
     EF_TRY(ef_known_ints(i, k, v, EF_MAX_RANK, &n, &known));
     if (!known) return NULL;
-    if (n != rank && n != b->rank)
+    if (n != rank && (n != b->rank || k != 0)) /* k = 0: the sizes of an input */
         return ef_error(EF_INVALID, "%s: the sizes given have %d entries; there must be %d",
                         i->op->name, n, rank);
     for (int d = 0; d < n; d++)

@@ -2,9 +2,11 @@
  * attributes and counts changed at random. Whatever comes in, an op must answer with a status or a
  * result; and when it ran, inference that knows less must agree with what came out.
  *
- *   ops_fuzz SECONDS SEED [CASE]     CASE: only that one, loudly */
+ *   ops_fuzz SECONDS SEED [CASE]     CASE: only that one, loudly
+ * EF_LOG=fuzz prints every case before it runs. */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/option.h"
 #include "device/memory.h"
 #include "ops/example.h"
 #include "ops/run.h"
@@ -329,20 +331,22 @@ static void one_case(uint64_t seed, uint64_t number, bool loud) {
     if (chance(40)) change_attrs(op, &e);
     if (chance(5)) change_count(&e);
     describe(number, name, &e);
+    if (ef_option_has("EF_LOG", "fuzz")) fprintf(stderr, "%s\n", about);
     run_case(op, &e, loud);
     ef_example_free(&e);
 }
 
-/* When the process ends badly the case must be known: by a sanitizer, or by a signal. */
-static void last_words(void) { fprintf(stderr, "%s\n", about); }
+/* When the process ends badly the case must be known. Sanitizers end in SIGABRT here; memory may be
+ * refused, as it may be outside. */
 static void on_signal(int number) {
     (void)!write(2, about, strlen(about));
+    (void)!write(2, "\n", 1);
     signal(number, SIG_DFL);
     raise(number);
 }
-/* Memory may be refused, as it may be outside. */
-const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
-extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+const char *__asan_default_options(void) {
+    return "allocator_may_return_null=1:abort_on_error=1:handle_abort=0";
+}
 
 int main(int argc, char **argv) {
     if (argc < 3) {
@@ -350,13 +354,11 @@ int main(int argc, char **argv) {
         return 2;
     }
     uint64_t seed = strtoull(argv[2], NULL, 10), number = 0;
-    if (__sanitizer_set_death_callback) {
-        __sanitizer_set_death_callback(last_words);
-    } else {
-        signal(SIGSEGV, on_signal);
-        signal(SIGFPE, on_signal);
-        signal(SIGABRT, on_signal);
-    }
+    signal(SIGABRT, on_signal);
+#ifdef NDEBUG /* with sanitizers these are theirs */
+    signal(SIGSEGV, on_signal);
+    signal(SIGFPE, on_signal);
+#endif
     ef_memory_set_limit(0, INT64_C(1) << 30);
     if (argc > 3) {
         one_case(seed, strtoull(argv[3], NULL, 10), true);

@@ -168,8 +168,10 @@ ef_status *ef_call_list(const ef_call *c, int k, ef_dtype dtype, ef_list **out) 
 
 ef_status *ef_list_for_write(const ef_call *c, int k, int64_t more, ef_list **out) {
     ef_list *l = (ef_list *)c->in[k]->storage, *copy;
-    if (c->in[k] == c->out[0] && ef_storage_sole(&l->object.base)) {
+    if ((c->dying >> k & 1) && ef_storage_sole(&l->object.base)) {
         EF_TRY(reserve(l, l->n + more));
+        ef_storage_ref(&l->object.base);
+        ef_out_object(c, 0, &l->object);
         *out = l;
         return NULL;
     }

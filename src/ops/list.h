@@ -1,7 +1,6 @@
 /* TensorLists: values of dtype variant that hold a sequence of tensors. A list is immutable once
- * made; an op that changes one copies it first, unless the caller has no more use for the input and
- * says so by passing the very same ef_tensor as input and output (plans do this when the input dies
- * at the op, as EF_MAY_ALIAS_0 allows). Then a sole list is changed in place. */
+ * made; an op that changes one copies it first, unless its input dies at the op (ef_call's `dying`)
+ * and has no other owner: then the list itself is changed and handed on. */
 #ifndef EF_OPS_LIST_H
 #define EF_OPS_LIST_H
 #include "ops/op.h"

@@ -223,28 +223,3 @@ double ef_ndtri(double p) {
     double y = tail == 1 ? 0 : sqrt(2) * erf_inverse(1 - tail, tail);
     return p < 0.5 ? -y : y;
 }
-
-/* ---- Bessel functions ------------------------------------------------------------------------ */
-
-/* e^-x I_v(x), x >= 0: the power series has no cancellation; from 25 on the asymptotic one reaches
- * full precision. */
-static double bessel_ie(int v, double x) {
-    if (x == INFINITY) return 0;
-    if (x < 25) {
-        double z = x * x / 4, term = v == 0 ? 1 : x / 2, sum = term;
-        for (int k = 1; k < 200 && term > EPS / 4 * sum; k++) {
-            term *= z / (k * (double)(k + v));
-            sum += term;
-        }
-        return sum * exp(-x);
-    }
-    double sum = 1, term = 1, mu = 4.0 * v * v;
-    for (int k = 1; k < 60; k++) {
-        term *= ((2 * k - 1) * (2.0 * k - 1) - mu) / (k * 8 * x);
-        sum += term;
-        if (fabs(term) < EPS / 4 * sum) break;
-    }
-    return sum / sqrt(2 * PI * x);
-}
-double ef_bessel_i0e(double x) { return isnan(x) ? x : bessel_ie(0, fabs(x)); }
-double ef_bessel_i1e(double x) { return isnan(x) ? x : copysign(bessel_ie(1, fabs(x)), x); }

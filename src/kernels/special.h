@@ -13,7 +13,22 @@ double ef_igammac(double a, double x);   /* 1 - igamma */
 double ef_igamma_grad_a(double a, double x);
 double ef_betainc(double a, double b, double x); /* regularised incomplete beta */
 double ef_erfinv(double x);
-double ef_ndtri(double p);      /* quantile of the normal distribution */
-double ef_bessel_i0e(double x); /* exp(-|x|) I0(x) */
+double ef_ndtri(double p); /* quantile of the normal distribution */
+
+/* Bessel functions of order 0 and 1; an e at the end: times exp(-|x|) for I, exp(x) for K. */
+double ef_bessel_i0(double x);
+double ef_bessel_i1(double x);
+double ef_bessel_i0e(double x);
 double ef_bessel_i1e(double x);
+double ef_bessel_k0(double x);
+double ef_bessel_k1(double x);
+double ef_bessel_k0e(double x);
+double ef_bessel_k1e(double x);
+
+/* Integrals without a closed form. */
+double ef_dawsn(double x);       /* exp(-x^2) times the integral of exp(t^2) from 0 to x */
+double ef_expint(double x);      /* of exp(t) / t from -infinity to x, x >= 0 */
+double ef_fresnel_cos(double x); /* of cos(pi t^2 / 2) from 0 to x */
+double ef_fresnel_sin(double x);
+double ef_spence(double x); /* of log(t) / (1 - t) from 1 to x, x >= 0 */
 #endif

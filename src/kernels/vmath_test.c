@@ -116,6 +116,18 @@ EF_TEST(special_functions) {
     CHECK_NEAR(ef_ndtri(1e-300), -37.0471, 1e-4);
     CHECK_NEAR(ef_bessel_i0e(1), 1.2660658777520084 * exp(-1), 1e-15);
     CHECK_NEAR(ef_bessel_i1e(-1), -0.5651591039924851 * exp(-1), 1e-15);
+    CHECK_NEAR(ef_bessel_k0(1), 0.42102443824070834, 1e-15);
+    CHECK_NEAR(ef_bessel_k1(0.5), 1.6564411200033009, 1e-14);
+    CHECK_NEAR(ef_bessel_k1e(1e20) * 1e10, sqrt(pi / 2), 1e-12);
+    CHECK_NEAR(ef_dawsn(1), 0.53807950691276842, 1e-15);
+    CHECK_NEAR(ef_dawsn(10), 0.050253847187598542, 1e-15);
+    CHECK_NEAR(ef_expint(1), 1.8951178163559368, 1e-15);
+    CHECK_NEAR(ef_expint(41) / ef_expint(40.5) / (ef_expint(40) / ef_expint(39.5)), 1, 1e-3);
+    CHECK_NEAR(ef_fresnel_cos(1), 0.77989340037682283, 1e-15);
+    CHECK_NEAR(ef_fresnel_sin(2), 0.34341567836369824, 1e-15);
+    CHECK_NEAR(ef_fresnel_cos(1.4999999999) - ef_fresnel_cos(1.5000000001), 0, 1e-9);
+    CHECK_NEAR(ef_spence(2), -pi * pi / 12, 1e-15);
+    CHECK_NEAR(ef_spence(0.5), pi * pi / 12 - log(2) * log(2) / 2, 1e-15);
     for (int v = 0; v < 2; v++) { /* series and expansion meet */
         double (*f)(double) = v == 0 ? ef_bessel_i0e : ef_bessel_i1e;
         CHECK_NEAR(f(24.9999999999) / f(25.0000000001), 1, 1e-11);

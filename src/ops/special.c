@@ -1,4 +1,4 @@
-/* Special functions: error functions, gamma and its relatives, zeta, beta and Bessel functions. The
+/* Special functions: error functions, gamma and its relatives, zeta and beta. The
  * arithmetic is in kernels/special.c; floats are computed in double. */
 #include "kernels/special.h"
 #include "kernels/vmath.h"
@@ -175,21 +175,3 @@ const ef_op ef_op_Betainc = {
                  "T[]:0.5..4 T[]:0.5..4 T[3]:0.1..0.9 grad=no",
                  "T[2]:0.5..4 T[2]:0.5..4 T[]:0.1..0.9 grad=no", "T[0] T[] T[0]"},
 };
-
-/* ---- Bessel functions ------------------------------------------------------------------------ */
-
-EF_UNARY_GRAD(bessel_i0e, ef_mul(b, dy, ef_sub(b, E1("BesselI1e", x), ef_mul(b, E1("Sign", x), y))))
-SPECIAL1(BesselI0e, bessel_i0e, ef_bessel_i0e(x), KEEP_X | KEEP_Y,
-         "`exp(-|x|)` times the modified Bessel function of order 0.", "T[2,3]", "T[]", "T[0,3]")
-static ef_status *bessel_i1e_grad(ef_grad *g) { /* the formula divides by x; at 0 it is 1/2 */
-    ef_build *b = g->b;
-    ef_value *x = g->in[0], *y = g->out[0];
-    ef_value *turn = ef_mul(b, y, ef_add(b, E1("Sign", x), E1("Reciprocal", x)));
-    ef_value *at_zero = ef_emit2(b, "Equal", x, number_like(b, x, 0));
-    ef_value *slope =
-        ef_select(b, at_zero, number_like(b, x, 0.5), ef_sub(b, E1("BesselI0e", x), turn));
-    g->din[0] = ef_mul(b, g->dout[0], slope);
-    return NULL;
-}
-SPECIAL1(BesselI1e, bessel_i1e, ef_bessel_i1e(x), KEEP_X | KEEP_Y,
-         "`exp(-|x|)` times the modified Bessel function of order 1.", "T[2,3]", "T[]", "T[0,3]")

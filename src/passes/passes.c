@@ -1,40 +1,99 @@
-/* The order of passes. */
+/* The order of passes. Calls are opened first, so that all later passes see through them; bodies
+ * and branches come before what surrounds them, which looks at the result. */
 #include "passes/passes.h"
+#include "base/alloc.h"
+#include "base/array.h"
 #include "base/option.h"
-#include <string.h>
+#include "passes/rule.h"
 
-const ef_pass ef_passes[] = {{NULL, NULL}};
+const ef_pass ef_passes[] = {{"inline", ef_pass_inline}, {"functions", ef_pass_functions},
+                             {"fold", ef_pass_fold},     {"rules", ef_pass_rules},
+                             {"prune", ef_pass_prune},   {NULL, NULL}};
 
-static bool switched_off(const char *name, const char *off) {
-    char word[64] = "-";
-    strncat(word, name, sizeof word - 2);
-    if (ef_option_has("EF_PASSES", word)) return true;
+struct ef_passing {
+    const char *off;
+    struct { /* functions done so far; both counted */
+        ef_graph *from, *to;
+    } * done;
+    size_t n, cap;
+    int depth;
+};
+enum { DEPTH = 64 }; /* of functions in functions */
+
+static bool listed(const char *name, const char *off) {
     size_t n = strlen(name);
     for (const char *at = off; at != NULL && (at = strstr(at, name)) != NULL; at += n)
         if ((at == off || at[-1] == ',') && (at[n] == ',' || at[n] == '\0')) return true;
     return false;
 }
 
-ef_status *ef_optimise_without(ef_graph *g, const char *off, ef_graph **out) {
-    ef_graph *now = ef_graph_ref(g);
-    for (const ef_pass *p = ef_passes; p->name != NULL; p++) {
-        if (switched_off(p->name, off)) continue;
-        ef_graph *next = NULL;
-        ef_status *s = p->run(now, &next);
+static bool switched_off(const char *name, const char *off) {
+    char word[64] = "-";
+    strncat(word, name, sizeof word - 2);
+    return ef_option_has("EF_PASSES", word) || ef_option_has("EF_PASSES", "-all") ||
+           listed(name, off) || listed("all", off);
+}
+
+static ef_status *run_pass(ef_passing *p, const ef_pass *pass, ef_graph **now) {
+    ef_graph *next = NULL;
+    ef_status *s = pass->run(p, *now, &next);
 #ifndef NDEBUG
-        if (s == NULL && next != NULL) s = ef_graph_verify(next);
+    if (s == NULL && next != NULL) s = ef_graph_verify(next);
 #endif
-        if (s != NULL) {
-            ef_graph_unref(next);
-            ef_graph_unref(now);
-            return s;
-        }
-        if (next == NULL) continue;
+    if (s == NULL && next != NULL) {
+        ef_graph_unref(*now);
+        *now = next;
+        return NULL;
+    }
+    if (s != NULL) ef_graph_unref(next);
+    if (s == NULL || ef_status_code(s) == EF_NO_MEMORY) return s;
+    if (ef_rewrite_hook != NULL) ef_rewrite_hook(pass->name, "failed", ef_status_message(s));
+    ef_status_free(s); /* the graph is still good as it was */
+    return NULL;
+}
+
+static ef_status *optimise(ef_passing *p, ef_graph *g, ef_graph **out) {
+    ef_graph *now = ef_graph_ref(g);
+    for (const ef_pass *pass = ef_passes; pass->name != NULL && g->n_captures == 0; pass++) {
+        if (switched_off(pass->name, p->off)) continue;
+        ef_status *s = run_pass(p, pass, &now);
+        if (s == NULL) continue;
         ef_graph_unref(now);
-        now = next;
+        return s;
     }
     *out = now;
     return NULL;
+}
+
+ef_status *ef_optimise_inner(ef_passing *p, ef_graph *g, ef_graph **out) {
+    for (size_t k = 0; k < p->n; k++)
+        if (p->done[k].from == g) {
+            *out = p->done[k].to;
+            return NULL;
+        }
+    EF_TRY(EF_GROW(&p->done, &p->cap, p->n + 1));
+    if (p->depth >= DEPTH) {
+        *out = ef_graph_ref(g);
+    } else {
+        p->depth++;
+        ef_status *s = optimise(p, g, out);
+        p->depth--;
+        if (s != NULL) return s;
+    }
+    p->done[p->n].from = ef_graph_ref(g);
+    p->done[p->n++].to = *out;
+    return NULL;
+}
+
+ef_status *ef_optimise_without(ef_graph *g, const char *off, ef_graph **out) {
+    ef_passing p = {.off = off};
+    ef_status *s = optimise(&p, g, out);
+    for (size_t k = 0; k < p.n; k++) {
+        ef_graph_unref(p.done[k].from);
+        ef_graph_unref(p.done[k].to);
+    }
+    ef_free(p.done);
+    return s;
 }
 
 ef_status *ef_optimise(ef_graph *g, ef_graph **out) { return ef_optimise_without(g, NULL, out); }

@@ -3,18 +3,31 @@
 #define EF_PASSES_PASSES_H
 #include "graph/graph.h"
 
+typedef struct ef_passing ef_passing; /* one run of the optimiser */
+
 /* A pass reads g and writes a new graph with the same inputs and outputs; *out = NULL: nothing to
  * do. */
+typedef ef_status *ef_pass_fn(ef_passing *p, const ef_graph *g, ef_graph **out);
 typedef struct ef_pass {
     const char *name;
-    ef_status *(*run)(const ef_graph *g, ef_graph **out);
+    ef_pass_fn *run;
 } ef_pass;
 extern const ef_pass ef_passes[]; /* in order, ends with a NULL name */
 
 /* Runs all passes but those switched off by name (EF_PASSES=-fold,-rules), verifying after each in
  * debug builds. Functions inside (bodies, branches) are optimised too. *out is a new, finished
- * graph. */
+ * graph, or g itself, counted. A pass that fails for another reason than memory is passed over. */
 ef_status *ef_optimise(ef_graph *g, ef_graph **out);
-/* The same with the given passes switched off ("fold,rules"; NULL: none). */
+/* The same with the given passes switched off ("fold,rules"; "all"; NULL: none). */
 ef_status *ef_optimise_without(ef_graph *g, const char *off, ef_graph **out);
+
+/* For passes. Another function within the same run; one function is optimised once. *out is
+ * borrowed from the run. */
+ef_status *ef_optimise_inner(ef_passing *p, ef_graph *g, ef_graph **out);
+
+ef_pass_fn ef_pass_inline;    /* calls become the nodes of what they call */
+ef_pass_fn ef_pass_functions; /* bodies and branches are optimised by themselves */
+ef_pass_fn ef_pass_fold;      /* what is known already becomes a constant */
+ef_pass_fn ef_pass_rules;     /* the rule tables, and common subexpressions */
+ef_pass_fn ef_pass_prune;     /* what nobody needs goes */
 #endif

@@ -1,0 +1,67 @@
+/* The walk that passes share: a function graph is copied node by node into a new one that merges
+ * equal pure nodes, so common subexpressions disappear on the way; what nothing needs is left
+ * behind. A pass says for each node what stands in its place.
+ *
+ * Inputs keep their order, outputs theirs, effects their program order. Names are not carried over;
+ * places are. */
+#ifndef EF_PASSES_WALK_H
+#define EF_PASSES_WALK_H
+#include "graph/graph.h"
+
+typedef struct ef_walk ef_walk;
+/* Called for each needed node; `in` are its inputs in the new graph. Sets out[k] for every output
+ * and *done = true to replace it; leaves *done false to have it copied. */
+typedef ef_status *ef_walk_fn(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out,
+                              bool *done);
+
+typedef struct ef_live { /* by node of the new graph: uses that exist or are still to come */
+    int32_t *count;
+    size_t cap;
+} ef_live;
+
+struct ef_walk {
+    const ef_graph *from;
+    ef_graph *to;
+    ef_walk_fn *visit;
+    void *user;
+    uint8_t *need;   /* by old node */
+    int32_t *base;   /* first value of old node k */
+    int32_t *uses;   /* by old value: how many needed nodes and outputs read it */
+    ef_edge *moved;  /* by old value: its edge in the new graph */
+    int32_t *place;  /* by old place: the new one, 0: not there yet */
+    ef_edge *in;     /* room for the inputs of the widest node, */
+    int32_t *after;  /* for its control inputs, */
+    ef_edge *out;    /* and for its outputs */
+    ef_live *live;   /* shared by nested walks */
+    ef_arena memory; /* of all these */
+};
+
+/* The whole job: *out is a finished graph. */
+ef_status *ef_walk_graph(const ef_graph *g, ef_walk_fn *visit, void *user, ef_graph **out);
+
+/* For visitors. Adds a node to the new graph (or finds its equal); *out is its first output. */
+ef_status *ef_walk_add(ef_walk *w, const ef_op *op, const ef_attrs *attrs, const ef_edge *in,
+                       int n_in, ef_edge *out);
+ef_status *ef_walk_constant(ef_walk *w, const ef_tensor *t, ef_edge *out);
+/* Copies node n as it is; out: all its outputs. */
+ef_status *ef_walk_copy(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out);
+/* Whether the node being visited is the only one that reads anything of e's node. */
+static inline bool ef_walk_only_user(const ef_walk *w, ef_edge e) {
+    return w->live->count[e.node] == 0;
+}
+/* Whether n waits for nodes in a way that program order does not already keep. */
+bool ef_walk_waits(const ef_walk *w, const ef_node *n);
+
+/* The parts, for a walk through a function's own graph into the same new graph: begin, set `moved`
+ * for its inputs (ef_walk_moved), nodes, read `moved` for its outputs, end. */
+ef_status *ef_walk_begin(ef_walk *w, const ef_graph *from, ef_graph *to, ef_live *live);
+ef_status *ef_walk_nodes(ef_walk *w);
+void ef_walk_end(ef_walk *w);
+static inline ef_edge ef_walk_moved(const ef_walk *w, ef_edge e) {
+    return w->moved[w->base[e.node] + e.index];
+}
+
+/* Marks what outputs and effects need: need[k] for every node of g, zeroed before. Returns whether
+ * some node is not needed. */
+bool ef_mark_needed(const ef_graph *g, uint8_t *need);
+#endif

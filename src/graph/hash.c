@@ -15,7 +15,10 @@ static uint64_t hash_node(uint64_t h, const ef_node *n) {
     for (int k = 0; k < n->n_in; k++)
         h = ef_hash_mix(h, (uint64_t)(uint32_t)n->in[k].node << 32 | (uint32_t)n->in[k].index);
     for (int k = 0; k < n->n_after; k++) h = ef_hash_mix(h, ~(uint64_t)n->after[k]);
-    if (n->op->traits & EF_NO_KERNEL && n->n_out > 0) h = hash_shape(h, &n->out[0].shape);
+    if (n->op->traits & EF_NO_KERNEL && n->n_out > 0) {
+        h = hash_shape(h, &n->out[0].shape);
+        if (n->out[0].handle != NULL) h = hash_shape(h, &n->out[0].handle->shape);
+    }
     return h;
 }
 
@@ -31,6 +34,14 @@ uint64_t ef_graph_hash(ef_graph *g) {
     return g->hash;
 }
 
+/* What is known of an input; behind a resource too, since passes may have built on it. */
+static bool same_input(const ef_fact *a, const ef_fact *b) {
+    if (!ef_shape_equal(&a->shape, &b->shape)) return false;
+    if (a->handle == NULL || b->handle == NULL) return a->handle == b->handle;
+    return a->handle->dtype == b->handle->dtype &&
+           ef_shape_equal(&a->handle->shape, &b->handle->shape);
+}
+
 static bool same_node(const ef_node *a, const ef_node *b) {
     if (a->op != b->op || a->n_in != b->n_in || a->n_out != b->n_out || a->n_after != b->n_after)
         return false;
@@ -38,7 +49,7 @@ static bool same_node(const ef_node *a, const ef_node *b) {
     if (a->n_after > 0 && memcmp(a->after, b->after, (size_t)a->n_after * sizeof *a->after) != 0)
         return false;
     if (a->op->traits & EF_NO_KERNEL && a->n_out > 0 &&
-        !ef_shape_equal(&a->out[0].shape, &b->out[0].shape))
+        !same_input(&a->out[0], &b->out[0]))
         return false;
     if (a->attrs == b->attrs) return true;
     return a->attrs != NULL && b->attrs != NULL && ef_attrs_equal(a->attrs, b->attrs);

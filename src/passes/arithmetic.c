@@ -108,7 +108,6 @@ const ef_rule ef_rules_arithmetic[] = {
     TWICE_ONCE(Floor, "floor(floor(x)) -> floor(x)"),
     TWICE_ONCE(Ceil, "ceil(ceil(x)) -> ceil(x)"),
     TWICE_ONCE(Rint, "rint(rint(x)) -> rint(x)"),
-    TWICE_ONCE(Sign, "sign(sign(x)) -> sign(x)"),
     WITH_ITSELF(Maximum, "maximum(x,x) -> x"),
     WITH_ITSELF(Minimum, "minimum(x,x) -> x"),
     WITH_ITSELF(LogicalAnd, "and(x,x) -> x"),

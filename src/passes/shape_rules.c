@@ -169,18 +169,18 @@ static ef_status *toggle_y(const ef_match *m, const ef_op *op, const ef_attrs **
     return toggled(m, op, "adj_y", out);
 }
 
-#define BATCHED(N, name)                                                                        \
+#define BATCHED(N, name, T, more)                                                               \
     {name "(x',y) -> " name "(x,y,adj_x)",                                                      \
      P(OP(N), OP(Transpose), X, Z, Y),                                                          \
      P(OP(N), X, Y),                                                                            \
      .when = swaps_last_two_real,                                                               \
      .attrs = toggle_x,                                                                         \
-     .examples = {"T[2,3,4] int32[3]{0,2,1} T[2,3,5]",                                          \
-                  "T[2,3,4] int32[3]{0,2,1} T[2,5,4] adj_x=true"}},                             \
+     .examples = {T "[2,3,4] int32[3]{0,2,1} " T "[2,3,5]" more,                                \
+                  T "[2,3,4] int32[3]{0,2,1} " T "[2,4,5] adj_x=true" more}},                   \
     {                                                                                           \
         name "(x,y') -> " name "(x,y,adj_y)", P(OP(N), X, OP(Transpose), Y, Z), P(OP(N), X, Y), \
             .when = swaps_last_two_real, .attrs = toggle_y, .examples = {                       \
-                "T[2,3,4] T[2,5,4] int32[3]{0,2,1}"                                             \
+                T "[2,3,4] " T "[2,5,4] int32[3]{0,2,1}" more                                   \
             }                                                                                   \
     }
 
@@ -212,7 +212,7 @@ const ef_rule ef_rules_shape[] = {
     {"matmul(x,y') -> matmul(x,y,transpose_b)", P(OP(MatMul), X, OP(Transpose), Y, Z),
      P(OP(MatMul), X, Y), .when = swaps_last_two, .attrs = toggle_b,
      .examples = {"T[2,3] T[4,3] int32[2]{1,0}", "T[2,3] T[3,4] int32[2]{1,0} transpose_b=true"}},
-    BATCHED(BatchMatMul, "batch_matmul"),
-    BATCHED(BatchMatMulV2, "batch_matmul_v2"),
-    BATCHED(BatchMatMulV3, "batch_matmul_v3"),
+    BATCHED(BatchMatMul, "batch_matmul", "T", ""),
+    BATCHED(BatchMatMulV2, "batch_matmul_v2", "T", ""),
+    BATCHED(BatchMatMulV3, "batch_matmul_v3", "float", " Tout=float"),
     {0}};

@@ -19,9 +19,8 @@ static void add_float(ef_text *out, double v, bool wide) {
 }
 
 /* As in a C string; bytes above 127 stay, for they are UTF-8 most of the time. */
-static void add_quoted(ef_text *out, const ef_str *s) {
+static void add_escaped(ef_text *out, const ef_str *s) {
     static const char names[] = "nrt\"'\\", values[] = "\n\r\t\"'\\";
-    ef_text_add(out, "\"");
     for (size_t k = 0; k < s->n; k++) {
         unsigned char c = (unsigned char)s->at[k];
         const char *at = c != 0 ? strchr(values, c) : NULL;
@@ -32,17 +31,15 @@ static void add_quoted(ef_text *out, const ef_str *s) {
         else
             ef_text_bytes(out, s->at + k, 1);
     }
-    ef_text_add(out, "\"");
 }
 
 static void add_element(ef_text *out, const ef_tensor *t, int64_t k, bool quote) {
     ef_dtype d = (ef_dtype)t->dtype;
     if (d == EF_STRING) {
         const ef_str *s = (const ef_str *)t->data + k;
-        if (quote)
-            add_quoted(out, s);
-        else
-            ef_text_bytes(out, s->at, s->n);
+        if (quote) ef_text_add(out, "\"");
+        add_escaped(out, s);
+        if (quote) ef_text_add(out, "\"");
     } else if (ef_dtype_in(d, EF_FLOATS)) {
         add_float(out, ef_element_double(d, t->data, k), d == EF_F64);
     } else if (d == EF_U64) {
@@ -110,7 +107,7 @@ static void full_axis(ef_text *out, const ef_tensor *t, int d, int64_t ends, int
     for (int k = d + 1; k < t->rank; k++) inner *= t->dim[k];
     ef_text_add(out, "[");
     for (int64_t k = 0; k < n; k++) {
-        if (k > 0) spacing(out, d, t->rank);
+        if (k > 0 || ends == 0) spacing(out, d, t->rank);
         if (k == ends && n > 2 * ends) {
             ef_text_add(out, "...");
             k = n - ends - 1;
@@ -122,7 +119,10 @@ static void full_axis(ef_text *out, const ef_tensor *t, int d, int64_t ends, int
 }
 
 void ef_summary_full(ef_text *out, const ef_tensor *t, int64_t ends) {
-    full_axis(out, t, 0, ends < 0 ? INT64_MAX / 2 : ends, 0);
+    if (t->rank == 0 && ends == 0)
+        ef_text_add(out, "...");
+    else
+        full_axis(out, t, 0, ends < 0 ? INT64_MAX / 2 : ends, 0);
 }
 
 /* ---- where text goes --------------------------------------------------------------------------

@@ -30,6 +30,8 @@ const ef_op ef_op_Const = {
     .traits = EF_NO_GRAD | EF_SHARES_OUT,
     .shape = const_shape,
     .kernel = EF_ANY_KERNEL(const_run),
+    .examples = {"value=float[2,3] dtype=float", "value=string[2]{ab,c} dtype=string",
+                 "value=int32[] dtype=int32", "value=bool[0] dtype=bool"},
 };
 
 typedef struct {

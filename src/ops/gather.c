@@ -103,6 +103,11 @@ static ef_status *gather_run(const ef_call *c) {
     return ef_gather(&g);
 }
 
+/* Indices as the ops that sum by them take them: not int16. */
+static ef_value *wide_indices(ef_grad *g) {
+    return g->in[1]->fact.dtype == EF_I16 ? ef_cast(g->b, g->in[1], EF_I32) : g->in[1];
+}
+
 /* Rows of params that were picked, as IndexedSlices. */
 static ef_value *rows_grad(ef_grad *g) {
     ef_build *b = g->b;
@@ -111,7 +116,7 @@ static ef_value *rows_grad(ef_grad *g) {
     ef_value *n = ef_shape_product(b, ef_shape_value(b, g->in[1], EF_I64));
     ef_value *values =
         ef_reshape(b, g->dout[0], ef_shape_join(b, 2, n, ef_shape_part(b, shape, 1, -1)));
-    return ef_slices(b, values, ef_reshape(b, g->in[1], flat), shape);
+    return ef_slices(b, values, ef_reshape(b, wide_indices(g), flat), shape);
 }
 
 /* Positions of a transpose that moves `n` axes starting at `from` to position `to`. */
@@ -130,21 +135,18 @@ static ef_value *move_axes(ef_build *b, ef_value *x, int rank, int from, int n, 
     return ef_transpose(b, x, rank, perm);
 }
 
-/* Indices that count through all batches: index + batch number * rows, flattened. */
-static ef_value *global_indices(ef_grad *g, int batch, ef_value *batches, ef_value *rows) {
+/* Indices that count through all batches, flattened: index + batch number * rows. `per`: indices in
+ * one batch. */
+static ef_value *global_indices(ef_grad *g, ef_value *batches, ef_value *rows, ef_value *per) {
     ef_build *b = g->b;
     ef_value *x = ef_cast(b, g->in[1], EF_I64);
-    ef_value *scalar = ef_const_ints(b, EF_I32, 0, NULL);
-    ef_value *flat = ef_const_ints(b, EF_I32, 1, (int64_t[]){-1});
-    if (batch == 0) return ef_reshape(b, x, flat);
-    ef_value *per =
-        ef_shape_product(b, ef_shape_part(b, ef_shape_value(b, g->in[1], EF_I64), batch, -1));
     ef_value *number = ef_emit(b, "Range", 3, ef_const_number(b, EF_I64, 0),
-                               ef_reshape(b, batches, scalar), ef_const_number(b, EF_I64, 1));
+                               ef_reshape(b, batches, ef_const_ints(b, EF_I32, 0, NULL)),
+                               ef_const_number(b, EF_I64, 1));
     ef_value *start =
         ef_reshape(b, ef_mul(b, number, rows), ef_const_ints(b, EF_I32, 2, (int64_t[]){-1, 1}));
-    return ef_reshape(b, ef_add(b, ef_reshape(b, x, ef_shape_join(b, 2, batches, per)), start),
-                      flat);
+    ef_value *all = ef_add(b, ef_reshape(b, x, ef_shape_join(b, 2, batches, per)), start);
+    return ef_reshape(b, all, ef_const_ints(b, EF_I32, 1, (int64_t[]){-1}));
 }
 
 /* Any axis and any batch dims: bring dy into the order [batch, index, outer, inner], sum its rows
@@ -161,34 +163,80 @@ static ef_value *any_axis_grad(ef_grad *g, int axis, int batch) {
     ef_value *dy = move_axes(b, g->dout[0], pr - 1 + xr - batch, axis, xr - batch, batch);
     ef_value *values = ef_reshape(b, dy, ef_shape_join(b, 2, n, rest));
     ef_value *all = ef_reshape(b, ef_mul(b, batches, rows), ef_const_ints(b, EF_I32, 0, NULL));
-    ef_value *sums =
-        ef_emit(b, "UnsortedSegmentSum", 3, values, global_indices(g, batch, batches, rows), all);
+    ef_value *flat = ef_const_ints(b, EF_I32, 1, (int64_t[]){-1});
+    ef_value *per =
+        ef_shape_product(b, ef_shape_part(b, ef_shape_value(b, g->in[1], EF_I64), batch, -1));
+    ef_value *indices =
+        batch == 0 ? ef_reshape(b, wide_indices(g), flat) : global_indices(g, batches, rows, per);
+    ef_value *sums = ef_emit(b, "UnsortedSegmentSum", 3, values, indices, all);
     sums = ef_reshape(b, sums, ef_shape_join(b, 3, head, rows, rest));
     return move_axes(b, sums, pr, batch, 1, axis);
 }
 
+/* The same when the axis or a rank is known only at run time: orders of axes and shapes are
+ * computed by ops, on scalars batch <= axis < rank and n, the number of axes the indices put there.
+ */
+static ef_value *as_vector(ef_build *b, ef_value *v) {
+    return ef_reshape(b, v, ef_const_ints(b, EF_I32, 1, (int64_t[]){1}));
+}
+static ef_value *count_up(ef_build *b, ef_value *from, ef_value *to) {
+    return ef_emit(b, "Range", 3, from, to, ef_const_number(b, EF_I32, 1));
+}
+static ef_value *cut(ef_build *b, ef_value *v, ef_value *from, ef_value *to) {
+    return ef_emit(b, "Slice", 3, v, as_vector(b, from), as_vector(b, ef_sub(b, to, from)));
+}
+
+static ef_value *open_axis_grad(ef_grad *g) {
+    ef_build *b = g->b;
+    int64_t given = ((const gather_attrs *)g->attrs)->batch_dims;
+    ef_value *none = ef_const_number(b, EF_I32, 0), *one = ef_const_number(b, EF_I32, 1);
+    ef_value *rank = ef_emit(b, "Rank", 1, g->in[0]), *index_rank = ef_emit(b, "Rank", 1, g->in[1]);
+    ef_value *batch = ef_const_number(b, EF_I32, (double)given);
+    if (given < 0) batch = ef_add(b, batch, index_rank);
+    ef_value *axis = ef_emit(
+        b, "FloorMod", 2,
+        ef_cast(b, ef_reshape(b, g->in[2], ef_const_ints(b, EF_I32, 0, NULL)), EF_I32), rank);
+    ef_value *after = ef_add(b, axis, one), *n = ef_sub(b, index_rank, batch);
+    ef_value *shape = ef_shape_value(b, g->in[0], EF_I64),
+             *index_shape = ef_shape_value(b, g->in[1], EF_I64);
+    ef_value *head = cut(b, shape, none, batch), *rows = cut(b, shape, axis, after);
+    ef_value *rest = ef_shape_join(b, 2, cut(b, shape, batch, axis), cut(b, shape, after, rank));
+    ef_value *out_rank = ef_sub(b, ef_add(b, rank, n), one), *behind = ef_add(b, axis, n);
+    ef_value *order = ef_shape_join(b, 4, count_up(b, none, batch), count_up(b, axis, behind),
+                                    count_up(b, batch, axis), count_up(b, behind, out_rank));
+    ef_value *back =
+        ef_shape_join(b, 4, count_up(b, none, batch), count_up(b, ef_add(b, batch, one), after),
+                      as_vector(b, batch), count_up(b, after, rank));
+    ef_value *batches = ef_shape_product(b, head), *scalar = ef_const_ints(b, EF_I32, 0, NULL);
+    ef_value *values = ef_reshape(b, ef_emit(b, "Transpose", 2, g->dout[0], order),
+                                  ef_shape_join(b, 2, ef_shape_product(b, index_shape), rest));
+    ef_value *per = ef_shape_product(b, cut(b, index_shape, batch, index_rank));
+    ef_value *indices = global_indices(g, batches, rows, per);
+    ef_value *sums = ef_emit(b, "UnsortedSegmentSum", 3, values, indices,
+                             ef_reshape(b, ef_mul(b, batches, rows), scalar));
+    return ef_emit(b, "Transpose", 2, ef_reshape(b, sums, ef_shape_join(b, 3, head, rows, rest)),
+                   back);
+}
+
 static ef_status *gather_grad(ef_grad *g) {
     int pr = g->in[0]->fact.shape.rank, xr = g->in[1]->fact.shape.rank, batch = 0, axis = 0;
-    if (g->n_in > 2) {
-        const ef_tensor *t = g->in[2]->fact.value;
-        if (t == NULL)
-            return ef_error(EF_UNIMPLEMENTED,
-                            "GatherV2: the gradient needs an axis known when the graph is "
-                            "built; make it a constant");
-        int64_t given = ef_element_int((ef_dtype)t->dtype, t->data, 0);
-        bool batched = ((const gather_attrs *)g->attrs)->batch_dims != 0;
-        if (given == 0 && !batched) {
-            g->din[0] = rows_grad(g);
-            return NULL;
-        }
-        if (pr < 0 || xr < 0)
-            return ef_error(EF_UNIMPLEMENTED,
-                            "GatherV2: the gradient along axis %lld needs params and indices "
-                            "of known rank",
-                            (long long)given);
-        EF_TRY(batch_of(g->op, g->attrs, xr, &batch));
-        EF_TRY(check_axis(g->op, given, pr, batch, &axis));
+    if (g->n_in == 2) {
+        g->din[0] = rows_grad(g);
+        return NULL;
     }
+    const ef_tensor *t = g->in[2]->fact.value;
+    bool batched = ((const gather_attrs *)g->attrs)->batch_dims != 0;
+    int64_t given = t != NULL ? ef_element_int((ef_dtype)t->dtype, t->data, 0) : -1;
+    if (t != NULL && given == 0 && !batched) {
+        g->din[0] = rows_grad(g);
+        return NULL;
+    }
+    if (t == NULL || pr < 0 || xr < 0) {
+        g->din[0] = open_axis_grad(g);
+        return NULL;
+    }
+    EF_TRY(batch_of(g->op, g->attrs, xr, &batch));
+    EF_TRY(check_axis(g->op, given, pr, batch, &axis));
     g->din[0] = axis == 0 ? rows_grad(g) : any_axis_grad(g, axis, batch);
     return NULL;
 }

@@ -10,6 +10,7 @@ typedef struct ef_side { /* one side of a comparison: `times` calls of work(arg)
     ef_work *work;
     void *arg;
     int times;
+    bool alone; /* works on one thread: measured in that thread's processor time */
 } ef_side;
 
 double bench_now(void);                /* ns */

@@ -45,23 +45,15 @@ static ef_status *trace(void *user, const ef_tensor *in, int n_in, ef_tensor *ou
     return NULL;
 }
 
-static void malloc_unit(void *arg) {
-    double *unit = arg;
-    *unit = bench_unit();
-}
-
 void bench_calls(void) {
-    double unit = bench_unit(), ns[2], units[9];
+    double unit = bench_unit(), ns[2];
     char what[160];
     ef_tensor a, b;
     bench_fill(&a, EF_F32, 0, NULL, 1);
     bench_fill(&b, EF_F32, 0, NULL, 2);
     int four = 4, many = 68;
     call c = {.op = ef_op_find("AddV2"), .in = {&a, &b}};
-    for (int k = 0; k < 9; k++) malloc_unit(&units[k]);
-    unit = bench_median(units, 9);
-
-    ef_side add = {eager_add, &c, 20000};
+    ef_side add = {eager_add, &c, 20000, true};
     bench_compare(&add, &add, 15, &ns[0], &ns[1]);
     snprintf(what, sizeof what, "%.0f ns; a unit is %.1f ns", ns[0], unit);
     bench_row("eager scalar add from C", ns[0] / unit, 12, " u", what);
@@ -73,7 +65,7 @@ void bench_calls(void) {
     call f4 = {.in = {&x, &y}}, f68 = {.in = {&x, &y}};
     bench_check(ef_function_new(trace, &four, "four", &f4.f));
     bench_check(ef_function_new(trace, &many, "many", &f68.f));
-    ef_side s4 = {function_call, &f4, 20000}, s68 = {function_call, &f68, 5000};
+    ef_side s4 = {function_call, &f4, 20000, true}, s68 = {function_call, &f68, 5000, true};
     bench_compare(&s4, &s68, 15, &ns[0], &ns[1]);
     snprintf(what, sizeof what, "%.0f ns", ns[0]);
     bench_row("call of a traced 4-op function, small tensors", ns[0] / unit, 25, " u", what);

@@ -103,6 +103,7 @@ void bench_matmul(void) {
 
     make(&p, 8, 8, 8);
     e.times = 20000;
+    e.alone = l.alone = true;
     bench_compare(&e, &l, 15, &ns_a, &ns_b);
     snprintf(what, sizeof what, "%.0f ns against %.0f ns", ns_a, ns_b);
     bench_row("MatMul 8^3 / plain loop", ns_a / ns_b, 3, " x", what);

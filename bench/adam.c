@@ -57,7 +57,7 @@ void bench_adam(void) {
     for (int k = 0; k < 6; k++) bench_check(ef_tensor_from(EF_F32, NULL, &s[k], &a.scalar[k]));
     int64_t dim[] = {N};
     bench_fill(&a.grad, EF_F32, 1, dim, 4);
-    ef_side e = {by_engine, &a, 1}, h = {by_hand, &a, 1};
+    ef_side e = {by_engine, &a, 1, false}, h = {by_hand, &a, 1, false};
     double ns_e, ns_h;
     char what[96];
     bench_compare(&e, &h, 21, &ns_e, &ns_h);

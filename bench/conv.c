@@ -155,7 +155,7 @@ static void one(conv *c, const char *op, dnnl_prop_kind_t kind, const char *name
     bench_check(ef_function_new(trace, (void *)op, op, &c->f));
     bare b;
     make_bare(&b, kind, c, out);
-    ef_side e = {by_engine, c, 1}, d = {by_bare, &b, 1};
+    ef_side e = {by_engine, c, 1, false}, d = {by_bare, &b, 1, false};
     double ns_e, ns_d;
     char what[96];
     bench_compare(&e, &d, 41, &ns_e, &ns_d);

@@ -95,7 +95,7 @@ void bench_matmul(void) {
     double ns_a, ns_b;
     char what[96];
     make(&p, 1000, 1000, 1000);
-    ef_side e = {by_engine, &p, 1}, d = {by_dnnl, &p, 1}, l = {by_loop, &p, 20000};
+    ef_side e = {by_engine, &p, 1, false}, d = {by_dnnl, &p, 1, false}, l = {by_loop, &p, 20000, false};
     bench_compare(&e, &d, 21, &ns_a, &ns_b);
     snprintf(what, sizeof what, "%.2f ms against %.2f ms", ns_a / 1e6, ns_b / 1e6);
     bench_row("MatMul 1000^3 / dnnl_sgemm", ns_a / ns_b, 1.05, " x", what);
@@ -113,7 +113,7 @@ void bench_matmul(void) {
     product q = p;
     bench_check(ef_function_new(dense, NULL, "dense", &p.f));
     bench_check(ef_function_new(only_product, NULL, "product", &q.f));
-    ef_side fd = {by_function, &p, 2}, fp = {by_function, &q, 2};
+    ef_side fd = {by_function, &p, 2, false}, fp = {by_function, &q, 2, false};
     bench_compare(&fd, &fp, 41, &ns_a, &ns_b);
     snprintf(what, sizeof what, "%.2f ms against %.2f ms", ns_a / 1e6, ns_b / 1e6);
     bench_row("Dense + bias + relu (1000x784->128) / its matmul", ns_a / ns_b, 1.05, " x", what);

@@ -2,6 +2,7 @@
  * kernel row, get memory for what is known, run - and after a failure nothing is left behind. */
 #include "ops/run.h"
 #include "base/alloc.h"
+#include "ops/elementwise.h"
 
 enum { ON_STACK = 16 }; /* arguments that need no memory of their own */
 
@@ -91,4 +92,42 @@ ef_status *ef_op_run(const ef_op *op, const void *attrs, ef_tensor *const *in, i
     if (s == NULL) s = ef_op_execute(op, attrs, in, n_in, outs, out, *n_out);
     ef_free(many);
     return s;
+}
+
+/* All inputs are of the op's one type variable, and so is the output unless its dtype is fixed. */
+static bool is_uniform(const ef_signature *s) {
+    for (int k = 0; k < s->n_in; k++)
+        if (s->in[k].type_var != 0) return false;
+    return s->n_vars == 1 && s->n_out == 1 && !s->variadic && s->out[0].type_attr < 0;
+}
+
+bool ef_op_run_small(const ef_op *op, const void *attrs, ef_tensor *const *in, int n_in,
+                     ef_tensor *out) {
+    const ef_tensor *x = in[0], *y = in[n_in - 1];
+    if (op->tile == NULL || n_in > 2 || x->dtype != y->dtype || x->rank != y->rank ||
+        op->kernel[0].run != ef_run_elementwise || op->kernel[0].when != NULL)
+        return false;
+    const ef_signature *s = ef_op_signature(op);
+    ef_tile_fn *tile = op->tile[x->dtype];
+    if (tile == NULL || s->n_in != n_in || !is_uniform(s) ||
+        !ef_dtype_in((ef_dtype)x->dtype, s->var[0].set & op->kernel[0].types))
+        return false;
+    int64_t n = 1;
+    for (int d = 0; d < x->rank; d++) {
+        if (x->dim[d] != y->dim[d]) return false;
+        n *= x->dim[d];
+    }
+    ef_dtype type = s->out[0].type_var == 0 ? (ef_dtype)x->dtype : s->out[0].fixed;
+    if (n < 1 || n > 8 || (size_t)n * ef_dtype_size(type) > sizeof out->small) return false;
+    out->dtype = (uint8_t)type;
+    out->rank = x->rank;
+    out->device = out->flags = 0;
+    out->record = 0;
+    out->tape = 0;
+    memcpy(out->dim, x->dim, sizeof out->dim);
+    out->data = out->small;
+    out->storage = NULL;
+    const void *data[] = {x->data, y->data};
+    tile(out->small, data, n, 0, attrs);
+    return true;
 }

@@ -13,21 +13,10 @@ typedef struct job {
     int64_t blocks; /* blocks of channels */
 } job;
 
-typedef struct span {
-    int64_t batch, from[3], to[3], count; /* input pixels under the window */
-} span;
-
-static inline span window_at(const ef_window_box *b, int64_t o) {
-    int64_t at[3] = {o / (b->out[1] * b->out[2]) % b->out[0], o / b->out[2] % b->out[1],
-                     o % b->out[2]};
-    span s = {.batch = o / ef_volume(b->out), .count = 1};
-    for (int d = 0; d < 3; d++) {
-        int64_t start = at[d] * b->stride[d] - b->before[d], stop = start + b->kernel[d];
-        s.to[d] = stop < b->in[d] ? stop : b->in[d];
-        s.from[d] = start > 0 ? start : 0;
-        s.count *= s.to[d] > s.from[d] ? s.to[d] - s.from[d] : 0;
-    }
-    return s;
+static inline int64_t covered(const ef_window_walk *w) {
+    int64_t n = 1;
+    for (int d = 0; d < 3; d++) n *= w->to[d] > w->from[d] ? w->to[d] - w->from[d] : 0;
+    return n;
 }
 
 #define NUM float

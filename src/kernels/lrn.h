@@ -12,5 +12,5 @@ typedef struct ef_lrn {
 
 /* float; the caller widens 16-bit floats. */
 void ef_lrn_run(const ef_lrn *l, const float *x, float *y);
-void ef_lrn_grad(const ef_lrn *l, const float *dy, const float *x, const float *y, float *dx);
+ef_status *ef_lrn_grad(const ef_lrn *l, const float *dy, const float *x, const float *y, float *dx);
 #endif

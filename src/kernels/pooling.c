@@ -18,22 +18,6 @@ typedef struct job {
     double start; /* what every window of ef_max_pool begins with */
 } job;
 
-typedef struct span {
-    int64_t batch, from[3], to[3]; /* input pixels under the window */
-} span;
-
-static inline span window_at(const ef_window_box *b, int64_t o) {
-    int64_t at[3] = {o / (b->out[1] * b->out[2]) % b->out[0], o / b->out[2] % b->out[1],
-                     o % b->out[2]};
-    span s = {.batch = o / ef_volume(b->out)};
-    for (int d = 0; d < 3; d++) {
-        int64_t start = at[d] * b->stride[d] - b->before[d], stop = start + b->kernel[d];
-        s.to[d] = stop < b->in[d] ? stop : b->in[d];
-        s.from[d] = start > 0 ? start : 0;
-    }
-    return s;
-}
-
 #define ADD(x, y) ((x) + (y))
 #define NUM float
 #define NAME(x) x##_f32

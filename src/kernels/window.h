@@ -45,4 +45,35 @@ static inline void ef_window_clip(const ef_window_box *b, int d, int64_t o, int6
     *to = hi < b->kernel[d] ? hi : b->kernel[d];
     *from = lo < *to ? lo : *to;
 }
+
+/* Walks over output positions in order, always knowing which input pixels lie under the window. */
+typedef struct ef_window_walk {
+    int64_t batch, at[3], from[3], to[3];
+} ef_window_walk;
+
+static inline void ef_window_under(const ef_window_box *b, int d, ef_window_walk *w) {
+    int64_t start = w->at[d] * b->stride[d] - b->before[d], stop = start + b->kernel[d];
+    w->to[d] = stop < b->in[d] ? stop : b->in[d];
+    w->from[d] = start > 0 ? start : 0;
+}
+/* Position o of all batches together. */
+static inline ef_window_walk ef_window_start(const ef_window_box *b, int64_t o) {
+    ef_window_walk w = {
+        .batch = o / ef_volume(b->out),
+        .at = {o / (b->out[1] * b->out[2]) % b->out[0], o / b->out[2] % b->out[1], o % b->out[2]}};
+    for (int d = 0; d < 3; d++) ef_window_under(b, d, &w);
+    return w;
+}
+static inline void ef_window_next(const ef_window_box *b, ef_window_walk *w) {
+    int d = 2;
+    while (++w->at[d] == b->out[d]) {
+        w->at[d] = 0;
+        ef_window_under(b, d, w);
+        if (--d < 0) {
+            w->batch++;
+            return;
+        }
+    }
+    ef_window_under(b, d, w);
+}
 #endif

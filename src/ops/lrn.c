@@ -49,13 +49,14 @@ static ef_status *run(const ef_call *c) {
         if (mem != NULL) ef_widen(type, mem + k * n, c->in[k]->data, n);
     }
     if (mem != NULL) out = mem + c->n_in * n;
+    ef_status *s = NULL;
     if (c->n_in == 1)
         ef_lrn_run(&l, in[0], out);
     else
-        ef_lrn_grad(&l, in[0], in[1], in[2], out);
+        s = ef_lrn_grad(&l, in[0], in[1], in[2], out);
     if (mem != NULL) ef_narrow(type, c->out[0]->data, out, n);
     ef_borrow_end(mem);
-    return NULL;
+    return s;
 }
 
 static ef_status *lrn_grad(ef_grad *g) {

@@ -58,6 +58,7 @@ static inline void ef_window_under(const ef_window_box *b, int d, ef_window_walk
 }
 /* Position o of all batches together. */
 static inline ef_window_walk ef_window_start(const ef_window_box *b, int64_t o) {
+    if (ef_volume(b->out) == 0) return (ef_window_walk){0}; /* nowhere to go */
     ef_window_walk w = {
         .batch = o / ef_volume(b->out),
         .at = {o / (b->out[1] * b->out[2]) % b->out[0], o / b->out[2] % b->out[1], o % b->out[2]}};

@@ -31,10 +31,50 @@ static ef_status *need_lists(const ef_op *op, const lists *l, int rank) {
                     op->name, l->attrs.ksize.n, l->attrs.strides.n, rank + 2);
 }
 
+/* MaxPool, and no other, may pool across channels instead of the image. */
+static bool across_depth(const ef_op *op, const lists *l, int rank) {
+    bool able = strcmp(op->name, "MaxPool") == 0 || strcmp(op->name, "MaxPoolV2") == 0;
+    return able && l->attrs.data_format == 0 && l->attrs.ksize.at[rank + 1] > 1;
+}
+
+/* Afterwards b->out_channels, smaller than b->in_channels, tells that this is such a case. */
+static ef_status *fit_depth(const ef_op *op, const lists *l, int rank, const int64_t *x,
+                            ef_window_box *b) {
+    static const int64_t ones[EF_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const int64_t *k = l->attrs.ksize.at, window = k[rank + 1], depth = x[rank + 1];
+    ef_window_attrs plain = l->attrs;
+    plain.ksize.at = plain.strides.at = ones;
+    EF_TRY(ef_window_setup(op, &plain, rank, b));
+    for (int d = 0; d <= rank; d++)
+        if (k[d] != 1)
+            return ef_error(EF_UNIMPLEMENTED,
+                            "%s: ksize is %lld in axis %d and %lld in the depth; MaxPooling "
+                            "supports exactly one of pooling across depth or pooling across "
+                            "width/height",
+                            op->name, (long long)k[d], d, (long long)window);
+    if (l->attrs.strides.at[rank + 1] != window)
+        return ef_error(EF_UNIMPLEMENTED,
+                        "%s: the depth window is %lld and its stride %lld; "
+                        "pooling across depth needs them equal",
+                        op->name, (long long)window, (long long)l->attrs.strides.at[rank + 1]);
+    if (depth >= 0 && depth % window != 0)
+        return ef_error(EF_UNIMPLEMENTED,
+                        "%s: the depth window is %lld and the input depth %lld; "
+                        "the window must evenly divide the depth",
+                        op->name, (long long)window, (long long)depth);
+    b->batch = x[0];
+    b->in_channels = depth;
+    b->out_channels = depth >= 0 ? depth / window : EF_DIM_UNKNOWN;
+    ef_window_read(b, x, b->in);
+    ef_window_read(b, x, b->out);
+    return NULL;
+}
+
 /* Fits the window to an image of shape x (of that rank). */
 static ef_status *fit(const ef_op *op, const lists *l, int rank, const int64_t *x,
                       ef_window_box *b) {
     EF_TRY(need_lists(op, l, rank));
+    if (across_depth(op, l, rank)) return fit_depth(op, l, rank, x, b);
     EF_TRY(ef_window_setup(op, &l->attrs, rank, b));
     b->batch = x[0];
     b->in_channels = b->out_channels = x[ef_axis_channel(b)];
@@ -64,7 +104,7 @@ ef_status *ef_pool_infer(ef_infer *i, int rank, int sizes) {
     ef_shape x = ef_with_rank(&i->in[0].shape, rank + 2);
     if (l.known) {
         EF_TRY(fit(i->op, &l, rank, x.dim, &b));
-        x = ef_window_image(&b, b.batch, b.in_channels, b.out);
+        x = ef_window_image(&b, b.batch, b.out_channels, b.out);
     } else {
         bool first = l.attrs.data_format == 1;
         for (int d = 0; d < rank; d++) x.dim[d + (first ? 2 : 1)] = EF_DIM_UNKNOWN;
@@ -82,7 +122,7 @@ ef_status *ef_pool_infer_grad(ef_infer *i, int rank, int image, int pooled, int 
     ef_shape x = ef_with_rank(&i->in[image].shape, rank + 2);
     if (l.known) {
         EF_TRY(fit(i->op, &l, rank, x.dim, &b));
-        ef_shape made = ef_window_image(&b, b.batch, b.in_channels, b.out);
+        ef_shape made = ef_window_image(&b, b.batch, b.out_channels, b.out);
         EF_TRY(check_pooled(i->op, &made, &i->in[pooled].shape));
     }
     i->out[0].shape = x;
@@ -111,7 +151,7 @@ ef_status *ef_pool_infer_sizes(ef_infer *i, int rank) {
     lists l = {.attrs = *(const ef_window_attrs *)i->attrs};
     ef_window_box b;
     EF_TRY(fit(i->op, &l, rank, v, &b));
-    ef_shape made = ef_window_image(&b, b.batch, b.in_channels, b.out);
+    ef_shape made = ef_window_image(&b, b.batch, b.out_channels, b.out);
     EF_TRY(check_pooled(i->op, &made, &i->in[1].shape));
     i->out[0].shape = ef_shape_of(n, v);
     return NULL;
@@ -140,9 +180,23 @@ ef_status *ef_pool_box(const ef_call *c, int rank, const ef_tensor *image, const
     EF_TRY(call_lists(c, sizes, &l));
     EF_TRY(fit(c->op, &l, rank, image->dim, b));
     if (pooled != NULL) {
-        ef_shape made = ef_window_image(b, b->batch, b->in_channels, b->out);
+        ef_shape made = ef_window_image(b, b->batch, b->out_channels, b->out);
         ef_shape have = ef_shape_from(pooled);
         EF_TRY(check_pooled(c->op, &made, &have));
+    }
+    if (b->out_channels < b->in_channels) { /* each pixel's channels become an image of one line */
+        int64_t in = b->in_channels, out = b->out_channels;
+        *b = (ef_window_box){.rank = 2,
+                             .batch = b->batch * ef_volume(b->in),
+                             .groups = 1,
+                             .in_channels = 1,
+                             .out_channels = 1,
+                             .in = {1, 1, in},
+                             .out = {1, 1, out},
+                             .kernel = {1, 1, in / out},
+                             .stride = {1, 1, in / out},
+                             .dilation = {1, 1, 1}};
+        return NULL;
     }
     *b = ef_pool_flatten(b);
     return NULL;

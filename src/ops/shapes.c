@@ -195,6 +195,10 @@ ef_status *ef_window(const ef_op *op, int64_t size, int64_t window, int64_t dila
         return NULL;
     }
     int64_t room = ef_dim_sub(ef_dim_add(size, before + after), span); /* last place of a window */
+    if (size >= 0 && room < 0 && room + stride >= 0) { /* TensorFlow's kernels take this as empty */
+        *out = 0;
+        return NULL;
+    }
     if (room >= 0 || size < 0) {
         *out = stride == 1 ? ef_dim_add(room, 1) : ef_dim_div(ef_dim_add(room, stride), stride);
         return NULL;

@@ -11,6 +11,12 @@ static bool lacks(const ef_op *op, const ef_ints *list, const char *name) {
     return true;
 }
 
+/* TensorFlow's class for windows over batch or channels. */
+static ef_code unsupported(const ef_op *op, const ef_window_box *b) {
+    bool conv3d = b->rank == 3 && strncmp(op->name, "Conv", 4) == 0;
+    return conv3d || strncmp(op->name, "Depthwise", 9) == 0 ? EF_INVALID : EF_UNIMPLEMENTED;
+}
+
 /* One list with an entry for each axis of the tensor: batch and channels must be 1. */
 static ef_status *read_list(const ef_op *op, const ef_ints *list, const char *name,
                             const ef_window_box *b, int64_t out[3]) {
@@ -20,7 +26,7 @@ static ef_status *read_list(const ef_op *op, const ef_ints *list, const char *na
         return ef_error(EF_INVALID, "%s: %s must specify %d dimensions but has %d entries",
                         op->name, name, n, list->n);
     if (list->at[0] != 1 || list->at[ef_axis_channel(b)] != 1)
-        return ef_error(EF_INVALID,
+        return ef_error(unsupported(op, b),
                         "%s: %s has %lld for the batch and %lld for the depth dimension; only 1 is "
                         "supported in the batch and depth dimensions",
                         op->name, name, (long long)list->at[0],

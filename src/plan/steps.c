@@ -296,12 +296,13 @@ static ef_status *group_step(ef_planner *p, int32_t group, int32_t node) {
 }
 
 /* Whether the frame owns what is in the value's slot and must let it go; *when: after which step,
- * or n_steps for what lives as long as an output that is a view of it. */
+ * or n_steps for what lives as long as the outputs: views of it, or copies into given memory. */
 static bool to_drop(const ef_planner *p, int32_t v, int32_t *when) {
     const ef_pvalue *val = &p->value[v];
-    if (val->slot < 0 || !p->plan->slot[val->slot].owned || val->root != v || val->output)
-        return false;
-    *when = val->last < p->plan->n_steps ? val->last : p->plan->n_steps;
+    if (val->slot < 0 || !p->plan->slot[val->slot].owned || val->root != v) return false;
+    if (val->output && !p->options->outputs_given) return false; /* the caller takes it */
+    bool stays = val->output || val->last >= p->plan->n_steps;
+    *when = stays ? p->plan->n_steps : val->last;
     return *when >= 0;
 }
 

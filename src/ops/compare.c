@@ -5,14 +5,14 @@
 #define TESTS2(name, EXPR)           \
     EF_TEST2(name, F32, float, EXPR) \
     EF_TEST2(name, F64, double, EXPR) EF_HALVES(name, 2, 1) INT_TESTS2(name, EXPR)
-#define INT_TESTS2(name, EXPR)                                              \
-    EF_TEST2(name, I8, int8_t, EXPR)                                        \
-    EF_TEST2(name, I16, int16_t, EXPR)                                      \
-    EF_TEST2(name, I32, int32_t, EXPR)                                      \
-    EF_TEST2(name, I64, int64_t, EXPR)                                      \
-    EF_TEST2(name, U8, uint8_t, EXPR)                                       \
-    EF_TEST2(name, U16, uint16_t, EXPR) EF_TEST2(name, U32, uint32_t, EXPR) \
-        EF_TEST2(name, U64, uint64_t, EXPR)
+#define INT_TESTS2(name, EXPR)          \
+    EF_TEST2(name, I8, int8_t, EXPR)    \
+    EF_TEST2(name, I16, int16_t, EXPR)  \
+    EF_TEST2(name, I32, int32_t, EXPR)  \
+    EF_TEST2(name, I64, int64_t, EXPR)  \
+    EF_TEST2(name, U8, uint8_t, EXPR)   \
+    EF_TEST2(name, U16, uint16_t, EXPR) \
+    EF_TEST2(name, U32, uint32_t, EXPR) EF_TEST2(name, U64, uint64_t, EXPR)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 

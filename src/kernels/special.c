@@ -31,9 +31,15 @@ double ef_digamma(double x) {
         x = 1 - x;
     }
     if (x == INFINITY || isnan(x)) return x;
-    for (; x < 10; x++) shift -= 1 / x;
+    while (x < 10) {
+        shift -= 1 / x;
+        x += 1;
+    }
     double z = 1 / (x * x), power = z, sum = 0;
-    for (int k = 0; k < 8; k++, power *= z) sum += bernoulli[k] / (2 * (k + 1)) * power;
+    for (int k = 0; k < 8; k++) {
+        sum += bernoulli[k] / (2 * (k + 1)) * power;
+        power *= z;
+    }
     return shift + log(x) - 0.5 / x - sum;
 }
 
@@ -49,10 +55,11 @@ double ef_zeta(double x, double q) {
     }
     if (q == INFINITY || x == INFINITY) return q > 1 ? 0 : q == 1 ? 1 : INFINITY;
     double sum = 0;
-    for (; q < 10 + x; q++) { /* from there on the expansion converges */
+    while (q < 10 + x) { /* from there on the expansion converges */
         double term = pow(q, -x);
         sum += term;
         if (term < EPS / 4 * sum || term == 0) return sum;
+        q += 1;
     }
     /* Euler and Maclaurin take the rest */
     double term = pow(q, -x), factor = x;

@@ -498,8 +498,8 @@ static void check_text(const char *op, const char *in, const char *want) {
     CHECK_OK(run(op, &e, ins, &out));
     for (int64_t i = 0; i < ef_count(&out); i++) {
         const ef_str *s = (const ef_str *)out.data + i;
-        if (s->n > 0) strncat(got, s->at, s->n);
-        strcat(got, ".");
+        size_t used = strlen(got);
+        snprintf(got + used, sizeof got - used, "%.*s.", (int)s->n, s->n > 0 ? s->at : "");
     }
     CHECK_TEXT(got, want);
     ef_tensor_release(&out);

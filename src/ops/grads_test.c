@@ -1,8 +1,9 @@
 /* Every gradient against central differences, one test per op that has one. A builder that runs
  * each op at once stands in for the tape. With L = sum over outputs of <dout, f(x)>, a gradient
  * function must give dL/dx, and for complex x the sum dL/dRe + i dL/dIm. Each gradient is computed
- * three times: as a tape would, with values the record does not keep withheld; and with all dims
- * unknown, as a graph of unknown shapes would. `ops_grads Name...` tests only those. */
+ * twice: as a tape would, with values the record does not keep withheld; and with all dims unknown,
+ * as a graph of unknown shapes would (it may say EF_UNIMPLEMENTED then, but not be wrong).
+ * `ops_grads Name...` tests only those. */
 #include "base/arena.h"
 #include "check.h"
 #include "ops/build.h"
@@ -244,7 +245,7 @@ static bool gradients(trial *t, runner *r, bool strict, ef_tensor **din) {
         ef_value *v = ef_dense(&r->b, d[k]);
         din[k] = v ? &((live *)v)->t : NULL;
     }
-    if (r->b.failed)
+    if (r->b.failed && !(r->vague && ef_status_code(r->b.failed) == EF_UNIMPLEMENTED))
         fail("the gradient %sfailed with code %d: %s", r->vague ? "for unknown shapes " : "",
              (int)ef_status_code(r->b.failed), ef_status_message(r->b.failed));
     return !r->b.failed;

@@ -146,11 +146,44 @@ static void sweep_rows(void *arg, int64_t from, int64_t to) {
 static void finish(const ef_gemm_args *g) {
     static const double cost[EF_ACTS] = {0.15, 0.15, 0.15, 1, 1.5, 1, 0.15}; /* ns per element */
     if (g->post == NULL) return;
+    if (g->m * g->n <= 4096) {
+        ef_post_rows(g->dtype, g->post, g->c, g->ldc, g->n, 0, g->m);
+        return;
+    }
     ef_parallel(g->m, 1, cost[g->post->act] * (double)g->n, sweep_rows, (void *)(uintptr_t)g);
+}
+
+/* Rows [from, to) with their epilogue, a stretch at a time that is still in the cache when the
+ * product is done, but tall enough to pay for the packing of b that each call does. */
+static void product_rows(void *arg, int64_t from, int64_t to) {
+    const ef_gemm_args *g = arg;
+    const int64_t size = (int64_t)ef_dtype_size(g->dtype),
+                  step_a = g->op_a == EF_GEMM_N ? g->lda : 1;
+    int64_t rows = ((int64_t)256 << 10) / (g->n * size);
+    if (rows < 128) rows = 128;
+    for (int64_t i = from, next; i < to; i = next) {
+        ef_gemm_args part = *g;
+        next = to - i < rows + rows / 2 ? to : i + rows; /* no thin stretch at the end */
+        part.m = next - i;
+        part.a = (const char *)g->a + i * step_a * size;
+        part.c = (char *)g->c + i * g->ldc * size;
+        multiply(&part);
+        ef_post_rows(g->dtype, g->post, g->c, g->ldc, g->n, i, next);
+    }
+}
+
+/* One region for product and epilogue, where there are rows enough for every thread. */
+static bool fused_rows(const ef_gemm_args *g) {
+    double work = work_of(g);
+    if (g->post == NULL || !ef_dtype_in(g->dtype, EF_BIT(F32) | EF_BIT(F64))) return false;
+    if (work < worth_waking || g->m < 128 * ef_pool_size()) return false;
+    ef_parallel(g->m, 8, 0.025 * work / (double)g->m, product_rows, (void *)(uintptr_t)g);
+    return true;
 }
 
 void ef_gemm(const ef_gemm_args *g) {
     if (g->m == 0 || g->n == 0) return;
+    if (g->k > 0 && fused_rows(g)) return;
     if (g->k == 0) {
         size_t size = ef_dtype_size(g->dtype);
         for (int64_t i = 0; i < g->m && !g->add; i++)

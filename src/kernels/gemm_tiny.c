@@ -37,7 +37,7 @@ typedef struct sides {
 } sides;
 
 /* Writes (or adds) the first `width` lanes of v. */
-static inline void put(float *c, vec v, int64_t width, bool add) {
+static void put(float *c, vec v, int64_t width, bool add) {
     float part[LANES];
     if (width >= LANES) {
         store(c, add ? load(c) + v : v);
@@ -47,11 +47,13 @@ static inline void put(float *c, vec v, int64_t width, bool add) {
     for (int64_t j = 0; j < width; j++) c[j] = add ? c[j] + part[j] : part[j];
 }
 
-/* R rows by two vectors, of which `width` columns count. */
+/* R rows by two vectors (or by one: _half), of which `width` columns count. Whole vectors that are
+ * not added go straight to memory. */
 #define TILE(name, R)                                                                        \
     static inline void name(const sides *s, int64_t i, int64_t j, int64_t width, bool add) { \
         vec lo[R] = {{0}}, hi[R] = {{0}};                                                    \
         const float *a = s->a + i * s->row, *b = s->b + j;                                   \
+        float *c = s->c + i * s->ldc + j;                                                    \
         for (int64_t p = 0; p < s->k; p++, a += s->col, b += s->ldb) {                       \
             vec y = load(b), z = load(b + LANES);                                            \
             for (int r = 0; r < R; r++) {                                                    \
@@ -60,24 +62,36 @@ static inline void put(float *c, vec v, int64_t width, bool add) {
                 hi[r] = madd(x, z, hi[r]);                                                   \
             }                                                                                \
         }                                                                                    \
-        for (int r = 0; r < R; r++) {                                                        \
-            float *c = s->c + (i + r) * s->ldc + j;                                          \
-            put(c, lo[r], width, add);                                                       \
-            if (width > LANES) put(c + LANES, hi[r], width - LANES, add);                    \
+        if (width == 2 * LANES && !add) {                                                    \
+            for (int r = 0; r < R; r++) store(c + r * s->ldc, lo[r]);                        \
+            for (int r = 0; r < R; r++) store(c + r * s->ldc + LANES, hi[r]);                \
+            return;                                                                          \
         }                                                                                    \
-    }                                                                                        \
-    static inline void name##_half(const sides *s, int64_t i, int64_t j, int64_t width,      \
-                                   bool add) {                                               \
+        for (int r = 0; r < R; r++) {                                                        \
+            put(c + r * s->ldc, lo[r], width, add);                                          \
+            put(c + r * s->ldc + LANES, hi[r], width - LANES, add);                          \
+        }                                                                                    \
+    }
+#define TILE_HALF(name, R)                                                                   \
+    static inline void name(const sides *s, int64_t i, int64_t j, int64_t width, bool add) { \
         vec lo[R] = {{0}};                                                                   \
         const float *a = s->a + i * s->row, *b = s->b + j;                                   \
+        float *c = s->c + i * s->ldc + j;                                                    \
         for (int64_t p = 0; p < s->k; p++, a += s->col, b += s->ldb) {                       \
             vec y = load(b);                                                                 \
             for (int r = 0; r < R; r++) lo[r] = madd(a[r * s->row], y, lo[r]);               \
         }                                                                                    \
-        for (int r = 0; r < R; r++) put(s->c + (i + r) * s->ldc + j, lo[r], width, add);     \
+        if (width == LANES && !add) {                                                        \
+            for (int r = 0; r < R; r++) store(c + r * s->ldc, lo[r]);                        \
+            return;                                                                          \
+        }                                                                                    \
+        for (int r = 0; r < R; r++) put(c + r * s->ldc, lo[r], width, add);                  \
     }
 TILE(tile4, 4)
 TILE(tile1, 1)
+TILE_HALF(half8, 8)
+TILE_HALF(half4, 4)
+TILE_HALF(half1, 1)
 
 static float dot(const float *x, const float *y, int64_t n) {
     float s = 0;
@@ -132,8 +146,9 @@ bool ef_gemm_tiny(const ef_gemm_args *g) {
             for (; i + 4 <= g->m; i += 4) tile4(&s, i, j, width, g->add);
             for (; i < g->m; i++) tile1(&s, i, j, width, g->add);
         } else {
-            for (; i + 4 <= g->m; i += 4) tile4_half(&s, i, j, width, g->add);
-            for (; i < g->m; i++) tile1_half(&s, i, j, width, g->add);
+            for (; i + 8 <= g->m; i += 8) half8(&s, i, j, width, g->add);
+            for (; i + 4 <= g->m; i += 4) half4(&s, i, j, width, g->add);
+            for (; i < g->m; i++) half1(&s, i, j, width, g->add);
         }
     }
     return true;

@@ -55,18 +55,31 @@ ROWS(rows_16, e16)
 #define TILE_EDGE(T, o, x, i0, i1, k0, k1) \
     for (int64_t i = (i0); i < (i1); i++)  \
         for (int64_t k = (k0); k < (k1); k++) (o)[i * to1 + k] = (x)[i + k * from0]
-#define TILE(name, T)                                                                    \
+/* Squares of S x S go through a local copy, so that whole cache lines are read and written. */
+#define TILE(name, T, S)                                                                 \
+    static inline void name##_square(T *restrict o, int64_t to1, const T *restrict x,    \
+                                     int64_t from0) {                                    \
+        T t[S][S];                                                                       \
+        for (int k = 0; k < (S); k++) memcpy(t[k], x + k * from0, sizeof t[k]);          \
+        for (int i = 0; i < (S); i++)                                                    \
+            for (int k = 0; k < (S); k++) o[i * to1 + k] = t[k][i];                      \
+    }                                                                                    \
     static void name(char *dst, const char *src, int64_t n1, int64_t to1, int64_t from1, \
                      int64_t n0, int64_t to0, int64_t from0) {                           \
         T *restrict o = (T *)(void *)dst;                                                \
         const T *restrict x = (const T *)(const void *)src;                              \
+        int64_t m1 = n1 / (S) * (S), m0 = n0 / (S) * (S);                                \
         (void)from1, (void)to0;                                                          \
-        TILE_EDGE(T, o, x, 0, n1, 0, n0);                                                \
+        for (int64_t i = 0; i < m1; i += (S))                                            \
+            for (int64_t k = 0; k < m0; k += (S))                                        \
+                name##_square(o + i * to1 + k, to1, x + i + k * from0, from0);           \
+        TILE_EDGE(T, o, x, 0, m1, m0, n0);                                               \
+        TILE_EDGE(T, o, x, m1, n1, 0, n0);                                               \
     }
-TILE(tile_1, uint8_t)
-TILE(tile_2, uint16_t)
-TILE(tile_8, uint64_t)
-TILE(tile_16, e16)
+TILE(tile_1, uint8_t, 16)
+TILE(tile_2, uint16_t, 16)
+TILE(tile_8, uint64_t, 8)
+TILE(tile_16, e16, 4)
 
 typedef uint32_t v8 __attribute__((vector_size(32)));
 typedef struct v8u { /* unaligned access to a vector */
@@ -99,11 +112,14 @@ static void tile_4(char *dst, const char *src, int64_t n1, int64_t to1, int64_t 
                    int64_t to0, int64_t from0) {
     uint32_t *restrict o = (uint32_t *)(void *)dst;
     const uint32_t *restrict x = (const uint32_t *)(const void *)src;
-    int64_t m1 = n1 / 8 * 8, m0 = n0 / 8 * 8;
+    int64_t m1 = n1 / 16 * 16, m0 = n0 / 16 * 16;
     (void)from1, (void)to0;
-    for (int64_t i = 0; i < m1; i += 8)
-        for (int64_t k = 0; k < m0; k += 8)
-            tile_8x8(o + i * to1 + k, to1, x + i + k * from0, from0);
+    for (int64_t i = 0; i < m1; i += 16)
+        for (int64_t k = 0; k < m0; k += 16)
+            for (int q = 0; q < 4; q++) { /* 16 elements are a cache line */
+                int64_t a = i + q / 2 * 8, b = k + q % 2 * 8;
+                tile_8x8(o + a * to1 + b, to1, x + a + b * from0, from0);
+            }
     TILE_EDGE(uint32_t, o, x, 0, m1, m0, n0);
     TILE_EDGE(uint32_t, o, x, m1, n1, 0, n0);
 }
@@ -191,22 +207,32 @@ static void cut(job *j, bool transposes) {
 }
 
 static void copy_plain(size_t size, char *dst, const char *src, const ef_block *b) {
-    job j = {.dst = dst, .src = src, .size = size, .n1 = 1, .n0 = 1, .to0 = 1, .from0 = 1};
     bool transposes = false;
     int last = b->rank - 1, p = b->rank >= 2 ? partner(b, &transposes) : -1;
-    if (last >= 0) j.n0 = b->dim[last], j.to0 = b->to[last], j.from0 = b->from[last];
-    if (p >= 0) j.n1 = b->dim[p], j.to1 = b->to[p], j.from1 = b->from[p];
-    j.piece = (transposes ? tile_fns : row_fns)[size_index(size)];
-    if (b->rank <= 2 && j.n1 * j.n0 <= TILE_SIDE * TILE_SIDE) {
-        j.piece(dst, src, j.n1, j.to1, j.from1, j.n0, j.to0, j.from0);
+    int64_t n1 = 1, to1 = 0, from1 = 0, n0 = 1, to0 = 1, from0 = 1;
+    if (last >= 0) n0 = b->dim[last], to0 = b->to[last], from0 = b->from[last];
+    if (p >= 0) n1 = b->dim[p], to1 = b->to[p], from1 = b->from[p];
+    piece_fn *piece = (transposes ? tile_fns : row_fns)[size_index(size)];
+    if (b->rank <= 2 && n1 * n0 <= TILE_SIDE * TILE_SIDE) {
+        piece(dst, src, n1, to1, from1, n0, to0, from0);
         return;
     }
+    job j = {.piece = piece,
+             .dst = dst,
+             .src = src,
+             .size = size,
+             .n1 = n1,
+             .to1 = to1,
+             .from1 = from1,
+             .n0 = n0,
+             .to0 = to0,
+             .from0 = from0};
     for (int d = 0; d < last; d++)
         if (d != p) ef_block_axis(&j.walk, b->dim[d], b->from[d], b->to[d]);
     cut(&j, transposes);
     int64_t pieces = 1;
     for (int d = 0; d < j.walk.rank; d++) pieces *= j.walk.dim[d];
-    int64_t in_piece = (j.n1 < j.part1 ? j.n1 : j.part1) * (j.n0 < j.part0 ? j.n0 : j.part0);
+    int64_t in_piece = (n1 < j.part1 ? n1 : j.part1) * (n0 < j.part0 ? n0 : j.part0);
     double ns = (double)in_piece * (double)size * (transposes ? 0.3 : 0.12) + 2.0;
     ef_parallel(pieces, 1, ns, walk, &j);
 }

@@ -31,7 +31,8 @@ static ef_status *broadcast_to_run(const ef_call *c) {
     ef_tensor *o = c->out[0];
     int64_t from[EF_MAX_RANK], to[EF_MAX_RANK];
     int lead = o->rank - x->rank;
-    ef_block b = {0};
+    ef_block b;
+    b.rank = 0;
     ef_steps(x, from);
     ef_steps(o, to);
     for (int d = 0; d < o->rank; d++) {

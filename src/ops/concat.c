@@ -74,7 +74,8 @@ static ef_status *join(const ef_call *c, const layout *l, int64_t rows, const in
     for (int k = 0; k < l->n; k++) {
         const ef_tensor *x = c->in[l->first + k];
         int64_t n = axis_step < 0 ? ef_count(x) / (rows > 0 ? rows : 1) : axis_step;
-        ef_block b = {0};
+        ef_block b;
+        b.rank = 0;
         if (rows == 0 || n == 0) continue;
         ef_block_axis(&b, rows, n, row);
         ef_block_axis(&b, n, 1, 1);

@@ -48,7 +48,8 @@ static ef_status *fill_slab(const ef_call *c, const int64_t *before, int d, int6
     ef_tensor *o = c->out[0];
     ef_dtype t = (ef_dtype)o->dtype;
     int64_t to[EF_MAX_RANK], at = 0;
-    ef_block b = {0};
+    ef_block b;
+    b.rank = 0;
     ef_steps(o, to);
     for (int k = 0; k < o->rank; k++) {
         int64_t first = k < d ? before[k] : k == d ? begin : 0;
@@ -65,7 +66,8 @@ static ef_status *pad_run(const ef_call *c) {
     ef_dtype t = (ef_dtype)x->dtype;
     int64_t from[EF_MAX_RANK], to[EF_MAX_RANK], before[EF_MAX_RANK], at = 0;
     const void *value = c->n_in > 2 ? c->in[2]->data : zero;
-    ef_block b = {0};
+    ef_block b;
+    b.rank = 0;
     for (int d = 0; d < x->rank; d++) {
         int64_t after = ef_in_int(c, 1, 2 * d + 1);
         before[d] = ef_in_int(c, 1, 2 * d);

@@ -11,7 +11,8 @@ static ef_status *reverse_axes(const ef_call *c, const bool *back) {
     const ef_tensor *x = c->in[0];
     ef_dtype t = (ef_dtype)x->dtype;
     int64_t from[EF_MAX_RANK], to[EF_MAX_RANK], first = 0;
-    ef_block b = {0};
+    ef_block b;
+    b.rank = 0;
     EF_TRY(ef_out_memory(c, 0));
     if (ef_count(x) == 0) return NULL;
     ef_steps(x, from);
@@ -140,7 +141,8 @@ static ef_status *copy_sequence(const ef_call *c, int seq, int batch, int64_t en
     const ef_tensor *x = c->in[0];
     ef_dtype t = (ef_dtype)x->dtype;
     int64_t step[EF_MAX_RANK];
-    ef_block b = {0};
+    ef_block b;
+    b.rank = 0;
     if (n <= 0) return NULL;
     ef_steps(x, step);
     int64_t to = entry * step[batch] + begin * step[seq];
@@ -242,7 +244,8 @@ static ef_status *roll_pieces(const ef_call *c, const int64_t *shift, int d, ef_
 static ef_status *roll_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
     int64_t shift[EF_MAX_RANK] = {0};
-    ef_block b = {0};
+    ef_block b;
+    b.rank = 0;
     if (ef_count(c->in[1]) != ef_count(c->in[2]))
         return ef_error(EF_INVALID, "Roll: shift and axis must have the same size");
     for (int64_t k = 0; k < ef_count(c->in[2]); k++) {

@@ -71,7 +71,8 @@ static ef_status *slice_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
     ef_tensor *o = c->out[0];
     int64_t from[EF_MAX_RANK], to[EF_MAX_RANK], at = 0;
-    ef_block b = {0};
+    ef_block b;
+    b.rank = 0;
     ef_steps(x, from);
     ef_steps(o, to);
     for (int d = 0; d < x->rank; d++) {

@@ -41,7 +41,8 @@ static ef_status *cut(const ef_call *c, const ef_tensor *x, int64_t rows) {
     for (int k = 0; k < c->n_out; k++) {
         EF_TRY(ef_out_memory(c, k));
         int64_t n = rows > 0 ? ef_count(c->out[k]) / rows : 0;
-        ef_block b = {0};
+        ef_block b;
+        b.rank = 0;
         if (n == 0) continue;
         ef_block_axis(&b, rows, row, n);
         ef_block_axis(&b, n, 1, 1);

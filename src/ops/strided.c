@@ -176,7 +176,7 @@ void ef_strided_block(const ef_strided *s, const int64_t *x_dim, bool put, ef_bl
     int64_t step[EF_MAX_RANK], dense[EF_MAX_RANK];
     ef_dense_steps(s->rank, x_dim, step);
     ef_dense_steps(s->rank, s->count, dense);
-    *b = (ef_block){0};
+    b->rank = 0;
     *first = 0;
     bool some = true;
     for (int d = 0; d < s->rank; d++) some = some && s->count[d] > 0;

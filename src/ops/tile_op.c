@@ -61,7 +61,7 @@ static void tile_block(const ef_tensor *one, const ef_tensor *all, bool gather, 
     int64_t in_one[EF_MAX_RANK], in_all[EF_MAX_RANK];
     ef_steps(one, in_one);
     ef_steps(all, in_all);
-    *b = (ef_block){0};
+    b->rank = 0;
     for (int d = 0; d < one->rank; d++) {
         int64_t dim = one->dim[d], times = dim > 0 ? all->dim[d] / dim : 0;
         ef_block_axis(b, times, gather ? 0 : in_all[d] * dim, gather ? in_all[d] * dim : 0);

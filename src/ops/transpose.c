@@ -54,7 +54,8 @@ static ef_status *transpose_run(const ef_call *c) {
     for (int d = 0; d < EF_MAX_RANK && d < n; d++) perm[d] = ef_in_int(c, 1, d);
     EF_TRY(check_perm(c->op, x->rank, (int)n, perm));
     EF_TRY(ef_out_memory(c, 0));
-    ef_block b = {0};
+    ef_block b;
+    b.rank = 0;
     ef_steps(x, from);
     ef_steps(c->out[0], to);
     for (int d = 0; d < x->rank; d++) {

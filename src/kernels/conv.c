@@ -218,7 +218,7 @@ void ef_conv_release(void *handle) { ef_chain_unref(handle); }
 
 static ef_status *run_float(const ef_conv *c, ef_dtype t, const ef_conv_data *d, void *handle) {
     ef_chain *chain = handle, *own = NULL;
-    if (chain == NULL || ef_chain_threads(chain) > ef_pool_size()) {
+    if (chain == NULL || ef_chain_threads(chain) != threads_for(c)) {
         ef_status *s = ef_chain_get(c, sizeof *c, threads_for(c), build, &own);
         if (s != NULL) {
             if (ef_status_code(s) == EF_NO_MEMORY) return s;

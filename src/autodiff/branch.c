@@ -21,7 +21,7 @@ typedef struct branches {
     ef_control_grad *c;
     const ef_control *control;
     int n_in, n_out; /* of each function */
-    ef_derivative *d;
+    ef_derived *d;
     bool *has;  /* by input of the functions */
     slot *slot; /* room for all that is saved */
     int n_slots, n_new;
@@ -63,7 +63,7 @@ static ef_status *derive_all(branches *b) {
 /* ---- slots ------------------------------------------------------------------------------------
  */
 
-static int output_of(const ef_derivative *d, ef_edge e) {
+static int output_of(const ef_derived *d, ef_edge e) {
     for (int k = 0; k < d->n_out; k++)
         if (ef_edge_same(d->g->output[k], e)) return k;
     return -1;
@@ -77,7 +77,7 @@ static bool fits(const slot *s, const ef_fact *f) {
 
 /* The slot for edge e of function i: one there is, or one more. */
 static ef_status *find_slot(branches *b, int i, ef_edge e) {
-    const ef_derivative *d = &b->d[i];
+    const ef_derived *d = &b->d[i];
     const ef_fact *fact = ef_edge_fact(d->g, e);
     slot want = {.kind = SLOT_INPUT, .index = ef_derive_input(d, e)};
     if (want.index < 0) {
@@ -139,7 +139,7 @@ static ef_value *filler(ef_build *b, const ef_fact *f) {
 }
 
 static ef_status *forward_function(branches *b, int i) {
-    ef_derivative *d = &b->d[i];
+    ef_derived *d = &b->d[i];
     int n = b->n_out;
     for (int k = 0; k < b->n_in; k++) b->feed[k] = (ef_edge){d->g->input[k], 0};
     for (int k = 0; k < b->n_out; k++) b->fetch[k] = d->g->output[k];
@@ -199,7 +199,7 @@ static ef_status *change_node(branches *b) {
  */
 
 static ef_status *backward_function(branches *b, int i) {
-    ef_derivative *d = &b->d[i];
+    ef_derived *d = &b->d[i];
     int n = 0, n_fetch = 0;
     for (int k = 0; k < b->n_slots; k++, n++) {
         const slot *s = &b->slot[k];

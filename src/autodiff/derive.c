@@ -8,20 +8,20 @@
 #include "autodiff/edge_grad.h"
 #include "base/alloc.h"
 
-static ef_status *edges(ef_derivative *d, int n, ef_edge **out) {
+static ef_status *edges(ef_derived *d, int n, ef_edge **out) {
     size_t bytes = ((size_t)n + 1) * sizeof **out;
     if ((*out = ef_arena_alloc(&d->memory, bytes)) == NULL) return ef_no_memory(bytes);
     memset(*out, 0xFF, bytes);
     return NULL;
 }
 
-void ef_derive_end(ef_derivative *d) {
+void ef_derive_end(ef_derived *d) {
     ef_graph_unref(d->g);
     ef_arena_free(&d->memory);
-    *d = (ef_derivative){0};
+    *d = (ef_derived){0};
 }
 
-static ef_status *copy_function(ef_graph *f, ef_derivative *d) {
+static ef_status *copy_function(ef_graph *f, ef_derived *d) {
     if (f->n_captures > 0)
         return ef_error(EF_INVALID,
                         "gradients: a function with %zu captures cannot be split; make them inputs",
@@ -41,7 +41,7 @@ static ef_status *copy_function(ef_graph *f, ef_derivative *d) {
 }
 
 /* Parameters for the gradients of outputs. */
-static ef_status *take_douts(ef_derivative *d, const bool *dout) {
+static ef_status *take_douts(ef_derived *d, const bool *dout) {
     EF_TRY(edges(d, d->n_out, &d->dout));
     for (int k = 0; k < d->n_out; k++) {
         const ef_fact *out = ef_edge_fact(d->g, d->g->output[k]);
@@ -54,7 +54,7 @@ static ef_status *take_douts(ef_derivative *d, const bool *dout) {
     return NULL;
 }
 
-static ef_status *make_dense(ef_derivative *d, const ef_gradient *from, ef_edge *out) {
+static ef_status *make_dense(ef_derived *d, const ef_gradient *from, ef_edge *out) {
     if (from->kind == EF_GRADIENT_NONE) return NULL;
     *out = from->value;
     if (from->kind == EF_GRADIENT_DENSE) return NULL;
@@ -68,7 +68,7 @@ static ef_status *make_dense(ef_derivative *d, const ef_gradient *from, ef_edge 
     return ef_graph_build_end(&b);
 }
 
-ef_status *ef_derive(ef_graph *f, const bool *dout, const bool *want, ef_derivative *d) {
+ef_status *ef_derive(ef_graph *f, const bool *dout, const bool *want, ef_derived *d) {
     EF_TRY(copy_function(f, d));
     EF_TRY(take_douts(d, dout));
     EF_TRY(edges(d, d->n_in, &d->dx));
@@ -92,7 +92,7 @@ ef_status *ef_derive(ef_graph *f, const bool *dout, const bool *want, ef_derivat
     return NULL;
 }
 
-ef_status *ef_derive_zeros(ef_derivative *d, int input) {
+ef_status *ef_derive_zeros(ef_derived *d, int input) {
     if (d->dx[input].node >= 0) return NULL;
     ef_graph_build b;
     ef_graph_build_begin(&b, d->g);
@@ -102,7 +102,7 @@ ef_status *ef_derive_zeros(ef_derivative *d, int input) {
     return ef_graph_build_end(&b);
 }
 
-int ef_derive_input(const ef_derivative *d, ef_edge e) {
+int ef_derive_input(const ef_derived *d, ef_edge e) {
     for (int k = 0; k < d->n_in; k++)
         if (d->g->input[k] == e.node) return k;
     return -1;
@@ -112,7 +112,7 @@ int ef_derive_input(const ef_derivative *d, ef_edge e) {
  */
 
 typedef struct split {
-    ef_derivative *d;
+    ef_derived *d;
     const bool *kept;
     uint8_t *forward; /* by node */
     uint8_t *need;    /* by node: of the backward part */
@@ -145,7 +145,7 @@ static void cross(split *s, ef_edge e) {
 }
 
 static ef_status *collect(split *s) {
-    ef_derivative *d = s->d;
+    ef_derived *d = s->d;
     const ef_graph *g = d->g;
     int32_t n = (int32_t)g->n_nodes, edge_count = 0;
     for (int32_t k = 0; k < n; k++) {
@@ -169,7 +169,7 @@ static ef_status *collect(split *s) {
     return NULL;
 }
 
-ef_status *ef_derive_saved(ef_derivative *d, const bool *kept) {
+ef_status *ef_derive_saved(ef_derived *d, const bool *kept) {
     size_t n = d->g->n_nodes + 1;
     split s = {.d = d,
                .kept = kept,
@@ -195,7 +195,7 @@ bool ef_graph_has_state(const ef_graph *g) {
     return false;
 }
 
-ef_status *ef_derive_extract(ef_derivative *d, bool forward, const ef_edge *feed, int n_feed,
+ef_status *ef_derive_extract(ef_derived *d, bool forward, const ef_edge *feed, int n_feed,
                              const ef_edge *fetch, int n_fetch, ef_graph **out) {
     size_t bytes = ((size_t)d->n_forward + 1) * sizeof(int32_t);
     int32_t *effect = ef_malloc(bytes), none;
@@ -212,7 +212,7 @@ ef_status *ef_derive_extract(ef_derivative *d, bool forward, const ef_edge *feed
 
 /* Inputs, outputs and saved values of f's derivative; the gradients of all outputs are parameters,
  * though some may be of no use. */
-static ef_status *split_in_two(ef_derivative *d, ef_function_gradient *out) {
+static ef_status *split_in_two(ef_derived *d, ef_function_gradient *out) {
     int n_feed = d->n_in > d->n_saved + d->n_out ? d->n_in : d->n_saved + d->n_out, n = 0;
     ef_edge *feed, *fetch;
     EF_TRY(edges(d, n_feed, &feed));
@@ -239,7 +239,7 @@ ef_status *ef_differentiate(ef_graph *f, ef_function_gradient *out) {
     *out = (ef_function_gradient){0};
     size_t most = f->n_inputs > f->n_outputs ? f->n_inputs : f->n_outputs;
     bool *all = ef_malloc(most + 1);
-    ef_derivative d = {0};
+    ef_derived d = {0};
     ef_status *s = NULL;
     out->has = ef_calloc(f->n_inputs + 1, sizeof *out->has);
     if (all == NULL || out->has == NULL) {

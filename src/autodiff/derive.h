@@ -6,7 +6,7 @@
 #define EF_AUTODIFF_DERIVE_H
 #include "graph/build_graph.h"
 
-typedef struct ef_derivative {
+typedef struct ef_derived {
     ef_graph *g;       /* inputs: the function's, then one for each dout that is taken */
     int n_in, n_out;   /* of the function */
     int32_t n_forward; /* nodes of the copy; those of the gradient follow */
@@ -15,18 +15,18 @@ typedef struct ef_derivative {
     ef_edge *saved;    /* what the gradient's nodes read of the forward ones, in order */
     int n_saved;
     ef_arena memory;
-} ef_derivative;
+} ef_derived;
 
 /* dout: by output, whether a gradient is given; want: by input, whether one is asked for. Where
  * there can be none, none is taken or given. d is zeroed by the caller; end it even on failure. */
-ef_status *ef_derive(ef_graph *f, const bool *dout, const bool *want, ef_derivative *d);
-void ef_derive_end(ef_derivative *d);
-ef_status *ef_derive_zeros(ef_derivative *d, int input); /* dx becomes zeros if there is none */
+ef_status *ef_derive(ef_graph *f, const bool *dout, const bool *want, ef_derived *d);
+void ef_derive_end(ef_derived *d);
+ef_status *ef_derive_zeros(ef_derived *d, int input); /* dx becomes zeros if there is none */
 /* Works out `saved`. kept (or NULL): by input, those the backward part has anyway. */
-ef_status *ef_derive_saved(ef_derivative *d, const bool *kept);
+ef_status *ef_derive_saved(ef_derived *d, const bool *kept);
 /* A part of d->g as a function; effects of the copy belong to the forward part. */
-ef_status *ef_derive_extract(ef_derivative *d, bool forward, const ef_edge *feed, int n_feed,
+ef_status *ef_derive_extract(ef_derived *d, bool forward, const ef_edge *feed, int n_feed,
                              const ef_edge *fetch, int n_fetch, ef_graph **out);
 /* Which input the edge is, or -1. */
-int ef_derive_input(const ef_derivative *d, ef_edge e);
+int ef_derive_input(const ef_derived *d, ef_edge e);
 #endif

@@ -17,7 +17,7 @@ typedef struct loop {
     int n;        /* loop variables */
     bool *fixed;  /* by variable: handed back untouched */
     bool *active; /* by variable: gradients arrive at it and are of use */
-    ef_derivative d;
+    ef_derived d;
     int *source;     /* by saved value: variable k (fixed), or n + number of its list */
     int n_lists;     /* used by the backward loop */
     ef_edge *pushed; /* by list: the value it gets */

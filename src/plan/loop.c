@@ -141,7 +141,6 @@ static void enter(const ef_call *c, loop_frame *f) {
             if (l->bytes[k] > 0) memcpy(f->var[0][k].data, c->in[k]->data, l->bytes[k]);
         } else if (l->kind[k] == VAR_MANAGED) {
             ef_tensor_copy(&f->var[0][k], c->in[k]);
-            let_go(c, (size_t)k);
         } else {
             for (int i = 0; i < 2; i++) {
                 ef_frame_input(f->cond[i], k, c->in[k]);
@@ -149,6 +148,8 @@ static void enter(const ef_call *c, loop_frame *f) {
             }
         }
     }
+    for (int m = 0; m < f->n_moved; m++) /* once all have theirs: two may start as the same value */
+        let_go(c, (size_t)f->moved[m]);
 }
 
 static ef_status *iterate(loop_frame *f, int i) {
@@ -224,8 +225,8 @@ static ef_status *run_changing(const ef_call *c) {
     for (size_t k = 0; k < n; k++) {
         ptr[k] = &var[k];
         EF_TRY_GOTO(ef_tensor_keep(&var[k], c->in[k]));
-        let_go(c, k);
     }
+    for (size_t k = 0; k < n; k++) let_go(c, k);
     bool yes = false;
     for (;;) {
         EF_TRY_GOTO(ask(l, ptr, &yes));

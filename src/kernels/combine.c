@@ -48,20 +48,36 @@
 #define MAX(SUF, T) LOOP(max, SUF, T, y > x ? y : x)
 
 EF_EACH_FULL_FLOAT(ADD)
-EF_EACH_COMPLEX(ADD) EF_EACH_UNSIGNED(UADD) EF_EACH_FULL_FLOAT(SUB) EF_EACH_COMPLEX(SUB)
-    EF_EACH_UNSIGNED(USUB) EF_EACH_FULL_FLOAT(MUL) EF_EACH_COMPLEX(MUL) EF_EACH_UNSIGNED(UMUL)
-        EF_EACH_FULL_FLOAT(DIV) EF_EACH_COMPLEX(DIV) EF_EACH_UNSIGNED(DIV)
+EF_EACH_COMPLEX(ADD)
+EF_EACH_UNSIGNED(UADD)
+EF_EACH_FULL_FLOAT(SUB)
+EF_EACH_COMPLEX(SUB)
+EF_EACH_UNSIGNED(USUB)
+EF_EACH_FULL_FLOAT(MUL)
+EF_EACH_COMPLEX(MUL)
+EF_EACH_UNSIGNED(UMUL)
+EF_EACH_FULL_FLOAT(DIV)
+EF_EACH_COMPLEX(DIV)
+EF_EACH_UNSIGNED(DIV)
 #define SIGNED(SUF, T, U) \
     WRAP(add, SUF, T, U, +) WRAP(sub, SUF, T, U, -) WRAP(mul, SUF, T, U, *) IDIV(SUF, T, U)
-            SIGNED(I8, int8_t, unsigned) SIGNED(I16, int16_t, unsigned)
-                SIGNED(I32, int32_t, uint32_t) SIGNED(I64, int64_t, uint64_t) EF_EACH_INT(MIN)
-                    EF_EACH_FULL_FLOAT(MIN) EF_EACH_INT(MAX) EF_EACH_FULL_FLOAT(MAX)
-                        HALVES(add, x + y) HALVES(sub, x - y) HALVES(mul, x *y) HALVES(div, x / y)
-                            HALVES(min, y < x ? y : x) HALVES(max, y > x ? y : x)
-                                LOOP(add, BOOL, bool, x || y) LOOP(sub, BOOL, bool, x != y)
+#define EACH_SIGNED              \
+    SIGNED(I8, int8_t, unsigned) \
+    SIGNED(I16, int16_t, unsigned) SIGNED(I32, int32_t, uint32_t) SIGNED(I64, int64_t, uint64_t)
+EACH_SIGNED
+EF_EACH_INT(MIN)
+EF_EACH_FULL_FLOAT(MIN)
+EF_EACH_INT(MAX)
+EF_EACH_FULL_FLOAT(MAX)
+#define EACH_HALF      \
+    HALVES(add, x + y) \
+    HALVES(sub, x - y) \
+    HALVES(mul, x *y) HALVES(div, x / y) HALVES(min, y < x ? y : x) HALVES(max, y > x ? y : x)
+EACH_HALF
+#define EACH_BOOL LOOP(add, BOOL, bool, x || y) LOOP(sub, BOOL, bool, x != y)
+EACH_BOOL
 
-                                    static void set_bytes(char *d, const char *s, int64_t n,
-                                                          int step, size_t size) {
+static void set_bytes(char *d, const char *s, int64_t n, int step, size_t size) {
     if (step != 0) {
         memcpy(d, s, (size_t)n * size);
     } else {
@@ -73,7 +89,10 @@ EF_EACH_COMPLEX(ADD) EF_EACH_UNSIGNED(UADD) EF_EACH_FULL_FLOAT(SUB) EF_EACH_COMP
         set_bytes(d, s, n, step, sizeof(T));                             \
     }
 EF_EACH_INT(SET)
-EF_EACH_FULL_FLOAT(SET) EF_EACH_HALF(SET) EF_EACH_COMPLEX(SET) SET(BOOL, bool)
+EF_EACH_FULL_FLOAT(SET)
+EF_EACH_HALF(SET)
+EF_EACH_COMPLEX(SET)
+SET(BOOL, bool)
 
 #define ROW_SET(SUF, T) [EF_COMBINE_SET][EF_##SUF] = set_##SUF,
 #define ROW_ALL(SUF, T)                                                             \
@@ -81,14 +100,13 @@ EF_EACH_FULL_FLOAT(SET) EF_EACH_HALF(SET) EF_EACH_COMPLEX(SET) SET(BOOL, bool)
     [EF_COMBINE_MUL][EF_##SUF] = mul_##SUF, [EF_COMBINE_DIV][EF_##SUF] = div_##SUF,
 #define ROW_ORDER(SUF, T) \
     [EF_COMBINE_MIN][EF_##SUF] = min_##SUF, [EF_COMBINE_MAX][EF_##SUF] = max_##SUF,
-    static ef_combine_fn *const table[EF_COMBINES][EF_DTYPES] = {
-        EF_EACH_INT(ROW_SET) EF_EACH_FULL_FLOAT(ROW_SET) EF_EACH_HALF(ROW_SET)
-            EF_EACH_COMPLEX(ROW_SET) EF_EACH_INT(ROW_ALL) EF_EACH_FULL_FLOAT(ROW_ALL)
-                EF_EACH_HALF(ROW_ALL) EF_EACH_COMPLEX(ROW_ALL) EF_EACH_INT(ROW_ORDER)
-                    EF_EACH_FULL_FLOAT(ROW_ORDER)
-                        EF_EACH_HALF(ROW_ORDER)[EF_COMBINE_SET][EF_BOOL] = set_BOOL,
-        [EF_COMBINE_ADD][EF_BOOL] = add_BOOL,
-        [EF_COMBINE_SUB][EF_BOOL] = sub_BOOL,
+static ef_combine_fn *const table[EF_COMBINES][EF_DTYPES] = {
+    EF_EACH_INT(ROW_SET) EF_EACH_FULL_FLOAT(ROW_SET) EF_EACH_HALF(ROW_SET) EF_EACH_COMPLEX(ROW_SET)
+        EF_EACH_INT(ROW_ALL) EF_EACH_FULL_FLOAT(ROW_ALL) EF_EACH_HALF(ROW_ALL)
+            EF_EACH_COMPLEX(ROW_ALL) EF_EACH_INT(ROW_ORDER) EF_EACH_FULL_FLOAT(ROW_ORDER)
+                EF_EACH_HALF(ROW_ORDER)[EF_COMBINE_SET][EF_BOOL] = set_BOOL,
+    [EF_COMBINE_ADD][EF_BOOL] = add_BOOL,
+    [EF_COMBINE_SUB][EF_BOOL] = sub_BOOL,
 };
 
 ef_combine_fn *ef_combine_pick(ef_combine op, ef_dtype t) {

@@ -22,9 +22,9 @@ ef_status *ef_list_resize(ef_list *l, int64_t n); /* new places are empty */
 /* Stores x at place k < n. Lent memory is copied, counted storage shared. */
 ef_status *ef_list_set(ef_list *l, int64_t k, const ef_tensor *x);
 
-/* What ZerosLike and AddN do with lists: the same places filled with zeros, empty ones left empty;
- * and the sum place by place, an empty place counting as zero. t and x are variants that hold
- * lists; *out is a new variant. */
+/* What ZerosLike and AddN do with lists. Zeros take the place of what is stored, empty places stay
+ * empty. Sums are taken place by place, an empty one counting as zero. t, x and y are variants that
+ * hold lists, *out is a new variant. */
 ef_status *ef_list_zeros_like(const ef_tensor *t, ef_tensor *out);
 ef_status *ef_list_add(const ef_tensor *x, const ef_tensor *y, ef_tensor *out);
 bool ef_is_list(const ef_tensor *t);

@@ -1,6 +1,6 @@
 #include "check.h"
 #include "ops/list.h"
-#include "state_call.h"
+#include "ops/state_call.h"
 
 static const ef_attr_value floats[] = {EF_SET_TYPE("element_dtype", EF_F32)};
 

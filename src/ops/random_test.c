@@ -1,6 +1,6 @@
 #include "check.h"
 #include "ops/random.h"
-#include "state_call.h"
+#include "ops/state_call.h"
 
 static ef_status *uniform(int64_t seed, int64_t seed2, ef_tensor *out) {
     const ef_attr_value set[] = {EF_SET_INT("seed", seed), EF_SET_INT("seed2", seed2),

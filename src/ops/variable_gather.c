@@ -169,7 +169,7 @@ static ef_status *nd_shape(ef_infer *i) {
     const ef_shape *x = &i->in[1].shape;
     EF_TRY(ef_need_rank(i, 0, 0));
     EF_TRY(ef_need_rank_at_least(i, 1, 1));
-    if (p.rank < 0 || x->rank < 0 || x->dim[x->rank - 1] < 0) return NULL;
+    if (p.rank < 0 || x->rank < 1 || x->dim[x->rank - 1] < 0) return NULL;
     return picked(i->op, &p, x, &i->out[0].shape);
 }
 

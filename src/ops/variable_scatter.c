@@ -152,7 +152,7 @@ static ef_status *check_positions(const ef_op *op, const ef_shape *var, const ef
     if (x->rank == 0)
         return ef_error(EF_INVALID, "%s: indices is a scalar; it must be at least 1 dimensional",
                         op->name);
-    if (var->rank < 0 || x->rank < 0 || updates->rank < 0 || x->dim[x->rank - 1] < 0) return NULL;
+    if (var->rank < 0 || x->rank < 1 || updates->rank < 0 || x->dim[x->rank - 1] < 0) return NULL;
     int64_t depth = x->dim[x->rank - 1];
     bool fits = depth <= var->rank && updates->rank == x->rank - 1 + var->rank - depth;
     for (int d = 0; fits && d < updates->rank; d++)

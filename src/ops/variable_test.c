@@ -1,6 +1,6 @@
 #include "check.h"
 #include "ops/optimizer.h"
-#include "state_call.h"
+#include "ops/state_call.h"
 #include <pthread.h>
 
 enum { N = 1000 };

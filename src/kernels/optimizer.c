@@ -237,10 +237,12 @@ static void halves(const rule_row *r, ef_dtype t, void *const *at, const void *g
     void *tile[1 + EF_RULE_SLOTS] = {wide[0], wide[1], wide[2], wide[3]};
     for (int64_t i = 0; i < n; i += TILE) {
         int64_t m = n - i < TILE ? n - i : TILE;
-        for (int s = 0; s <= r->slots; s++) widen(t, wide[s], (char *)at[s] + 2 * i, m);
+        for (int s = 0; s <= r->slots && at[s] != NULL; s++)
+            widen(t, wide[s], (const char *)at[s] + 2 * i, m);
         widen(t, g, (const char *)grad + 2 * i, m);
         r->f32(tile, g, m, k);
-        for (int s = 0; s <= r->slots; s++) narrow(t, (char *)at[s] + 2 * i, wide[s], m);
+        for (int s = 0; s <= r->slots && at[s] != NULL; s++)
+            narrow(t, (char *)at[s] + 2 * i, wide[s], m);
     }
 }
 

@@ -52,8 +52,7 @@ static void store_float(ef_dtype t, void *out, int64_t k, float v) {
         ((ef_bf16 *)out)[k] = ef_float_bf16(v);
 }
 
-/* ---- one block to one group of outputs
- * ----------------------------------------------------------- */
+/* ---- one block to one group of outputs ---- */
 
 typedef struct fill_job {
     ef_philox g;

@@ -52,8 +52,7 @@ typedef struct sample_job {
     void *out;
 } sample_job;
 
-/* ---- gamma: Marsaglia and Tsang
- * -------------------------------------------------------------------- */
+/* ---- gamma: Marsaglia and Tsang ---- */
 
 static double gamma_sample(double alpha, ef_philox g) {
     draws u = {.g = &g}, z = {.g = &g};
@@ -87,8 +86,7 @@ void ef_random_gamma(ef_philox g, ef_dtype t, const void *alpha, int64_t n, int6
     ef_parallel(n * samples, 16, 100, gamma_range, &j);
 }
 
-/* ---- Poisson: Knuth below a rate of 10, Hormann's transformed rejection above
- * ------------------------ */
+/* ---- Poisson: Knuth below a rate of 10, Hormann's transformed rejection above ---- */
 
 static double log_factorial(double k) { /* lgamma itself writes a global */
     int sign;
@@ -136,16 +134,17 @@ void ef_random_poisson(ef_philox g, ef_dtype rate_type, const void *rate, int64_
     ef_parallel(n * samples, 16, 150, poisson_range, &j);
 }
 
-/* ---- binomial: sums of geometric waits, or Hormann's BTRS
- * -------------------------------------------- */
+/* ---- binomial: sums of geometric waits, or Hormann's BTRS ---- */
 
 static double binomial_waits(double count, double prob, ef_philox g) {
     draws d = {.g = &g};
-    double sum = 0, n = 0;
-    for (;; n++) {
+    double sum = 0;
+    int64_t n = -1;
+    do {
         sum += ceil(log(uniform(&d)) / log1p(-prob));
-        if (!(sum <= count)) return n;
-    }
+        n++;
+    } while (sum <= count);
+    return (double)n;
 }
 
 /* What Stirling's formula for log k! leaves over. */
@@ -215,8 +214,7 @@ void ef_random_binomial(ef_philox g, ef_dtype param_type, const double *count, c
     ef_parallel(n * samples, 16, 200, binomial_range, &j);
 }
 
-/* ---- classes by their logits
- * --------------------------------------------------------------------------- */
+/* ---- classes by their logits ---- */
 
 /* The running sum of exp(logit - largest); classes that are not finite weigh nothing. */
 static double running_sum(ef_dtype t, const void *logits, int64_t at, int64_t n, double *sum) {

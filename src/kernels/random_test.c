@@ -101,7 +101,7 @@ EF_TEST(orders_and_classes_are_tensorflows) {
 /* Long enough for every thread, with a length that fills no whole block. */
 EF_TEST(threads_change_nothing) {
     enum { N = 100003 };
-    static float one[N], many[N];
+    static uint32_t one[N], many[N]; /* the floats, bit by bit */
     for (int kind = EF_RANDOM_UNIFORM; kind <= EF_RANDOM_TRUNCATED; kind++) {
         ef_pool_limit(1);
         ef_random_fill(start, kind, EF_F32, 0, 0, one, N);

@@ -16,8 +16,7 @@ static int64_t int_at(const ef_call *c, int k) {
     return ef_element_int((ef_dtype)c->in[k]->dtype, c->in[k]->data, 0);
 }
 
-/* ---- EmptyTensorList, TensorListReserve
- * ---------------------------------------------------------- */
+/* ---- EmptyTensorList, TensorListReserve ---- */
 
 static ef_status *make_shape(ef_infer *i) {
     EF_TRY(ef_need_rank_at_most(i, 0, 1));
@@ -84,8 +83,7 @@ const ef_op ef_op_TensorListReserve = {
                  "int32[]{-1} int32[]{0} element_dtype=string"},
 };
 
-/* ---- push and pop
- * -------------------------------------------------------------------------------- */
+/* ---- push and pop ---- */
 
 static ef_status *list_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 0, 0));
@@ -209,8 +207,7 @@ const ef_op ef_op_TensorListPopBack = {
                  "list(int32[]) int32[]{-1} element_dtype=int32"},
 };
 
-/* ---- length, shape
- * ------------------------------------------------------------------------------- */
+/* ---- length, shape ---- */
 
 static ef_status *length_run(const ef_call *c) {
     ef_list *l = NULL;
@@ -266,8 +263,7 @@ const ef_op ef_op_TensorListElementShape = {
                  "list(float[2,3] float[1,3]) shape_type=int64"},
 };
 
-/* ---- get and set
- * --------------------------------------------------------------------------------- */
+/* ---- get and set ---- */
 
 static ef_status *get_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 0, 0));
@@ -371,8 +367,7 @@ const ef_op ef_op_TensorListSetItem = {
                  "list(float[2]) int32[]{2} float[2] resize_if_index_out_of_bounds=true"},
 };
 
-/* ---- resize, join
- * -------------------------------------------------------------------------------- */
+/* ---- resize, join ---- */
 
 static ef_status *resize_run(const ef_call *c) {
     ef_list *l = NULL;

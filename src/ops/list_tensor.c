@@ -13,8 +13,7 @@
     }
 #define TENSOR_TYPES "element_dtype: type; shape_type: {int32, int64}"
 
-/* ---- stack, unstack
- * ------------------------------------------------------------------------------ */
+/* ---- stack, unstack ---- */
 
 typedef struct stack_attrs {
     ef_dtype element_dtype;
@@ -148,8 +147,7 @@ const ef_op ef_op_TensorListFromTensor = {
     .examples = {"float[3,2] int32[1]{2}", "int32[4] int32[]{-1}", "float[0,2] int64[1]{2}"},
 };
 
-/* ---- concat, split
- * ------------------------------------------------------------------------------- */
+/* ---- concat, split ---- */
 
 /* Lengths of the elements into output 1, their sum into *total; *tail is what follows the first
  * dim. given: leading dims of empty places, or NULL. */

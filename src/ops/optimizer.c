@@ -32,8 +32,7 @@ enum { REALS = EF_FLOATS, WIDE = EF_BIT(F32) | EF_BIT(F64), BOTH = EF_FLOATS | E
 #define ROWS "float[2,2] "
 #define AT "int32[2]{2,0} "
 
-/* ---- plain descent and momentum
- * ------------------------------------------------------------------ */
+/* ---- plain descent and momentum ---- */
 
 RUN(descent, EF_RULE_DESCENT)
 UPDATE(ResourceApplyGradientDescent, "`var -= alpha * delta`.",
@@ -69,8 +68,7 @@ UPDATE(ResourceSparseApplyKerasMomentum,
        SPARSE_MOMENTUM_IN, SPARSE_TYPES, NESTEROV, BOTH, keras_momentum_run,
        SPARSE_MOMENTUM_EXAMPLES)
 
-/* ---- Adam and its relatives
- * ---------------------------------------------------------------------- */
+/* ---- Adam and its relatives ---- */
 
 static ef_status *adam_run(const ef_call *c) {
     return ef_optimizer_run(c, FLAG(c, use_nesterov) ? EF_RULE_ADAM_NESTEROV : EF_RULE_ADAM);
@@ -96,8 +94,7 @@ UPDATE(ResourceApplyAdaMax,
        TYPES, LIST(EF_OPTIMIZER_LOCKING), REALS, adamax_run,
        V V P "float[]{0.9} float[]{0.01} float[]{0.9} float[]{0.99} float[]{0.001} " G)
 
-/* ---- RMSProp
- * ------------------------------------------------------------------------------------- */
+/* ---- RMSProp ---- */
 
 RUN(rmsprop, EF_RULE_RMSPROP)
 RUN(centered, EF_RULE_CENTERED_RMSPROP)
@@ -121,8 +118,7 @@ UPDATE(ResourceSparseApplyCenteredRMSProp,
        LIST(CENTERED_SLOTS, RMS_NUMBERS, "indices: Tindices"), SPARSE_TYPES,
        LIST(EF_OPTIMIZER_LOCKING), BOTH, centered_run, V P P V RMS_K ROWS AT)
 
-/* ---- Adagrad, Adadelta
- * --------------------------------------------------------------------------- */
+/* ---- Adagrad, Adadelta ---- */
 
 static ef_status *adagrad_run(const ef_call *c) {
     return ef_optimizer_run(c, FLAG(c, update_slots) ? EF_RULE_ADAGRAD : EF_RULE_ADAGRAD_FIXED);
@@ -167,8 +163,7 @@ UPDATE(ResourceSparseApplyAdadelta, "ResourceApplyAdadelta on the rows that `ind
        LIST(ADADELTA_IN, "indices: Tindices"), SPARSE_TYPES, LIST(EF_OPTIMIZER_LOCKING), BOTH,
        adadelta_run, V P P ADADELTA_K ROWS AT)
 
-/* ---- FTRL
- * ---------------------------------------------------------------------------------------- */
+/* ---- FTRL ---- */
 
 /* The first version has no l2_shrinkage: a zero takes its place. */
 static ef_status *ftrl(const ef_call *c, bool v2) {
@@ -212,8 +207,7 @@ UPDATE(ResourceSparseApplyFtrlV2, "ResourceApplyFtrlV2 on the rows that `indices
        LIST(FTRL_SLOTS, "grad: T", "indices: Tindices", FTRL_V2_K), SPARSE_TYPES, LINEAR, REALS,
        ftrl_v2_run, V P V ROWS AT FTRL_V2_NUMBERS)
 
-/* ---- proximal steps, sign rules
- * -------------------------------------------------------------------- */
+/* ---- proximal steps, sign rules ---- */
 
 RUN(proximal, EF_RULE_PROXIMAL_DESCENT)
 RUN(proximal_adagrad, EF_RULE_PROXIMAL_ADAGRAD)

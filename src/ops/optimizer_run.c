@@ -93,7 +93,7 @@ static ef_status *check_shapes(const ef_op *op, const roles *r, const ef_shape *
 
 ef_status *ef_optimizer_shape(ef_infer *i) {
     roles r = roles_of(i->op);
-    ef_shape shape[EF_MAX_ARGS];
+    ef_shape shape[EF_MAX_ARGS] = {{0}};
     ef_dtype t = i->in[r.grad].dtype;
     for (int k = 0; k < i->n_in; k++) shape[k] = i->in[k].shape;
     for (int j = 0; j < r.n_vars; j++) {
@@ -109,8 +109,7 @@ ef_status *ef_optimizer_shape(ef_infer *i) {
     return check_shapes(i->op, &r, shape);
 }
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running ---- */
 
 ef_status *ef_optimizer_numbers(const ef_call *c, double *k) {
     roles r = roles_of(c->op);
@@ -151,7 +150,7 @@ static ef_status *rows_of(const ef_call *c, const ef_tensor *t, int64_t limit, i
 
 /* The variables are locked. */
 static ef_status *sweep(const ef_call *c, const roles *r, const ef_locked *l, ef_sweep *s) {
-    ef_shape shape[EF_MAX_ARGS];
+    ef_shape shape[EF_MAX_ARGS] = {{0}};
     for (int k = 0; k < c->n_in; k++) shape[k] = ef_shape_from(c->in[k]);
     for (int j = 0; j < r->n_vars; j++) {
         shape[r->var[j]] = ef_shape_from(l->value[j]);

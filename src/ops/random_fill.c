@@ -56,8 +56,7 @@ static ef_status *fill(const ef_call *c, const layout *l, ef_philox g) {
     return NULL;
 }
 
-/* ---- seeds as attributes
- * ----------------------------------------------------------------------------- */
+/* ---- seeds as attributes ---- */
 
 static ef_status *stateful(const ef_call *c, const layout *l) {
     int64_t lo, hi;
@@ -110,8 +109,7 @@ const ef_op ef_op_RandomUniformInt = {
                  "int64[1]{5} int64[]{0} int64[]{1000000000000} seed=3"},
 };
 
-/* ---- seeds and keys as inputs
- * ------------------------------------------------------------------------- */
+/* ---- seeds and keys as inputs ---- */
 
 static ef_status *seeded(const ef_call *c, const layout *l) {
     ef_philox g;
@@ -196,8 +194,7 @@ STATELESS(StatelessRandomUniformIntV2, "Integers in [minval, maxval), decided by
           keyed_shape, keyed,
           "int32[2]{2,3} uint64[1]{1} uint64[2]{2,3} int32[]{1} int32[]{0} int32[]{6}")
 
-/* ---- a generator in a variable
- * ------------------------------------------------------------------------ */
+/* ---- a generator in a variable ---- */
 
 static ef_status *advancing(const ef_call *c, const layout *l) {
     int64_t lo, hi;

@@ -9,8 +9,7 @@
         { EF_CPU, EF_ANY, fn, NULL, NULL, NULL, NULL } \
     }
 
-/* ---- shuffling
- * ----------------------------------------------------------------------------------------- */
+/* ---- shuffling ---- */
 
 enum { FEW = 128 };
 static ef_status *shuffle(const ef_call *c, ef_philox g) {
@@ -78,8 +77,7 @@ const ef_op ef_op_StatelessShuffle = {
                  "string[3]{a,b,c} uint64[1]{1} uint64[2]{2,3} int32[]{1}"},
 };
 
-/* ---- keys and counters
- * --------------------------------------------------------------------------------- */
+/* ---- keys and counters ---- */
 
 static ef_status *key_shape(ef_infer *i) {
     EF_TRY(ef_random_need_seed(i, 0));
@@ -138,8 +136,7 @@ const ef_op ef_op_StatelessRandomGetAlg = {
     .examples = {""},
 };
 
-/* ---- generators in variables
- * --------------------------------------------------------------------------- */
+/* ---- generators in variables ---- */
 
 static ef_status *read_skip_shape(ef_infer *i) {
     for (int k = 0; k < 3; k++) EF_TRY(ef_need_rank(i, k, 0));

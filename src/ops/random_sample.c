@@ -17,8 +17,7 @@
 #define DTYPE(set, value) EF_ATTR(ef_random_attrs, dtype, set, value)
 #define REALS "{half, float, double, int32, int64}"
 
-/* ---- shapes
- * -------------------------------------------------------------------------------------------- */
+/* ---- shapes ---- */
 
 /* The shape given as input k followed by that of input p. */
 static ef_status *appended_shape(ef_infer *i, int k, int p) {
@@ -62,8 +61,7 @@ static ef_status *samples_of(const ef_call *c, int64_t params, int64_t *samples)
     return NULL;
 }
 
-/* ---- gamma
- * --------------------------------------------------------------------------------------------- */
+/* ---- gamma ---- */
 
 static ef_status *gamma_fill(const ef_call *c, int alpha, ef_philox g) {
     const ef_tensor *a = c->in[alpha];
@@ -139,8 +137,7 @@ const ef_op ef_op_StatelessRandomGammaV3 = {
     .examples = {"int32[2]{3,2} uint64[1]{1} uint64[2]{2,3} int32[]{1} float[2]:0.5..3"},
 };
 
-/* ---- Poisson
- * ------------------------------------------------------------------------------------------- */
+/* ---- Poisson ---- */
 
 static ef_status *poisson_fill(const ef_call *c, int rate, ef_philox g) {
     const ef_tensor *r = c->in[rate];
@@ -192,8 +189,7 @@ const ef_op ef_op_StatelessRandomPoisson = {
     .examples = {"int32[2]{3,2} int64[2]{1,2} float[2]:1..30 dtype=int32"},
 };
 
-/* ---- binomial
- * ------------------------------------------------------------------------------------------ */
+/* ---- binomial ---- */
 
 static ef_status *binomial_shape(ef_infer *i, int shape, int counts) {
     ef_shape both;
@@ -298,8 +294,7 @@ const ef_op ef_op_StatefulRandomBinomial = {
     .examples = {"var(int64[3]{1,2,3}) int64[]{1} int32[2]{3,2} float[2]{5,90} float[2]:0.2..0.8"},
 };
 
-/* ---- classes
- * ------------------------------------------------------------------------------------------- */
+/* ---- classes ---- */
 
 typedef struct class_attrs {
     int64_t seed, seed2; /* as in ef_random_attrs */

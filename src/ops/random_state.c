@@ -17,7 +17,7 @@ typedef struct position_key {
     const ef_op *op;
     const void *node; /* NULL: an eager call */
     int64_t seed, seed2;
-    uint8_t in[4], out;
+    uint64_t types; /* of the output and the first inputs, a byte each */
 } position_key;
 typedef struct position {
     ef_cache_entry entry;
@@ -34,7 +34,9 @@ static ef_philox entropy; /* for ops without seeds */
 static void drop(ef_cache_entry *e) { ef_free(e); }
 
 static bool same(const void *value, const void *key) {
-    return memcmp(&((const position *)value)->key, key, sizeof(position_key)) == 0;
+    const position_key *a = &((const position *)value)->key, *b = key;
+    return a->op == b->op && a->node == b->node && a->seed == b->seed && a->seed2 == b->seed2 &&
+           a->types == b->types;
 }
 
 void ef_random_reset(void) {
@@ -60,14 +62,16 @@ static ef_status *unseeded(uint64_t blocks, ef_philox *out) {
 static ef_status *find(const position_key *key, position **out) {
     if (!ready) ef_cache_init(&positions, POSITIONS, drop);
     ready = true;
-    uint64_t hash = ef_hash_bytes(7, key, sizeof *key);
+    uint64_t hash = ef_hash_mix((uint64_t)(uintptr_t)key->op, (uint64_t)(uintptr_t)key->node);
+    hash = ef_hash_mix(ef_hash_mix(hash, (uint64_t)key->seed), (uint64_t)key->seed2);
+    hash = ef_hash_mix(hash, key->types);
     position *p = (position *)ef_cache_find(&positions, hash, same, key);
     if (p == NULL) {
         p = ef_malloc(sizeof *p);
         if (p == NULL) return ef_no_memory(sizeof *p);
         *p = (position){.entry = {.hash = hash, .bytes = 1},
+                        .key = *key,
                         .g = ef_philox_seeded((uint64_t)key->seed, (uint64_t)key->seed2)};
-        memcpy(&p->key, key, sizeof *key);
         ef_status *s = ef_cache_put(&positions, &p->entry);
         if (s != NULL) {
             ef_free(p);
@@ -80,15 +84,10 @@ static ef_status *find(const position_key *key, position **out) {
 
 ef_status *ef_random_stateful(const ef_call *c, uint64_t blocks, ef_philox *out) {
     const ef_random_attrs *t = c->attrs;
-    position_key key;
+    position_key key = {.op = c->op, .node = c->state, .seed = t->seed, .seed2 = t->seed2};
     position *p = NULL;
-    memset(&key, 0, sizeof key); /* it is compared byte by byte */
-    key.op = c->op;
-    key.node = c->state;
-    key.seed = t->seed;
-    key.seed2 = t->seed2;
-    key.out = c->out[0]->dtype;
-    for (int k = 0; k < c->n_in && k < 4; k++) key.in[k] = c->in[k]->dtype;
+    key.types = c->out[0]->dtype;
+    for (int k = 0; k < c->n_in && k < 7; k++) key.types = key.types << 8 | c->in[k]->dtype;
     pthread_mutex_lock(&lock);
     ef_status *s = t->seed == 0 && t->seed2 == 0 ? unseeded(blocks, out) : find(&key, &p);
     if (s == NULL && p != NULL) {
@@ -106,8 +105,7 @@ ef_status *ef_random_prepare(const ef_call *c, void **state) {
 
 void ef_random_release(void *state) { (void)state; }
 
-/* ---- generators that come as inputs
- * ---------------------------------------------------------------- */
+/* ---- generators that come as inputs ---- */
 
 ef_status *ef_random_need_seed(const ef_infer *i, int k) {
     const ef_shape *s = &i->in[k].shape;

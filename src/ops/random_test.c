@@ -53,7 +53,7 @@ EF_TEST(positions_are_bounded) {
 EF_TEST(nodes_have_their_own_position) {
     const ef_op *op = &ef_op_RandomUniform;
     ef_random_attrs one = {.seed = 1, .seed2 = 2, .dtype = EF_F32}, two = one;
-    float x[3][4];
+    uint32_t x[3][4]; /* the floats, bit by bit */
     for (int k = 0; k < 3; k++) {
         const ef_random_attrs *at = k == 1 ? &two : &one;
         int32_t n = 4;

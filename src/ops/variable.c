@@ -8,8 +8,7 @@
 #include "ops/variable_scope.h"
 #include <string.h>
 
-/* ---- shared helpers ----------------------------------------------------------------------------
- */
+/* ---- shared helpers ---- */
 
 static const char *label(const ef_variable *v) {
     return v->name != NULL && v->name[0] != 0 ? v->name : "variable";
@@ -89,8 +88,7 @@ static ef_status *need_handle(const ef_infer *i, int k, ef_dtype dtype) {
     return NULL;
 }
 
-/* ---- VarHandleOp, DestroyResourceOp ------------------------------------------------------------
- */
+/* ---- VarHandleOp, DestroyResourceOp ---- */
 
 /* `what` is a fact, so that inference can point at it for as long as the attributes live. */
 typedef struct handle_attrs {
@@ -196,8 +194,7 @@ const ef_op ef_op_DisableCopyOnRead = {
     .examples = {"var(float[2])"},
 };
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 typedef struct dtype_attrs {
     ef_dtype dtype;
@@ -305,8 +302,7 @@ const ef_op ef_op_VarIsInitializedOp = {
     .examples = {"var(float[2,3])"},
 };
 
-/* ---- assigning ---------------------------------------------------------------------------------
- */
+/* ---- assigning ---- */
 
 static ef_status *assign_shape(ef_infer *i) {
     ef_shape both, var = ef_infer_variable_shape(i, 0);

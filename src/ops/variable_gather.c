@@ -19,8 +19,7 @@ static ef_value *variable_shape(ef_grad *g, ef_dtype t) {
     return ef_emit_set(g->b, "VariableShape", set, 1, 1, g->in[0]);
 }
 
-/* ---- ResourceGather
- * ------------------------------------------------------------------------------ */
+/* ---- ResourceGather ---- */
 
 typedef struct gather_attrs {
     int64_t batch_dims;
@@ -141,8 +140,7 @@ const ef_op ef_op_ResourceGather = {
                  "var(int32[4,3]) int32[]{2} dtype=int32", "var(float[4,3]) int32[0] dtype=float"},
 };
 
-/* ---- ResourceGatherNd
- * ---------------------------------------------------------------------------- */
+/* ---- ResourceGatherNd ---- */
 
 typedef struct dtype_attrs {
     ef_dtype dtype;

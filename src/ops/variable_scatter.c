@@ -42,8 +42,7 @@ static ef_status *check_values(const ef_call *c, ef_combine op, const ef_tensor 
     return NULL;
 }
 
-/* ---- rows
- * ---------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 
 static ef_status *need_dtype(const ef_infer *i, ef_dtype t) {
     const ef_fact *f = ef_infer_variable(i, 0);
@@ -138,8 +137,7 @@ SCATTER(ResourceScatterMin, "Takes the smaller of `updates` and", "numbertype", 
 SCATTER(ResourceScatterMax, "Takes the larger of `updates` and", "numbertype", EF_ANY,
         EF_COMBINE_MAX, ROWS_EXAMPLES)
 
-/* ---- positions
- * ----------------------------------------------------------------------------------- */
+/* ---- positions ---- */
 
 typedef struct nd_attrs {
     bool use_locking;
@@ -229,8 +227,7 @@ SCATTER_ND(ResourceScatterNdSub, "Subtracts `updates` from", EF_COMBINE_SUB, ND_
 SCATTER_ND(ResourceScatterNdMin, "Takes the smaller of `updates` and", EF_COMBINE_MIN, ND_EXAMPLES)
 SCATTER_ND(ResourceScatterNdMax, "Takes the larger of `updates` and", EF_COMBINE_MAX, ND_EXAMPLES)
 
-/* ---- strided slices
- * ------------------------------------------------------------------------------ */
+/* ---- strided slices ---- */
 
 static ef_status *strided_shape(ef_infer *i) {
     EF_TRY(need_dtype(i, i->in[4].dtype));
@@ -263,7 +260,7 @@ static ef_status *update_strided(const ef_call *c, ef_combine op, ef_tensor *var
     ef_tensor whole = {0}; /* the value stretched to the slice's shape */
     EF_TRY(ef_tensor_alloc(&whole, t, &s.out));
     ef_block stretch = {.rank = 0};
-    int64_t from[EF_MAX_RANK], to[EF_MAX_RANK];
+    int64_t from[EF_MAX_RANK] = {0}, to[EF_MAX_RANK] = {0};
     ef_steps(x, from);
     ef_steps(&whole, to);
     for (int d = 0; d < s.out.rank; d++) {

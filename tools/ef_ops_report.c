@@ -1,10 +1,11 @@
 /* Says which ops lack a column of their record. One line per op that lacks something, then one line
  * that counts them; tools/health.py shows both. A column is asked for only where it means
  * something: no gradient where the gradient is None by definition, no kernel where another room
- * runs the op. */
-#include "ops/op.h"
+ * runs the op.   ef_ops_report --table   prints all columns of all ops instead. */
+#include "ops/example.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { DOC, SHAPE, KERNEL, GRADIENT, COLUMNS };
 static const char *const column[COLUMNS] = {"doc", "shape function", "kernel", "gradient"};
@@ -19,7 +20,31 @@ static bool lacks(const ef_op *op, int k) {
     }
 }
 
-int main(void) {
+static void table(void) {
+    printf("%-44s doc shape kernels gradient tile cl examples\n", "op");
+    for (int i = 0; i < EF_OP_COUNT; i++) {
+        const ef_op *op = ef_op_table[i];
+        int kernels = 0;
+        while (kernels < EF_MAX_KERNELS && op->kernel[kernels].run) kernels++;
+        const char *run = op->traits & EF_VIEW_0    ? "view"
+                          : op->traits & EF_CONTROL ? "plan"
+                                                    : "none";
+        char count[8];
+        snprintf(count, sizeof count, "%d", kernels);
+        printf("%-44s %-3s %-5s %-7s %-8s %-4s %-2s %d\n", op->name, lacks(op, DOC) ? "-" : "yes",
+               op->shape ? "yes" : "-", kernels ? count : run,
+               op->traits & EF_NO_GRAD               ? "none"
+               : op->traits & EF_CONTROL || op->grad ? "yes"
+                                                     : "-",
+               op->tile || op->pick_tile ? "yes" : "-", op->cl ? "y" : "-", ef_example_count(op));
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "--table") == 0) {
+        table();
+        return 0;
+    }
     int ops = 0, count[COLUMNS] = {0};
     for (int i = 0; i < EF_OP_COUNT; i++) {
         bool named = false;

@@ -140,6 +140,18 @@ int ef_example_count(const ef_op *op) {
     return n;
 }
 
+int ef_example_row(const ef_op *op, int k) {
+    char room[400];
+    choice c = {.op = op};
+    int row = 0;
+    for (; (c.text = text_of(op, row, room, sizeof room)); row++) {
+        int ways = find_vars(&c);
+        if (k < ways) break;
+        k -= ways;
+    }
+    return row;
+}
+
 /* room: for made-up text. */
 static bool choose(const ef_op *op, int k, choice *c, char *room, size_t cap) {
     *c = (choice){.op = op};

@@ -26,6 +26,7 @@ typedef struct ef_example {
 } ef_example;
 /* How many examples the op has (made-up ones included), dtype choices counted apart. */
 int ef_example_count(const ef_op *op);
+int ef_example_row(const ef_op *op, int k); /* which of the record's texts it comes from */
 ef_status *ef_example_make(const ef_op *op, int k, uint64_t seed, ef_example *out);
 /* The same with float32 widened to float64 and complex64 to complex128 wherever the op's notation
  * has a choice: what finite differences need. */

@@ -1,7 +1,7 @@
 /* Each pass by itself, and all of them on small programs. */
+#include "case.h"
 #include "check.h"
 #include "passes/passes.h"
-#include "support/case.h"
 
 static ef_graph *g; /* being built */
 static ef_status *failed;

@@ -1,7 +1,7 @@
 /* Every rule at its word: its own examples, run with and without it. Nothing here names a rule. */
+#include "case.h"
 #include "check.h"
 #include "passes/passes.h"
-#include "support/case.h"
 
 static const char *wanted;
 static int fired, firings;

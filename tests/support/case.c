@@ -1,4 +1,4 @@
-#include "support/case.h"
+#include "case.h"
 #include "base/alloc.h"
 #include "ops/signature.h"
 #include "passes/passes.h"

@@ -1,6 +1,6 @@
 /* Tests of the optimiser: rules taken at their word, graphs run as they are and optimised. */
-#ifndef EF_TESTS_SUPPORT_CASE_H
-#define EF_TESTS_SUPPORT_CASE_H
+#ifndef EF_TESTS_CASE_H
+#define EF_TESTS_CASE_H
 #include "passes/rule.h"
 
 enum { EF_CASE_MAX_IN = 16, EF_CASE_MAX_OUT = 16 };

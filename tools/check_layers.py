@@ -52,7 +52,7 @@ def complaint(path, quoted, name, allowed, root):
             return f"src/{here} is not in docs/style.md's list of rooms"
         if name in PUBLIC or (len(target) == 1 and (not quoted or (path.parent / name).exists())):
             return None
-        if name == "check.h" and source.is_test(path):
+        if source.is_test(path) and len(target) == 1 and (root / "tests" / name).exists():
             return None
         if (root / "src" / target[0]).is_dir() and target[0] in allowed:
             if target[0] != here and target[0] not in allowed[here]:

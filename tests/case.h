@@ -25,4 +25,7 @@ ef_status *ef_case_run(ef_graph *g, ef_tensor *in, int n_in, ef_tensor *out);
 bool ef_case_same(const ef_tensor *a, const ef_tensor *b, double tolerance, double *worst);
 void ef_case_fill(ef_tensor *t, uint64_t *state); /* random values of a plain dtype */
 uint64_t ef_case_draw(uint64_t *state);
+/* A random function over many ops, with loops, branches, calls and a variable now and then, and
+ * inputs for it. *tolerance: what its values may differ by when sums are made in another order. */
+ef_status *ef_case_random(uint64_t seed, ef_case *out, double *tolerance);
 #endif

@@ -71,17 +71,22 @@ ef_status *ef_optimise_inner(ef_passing *p, ef_graph *g, ef_graph **out) {
             *out = p->done[k].to;
             return NULL;
         }
-    EF_TRY(EF_GROW(&p->done, &p->cap, p->n + 1));
+    ef_status *s = NULL;
+    ef_graph *best = NULL;
     if (p->depth >= DEPTH) {
-        *out = ef_graph_ref(g);
+        best = ef_graph_ref(g);
     } else {
         p->depth++;
-        ef_status *s = optimise(p, g, out);
+        s = optimise(p, g, &best);
         p->depth--;
-        if (s != NULL) return s;
+    }
+    if (s == NULL) s = EF_GROW(&p->done, &p->cap, p->n + 1);
+    if (s != NULL) {
+        ef_graph_unref(best);
+        return s;
     }
     p->done[p->n].from = ef_graph_ref(g);
-    p->done[p->n++].to = *out;
+    *out = p->done[p->n++].to = best;
     return NULL;
 }
 

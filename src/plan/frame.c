@@ -170,6 +170,8 @@ ef_status *ef_frame_take(ef_frame *f, int k, ef_tensor *out) {
     if (f->plan->slot[at].owned && last) {
         ef_tensor_move(out, t);
         slot_template(t, &f->plan->slot[at]);
+        if (out->data == (void *)out->small) /* views that are still to be taken read it here */
+            memcpy(t->small, out->small, sizeof t->small);
         return NULL;
     }
     return ef_tensor_keep(out, t);

@@ -1,5 +1,6 @@
 /* Functions held by nodes - loop bodies and conditions, branches, calls that stay - are optimised
- * by themselves, each once, and the node is written anew with the results. */
+ * by themselves, each once, and the node is written anew with the results. Where no function has an
+ * effect or looks outside, the node becomes its stateless sibling, which may be merged or go. */
 #include "base/alloc.h"
 #include "graph/control.h"
 #include "passes/passes.h"
@@ -40,15 +41,50 @@ done:
     return s;
 }
 
+static const struct {
+    const ef_op *stateful, *pure;
+} sibling[] = {{&ef_op_While, &ef_op_StatelessWhile},
+               {&ef_op_If, &ef_op_StatelessIf},
+               {&ef_op_Case, &ef_op_StatelessCase},
+               {&ef_op_StatefulPartitionedCall, &ef_op_PartitionedCall}};
+
+static bool is_pure(const ef_graph *g) {
+    for (size_t k = 0; k < g->n_nodes; k++)
+        if ((g->node[k]->op->traits & (EF_STATEFUL | EF_EFFECT)) &&
+            !(g->node[k]->op->traits & EF_NO_KERNEL))
+            return false;
+    return true;
+}
+
+/* Functions inside have been through here before, so one look is enough. */
+static const ef_op *pure_sibling(const ef_node *n) {
+    ef_control c;
+    ef_control_of(n->op, n->fields, &c);
+    for (int k = 0; k < c.n_funcs; k++)
+        if (c.func[k] == NULL || !is_pure(c.func[k])) return n->op;
+    for (size_t k = 0; k < sizeof sibling / sizeof *sibling; k++)
+        if (sibling[k].stateful == n->op) return sibling[k].pure;
+    return n->op;
+}
+
 static ef_status *visit(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out, bool *done) {
     if (!(n->op->traits & EF_CONTROL)) return NULL;
     const ef_attrs *attrs = NULL;
     EF_TRY(rewritten(w->user, n, &attrs));
-    if (attrs == NULL) return NULL;
-    ef_node with = *n; /* the same node but for its attributes */
-    with.attrs = attrs;
-    with.fields = ef_attrs_fields(attrs);
-    ef_status *s = ef_walk_copy(w, &with, in, out);
+    ef_node with = *n; /* the same node but for its op and attributes */
+    ef_status *s = NULL;
+    if (attrs != NULL) {
+        with.attrs = attrs;
+        with.fields = ef_attrs_fields(attrs);
+    }
+    with.op = pure_sibling(&with);
+    if (with.op != n->op) {
+        const ef_attrs *other = NULL;
+        s = ef_attrs_like(with.op, n->op, with.fields, NULL, 0, &other);
+        ef_attrs_unref(attrs);
+        with.attrs = attrs = other;
+    }
+    if (s == NULL) s = ef_walk_copy(w, &with, in, out);
     ef_attrs_unref(attrs);
     *done = s == NULL;
     return s;

@@ -240,7 +240,7 @@ static ef_graph *loop_graph(void) {
 static const ef_graph *body_of(const ef_graph *x) {
     for (size_t k = 0; k < x->n_nodes; k++) {
         ef_attr_value v;
-        if (strcmp(x->node[k]->op->name, "While") != 0) continue;
+        if (strstr(x->node[k]->op->name, "While") == NULL) continue;
         ef_status *s = ef_attrs_get(x->node[k]->op, x->node[k]->fields, "body", &v);
         ef_status_free(s);
         return s == NULL ? v.as.func : NULL;

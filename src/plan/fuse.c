@@ -105,6 +105,7 @@ typedef struct builder {
     int32_t *operand_of;                 /* by value: operand, or -1 (notes shared by all groups) */
     int32_t *last_read;                  /* by value: last instruction that reads it */
     int32_t reg_free[EF_TILES_MAX_REGS]; /* instruction after which it is free */
+    uint8_t reg_size[EF_TILES_MAX_REGS]; /* bytes of an element in it */
 } builder;
 
 static int by_number(const void *a, const void *b) {
@@ -150,10 +151,14 @@ static bool find_outputs(builder *b, const group *g, const int32_t *reads_outsid
     return true;
 }
 
-static int take_register(builder *b, int32_t from, int32_t until) {
+/* One that is free, or read for the last time by this instruction: element i is read before it is
+ * written, but only if elements of both are equally wide. */
+static int take_register(builder *b, int32_t from, int32_t until, size_t size) {
     for (int r = 0; r < EF_TILES_MAX_REGS; r++) {
-        if (b->reg_free[r] > from) continue;
+        bool unused = b->reg_size[r] == 0 || b->reg_free[r] < from;
+        if (!unused && (b->reg_free[r] > from || b->reg_size[r] != size)) continue;
         b->reg_free[r] = until;
+        b->reg_size[r] = (uint8_t)size;
         if (r >= b->t->n_regs) b->t->n_regs = r + 1;
         return r;
     }
@@ -174,8 +179,8 @@ static bool emit(builder *b, const group *g) {
             if (operand < b->t->n_inputs && b->t->arg[operand].as_scalar)
                 x->scalars |= (uint8_t)(1u << k);
         }
-        if (b->operand_of[v] < 0) { /* a register may be read and written by one instruction */
-            int r = take_register(b, m, b->last_read[v]);
+        if (b->operand_of[v] < 0) {
+            int r = take_register(b, m, b->last_read[v], ef_dtype_size(p->value[v].fact.dtype));
             if (r < 0) return false;
             b->operand_of[v] = first_reg + r;
         }

@@ -48,6 +48,7 @@ static bool may_take(const ef_planner *p, const ef_plan_step *t, int32_t step, i
     if (from->bytes != to->bytes || whole->bytes != to->bytes) return false;
     for (int j = 0; j < t->n_in; j++) {
         if (j == i || root_of(p, value_of[t->in[j]]) != root) continue;
+        if (t->run == ef_run_tiles) return false; /* a later instruction may read the same bytes */
         if (p->plan->slot[t->in[j]].bytes != from->bytes ||
             !ef_shape_equal(&p->plan->slot[t->in[j]].shape, &from->shape))
             return false;

@@ -216,19 +216,35 @@ static bool near(double a, double b, double tolerance, double *worst) {
     return d <= tolerance;
 }
 
-bool ef_case_same(const ef_tensor *a, const ef_tensor *b, double tolerance, double *worst) {
+static bool alike(const ef_tensor *a, const ef_tensor *b) {
     ef_shape sa = ef_shape_from(a), sb = ef_shape_from(b);
-    *worst = INFINITY;
-    if (a->dtype != b->dtype || !ef_shape_equal(&sa, &sb)) return false;
-    *worst = 0;
+    return a->dtype == b->dtype && ef_shape_equal(&sa, &sb);
+}
+
+static bool same_element(const ef_tensor *a, const ef_tensor *b, int64_t i, double tolerance,
+                         double *worst) {
     ef_dtype t = (ef_dtype)a->dtype;
-    if (!ef_dtype_in(t, EF_PLAIN)) return true;
+    double x = ef_element_double(t, a->data, i), y = ef_element_double(t, b->data, i);
+    if (tolerance == 0 && x == 0 && y == 0 && signbit(x) != signbit(y)) return false;
+    return near(x, y, tolerance, worst);
+}
+
+/* -1: the shapes already. */
+static int64_t first_difference(const ef_tensor *a, const ef_tensor *b, double tolerance) {
+    double worst = 0;
+    for (int64_t i = 0, n = alike(a, b) ? ef_count(a) : 0; i < n; i++)
+        if (!same_element(a, b, i, tolerance, &worst)) return i;
+    return -1;
+}
+
+bool ef_case_same(const ef_tensor *a, const ef_tensor *b, double tolerance, double *worst) {
+    *worst = INFINITY;
+    if (!alike(a, b)) return false;
+    *worst = 0;
+    if (!ef_dtype_in((ef_dtype)a->dtype, EF_PLAIN)) return true;
     bool same = true;
-    for (int64_t i = 0, n = ef_count(a); i < n; i++) {
-        double x = ef_element_double(t, a->data, i), y = ef_element_double(t, b->data, i);
-        if (tolerance == 0 && x == 0 && y == 0 && signbit(x) != signbit(y)) same = false;
-        if (!near(x, y, tolerance, worst)) same = false;
-    }
+    for (int64_t i = 0, n = ef_count(a); i < n; i++)
+        same = same_element(a, b, i, tolerance, worst) && same;
     return same;
 }
 
@@ -244,10 +260,12 @@ static ef_status *differ(const ef_graph *g, const ef_graph *best, const char *wh
 }
 
 /* What a function does not need of its arguments is no longer computed once it is opened, nor what
- * only its shape was wanted of, so an error in there may go. */
+ * only its shape was wanted of, nor a choice between equals: an error in there may go. */
 static bool may_need_less(const ef_graph *g) {
     for (size_t k = 0; k < g->n_nodes; k++)
-        if (g->node[k]->op->traits & (EF_CONTROL | EF_READS_SHAPES)) return true;
+        if (g->node[k]->op->traits & (EF_CONTROL | EF_READS_SHAPES) ||
+            g->node[k]->op == &ef_op_IdentityN || g->node[k]->op == &ef_op_SelectV2)
+            return true;
     return false;
 }
 
@@ -288,7 +306,11 @@ ef_status *ef_case_compare(const ef_case *c, const char *off, double tolerance) 
         for (size_t k = 0; s == NULL && plain == NULL && k < n; k++) {
             double worst;
             if (ef_case_same(&a[k], &b[k], tolerance, &worst)) continue;
-            snprintf(text, sizeof text, "output %zu differs by %g", k, worst);
+            int64_t i = first_difference(&a[k], &b[k], tolerance);
+            snprintf(text, sizeof text, "output %zu differs by %g; element %lld is %.9g and %.9g",
+                     k, worst, (long long)i,
+                     i < 0 ? 0 : ef_element_double((ef_dtype)a[k].dtype, a[k].data, i),
+                     i < 0 ? 0 : ef_element_double((ef_dtype)b[k].dtype, b[k].data, i));
             s = differ(plain_graph, best, text);
         }
         ef_status_free(plain);

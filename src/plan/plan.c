@@ -42,14 +42,11 @@ static ef_status *infer_all(ef_planner *p, const ef_fact *inputs) {
     }
     ef_fact *in = ef_notes_memory(p, most * sizeof *in, &s);
     if (s != NULL) return s;
+    for (size_t k = 0; k < p->g->n_inputs; k++) p->value[p->base[p->g->input[k]]].fact = inputs[k];
     for (size_t k = 0; k < p->g->n_nodes; k++) {
         const ef_node *n = p->g->node[k];
         ef_pvalue *v = &p->value[p->base[k]];
-        if (n->op->traits & EF_NO_KERNEL) {
-            int i = input_number(p->g, (int32_t)k);
-            if (i >= 0) v->fact = inputs[i];
-            continue;
-        }
+        if (n->op->traits & EF_NO_KERNEL) continue;
         EF_TRY(node_facts(p, n, in, in + n->n_in));
         for (int o = 0; o < n->n_out; o++) {
             v[o].fact = in[n->n_in + o];

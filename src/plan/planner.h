@@ -33,7 +33,8 @@ typedef struct ef_planner {
     ef_tiles **tiles;       /* program of group j */
     int32_t **tile_values;  /* its arguments */
     int32_t n_groups;
-    int32_t cap_slots, cap_steps;
+    ef_tensor *shadow, **shadow_ptr; /* for asking kernels, see steps.c */
+    size_t shadow_room;
 } ef_planner;
 
 static inline int32_t ef_value_at(const ef_planner *p, ef_edge e) {

@@ -135,16 +135,21 @@ typedef struct shadow {
 } shadow;
 
 static ef_status *make_shadow(ef_planner *p, const ef_plan_step *t, shadow *sh) {
-    ef_status *s = NULL;
     size_t n = (size_t)(t->n_in + t->n_out);
-    sh->tensor = ef_notes_memory(p, n * sizeof *sh->tensor, &s);
-    sh->ptr = ef_notes_memory(p, n * sizeof *sh->ptr, &s);
-    if (s != NULL) return s;
+    if (n > p->shadow_room) { /* one set of tensors serves all steps */
+        ef_status *s = NULL;
+        p->shadow_room = 2 * n;
+        p->shadow = ef_notes_memory(p, p->shadow_room * sizeof *p->shadow, &s);
+        p->shadow_ptr = ef_notes_memory(p, p->shadow_room * sizeof *p->shadow_ptr, &s);
+        if (s != NULL) return s;
+    }
+    sh->tensor = p->shadow;
+    sh->ptr = p->shadow_ptr;
     for (size_t k = 0; k < n; k++) {
         const ef_slot *slot =
             &p->plan->slot[k < (size_t)t->n_in ? t->in[k] : t->out[k - (size_t)t->n_in]];
         ef_tensor_shape_set(&sh->tensor[k], slot->dtype, &slot->shape);
-        if (slot->kind == EF_SLOT_CONST) sh->tensor[k].data = slot->value->data;
+        sh->tensor[k].data = slot->kind == EF_SLOT_CONST ? slot->value->data : NULL;
         sh->ptr[k] = &sh->tensor[k];
     }
     sh->call = (ef_call){.op = t->op,
@@ -346,8 +351,11 @@ static void find_outputs(ef_planner *p) {
 ef_status *ef_plan_steps(ef_planner *p) {
     ef_status *s = NULL;
     ef_plan *plan = p->plan;
-    plan->slot = ef_plan_memory(p, ((size_t)p->n_values + 1) * sizeof *plan->slot, &s);
-    plan->step = ef_plan_memory(p, (p->g->n_nodes + 1) * sizeof *plan->step, &s);
+    /* Slots and steps are filled in as they are made: no need to clear them first. */
+    plan->slot = ef_arena_alloc(&plan->memory, ((size_t)p->n_values + 1) * sizeof *plan->slot);
+    plan->step = ef_arena_alloc(&plan->memory, (p->g->n_nodes + 1) * sizeof *plan->step);
+    if (plan->slot == NULL || plan->step == NULL)
+        return ef_no_memory((size_t)p->n_values * sizeof *plan->slot);
     plan->input = ef_plan_memory(p, ((size_t)plan->n_inputs + 1) * sizeof *plan->input, &s);
     plan->out = ef_plan_memory(p, ((size_t)plan->n_outputs + 1) * sizeof *plan->out, &s);
     if (s != NULL) return s;

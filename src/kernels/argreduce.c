@@ -1,10 +1,10 @@
-/* Rows: the extreme value first, which vectorises, then its place. Columns: best value and place so
- * far for a stretch of columns, row by row. */
+/* Rows: the extreme value of each stretch, which vectorises, then its place in the best one.
+ * Columns: best value and place so far for a stretch of columns, row by row. */
 #include "kernels/argreduce.h"
 #include "base/pool.h"
 #include <math.h>
 
-enum { ABREAST = 256 };
+enum { ABREAST = 256, STRETCH = 256 };
 
 #define MORE(x, y) ((x) > (y))
 #define LESS(x, y) ((x) < (y))
@@ -12,14 +12,34 @@ enum { ABREAST = 256 };
 
 /* V: type compared; VALUE converts an element; WORST loses against every other value. */
 #define FIND(name, T, V, VALUE, BETTER, WORST, OMP)                                         \
-    static int64_t row_##name(const T *p, int64_t n) {                                      \
-        V best = (WORST);                                                                   \
-        _Pragma(OMP) for (int64_t i = 0; i < n; i++) {                                      \
+    static V extreme_##name(const T *p, int64_t n) {                                        \
+        V best = (WORST), b1 = best, b2 = best, b3 = best;                                  \
+        int64_t q = n / 32 * 8;                                                             \
+        _Pragma(OMP) for (int64_t i = 0; i < q; i++) {                                      \
+            V x = VALUE(p[i]), x1 = VALUE(p[q + i]);                                        \
+            V x2 = VALUE(p[2 * q + i]), x3 = VALUE(p[3 * q + i]);                           \
+            best = BETTER(x, best) ? x : best;                                              \
+            b1 = BETTER(x1, b1) ? x1 : b1;                                                  \
+            b2 = BETTER(x2, b2) ? x2 : b2;                                                  \
+            b3 = BETTER(x3, b3) ? x3 : b3;                                                  \
+        }                                                                                   \
+        best = BETTER(b1, best) ? b1 : best;                                                \
+        b2 = BETTER(b3, b2) ? b3 : b2;                                                      \
+        best = BETTER(b2, best) ? b2 : best;                                                \
+        for (int64_t i = 4 * q; i < n; i++) {                                               \
             V x = VALUE(p[i]);                                                              \
             best = BETTER(x, best) ? x : best;                                              \
         }                                                                                   \
-        if (!BETTER(best, (V)(WORST))) return 0;                                            \
-        int64_t k = 0;                                                                      \
+        return best;                                                                        \
+    }                                                                                       \
+    static int64_t row_##name(const T *p, int64_t n) {                                      \
+        V best = (WORST);                                                                   \
+        int64_t k = -1;                                                                     \
+        for (int64_t at = 0; at < n; at += STRETCH) {                                       \
+            V x = extreme_##name(p + at, n - at < STRETCH ? n - at : STRETCH);              \
+            if (BETTER(x, best)) best = x, k = at;                                          \
+        }                                                                                   \
+        if (k < 0) return 0;                                                                \
         while (VALUE(p[k]) != best) k++;                                                    \
         return k;                                                                           \
     }                                                                                       \
@@ -41,9 +61,9 @@ enum { ABREAST = 256 };
         else                                                                                \
             cols_##name(p, a->n, a->inner, w, at);                                          \
     }
-#define BOTH(SUF, T, V, VALUE, LOWEST, HIGHEST)                                  \
-    FIND(max_##SUF, T, V, VALUE, MORE, LOWEST, "omp simd reduction(max : best)") \
-    FIND(min_##SUF, T, V, VALUE, LESS, HIGHEST, "omp simd reduction(min : best)")
+#define BOTH(SUF, T, V, VALUE, LOWEST, HIGHEST)                                              \
+    FIND(max_##SUF, T, V, VALUE, MORE, LOWEST, "omp simd reduction(max : best, b1, b2, b3)") \
+    FIND(min_##SUF, T, V, VALUE, LESS, HIGHEST, "omp simd reduction(min : best, b1, b2, b3)")
 BOTH(F32, float, float, SAME, -INFINITY, INFINITY)
 BOTH(F64, double, double, SAME, -(double)INFINITY, (double)INFINITY)
 BOTH(F16, ef_f16, float, ef_f16_float, -INFINITY, INFINITY)

@@ -161,8 +161,37 @@ static void fill_empty(const walk *w) {
         w->how->end(w->out + (size_t)i * w->size, acc, 1, 0);
 }
 
+/* Little work whose reduced axes are all first or all last: no walk to lay out. */
+static bool small(const ef_reducer *how, int rank, const int64_t *dim, uint32_t axes,
+                  const void *in, void *out) {
+    int64_t kept = 1, reduced = 1;
+    bool seen_kept = false, seen_reduced = false, first = true, last = true;
+    for (int d = 0; d < rank; d++) {
+        if ((axes >> d) & 1u) {
+            reduced *= dim[d];
+            seen_reduced = true;
+            first &= !seen_kept;
+        } else {
+            kept *= dim[d];
+            seen_kept = true;
+            last &= !seen_reduced;
+        }
+        if (kept * reduced > 4096 || kept * reduced == 0) return false;
+    }
+    if (kept > 128 || (!first && !last)) return false;
+    char acc[128 * EF_REDUCE_ACC];
+    how->begin(acc, kept);
+    if (last)
+        how->rows(acc, in, kept, reduced, reduced);
+    else
+        how->cols(acc, in, reduced, kept, kept);
+    how->end(out, acc, kept, reduced);
+    return true;
+}
+
 void ef_reduce(ef_reduce_kind kind, ef_dtype t, int rank, const int64_t *dim, uint32_t axes,
                const void *in, void *out) {
+    if (small(ef_reducer_find(kind, t), rank, dim, axes, in, out)) return;
     walk w = {.how = ef_reducer_find(kind, t), .size = ef_dtype_size(t), .in = in, .out = out};
     collapse(&w, rank, dim, axes);
     if (w.count == 0) {

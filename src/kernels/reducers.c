@@ -28,7 +28,7 @@ enum { STRETCH = 1024, BLOCK = 64 };
             for (int64_t i = 0; i < n; i++) s0 += term_##name(p[i]);                               \
             return (A)s0;                                                                          \
         }                                                                                          \
-        int64_t q = n / 4;                                                                         \
+        int64_t q = n / 32 * 8;                                                                    \
         PRAGMA(omp simd reduction(+ : s0, s1, s2, s3))                                             \
         for (int64_t i = 0; i < q; i++) {                                                          \
             s0 += term_##name(p[i]);                                                               \
@@ -36,8 +36,10 @@ enum { STRETCH = 1024, BLOCK = 64 };
             s2 += term_##name(p[2 * q + i]);                                                       \
             s3 += term_##name(p[3 * q + i]);                                                       \
         }                                                                                          \
-        for (int64_t i = 4 * q; i < n; i++) s0 += term_##name(p[i]);                               \
-        return (A)((s0 + s1) + (s2 + s3));                                                         \
+        L rest = 0;                                                                                \
+        PRAGMA(omp simd reduction(+ : rest))                                                       \
+        for (int64_t i = 4 * q; i < n; i++) rest += term_##name(p[i]);                             \
+        return (A)((s0 + s1) + (s2 + s3) + rest);                                                  \
     }                                                                                              \
     static void rows_##name(void *acc_, const void *in, int64_t rows, int64_t stride, int64_t n) { \
         A *acc = acc_;                                                                             \
@@ -81,15 +83,12 @@ enum { STRETCH = 1024, BLOCK = 64 };
         for (int64_t i = 0; i < n; i++) acc[i] += other[i];                                        \
     }
 
-/* Kinds whose accumulator is an element x of lane type L: OP folds x into m. NAN_OF says whether x
- * must win whatever comes later. */
+/* Kinds whose accumulator is an element x of lane type L: OP folds x into m. Joining the lanes of a
+ * vector may lose what only OP knows to keep: elements for which NAN_OF holds are folded once more.
+ */
 #define FOLDS(name, T, L, FIRST, OMP, OP, NAN_OF)                                                  \
     BEGIN(name, L, FIRST)                                                                          \
-    static inline L fold_##name(L m, L x) {                                                        \
-        if (NAN_OF(m)) return m;                                                                   \
-        if (NAN_OF(x)) return x;                                                                   \
-        return (L)OP(m, x);                                                                        \
-    }                                                                                              \
+    static inline L fold_##name(L m, L x) { return (L)OP(m, x); }                                  \
     static L stretch_##name(const T *p, int64_t n) {                                               \
         L s0 = (FIRST), s1 = (FIRST), s2 = (FIRST), s3 = (FIRST);                                  \
         int bad = 0;                                                                               \
@@ -122,8 +121,8 @@ enum { STRETCH = 1024, BLOCK = 64 };
         const T *restrict p = in;                                                                  \
         for (int64_t r = 0; r < rows; r++, p += stride)                                            \
             for (int64_t j = 0; j < n; j++) {                                                      \
-                L m = acc[j], x = (L)p[j], f = (L)OP(m, x);                                        \
-                acc[j] = NAN_OF(m) ? m : NAN_OF(x) ? x : f;                                        \
+                L m = acc[j], x = (L)p[j];                                                         \
+                acc[j] = (L)OP(m, x);                                                              \
             }                                                                                      \
     }                                                                                              \
     static void merge_##name(void *acc_, const void *other_, int64_t n) {                          \
@@ -148,19 +147,22 @@ enum { STRETCH = 1024, BLOCK = 64 };
 #define NEVER(x) 0
 #define LARGER(m, x) ((x) > (m) ? (x) : (m))
 #define SMALLER(m, x) ((x) < (m) ? (x) : (m))
+/* A NaN, once there, stays. */
+#define LARGER_NAN(m, x) (((x) > (m)) | ((x) != (x)) ? (x) : (m))
+#define SMALLER_NAN(m, x) (((x) < (m)) | ((x) != (x)) ? (x) : (m))
 #define TIMES(m, x) ((m) * (x))
 
 /* -- floats -- */
-#define FLOATS(SUF, T)                                        \
-    SUMS(sum_##SUF, T, T, double, x)                          \
-    SUMS(square_##SUF, T, T, double, x *x)                    \
-    FOLDS(prod_##SUF, T, T, 1, *, TIMES, NEVER)               \
-    FOLDS(max_##SUF, T, T, -(T)INFINITY, max, LARGER, IS_NAN) \
-    FOLDS(min_##SUF, T, T, (T)INFINITY, min, SMALLER, IS_NAN) \
-    END(sum_##SUF, T, double, a)                              \
-    END(mean_##SUF, T, double, a / (double)count)             \
-    END(norm_##SUF, T, double, sqrt(a))                       \
-    END(l2_##SUF, T, double, a / 2)                           \
+#define FLOATS(SUF, T)                                            \
+    SUMS(sum_##SUF, T, T, double, x)                              \
+    SUMS(square_##SUF, T, T, double, x *x)                        \
+    FOLDS(prod_##SUF, T, T, 1, *, TIMES, NEVER)                   \
+    FOLDS(max_##SUF, T, T, -(T)INFINITY, max, LARGER_NAN, IS_NAN) \
+    FOLDS(min_##SUF, T, T, (T)INFINITY, min, SMALLER_NAN, IS_NAN) \
+    END(sum_##SUF, T, double, a)                                  \
+    END(mean_##SUF, T, double, a / (double)count)                 \
+    END(norm_##SUF, T, double, sqrt(a))                           \
+    END(l2_##SUF, T, double, a / 2)                               \
     END(same_##SUF, T, T, a)
 FLOATS(F32, float)
 FLOATS(F64, double)

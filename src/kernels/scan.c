@@ -23,6 +23,15 @@ static inline float log_addf(float a, float b) { return (float)log_add(a, b); }
         T *out = (T *)s->out + start;                                                    \
         int64_t step = s->inner;                                                         \
         if (s->reverse) in += (s->n - 1) * step, out += (s->n - 1) * step, step = -step; \
+        if (w == 1) { /* one line: what is carried stays in a register */                \
+            A sum = (FIRST);                                                             \
+            for (int64_t i = 0; i < s->n; i++, in += step, out += step) {                \
+                A next = (A)OP(sum, GET(*in));                                           \
+                *out = PUT(s->exclusive ? sum : next);                                   \
+                sum = next;                                                              \
+            }                                                                            \
+            return;                                                                      \
+        }                                                                                \
         for (int64_t j = 0; j < w; j++) carry[j] = (FIRST);                              \
         for (int64_t i = 0; i < s->n; i++, in += step, out += step) {                    \
             for (int64_t j = 0; j < w; j++) {                                            \

@@ -9,39 +9,55 @@
 
 enum { STRETCH = 512 };
 
+#ifdef __FMA__
+#define MADD(a, b, c) __builtin_fmaf(a, b, c)
+#else
+#define MADD(a, b, c) ((a) * (b) + (c))
+#endif
+
 /* exp in straight-line code, so that it vectorises with what is around it: 2^n times a polynomial
  * on
  * [-ln 2 / 2, ln 2 / 2]. Good to about one unit in the last place; arguments here are never large.
  */
 static inline float exp_f32(float x) {
     const float round =
-        12582912.0f; /* 1.5 * 2^23: adding it leaves the nearest integer in the bits */
-    x = x < -105 ? -105 : x > 89 ? 89 : x; /* NaN stays */
-    float t = x * 1.44269504f + round, n = t - round;
-    float r = (x - n * 0.693145752f) - n * 1.42860677e-6f;
-    float p = 1.38888889e-3f;
-    p = p * r + 8.33333377e-3f;
-    p = p * r + 4.16666679e-2f;
-    p = p * r + 1.66666672e-1f;
-    p = p * r + 0.5f;
-    p = (p * r) * r + r;
-    int32_t k, half, bits[2];
-    memcpy(&k, &t, sizeof k);
-    k -= 0x4B400000;
-    half = k >> 1; /* two factors, so that results below the normal range are right too */
-    bits[0] = (int32_t)((uint32_t)(half + 127) << 23);
-    bits[1] = (int32_t)((uint32_t)(k - half + 127) << 23);
-    float s[2];
-    memcpy(s, bits, sizeof s);
-    return (p + 1) * s[0] * s[1];
+        12582912.0f;         /* 1.5 * 2^23: adding it leaves the nearest integer in the bits */
+    x = x < -105 ? -105 : x; /* NaN stays */
+    float t = MADD(x, 1.44269504f, round), n = t - round;
+    float r = MADD(n, -1.42860677e-6f, MADD(n, -0.693145752f, x));
+    float p = MADD(1.38888889e-3f, r, 8.33333377e-3f);
+    p = MADD(p, r, 4.16666679e-2f);
+    p = MADD(p, r, 1.66666672e-1f);
+    p = MADD(p, r, 0.5f);
+    p = MADD(p * r, r, r);
+    union {
+        float f;
+        int32_t i;
+    } k = {.f = t}, low, high;
+    k.i -= 0x4B400000;
+    int32_t half = k.i >> 1; /* two factors, so that results below the normal range are right too */
+    low.i = (half + 127) * (1 << 23);
+    high.i = (k.i - half + 127) * (1 << 23);
+    return (p + 1) * low.f * high.f;
 }
 
 #define SIMD(...) _Pragma(#__VA_ARGS__)
 #define STAMP(SUF, T, EXP, LOG)                                                          \
     static T highest_##SUF(const T *x, int64_t n) {                                      \
-        T m = -(T)INFINITY;                                                              \
-        SIMD(omp simd reduction(max : m))                                                \
-        for (int64_t j = 0; j < n; j++) m = x[j] > m ? x[j] : m;                         \
+        T m = -(T)INFINITY, m1 = m, m2 = m, m3 = m;                                      \
+        int64_t q = n / 32 * 8; /* four quarters at once, to hide the latency */         \
+        SIMD(omp simd reduction(max : m, m1, m2, m3))                                    \
+        for (int64_t j = 0; j < q; j++) {                                                \
+            T x1 = x[q + j], x2 = x[2 * q + j], x3 = x[3 * q + j];                       \
+            m = x[j] > m ? x[j] : m;                                                     \
+            m1 = x1 > m1 ? x1 : m1;                                                      \
+            m2 = x2 > m2 ? x2 : m2;                                                      \
+            m3 = x3 > m3 ? x3 : m3;                                                      \
+        }                                                                                \
+        m = m1 > m ? m1 : m;                                                             \
+        m = m2 > m ? m2 : m;                                                             \
+        m = m3 > m ? m3 : m;                                                             \
+        for (int64_t j = 4 * q; j < n; j++) m = x[j] > m ? x[j] : m;                     \
         return m;                                                                        \
     }                                                                                    \
     /* y = exp(x - m); returns their sum. */                                             \

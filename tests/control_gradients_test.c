@@ -350,6 +350,30 @@ EF_TEST(lists_in_loops) {
     bench_end(&t);
 }
 
+/* Every allocation fails once: a clean status, nothing leaked, and the graph still good. */
+EF_TEST(out_of_memory) {
+    for (uint64_t at = 1; at < 100000; at += at < 300 ? 1 : 7) {
+        bench t;
+        bench_begin(&t);
+        V c = integer(&t, 1), n = integer(&t, 2), x = vector(&t, 2), h = matrix(&t, 1, 2);
+        V y = recurrent(&t, h, matrix(&t, 2, 2), x);
+        y = ef_mul(gc(&t), branch(gc(&t), c, n, x), y);
+        ef_edge xe = ef_graph_build_edge(x), ye = ef_graph_build_edge(y);
+        ef_gradient d;
+        ef_alloc_fail_at(at);
+        ef_status *s = ef_gradients(t.g, &ye, 1, NULL, &xe, 1, NULL, 0, &d);
+        bool failed = ef_alloc_failed();
+        ef_alloc_fail_at(0);
+        if (failed && s != NULL)
+            CHECK_FAILS(s, EF_NO_MEMORY, "");
+        else
+            CHECK_OK(s);
+        CHECK_OK(ef_graph_verify(t.g));
+        bench_end(&t);
+        if (!failed) return;
+    }
+}
+
 int main(void) {
     EF_RUN(both_branches);
     EF_RUN(a_case);
@@ -363,5 +387,6 @@ int main(void) {
     EF_RUN(branch_inside_loop);
     EF_RUN(variable_in_loop);
     EF_RUN(lists_in_loops);
+    EF_RUN(out_of_memory);
     return EF_VERDICT();
 }

@@ -190,8 +190,10 @@ ef_status *ef_derive_saved(ef_derived *d, const bool *kept) {
  */
 
 bool ef_graph_has_state(const ef_graph *g) {
-    for (size_t k = 0; k < g->n_nodes; k++)
-        if (g->node[k]->op->traits & (EF_STATEFUL | EF_EFFECT)) return true;
+    for (size_t k = 0; k < g->n_nodes; k++) {
+        uint32_t traits = g->node[k]->op->traits;
+        if (!(traits & EF_NO_KERNEL) && (traits & (EF_STATEFUL | EF_EFFECT))) return true;
+    }
     return false;
 }
 

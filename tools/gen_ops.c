@@ -154,8 +154,8 @@ static const char *dtype_symbol(ef_dtype t) {
 static void put_text(const char *s) {
     fputc('"', to);
     for (; *s; s++) {
-        if (*s == '"' || *s == '\\') fputc('\\', to);
-        fputc(*s, to);
+        if (*s == '"' || *s == '\\' || *s == '\n') fputc('\\', to);
+        fputc(*s == '\n' ? 'n' : *s, to);
     }
     fputc('"', to);
 }

@@ -85,19 +85,24 @@ static bool read_type(const char **p, ef_dtype *out) {
     return *out != EF_NO_DTYPE;
 }
 
-/* A quoted string, copied to *room and ended there. */
+static char unescaped(char c) { return c == 'n' ? '\n' : c == 't' ? '\t' : c; }
+
+/* A quoted string with C's simple escapes, copied to *room and ended there. */
 static bool read_string(const char **p, char **room, const char *room_end, const char **out) {
-    char quote = **p;
+    const char quote = **p, *at = *p + 1;
+    char *to = *room;
     if (quote != '\'' && quote != '"') return false;
-    const char *end = strchr(*p + 1, quote);
-    if (!end) return false;
-    size_t n = (size_t)(end - *p - 1);
-    if (n >= (size_t)(room_end - *room)) return false;
-    memcpy(*room, *p + 1, n);
-    (*room)[n] = 0;
+    for (; *at != quote; at++) {
+        bool escaped = *at == '\\';
+        if (escaped) at++;
+        if (*at == 0 || to + 1 >= room_end) return false;
+        *to++ = escaped ? unescaped(*at) : *at;
+    }
+    if (to >= room_end) return false;
+    *to++ = 0;
     *out = *room;
-    *room += n + 1;
-    *p = end + 1;
+    *room = to;
+    *p = at + 1;
     return true;
 }
 

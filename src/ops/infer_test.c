@@ -102,6 +102,28 @@ EF_TEST(unknown_shapes_pass) {
     CHECK_INT(out[0].shape.dim[1], 3);
 }
 
+EF_TEST(reads_values) {
+    ef_attr_value v;
+    ef_attr_room room;
+    ef_attr_info info;
+    CHECK(ef_attr_info_parse("string", &info) == NULL);
+    CHECK(ef_attr_text_parse(&info, "'a\\n\\'b\\\\n'", &v, &room) == NULL);
+    CHECK_TEXT(v.as.s, "a\n'b\\n");
+    CHECK(ef_attr_text_parse(&info, "'open", &v, &room) != NULL);
+    CHECK(ef_attr_text_parse(&info, "'open\\", &v, &room) != NULL);
+    CHECK(ef_attr_info_parse("list(float) >= 2", &info) == NULL);
+    CHECK(info.bounded && info.min == 2);
+    CHECK(ef_attr_text_parse(&info, "[1, 2.5,-3e2]", &v, &room) == NULL);
+    CHECK_INT(v.n, 3);
+    CHECK_NEAR(v.as.floats[2], -300, 0);
+    CHECK(ef_attr_text_parse(&info, "[1, 2", &v, &room) != NULL);
+    CHECK(ef_attr_info_parse("shape", &info) == NULL);
+    CHECK(ef_attr_text_parse(&info, "[2, ?, -1]", &v, &room) == NULL);
+    CHECK_INT(v.as.shape->dim[1], EF_DIM_UNKNOWN);
+    CHECK(ef_attr_text_parse(&info, "{ unknown_rank: true }", &v, &room) == NULL);
+    CHECK_INT(v.as.shape->rank, -1);
+}
+
 /* Printed, not judged: the machine may be busy. */
 EF_TEST(is_quick) {
     ef_fact in[2] = {fact(EF_F32, 2, 2, 3), fact(EF_F32, 2, 2, 3)}, out[1];
@@ -129,6 +151,7 @@ int main(void) {
     EF_RUN(refuses_bad_notation);
     EF_RUN(infers_and_refuses);
     EF_RUN(unknown_shapes_pass);
+    EF_RUN(reads_values);
     EF_RUN(is_quick);
     return EF_VERDICT();
 }

@@ -19,7 +19,17 @@ static const double pays_from = 20e3;
 /* About 20 us on one thread. */
 static const double team_from = 2e6;
 
-bool ef_conv_pays(const ef_conv *c) { return flops(c) >= pays_from; }
+/* oneDNN counts in int: sizes far from any image stay away from it. */
+static bool is_sane(const ef_window_box *b) {
+    const int64_t most = 1 << 24;
+    for (int d = 0; d < 3; d++)
+        if (b->stride[d] > most || b->dilation[d] > most || b->before[d] > most ||
+            b->after[d] > most || b->in[d] > most || b->out[d] > most || b->kernel[d] > most)
+            return false;
+    return b->batch <= most && b->in_channels <= most && b->out_channels <= most;
+}
+
+bool ef_conv_pays(const ef_conv *c) { return flops(c) >= pays_from && is_sane(&c->box); }
 
 typedef struct layout {
     int n; /* dims: 2 + rank, for grouped filters 3 + rank */

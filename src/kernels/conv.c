@@ -9,8 +9,9 @@
 
 static double flops(const ef_conv *c) {
     const ef_window_box *b = &c->box;
+    int64_t per_in = b->in_channels / b->groups;
     return 2.0 * (double)b->batch * (double)ef_volume(b->out) * (double)ef_volume(b->kernel) *
-           (double)b->out_channels * (double)(b->in_channels / b->groups);
+           (double)b->out_channels * (double)per_in;
 }
 
 /* Up to here our own loops, at a few GFLOP/s but without any preparation, are quicker than

@@ -47,8 +47,8 @@ void ef_conv_release(void *handle);
 ef_status *ef_conv_dnnl(const ef_conv *c, ef_dtype t, const ef_conv_data *d, void *handle);
 /* The same and double and int32, in plain loops. */
 ef_status *ef_conv_direct(const ef_conv *c, ef_dtype t, const ef_conv_data *d);
-/* Depthwise (groups = input channels, any number of outputs for each) in loops along the channels;
- * any float dtype. */
+/* Depthwise (as many groups as input channels, any number of outputs for each) in loops along the
+ * channels; any float dtype. */
 ef_status *ef_conv_depthwise(const ef_conv *c, ef_dtype t, const ef_conv_data *d);
 
 /* The epilogue on an output in place: bias, addend, activation. float or double. */

@@ -85,8 +85,8 @@ static ef_status *run_filter(const ef_conv *c, ef_dtype t, const ef_conv_data *d
     const ef_window_box *b = &c->box;
     filter_job f = {.box = b, .input = d->a, .grad = d->b, .out = d->out};
     int64_t quads = (b->in_channels / b->groups + PIXELS - 1) / PIXELS;
-    double cost =
-        (double)b->batch * (double)ef_volume(b->out) * (double)(b->out_channels / b->groups) * 0.2;
+    int64_t per_out = b->out_channels / b->groups;
+    double cost = (double)b->batch * (double)ef_volume(b->out) * (double)per_out * 0.2;
     ef_parallel(ef_volume(b->kernel) * b->groups * quads, 1, cost, loops[t].filter_units, &f);
     return NULL;
 }
@@ -122,8 +122,9 @@ static ef_status *run_turned(const ef_conv *c, ef_dtype t, const ef_conv_data *d
     int64_t in = b->batch * b->in_channels * ef_volume(b->in);
     int64_t out = b->batch * b->out_channels * ef_volume(b->out);
     size_t size = ef_dtype_size(t), bytes = (size_t)(in + out) * size;
-    char *x = ef_borrow(bytes), *y = x + (size_t)in * size;
+    char *x = ef_borrow(bytes);
     if (x == NULL) return ef_no_memory(bytes);
+    char *y = x + (size_t)in * size;
     ef_conv last = *c;
     last.box.channels_first = 0;
     ef_conv_data e = *d;

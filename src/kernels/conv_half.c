@@ -21,18 +21,18 @@ ef_status *ef_conv_widened(const ef_conv *c, ef_dtype t, const ef_conv_data *d, 
     int64_t na = c->kind == EF_CONV_INPUT ? y : x, nb = c->kind == EF_CONV_FILTER ? y : w;
     int64_t no = c->kind == EF_CONV_INPUT ? x : c->kind == EF_CONV_FILTER ? w : y;
     int64_t nbias = c->has_bias ? b->out_channels : 0, nadd = c->has_add ? y : 0;
-    size_t bytes = (size_t)(na + nb + no + nbias + nadd + 5 * 16) * sizeof(float);
-    float *mem = ef_borrow(bytes);
-    if (mem == NULL) return ef_no_memory(bytes);
-    float *a = mem, *f = a + (na + 15) / 16 * 16, *o = f + (nb + 15) / 16 * 16;
+    size_t bytes = (size_t)(na + nb + no + nbias + nadd + 5 * 16) * sizeof(float) + 64;
+    ef_conv_data *wide = ef_borrow(bytes); /* and the floats behind it */
+    if (wide == NULL) return ef_no_memory(bytes);
+    float *a = (float *)wide + 16, *f = a + (na + 15) / 16 * 16, *o = f + (nb + 15) / 16 * 16;
     float *bias = o + (no + 15) / 16 * 16, *add = bias + (nbias + 15) / 16 * 16;
     ef_widen(t, a, d->a, na);
     ef_widen(t, f, d->b, nb);
     if (nbias > 0) ef_widen(t, bias, d->bias, nbias);
     if (nadd > 0) ef_widen(t, add, d->add, nadd);
-    ef_conv_data wide = {a, f, bias, add, o};
-    ef_status *s = run(c, EF_F32, &wide, handle);
+    *wide = (ef_conv_data){a, f, bias, add, o};
+    ef_status *s = run(c, EF_F32, wide, handle);
     if (s == NULL) ef_narrow(t, d->out, o, no);
-    ef_borrow_end(mem);
+    ef_borrow_end(wide);
     return s;
 }

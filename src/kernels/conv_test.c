@@ -148,7 +148,7 @@ EF_TEST(agrees_with_definition) {
         check_box(box(2, first, 8, 16, 4, 3, 1, 1, 1, 1));
         check_box(box(2, first, 6, 6, 6, 3, 2, 1, 1, 1));
         check_box(box(2, first, 6, 12, 6, 3, 1, 1, 0, 0));
-        check_box(box(2, first, 2, 3, 1, 2, 5, 1, 0, 0)); /* strides beyond the kernel */
+        check_box(box(2, first, 2, 3, 1, 2, 5, 1, 0, 0));  /* strides beyond the kernel */
         check_box(box(2, first, 8, 16, 1, 2, 1, 1, 5, 4)); /* windows wholly in the padding */
         check_box(box(2, first, 16, 8, 1, 3, 4, 2, 9, 0));
         check_box(box(2, first, 1, 8, 1, 3, 3, 1, 7, 20));

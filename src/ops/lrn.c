@@ -40,7 +40,7 @@ static ef_status *run(const ef_call *c) {
     int64_t radius = t->depth_radius < 0 ? 0 : t->depth_radius;
     if (radius > channels) radius = channels;
     ef_lrn l = {n / channels, channels, radius, t->bias, t->alpha, t->beta};
-    const float *in[3];
+    const float *in[3] = {NULL};
     float *out = c->out[0]->data, *mem = NULL;
     size_t bytes = (size_t)n * sizeof(float) * (size_t)(c->n_in + 1);
     if (ef_is_half(type) && (mem = ef_borrow(bytes)) == NULL) return ef_no_memory(bytes);

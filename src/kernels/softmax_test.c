@@ -1,0 +1,90 @@
+/* Softmax and cross-entropy against double arithmetic, and where infinities and NaN lead. */
+#include "check.h"
+#include "kernels/softmax.h"
+
+enum { MOST = 1500 };
+static float x[MOST], y[MOST], p[MOST];
+
+static void fill(int n, float scale) {
+    for (int i = 0; i < n; i++) x[i] = (float)((i * 7919) % 1013 - 500) / 500 * scale;
+}
+
+static double log_sum(int n) {
+    double high = -INFINITY, s = 0;
+    for (int i = 0; i < n; i++) high = (double)x[i] > high ? (double)x[i] : high;
+    for (int i = 0; i < n; i++) s += exp((double)x[i] - high);
+    return high + log(s);
+}
+
+EF_TEST(rows) {
+    static const int n[] = {1, 2, 7, 8, 33, 513, 1500};
+    for (size_t k = 0; k < sizeof n / sizeof *n; k++)
+        for (float scale = 0.1f; scale < 200; scale *= 10) {
+            fill(n[k], scale);
+            double l = log_sum(n[k]);
+            ef_softmax(EF_F32, false, x, y, 1, n[k]);
+            for (int i = 0; i < n[k]; i++) {
+                double want = exp((double)x[i] - l);
+                /* rounding x - max alone is worth this much */
+                CHECK_NEAR(y[i], want, (1e-6 + 1e-7 * fabs((double)x[i] - l)) * want + 1e-38);
+            }
+            ef_softmax(EF_F32, true, x, y, 1, n[k]);
+            for (int i = 0; i < n[k]; i++)
+                CHECK_NEAR(y[i], (double)x[i] - l, 1e-6 * (1 + (double)scale));
+        }
+}
+
+EF_TEST(sixteen_bits) {
+    ef_f16 h[600], r[600];
+    fill(600, 4);
+    for (int i = 0; i < 600; i++) h[i] = ef_float_f16(x[i]), x[i] = ef_f16_float(h[i]);
+    double l = log_sum(600);
+    ef_softmax(EF_F16, false, h, r, 1, 600);
+    for (int i = 0; i < 600; i++) CHECK_NEAR(ef_f16_float(r[i]), exp((double)x[i] - l), 1e-5);
+}
+
+EF_TEST(not_finite) {
+    float a[] = {1, NAN}, b[] = {1, INFINITY}, c[] = {-INFINITY, -INFINITY}, d[] = {-INFINITY, 1};
+    ef_softmax(EF_F32, false, a, y, 1, 2);
+    CHECK(isnan(y[0]) && isnan(y[1]));
+    ef_softmax(EF_F32, false, b, y, 1, 2);
+    CHECK(isnan(y[0]) && isnan(y[1]));
+    ef_softmax(EF_F32, false, c, y, 1, 2);
+    CHECK(isnan(y[0]) && isnan(y[1]));
+    ef_softmax(EF_F32, false, d, y, 1, 2);
+    CHECK(y[0] == 0 && y[1] == 1);
+    ef_softmax(EF_F32, true, d, y, 1, 2);
+    CHECK(y[0] == -INFINITY && y[1] == 0);
+}
+
+EF_TEST(cross_entropies_agree) {
+    float loss[2], back[2 * 70], sparse_loss[2], sparse_back[2 * 70];
+    int64_t label[] = {3, 69};
+    fill(140, 3);
+    for (int i = 0; i < 140; i++) p[i] = i == 3 || i == 139;
+    ef_cross_entropy c = {EF_F32, 2, 70, x, p, 70, 1, 70, 1, loss, back};
+    ef_softmax_cross_entropy(&c);
+    ef_sparse_cross_entropy(EF_F32, x, label, EF_I64, sparse_loss, sparse_back, 2, 70);
+    CHECK_NEAR(loss[0], log_sum(70) - (double)x[3], 1e-5);
+    for (int r = 0; r < 2; r++) CHECK_NEAR(loss[r], sparse_loss[r], 1e-5);
+    for (int i = 0; i < 140; i++) CHECK_NEAR(back[i], sparse_back[i], 1e-6);
+}
+
+EF_TEST(operands_broadcast) {
+    float logits[] = {1, 2, 3}, labels[] = {0.5f, 0.25f}, loss[2], back[6];
+    ef_cross_entropy c = {EF_F32, 2, 3, logits, labels, 0, 1, 1, 0, loss, back};
+    ef_softmax_cross_entropy(&c);
+    double l = 3 + log(1 + exp(-1) + exp(-2));
+    CHECK_NEAR(loss[0], 0.5 * (3 * l - 6), 1e-5);
+    CHECK_NEAR(loss[1], 0.25 * (3 * l - 6), 1e-5);
+    CHECK_NEAR(back[5], exp(3 - l) - 0.25, 1e-6);
+}
+
+int main(void) {
+    EF_RUN(rows);
+    EF_RUN(sixteen_bits);
+    EF_RUN(not_finite);
+    EF_RUN(cross_entropies_agree);
+    EF_RUN(operands_broadcast);
+    return EF_VERDICT();
+}

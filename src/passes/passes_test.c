@@ -259,6 +259,19 @@ EF_TEST(optimises_bodies) {
     ef_graph_unref(x);
 }
 
+EF_TEST(moves_invariants_out) {
+    ef_graph *x = loop_graph(), *best;
+    CHECK_OK(failed);
+    CHECK_OK(ef_optimise(x, &best));
+    CHECK(body_of(best) != NULL);
+    CHECK_INT(nodes_of(body_of(best), "Tanh"), 0);
+    CHECK_INT(nodes_of(best, "Tanh"), 1);
+    CHECK_INT(body_of(best)->n_inputs, 4);
+    ef_graph_unref(best);
+    CHECK_OK(compare(x, 0));
+    ef_graph_unref(x);
+}
+
 /* ---- effects --------------------------------------------------------------------------------- */
 
 static ef_edge variable_input(int64_t n) {
@@ -373,6 +386,7 @@ int main(void) {
     EF_RUN(opens_calls);
     EF_RUN(keeps_declared_shapes_of_calls);
     EF_RUN(optimises_bodies);
+    EF_RUN(moves_invariants_out);
     EF_RUN(reads_do_not_pass_writes);
     EF_RUN(dense_layers_fuse);
     EF_RUN(shared_products_stay);

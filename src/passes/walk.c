@@ -180,6 +180,11 @@ static ef_status *copy_inputs(ef_walk *w) {
         EF_TRY(make_live(w));
         w->live->count[w->moved[v].node] += w->uses[v];
     }
+    for (int k = 0; k < w->n_more; k++) {
+        ef_edge e;
+        EF_TRY(ef_graph_input_like(w->to, w->more[k], NULL, &e));
+        EF_TRY(make_live(w));
+    }
     return NULL;
 }
 
@@ -192,8 +197,13 @@ static ef_status *copy_outputs(ef_walk *w) {
 }
 
 ef_status *ef_walk_graph(const ef_graph *g, ef_walk_fn *visit, void *user, ef_graph **out) {
+    return ef_walk_graph_with(g, visit, user, NULL, 0, out);
+}
+
+ef_status *ef_walk_graph_with(const ef_graph *g, ef_walk_fn *visit, void *user,
+                              const ef_fact *const *more, int n_more, ef_graph **out) {
     ef_live live = {0};
-    ef_walk w = {.visit = visit, .user = user};
+    ef_walk w = {.visit = visit, .user = user, .more = more, .n_more = n_more};
     ef_graph *to = ef_graph_make();
     if (to == NULL) return ef_no_memory(sizeof *to);
     to->merge = true;

@@ -24,20 +24,26 @@ struct ef_walk {
     ef_graph *to;
     ef_walk_fn *visit;
     void *user;
-    uint8_t *need;   /* by old node */
-    int32_t *base;   /* first value of old node k */
-    int32_t *uses;   /* by old value: how many needed nodes and outputs read it */
-    ef_edge *moved;  /* by old value: its edge in the new graph */
-    int32_t *place;  /* by old place: the new one, 0: not there yet */
-    ef_edge *in;     /* room for the inputs of the widest node, */
-    int32_t *after;  /* for its control inputs, */
-    ef_edge *out;    /* and for its outputs */
-    ef_live *live;   /* shared by nested walks */
-    ef_arena memory; /* of all these */
+    uint8_t *need;              /* by old node */
+    int32_t *base;              /* first value of old node k */
+    int32_t *uses;              /* by old value: how many needed nodes and outputs read it */
+    ef_edge *moved;             /* by old value: its edge in the new graph */
+    int32_t *place;             /* by old place: the new one, 0: not there yet */
+    ef_edge *in;                /* room for the inputs of the widest node, */
+    int32_t *after;             /* for its control inputs, */
+    ef_edge *out;               /* and for its outputs */
+    ef_live *live;              /* shared by nested walks */
+    const ef_fact *const *more; /* further inputs for the new graph, */
+    int n_more;                 /* put behind those it has */
+    ef_arena memory;            /* of all these */
 };
 
 /* The whole job: *out is a finished graph. */
 ef_status *ef_walk_graph(const ef_graph *g, ef_walk_fn *visit, void *user, ef_graph **out);
+
+/* The same with further inputs. */
+ef_status *ef_walk_graph_with(const ef_graph *g, ef_walk_fn *visit, void *user,
+                              const ef_fact *const *more, int n_more, ef_graph **out);
 
 /* For visitors. Adds a node to the new graph (or finds its equal); *out is its first output. */
 ef_status *ef_walk_add(ef_walk *w, const ef_op *op, const ef_attrs *attrs, const ef_edge *in,

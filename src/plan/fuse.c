@@ -3,6 +3,7 @@
  * soon as somebody outside it reads one of its values: it runs where its last member stood, and
  * that reader must find the value. So no dependency can run backwards and no search is needed. */
 #include "base/alloc.h"
+#include "base/option.h"
 #include "plan/planner.h"
 #include <stdlib.h>
 
@@ -233,6 +234,7 @@ static void count_reads(const fuser *f, int32_t *reads) {
 
 ef_status *ef_plan_groups(ef_planner *p) {
     ef_status *s = NULL;
+    if (ef_option_has("EF_PASSES", "-fuse") || ef_option_has("EF_PASSES", "-all")) return NULL;
     size_t n = p->g->n_nodes, nv = (size_t)p->n_values;
     fuser f = {.p = p};
     size_t candidates = 0;

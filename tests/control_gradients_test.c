@@ -350,6 +350,100 @@ EF_TEST(lists_in_loops) {
     bench_end(&t);
 }
 
+/* x grows by one element in each turn, so gradients shrink. */
+EF_TEST(growing_variable) {
+    bench t;
+    fn f;
+    bench_begin(&t);
+    V n = integer(&t, 3), x = vague(&t, 1, (int64_t[]){2});
+    V start[] = {whole(gc(&t), 0), n, x}, out[GC_MAX];
+    fn_begin(&f);
+    for (int k = 0; k < 3; k++) fn_input(&f, start[k]);
+    ef_build *b = &f.b.base;
+    V one[] = {f.in[2],
+               ef_reshape(b, ef_sum(b, ef_mul(b, f.in[2], f.in[2]), 1, (int64_t[]){0}, false),
+                          ef_const_ints(b, EF_I32, 1, (int64_t[]){1})),
+               whole(b, 0)};
+    V longer;
+    CHECK_INT(ef_emit_many(b, "ConcatV2", NULL, 0, one, 3, &longer, 1), 1);
+    ef_graph *body = fn_end(&f, 3, (V[]){ef_shift(b, f.in[0], 1), f.in[1], longer});
+    loop(gc(&t), counts_to(start, 3, 1), body, start, 3, out);
+    CHECK_SLOPES(&t, out[2], x);
+    bench_end(&t);
+}
+
+/* A variable of the loop that nothing uses inside: its gradient needs no loop. */
+EF_TEST(handed_through) {
+    bench t;
+    fn f;
+    bench_begin(&t);
+    V n = integer(&t, 3), x = vector(&t, 2);
+    V start[] = {whole(gc(&t), 0), n, x}, out[GC_MAX];
+    fn_begin(&f);
+    for (int k = 0; k < 3; k++) fn_input(&f, start[k]);
+    V next[] = {ef_shift(&f.b.base, f.in[0], 1), f.in[1], f.in[2]};
+    ef_graph *body = fn_end(&f, 3, next);
+    loop(gc(&t), counts_to(start, 3, 1), body, start, 3, out);
+    V y = ef_mul(gc(&t), out[2], x);
+    CHECK_SLOPES(&t, y, x);
+    int loops = 0;
+    for (size_t k = 0; k < t.g->n_nodes; k++)
+        loops += strstr(t.g->node[k]->op->name, "While") != NULL;
+    CHECK_INT(loops, 1);
+    bench_end(&t);
+}
+
+/* What a function changes outside is changed once, though its gradient is asked for. */
+EF_TEST(effects_once) {
+    bench t;
+    fn f;
+    bench_begin(&t);
+    ef_shape none = {.rank = 0};
+    ef_attr_value set[] = {EF_SET_TYPE("dtype", EF_F64), EF_SET_SHAPE("shape", &none),
+                           EF_SET_STRING("shared_name", "count")};
+    V x = scalar(&t), h = ef_emit_set(gc(&t), "VarHandleOp", set, 3, 0), out[GC_MAX], dx;
+    ef_emit(gc(&t), "AssignVariableOp", 2, h, number(gc(&t), 2));
+    fn_begin(&f);
+    V fx = fn_input(&f, x), fh = fn_input(&f, h);
+    ef_emit(&f.b.base, "AssignAddVariableOp", 2, fh, number(&f.b.base, 1));
+    V r = ef_emit_set(&f.b.base, "ReadVariableOp", set, 1, 1, fh);
+    V square = ef_emit(&f.b.base, "Exp", 1, ef_mul(&f.b.base, fx, r));
+    ef_attr_value call[] = {EF_SET_FUNC("f", fn_end(&f, 1, &square)),
+                            EF_SET_TYPES("Tout", 1, ((ef_dtype[]){EF_F64}))};
+    control(gc(&t), "StatefulPartitionedCall", call, 2, (V[]){x, h}, 2, out);
+    CHECK(grads(&t, out[0], &x, 1, &dx));
+    V after = ef_emit_set(gc(&t), "ReadVariableOp", set, 1, 1, h);
+    ef_edge fetch[] = {ef_graph_build_edge(dx), ef_graph_build_edge(after)};
+    ef_tensor got[2];
+    CHECK_OK(evaluate(&t, fetch, 2, got));
+    double at = *(double *)t.in[0].data;
+    CHECK_NEAR(total(&got[0]), 3 * exp(3 * at), 1e-9);
+    CHECK_NEAR(total(&got[1]), 3, 0);
+    for (int k = 0; k < 2; k++) ef_tensor_release(&got[k]);
+    bench_end(&t);
+}
+
+/* Rows gathered inside a function: the gradient stays IndexedSlices. */
+EF_TEST(slices_from_call) {
+    bench t;
+    fn f;
+    bench_begin(&t);
+    V w = matrix(&t, 5, 2), out[GC_MAX];
+    fn_begin(&f);
+    V fw = fn_input(&f, w), rows = ef_const_ints(&f.b.base, EF_I32, 3, (int64_t[]){1, 3, 1});
+    V got = ef_emit(&f.b.base, "GatherV2", 3, fw, rows, whole(&f.b.base, 0));
+    V square = ef_mul(&f.b.base, got, got);
+    ef_attr_value call[] = {EF_SET_FUNC("f", fn_end(&f, 1, &square)),
+                            EF_SET_TYPES("Tout", 1, ((ef_dtype[]){EF_F64}))};
+    control(gc(&t), "PartitionedCall", call, 2, &w, 1, out);
+    ef_edge x = ef_graph_build_edge(w), y = ef_graph_build_edge(out[0]);
+    ef_gradient d;
+    CHECK_OK(ef_gradients(t.g, &y, 1, NULL, &x, 1, NULL, 0, &d));
+    CHECK_INT(d.kind, EF_GRADIENT_SLICES);
+    CHECK_SLOPES(&t, out[0], w);
+    bench_end(&t);
+}
+
 /* Every allocation fails once: a clean status, nothing leaked, and the graph still good. */
 EF_TEST(out_of_memory) {
     for (uint64_t at = 1; at < 100000; at += at < 300 ? 1 : 7) {
@@ -387,6 +481,10 @@ int main(void) {
     EF_RUN(branch_inside_loop);
     EF_RUN(variable_in_loop);
     EF_RUN(lists_in_loops);
+    EF_RUN(growing_variable);
+    EF_RUN(handed_through);
+    EF_RUN(effects_once);
+    EF_RUN(slices_from_call);
     EF_RUN(out_of_memory);
     return EF_VERDICT();
 }

@@ -50,11 +50,12 @@ static ef_status *derive_all(branches *b) {
     }
     for (int i = 0; i < n; i++) {
         EF_TRY(ef_derive(b->control->func[i], dout, b->c->want + b->control->first, &b->d[i]));
-        for (int k = 0; k < b->n_in; k++) b->has[k] = b->has[k] || b->d[i].dx[k].node >= 0;
+        for (int k = 0; k < b->n_in; k++)
+            b->has[k] = b->has[k] || b->d[i].dx[k].kind != EF_GRADIENT_NONE;
     }
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < b->n_in; k++)
-            if (b->has[k]) EF_TRY(ef_derive_zeros(&b->d[i], k));
+            if (b->has[k] && n > 1) EF_TRY(ef_derive_dense(&b->d[i], k));
         EF_TRY(ef_derive_saved(&b->d[i], NULL));
     }
     return NULL;
@@ -109,7 +110,7 @@ static ef_status *find_slot(branches *b, int i, ef_edge e) {
 static ef_status *find_slots(branches *b) {
     size_t total = 0;
     for (int i = 0; i < b->control->n_funcs; i++) total += (size_t)b->d[i].n_saved;
-    size_t room = total + (size_t)b->n_in + (size_t)b->n_out + 1;
+    size_t room = total + 3 * (size_t)b->n_in + (size_t)b->n_out + 1;
     b->slot = memory(b, (total + 1) * sizeof *b->slot);
     b->feed = memory(b, room * sizeof *b->feed);
     b->fetch = memory(b, room * sizeof *b->fetch);
@@ -198,6 +199,18 @@ static ef_status *change_node(branches *b) {
 /* ---- backward ---------------------------------------------------------------------------------
  */
 
+/* What function i gives back for its input k: nothing, a tensor, or the parts of IndexedSlices (a
+ * call keeps them; branches must agree, so theirs are dense). */
+static int results(const branches *b, int i, int k, ef_edge *out) {
+    const ef_gradient *dx = &b->d[i].dx[k];
+    if (!b->has[k]) return 0;
+    out[0] = dx->value;
+    if (dx->kind != EF_GRADIENT_SLICES) return 1;
+    out[1] = dx->indices;
+    out[2] = dx->dense_shape;
+    return 3;
+}
+
 static ef_status *backward_function(branches *b, int i) {
     ef_derived *d = &b->d[i];
     int n = 0, n_fetch = 0;
@@ -216,8 +229,7 @@ static ef_status *backward_function(branches *b, int i) {
     }
     for (int k = 0; k < b->n_out; k++)
         if (d->dout[k].node >= 0) b->feed[n++] = d->dout[k];
-    for (int k = 0; k < b->n_in; k++)
-        if (b->has[k]) b->fetch[n_fetch++] = d->dx[k];
+    for (int k = 0; k < b->n_in; k++) n_fetch += results(b, i, k, b->fetch + n_fetch);
     return ef_derive_extract(d, false, b->feed, n, b->fetch, n_fetch, &b->backward[i]);
 }
 
@@ -236,13 +248,13 @@ static ef_status *append_backward(branches *b) {
     ef_graph_build *build = b->c->b;
     const ef_node *node = build->graph->node[b->c->node];
     const ef_graph *f = b->backward[0];
-    int first = b->control->first, n = 0, n_has = (int)f->n_outputs;
+    int first = b->control->first, n = 0, n_given = (int)f->n_outputs;
     size_t room = (size_t)(first + b->n_slots + b->n_out) + 1;
     ef_value **in = memory(b, room * sizeof *in);
-    ef_value **out = memory(b, ((size_t)n_has + 1) * sizeof *out);
-    ef_dtype *types = memory(b, ((size_t)n_has + 1) * sizeof *types);
+    ef_value **out = memory(b, ((size_t)n_given + 1) * sizeof *out);
+    ef_dtype *types = memory(b, ((size_t)n_given + 1) * sizeof *types);
     if (in == NULL || out == NULL || types == NULL) return ef_no_memory(room * sizeof *in);
-    for (int k = 0; k < n_has; k++) types[k] = ef_edge_fact(f, f->output[k])->dtype;
+    for (int k = 0; k < n_given; k++) types[k] = ef_edge_fact(f, f->output[k])->dtype;
     for (int k = 0; k < first; k++) in[n++] = ef_graph_build_value(build, node->in[k]);
     for (int k = 0; k < b->n_slots; k++) {
         const slot *s = &b->slot[k];
@@ -252,12 +264,18 @@ static ef_status *append_backward(branches *b) {
     }
     for (int k = 0; k < b->n_out; k++)
         if (b->d[0].dout[k].node >= 0) in[n++] = b->c->dout[k];
-    ef_attr_value set[3] = {EF_SET_TYPES("Tout", n_has, types)};
+    ef_attr_value set[3] = {EF_SET_TYPES("Tout", n_given, types)};
     int n_set = 1 + function_attrs(b->control, b->backward, set + 1);
-    if (ef_emit_many(&build->base, backward_op(b), set, n_set, in, n, out, n_has) != n_has)
+    if (ef_emit_many(&build->base, backward_op(b), set, n_set, in, n, out, n_given) != n_given)
         return NULL;
-    for (int k = 0, i = 0; k < b->n_in; k++)
-        if (b->has[k]) b->c->din[first + k] = out[i++];
+    for (int k = 0, i = 0; k < b->n_in; k++) {
+        ef_edge unused[3];
+        int parts = results(b, 0, k, unused);
+        if (parts == 1) b->c->din[first + k] = out[i];
+        if (parts == 3)
+            b->c->din[first + k] = ef_slices(&build->base, out[i], out[i + 1], out[i + 2]);
+        i += parts;
+    }
     return NULL;
 }
 

@@ -3,7 +3,6 @@
  * what has to be saved. Constants are not: each side has its own. Ops that read nothing but a shape
  * move to the forward side, so that the shape is saved and not the value. */
 #include "autodiff/derive.h"
-#include "autodiff/autodiff.h"
 #include "autodiff/control_grad.h"
 #include "autodiff/edge_grad.h"
 #include "base/alloc.h"
@@ -54,24 +53,9 @@ static ef_status *take_douts(ef_derived *d, const bool *dout) {
     return NULL;
 }
 
-static ef_status *make_dense(ef_derived *d, const ef_gradient *from, ef_edge *out) {
-    if (from->kind == EF_GRADIENT_NONE) return NULL;
-    *out = from->value;
-    if (from->kind == EF_GRADIENT_DENSE) return NULL;
-    ef_graph_build b;
-    ef_graph_build_begin(&b, d->g);
-    ef_value *v = ef_slices(&b.base, ef_graph_build_value(&b, from->value),
-                            ef_graph_build_value(&b, from->indices),
-                            ef_graph_build_value(&b, from->dense_shape));
-    v = ef_dense(&b.base, v);
-    if (v != NULL) *out = ef_graph_build_edge(v);
-    return ef_graph_build_end(&b);
-}
-
 ef_status *ef_derive(ef_graph *f, const bool *dout, const bool *want, ef_derived *d) {
     EF_TRY(copy_function(f, d));
     EF_TRY(take_douts(d, dout));
-    EF_TRY(edges(d, d->n_in, &d->dx));
     ef_edge *y, *dy, *x;
     EF_TRY(edges(d, d->n_out, &y));
     EF_TRY(edges(d, d->n_out, &dy));
@@ -84,21 +68,29 @@ ef_status *ef_derive(ef_graph *f, const bool *dout, const bool *want, ef_derived
     }
     for (int k = 0; k < d->n_in; k++)
         if (want[k]) x[n_x++] = (ef_edge){d->g->input[k], 0};
-    ef_gradient *dx = ef_arena_alloc(&d->memory, ((size_t)n_x + 1) * sizeof *dx);
-    if (dx == NULL) return ef_no_memory((size_t)n_x * sizeof *dx);
+    size_t bytes = ((size_t)d->n_in + 1) * sizeof *d->dx;
+    ef_gradient *dx = ef_arena_alloc(&d->memory, bytes);
+    d->dx = ef_arena_zalloc(&d->memory, bytes); /* none */
+    if (dx == NULL || d->dx == NULL) return ef_no_memory(bytes);
     EF_TRY(ef_gradients(d->g, y, n_y, dy, x, n_x, NULL, 0, dx));
     for (int k = 0, i = 0; k < d->n_in; k++)
-        if (want[k]) EF_TRY(make_dense(d, &dx[i++], &d->dx[k]));
+        if (want[k]) d->dx[k] = dx[i++];
     return NULL;
 }
 
-ef_status *ef_derive_zeros(ef_derived *d, int input) {
-    if (d->dx[input].node >= 0) return NULL;
+ef_status *ef_derive_dense(ef_derived *d, int input) {
+    ef_gradient *dx = &d->dx[input];
+    if (dx->kind == EF_GRADIENT_DENSE) return NULL;
     ef_graph_build b;
     ef_graph_build_begin(&b, d->g);
-    ef_value *v =
-        ef_gradient_zeros(&b.base, ef_graph_build_value(&b, (ef_edge){d->g->input[input], 0}));
-    if (v != NULL) d->dx[input] = ef_graph_build_edge(v);
+    ef_value *v;
+    if (dx->kind == EF_GRADIENT_NONE)
+        v = ef_gradient_zeros(&b.base, ef_graph_build_value(&b, (ef_edge){d->g->input[input], 0}));
+    else
+        v = ef_dense(&b.base, ef_slices(&b.base, ef_graph_build_value(&b, dx->value),
+                                        ef_graph_build_value(&b, dx->indices),
+                                        ef_graph_build_value(&b, dx->dense_shape)));
+    if (v != NULL) *dx = (ef_gradient){.kind = EF_GRADIENT_DENSE, .value = ef_graph_build_edge(v)};
     return ef_graph_build_end(&b);
 }
 
@@ -155,8 +147,13 @@ static ef_status *collect(split *s) {
     }
     if ((s->save = ef_calloc((size_t)edge_count + 1, 1)) == NULL)
         return ef_no_memory((size_t)edge_count);
-    for (int k = 0; k < d->n_in; k++)
-        if (d->dx[k].node >= 0) cross(s, d->dx[k]);
+    for (int k = 0; k < d->n_in; k++) {
+        const ef_gradient *dx = &d->dx[k];
+        if (dx->kind != EF_GRADIENT_NONE) cross(s, dx->value);
+        if (dx->kind != EF_GRADIENT_SLICES) continue;
+        cross(s, dx->indices);
+        cross(s, dx->dense_shape);
+    }
     for (int32_t k = n; k-- > d->n_forward;)
         for (int i = 0; s->need[k] && i < g->node[k]->n_in; i++) cross(s, g->node[k]->in[i]);
     int count = 0;
@@ -230,8 +227,8 @@ static ef_status *split_in_two(ef_derived *d, ef_function_gradient *out) {
     for (int k = 0; k < d->n_saved; k++) feed[k] = d->saved[k];
     for (int k = 0; k < d->n_out; k++) feed[d->n_saved + k] = d->dout[k];
     for (int k = 0; k < d->n_in; k++) {
-        out->has[k] = d->dx[k].node >= 0;
-        if (out->has[k]) fetch[n++] = d->dx[k];
+        out->has[k] = d->dx[k].kind != EF_GRADIENT_NONE;
+        if (out->has[k]) fetch[n++] = d->dx[k].value;
     }
     out->n_saved = d->n_saved;
     return ef_derive_extract(d, false, feed, d->n_saved + d->n_out, fetch, n, &out->backward);
@@ -250,6 +247,8 @@ ef_status *ef_differentiate(ef_graph *f, ef_function_gradient *out) {
     }
     memset(all, true, most + 1);
     EF_TRY_GOTO(ef_derive(f, all, all, &d));
+    for (int k = 0; k < d.n_in; k++)
+        if (d.dx[k].kind == EF_GRADIENT_SLICES) EF_TRY_GOTO(ef_derive_dense(&d, k));
     EF_TRY_GOTO(ef_derive_saved(&d, NULL));
     EF_TRY_GOTO(split_in_two(&d, out));
 done:

@@ -4,6 +4,7 @@
  * kind of control flow needs. */
 #ifndef EF_AUTODIFF_DERIVE_H
 #define EF_AUTODIFF_DERIVE_H
+#include "autodiff/autodiff.h"
 #include "graph/build_graph.h"
 
 typedef struct ef_derived {
@@ -11,7 +12,7 @@ typedef struct ef_derived {
     int n_in, n_out;   /* of the function */
     int32_t n_forward; /* nodes of the copy; those of the gradient follow */
     ef_edge *dout;     /* by output; node -1: not taken */
-    ef_edge *dx;       /* by input, dense; node -1: none */
+    ef_gradient *dx;   /* by input */
     ef_edge *saved;    /* what the gradient's nodes read of the forward ones, in order */
     int n_saved;
     ef_arena memory;
@@ -21,7 +22,8 @@ typedef struct ef_derived {
  * there can be none, none is taken or given. d is zeroed by the caller; end it even on failure. */
 ef_status *ef_derive(ef_graph *f, const bool *dout, const bool *want, ef_derived *d);
 void ef_derive_end(ef_derived *d);
-ef_status *ef_derive_zeros(ef_derived *d, int input); /* dx becomes zeros if there is none */
+/* dx of that input becomes dense: zeros if there is none. */
+ef_status *ef_derive_dense(ef_derived *d, int input);
 /* Works out `saved`. kept (or NULL): by input, those the backward part has anyway. */
 ef_status *ef_derive_saved(ef_derived *d, const bool *kept);
 /* A part of d->g as a function; effects of the copy belong to the forward part. */

@@ -168,11 +168,12 @@ static bool arriving(walk *w, const ef_node *n, ef_value **dout) {
 }
 
 static ef_status *record_grad(walk *w, const ef_node *n, ef_value **dout, ef_value **din) {
+    char buf[96];
     if (n->op->grad == NULL)
         return ef_error(EF_NOT_FOUND,
-                        "gradients: %s has no gradient (gradient registry has no entry for: %s); "
-                        "use StopGradient on what goes through it if none is needed",
-                        n->op->name, n->op->name);
+                        "gradients: No gradient defined for operation '%s' (op type: %s); put a "
+                        "StopGradient on what goes through it if none is needed",
+                        ef_node_name(w->g, n->id, buf, sizeof buf), n->op->name);
     ef_edge *out = memory(w, ((size_t)n->n_out + 1) * sizeof *out);
     if (out == NULL) return NULL;
     for (int k = 0; k < n->n_out; k++) out[k] = (ef_edge){n->id, k};

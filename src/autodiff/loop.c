@@ -382,7 +382,7 @@ static ef_status *make_back_body(loop *l, const back_loop *r, ef_edge *in) {
     for (int k = 0; k < l->n; k++) {
         if (!l->active[k]) continue;
         feed[n++] = l->d.dout[k];
-        fetch[grads++] = l->d.dx[k];
+        fetch[grads++] = l->d.dx[k].value;
     }
     EF_TRY(ef_derive_extract(&l->d, false, feed, n, fetch, grads, &l->back));
     EF_TRY(begin_function(r, &l->back_body, in));
@@ -419,13 +419,28 @@ static ef_status *append_backward(loop *l) {
 /* ---- all of it ----------------------------------------------------------------------------------
  */
 
+/* The gradient of a variable that is handed back and otherwise not used goes straight through. */
+static bool pass_straight(loop *l) {
+    bool any = false;
+    for (int k = 0; k < l->n; k++) {
+        if (l->active[k] && l->fixed[k] && l->d.dx[k].kind == EF_GRADIENT_DENSE &&
+            ef_edge_same(l->d.dx[k].value, l->d.dout[k])) {
+            l->c->din[k] = l->c->dout[k];
+            l->active[k] = false;
+        }
+        any = any || l->active[k];
+    }
+    return any;
+}
+
 static ef_status *differentiate(loop *l) {
     bool any = false;
     EF_TRY(find_active(l, &any));
     if (!any) return NULL;
     EF_TRY(ef_derive(l->control->func[1], l->active, l->active, &l->d));
+    if (!pass_straight(l)) return NULL;
     for (int k = 0; k < l->n; k++)
-        if (l->active[k]) EF_TRY(ef_derive_zeros(&l->d, k));
+        if (l->active[k]) EF_TRY(ef_derive_dense(&l->d, k));
     EF_TRY(ef_derive_saved(&l->d, l->fixed));
     EF_TRY(find_lists(l));
     if (l->n_new > 0) EF_TRY(change_node(l));

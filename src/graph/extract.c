@@ -12,12 +12,22 @@ typedef struct extract {
     const ef_edge *feed;
     ef_edge *fed; /* feed k in the new graph */
     int n_feed;
+    int32_t *first_feed, *next_feed; /* chains: by node its first feed, by feed the next */
 } extract;
 
 static int fed_by(const extract *x, ef_edge e) {
-    for (int k = 0; k < x->n_feed; k++)
-        if (ef_edge_same(x->feed[k], e)) return k;
-    return -1;
+    int32_t k = x->first_feed[e.node];
+    while (k >= 0 && x->feed[k].index != e.index) k = x->next_feed[k];
+    return k;
+}
+
+/* Chained from the last, so that of equal feeds the first is found. */
+static void chain_feeds(extract *x) {
+    memset(x->first_feed, 0xFF, (x->from->n_nodes + 1) * sizeof *x->first_feed);
+    for (int k = x->n_feed; k-- > 0;) {
+        x->next_feed[k] = x->first_feed[x->feed[k].node];
+        x->first_feed[x->feed[k].node] = k;
+    }
 }
 
 static void mark_backwards(extract *x) {
@@ -121,11 +131,15 @@ ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
     x.need = ef_calloc(g->n_nodes + 1, 1);
     x.moved = ef_malloc((g->n_nodes + 1) * sizeof *x.moved);
     x.fed = ef_malloc(((size_t)n_feed + 1) * sizeof *x.fed);
-    if (x.to == NULL || x.need == NULL || x.moved == NULL || x.fed == NULL) {
+    x.first_feed = ef_malloc((g->n_nodes + 1) * sizeof *x.first_feed);
+    x.next_feed = ef_malloc(((size_t)n_feed + 1) * sizeof *x.next_feed);
+    if (x.to == NULL || x.need == NULL || x.moved == NULL || x.fed == NULL ||
+        x.first_feed == NULL || x.next_feed == NULL) {
         s = ef_no_memory(g->n_nodes * sizeof *x.moved);
         goto done;
     }
     x.to->function = true;
+    chain_feeds(&x);
     memset(x.moved, 0xFF, (g->n_nodes + 1) * sizeof *x.moved);
     for (int k = 0; k < n_fetch; k++)
         if (fed_by(&x, fetch[k]) < 0) x.need[fetch[k].node] = 1;
@@ -141,5 +155,7 @@ done:
     ef_free(x.need);
     ef_free(x.moved);
     ef_free(x.fed);
+    ef_free(x.first_feed);
+    ef_free(x.next_feed);
     return s;
 }

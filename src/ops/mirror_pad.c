@@ -46,6 +46,7 @@ static ef_status *mirror_dims(ef_infer *i, bool grow) {
         int64_t before = ef_element_int((ef_dtype)t->dtype, t->data, 2 * d);
         int64_t after = ef_element_int((ef_dtype)t->dtype, t->data, 2 * d + 1);
         int64_t size = x->rank < 0 ? EF_DIM_UNKNOWN : x->dim[d];
+        if (before < 0 || after < 0) EF_TRY(check_pads(i->op, mode, d, -1, before, after));
         if (before > INT32_MAX || after > INT32_MAX)
             return ef_error(EF_INVALID, "%s: paddings of axis %d are too large", i->op->name, d);
         if (!grow && size >= 0) size -= before + after;

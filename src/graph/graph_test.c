@@ -1,0 +1,182 @@
+/* Graphs: errors where they are made, names, captures, extracts that do not depend on where things
+ * stood, and text. */
+#include "base/alloc.h"
+#include "check.h"
+#include "graph/graph.h"
+
+static ef_edge input(ef_graph *g, int64_t n) {
+    ef_shape s = {.rank = 1, .dim = {n}};
+    ef_edge e = {-1, 0};
+    ef_status *bad = ef_graph_input(g, EF_F32, &s, NULL, &e);
+    ef_status_free(bad);
+    return e;
+}
+
+static ef_edge add(ef_graph *g, const char *op, ef_edge a, ef_edge b) {
+    ef_edge in[] = {a, b};
+    int32_t node = -1;
+    ef_status *bad = ef_graph_add(g, ef_op_find(op), NULL, in, 2, NULL, &node);
+    ef_status_free(bad);
+    return (ef_edge){node, 0};
+}
+
+EF_TEST(wrong_shapes_are_found_where_they_are_made) {
+    ef_graph *g = ef_graph_make();
+    ef_edge in[] = {input(g, 3), input(g, 4)};
+    int32_t node = -7;
+    size_t before = g->n_nodes;
+    CHECK_FAILS(ef_graph_add(g, ef_op_find("AddV2"), NULL, in, 2, NULL, &node), EF_INVALID, "[3]");
+    CHECK_INT(node, -7);
+    CHECK_INT(g->n_nodes, before);
+    CHECK_OK(ef_graph_verify(g));
+    ef_graph_unref(g);
+}
+
+EF_TEST(edges_that_do_not_exist_are_refused) {
+    ef_graph *g = ef_graph_make();
+    ef_edge x = input(g, 3);
+    ef_edge bad[][2] = {{x, {9, 0}}, {x, {-1, 0}}, {x, {x.node, 1}}, {x, {x.node, -1}}};
+    for (int k = 0; k < 4; k++) {
+        int32_t node;
+        CHECK_FAILS(ef_graph_add(g, ef_op_find("AddV2"), NULL, bad[k], 2, NULL, &node), EF_INVALID,
+                    "does not exist");
+    }
+    int32_t after[] = {42}, node;
+    ef_edge in[] = {x, x};
+    CHECK_FAILS(ef_graph_add_after(g, ef_op_find("AddV2"), NULL, in, 2, after, 1, NULL, &node),
+                EF_INVALID, "control input");
+    CHECK_FAILS(ef_graph_set_outputs(g, &bad[0][1], 1), EF_INVALID, "no output");
+    ef_graph_unref(g);
+}
+
+EF_TEST(taken_names_get_a_number) {
+    ef_graph *g = ef_graph_make();
+    ef_edge x = input(g, 2), in[] = {x, x};
+    int32_t first, second;
+    CHECK_OK(ef_graph_add(g, ef_op_find("AddV2"), NULL, in, 2, "sum", &first));
+    CHECK_OK(ef_graph_add(g, ef_op_find("AddV2"), NULL, in, 2, "sum", &second));
+    CHECK_TEXT(g->node[second]->name, "sum_1");
+    CHECK_INT(ef_graph_find(g, "sum"), first);
+    CHECK_INT(ef_graph_find(g, "sum_1"), second);
+    CHECK_INT(ef_graph_find(g, "sun"), -1);
+    ef_graph_unref(g);
+}
+
+EF_TEST(merging_makes_equal_nodes_one) {
+    ef_graph *g = ef_graph_make();
+    g->merge = true;
+    ef_edge x = input(g, 2), y = input(g, 2);
+    CHECK_INT(add(g, "Mul", x, y).node, add(g, "Mul", x, y).node);
+    CHECK(add(g, "Mul", x, y).node != add(g, "Mul", y, x).node);
+    CHECK(add(g, "AddV2", x, y).node != add(g, "Mul", x, y).node);
+    ef_graph_unref(g);
+}
+
+EF_TEST(shapes_are_known_values) {
+    ef_graph *g = ef_graph_make();
+    ef_edge x = input(g, 5);
+    int32_t node;
+    CHECK_OK(ef_graph_add(g, ef_op_find("Shape"), NULL, &x, 1, NULL, &node));
+    const ef_fact *f = g->node[node]->out;
+    CHECK(f->value != NULL);
+    CHECK_INT(ef_element_int(f->dtype, f->value->data, 0), 5);
+    ef_graph_unref(g);
+}
+
+EF_TEST(values_are_captured_once) {
+    ef_graph *g = ef_graph_make();
+    ef_shape big = {.rank = 1, .dim = {100}};
+    ef_tensor t = {0}, small;
+    float one = 1;
+    ef_edge a, b, c;
+    CHECK_OK(ef_tensor_alloc(&t, EF_F32, &big));
+    CHECK_OK(ef_tensor_from(EF_F32, NULL, &one, &small));
+    CHECK_OK(ef_graph_import(g, &t, &a));
+    CHECK_OK(ef_graph_import(g, &t, &b));
+    CHECK_OK(ef_graph_import(g, &small, &c));
+    CHECK(ef_edge_same(a, b));
+    CHECK_INT(g->n_captures, 1);
+    CHECK(g->node[c.node]->out->value != NULL); /* a small one is a constant */
+    ef_tensor_release(&t);
+    ef_graph_unref(g);
+}
+
+EF_TEST(a_tensor_of_another_graph_is_refused) {
+    ef_graph *g = ef_graph_make(), *other = ef_graph_make();
+    ef_tensor t;
+    ef_edge e;
+    ef_graph_tensor(other, input(other, 2), &t);
+    CHECK_FAILS(ef_graph_import(g, &t, &e), EF_INVALID, "another");
+    ef_tensor_release(&t);
+    ef_graph_unref(other);
+    ef_graph_unref(g);
+}
+
+static ef_graph *extract_of(ef_graph *g, ef_edge x, ef_edge y) {
+    ef_graph *part = NULL;
+    int32_t captures[4];
+    int n;
+    ef_status *bad = ef_graph_extract(g, &x, 1, &y, 1, NULL, 0, &part, captures, &n);
+    ef_status_free(bad);
+    return part;
+}
+
+EF_TEST(equal_structures_give_equal_extracts) {
+    ef_graph *a = ef_graph_make(), *b = ef_graph_make();
+    ef_edge xa = input(a, 3), ya = add(a, "Mul", add(a, "AddV2", xa, xa), xa);
+    ef_edge other = input(b, 9); /* b grew elsewhere first */
+    add(b, "Mul", other, other);
+    ef_edge xb = input(b, 3), yb = add(b, "Mul", add(b, "AddV2", xb, xb), xb);
+    ef_graph *pa = extract_of(a, xa, ya), *pb = extract_of(b, xb, yb);
+    CHECK(pa != NULL && pb != NULL);
+    CHECK_INT(pa->n_nodes, 3);
+    CHECK_INT(ef_graph_hash(pa), ef_graph_hash(pb));
+    CHECK(ef_graph_equal(pa, pb));
+    ef_graph *pc = extract_of(b, xb, add(b, "Sub", xb, xb));
+    CHECK(!ef_graph_equal(pa, pc));
+    CHECK_OK(ef_graph_verify(pa));
+    ef_graph_unref(pa);
+    ef_graph_unref(pb);
+    ef_graph_unref(pc);
+    ef_graph_unref(a);
+    ef_graph_unref(b);
+}
+
+EF_TEST(a_missing_feed_is_named) {
+    ef_graph *g = ef_graph_make(), *part = NULL;
+    ef_shape s = {.rank = 0};
+    ef_edge x;
+    int32_t captures[1];
+    int n;
+    CHECK_OK(ef_graph_input(g, EF_F32, &s, "rate", &x));
+    ef_edge y = add(g, "Mul", x, x);
+    CHECK_FAILS(ef_graph_extract(g, NULL, 0, &y, 1, NULL, 0, &part, captures, &n), EF_INVALID,
+                "'rate'");
+    ef_graph_unref(g);
+}
+
+EF_TEST(text_has_a_line_per_node) {
+    ef_graph *g = ef_graph_make();
+    ef_edge x = input(g, 2), y = add(g, "Mul", x, x);
+    char *text;
+    CHECK_OK(ef_graph_set_outputs(g, &y, 1));
+    CHECK_OK(ef_graph_text(g, &text));
+    CHECK(strstr(text, "%1 = Mul(%0, %0) : float32 [2]") != NULL);
+    CHECK(strstr(text, "return %1.0") != NULL);
+    ef_free(text);
+    ef_graph_unref(g);
+}
+
+int main(void) {
+    EF_RUN(wrong_shapes_are_found_where_they_are_made);
+    EF_RUN(edges_that_do_not_exist_are_refused);
+    EF_RUN(taken_names_get_a_number);
+    EF_RUN(merging_makes_equal_nodes_one);
+    EF_RUN(shapes_are_known_values);
+    EF_RUN(values_are_captured_once);
+    EF_RUN(a_tensor_of_another_graph_is_refused);
+    EF_RUN(equal_structures_give_equal_extracts);
+    EF_RUN(a_missing_feed_is_named);
+    EF_RUN(text_has_a_line_per_node);
+    return EF_VERDICT();
+}

@@ -23,6 +23,8 @@ static inline uint64_t ef_random_reserved(int64_t n) { return (uint64_t)n * 256;
 /* Samples of distributions with parameters. Output [samples, n]: column j has parameter j. */
 void ef_random_gamma(ef_philox g, ef_dtype t, const void *alpha, int64_t n, int64_t samples,
                      void *out);
+/* d sample / d alpha of a gamma sample. */
+double ef_random_gamma_slope(double alpha, double sample);
 void ef_random_poisson(ef_philox g, ef_dtype rate_type, const void *rate, int64_t n,
                        int64_t samples, ef_dtype t, void *out);
 /* count[j], prob[j] for column j. */

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "kernels/block.h"
 #include "ops/array.h"
+#include "ops/build.h"
 #include "ops/random.h"
 #include "ops/variable.h"
 
@@ -71,6 +72,19 @@ static ef_status *gamma_fill(const ef_call *c, int alpha, ef_philox g) {
     return NULL;
 }
 
+/* Samples [..., shape of alpha]: what arrives at them is summed over the samples of each alpha. */
+static ef_status *gamma_grad(ef_grad *g, int alpha) {
+    ef_build *b = g->b;
+    ef_value *a = g->in[alpha], *x = g->out[0];
+    ef_dtype t = a->fact.dtype, wide = t == EF_F64 ? EF_F64 : EF_F32;
+    ef_value *slope = ef_emit(b, "RandomGammaGrad", 2, ef_cast(b, a, wide), ef_cast(b, x, wide));
+    g->din[alpha] = ef_sum_like(b, ef_mul(b, g->dout[0], ef_cast(b, slope, t)), a);
+    return NULL;
+}
+static ef_status *gamma_grad_1(ef_grad *g) { return gamma_grad(g, 1); }
+static ef_status *gamma_grad_2(ef_grad *g) { return gamma_grad(g, 2); }
+static ef_status *gamma_grad_4(ef_grad *g) { return gamma_grad(g, 4); }
+
 static ef_status *gamma_run(const ef_call *c) {
     ef_philox g;
     EF_TRY(ef_random_stateful(c, ef_random_reserved(ef_count(c->out[0])), &g));
@@ -87,9 +101,12 @@ const ef_op ef_op_RandomGamma = {
     .attr = {EF_RANDOM_SEEDS},
     .attr_size = sizeof(ef_random_attrs),
     .traits = EF_STATEFUL,
+    .keeps = EF_KEEP_IN(1) | EF_KEEP_OUT(0),
     .shape = gamma_shape,
     .kernel = STATEFUL_ROW(gamma_run),
-    .examples = {"int32[1]{3} float[2]:0.5..3 seed=1 seed2=2", "int32[0] double[]:2..3 seed=1"},
+    .grad = gamma_grad_1,
+    .examples = {"int32[1]{3} float[2]:0.5..3 seed=1 seed2=2 grad=no",
+                 "int32[0] double[]:2..3 seed=1 grad=no"},
 };
 
 static ef_status *gamma_v2_run(const ef_call *c) {
@@ -109,9 +126,11 @@ const ef_op ef_op_StatelessRandomGammaV2 = {
     .in = {"shape: T", "seed: Tseed", "alpha: dtype"},
     .out = {"output: dtype"},
     .types = "T: {int32, int64}; Tseed: {int32, int64}; dtype: {half, bfloat16, float, double}",
+    .keeps = EF_KEEP_IN(2) | EF_KEEP_OUT(0),
     .shape = gamma_v2_shape,
     .kernel = ROW(gamma_v2_run),
-    .examples = {"int32[2]{3,2} int64[2]{1,2} float[2]:0.5..3"},
+    .grad = gamma_grad_2,
+    .examples = {"int32[2]{3,2} int64[2]{1,2} float[2]:0.5..3 grad=no"},
 };
 
 static ef_status *gamma_v3_run(const ef_call *c) {
@@ -132,9 +151,11 @@ const ef_op ef_op_StatelessRandomGammaV3 = {
     .in = {"shape: shape_dtype", "key: uint64", "counter: uint64", "alg: int32", "alpha: dtype"},
     .out = {"output: dtype"},
     .types = "shape_dtype: {int32, int64} = int32; dtype: {half, bfloat16, float, double}",
+    .keeps = EF_KEEP_IN(4) | EF_KEEP_OUT(0),
     .shape = gamma_v3_shape,
     .kernel = ROW(gamma_v3_run),
-    .examples = {"int32[2]{3,2} uint64[1]{1} uint64[2]{2,3} int32[]{1} float[2]:0.5..3"},
+    .grad = gamma_grad_4,
+    .examples = {"int32[2]{3,2} uint64[1]{1} uint64[2]{2,3} int32[]{1} float[2]:0.5..3 grad=no"},
 };
 
 /* ---- Poisson ---- */

@@ -1,9 +1,11 @@
 /* Grouping elementwise ops. Nodes are visited in the order they run; one joins the group of its
  * inputs if the result has the group's shape, and groups that meet become one. A group is closed as
  * soon as somebody outside it reads one of its values: it runs where its last member stood, and
- * that reader must find the value. So no dependency can run backwards and no search is needed. */
+ * that reader must find the value. So no dependency can run backwards and no search is needed. A
+ * reduction over inner or outer axes may be a group's last member. */
 #include "base/alloc.h"
 #include "base/option.h"
+#include "ops/reduce.h"
 #include "plan/planner.h"
 #include <stdlib.h>
 
@@ -16,6 +18,9 @@ typedef struct group {
     int32_t n;
     int32_t into; /* the group it was merged into, or itself */
     bool closed;
+    int32_t tail;  /* the reduction that ends it, or -1 */
+    uint32_t axes; /* of the reduction */
+    ef_reduce_kind kind;
 } group;
 
 typedef struct fuser {
@@ -77,11 +82,61 @@ static int32_t new_group(fuser *f, const ef_node *n) {
     g->shape = f->p->value[f->p->base[n->id]].fact.shape;
     g->count = ef_shape_count(&g->shape);
     g->into = f->n;
+    g->tail = -1;
     return f->n++;
 }
 
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+static const struct {
+    const ef_op *op;
+    ef_reduce_kind kind;
+} reductions[] = {{&ef_op_Sum, EF_REDUCE_SUM},       {&ef_op_Mean, EF_REDUCE_MEAN},
+                  {&ef_op_Prod, EF_REDUCE_PROD},     {&ef_op_Max, EF_REDUCE_MAX},
+                  {&ef_op_Min, EF_REDUCE_MIN},       {&ef_op_All, EF_REDUCE_ALL},
+                  {&ef_op_Any, EF_REDUCE_ANY},       {&ef_op_EuclideanNorm, EF_REDUCE_NORM},
+                  {&ef_op_L2Loss, EF_REDUCE_L2_LOSS}};
+
+/* The axes of a reduction, if they are known. */
+static bool known_axes(const ef_planner *p, const ef_node *n, int rank, uint32_t *mask) {
+    *mask = (1u << rank) - 1;
+    if (n->n_in == 1) return true;
+    const ef_tensor *axes = p->value[ef_value_at(p, n->in[1])].fact.value;
+    if (axes == NULL || axes->data == NULL) return false;
+    ef_status *s = ef_reduce_mask(n->op, axes, rank, mask);
+    ef_status_free(s); /* it says so again when it runs */
+    return s == NULL;
+}
+
+/* Makes reduction n the end of its input's group, if that is open; returns the group, or -1. */
+static int32_t end_with(fuser *f, const ef_node *n) {
+    const ef_planner *p = f->p;
+    if (!(n->op->traits & EF_REDUCES) || n->n_out != 1) return -1;
+    int32_t g = final(f, p->value[ef_value_at(p, n->in[0])].group);
+    if (g < 0 || f->at[g].closed) return -1;
+    ef_tiles trial = {.shape = f->at[g].shape};
+    ef_dtype d = p->value[ef_value_at(p, n->in[0])].fact.dtype;
+    uint32_t mask;
+    for (size_t k = 0; k < sizeof reductions / sizeof *reductions; k++) {
+        if (reductions[k].op != n->op) continue;
+        if (!known_axes(p, n, trial.shape.rank, &mask) ||
+            !ef_tiles_reduce(&trial, reductions[k].kind, d, mask))
+            return -1;
+        f->at[g].tail = n->id;
+        f->at[g].axes = mask;
+        f->at[g].kind = reductions[k].kind;
+        f->at[g].closed = true;
+        return g;
+    }
+    return -1;
+}
+
 static void visit(fuser *f, const ef_node *n) {
-    int32_t mine = -1;
+    int32_t mine = end_with(f, n);
+    if (mine >= 0) { /* its axes are a constant, so no other group is read */
+        f->p->value[f->p->base[n->id]].group = mine;
+        return;
+    }
     if (eligible(f->p, n)) {
         mine = join(f, n);
         if (mine < 0) mine = new_group(f, n);
@@ -132,6 +187,7 @@ static bool find_inputs(builder *b, const group *g) {
             b->operand_of[v] = b->t->n_inputs++;
         }
     }
+    if (g->tail >= 0) b->last_read[ef_value_at(p, p->g->node[g->tail]->in[0])] = g->n;
     return true;
 }
 
@@ -149,6 +205,21 @@ static bool find_outputs(builder *b, const group *g, const int32_t *reads_outsid
         b->operand_of[v] = at;
         b->t->n_outputs++;
     }
+    if (g->tail < 0) return true;
+    int at = b->t->n_inputs + b->t->n_outputs;
+    if (at >= EF_TILES_MAX_ARGS) return false;
+    b->arg[at] = p->base[g->tail];
+    b->t->n_outputs++;
+    return true;
+}
+
+/* The reduction at the end reads what the last instructions left. */
+static bool emit_tail(builder *b, const group *g) {
+    if (g->tail < 0) return true;
+    const ef_planner *p = b->f->p;
+    int32_t v = ef_value_at(p, p->g->node[g->tail]->in[0]);
+    if (!ef_tiles_reduce(b->t, g->kind, p->value[v].fact.dtype, g->axes)) return false;
+    b->t->tail.operand = (uint8_t)b->operand_of[v];
     return true;
 }
 
@@ -204,14 +275,15 @@ static ef_status *make_tiles(fuser *f, int32_t g, int32_t *operand_of, int32_t *
     b.t->count = from->count;
     b.t->cost_ns = 0.15 * from->n + 0.3;
     *ok = find_inputs(&b, from) && find_outputs(&b, from, reads_outside) && ef_tiles_fit(b.t) &&
-          emit(&b, from);
+          emit(&b, from) && emit_tail(&b, from);
     for (int k = 0; k < b.t->n_inputs + b.t->n_outputs; k++) operand_of[b.arg[k]] = -1;
     for (int32_t m = 0; m < from->n; m++) operand_of[p->base[from->member[m]]] = -1;
     if (!*ok) return NULL;
     p->tiles[p->n_groups] = b.t;
     p->tile_values[p->n_groups] = b.arg;
-    p->last_in_group[p->n_groups] = from->member[from->n - 1];
+    p->last_in_group[p->n_groups] = from->tail >= 0 ? from->tail : from->member[from->n - 1];
     for (int32_t m = 0; m < from->n; m++) p->group[from->member[m]] = p->n_groups;
+    if (from->tail >= 0) p->group[from->tail] = p->n_groups;
     p->n_groups++;
     return NULL;
 }
@@ -239,7 +311,7 @@ ef_status *ef_plan_groups(ef_planner *p) {
     fuser f = {.p = p};
     size_t candidates = 0;
     for (size_t k = 0; k < n; k++)
-        candidates += p->runs[k] && (p->g->node[k]->op->traits & EF_ELEMENTWISE);
+        candidates += p->runs[k] && (p->g->node[k]->op->traits & (EF_ELEMENTWISE | EF_REDUCES));
     if (candidates < 2) return NULL;
     f.at = ef_notes_memory(p, candidates * sizeof *f.at, &s);
     p->tiles = ef_notes_memory(p, candidates * sizeof *p->tiles, &s);
@@ -255,7 +327,8 @@ ef_status *ef_plan_groups(ef_planner *p) {
     count_reads(&f, reads);
     for (int32_t g = 0; g < f.n; g++) {
         bool ok;
-        if (f.at[g].n >= 2) EF_TRY(make_tiles(&f, g, operand_of, last_read, reads, &ok));
+        if (f.at[g].n + (f.at[g].tail >= 0) >= 2 && f.at[g].n > 0)
+            EF_TRY(make_tiles(&f, g, operand_of, last_read, reads, &ok));
     }
     return NULL;
 }

@@ -296,6 +296,7 @@ static ef_status *group_step(ef_planner *p, int32_t group, int32_t node) {
     for (int k = 0; k < tiles->n_inputs; k++) use(p, arg[k]);
     t->run = ef_run_tiles;
     t->state = tiles;
+    t->scratch_bytes = ef_tiles_scratch(tiles);
     p->plan->n_steps++;
     return NULL;
 }

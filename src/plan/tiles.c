@@ -4,18 +4,7 @@
  * small buffer first. */
 #include "plan/tiles.h"
 #include "base/pool.h"
-
-enum { BUFFERS = 4, MAX_ELEMENT = 8 };
-
-typedef struct worker { /* on the stack of each thread; 64-byte aligned rows */
-    _Alignas(64) char reg[EF_TILES_MAX_REGS][EF_TILE * MAX_ELEMENT];
-    _Alignas(64) char spread[BUFFERS][2 * EF_TILE * MAX_ELEMENT];
-} worker;
-
-typedef struct job {
-    const ef_tiles *t;
-    const ef_call *c;
-} job;
+#include "plan/tiles_run.h"
 
 /* ---- how inputs are spread
  * ----------------------------------------------------------------------- */
@@ -88,11 +77,12 @@ static bool needs_buffer(const struct ef_tile_arg *a) {
 bool ef_tiles_fit(const ef_tiles *t) {
     int n = 0;
     for (int k = 0; k < t->n_inputs; k++) n += needs_buffer(&t->arg[k]);
-    return n <= BUFFERS;
+    return n <= EF_TILES_BUFFERS;
 }
 
 int ef_tiles_overwrites(const ef_tiles *t, int k) {
     int out = t->n_inputs + k;
+    if (t->tail.reducer != NULL && k == t->n_outputs - 1) return -1;
     for (int i = 0; i < t->n_inputs; i++) {
         if (t->arg[i].spread != EF_SPREAD_FULL || t->arg[i].size != t->arg[out].size) continue;
         bool safe = true, written = false; /* all reads of i come no later than the write of out */
@@ -169,62 +159,75 @@ static int64_t cut(const ef_tiles *t, int64_t i, int64_t n) {
     return n;
 }
 
-static void addresses(const job *j, worker *w, const void **ptr, int64_t i, int64_t n) {
+static void input_addresses(ef_tile_worker *w, int64_t i, int64_t n) {
+    const ef_tiles *t = w->t;
     int buffer = 0;
-    for (int k = 0; k < j->t->n_inputs; k++) {
-        const struct ef_tile_arg *a = &j->t->arg[k];
-        const char *from = j->c->in[k]->data;
+    for (int k = 0; k < t->n_inputs; k++) {
+        const struct ef_tile_arg *a = &t->arg[k];
+        const char *from = w->c->in[k]->data;
         char *room = needs_buffer(a) ? w->spread[buffer++] : NULL;
         switch ((ef_spread)a->spread) {
-        case EF_SPREAD_FULL: ptr[k] = from + i * a->size; break;
-        case EF_SPREAD_SCALAR: ptr[k] = from; break;
+        case EF_SPREAD_FULL: w->ptr[k] = from + i * a->size; break;
+        case EF_SPREAD_SCALAR: w->ptr[k] = from; break;
         case EF_SPREAD_PERIOD:
-            ptr[k] = (room != NULL ? room : from) + i % a->period * a->size;
+            w->ptr[k] = (room != NULL ? room : from) + i % a->period * a->size;
             break;
         case EF_SPREAD_REPEAT:
             if (room == NULL) {
-                ptr[k] = from + i / a->period * a->size;
+                w->ptr[k] = from + i / a->period * a->size;
             } else {
                 fill_repeat(a, room, from, i, n);
-                ptr[k] = room;
+                w->ptr[k] = room;
             }
             break;
         case EF_SPREAD_ANY:
-            fill_any(j->t, a, room, from, i, n);
-            ptr[k] = room;
+            fill_any(t, a, room, from, i, n);
+            w->ptr[k] = room;
             break;
         }
     }
-    for (int k = 0; k < j->t->n_outputs; k++)
-        ptr[j->t->n_inputs + k] =
-            (char *)j->c->out[k]->data + i * j->t->arg[j->t->n_inputs + k].size;
 }
 
-static void run_range(void *arg, int64_t begin, int64_t end) {
-    const job *j = arg;
-    const ef_tiles *t = j->t;
-    worker w;
-    const void *ptr[EF_TILES_MAX_ARGS + EF_TILES_MAX_REGS];
-    for (int k = 0; k < t->n_regs; k++) ptr[t->n_inputs + t->n_outputs + k] = w.reg[k];
+void ef_tile_worker_begin(ef_tile_worker *w, const ef_tiles *t, const ef_call *c) {
+    w->t = t;
+    w->c = c;
+    for (int k = 0; k < t->n_regs; k++) w->ptr[t->n_inputs + t->n_outputs + k] = w->reg[k];
     for (int k = 0, buffer = 0; k < t->n_inputs; k++) {
         if (!needs_buffer(&t->arg[k])) continue;
         if (t->arg[k].spread == EF_SPREAD_PERIOD)
-            fill_period(&t->arg[k], w.spread[buffer], j->c->in[k]->data);
+            fill_period(&t->arg[k], w->spread[buffer], c->in[k]->data);
         buffer++;
-    }
-    for (int64_t i = begin, n; i < end; i += n) {
-        n = cut(t, i, end - i < EF_TILE ? end - i : EF_TILE);
-        addresses(j, &w, ptr, i, n);
-        for (const ef_tile_ins *x = t->ins; x < t->ins + t->n_ins; x++) {
-            const void *in[EF_TILES_MAX_OPERANDS];
-            for (int k = 0; k < x->n_in; k++) in[k] = ptr[x->in[k]];
-            x->fn((void *)ptr[x->out], in, n, x->scalars, x->attrs);
-        }
     }
 }
 
+int64_t ef_tile_worker_run(ef_tile_worker *w, int64_t i, int64_t n) {
+    const ef_tiles *t = w->t;
+    n = cut(t, i, n);
+    input_addresses(w, i, n);
+    int whole = t->n_outputs - (t->tail.reducer != NULL);
+    for (int k = t->n_inputs; k < t->n_inputs + whole; k++)
+        w->ptr[k] = (char *)w->c->out[k - t->n_inputs]->data + i * t->arg[k].size;
+    for (const ef_tile_ins *x = t->ins; x < t->ins + t->n_ins; x++) {
+        const void *in[EF_TILES_MAX_OPERANDS];
+        for (int k = 0; k < x->n_in; k++) in[k] = w->ptr[x->in[k]];
+        x->fn((void *)w->ptr[x->out], in, n, x->scalars, x->attrs);
+    }
+    return n;
+}
+
+static void run_range(void *arg, int64_t begin, int64_t end) {
+    const ef_call *c = arg;
+    ef_tile_worker w;
+    ef_tile_worker_begin(&w, c->state, c);
+    for (int64_t i = begin; i < end;)
+        i += ef_tile_worker_run(&w, i, end - i < EF_TILE ? end - i : EF_TILE);
+}
+
 ef_status *ef_run_tiles(const ef_call *c) {
-    job j = {c->state, c};
-    ef_parallel(j.t->count, EF_TILE, j.t->cost_ns, run_range, &j);
+    const ef_tiles *t = c->state;
+    if (t->tail.reducer != NULL)
+        ef_tiles_run_tail(t, c);
+    else
+        ef_parallel(t->count, EF_TILE, t->cost_ns, run_range, (void *)(uintptr_t)c);
     return NULL;
 }

@@ -1,7 +1,9 @@
 /* Tile programs: a fused group of elementwise ops as a list of tile functions run over stretches of
- * a few hundred elements, so that what passes between them stays in the first-level cache. */
+ * a few hundred elements, so that what passes between them stays in the first-level cache. The last
+ * value of a program may go into a reduction instead of memory. */
 #ifndef EF_PLAN_TILES_H
 #define EF_PLAN_TILES_H
+#include "kernels/reduce.h"
 #include "ops/op.h"
 
 enum {
@@ -30,6 +32,18 @@ typedef enum ef_spread {
     EF_SPREAD_ANY     /* strides per dim */
 } ef_spread;
 
+/* A reduction at the end of a program. The result's shape is seen as rows x cols, of which one is
+ * reduced: cols (inner axes, or all), or rows (outer axes). It is cut into parts by its shape
+ * alone, so that the result does not depend on the number of threads. */
+typedef struct ef_tile_tail {
+    const ef_reducer *reducer; /* NULL: no reduction */
+    bool outer;                /* rows are reduced */
+    uint8_t operand;           /* what it reads, */
+    size_t size;               /* and the bytes of an element of that */
+    int64_t rows, cols;
+    int64_t part, parts; /* size along the reduced side of a part (the last may be smaller) */
+} ef_tile_tail;
+
 typedef struct ef_tiles {
     int n_ins, n_inputs, n_outputs, n_regs;
     ef_tile_ins ins[EF_TILES_MAX_INS];
@@ -41,7 +55,8 @@ typedef struct ef_tiles {
     } arg[EF_TILES_MAX_ARGS];
     ef_shape shape; /* of the result, adjacent dims collapsed where all inputs allow */
     int64_t count;
-    double cost_ns; /* estimated, for one element */
+    double cost_ns;    /* estimated, for one element */
+    ef_tile_tail tail; /* its result is the last output */
 } ef_tiles;
 
 /* Sets spread, period and strides of argument k from its shape; shapes broadcast to t->shape. */
@@ -50,6 +65,10 @@ void ef_tiles_spread(ef_tiles *t, int k, const ef_shape *arg, ef_dtype dtype);
 bool ef_tiles_fit(const ef_tiles *t);
 /* An input whose bytes output k may overwrite stretch by stretch, or -1. */
 int ef_tiles_overwrites(const ef_tiles *t, int k);
+/* Ends t with a reduction over the axes in mask of a value of dtype d, which the caller notes in
+ * tail.operand; false if the axes are neither the inner nor the outer ones. */
+bool ef_tiles_reduce(ef_tiles *t, ef_reduce_kind kind, ef_dtype d, uint32_t mask);
+size_t ef_tiles_scratch(const ef_tiles *t); /* bytes of scratch its kernel needs */
 /* The kernel of a fused step: state is the ef_tiles. */
 ef_kernel_fn ef_run_tiles;
 #endif

@@ -1,0 +1,24 @@
+/* The inside of running tile programs, shared by plain ones and those that end in a reduction. */
+#ifndef EF_PLAN_TILES_RUN_H
+#define EF_PLAN_TILES_RUN_H
+#include "plan/tiles.h"
+
+enum { EF_TILES_BUFFERS = 4, EF_TILES_ELEMENT = 8 };
+
+/* What one thread needs; sits on its stack. Rows are 64-byte aligned. */
+typedef struct ef_tile_worker {
+    _Alignas(64) char reg[EF_TILES_MAX_REGS][EF_TILE * EF_TILES_ELEMENT];
+    _Alignas(64) char spread[EF_TILES_BUFFERS][2 * EF_TILE * EF_TILES_ELEMENT];
+    const ef_tiles *t;
+    const ef_call *c;
+    const void *ptr[EF_TILES_MAX_ARGS + EF_TILES_MAX_REGS]; /* operands of the stretch at hand */
+} ef_tile_worker;
+
+void ef_tile_worker_begin(ef_tile_worker *w, const ef_tiles *t, const ef_call *c);
+/* Runs the program on elements [i, i + n), n <= EF_TILE, or fewer where an input read in place
+ * would wrap; returns how many. */
+int64_t ef_tile_worker_run(ef_tile_worker *w, int64_t i, int64_t n);
+
+/* tail.c: the whole of a program that ends in a reduction. */
+void ef_tiles_run_tail(const ef_tiles *t, const ef_call *c);
+#endif

@@ -37,6 +37,7 @@ bool ef_tiles_reduce(ef_tiles *t, ef_reduce_kind kind, ef_dtype d, uint32_t mask
     ef_tile_tail tail = {.reducer = ef_reducer_find(kind, d), .size = ef_dtype_size(d)};
     if (tail.reducer == NULL || !split(&t->shape, mask, &tail)) return false;
     if (tail.outer) {
+        if (tail.cols > EF_TILE) return false; /* rows taken in one by one are no gain */
         /* few enough parts that their accumulators stay small */
         int64_t parts = least(most(1, PART / tail.cols), most(1, tail.rows * tail.cols / PART));
         tail.part = parts_of(tail.rows, least(parts, MOST_PARTS));
@@ -127,38 +128,36 @@ static void merge_rows(const ef_call *c) {
 
 /* ---- outer axes: each column gives one element ----------------------------------------------- */
 
-/* n elements, the first in column `at`, of rows that are `wide` elements long and adjoin. */
+/* n elements, the first of them in column `at`. */
 static void take_columns(const ef_tile_tail *tail, char *acc, const char *from, int64_t at,
-                         int64_t wide, int64_t n) {
+                         int64_t n) {
+    int64_t cols = tail->cols;
     while (n > 0) {
-        int64_t whole = at == 0 ? n / wide : 0, m = whole > 0 ? wide : least(wide - at, n);
+        int64_t whole = at == 0 ? n / cols : 0, m = whole > 0 ? cols : least(cols - at, n);
         tail->reducer->cols(acc + (size_t)at * tail->reducer->acc_size, from, most(whole, 1), m, m);
         int64_t done = most(whole, 1) * m;
         from += (size_t)done * tail->size;
         n -= done;
-        at = (at + m) % wide;
+        at = (at + m) % cols;
     }
 }
 
-/* Part u of the rows, strip v of the columns; accumulators stand part by part. */
+/* A part of the rows; accumulators stand part by part. */
 static void column_parts(void *arg, int64_t begin, int64_t end) {
     const ef_call *c = arg;
     const ef_tile_tail *tail = &program(c)->tail;
-    int64_t cols = tail->cols, strips = parts_of(cols, EF_TILE);
-    size_t size = tail->reducer->acc_size;
+    int64_t cols = tail->cols, fit = EF_TILE / cols;
     ef_tile_worker w;
     ef_tile_worker_begin(&w, program(c), c);
-    for (int64_t u = begin; u < end; u++) {
-        int64_t part = u / strips, left = u % strips * EF_TILE, wide = least(cols - left, EF_TILE);
+    for (int64_t part = begin; part < end; part++) {
         int64_t row = part * tail->part, last = least(row + tail->part, tail->rows);
-        char *acc = (char *)c->scratch + (size_t)(part * cols + left) * size;
-        int64_t fit = strips == 1 ? EF_TILE / cols : 1; /* whole rows are next to each other */
-        tail->reducer->begin(acc, wide);
+        char *acc = (char *)c->scratch + (size_t)(part * cols) * tail->reducer->acc_size;
+        tail->reducer->begin(acc, cols);
         for (; row < last; row += fit) {
-            int64_t rows = least(fit, last - row);
-            for (int64_t i = 0; i < rows * wide;) {
-                int64_t n = ef_tile_worker_run(&w, row * cols + left + i, rows * wide - i);
-                take_columns(tail, acc, w.ptr[tail->operand], i % wide, wide, n);
+            int64_t count = least(fit, last - row) * cols;
+            for (int64_t i = 0; i < count;) {
+                int64_t n = ef_tile_worker_run(&w, row * cols + i, count - i);
+                take_columns(tail, acc, w.ptr[tail->operand], i % cols, n);
                 i += n;
             }
         }
@@ -178,9 +177,8 @@ void ef_tiles_run_tail(const ef_tiles *t, const ef_call *c) {
     const ef_tile_tail *tail = &t->tail;
     void *arg = (void *)(uintptr_t)c;
     if (tail->outer) {
-        int64_t strips = parts_of(tail->cols, EF_TILE);
-        double cost = t->cost_ns * (double)tail->part * (double)least(tail->cols, EF_TILE);
-        ef_parallel(tail->parts * strips, 1, cost, column_parts, arg);
+        double cost = t->cost_ns * (double)tail->part * (double)tail->cols;
+        ef_parallel(tail->parts, 1, cost, column_parts, arg);
         merge_columns(c);
     } else if (tail->cols <= EF_TILE) {
         ef_parallel(tail->rows, EF_TILE / tail->cols, t->cost_ns * (double)tail->cols, short_rows,

@@ -17,7 +17,7 @@ static const struct {
     {{2, 0, {40, 30}}, {2, 0, {40, 1}}, 2, true},        /* a factor per row */
     {{2, 0, {40, 30}}, {2, 0, {40, 1}}, 1, true},        /* outer */
     {{2, 0, {7, 700}}, {2, 0, {7, 1}}, 2, true},         /* inner, rows longer than a stretch */
-    {{2, 0, {7, 700}}, {1, 0, {700}}, 1, true},          /* outer, columns too */
+    {{2, 0, {7, 700}}, {1, 0, {700}}, 1, false},         /* outer, wide rows */
     {{2, 0, {7, 700}}, {0, 0, {0}}, 3, true},            /* a scalar */
     {{3, 0, {5, 6, 300}}, {2, 0, {6, 300}}, 6, true},    /* two inner axes, a long period */
     {{3, 0, {5, 6, 300}}, {3, 0, {5, 6, 1}}, 6, true},   /* cut within the row */
@@ -28,7 +28,7 @@ static const struct {
     {{2, 0, {3, 40000}}, {2, 0, {3, 40000}}, 2, true},   /* rows in parts */
     {{1, 0, {100000}}, {1, 0, {1}}, 1, true},            /* all in parts */
     {{2, 0, {3000, 20}}, {1, 0, {20}}, 1, true},         /* columns in parts */
-    {{2, 0, {300, 1100}}, {2, 0, {300, 1}}, 1, true},    /* columns in parts and strips */
+    {{2, 0, {3000, 300}}, {2, 0, {3000, 1}}, 1, true},   /* a factor per row, cut there */
     {{2, 0, {40, 30}}, {2, 0, {40, 30}}, 0, false},      /* nothing to reduce */
 };
 static const char *const ops[] = {"Sum", "Mean", "Prod", "Max", "Min", "EuclideanNorm"};

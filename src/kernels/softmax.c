@@ -32,12 +32,11 @@ static inline float exp_f32(float x) {
     p = MADD(p * r, r, r);
     union {
         float f;
-        int32_t i;
-    } k = {.f = t}, low, high;
-    k.i -= 0x4B400000;
-    int32_t half = k.i >> 1; /* two factors, so that results below the normal range are right too */
-    low.i = (half + 127) * (1 << 23);
-    high.i = (k.i - half + 127) * (1 << 23);
+        uint32_t u;
+    } bits = {.f = t}, low, high; /* of NaN: anything, and it stays NaN */
+    int32_t k = (int32_t)(bits.u - 0x4B400000u), half = k >> 1;
+    low.u = (uint32_t)(half + 127) << 23; /* two factors: right below the normal range too */
+    high.u = ((uint32_t)k - (uint32_t)half + 127) << 23;
     return (p + 1) * low.f * high.f;
 }
 

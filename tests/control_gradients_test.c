@@ -444,6 +444,35 @@ EF_TEST(slices_from_call) {
     bench_end(&t);
 }
 
+/* Elements of one list that differ in shape: planning must not believe in one. */
+EF_TEST(list_of_two_shapes) {
+    bench t;
+    fn f;
+    bench_begin(&t);
+    ef_attr_value type[] = {EF_SET_TYPE("element_dtype", EF_F64)};
+    V n = integer(&t, 2), x = vector(&t, 3), y = vector(&t, 2), any = whole(gc(&t), -1);
+    V list = ef_emit_set(gc(&t), "EmptyTensorList", type, 1, 2, any, any), out[GC_MAX];
+    list = ef_emit(gc(&t), "TensorListPushBack", 2, list, x);
+    V start[] = {whole(gc(&t), 0), n, list, y};
+    fn_begin(&f);
+    for (int k = 0; k < 4; k++) fn_input(&f, start[k]);
+    V more =
+        ef_emit(&f.b.base, "TensorListPushBack", 2, f.in[2], ef_mul(&f.b.base, f.in[3], f.in[3]));
+    ef_graph *body = fn_end(&f, 4, (V[]){ef_shift(&f.b.base, f.in[0], 1), f.in[1], more, f.in[3]});
+    loop(gc(&t), counts_to(start, 4, 1), body, start, 4, out);
+    V sum = number(gc(&t), 0), got[2];
+    list = out[2];
+    for (int k = 0; k < 3; k++) {
+        CHECK_INT(ef_emit_many(gc(&t), "TensorListPopBack", type, 1, (V[]){list, any}, 2, got, 2),
+                  2);
+        list = got[0];
+        sum = ef_add(gc(&t), sum,
+                     ef_emit(gc(&t), "Sum", 2, ef_mul(gc(&t), got[1], got[1]), whole(gc(&t), 0)));
+    }
+    CHECK_SLOPES(&t, sum, x, y);
+    bench_end(&t);
+}
+
 /* Every allocation fails once: a clean status, nothing leaked, and the graph still good. */
 EF_TEST(out_of_memory) {
     for (uint64_t at = 1; at < 100000; at += at < 300 ? 1 : 7) {
@@ -485,6 +514,7 @@ int main(void) {
     EF_RUN(handed_through);
     EF_RUN(effects_once);
     EF_RUN(slices_from_call);
+    EF_RUN(list_of_two_shapes);
     EF_RUN(out_of_memory);
     return EF_VERDICT();
 }

@@ -283,7 +283,9 @@ static ef_status *placeholder(ef_graph *g, ef_dtype dtype, const ef_shape *shape
     if (s != NULL) return s;
     ef_fact *fact = g->node[*node]->out;
     fact->shape = *shape;
-    if (handle != NULL) fact->handle = ef_arena_copy(&g->arena, handle, sizeof *handle);
+    /* Of a list as parameter nothing is known: what one call hands over another may not. */
+    if (handle != NULL && dtype == EF_RESOURCE)
+        fact->handle = ef_arena_copy(&g->arena, handle, sizeof *handle);
     return NULL;
 }
 

@@ -2,6 +2,7 @@
  * of the result stays in the cache while every operand is added to it. */
 #include "base/pool.h"
 #include "ops/list.h"
+#include "ops/list_fact.h"
 #include "ops/records.h"
 
 typedef struct {
@@ -64,6 +65,24 @@ static ef_status *sum_grad(ef_grad *g) {
     return NULL;
 }
 
+/* Lists are summed place by place: as many as each has, shaped like those of all. */
+static void sum_list_fact(ef_infer *i) {
+    ef_list_fact all, l;
+    if (!ef_list_fact_get(&i->in[0], &all)) return;
+    for (int k = 1; k < i->n_in; k++) {
+        if (!ef_list_fact_get(&i->in[k], &l) || l.dtype != all.dtype) return;
+        if (all.n < 0) all.n = l.n;
+        if (!l.bare) ef_list_fact_store(&all, &l.element);
+    }
+    ef_list_fact_set(i, 0, &all);
+}
+
+static ef_status *sum_shape(ef_infer *i) {
+    EF_TRY(ef_shape_merge_all(i));
+    if (i->n_in > 0 && i->in[0].dtype == EF_VARIANT) sum_list_fact(i);
+    return NULL;
+}
+
 const ef_op ef_op_AddN = {
     EF_NAMED(AddN),
     .doc = "The sum of all `inputs`, which must have one shape.",
@@ -72,7 +91,7 @@ const ef_op ef_op_AddN = {
     .types = NUMBERS_AND_LISTS "; N: int >= 1",
     .traits = EF_COMMUTES | EF_SLICES_OK,
     .keeps = EF_KEEP_NONE,
-    .shape = ef_shape_merge_all,
+    .shape = sum_shape,
     .kernel = {{EF_CPU, EF_NUMBERS, run_sum, NULL, NULL, NULL, NULL},
                {EF_CPU, EF_BIT(VARIANT), run_list_sum, NULL, NULL, NULL, NULL}},
     .grad = sum_grad,

@@ -277,7 +277,8 @@ ef_status *ef_op_infer(const ef_op *op, const void *attrs, const ef_fact *in, in
     EF_TRY(EF_UNLIKELY(s->variadic) ? infer_variadic(op, s, attrs, in, n_in, out, max_out, &made)
                                     : infer_fixed(op, s, attrs, in, n_in, out, max_out, &made));
     if (op->shape) {
-        ef_infer i = {op, attrs, n_in, made, in, out};
+        static _Thread_local ef_fact behind;
+        ef_infer i = {op, attrs, n_in, made, in, out, &behind};
         EF_TRY(op->shape(&i));
     }
     *n_out = made;

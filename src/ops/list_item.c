@@ -2,6 +2,7 @@
  * a push takes in, its gradient pops from the list of gradients. */
 #include "ops/build.h"
 #include "ops/list.h"
+#include "ops/list_fact.h"
 #include "ops/shapes.h"
 #include "ops/variable.h"
 
@@ -22,6 +23,27 @@ static ef_status *make_shape(ef_infer *i) {
     EF_TRY(ef_need_rank_at_most(i, 0, 1));
     EF_TRY(ef_need_rank(i, 1, 0));
     return ef_shape_scalar(i);
+}
+
+/* Nothing is stored; n elements. */
+static void new_list(ef_infer *i, int64_t n) {
+    ef_list_fact l = {
+        .dtype = ((const ef_list_attrs *)i->attrs)->element_dtype, .n = n, .bare = true};
+    ef_list_fact_set(i, 0, &l);
+}
+
+static ef_status *empty_shape(ef_infer *i) {
+    EF_TRY(make_shape(i));
+    new_list(i, 0);
+    return NULL;
+}
+
+static ef_status *reserve_shape(ef_infer *i) {
+    EF_TRY(make_shape(i));
+    const ef_tensor *n = i->in[1].value;
+    new_list(i, n != NULL && n->data != NULL ? ef_element_int(i->in[1].dtype, n->data, 0)
+                                             : EF_DIM_UNKNOWN);
+    return NULL;
 }
 
 static ef_status *empty_run(const ef_call *c) {
@@ -46,7 +68,7 @@ const ef_op ef_op_EmptyTensorList = {
     .attr = {EF_LIST_DTYPE},
     .attr_size = sizeof(ef_list_attrs),
     .traits = EF_NO_GRAD,
-    .shape = make_shape,
+    .shape = empty_shape,
     .kernel = ROW(empty_run),
     .examples = {"int32[2]{2,3} int32[]{-1} element_dtype=float",
                  "int64[]{-1} int32[]{5} element_dtype=int32"},
@@ -77,7 +99,7 @@ const ef_op ef_op_TensorListReserve = {
     .attr = {EF_LIST_DTYPE},
     .attr_size = sizeof(ef_list_attrs),
     .traits = EF_NO_GRAD,
-    .shape = make_shape,
+    .shape = reserve_shape,
     .kernel = ROW(reserve_run),
     .examples = {"int32[1]{3} int32[]{4} element_dtype=float",
                  "int32[]{-1} int32[]{0} element_dtype=string"},
@@ -90,6 +112,20 @@ static ef_status *list_shape(ef_infer *i) {
     i->out[0].shape = ef_scalar_shape();
     return NULL;
 }
+
+/* The list of input 0 with `more` elements more (or an unknown number) and, if element is not NULL,
+ * one of that shape among them. */
+static ef_status *changed_list(ef_infer *i, int64_t more, const ef_shape *element) {
+    ef_list_fact l;
+    EF_TRY(list_shape(i));
+    if (!ef_list_fact_get(&i->in[0], &l)) return NULL;
+    l.n = l.n < 0 || more == EF_DIM_UNKNOWN ? EF_DIM_UNKNOWN : l.n + more;
+    if (element != NULL) ef_list_fact_store(&l, element);
+    ef_list_fact_set(i, 0, &l);
+    return NULL;
+}
+
+static ef_status *push_shape(ef_infer *i) { return changed_list(i, 1, &i->in[1].shape); }
 
 static ef_status *fits(const ef_call *c, const ef_list *l, const ef_tensor *x) {
     ef_shape s = ef_shape_from(x);
@@ -135,15 +171,16 @@ const ef_op ef_op_TensorListPushBack = {
     .types = "element_dtype: type",
     .traits = EF_MAY_ALIAS_0 | EF_STORES_INPUTS,
     .keeps = EF_KEEP_IN(1),
-    .shape = list_shape,
+    .shape = push_shape,
     .kernel = ROW(push_run),
     .grad = push_grad,
     .examples = {"list(float[2] float[2]) float[2]", "list(int32[]) int32[]"},
 };
 
 static ef_status *pop_shape(ef_infer *i) {
-    EF_TRY(list_shape(i));
-    i->out[1].shape = ef_list_shape_fact(i, 1);
+    ef_shape given = ef_list_shape_fact(i, 1);
+    EF_TRY(changed_list(i, EF_DIM_UNKNOWN, NULL));
+    i->out[1].shape = ef_list_fact_read(i, 0, &given);
     return NULL;
 }
 
@@ -268,7 +305,8 @@ const ef_op ef_op_TensorListElementShape = {
 static ef_status *get_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 0, 0));
     EF_TRY(ef_need_rank(i, 1, 0));
-    i->out[0].shape = ef_list_shape_fact(i, 2);
+    ef_shape given = ef_list_shape_fact(i, 2);
+    i->out[0].shape = ef_list_fact_read(i, 0, &given);
     return NULL;
 }
 
@@ -315,6 +353,11 @@ typedef struct set_attrs {
     bool resize_if_index_out_of_bounds;
 } set_attrs;
 
+static ef_status *set_shape(ef_infer *i) {
+    bool grows = ((const set_attrs *)i->attrs)->resize_if_index_out_of_bounds;
+    return changed_list(i, grows ? EF_DIM_UNKNOWN : 0, &i->in[2].shape);
+}
+
 static ef_status *set_run(const ef_call *c) {
     const set_attrs *t = c->attrs;
     const ef_tensor *x = c->in[2];
@@ -360,7 +403,7 @@ const ef_op ef_op_TensorListSetItem = {
     .attr_size = sizeof(set_attrs),
     .traits = EF_MAY_ALIAS_0 | EF_STORES_INPUTS,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2),
-    .shape = list_shape,
+    .shape = set_shape,
     .kernel = ROW(set_run),
     .grad = set_grad,
     .examples = {"list(float[2] float[2]) int32[]{1} float[2]",
@@ -368,6 +411,8 @@ const ef_op ef_op_TensorListSetItem = {
 };
 
 /* ---- resize, join ---- */
+
+static ef_status *resize_shape(ef_infer *i) { return changed_list(i, EF_DIM_UNKNOWN, NULL); }
 
 static ef_status *resize_run(const ef_call *c) {
     ef_list *l = NULL;
@@ -395,7 +440,7 @@ const ef_op ef_op_TensorListResize = {
     .out = {"output_handle: variant"},
     .traits = EF_MAY_ALIAS_0,
     .keeps = EF_KEEP_IN(0),
-    .shape = list_shape,
+    .shape = resize_shape,
     .kernel = ROW(resize_run),
     .grad = resize_grad,
     .examples = {"list(float[2] float[2] float[2]) int32[]{2}", "list(float[2]) int32[]{3}"},

@@ -2,6 +2,7 @@
 #include "ops/build.h"
 #include "ops/list.h"
 #include "ops/list_build.h"
+#include "ops/list_fact.h"
 #include "ops/shapes.h"
 
 #define TYPE(v) EF_SET_TYPE("element_dtype", (v)->fact.dtype)
@@ -16,6 +17,7 @@ static ef_status *gather_shape(ef_infer *i) {
     const ef_shape *index = &i->in[1].shape;
     EF_TRY(ef_need_rank(i, 0, 0));
     EF_TRY(ef_need_rank(i, 1, 1));
+    element = ef_list_fact_read(i, 0, &element);
     return ef_list_prepend(i->op, index->rank == 1 ? index->dim[0] : EF_DIM_UNKNOWN, &element,
                            &i->out[0].shape);
 }

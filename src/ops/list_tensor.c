@@ -3,6 +3,7 @@
 #include "ops/build.h"
 #include "ops/list.h"
 #include "ops/list_build.h"
+#include "ops/list_fact.h"
 #include "ops/shapes.h"
 #include "ops/variable.h"
 
@@ -25,6 +26,9 @@ static ef_status *stack_shape(ef_infer *i) {
     ef_shape element = ef_list_shape_fact(i, 1);
     EF_TRY(ef_need_rank(i, 0, 0));
     int64_t n = t->num_elements >= 0 ? t->num_elements : EF_DIM_UNKNOWN;
+    ef_list_fact l;
+    if (n < 0 && ef_list_fact_get(&i->in[0], &l)) n = l.n;
+    element = ef_list_fact_read(i, 0, &element);
     return ef_list_prepend(i->op, n, &element, &i->out[0].shape);
 }
 
@@ -69,7 +73,12 @@ const ef_op ef_op_TensorListStack = {
 
 static ef_status *from_shape(ef_infer *i) {
     EF_TRY(ef_need_rank_at_least(i, 0, 1));
-    return ef_shape_scalar(i);
+    i->out[0].shape = ef_scalar_shape();
+    const ef_shape *x = &i->in[0].shape;
+    if (x->rank < 1) return NULL;
+    ef_list_fact l = {.dtype = i->in[0].dtype, .n = x->dim[0], .element = ef_list_tail(x)};
+    ef_list_fact_set(i, 0, &l);
+    return NULL;
 }
 
 /* A list of n elements, element k being `count[k]` rows of tensor 0 from row at[k] on; the first

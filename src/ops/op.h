@@ -17,7 +17,8 @@ typedef struct ef_fact {
     ef_dtype dtype;
     ef_shape shape;
     const ef_tensor *value;       /* its elements, when known (a constant); else NULL */
-    const struct ef_fact *handle; /* EF_RESOURCE: dtype and shape of what is behind it; or NULL */
+    const struct ef_fact *handle; /* EF_RESOURCE: dtype and shape of what is behind it; EF_VARIANT:
+                                   * what is known of a list, see list_fact.h; or NULL */
 } ef_fact;
 
 /* Shape inference. Counts and dtypes of in and out are already checked and filled in from the
@@ -29,6 +30,7 @@ typedef struct ef_infer {
     int n_in, n_out;
     const ef_fact *in;
     ef_fact *out;
+    ef_fact *behind; /* room for one new handle; gone with the thread's next inference */
 } ef_infer;
 
 /* One run of a kernel. Shapes of in and out are known and correct; in[k]->data is set. out[k]->data

@@ -50,7 +50,10 @@ ef_status *ef_shape_broadcast(ef_infer *i) {
 }
 
 ef_status *ef_shape_same(ef_infer *i) {
-    for (int k = 0; k < i->n_out; k++) i->out[k].shape = i->in[0].shape;
+    for (int k = 0; k < i->n_out; k++) {
+        i->out[k].shape = i->in[0].shape;
+        if (i->out[k].dtype == i->in[0].dtype) i->out[k].handle = i->in[0].handle;
+    }
     return NULL;
 }
 

@@ -1,5 +1,6 @@
 /* Control flow in plans: facts of its outputs for given inputs, and the choice of step. */
 #include "base/alloc.h"
+#include "ops/list_fact.h"
 #include "plan/subplan.h"
 
 bool ef_tensor_true(const ef_tensor *t) {
@@ -28,44 +29,70 @@ static void widen(ef_shape *s, const ef_shape *other) {
         if (s->dim[d] != other->dim[d]) s->dim[d] = EF_DIM_UNKNOWN;
 }
 
+/* What is behind the value, as far as both agree; `own` is where out keeps it. */
+static void widen_behind(ef_fact *out, ef_fact *own, const ef_fact *next, bool *changed) {
+    if (out->handle == NULL) return;
+    bool same = next->handle != NULL && next->handle->dtype == own->dtype;
+    if (same && out->dtype == EF_VARIANT)
+        same = ef_list_fact_widen(own, next->handle, changed);
+    else if (same)
+        same = ef_shape_equal(&own->shape, &next->handle->shape);
+    if (same) return;
+    out->handle = NULL;
+    *changed = true;
+}
+
+static void keep_behind(ef_fact *f, ef_fact *own) {
+    if (f->handle == NULL) return;
+    *own = *f->handle;
+    f->handle = own;
+}
+
 /* Loop variables start as what comes in and are widened by what the body gives back, until nothing
  * changes; a shape has few dims to lose, so this ends soon. */
-static ef_status *loop_facts(const ef_control *c, const ef_fact *in, ef_fact *out, int n) {
-    ef_fact *next = ef_malloc(((size_t)n + 1) * sizeof *next);
+ef_status *ef_plan_loop_facts(const ef_control *c, const ef_fact *in, ef_fact *out, int n,
+                              ef_fact *behind) {
+    ef_fact *next = ef_malloc(2 * ((size_t)n + 1) * sizeof *next);
     if (next == NULL) return ef_no_memory((size_t)n * sizeof *next);
     for (int k = 0; k < n; k++) {
         out[k] = in[k];
         out[k].value = NULL;
+        keep_behind(&out[k], &behind[k]);
     }
     ef_status *s = NULL;
     for (bool changed = true; changed && s == NULL;) {
         changed = false;
-        if ((s = ef_plan_infer(c->func[1], out, next)) != NULL) break;
+        if ((s = ef_plan_infer(c->func[1], out, next, next + n)) != NULL) break;
         for (int k = 0; k < n; k++) {
             ef_shape before = out[k].shape;
             widen(&out[k].shape, &next[k].shape);
             if (!ef_shape_equal(&before, &out[k].shape)) changed = true;
-            if (next[k].handle == NULL) out[k].handle = NULL;
+            widen_behind(&out[k], &behind[k], &next[k], &changed);
         }
     }
     ef_free(next);
     return s;
 }
 
-ef_status *ef_plan_control_facts(const ef_node *n, const ef_fact *in, ef_fact *out, int n_out) {
+ef_status *ef_plan_control_facts(const ef_node *n, const ef_fact *in, ef_fact *out, int n_out,
+                                 ef_fact *behind) {
     ef_control c;
     ef_control_of(n->op, n->fields, &c);
-    if (c.kind == EF_CONTROL_LOOP) return loop_facts(&c, in, out, n_out);
-    ef_fact *next = ef_malloc(((size_t)n_out + 1) * sizeof *next);
+    if (c.kind == EF_CONTROL_LOOP) return ef_plan_loop_facts(&c, in, out, n_out, behind);
+    ef_fact *next = ef_malloc(2 * ((size_t)n_out + 1) * sizeof *next);
     if (next == NULL) return ef_no_memory((size_t)n_out * sizeof *next);
     ef_status *s = NULL;
+    bool changed = false;
     for (int f = 0; f < c.n_funcs && s == NULL; f++) {
-        if ((s = ef_plan_infer(c.func[f], in + c.first, next)) != NULL) break;
+        if ((s = ef_plan_infer(c.func[f], in + c.first, next, next + n_out)) != NULL) break;
         for (int k = 0; k < n_out; k++) {
-            if (f == 0)
+            if (f == 0) {
                 out[k] = next[k];
-            else
+                keep_behind(&out[k], &behind[k]);
+            } else {
                 widen(&out[k].shape, &next[k].shape);
+                widen_behind(&out[k], &behind[k], &next[k], &changed);
+            }
         }
     }
     ef_free(next);

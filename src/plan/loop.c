@@ -253,22 +253,15 @@ done:
 /* ---- planning -----------------------------------------------------------------------------------
  */
 
-static bool same_fact(const ef_fact *a, const ef_fact *b) {
-    return ef_shape_known(&a->shape) && ef_shape_equal(&a->shape, &b->shape);
-}
-
-/* Whether every variable leaves the body with the shape it came in with. */
-static ef_status *shapes_stay(const ef_graph *body, const ef_fact *in, int n, bool *stay) {
-    ef_fact *out = ef_malloc(((size_t)n + 1) * sizeof *out);
-    if (out == NULL) return ef_no_memory((size_t)n * sizeof *out);
-    ef_status *s = ef_plan_infer(body, in, out);
-    *stay = true;
-    for (int k = 0; k < n && s == NULL; k++) {
-        bool managed = out[k].dtype == EF_RESOURCE || out[k].dtype == EF_VARIANT;
-        *stay = *stay && (managed || (same_fact(&in[k], &out[k]) && out[k].dtype != EF_STRING));
+/* Whether every variable keeps the shape it comes in with; `steady` holds through all turns. */
+static bool shapes_stay(const ef_fact *in, const ef_fact *steady, int n) {
+    for (int k = 0; k < n; k++) {
+        if (in[k].dtype == EF_RESOURCE || in[k].dtype == EF_VARIANT) continue;
+        if (in[k].dtype == EF_STRING || !ef_shape_known(&steady[k].shape) ||
+            !ef_shape_equal(&steady[k].shape, &in[k].shape))
+            return false;
     }
-    ef_free(out);
-    return s;
+    return true;
 }
 
 static size_t aligned(size_t n) { return (n + 63) / 64 * 64; }
@@ -311,6 +304,21 @@ static ef_status *plan_changing(loop_plan *l, const ef_control *c) {
     return s;
 }
 
+/* Chooses how the loop runs. steady: room for n facts and for what is behind each. */
+static ef_status *choose(loop_plan *l, const ef_control *control, const ef_fact *in,
+                         ef_fact *steady, ef_plan_step *step) {
+    EF_TRY(ef_plan_loop_facts(control, in, steady, l->n, steady + l->n));
+    if (!shapes_stay(in, steady, l->n)) {
+        step->run = run_changing;
+        return plan_changing(l, control);
+    }
+    EF_TRY(plan_fixed(l, control, steady));
+    step->run = run_loop;
+    step->kind = &loop_kind;
+    step->scratch_bytes = l->vars_at + 2 * l->set_bytes + 64; /* and the condition's answer */
+    return NULL;
+}
+
 ef_status *ef_plan_loop(const ef_control *control, const ef_fact *in, int n_in,
                         ef_plan_step *step) {
     loop_plan *l = ef_calloc(1, sizeof *l);
@@ -321,17 +329,12 @@ ef_status *ef_plan_loop(const ef_control *control, const ef_fact *in, int n_in,
     l->kind = ef_calloc((size_t)n_in + 1, 1);
     l->bytes = ef_calloc((size_t)n_in + 1, sizeof *l->bytes);
     l->place = ef_calloc((size_t)n_in + 1, sizeof *l->place);
-    if (l->kind == NULL || l->bytes == NULL || l->place == NULL)
-        return ef_no_memory((size_t)n_in * sizeof *l->bytes);
-    bool stay = false;
-    EF_TRY(shapes_stay(control->func[1], in, n_in, &stay));
-    if (!stay) {
-        step->run = run_changing;
-        return plan_changing(l, control);
-    }
-    EF_TRY(plan_fixed(l, control, in));
-    step->run = run_loop;
-    step->kind = &loop_kind;
-    step->scratch_bytes = l->vars_at + 2 * l->set_bytes + 64; /* and the condition's answer */
-    return NULL;
+    ef_fact *steady = ef_malloc(2 * ((size_t)n_in + 1) * sizeof *steady);
+    ef_status *s = NULL;
+    if (l->kind == NULL || l->bytes == NULL || l->place == NULL || steady == NULL)
+        s = ef_no_memory((size_t)n_in * sizeof *steady);
+    else
+        s = choose(l, control, in, steady, step);
+    ef_free(steady);
+    return s;
 }

@@ -17,17 +17,15 @@ void *ef_notes_memory(ef_planner *p, size_t n, ef_status **s) {
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
-static int input_number(const ef_graph *g, int32_t node) {
-    for (size_t k = 0; k < g->n_inputs; k++)
-        if (g->input[k] == node) return (int)k;
-    return -1;
-}
-
 static ef_status *node_facts(ef_planner *p, const ef_node *n, ef_fact *in, ef_fact *out) {
     int n_out = 0;
+    ef_status *s = NULL;
     for (int k = 0; k < n->n_in; k++) in[k] = p->value[ef_value_at(p, n->in[k])].fact;
-    ef_status *s = ef_op_infer(n->op, n->fields, in, n->n_in, out, n->n_out, &n_out);
-    if (s == NULL && (n->op->traits & EF_CONTROL)) s = ef_plan_control_facts(n, in, out, n_out);
+    s = ef_op_infer(n->op, n->fields, in, n->n_in, out, n->n_out, &n_out);
+    if (s == NULL && (n->op->traits & EF_CONTROL)) {
+        ef_fact *behind = ef_notes_memory(p, (size_t)n_out * sizeof *behind, &s);
+        if (s == NULL) s = ef_plan_control_facts(n, in, out, n_out, behind);
+    }
     if (s == NULL) s = ef_fact_fold(n->op, n->fields, in, n->n_in, out, n_out, &p->plan->values);
     if (s != NULL && n->place > 0) s = ef_status_add(s, "at %s", p->g->place[n->place - 1]);
     return s;
@@ -117,15 +115,17 @@ static ef_status *begin(ef_planner *p) {
 }
 
 /* What a function gives back for such inputs, without planning it. */
-ef_status *ef_plan_infer(const ef_graph *g, const ef_fact *in, ef_fact *out) {
+ef_status *ef_plan_infer(const ef_graph *g, const ef_fact *in, ef_fact *out, ef_fact *behind) {
     ef_plan plan = {.graph = g};
     ef_planner p = {.plan = &plan, .g = g};
     ef_status *s = begin(&p);
     if (s == NULL) s = infer_all(&p, in);
     for (size_t k = 0; s == NULL && k < g->n_outputs; k++) {
         out[k] = p.value[ef_value_at(&p, g->output[k])].fact;
-        int i = input_number(g, g->output[k].node);
-        out[k].handle = i >= 0 ? in[i].handle : NULL;
+        if (out[k].handle != NULL) {
+            behind[k] = *out[k].handle;
+            out[k].handle = &behind[k];
+        }
         out[k].value = NULL;
     }
     ef_value_owner_free(&plan.values);

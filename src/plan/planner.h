@@ -50,8 +50,10 @@ ef_status *ef_plan_steps(ef_planner *p);  /* steps.c */
 ef_status *ef_plan_layout(ef_planner *p); /* memory.c: offsets of arena slots and scratch */
 /* control.c: makes the step of a control-flow node whose functions and inputs are known. */
 ef_status *ef_plan_control(ef_planner *p, const ef_node *n, ef_plan_step *step);
-/* plan.c: what a function gives back for such inputs, without planning it. Values are left out. */
-ef_status *ef_plan_infer(const ef_graph *g, const ef_fact *in, ef_fact *out);
-/* What the outputs of a control-flow node look like with these inputs. */
-ef_status *ef_plan_control_facts(const ef_node *n, const ef_fact *in, ef_fact *out, int n_out);
+/* plan.c: what a function gives back for such inputs, without planning it. Values are left out;
+ * `behind` has room for what is behind each output. */
+ef_status *ef_plan_infer(const ef_graph *g, const ef_fact *in, ef_fact *out, ef_fact *behind);
+/* What the outputs of a control-flow node look like with these inputs. `behind` as above. */
+ef_status *ef_plan_control_facts(const ef_node *n, const ef_fact *in, ef_fact *out, int n_out,
+                                 ef_fact *behind);
 #endif

@@ -9,6 +9,9 @@ ef_status *ef_subplan_result(ef_frame *f, int k, ef_tensor *out);
 /* TensorFlow's truth: a scalar that is not zero, or any tensor that is not empty. */
 bool ef_tensor_true(const ef_tensor *t);
 
+/* What holds of the loop's variables before and after every turn. */
+ef_status *ef_plan_loop_facts(const ef_control *c, const ef_fact *in, ef_fact *out, int n,
+                              ef_fact *behind);
 ef_status *ef_plan_branches(const ef_control *control, const ef_fact *in, ef_plan_step *step);
 ef_status *ef_plan_loop(const ef_control *control, const ef_fact *in, int n_in, ef_plan_step *step);
 #endif

@@ -391,7 +391,8 @@ static const struct row {
 
 /* Inputs written as in a record's examples. */
 static ef_status *make(const char *name, const char *text, ef_example *e) {
-    ef_op probe = *ef_op_find(name);
+    static ef_op probe; /* the attributes made for it point at it */
+    probe = *ef_op_find(name);
     memset(probe.examples, 0, sizeof probe.examples);
     probe.examples[0] = text;
     return ef_example_make(&probe, 0, 1, e);

@@ -1,10 +1,8 @@
 /* The one call behind every op. Errors come first: dtypes and shapes are checked before any work is
  * done or deferred. */
-#include "base/option.h"
 #include "eager/context.h"
 #include "eager/function_call.h"
 #include "ops/run.h"
-#include "plan/compile.h"
 
 _Thread_local ef_context ef_here;
 

@@ -3,6 +3,7 @@
 #include "ops/signature.h"
 #include <ctype.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *skip(const char *p) {
@@ -122,7 +123,7 @@ static const char *parse_count(const char *p, const char *name, ef_signature *s)
     if (s->n_counts == 4) return NULL;
     p = bound(p, &bounded, &min);
     struct ef_count_var *c = &s->count[s->n_counts++];
-    strcpy(c->name, name);
+    snprintf(c->name, sizeof c->name, "%s", name);
     c->attr = -1;
     c->min = (int)min;
     return p;
@@ -134,7 +135,7 @@ static const char *parse_var(const char *p, const char *name, ef_signature *s) {
     bool bounded = false;
     int64_t min = 0;
     char type[24];
-    strcpy(v->name, name);
+    snprintf(v->name, sizeof v->name, "%s", name);
     v->is_list = starts(&p, "list(");
     p = type_set(p, &v->set);
     if (!v->set) return NULL;
@@ -188,7 +189,7 @@ static int find_count(const ef_op *op, ef_signature *s, const char *name) {
         if (strcmp(s->count[k].name, name) == 0) return k;
     if (s->n_counts == 4) return -1;
     struct ef_count_var *c = &s->count[s->n_counts];
-    strcpy(c->name, name);
+    snprintf(c->name, sizeof c->name, "%s", name);
     c->attr = find_attr(op, s, name);
     c->min = 0;
     if (c->attr >= 0 && s->attr[c->attr].kind != EF_ATTR_INT) return -1;

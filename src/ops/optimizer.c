@@ -152,6 +152,12 @@ UPDATE(ResourceApplyAdagradDA,
             "global_step: int64"),
        TYPES, LIST(EF_OPTIMIZER_LOCKING), WIDE, adagrad_da_run,
        V V P G "float[]{0.1} float[]{0.01} float[]{0.02} int64[]{3}")
+UPDATE(ResourceSparseApplyAdagradDA, "ResourceApplyAdagradDA on the rows that `indices` names.",
+       LIST("var: resource", "gradient_accumulator: resource",
+            "gradient_squared_accumulator: resource", "grad: T", "indices: Tindices", "lr: T",
+            "l1: T", "l2: T", "global_step: int64"),
+       SPARSE_TYPES, LIST(EF_OPTIMIZER_LOCKING), WIDE, adagrad_da_run,
+       V V P ROWS AT "float[]{0.1} float[]{0.01} float[]{0.02} int64[]{3}")
 #define ADADELTA_IN                                                                                \
     "var: resource", "accum: resource", "accum_update: resource", "lr: T", "rho: T", "epsilon: T", \
         "grad: T"
@@ -226,6 +232,12 @@ UPDATE(ResourceApplyProximalAdagrad,
        "An Adagrad step followed by shrinking towards zero, both at Adagrad's rate.",
        LIST("var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T"), TYPES,
        LIST(EF_OPTIMIZER_LOCKING), WIDE, proximal_adagrad_run, V P PROXIMAL_NUMBERS G)
+UPDATE(ResourceSparseApplyProximalAdagrad,
+       "ResourceApplyProximalAdagrad on the rows that `indices` names.",
+       LIST("var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T",
+            "indices: Tindices"),
+       SPARSE_TYPES, LIST(EF_OPTIMIZER_LOCKING), WIDE, proximal_adagrad_run,
+       V P PROXIMAL_NUMBERS ROWS AT)
 #define SIGN_NUMBERS "float[]{0.1} float[]{1.5} float[]{0.5} float[]{0.9} "
 UPDATE(ResourceApplyAddSign,
        "Steps longer where the gradient and its running mean `m` agree in sign, by adding.",

@@ -46,10 +46,9 @@ ef_status *ef_lock_variables(const ef_call *c, const int *k, int n, ef_dtype dty
                             c->op->name, k[order[j - 1]], k[order[j]], label(out->var[order[j]]));
     for (int j = 0; j < n; j++) {
         ef_status *s = ef_variable_begin_update(out->var[order[j]], &out->value[order[j]]);
-        if (s != NULL) {
-            while (j-- > 0) ef_variable_end_update(out->var[order[j]]);
-            return ef_status_add(s, "in %s, input %d", c->op->name, k[order[j + 1]]);
-        }
+        if (s == NULL) continue;
+        for (int held = 0; held < j; held++) ef_variable_end_update(out->var[order[held]]);
+        return ef_status_add(s, "in %s, input %d", c->op->name, k[order[j]]);
     }
     out->n = n;
     return NULL;

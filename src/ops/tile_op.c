@@ -49,7 +49,7 @@ static ef_status *tile_grad_shape(ef_infer *i) { return tile_dims(i, true); }
 
 static ef_status *check_tiles(const ef_call *c, const ef_tensor *one, const ef_tensor *all) {
     for (int d = 0; d < one->rank; d++)
-        if (ef_in_int(c, 1, d) * one->dim[d] != all->dim[d])
+        if ((int64_t)((uint64_t)ef_in_int(c, 1, d) * (uint64_t)one->dim[d]) != all->dim[d])
             return ef_error(EF_INVALID, "%s: axis %d: %lld times %lld is not %lld", c->op->name, d,
                             (long long)ef_in_int(c, 1, d), (long long)one->dim[d],
                             (long long)all->dim[d]);

@@ -64,9 +64,9 @@ static inline ef_shape ef_shape_from(const ef_tensor *t) {
     return s;
 }
 static inline int64_t ef_count(const ef_tensor *t) { /* dims known */
-    int64_t n = 1;
-    for (int d = 0; d < t->rank; d++) n *= t->dim[d];
-    return n;
+    uint64_t n = 1; /* huge sizes beside a 0 may wrap on the way to it */
+    for (int d = 0; d < t->rank; d++) n *= (uint64_t)t->dim[d];
+    return (int64_t)n;
 }
 /* Sets dtype and dims; leaves data and storage alone. */
 void ef_tensor_shape_set(ef_tensor *t, ef_dtype dtype, const ef_shape *s);

@@ -98,7 +98,7 @@ void ef_block_add(ef_dtype t, void *dst, const void *src, const ef_block *b) {
     for (int d = 0; d < s.rank; d++)
         if (s.to[d] != 0 && (j.shared < 0 || s.dim[d] > s.dim[j.shared])) j.shared = d;
     int64_t n = j.shared < 0 ? 1 : s.dim[j.shared];
-    ef_parallel(n, 1, (double)(total / n) * 0.5, add_range, &j);
+    ef_parallel(n, 1, (double)total / (double)n * 0.5, add_range, &j);
 }
 
 void ef_round_sums(ef_dtype t, void *dst, const void *src, int64_t n) {

@@ -111,7 +111,7 @@ ef_value *ef_shape_part(ef_build *b, ef_value *shape, int from, int to) {
 
 ef_value *ef_shape_join(ef_build *b, int n, ...) {
     int64_t v[4 * EF_MAX_RANK];
-    ef_value *in[5], *out = NULL;
+    ef_value *in[5] = {NULL}, *out = NULL;
     int sum = 0;
     va_list args;
     va_start(args, n);
@@ -121,7 +121,7 @@ ef_value *ef_shape_join(ef_build *b, int n, ...) {
         sum = m < 0 ? -1 : sum + m;
     }
     va_end(args);
-    if (b->failed != NULL) return NULL;
+    if (b->failed != NULL || in[0] == NULL) return NULL;
     if (sum >= 0) return ef_const_ints(b, in[0]->fact.dtype, sum, v);
     in[n] = ef_const_number(b, EF_I32, 0);
     ef_emit_many(b, "ConcatV2", NULL, 0, in, n + 1, &out, 1);

@@ -29,7 +29,7 @@ static ef_status *broadcast_to_shape(ef_infer *i) {
 static ef_status *broadcast_to_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
     ef_tensor *o = c->out[0];
-    int64_t from[EF_MAX_RANK], to[EF_MAX_RANK];
+    int64_t from[EF_MAX_RANK] = {0}, to[EF_MAX_RANK] = {0};
     int lead = o->rank - x->rank;
     ef_block b;
     b.rank = 0;

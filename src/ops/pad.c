@@ -47,7 +47,7 @@ static ef_status *fill_slab(const ef_call *c, const int64_t *before, int d, int6
     const ef_tensor *x = c->in[0];
     ef_tensor *o = c->out[0];
     ef_dtype t = (ef_dtype)o->dtype;
-    int64_t to[EF_MAX_RANK], at = 0;
+    int64_t to[EF_MAX_RANK] = {0}, at = 0;
     ef_block b;
     b.rank = 0;
     ef_steps(o, to);
@@ -64,7 +64,7 @@ static ef_status *pad_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
     ef_tensor *o = c->out[0];
     ef_dtype t = (ef_dtype)x->dtype;
-    int64_t from[EF_MAX_RANK], to[EF_MAX_RANK], before[EF_MAX_RANK], at = 0;
+    int64_t from[EF_MAX_RANK] = {0}, to[EF_MAX_RANK] = {0}, before[EF_MAX_RANK] = {0}, at = 0;
     const void *value = c->n_in > 2 ? c->in[2]->data : zero;
     ef_block b;
     b.rank = 0;
@@ -95,7 +95,7 @@ static ef_status *pad_grad(ef_grad *g) {
     ef_value *dy = g->dout[0];
     ef_dtype t = g->in[1]->fact.dtype;
     ef_value *size = ef_shape_value(b, g->in[0], t), *begin;
-    int64_t v[EF_MAX_RANK];
+    int64_t v[EF_MAX_RANK] = {0};
     const ef_tensor *p = g->in[1]->fact.value;
     if (p != NULL && p->data != NULL && p->rank == 2 && p->dim[0] <= EF_MAX_RANK) {
         for (int d = 0; d < p->dim[0]; d++)

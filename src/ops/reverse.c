@@ -10,7 +10,7 @@ static const char *element(ef_dtype t, const void *p, int64_t k) {
 static ef_status *reverse_axes(const ef_call *c, const bool *back) {
     const ef_tensor *x = c->in[0];
     ef_dtype t = (ef_dtype)x->dtype;
-    int64_t from[EF_MAX_RANK], to[EF_MAX_RANK], first = 0;
+    int64_t from[EF_MAX_RANK] = {0}, to[EF_MAX_RANK] = {0}, first = 0;
     ef_block b;
     b.rank = 0;
     EF_TRY(ef_out_memory(c, 0));
@@ -140,7 +140,7 @@ static ef_status *copy_sequence(const ef_call *c, int seq, int batch, int64_t en
                                 int64_t n, bool back) {
     const ef_tensor *x = c->in[0];
     ef_dtype t = (ef_dtype)x->dtype;
-    int64_t step[EF_MAX_RANK];
+    int64_t step[EF_MAX_RANK] = {0};
     ef_block b;
     b.rank = 0;
     if (n <= 0) return NULL;
@@ -225,7 +225,7 @@ static ef_status *roll_pieces(const ef_call *c, const int64_t *shift, int d, ef_
                               int64_t from, int64_t to) {
     const ef_tensor *x = c->in[0];
     ef_dtype t = (ef_dtype)x->dtype;
-    int64_t step[EF_MAX_RANK];
+    int64_t step[EF_MAX_RANK] = {0};
     if (d == x->rank)
         return ef_block_copy(t, (char *)c->out[0]->data + to * (int64_t)ef_dtype_size(t),
                              element(t, x->data, from), b);

@@ -33,7 +33,7 @@ static int vector_length(const ef_infer *i, int k) {
 
 static ef_status *slice_shape(ef_infer *i) {
     const ef_shape *x = &i->in[0].shape;
-    int64_t begin[EF_MAX_RANK], size[EF_MAX_RANK];
+    int64_t begin[EF_MAX_RANK] = {0}, size[EF_MAX_RANK] = {0};
     int nb = 0, ns = 0, rank = x->rank;
     bool begins, sizes;
     for (int k = 1; k <= 2; k++) {
@@ -70,7 +70,7 @@ static ef_status *slice_shape(ef_infer *i) {
 static ef_status *slice_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
     ef_tensor *o = c->out[0];
-    int64_t from[EF_MAX_RANK], to[EF_MAX_RANK], at = 0;
+    int64_t from[EF_MAX_RANK] = {0}, to[EF_MAX_RANK] = {0}, at = 0;
     ef_block b;
     b.rank = 0;
     ef_steps(x, from);

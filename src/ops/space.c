@@ -124,7 +124,7 @@ static ef_status *move_place(const ef_call *c, const blocks *b, const int64_t *p
     bool into = to_batch(c->op);
     const ef_tensor *big = into ? c->in[0] : c->out[0], *small = into ? c->out[0] : c->in[0];
     ef_dtype t = (ef_dtype)big->dtype;
-    int64_t in_big[EF_MAX_RANK], in_small[EF_MAX_RANK];
+    int64_t in_big[EF_MAX_RANK] = {0}, in_small[EF_MAX_RANK] = {0};
     ef_block x = {0};
     ef_steps(big, in_big);
     ef_steps(small, in_small);
@@ -285,7 +285,7 @@ static ef_status *depth_run(const ef_call *c) {
     const depth_attrs *a = c->attrs;
     bool into = c->op->id == EF_OP_SpaceToDepth;
     const ef_tensor *space = into ? c->in[0] : c->out[0], *depth = into ? c->out[0] : c->in[0];
-    int64_t s[EF_MAX_RANK], d[EF_MAX_RANK], n = a->block_size;
+    int64_t s[EF_MAX_RANK] = {0}, d[EF_MAX_RANK] = {0}, n = a->block_size;
     int h = 1, w = 2, ch = 3;
     EF_TRY(depth_axes(c->op, a, &h, &w, &ch));
     EF_TRY(ef_out_memory(c, 0));

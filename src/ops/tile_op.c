@@ -9,7 +9,7 @@
  * it. */
 static ef_status *tile_dims(ef_infer *i, bool divide) {
     const ef_shape *x = &i->in[0].shape, *m = &i->in[1].shape;
-    int64_t times[EF_MAX_RANK];
+    int64_t times[EF_MAX_RANK] = {0};
     int n = 0;
     bool known;
     EF_TRY(ef_need_rank(i, 1, 1));
@@ -58,7 +58,7 @@ static ef_status *check_tiles(const ef_call *c, const ef_tensor *one, const ef_t
 
 /* A block that visits `all` in order; small steps go through `one`, again and again. */
 static void tile_block(const ef_tensor *one, const ef_tensor *all, bool gather, ef_block *b) {
-    int64_t in_one[EF_MAX_RANK], in_all[EF_MAX_RANK];
+    int64_t in_one[EF_MAX_RANK] = {0}, in_all[EF_MAX_RANK] = {0};
     ef_steps(one, in_one);
     ef_steps(all, in_all);
     b->rank = 0;

@@ -27,7 +27,7 @@ static ef_status *check_perm(const ef_op *op, int rank, int n, const int64_t *pe
 
 static ef_status *transpose_shape(ef_infer *i) {
     const ef_shape *x = &i->in[0].shape, *p = &i->in[1].shape;
-    int64_t perm[EF_MAX_RANK];
+    int64_t perm[EF_MAX_RANK] = {0};
     int n = 0;
     bool known;
     EF_TRY(ef_need_vector(i, 1, false));
@@ -49,7 +49,7 @@ static ef_status *transpose_shape(ef_infer *i) {
 
 static ef_status *transpose_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
-    int64_t perm[EF_MAX_RANK], from[EF_MAX_RANK], to[EF_MAX_RANK];
+    int64_t perm[EF_MAX_RANK] = {0}, from[EF_MAX_RANK] = {0}, to[EF_MAX_RANK] = {0};
     int64_t n = ef_count(c->in[1]);
     for (int d = 0; d < EF_MAX_RANK && d < n; d++) perm[d] = ef_in_int(c, 1, d);
     EF_TRY(check_perm(c->op, x->rank, (int)n, perm));

@@ -95,7 +95,8 @@ void bench_matmul(void) {
     double ns_a, ns_b;
     char what[96];
     make(&p, 1000, 1000, 1000);
-    ef_side e = {by_engine, &p, 1, false}, d = {by_dnnl, &p, 1, false}, l = {by_loop, &p, 20000, false};
+    ef_side e = {by_engine, &p, 1, false}, d = {by_dnnl, &p, 1, false},
+            l = {by_loop, &p, 20000, false};
     bench_compare(&e, &d, 21, &ns_a, &ns_b);
     snprintf(what, sizeof what, "%.2f ms against %.2f ms", ns_a / 1e6, ns_b / 1e6);
     bench_row("MatMul 1000^3 / dnnl_sgemm", ns_a / ns_b, 1.05, " x", what);

@@ -111,8 +111,9 @@ static ef_status *check_arguments(const ef_op *op, const ef_tensor *const *in, i
         if (in[k]->dtype == EF_NO_DTYPE)
             return ef_error(EF_INVALID, "%s: input %d is an empty (released) tensor", op->name, k);
         if (in[k]->storage == NULL && in[k]->data != (const void *)in[k]->small)
-            return ef_error(EF_INVALID, "%s: input %d was copied by assignment; small values live "
-                                        "inside a tensor, so copy it with ef_tensor_copy",
+            return ef_error(EF_INVALID,
+                            "%s: input %d was copied by assignment; small values live "
+                            "inside a tensor, so copy it with ef_tensor_copy",
                             op->name, k);
         if (in[k] >= out && in[k] < out + max_out)
             return ef_error(EF_INVALID,

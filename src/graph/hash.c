@@ -48,8 +48,7 @@ static bool same_node(const ef_node *a, const ef_node *b) {
     if (a->n_in > 0 && memcmp(a->in, b->in, (size_t)a->n_in * sizeof *a->in) != 0) return false;
     if (a->n_after > 0 && memcmp(a->after, b->after, (size_t)a->n_after * sizeof *a->after) != 0)
         return false;
-    if (a->op->traits & EF_NO_KERNEL && a->n_out > 0 &&
-        !same_input(&a->out[0], &b->out[0]))
+    if (a->op->traits & EF_NO_KERNEL && a->n_out > 0 && !same_input(&a->out[0], &b->out[0]))
         return false;
     if (a->attrs == b->attrs) return true;
     return a->attrs != NULL && b->attrs != NULL && ef_attrs_equal(a->attrs, b->attrs);

@@ -21,14 +21,13 @@
 #endif
 
 /* One-argument functions that have vector forms: X(name). */
-#define EF_EACH_MVEC(X)                                                                     \
-    X(exp)                                                                                  \
-    X(expm1)                                                                                \
-    X(log)                                                                                  \
-    X(log1p)                                                                                \
-    X(sin)                                                                                  \
-    X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(asinh) X(acosh) X(atanh) X(erf) \
-        X(erfc)
+#define EF_EACH_MVEC(X) \
+    X(exp)              \
+    X(expm1)            \
+    X(log)              \
+    X(log1p)            \
+    X(sin)              \
+    X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(asinh) X(acosh) X(atanh) X(erf) X(erfc)
 /* Functions the compiler turns into instructions. */
 #define EF_EACH_INSTRUCTION(X) X(sqrt) X(floor) X(ceil) X(rint) X(trunc)
 

@@ -18,14 +18,38 @@
 #include "base/status.h"
 #include "evenflow.h"
 
-typedef struct { const char *at; size_t n; } ef_attr_text; /* also NUL-terminated */
-typedef struct { int n; const int64_t *at; } ef_ints;
-typedef struct { int n; const float *at; } ef_floats;
-typedef struct { int n; const bool *at; } ef_bools;
-typedef struct { int n; const ef_dtype *at; } ef_types;
-typedef struct { int n; const ef_shape *at; } ef_shapes;
-typedef struct { int n; const ef_attr_text *at; } ef_texts;
-typedef struct { int n; struct ef_graph *const *at; } ef_funcs;
+typedef struct {
+    const char *at;
+    size_t n;
+} ef_attr_text; /* also NUL-terminated */
+typedef struct {
+    int n;
+    const int64_t *at;
+} ef_ints;
+typedef struct {
+    int n;
+    const float *at;
+} ef_floats;
+typedef struct {
+    int n;
+    const bool *at;
+} ef_bools;
+typedef struct {
+    int n;
+    const ef_dtype *at;
+} ef_types;
+typedef struct {
+    int n;
+    const ef_shape *at;
+} ef_shapes;
+typedef struct {
+    int n;
+    const ef_attr_text *at;
+} ef_texts;
+typedef struct {
+    int n;
+    struct ef_graph *const *at;
+} ef_funcs;
 
 /* One row of a record's attribute table. value: the default in TensorFlow's notation ("false",
  * "'NHWC'", "[1, 1]", "int32"); NULL: the caller must give it. */
@@ -33,7 +57,8 @@ typedef struct ef_attr {
     const char *name, *type, *value;
     size_t at;
 } ef_attr;
-#define EF_ATTR(S, field, type, value) {#field, type, value, offsetof(S, field)}
+#define EF_ATTR(S, field, type, value) \
+    { #field, type, value, offsetof(S, field) }
 
 typedef struct ef_attr_info { /* a row's `type`, parsed */
     uint8_t kind;             /* ef_attr_kind of the values that may be given */

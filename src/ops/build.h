@@ -44,7 +44,7 @@ int ef_emit_many(ef_build *b, const char *op, const ef_attr_value *set, int n_se
 void ef_build_fail(ef_build *b, ef_status *s); /* takes s; keeps the first */
 
 ef_value *ef_const(ef_build *b, const ef_tensor *t);
-ef_value *ef_const_number(ef_build *b, ef_dtype t, double v);            /* scalar */
+ef_value *ef_const_number(ef_build *b, ef_dtype t, double v);              /* scalar */
 ef_value *ef_const_ints(ef_build *b, ef_dtype t, int n, const int64_t *v); /* vector */
 
 ef_value *ef_add(ef_build *b, ef_value *x, ef_value *y);
@@ -52,15 +52,16 @@ ef_value *ef_sub(ef_build *b, ef_value *x, ef_value *y);
 ef_value *ef_mul(ef_build *b, ef_value *x, ef_value *y);
 ef_value *ef_div(ef_build *b, ef_value *x, ef_value *y); /* RealDiv */
 ef_value *ef_neg(ef_build *b, ef_value *x);
-ef_value *ef_scale(ef_build *b, ef_value *x, double k); /* x * k in x's dtype */
-ef_value *ef_shift(ef_build *b, ef_value *x, double k); /* x + k */
-ef_value *ef_conj(ef_build *b, ef_value *x);            /* x itself unless complex */
+ef_value *ef_scale(ef_build *b, ef_value *x, double k);  /* x * k in x's dtype */
+ef_value *ef_shift(ef_build *b, ef_value *x, double k);  /* x + k */
+ef_value *ef_conj(ef_build *b, ef_value *x);             /* x itself unless complex */
 ef_value *ef_cast(ef_build *b, ef_value *x, ef_dtype t); /* x itself if it is t already */
 ef_value *ef_select(ef_build *b, ef_value *cond, ef_value *x, ef_value *y); /* SelectV2 */
 ef_value *ef_zeros_like(ef_build *b, ef_value *x);
 ef_value *ef_ones_like(ef_build *b, ef_value *x);
 ef_value *ef_matmul(ef_build *b, ef_value *x, ef_value *y, bool tx, bool ty);
-ef_value *ef_shape_value(ef_build *b, ef_value *x, ef_dtype t); /* constant when known, else Shape */
+ef_value *ef_shape_value(ef_build *b, ef_value *x,
+                         ef_dtype t); /* constant when known, else Shape */
 ef_value *ef_reshape(ef_build *b, ef_value *x, ef_value *shape);
 ef_value *ef_reshape_like(ef_build *b, ef_value *x, ef_value *like);
 ef_value *ef_transpose(ef_build *b, ef_value *x, int n, const int64_t *perm);

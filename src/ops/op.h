@@ -43,12 +43,13 @@ typedef struct ef_call {
     ef_tensor *const *in, *const *out;
     void *scratch; /* as many bytes as the kernel's scratch function asked for, 64-byte aligned */
     void *state;   /* what prepare made; NULL if it was not called (eager): run must cope */
-    uint32_t dying; /* bit k: nobody needs in[k] afterwards; if its storage has one owner, the kernel
-                     * may change it or take it (TensorListPushBack). Never assume it otherwise. */
+    uint32_t
+        dying; /* bit k: nobody needs in[k] afterwards; if its storage has one owner, the kernel
+                * may change it or take it (TensorListPushBack). Never assume it otherwise. */
 } ef_call;
 ef_status *ef_out_alloc(const ef_call *c, int k, const ef_shape *shape); /* new memory for out[k] */
-ef_status *ef_out_share(const ef_call *c, int k, const ef_tensor *t); /* out[k] is t (counted) */
-void ef_out_object(const ef_call *c, int k, ef_object *o);            /* takes one reference */
+ef_status *ef_out_share(const ef_call *c, int k, const ef_tensor *t);    /* out[k] is t (counted) */
+void ef_out_object(const ef_call *c, int k, ef_object *o);               /* takes one reference */
 
 typedef ef_status *ef_shape_fn(ef_infer *i);
 typedef ef_status *ef_kernel_fn(const ef_call *c);
@@ -56,8 +57,9 @@ typedef size_t ef_scratch_fn(const ef_call *c); /* shapes are set, data is not *
 typedef bool ef_when_fn(const ef_call *c);      /* shapes are set, data is not; false: next row */
 typedef ef_status *ef_prepare_fn(const ef_call *c, void **state); /* once per plan step */
 typedef void ef_release_fn(void *state);
-/* One stretch of an elementwise op: out[i] = f(in[0][i], ...), 0 <= i < n. Bit k of `scalars`: in[k]
- * is one element, used for all i. out may be the same address as an input, else no overlap. */
+/* One stretch of an elementwise op: out[i] = f(in[0][i], ...), 0 <= i < n. Bit k of `scalars`:
+ * in[k] is one element, used for all i. out may be the same address as an input, else no overlap.
+ */
 typedef void ef_tile_fn(void *out, const void *const *in, int64_t n, unsigned scalars,
                         const void *attrs);
 typedef ef_tile_fn *ef_tile_pick(const ef_dtype *in, int n_in, ef_dtype out, const void *attrs);
@@ -83,18 +85,21 @@ enum ef_trait {
     EF_HEAVY = 1 << 4,       /* fusion ends here */
     EF_STATEFUL = 1 << 5,    /* reads or changes something outside: never folded, merged or moved */
     EF_EFFECT = 1 << 6,      /* changes something outside: kept though nobody uses the result */
-    EF_DYNAMIC = 1 << 7,     /* output shapes depend on input values even when those shapes are known */
-    EF_NO_GRAD = 1 << 8,     /* gradient is None by definition */
-    EF_SLICES_OK = 1 << 9,   /* the gradient function takes IndexedSlices as they are */
-    EF_REDUCES = 1 << 10,    /* Sum-like: may end a fused group */
-    EF_CONTROL = 1 << 11,    /* While, If, Case, calls: run by the plan, differentiated by autodiff */
-    EF_NO_KERNEL = 1 << 12,  /* Placeholder and such: run by nobody */
+    EF_DYNAMIC = 1 << 7, /* output shapes depend on input values even when those shapes are known */
+    EF_NO_GRAD = 1 << 8, /* gradient is None by definition */
+    EF_SLICES_OK = 1 << 9, /* the gradient function takes IndexedSlices as they are */
+    EF_REDUCES = 1 << 10,  /* Sum-like: may end a fused group */
+    EF_CONTROL = 1 << 11,  /* While, If, Case, calls: run by the plan, differentiated by autodiff */
+    EF_NO_KERNEL = 1 << 12,    /* Placeholder and such: run by nobody */
     EF_READS_SHAPES = 1 << 13, /* reads only the shapes of its inputs (Shape, Size, Rank) */
-    EF_STORES_INPUTS = 1 << 14, /* keeps an input beyond the call (AssignVariableOp, TensorListPushBack) */
-    EF_SHARES_OUT = 1 << 15, /* outputs come by ef_out_share (ReadVariableOp): give them no memory */
+    EF_STORES_INPUTS =
+        1 << 14, /* keeps an input beyond the call (AssignVariableOp, TensorListPushBack) */
+    EF_SHARES_OUT =
+        1 << 15, /* outputs come by ef_out_share (ReadVariableOp): give them no memory */
 };
 
-/* Which values a gradient function reads (facts of all inputs and outputs are always there). 0: all. */
+/* Which values a gradient function reads (facts of all inputs and outputs are always there). 0:
+ * all. */
 #define EF_KEEP_IN(k) (1u << (k))
 #define EF_KEEP_OUT(k) (1u << (16 + (k)))
 #define EF_KEEP_NONE (1u << 31)
@@ -107,7 +112,8 @@ struct ef_op {
     ef_attr attr[EF_MAX_ATTRS];
     size_t attr_size;
     uint32_t traits, keeps;
-    uint32_t no_grad_in; /* bit k: input k gets no gradient though out depends on it, as TensorFlow has it */
+    uint32_t no_grad_in; /* bit k: input k gets no gradient though out depends on it, as TensorFlow
+                            has it */
     ef_shape_fn *shape;
     ef_kernel kernel[EF_MAX_KERNELS];
     ef_tile_fn *const *tile; /* by dtype of input tile_key; NULL entries: not for that dtype */
@@ -158,7 +164,7 @@ typedef struct ef_signature { /* argument notation, parsed once */
     } count[4];
     ef_attr_info attr[EF_MAX_ATTRS];
     int n_in, n_out, n_vars, n_counts, n_attrs;
-    bool variadic; /* some argument stands for several tensors */
+    bool variadic;       /* some argument stands for several tensors */
     int key_in, key_out; /* argument that decides the kernel row, or -1 */
 } ef_signature;
 const ef_signature *ef_op_signature(const ef_op *op); /* never NULL; parsed on first use */

@@ -30,5 +30,6 @@ ef_pass_fn ef_pass_functions; /* bodies and branches are optimised by themselves
 ef_pass_fn ef_pass_invariant; /* loops compute once what no round changes */
 ef_pass_fn ef_pass_fold;      /* what is known already becomes a constant */
 ef_pass_fn ef_pass_rules;     /* the rule tables, and common subexpressions */
+ef_pass_fn ef_pass_layout;    /* images get channels last */
 ef_pass_fn ef_pass_prune;     /* what nobody needs goes */
 #endif

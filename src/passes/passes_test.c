@@ -353,6 +353,31 @@ EF_TEST(shared_products_stay) {
     ef_graph_unref(g);
 }
 
+/* conv, bias, relu, pool, conv, relu, mean over the image: all channels first */
+EF_TEST(images_turn_once) {
+    start();
+    static const int64_t ones[] = {1, 1, 1, 1}, two[] = {1, 1, 2, 2};
+    ef_attr_value conv[] = {EF_SET_INTS("strides", 4, ones), EF_SET_STRING("padding", "SAME"),
+                            EF_SET_STRING("data_format", "NCHW")};
+    ef_attr_value pool[] = {EF_SET_INTS("ksize", 4, two), EF_SET_INTS("strides", 4, two),
+                            EF_SET_STRING("padding", "VALID"),
+                            EF_SET_STRING("data_format", "NCHW")};
+    ef_edge x[] = {INPUT(EF_F32, -1, 3, 8, 6), INPUT(EF_F32, 3, 3, 3, 4)};
+    ef_edge b[] = {add_set("Conv2D", conv, 3, 2, x), INPUT(EF_F32, 4)};
+    ef_edge h = ADD("Relu", add_set("BiasAdd", conv + 2, 1, 2, b));
+    ef_edge y[] = {add_set("MaxPool", pool, 4, 1, &h), INPUT(EF_F32, 3, 3, 4, 5)};
+    ef_edge z = ADD("Softplus", ADD("Mul", add_set("Conv2D", conv, 3, 2, y), number(EF_F32, 0.1)));
+    finish1(ADD("Mean", z, ints(2, (int32_t[]){2, 3})));
+    CHECK_OK(failed);
+    ef_graph *best;
+    CHECK_OK(ef_optimise(g, &best));
+    CHECK_INT(nodes_of(best, "Transpose"), 1);
+    CHECK_INT(nodes_of(best, "_FusedConv2D"), 1);
+    ef_graph_unref(best);
+    CHECK_OK(compare(g, 1e-5));
+    ef_graph_unref(g);
+}
+
 EF_TEST(unknown_shapes_decline) {
     start();
     ef_edge x = INPUT(EF_F32, -1), one = ADD("OnesLike", INPUT(EF_F32, 3));
@@ -390,6 +415,7 @@ int main(void) {
     EF_RUN(reads_do_not_pass_writes);
     EF_RUN(dense_layers_fuse);
     EF_RUN(shared_products_stay);
+    EF_RUN(images_turn_once);
     EF_RUN(unknown_shapes_decline);
     EF_RUN(switched_off_by_name);
     return EF_VERDICT();

@@ -31,7 +31,7 @@ set(EF_MARCH "${march}" CACHE STRING "Value of -march; empty leaves the compiler
 
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
 set(CMAKE_C_FLAGS_DEBUG "-O0 -g")
-set(EF_FAST -O3 -fno-trapping-math) # for rooms and programs that hold inner loops
+set(EF_FAST -O3 -fno-trapping-math -funroll-loops) # for rooms and programs that hold inner loops
 if(EF_SANITIZE)
   set(CMAKE_C_FLAGS_RELEASE "-O1 -g") # asserts stay on
   set(EF_FAST "")

@@ -2,8 +2,8 @@
  * small numbers, so that checking a call compares integers and touches no text. */
 #include "ops/signature.h"
 #include <ctype.h>
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *skip(const char *p) {

@@ -2,7 +2,7 @@
  * updates - is run with its first allocation failing, then its second, and so on: each run must end
  * in a clean status or in success, never in a crash or a leak (the address sanitizer watches). */
 #define EXAMPLE_WITHOUT_MAIN
-#include "../examples/c/train.c"
+#include "../examples/c/train.c" /* NOLINT(bugprone-suspicious-include): the example is the subject */
 
 #include "base/alloc.h"
 #include "check.h"

@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
     if (n < 1000) n = 1000;
     float *us = malloc((size_t)n * sizeof *us);
     if (us == NULL) return 1;
-    memset(us, 0, (size_t)n * sizeof *us); /* its pages are not the engine's growth */
+    for (long k = 0; k < n; k++) us[k] = -1; /* its pages are not the engine's growth */
     mlp m;
     ef_tensor x[MOST];
     for (int k = 0; k < LAYERS; k++) {

@@ -50,10 +50,11 @@ static void draw(int digit, float *image) {
             at[k][2 * e + 1] = y;
         }
     for (int p = 0; p < PIXELS; p++) {
+        int row = p / SIDE, column = p % SIDE;
         double ink = 0;
         for (int k = 0; k < 7; k++) {
             if (!(strokes_of[digit] >> k & 1)) continue;
-            double d = distance(p % SIDE, (double)(p / SIDE), at[k]) - thick;
+            double d = distance(column, row, at[k]) - thick;
             double one = d < 0 ? 1 : exp(-d * d * 2);
             ink = one > ink ? one : ink;
         }
@@ -286,7 +287,7 @@ static ef_status *try_out(network *net, int n, float *right) {
 
 #ifndef EXAMPLE_WITHOUT_MAIN /* a test makes every allocation of the training fail in turn */
 int main(int argc, char **argv) {
-    int steps = argc > 1 ? atoi(argv[1]) : 800;
+    int steps = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 800;
     network net = {0};
     progress p = {.show = true};
     float right = 0;

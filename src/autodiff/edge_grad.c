@@ -35,7 +35,7 @@ ef_value *ef_gradient_zeros(ef_build *b, ef_value *x) {
     if (x == NULL || b->failed != NULL) return NULL;
     if (x->fact.dtype == EF_VARIANT) return ef_emit(b, "ZerosLike", 1, x);
     if (x->fact.dtype != EF_RESOURCE) return ef_zeros_like(b, x);
-    ef_fact fact;
+    ef_fact fact = {.dtype = EF_NO_DTYPE};
     ef_status *s = ef_gradient_fact(&x->fact, false, &fact);
     if (s != NULL) {
         ef_build_fail(b, s);

@@ -100,8 +100,8 @@ static void add_part(walk *w, ef_edge e, ef_value *v) {
 /* The whole gradient of an edge, or NULL; afterwards it has one part. */
 static ef_value *gradient_of(walk *w, ef_edge e) {
     edge_state *s = state_of(w, e);
-    if (s->n == 0) return NULL;
-    if (s->n > 1) {
+    if (s->first == NULL) return NULL;
+    if (s->first != s->last) {
         ef_value **all = memory(w, (size_t)s->n * sizeof *all);
         if (all == NULL) return NULL;
         int n = 0;

@@ -328,7 +328,7 @@ ef_status *ef_attrs_like(const ef_op *op, const ef_op *other, const void *other_
     if (n < 0 || (n > 0 && !set))
         return ef_error(EF_INVALID, "%s: %d attributes are said to follow but none do", op->name,
                         n);
-    for (int k = 0; k < s->n_attrs; k++) p[k].given = false;
+    for (int k = 0; k < EF_MAX_ATTRS; k++) p[k].given = false;
     EF_TRY(take_given(op, s, set, n, p));
     if (other && other_attrs) EF_TRY(take_like(op, s, other, other_attrs, p));
     EF_TRY(take_defaults(op, s, p));

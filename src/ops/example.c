@@ -105,7 +105,7 @@ static const char *text_of(const ef_op *op, int row, char *room, size_t cap) {
 /* Finds the variables the text names; how many ways there are to decide them. */
 static int find_vars(choice *c) {
     const ef_signature *s = ef_op_signature(c->op);
-    char item[ITEM];
+    char item[ITEM] = "";
     const char *p = c->text;
     int ways = 1;
     c->n_vars = 0;
@@ -371,7 +371,7 @@ static ef_status *make_variable(const choice *c, char *item, int at, ef_tensor *
 }
 
 static ef_status *fill_list(const choice *c, const char *items, int at, ef_list **out) {
-    char item[ITEM];
+    char item[ITEM] = "";
     ef_status *s = NULL;
     for (int k = 0; !s && next_item(&items, item); k++) {
         ef_tensor t = {0};
@@ -461,7 +461,7 @@ void ef_example_free(ef_example *e) {
 
 static ef_status *fill(const choice *c, ef_example *e, given *g) {
     const char *p = c->text;
-    char item[ITEM];
+    char item[ITEM] = "";
     while (next_item(&p, item)) {
         if (is_remark(item)) continue;
         if (is_attr(item)) {
@@ -516,7 +516,7 @@ ef_example_grad ef_example_gradient(const ef_op *op, int k) {
 }
 
 void ef_example_name(const ef_op *op, int k, char *out, size_t n) {
-    char room[400], item[ITEM];
+    char room[400], item[ITEM] = "";
     choice c;
     if (!choose(op, k, &c, room, sizeof room)) {
         snprintf(out, n, "%s #%d", op->name, k);

@@ -94,7 +94,7 @@ static inline ef_status *check_one(const ef_op *op, const ef_signature *s, const
         }
         return NULL;
     }
-    ef_dtype want = a->type_attr >= 0 ? attr_type(op, attrs, a->type_attr) : a->fixed;
+    ef_dtype want = a->type_attr >= 0 && attrs ? attr_type(op, attrs, a->type_attr) : a->fixed;
     return EF_LIKELY(want == t) ? NULL : not_fixed(op, a, at, want, t);
 }
 
@@ -102,7 +102,7 @@ static inline ef_dtype out_type(const ef_op *op, const ef_signature *s, const vo
                                 const struct ef_arg *a, const ef_dtype *var) {
     if (a->type_var >= 0)
         return var[a->type_var] ? var[a->type_var] : s->var[a->type_var].otherwise;
-    return a->type_attr >= 0 ? attr_type(op, attrs, a->type_attr) : a->fixed;
+    return a->type_attr >= 0 && attrs ? attr_type(op, attrs, a->type_attr) : a->fixed;
 }
 
 static inline void preset(ef_fact *f, ef_dtype t) {
@@ -117,12 +117,12 @@ static int known_count(const ef_op *op, const ef_signature *s, const void *attrs
                        const struct ef_arg *a) {
     if (a->count_attr >= 0) {
         int k = s->count[a->count_attr].attr;
-        if (k < 0) return -1;
+        if (k < 0 || !attrs) return -1;
         int64_t n = attr_int(op, attrs, k);
         return n < 0 ? 0 : n > INT32_MAX ? INT32_MAX : (int)n;
     }
     if (!a->is_list) return 1;
-    return a->type_attr >= 0 ? attr_types(op, attrs, a->type_attr)->n : -1;
+    return a->type_attr >= 0 && attrs ? attr_types(op, attrs, a->type_attr)->n : -1;
 }
 
 static bool same_count(const struct ef_arg *a, const struct ef_arg *b) {
@@ -231,7 +231,7 @@ static ef_status *check_list(const ef_op *op, const ef_signature *s, const void 
 static ef_status *infer_variadic(const ef_op *op, const ef_signature *s, const void *attrs,
                                  const ef_fact *in, int n_in, ef_fact *out, int max_out,
                                  int *n_out) {
-    ef_arity r;
+    ef_arity r = {.n_out = 0};
     ef_dtype var[8] = {EF_NO_DTYPE};
     const ef_fact *first[8] = {NULL};
     EF_TRY(arity(op, s, attrs, n_in, &r));
@@ -291,7 +291,7 @@ ef_status *ef_op_infer(const ef_op *op, const void *attrs, const ef_fact *in, in
 /* Where argument `arg` begins among the tensors; -1 if none stands for it. */
 static int position(const ef_op *op, const ef_signature *s, const void *attrs, int n_in, int arg,
                     bool output) {
-    ef_arity r;
+    ef_arity r = {.n_out = 0};
     const struct ef_arg *a = output ? s->out : s->in;
     bool plain = true;
     for (int k = 0; k < arg && s->variadic; k++) plain &= !a[k].is_list && a[k].count_attr < 0;

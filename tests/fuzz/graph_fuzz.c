@@ -181,7 +181,7 @@ static void one(uint64_t seed) {
 }
 
 int main(int argc, char **argv) {
-    double seconds = argc > 1 ? atof(argv[1]) : 10;
+    double seconds = argc > 1 ? strtod(argv[1], NULL) : 10;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     uint64_t first = argc > 3 ? strtoull(argv[3], NULL, 10) : 0, cases = 0;
     int findings = 0;

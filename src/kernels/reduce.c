@@ -145,13 +145,14 @@ static void run_cut(walk *w) {
     for (w->at = 0; w->at < w->outer; w->at++)
         for (w->lo = 0; w->lo < w->width; w->lo += PIECE_WIDTH) {
             w->n = w->width - w->lo < PIECE_WIDTH ? w->width - w->lo : PIECE_WIDTH;
-            double cost = 0.15 * (double)(w->count / PIECES) * (double)w->n;
+            double cost = 0.15 * (double)w->count / PIECES * (double)w->n;
             ef_parallel(PIECES, 1, cost, run_pieces, w);
             for (int p = 1; p < PIECES; p++)
                 w->how->merge(partial, partial + (size_t)(p * w->n) * w->how->acc_size, w->n);
             w->how->end(w->out + (size_t)(w->at * w->width + w->lo) * w->size, partial, w->n,
                         w->count);
         }
+    w->partial = NULL;
 }
 
 static void fill_empty(const walk *w) {

@@ -143,7 +143,7 @@ typedef struct top_k_job {
 static void top_k_rows(void *arg, int64_t from, int64_t to) {
     top_k_job *j = arg;
     const ef_top_k *t = j->t;
-    item stack[ON_STACK], *room = stack;
+    item stack[ON_STACK] = {{0, 0}}, *room = stack;
     if (j->items > ON_STACK && (room = ef_borrow(j->items * sizeof *room)) == NULL) {
         atomic_store_explicit(&j->failed, true, memory_order_relaxed);
         return;

@@ -14,7 +14,10 @@ static int few(int n) {
 static void top(int n, int k, int distinct) {
     static float x[MOST], values[MOST];
     static int32_t at[MOST];
-    for (int i = 0; i < n; i++) x[i] = (float)(few(distinct) - distinct / 2);
+    for (int i = 0; i < n; i++) {
+        int v = few(distinct) - distinct / 2;
+        x[i] = (float)v;
+    }
     ef_top_k t = {EF_F32, EF_I32, 1, n, k, x, values, at};
     CHECK_OK(ef_top_k_run(&t));
     bool used[MOST] = {false};

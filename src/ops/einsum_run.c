@@ -120,7 +120,7 @@ static void arrange(room *r, piece *p, const int *want, int n) {
 static void write_out(const room *r, const piece *p, const struct ef_einsum_term *out,
                       const ef_tensor *y) {
     if (r->dry) return;
-    int64_t from[EF_MAX_RANK], step[EF_MAX_RANK], to[EF_MAX_RANK] = {0};
+    int64_t from[EF_MAX_RANK] = {0}, step[EF_MAX_RANK] = {0}, to[EF_MAX_RANK] = {0};
     int unique = 0;
     ef_dense_steps(p->n, p->dim, from);
     ef_dense_steps(y->rank, y->dim, step);

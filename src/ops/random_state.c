@@ -16,6 +16,7 @@ enum { POSITIONS = 8192, PHILOX = 1, AUTO = 3, STATE_SIZE = 3 };
 typedef struct position_key {
     const ef_op *op;
     const void *node; /* NULL: an eager call */
+    uint64_t scope;   /* a session has positions of its own */
     int64_t seed, seed2;
     uint64_t types; /* of the output and the first inputs, a byte each */
 } position_key;
@@ -35,8 +36,8 @@ static void drop(ef_cache_entry *e) { ef_free(e); }
 
 static bool same(const void *value, const void *key) {
     const position_key *a = &((const position *)value)->key, *b = key;
-    return a->op == b->op && a->node == b->node && a->seed == b->seed && a->seed2 == b->seed2 &&
-           a->types == b->types;
+    return a->op == b->op && a->node == b->node && a->scope == b->scope && a->seed == b->seed &&
+           a->seed2 == b->seed2 && a->types == b->types;
 }
 
 void ef_random_reset(void) {
@@ -64,7 +65,7 @@ static ef_status *find(const position_key *key, position **out) {
     ready = true;
     uint64_t hash = ef_hash_mix((uint64_t)(uintptr_t)key->op, (uint64_t)(uintptr_t)key->node);
     hash = ef_hash_mix(ef_hash_mix(hash, (uint64_t)key->seed), (uint64_t)key->seed2);
-    hash = ef_hash_mix(hash, key->types);
+    hash = ef_hash_mix(ef_hash_mix(hash, key->types), key->scope);
     position *p = (position *)ef_cache_find(&positions, hash, same, key);
     if (p == NULL) {
         p = ef_malloc(sizeof *p);
@@ -84,7 +85,8 @@ static ef_status *find(const position_key *key, position **out) {
 
 ef_status *ef_random_stateful(const ef_call *c, uint64_t blocks, ef_philox *out) {
     const ef_random_attrs *t = c->attrs;
-    position_key key = {.op = c->op, .node = c->state, .seed = t->seed, .seed2 = t->seed2};
+    position_key key = {
+        .op = c->op, .node = c->state, .scope = ef_scope_id(), .seed = t->seed, .seed2 = t->seed2};
     position *p = NULL;
     key.types = c->out[0]->dtype;
     for (int k = 0; k < c->n_in && k < 7; k++) key.types = key.types << 8 | c->in[k]->dtype;

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include <pthread.h>
+#include <stdatomic.h>
 
 typedef struct named {
     uint64_t hash;
@@ -15,13 +16,21 @@ typedef struct named {
 
 struct ef_scope {
     ef_map map;
+    uint64_t id; /* never given twice; 0: the process's */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ef_scope process;
 static _Thread_local ef_scope *current;
 
-ef_scope *ef_scope_make(void) { return ef_calloc(1, sizeof(ef_scope)); }
+ef_scope *ef_scope_make(void) {
+    static atomic_uint_least64_t last;
+    ef_scope *s = ef_calloc(1, sizeof *s);
+    if (s != NULL) s->id = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+    return s;
+}
+
+uint64_t ef_scope_id(void) { return current != NULL ? current->id : 0; }
 
 static void drop(named *e) {
     ef_storage_unref(&e->var->object.base);

@@ -1,0 +1,155 @@
+/* What a language binding needs beyond evenflow.h: the op table, a look inside graphs, functions
+ * whose traces carry the binding's own data, tapes that look into traces, custom gradients. The
+ * conventions of evenflow.h hold. */
+#ifndef EVENFLOW_BINDING_H
+#define EVENFLOW_BINDING_H
+#include "evenflow.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- which ops there are ---------------------------------------------------------------------- */
+typedef struct ef_arg_info { /* an input or output */
+    const char *name;
+    ef_dtype fixed;          /* its dtype, when no attribute decides it */
+    const char *type_attr;   /* "T", or a list(type) such as "Tin"; NULL: fixed */
+    const char *number_attr; /* "N" of N * T; NULL: one tensor (or a list by type_attr) */
+    bool is_list;            /* stands for any number of tensors */
+} ef_arg_info;
+typedef struct ef_attr_desc {
+    const char *name, *type; /* type in TensorFlow's notation: "int >= 1", "list(int)", ... */
+    ef_attr_kind kind;
+    const char *value;      /* the default, in TensorFlow's notation; NULL: must be given */
+    const char *const *choice; /* EF_ATTR_STRING with fixed choices: NULL-terminated; else NULL */
+    uint32_t types;         /* EF_ATTR_TYPE(S): allowed dtypes, bit per ef_dtype; 0: any */
+    bool inferred;          /* decided by the inputs (T, N): never needs to be given */
+} ef_attr_desc;
+typedef struct ef_op_desc {
+    const char *name, *doc;
+    int n_in, n_out, n_attrs;
+    const ef_arg_info *in, *out;
+    const ef_attr_desc *attr; /* in TensorFlow's order as far as we know it; inferred ones included */
+    bool stateful, has_gradient;
+} ef_op_desc;
+int ef_op_count(void);
+const ef_op *ef_op_at(int k); /* in order of name; NULL beyond the last */
+const ef_op_desc *ef_op_describe(const ef_op *op); /* made once, lives for ever; NULL: no memory */
+
+/* ---- inside graphs ----------------------------------------------------------------------------
+ * Nodes are numbered from 0 in the order they were made. */
+typedef struct ef_node_desc {
+    const ef_op *op;
+    const ef_attrs *attrs; /* borrowed; may be NULL */
+    const char *name;      /* borrowed; "" if it has none */
+    const char *place;     /* "file.py:12 in f" or "" */
+    int n_in, n_out, n_after;
+} ef_node_desc;
+ef_graph *ef_graph_current(void); /* that this thread records into; NULL: none. Borrowed */
+ef_graph *ef_tensor_graph(const ef_tensor *t, int *node, int *index); /* NULL: not symbolic */
+int ef_graph_nodes(const ef_graph *g);
+ef_status *ef_graph_node(const ef_graph *g, int node, ef_node_desc *out);
+ef_status *ef_graph_node_in(ef_graph *g, int node, int k, ef_tensor *out);  /* symbolic */
+ef_status *ef_graph_node_out(ef_graph *g, int node, int k, ef_tensor *out); /* symbolic */
+ef_status *ef_graph_node_after(const ef_graph *g, int node, int k, int *out); /* control input k */
+int ef_graph_find_node(const ef_graph *g, const char *name); /* -1: none */
+ef_status *ef_attrs_read(const ef_op *op, const ef_attrs *a, const char *name, ef_attr_value *out);
+/* Gives a node a name if it has none (made unique); nodes recorded without one are named on demand
+ * as TensorFlow would: op, op_1, ... */
+ef_status *ef_graph_node_name(ef_graph *g, int node, const char **name);
+/* The value a symbolic tensor is known to have (a constant, or what follows from shapes); a zeroed
+ * tensor if it is not known. Partly known shapes: see ef_tensor_known_shape. */
+ef_status *ef_tensor_known(const ef_tensor *t, ef_tensor *value);
+/* The shape a 1-D integer tensor spells, as far as known (unknown entries EF_DIM_UNKNOWN). */
+ef_status *ef_tensor_known_shape(const ef_tensor *t, ef_shape *out);
+/* Narrows what is known of a tensor's shape (tf.Tensor.set_shape); EF_INVALID if they disagree. */
+ef_status *ef_tensor_set_shape(ef_tensor *t, const ef_shape *shape);
+/* Behind a resource: dtype and shape of the variable's value. */
+ef_status *ef_resource_describe(const ef_tensor *handle, ef_dtype *dtype, ef_shape *shape);
+/* Nodes added from now on run after these (tf.control_dependencies); n 0: after none. */
+ef_status *ef_graph_after_set(ef_graph *g, const int *nodes, int n);
+int ef_graph_after_get(const ef_graph *g, const int **nodes);
+/* A function body: effects happen in program order and are kept though nothing uses them. */
+void ef_graph_set_function(ef_graph *g, bool on);
+/* User's file and line for the nodes added from now on. */
+ef_status *ef_graph_set_place(ef_graph *g, const char *place);
+/* Leaves all graphs for a while, and pauses the tapes (tf.init_scope); resume puts them back.
+ * Calls nest. */
+typedef struct ef_suspension {
+    void *state[4];
+} ef_suspension;
+void ef_suspend(ef_suspension *s);
+void ef_resume(ef_suspension *s);
+/* The capture that stands for t in g, whatever t is: made if there is none. */
+ef_status *ef_graph_import_tensor(ef_graph *g, const ef_tensor *t, ef_tensor *out);
+/* Calls finished function g: eagerly, as a node when recording (op "PartitionedCall" or
+ * "StatefulPartitionedCall"), under a tape. `in`: its parameters; captures are bound by themselves. */
+ef_status *ef_graph_call(ef_graph *g, const ef_tensor *const *in, int n_in, ef_tensor *out,
+                         int max_out, int *n_out);
+
+/* ---- sessions, by node ------------------------------------------------------------------------- */
+ef_status *ef_session_run_nodes(ef_session *s, const ef_tensor *feeds,
+                                const ef_tensor *const *values, int n_feeds,
+                                const ef_tensor *fetches, int n_fetches, const int *targets,
+                                int n_targets, ef_tensor *out);
+
+/* ---- functions ---------------------------------------------------------------------------------
+ * Shapes and dtypes fixed beforehand (tf.function's input_signature): one trace serves all calls
+ * that fit; others get EF_INVALID. */
+ef_status *ef_function_set_signature(ef_function *f, const ef_dtype *dtype, const ef_shape *shape,
+                                     int n);
+/* false: another trace for each new shape, none is relaxed (a function that was told so). */
+void ef_function_set_relax(ef_function *f, bool on);
+/* Inside a trace callback: data of the binding kept with the trace being made, ended with it. */
+void ef_trace_set_user(void *user, void (*end)(void *));
+/* As ef_function_call; *user is what that trace was given (NULL: nothing). */
+ef_status *ef_function_call_user(ef_function *f, const ef_tensor *const *in, int n_in,
+                                 ef_tensor *out, int max_out, int *n_out, void **user);
+/* The trace for arguments of these dtypes and shapes, found or made: its finished graph, borrowed
+ * as long as the function keeps the trace, and its user data. */
+ef_status *ef_function_trace_for(ef_function *f, const ef_dtype *dtype, const ef_shape *shape,
+                                 int n, ef_graph **graph, void **user);
+/* The inputs of the trace: as ef_graph_node_out of its parameters and captures. */
+int ef_graph_inputs(const ef_graph *g);
+ef_status *ef_graph_input_at(ef_graph *g, int k, ef_tensor *out);
+int ef_graph_outputs(const ef_graph *g);
+ef_status *ef_graph_output_at(ef_graph *g, int k, ef_tensor *out);
+
+/* ---- gradients ---------------------------------------------------------------------------------
+ * d(sum of y*dy)/dx appended to the graph of y. dy NULL: ones; dy[k] NULL: ones for that one. Results
+ * as ef_tape_gradients: out has room for 3n tensors. stop: tensors through which nothing flows. */
+ef_status *ef_graph_gradients_of(const ef_tensor *const *y, int n_y, const ef_tensor *const *dy,
+                                 const ef_tensor *const *x, int n, const ef_tensor *const *stop,
+                                 int n_stop, ef_tensor *out, bool *slices);
+/* Tapes see ops recorded into graphs too: a tape started inside a trace gives symbolic gradients. */
+void ef_tape_pause(ef_tape *t);  /* ops from now on are not its business ... */
+void ef_tape_resume(ef_tape *t); /* ... until resumed */
+void ef_tape_reset(ef_tape *t);  /* forgets what was recorded, keeps what is watched (handles only) */
+/* false: trainable variables are not watched by being used. Before the first op. */
+void ef_tape_set_auto_watch(ef_tape *t, bool on);
+/* Variables (handles) the tape watches, in order of first use; out gets copies. NULL: count only. */
+int ef_tape_watched(const ef_tape *t, ef_tensor *out, int max);
+/* Whether a new variable is watched by tapes by being used (default true). */
+ef_status *ef_variable_set_trainable(const ef_tensor *handle, bool on);
+/* A user's own gradient. Given d outputs (dtype 0 where none arrives) it sets d inputs (dtype 0:
+ * none). Called by tape gradients; when recording, called once at once to write the gradient down
+ * as a function of its own, so that graphs can be differentiated later. in: what the outputs
+ * depend on; out: the outputs, replaced by ones that carry the gradient. */
+typedef ef_status *ef_custom_gradient(void *user, const ef_tensor *dout, int n_out, ef_tensor *din,
+                                      int n_in);
+ef_status *ef_custom_gradient_attach(const ef_tensor *const *in, int n_in, ef_tensor *out,
+                                     int n_out, ef_custom_gradient *gradient, void *user,
+                                     void (*end)(void *));
+
+/* ---- calling back ------------------------------------------------------------------------------
+ * An op that calls the program: eagerly at once, in a graph whenever the node runs (tf.py_function).
+ * Registered callbacks live until ended; the token is a scalar int64 attribute of the node. */
+typedef ef_status *ef_callback(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int n_out);
+ef_status *ef_callback_call(ef_callback *fn, void *user, void (*end)(void *),
+                            const ef_tensor *const *in, int n_in, const ef_dtype *dtype,
+                            const ef_shape *shape, bool stateful, ef_tensor *out, int n_out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

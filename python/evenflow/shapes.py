@@ -1,0 +1,463 @@
+"""Shapes: `tf.TensorShape`, and v1's `Dimension`.
+
+A shape is a tuple of sizes, None where a size is not known, or nothing at all where not even the
+rank is. Shapes that tracing hands out carry a watcher: it is told which size the user's own Python
+looks at, because a trace that depended on a size holds for that size only. Asking for the rank, or
+printing the shape, is not looking at a size.
+"""
+import operator
+
+
+def _size(value):
+    """A size as int or None; what v1's Dimension accepts."""
+    if type(value) is int:
+        size = value
+    elif value is None:
+        return None
+    elif isinstance(value, Dimension):
+        return value._value
+    else:
+        try:
+            size = operator.index(value)
+        except (TypeError, AttributeError):
+            raise TypeError(
+                "Dimension value must be integer or None or have an __index__ method, got value "
+                f"'{value!r}' with type '{type(value)!r}'"
+            ) from None
+    if size < 0:
+        raise ValueError(f"Dimension {size} must be >= 0")
+    return size
+
+
+class Dimension:
+    """One size of a v1 shape: a number, or None if it is not known.
+
+    Arithmetic with an unknown size is unknown, and so is every comparison with one (None).
+    """
+
+    __slots__ = ("_value",)
+    __hash__ = None
+
+    def __init__(self, value):
+        self._value = _size(value)
+
+    @property
+    def value(self):
+        """The size, or None."""
+        return self._value
+
+    def __repr__(self):
+        return f"Dimension({self._value})"
+
+    def __str__(self):
+        return "?" if self._value is None else str(self._value)
+
+    def __int__(self):
+        return self._value
+
+    def __index__(self):
+        return self._value
+
+    def is_compatible_with(self, other):
+        """Whether both could be the same size."""
+        other = _size(other)
+        return self._value is None or other is None or self._value == other
+
+    def assert_is_compatible_with(self, other):
+        """ValueError unless both could be the same size."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Dimensions {self} and {as_dimension(other)} are not compatible")
+
+    def merge_with(self, other):
+        """The size both are, as far as either knows it."""
+        self.assert_is_compatible_with(other)
+        return Dimension(_size(other) if self._value is None else self._value)
+
+    def __eq__(self, other):
+        return self._compare(other, operator.eq)
+
+    def __ne__(self, other):
+        return self._compare(other, operator.ne)
+
+    def __lt__(self, other):
+        return self._compare(other, operator.lt)
+
+    def __le__(self, other):
+        return self._compare(other, operator.le)
+
+    def __gt__(self, other):
+        return self._compare(other, operator.gt)
+
+    def __ge__(self, other):
+        return self._compare(other, operator.ge)
+
+    def _compare(self, other, test):
+        try:
+            other = _size(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+        return None if self._value is None or other is None else test(self._value, other)
+
+    def _combine(self, other, how, swap=False):
+        try:
+            other = _size(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+        if self._value is None or other is None:
+            return Dimension(None)
+        return Dimension(how(other, self._value) if swap else how(self._value, other))
+
+    def __add__(self, other):
+        return self._combine(other, operator.add)
+
+    def __radd__(self, other):
+        return self._combine(other, operator.add, True)
+
+    def __sub__(self, other):
+        return self._combine(other, operator.sub)
+
+    def __rsub__(self, other):
+        return self._combine(other, operator.sub, True)
+
+    def __mul__(self, other):
+        return self._combine(other, operator.mul)
+
+    def __rmul__(self, other):
+        return self._combine(other, operator.mul, True)
+
+    def __floordiv__(self, other):
+        return self._combine(other, operator.floordiv)
+
+    def __rfloordiv__(self, other):
+        return self._combine(other, operator.floordiv, True)
+
+    def __mod__(self, other):
+        return self._combine(other, operator.mod)
+
+    def __rmod__(self, other):
+        return self._combine(other, operator.mod, True)
+
+    def __truediv__(self, other):
+        raise TypeError(
+            "unsupported operand type(s) for /: 'Dimension' and "
+            f"'{type(other).__name__}', please use // instead"
+        )
+
+    def __rtruediv__(self, other):
+        raise TypeError(
+            f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', "
+            "please use // instead"
+        )
+
+    __div__ = __floordiv__
+
+    def __reduce__(self):
+        return Dimension, (self._value,)
+
+
+def as_dimension(value):
+    """`value` as a Dimension."""
+    return value if isinstance(value, Dimension) else Dimension(value)
+
+
+def dimension_value(dimension):
+    """The int or None behind a Dimension; other values as they are."""
+    return dimension._value if isinstance(dimension, Dimension) else dimension
+
+
+class _Part:
+    """The watcher of a shape cut out of a watched one: tells where a size stood there."""
+
+    __slots__ = ("watch", "places")
+
+    def __init__(self, watch, places):
+        self.watch = watch
+        self.places = places
+
+    def __call__(self, axis=None):
+        if axis is not None:
+            self.watch(self.places[axis])
+            return
+        for place in self.places:
+            self.watch(place)
+
+
+def _parse(dims):
+    """The tuple (or None) behind anything that spells a shape."""
+    if isinstance(dims, TensorShape):
+        return dims._dims
+    if dims is None:
+        return None
+    if isinstance(dims, (tuple, list)):
+        return tuple([_size(d) for d in dims])
+    if isinstance(dims, str):
+        items = dims
+    else:
+        try:
+            items = iter(dims)
+        except TypeError:
+            return (_size(dims),)
+    sizes = []
+    for item in items:
+        try:
+            sizes.append(_size(item))
+        except TypeError:
+            raise TypeError(
+                f"Failed to convert '{dims!r}' to a shape: '{item!r}'could not be converted to a "
+                "dimension. A shape should either be single dimension (e.g. 10), or an iterable of "
+                "dimensions (e.g. [1, 10, None])."
+            ) from None
+    return tuple(sizes)
+
+
+class TensorShape:
+    """The shape of a tensor, as far as it is known.
+
+    Equal to the list or tuple of its sizes; hashable; slices are shapes, items are ints or None.
+    """
+
+    __slots__ = ("_dims", "_watch", "__weakref__")
+    _v2_items = True  # False: items are Dimensions, as in TensorFlow 1
+
+    def __init__(self, dims):
+        self._dims = _parse(dims)
+        self._watch = getattr(dims, "_watch", None) if isinstance(dims, TensorShape) else None
+
+    @classmethod
+    def _from_dims(cls, dims, watch=None):
+        """The shape of a tuple of int/None (or None) that needs no checking."""
+        self = cls.__new__(cls)
+        self._dims = dims
+        self._watch = watch
+        return self
+
+    def _look(self, axis=None):
+        """Tells the watcher that size `axis`, or every size, was read."""
+        if self._watch is not None:
+            self._watch(axis)
+
+    @property
+    def rank(self):
+        """How many dimensions there are, or None."""
+        return None if self._dims is None else len(self._dims)
+
+    ndims = rank
+
+    @property
+    def dims(self):
+        """The sizes as v1 Dimensions, or None."""
+        if self._dims is None:
+            return None
+        self._look()
+        return [Dimension(d) for d in self._dims]
+
+    def __len__(self):
+        if self._dims is None:
+            raise ValueError("Cannot take the length of shape with unknown rank.")
+        return len(self._dims)
+
+    def __bool__(self):
+        return self._dims is not None
+
+    def __iter__(self):
+        if self._dims is None:
+            raise ValueError("Cannot iterate over a shape with unknown rank.")
+        self._look()
+        if TensorShape._v2_items:
+            return iter(self._dims)
+        return iter([Dimension(d) for d in self._dims])
+
+    def __getitem__(self, key):
+        if self._dims is None:
+            return self._unknown_item(key)
+        if isinstance(key, slice):
+            watch = self._watch
+            if watch is not None:
+                watch = _Part(watch, range(len(self._dims))[key])
+            return TensorShape._from_dims(self._dims[key], watch)
+        size = self._dims[key]
+        if self._watch is not None:
+            self._watch(operator.index(key) % len(self._dims))
+        return size if TensorShape._v2_items else Dimension(size)
+
+    def _unknown_item(self, key):
+        if not isinstance(key, slice):
+            return None if TensorShape._v2_items else Dimension(None)
+        if key.step is not None:
+            raise ValueError("Steps are not yet handled")
+        start = 0 if key.start is None else key.start
+        if key.stop is None or start < 0 or key.stop < 0:
+            return unknown_shape()
+        return unknown_shape(max(0, key.stop - start))
+
+    def __eq__(self, other):
+        if type(other) is not TensorShape:
+            try:
+                other = as_shape(other)
+            except (TypeError, ValueError):
+                return NotImplemented
+        self._look()
+        if other._watch is not None:
+            other._look()
+        return self._dims == other._dims
+
+    def __hash__(self):
+        self._look()
+        return hash(self._dims)
+
+    def __repr__(self):
+        if self._dims is None:
+            return "TensorShape(None)"
+        return f"TensorShape({list(self._dims)})"
+
+    def __str__(self):
+        return "<unknown>" if self._dims is None else str(self._dims)
+
+    def __reduce__(self):
+        return TensorShape, (self._dims,)
+
+    def as_list(self):
+        """The sizes as a list of int/None; ValueError if the rank is not known."""
+        if self._dims is None:
+            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+        self._look()
+        return list(self._dims)
+
+    def num_elements(self):
+        """The product of the sizes, or None if one is unknown."""
+        if not self.is_fully_defined():
+            return None
+        self._look()
+        count = 1
+        for d in self._dims:
+            count *= d
+        return count
+
+    def is_fully_defined(self):
+        """Whether rank and all sizes are known."""
+        return self._dims is not None and None not in self._dims
+
+    def assert_is_fully_defined(self):
+        """ValueError unless everything is known."""
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
+    def merge_with(self, other):
+        """The shape both are, as far as either knows it; ValueError if they differ."""
+        other = as_shape(other)
+        if self._dims is None:
+            return other
+        if other._dims is None:
+            return self
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {other} are not compatible")
+        merged = tuple([b if a is None else a for a, b in zip(self._dims, other._dims)])
+        return TensorShape._from_dims(merged)
+
+    def concatenate(self, other):
+        """The sizes of both, one after the other; unknown if either rank is."""
+        other = as_shape(other)
+        if self._dims is None or other._dims is None:
+            return unknown_shape()
+        self._look()
+        return TensorShape._from_dims(self._dims + other._dims)
+
+    __concat__ = concatenate
+    __add__ = concatenate
+
+    def __radd__(self, other):
+        return as_shape(other).concatenate(self)
+
+    def is_compatible_with(self, other):
+        """Whether one tensor could have both shapes."""
+        other = as_shape(other)
+        if self._dims is None or other._dims is None:
+            return True
+        if len(self._dims) != len(other._dims):
+            return False
+        self._look()
+        return all(a is None or b is None or a == b for a, b in zip(self._dims, other._dims))
+
+    def assert_is_compatible_with(self, other):
+        """ValueError unless one tensor could have both shapes."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {other} are incompatible")
+
+    def assert_same_rank(self, other):
+        """ValueError if both ranks are known and differ."""
+        other = as_shape(other)
+        if self.rank is not None and other.rank is not None and self.rank != other.rank:
+            raise ValueError(f"Shapes {self} and {other} must have the same rank")
+
+    def assert_has_rank(self, rank):
+        """ValueError unless the rank is `rank` or unknown."""
+        if self.rank not in (None, rank):
+            raise ValueError(f"Shape {self} must have rank {rank}")
+
+    def with_rank(self, rank):
+        """The shape, known to have `rank`; ValueError if it has another."""
+        if self._dims is None:
+            return unknown_shape(rank)
+        self.assert_has_rank(rank)
+        return self
+
+    def with_rank_at_least(self, rank):
+        """The shape; ValueError if its rank is known to be smaller."""
+        if self.rank is not None and self.rank < rank:
+            raise ValueError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def with_rank_at_most(self, rank):
+        """The shape; ValueError if its rank is known to be larger."""
+        if self.rank is not None and self.rank > rank:
+            raise ValueError(f"Shape {self} must have rank at most {rank}")
+        return self
+
+    def most_specific_compatible_shape(self, other):
+        """The narrowest shape that allows both."""
+        other = as_shape(other)
+        if self._dims is None or other._dims is None or len(self._dims) != len(other._dims):
+            return unknown_shape()
+        common = tuple([a if a == b else None for a, b in zip(self._dims, other._dims)])
+        return TensorShape._from_dims(common)
+
+    def is_subtype_of(self, other):
+        """Whether every tensor of this shape also fits `other`."""
+        if not isinstance(other, TensorShape):
+            return False
+        if other._dims is None:
+            return True
+        if self._dims is None or len(self._dims) != len(other._dims):
+            return False
+        return all(b is None or a == b for a, b in zip(self._dims, other._dims))
+
+    def most_specific_common_supertype(self, others):
+        """The narrowest shape that allows this one and all `others`; None if one is no shape."""
+        shape = self
+        for other in others:
+            if not isinstance(other, TensorShape):
+                return None
+            shape = shape.most_specific_compatible_shape(other)
+        return shape
+
+
+TensorShape.__module__ = "tensorflow.python.framework.tensor_shape"
+Dimension.__module__ = "tensorflow.python.framework.tensor_shape"
+
+
+def as_shape(shape):
+    """`shape` as a TensorShape."""
+    return shape if isinstance(shape, TensorShape) else TensorShape(shape)
+
+
+def unknown_shape(rank=None):
+    """A shape of which at most the rank is known."""
+    return TensorShape._from_dims(None if rank is None else (None,) * rank)
+
+
+def dimension_at_index(shape, index):
+    """Size `index` of `shape` as a v1 Dimension."""
+    shape = as_shape(shape)
+    if shape.rank is None:
+        return Dimension(None)
+    return Dimension(dimension_value(shape[index]))

@@ -12,6 +12,7 @@ all: build
 
 setup:
 	@scripts/setup
+	@scripts/setup_python
 
 build: setup
 	@scripts/build $(BUILD) -j$(JOBS)
@@ -27,6 +28,7 @@ bench: build
 
 check:
 	@scripts/setup --check
+	@scripts/setup_python
 	@scripts/build $(BUILD) -j$(JOBS)
 	@$(PYTHON) tools/check.py $(BUILD)
 
@@ -46,4 +48,4 @@ install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan .venv python/evenflow/*.so

@@ -121,10 +121,12 @@ ef_status *ef_graph_output_at(ef_graph *g, int k, ef_tensor *out);
 ef_status *ef_graph_gradients_of(const ef_tensor *const *y, int n_y, const ef_tensor *const *dy,
                                  const ef_tensor *const *x, int n, const ef_tensor *const *stop,
                                  int n_stop, ef_tensor *out, bool *slices);
-/* Tapes see ops recorded into graphs too: a tape started inside a trace gives symbolic gradients. */
+/* Tapes see ops recorded into graphs too: ef_tape_gradients of symbolic targets adds the gradients
+ * to the graph of the first of them. Sources may be symbolic, or values and handles it captured;
+ * ef_tape_watch takes symbolic tensors as well. */
 void ef_tape_pause(ef_tape *t);  /* ops from now on are not its business ... */
-void ef_tape_resume(ef_tape *t); /* ... until resumed */
-void ef_tape_reset(ef_tape *t);  /* forgets what was recorded, keeps what is watched (handles only) */
+void ef_tape_resume(ef_tape *t); /* ... until resumed as often as it was paused */
+void ef_tape_reset(ef_tape *t);  /* forgets what was recorded and watched; goes on recording */
 /* false: trainable variables are not watched by being used. Before the first op. */
 void ef_tape_set_auto_watch(ef_tape *t, bool on);
 /* Variables (handles) the tape watches, in order of first use; out gets copies. NULL: count only. */

@@ -20,6 +20,15 @@ typedef struct ef_gradient {
 ef_status *ef_gradients(ef_graph *g, const ef_edge *y, int n_y, const ef_edge *dy, const ef_edge *x,
                         int n_x, const ef_edge *stop, int n_stop, ef_gradient *dx);
 
+/* The same, but from a node to its input k a gradient flows only where `passes` says so. */
+typedef struct ef_flow {
+    bool (*passes)(const void *user, const ef_node *n, int k);
+    const void *user;
+} ef_flow;
+ef_status *ef_gradients_through(ef_graph *g, const ef_edge *y, int n_y, const ef_edge *dy,
+                                const ef_edge *x, int n_x, const ef_edge *stop, int n_stop,
+                                const ef_flow *flow, ef_gradient *dx);
+
 /* Turns slices into a dense value, appended to g; others are left as they are. */
 ef_status *ef_gradient_densify(ef_graph *g, ef_gradient *x);
 

@@ -24,6 +24,7 @@ typedef struct walk {
     int32_t *at; /* first edge of a node; at[n] is the number of edges */
     edge_state *edge;
     uint8_t *reached; /* by node: its outputs depend on some x */
+    const ef_flow *flow;
 } walk;
 
 static edge_state *state_of(const walk *w, ef_edge e) { return &w->edge[w->at[e.node] + e.index]; }
@@ -33,6 +34,11 @@ static bool wanted(const walk *w, ef_edge e) {
     if (!ef_has_gradient(ef_edge_fact(w->g, e)->dtype)) return false;
     const edge_state *s = state_of(w, e);
     return s->is_x || (w->reached[e.node] && !s->is_stop);
+}
+
+/* A gradient may go from node n to its input k, and is of use there. */
+static bool goes(const walk *w, const ef_node *n, int k) {
+    return wanted(w, n->in[k]) && (w->flow == NULL || w->flow->passes(w->flow->user, n, k));
 }
 
 static ef_status *check_edges(const ef_graph *g, const ef_edge *e, int n, const char *what) {
@@ -66,7 +72,7 @@ static ef_status *walk_begin(walk *w, ef_graph *g, const ef_edge *x, int n_x, co
     for (int32_t k = 0; k < w->n; k++) {
         const ef_node *node = g->node[k];
         bool any = false;
-        for (int i = 0; i < node->n_in && !any; i++) any = wanted(w, node->in[i]);
+        for (int i = 0; i < node->n_in && !any; i++) any = goes(w, node, i);
         w->reached[k] = any && ef_node_flows(node);
     }
     return NULL;
@@ -193,7 +199,7 @@ static ef_status *record_grad(walk *w, const ef_node *n, ef_value **dout, ef_val
 static ef_status *control_grad(walk *w, const ef_node *n, ef_value **dout, ef_value **din) {
     bool *want = memory(w, (size_t)n->n_in + 1);
     if (want == NULL) return NULL;
-    for (int k = 0; k < n->n_in; k++) want[k] = wanted(w, n->in[k]);
+    for (int k = 0; k < n->n_in; k++) want[k] = goes(w, n, k);
     ef_control_grad c = {.b = &w->b,
                          .node = n->id,
                          .n_in = n->n_in,
@@ -226,7 +232,7 @@ static ef_status *backprop(walk *w, int32_t id) {
     EF_TRY(n->op->traits & EF_CONTROL ? control_grad(w, n, dout, din)
                                       : record_grad(w, n, dout, din));
     for (int k = 0; k < n->n_in && w->b.base.failed == NULL; k++) {
-        if (din[k] == NULL || !wanted(w, n->in[k])) continue;
+        if (din[k] == NULL || !goes(w, n, k)) continue;
         EF_TRY(check_gradient(n, k, ef_edge_fact(w->g, n->in[k]), din[k]));
         add_part(w, n->in[k], din[k]);
     }
@@ -265,10 +271,16 @@ static void result(walk *w, ef_edge x, ef_gradient *dx) {
 
 ef_status *ef_gradients(ef_graph *g, const ef_edge *y, int n_y, const ef_edge *dy, const ef_edge *x,
                         int n_x, const ef_edge *stop, int n_stop, ef_gradient *dx) {
+    return ef_gradients_through(g, y, n_y, dy, x, n_x, stop, n_stop, NULL, dx);
+}
+
+ef_status *ef_gradients_through(ef_graph *g, const ef_edge *y, int n_y, const ef_edge *dy,
+                                const ef_edge *x, int n_x, const ef_edge *stop, int n_stop,
+                                const ef_flow *flow, ef_gradient *dx) {
     EF_TRY(check_edges(g, y, n_y, "y"));
     EF_TRY(check_edges(g, x, n_x, "x"));
     EF_TRY(check_edges(g, stop, n_stop, "stop"));
-    walk w = {.g = g};
+    walk w = {.g = g, .flow = flow};
     ef_graph_build_begin(&w.b, g);
     ef_build_fail(&w.b.base, walk_begin(&w, g, x, n_x, stop, n_stop));
     for (int k = 0; k < n_y && w.b.base.failed == NULL; k++)

@@ -146,37 +146,6 @@ ef_status *ef_graph_print(const ef_graph *g, char **text) {
 
 void ef_text_release(char *text) { ef_free(text); }
 
-ef_status *ef_graph_gradients(const ef_tensor *y, const ef_tensor *const *x, int n,
-                              ef_tensor *out) {
-    if (y == NULL || n < 0 || (n > 0 && (x == NULL || out == NULL)) ||
-        !(y->flags & EF_TENSOR_SYMBOLIC))
-        return ef_error(EF_INVALID,
-                        "ef_graph_gradients: y must be a tensor of a graph, and x and out "
-                        "must not be NULL");
-    ef_graph *g, *from;
-    ef_edge ye = ef_tensor_edge(y, &g);
-    ef_edge *xe = ef_malloc(((size_t)n + 1) * (sizeof *xe + sizeof(ef_gradient)));
-    if (xe == NULL) return ef_no_memory((size_t)n * sizeof *xe);
-    ef_gradient *dx = (ef_gradient *)(xe + n + 1);
-    ef_status *s = NULL;
-    for (int k = 0; k < n && s == NULL; k++) {
-        from = NULL;
-        if (x[k] != NULL && (x[k]->flags & EF_TENSOR_SYMBOLIC)) xe[k] = ef_tensor_edge(x[k], &from);
-        if (x[k] != NULL && from == NULL)
-            s = ef_graph_import(g, x[k], &xe[k]); /* a captured handle */
-        else if (from != g)
-            s = ef_error(EF_INVALID, "ef_graph_gradients: x[%d] is not in the graph of y", k);
-    }
-    if (s == NULL) s = ef_gradients(g, &ye, 1, NULL, xe, n, NULL, 0, dx);
-    for (int k = 0; k < n && s == NULL; k++) {
-        memset(&out[k], 0, sizeof out[k]);
-        if (dx[k].kind == EF_GRADIENT_SLICES) s = ef_gradient_densify(g, &dx[k]);
-        if (s == NULL && dx[k].kind != EF_GRADIENT_NONE) ef_graph_tensor(g, dx[k].value, &out[k]);
-    }
-    ef_free(xe);
-    return s;
-}
-
 /* ---- variables
  * -------------------------------------------------------------------------------------- */
 

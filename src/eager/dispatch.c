@@ -2,6 +2,7 @@
  * done or deferred. */
 #include "eager/context.h"
 #include "eager/function_call.h"
+#include "eager/tape.h"
 #include "ops/run.h"
 
 _Thread_local ef_context ef_here;
@@ -18,6 +19,7 @@ ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
         if (edge == NULL) return ef_no_memory((size_t)n_in * sizeof *edge);
     }
     for (int k = 0; k < n_in; k++) EF_TRY(ef_graph_import(g, in[k], &edge[k]));
+    if (EF_UNLIKELY(ef_here.busy & EF_TAPING)) EF_TRY(ef_tape_note_variables(in, n_in));
     int32_t node;
     EF_TRY(ef_graph_add(g, op, attrs, edge, n_in, ef_here.next_name, &node));
     ef_here.next_name = NULL;

@@ -113,7 +113,8 @@ static void build_end(eager_build *b) {
 typedef struct walk {
     eager_build b;
     const ef_tape *tape;
-    size_t begin, end;
+    ef_tape_record **record; /* those of the tape's windows, in order */
+    size_t n_records;
     uint64_t first_id; /* smallest number seen in the window */
     size_t n_ids;
     ef_value **grad; /* by number - first_id */
@@ -250,10 +251,23 @@ static ef_status *back(walk *w, const ef_tape_record *r) {
 /* ---- from sources to targets
  * ------------------------------------------------------------------------------ */
 
+/* A list of its own: the log grows, and moves, when other tapes record what the walk computes. */
+static ef_status *list_records(walk *w) {
+    const ef_tape *t = w->tape;
+    size_t now = t->log->n_records, n = 0;
+    for (size_t k = 0; k < t->n_spans; k++)
+        n += (t->span[k].end < now ? t->span[k].end : now) - t->span[k].begin;
+    w->record = ef_malloc((n + 1) * sizeof(ef_tape_record *));
+    if (w->record == NULL) return ef_no_memory(n * sizeof(ef_tape_record *));
+    for (size_t k = 0; k < t->n_spans; k++)
+        for (size_t i = t->span[k].begin; i < now && i < t->span[k].end; i++)
+            w->record[w->n_records++] = t->log->record[i];
+    return NULL;
+}
+
 static ef_status *number_window(walk *w, const ef_tensor *const *source, int n,
                                 const ef_tensor *const *target, int n_targets) {
     uint64_t low = UINT64_MAX, high = 0;
-    const ef_log *log = w->tape->log;
 #define SEEN(ID)                              \
     do {                                      \
         uint64_t id_ = (ID);                  \
@@ -262,9 +276,9 @@ static ef_status *number_window(walk *w, const ef_tensor *const *source, int n,
     } while (0)
     for (int k = 0; k < n; k++) SEEN(ef_tape_id(source[k]));
     for (int k = 0; k < n_targets; k++) SEEN(ef_tape_id(target[k]));
-    for (size_t k = w->begin; k < w->end; k++) {
-        for (int i = 0; i < log->record[k]->n_in; i++) SEEN(log->record[k]->in[i].id);
-        for (int i = 0; i < log->record[k]->n_out; i++) SEEN(log->record[k]->out[i].id);
+    for (size_t k = 0; k < w->n_records; k++) {
+        for (int i = 0; i < w->record[k]->n_in; i++) SEEN(w->record[k]->in[i].id);
+        for (int i = 0; i < w->record[k]->n_out; i++) SEEN(w->record[k]->out[i].id);
     }
 #undef SEEN
     w->first_id = low;
@@ -275,8 +289,8 @@ static ef_status *number_window(walk *w, const ef_tensor *const *source, int n,
 }
 
 static bool made_in_window(const walk *w, uint64_t id) {
-    for (size_t k = w->begin; k < w->end; k++) {
-        const ef_tape_record *r = w->tape->log->record[k];
+    for (size_t k = 0; k < w->n_records; k++) {
+        const ef_tape_record *r = w->record[k];
         for (int i = 0; i < r->n_out; i++)
             if (r->out[i].id == id) return true;
     }
@@ -291,8 +305,8 @@ static void mark_wanted(walk *w, const ef_tensor *const *source, int n) {
         if (id != 0 && (ef_tape_watches(w->tape, id) || made_in_window(w, id)))
             w->wanted[id - w->first_id] = 1;
     }
-    for (size_t k = w->begin; k < w->end; k++) {
-        const ef_tape_record *r = w->tape->log->record[k];
+    for (size_t k = 0; k < w->n_records; k++) {
+        const ef_tape_record *r = w->record[k];
         bool any = false;
         for (int i = 0; i < r->n_in && !any; i++) any = is_wanted(w, r->in[i].id);
         for (int i = 0; i < r->n_out && any; i++)
@@ -343,6 +357,7 @@ static ef_status *check_gradient(const ef_tape *t, const ef_tensor *const *targe
     if (t->used && !t->persistent)
         return ef_error(EF_FAILED_PRECONDITION, "gradient: a tape that is not persistent gives "
                                                 "gradients once; start it with persistent = true");
+    if (t->broken) return ef_no_memory(sizeof *t->span);
     for (int k = 0; k < n_targets; k++)
         if (target[k] == NULL) return ef_error(EF_INVALID, "gradient: target %d is NULL", k);
     for (int k = 0; k < n; k++)
@@ -355,17 +370,20 @@ ef_status *ef_tape_gradients(ef_tape *t, const ef_tensor *const *target, int n_t
                              ef_tensor *out, bool *slices) {
     EF_TRY(check_gradient(t, target, n_targets, source, n, out));
     if (!t->persistent) ef_tape_stop(t); /* its own gradients are not its business */
-    size_t now = t->log->n_records;
-    walk w = {.b = {.base = {.emit = emit, .constant = constant, .memory = memory}},
-              .tape = t,
-              .begin = t->begin,
-              .end = t->end < now ? t->end : now};
+    for (int k = 0; k < n_targets; k++)
+        if (target[k]->flags & EF_TENSOR_SYMBOLIC) {
+            EF_TRY(ef_tape_graph_gradients(t, target, n_targets, dout, source, n, out, slices));
+            t->used = true;
+            return NULL;
+        }
+    walk w = {.b = {.base = {.emit = emit, .constant = constant, .memory = memory}}, .tape = t};
     ef_status *s;
+    EF_TRY_GOTO(list_records(&w));
     EF_TRY_GOTO(number_window(&w, source, n, target, n_targets));
     mark_wanted(&w, source, n);
     EF_TRY_GOTO(seed(&w, target, n_targets, dout));
-    for (size_t k = w.end; k-- > w.begin;) {
-        EF_TRY_GOTO(back(&w, t->log->record[k]));
+    for (size_t k = w.n_records; k-- > 0;) {
+        EF_TRY_GOTO(back(&w, w.record[k]));
         if ((s = w.b.base.failed) != NULL) goto done;
     }
     for (int k = 0; k < n; k++)
@@ -375,6 +393,7 @@ ef_status *ef_tape_gradients(ef_tape *t, const ef_tensor *const *target, int n_t
 done:
     if (w.b.base.failed != NULL && s != w.b.base.failed) ef_status_free(w.b.base.failed);
     build_end(&w.b);
+    ef_free(w.record);
     ef_free(w.grad);
     ef_free(w.wanted);
     return s;

@@ -10,7 +10,7 @@ static _Thread_local ef_tape *tapes; /* alive ones of this thread, newest first 
 
 /* Numbers of variables, by their address; few, so a list will do. Forgotten with the log. */
 typedef struct named_variable {
-    const ef_storage *variable;
+    ef_storage *variable; /* counted */
     uint64_t id;
 } named_variable;
 static _Thread_local named_variable *variables;
@@ -23,11 +23,52 @@ uint64_t ef_tape_id(const ef_tensor *t) {
     return 0;
 }
 
-static ef_status *number_variable(const ef_storage *v, uint64_t *id) {
+static ef_status *number_variable(ef_storage *v, uint64_t *id) {
     EF_TRY(EF_GROW(&variables, &cap_variables, n_variables + 1));
     *id = ++last_id;
-    variables[n_variables++] = (named_variable){v, *id};
+    variables[n_variables++] = (named_variable){ef_storage_ref(v), *id};
     return NULL;
+}
+
+/* ---- windows
+ * ------------------------------------------------------------------------------------- */
+
+/* Epochs are numbered through all threads, so that no two events have the same. */
+static uint64_t next_epoch(void) {
+    static atomic_uint_fast64_t last;
+    ef_graph_epoch = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+    return ef_graph_epoch;
+}
+
+static bool is_open(const ef_tape *t) {
+    return t->n_spans > 0 && t->span[t->n_spans - 1].end == SIZE_MAX;
+}
+
+static void set_busy(void) {
+    ef_here.busy &= ~(unsigned)EF_TAPING;
+    for (const ef_tape *t = tapes; t != NULL; t = t->next)
+        if (is_open(t)) {
+            ef_here.busy |= EF_TAPING;
+            ef_here.log = t->log;
+        }
+}
+
+static void open_span(ef_tape *t) {
+    ef_status *s = EF_GROW(&t->span, &t->cap_spans, t->n_spans + 1);
+    t->broken = t->broken || s != NULL;
+    ef_status_free(s);
+    if (!t->broken)
+        t->span[t->n_spans++] = (ef_tape_span){
+            .begin = t->log->n_records, .end = SIZE_MAX, .from = next_epoch(), .to = UINT64_MAX};
+    set_busy();
+}
+
+static void close_span(ef_tape *t) {
+    if (is_open(t)) {
+        t->span[t->n_spans - 1].end = t->log->n_records;
+        t->span[t->n_spans - 1].to = next_epoch();
+    }
+    set_busy();
 }
 
 /* ---- tapes
@@ -38,29 +79,57 @@ ef_status *ef_tape_start(bool persistent, ef_tape **out) {
     ef_eager_start();
     ef_tape *t = ef_calloc(1, sizeof *t);
     if (t == NULL) return ef_no_memory(sizeof *t);
+    if (ef_here.log == NULL) ef_here.log = tapes != NULL ? tapes->log : NULL;
     if (ef_here.log == NULL && (ef_here.log = ef_calloc(1, sizeof *ef_here.log)) == NULL) {
         ef_free(t);
         return ef_no_memory(sizeof *ef_here.log);
     }
-    t->log = ef_here.log;
-    t->begin = t->log->n_records;
-    t->end = SIZE_MAX;
-    t->persistent = persistent;
-    t->recording = true;
+    *t = (ef_tape){.log = ef_here.log, .persistent = persistent, .auto_watch = true};
+    t->started = true;
     t->log->tapes++;
-    t->log->recording++;
     t->next = tapes;
     tapes = t;
-    ef_here.busy |= EF_TAPING;
+    open_span(t);
+    if (t->broken) {
+        ef_tape_free(t);
+        return ef_no_memory(sizeof *t->span);
+    }
     *out = t;
     return NULL;
 }
 
 void ef_tape_stop(ef_tape *t) {
-    if (t == NULL || !t->recording) return;
-    t->recording = false;
-    t->end = t->log->n_records;
-    if (--t->log->recording == 0) ef_here.busy &= ~(unsigned)EF_TAPING;
+    if (t == NULL || !t->started) return;
+    t->started = false;
+    close_span(t);
+}
+
+void ef_tape_pause(ef_tape *t) {
+    if (t == NULL) return;
+    t->paused++;
+    close_span(t);
+}
+
+void ef_tape_resume(ef_tape *t) {
+    if (t == NULL || t->paused == 0) return;
+    if (--t->paused == 0 && t->started) open_span(t);
+}
+
+void ef_tape_set_auto_watch(ef_tape *t, bool on) {
+    if (t != NULL) t->auto_watch = on;
+}
+
+static void forget_watched(ef_tape *t) {
+    for (size_t k = 0; k < t->n_watched; k++) ef_tensor_release(&t->watched[k].kept);
+    t->n_watched = 0;
+}
+
+void ef_tape_reset(ef_tape *t) {
+    if (t == NULL) return;
+    t->n_spans = 0;
+    t->used = t->broken = false;
+    forget_watched(t);
+    if (t->started && t->paused == 0) open_span(t);
 }
 
 static void log_free(ef_log *log) {
@@ -68,6 +137,7 @@ static void log_free(ef_log *log) {
     ef_free(log->record);
     ef_arena_free(&log->arena);
     ef_free(log);
+    for (size_t k = 0; k < n_variables; k++) ef_storage_unref(variables[k].variable);
     n_variables = 0;
     ef_free(variables);
     variables = NULL;
@@ -86,9 +156,14 @@ void ef_tape_free(ef_tape *t) {
         if (ef_here.log == t->log) ef_here.log = NULL;
         log_free(t->log);
     }
+    forget_watched(t);
     ef_free(t->watched);
+    ef_free(t->span);
     ef_free(t);
 }
+
+/* ---- watching
+ * ------------------------------------------------------------------------------------- */
 
 bool ef_tape_watches(const ef_tape *t, uint64_t id) {
     for (size_t k = t->n_watched; k > 0; k--)
@@ -96,29 +171,73 @@ bool ef_tape_watches(const ef_tape *t, uint64_t id) {
     return false;
 }
 
-static ef_status *watch_id(ef_tape *t, uint64_t id, const ef_storage *variable) {
-    if (ef_tape_watches(t, id)) return NULL;
+/* kept: or NULL. */
+static ef_status *watch_as(ef_tape *t, uint64_t id, uint64_t since, const ef_tensor *kept) {
     EF_TRY(EF_GROW(&t->watched, &t->cap_watched, t->n_watched + 1));
-    t->watched[t->n_watched].id = id;
-    t->watched[t->n_watched++].variable = variable;
+    ef_watched *w = &t->watched[t->n_watched++];
+    *w = (ef_watched){.id = id, .since = since};
+    if (kept != NULL) ef_tensor_copy(&w->kept, kept);
+    return NULL;
+}
+
+static ef_status *watch_symbolic(ef_tape *t, const ef_tensor *x) {
+    ef_graph *g, *other;
+    ef_edge e = ef_tensor_edge(x, &g);
+    for (size_t k = 0; k < t->n_watched; k++) {
+        const ef_tensor *kept = &t->watched[k].kept;
+        if (!(kept->flags & EF_TENSOR_SYMBOLIC)) continue;
+        ef_edge have = ef_tensor_edge(kept, &other);
+        if (other == g && ef_edge_same(have, e)) return NULL;
+    }
+    return watch_as(t, 0, next_epoch(), x);
+}
+
+/* A small value gets memory of its own: graphs then capture it, so it can be told from others. */
+static ef_status *lift(ef_tensor *x) {
+    if (x->storage != NULL || x->data != (const void *)x->small) return NULL;
+    ef_storage *s;
+    EF_TRY(ef_storage_new((ef_dtype)x->dtype, ef_count(x), &s));
+    memcpy(s->data, x->small, ef_tensor_bytes(x));
+    x->storage = s;
+    x->data = s->data;
     return NULL;
 }
 
 ef_status *ef_tape_watch(ef_tape *t, ef_tensor *x) {
     if (t == NULL || x == NULL || x->dtype == EF_NO_DTYPE)
         return ef_error(EF_INVALID, "ef_tape_watch: tape and tensor must not be NULL or released");
-    uint64_t id = ef_tape_id(x);
-    if (x->dtype == EF_RESOURCE) {
-        if (id == 0) EF_TRY(number_variable(x->storage, &id));
-        return watch_id(t, id, x->storage);
-    }
-    if (!ef_dtype_in((ef_dtype)x->dtype, EF_FLOATS | EF_COMPLEX))
+    if (!ef_dtype_in((ef_dtype)x->dtype, EF_FLOATS | EF_COMPLEX | EF_BIT(RESOURCE)))
         return ef_error(EF_INVALID,
                         "ef_tape_watch: the tensor is %s; only floating and complex "
                         "tensors have gradients",
                         ef_dtype_name((ef_dtype)x->dtype));
+    if (x->flags & EF_TENSOR_SYMBOLIC) return watch_symbolic(t, x);
+    uint64_t id = ef_tape_id(x);
+    bool recording = ef_here.busy & EF_TRACING;
+    if (id == 0 && x->dtype == EF_RESOURCE) EF_TRY(number_variable(x->storage, &id));
+    if (recording && x->dtype != EF_RESOURCE) EF_TRY(lift(x));
     if (id == 0) x->tape = id = ++last_id;
-    return watch_id(t, id, NULL);
+    if (ef_tape_watches(t, id)) return NULL;
+    return watch_as(t, id, next_epoch(), recording || x->dtype == EF_RESOURCE ? x : NULL);
+}
+
+int ef_tape_watched(const ef_tape *t, ef_tensor *out, int max) {
+    int n = 0;
+    for (size_t k = 0; t != NULL && k < t->n_watched; k++) {
+        if (t->watched[k].kept.dtype != EF_RESOURCE) continue;
+        if (out != NULL && n < max) ef_tensor_copy(&out[n], &t->watched[k].kept);
+        n++;
+    }
+    return n;
+}
+
+ef_status *ef_variable_set_trainable(const ef_tensor *handle, bool on) {
+    ef_variable *v = (ef_variable *)ef_tensor_object(handle, EF_OBJECT_VARIABLE);
+    if (v == NULL)
+        return ef_error(EF_INVALID,
+                        "ef_variable_set_trainable: the tensor is not a variable's handle");
+    v->trainable = on;
+    return NULL;
 }
 
 /* ---- recording
@@ -137,13 +256,14 @@ bool ef_tape_interested(const ef_tensor *const *in, int n_in) {
     return false;
 }
 
-static ef_status *watch_variables(const ef_tensor *const *in, int n_in) {
+ef_status *ef_tape_note_variables(const ef_tensor *const *in, int n_in) {
     for (int k = 0; k < n_in; k++) {
         if (in[k]->dtype != EF_RESOURCE || !is_trainable(in[k])) continue;
         uint64_t id = ef_tape_id(in[k]);
         if (id == 0) EF_TRY(number_variable(in[k]->storage, &id));
         for (ef_tape *t = tapes; t != NULL; t = t->next)
-            if (t->recording) EF_TRY(watch_id(t, id, in[k]->storage));
+            if (is_open(t) && t->auto_watch && !ef_tape_watches(t, id))
+                EF_TRY(watch_as(t, id, 0, in[k]));
     }
     return NULL;
 }
@@ -170,7 +290,7 @@ static bool keeps_out(const ef_op *op, int k) {
 static ef_status *new_record(const ef_op *op, const ef_tensor *const *in, int n_in, ef_tensor *out,
                              int n_out, ef_tape_record **made) {
     ef_log *log = ef_here.log;
-    EF_TRY(watch_variables(in, n_in));
+    EF_TRY(ef_tape_note_variables(in, n_in));
     EF_TRY(EF_GROW(&log->record, &log->cap_records, log->n_records + 1));
     ef_tape_record *r = ef_arena_zalloc(&log->arena, sizeof *r);
     size_t n = (size_t)(n_in + n_out);

@@ -1,21 +1,20 @@
-/* The gradient tape. A thread has one log of records, shared by all its tapes; a tape is a window
- * of the log and a set of watched values. A value that matters has a number, which its tensor
- * carries; ops none of whose inputs has one are not recorded. */
+/* The gradient tape. A thread has one log of records, shared by all its tapes; a tape is a set of
+ * windows of the log and a set of watched values. A value that matters has a number, which its
+ * tensor carries; ops none of whose inputs has one are not recorded.
+ *
+ * What is recorded into a graph needs no log: the graph is one. There a tape's windows are spans of
+ * epochs, which nodes carry, and symbolic values are known by their edge. */
 #ifndef EF_EAGER_TAPE_H
 #define EF_EAGER_TAPE_H
 #include "base/arena.h"
 #include "eager/function_call.h"
+#include "evenflow_binding.h"
 
 typedef struct ef_tape_value { /* an input or output of a record */
     uint64_t id;               /* 0: nothing flows here */
     ef_tensor tensor;          /* dtype 0 if the gradient does not read it */
     ef_fact fact, handle;
 } ef_tape_value;
-
-/* A user's own gradient: given d outputs (dtype 0 where none arrives) sets d inputs (dtype 0:
- * none). */
-typedef ef_status *ef_custom_gradient(void *user, const ef_tensor *dout, int n_out, ef_tensor *din,
-                                      int n_in);
 
 typedef struct ef_tape_record {
     const ef_op *op;       /* or NULL for a call or a custom gradient */
@@ -33,18 +32,29 @@ typedef struct ef_log {
     ef_arena arena;
     ef_tape_record **record;
     size_t n_records, cap_records;
-    int tapes;     /* alive */
-    int recording; /* started and not stopped */
+    int tapes; /* alive */
 } ef_log;
+
+typedef struct ef_tape_span { /* a time during which the tape was recording */
+    size_t begin, end;        /* records of the log; end SIZE_MAX: it still is */
+    uint64_t from, to;        /* epochs of nodes; to UINT64_MAX: likewise */
+} ef_tape_span;
+
+typedef struct ef_watched {
+    uint64_t id;    /* 0: symbolic */
+    uint64_t since; /* nodes of earlier epochs are not its business */
+    ef_tensor kept; /* counted: a handle, a symbolic tensor, or one watched while recording into a
+                     * graph; else dtype 0 */
+} ef_watched;
 
 struct ef_tape {
     ef_log *log;
-    size_t begin, end; /* window of records; end: SIZE_MAX while recording */
-    bool persistent, recording, used;
-    struct { /* watched values and variables */
-        uint64_t id;
-        const ef_storage *variable;
-    } * watched;
+    ef_tape_span *span; /* in order; the last may be open */
+    size_t n_spans, cap_spans;
+    bool persistent, started, used, auto_watch;
+    bool broken; /* a span is missing for want of memory */
+    int paused;
+    ef_watched *watched;
     size_t n_watched, cap_watched;
     struct ef_tape *next; /* of this thread */
 };
@@ -56,6 +66,12 @@ ef_status *ef_tape_note_custom(const ef_tensor *const *in, int n_in, ef_tensor *
 /* The number behind a tensor or a handle; 0: none. */
 uint64_t ef_tape_id(const ef_tensor *t);
 bool ef_tape_watches(const ef_tape *t, uint64_t id);
+/* Notes the use of variables by an op recorded into a graph. */
+ef_status *ef_tape_note_variables(const ef_tensor *const *in, int n_in);
+/* graph_gradient.c: the gradient of symbolic targets; arguments are checked. */
+ef_status *ef_tape_graph_gradients(const ef_tape *t, const ef_tensor *const *target, int n_targets,
+                                   const ef_tensor *const *dout, const ef_tensor *const *source,
+                                   int n, ef_tensor *out, bool *slices);
 /* gradient.c */
 void ef_record_release(ef_tape_record *r);
 #endif

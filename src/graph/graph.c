@@ -6,6 +6,8 @@
 #include "graph/control.h"
 #include <stdio.h>
 
+_Thread_local uint64_t ef_graph_epoch;
+
 static void graph_end(ef_storage *self);
 static void func_ref(ef_graph *g) { ef_graph_ref(g); }
 
@@ -200,6 +202,7 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
     n->fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
     n->n_in = n_in;
     n->place = g->here;
+    n->epoch = ef_graph_epoch;
     EF_TRY(fill_node(g, n, in, after, n_after));
     EF_TRY(append(g, n, &key, merges, name));
     if (attrs != NULL) ef_attrs_ref(attrs);
@@ -344,12 +347,23 @@ static bool same_captured(const ef_tensor *a, const ef_tensor *b) {
     return !(a->flags & EF_TENSOR_SYMBOLIC) || memcmp(a->small, b->small, sizeof(ef_edge)) == 0;
 }
 
-static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
+static bool captured(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
     for (size_t k = 0; k < g->n_captures; k++)
         if (same_captured(&g->capture[k].tensor, t)) {
             *out = (ef_edge){g->capture[k].node, 0};
-            return NULL;
+            return true;
         }
+    return false;
+}
+
+bool ef_graph_imported(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
+    ef_graph *from = NULL;
+    if (t->flags & EF_TENSOR_SYMBOLIC) *out = ef_tensor_edge(t, &from);
+    return from == g || captured(g, t, out);
+}
+
+static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
+    if (captured(g, t, out)) return NULL;
     EF_TRY(EF_GROW(&g->capture, &g->cap_captures, g->n_captures + 1));
     ef_fact handle, *behind = NULL;
     ef_graph *from;

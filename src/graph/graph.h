@@ -28,7 +28,12 @@ typedef struct ef_node {
     int32_t place;    /* user's file and line, see ef_graph_place; 0: unknown */
     int32_t id;       /* its index */
     uint8_t device;
+    uint64_t epoch; /* ef_graph_epoch when it was made */
 } ef_node;
+
+/* A number that tapes move on whenever one starts, stops, pauses or watches: by the epoch of a node
+ * a tape knows whether it was recording when the node was made. Of this thread. */
+extern _Thread_local uint64_t ef_graph_epoch;
 
 typedef struct ef_capture {
     ef_tensor tensor; /* what was captured: a value, a resource, or a tensor of an outer graph */
@@ -93,6 +98,8 @@ ef_status *ef_graph_set_outputs(ef_graph *g, const ef_edge *out, int n);
 /* The edge that stands for tensor t inside g: its own symbolic tensors as they are; small plain
  * values become constants, everything else a capture (the same tensor is captured once). */
 ef_status *ef_graph_import(ef_graph *g, const ef_tensor *t, ef_edge *out);
+/* The same without making anything: false if t has no edge in g yet. */
+bool ef_graph_imported(const ef_graph *g, const ef_tensor *t, ef_edge *out);
 /* A symbolic tensor for an edge; counts the graph. */
 void ef_graph_tensor(ef_graph *g, ef_edge e, ef_tensor *out);
 /* The edge behind a symbolic tensor; *g its graph. */

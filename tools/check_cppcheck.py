@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Run cppcheck over the library, the tools and the examples."""
+"""Run cppcheck over the library, the tools and the examples. Its memory is <build>/cppcheck/."""
+import argparse
 import os
 import pathlib
 import subprocess
@@ -35,4 +36,6 @@ def main(build):
 
 
 if __name__ == "__main__":
-    sys.exit(main(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build").resolve()))
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("build", nargs="?", default="build", type=pathlib.Path)
+    sys.exit(main(arguments.parse_args().build.resolve()))

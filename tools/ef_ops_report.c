@@ -1,7 +1,8 @@
 /* Says which ops lack a column of their record. One line per op that lacks something, then one line
  * that counts them; tools/health.py shows both. A column is asked for only where it means
- * something: no gradient where the gradient is None by definition, no kernel where another room
- * runs the op.   ef_ops_report --table   prints all columns of all ops instead. */
+ * something: no gradient where the gradient is None by definition or TensorFlow defines none, no
+ * kernel where another room runs the op.   ef_ops_report --table   prints all columns of all ops
+ * instead. */
 #include "ops/example.h"
 
 #include <stdio.h>
@@ -16,7 +17,9 @@ static bool lacks(const ef_op *op, int k) {
     case SHAPE: return op->out[0] && !op->shape;
     case KERNEL:
         return !op->kernel[0].run && !(op->traits & (EF_NO_KERNEL | EF_VIEW_0 | EF_CONTROL));
-    default: return !op->grad && !(op->traits & (EF_NO_GRAD | EF_CONTROL)) && op->out[0];
+    default:
+        return !op->grad && !(op->traits & (EF_NO_GRAD | EF_GRAD_UNDEFINED | EF_CONTROL)) &&
+               op->out[0];
     }
 }
 
@@ -34,6 +37,7 @@ static void table(void) {
         printf("%-44s %-3s %-5s %-7s %-8s %-4s %-2s %d\n", op->name, lacks(op, DOC) ? "-" : "yes",
                op->shape ? "yes" : "-", kernels ? count : run,
                op->traits & EF_NO_GRAD               ? "none"
+               : op->traits & EF_GRAD_UNDEFINED      ? "error"
                : op->traits & EF_CONTROL || op->grad ? "yes"
                                                      : "-",
                op->tile || op->pick_tile ? "yes" : "-", op->cl ? "y" : "-", ef_example_count(op));

@@ -20,6 +20,7 @@ static FILE *open_page(const char *folder, const char *name) {
 
 static const char *gradient_text(const ef_op *op) {
     if (op->traits & EF_NO_GRAD) return "none, by definition";
+    if (op->traits & EF_GRAD_UNDEFINED) return "undefined, as in TensorFlow: an error";
     if (op->traits & EF_CONTROL) return "yes";
     return op->grad ? "yes" : "no";
 }

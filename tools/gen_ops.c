@@ -76,7 +76,7 @@ static const char *const taken[] = {
     "using",    "virtual",  "void",    "volatile", "while",   "xor"};
 
 static ident safe(const char *name) {
-    ident n;
+    ident n = {""};
     snprintf(n.text, sizeof n.text, "%s", name);
     for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
         if (strcmp(name, taken[k]) == 0) snprintf(n.text, sizeof n.text, "%s_", name);
@@ -420,7 +420,7 @@ static void put_call(const char *array, const char *count) {
 }
 
 static void put_function(void) {
-    ident array, count;
+    ident array = {""}, count = {""};
     fprintf(to, "\n/* %s: %s */\n", op->name, op->doc ? op->doc : "");
     if (has_options()) put_options();
     fprintf(to, "static inline ef_status *ef_do_%s(", op->name);

@@ -70,7 +70,7 @@ ef_status *ef_single_node(const ef_op *op, const ef_attrs *attrs, const ef_tenso
         }
         EF_TRY_GOTO(ef_graph_input_like(g, &fact, NULL, &edge[k]));
     }
-    int32_t node;
+    int32_t node = 0;
     EF_TRY_GOTO(ef_graph_add(g, op, attrs, edge, n_in, NULL, &node));
     size_t n_out = (size_t)g->node[node]->n_out;
     if ((result = ef_malloc((n_out + 1) * sizeof *result)) == NULL) {
@@ -94,7 +94,7 @@ static ef_status *settle_all(const ef_tensor *const *in, int n) {
 
 ef_status *ef_call_control(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                            int n_in, ef_tensor *out, int max_out, int *n_out) {
-    ef_graph *g;
+    ef_graph *g = NULL;
     EF_TRY(settle_all(in, n_in));
     EF_TRY(ef_single_node(op, attrs, in, n_in, &g));
     ef_status *s = NULL;
@@ -130,7 +130,7 @@ static ef_status *all_inputs(const ef_trace *t, const ef_tensor *const *in, cons
 static ef_status *call_taped(ef_trace *t, const ef_tensor *const *all, int n, ef_tensor *out) {
     EF_TRY(settle_all(all, n));
     if (t->gradient == NULL) {
-        ef_derivative *d;
+        ef_derivative *d = NULL;
         EF_TRY(ef_derivative_make(t->closed, &d));
         void *none = NULL; /* another thread may have made it meanwhile */
         if (!atomic_compare_exchange_strong(&t->gradient, &none, d)) ef_derivative_unref(d);

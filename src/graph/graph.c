@@ -294,7 +294,7 @@ static ef_status *placeholder(ef_graph *g, ef_dtype dtype, const ef_shape *shape
 
 ef_status *ef_graph_input_like(ef_graph *g, const ef_fact *fact, const char *name, ef_edge *out) {
     EF_TRY(EF_GROW(&g->input, &g->cap_inputs, g->n_inputs + 1));
-    int32_t node;
+    int32_t node = 0;
     EF_TRY(placeholder(g, fact->dtype, &fact->shape, fact->handle, name, &node));
     g->input[g->n_inputs++] = node;
     *out = (ef_edge){node, 0};

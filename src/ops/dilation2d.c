@@ -116,7 +116,7 @@ const ef_op ef_op_Dilation2DBackpropInput = {
     .types = TYPES,
     .attr = ATTRS,
     .attr_size = sizeof(ef_window_attrs),
-    .traits = EF_HEAVY,
+    .traits = EF_HEAVY | EF_GRAD_UNDEFINED,
     .shape = input_shape,
     .kernel = {{EF_CPU, EF_REALS, input_run, NULL, NULL, NULL, NULL}},
     .examples = {"T[2,5,6,3] T[2,3,3] T[2,5,6,3] strides=[1,1,1,1] rates=[1,1,1,1] "
@@ -131,7 +131,7 @@ const ef_op ef_op_Dilation2DBackpropFilter = {
     .types = TYPES,
     .attr = ATTRS,
     .attr_size = sizeof(ef_window_attrs),
-    .traits = EF_HEAVY,
+    .traits = EF_HEAVY | EF_GRAD_UNDEFINED,
     .shape = filter_shape,
     .kernel = {{EF_CPU, EF_REALS, filter_run, NULL, NULL, NULL, NULL}},
     .examples = {"T[2,5,6,3] T[2,3,3] T[2,5,6,3] strides=[1,1,1,1] rates=[1,1,1,1] "

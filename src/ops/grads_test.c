@@ -296,7 +296,7 @@ static void check_input(trial *t, int k, const ef_tensor *grad) {
 /* The gradient for unknown shapes must be the same numbers. */
 static void check_vague(trial *t, ef_tensor *const *din) {
     runner r;
-    ef_tensor *again[EF_EXAMPLE_MAX_IN];
+    ef_tensor *again[EF_EXAMPLE_MAX_IN] = {NULL};
     runner_init(&r, true);
     if (gradients(t, &r, false, again))
         for (int k = 0; k < t->e.n_in; k++) {

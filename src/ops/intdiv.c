@@ -100,9 +100,9 @@ INT_ROWS(floor_mod)
             EF_CPU, EF_INTS, ints, NULL, NULL, NULL, NULL                               \
         }                                                                               \
     }
-#define DIVISION(N, text, ints)                                                                 \
-    EF_NAMED(N), .doc = (text), .in = {"x: T", "y: T"}, .out = {"z: T"}, .traits = EF_IN_PLACE, \
-                 .shape = ef_shape_broadcast, .kernel = ROWS(ints)
+#define DIVISION(N, text, ints, and)                                     \
+    EF_NAMED(N), .doc = (text), .in = {"x: T", "y: T"}, .out = {"z: T"}, \
+                 .traits = EF_IN_PLACE | (and), .shape = ef_shape_broadcast, .kernel = ROWS(ints)
 #define DIVISION_EXAMPLES                                                                    \
     {                                                                                        \
         "T[2,3] T[3]:1..4", "T[] T[4]:1..4", "int32[3]{-7,7,-2147483648} int32[3]{2,-2,-1}", \
@@ -123,7 +123,7 @@ static ef_status *div_grad(ef_grad *g) {
 }
 
 const ef_op ef_op_Div = {
-    DIVISION(Div, "Divides `x` by `y`; integers are divided towards zero.", truncate_div_ints),
+    DIVISION(Div, "Divides `x` by `y`; integers are divided towards zero.", truncate_div_ints, 0),
     .types = EF_T_NUMBERS,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
     .tile = quotient_tiles,
@@ -150,22 +150,23 @@ const ef_op ef_op_Div = {
 WHOLE(truncate, trunc)
 WHOLE(floor, floor)
 
-const ef_op ef_op_TruncateDiv = {
-    DIVISION(TruncateDiv, "Divides `x` by `y` and rounds towards zero.", truncate_div_ints),
-    .types = EF_T_REALS,
-    .keeps = EF_KEEP_NONE,
-    .tile = float_truncate_div_tiles,
-    .cl = "trunc(x / y)",
-    .examples = DIVISION_EXAMPLES,
-};
-
 static ef_status *no_grad(ef_grad *g) {
     (void)g;
     return NULL;
 }
 
+const ef_op ef_op_TruncateDiv = {
+    DIVISION(TruncateDiv, "Divides `x` by `y` and rounds towards zero.", truncate_div_ints, 0),
+    .types = EF_T_REALS,
+    .keeps = EF_KEEP_NONE,
+    .tile = float_truncate_div_tiles,
+    .cl = "trunc(x / y)",
+    .grad = no_grad,
+    .examples = DIVISION_EXAMPLES,
+};
+
 const ef_op ef_op_FloorDiv = {
-    DIVISION(FloorDiv, "Divides `x` by `y` and rounds down.", floor_div_ints),
+    DIVISION(FloorDiv, "Divides `x` by `y` and rounds down.", floor_div_ints, 0),
     .types = EF_T_REALS,
     .keeps = EF_KEEP_NONE,
     .tile = float_floor_div_tiles,
@@ -178,7 +179,8 @@ EF_FLOATS2_FN(float_truncate_mod, ef_fmod)
 EF_TILE_TABLE(float_truncate_mod) = {EF_ROWS_FLOAT(float_truncate_mod)};
 
 const ef_op ef_op_TruncateMod = {
-    DIVISION(TruncateMod, "The remainder of `x / y`, with the sign of `x`.", truncate_mod_ints),
+    DIVISION(TruncateMod, "The remainder of `x / y`, with the sign of `x`.", truncate_mod_ints,
+             EF_GRAD_UNDEFINED),
     .types = "T: {int32, int64, bfloat16, half, float, double}",
     .keeps = EF_KEEP_NONE,
     .tile = float_truncate_mod_tiles,
@@ -186,7 +188,8 @@ const ef_op ef_op_TruncateMod = {
     .examples = DIVISION_EXAMPLES,
 };
 const ef_op ef_op_Mod = {
-    DIVISION(Mod, "The remainder of `x / y`, with the sign of `x`.", truncate_mod_ints),
+    DIVISION(Mod, "The remainder of `x / y`, with the sign of `x`.", truncate_mod_ints,
+             EF_GRAD_UNDEFINED),
     .types = "T: {int32, int64, half, bfloat16, float, double}",
     .keeps = EF_KEEP_NONE,
     .tile = float_truncate_mod_tiles,
@@ -204,7 +207,7 @@ static ef_status *floor_mod_grad(ef_grad *g) { /* z = x - y floor(x / y) */
 }
 
 const ef_op ef_op_FloorMod = {
-    DIVISION(FloorMod, "The remainder of `x / y`, with the sign of `y`.", floor_mod_ints),
+    DIVISION(FloorMod, "The remainder of `x / y`, with the sign of `y`.", floor_mod_ints, 0),
     .types = EF_T_REALS,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
     .tile = float_floor_mod_tiles,
@@ -279,7 +282,7 @@ static ef_status *pow_grad(ef_grad *g) {
 }
 
 const ef_op ef_op_Pow = {
-    DIVISION(Pow, "Raises `x` to the power `y`; shapes broadcast.", pow_ints),
+    DIVISION(Pow, "Raises `x` to the power `y`; shapes broadcast.", pow_ints, 0),
     .types = EF_T_SIGNED,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_OUT(0),
     .tile = float_pow_tiles,

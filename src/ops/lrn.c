@@ -96,7 +96,7 @@ const ef_op ef_op_LRNGrad = {
     .types = "T: {half, bfloat16, float} = float",
     .attr = ATTRS,
     .attr_size = sizeof(lrn_attrs),
-    .traits = EF_HEAVY,
+    .traits = EF_HEAVY | EF_GRAD_UNDEFINED,
     .shape = grad_shape,
     .kernel = {{EF_CPU, EF_FLOATS, run, NULL, NULL, NULL, NULL}},
     .examples = {"T[2,2,3,7] T[2,2,3,7] T[2,2,3,7] depth_radius=2"},

@@ -172,7 +172,7 @@ const ef_op ef_op_MaxPoolGradGradWithArgmax = {
     .types = TYPES "; Targmax: {int32, int64}",
     .attr = {WINDOW_ATTRS, PADDING_ATTR, BATCH_ATTR},
     .attr_size = sizeof(argmax_attrs),
-    .traits = EF_HEAVY,
+    .traits = EF_HEAVY | EF_GRAD_UNDEFINED,
     .shape = grad_grad_shape,
     .kernel = {{EF_CPU, EF_REALS, grad_grad_run, NULL, NULL, NULL, NULL}},
     .examples = {"T[1,2,4,1] T[1,2,4,1] int64[1,1,2,1]{5,2} ksize=[1,2,2,1] strides=[1,2,2,1] "

@@ -96,6 +96,7 @@ enum ef_trait {
         1 << 14, /* keeps an input beyond the call (AssignVariableOp, TensorListPushBack) */
     EF_SHARES_OUT =
         1 << 15, /* outputs come by ef_out_share (ReadVariableOp): give them no memory */
+    EF_GRAD_UNDEFINED = 1 << 16, /* TensorFlow defines no gradient: differentiating is an error */
 };
 
 /* Which values a gradient function reads (facts of all inputs and outputs are always there). 0:

@@ -66,7 +66,9 @@ static void check_record(int id) {
     if (!op->shape && s->n_out > 0) fail("there is no shape function");
     if (!op->kernel[0].run && !(op->traits & (EF_VIEW_0 | EF_CONTROL | EF_NO_KERNEL)))
         fail("there is no kernel");
-    if (op->grad && (op->traits & EF_NO_GRAD)) fail("EF_NO_GRAD, but there is a gradient");
+    uint32_t none = op->traits & (EF_NO_GRAD | EF_GRAD_UNDEFINED);
+    if (op->grad && none) fail("there is a gradient, but a trait says there is none");
+    if (none == (EF_NO_GRAD | EF_GRAD_UNDEFINED)) fail("EF_NO_GRAD and EF_GRAD_UNDEFINED");
     if ((op->traits & EF_ELEMENTWISE) && !op->tile && !op->pick_tile)
         fail("EF_ELEMENTWISE without tiles");
     if (ef_example_count(op) == 0 && !(op->traits & (EF_CONTROL | EF_NO_KERNEL)))

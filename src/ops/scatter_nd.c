@@ -20,16 +20,6 @@ static ef_status *check_updates(ef_infer *i, int indices, int updates, const ef_
     return NULL;
 }
 
-static ef_combine combine_of(const ef_op *op) {
-    switch (op->id) {
-    case EF_OP_TensorScatterUpdate: return EF_COMBINE_SET;
-    case EF_OP_TensorScatterSub: return EF_COMBINE_SUB;
-    case EF_OP_TensorScatterMax: return EF_COMBINE_MAX;
-    case EF_OP_TensorScatterMin: return EF_COMBINE_MIN;
-    default: return EF_COMBINE_ADD;
-    }
-}
-
 /* Adding strings appends them. */
 static ef_status *append(ef_str *to, const ef_str *from) {
     if (to->n == 0) return ef_str_set(to, from->at, from->n);
@@ -43,9 +33,8 @@ static ef_status *append(ef_str *to, const ef_str *from) {
     return s;
 }
 
-static ef_status *scatter_strings(const ef_call *c, const ef_nd *nd, const ef_str *from) {
+static ef_status *scatter_strings(const ef_call *c, const ef_nd *nd, const ef_str *from, bool add) {
     ef_str *to = c->out[0]->data;
-    bool add = combine_of(c->op) == EF_COMBINE_ADD;
     for (int64_t k = 0; k < nd->rows; k++) {
         int64_t at = ef_nd_at(nd, k);
         if (at < 0 && !nd->ignore) return ef_nd_outside(c->op, nd, k);
@@ -58,7 +47,8 @@ static ef_status *scatter_strings(const ef_call *c, const ef_nd *nd, const ef_st
 }
 
 /* out[indices] (op)= updates; out holds its start value already. */
-static ef_status *scatter(const ef_call *c, const ef_tensor *indices, const ef_tensor *updates) {
+static ef_status *scatter(const ef_call *c, ef_combine how, const ef_tensor *indices,
+                          const ef_tensor *updates) {
     ef_tensor *o = c->out[0];
     ef_dtype t = (ef_dtype)o->dtype;
     ef_shape s = ef_shape_from(o);
@@ -67,8 +57,8 @@ static ef_status *scatter(const ef_call *c, const ef_tensor *indices, const ef_t
     if (ef_count(updates) != nd.rows * nd.slice)
         return ef_error(EF_INVALID, "%s: updates has %lld elements, but the indices name %lld",
                         c->op->name, (long long)ef_count(updates), (long long)(nd.rows * nd.slice));
-    if (t == EF_STRING) return scatter_strings(c, &nd, updates->data);
-    ef_combine_fn *fn = ef_combine_pick(combine_of(c->op), t);
+    if (t == EF_STRING) return scatter_strings(c, &nd, updates->data, how == EF_COMBINE_ADD);
+    ef_combine_fn *fn = ef_combine_pick(how, t);
     if (fn == NULL)
         return ef_error(EF_UNIMPLEMENTED, "%s: has no meaning for %s", c->op->name,
                         ef_dtype_name(t));
@@ -111,7 +101,7 @@ static ef_status *scatter_nd_run(const ef_call *c) {
     ef_tensor *o = c->out[0];
     EF_TRY(ef_out_memory(c, 0));
     EF_TRY(ef_zero_elements((ef_dtype)o->dtype, o->data, ef_count(o)));
-    return scatter(c, c->in[0], c->in[1]);
+    return scatter(c, EF_COMBINE_ADD, c->in[0], c->in[1]);
 }
 
 static ef_status *scatter_nd_grad(ef_grad *g) {
@@ -152,12 +142,12 @@ static ef_status *update_shape(ef_infer *i) {
     return NULL;
 }
 
-static ef_status *update_run(const ef_call *c) {
+static ef_status *update(const ef_call *c, ef_combine how) {
     const ef_tensor *x = c->in[0];
     EF_TRY(ef_out_memory(c, 0));
     if (c->out[0]->data != x->data)
         EF_TRY(ef_copy_elements((ef_dtype)x->dtype, c->out[0]->data, x->data, ef_count(x)));
-    return scatter(c, c->in[1], c->in[2]);
+    return scatter(c, how, c->in[1], c->in[2]);
 }
 
 static ef_value *picked(ef_grad *g, ef_value *v) {
@@ -199,7 +189,8 @@ static ef_status *extremum_grad(ef_grad *g) {
 }
 
 #define UPDATE_TYPES EF_MOVE_TYPES
-#define SCATTER(N, words, input, set, index_set, kept, gradient, ...)                       \
+#define SCATTER(N, how, words, input, set, index_set, kept, gradient, ...)                  \
+    static ef_status *run_##N(const ef_call *c) { return update(c, EF_COMBINE_##how); }     \
     const ef_op ef_op_##N = {                                                               \
         EF_NAMED(N),                                                                        \
         .doc = words,                                                                       \
@@ -211,7 +202,7 @@ static ef_status *extremum_grad(ef_grad *g) {
         .traits = EF_MAY_ALIAS_0,                                                           \
         .keeps = kept,                                                                      \
         .shape = update_shape,                                                              \
-        .kernel = EF_MOVE_KERNEL(update_run),                                               \
+        .kernel = EF_MOVE_KERNEL(run_##N),                                                  \
         .grad = gradient,                                                                   \
         .examples = {"float[4] int32[2,1]{0,2} float[2]",                                   \
                      "double[3,2] int64[2,2]{0,1,2,0} double[2]",                           \
@@ -221,25 +212,26 @@ static ef_status *extremum_grad(ef_grad *g) {
 #define INDEX "{int32, int64}"
 #define REALS \
     "{bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64}"
-SCATTER(TensorScatterUpdate, "`tensor` with the slices that `indices` name replaced by `updates`.",
-        "tensor", UPDATE_TYPES, "{int16, int32, int64, uint16}", EF_KEEP_IN(1), update_grad,
+SCATTER(TensorScatterUpdate, SET,
+        "`tensor` with the slices that `indices` name replaced by `updates`.", "tensor",
+        UPDATE_TYPES, "{int16, int32, int64, uint16}", EF_KEEP_IN(1), update_grad,
         "string[3]{a,b,c} int32[1,1]{1} string[1]{x}")
-SCATTER(TensorScatterAdd, "`tensor` with `updates` added to the slices that `indices` name.",
+SCATTER(TensorScatterAdd, ADD, "`tensor` with `updates` added to the slices that `indices` name.",
         "tensor", EF_PLAIN_TYPES, INDEX, EF_KEEP_IN(1), add_grad,
         "float[3] int32[3,1]{1,1,0} float[3]")
-SCATTER(TensorScatterSub, "`tensor` with `updates` subtracted from the slices that `indices` name.",
-        "tensor", EF_PLAIN_TYPES, INDEX, EF_KEEP_IN(1), sub_grad,
-        "float[3] int32[3,1]{1,1,0} float[3]")
-SCATTER(TensorScatterMax,
+SCATTER(TensorScatterSub, SUB,
+        "`tensor` with `updates` subtracted from the slices that `indices` name.", "tensor",
+        EF_PLAIN_TYPES, INDEX, EF_KEEP_IN(1), sub_grad, "float[3] int32[3,1]{1,1,0} float[3]")
+SCATTER(TensorScatterMax, MAX,
         "`tensor` with the slices that `indices` name raised to `updates` where those "
         "are larger.",
         "tensor", REALS, INDEX, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0),
         extremum_grad, "float[3] int32[3,1]{1,1,0} float[3]")
-SCATTER(TensorScatterMin,
+SCATTER(TensorScatterMin, MIN,
         "`tensor` with the slices that `indices` name lowered to `updates` where those "
         "are smaller.",
         "tensor", REALS, INDEX, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0),
         extremum_grad, "float[3] int32[3,1]{1,1,0} float[3]")
-SCATTER(ScatterNdNonAliasingAdd, "`input` with `updates` added to the slices that `indices` name.",
-        "input", EF_PLAIN_TYPES, INDEX, EF_KEEP_IN(1), add_grad,
-        "float[3] int32[3,1]{1,1,0} float[3]")
+SCATTER(ScatterNdNonAliasingAdd, ADD,
+        "`input` with `updates` added to the slices that `indices` name.", "input", EF_PLAIN_TYPES,
+        INDEX, EF_KEEP_IN(1), add_grad, "float[3] int32[3,1]{1,1,0} float[3]")

@@ -325,6 +325,7 @@ static ef_status *slices(const ef_call *c, scaling by) {
         .in = {"grad: T", "indices: Tidx", "segment_ids: Tsegmentids", "output_dim0: int32"},     \
         .out = {"output: T"},                                                                     \
         .types = FLOATS TIDX TSEG,                                                                \
+        .traits = EF_GRAD_UNDEFINED,                                                              \
         .shape = dense_shape,                                                                     \
         .kernel = {{EF_CPU, EF_FLOATS, run_##NAME##Grad, scale_bytes, NULL, NULL, NULL}},         \
         .examples = {"T[2,3] int32[3]{3,0,3} int32[3]{0,0,1} int32[]{4}",                         \
@@ -339,7 +340,7 @@ static ef_status *slices(const ef_call *c, scaling by) {
                "dense_output_dim0: int32"},                                                       \
         .out = {"output: T", "sorted_unique_indices: Tidx"},                                      \
         .types = FLOATS TIDX TSEG,                                                                \
-        .traits = EF_DYNAMIC,                                                                     \
+        .traits = EF_DYNAMIC | EF_GRAD_UNDEFINED,                                                 \
         .shape = slices_shape,                                                                    \
         .kernel = {{EF_CPU, EF_FLOATS, run_##NAME##GradV2, slices_bytes, NULL, NULL, NULL}},      \
         .examples = {"T[2,3] int32[3]{3,0,3} int32[3]{0,0,1} int32[]{4}",                         \

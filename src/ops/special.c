@@ -14,21 +14,23 @@
         .tile = name##_tiles, .grad = name##_grad,  .examples = {__VA_ARGS__},                \
     };
 #define SPECIAL2(N, name, a1, a2, T, expr, keep, text, ...) \
-    EF_FLOATS2(name, (float)(expr), expr)                   \
-    EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name)};            \
-    const ef_op ef_op_##N = {                               \
-        EF_NAMED(N),                                        \
-        .doc = text,                                        \
-        .in = {a1 ": T", a2 ": T"},                         \
-        .out = {"z: T"},                                    \
-        .types = T,                                         \
-        .traits = EF_IN_PLACE,                              \
-        .keeps = keep,                                      \
-        .shape = ef_shape_broadcast,                        \
-        .kernel = EF_ELEMENTWISE_KERNEL,                    \
-        .tile = name##_tiles,                               \
-        .grad = name##_grad,                                \
-        .examples = {__VA_ARGS__},                          \
+    SPECIAL2_AND(N, 0, name, a1, a2, T, expr, keep, text, __VA_ARGS__)
+#define SPECIAL2_AND(N, and, name, a1, a2, T, expr, keep, text, ...) \
+    EF_FLOATS2(name, (float)(expr), expr)                            \
+    EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name)};                     \
+    const ef_op ef_op_##N = {                                        \
+        EF_NAMED(N),                                                 \
+        .doc = text,                                                 \
+        .in = {a1 ": T", a2 ": T"},                                  \
+        .out = {"z: T"},                                             \
+        .types = T,                                                  \
+        .traits = EF_IN_PLACE | (and),                               \
+        .keeps = keep,                                               \
+        .shape = ef_shape_broadcast,                                 \
+        .kernel = EF_ELEMENTWISE_KERNEL,                             \
+        .tile = name##_tiles,                                        \
+        .grad = name##_grad,                                         \
+        .examples = {__VA_ARGS__},                                   \
     };
 #define E1(op, v) ef_emit1(b, op, v)
 #define KEEP_X EF_KEEP_IN(0)
@@ -117,8 +119,9 @@ SPECIAL2(Igamma, igamma, "a", "x", EF_T_FLOATS, ef_igamma(x, y), KEEP_BOTH,
 SPECIAL2(Igammac, igammac, "a", "x", EF_T_FLOATS, ef_igammac(x, y), KEEP_BOTH,
          "The upper incomplete gamma function of `a` at `x`, divided by gamma(a).", GAMMA_EXAMPLES)
 #define igamma_grad_a_grad NULL
-SPECIAL2(IgammaGradA, igamma_grad_a, "a", "x", T_FULL, ef_igamma_grad_a(x, y), EF_KEEP_NONE,
-         "The derivative of Igamma by `a`.", GAMMA_EXAMPLES)
+SPECIAL2_AND(IgammaGradA, EF_GRAD_UNDEFINED, igamma_grad_a, "a", "x", T_FULL,
+             ef_igamma_grad_a(x, y), EF_KEEP_NONE, "The derivative of Igamma by `a`.",
+             GAMMA_EXAMPLES)
 
 /* ---- beta ------------------------------------------------------------------------------------ */
 

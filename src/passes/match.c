@@ -89,6 +89,8 @@ static bool match_node(ef_match *m, const int16_t **code, const ef_op *op, const
     return match_inputs(m, code, in, n, want, true);
 }
 
+static bool is_name(int token) { return token < 0 && token >= -EF_RULE_NAMES; }
+
 static bool match_name(ef_match *m, int token, ef_edge e) {
     ef_edge *bound = &m->bound[-token];
     if (bound->node >= 0) return ef_edge_same(*bound, e);
@@ -98,8 +100,8 @@ static bool match_name(ef_match *m, int token, ef_edge e) {
 
 static bool match_edge(ef_match *m, const int16_t **code, ef_edge e) {
     int token = *(*code)++;
-    if (token < 0)
-        return token >= -EF_RULE_NAMES ? match_name(m, token, e) : match_number(m, token, e);
+    if (is_name(token)) return match_name(m, token, e);
+    if (token <= EF_RULE_END) return match_number(m, token, e);
     const ef_node *n = m->g->node[e.node];
     if (n->op->id != token - 1 || e.index != 0 || n->n_after > 0 || m->n_inner == EF_RULE_INNER)
         return false;
@@ -128,7 +130,7 @@ static ef_status *build(const ef_match *m, const ef_rule *r, const int16_t **cod
                         ef_edge *out) {
     bool root = *code == r->replacement;
     int token = *(*code)++;
-    if (token < 0) {
+    if (is_name(token)) {
         *out = m->bound[-token];
         return NULL;
     }
@@ -159,10 +161,10 @@ static void print_edge(ef_text *t, ef_edge e) {
 
 static void print_code(ef_text *t, const ef_match *m, const int16_t **code, bool root) {
     int token = *(*code)++;
-    if (token < -EF_RULE_NAMES) {
-        print_edge(t, m->constant);
-    } else if (token < 0) {
+    if (is_name(token)) {
         print_edge(t, m->bound[-token]);
+    } else if (token <= EF_RULE_END) {
+        print_edge(t, m->constant);
     } else {
         const ef_op *op = ef_op_table[token - 1];
         int want = root ? EF_RULE_TOKENS : ef_op_signature(op)->n_in;

@@ -146,8 +146,8 @@ static ef_status *make_attrs(reader *r, const ef_op *op, int node, const ef_attr
 
 static ef_status *make_node(reader *r, const int16_t **code, bool root, ef_edge *out) {
     int token = *(*code)++;
-    if (token < 0) {
-        bool name = token >= -EF_RULE_NAMES;
+    if (token <= EF_RULE_END) {
+        bool name = token < 0 && token >= -EF_RULE_NAMES;
         if (name && r->bound[-token].node >= 0) {
             *out = r->bound[-token];
             return NULL;

@@ -83,6 +83,7 @@ static inline void fn_begin(fn *f) {
 }
 static inline V fn_input(fn *f, V like) {
     ef_edge e = {0, 0};
+    if (like == NULL) return f->in[f->n_in++] = NULL; /* its maker failed, and said so */
     ef_fact fact = like->fact;
     fact.value = NULL;
     ef_build_fail(&f->b.base, ef_graph_input_like(f->g, &fact, NULL, &e));

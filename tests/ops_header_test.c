@@ -45,7 +45,7 @@ EF_TEST(options) {
 
 EF_TEST(several_inputs_and_outputs) {
     int32_t zero = 0;
-    ef_tensor x, y, axis, joined, parts[2], r0, r1, shape;
+    ef_tensor x, y, axis, joined, parts[2], r0 = {0}, r1 = {0}, shape;
     vector(&x, 2, 1);
     vector(&y, 2, 5);
     CHECK_OK(ef_tensor_from(EF_I32, NULL, &zero, &axis));

@@ -416,7 +416,7 @@ static void put_call(const char *array, const char *count) {
     for (int k = 0; k < sig->n_out; k++) fprintf(to, "%s%s", k ? ", " : "", out_name(k).text);
     fprintf(to, "};\n    ef_status *ef_s = ef_call_op(ef_op_, %s, %s, %s, ef_made, %d, &ef_n);\n",
             attrs, array, count, sig->n_out);
-    fprintf(to, "    if (ef_s == NULL) ef_ops_give(ef_to, ef_made, ef_n);\n");
+    fprintf(to, "    if (ef_s == NULL) ef_ops_give(ef_to, ef_made, %d);\n", sig->n_out);
 }
 
 static void put_function(void) {

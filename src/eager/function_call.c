@@ -119,12 +119,12 @@ ef_status *ef_call_control(const ef_op *op, const ef_attrs *attrs, const ef_tens
 /* ---- functions
  * ------------------------------------------------------------------------------------------ */
 
-/* Parameters, then captured tensors, all settled. */
-static ef_status *all_inputs(const ef_trace *t, const ef_tensor *const *in, const ef_tensor **all) {
-    for (int k = 0; k < t->n_in; k++) all[k] = in[k];
-    for (int k = 0; k < t->n_captures; k++)
-        all[t->n_in + k] = &t->graph->capture[t->captures[k]].tensor;
-    return NULL;
+/* Parameters, then captured tensors; returns how many. */
+static int all_inputs(const ef_trace *t, const ef_tensor *const *in, const ef_tensor **all) {
+    int n = 0;
+    for (int k = 0; k < t->n_in; k++) all[n++] = in[k];
+    for (int k = 0; k < t->n_captures; k++) all[n++] = &t->graph->capture[t->captures[k]].tensor;
+    return n;
 }
 
 static ef_status *call_taped(ef_trace *t, const ef_tensor *const *all, int n, ef_tensor *out) {
@@ -175,23 +175,23 @@ ef_status *ef_function_call(ef_function *f, const ef_tensor *const *in, int n_in
     EF_TRY(ef_function_trace(f, in, n_in, &t));
     ef_status *s = NULL;
     const ef_tensor *few[24], **all = few;
-    size_t n = (size_t)(t->n_in + t->n_captures);
+    size_t room = (size_t)(t->n_in + t->n_captures);
     *n_out = t->n_out;
     if (t->n_out > max_out || (t->n_out > 0 && out == NULL)) {
         s = ef_error(EF_INVALID, "%s: gives %d results but there is room for %d only", f->name,
                      t->n_out, max_out);
         goto done;
     }
-    if (n > 24 && (all = ef_malloc(n * sizeof *all)) == NULL) {
-        s = ef_no_memory(n * sizeof *all);
+    if (room > 24 && (all = ef_malloc(room * sizeof *all)) == NULL) {
+        s = ef_no_memory(room * sizeof *all);
         goto done;
     }
-    EF_TRY_GOTO(all_inputs(t, in, all));
+    int n = all_inputs(t, in, all);
     if (ef_here.busy & EF_TRACING)
-        s = call_recorded(t, all, (int)n, out, n_out);
-    else if ((ef_here.busy & EF_TAPING) && ef_tape_interested(all, (int)n))
-        s = call_taped(t, all, (int)n, out);
-    else if ((s = settle_all(all, (int)n)) == NULL)
+        s = call_recorded(t, all, n, out, n_out);
+    else if ((ef_here.busy & EF_TAPING) && ef_tape_interested(all, n))
+        s = call_taped(t, all, n, out);
+    else if ((s = settle_all(all, n)) == NULL)
         s = ef_program_run(t->program, (ef_tensor *const *)all, out);
 done:
     if (all != few) ef_free(all);

@@ -264,7 +264,7 @@ ef_status *ef_graph_constant(ef_graph *g, const ef_tensor *value, ef_edge *out) 
                            EF_SET_TYPE("dtype", (ef_dtype)value->dtype)};
     const ef_attrs *attrs;
     EF_TRY(ef_attrs_make(op, set, 2, &attrs));
-    int32_t node;
+    int32_t node = 0;
     ef_status *s = ef_graph_add(g, op, attrs, NULL, 0, NULL, &node);
     ef_attrs_unref(attrs);
     if (s == NULL) *out = (ef_edge){node, 0};
@@ -378,7 +378,7 @@ static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
         }
     }
     ef_shape shape = ef_shape_from(t);
-    int32_t node;
+    int32_t node = 0;
     EF_TRY(placeholder(g, (ef_dtype)t->dtype, &shape, behind, NULL, &node));
     ef_capture *c = &g->capture[g->n_captures++];
     ef_tensor_copy(&c->tensor, t);

@@ -22,9 +22,10 @@ static void top(int n, int k, int distinct) {
     CHECK_OK(ef_top_k_run(&t));
     bool used[MOST] = {false};
     for (int j = 0; j < k; j++) {
-        int best = -1;
-        for (int i = 0; i < n; i++)
-            if (!used[i] && (best < 0 || x[i] > x[best])) best = i;
+        int best = 0;
+        while (used[best]) best++;
+        for (int i = best + 1; i < n; i++)
+            if (!used[i] && x[i] > x[best]) best = i;
         used[best] = true;
         CHECK_INT(at[j], best);
         CHECK_NEAR(values[j], x[best], 0);

@@ -200,7 +200,7 @@ static ef_value *ones_for(ef_grad *g, ef_value *x, const char *xs, const char *l
     int n = 0, length = (int)strlen(xs);
     bool known = s->rank >= 0;
     const char *dots = strstr(xs, "...");
-    for (; lost[n] && n < EF_MAX_RANK; n++) {
+    for (; n < EF_MAX_RANK && lost[n]; n++) {
         const char *p = strchr(xs, lost[n]);
         axis[n] = dots != NULL && p > dots ? (p - xs) - length : p - xs;
         if (axis[n] < 0 && s->rank >= 0) axis[n] += s->rank;

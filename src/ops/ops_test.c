@@ -105,7 +105,7 @@ static ef_status *prepare_outputs(const ef_fact *facts, int n, result *r) {
 /* Runs one row; *taken says whether it wanted the call. alias: out 0 is in 0's memory. */
 static ef_status *run_row(const ef_kernel *row, ef_example *e, const ef_fact *facts, int n_out,
                           bool alias, bool *taken, result *r) {
-    ef_tensor *in[EF_EXAMPLE_MAX_IN], *out[MAX_OUT];
+    ef_tensor *in[EF_EXAMPLE_MAX_IN] = {NULL}, *out[MAX_OUT] = {NULL};
     ef_fact in_facts[EF_EXAMPLE_MAX_IN], handle;
     for (int k = 0; k < e->n_in; k++) {
         in[k] = &e->in[k];
@@ -113,7 +113,7 @@ static ef_status *run_row(const ef_kernel *row, ef_example *e, const ef_fact *fa
     }
     EF_TRY(prepare_outputs(facts, n_out, r));
     for (int k = 0; k < n_out; k++) out[k] = &r->out[k];
-    if (alias) {
+    if (alias && in[0] != NULL && out[0] != NULL) {
         ef_tensor_release(out[0]);
         ef_tensor_shape_set(out[0], facts[0].dtype, &facts[0].shape);
         out[0]->data = in[0]->data; /* borrowed, as a plan would */

@@ -110,7 +110,7 @@ static ef_status *cut_known(const ef_op *op, int d, int64_t dim, cut *c, int64_t
     if (span == 0 || (span < 0) != (c->stride < 0))
         *count = 0;
     else
-        *count = c->stride > 0 ? (span - 1) / c->stride + 1 : (-span - 1) / -c->stride + 1;
+        *count = (span > 0 ? span - 1 : span + 1) / c->stride + 1;
     return NULL;
 }
 

@@ -23,7 +23,7 @@ static ef_status *top_shape(ef_infer *i, int64_t k, bool known) {
         return ef_error(EF_INVALID, "%s: input must be >= 1-D, got a scalar", i->op->name);
     if (known && k < 0)
         return ef_error(EF_INVALID, "%s: Need k >= 0, got %lld", i->op->name, (long long)k);
-    if (x->rank < 0) return NULL;
+    if (x->rank < 1) return NULL;
     int64_t n = x->dim[x->rank - 1];
     if (known && n >= 0 && k > n)
         return ef_error(EF_INVALID, "%s: input must have at least k columns. Had %lld, needed %lld",

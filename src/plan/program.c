@@ -162,7 +162,7 @@ static shaped_plan *find(ef_program *p, ef_tensor *const *in) {
 }
 
 static void evict_beyond_bound(ef_program *p) {
-    while (p->n_plans > EF_PROGRAM_PLANS) {
+    while (p->n_plans > EF_PROGRAM_PLANS && p->oldest != NULL) {
         shaped_plan *s = p->oldest;
         unlink_plan(p, s);
         p->evicted++;

@@ -203,17 +203,17 @@ ef_status *ef_session_call_run(ef_session *s, const ef_session_call *c, ef_tenso
     request *r = NULL;
     EF_TRY(find_request(s, c, &r));
     ef_tensor *few[16], **in = few;
-    size_t n = (size_t)(r->n_feeds + r->n_captures);
+    size_t n = (size_t)(c->n_feeds + r->n_captures);
     ef_status *bad = NULL;
     if (n > 16 && (in = ef_malloc(n * sizeof *in)) == NULL) bad = ef_no_memory(n * sizeof *in);
     if (bad == NULL) bad = check_feeds(s, c);
-    for (int k = 0; k < r->n_feeds && bad == NULL; k++) {
+    for (int k = 0; k < c->n_feeds && bad == NULL; k++) {
         in[k] = (ef_tensor *)c->value[k]; /* read only */
         bad = ef_tensor_settle(in[k]);
     }
     for (int k = 0; k < r->n_captures && bad == NULL; k++) {
-        in[r->n_feeds + k] = &s->graph->capture[r->captures[k]].tensor;
-        bad = ef_tensor_settle(in[r->n_feeds + k]);
+        in[c->n_feeds + k] = &s->graph->capture[r->captures[k]].tensor;
+        bad = ef_tensor_settle(in[c->n_feeds + k]);
     }
     if (bad == NULL) {
         ef_scope *before = ef_scope_enter(s->scope); /* its variables are its own */
@@ -232,8 +232,9 @@ static ef_status *edges_of(const ef_session *s, const ef_tensor *t, int n, const
                            ef_edge *out) {
     for (int k = 0; k < n; k++) {
         ef_graph *g = NULL;
-        if (t[k].flags & EF_TENSOR_SYMBOLIC) out[k] = ef_tensor_edge(&t[k], &g);
-        if (g != s->graph)
+        bool symbolic = t[k].flags & EF_TENSOR_SYMBOLIC;
+        if (symbolic) out[k] = ef_tensor_edge(&t[k], &g);
+        if (!symbolic || g != s->graph)
             return ef_error(EF_INVALID, "%s %d is not a tensor of the session's graph", what, k);
     }
     return NULL;

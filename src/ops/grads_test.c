@@ -351,7 +351,7 @@ static ef_status *trial_make(trial *t, int example, bool wide) {
 static void check_example(int example) {
     static trial t;
     runner r;
-    ef_tensor *din[EF_EXAMPLE_MAX_IN];
+    ef_tensor *din[EF_EXAMPLE_MAX_IN] = {NULL};
     ef_example_name(op, example, name, sizeof name);
     ef_status *s = trial_make(&t, example, true);
     if (s) { /* not for the wide types, perhaps */

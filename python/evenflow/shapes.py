@@ -1,9 +1,9 @@
 """Shapes: `tf.TensorShape`, and v1's `Dimension`.
 
 A shape is a tuple of sizes, None where a size is not known, or nothing at all where not even the
-rank is. Shapes that tracing hands out carry a watcher: it is told which size the user's own Python
-looks at, because a trace that depended on a size holds for that size only. Asking for the rank, or
-printing the shape, is not looking at a size.
+rank is. Shapes that tracing hands out carry a watcher, called when the user's own Python looks at a
+size: a trace that depended on a size holds for that size only. Asking for the rank, or printing the
+shape, is not looking at a size.
 """
 import operator
 
@@ -165,23 +165,6 @@ def dimension_value(dimension):
     return dimension._value if isinstance(dimension, Dimension) else dimension
 
 
-class _Part:
-    """The watcher of a shape cut out of a watched one: tells where a size stood there."""
-
-    __slots__ = ("watch", "places")
-
-    def __init__(self, watch, places):
-        self.watch = watch
-        self.places = places
-
-    def __call__(self, axis=None):
-        if axis is not None:
-            self.watch(self.places[axis])
-            return
-        for place in self.places:
-            self.watch(place)
-
-
 def _parse(dims):
     """The tuple (or None) behind anything that spells a shape."""
     if isinstance(dims, TensorShape):
@@ -231,10 +214,11 @@ class TensorShape:
         self._watch = watch
         return self
 
-    def _look(self, axis=None):
-        """Tells the watcher that size `axis`, or every size, was read."""
-        if self._watch is not None:
-            self._watch(axis)
+    def _look(self):
+        """Tells the watcher that sizes were read (unknown ones tell nobody anything)."""
+        if self._watch is not None and self._dims is not None:
+            if self._dims.count(None) < len(self._dims):
+                self._watch()
 
     @property
     def rank(self):
@@ -270,14 +254,11 @@ class TensorShape:
     def __getitem__(self, key):
         if self._dims is None:
             return self._unknown_item(key)
-        if isinstance(key, slice):
-            watch = self._watch
-            if watch is not None:
-                watch = _Part(watch, range(len(self._dims))[key])
-            return TensorShape._from_dims(self._dims[key], watch)
         size = self._dims[key]
-        if self._watch is not None:
-            self._watch(operator.index(key) % len(self._dims))
+        if type(size) is tuple:
+            return TensorShape._from_dims(size, self._watch)
+        if self._watch is not None and size is not None:
+            self._watch()
         return size if TensorShape._v2_items else Dimension(size)
 
     def _unknown_item(self, key):

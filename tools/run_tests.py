@@ -2,7 +2,8 @@
 """Run every test program of a build and add up their counts.
 
 A test program prints `N passed, M failed, K skipped` as its last line. Programs come from
-<build>/tests.txt (written by CMake) and from tests/*_test.py. A program that crashes, runs out of
+<build>/tests.txt (written by CMake), from tests/*_test.py, and from tests/python/*_test.py, which pytest
+runs. Python programs run in .venv where there is one. A program that crashes, runs out of
 time, prints no counts, or exits with a status that contradicts them counts as one more failure.
 Logs stay in <build>/test-logs/.
 """
@@ -27,7 +28,11 @@ def programs(build, only, with_python):
     if listed.exists():
         found += [(pathlib.Path(p).name, [p]) for p in listed.read_text().split("\n") if p]
     if with_python:
-        found += [(p.stem, [sys.executable, str(p)]) for p in sorted((ROOT / "tests").glob("*_test.py"))]
+        own = ROOT / ".venv" / "bin" / "python"
+        python = str(own) if own.exists() else sys.executable
+        found += [(p.stem, [python, str(p)]) for p in sorted((ROOT / "tests").glob("*_test.py"))]
+        found += [("py_" + p.stem, [python, "-m", "pytest", "-p", "no:cacheprovider", str(p)])
+                  for p in sorted((ROOT / "tests" / "python").glob("*_test.py"))]
     return [(n, c) for n, c in found if not only or any(o in n for o in only)]
 
 
@@ -40,6 +45,8 @@ def environment(build):
     env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
     env.setdefault("TSAN_OPTIONS", f"suppressions={ROOT}/tools/tsan.supp:second_deadlock_stack=1")
     env["EF_BUILD_DIR"] = str(build)
+    env["EF_COUNTS"] = "1"  # tests/python/conftest.py prints the counts
+    env["PYTHONDONTWRITEBYTECODE"] = "1"
     return env
 
 

@@ -1,0 +1,193 @@
+"""The command `evenflow`: programs run as under python, with `import tensorflow` giving Evenflow."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "evenflow"]
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Writes a program and gives back a function that runs it."""
+    def write_and_run(text, *arguments, command=(*COMMAND, "run"), name="program.py", **more):
+        path = tmp_path / name
+        path.write_text(textwrap.dedent(text))
+        return subprocess.run([*command, str(path), *arguments], capture_output=True, text=True, cwd=tmp_path, **more)
+    return write_and_run
+
+
+def test_tensorflow_is_evenflow(program):
+    done = program("""
+        import tensorflow as tf, evenflow, sys
+        print(tf is evenflow, float(tf.constant(1.0) + 2.0))
+        import tensorflow.nn, tensorflow.compat.v1 as v1
+        from tensorflow import math
+        print(tensorflow.nn is evenflow.nn, v1 is evenflow.compat.v1, math is evenflow.math)
+        print([m for m in sys.modules if m.startswith("tensorflow.") and "evenflow" not in str(sys.modules[m])])
+    """)
+    assert done.stderr == "" and done.returncode == 0
+    assert done.stdout.splitlines() == ["True 3.0", "True True True", "[]"]
+
+
+def test_specs_of_our_modules_stay(program):
+    done = program("""
+        import evenflow
+        before = evenflow.nn.__spec__
+        import tensorflow.nn
+        print(evenflow.nn.__spec__ is before, evenflow.__spec__.name)
+    """)
+    assert done.stdout.split() == ["True", "evenflow"], done.stderr
+
+
+def test_program_sees_python(program, tmp_path):
+    (tmp_path / "beside.py").write_text("value = 5")
+    done = program("""
+        import sys, beside, __main__
+        class Thing: pass
+        print(sys.argv[1:], __name__, beside.value, __main__.Thing is Thing, Thing.__module__)
+        import pickle; print(type(pickle.loads(pickle.dumps(Thing()))) is Thing)
+        sys.exit(7)
+    """, "a", "--b", "-h")
+    assert done.returncode == 7, done.stderr
+    assert done.stdout.splitlines() == ["['a', '--b', '-h'] __main__ 5 True __main__", "True"]
+
+
+FAILING = """
+def inner():
+    raise RuntimeError("told so")
+
+inner()
+"""
+
+
+def test_traceback_is_the_programs_own(program):
+    ours = program(FAILING)
+    python = program(FAILING, command=[sys.executable])
+    assert ours.stderr == python.stderr and "told so" in ours.stderr
+    assert ours.returncode == python.returncode == 1
+
+
+def test_syntax_error(program):
+    ours, python = program("x = = 1"), program("x = = 1", command=[sys.executable])
+    assert ours.stderr == python.stderr and ours.returncode == python.returncode == 1
+
+
+def test_own_excepthook(program):
+    done = program("""
+        import sys, traceback
+        sys.excepthook = lambda t, e, tb: print(t.__name__, [f.name for f in traceback.extract_tb(tb)])
+        1 / 0
+    """)
+    assert done.stdout == "ZeroDivisionError ['<module>']\n" and done.returncode == 1
+
+
+def test_exit_with_text(program):
+    done = program("raise SystemExit('enough')")
+    assert (done.returncode, done.stderr) == (1, "enough\n")
+
+
+def test_interrupt(tmp_path):
+    path = tmp_path / "p.py"
+    path.write_text("import atexit, time\natexit.register(print, 'bye', flush=True)\n"
+                    "print('ready', flush=True)\ntime.sleep(30)")
+    child = subprocess.Popen([*COMMAND, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=20)
+    assert out == "bye\n" and "KeyboardInterrupt" in err and "cli.py" not in err
+    assert child.returncode == -signal.SIGINT
+
+
+def test_standard_input_and_module(tmp_path):
+    done = subprocess.run([*COMMAND, "run", "-"], input="import tensorflow as tf; print(tf.__version__)",
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("2."), done.stderr
+    (tmp_path / "thing.py").write_text("import sys, tensorflow; print(__name__, sys.argv[1:])")
+    done = subprocess.run([*COMMAND, "run", "-m", "thing", "x"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout == "__main__ ['x']\n", done.stderr
+
+
+def test_usage():
+    def call(*arguments):
+        return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True)
+    assert call("--help").stdout.startswith("usage: evenflow run PROGRAM.py")
+    assert call().returncode == 2 and "usage" in call().stderr
+    assert call("frobnicate").returncode == 2 and "neither a command" in call("frobnicate").stderr
+    missing = call("run", "missing.py")
+    assert missing.returncode == 2 and "No such file" in missing.stderr
+    assert "Evenflow 0." in call("--version").stdout
+
+
+def test_console_command():
+    command = pathlib.Path(sys.executable).parent / "evenflow"
+    if not command.exists():
+        pytest.skip("the command is not installed beside this Python")
+    done = subprocess.run([command, "--version"], capture_output=True, text=True)
+    assert done.returncode == 0 and "Evenflow" in done.stdout
+
+
+def test_names_we_do_not_have(program):
+    done = program("""
+        import tensorflow as tf
+        try:
+            tf.reduce_summ
+        except AttributeError as e:
+            print(e)
+        try:
+            import tensorflow.nnn
+        except ModuleNotFoundError as e:
+            print(e, e.name)
+    """)
+    first, second = done.stdout.splitlines()
+    assert "reduce_summ" in first and "reduce_sum" in first.replace("reduce_summ", "")
+    assert second == "Evenflow has no module tensorflow.nnn; the nearest it has: nn tensorflow.nnn"
+
+
+def test_inside_names(program):
+    done = program("""
+        from tensorflow.python.ops import math_ops, array_ops
+        from tensorflow.python.ops.math_ops import is_nan
+        from tensorflow.python.framework import ops, dtypes, tensor_util, errors_impl
+        from tensorflow.python.eager import context
+        from tensorflow.python.trackable.data_structures import ListWrapper, _DictWrapper
+        from tensorflow.compiler.tf2xla.python.xla import dynamic_update_slice
+        from tensorflow.python.ops.linalg.sparse import sparse_csr_matrix_ops
+        from tensorflow.experimental import dtensor
+        import tensorflow as tf
+        print(math_ops.add is tf.math.add, dtypes.float32 is tf.float32, context.executing_eagerly())
+        context.async_wait()
+        context.context().clear_kernel_cache()
+        print(dynamic_update_slice([1, 2, 3, 4], [8, 9], [3]).numpy())
+        try:
+            math_ops.nothing_such
+        except AttributeError as e:
+            print("no tensorflow.python.ops.math_ops.nothing_such" in str(e))
+    """)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == ["True True True", "[1 2 8 9]", "True"]
+
+
+def test_real_tensorflow_is_not_looked_for(program, tmp_path):
+    (tmp_path / "tensorflow.py").write_text("raise ImportError('the wrong one')")
+    done = program("import tensorflow as tf; print(tf.__name__)", env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert done.stdout == "evenflow\n", done.stderr
+
+
+def test_alias_refuses_when_tensorflow_is_there():
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent("""
+        import sys, types
+        sys.modules["tensorflow"] = types.ModuleType("tensorflow")
+        from evenflow import alias
+        try:
+            alias.install()
+        except ImportError as e:
+            print(e)
+    """)], capture_output=True, text=True)
+    assert "already imported" in done.stdout, done.stderr

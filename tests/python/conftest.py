@@ -1,0 +1,20 @@
+"""Ends each run with the line that tools/run_tests.py adds up."""
+import os
+
+import pytest
+
+
+def _counts(stats):
+    failed = len(stats.get("failed", ())) + len(stats.get("error", ()))
+    passed = len(stats.get("passed", ())) + len(stats.get("xpassed", ()))
+    return passed, failed, len(stats.get("skipped", ())) + len(stats.get("xfailed", ()))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config):
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter and os.environ.get("EF_COUNTS"):
+        for report in reporter.stats.get("skipped", ()):
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+            print(f"skipped {report.nodeid}: {reason}")
+        print("%d passed, %d failed, %d skipped" % _counts(reporter.stats), flush=True)

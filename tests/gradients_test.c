@@ -185,7 +185,7 @@ EF_TEST(differentiate) {
     ef_graph *g = fn_end(&f, 2, out);
     ef_function_gradient d;
     CHECK_OK(ef_differentiate(g, &d));
-    CHECK(d.has[0] && d.has[1] && !d.has[2]);
+    CHECK(d.parts[0] == 1 && d.parts[1] == 1 && d.parts[2] == 0);
     CHECK_INT(d.forward->n_inputs, 3);
     CHECK_INT(d.forward->n_outputs, 2 + d.n_saved);
     CHECK_INT(d.backward->n_inputs, d.n_saved + 2);

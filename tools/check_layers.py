@@ -7,7 +7,7 @@ import sys
 import source
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
-PUBLIC = {"evenflow.h", "ef_ops.h"}
+PUBLIC = {"evenflow.h", "evenflow_binding.h", "ef_ops.h"}
 
 
 def rooms(style):

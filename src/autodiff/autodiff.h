@@ -35,12 +35,12 @@ ef_status *ef_gradient_densify(ef_graph *g, ef_gradient *x);
 /* For calls of functions (and branches, and functions called under a tape): splits f's derivative
  * in two functions. forward : f's inputs -> f's outputs, then `n_saved` values the backward part
  * needs backward: the saved values, then the gradients of f's outputs (each dense, of the output's
- * dtype and shape) -> gradients of f's inputs, dense, for those k with has[k]; others have none.
- * has has room for f->n_inputs. Either is counted for the caller. */
+ * dtype and shape) -> gradients of f's inputs, parts[k] values for input k: none, the gradient, or
+ * values, indices and dense shape of IndexedSlices. Either is counted for the caller. */
 typedef struct ef_function_gradient {
     ef_graph *forward, *backward;
     int n_saved;
-    bool *has; /* by input; ef_free */
+    uint8_t *parts; /* by input: 0, 1 or 3; ef_free */
 } ef_function_gradient;
 ef_status *ef_differentiate(ef_graph *f, ef_function_gradient *out);
 void ef_function_gradient_free(ef_function_gradient *d);

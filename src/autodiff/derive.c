@@ -215,7 +215,7 @@ static ef_status *split_in_two(ef_derived *d, ef_function_gradient *out) {
     int n_feed = d->n_in > d->n_saved + d->n_out ? d->n_in : d->n_saved + d->n_out, n = 0;
     ef_edge *feed, *fetch;
     EF_TRY(edges(d, n_feed, &feed));
-    EF_TRY(edges(d, d->n_out + d->n_saved + d->n_in, &fetch));
+    EF_TRY(edges(d, d->n_out + d->n_saved + 3 * d->n_in, &fetch));
     for (int k = 0; k < d->n_in; k++) feed[k] = (ef_edge){d->g->input[k], 0};
     for (int k = 0; k < d->n_out; k++) fetch[k] = d->g->output[k];
     for (int k = 0; k < d->n_saved; k++) fetch[d->n_out + k] = d->saved[k];
@@ -227,8 +227,12 @@ static ef_status *split_in_two(ef_derived *d, ef_function_gradient *out) {
     for (int k = 0; k < d->n_saved; k++) feed[k] = d->saved[k];
     for (int k = 0; k < d->n_out; k++) feed[d->n_saved + k] = d->dout[k];
     for (int k = 0; k < d->n_in; k++) {
-        out->has[k] = d->dx[k].kind != EF_GRADIENT_NONE;
-        if (out->has[k]) fetch[n++] = d->dx[k].value;
+        const ef_gradient *dx = &d->dx[k];
+        out->parts[k] = dx->kind == EF_GRADIENT_NONE ? 0 : dx->kind == EF_GRADIENT_DENSE ? 1 : 3;
+        if (out->parts[k] > 0) fetch[n++] = dx->value;
+        if (out->parts[k] < 3) continue;
+        fetch[n++] = dx->indices;
+        fetch[n++] = dx->dense_shape;
     }
     out->n_saved = d->n_saved;
     return ef_derive_extract(d, false, feed, d->n_saved + d->n_out, fetch, n, &out->backward);
@@ -240,15 +244,13 @@ ef_status *ef_differentiate(ef_graph *f, ef_function_gradient *out) {
     bool *all = ef_malloc(most + 1);
     ef_derived d = {0};
     ef_status *s = NULL;
-    out->has = ef_calloc(f->n_inputs + 1, sizeof *out->has);
-    if (all == NULL || out->has == NULL) {
+    out->parts = ef_calloc(f->n_inputs + 1, sizeof *out->parts);
+    if (all == NULL || out->parts == NULL) {
         s = ef_no_memory(most);
         goto done;
     }
     memset(all, true, most + 1);
     EF_TRY_GOTO(ef_derive(f, all, all, &d));
-    for (int k = 0; k < d.n_in; k++)
-        if (d.dx[k].kind == EF_GRADIENT_SLICES) EF_TRY_GOTO(ef_derive_dense(&d, k));
     EF_TRY_GOTO(ef_derive_saved(&d, NULL));
     EF_TRY_GOTO(split_in_two(&d, out));
 done:
@@ -261,6 +263,6 @@ done:
 void ef_function_gradient_free(ef_function_gradient *d) {
     ef_graph_unref(d->forward);
     ef_graph_unref(d->backward);
-    ef_free(d->has);
+    ef_free(d->parts);
     *d = (ef_function_gradient){0};
 }

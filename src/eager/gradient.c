@@ -195,7 +195,7 @@ static ef_status *back_call(walk *w, const ef_tape_record *r, ef_value **dout) {
     const ef_function_gradient *d = &r->call->d;
     size_t n = (size_t)(d->n_saved + r->n_out);
     ef_tensor **in = ef_arena_zalloc(&w->b.arena, (n + 1) * sizeof *in);
-    ef_tensor *out = ef_arena_zalloc(&w->b.arena, ((size_t)r->n_in + 1) * sizeof *out);
+    ef_tensor *out = ef_arena_zalloc(&w->b.arena, (3 * (size_t)r->n_in + 1) * sizeof *out);
     if (in == NULL || out == NULL) return ef_no_memory(n * sizeof *in);
     for (int k = 0; k < d->n_saved; k++) in[k] = &r->saved[k];
     for (int k = 0; k < r->n_out; k++) {
@@ -206,9 +206,13 @@ static ef_status *back_call(walk *w, const ef_tape_record *r, ef_value **dout) {
     }
     EF_TRY(ef_program_run(r->call->backward, in, out));
     for (int k = 0, j = 0; k < r->n_in; k++) {
-        if (!d->has[k]) continue;
-        arrive(w, r->in[k].id, value_of(&w->b, &out[j]));
-        ef_tensor_release(&out[j++]);
+        ef_value *part[3] = {NULL};
+        for (int i = 0; i < d->parts[k]; i++, j++) {
+            part[i] = value_of(&w->b, &out[j]);
+            ef_tensor_release(&out[j]);
+        }
+        arrive(w, r->in[k].id,
+               d->parts[k] == 3 ? ef_slices(&w->b.base, part[0], part[1], part[2]) : part[0]);
     }
     return NULL;
 }

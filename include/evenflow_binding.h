@@ -100,13 +100,19 @@ ef_status *ef_function_set_signature(ef_function *f, const ef_dtype *dtype, cons
                                      int n);
 /* false: another trace for each new shape, none is relaxed (a function that was told so). */
 void ef_function_set_relax(ef_function *f, bool on);
-/* Inside a trace callback: data of the binding kept with the trace being made, ended with it. */
-void ef_trace_set_user(void *user, void (*end)(void *));
-/* As ef_function_call; *user is what that trace was given (NULL: nothing). */
+/* Inside a trace callback: data of the binding kept with the trace being made, ended with it (at
+ * once outside of any trace, or if the trace fails). `ref` adds a holder, so that the data may be
+ * handed out though another thread makes the function forget the trace; `end` is called once per
+ * holder, with no lock of the library held. ref NULL: what is handed
+ * out is valid until the function forgets the trace. */
+void ef_trace_set_user(void *user, void (*ref)(void *), void (*end)(void *));
+/* As ef_function_call; *user is what that trace was given (NULL: nothing), with one reference for
+ * the caller taken by `ref`. On failure *user is NULL. */
 ef_status *ef_function_call_user(ef_function *f, const ef_tensor *const *in, int n_in,
                                  ef_tensor *out, int max_out, int *n_out, void **user);
-/* The trace for arguments of these dtypes and shapes, found or made: its finished graph, borrowed
- * as long as the function keeps the trace, and its user data. */
+/* The trace for arguments of these dtypes and shapes, found or made: its finished graph, to be
+ * ended with ef_graph_free, and its user data with a reference, as by ef_function_call_user. Either
+ * may be NULL. Shapes may have unknown dims. */
 ef_status *ef_function_trace_for(ef_function *f, const ef_dtype *dtype, const ef_shape *shape,
                                  int n, ef_graph **graph, void **user);
 /* The inputs of the trace: as ef_graph_node_out of its parameters and captures. */

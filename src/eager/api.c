@@ -4,6 +4,7 @@
 #include "device/memory.h"
 #include "eager/context.h"
 #include "eager/function_call.h"
+#include "evenflow_binding.h"
 #include <stdlib.h>
 
 /* ---- graphs
@@ -194,7 +195,7 @@ ef_status *ef_variable_set(const ef_tensor *handle, const ef_tensor *value) {
 
 enum { MOST_RESULTS = 512 };
 
-static ef_status *trace(ef_graph *g, ef_trace_fn *fn, void *user, bool *sizes) {
+static ef_status *trace(ef_graph *g, ef_trace_fn *fn, void *user, ef_trace_notes *notes) {
     size_t n = g->n_inputs;
     ef_tensor *in = ef_calloc(n + 1, sizeof *in), *out = ef_calloc(MOST_RESULTS, sizeof *out);
     ef_edge *e = ef_malloc(MOST_RESULTS * sizeof *e);
@@ -210,7 +211,7 @@ static ef_status *trace(ef_graph *g, ef_trace_fn *fn, void *user, bool *sizes) {
     ef_here.graph = g;
     ef_here.busy = EF_TRACING;
     ef_here.next_name = NULL;
-    ef_here.sizes = sizes;
+    ef_here.notes = notes;
     s = fn(user, in, (int)n, out, MOST_RESULTS, &n_out);
     ef_here = before;
     g->outer = NULL;
@@ -229,10 +230,23 @@ done:
 }
 
 void ef_trace_needs_sizes(void) {
-    if (ef_here.sizes != NULL) *ef_here.sizes = true;
+    if (ef_here.notes != NULL) ef_here.notes->sizes = true;
+}
+
+void ef_trace_set_user(void *user, void (*ref)(void *), void (*end)(void *)) {
+    ef_trace_notes *notes = ef_here.notes;
+    if (notes == NULL) { /* no trace to keep it with */
+        if (end != NULL) end(user);
+        return;
+    }
+    if (notes->user_end != NULL) notes->user_end(notes->user);
+    notes->user = user;
+    notes->user_ref = ref;
+    notes->user_end = end;
 }
 
 static void end_gradient(void *d) { ef_derivative_unref(d); }
+static void end_callable(void *trace) { ef_trace_unref(trace); }
 
 static atomic_bool started;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -240,6 +254,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void start(void) {
     ef_trace_gradient_end = end_gradient;
     ef_trace_hook = trace;
+    ef_graph_callable_end = end_callable;
     ef_settle_hook = ef_pending_settle;
     atomic_store_explicit(&started, true, memory_order_release);
 }

@@ -5,12 +5,13 @@
 #include "graph/graph.h"
 
 struct ef_log;
+struct ef_trace_notes;
 typedef struct ef_context {
     unsigned busy;         /* EF_TRACING | EF_TAPING; 0: nothing special */
     ef_graph *graph;       /* being built; not counted */
     struct ef_log *log;    /* records of this thread's tapes; NULL while there is none */
     const char *next_name; /* for the next node; owned */
-    bool *sizes;           /* set when the trace being made looks at concrete sizes */
+    struct ef_trace_notes *notes; /* on the trace being made; NULL: none is */
 } ef_context;
 enum { EF_TRACING = 1, EF_TAPING = 2 };
 extern _Thread_local ef_context ef_here;
@@ -18,6 +19,10 @@ extern _Thread_local ef_context ef_here;
 /* Eager or recorded, whatever the thread is doing; arguments are already checked. */
 ef_status *ef_dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
                        ef_tensor *out, int max_out, int *n_out);
+/* Outside all graphs, symbolic inputs lead to theirs (v1 programs rely on it): enters the graph of
+ * the first one; *home NULL: nothing was entered. The graph of a function is closed to that. */
+ef_status *ef_enter_home(const char *who, const ef_tensor *const *in, int n_in, ef_graph **home);
+void ef_leave_home(ef_graph *home); /* NULL is fine */
 /* Adds a node for op to the graph being built. */
 ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
                      const ef_tensor *const *in, int n_in, ef_tensor *out, int max_out, int *n_out);

@@ -100,8 +100,11 @@ ef_status *ef_dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *
     return eager(op, attrs, in, n_in, out, max_out, n_out);
 }
 
+/* *flags: those of all inputs together. */
 static ef_status *check_arguments(const ef_op *op, const ef_tensor *const *in, int n_in,
-                                  const ef_tensor *out, int max_out, const int *n_out) {
+                                  const ef_tensor *out, int max_out, const int *n_out,
+                                  unsigned *flags) {
+    *flags = 0;
     if (op == NULL)
         return ef_error(EF_INVALID, "ef_call_op: op is NULL; was it found by ef_op_find?");
     if (n_in < 0 || max_out < 0 || n_out == NULL || (n_in > 0 && in == NULL) ||
@@ -122,13 +125,47 @@ static ef_status *check_arguments(const ef_op *op, const ef_tensor *const *in, i
                             "%s: input %d is also an output; results need tensors of "
                             "their own",
                             op->name, k);
+        *flags |= in[k]->flags;
     }
     return NULL;
 }
 
+ef_status *ef_enter_home(const char *who, const ef_tensor *const *in, int n_in, ef_graph **home) {
+    int k = 0;
+    *home = NULL;
+    while (k < n_in && !(in[k]->flags & EF_TENSOR_SYMBOLIC)) k++;
+    if (k == n_in || (ef_here.busy & EF_TRACING)) return NULL;
+    ef_graph *g = (ef_graph *)in[k]->storage;
+    if (g->function)
+        return ef_error(EF_INVALID,
+                        "%s: input %d is a symbolic tensor of a function that has been traced; it "
+                        "has a value only inside: return it from the function instead",
+                        who, k);
+    EF_TRY(ef_graph_enter(g));
+    *home = g;
+    return NULL;
+}
+
+void ef_leave_home(ef_graph *home) {
+    if (home != NULL) ef_status_free(ef_graph_leave(home)); /* it was entered last */
+}
+
+/* No graph is being built, but an input belongs to one: the op joins it there. */
+static ef_status *dispatch_home(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                                int n_in, ef_tensor *out, int max_out, int *n_out) {
+    ef_graph *home;
+    EF_TRY(ef_enter_home(op->name, in, n_in, &home));
+    ef_status *s = ef_dispatch(op, attrs, in, n_in, out, max_out, n_out);
+    ef_leave_home(home);
+    return s;
+}
+
 ef_status *ef_call_op(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
                       ef_tensor *out, int max_out, int *n_out) {
-    EF_TRY(check_arguments(op, in, n_in, out, max_out, n_out));
+    unsigned flags;
+    EF_TRY(check_arguments(op, in, n_in, out, max_out, n_out, &flags));
     ef_eager_start();
+    if (EF_UNLIKELY(flags & EF_TENSOR_SYMBOLIC) && !(ef_here.busy & EF_TRACING))
+        return dispatch_home(op, attrs, in, n_in, out, max_out, n_out);
     return ef_dispatch(op, attrs, in, n_in, out, max_out, n_out);
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "eager/tape.h"
+#include "evenflow_binding.h"
 
 /* ---- derivatives
  * ------------------------------------------------------------------------------------ */
@@ -88,7 +89,14 @@ done:
 }
 
 static ef_status *settle_all(const ef_tensor *const *in, int n) {
-    for (int k = 0; k < n; k++) EF_TRY(ef_tensor_settle((ef_tensor *)in[k]));
+    for (int k = 0; k < n; k++) {
+        if (EF_UNLIKELY(in[k]->flags & EF_TENSOR_SYMBOLIC))
+            return ef_error(EF_INVALID,
+                            "a function that uses a tensor of an outer graph (%s) was called "
+                            "outside of that graph; call it inside",
+                            EF_TENSOR(in[k]));
+        EF_TRY(ef_tensor_settle((ef_tensor *)in[k]));
+    }
     return NULL;
 }
 
@@ -159,33 +167,18 @@ static ef_status *call_recorded(const ef_trace *t, const ef_tensor *const *all, 
     return s;
 }
 
-ef_status *ef_function_call(ef_function *f, const ef_tensor *const *in, int n_in, ef_tensor *out,
-                            int max_out, int *n_out) {
-    if (f == NULL || n_in < 0 || (n_in > 0 && in == NULL) || n_out == NULL)
-        return ef_error(EF_INVALID, "ef_function_call: function, in and n_out must not be NULL");
-    ef_eager_start();
-    for (int k = 0; k < n_in; k++) {
-        if (in[k] == NULL || in[k]->dtype == EF_NO_DTYPE)
-            return ef_error(EF_INVALID, "%s: argument %d is NULL or released", f->name, k);
-        if ((in[k]->flags & EF_TENSOR_SYMBOLIC) && !(ef_here.busy & EF_TRACING))
-            return ef_error(EF_INVALID, "%s: argument %d is symbolic, outside its graph", f->name,
-                            k);
-    }
-    ef_trace *t;
-    EF_TRY(ef_function_trace(f, in, n_in, &t));
+/* Runs or records a trace on its parameters, by what the thread is doing. */
+static ef_status *call_trace(ef_trace *t, const char *name, const ef_tensor *const *in,
+                             ef_tensor *out, int max_out, int *n_out) {
     ef_status *s = NULL;
     const ef_tensor *few[24], **all = few;
     size_t room = (size_t)(t->n_in + t->n_captures);
     *n_out = t->n_out;
-    if (t->n_out > max_out || (t->n_out > 0 && out == NULL)) {
-        s = ef_error(EF_INVALID, "%s: gives %d results but there is room for %d only", f->name,
-                     t->n_out, max_out);
-        goto done;
-    }
-    if (room > 24 && (all = ef_malloc(room * sizeof *all)) == NULL) {
-        s = ef_no_memory(room * sizeof *all);
-        goto done;
-    }
+    if (t->n_out > max_out || (t->n_out > 0 && out == NULL))
+        return ef_error(EF_INVALID, "%s: gives %d results but there is room for %d only", name,
+                        t->n_out, max_out);
+    if (room > 24 && (all = ef_malloc(room * sizeof *all)) == NULL)
+        return ef_no_memory(room * sizeof *all);
     int n = all_inputs(t, in, all);
     if (ef_here.busy & EF_TRACING)
         s = call_recorded(t, all, n, out, n_out);
@@ -193,8 +186,110 @@ ef_status *ef_function_call(ef_function *f, const ef_tensor *const *in, int n_in
         s = call_taped(t, all, n, out);
     else if ((s = settle_all(all, n)) == NULL)
         s = ef_program_run(t->program, (ef_tensor *const *)all, out);
-done:
     if (all != few) ef_free(all);
-    ef_trace_unref(t);
+    return s;
+}
+
+static ef_status *check_call(const char *name, const ef_tensor *const *in, int n_in) {
+    for (int k = 0; k < n_in; k++)
+        if (in[k] == NULL || in[k]->dtype == EF_NO_DTYPE)
+            return ef_error(EF_INVALID, "%s: argument %d is NULL or released", name, k);
+    return NULL;
+}
+
+/* The data of the trace's maker, with a reference for the caller. */
+static void hand_out(const ef_trace *t, void **user) {
+    if (user == NULL) return;
+    *user = t->user;
+    if (t->user != NULL && t->user_ref != NULL) t->user_ref(t->user);
+}
+
+ef_status *ef_function_call_user(ef_function *f, const ef_tensor *const *in, int n_in,
+                                 ef_tensor *out, int max_out, int *n_out, void **user) {
+    if (user != NULL) *user = NULL;
+    if (f == NULL || n_in < 0 || (n_in > 0 && in == NULL) || n_out == NULL)
+        return ef_error(EF_INVALID, "ef_function_call: function, in and n_out must not be NULL");
+    ef_eager_start();
+    ef_graph *home;
+    EF_TRY(check_call(f->name, in, n_in));
+    EF_TRY(ef_enter_home(f->name, in, n_in, &home));
+    ef_trace *t;
+    ef_status *s = ef_function_trace(f, in, n_in, &t);
+    if (s == NULL) {
+        s = call_trace(t, f->name, in, out, max_out, n_out);
+        if (s == NULL) hand_out(t, user);
+        ef_trace_unref(t);
+    }
+    ef_leave_home(home);
+    return s;
+}
+
+ef_status *ef_function_call(ef_function *f, const ef_tensor *const *in, int n_in, ef_tensor *out,
+                            int max_out, int *n_out) {
+    return ef_function_call_user(f, in, n_in, out, max_out, n_out, NULL);
+}
+
+ef_status *ef_function_trace_for(ef_function *f, const ef_dtype *dtype, const ef_shape *shape,
+                                 int n, ef_graph **graph, void **user) {
+    if (f == NULL || n < 0 || (n > 0 && (dtype == NULL || shape == NULL)))
+        return ef_error(EF_INVALID, "ef_function_trace_for: function, dtypes and shapes must not "
+                                    "be NULL");
+    ef_eager_start();
+    ef_tensor *like = ef_calloc((size_t)n + 1, sizeof *like + sizeof(ef_tensor *));
+    if (like == NULL) return ef_no_memory((size_t)n * sizeof *like);
+    const ef_tensor **in = (const ef_tensor **)(like + n + 1);
+    for (int k = 0; k < n; k++) {
+        ef_tensor_shape_set(&like[k], dtype[k], &shape[k]);
+        in[k] = &like[k];
+    }
+    if (user != NULL) *user = NULL;
+    ef_trace *t;
+    ef_status *s = ef_function_trace(f, in, n, &t);
+    if (s == NULL) {
+        hand_out(t, user);
+        if (graph != NULL) *graph = ef_graph_ref(t->graph);
+        ef_trace_unref(t);
+    }
+    ef_free(like);
+    return s;
+}
+
+/* ---- finished graphs
+ * ------------------------------------------------------------------------------------ */
+
+/* The trace that calls of g run; made at the first call and owned by the graph. */
+static ef_status *callable(ef_graph *g, ef_trace **out) {
+    void *known = atomic_load_explicit(&g->callable, memory_order_acquire);
+    if (known == NULL) {
+        ef_trace *t;
+        EF_TRY(ef_trace_make(g, &t));
+        t->borrowed = true; /* the graph owns it, so it must not own the graph */
+        ef_graph_unref(g);
+        if (atomic_compare_exchange_strong(&g->callable, &known, t))
+            known = t;
+        else
+            ef_trace_unref(t);
+    }
+    *out = known;
+    return NULL;
+}
+
+ef_status *ef_graph_call(ef_graph *g, const ef_tensor *const *in, int n_in, ef_tensor *out,
+                         int max_out, int *n_out) {
+    if (g == NULL || n_in < 0 || (n_in > 0 && in == NULL) || n_out == NULL)
+        return ef_error(EF_INVALID, "ef_graph_call: graph, in and n_out must not be NULL");
+    if ((size_t)n_in != g->n_inputs)
+        return ef_error(EF_INVALID,
+                        "ef_graph_call: the function takes %zu arguments but %d were "
+                        "given",
+                        g->n_inputs, n_in);
+    ef_eager_start();
+    ef_graph *home;
+    EF_TRY(check_call("ef_graph_call", in, n_in));
+    EF_TRY(ef_enter_home("ef_graph_call", in, n_in, &home));
+    ef_trace *t;
+    ef_status *s = callable(g, &t);
+    if (s == NULL) s = call_trace(t, "ef_graph_call", in, out, max_out, n_out);
+    ef_leave_home(home);
     return s;
 }

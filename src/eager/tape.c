@@ -115,6 +115,18 @@ void ef_tape_resume(ef_tape *t) {
     if (--t->paused == 0 && t->started) open_span(t);
 }
 
+ef_tape *ef_tapes_pause(void) {
+    for (ef_tape *t = tapes; t != NULL; t = t->next) ef_tape_pause(t);
+    return tapes;
+}
+
+void ef_tapes_resume(const ef_tape *newest) {
+    ef_tape *from = tapes;
+    while (from != NULL && from != newest) from = from->next;
+    if (from == NULL) from = newest != NULL ? tapes : NULL; /* the newest was freed meanwhile */
+    for (; from != NULL; from = from->next) ef_tape_resume(from);
+}
+
 void ef_tape_set_auto_watch(ef_tape *t, bool on) {
     if (t != NULL) t->auto_watch = on;
 }

@@ -66,6 +66,9 @@ ef_status *ef_tape_note_custom(const ef_tensor *const *in, int n_in, ef_tensor *
 /* The number behind a tensor or a handle; 0: none. */
 uint64_t ef_tape_id(const ef_tensor *t);
 bool ef_tape_watches(const ef_tape *t, uint64_t id);
+/* Pauses all tapes of this thread; resume takes what pause gave and leaves newer ones alone. */
+ef_tape *ef_tapes_pause(void);
+void ef_tapes_resume(const ef_tape *newest);
 /* Notes the use of variables by an op recorded into a graph. */
 ef_status *ef_tape_note_variables(const ef_tensor *const *in, int n_in);
 /* graph_gradient.c: the gradient of symbolic targets; arguments are checked. */

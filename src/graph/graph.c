@@ -8,6 +8,7 @@
 
 _Thread_local uint64_t ef_graph_epoch;
 
+void (*ef_graph_callable_end)(void *);
 static void graph_end(ef_storage *self);
 static void func_ref(ef_graph *g) { ef_graph_ref(g); }
 
@@ -38,11 +39,13 @@ void ef_graph_unref(ef_graph *g) {
 
 static void graph_end(ef_storage *self) {
     ef_graph *g = (ef_graph *)self; /* base is its first member */
+    if (g->callable != NULL) ef_graph_callable_end(g->callable);
     for (size_t k = 0; k < g->n_nodes; k++) ef_attrs_unref(g->node[k]->attrs);
     for (size_t k = 0; k < g->n_captures; k++) ef_tensor_release(&g->capture[k].tensor);
     ef_value_owner_free(&g->values);
     ef_map_free(&g->cons);
     ef_map_free(&g->names);
+    ef_map_free(&g->counts);
     ef_free(g->node);
     ef_free(g->input);
     ef_free(g->output);
@@ -79,19 +82,37 @@ static uint64_t cons_hash(const cons_key *k) {
     return h;
 }
 
+typedef struct name_count {
+    const char *name;
+    int last;
+} name_count;
+
+static bool count_same(const void *value, const void *key) {
+    return strcmp(((const name_count *)value)->name, key) == 0;
+}
+
 static bool name_same(const void *value, const void *key) {
     return strcmp(((const ef_node *)value)->name, key) == 0;
 }
 
-/* A name nobody has yet: `name`, else name_1, name_2 ... */
+/* A name nobody has yet: `name`, else name_1, name_2 ... counted on from the last one given, so
+ * that many nodes of one name cost no search. */
 static ef_status *free_name(ef_graph *g, const char *name, const char **out) {
     size_t n = strlen(name) + 16;
     char *text = ef_arena_alloc(&g->arena, n);
     if (text == NULL) return ef_no_memory(n);
     snprintf(text, n, "%s", name);
-    for (int k = 1; ef_map_find(&g->names, ef_hash_text(0, text), name_same, text) != NULL; k++)
-        snprintf(text, n, "%s_%d", name, k);
     *out = text;
+    if (ef_map_find(&g->names, ef_hash_text(0, text), name_same, text) == NULL) return NULL;
+    name_count *c = ef_map_find(&g->counts, ef_hash_text(0, name), count_same, name);
+    if (c == NULL) {
+        c = ef_arena_zalloc(&g->arena, sizeof *c);
+        if (c == NULL || (c->name = ef_arena_strdup(&g->arena, name)) == NULL)
+            return ef_no_memory(n);
+        EF_TRY(ef_map_put(&g->counts, ef_hash_text(0, name), c));
+    }
+    do snprintf(text, n, "%s_%d", name, ++c->last);
+    while (ef_map_find(&g->names, ef_hash_text(0, text), name_same, text) != NULL);
     return NULL;
 }
 
@@ -378,6 +399,8 @@ static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
         }
     }
     ef_shape shape = ef_shape_from(t);
+    for (int d = 0; d < shape.rank; d++) /* symbols of another graph mean nothing here */
+        if (shape.dim[d] < 0) shape.dim[d] = EF_DIM_UNKNOWN;
     int32_t node = 0;
     EF_TRY(placeholder(g, (ef_dtype)t->dtype, &shape, behind, NULL, &node));
     ef_capture *c = &g->capture[g->n_captures++];
@@ -409,11 +432,30 @@ ef_status *ef_graph_import(ef_graph *g, const ef_tensor *t, ef_edge *out) {
     return capture(g, t, out);
 }
 
+ef_status *ef_graph_take(ef_graph *g, const ef_tensor *t, ef_edge *out) {
+    ef_graph *from = NULL;
+    ef_edge e = {0, 0};
+    if (t->flags & EF_TENSOR_SYMBOLIC) e = ef_tensor_edge(t, &from);
+    if (from != g) return capture(g, t, out);
+    *out = e;
+    return NULL;
+}
+
 /* ---- names and places ------------------------------------------------------------------------ */
 
 int32_t ef_graph_find(const ef_graph *g, const char *name) {
     const ef_node *n = ef_map_find(&g->names, ef_hash_text(0, name), name_same, name);
     return n != NULL ? n->id : -1;
+}
+
+ef_status *ef_graph_rename(ef_graph *g, int32_t node, const char *name) {
+    const char *own;
+    EF_TRY(free_name(g, name, &own));
+    ef_node *n = g->node[node];
+    n->name = own;
+    ef_status *s = ef_map_put(&g->names, ef_hash_text(0, own), n);
+    if (s != NULL) n->name = NULL;
+    return s;
 }
 
 const char *ef_node_name(const ef_graph *g, int32_t node, char *buf, size_t n) {

@@ -61,8 +61,10 @@ struct ef_graph {
     bool merge;            /* hash-consing: equal pure nodes are one node */
     bool function; /* effects happen in program order and are kept though nothing uses them */
     ef_map cons, names;
+    ef_map counts; /* by name asked for: how far its _1, _2 ... have got */
     int32_t *pending_after; /* control inputs for every new node (tf.control_dependencies) */
     size_t n_pending_after;
+    _Atomic(void *) callable; /* what calls of it run: made by eager, ended by the hook below */
     uint64_t version; /* grows with every node */
     uint64_t hash;    /* structural, of a finished function; 0: not computed */
     int n_symbols;    /* symbolic sizes used by its inputs */
@@ -70,6 +72,8 @@ struct ef_graph {
     char **place;     /* "file.py:12 in f" texts, from 1 */
     size_t n_places, cap_places;
 };
+
+extern void (*ef_graph_callable_end)(void *);
 
 ef_graph *ef_graph_make(void); /* NULL: out of memory */
 ef_graph *ef_graph_ref(ef_graph *g);
@@ -100,11 +104,15 @@ ef_status *ef_graph_set_outputs(ef_graph *g, const ef_edge *out, int n);
 ef_status *ef_graph_import(ef_graph *g, const ef_tensor *t, ef_edge *out);
 /* The same without making anything: false if t has no edge in g yet. */
 bool ef_graph_imported(const ef_graph *g, const ef_tensor *t, ef_edge *out);
+/* As import, but whatever is not of g is captured: small values too, and tensors of any graph. */
+ef_status *ef_graph_take(ef_graph *g, const ef_tensor *t, ef_edge *out);
 /* A symbolic tensor for an edge; counts the graph. */
 void ef_graph_tensor(ef_graph *g, ef_edge e, ef_tensor *out);
 /* The edge behind a symbolic tensor; *g its graph. */
 ef_edge ef_tensor_edge(const ef_tensor *t, ef_graph **g);
 int32_t ef_graph_find(const ef_graph *g, const char *name); /* -1: none */
+/* Names a node that has no name yet; made unique as by add. */
+ef_status *ef_graph_rename(ef_graph *g, int32_t node, const char *name);
 /* A name for printing: its own, or "AddV2_12". Returns buf or the name. */
 const char *ef_node_name(const ef_graph *g, int32_t node, char *buf, size_t n);
 /* Interns a place text ("model.py:41 in call"); the number goes to g->here. */

@@ -100,14 +100,15 @@ const ef_op ef_op_PlaceholderWithDefault = {
     .doc = "Its input, unless the caller feeds another value.",
     .in = {"input: dtype"},
     .out = {"output: dtype"},
-    .attr = PLACEHOLDER_ATTRS(NULL),
+    .types = "dtype: type",
+    .attr = {EF_ATTR(placeholder_attrs, shape, "shape", NULL)},
     .attr_size = sizeof(placeholder_attrs),
     .traits = EF_STATEFUL,
     .keeps = EF_KEEP_NONE,
     .shape = with_default_shape,
     .kernel = EF_ANY_KERNEL(pass_run),
     .grad = pass_grad,
-    .examples = {"float[2,3] dtype=float shape=[2,3]"},
+    .examples = {"float[2,3] shape=[2,3]"},
 };
 
 /* A pass-through that keeps what is known of the input, a resource's content included. */

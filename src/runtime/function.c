@@ -4,9 +4,10 @@
 #include "runtime/function.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "evenflow_binding.h"
 #include <stdio.h>
 
-ef_status *(*ef_trace_hook)(ef_graph *g, ef_trace_fn *trace, void *user, bool *sizes);
+ef_status *(*ef_trace_hook)(ef_graph *g, ef_trace_fn *trace, void *user, ef_trace_notes *notes);
 void (*ef_trace_gradient_end)(void *gradient);
 
 ef_status *ef_function_new(ef_trace_fn *trace, void *user, const char *name, ef_function **out) {
@@ -29,7 +30,8 @@ ef_status *ef_function_new(ef_trace_fn *trace, void *user, const char *name, ef_
 void ef_trace_unref(ef_trace *t) {
     if (t == NULL || atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1) return;
     if (t->gradient != NULL) ef_trace_gradient_end(t->gradient);
-    ef_graph_unref(t->graph);
+    if (t->user_end != NULL) t->user_end(t->user);
+    if (!t->borrowed) ef_graph_unref(t->graph);
     ef_graph_unref(t->closed);
     ef_program_unref(t->program);
     ef_free(t->captures);
@@ -42,6 +44,8 @@ void ef_function_free(ef_function *f) {
     if (f == NULL) return;
     for (size_t k = 0; k < f->n_traces; k++) ef_trace_unref(f->traces[k]);
     ef_free(f->traces);
+    ef_free(f->fixed_dtype);
+    ef_free(f->fixed_shape);
     ef_free(f->name);
     pthread_mutex_destroy(&f->lock);
     ef_free(f);
@@ -50,15 +54,53 @@ void ef_function_free(ef_function *f) {
 /* ---- matching
  * ------------------------------------------------------------------------------------- */
 
+/* Sizes that one symbol stands for must be equal: the trace may have made use of it. */
+static bool symbols_agree(const ef_trace *t, const ef_tensor *const *in) {
+    int64_t size[EF_MAX_SYMBOLS];
+    bool seen[EF_MAX_SYMBOLS] = {false};
+    for (int k = 0; k < t->n_in; k++)
+        for (int d = 0; d < t->shape[k].rank; d++) {
+            int s;
+            int64_t a, b;
+            if (!ef_dim_parts(t->shape[k].dim[d], &s, &a, &b) || a != 1 || b != 0) continue;
+            if (seen[s] && size[s] != in[k]->dim[d]) return false;
+            seen[s] = true;
+            size[s] = in[k]->dim[d];
+        }
+    return true;
+}
+
 static bool fits(const ef_trace *t, const ef_tensor *const *in, int n_in) {
+    bool symbolic = false;
     if (t->n_in != n_in) return false;
     for (int k = 0; k < n_in; k++) {
         const ef_shape *s = &t->shape[k];
         if (t->dtype[k] != in[k]->dtype || (s->rank >= 0 && s->rank != in[k]->rank)) return false;
-        for (int d = 0; d < s->rank; d++)
+        for (int d = 0; d < s->rank; d++) {
             if (s->dim[d] >= 0 && s->dim[d] != in[k]->dim[d]) return false;
+            symbolic = symbolic || s->dim[d] < EF_DIM_UNKNOWN;
+        }
     }
-    return true;
+    return EF_LIKELY(!symbolic) || symbols_agree(t, in);
+}
+
+/* Against the signature the function was given. */
+static ef_status *check_signature(const ef_function *f, const ef_tensor *const *in, int n_in) {
+    if (n_in != f->n_fixed)
+        return ef_error(EF_INVALID, "%s: takes %d arguments by its signature but %d were given",
+                        f->name, f->n_fixed, n_in);
+    for (int k = 0; k < n_in; k++) {
+        ef_shape have = ef_shape_from(in[k]);
+        if ((ef_dtype)in[k]->dtype == f->fixed_dtype[k] &&
+            ef_shape_may_equal(&have, &f->fixed_shape[k]))
+            continue;
+        return ef_error(EF_INVALID,
+                        "%s: argument %d is %s %s, but its signature says %s %s; pass a tensor "
+                        "that fits, or widen the signature",
+                        f->name, k, ef_dtype_name((ef_dtype)in[k]->dtype), EF_SHAPE(&have),
+                        ef_dtype_name(f->fixed_dtype[k]), EF_SHAPE(&f->fixed_shape[k]));
+    }
+    return NULL;
 }
 
 /* The same but for sizes? */
@@ -90,6 +132,30 @@ static void explain(ef_function *f, const ef_trace *near, const ef_tensor *const
     snprintf(f->reason, sizeof f->reason, "the trace looks at sizes, and one changed");
 }
 
+/* Arguments inside another trace have that trace's symbols, which must not be taken again. */
+static int first_free_symbol(const ef_shape *shape, int n) {
+    int first = 0, s;
+    int64_t a, b;
+    for (int k = 0; k < n; k++)
+        for (int d = 0; d < shape[k].rank; d++)
+            if (ef_dim_parts(shape[k].dim[d], &s, &a, &b) && s >= first) first = s + 1;
+    return first;
+}
+
+/* Symbols are named per graph: those of arguments from several graphs mean nothing together. */
+static void separate_symbols(const ef_tensor *const *in, int n_in, ef_shape *shape) {
+    const ef_storage *graph = NULL;
+    bool several = false;
+    for (int k = 0; k < n_in; k++) {
+        if (!(in[k]->flags & EF_TENSOR_SYMBOLIC)) continue;
+        several = several || (graph != NULL && graph != in[k]->storage);
+        graph = in[k]->storage;
+    }
+    for (int k = 0; several && k < n_in; k++)
+        for (int d = 0; d < shape[k].rank; d++)
+            if (shape[k].dim[d] < 0) shape[k].dim[d] = EF_DIM_UNKNOWN;
+}
+
 /* Sizes that changed against `near` get a symbol; equal new sizes that also were equal share one.
  */
 static void relax(const ef_trace *near, const ef_tensor *const *in, int n_in, ef_shape *shape) {
@@ -97,21 +163,21 @@ static void relax(const ef_trace *near, const ef_tensor *const *in, int n_in, ef
         int64_t was, now;
         int symbol;
     } seen[EF_MAX_SYMBOLS];
-    int n = 0;
+    int n = 0, first = first_free_symbol(shape, n_in);
     for (int k = 0; k < n_in; k++)
         for (int d = 0; d < shape[k].rank; d++) {
             int64_t was = near->shape[k].dim[d], now = in[k]->dim[d];
-            if (was == now) continue;
+            if (was == now || now == EF_DIM_UNKNOWN) continue;
             int j = 0;
             while (j < n && (seen[j].was != was || seen[j].now != now)) j++;
             if (j == n) {
-                if (n == EF_MAX_SYMBOLS) {
+                if (first + n >= EF_MAX_SYMBOLS) {
                     shape[k].dim[d] = EF_DIM_UNKNOWN;
                     continue;
                 }
                 seen[n].was = was;
                 seen[n].now = now;
-                seen[n].symbol = n;
+                seen[n].symbol = first + n;
                 n++;
             }
             shape[k].dim[d] = ef_dim_symbol(seen[j].symbol);
@@ -164,7 +230,7 @@ static ef_status *make_trace(ef_function *f, const ef_tensor *const *in, int n_i
     if (g == NULL) return ef_no_memory(sizeof *g);
     g->function = true;
     ef_status *s = NULL;
-    bool sizes = false;
+    ef_trace_notes notes = {0};
     for (int k = 0; k < n_in && s == NULL; k++) {
         ef_edge e;
         ef_fact handle, fact = {.dtype = (ef_dtype)in[k]->dtype, .shape = shape[k]};
@@ -175,21 +241,30 @@ static ef_status *make_trace(ef_function *f, const ef_tensor *const *in, int n_i
         }
         s = ef_graph_input_like(g, &fact, NULL, &e);
     }
-    if (s == NULL) s = ef_trace_hook(g, f->trace, f->user, &sizes);
+    if (s == NULL) s = ef_trace_hook(g, f->trace, f->user, &notes);
     if (s == NULL) s = ef_trace_make(g, out);
-    if (s == NULL) (*out)->sizes = sizes;
+    if (s == NULL) {
+        (*out)->sizes = notes.sizes;
+        (*out)->user = notes.user;
+        (*out)->user_ref = notes.user_ref;
+        (*out)->user_end = notes.user_end;
+    } else if (notes.user_end != NULL) {
+        notes.user_end(notes.user);
+    }
     ef_graph_unref(g);
     return s == NULL ? NULL : ef_status_add(s, "while tracing %s", f->name);
 }
 
-static ef_status *remember(ef_function *f, ef_trace *t, const ef_trace *replaces) {
+/* Under the lock. *gone is what had to make room, to be ended once the lock is released: what ends
+ * with a trace may belong to the program. */
+static ef_status *remember(ef_function *f, ef_trace *t, const ef_trace *replaces, ef_trace **gone) {
     EF_TRY(EF_GROW(&f->traces, &f->cap_traces, f->n_traces + 1));
     size_t at = f->n_traces;
     for (size_t k = 0; k < f->n_traces; k++)
         if (f->traces[k] == replaces) at = k;
     if (at == f->n_traces && f->n_traces >= EF_FUNCTION_TRACES) at = f->n_traces - 1;
     if (at < f->n_traces)
-        ef_trace_unref(f->traces[at]);
+        *gone = f->traces[at];
     else
         f->n_traces++;
     memmove(f->traces + 1, f->traces, at * sizeof *f->traces);
@@ -203,7 +278,8 @@ static ef_status *trace_near(ef_function *f, const ef_trace **near, const ef_ten
                              int n_in, ef_trace **out) {
     ef_shape *shape = ef_malloc(((size_t)n_in + 1) * sizeof *shape);
     if (shape == NULL) return ef_no_memory((size_t)n_in * sizeof *shape);
-    for (int k = 0; k < n_in; k++) shape[k] = ef_shape_from(in[k]);
+    for (int k = 0; k < n_in; k++) shape[k] = f->fixed ? f->fixed_shape[k] : ef_shape_from(in[k]);
+    separate_symbols(in, n_in, shape);
     if (*near != NULL) relax(*near, in, n_in, shape);
     ef_status *s = make_trace(f, in, n_in, shape, out);
     if (s == NULL && *near != NULL && (*out)->sizes) { /* it looks at sizes: give it these ones */
@@ -218,9 +294,10 @@ static ef_status *trace_near(ef_function *f, const ef_trace **near, const ef_ten
 }
 
 static ef_status *trace_anew(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **out) {
-    ef_trace *held = NULL;
+    ef_trace *held = NULL, *gone = NULL;
     pthread_mutex_lock(&f->lock);
-    for (size_t k = 0; k < f->n_traces && held == NULL; k++)
+    bool relaxes = !f->keep_sizes && !f->fixed;
+    for (size_t k = 0; relaxes && k < f->n_traces && held == NULL; k++)
         if (fits_but_sizes(f->traces[k], in, n_in)) held = f->traces[k];
     if (held != NULL) atomic_fetch_add_explicit(&held->refs, 1, memory_order_relaxed);
     explain(f, held, in, n_in);
@@ -230,20 +307,22 @@ static ef_status *trace_anew(ef_function *f, const ef_tensor *const *in, int n_i
     if (s == NULL) {
         pthread_mutex_lock(&f->lock);
         f->n_made++;
-        s = remember(f, *out, near);
+        s = remember(f, *out, near, &gone);
         pthread_mutex_unlock(&f->lock);
         if (s != NULL) ef_trace_unref(*out);
     }
+    ef_trace_unref(gone);
     ef_trace_unref(held);
     return s;
 }
 
 ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **out) {
+    if (EF_UNLIKELY(f->fixed)) EF_TRY(check_signature(f, in, n_in));
     pthread_mutex_lock(&f->lock);
     f->calls++;
     for (size_t k = 0; k < f->n_traces; k++) {
         ef_trace *t = f->traces[k];
-        if (!fits(t, in, n_in)) continue;
+        if (!f->fixed && !fits(t, in, n_in)) continue;
         if (EF_UNLIKELY(k > 0)) {
             memmove(f->traces + 1, f->traces, k * sizeof *f->traces);
             f->traces[0] = t;
@@ -255,6 +334,39 @@ ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_i
     }
     pthread_mutex_unlock(&f->lock);
     return trace_anew(f, in, n_in, out);
+}
+
+ef_status *ef_function_set_signature(ef_function *f, const ef_dtype *dtype, const ef_shape *shape,
+                                     int n) {
+    if (f == NULL || n < 0 || (n > 0 && (dtype == NULL || shape == NULL)))
+        return ef_error(EF_INVALID, "ef_function_set_signature: function, dtypes and shapes must "
+                                    "not be NULL");
+    for (int k = 0; k < n; k++)
+        if (ef_dtype_size(dtype[k]) == 0 || shape[k].rank < -1 || shape[k].rank > EF_MAX_RANK)
+            return ef_error(EF_INVALID,
+                            "%s: argument %d of the signature has no dtype or a bad rank", f->name,
+                            k);
+    if (f->n_traces > 0 || f->fixed)
+        return ef_error(EF_FAILED_PRECONDITION,
+                        "%s: the signature must be given once, before the first call", f->name);
+    f->fixed_dtype = ef_malloc(((size_t)n + 1) * sizeof *dtype);
+    f->fixed_shape = ef_malloc(((size_t)n + 1) * sizeof *shape);
+    if (f->fixed_dtype == NULL || f->fixed_shape == NULL) {
+        ef_free(f->fixed_dtype);
+        ef_free(f->fixed_shape);
+        f->fixed_dtype = NULL;
+        f->fixed_shape = NULL;
+        return ef_no_memory((size_t)n * sizeof *shape);
+    }
+    if (n > 0) memcpy(f->fixed_dtype, dtype, (size_t)n * sizeof *dtype);
+    if (n > 0) memcpy(f->fixed_shape, shape, (size_t)n * sizeof *shape);
+    f->n_fixed = n;
+    f->fixed = true;
+    return NULL;
+}
+
+void ef_function_set_relax(ef_function *f, bool on) {
+    if (f != NULL) f->keep_sizes = !on;
 }
 
 void ef_function_info_get(ef_function *f, ef_function_info *out) {

@@ -14,15 +14,25 @@ typedef struct ef_trace {
     ef_shape *shape;   /* of each parameter, with symbolic dims where sizes may change */
     uint8_t *dtype;
     bool sizes;               /* the trace looked at concrete sizes */
+    bool borrowed;            /* `graph` is not counted: it owns the trace */
+    void *user;               /* of whoever traced; see ef_trace_set_user */
+    void (*user_ref)(void *), (*user_end)(void *);
     _Atomic(void *) gradient; /* its derivative: made by eager on first need, ended by the hook */
 } ef_trace;
 void ef_trace_unref(ef_trace *t);
 /* From a graph that was just traced. */
 ef_status *ef_trace_make(ef_graph *g, ef_trace **out);
 
+/* What the traced function said about its trace while it was being made. */
+typedef struct ef_trace_notes {
+    bool sizes;
+    void *user;
+    void (*user_ref)(void *), (*user_end)(void *);
+} ef_trace_notes;
 /* How tracing happens is eager's business (it owns the current graph): it installs this. Calls
- * `trace` inside graph g with g's inputs and sets g's outputs. */
-extern ef_status *(*ef_trace_hook)(ef_graph *g, ef_trace_fn *trace, void *user, bool *sizes);
+ * `trace` inside graph g with g's inputs and sets g's outputs. No lock is held. */
+extern ef_status *(*ef_trace_hook)(ef_graph *g, ef_trace_fn *trace, void *user,
+                                   ef_trace_notes *notes);
 extern void (*ef_trace_gradient_end)(void *gradient);
 
 struct ef_function {
@@ -34,8 +44,14 @@ struct ef_function {
     size_t n_traces, cap_traces;
     uint64_t calls, n_made, hash_of_code;
     char reason[200];
+    bool keep_sizes;     /* no trace is relaxed to symbolic sizes */
+    bool fixed;          /* every trace has the signature below, and every call must fit it */
+    int n_fixed;
+    ef_dtype *fixed_dtype;
+    ef_shape *fixed_shape;
 };
 enum { EF_FUNCTION_TRACES = 64 };
-/* The trace for these arguments, found or made; counted for the caller. */
+/* The trace for these arguments, found or made; counted for the caller. Of the arguments only dtype
+ * and shape are looked at, and what is behind resources. */
 ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **out);
 #endif

@@ -4,6 +4,7 @@
 #include "runtime/session.h"
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "evenflow_binding.h"
 #include "ops/variable.h"
 
 typedef struct request { /* newest first */
@@ -131,15 +132,15 @@ static ef_status *fill_request(const ef_graph *g, const ef_session_call *c, requ
     return s;
 }
 
-/* Under the lock: the oldest request makes room. */
-static void forget_oldest(ef_session *s) {
+/* Under the lock: the oldest request makes room. Returned if nobody uses it: to be freed. */
+static request *forget_oldest(ef_session *s) {
     request **at = &s->newest;
     while ((*at)->next != NULL) at = &(*at)->next;
     request *r = *at;
     *at = NULL;
     s->n_requests--;
     r->evicted = true;
-    if (r->users == 0) request_free(r);
+    return r->users == 0 ? r : NULL;
 }
 
 static ef_status *find_request(ef_session *s, const ef_session_call *c, request **out) {
@@ -170,8 +171,9 @@ static ef_status *find_request(ef_session *s, const ef_session_call *c, request 
     pthread_mutex_lock(&s->lock);
     r->next = s->newest;
     s->newest = r;
-    if (++s->n_requests > REQUESTS) forget_oldest(s);
+    request *gone = ++s->n_requests > REQUESTS ? forget_oldest(s) : NULL;
     pthread_mutex_unlock(&s->lock);
+    if (gone != NULL) request_free(gone);
     *out = r;
     return NULL;
 }
@@ -240,36 +242,86 @@ static ef_status *edges_of(const ef_session *s, const ef_tensor *t, int n, const
     return NULL;
 }
 
-ef_status *ef_session_run(ef_session *s, const ef_tensor *feeds, const ef_tensor *values,
-                          int n_feeds, const ef_tensor *fetches, int n_fetches,
-                          const char *const *targets, int n_targets, ef_tensor *out) {
+/* What a public call needs beside its arguments: small calls take no memory. */
+typedef struct asked {
+    ef_edge few[24], *edge; /* feeds, then fetches */
+    const ef_tensor *few_values[24], **value;
+    int32_t few_targets[24], *target;
+    void *many;
+} asked;
+
+static ef_status *ask(const ef_session *s, asked *a, const ef_tensor *feeds, int n_feeds,
+                      const ef_tensor *fetches, int n_fetches, int n_targets) {
+    size_t n = (size_t)(n_feeds + n_fetches + n_targets) + 1;
+    a->edge = a->few;
+    a->value = a->few_values;
+    a->target = a->few_targets;
+    a->many = NULL;
+    if (n > 24) {
+        if ((a->many = ef_malloc(n * (sizeof *a->value + sizeof *a->edge + sizeof *a->target))) ==
+            NULL)
+            return ef_no_memory(n * sizeof *a->edge);
+        a->value = a->many;
+        a->edge = (ef_edge *)(a->value + n);
+        a->target = (int32_t *)(a->edge + n);
+    }
+    EF_TRY(edges_of(s, feeds, n_feeds, "feed", a->edge));
+    return edges_of(s, fetches, n_fetches, "fetch", a->edge + n_feeds);
+}
+
+static ef_status *run_asked(ef_session *s, const asked *a, int n_feeds, int n_fetches,
+                            int n_targets, ef_tensor *out) {
+    ef_session_call c = {a->edge, a->value,  a->edge + n_feeds, a->target,
+                         n_feeds, n_fetches, n_targets};
+    return ef_session_call_run(s, &c, out);
+}
+
+static ef_status *check_call_arguments(const ef_session *s, const void *feeds, const void *values,
+                                       int n_feeds, const void *fetches, int n_fetches,
+                                       const void *targets, int n_targets, const void *out) {
     if (s == NULL || n_feeds < 0 || n_fetches < 0 || n_targets < 0 ||
         (n_feeds > 0 && (feeds == NULL || values == NULL)) ||
         (n_fetches > 0 && (fetches == NULL || out == NULL)) || (n_targets > 0 && targets == NULL))
         return ef_error(EF_INVALID, "ef_session_run: session, feeds, values, fetches, targets and "
                                     "out must not be NULL, nor counts negative");
-    size_t n = (size_t)(n_feeds + n_fetches + n_targets) + 1;
-    ef_edge few[24], *edge = few;
-    const ef_tensor *few_values[24], **value = few_values;
-    void *many = NULL;
-    if (n > 24) {
-        if ((many = ef_malloc(n * (sizeof *edge + sizeof *value))) == NULL)
-            return ef_no_memory(n * sizeof *edge);
-        value = many;
-        edge = (ef_edge *)(value + n);
-    }
-    int32_t *target = (int32_t *)(edge + n_feeds + n_fetches);
-    ef_status *bad = edges_of(s, feeds, n_feeds, "feed", edge);
-    if (bad == NULL) bad = edges_of(s, fetches, n_fetches, "fetch", edge + n_feeds);
+    return NULL;
+}
+
+ef_status *ef_session_run(ef_session *s, const ef_tensor *feeds, const ef_tensor *values,
+                          int n_feeds, const ef_tensor *fetches, int n_fetches,
+                          const char *const *targets, int n_targets, ef_tensor *out) {
+    EF_TRY(check_call_arguments(s, feeds, values, n_feeds, fetches, n_fetches, targets, n_targets,
+                                out));
+    asked a;
+    ef_status *bad = ask(s, &a, feeds, n_feeds, fetches, n_fetches, n_targets);
     for (int k = 0; k < n_targets && bad == NULL; k++) {
-        target[k] = targets[k] != NULL ? ef_graph_find(s->graph, targets[k]) : -1;
-        if (target[k] < 0)
+        a.target[k] = targets[k] != NULL ? ef_graph_find(s->graph, targets[k]) : -1;
+        if (a.target[k] < 0)
             bad = ef_error(EF_NOT_FOUND, "the graph has no op called '%s'",
                            targets[k] != NULL ? targets[k] : "(null)");
     }
-    for (int k = 0; k < n_feeds; k++) value[k] = &values[k];
-    ef_session_call c = {edge, value, edge + n_feeds, target, n_feeds, n_fetches, n_targets};
-    if (bad == NULL) bad = ef_session_call_run(s, &c, out);
-    ef_free(many);
+    for (int k = 0; k < n_feeds && bad == NULL; k++) a.value[k] = &values[k];
+    if (bad == NULL) bad = run_asked(s, &a, n_feeds, n_fetches, n_targets, out);
+    ef_free(a.many);
+    return bad;
+}
+
+ef_status *ef_session_run_nodes(ef_session *s, const ef_tensor *feeds,
+                                const ef_tensor *const *values, int n_feeds,
+                                const ef_tensor *fetches, int n_fetches, const int *targets,
+                                int n_targets, ef_tensor *out) {
+    EF_TRY(check_call_arguments(s, feeds, values, n_feeds, fetches, n_fetches, targets, n_targets,
+                                out));
+    asked a;
+    ef_status *bad = ask(s, &a, feeds, n_feeds, fetches, n_fetches, n_targets);
+    for (int k = 0; k < n_targets && bad == NULL; k++) a.target[k] = targets[k];
+    for (int k = 0; k < n_feeds && bad == NULL; k++) {
+        a.value[k] = values[k];
+        if (values[k] == NULL || values[k]->dtype == EF_NO_DTYPE ||
+            (values[k]->flags & EF_TENSOR_SYMBOLIC))
+            bad = ef_error(EF_INVALID, "feed %d is NULL, released or symbolic; feed a value", k);
+    }
+    if (bad == NULL) bad = run_asked(s, &a, n_feeds, n_fetches, n_targets, out);
+    ef_free(a.many);
     return bad;
 }

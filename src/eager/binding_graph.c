@@ -1,0 +1,249 @@
+/* A look inside graphs, for bindings: nodes by number, what is known of their outputs, and the
+ * settings that new nodes are given. */
+#include "base/alloc.h"
+#include "eager/context.h"
+#include "eager/tape.h"
+#include "evenflow_binding.h"
+#include "graph/spelled.h"
+
+/* ---- nodes -------------------------------------------------------------------------------------
+ */
+
+ef_graph *ef_graph_current(void) { return ef_here.graph; }
+
+ef_graph *ef_tensor_graph(const ef_tensor *t, int *node, int *index) {
+    if (t == NULL || !(t->flags & EF_TENSOR_SYMBOLIC)) return NULL;
+    ef_graph *g;
+    ef_edge e = ef_tensor_edge(t, &g);
+    if (node != NULL) *node = e.node;
+    if (index != NULL) *index = e.index;
+    return g;
+}
+
+int ef_graph_nodes(const ef_graph *g) { return g != NULL ? (int)g->n_nodes : 0; }
+
+static ef_status *node_at(const ef_graph *g, int node, const char *who, const ef_node **out) {
+    if (g == NULL) return ef_error(EF_INVALID, "%s: the graph is NULL", who);
+    if (node < 0 || (size_t)node >= g->n_nodes)
+        return ef_error(EF_INVALID, "%s: there is no node %d; the graph has %zu", who, node,
+                        g->n_nodes);
+    *out = g->node[node];
+    return NULL;
+}
+
+static ef_status *no_such(const ef_node *n, const char *what, int k, int count) {
+    return ef_error(EF_INVALID, "%s has no %s %d; it has %d", n->op->name, what, k, count);
+}
+
+ef_status *ef_graph_node(const ef_graph *g, int node, ef_node_desc *out) {
+    const ef_node *n = NULL;
+    EF_TRY(node_at(g, node, "ef_graph_node", &n));
+    if (out == NULL) return ef_error(EF_INVALID, "ef_graph_node: out is NULL");
+    *out = (ef_node_desc){.op = n->op,
+                          .attrs = n->attrs,
+                          .name = n->name != NULL ? n->name : "",
+                          .place = n->place > 0 ? g->place[n->place - 1] : "",
+                          .n_in = n->n_in,
+                          .n_out = n->n_out,
+                          .n_after = n->n_after};
+    return NULL;
+}
+
+ef_status *ef_graph_node_in(ef_graph *g, int node, int k, ef_tensor *out) {
+    const ef_node *n = NULL;
+    EF_TRY(node_at(g, node, "ef_graph_node_in", &n));
+    if (k < 0 || k >= n->n_in) return no_such(n, "input", k, n->n_in);
+    ef_graph_tensor(g, n->in[k], out);
+    return NULL;
+}
+
+ef_status *ef_graph_node_out(ef_graph *g, int node, int k, ef_tensor *out) {
+    const ef_node *n = NULL;
+    EF_TRY(node_at(g, node, "ef_graph_node_out", &n));
+    if (k < 0 || k >= n->n_out) return no_such(n, "output", k, n->n_out);
+    ef_graph_tensor(g, (ef_edge){node, k}, out);
+    return NULL;
+}
+
+ef_status *ef_graph_node_after(const ef_graph *g, int node, int k, int *out) {
+    const ef_node *n = NULL;
+    EF_TRY(node_at(g, node, "ef_graph_node_after", &n));
+    if (k < 0 || k >= n->n_after) return no_such(n, "control input", k, n->n_after);
+    *out = n->after[k];
+    return NULL;
+}
+
+int ef_graph_find_node(const ef_graph *g, const char *name) {
+    return g != NULL && name != NULL ? ef_graph_find(g, name) : -1;
+}
+
+ef_status *ef_graph_node_name(ef_graph *g, int node, const char **name) {
+    const ef_node *n = NULL;
+    EF_TRY(node_at(g, node, "ef_graph_node_name", &n));
+    if (n->name == NULL) EF_TRY(ef_graph_rename(g, node, n->op->name));
+    *name = n->name;
+    return NULL;
+}
+
+/* ---- what is known -----------------------------------------------------------------------------
+ */
+
+static ef_status *edge_of(const ef_tensor *t, const char *who, ef_graph **g, ef_edge *e) {
+    if (t == NULL || !(t->flags & EF_TENSOR_SYMBOLIC))
+        return ef_error(EF_INVALID, "%s: the tensor is not symbolic", who);
+    *e = ef_tensor_edge(t, g);
+    return NULL;
+}
+
+ef_status *ef_tensor_known(const ef_tensor *t, ef_tensor *value) {
+    ef_graph *g;
+    ef_edge e;
+    if (t != NULL && !(t->flags & EF_TENSOR_SYMBOLIC)) {
+        ef_tensor_copy(value, t);
+        return NULL;
+    }
+    EF_TRY(edge_of(t, "ef_tensor_known", &g, &e));
+    memset(value, 0, sizeof *value);
+    const ef_tensor *known = ef_edge_fact(g, e)->value;
+    if (known != NULL && known->data != NULL) ef_tensor_copy(value, known);
+    return NULL;
+}
+
+ef_status *ef_tensor_known_shape(const ef_tensor *t, ef_shape *out) {
+    ef_graph *g;
+    ef_edge e;
+    EF_TRY(edge_of(t, "ef_tensor_known_shape", &g, &e));
+    *out = ef_graph_spelled(g, e);
+    return NULL;
+}
+
+ef_status *ef_tensor_set_shape(ef_tensor *t, const ef_shape *shape) {
+    ef_graph *g = NULL;
+    ef_edge e = {0, 0};
+    if (t == NULL || shape == NULL || shape->rank < -1 || shape->rank > EF_MAX_RANK)
+        return ef_error(EF_INVALID, "ef_tensor_set_shape: the tensor or the shape is NULL, or its "
+                                    "rank is impossible");
+    ef_shape was = ef_shape_from(t), now;
+    if (t->flags & EF_TENSOR_SYMBOLIC) {
+        e = ef_tensor_edge(t, &g);
+        was = ef_edge_fact(g, e)->shape; /* another copy may have been narrowed since */
+    }
+    ef_status *s = ef_shape_merge(&was, shape, &now);
+    if (s != NULL)
+        return ef_status_add(s, "setting the shape of a tensor of shape %s to %s", EF_SHAPE(&was),
+                             EF_SHAPE(shape));
+    if (g == NULL) return NULL;
+    g->node[e.node]->out[e.index].shape = now;
+    ef_tensor_shape_set(t, (ef_dtype)t->dtype, &now);
+    return NULL;
+}
+
+ef_status *ef_resource_describe(const ef_tensor *handle, ef_dtype *dtype, ef_shape *shape) {
+    if (handle == NULL || handle->dtype != EF_RESOURCE)
+        return ef_error(EF_INVALID, "ef_resource_describe: the tensor is not a resource");
+    const ef_variable *v = (const ef_variable *)ef_tensor_object(handle, EF_OBJECT_VARIABLE);
+    ef_fact found = {0};
+    if (v != NULL) {
+        found = (ef_fact){.dtype = v->dtype, .shape = v->shape};
+    } else if (handle->flags & EF_TENSOR_SYMBOLIC) {
+        ef_graph *g;
+        ef_edge e = ef_tensor_edge(handle, &g);
+        if (ef_edge_fact(g, e)->handle != NULL) found = *ef_edge_fact(g, e)->handle;
+    }
+    if (found.dtype == EF_NO_DTYPE)
+        return ef_error(EF_NOT_FOUND, "nothing is known of what is behind the resource");
+    if (dtype != NULL) *dtype = found.dtype;
+    if (shape != NULL) *shape = found.shape;
+    return NULL;
+}
+
+/* ---- what new nodes are given ------------------------------------------------------------------
+ */
+
+ef_status *ef_graph_after_set(ef_graph *g, const int *nodes, int n) {
+    if (g == NULL || n < 0 || (n > 0 && nodes == NULL))
+        return ef_error(EF_INVALID, "ef_graph_after_set: graph and nodes must not be NULL");
+    for (int k = 0; k < n; k++)
+        if (nodes[k] < 0 || (size_t)nodes[k] >= g->n_nodes)
+            return ef_error(EF_INVALID, "ef_graph_after_set: there is no node %d", nodes[k]);
+    int32_t *own = ef_malloc(((size_t)n + 1) * sizeof *own);
+    if (own == NULL) return ef_no_memory((size_t)n * sizeof *own);
+    for (int k = 0; k < n; k++) own[k] = nodes[k];
+    ef_free(g->pending_after);
+    g->pending_after = own;
+    g->n_pending_after = (size_t)n;
+    return NULL;
+}
+
+int ef_graph_after_get(const ef_graph *g, const int **nodes) {
+    if (g == NULL) return 0;
+    if (nodes != NULL) *nodes = g->pending_after;
+    return (int)g->n_pending_after;
+}
+
+void ef_graph_set_function(ef_graph *g, bool on) {
+    if (g != NULL) g->function = on;
+}
+
+ef_status *ef_graph_set_place(ef_graph *g, const char *place) {
+    if (g == NULL) return ef_error(EF_INVALID, "ef_graph_set_place: the graph is NULL");
+    if (place == NULL || place[0] == '\0') {
+        g->here = 0;
+        return NULL;
+    }
+    return ef_graph_place(g, place, &g->here);
+}
+
+ef_status *ef_graph_import_tensor(ef_graph *g, const ef_tensor *t, ef_tensor *out) {
+    if (g == NULL || t == NULL || out == NULL || t->dtype == EF_NO_DTYPE)
+        return ef_error(EF_INVALID, "ef_graph_import_tensor: graph, tensor and out must not be "
+                                    "NULL, nor the tensor released");
+    ef_edge e;
+    EF_TRY(ef_graph_take(g, t, &e));
+    ef_graph_tensor(g, e, out);
+    return NULL;
+}
+
+/* ---- inputs and outputs ------------------------------------------------------------------------
+ */
+
+int ef_graph_inputs(const ef_graph *g) {
+    return g != NULL ? (int)(g->n_inputs + g->n_captures) : 0;
+}
+
+ef_status *ef_graph_input_at(ef_graph *g, int k, ef_tensor *out) {
+    if (g == NULL || out == NULL || k < 0 || k >= ef_graph_inputs(g))
+        return ef_error(EF_INVALID, "ef_graph_input_at: there is no input %d", k);
+    size_t n = g->n_inputs, i = (size_t)k;
+    ef_graph_tensor(g, (ef_edge){i < n ? g->input[i] : g->capture[i - n].node, 0}, out);
+    return NULL;
+}
+
+int ef_graph_outputs(const ef_graph *g) { return g != NULL ? (int)g->n_outputs : 0; }
+
+ef_status *ef_graph_output_at(ef_graph *g, int k, ef_tensor *out) {
+    if (g == NULL || out == NULL || k < 0 || k >= ef_graph_outputs(g))
+        return ef_error(EF_INVALID, "ef_graph_output_at: there is no output %d", k);
+    ef_graph_tensor(g, g->output[k], out);
+    return NULL;
+}
+
+/* ---- outside everything ------------------------------------------------------------------------
+ */
+
+void ef_suspend(ef_suspension *s) {
+    *s = (ef_suspension){{ef_here.graph, (void *)(uintptr_t)ef_here.next_name, ef_here.notes,
+                          ef_tapes_pause()}};
+    ef_here.graph = NULL;
+    ef_here.next_name = NULL;
+    ef_here.notes = NULL;
+    ef_here.busy &= ~(unsigned)EF_TRACING;
+}
+
+void ef_resume(ef_suspension *s) {
+    ef_here.graph = s->state[0];
+    ef_here.next_name = s->state[1];
+    ef_here.notes = s->state[2];
+    ef_tapes_resume(s->state[3]);
+    if (ef_here.graph != NULL) ef_here.busy |= EF_TRACING;
+}

@@ -1,0 +1,150 @@
+/* What shape a vector of integers spells, as far as the graph knows it. Programs compute shapes
+ * from shapes (`[tf.shape(x)[0], 10]`), so a vector whose value is not known may still say most of
+ * it: walking back through the few ops that such vectors are made of finds the sizes. */
+#include "graph/spelled.h"
+#include "tensor/dtype.h"
+
+enum { DEPTH = 16 }; /* of the walk: beyond, nothing is known */
+
+static bool is(const ef_node *n, const char *name) { return strcmp(n->op->name, name) == 0; }
+
+static bool constant_ints(const ef_graph *g, ef_edge e, int64_t *v, int max, int *n) {
+    const ef_tensor *t = ef_edge_fact(g, e)->value;
+    if (t == NULL || t->data == NULL || t->rank > 1 || !ef_dtype_in((ef_dtype)t->dtype, EF_INTS))
+        return false;
+    int64_t count = ef_count(t);
+    if (count > max) return false;
+    for (int64_t k = 0; k < count; k++) v[k] = ef_element_int((ef_dtype)t->dtype, t->data, k);
+    *n = (int)count;
+    return true;
+}
+
+static bool vector(const ef_graph *g, ef_edge e, int depth, ef_shape *out);
+
+static bool one_of(const ef_graph *g, ef_edge from, int64_t index, int depth, int64_t *out) {
+    ef_shape s;
+    if (!vector(g, from, depth - 1, &s)) return false;
+    if (index < 0) index += s.rank;
+    if (index < 0 || index >= s.rank) return false;
+    *out = s.dim[index];
+    return true;
+}
+
+static int64_t int_attr(const ef_node *n, const char *name) {
+    ef_attr_value v;
+    ef_status *s = ef_attrs_get(n->op, n->fields, name, &v);
+    if (s != NULL) {
+        ef_status_free(s);
+        return 0;
+    }
+    return v.as.i;
+}
+
+/* begin:end:stride of a vector, or one of its elements; only the plain cases. */
+typedef struct piece {
+    int64_t begin, end, stride;
+    bool one, open_begin, open_end;
+} piece;
+
+static bool piece_of(const ef_graph *g, const ef_node *n, piece *p) {
+    int count[3];
+    if (!constant_ints(g, n->in[1], &p->begin, 1, &count[0]) || count[0] != 1 ||
+        !constant_ints(g, n->in[2], &p->end, 1, &count[1]) || count[1] != 1 ||
+        !constant_ints(g, n->in[3], &p->stride, 1, &count[2]) || count[2] != 1)
+        return false;
+    if (int_attr(n, "ellipsis_mask") != 0 || int_attr(n, "new_axis_mask") != 0) return false;
+    p->one = int_attr(n, "shrink_axis_mask") & 1;
+    p->open_begin = int_attr(n, "begin_mask") & 1;
+    p->open_end = int_attr(n, "end_mask") & 1;
+    return p->stride == 1 || p->one;
+}
+
+static bool scalar(const ef_graph *g, ef_edge e, int depth, int64_t *out) {
+    const ef_node *n = g->node[e.node];
+    int count;
+    if (constant_ints(g, e, out, 1, &count) && count == 1) return true;
+    if (depth == 0) return false;
+    if (is(n, "Identity") || is(n, "Cast")) return scalar(g, n->in[0], depth - 1, out);
+    piece p;
+    if (is(n, "StridedSlice") && piece_of(g, n, &p) && p.one)
+        return one_of(g, n->in[0], p.begin, depth, out);
+    int64_t index;
+    if (is(n, "GatherV2") && constant_ints(g, n->in[1], &index, 1, &count) && count == 1)
+        return one_of(g, n->in[0], index, depth, out);
+    return false;
+}
+
+static bool sliced(const ef_graph *g, const ef_node *n, int depth, ef_shape *out) {
+    piece p;
+    ef_shape s;
+    if (!piece_of(g, n, &p) || p.one || !vector(g, n->in[0], depth - 1, &s)) return false;
+    int64_t from = p.open_begin ? 0 : p.begin, to = p.open_end ? s.rank : p.end;
+    if (from < 0) from += s.rank;
+    if (to < 0) to += s.rank;
+    from = from < 0 ? 0 : from > s.rank ? s.rank : from;
+    to = to < from ? from : to > s.rank ? s.rank : to;
+    *out = ef_shape_of((int)(to - from), s.dim + from);
+    return true;
+}
+
+static bool packed(const ef_graph *g, const ef_node *n, int depth, ef_shape *out) {
+    if (n->n_in > EF_MAX_RANK) return false;
+    *out = (ef_shape){.rank = n->n_in};
+    for (int k = 0; k < n->n_in; k++) {
+        const ef_shape *each = &ef_edge_fact(g, n->in[k])->shape;
+        if (each->rank != 0) return false;
+        if (!scalar(g, n->in[k], depth - 1, &out->dim[k])) out->dim[k] = EF_DIM_UNKNOWN;
+    }
+    return true;
+}
+
+static bool joined(const ef_graph *g, const ef_node *n, int depth, ef_shape *out) {
+    *out = (ef_shape){.rank = 0};
+    for (int k = 0; k + 1 < n->n_in; k++) { /* the last input is the axis, which can only be 0 */
+        ef_shape part;
+        if (!vector(g, n->in[k], depth - 1, &part) || out->rank + part.rank > EF_MAX_RANK)
+            return false;
+        memcpy(out->dim + out->rank, part.dim, (size_t)part.rank * sizeof part.dim[0]);
+        out->rank += part.rank;
+    }
+    return true;
+}
+
+/* True: at least the length is known. */
+static bool vector(const ef_graph *g, ef_edge e, int depth, ef_shape *out) {
+    const ef_node *n = g->node[e.node];
+    int64_t v[EF_MAX_RANK];
+    int count;
+    const ef_shape *own = &ef_edge_fact(g, e)->shape;
+    if (own->rank != 1 || depth == 0) return false;
+    if (constant_ints(g, e, v, EF_MAX_RANK, &count)) {
+        *out = ef_shape_of(count, v);
+        return true;
+    }
+    bool found = false;
+    if (is(n, "Shape") || is(n, "ShapeN")) {
+        *out = ef_edge_fact(g, n->in[e.index])->shape;
+        found = out->rank >= 0;
+    } else if (is(n, "Identity") || is(n, "Cast")) {
+        found = vector(g, n->in[0], depth - 1, out);
+    } else if (is(n, "Pack")) {
+        found = packed(g, n, depth, out);
+    } else if (is(n, "ConcatV2")) {
+        found = joined(g, n, depth, out);
+    } else if (is(n, "StridedSlice")) {
+        found = sliced(g, n, depth, out);
+    }
+    if (found) return true;
+    if (own->dim[0] < 0 || own->dim[0] > EF_MAX_RANK) return false;
+    *out = (ef_shape){.rank = (int32_t)own->dim[0]};
+    for (int d = 0; d < out->rank; d++) out->dim[d] = EF_DIM_UNKNOWN;
+    return true;
+}
+
+ef_shape ef_graph_spelled(const ef_graph *g, ef_edge e) {
+    ef_shape s;
+    if (!vector(g, e, DEPTH, &s)) return ef_unknown_shape();
+    for (int d = 0; d < s.rank; d++)
+        if (s.dim[d] == -1) s.dim[d] = EF_DIM_UNKNOWN; /* -1 spells "whatever it takes" */
+    return s;
+}

@@ -1,0 +1,9 @@
+/* Shapes that are computed: what a vector of integers says about the shape it stands for. */
+#ifndef EF_GRAPH_SPELLED_H
+#define EF_GRAPH_SPELLED_H
+#include "graph/graph.h"
+
+/* Known dims are numbers or symbolic, others EF_DIM_UNKNOWN; unknown rank if not even its length
+ * is known. */
+ef_shape ef_graph_spelled(const ef_graph *g, ef_edge e);
+#endif

@@ -1,0 +1,454 @@
+/* What a language binding relies on: the op table, graphs by node, functions whose traces carry
+ * data. */
+#include "check.h"
+#include <ef_ops.h>
+#include <evenflow_binding.h>
+#include <stdlib.h>
+
+static void scalar(ef_tensor *t, float v) { ef_status_free(ef_tensor_from(EF_F32, NULL, &v, t)); }
+
+static void vector(ef_tensor *t, int n, const float *v) {
+    ef_shape s = {.rank = 1, .dim = {n}};
+    ef_status_free(ef_tensor_from(EF_F32, &s, v, t));
+}
+
+static float at(const ef_tensor *t, int k) {
+    const void *v = NULL;
+    ef_status_free(ef_tensor_data(t, &v));
+    return v != NULL ? ((const float *)v)[k] : NAN;
+}
+
+static bool fails(ef_status *s, ef_code code) {
+    bool yes = ef_status_code(s) == code;
+    if (!yes) printf("  status %d: %s\n", (int)ef_status_code(s), ef_status_message(s));
+    ef_status_free(s);
+    return yes;
+}
+
+/* ---- the op table ------------------------------------------------------------------------------
+ */
+
+EF_TEST(the_table_is_whole) {
+    const char *before = "";
+    CHECK(ef_op_count() > 400);
+    CHECK(ef_op_at(-1) == NULL && ef_op_at(ef_op_count()) == NULL);
+    for (int k = 0; k < ef_op_count(); k++) {
+        const ef_op *op = ef_op_at(k);
+        const ef_op_desc *d = ef_op_describe(op);
+        CHECK(d != NULL && d == ef_op_describe(op));
+        CHECK(strcmp(before, d->name) < 0 && ef_op_find(d->name) == op);
+        before = d->name;
+        for (int j = 0; j < d->n_in + d->n_out; j++) {
+            const ef_arg_info *a = j < d->n_in ? &d->in[j] : &d->out[j - d->n_in];
+            CHECK(a->name[0] != '\0' && (a->fixed != EF_NO_DTYPE || a->type_attr != NULL));
+            bool found = a->type_attr == NULL;
+            for (int i = 0; i < d->n_attrs; i++)
+                found = found || strcmp(d->attr[i].name, a->type_attr) == 0;
+            CHECK(found);
+        }
+    }
+}
+
+EF_TEST(a_record_taken_apart) {
+    const ef_op_desc *d = ef_op_describe(ef_op_find("Conv2D"));
+    CHECK_INT(d->n_in, 2);
+    CHECK_TEXT(d->in[0].type_attr, "T");
+    CHECK(d->has_gradient && !d->stateful);
+    int padding = -1;
+    for (int k = 0; k < d->n_attrs; k++)
+        if (strcmp(d->attr[k].name, "padding") == 0) padding = k;
+    CHECK(padding >= 0);
+    CHECK_TEXT(d->attr[padding].choice[0], "SAME");
+    CHECK(d->attr[padding].value == NULL && !d->attr[padding].inferred);
+    d = ef_op_describe(ef_op_find("AddN"));
+    CHECK(d->in[0].is_list);
+    CHECK_TEXT(d->in[0].number_attr, "N");
+    CHECK(ef_op_describe(ef_op_find("AssignVariableOp"))->stateful);
+}
+
+/* ---- inside graphs -----------------------------------------------------------------------------
+ */
+
+EF_TEST(nodes_are_seen) {
+    ef_graph *g = ef_graph_new();
+    ef_tensor x, y, t, again;
+    ef_shape s = {.rank = 2, .dim = {EF_DIM_UNKNOWN, 4}};
+    CHECK(ef_graph_current() == NULL);
+    CHECK_OK(ef_graph_placeholder(g, EF_F32, &s, "x", &x));
+    CHECK_OK(ef_graph_enter(g));
+    CHECK(ef_graph_current() == g);
+    CHECK_OK(ef_graph_set_place(g, "model.py:3 in f"));
+    CHECK_OK(ef_do_Mul(&x, &x, &y));
+    int first = 0, node, index;
+    CHECK_OK(ef_graph_after_set(g, &first, 1));
+    CHECK_OK(ef_do_Mul(&y, &x, &t));
+    CHECK_OK(ef_graph_after_set(g, NULL, 0));
+    CHECK_OK(ef_graph_leave(g));
+    CHECK(ef_tensor_graph(&t, &node, &index) == g);
+    CHECK_INT(node, 2);
+    CHECK_INT(index, 0);
+    CHECK_INT(ef_graph_nodes(g), 3);
+    ef_node_desc d;
+    CHECK_OK(ef_graph_node(g, 2, &d));
+    CHECK_TEXT(d.place, "model.py:3 in f");
+    CHECK_INT(d.n_after, 1);
+    int after;
+    CHECK_OK(ef_graph_node_after(g, 2, 0, &after));
+    CHECK_INT(after, 0);
+    const char *name;
+    CHECK_OK(ef_graph_node_name(g, 1, &name));
+    CHECK_TEXT(name, "Mul");
+    CHECK_OK(ef_graph_node_name(g, 2, &name));
+    CHECK_TEXT(name, "Mul_1");
+    CHECK_INT(ef_graph_find_node(g, "Mul_1"), 2);
+    CHECK_OK(ef_graph_node_in(g, 2, 0, &again));
+    CHECK(ef_tensor_graph(&again, &node, NULL) == g && node == 1);
+    ef_tensor_release(&again);
+    CHECK(fails(ef_graph_node_in(g, 2, 2, &again), EF_INVALID));
+    ef_shape narrow = {.rank = 2, .dim = {3, EF_DIM_UNKNOWN}}, wrong = {.rank = 2, .dim = {3, 5}};
+    CHECK_OK(ef_tensor_set_shape(&t, &narrow));
+    CHECK_INT(t.dim[0], 3);
+    CHECK_INT(t.dim[1], 4);
+    CHECK(fails(ef_tensor_set_shape(&t, &wrong), EF_INVALID));
+    ef_tensor_release(&x);
+    ef_tensor_release(&y);
+    ef_tensor_release(&t);
+    ef_graph_free(g);
+}
+
+EF_TEST(computed_shapes_are_read) {
+    ef_graph *g = ef_graph_new();
+    ef_tensor x, s, batch, begin, end, one, ten, both, known;
+    ef_shape in = {.rank = 2, .dim = {EF_DIM_UNKNOWN, 4}}, vec = {.rank = 1, .dim = {1}}, out;
+    const int32_t v0 = 0, v1 = 1, v10 = 10;
+    ef_StridedSlice_options first = {.shrink_axis_mask = 1};
+    CHECK_OK(ef_graph_placeholder(g, EF_F32, &in, "x", &x));
+    CHECK_OK(ef_tensor_from(EF_I32, &vec, &v0, &begin));
+    CHECK_OK(ef_tensor_from(EF_I32, &vec, &v1, &end));
+    CHECK_OK(ef_tensor_from(EF_I32, &vec, &v1, &one));
+    CHECK_OK(ef_tensor_from(EF_I32, NULL, &v10, &ten));
+    CHECK_OK(ef_graph_enter(g));
+    CHECK_OK(ef_do_Shape(&x, NULL, &s));
+    CHECK_OK(ef_do_StridedSlice(&s, &begin, &end, &one, &first, &batch));
+    const ef_tensor *parts[] = {&batch, &ten};
+    CHECK_OK(ef_do_Pack(parts, 2, NULL, &both));
+    CHECK_OK(ef_graph_leave(g));
+    CHECK_OK(ef_tensor_known_shape(&s, &out));
+    CHECK_INT(out.rank, 2);
+    CHECK_INT(out.dim[1], 4);
+    CHECK_OK(ef_tensor_known_shape(&both, &out));
+    CHECK_INT(out.rank, 2);
+    CHECK_INT(out.dim[0], EF_DIM_UNKNOWN);
+    CHECK_INT(out.dim[1], 10);
+    CHECK_OK(ef_tensor_known(&both, &known));
+    CHECK_INT(known.dtype, EF_NO_DTYPE);
+    ef_tensor *all[] = {&x, &s, &batch, &begin, &end, &one, &ten, &both};
+    for (int k = 0; k < 8; k++) ef_tensor_release(all[k]);
+    ef_graph_free(g);
+}
+
+EF_TEST(ops_join_the_graph_of_their_inputs) {
+    ef_graph *g = ef_graph_new();
+    ef_tensor x, y, two, v, out;
+    ef_shape any = {.rank = -1};
+    scalar(&two, 2);
+    scalar(&v, 21);
+    CHECK_OK(ef_graph_placeholder(g, EF_F32, &any, "x", &x));
+    CHECK_OK(ef_do_Mul(&two, &x, &y)); /* no graph is entered */
+    CHECK(ef_tensor_graph(&y, NULL, NULL) == g && ef_graph_current() == NULL);
+    ef_session *s;
+    const ef_tensor *values[] = {&v};
+    CHECK_OK(ef_session_new(g, &s));
+    int target;
+    ef_tensor_graph(&y, &target, NULL);
+    CHECK_OK(ef_session_run_nodes(s, &x, values, 1, &y, 1, &target, 1, &out));
+    CHECK_NEAR(at(&out, 0), 42, 0);
+    ef_tensor_release(&out);
+    ef_graph_set_function(g, true); /* what a function leaks is no use outside */
+    CHECK(fails(ef_do_Mul(&two, &x, &out), EF_INVALID));
+    target = 99;
+    CHECK(fails(ef_session_run_nodes(s, &x, values, 1, &y, 1, &target, 1, &out), EF_INVALID));
+    ef_session_free(s);
+    ef_tensor_release(&x);
+    ef_tensor_release(&y);
+    ef_graph_free(g);
+}
+
+EF_TEST(a_suspended_thread_runs_ops_at_once) {
+    ef_graph *g = ef_graph_new();
+    ef_tensor a, y, sum;
+    ef_tape *tape;
+    scalar(&a, 3);
+    CHECK_OK(ef_tape_start(false, &tape));
+    CHECK_OK(ef_tape_watch(tape, &a));
+    CHECK_OK(ef_graph_enter(g));
+    ef_suspension s, inner;
+    ef_suspend(&s);
+    CHECK(ef_graph_current() == NULL);
+    ef_suspend(&inner);
+    CHECK_OK(ef_do_Mul(&a, &a, &y));
+    ef_resume(&inner);
+    CHECK_NEAR(at(&y, 0), 9, 0);
+    CHECK(ef_graph_current() == NULL);
+    ef_resume(&s);
+    CHECK(ef_graph_current() == g);
+    CHECK_OK(ef_graph_leave(g));
+    CHECK_OK(ef_do_AddV2(&y, &y, &sum));
+    const ef_tensor *source[] = {&a};
+    ef_tensor d;
+    CHECK_OK(ef_tape_gradient(tape, &sum, NULL, source, 1, &d));
+    CHECK_INT(d.dtype, EF_NO_DTYPE); /* what was done meanwhile is not on the tape */
+    ef_tape_free(tape);
+    ef_tensor_release(&y);
+    ef_tensor_release(&sum);
+    ef_graph_free(g);
+}
+
+EF_TEST(resources_say_what_is_behind) {
+    ef_graph *g = ef_graph_new();
+    ef_tensor v, h, in;
+    const float values[] = {1, 2, 3};
+    vector(&v, 3, values);
+    CHECK_OK(ef_variable_new(&v, "v", &h));
+    CHECK_OK(ef_graph_import_tensor(g, &h, &in));
+    for (int k = 0; k < 2; k++) {
+        ef_dtype t;
+        ef_shape s;
+        CHECK_OK(ef_resource_describe(k == 0 ? &h : &in, &t, &s));
+        CHECK_INT(t, EF_F32);
+        CHECK_INT(s.dim[0], 3);
+    }
+    CHECK_INT(ef_graph_captures(g), 1);
+    ef_tensor_release(&in);
+    CHECK_OK(ef_graph_import_tensor(g, &h, &in));
+    CHECK_INT(ef_graph_captures(g), 1);
+    ef_tensor_release(&in);
+    CHECK_OK(ef_graph_import_tensor(g, &v, &in)); /* a small value is captured too */
+    CHECK_INT(ef_graph_captures(g), 2);
+    ef_tensor_release(&in);
+    ef_tensor_release(&h);
+    ef_graph_free(g);
+}
+
+/* ---- functions ---------------------------------------------------------------------------------
+ */
+
+typedef struct made { /* counted data of a trace */
+    int refs, *ended;
+} made;
+
+static void made_ref(void *p) { ((made *)p)->refs++; }
+static void made_end(void *p) {
+    made *m = p;
+    if (--m->refs > 0) return;
+    ++*m->ended;
+    free(m);
+}
+
+static ef_status *twice(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
+                        int *n_out) {
+    (void)n_in;
+    (void)max_out;
+    made *m = malloc(sizeof *m);
+    *m = (made){1, user};
+    ef_trace_set_user(m, made_ref, made_end);
+    *n_out = 1;
+    return ef_do_AddV2(&in[0], &in[0], out);
+}
+
+EF_TEST(a_trace_carries_data) {
+    int ended = 0, n;
+    ef_function *f;
+    CHECK_OK(ef_function_new(twice, &ended, "twice", &f));
+    const float v[] = {1, 2, 3};
+    ef_tensor x, y;
+    void *first = NULL, *user = NULL;
+    vector(&x, 3, v);
+    const ef_tensor *in[] = {&x};
+    CHECK_OK(ef_function_call_user(f, in, 1, &y, 1, &n, &first));
+    ef_tensor_release(&y);
+    CHECK_OK(ef_function_call_user(f, in, 1, &y, 1, &n, &user));
+    CHECK(first == user && first != NULL);
+    made_end(user);
+    ef_tensor_release(&y);
+    ef_tensor_release(&x);
+    vector(&x, 2, v); /* replaces the trace by one with a symbolic size */
+    CHECK_OK(ef_function_call_user(f, in, 1, &y, 1, &n, &user));
+    CHECK(user != first);
+    made_end(user);
+    CHECK_INT(ended, 0); /* the first one is still held by us */
+    made_end(first);
+    CHECK_INT(ended, 1);
+    ef_tensor_release(&y);
+    ef_graph *g;
+    ef_dtype t = EF_F32;
+    ef_shape s = {.rank = 1, .dim = {7}};
+    CHECK_OK(ef_function_trace_for(f, &t, &s, 1, &g, &user));
+    CHECK_INT(ef_graph_inputs(g), 1);
+    CHECK_INT(ef_graph_outputs(g), 1);
+    made_end(user);
+    ef_function_free(f);
+    CHECK_INT(ended, 2);
+    CHECK_OK(ef_graph_output_at(g, 0, &y));
+    CHECK_INT(y.rank, 1);
+    ef_tensor_release(&y);
+    ef_graph_free(g);
+}
+
+EF_TEST(a_signature_is_kept) {
+    int ended = 0, n;
+    ef_function *f;
+    ef_function_info info;
+    ef_tensor x, y;
+    const float v[] = {1, 2, 3, 4};
+    ef_dtype t = EF_F32;
+    ef_shape s = {.rank = 1, .dim = {EF_DIM_UNKNOWN}};
+    CHECK_OK(ef_function_new(twice, &ended, "twice", &f));
+    CHECK_OK(ef_function_set_signature(f, &t, &s, 1));
+    const ef_tensor *in[] = {&x};
+    for (int k = 1; k < 5; k++) {
+        vector(&x, k, v);
+        CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+        CHECK_NEAR(at(&y, k - 1), 2 * v[k - 1], 0);
+        ef_tensor_release(&y);
+        ef_tensor_release(&x);
+    }
+    ef_function_info_get(f, &info);
+    CHECK_INT((int64_t)info.traces, 1);
+    scalar(&x, 1);
+    CHECK(fails(ef_function_call(f, in, 1, &y, 1, &n), EF_INVALID));
+    CHECK(fails(ef_function_call(f, in, 0, &y, 1, &n), EF_INVALID));
+    ef_function_free(f);
+    CHECK_INT(ended, 1);
+}
+
+EF_TEST(a_function_told_not_to_relax) {
+    int ended = 0, n;
+    ef_function *f;
+    ef_function_info info;
+    ef_tensor x, y;
+    const float v[] = {1, 2, 3, 4};
+    CHECK_OK(ef_function_new(twice, &ended, "twice", &f));
+    ef_function_set_relax(f, false);
+    const ef_tensor *in[] = {&x};
+    for (int k = 1; k < 5; k++) {
+        vector(&x, k, v);
+        CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+        ef_tensor_release(&y);
+        ef_tensor_release(&x);
+    }
+    ef_function_info_get(f, &info);
+    CHECK_INT((int64_t)info.traces, 4);
+    ef_function_free(f);
+    CHECK_INT(ended, 4);
+}
+
+static ef_status *sum(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
+                      int *n_out) {
+    (void)user;
+    (void)n_in;
+    (void)max_out;
+    *n_out = 1;
+    return ef_do_AddV2(&in[0], &in[1], out);
+}
+
+/* Sizes that changed together are one symbol; when they part, the trace does not serve. */
+EF_TEST(equal_sizes_that_part) {
+    ef_function *f;
+    ef_tensor x, y, z;
+    int n;
+    const float v[] = {1, 2, 3, 4, 5};
+    const int sizes[][2] = {{2, 2}, {3, 3}, {4, 1}, {1, 5}};
+    CHECK_OK(ef_function_new(sum, NULL, "sum", &f));
+    for (int k = 0; k < 4; k++) {
+        vector(&x, sizes[k][0], v);
+        vector(&y, sizes[k][1], v);
+        const ef_tensor *in[] = {&x, &y}, *source[] = {&x, &y};
+        ef_tape *tape;
+        ef_tensor d[2];
+        CHECK_OK(ef_tape_start(false, &tape));
+        CHECK_OK(ef_tape_watch(tape, &x));
+        CHECK_OK(ef_tape_watch(tape, &y));
+        CHECK_OK(ef_function_call(f, in, 2, &z, 1, &n));
+        CHECK_OK(ef_tape_gradient(tape, &z, NULL, source, 2, d));
+        for (int j = 0; j < 2; j++) {
+            CHECK_INT(d[j].dim[0], sizes[k][j]);
+            CHECK_NEAR(
+                at(&d[j], 0),
+                (float)sizes[k][1 - j] / (sizes[k][0] == sizes[k][1] ? (float)sizes[k][0] : 1), 0);
+            ef_tensor_release(&d[j]);
+        }
+        ef_tape_free(tape);
+        ef_tensor_release(&x);
+        ef_tensor_release(&y);
+        ef_tensor_release(&z);
+    }
+    ef_function_free(f);
+}
+
+EF_TEST(finished_graphs_are_called) {
+    ef_graph *g = ef_graph_new(), *outer = ef_graph_new();
+    ef_tensor v, h, p, read, q, x, y;
+    ef_shape any = {.rank = -1};
+    int n;
+    scalar(&v, 5);
+    CHECK_OK(ef_variable_new(&v, "v", &h));
+    CHECK_OK(ef_graph_placeholder(g, EF_F32, &any, "p", &p));
+    CHECK_OK(ef_graph_enter(g));
+    CHECK_OK(ef_do_ReadVariableOp(&h, EF_F32, &read));
+    CHECK_OK(ef_do_Mul(&p, &read, &q));
+    CHECK_OK(ef_graph_leave(g));
+    CHECK_OK(ef_graph_finish(g, &p, 1, &q, 1));
+    CHECK_INT(ef_graph_captures(g), 1);
+    scalar(&x, 3);
+    const ef_tensor *in[] = {&x};
+    CHECK_OK(ef_graph_call(g, in, 1, &y, 1, &n)); /* eagerly */
+    CHECK_NEAR(at(&y, 0), 15, 0);
+    ef_tape *tape;
+    ef_tensor d[2], z;
+    const ef_tensor *source[] = {&x, &h};
+    CHECK_OK(ef_tape_start(false, &tape)); /* under a tape */
+    CHECK_OK(ef_tape_watch(tape, &x));
+    CHECK_OK(ef_graph_call(g, in, 1, &z, 1, &n));
+    CHECK_OK(ef_tape_gradient(tape, &z, NULL, source, 2, d));
+    CHECK_NEAR(at(&d[0], 0), 5, 0);
+    CHECK_NEAR(at(&d[1], 0), 3, 0);
+    ef_tape_free(tape);
+    ef_tensor op, oq, result; /* as a node */
+    CHECK_OK(ef_graph_placeholder(outer, EF_F32, &any, "x", &op));
+    CHECK_OK(ef_graph_enter(outer));
+    const ef_tensor *sym[] = {&op};
+    CHECK_OK(ef_graph_call(g, sym, 1, &oq, 1, &n));
+    CHECK_OK(ef_graph_leave(outer));
+    int node;
+    ef_node_desc desc;
+    CHECK(ef_tensor_graph(&oq, &node, NULL) == outer);
+    CHECK_OK(ef_graph_node(outer, node, &desc));
+    CHECK_TEXT(ef_op_describe(desc.op)->name, "StatefulPartitionedCall");
+    ef_session *s;
+    CHECK_OK(ef_session_new(outer, &s));
+    CHECK_OK(ef_session_run(s, &op, &x, 1, &oq, 1, NULL, 0, &result));
+    CHECK_NEAR(at(&result, 0), 15, 0);
+    CHECK(fails(ef_graph_call(g, in, 0, &y, 1, &n), EF_INVALID));
+    ef_session_free(s);
+    ef_tensor *all[] = {&h, &p, &read, &q, &y, &z, &d[0], &d[1], &op, &oq, &result};
+    for (int k = 0; k < 11; k++) ef_tensor_release(all[k]);
+    ef_graph_free(g);
+    ef_graph_free(outer);
+}
+
+int main(void) {
+    EF_RUN(the_table_is_whole);
+    EF_RUN(a_record_taken_apart);
+    EF_RUN(nodes_are_seen);
+    EF_RUN(computed_shapes_are_read);
+    EF_RUN(ops_join_the_graph_of_their_inputs);
+    EF_RUN(a_suspended_thread_runs_ops_at_once);
+    EF_RUN(resources_say_what_is_behind);
+    EF_RUN(a_trace_carries_data);
+    EF_RUN(a_signature_is_kept);
+    EF_RUN(a_function_told_not_to_relax);
+    EF_RUN(equal_sizes_that_part);
+    EF_RUN(finished_graphs_are_called);
+    return EF_VERDICT();
+}

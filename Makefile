@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 300
 PYTHON ?= python3
 
-.PHONY: all setup build run test bench check asan tsan fuzz install clean
+.PHONY: all setup build run test bench bench-peers check asan tsan fuzz install clean
 
 all: build
 
@@ -18,10 +18,17 @@ build: setup
 	@scripts/build $(BUILD) -j$(JOBS)
 
 run: build
+ifdef PROG
+	@.venv/bin/evenflow run $(PROG) $(ARGS)
+else
 	@scripts/run_examples $(BUILD)
+endif
 
 test: build
 	@$(PYTHON) tools/run_tests.py $(BUILD) --jobs $(JOBS)
+
+bench-peers: build
+	@scripts/run_bench_peers
 
 bench: build
 	@scripts/run_bench $(BUILD)

@@ -208,7 +208,8 @@ class Loader(importlib.abc.Loader):
         return self.module
 
     def exec_module(self, module):
-        module.__spec__ = self.spec or module.__spec__
+        if not isinstance(module, Inside):  # those have no other
+            module.__spec__ = self.spec
 
 
 class Finder(importlib.abc.MetaPathFinder):

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""`make bench-peers`: Evenflow beside TensorFlow, PyTorch and JAX, on the same machine in the same minutes.
+
+Each peer lives in a process of its own for the whole run. The rounds are interleaved: row by row, every peer is asked
+in turn (in an order that changes), so whatever else the machine does meets all of them alike. A figure is the median
+over all rounds. The end is a table with each bar and its verdict; docs/benchmarks.md and its pictures are written
+from the same figures.
+"""
+import argparse
+import json
+import pathlib
+import random
+import statistics
+import subprocess
+import sys
+import time
+
+import report
+from rows import BARS, PEERS, ROWS
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+class Peer:
+    """A worker process and what it has answered."""
+
+    def __init__(self, name, python):
+        self.name, self.python = name, python
+        self.child = subprocess.Popen([python, HERE / "worker.py", name], text=True, stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        hello = self.answer()
+        self.rows, self.version = hello.get("rows", []), hello.get("version", "not installed")
+        self.times, self.errors = {}, {}
+
+    def answer(self):
+        try:
+            return json.loads(self.child.stdout.readline())
+        except ValueError:
+            return {"error": "the worker died"}
+
+    def measure(self, row, seconds):
+        if row not in self.rows or row in self.errors:
+            return
+        try:
+            print(json.dumps({"row": row, "seconds": seconds}), file=self.child.stdin, flush=True)
+        except OSError:
+            pass
+        got = self.answer()
+        if "error" in got:
+            self.errors[row] = got["error"]
+        else:
+            self.times.setdefault(row, []).append(statistics.median(got["times"]))
+
+    def fresh(self, row, how):
+        """One figure from a process of its own."""
+        if not self.rows:
+            return
+        done = subprocess.run([self.python, HERE / "worker.py", self.name, how], text=True, capture_output=True)
+        if done.returncode:
+            self.errors[row] = (done.stderr.strip().splitlines() or ["no answer"])[-1]
+        else:
+            self.times.setdefault(row, []).append(json.loads(done.stdout))
+
+    def close(self):
+        self.child.stdin.close()
+        self.child.wait()
+
+
+class Progress:
+    """A bar on the terminal; nothing where the output is kept in a file."""
+
+    def __init__(self, steps):
+        self.steps, self.done, self.began = steps, 0, time.monotonic()
+
+    def step(self, what):
+        self.done += 1
+        if not sys.stderr.isatty():
+            return
+        full = 30 * self.done // self.steps
+        left = (time.monotonic() - self.began) / self.done * (self.steps - self.done)
+        text = f"[{'#' * full}{'.' * (30 - full)}] {100 * self.done // self.steps:3d} %  {left:4.0f} s left  {what}"
+        print(f"\r{text:<100.100}", end="" if self.done < self.steps else "\n", file=sys.stderr, flush=True)
+
+
+def measure(peers, rounds, seconds, only):
+    rows = [r for r in ROWS if not only or r.name in only]
+    warm = [r for r in rows if not r.fresh]
+    fresh = [r for r in rows if r.fresh]
+    progress = Progress((rounds + 1) * len(warm) + min(rounds, 5) * len(fresh))
+    for k in range(rounds + 1):
+        for row in warm:
+            for peer in random.sample(peers, len(peers)):
+                time.sleep(0.02)  # let the team of the one before go to sleep
+                peer.measure(row.name, seconds)
+                if k == 0:  # the first round sets up and warms up
+                    peer.times.pop(row.name, None)
+            progress.step(row.name)
+    for peer in peers:
+        peer.close()
+    for _ in range(min(rounds, 5)):
+        for row in fresh:
+            for peer in peers:
+                peer.fresh(row.name, "--import" if row.name == "import" else "--once")
+            progress.step(row.name)
+
+
+def main():
+    parse = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parse.add_argument("--python", default=str(ROOT / ".venv/bin/python"), help="the Python that has evenflow")
+    parse.add_argument("--peers", default=str(ROOT / "build/peers-venv"), help="virtual environment of the peers")
+    parse.add_argument("--rounds", type=int, default=9)
+    parse.add_argument("--seconds", type=float, default=0.15, help="per row, peer and round")
+    parse.add_argument("--only", action="append", default=[], help="only this row (nothing is written)")
+    parse.add_argument("--no-write", action="store_true", help="leave docs/benchmarks.md as it is")
+    args = parse.parse_args()
+    python = str(pathlib.Path(args.peers) / "bin/python")
+    peers = [Peer("evenflow", args.python)] + [Peer(name, python) for name in PEERS]
+    for peer in peers:
+        print(f"{PEERS.get(peer.name, 'Evenflow')} {peer.version}", flush=True)
+    measure(peers, args.rounds, args.seconds, args.only)
+    figures = {p.name: {row: statistics.median(t) for row, t in p.times.items() if t} for p in peers}
+    errors = {p.name: p.errors for p in peers if p.errors}
+    verdicts = report.judge(figures, [b for b in BARS if not args.only or b.row in args.only])
+    print(report.table(figures, verdicts))
+    for name, found in errors.items():
+        for row, error in found.items():
+            print(f"{name} {row}: {error}")
+    if not args.only and not args.no_write:
+        versions = {p.name: p.version for p in peers}
+        report.write(ROOT, figures, verdicts, versions)
+        (ROOT / "build").mkdir(exist_ok=True)
+        (ROOT / "build/peers.json").write_text(json.dumps({"figures": figures, "versions": versions}, indent=1))
+    print(report.summary(verdicts))
+    return any(v.held is not True for v in verdicts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""Figures into words: the table on the terminal, docs/benchmarks.md, and which bars are held."""
+import dataclasses
+import os
+import platform
+import re
+
+import picture
+from rows import PEERS, ROWS
+
+NAMES = {"evenflow": "Evenflow", **PEERS}
+
+
+@dataclasses.dataclass
+class Verdict:
+    bar: object
+    limit: float | None = None  # what ours may be
+    ours: float | None = None
+    held: bool | None = None    # None: not measured
+
+    @property
+    def wanted(self):
+        """The bar in words: `1/60 of TensorFlow`."""
+        peer, _, row = self.bar.peer.partition(":")
+        who = {"best": "the best peer", "evenflow": "our own function"}.get(peer) or NAMES[peer]
+        if peer == "jax":
+            who = "jax.jit"
+        t = self.bar.times
+        return f"1/{round(1 / t)} of {who}" if t < 1 else f"{t:g} x {who}"
+
+    @property
+    def word(self):
+        return {True: "held", False: "MISSED", None: "not measured"}[self.held]
+
+
+def judge(figures, bars):
+    """A verdict for each bar."""
+    found = []
+    for bar in bars:
+        peer, _, row = bar.peer.partition(":")
+        row = row or bar.row
+        theirs = [figures[p].get(row) for p in (PEERS if peer == "best" else [peer])]
+        theirs = [t for t in theirs if t is not None]
+        ours = figures["evenflow"].get(bar.row)
+        v = Verdict(bar, ours=ours)
+        if theirs and ours is not None:
+            v.limit = min(theirs) * bar.times
+            v.held = ours <= v.limit
+        found.append(v)
+    return found
+
+
+def summary(verdicts):
+    missing = sum(v.held is None for v in verdicts)
+    text = f"{sum(v.held is True for v in verdicts)} held, {sum(v.held is False for v in verdicts)} missed"
+    return text + (f", {missing} not measured" if missing else "")
+
+
+def quantity(value, unit):
+    """A figure with three digits and its unit."""
+    if value is None:
+        return "-"
+    if unit == "memory":
+        return f"{value / 2**20:.0f} MB"
+    for factor, name in ((1e9, "ns"), (1e6, "us"), (1e3, "ms"), (1, "s")):
+        if value * factor < 999.5 or name == "s":
+            return f"{value * factor:.3g} {name}" if value * factor < 99.95 else f"{value * factor:.0f} {name}"
+
+
+def lines(figures):
+    """(title, one text for each of NAMES) of every row with a figure."""
+    for row in ROWS:
+        if any(row.name in f for f in figures.values()):
+            yield row, [quantity(figures[name].get(row.name), row.unit) for name in NAMES]
+
+
+def table(figures, verdicts):
+    """What the terminal shows at the end."""
+    out = ["", f"{'':52}" + "".join(f"{n:>12}" for n in NAMES.values())]
+    for row, texts in lines(figures):
+        out.append(f"{row.title.replace('`', ''):52}" + "".join(f"{t:>12}" for t in texts))
+    titles = {r.name: r for r in ROWS}
+    out += ["", f"{'bar':76}{'may be':>10}{'is':>10}  verdict"]
+    for v in verdicts:
+        row = titles[v.bar.row]
+        what = f"{row.title.replace('`', '')}: {v.wanted}"
+        out.append(f"{what:76}{quantity(v.limit, row.unit):>10}{quantity(v.ours, row.unit):>10}  {v.word}")
+    return "\n".join(out) + "\n"
+
+
+def machine():
+    try:
+        with open("/proc/cpuinfo") as f:
+            model = re.search(r"model name\s*:\s*(.*)", f.read())[1]
+    except (OSError, TypeError):
+        model = platform.processor() or platform.machine()
+    return f"{model}, {os.cpu_count()} threads, {platform.system()}, Python {platform.python_version()}"
+
+
+def write(root, figures, verdicts, versions):
+    """docs/benchmarks.md and docs/pictures/peers_*.svg."""
+    pictures = root / "docs" / "pictures"
+    pictures.mkdir(parents=True, exist_ok=True)
+    titles = {r.name: r for r in ROWS}
+    times = [(r.title.replace("`", ""), {n: f[r.name] for n, f in figures.items() if r.name in f})
+             for r in ROWS if not r.fresh]
+    (pictures / "peers_time.svg").write_text(picture.bars(
+        "Time of one call (shorter is better; each step to the right is ten times as long)", times, NAMES,
+        lambda v: quantity(v, "time")))
+    fresh = [(r.title, {n: f[r.name] for n, f in figures.items() if r.name in f}, r.unit) for r in ROWS if r.fresh]
+    for title, values, unit in fresh:
+        name = "peers_memory.svg" if unit == "memory" else "peers_import.svg"
+        (pictures / name).write_text(picture.bars(title.capitalize(), [("", values)], NAMES,
+                                                  lambda v, u=unit: quantity(v, u), log=False))
+    text = ["# Beside the others", "",
+            "Written by `make bench-peers`; do not edit by hand. Medians over interleaved rounds, each package in a",
+            "process of its own: every row, then the next, all of them in turn. `bench/peers/` holds the programs;",
+            "Evenflow and TensorFlow run the same one.", "",
+            f"Machine: {machine()}.  ",
+            "Versions: " + ", ".join(f"{NAMES[n]} {v}" for n, v in versions.items() if n != "evenflow") + ".", "",
+            "| | " + " | ".join(NAMES.values()) + " |", "| --- |" + " ---: |" * len(NAMES)]
+    text += [f"| {row.title} | " + " | ".join(texts) + " |" for row, texts in lines(figures)]
+    text += ["", "![time of one call](pictures/peers_time.svg)", "", "![import](pictures/peers_import.svg)", "",
+             "![memory](pictures/peers_memory.svg)", "",
+             "A function is `tf.function`, `jax.jit`, and in PyTorch plain Python. A dash: there is no such thing there.",
+             "", "## Bars", "", "| row | at most | which is | ours | verdict |", "| --- | --- | ---: | ---: | --- |"]
+    for v in verdicts:
+        row = titles[v.bar.row]
+        text.append(f"| {row.title} | {v.wanted} | {quantity(v.limit, row.unit)} | {quantity(v.ours, row.unit)} | "
+                    f"{v.word} |")
+    text += ["", summary(verdicts) + "."]
+    (root / "docs" / "benchmarks.md").write_text("\n".join(text) + "\n")

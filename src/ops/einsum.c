@@ -213,15 +213,16 @@ static ef_value *ones_for(ef_grad *g, ef_value *x, const char *xs, const char *l
     if (known) {
         dims = ef_const_ints(g->b, EF_I64, n, size);
     } else {
-        if (s->rank < 0 && dots != NULL) {
-            ef_build_fail(g->b,
-                          ef_error(EF_UNIMPLEMENTED,
-                                   "Einsum: its gradient needs the rank of an operand with '...' "
-                                   "that is summed over"));
-            return NULL;
+        ef_value *at = ef_const_ints(g->b, EF_I32, n, axis);
+        if (s->rank < 0 && dots != NULL) { /* those behind the dots count from the end */
+            int64_t behind[EF_MAX_RANK];
+            for (int k = 0; k < n; k++) behind[k] = axis[k] < 0;
+            at = ef_add(
+                g->b, at,
+                ef_mul(g->b, ef_const_ints(g->b, EF_I32, n, behind), ef_emit(g->b, "Rank", 1, x)));
         }
-        dims = ef_emit(g->b, "GatherV2", 3, ef_shape_value(g->b, x, EF_I64),
-                       ef_const_ints(g->b, EF_I32, n, axis), ef_const_number(g->b, EF_I32, 0));
+        dims = ef_emit(g->b, "GatherV2", 3, ef_shape_value(g->b, x, EF_I64), at,
+                       ef_const_number(g->b, EF_I32, 0));
     }
     return ef_emit(g->b, "Fill", 2, dims, ef_const_number(g->b, x->fact.dtype, 1));
 }
@@ -287,7 +288,7 @@ const ef_op ef_op_Einsum = {
     .shape = einsum_shape,
     .kernel = {{EF_CPU, EF_NUMBERS, ef_einsum_run, ef_einsum_scratch, NULL, NULL, NULL}},
     .grad = einsum_grad,
-    .examples = {"T[2,3] T[3,4] equation='ij,jk->ik'", "T[2,3,4] equation='ijk->kj'",
+    .examples = {"T[2,3] T[3,4] equation='ij,jk->ik'", "T[2,3,4] equation='i...k->...i'",
                  "T[3,3,2] equation='iij->ij'", "T[3] equation='i->ii'",
                  "T[2,3,4] T[1,4,5] equation='...ij,...jk->...ki'",
                  "T[2,3,4] T[4,2,3] equation='abc,cad->db'",

@@ -84,16 +84,24 @@ static ef_status *sum_grad(ef_grad *g) {
     return NULL;
 }
 
-/* Ones of shape [rows, 1, 1, ...]: as many axes as the data, so that counts broadcast. */
+/* v with axes of size 1 behind its own: as many axes as x has, so that it broadcasts. */
+static ef_value *with_axes(ef_build *b, ef_value *v, ef_value *x) {
+    if (v == NULL) return NULL;
+    int have = v->fact.shape.rank, want = x->fact.shape.rank;
+    for (; have >= 0 && have < want; have++)
+        v = ef_emit(b, "ExpandDims", 2, v, ef_const_number(b, EF_I32, -1));
+    if (have >= 0 && want >= 0) return v;
+    ef_value *more = ef_sub(b, ef_emit(b, "Rank", 1, x), ef_emit(b, "Rank", 1, v));
+    ef_value *ones =
+        ef_emit(b, "Fill", 2, ef_emit(b, "ExpandDims", 2, more, ef_const_number(b, EF_I32, 0)),
+                ef_const_number(b, EF_I32, 1));
+    return ef_reshape(b, v, ef_shape_join(b, 2, ef_emit(b, "Shape", 1, v), ones));
+}
+
 static ef_status *mean_grad(ef_grad *g) {
     ef_build *b = g->b;
-    int rank = g->in[0]->fact.shape.rank;
-    if (rank < 0)
-        return ef_error(EF_UNIMPLEMENTED, "%s: its gradient needs the rank of the data to be known",
-                        g->op->name);
     ef_value *ones = ef_cast(b, ef_ones_like(b, g->in[1]), g->dout[0]->fact.dtype);
-    for (int d = 1; d < rank; d++)
-        ones = ef_emit(b, "ExpandDims", 2, ones, ef_const_number(b, EF_I32, -1));
+    ones = with_axes(b, ones, g->in[0]);
     ef_value *counts = ef_emit(b, "SegmentSum", 2, ones, g->in[1]);
     g->din[0] = rows_of(b, ef_div(b, g->dout[0], counts), g->in[1]);
     return NULL;
@@ -248,8 +256,7 @@ static drop dropping(ef_grad *g) {
     ef_build *b = g->b;
     ef_value *ids = g->in[1], *zero = ef_const_number(b, ids->fact.dtype, 0);
     drop d = {ef_emit(b, "Maximum", 2, ids, zero), ef_emit(b, "GreaterEqual", 2, ids, zero)};
-    for (int k = ids->fact.shape.rank; k < g->in[0]->fact.shape.rank; k++)
-        d.there = ef_emit(b, "ExpandDims", 2, d.there, ef_const_number(b, EF_I32, -1));
+    d.there = with_axes(b, d.there, g->in[0]);
     return d;
 }
 
@@ -258,22 +265,13 @@ static ef_value *kept_rows(ef_grad *g, const drop *d, ef_value *x) {
     return ef_select(g->b, d->there, rows, ef_zeros_like(g->b, rows));
 }
 
-static ef_status *need_ranks(const ef_grad *g) {
-    if (g->in[0]->fact.shape.rank >= 0 && g->in[1]->fact.shape.rank >= 0) return NULL;
-    return ef_error(EF_UNIMPLEMENTED,
-                    "%s: its gradient needs the ranks of data and segment_ids to be known",
-                    g->op->name);
-}
-
 static ef_status *unsorted_sum_grad(ef_grad *g) {
-    EF_TRY(need_ranks(g));
     drop d = dropping(g);
     g->din[0] = kept_rows(g, &d, g->dout[0]);
     return NULL;
 }
 
 static ef_status *unsorted_extreme_grad(ef_grad *g) {
-    EF_TRY(need_ranks(g));
     ef_build *b = g->b;
     drop d = dropping(g);
     ef_value *hit = ef_emit(b, "Equal", 2, g->in[0], kept_rows(g, &d, g->out[0]));
@@ -286,7 +284,6 @@ static ef_status *unsorted_extreme_grad(ef_grad *g) {
 }
 
 static ef_status *unsorted_prod_grad(ef_grad *g) {
-    EF_TRY(need_ranks(g));
     ef_build *b = g->b;
     drop d = dropping(g);
     ef_value *x = g->in[0], *is_zero, *safe = without_zeros(b, x, &is_zero);

@@ -151,7 +151,11 @@ ef_status *ef_custom_gradient_attach(const ef_tensor *const *in, int n_in, ef_te
 
 /* ---- calling back ------------------------------------------------------------------------------
  * An op that calls the program: eagerly at once, in a graph whenever the node runs (tf.py_function).
- * Registered callbacks live until ended; the token is a scalar int64 attribute of the node. */
+ * The callback is a resource that the graph captures, so it ends with the graph that holds it; a
+ * function to be used as a loop's body or a branch gets it as a further input, like a variable.
+ * `end` is called exactly once, also on failure, with no lock of the library held. The callback
+ * gets tensors it may keep copies of, sets out (zeroed before), and runs outside all graphs and
+ * tapes, on the thread that runs the node. dtype: of the n_out outputs; shape: or NULL. */
 typedef ef_status *ef_callback(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int n_out);
 ef_status *ef_callback_call(ef_callback *fn, void *user, void (*end)(void *),
                             const ef_tensor *const *in, int n_in, const ef_dtype *dtype,

@@ -2,6 +2,7 @@
  * variable counts once for every dtype the variable allows; examples are numbered through. */
 #include "ops/example.h"
 #include "base/hash.h"
+#include "ops/callback.h"
 #include "ops/list.h"
 #include "ops/signature.h"
 #include <ctype.h>
@@ -370,6 +371,12 @@ static ef_status *make_variable(const choice *c, char *item, int at, ef_tensor *
     return s;
 }
 
+static ef_status *echo(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int n_out) {
+    (void)user;
+    for (int k = 0; k < n_in && k < n_out; k++) ef_tensor_copy(&out[k], &in[k]);
+    return NULL;
+}
+
 static ef_status *fill_list(const choice *c, const char *items, int at, ef_list **out) {
     char item[ITEM] = "";
     ef_status *s = NULL;
@@ -472,7 +479,9 @@ static ef_status *fill(const choice *c, ef_example *e, given *g) {
         }
         if (e->n_in == EF_EXAMPLE_MAX_IN) return bad(c, item, "there are too many inputs");
         ef_tensor *t = &e->in[e->n_in];
-        if (strncmp(item, "var(", 4) == 0)
+        if (strcmp(item, "echo()") == 0)
+            EF_TRY(ef_callback_make(echo, NULL, NULL, t));
+        else if (strncmp(item, "var(", 4) == 0)
             EF_TRY(make_variable(c, item, e->n_in, t));
         else if (strncmp(item, "list(", 5) == 0)
             EF_TRY(make_list(c, item, e->n_in, t));

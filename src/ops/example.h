@@ -5,6 +5,7 @@
  *   "float[4]:0.1..0.9"            values in a range; "int32[5]:0..3" integers in [0, 3)
  *   "int32[2]{0,1} string[]{ab}"   given values, row by row ("int32[]{1}" is a scalar)
  *   "var(float[2,3])"              a resource: a fresh variable holding such a value
+ *   "echo()"                       a resource: a callback that hands its inputs back
  *   "... axis=1 padding='SAME' strides=[1,2,2,1] DstT=int32"      attributes
  * Items are separated by spaces; arguments that stand for several tensors are just written out.
  *   "list(float[3] float[3])"      a TensorList of such elements

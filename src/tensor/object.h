@@ -11,6 +11,7 @@ typedef enum ef_object_kind {
     EF_OBJECT_STACK,
     EF_OBJECT_COUNTER,  /* a stateful random op's position */
     EF_OBJECT_ITERATOR, /* implemented by data */
+    EF_OBJECT_CALLBACK, /* a function of the program: ops/callback.h */
     EF_OBJECT_OTHER
 } ef_object_kind;
 

@@ -152,8 +152,8 @@ class Inside(types.ModuleType):
 
 
 def is_inside(path):
-    """Whether the tables know a module, or one below it."""
-    return any(p == path or p.startswith(path + ".") for table in (SEARCH, NAMES) for p in table)
+    """Whether a module is one of the tables' own, or above one: such are not public."""
+    return path != "experimental" and any(p == path or p.startswith(path + ".") for table in (SEARCH, NAMES) for p in table)
 
 
 def keras():
@@ -188,13 +188,13 @@ def _find(path):
             if e.name != name:
                 raise
             return None
+    if is_inside(path):
+        return Inside(path)
     try:
         found = own(path)
-        if isinstance(found, types.ModuleType):
-            return found
     except AttributeError:
-        pass
-    return Inside(path) if is_inside(path) else None
+        return None
+    return found if isinstance(found, types.ModuleType) else None
 
 
 class Loader(importlib.abc.Loader):
@@ -210,6 +210,8 @@ class Loader(importlib.abc.Loader):
     def exec_module(self, module):
         if not isinstance(module, Inside):  # those have no other
             module.__spec__ = self.spec
+        if not hasattr(module, "__path__"):
+            module.__path__ = []  # so that the import of a name below it comes to the finder
 
 
 class Finder(importlib.abc.MetaPathFinder):
@@ -241,7 +243,6 @@ def install():
                           "Evenflow: import evenflow first, or start the program with `evenflow run`")
     sys.meta_path.insert(0, Finder())
     sys.modules["tensorflow"] = here
-    for path in NAMES:  # those below a public module are found as its attributes too
-        parent, _, last = path.rpartition(".")
-        if not is_inside(parent) and hasattr(here, parent) and not hasattr(own(parent), last):
-            setattr(own(parent), last, Inside(path))
+    experimental = getattr(here, "experimental", None)
+    if experimental is not None and not hasattr(experimental, "dtensor"):  # it stands below a public module
+        experimental.dtensor = sys.modules["tensorflow.experimental.dtensor"] = Inside("experimental.dtensor")

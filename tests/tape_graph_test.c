@@ -286,19 +286,24 @@ EF_TEST(orders_and_seeds) {
     clean();
 }
 
-static T lookup(T x) { /* sum of slices and a dense part elsewhere */
-    T ids = whole(3, (const int32_t[]){1, 1, 0}), axis = whole(1, (const int32_t[]){0});
-    const ef_tensor *in[] = {outside, ids};
+static T rows_of(T handle, T ids) {
+    const ef_tensor *in[] = {handle, ids};
     ef_attr_value set[] = {EF_SET_TYPE("dtype", EF_F32)};
     const ef_op *gather = ef_op_find("ResourceGather");
     const ef_attrs *attrs = NULL;
-    ef_tensor out[3] = {{0}};
-    int n;
     T rows = room();
-    ef_tape *t = tape(false);
+    int n;
     keep(ef_attrs_make(gather, set, 1, &attrs));
-    keep(ef_call_op(gather, attrs, in, 2, rows, 1, &n));
+    if (failed == NULL) keep(ef_call_op(gather, attrs, in, 2, rows, 1, &n));
     ef_attrs_unref(attrs);
+    return rows;
+}
+
+static T lookup(T x) {
+    T ids = whole(3, (const int32_t[]){1, 1, 0}), axis = whole(1, (const int32_t[]){0});
+    ef_tensor out[3] = {{0}};
+    ef_tape *t = tape(false);
+    T rows = rows_of(outside, ids);
     T y = op("Sum", 2, mul(mul(rows, rows), x), axis);
     const ef_tensor *source[] = {outside}, *target[] = {y};
     keep(ef_tape_gradients(t, target, 1, NULL, source, 1, out, &said[0]));
@@ -308,10 +313,54 @@ static T lookup(T x) { /* sum of slices and a dense part elsewhere */
     return &pool[used - 1];
 }
 
+static ef_status *embed(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
+                        int *n_out) {
+    (void)user, (void)n_in, (void)max_out;
+    T x = room();
+    ef_tensor_copy(x, &in[0]);
+    T rows = rows_of(outside, whole(3, (const int32_t[]){1, 1, 0}));
+    T y = mul(mul(rows, rows), x);
+    if (failed == NULL) ef_tensor_copy(out, y);
+    *n_out = failed == NULL;
+    ef_status *bad = failed;
+    failed = NULL;
+    return bad;
+}
+
 EF_TEST(sparse_gradients_stay_sparse) {
     outside = variable(value(2, (const float[]){3, 4}));
     PLAYS(lookup, number(2), 16);
     CHECK(said[0]);
+    ef_function *f; /* and through a call under a tape */
+    CHECK_OK(ef_function_new(embed, NULL, "embed", &f));
+    ef_tape *t = tape(false);
+    T x = number(2), y = room(), both[2] = {x, outside};
+    watch(t, x);
+    ef_tensor out[6] = {{0}};
+    bool slices[2];
+    int n;
+    CHECK_OK(ef_function_call(f, (const ef_tensor *[]){x}, 1, y, 1, &n));
+    CHECK_OK(ef_tape_gradients(t, (const ef_tensor *[]){y}, 1, NULL, (const ef_tensor *const *)both,
+                               2, out, slices));
+    CHECK(!slices[0] && slices[1]);
+    CHECK_NEAR(at(&out[0], 0), 16 + 16 + 9, 0);
+    for (int k = 0; k < 3; k++) CHECK_NEAR(at(&out[3], k), k < 2 ? 16 : 12, 0);
+    CHECK_INT(((const int32_t *)out[4].data)[2], 0);
+    for (int k = 0; k < 6; k++) ef_tensor_release(&out[k]);
+    ef_tape_free(t);
+    ef_function_free(f);
+    clean();
+}
+
+/* The rules of windows hold for values too. */
+EF_TEST(eager_windows) {
+    T x = number(2), w = windows(x);
+    CHECK(failed == NULL);
+    CHECK_NEAR(at(w, 0), 12 + 4, 1e-5);
+    for (int k = 0; k < 6; k++) CHECK(said[k]);
+    outside = variable(number(3));
+    CHECK_NEAR(at(variables(x), 0), 3 * 3 * 2 * 7, 1e-4);
+    for (int k = 0; k < 6; k++) CHECK(said[k]);
     clean();
 }
 
@@ -410,6 +459,29 @@ EF_TEST(through_calls_and_loops) {
     clean();
 }
 
+/* Nested tapes around a call: 6 x w, and 6 w by a third. */
+EF_TEST(higher_orders_of_a_call) {
+    outside = variable(number(5));
+    CHECK_OK(ef_function_new(cube, NULL, "cube", &helper));
+    CHECK_NEAR(at(calls(number(2)), 0), 60 + 8, 1e-4);
+    ef_tape *t[3];
+    T x = number(2), y = room();
+    for (int k = 0; k < 3; k++) {
+        t[k] = tape(false);
+        watch(t[k], x);
+    }
+    int n;
+    CHECK_OK(ef_function_call(helper, (const ef_tensor *[]){x}, 1, y, 1, &n));
+    T d = grad(t[2], y, x), dd = grad(t[1], d, x), ddd = grad(t[0], dd, x);
+    CHECK(failed == NULL);
+    CHECK_NEAR(at(d, 0), 60, 1e-4);
+    CHECK_NEAR(at(dd, 0), 60, 1e-4);
+    CHECK_NEAR(at(ddd, 0), 30, 1e-4);
+    for (int k = 0; k < 3; k++) ef_tape_free(t[k]);
+    ef_function_free(helper);
+    clean();
+}
+
 /* ---- custom gradients --------------------------------------------------------------------------
  */
 
@@ -500,6 +572,8 @@ int main(void) {
     EF_RUN(variables_are_watched_by_being_used);
     EF_RUN(orders_and_seeds);
     EF_RUN(sparse_gradients_stay_sparse);
+    EF_RUN(eager_windows);
+    EF_RUN(higher_orders_of_a_call);
     EF_RUN(through_calls_and_loops);
     EF_RUN(gradients_of_ones_own);
     return EF_VERDICT();

@@ -232,8 +232,8 @@ ef_status *ef_graph_output_at(ef_graph *g, int k, ef_tensor *out) {
  */
 
 void ef_suspend(ef_suspension *s) {
-    *s = (ef_suspension){{ef_here.graph, (void *)(uintptr_t)ef_here.next_name, ef_here.notes,
-                          ef_tapes_pause()}};
+    *s = (ef_suspension){
+        {ef_here.graph, (void *)(uintptr_t)ef_here.next_name, ef_here.notes, ef_tapes_pause()}};
     ef_here.graph = NULL;
     ef_here.next_name = NULL;
     ef_here.notes = NULL;

@@ -7,10 +7,10 @@
 struct ef_log;
 struct ef_trace_notes;
 typedef struct ef_context {
-    unsigned busy;         /* EF_TRACING | EF_TAPING; 0: nothing special */
-    ef_graph *graph;       /* being built; not counted */
-    struct ef_log *log;    /* records of this thread's tapes; NULL while there is none */
-    const char *next_name; /* for the next node; owned */
+    unsigned busy;                /* EF_TRACING | EF_TAPING; 0: nothing special */
+    ef_graph *graph;              /* being built; not counted */
+    struct ef_log *log;           /* records of this thread's tapes; NULL while there is none */
+    const char *next_name;        /* for the next node; owned */
     struct ef_trace_notes *notes; /* on the trace being made; NULL: none is */
 } ef_context;
 enum { EF_TRACING = 1, EF_TAPING = 2 };

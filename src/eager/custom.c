@@ -158,6 +158,25 @@ done:
     return s;
 }
 
+static bool any_symbolic(const ef_tensor *t, int n) {
+    for (int k = 0; k < n; k++)
+        if (t[k].flags & EF_TENSOR_SYMBOLIC) return true;
+    return false;
+}
+
+/* Outside all graphs the outputs say which graph is meant. */
+static ef_status *attach_at_home(const ef_tensor *const *in, int n_in, ef_tensor *out, int n_out,
+                                 ef_custom_gradient *gradient, void *user) {
+    ef_graph *home = NULL;
+    for (int k = 0; k < n_out && home == NULL; k++) {
+        const ef_tensor *one = &out[k];
+        EF_TRY(ef_enter_home("ef_custom_gradient_attach", &one, 1, &home));
+    }
+    ef_status *s = attach_recorded(in, n_in, out, n_out, gradient, user);
+    ef_leave_home(home);
+    return s;
+}
+
 ef_status *ef_custom_gradient_attach(const ef_tensor *const *in, int n_in, ef_tensor *out,
                                      int n_out, ef_custom_gradient *gradient, void *user,
                                      void (*end)(void *)) {
@@ -176,8 +195,8 @@ ef_status *ef_custom_gradient_attach(const ef_tensor *const *in, int n_in, ef_te
             s = ef_error(EF_INVALID, "ef_custom_gradient_attach: output %d is released", k);
     if (s != NULL) {
         held = false;
-    } else if (ef_here.busy & EF_TRACING) {
-        s = attach_recorded(in, n_in, out, n_out, gradient, user);
+    } else if ((ef_here.busy & EF_TRACING) || any_symbolic(out, n_out)) {
+        s = attach_at_home(in, n_in, out, n_out, gradient, user);
     } else if (ef_here.busy & EF_TAPING) {
         for (int k = 0; k < n_out; k++) out[k].tape = 0; /* what led here does not count */
         if (ef_tape_interested(in, n_in)) {

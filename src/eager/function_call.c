@@ -6,48 +6,6 @@
 #include "eager/tape.h"
 #include "evenflow_binding.h"
 
-/* ---- derivatives
- * ------------------------------------------------------------------------------------ */
-
-void ef_derivative_unref(ef_derivative *d) {
-    if (d == NULL || atomic_fetch_sub_explicit(&d->refs, 1, memory_order_acq_rel) != 1) return;
-    ef_function_gradient_free(&d->d);
-    ef_program_unref(d->forward);
-    ef_program_unref(d->backward);
-    ef_free(d);
-}
-
-ef_status *ef_derivative_make(ef_graph *closed, ef_derivative **out) {
-    ef_derivative *d = ef_calloc(1, sizeof *d);
-    if (d == NULL) return ef_no_memory(sizeof *d);
-    atomic_init(&d->refs, 1);
-    ef_status *s = ef_differentiate(closed, &d->d);
-    if (s == NULL) s = ef_compile(d->d.forward, &d->forward);
-    if (s == NULL) s = ef_compile(d->d.backward, &d->backward);
-    if (s != NULL)
-        ef_derivative_unref(d);
-    else
-        *out = d;
-    return s;
-}
-
-/* Runs the forward part and notes the call on the tape with what it saved. */
-static ef_status *run_taped(ef_derivative *d, ef_tensor *const *in, int n_in, ef_tensor *out,
-                            int n_out) {
-    size_t n = (size_t)(n_out + d->d.n_saved);
-    ef_tensor *all = ef_calloc(n + 1, sizeof *all);
-    if (all == NULL) return ef_no_memory(n * sizeof *all);
-    ef_status *s = ef_program_run(d->forward, in, all);
-    if (s == NULL) {
-        for (int k = 0; k < n_out; k++) ef_tensor_move(&out[k], &all[k]);
-        s = ef_tape_note_call(d, (const ef_tensor *const *)in, n_in, out, n_out, all + n_out);
-        for (int k = 0; s != NULL && k < n_out; k++) ef_tensor_release(&out[k]);
-    }
-    for (size_t k = 0; k < n; k++) ef_tensor_release(&all[k]);
-    ef_free(all);
-    return s;
-}
-
 /* ---- control flow at top level
  * ------------------------------------------------------------------------ */
 
@@ -114,7 +72,7 @@ ef_status *ef_call_control(const ef_op *op, const ef_attrs *attrs, const ef_tens
                      *n_out, max_out);
     else if ((ef_here.busy & EF_TAPING) && ef_tape_interested(in, n_in)) {
         if ((s = ef_derivative_make(g, &d)) == NULL)
-            s = run_taped(d, (ef_tensor *const *)in, n_in, out, *n_out);
+            s = ef_derivative_run(d, (ef_tensor *const *)in, n_in, out, *n_out);
     } else if ((s = ef_compile(g, &p)) == NULL) {
         s = ef_program_run(p, (ef_tensor *const *)in, out);
     }
@@ -143,7 +101,7 @@ static ef_status *call_taped(ef_trace *t, const ef_tensor *const *all, int n, ef
         void *none = NULL; /* another thread may have made it meanwhile */
         if (!atomic_compare_exchange_strong(&t->gradient, &none, d)) ef_derivative_unref(d);
     }
-    return run_taped(t->gradient, (ef_tensor *const *)all, n, out, t->n_out);
+    return ef_derivative_run(t->gradient, (ef_tensor *const *)all, n, out, t->n_out);
 }
 
 /* Inside another graph: one call node. */

@@ -13,7 +13,19 @@ typedef struct ef_derivative {
     atomic_int refs;
     ef_function_gradient d;
     ef_program *forward, *backward;
+    /* Derivatives of the two parts, for higher orders: made on first need. */
+    _Atomic(struct ef_derivative *) of_forward, of_backward;
+    atomic_bool last; /* the forward part has none */
 } ef_derivative;
 ef_status *ef_derivative_make(ef_graph *closed, ef_derivative **out);
 void ef_derivative_unref(ef_derivative *d);
+/* Runs the forward part and notes the call on the tapes. */
+ef_status *ef_derivative_run(ef_derivative *d, ef_tensor *const *in, int n_in, ef_tensor *out,
+                             int n_out);
+/* Runs the backward part, as a call of its own if some tape looks. */
+ef_status *ef_derivative_back(ef_derivative *d, ef_tensor *const *in, int n_in, ef_tensor *out);
+/* Level 1 is d; level k+1 the derivative of level k's forward part, which gives out the function's
+ * n_out outputs and what levels 1 to k save. outputs: how many level `level` takes gradients of. */
+ef_derivative *ef_derivative_level(ef_derivative *d, int level);
+int ef_derivative_outputs(ef_derivative *d, int level, int n_out);
 #endif

@@ -123,6 +123,7 @@ typedef struct walk {
 
 static ef_value *add_up(walk *w, ef_value *a, ef_value *b) {
     if (a == NULL) return b;
+    if (a->fact.dtype == EF_VARIANT) return ef_emit(&w->b.base, "AddN", 2, a, b);
     if (a->values == NULL && b->values == NULL) return ef_add(&w->b.base, a, b);
     if (a->values != NULL && b->values != NULL) {
         ef_value *axis = ef_const_number(&w->b.base, EF_I32, 0);
@@ -177,34 +178,53 @@ static ef_status *back_op(walk *w, const ef_tape_record *r, ef_value **dout) {
     return NULL;
 }
 
-/* Zeros like a result that nothing arrived at. */
-static ef_value *zeros(walk *w, const ef_fact *f) {
-    ef_tensor t = {0};
-    ef_status *s = ef_tensor_alloc(&t, f->dtype, &f->shape);
+/* What the backward part is given for an output that nothing arrived at: zeros; something of the
+ * right dtype where there is no gradient. */
+static ef_value *nothing(walk *w, const ef_tape_value *of) {
+    ef_tensor t = {0}, now = {0};
+    ef_fact f = of->fact;
+    ef_variable *v = (ef_variable *)ef_tensor_object(&of->tensor, EF_OBJECT_VARIABLE);
+    if (f.dtype == EF_VARIANT) return ef_emit(&w->b.base, "ZerosLike", 1, value_of_note(&w->b, of));
+    if (f.dtype == EF_RESOURCE && v == NULL) return value_of_note(&w->b, of);
+    ef_status *s = v != NULL ? ef_variable_read(v, &now) : NULL;
+    if (v != NULL && s == NULL) f = (ef_fact){.dtype = v->dtype, .shape = ef_shape_from(&now)};
+    ef_tensor_release(&now);
+    if (s == NULL) s = ef_tensor_alloc(&t, f.dtype, &f.shape);
     if (s != NULL) {
         ef_build_fail(&w->b.base, s);
         return NULL;
     }
     memset(t.data, 0, ef_tensor_bytes(&t));
-    ef_value *v = value_of(&w->b, &t);
+    ef_value *zero = value_of(&w->b, &t);
     ef_tensor_release(&t);
-    return v;
+    return zero;
+}
+
+/* The lowest level that knows all outputs at which a gradient has arrived. */
+static int level_for(const ef_tape_record *r, ef_value *const *dout) {
+    int level = 1;
+    for (int k = r->n_results; k < r->n_out; k++)
+        while (dout[k] != NULL && k >= ef_derivative_outputs(r->call, level, r->n_results)) level++;
+    return level;
 }
 
 static ef_status *back_call(walk *w, const ef_tape_record *r, ef_value **dout) {
-    const ef_function_gradient *d = &r->call->d;
-    size_t n = (size_t)(d->n_saved + r->n_out);
+    int level = level_for(r, dout), n_dout = ef_derivative_outputs(r->call, level, r->n_results);
+    ef_derivative *call = ef_derivative_level(r->call, level);
+    const ef_function_gradient *d = &call->d;
+    const ef_tensor *saved = r->saved + (n_dout - r->n_results);
+    size_t n = (size_t)(d->n_saved + n_dout);
     ef_tensor **in = ef_arena_zalloc(&w->b.arena, (n + 1) * sizeof *in);
     ef_tensor *out = ef_arena_zalloc(&w->b.arena, (3 * (size_t)r->n_in + 1) * sizeof *out);
     if (in == NULL || out == NULL) return ef_no_memory(n * sizeof *in);
-    for (int k = 0; k < d->n_saved; k++) in[k] = &r->saved[k];
-    for (int k = 0; k < r->n_out; k++) {
-        ef_value *v = dout[k] != NULL ? ef_dense(&w->b.base, dout[k]) : zeros(w, &r->out[k].fact);
+    for (int k = 0; k < d->n_saved; k++) in[k] = (ef_tensor *)&saved[k];
+    for (int k = 0; k < n_dout; k++) {
+        ef_value *v = dout[k] != NULL ? ef_dense(&w->b.base, dout[k]) : nothing(w, &r->out[k]);
         if (w->b.base.failed != NULL) return NULL;
         in[d->n_saved + k] = &((eager_value *)v)->t;
         EF_TRY(ef_tensor_settle(in[d->n_saved + k]));
     }
-    EF_TRY(ef_program_run(r->call->backward, in, out));
+    EF_TRY(ef_derivative_back(call, in, (int)n, out));
     for (int k = 0, j = 0; k < r->n_in; k++) {
         ef_value *part[3] = {NULL};
         for (int i = 0; i < d->parts[k]; i++, j++) {

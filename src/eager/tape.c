@@ -44,6 +44,12 @@ static bool is_open(const ef_tape *t) {
     return t->n_spans > 0 && t->span[t->n_spans - 1].end == SIZE_MAX;
 }
 
+int ef_tape_open_count(void) {
+    int n = 0;
+    for (const ef_tape *t = tapes; t != NULL; t = t->next) n += is_open(t);
+    return n;
+}
+
 static void set_busy(void) {
     ef_here.busy &= ~(unsigned)EF_TAPING;
     for (const ef_tape *t = tapes; t != NULL; t = t->next)
@@ -318,7 +324,9 @@ static ef_status *new_record(const ef_op *op, const ef_tensor *const *in, int n_
         bool flows = ef_dtype_in((ef_dtype)out[k].dtype, EF_FLOATS | EF_COMPLEX) ||
                      out[k].dtype == EF_VARIANT;
         out[k].tape = flows ? ++last_id : 0;
-        note_value(&r->out[k], &out[k], keeps_out(op, k));
+        bool object = out[k].dtype == EF_VARIANT || out[k].dtype == EF_RESOURCE;
+        note_value(&r->out[k], &out[k], keeps_out(op, k) || (op == NULL && object));
+        if (out[k].dtype == EF_RESOURCE) r->out[k].id = 0; /* gradients go to the variable itself */
     }
     *made = r;
     return NULL;
@@ -334,14 +342,17 @@ ef_status *ef_tape_note(const ef_op *op, const ef_attrs *attrs, const ef_tensor 
     return NULL;
 }
 
-ef_status *ef_tape_note_call(ef_derivative *d, const ef_tensor *const *in, int n_in, ef_tensor *out,
-                             int n_out, const ef_tensor *saved) {
+ef_status *ef_tape_note_call(ef_derivative *d, int depth, const ef_tensor *const *in, int n_in,
+                             ef_tensor *all, int n_out, int tracked) {
     ef_tape_record *r;
-    EF_TRY(new_record(NULL, in, n_in, out, n_out, &r));
-    r->saved = ef_arena_zalloc(&ef_here.log->arena, ((size_t)d->d.n_saved + 1) * sizeof *r->saved);
-    if (r->saved == NULL) return ef_no_memory((size_t)d->d.n_saved * sizeof *r->saved);
-    for (int k = 0; k < d->d.n_saved; k++) ef_tensor_copy(&r->saved[k], &saved[k]);
-    r->n_saved = d->d.n_saved;
+    EF_TRY(new_record(NULL, in, n_in, all, tracked, &r));
+    int n_saved = tracked - n_out + ef_derivative_level(d, depth)->d.n_saved;
+    r->saved = ef_arena_zalloc(&ef_here.log->arena, ((size_t)n_saved + 1) * sizeof *r->saved);
+    if (r->saved == NULL) return ef_no_memory((size_t)n_saved * sizeof *r->saved);
+    for (int k = 0; k < n_saved; k++) ef_tensor_copy(&r->saved[k], &all[n_out + k]);
+    r->n_saved = n_saved;
+    r->n_results = n_out;
+    r->depth = depth;
     atomic_fetch_add_explicit(&d->refs, 1, memory_order_relaxed);
     r->call = d;
     ef_here.log->record[ef_here.log->n_records++] = r;

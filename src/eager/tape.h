@@ -23,9 +23,10 @@ typedef struct ef_tape_record {
     ef_custom_gradient *custom;
     void *user;
     void (*user_end)(void *user);
-    int n_in, n_out, n_saved;
+    int n_in, n_out;
     ef_tape_value *in, *out;
-    ef_tensor *saved; /* of a call */
+    int depth, n_results, n_saved; /* of a call: levels, outputs of the function ... */
+    ef_tensor *saved;              /* ... and what was given out behind them, level by level */
 } ef_tape_record;
 
 typedef struct ef_log {
@@ -59,8 +60,10 @@ struct ef_tape {
     struct ef_tape *next; /* of this thread */
 };
 
-ef_status *ef_tape_note_call(ef_derivative *d, const ef_tensor *const *in, int n_in, ef_tensor *out,
-                             int n_out, const ef_tensor *saved);
+/* all: n_out results, then what each level saved; the first `tracked` count as outputs. */
+ef_status *ef_tape_note_call(ef_derivative *d, int depth, const ef_tensor *const *in, int n_in,
+                             ef_tensor *all, int n_out, int tracked);
+int ef_tape_open_count(void); /* tapes of this thread that are recording */
 ef_status *ef_tape_note_custom(const ef_tensor *const *in, int n_in, ef_tensor *out, int n_out,
                                ef_custom_gradient *custom, void *user, void (*end)(void *));
 /* The number behind a tensor or a handle; 0: none. */

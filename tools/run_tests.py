@@ -27,13 +27,36 @@ def programs(build, only, with_python):
     listed = build / "tests.txt"
     if listed.exists():
         found += [(pathlib.Path(p).name, [p]) for p in listed.read_text().split("\n") if p]
-    if with_python:
-        own = ROOT / ".venv" / "bin" / "python"
-        python = str(own) if own.exists() else sys.executable
+    own = ROOT / ".venv" / "bin" / "python"
+    python = str(own) if own.exists() else sys.executable
+    if not with_python:
+        found += sanitized(build, python)
+    else:
         found += [(p.stem, [python, str(p)]) for p in sorted((ROOT / "tests").glob("*_test.py"))]
         found += [("py_" + p.stem, [python, "-m", "pytest", "-p", "no:cacheprovider", str(p)])
                   for p in sorted((ROOT / "tests" / "python").glob("*_test.py"))]
     return [(n, c) for n, c in found if not only or any(o in n for o in only)]
+
+
+def sanitized(build, python):
+    """Python tests for a sanitized build: its extension in a package of links, its runtime loaded first."""
+    package = build / "python" / "evenflow"
+    kind = re.search(r"^EF_SANITIZE:\w+=(\w+)$", (build / "CMakeCache.txt").read_text(), re.M)
+    cores = list((build / "python").glob("_core*.so"))
+    if not kind or not cores:
+        return []
+    package.mkdir(exist_ok=True)
+    for old in package.iterdir():
+        old.unlink()
+    for file in [*cores, *(ROOT / "python" / "evenflow").iterdir()]:
+        if file.name != "__pycache__" and (file in cores or file.suffix != ".so"):
+            (package / file.name).symlink_to(file)
+    runtime = {"thread": "libtsan.so", "address": "libasan.so"}[kind[1]]
+    library = subprocess.run(["gcc", f"-print-file-name={runtime}"], capture_output=True, text=True).stdout.strip()
+    settings = [f"LD_PRELOAD={library}", f"PYTHONPATH={package.parent}", "EF_TURNS=20", "PYTHONMALLOC=malloc",
+                "ASAN_OPTIONS=detect_leaks=0"]
+    file = ROOT / "tests" / "python" / "threads_test.py"
+    return [("py_threads_test", ["env", *settings, python, "-m", "pytest", "-p", "no:cacheprovider", str(file)])]
 
 
 def environment(build):
@@ -99,7 +122,7 @@ def main():
     parse.add_argument("only", nargs="*", help="run programs whose names contain one of these")
     parse.add_argument("--jobs", type=int, default=2)
     parse.add_argument("--limit", type=int, default=300, help="seconds per program")
-    parse.add_argument("--no-python", action="store_true", help="only the compiled programs")
+    parse.add_argument("--no-python", action="store_true", help="of the Python tests, only those for a sanitized build")
     args = parse.parse_args()
     build = args.build.resolve()
     (build / "test-logs").mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ untouched, and TensorFlow itself is neither needed nor looked for. PROGRAM `-` i
 def version():
     import evenflow
     from evenflow import _core
-    return (f"Evenflow {_core.version()}, with the interface of TensorFlow {evenflow.__version__}, "
+    return (f"Evenflow {_core.version}, with the interface of TensorFlow {evenflow.__version__}, "
             f"on Python {sys.version.split()[0]}")
 
 

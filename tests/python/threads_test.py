@@ -1,0 +1,135 @@
+"""Eight threads at once: eager ops, functions and sessions give each thread its own right answers.
+
+`make tsan` and `make asan` run this file with a sanitized extension.
+"""
+import os
+import threading
+
+import numpy as np
+import pytest
+
+import evenflow as tf
+
+THREADS = 8
+TURNS = int(os.environ.get("EF_TURNS", 300))
+
+
+def together(work):
+    """Runs work(k) in eight threads that start at the same moment; raises what any of them raised."""
+    start, errors = threading.Barrier(THREADS), []
+
+    def one(k):
+        start.wait()
+        try:
+            work(k)
+        except BaseException as e:
+            errors.append(e)
+
+    threads = [threading.Thread(target=one, args=(k,)) for k in range(THREADS)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    if errors:
+        raise errors[0]
+
+
+def test_eager_ops():
+    def work(k):
+        x = tf.constant(np.full(1000, k, np.float32))
+        for i in range(TURNS):
+            assert float(tf.reduce_sum(x * 2.0 + float(i))) == 1000 * (2 * k + i)
+    together(work)
+
+
+def test_large_deferred_ops():
+    def work(k):
+        x = tf.constant(np.full(1 << 18, k, np.float32))
+        for i in range(max(3, TURNS // 50)):
+            y = tf.nn.relu(x * 2.0 - float(i)) + 1.0
+            assert float(y[0]) == max(0, 2 * k - i) + 1
+    together(work)
+
+
+def test_one_function():
+    f = tf.function(lambda x, y: tf.reduce_sum(x * y))
+
+    def work(k):
+        for i in range(TURNS):
+            n = 1 + (i + k) % 7
+            assert float(f(tf.fill([n], float(k)), tf.ones([n]))) == n * k
+    together(work)
+
+
+def test_functions_made_in_threads():
+    def work(k):
+        for i in range(max(3, TURNS // 20)):
+            f = tf.function(lambda x: x * float(k) + float(i))
+            assert float(f(tf.constant(2.0))) == 2 * k + i
+    together(work)
+
+
+def test_one_session():
+    v1 = tf.compat.v1
+    with tf.Graph().as_default():
+        a, b = v1.placeholder(tf.float32, [None]), v1.placeholder(tf.float32, [])
+        c = tf.reduce_sum(a * b)
+        session = v1.Session()
+
+    def work(k):
+        for i in range(TURNS):
+            assert session.run(c, {a: [1.0] * (1 + i % 5), b: float(k)}) == (1 + i % 5) * k
+    together(work)
+
+
+def test_graphs_of_their_own():
+    v1 = tf.compat.v1
+
+    def work(k):
+        for i in range(max(3, TURNS // 20)):
+            with tf.Graph().as_default():
+                x = tf.constant(float(k)) + float(i)
+                with v1.Session() as session:
+                    assert session.run(x) == k + i
+    together(work)
+
+
+def test_tapes():
+    def work(k):
+        v = tf.Variable(float(k))
+        for i in range(max(3, TURNS // 5)):
+            with tf.GradientTape() as tape:
+                y = v * v * float(i)
+            assert float(tape.gradient(y, v)) == 2 * k * i
+    together(work)
+
+
+def test_one_variable():
+    v = tf.Variable(0.0)
+    together(lambda k: [v.assign_add(1.0) for _ in range(TURNS)])
+    assert float(v) == THREADS * TURNS
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_fork_is_safe_or_refused_clearly():
+    """A child of fork() either computes, or is told why it may not."""
+    x = tf.constant(np.ones((300, 300), np.float32))
+    float(tf.reduce_sum(tf.matmul(x, x)))  # the threads are awake
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            text = str(float(tf.reduce_sum(tf.matmul(x, x))))
+        except BaseException as e:
+            text = f"{type(e).__name__}: {e}"
+        os.write(write, text.encode())
+        os._exit(0)
+    os.close(write)
+    timer = threading.Timer(30, os.kill, (child, 9))
+    timer.start()
+    with os.fdopen(read) as f:
+        answer = f.read()
+    _, status = os.waitpid(child, 0)
+    timer.cancel()
+    assert status == 0, "the child hung or crashed"
+    assert answer == str(300.0**3) or "fork" in answer, answer

@@ -155,7 +155,9 @@ static T plain(T x) {
     watch(t, x);
     T y = mul(x, mul(x, x));
     T d = grad(t, y, x);
-    said[0] = ef_tape_gradient(t, y, NULL, (const ef_tensor *[]){x}, 1, room()) != NULL;
+    ef_status *again = ef_tape_gradient(t, y, NULL, (const ef_tensor *[]){x}, 1, room());
+    said[0] = ef_status_code(again) == EF_FAILED_PRECONDITION;
+    ef_status_free(again);
     ef_tape_free(t);
     return d;
 }
@@ -449,6 +451,33 @@ static T looped(T x) {
     return dd;
 }
 
+/* A tape inside a graph inside the trace, on tensors of the trace: 2 x w. */
+static T nested(T x) {
+    ef_graph *g = ef_graph_new();
+    keep(ef_graph_enter(g));
+    ef_tape *t = tape(true);
+    watch(t, x);
+    T y = mul(mul(x, x), read(outside)), d = grad(t, y, x);
+    said[0] = !none(grad(t, y, outside));
+    ef_tape_free(t);
+    keep(ef_graph_leave(g));
+    T out = room();
+    int n;
+    keep(ef_graph_finish(g, NULL, 0, d, 1));
+    if (failed == NULL) keep(ef_graph_call(g, NULL, 0, out, 1, &n));
+    ef_graph_free(g);
+    return out;
+}
+
+static T densely(T x) { /* ef_tape_gradient makes one tensor of slices */
+    ef_tape *t = tape(false);
+    T rows = rows_of(outside, whole(3, (const int32_t[]){1, 1, 0})), out = room();
+    const ef_tensor *source[] = {outside};
+    if (failed == NULL) keep(ef_tape_gradient(t, mul(rows, x), NULL, source, 1, out));
+    ef_tape_free(t);
+    return add(out, mul(out, out));
+}
+
 EF_TEST(through_calls_and_loops) {
     outside = variable(number(5));
     CHECK_OK(ef_function_new(cube, NULL, "cube", &helper));
@@ -456,6 +485,10 @@ EF_TEST(through_calls_and_loops) {
     CHECK(said[0]);
     ef_function_free(helper);
     PLAYS(looped, number(1.5F), 56 * 11.390625);
+    PLAYS(nested, number(3), 30);
+    CHECK(said[0]);
+    outside = variable(value(2, (const float[]){3, 4}));
+    PLAYS(densely, number(3), 3 + 9);
     clean();
 }
 

@@ -439,6 +439,8 @@ ef_status *ef_tape_gradient(ef_tape *t, const ef_tensor *target, const ef_tensor
         memset(&out[k], 0, sizeof out[k]);
         if (!slices[k]) {
             ef_tensor_move(&out[k], &parts[3 * k]);
+        } else if (parts[3 * k].flags & EF_TENSOR_SYMBOLIC) {
+            s = ef_slices_densify(&parts[3 * k], &out[k]);
         } else { /* summed by UnsortedSegmentSum over the first axis */
             ef_tensor rows = {0};
             int64_t count =

@@ -74,6 +74,17 @@ static void give(const request *r, ef_tensor *out, bool *slices) {
     }
 }
 
+ef_status *ef_slices_densify(const ef_tensor *part, ef_tensor *out) {
+    ef_graph *g;
+    ef_gradient d = {.kind = EF_GRADIENT_SLICES,
+                     .value = ef_tensor_edge(&part[0], &g),
+                     .indices = ef_tensor_edge(&part[1], NULL),
+                     .dense_shape = ef_tensor_edge(&part[2], NULL)};
+    EF_TRY(ef_gradient_densify(g, &d));
+    ef_graph_tensor(g, d.value, out);
+    return NULL;
+}
+
 /* ---- of a graph
  * ---------------------------------------------------------------------------------- */
 
@@ -143,6 +154,7 @@ typedef struct view { /* a graph as a tape sees it */
     seen_edge *watched; /* what it watches there */
     size_t n_watched;
     uint8_t *made; /* by node: made in a window, from what is watched */
+    uint8_t *seen; /* by node: it watches some output */
 } view;
 
 static bool in_window(const ef_tape *t, uint64_t epoch) {
@@ -152,7 +164,7 @@ static bool in_window(const ef_tape *t, uint64_t epoch) {
 }
 
 static const seen_edge *watched(const view *v, ef_edge e) {
-    for (size_t k = 0; k < v->n_watched; k++)
+    for (size_t k = 0; k < v->n_watched && v->seen[e.node]; k++)
         if (ef_edge_same(v->watched[k].edge, e)) return &v->watched[k];
     return NULL;
 }
@@ -170,12 +182,14 @@ static ef_status *view_begin(view *v, const ef_tape *t, const ef_graph *g) {
     *v = (view){.tape = t, .g = g};
     v->made = ef_calloc(g->n_nodes + 1, 1);
     v->watched = ef_malloc((t->n_watched + 1) * sizeof *v->watched);
-    if (v->made == NULL || v->watched == NULL) return ef_no_memory(g->n_nodes);
+    v->seen = ef_calloc(g->n_nodes + 1, 1);
+    if (v->made == NULL || v->watched == NULL || v->seen == NULL) return ef_no_memory(g->n_nodes);
     for (size_t k = 0; k < t->n_watched; k++) {
         seen_edge *e = &v->watched[v->n_watched];
         const ef_tensor *kept = &t->watched[k].kept;
         if (kept->dtype == EF_NO_DTYPE || !ef_graph_imported(g, kept, &e->edge)) continue;
         e->since = t->watched[k].since;
+        v->seen[e->edge.node] = 1;
         v->n_watched++;
     }
     for (size_t k = 0; k < g->n_nodes; k++)
@@ -186,6 +200,7 @@ static ef_status *view_begin(view *v, const ef_tape *t, const ef_graph *g) {
 
 static void view_end(view *v) {
     ef_free(v->made);
+    ef_free(v->seen);
     ef_free(v->watched);
 }
 

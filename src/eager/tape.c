@@ -80,9 +80,20 @@ static void close_span(ef_tape *t) {
 /* ---- tapes
  * ---------------------------------------------------------------------------------------- */
 
+static void tape_end(ef_tape *t);
+
+/* Ends the tapes that other threads have let go of (a garbage collector runs where it likes). */
+static void reap(void) {
+    for (ef_tape *t = tapes, *next; t != NULL; t = next) {
+        next = t->next;
+        if (atomic_load_explicit(&t->abandoned, memory_order_acquire)) tape_end(t);
+    }
+}
+
 ef_status *ef_tape_start(bool persistent, ef_tape **out) {
     if (out == NULL) return ef_error(EF_INVALID, "ef_tape_start: out is NULL");
     ef_eager_start();
+    reap();
     ef_tape *t = ef_calloc(1, sizeof *t);
     if (t == NULL) return ef_no_memory(sizeof *t);
     if (ef_here.log == NULL) ef_here.log = tapes != NULL ? tapes->log : NULL;
@@ -90,8 +101,10 @@ ef_status *ef_tape_start(bool persistent, ef_tape **out) {
         ef_free(t);
         return ef_no_memory(sizeof *ef_here.log);
     }
-    *t = (ef_tape){.log = ef_here.log, .persistent = persistent, .auto_watch = true};
-    t->started = true;
+    t->log = ef_here.log;
+    t->persistent = persistent;
+    t->auto_watch = t->started = true;
+    t->thread = &tapes;
     t->log->tapes++;
     t->next = tapes;
     tapes = t;
@@ -162,8 +175,7 @@ static void log_free(ef_log *log) {
     cap_variables = 0;
 }
 
-void ef_tape_free(ef_tape *t) {
-    if (t == NULL) return;
+static void tape_end(ef_tape *t) {
     ef_tape_stop(t);
     for (ef_tape **at = &tapes; *at != NULL; at = &(*at)->next)
         if (*at == t) {
@@ -178,6 +190,14 @@ void ef_tape_free(ef_tape *t) {
     ef_free(t->watched);
     ef_free(t->span);
     ef_free(t);
+}
+
+void ef_tape_free(ef_tape *t) {
+    if (t == NULL) return;
+    if (t->thread == &tapes)
+        tape_end(t);
+    else
+        atomic_store_explicit(&t->abandoned, true, memory_order_release);
 }
 
 /* ---- watching

@@ -55,6 +55,8 @@ struct ef_tape {
     bool persistent, started, used, auto_watch;
     bool broken; /* a span is missing for want of memory */
     int paused;
+    const void *thread;    /* whose it is */
+    atomic_bool abandoned; /* freed by another thread: its own ends it when it next looks */
     ef_watched *watched;
     size_t n_watched, cap_watched;
     struct ef_tape *next; /* of this thread */
@@ -78,6 +80,8 @@ ef_status *ef_tape_note_variables(const ef_tensor *const *in, int n_in);
 ef_status *ef_tape_graph_gradients(const ef_tape *t, const ef_tensor *const *target, int n_targets,
                                    const ef_tensor *const *dout, const ef_tensor *const *source,
                                    int n, ef_tensor *out, bool *slices);
+/* Symbolic IndexedSlices, as three tensors, as one. */
+ef_status *ef_slices_densify(const ef_tensor *part, ef_tensor *out);
 /* gradient.c */
 void ef_record_release(ef_tape_record *r);
 #endif

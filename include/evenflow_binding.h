@@ -9,6 +9,18 @@
 extern "C" {
 #endif
 
+/* ---- tensors ----------------------------------------------------------------------------------
+ * Element i of a string tensor; put only into a tensor just made by ef_tensor_new. */
+ef_status *ef_string_at(const ef_tensor *t, int64_t i, const char **at, size_t *n);
+ef_status *ef_string_put(ef_tensor *t, int64_t i, const char *at, size_t n);
+/* A tensor over memory of somebody else: end(arg) is called when the last user is gone. */
+ef_status *ef_tensor_wrap(ef_dtype dtype, const ef_shape *shape, void *data, void (*end)(void *arg),
+                          void *arg, ef_tensor *out);
+/* A status of the binding's own (a callback that failed); NULL only if code is EF_OK. */
+ef_status *ef_status_make(ef_code code, const char *message);
+/* Takes over src, which is zeroed. */
+void ef_tensor_take(ef_tensor *dst, ef_tensor *src);
+
 /* ---- which ops there are ---------------------------------------------------------------------- */
 typedef struct ef_arg_info { /* an input or output */
     const char *name;
@@ -45,6 +57,7 @@ typedef struct ef_node_desc {
     const char *place;     /* "file.py:12 in f" or "" */
     int n_in, n_out, n_after;
 } ef_node_desc;
+ef_graph *ef_graph_hold(ef_graph *g); /* one more reference, for ef_graph_free */
 ef_graph *ef_graph_current(void); /* that this thread records into; NULL: none. Borrowed */
 ef_graph *ef_tensor_graph(const ef_tensor *t, int *node, int *index); /* NULL: not symbolic */
 int ef_graph_nodes(const ef_graph *g);
@@ -86,6 +99,10 @@ ef_status *ef_graph_import_tensor(ef_graph *g, const ef_tensor *t, ef_tensor *ou
  * "StatefulPartitionedCall"), under a tape. `in`: its parameters; captures are bound by themselves. */
 ef_status *ef_graph_call(ef_graph *g, const ef_tensor *const *in, int n_in, ef_tensor *out,
                          int max_out, int *n_out);
+
+/* A variable that takes values of a wider shape than its first (dims may be unknown). */
+ef_status *ef_variable_new_shaped(const ef_tensor *value, const ef_shape *shape, const char *name,
+                                  ef_tensor *handle);
 
 /* ---- sessions, by node ------------------------------------------------------------------------- */
 ef_status *ef_session_run_nodes(ef_session *s, const ef_tensor *feeds,

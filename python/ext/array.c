@@ -1,0 +1,289 @@
+/* numpy: the only file that includes its headers. Arrays come in by copy (they can be changed
+ * later); tensors go out as views that hold the tensor, unless they are small. */
+#include "core.h"
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <numpy/arrayobject.h>
+
+static int npy_of[EF_DTYPES]; /* numpy's type number by dtype; -1: none */
+static PyObject *bfloat16_type;
+
+int array_init(void) {
+    import_array1(-1);
+    for (int k = 0; k < EF_DTYPES; k++) npy_of[k] = -1;
+    static const struct {
+        ef_dtype t;
+        int npy;
+    } pair[] = {{EF_F16, NPY_HALF},   {EF_F32, NPY_FLOAT},  {EF_F64, NPY_DOUBLE},
+                {EF_I8, NPY_INT8},    {EF_I16, NPY_INT16},  {EF_I32, NPY_INT32},
+                {EF_I64, NPY_INT64},  {EF_U8, NPY_UINT8},   {EF_U16, NPY_UINT16},
+                {EF_U32, NPY_UINT32}, {EF_U64, NPY_UINT64}, {EF_BOOL, NPY_BOOL},
+                {EF_C64, NPY_CFLOAT}, {EF_C128, NPY_CDOUBLE}, {EF_STRING, NPY_OBJECT}};
+    for (size_t k = 0; k < sizeof pair / sizeof *pair; k++) npy_of[pair[k].t] = pair[k].npy;
+    return 0;
+}
+
+/* bfloat16 is ml_dtypes' type; loaded when first met. */
+static int bfloat16_number(void) {
+    if (npy_of[EF_BF16] >= 0) return npy_of[EF_BF16];
+    PyObject *m = PyImport_ImportModule("ml_dtypes");
+    if (m == NULL) return -1;
+    bfloat16_type = PyObject_GetAttrString(m, "bfloat16");
+    Py_DECREF(m);
+    if (bfloat16_type == NULL) return -1;
+    PyArray_Descr *d = NULL;
+    if (!PyArray_DescrConverter(bfloat16_type, &d)) return -1;
+    npy_of[EF_BF16] = d->type_num;
+    Py_DECREF(d);
+    return npy_of[EF_BF16];
+}
+
+int is_array(PyObject *o) { return PyArray_Check(o) || PyArray_CheckScalar(o); }
+
+static ef_dtype dtype_of_descr(const PyArray_Descr *d) {
+    switch (d->type_num) {
+    case NPY_HALF: return EF_F16;
+    case NPY_FLOAT: return EF_F32;
+    case NPY_DOUBLE: return EF_F64;
+    case NPY_CFLOAT: return EF_C64;
+    case NPY_CDOUBLE: return EF_C128;
+    case NPY_BOOL: return EF_BOOL;
+    case NPY_OBJECT:
+    case NPY_STRING:
+    case NPY_UNICODE: return EF_STRING;
+    default: break;
+    }
+    if (PyTypeNum_ISINTEGER(d->type_num)) {
+        npy_intp size = PyDataType_ELSIZE(d);
+        int is_unsigned = PyTypeNum_ISUNSIGNED(d->type_num);
+        switch (size) {
+        case 1: return is_unsigned ? EF_U8 : EF_I8;
+        case 2: return is_unsigned ? EF_U16 : EF_I16;
+        case 4: return is_unsigned ? EF_U32 : EF_I32;
+        case 8: return is_unsigned ? EF_U64 : EF_I64;
+        default: return EF_NO_DTYPE;
+        }
+    }
+    if (d->kind == 'V' && PyDataType_ELSIZE(d) == 2 && bfloat16_number() == d->type_num)
+        return EF_BF16;
+    PyErr_Clear();
+    return EF_NO_DTYPE;
+}
+
+ef_dtype array_dtype(PyObject *o) {
+    if (PyArray_Check(o)) return dtype_of_descr(PyArray_DESCR((PyArrayObject *)o));
+    PyArray_Descr *d = PyArray_DescrFromScalar(o);
+    if (d == NULL) {
+        PyErr_Clear();
+        return EF_NO_DTYPE;
+    }
+    ef_dtype t = dtype_of_descr(d);
+    Py_DECREF(d);
+    return t;
+}
+
+ef_dtype numpy_dtype_of(PyObject *o) {
+    if (o == Py_None) return EF_NO_DTYPE; /* numpy would take it for float64 */
+    PyArray_Descr *d = NULL;
+    if (!PyArray_DescrConverter2(o, &d) || d == NULL) {
+        PyErr_Clear();
+        return EF_NO_DTYPE;
+    }
+    ef_dtype t = d->type_num == NPY_OBJECT && o == (PyObject *)&PyBaseObject_Type
+                     ? EF_STRING
+                     : dtype_of_descr(d);
+    Py_DECREF(d);
+    return t;
+}
+
+/* ---- in ---------------------------------------------------------------------------------------- */
+
+static int put_text(ef_tensor *t, int64_t i, PyObject *o) {
+    char *at;
+    Py_ssize_t n;
+    if (PyBytes_Check(o)) {
+        if (PyBytes_AsStringAndSize(o, &at, &n) < 0) return -1;
+        return check(ef_string_put(t, i, at, (size_t)n), NULL);
+    }
+    if (PyUnicode_Check(o)) {
+        const char *u = PyUnicode_AsUTF8AndSize(o, &n);
+        return u == NULL ? -1 : check(ef_string_put(t, i, u, (size_t)n), NULL);
+    }
+    PyErr_Format(PyExc_ValueError,
+                 "Failed to convert a NumPy array to a Tensor (Unsupported object type %s).",
+                 Py_TYPE(o)->tp_name);
+    return -1;
+}
+
+static int strings_in(PyArrayObject *a, ef_tensor *out) {
+    ef_shape s = {.rank = PyArray_NDIM(a)};
+    for (int d = 0; d < s.rank; d++) s.dim[d] = PyArray_DIM(a, d);
+    if (check(ef_tensor_new(EF_STRING, &s, out), NULL) < 0) return -1;
+    PyObject *flat = PyArray_Ravel(a, NPY_CORDER);
+    int bad = flat == NULL ? -1 : 0;
+    npy_intp n = bad == 0 ? PyArray_SIZE((PyArrayObject *)flat) : 0;
+    for (npy_intp i = 0; i < n && bad == 0; i++) {
+        PyObject *o = PyArray_GETITEM((PyArrayObject *)flat,
+                                      PyArray_GETPTR1((PyArrayObject *)flat, i));
+        bad = o == NULL ? -1 : put_text(out, i, o);
+        Py_XDECREF(o);
+    }
+    Py_XDECREF(flat);
+    if (bad != 0) ef_tensor_release(out);
+    return bad;
+}
+
+/* May a value of dtype `have` silently become `want`? numpy arrays take the dtype asked for when
+ * no kind of number is lost. */
+int array_to_tensor(PyObject *o, ef_dtype want, ef_tensor *out) {
+    PyArrayObject *a = (PyArrayObject *)PyArray_FromAny(o, NULL, 0, EF_MAX_RANK + 1, 0, NULL);
+    if (a == NULL) return -1;
+    int bad = -1;
+    if (PyArray_NDIM(a) > EF_MAX_RANK) {
+        PyErr_Format(PyExc_ValueError, "an array of rank %d: the highest rank is %d",
+                     PyArray_NDIM(a), EF_MAX_RANK);
+        goto done;
+    }
+    ef_dtype have = dtype_of_descr(PyArray_DESCR(a));
+    if (have == EF_NO_DTYPE) {
+        PyErr_Format(PyExc_ValueError,
+                     "Failed to convert a NumPy array to a Tensor (Unsupported numpy type %R).",
+                     (PyObject *)PyArray_DESCR(a));
+        goto done;
+    }
+    if (have == EF_STRING && PyArray_TYPE(a) == NPY_OBJECT && want != EF_STRING &&
+        PyArray_SIZE(a) > 0) { /* objects that are numbers: let numpy find the type */
+        PyObject *first = PyArray_GETITEM(a, PyArray_DATA(a));
+        int text = first == NULL || PyBytes_Check(first) || PyUnicode_Check(first);
+        Py_XDECREF(first);
+        if (!text) {
+            PyObject *list = PyArray_ToList(a);
+            PyObject *t = list != NULL ? convert(list, want, MUST) : NULL;
+            Py_XDECREF(list);
+            if (t != NULL) {
+                ef_tensor_copy(out, &((tensor_object *)t)->t);
+                Py_DECREF(t);
+                bad = 0;
+            }
+            goto done;
+        }
+    }
+    if (want == EF_NO_DTYPE) want = have;
+    if (want == EF_STRING || have == EF_STRING) {
+        if (want != have) {
+            PyErr_Format(PyExc_ValueError, "Cannot convert an array of %s to a tensor of %s.",
+                         ef_dtype_name(have), ef_dtype_name(want));
+            goto done;
+        }
+        bad = strings_in(a, out);
+        goto done;
+    }
+    int npy = want == EF_BF16 ? bfloat16_number() : npy_of[want];
+    if (npy < 0) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "an array cannot become a tensor of %s",
+                         ef_dtype_name(want));
+        goto done;
+    }
+    PyArrayObject *c = (PyArrayObject *)PyArray_FROM_OTF(
+        (PyObject *)a, npy, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED |
+                                NPY_ARRAY_FORCECAST);
+    if (c == NULL) goto done;
+    ef_shape s = {.rank = PyArray_NDIM(c)};
+    for (int d = 0; d < s.rank; d++) s.dim[d] = PyArray_DIM(c, d);
+    bad = check(ef_tensor_from(want, &s, PyArray_DATA(c), out), NULL);
+    Py_DECREF(c);
+done:
+    Py_DECREF(a);
+    return bad;
+}
+
+/* ---- out --------------------------------------------------------------------------------------- */
+
+static PyObject *strings_out(const ef_tensor *t) {
+    npy_intp dim[EF_MAX_RANK];
+    for (int d = 0; d < t->rank; d++) dim[d] = t->dim[d];
+    PyObject *a = PyArray_SimpleNew(t->rank, dim, NPY_OBJECT);
+    npy_intp n = a != NULL ? PyArray_SIZE((PyArrayObject *)a) : 0;
+    PyObject **at = a != NULL ? PyArray_DATA((PyArrayObject *)a) : NULL;
+    for (npy_intp i = 0; i < n; i++) {
+        const char *s;
+        size_t len;
+        PyObject *b = NULL;
+        if (check(ef_string_at(t, i, &s, &len), NULL) == 0)
+            b = PyBytes_FromStringAndSize(s, (Py_ssize_t)len);
+        if (b == NULL) {
+            Py_DECREF(a);
+            return NULL;
+        }
+        Py_XSETREF(at[i], b);
+    }
+    return a;
+}
+
+PyObject *tensor_to_array(tensor_object *o, int copy) {
+    const void *data;
+    if (check(ef_tensor_data(&o->t, &data), NULL) < 0) return NULL;
+    const ef_tensor *t = &o->t;
+    if (t->dtype == EF_STRING) {
+        if (t->rank > 0) return strings_out(t);
+        return tensor_item(t, 0);
+    }
+    int npy = t->dtype == EF_BF16 ? bfloat16_number() : npy_of[t->dtype];
+    if (npy < 0) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "a tensor of %s has no numpy form",
+                         ef_dtype_name((ef_dtype)t->dtype));
+        return NULL;
+    }
+    PyArray_Descr *descr = PyArray_DescrFromType(npy);
+    if (t->rank == 0) {
+        PyObject *scalar = PyArray_Scalar((void *)data, descr, NULL);
+        Py_DECREF(descr);
+        return scalar;
+    }
+    npy_intp dim[EF_MAX_RANK];
+    for (int d = 0; d < t->rank; d++) dim[d] = t->dim[d];
+    if (copy || t->storage == NULL) { /* small: a copy is cheaper than holding the tensor */
+        PyObject *a = PyArray_SimpleNewFromDescr(t->rank, dim, descr);
+        if (a != NULL) memcpy(PyArray_DATA((PyArrayObject *)a), data, ef_tensor_bytes(t));
+        return a;
+    }
+    PyObject *a = PyArray_NewFromDescr(&PyArray_Type, descr, t->rank, dim, NULL, (void *)data,
+                                       NPY_ARRAY_CARRAY, NULL);
+    if (a == NULL) return NULL;
+    if (PyArray_SetBaseObject((PyArrayObject *)a, Py_NewRef((PyObject *)o)) < 0) Py_CLEAR(a);
+    return a;
+}
+
+PyObject *tensor_item(const ef_tensor *t, int64_t i) {
+    const char *p = t->data;
+    switch (t->dtype) {
+    case EF_F32: return PyFloat_FromDouble((double)((const float *)t->data)[i]);
+    case EF_F64: return PyFloat_FromDouble(((const double *)t->data)[i]);
+    case EF_BOOL: return PyBool_FromLong(p[i]);
+    case EF_I8: return PyLong_FromLong(((const int8_t *)t->data)[i]);
+    case EF_I16: return PyLong_FromLong(((const int16_t *)t->data)[i]);
+    case EF_I32: return PyLong_FromLong(((const int32_t *)t->data)[i]);
+    case EF_I64: return PyLong_FromLongLong(((const int64_t *)t->data)[i]);
+    case EF_U8: return PyLong_FromLong(((const uint8_t *)t->data)[i]);
+    case EF_U16: return PyLong_FromLong(((const uint16_t *)t->data)[i]);
+    case EF_U32: return PyLong_FromUnsignedLong(((const uint32_t *)t->data)[i]);
+    case EF_U64: return PyLong_FromUnsignedLongLong(((const uint64_t *)t->data)[i]);
+    case EF_STRING: {
+        const char *s;
+        size_t n;
+        if (check(ef_string_at(t, i, &s, &n), NULL) < 0) return NULL;
+        return PyBytes_FromStringAndSize(s, (Py_ssize_t)n);
+    }
+    default: break;
+    }
+    int npy = t->dtype == EF_BF16 ? bfloat16_number() : npy_of[t->dtype];
+    if (npy < 0) return PyErr_Format(PyExc_TypeError, "no Python value for this dtype");
+    PyArray_Descr *d = PyArray_DescrFromType(npy);
+    PyObject *s = PyArray_Scalar((void *)(p + (size_t)i * ef_dtype_size((ef_dtype)t->dtype)), d, NULL);
+    Py_DECREF(d);
+    if (s == NULL) return NULL;
+    PyObject *item = PyObject_CallMethod(s, "item", NULL);
+    Py_DECREF(s);
+    return item;
+}

@@ -1,0 +1,143 @@
+/* DTypes and shapes on their way between Python and C. The classes themselves are Python. */
+#include "core.h"
+
+static PyObject *str_enum;
+
+ef_dtype dtype_of(PyObject *o) {
+    if (PyUnicode_Check(o)) {
+        const char *name = PyUnicode_AsUTF8(o);
+        ef_dtype t = name != NULL ? ef_dtype_find(name) : EF_NO_DTYPE;
+        if (t == EF_NO_DTYPE && !PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "Cannot convert '%U' to a TensorFlow DType.", o);
+        return t;
+    }
+    if (o == (PyObject *)&PyFloat_Type) return EF_F32;
+    if (o == (PyObject *)&PyLong_Type) return EF_I32;
+    if (o == (PyObject *)&PyBool_Type) return EF_BOOL;
+    if (str_enum == NULL) str_enum = PyUnicode_InternFromString("_enum");
+    PyObject *e = PyObject_GetAttr(o, str_enum);
+    if (e != NULL) {
+        long n = PyLong_AsLong(e);
+        Py_DECREF(e);
+        if (n > 100) n -= 100; /* reference types of old graphs */
+        if (n > 0 && n < EF_DTYPES && ef_dtype_size((ef_dtype)n) > 0) return (ef_dtype)n;
+        PyErr_Format(PyExc_TypeError, "%R is not a type the engine computes with", o);
+        return EF_NO_DTYPE;
+    }
+    PyErr_Clear();
+    if (PyLong_Check(o)) {
+        long n = PyLong_AsLong(o);
+        if (n > 100) n -= 100;
+        if (n > 0 && n < EF_DTYPES && ef_dtype_size((ef_dtype)n) > 0) return (ef_dtype)n;
+    }
+    ef_dtype t = numpy_dtype_of(o);
+    if (t == EF_NO_DTYPE && !PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "Cannot convert %R to a TensorFlow DType.", o);
+    return t;
+}
+
+PyObject *dtype_object(ef_dtype t) {
+    PyObject *o = t < EF_DTYPES ? hooks.dtype[t] : NULL;
+    if (o == NULL) return PyErr_Format(PyExc_RuntimeError, "dtype %d has no object", (int)t);
+    return Py_NewRef(o);
+}
+
+PyObject *dims_tuple(const ef_shape *s) {
+    if (s->rank < 0) Py_RETURN_NONE;
+    PyObject *dims = PyTuple_New(s->rank);
+    for (int d = 0; dims != NULL && d < s->rank; d++) {
+        PyObject *o = s->dim[d] < 0 ? Py_NewRef(Py_None) : PyLong_FromLongLong(s->dim[d]);
+        if (o == NULL) Py_CLEAR(dims);
+        else PyTuple_SET_ITEM(dims, d, o);
+    }
+    return dims;
+}
+
+/* Reading a concrete size in a trace makes the trace depend on it. */
+static PyObject *watch_sizes(PyObject *self, PyObject *unused) {
+    (void)self;
+    (void)unused;
+    ef_trace_needs_sizes();
+    Py_RETURN_NONE;
+}
+static PyMethodDef watch_def = {"watch_sizes", watch_sizes, METH_NOARGS, NULL};
+static PyObject *watcher;
+
+PyObject *shape_object(const ef_shape *s, int watch) {
+    if (watcher == NULL && (watcher = PyCFunction_New(&watch_def, NULL)) == NULL) return NULL;
+    PyObject *dims = dims_tuple(s);
+    if (dims == NULL) return NULL;
+    PyObject *o = PyObject_CallFunctionObjArgs(hooks.shape, dims, watch ? watcher : Py_None, NULL);
+    Py_DECREF(dims);
+    return o;
+}
+
+static int dim_from(PyObject *o, int64_t *out) {
+    static PyObject *str_value;
+    if (o == Py_None) {
+        *out = EF_DIM_UNKNOWN;
+        return 0;
+    }
+    if (!PyLong_Check(o) && !PyIndex_Check(o)) { /* a Dimension */
+        if (str_value == NULL) str_value = PyUnicode_InternFromString("value");
+        PyObject *v = PyObject_GetAttr(o, str_value);
+        if (v == NULL) {
+            PyErr_Format(PyExc_TypeError, "Dimension value must be integer or None or have an "
+                                          "__index__ method, got value %R with type %R",
+                         o, Py_TYPE(o));
+            return -1;
+        }
+        int bad = v == o ? -1 : dim_from(v, out);
+        Py_DECREF(v);
+        return bad;
+    }
+    PyObject *i = PyNumber_Index(o);
+    if (i == NULL) return -1;
+    *out = PyLong_AsLongLong(i);
+    Py_DECREF(i);
+    if (*out == -1 && PyErr_Occurred()) return -1;
+    if (*out < -1) {
+        PyErr_Format(PyExc_ValueError, "Dimension %lld must be >= 0", (long long)*out);
+        return -1;
+    }
+    return 0;
+}
+
+int shape_from(PyObject *o, ef_shape *out) {
+    static PyObject *str_dims;
+    if (str_dims == NULL) str_dims = PyUnicode_InternFromString("_dims");
+    *out = (ef_shape){.rank = -1};
+    if (o == Py_None) return 0;
+    PyObject *dims = NULL, *held = NULL;
+    if (PyTuple_Check(o) || PyList_Check(o)) {
+        dims = o;
+    } else if (PyLong_Check(o)) {
+        out->rank = 1;
+        return dim_from(o, &out->dim[0]);
+    } else if ((held = PyObject_GetAttr(o, str_dims)) != NULL) {
+        if (held == Py_None) {
+            Py_DECREF(held);
+            return 0;
+        }
+        dims = held;
+    } else {
+        PyErr_Clear();
+        if ((held = PySequence_Tuple(o)) == NULL) return -1;
+        dims = held;
+    }
+    PyObject *fast = PySequence_Fast(dims, "a shape is a sequence of sizes");
+    Py_XDECREF(held);
+    if (fast == NULL) return -1;
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(fast);
+    int bad = 0;
+    if (n > EF_MAX_RANK) {
+        PyErr_Format(PyExc_ValueError, "a shape of rank %zd: the highest rank is %d", n,
+                     EF_MAX_RANK);
+        bad = -1;
+    }
+    out->rank = (int32_t)n;
+    for (Py_ssize_t k = 0; k < n && bad == 0; k++)
+        bad = dim_from(PySequence_Fast_GET_ITEM(fast, k), &out->dim[k]);
+    Py_DECREF(fast);
+    return bad;
+}

@@ -1,0 +1,565 @@
+/* Graphs as Python sees them. One graph object per engine graph while anybody holds it; ops of a
+ * graph are made into Operation objects by Python when asked for. */
+#include "core.h"
+#include <structmember.h>
+
+PyTypeObject *graph_type;
+static PyObject *known; /* address of the engine's graph -> address of its object */
+
+/* ---- names ---------------------------------------------------------------------------------------- */
+
+static _Thread_local char *scope; /* "outer/inner/", or NULL */
+
+int name_node(PyObject *name, const char *op) {
+    ef_graph *g = ef_graph_current();
+    if (g == NULL || (scope == NULL && (name == NULL || name == Py_None))) return 0;
+    const char *own = op;
+    if (name != NULL && name != Py_None) {
+        if (!PyUnicode_Check(name)) {
+            PyErr_Format(PyExc_TypeError, "a name must be a string, not %R", name);
+            return -1;
+        }
+        if ((own = PyUnicode_AsUTF8(name)) == NULL) return -1;
+    }
+    size_t n = strlen(own);
+    if (n > 0 && own[n - 1] == '/') { /* a scope entered again by its full name */
+        char *full = PyMem_Malloc(n);
+        if (full == NULL) return -1;
+        memcpy(full, own, n - 1);
+        full[n - 1] = '\0';
+        int bad = check(ef_graph_name_next(g, full), op);
+        PyMem_Free(full);
+        return bad;
+    }
+    if (n == 0) return 0;
+    if (scope == NULL) return check(ef_graph_name_next(g, own), op);
+    size_t m = strlen(scope);
+    char *full = PyMem_Malloc(m + n + 1);
+    if (full == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    memcpy(full, scope, m);
+    memcpy(full + m, own, n + 1);
+    int bad = check(ef_graph_name_next(g, full), op);
+    PyMem_Free(full);
+    return bad;
+}
+
+/* set_scope(text) -> the scope before */
+static PyObject *core_set_scope(PyObject *module, PyObject *text) {
+    (void)module;
+    PyObject *before = PyUnicode_FromString(scope != NULL ? scope : "");
+    const char *s = before != NULL ? PyUnicode_AsUTF8(text) : NULL;
+    if (s == NULL) {
+        Py_XDECREF(before);
+        return NULL;
+    }
+    PyMem_RawFree(scope);
+    scope = NULL;
+    if (s[0] != '\0') {
+        size_t n = strlen(s) + 1;
+        if ((scope = PyMem_RawMalloc(n)) != NULL) memcpy(scope, s, n);
+    }
+    return before;
+}
+
+/* ---- objects ---------------------------------------------------------------------------------------- */
+
+static int remember(graph_object *o) {
+    PyObject *key = PyLong_FromVoidPtr(o->g), *value = PyLong_FromVoidPtr(o);
+    int bad = key != NULL && value != NULL ? PyDict_SetItem(known, key, value) : -1;
+    Py_XDECREF(key);
+    Py_XDECREF(value);
+    return bad;
+}
+
+static PyObject *graph_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    (void)args;
+    (void)kwargs;
+    graph_object *o = (graph_object *)type->tp_alloc(type, 0);
+    if (o == NULL) return NULL;
+    o->ops = PyDict_New();
+    o->g = ef_graph_new();
+    if (o->g == NULL || o->ops == NULL || remember(o) < 0) {
+        if (!PyErr_Occurred()) PyErr_NoMemory();
+        Py_DECREF(o);
+        return NULL;
+    }
+    return (PyObject *)o;
+}
+
+static PyObject *find_known(ef_graph *g) {
+    PyObject *key = PyLong_FromVoidPtr(g);
+    PyObject *at = key != NULL ? PyDict_GetItemWithError(known, key) : NULL;
+    Py_XDECREF(key);
+    return at != NULL ? Py_NewRef((PyObject *)PyLong_AsVoidPtr(at)) : NULL;
+}
+
+
+PyObject *graph_wrap(ef_graph *g) {
+    PyObject *o = find_known(g);
+    if (o != NULL || PyErr_Occurred()) return o;
+    PyTypeObject *type = (PyTypeObject *)hooks.graph_class;
+    o = PyObject_CallMethod((PyObject *)type, "_around", NULL); /* a Graph with a graph of its own */
+    if (o == NULL) return NULL;
+    graph_object *self = (graph_object *)o;
+    PyObject *key = PyLong_FromVoidPtr(self->g);
+    if (key != NULL) PyDict_DelItem(known, key);
+    Py_XDECREF(key);
+    ef_graph_free(self->g);
+    self->g = ef_graph_hold(g);
+    if (remember(self) < 0) Py_CLEAR(o);
+    return o;
+}
+
+static void graph_dealloc(PyObject *self) {
+    graph_object *o = (graph_object *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (o->weak != NULL) PyObject_ClearWeakRefs(self);
+    if (o->g != NULL) {
+        PyObject *key = PyLong_FromVoidPtr(o->g);
+        if (key == NULL || PyDict_DelItem(known, key) < 0) PyErr_Clear();
+        Py_XDECREF(key);
+        ef_graph_free(o->g);
+    }
+    Py_CLEAR(o->dict);
+    Py_CLEAR(o->ops);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static int graph_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(((graph_object *)self)->dict);
+    Py_VISIT(((graph_object *)self)->ops);
+    Py_VISIT(Py_TYPE(self));
+    return 0;
+}
+
+static int graph_clear(PyObject *self) {
+    Py_CLEAR(((graph_object *)self)->dict);
+    Py_CLEAR(((graph_object *)self)->ops);
+    return 0;
+}
+
+/* ---- building ------------------------------------------------------------------------------------------ */
+#define G(self) (((graph_object *)(self))->g)
+
+static PyObject *none_or(ef_status *s) {
+    if (s != NULL) return raise_status(s, NULL);
+    Py_RETURN_NONE;
+}
+
+static PyObject *graph_enter(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return none_or(ef_graph_enter(G(self)));
+}
+static PyObject *graph_leave(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return none_or(ef_graph_leave(G(self)));
+}
+
+static PyObject *graph_placeholder(PyObject *self, PyObject *args) {
+    PyObject *dtype, *shape = Py_None;
+    const char *name = NULL;
+    if (!PyArg_ParseTuple(args, "O|Oz", &dtype, &shape, &name)) return NULL;
+    ef_dtype t = dtype_of(dtype);
+    ef_shape s;
+    if (t == EF_NO_DTYPE || shape_from(shape, &s) < 0) return NULL;
+    ef_tensor out = {0};
+    if (check(ef_graph_placeholder(G(self), t, &s, name, &out), "Placeholder") < 0) return NULL;
+    return tensor_wrap(&out);
+}
+
+/* Tensors of a Python list as an array, borrowed; free with PyMem_Free. NULL: raised. */
+static ef_tensor *tensors_of(PyObject *list, int *n) {
+    PyObject *fast = PySequence_Fast(list, "a list of tensors");
+    if (fast == NULL) return NULL;
+    *n = (int)PySequence_Fast_GET_SIZE(fast);
+    ef_tensor *t = PyMem_Calloc((size_t)*n + 1, sizeof *t);
+    for (int k = 0; t != NULL && k < *n; k++) {
+        PyObject *o = PySequence_Fast_GET_ITEM(fast, k);
+        if (!IS_TENSOR(o)) {
+            PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
+            while (k > 0) ef_tensor_release(&t[--k]);
+            PyMem_Free(t);
+            t = NULL;
+            break;
+        }
+        ef_tensor_copy(&t[k], &((tensor_object *)o)->t);
+    }
+    Py_DECREF(fast);
+    if (t == NULL && !PyErr_Occurred()) PyErr_NoMemory();
+    return t;
+}
+
+static void tensors_end(ef_tensor *t, int n) {
+    for (int k = 0; t != NULL && k < n; k++) ef_tensor_release(&t[k]);
+    PyMem_Free(t);
+}
+
+static PyObject *graph_finish(PyObject *self, PyObject *args) {
+    PyObject *ins, *outs;
+    int n_in = 0, n_out = 0;
+    if (!PyArg_ParseTuple(args, "OO", &ins, &outs)) return NULL;
+    ef_tensor *in = tensors_of(ins, &n_in), *out = in != NULL ? tensors_of(outs, &n_out) : NULL;
+    PyObject *r = out != NULL ? none_or(ef_graph_finish(G(self), in, n_in, out, n_out)) : NULL;
+    tensors_end(in, n_in);
+    tensors_end(out, n_out);
+    return r;
+}
+
+static PyObject *graph_captures(PyObject *self, PyObject *unused) {
+    (void)unused;
+    int n = ef_graph_captures(G(self));
+    PyObject *list = PyList_New(n);
+    for (int k = 0; list != NULL && k < n; k++) {
+        ef_tensor t = {0};
+        PyObject *o = NULL;
+        if (check(ef_graph_capture(G(self), k, &t), NULL) == 0) o = tensor_wrap(&t);
+        if (o == NULL) Py_CLEAR(list);
+        else PyList_SET_ITEM(list, k, o);
+    }
+    return list;
+}
+
+static PyObject *graph_set_function(PyObject *self, PyObject *on) {
+    ef_graph_set_function(G(self), PyObject_IsTrue(on) == 1);
+    Py_RETURN_NONE;
+}
+
+static PyObject *graph_after(PyObject *self, PyObject *nodes) { /* nodes -> those before */
+    const int *before;
+    int n = ef_graph_after_get(G(self), &before);
+    PyObject *old = PyList_New(n), *fast = PySequence_Fast(nodes, "a list of nodes");
+    for (int k = 0; old != NULL && k < n; k++) PyList_SET_ITEM(old, k, PyLong_FromLong(before[k]));
+    Py_ssize_t m = fast != NULL ? PySequence_Fast_GET_SIZE(fast) : 0;
+    int *now = PyMem_Malloc(((size_t)m + 1) * sizeof *now);
+    for (Py_ssize_t k = 0; now != NULL && k < m; k++)
+        now[k] = (int)PyLong_AsLong(PySequence_Fast_GET_ITEM(fast, k));
+    if (old == NULL || fast == NULL || now == NULL || PyErr_Occurred() ||
+        check(ef_graph_after_set(G(self), now, (int)m), NULL) < 0)
+        Py_CLEAR(old);
+    PyMem_Free(now);
+    Py_XDECREF(fast);
+    return old;
+}
+
+static PyObject *graph_import(PyObject *self, PyObject *o) {
+    if (!IS_TENSOR(o)) return PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
+    ef_tensor t = {0};
+    if (check(ef_graph_import_tensor(G(self), &((tensor_object *)o)->t, &t), NULL) < 0) return NULL;
+    return tensor_wrap(&t);
+}
+
+static PyObject *list_from(ef_tensor *out, int n) {
+    PyObject *list = PyList_New(n);
+    for (int k = 0; k < n; k++) {
+        PyObject *t = list != NULL ? tensor_wrap(&out[k]) : NULL;
+        if (t == NULL) {
+            Py_CLEAR(list);
+            ef_tensor_release(&out[k]);
+        } else PyList_SET_ITEM(list, k, t);
+    }
+    return list;
+}
+
+static PyObject *graph_call(PyObject *self, PyObject *args) {
+    PyObject *fast = PySequence_Fast(args, "a list of tensors");
+    if (fast == NULL) return NULL;
+    int n = (int)PySequence_Fast_GET_SIZE(fast), max = ef_graph_outputs(G(self)), made = 0;
+    const ef_tensor **in = PyMem_Calloc((size_t)n + 1, sizeof *in);
+    ef_tensor *out = PyMem_Calloc((size_t)max + 1, sizeof *out);
+    PyObject *r = NULL;
+    if (in == NULL || out == NULL) PyErr_NoMemory();
+    for (int k = 0; k < n && !PyErr_Occurred(); k++) {
+        PyObject *o = PySequence_Fast_GET_ITEM(fast, k);
+        if (!IS_TENSOR(o)) PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
+        else in[k] = &((tensor_object *)o)->t;
+    }
+    if (!PyErr_Occurred() && check(ef_graph_call(G(self), in, n, out, max, &made), "call") == 0)
+        r = list_from(out, made);
+    PyMem_Free(in);
+    PyMem_Free(out);
+    Py_DECREF(fast);
+    return r;
+}
+
+/* ---- looking ---------------------------------------------------------------------------------------------- */
+
+static PyObject *graph_nodes(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyLong_FromLong(ef_graph_nodes(G(self)));
+}
+
+/* (op, inputs, outputs, control inputs, place) of a node */
+static PyObject *graph_node(PyObject *self, PyObject *number) {
+    ef_node_desc d;
+    int k = (int)PyLong_AsLong(number);
+    if (PyErr_Occurred() || check(ef_graph_node(G(self), k, &d), NULL) < 0) return NULL;
+    return Py_BuildValue("(siiis)", ef_op_describe(d.op)->name, d.n_in, d.n_out, d.n_after, d.place);
+}
+
+static PyObject *graph_node_name(PyObject *self, PyObject *number) {
+    const char *name;
+    int k = (int)PyLong_AsLong(number);
+    if (PyErr_Occurred() || check(ef_graph_node_name(G(self), k, &name), NULL) < 0) return NULL;
+    return PyUnicode_FromString(name);
+}
+
+static PyObject *end_of(PyObject *self, PyObject *args,
+                        ef_status *(*get)(ef_graph *, int, int, ef_tensor *)) {
+    int node, k;
+    ef_tensor t = {0};
+    if (!PyArg_ParseTuple(args, "ii", &node, &k)) return NULL;
+    if (check(get(G(self), node, k, &t), NULL) < 0) return NULL;
+    return tensor_wrap(&t);
+}
+static PyObject *graph_node_input(PyObject *self, PyObject *args) {
+    return end_of(self, args, ef_graph_node_in);
+}
+static PyObject *graph_node_output(PyObject *self, PyObject *args) {
+    return end_of(self, args, ef_graph_node_out);
+}
+
+static PyObject *graph_node_control(PyObject *self, PyObject *args) {
+    int node, k, at;
+    if (!PyArg_ParseTuple(args, "ii", &node, &k)) return NULL;
+    if (check(ef_graph_node_after(G(self), node, k, &at), NULL) < 0) return NULL;
+    return PyLong_FromLong(at);
+}
+
+static PyObject *graph_attr(PyObject *self, PyObject *args) {
+    int node;
+    const char *name;
+    ef_node_desc d;
+    ef_attr_value v;
+    if (!PyArg_ParseTuple(args, "is", &node, &name)) return NULL;
+    if (check(ef_graph_node(G(self), node, &d), NULL) < 0) return NULL;
+    ef_status *s = ef_attrs_read(d.op, d.attrs, name, &v);
+    if (s != NULL) {
+        PyErr_SetString(PyExc_ValueError, ef_status_message(s));
+        ef_status_free(s);
+        return NULL;
+    }
+    return attr_object(&v);
+}
+
+static PyObject *graph_find(PyObject *self, PyObject *name) {
+    const char *text = PyUnicode_AsUTF8(name);
+    return text == NULL ? NULL : PyLong_FromLong(ef_graph_find_node(G(self), text));
+}
+
+static PyObject *graph_text(PyObject *self, PyObject *unused) {
+    (void)unused;
+    char *text;
+    if (check(ef_graph_print(G(self), &text), NULL) < 0) return NULL;
+    PyObject *o = PyUnicode_FromString(text);
+    ef_text_release(text);
+    return o;
+}
+
+static PyObject *graph_ends(PyObject *self, int outputs) {
+    int n = outputs ? ef_graph_outputs(G(self)) : ef_graph_inputs(G(self));
+    PyObject *list = PyList_New(n);
+    for (int k = 0; list != NULL && k < n; k++) {
+        ef_tensor t = {0};
+        PyObject *o = NULL;
+        if (check(outputs ? ef_graph_output_at(G(self), k, &t) : ef_graph_input_at(G(self), k, &t),
+                  NULL) == 0)
+            o = tensor_wrap(&t);
+        if (o == NULL) Py_CLEAR(list);
+        else PyList_SET_ITEM(list, k, o);
+    }
+    return list;
+}
+static PyObject *graph_inputs(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return graph_ends(self, 0);
+}
+static PyObject *graph_outputs(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return graph_ends(self, 1);
+}
+
+static PyMethodDef graph_methods[] = {
+    {"_enter", graph_enter, METH_NOARGS, NULL},
+    {"_leave", graph_leave, METH_NOARGS, NULL},
+    {"_placeholder", graph_placeholder, METH_VARARGS, NULL},
+    {"_finish", graph_finish, METH_VARARGS, NULL},
+    {"_captures", graph_captures, METH_NOARGS, NULL},
+    {"_set_function", graph_set_function, METH_O, NULL},
+    {"_after", graph_after, METH_O, NULL},
+    {"_import", graph_import, METH_O, NULL},
+    {"_call", graph_call, METH_O, NULL},
+    {"_nodes", graph_nodes, METH_NOARGS, NULL},
+    {"_node", graph_node, METH_O, NULL},
+    {"_node_name", graph_node_name, METH_O, NULL},
+    {"_node_input", graph_node_input, METH_VARARGS, NULL},
+    {"_node_output", graph_node_output, METH_VARARGS, NULL},
+    {"_node_control", graph_node_control, METH_VARARGS, NULL},
+    {"_attr", graph_attr, METH_VARARGS, NULL},
+    {"_find", graph_find, METH_O, NULL},
+    {"_text", graph_text, METH_NOARGS, NULL},
+    {"_function_inputs", graph_inputs, METH_NOARGS, NULL},
+    {"_function_outputs", graph_outputs, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+static PyMemberDef graph_members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(graph_object, dict), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(graph_object, weak), READONLY, NULL},
+    {"_ops", T_OBJECT_EX, offsetof(graph_object, ops), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+static PyGetSetDef graph_getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot graph_slots[] = {{Py_tp_new, graph_new},           {Py_tp_dealloc, graph_dealloc},
+                                    {Py_tp_traverse, graph_traverse}, {Py_tp_clear, graph_clear},
+                                    {Py_tp_methods, graph_methods},   {Py_tp_members, graph_members},
+                                    {Py_tp_getset, graph_getset},     {0, NULL}};
+static PyType_Spec graph_spec = {"evenflow._core.GraphBase", sizeof(graph_object), 0,
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                                 graph_slots};
+
+/* ---- of this thread ------------------------------------------------------------------------------------------ */
+
+static PyObject *core_current_graph(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    ef_graph *g = ef_graph_current();
+    if (g == NULL) Py_RETURN_NONE;
+    return graph_wrap(g);
+}
+
+static PyObject *core_executing_eagerly(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return PyBool_FromLong(!recording());
+}
+
+static void suspension_end(PyObject *capsule) {
+    PyMem_Free(PyCapsule_GetPointer(capsule, "suspension"));
+}
+
+static PyObject *core_suspend(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    ef_suspension *s = PyMem_Calloc(1, sizeof *s);
+    if (s == NULL) return PyErr_NoMemory();
+    PyObject *c = PyCapsule_New(s, "suspension", suspension_end);
+    if (c == NULL) PyMem_Free(s);
+    else ef_suspend(s);
+    return c;
+}
+
+static PyObject *core_resume(PyObject *module, PyObject *capsule) {
+    (void)module;
+    ef_suspension *s = PyCapsule_GetPointer(capsule, "suspension");
+    if (s == NULL) return NULL;
+    ef_resume(s);
+    Py_RETURN_NONE;
+}
+
+static PyObject *core_static_value(PyObject *module, PyObject *o) {
+    (void)module;
+    if (IS_EAGER(o)) return tensor_to_array((tensor_object *)o, 0);
+    if (!IS_TENSOR(o)) return PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
+    ef_tensor v = {0};
+    if (check(ef_tensor_known(&((tensor_object *)o)->t, &v), NULL) < 0) return NULL;
+    if (v.dtype == 0) Py_RETURN_NONE;
+    PyObject *t = tensor_wrap(&v);
+    PyObject *a = t != NULL ? tensor_to_array((tensor_object *)t, 1) : NULL;
+    Py_XDECREF(t);
+    return a;
+}
+
+static PyObject *core_static_shape(PyObject *module, PyObject *o) {
+    (void)module;
+    if (!IS_TENSOR(o)) return PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
+    ef_shape s = ef_tensor_shape(&((tensor_object *)o)->t);
+    return dims_tuple(&s);
+}
+
+static PyObject *core_known_shape(PyObject *module, PyObject *o) { /* what a shape tensor spells */
+    (void)module;
+    ef_shape s;
+    if (!IS_TENSOR(o)) return PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
+    if (check(ef_tensor_known_shape(&((tensor_object *)o)->t, &s), NULL) < 0) return NULL;
+    return dims_tuple(&s);
+}
+
+static PyObject *core_set_shape(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *o, *shape;
+    ef_shape s;
+    if (!PyArg_ParseTuple(args, "O!O", tensor_type, &o, &shape) || shape_from(shape, &s) < 0)
+        return NULL;
+    return none_or(ef_tensor_set_shape(&((tensor_object *)o)->t, &s));
+}
+
+static PyObject *core_needs_sizes(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    ef_trace_needs_sizes();
+    Py_RETURN_NONE;
+}
+
+/* gradients(ys, dys or None, xs, stop) -> a list: None, Tensor or (values, indices, shape) */
+static PyObject *core_graph_gradients(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *list[4], *result = NULL;
+    if (!PyArg_ParseTuple(args, "OOOO", &list[0], &list[1], &list[2], &list[3])) return NULL;
+    const ef_tensor **p[4] = {NULL};
+    PyObject *fast[4] = {NULL};
+    int n[4] = {0};
+    for (int j = 0; j < 4; j++) {
+        if (list[j] == Py_None) continue;
+        if ((fast[j] = PySequence_Fast(list[j], "a list")) == NULL) goto done;
+        n[j] = (int)PySequence_Fast_GET_SIZE(fast[j]);
+        if ((p[j] = PyMem_Calloc((size_t)n[j] + 1, sizeof **p)) == NULL) goto done;
+        for (int k = 0; k < n[j]; k++) {
+            PyObject *o = PySequence_Fast_GET_ITEM(fast[j], k);
+            if (o == Py_None) continue;
+            if (!IS_TENSOR(o)) {
+                PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
+                goto done;
+            }
+            p[j][k] = &((tensor_object *)o)->t;
+        }
+    }
+    ef_tensor *out = PyMem_Calloc(3 * (size_t)n[2] + 1, sizeof *out);
+    bool *slices = PyMem_Calloc((size_t)n[2] + 1, sizeof *slices);
+    if (out != NULL && slices != NULL &&
+        check(ef_graph_gradients_of(p[0], n[0], p[1], p[2], n[2], p[3], n[3], out, slices), "gradients") == 0) {
+        extern PyObject *gradient_list(ef_tensor *out, const bool *slices, int n);
+        result = gradient_list(out, slices, n[2]);
+    }
+    PyMem_Free(out);
+    PyMem_Free(slices);
+done:
+    for (int j = 0; j < 4; j++) {
+        PyMem_Free(p[j]);
+        Py_XDECREF(fast[j]);
+    }
+    return result;
+}
+
+static PyMethodDef functions[] = {
+    {"set_scope", core_set_scope, METH_O, "Names of ops recorded from now on begin so."},
+    {"current_graph", core_current_graph, METH_NOARGS, "The graph being built, or None."},
+    {"executing_eagerly", core_executing_eagerly, METH_NOARGS, "Whether ops run at once."},
+    {"suspend", core_suspend, METH_NOARGS, "Leaves all graphs and pauses the tapes."},
+    {"resume", core_resume, METH_O, "Undoes suspend."},
+    {"static_value", core_static_value, METH_O, "The value of a tensor as far as known, or None."},
+    {"static_shape", core_static_shape, METH_O, "Sizes, unnoticed by a trace."},
+    {"known_shape", core_known_shape, METH_O, "The shape a 1-D tensor spells, as far as known."},
+    {"set_shape", core_set_shape, METH_VARARGS, "Narrows what is known of a shape."},
+    {"needs_sizes", core_needs_sizes, METH_NOARGS, "The trace being made depends on sizes."},
+    {"graph_gradients", core_graph_gradients, METH_VARARGS, "Symbolic gradients."},
+    {NULL, NULL, 0, NULL}};
+
+int graph_init(PyObject *module) {
+    if ((known = PyDict_New()) == NULL) return -1;
+    if ((graph_type = add_type(module, &graph_spec, NULL, "GraphBase")) == NULL) return -1;
+    return PyModule_AddFunctions(module, functions);
+}

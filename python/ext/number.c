@@ -1,0 +1,245 @@
+/* Operators. Two eager tensors go straight to the op; otherwise the other operand is converted with
+ * the tensor's dtype as a hint, and an object that knows the reverse operator gets its turn. */
+#include "core.h"
+
+static const ef_op *op_add, *op_sub, *op_mul, *op_floordiv, *op_mod, *op_real, *op_pow, *op_neg,
+    *op_and, *op_or, *op_xor, *op_not, *op_bit_and, *op_bit_or, *op_bit_xor, *op_invert, *op_less,
+    *op_less_equal, *op_greater, *op_greater_equal, *op_abs, *op_cast, *op_equal, *op_not_equal;
+static const ef_attrs *as_f32, *as_f64, *lenient_equal, *lenient_not_equal;
+
+extern int name_node(PyObject *name, const char *op);
+
+/* Does a foreign operand bring the operator itself? Then it is asked instead of converted. */
+static int knows_better(PyObject *o, const char *reverse) {
+    if (reverse == NULL || PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) ||
+        PyTuple_Check(o) || PyComplex_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o) ||
+        IS_VARIABLE(o) || IS_TENSOR(o))
+        return 0;
+    return PyObject_HasAttrString((PyObject *)Py_TYPE(o), reverse) &&
+           !PyObject_HasAttrString((PyObject *)Py_TYPE(o), "__tf_tensor__") ? 1 : 0;
+}
+
+typedef PyObject *pair_fn(const ef_tensor *x, const ef_tensor *y);
+
+static PyObject *run_pair(const ef_op *op, const ef_tensor *x, const ef_tensor *y) {
+    const ef_tensor *in[2] = {x, y};
+    if (recording()) {
+        if (x->dtype != y->dtype)
+            return PyErr_Format(PyExc_TypeError,
+                                "Input 'y' of '%s' Op has type %s that does not match type %s of "
+                                "argument 'x'.",
+                                ef_op_describe(op)->name, ef_dtype_name((ef_dtype)y->dtype),
+                                ef_dtype_name((ef_dtype)x->dtype));
+        if (name_node(NULL, ef_op_describe(op)->name) < 0) return NULL;
+    }
+    return op_run1(op, NULL, in, 2);
+}
+
+/* Both operands as tensors; the one that has a dtype leads. 1: NotImplemented. */
+static int operands(PyObject *a, PyObject *b, const char *reverse, operand *x, operand *y) {
+    ef_dtype da = own_dtype(a), db = own_dtype(b);
+    if (is_array(a) && !is_array(b) && db != EF_NO_DTYPE) da = EF_NO_DTYPE; /* the tensor leads */
+    if (is_array(b) && da != EF_NO_DTYPE) db = EF_NO_DTYPE;
+    if (knows_better(b, reverse)) return 1;
+    if (operand_from(a, da == EF_NO_DTYPE ? db : EF_NO_DTYPE, is_array(a) ? HINT : MUST, x) < 0)
+        return -1;
+    if (operand_from(b, db == EF_NO_DTYPE ? (ef_dtype)x->t->dtype : EF_NO_DTYPE,
+                     is_array(b) ? HINT : MUST, y) < 0) {
+        operand_end(x);
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *slow(PyObject *a, PyObject *b, const char *reverse, const ef_op *op, pair_fn *fn) {
+    operand x, y;
+    int how = operands(a, b, reverse, &x, &y);
+    if (how > 0) Py_RETURN_NOTIMPLEMENTED;
+    if (how < 0) return NULL;
+    PyObject *r = fn != NULL ? fn(x.t, y.t) : run_pair(op, x.t, y.t);
+    operand_end(&x);
+    operand_end(&y);
+    return r;
+}
+
+#define EAGER_PAIR(a, b) (IS_EAGER(a) && IS_EAGER(b) && !recording())
+#define T(o) (&((tensor_object *)(o))->t)
+
+#define PLAIN(NAME, OP, REVERSE)                                     \
+    static PyObject *NAME(PyObject *a, PyObject *b) {                \
+        if (EAGER_PAIR(a, b)) {                                      \
+            const ef_tensor *in[2] = {T(a), T(b)};                   \
+            return op_run1(OP, NULL, in, 2);                         \
+        }                                                            \
+        return slow(a, b, REVERSE, OP, NULL);                        \
+    }
+PLAIN(tensor_add, op_add, "__radd__")
+PLAIN(tensor_sub, op_sub, "__rsub__")
+PLAIN(tensor_mul, op_mul, "__rmul__")
+PLAIN(tensor_mod, op_mod, "__rmod__")
+PLAIN(tensor_floordiv, op_floordiv, "__rfloordiv__")
+
+/* ---- division: integers become floats first ------------------------------------------------------ */
+
+static const ef_attrs *division_cast(ef_dtype t) {
+    switch (t) {
+    case EF_I8:
+    case EF_U8:
+    case EF_I16:
+    case EF_U16: return as_f32;
+    case EF_I32:
+    case EF_I64:
+    case EF_U32:
+    case EF_U64: return as_f64;
+    default: return NULL;
+    }
+}
+
+static PyObject *divide(const ef_tensor *x, const ef_tensor *y) {
+    const ef_attrs *to = division_cast((ef_dtype)x->dtype);
+    if (x->dtype != y->dtype)
+        return PyErr_Format(PyExc_TypeError,
+                            "`x` and `y` must have the same dtype, got tf.%s != tf.%s.",
+                            ef_dtype_name((ef_dtype)x->dtype), ef_dtype_name((ef_dtype)y->dtype));
+    if (to == NULL) return run_pair(op_real, x, y);
+    PyObject *a = op_run1(op_cast, to, &x, 1), *b = a != NULL ? op_run1(op_cast, to, &y, 1) : NULL;
+    PyObject *r = b != NULL ? run_pair(op_real, T(a), T(b)) : NULL;
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    return r;
+}
+
+static PyObject *tensor_div(PyObject *a, PyObject *b) {
+    if (EAGER_PAIR(a, b)) return divide(T(a), T(b));
+    return slow(a, b, "__rtruediv__", NULL, divide);
+}
+
+/* ---- logic: booleans and integers take different ops ----------------------------------------------- */
+
+#define LOGIC(NAME, OP, BITS, REVERSE)                                              \
+    static PyObject *NAME##_of(const ef_tensor *x, const ef_tensor *y) {            \
+        return run_pair(x->dtype == EF_BOOL ? OP : BITS, x, y);                     \
+    }                                                                               \
+    static PyObject *NAME(PyObject *a, PyObject *b) { return slow(a, b, REVERSE, NULL, NAME##_of); }
+LOGIC(tensor_and, op_and, op_bit_and, "__rand__")
+LOGIC(tensor_or, op_or, op_bit_or, "__ror__")
+
+static PyObject *tensor_xor_of(const ef_tensor *x, const ef_tensor *y) {
+    return run_pair(x->dtype == EF_BOOL ? op_not_equal : op_bit_xor, x, y);
+}
+static PyObject *tensor_xor(PyObject *a, PyObject *b) { return slow(a, b, "__rxor__", NULL, tensor_xor_of); }
+
+static PyObject *run_one(const ef_op *op, PyObject *a) {
+    const ef_tensor *x = T(a);
+    if (recording() && name_node(NULL, ef_op_describe(op)->name) < 0) return NULL;
+    return op_run1(op, NULL, &x, 1);
+}
+
+static PyObject *tensor_invert(PyObject *a) {
+    return run_one(T(a)->dtype == EF_BOOL ? op_not : op_invert, a);
+}
+static PyObject *tensor_neg(PyObject *a) { return run_one(op_neg, a); }
+static PyObject *tensor_pos(PyObject *a) { return Py_NewRef(a); }
+
+/* ---- those with argument work in Python -------------------------------------------------------------- */
+
+static PyObject *hooked(PyObject *hook, PyObject *a, PyObject *b, const char *reverse) {
+    if (knows_better(b, reverse)) Py_RETURN_NOTIMPLEMENTED;
+    return PyObject_CallFunctionObjArgs(hook, a, b, NULL);
+}
+static PyObject *tensor_matmul(PyObject *a, PyObject *b) { return hooked(hooks.matmul, a, b, "__rmatmul__"); }
+static PyObject *tensor_pow_of(const ef_tensor *x, const ef_tensor *y) { return run_pair(op_pow, x, y); }
+static PyObject *tensor_pow(PyObject *a, PyObject *b, PyObject *mod) {
+    if (mod != Py_None) return PyErr_Format(PyExc_TypeError, "pow with a modulus is not for tensors");
+    return slow(a, b, "__rpow__", NULL, tensor_pow_of);
+}
+static PyObject *tensor_abs(PyObject *a) {
+    static PyObject *abs;
+    if (T(a)->dtype != EF_C64 && T(a)->dtype != EF_C128) return run_one(op_abs, a);
+    if (abs == NULL) {
+        PyObject *m = PyImport_ImportModule("evenflow.ops.math");
+        if (m == NULL) return NULL;
+        abs = PyObject_GetAttrString(m, "abs");
+        Py_DECREF(m);
+        if (abs == NULL) return NULL;
+    }
+    return PyObject_CallOneArg(abs, a);
+}
+
+/* ---- comparison ------------------------------------------------------------------------------------------- */
+
+static PyObject *compare_equal(PyObject *a, PyObject *b, int equal) {
+    if (b == Py_None) return PyBool_FromLong(!equal);
+    if (EAGER_PAIR(a, b) && T(a)->dtype == T(b)->dtype) {
+        const ef_tensor *in[2] = {T(a), T(b)};
+        return op_run1(equal ? op_equal : op_not_equal,
+                       equal ? lenient_equal : lenient_not_equal, in, 2);
+    }
+    return hooked(equal ? hooks.equal : hooks.not_equal, a, b, NULL);
+}
+
+PyObject *tensor_compare(PyObject *a, PyObject *b, int how) {
+    const ef_op *op = NULL;
+    switch (how) {
+    case Py_EQ: return compare_equal(a, b, 1);
+    case Py_NE: return compare_equal(a, b, 0);
+    case Py_LT: op = op_less; break;
+    case Py_LE: op = op_less_equal; break;
+    case Py_GT: op = op_greater; break;
+    default: op = op_greater_equal; break;
+    }
+    if (EAGER_PAIR(a, b)) {
+        const ef_tensor *in[2] = {T(a), T(b)};
+        return op_run1(op, NULL, in, 2);
+    }
+    return slow(a, b, NULL, op, NULL);
+}
+
+PyType_Slot number_slots[] = {{Py_nb_add, tensor_add},
+                              {Py_nb_subtract, tensor_sub},
+                              {Py_nb_multiply, tensor_mul},
+                              {Py_nb_remainder, tensor_mod},
+                              {Py_nb_floor_divide, tensor_floordiv},
+                              {Py_nb_true_divide, tensor_div},
+                              {Py_nb_power, tensor_pow},
+                              {Py_nb_matrix_multiply, tensor_matmul},
+                              {Py_nb_and, tensor_and},
+                              {Py_nb_or, tensor_or},
+                              {Py_nb_xor, tensor_xor},
+                              {Py_nb_invert, tensor_invert},
+                              {Py_nb_negative, tensor_neg},
+                              {Py_nb_positive, tensor_pos},
+                              {Py_nb_absolute, tensor_abs},
+                              {0, NULL}};
+
+static int find(const ef_op **op, const char *name) {
+    *op = ef_op_find(name);
+    if (*op == NULL) PyErr_Format(PyExc_ImportError, "the engine has no op %s", name);
+    return *op == NULL ? -1 : 0;
+}
+
+int number_init(void) {
+    static const struct {
+        const ef_op **at;
+        const char *name;
+    } wanted[] = {{&op_add, "AddV2"},          {&op_sub, "Sub"},
+                  {&op_mul, "Mul"},            {&op_floordiv, "FloorDiv"},
+                  {&op_mod, "FloorMod"},       {&op_real, "RealDiv"},
+                  {&op_pow, "Pow"},            {&op_neg, "Neg"},
+                  {&op_and, "LogicalAnd"},     {&op_or, "LogicalOr"},
+                  {&op_not, "LogicalNot"},     {&op_bit_and, "BitwiseAnd"},
+                  {&op_bit_or, "BitwiseOr"},   {&op_bit_xor, "BitwiseXor"},
+                  {&op_invert, "Invert"},      {&op_less, "Less"},
+                  {&op_less_equal, "LessEqual"}, {&op_greater, "Greater"},
+                  {&op_greater_equal, "GreaterEqual"}, {&op_abs, "Abs"},
+                  {&op_cast, "Cast"},          {&op_equal, "Equal"},
+                  {&op_not_equal, "NotEqual"}};
+    for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
+        if (find(wanted[k].at, wanted[k].name) < 0) return -1;
+    ef_attr_value f32[] = {EF_SET_TYPE("DstT", EF_F32)}, f64[] = {EF_SET_TYPE("DstT", EF_F64)},
+                  lenient[] = {EF_SET_BOOL("incompatible_shape_error", false)};
+    return check(ef_attrs_make(op_cast, f32, 1, &as_f32), NULL) |
+           check(ef_attrs_make(op_cast, f64, 1, &as_f64), NULL) |
+           check(ef_attrs_make(op_equal, lenient, 1, &lenient_equal), NULL) |
+           check(ef_attrs_make(op_not_equal, lenient, 1, &lenient_not_equal), NULL);
+}

@@ -1,0 +1,69 @@
+/* Memory, threads and switches. */
+#include "core.h"
+
+static PyObject *core_memory(PyObject *module, PyObject *args) {
+    (void)module;
+    const char *device = "CPU:0";
+    ef_memory_usage u;
+    if (!PyArg_ParseTuple(args, "|s", &device)) return NULL;
+    if (check(ef_memory_usage_get(device, &u), NULL) < 0) return NULL;
+    return Py_BuildValue("{s:L,s:L,s:L,s:L}", "current", u.current, "peak", u.peak, "cached", u.cached,
+                         "limit", u.limit);
+}
+static PyObject *core_memory_limit(PyObject *module, PyObject *args) {
+    (void)module;
+    const char *device;
+    long long bytes;
+    if (!PyArg_ParseTuple(args, "sL", &device, &bytes)) return NULL;
+    if (check(ef_memory_limit_set(device, bytes), NULL) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+static PyObject *core_peak_reset(PyObject *module, PyObject *args) {
+    (void)module;
+    const char *device = "CPU:0";
+    if (!PyArg_ParseTuple(args, "|s", &device)) return NULL;
+    ef_memory_peak_reset(device);
+    Py_RETURN_NONE;
+}
+static PyObject *core_threads(PyObject *module, PyObject *args) {
+    (void)module;
+    int n = -1;
+    if (!PyArg_ParseTuple(args, "|i", &n)) return NULL;
+    if (n >= 0) ef_threads_set(n);
+    return PyLong_FromLong(ef_threads_get());
+}
+static PyObject *core_sync(PyObject *module, PyObject *on) {
+    (void)module;
+    ef_sync_set(PyObject_IsTrue(on) == 1);
+    Py_RETURN_NONE;
+}
+static PyObject *core_clear(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    ef_programs_clear();
+    Py_RETURN_NONE;
+}
+static PyObject *core_wait(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    if (check(ef_wait(), NULL) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+static PyObject *core_allocations(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(ef_allocations());
+}
+
+static PyMethodDef functions[] = {
+    {"memory", core_memory, METH_VARARGS, "Bytes in use on a device."},
+    {"memory_limit", core_memory_limit, METH_VARARGS, "Sets the most a device may use; 0: no limit."},
+    {"memory_peak_reset", core_peak_reset, METH_VARARGS, "The peak begins anew."},
+    {"threads", core_threads, METH_VARARGS, "Threads inside an op; sets them if a number is given."},
+    {"sync", core_sync, METH_O, "Whether every op runs at once, none is deferred."},
+    {"clear_programs", core_clear, METH_NOARGS, "Forgets compiled programs nobody holds."},
+    {"wait", core_wait, METH_NOARGS, "Runs what this thread has deferred."},
+    {"allocations", core_allocations, METH_NOARGS, "System allocations of this thread so far."},
+    {NULL, NULL, 0, NULL}};
+
+int settings_init(PyObject *module) { return PyModule_AddFunctions(module, functions); }

@@ -1,0 +1,33 @@
+/* Statuses become exceptions of TensorFlow's classes. */
+#include "core.h"
+
+int recording(void) { return ef_graph_current() != NULL; }
+
+PyObject *raise_status(ef_status *s, const char *op) {
+    if (s == NULL) return NULL;
+    ef_code code = ef_status_code(s);
+    if (PyErr_Occurred()) { /* a callback into Python failed: its own exception says more */
+        ef_status_free(s);
+        return NULL;
+    }
+    /* While a graph is being built a wrong shape or attribute is the builder's ValueError. */
+    if (recording() && code == EF_INVALID) {
+        PyErr_SetString(PyExc_ValueError, ef_status_message(s));
+    } else if (hooks.error != NULL) {
+        PyObject *e = PyObject_CallFunction(hooks.error, "isz", (int)code, ef_status_message(s), op);
+        if (e != NULL) {
+            PyErr_SetObject((PyObject *)Py_TYPE(e), e);
+            Py_DECREF(e);
+        }
+    } else {
+        PyErr_SetString(PyExc_RuntimeError, ef_status_message(s));
+    }
+    ef_status_free(s);
+    return NULL;
+}
+
+int check(ef_status *s, const char *op) {
+    if (s == NULL) return 0;
+    raise_status(s, op);
+    return -1;
+}

@@ -1,0 +1,415 @@
+/* The tensor classes. types.Tensor is an empty base that Python classes (Keras's variables) may
+ * inherit beside others; below it Tensor, EagerTensor and SymbolicTensor share one layout.
+ *
+ * Objects come from a free list. They take part in garbage collection only once attributes were set
+ * on them: before that they hold no other object. */
+#include "core.h"
+#include <structmember.h>
+
+PyTypeObject *core_type, *tensor_type, *eager_type, *symbolic_type;
+
+enum { SPARE = 256 };
+static tensor_object *spare[SPARE];
+static int n_spare;
+
+tensor_object *tensor_make(void) {
+    tensor_object *o;
+    if (n_spare > 0) {
+        o = spare[--n_spare];
+        Py_INCREF(eager_type);
+        _Py_NewReference((PyObject *)o);
+    } else {
+        o = PyObject_GC_New(tensor_object, eager_type);
+        if (o == NULL) return NULL;
+    }
+    o->dict = o->weak = NULL;
+    memset(&o->t, 0, sizeof o->t);
+    return o;
+}
+
+static void tensor_dealloc(PyObject *self) {
+    tensor_object *o = (tensor_object *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (o->weak != NULL) PyObject_ClearWeakRefs(self);
+    Py_CLEAR(o->dict);
+    ef_tensor_release(&o->t);
+    if (type == eager_type && n_spare < SPARE) spare[n_spare++] = o;
+    else type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static int tensor_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(((tensor_object *)self)->dict);
+    Py_VISIT(Py_TYPE(self));
+    return 0;
+}
+
+static int tensor_clear(PyObject *self) {
+    Py_CLEAR(((tensor_object *)self)->dict);
+    return 0;
+}
+
+static int tensor_setattro(PyObject *self, PyObject *name, PyObject *value) {
+    int bad = PyObject_GenericSetAttr(self, name, value);
+    if (((tensor_object *)self)->dict != NULL && !PyObject_GC_IsTracked(self))
+        PyObject_GC_Track(self);
+    return bad;
+}
+
+PyObject *tensor_finish(tensor_object *o) {
+    if (!(o->t.flags & EF_TENSOR_SYMBOLIC)) return (PyObject *)o;
+    tensor_object *s = PyObject_GC_New(tensor_object, symbolic_type);
+    if (s != NULL) {
+        s->dict = s->weak = NULL;
+        ef_tensor_take(&s->t, &o->t);
+    }
+    Py_DECREF(o);
+    return (PyObject *)s;
+}
+
+PyObject *tensor_wrap(ef_tensor *t) {
+    tensor_object *o = tensor_make();
+    if (o == NULL) {
+        ef_tensor_release(t);
+        return NULL;
+    }
+    ef_tensor_take(&o->t, t);
+    return tensor_finish(o);
+}
+
+static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    (void)args;
+    (void)kwargs;
+    return PyErr_Format(PyExc_TypeError,
+                        "%s objects are made by ops; use tf.constant or tf.convert_to_tensor",
+                        type->tp_name);
+}
+
+/* ---- attributes ------------------------------------------------------------------------------------ */
+
+static PyObject *get_dtype(PyObject *self, void *closure) {
+    (void)closure;
+    return dtype_object((ef_dtype)((tensor_object *)self)->t.dtype);
+}
+
+static PyObject *get_shape(PyObject *self, void *closure) {
+    (void)closure;
+    const ef_tensor *t = &((tensor_object *)self)->t;
+    ef_shape s = ef_tensor_shape(t);
+    return shape_object(&s, (t->flags & EF_TENSOR_SYMBOLIC) != 0);
+}
+
+static PyObject *get_dims(PyObject *self, void *closure) {
+    (void)closure;
+    ef_shape s = ef_tensor_shape(&((tensor_object *)self)->t);
+    return dims_tuple(&s);
+}
+
+static PyObject *get_ndim(PyObject *self, void *closure) {
+    (void)closure;
+    int rank = ((tensor_object *)self)->t.rank;
+    if (rank < 0) Py_RETURN_NONE;
+    return PyLong_FromLong(rank);
+}
+
+static PyObject *get_id(PyObject *self, void *closure) {
+    (void)closure;
+    return PyLong_FromVoidPtr(self);
+}
+
+static PyObject *get_graph(PyObject *self, void *closure) {
+    (void)closure;
+    ef_graph *g = ef_tensor_graph(&((tensor_object *)self)->t, NULL, NULL);
+    if (g == NULL)
+        return PyErr_Format(PyExc_AttributeError,
+                            "Tensor.graph is undefined when eager execution is enabled.");
+    return graph_wrap(g);
+}
+
+/* (graph, node, output) of a symbolic tensor. */
+static PyObject *get_edge(PyObject *self, void *closure) {
+    (void)closure;
+    int node, index;
+    ef_graph *g = ef_tensor_graph(&((tensor_object *)self)->t, &node, &index);
+    if (g == NULL) Py_RETURN_NONE;
+    PyObject *graph = graph_wrap(g);
+    if (graph == NULL) return NULL;
+    return Py_BuildValue("Nii", graph, node, index);
+}
+
+static PyGetSetDef tensor_getset[] = {
+    {"dtype", get_dtype, NULL, "the type of its elements", NULL},
+    {"shape", get_shape, NULL, "its TensorShape", NULL},
+    {"_dims", get_dims, NULL, "its sizes, without a trace noticing", NULL},
+    {"ndim", get_ndim, NULL, "its rank; None if not known", NULL},
+    {"_id", get_id, NULL, NULL, NULL},
+    {"graph", get_graph, NULL, "the graph it belongs to", NULL},
+    {"_edge", get_edge, NULL, NULL, NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyMemberDef tensor_members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(tensor_object, dict), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(tensor_object, weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+
+/* ---- values ------------------------------------------------------------------------------------------ */
+
+static PyObject *no_value(PyObject *self, const char *what) {
+    (void)self;
+    PyErr_Format(hooks.not_allowed != NULL ? hooks.not_allowed : PyExc_TypeError, "%s", what);
+    return NULL;
+}
+
+static const ef_tensor *value_of(PyObject *self) { /* of an eager tensor, settled */
+    const ef_tensor *t = &((tensor_object *)self)->t;
+    const void *data;
+    if (t->flags & EF_TENSOR_SYMBOLIC) {
+        no_value(self, "a symbolic tensor has no value yet: it stands for one in a graph");
+        return NULL;
+    }
+    return check(ef_tensor_data(t, &data), NULL) < 0 ? NULL : t;
+}
+
+static PyObject *item_of(PyObject *self, const char *as) {
+    const ef_tensor *t = value_of(self);
+    if (t == NULL) return NULL;
+    if (ef_tensor_count(t) != 1 || t->rank != 0) {
+        if (ef_tensor_count(t) != 1)
+            return PyErr_Format(PyExc_TypeError,
+                                "only length-1 arrays can be converted to Python scalars (%s)", as);
+    }
+    return tensor_item(t, 0);
+}
+
+static PyObject *tensor_float(PyObject *self) {
+    PyObject *v = item_of(self, "float");
+    PyObject *f = v != NULL ? PyNumber_Float(v) : NULL;
+    Py_XDECREF(v);
+    return f;
+}
+
+static PyObject *tensor_int(PyObject *self) {
+    PyObject *v = item_of(self, "int");
+    PyObject *i = v != NULL ? PyNumber_Long(v) : NULL;
+    Py_XDECREF(v);
+    return i;
+}
+
+static PyObject *tensor_index(PyObject *self) {
+    const ef_tensor *t = &((tensor_object *)self)->t;
+    if (t->flags & EF_TENSOR_SYMBOLIC)
+        return PyErr_Format(PyExc_TypeError, "a symbolic tensor cannot be an index of Python");
+    if (t->rank != 0)
+        return PyErr_Format(PyExc_TypeError, "only integer scalar arrays can be converted to a scalar index");
+    PyObject *v = item_of(self, "index");
+    PyObject *i = v != NULL ? PyNumber_Index(v) : NULL;
+    Py_XDECREF(v);
+    return i;
+}
+
+static int tensor_bool(PyObject *self) {
+    const ef_tensor *t = &((tensor_object *)self)->t;
+    if (t->flags & EF_TENSOR_SYMBOLIC) {
+        no_value(self, "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: AutoGraph "
+                       "did not convert this function. Try decorating it directly with @tf.function.");
+        return -1;
+    }
+    if ((t = value_of(self)) == NULL) return -1;
+    if (ef_tensor_count(t) != 1) {
+        PyErr_SetString(PyExc_ValueError,
+                        "The truth value of an array with more than one element is ambiguous. Use "
+                        "a.any() or a.all()");
+        return -1;
+    }
+    if (t->dtype == EF_BOOL) return ((const unsigned char *)t->data)[0] != 0;
+    PyObject *v = tensor_item(t, 0);
+    int yes = v != NULL ? PyObject_IsTrue(v) : -1;
+    Py_XDECREF(v);
+    return yes;
+}
+
+static Py_ssize_t tensor_length(PyObject *self) {
+    const ef_tensor *t = &((tensor_object *)self)->t;
+    if (t->flags & EF_TENSOR_SYMBOLIC) {
+        PyErr_SetString(PyExc_TypeError, "len is not well defined for a symbolic Tensor. Please "
+                                         "call `x.shape` rather than `len(x)` for shape information.");
+        return -1;
+    }
+    if (t->rank == 0) {
+        PyErr_SetString(PyExc_TypeError, "Scalar tensor has no `len()`");
+        return -1;
+    }
+    return (Py_ssize_t)t->dim[0];
+}
+
+static PyObject *tensor_numpy(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return value_of(self) == NULL ? NULL : tensor_to_array((tensor_object *)self, 0);
+}
+
+static PyObject *tensor_array(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+    (void)names;
+    if (((tensor_object *)self)->t.flags & EF_TENSOR_SYMBOLIC)
+        return PyErr_Format(PyExc_NotImplementedError,
+                            "Cannot convert a symbolic tf.Tensor to a numpy array: it has no value "
+                            "while a graph is being built.");
+    PyObject *a = tensor_numpy(self, NULL);
+    if (a == NULL) return NULL;
+    if (((tensor_object *)self)->t.rank == 0 || (n > 0 && args[0] != Py_None)) {
+        static PyObject *asarray;
+        if (asarray == NULL) {
+            PyObject *np = PyImport_ImportModule("numpy");
+            if (np != NULL) asarray = PyObject_GetAttrString(np, "asarray");
+            Py_XDECREF(np);
+            if (asarray == NULL) {
+                Py_DECREF(a);
+                return NULL;
+            }
+        }
+        PyObject *b = PyObject_CallFunctionObjArgs(asarray, a, n > 0 ? args[0] : NULL, NULL);
+        Py_DECREF(a);
+        a = b;
+    }
+    return a;
+}
+
+static PyObject *tensor_repr(PyObject *self) {
+    return PyObject_CallFunctionObjArgs(hooks.repr, self, NULL);
+}
+static PyObject *tensor_str(PyObject *self) {
+    return PyObject_CallFunctionObjArgs(hooks.str, self, NULL);
+}
+
+static Py_hash_t tensor_hash(PyObject *self) {
+    (void)self;
+    PyErr_SetString(PyExc_TypeError,
+                    "Tensor is unhashable. Instead, use tensor.ref() as the key.");
+    return -1;
+}
+
+/* ---- iteration: rows -------------------------------------------------------------------------------- */
+
+static PyObject *tensor_iter(PyObject *self) {
+    const ef_tensor *t = &((tensor_object *)self)->t;
+    if (t->flags & EF_TENSOR_SYMBOLIC)
+        return PyObject_CallFunctionObjArgs(hooks.iterate, self, NULL);
+    if (t->rank == 0)
+        return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
+    return PySeqIter_New(self);
+}
+
+/* ---- buffer protocol ----------------------------------------------------------------------------------- */
+
+static const char *const format_of[EF_DTYPES] = {
+    [EF_F32] = "f", [EF_F64] = "d", [EF_I32] = "i",  [EF_U8] = "B",  [EF_I16] = "h",
+    [EF_I8] = "b",  [EF_I64] = "q", [EF_BOOL] = "?", [EF_U16] = "H", [EF_F16] = "e",
+    [EF_U32] = "I", [EF_U64] = "Q", [EF_C64] = "Zf", [EF_C128] = "Zd"};
+
+static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
+    const ef_tensor *t = value_of(self);
+    if (t == NULL) return -1;
+    const char *format = format_of[t->dtype];
+    if (format == NULL || (flags & PyBUF_WRITABLE) == PyBUF_WRITABLE) {
+        PyErr_Format(PyExc_BufferError, "a tensor of %s has no %s buffer",
+                     ef_dtype_name((ef_dtype)t->dtype), format == NULL ? "" : "writable");
+        return -1;
+    }
+    Py_ssize_t *dims = PyMem_Malloc(sizeof *dims * (2 * EF_MAX_RANK));
+    if (dims == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    Py_ssize_t step = (Py_ssize_t)ef_dtype_size((ef_dtype)t->dtype);
+    *view = (Py_buffer){.buf = t->data,
+                        .obj = Py_NewRef(self),
+                        .len = (Py_ssize_t)ef_tensor_bytes(t),
+                        .itemsize = step,
+                        .readonly = 1,
+                        .ndim = t->rank,
+                        .format = (flags & PyBUF_FORMAT) ? (char *)format : NULL,
+                        .internal = dims};
+    for (int d = t->rank - 1; d >= 0; d--) {
+        dims[d] = (Py_ssize_t)t->dim[d];
+        dims[EF_MAX_RANK + d] = step;
+        step *= (Py_ssize_t)t->dim[d];
+    }
+    view->shape = (flags & PyBUF_ND) ? dims : NULL;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? dims + EF_MAX_RANK : NULL;
+    return 0;
+}
+
+static void tensor_releasebuffer(PyObject *self, Py_buffer *view) {
+    (void)self;
+    PyMem_Free(view->internal);
+}
+
+/* ---- the types ------------------------------------------------------------------------------------------ */
+
+static PyMethodDef tensor_methods[] = {
+    {"_numpy", tensor_numpy, METH_NOARGS, NULL},
+    {"__array__", (PyCFunction)(void (*)(void))tensor_array, METH_FASTCALL | METH_KEYWORDS, NULL},
+    {NULL, NULL, 0, NULL}};
+static PyMethodDef eager_methods[] = {
+    {"numpy", tensor_numpy, METH_NOARGS, "The value as a numpy array, or a numpy scalar for rank 0."},
+    {NULL, NULL, 0, NULL}};
+
+static PyType_Slot core_slots[] = {{Py_tp_doc, "What is, or stands for, a tensor."}, {0, NULL}};
+static PyType_Spec core_spec = {"tensorflow.python.types.core.Tensor", 0, 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, core_slots};
+static PyType_Slot sub_slots[] = {{0, NULL}};
+static PyType_Slot eager_slots[] = {{Py_tp_methods, eager_methods}, {0, NULL}};
+enum { FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC };
+static PyType_Spec eager_spec = {"tensorflow.python.framework.ops.EagerTensor",
+                                 sizeof(tensor_object), 0, FLAGS, eager_slots};
+static PyType_Spec symbolic_spec = {"tensorflow.python.framework.ops.SymbolicTensor",
+                                    sizeof(tensor_object), 0, FLAGS, sub_slots};
+
+PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base, const char *name) {
+    PyObject *bases = base != NULL ? PyTuple_Pack(1, base) : NULL;
+    PyObject *t = PyType_FromSpecWithBases(spec, bases);
+    Py_XDECREF(bases);
+    if (t == NULL || PyModule_AddObjectRef(module, name, t) < 0) return NULL;
+    return (PyTypeObject *)t;
+}
+
+int tensor_init(PyObject *module) {
+    PyType_Slot own[] = {{Py_tp_dealloc, tensor_dealloc},
+                         {Py_tp_traverse, tensor_traverse},
+                         {Py_tp_clear, tensor_clear},
+                         {Py_tp_setattro, tensor_setattro},
+                         {Py_tp_getattro, PyObject_GenericGetAttr},
+                         {Py_tp_new, tensor_new},
+                         {Py_tp_getset, tensor_getset},
+                         {Py_tp_members, tensor_members},
+                         {Py_tp_methods, tensor_methods},
+                         {Py_tp_repr, tensor_repr},
+                         {Py_tp_str, tensor_str},
+                         {Py_tp_hash, tensor_hash},
+                         {Py_tp_iter, tensor_iter},
+                         {Py_tp_richcompare, tensor_compare},
+                         {Py_mp_subscript, tensor_subscript},
+                         {Py_sq_item, tensor_item_at},
+                         {Py_mp_length, tensor_length},
+                         {Py_bf_getbuffer, tensor_getbuffer},
+                         {Py_bf_releasebuffer, tensor_releasebuffer},
+                         {Py_nb_float, tensor_float},
+                         {Py_nb_int, tensor_int},
+                         {Py_nb_index, tensor_index},
+                         {Py_nb_bool, tensor_bool},
+                         {0, NULL}};
+    PyType_Slot all[64];
+    int n = 0;
+    for (int k = 0; own[k].slot != 0; k++) all[n++] = own[k];
+    for (int k = 0; number_slots[k].slot != 0; k++) all[n++] = number_slots[k];
+    all[n] = (PyType_Slot){0, NULL};
+    PyType_Spec spec = {"tensorflow.python.framework.tensor.Tensor", sizeof(tensor_object), 0, FLAGS,
+                        all};
+    core_type = add_type(module, &core_spec, NULL, "CoreTensor");
+    tensor_type = core_type != NULL ? add_type(module, &spec, core_type, "Tensor") : NULL;
+    if (tensor_type == NULL) return -1;
+    eager_type = add_type(module, &eager_spec, tensor_type, "EagerTensor");
+    symbolic_type = add_type(module, &symbolic_spec, tensor_type, "SymbolicTensor");
+    return eager_type != NULL && symbolic_type != NULL ? 0 : -1;
+}

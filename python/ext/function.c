@@ -7,6 +7,7 @@
  * engine. Objects in keys are held weakly where they can be; an entry whose object died is dropped. */
 #include "core.h"
 #include <structmember.h>
+#include <stdatomic.h>
 #include <time.h>
 
 enum { MOST_ENTRIES = 128, MOST_WORDS = 192, MOST_OBJECTS = 48, MOST_TENSORS = 256, MOST_PARAMS = 64,
@@ -38,7 +39,7 @@ typedef struct entry {
 
 /* How a trace's results are put together; kept with the trace. */
 typedef struct packing {
-    int refs;
+    atomic_int refs;
     enum { ONE, NONE, TUPLE, LIST, BY_PYTHON } kind;
     int n;
     PyObject *pack; /* BY_PYTHON: called with the list of results */
@@ -78,8 +79,8 @@ typedef struct walk {
     int failed;            /* 1: raised; 2: too large for the key */
 } walk;
 
-enum tag { T_TENSOR = 1, T_NONE, T_TRUE, T_FALSE, T_INT, T_FLOAT, T_TEXT, T_BIG, T_TUPLE, T_LIST,
-           T_DICT, T_SAME, T_EQUAL, T_METHOD, T_END, T_COMPOSITE };
+enum tag { K_TENSOR = 1, K_NONE, K_TRUE, K_FALSE, K_INT, K_FLOAT, K_TEXT, K_BIG, K_TUPLE, K_LIST,
+           K_DICT, K_SAME, K_EQUAL, K_METHOD, K_END, K_COMPOSITE };
 
 static void word(walk *w, uint64_t v) {
     if (w->k->n_words == MOST_WORDS) {
@@ -115,7 +116,7 @@ static void tensor(walk *w, PyObject *o, int made) {
         w->n_own++;
         w->t[w->n_t++] = a->t;
     }
-    word(w, T_TENSOR);
+    word(w, K_TENSOR);
 }
 
 static PyObject *str_flatten;
@@ -125,32 +126,32 @@ static void look(walk *w, PyObject *o) {
     if (type == eager_type || type == symbolic_type) {
         tensor(w, o, 0);
     } else if (o == Py_None) {
-        word(w, T_NONE);
+        word(w, K_NONE);
     } else if (o == Py_True || o == Py_False) {
-        word(w, o == Py_True ? T_TRUE : T_FALSE);
+        word(w, o == Py_True ? K_TRUE : K_FALSE);
     } else if (type == &PyLong_Type) {
         int over;
         long long v = PyLong_AsLongLongAndOverflow(o, &over);
-        word(w, over ? T_BIG : T_INT);
+        word(w, over ? K_BIG : K_INT);
         if (over) object(w, o);
         else word(w, (uint64_t)v);
     } else if (type == &PyFloat_Type) {
         double d = PyFloat_AS_DOUBLE(o);
         uint64_t bits;
         memcpy(&bits, &d, sizeof bits);
-        word(w, T_FLOAT);
+        word(w, K_FLOAT);
         word(w, bits);
     } else if (type == &PyUnicode_Type || type == &PyBytes_Type) {
-        word(w, T_TEXT);
+        word(w, K_TEXT);
         word(w, (uint64_t)PyObject_Hash(o));
         object(w, o);
     } else if (type == &PyTuple_Type || type == &PyList_Type) {
-        word(w, type == &PyTuple_Type ? T_TUPLE : T_LIST);
+        word(w, type == &PyTuple_Type ? K_TUPLE : K_LIST);
         Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
         word(w, (uint64_t)n);
         for (Py_ssize_t i = 0; i < n && !w->failed; i++) look(w, PySequence_Fast_GET_ITEM(o, i));
     } else if (type == &PyDict_Type) {
-        word(w, T_DICT);
+        word(w, K_DICT);
         word(w, (uint64_t)PyDict_GET_SIZE(o));
         Py_ssize_t at = 0;
         PyObject *k, *v;
@@ -161,13 +162,13 @@ static void look(walk *w, PyObject *o) {
     } else if (is_array(o)) {
         tensor(w, o, 1);
     } else if (type == &PyMethod_Type) { /* made afresh at each access: by what it binds */
-        word(w, T_METHOD);
+        word(w, K_METHOD);
         word(w, (uint64_t)(uintptr_t)PyMethod_GET_FUNCTION(o));
         word(w, (uint64_t)(uintptr_t)PyMethod_GET_SELF(o));
         object(w, PyMethod_GET_FUNCTION(o));
         object(w, PyMethod_GET_SELF(o));
     } else if (PyTuple_Check(o) || PyObject_HasAttr((PyObject *)type, str_flatten)) {
-        word(w, T_COMPOSITE); /* a namedtuple, or an object that is made of tensors */
+        word(w, K_COMPOSITE); /* a namedtuple, or an object that is made of tensors */
         word(w, (uint64_t)(uintptr_t)type);
         object(w, (PyObject *)type);
         if (PyTuple_Check(o)) {
@@ -188,21 +189,21 @@ static void look(walk *w, PyObject *o) {
                 w->own[w->n_own++].keep = parts;
             } else Py_DECREF(parts);
         }
-        word(w, T_END);
+        word(w, K_END);
     } else if (type->tp_hash != NULL && type->tp_hash != PyBaseObject_Type.tp_hash &&
                type->tp_hash != PyObject_HashNotImplemented && !PyFunction_Check(o) && !PyType_Check(o)) {
         Py_hash_t h = PyObject_Hash(o);
         if (h == -1 && PyErr_Occurred()) {
             PyErr_Clear(); /* says it is hashable and is not: by identity */
-            word(w, T_SAME);
+            word(w, K_SAME);
             word(w, (uint64_t)(uintptr_t)o);
         } else {
-            word(w, T_EQUAL);
+            word(w, K_EQUAL);
             word(w, (uint64_t)h);
         }
         object(w, o);
     } else {
-        word(w, T_SAME);
+        word(w, K_SAME);
         word(w, (uint64_t)(uintptr_t)o);
         object(w, o);
     }
@@ -419,9 +420,11 @@ typedef struct calling {
 } calling;
 static _Thread_local calling *now;
 
+static void packing_ref(void *user) { atomic_fetch_add(&((packing *)user)->refs, 1); }
+
 static void packing_end(void *user) {
     packing *p = user;
-    if (--p->refs > 0) return;
+    if (atomic_fetch_sub(&p->refs, 1) > 1) return;
     PyGILState_STATE gil = PyGILState_Ensure();
     Py_CLEAR(p->pack);
     Py_CLEAR(p->graph);
@@ -444,12 +447,12 @@ static int keep_results(PyObject *r, ef_tensor *out, int max_out, int *n_out) {
     *n_out = (int)n;
     packing *p = PyMem_RawCalloc(1, sizeof *p);
     if (p == NULL) return -1;
-    p->refs = 1;
+    atomic_init(&p->refs, 1);
     p->kind = (int)PyLong_AsLong(kind);
     p->n = (int)n;
     p->pack = Py_NewRef(pack);
     p->graph = graph_wrap(ef_graph_current());
-    ef_trace_set_user(p, packing_end);
+    ef_trace_set_user(p, packing_ref, packing_end);
     return p->graph != NULL ? 0 : -1;
 }
 

@@ -3,7 +3,7 @@
 #include "core.h"
 
 static const ef_op *op_add, *op_sub, *op_mul, *op_floordiv, *op_mod, *op_real, *op_pow, *op_neg,
-    *op_and, *op_or, *op_xor, *op_not, *op_bit_and, *op_bit_or, *op_bit_xor, *op_invert, *op_less,
+    *op_and, *op_or, *op_not, *op_bit_and, *op_bit_or, *op_bit_xor, *op_invert, *op_less,
     *op_less_equal, *op_greater, *op_greater_equal, *op_abs, *op_cast, *op_equal, *op_not_equal;
 static const ef_attrs *as_f32, *as_f64, *lenient_equal, *lenient_not_equal;
 

@@ -490,7 +490,13 @@ static PyObject *core_op(PyObject *module, PyObject *args) {
     if (self == NULL) return NULL;
     int bad = 0;
     if (params != NULL && params != Py_None) {
-        PyObject *fast = PySequence_Fast(params, "parameters are a sequence of names");
+        PyObject *comma = PyUnicode_FromString(", ");
+        PyObject *split = PyUnicode_Check(params) && comma != NULL ? PyUnicode_Split(params, comma, -1)
+                                                                   : Py_NewRef(params);
+        Py_XDECREF(comma);
+        PyObject *fast =
+            split != NULL ? PySequence_Fast(split, "parameters are a sequence of names") : NULL;
+        Py_XDECREF(split);
         bad = fast == NULL ? -1 : 0;
         for (Py_ssize_t k = 0; bad == 0 && k < PySequence_Fast_GET_SIZE(fast); k++) {
             PyObject *p = Py_NewRef(PySequence_Fast_GET_ITEM(fast, k));

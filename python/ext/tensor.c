@@ -360,11 +360,14 @@ static PyType_Spec core_spec = {"tensorflow.python.types.core.Tensor", 0, 0,
                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, core_slots};
 static PyType_Slot sub_slots[] = {{0, NULL}};
 static PyType_Slot eager_slots[] = {{Py_tp_methods, eager_methods}, {0, NULL}};
-enum { FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC };
+enum { /* garbage collection is inherited with its functions */
+    FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    SUB_FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE
+};
 static PyType_Spec eager_spec = {"tensorflow.python.framework.ops.EagerTensor",
-                                 sizeof(tensor_object), 0, FLAGS, eager_slots};
+                                 sizeof(tensor_object), 0, SUB_FLAGS, eager_slots};
 static PyType_Spec symbolic_spec = {"tensorflow.python.framework.ops.SymbolicTensor",
-                                    sizeof(tensor_object), 0, FLAGS, sub_slots};
+                                    sizeof(tensor_object), 0, SUB_FLAGS, sub_slots};
 
 PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base, const char *name) {
     PyObject *bases = base != NULL ? PyTuple_Pack(1, base) : NULL;

@@ -1,0 +1,29 @@
+"""Evenflow: TensorFlow programs on an engine whose calls never get slower.
+
+`import evenflow as tf`, or `evenflow run program.py` for a program that says `import tensorflow`.
+"""
+import sys as _sys
+
+from . import _core
+from . import raw as _raw
+from . import dtypes, errors, nest
+from . import tensors as _tensors
+from . import graph as _graph
+from . import namespace as _namespace
+
+__version__ = "2.21.0"
+_tensors.start()
+_graph.start()
+
+from . import _surface  # noqa: E402  (the public names; needs what is above)
+
+_surface.gather()
+_namespace.publish()
+
+
+def __getattr__(name):
+    if name == "keras":
+        from . import alias
+
+        return alias.keras()
+    raise AttributeError(_namespace.missing(_sys.modules[__name__], name))

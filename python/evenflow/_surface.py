@@ -1,0 +1,44 @@
+"""Imports every module that defines public names, so that they are gathered before publishing."""
+import importlib
+import importlib.util
+
+from . import _core, composite, dtypes, shapes, specs
+from .namespace import offer
+
+MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "control", "module", "config",
+           "gradients", "host", "compat.v1", "autograph",
+           "ops.math", "ops.reduce", "ops.array", "ops.index", "ops.segment", "ops.matmul", "ops.clip", "ops.bitwise",
+           "ops.nn", "ops.conv", "ops.random", "ops.debug", "ops.strings")
+
+
+def gather():
+    """Loads the modules; those that are not written yet are simply not there."""
+    for name in MODULES:
+        full = f"evenflow.{name}"
+        try:
+            found = importlib.util.find_spec(full)
+        except ModuleNotFoundError:
+            found = None
+        if found is not None:
+            importlib.import_module(full)
+    for dtype in dtypes._by_enum.values():
+        if dtype._enum < 100:
+            offer(dtype, dtype.name, f"dtypes.{dtype.name}")
+    for name in ("double", "half"):
+        offer(getattr(dtypes, name), name, f"dtypes.{name}")
+    offer(dtypes.DType, "DType", "dtypes.DType")
+    offer(dtypes.as_dtype, "as_dtype", "dtypes.as_dtype")
+    offer(shapes.TensorShape, "TensorShape")
+    offer(shapes.Dimension, "compat.v1.Dimension")
+    for name in ("TypeSpec", "TensorSpec", "type_spec_from_value", "RaggedTensorSpec", "SparseTensorSpec",
+                 "IndexedSlicesSpec"):
+        for home in (specs, composite):
+            if hasattr(home, name):
+                offer(getattr(home, name), name)
+    for name in ("IndexedSlices", "SparseTensor"):
+        offer(getattr(composite, name), name)
+    offer(composite.CompositeTensor, "__internal__.CompositeTensor")
+    offer(_core.CoreTensor, "__internal__.types.Tensor")
+    offer(_core.EagerTensor, "__internal__.EagerTensor")
+    offer(None, "newaxis")
+    offer("2.21.0", "version.VERSION")

@@ -1,0 +1,619 @@
+"""Graphs: what tf.Graph offers beyond the engine's graph, ops of a graph, scopes."""
+import contextlib
+import threading
+
+from . import _core, dtypes, errors
+from .namespace import export, offer
+from .shapes import TensorShape
+
+_local = threading.local()
+
+
+class _Stack(threading.local):
+    """The graphs this thread has entered as default, innermost last."""
+
+    def __init__(self):
+        self.graphs = []
+
+
+_stack = _Stack()
+_global_default = [None]  # the graph of programs that never make one
+_eager_off = [False]
+
+
+class Operation:
+    """An op of a graph: its type, name, inputs, outputs and attributes."""
+
+    __slots__ = ("graph", "_node", "__weakref__", "__dict__")
+
+    def __init__(self, graph, node):
+        self.graph = graph
+        self._node = node
+
+    @property
+    def type(self):
+        return self.graph._node(self._node)[0]
+
+    @property
+    def name(self):
+        return self.graph._node_name(self._node)
+
+    @property
+    def inputs(self):
+        return tuple(self.graph._node_input(self._node, k) for k in range(self.graph._node(self._node)[1]))
+
+    @property
+    def outputs(self):
+        return [self.graph._node_output(self._node, k) for k in range(self.graph._node(self._node)[2])]
+
+    @property
+    def control_inputs(self):
+        count = self.graph._node(self._node)[3]
+        return [self.graph._operation(self.graph._node_control(self._node, k)) for k in range(count)]
+
+    @property
+    def device(self):
+        return ""
+
+    @property
+    def traceback(self):
+        """The user's file and line, as far as it was noted."""
+        place = self.graph._node(self._node)[4]
+        return [place] if place else []
+
+    @property
+    def op_def(self):
+        return _core.describe_op(self.type)
+
+    @property
+    def node_def(self):
+        return None
+
+    def get_attr(self, name):
+        """The value of an attribute; ValueError if there is none of that name."""
+        value = self.graph._attr(self._node, name)
+        return value
+
+    def values(self):
+        return tuple(self.outputs)
+
+    def run(self, feed_dict=None, session=None):
+        """Runs the op in `session` or the default one."""
+        from .session import default_session
+
+        default_session(session).run(self, feed_dict)
+
+    def _set_attr(self, name, value):
+        self.__dict__.setdefault("_attrs", {})[name] = value
+
+    def __repr__(self):
+        return f"<tf.Operation {self.name!r} type={self.type}>"
+
+    def __str__(self):
+        return f"name: {self.name!r}\nop: {self.type!r}"
+
+    def __hash__(self):
+        return hash((id(self.graph), self._node))
+
+    def __eq__(self, other):
+        return isinstance(other, Operation) and other.graph is self.graph and other._node == self._node
+
+
+Operation.__module__ = "tensorflow.python.framework.ops"
+offer(Operation, "Operation")
+
+
+@export("Graph")
+class Graph(_core.GraphBase):
+    """A graph of ops. `with graph.as_default():` adds the ops called inside to it."""
+
+    building_function = False
+
+    def __init__(self):
+        self._collections = {}
+        self._scope = ""
+        self._seed = None
+        self._last_id = 0
+        self._finalized = False
+        self._names = {}
+        self._lock = threading.RLock()
+
+    @classmethod
+    def _around(cls):
+        """For a graph the engine made: a function's body."""
+        return FuncGraph("")
+
+    @contextlib.contextmanager
+    def as_default(self):
+        """Makes this the graph that ops of this thread are added to."""
+        entered = self._enter_scope()
+        try:
+            yield self
+        finally:
+            self._leave_scope(entered)
+
+    def _enter_scope(self):
+        if _core.current_graph() is self:
+            _stack.graphs.append(self)
+            return None
+        suspended = None
+        if any(g is self for g in _stack.graphs):  # entered further out: start from the outside
+            suspended = _core.suspend()
+        elif not self.building_function:  # a plain graph stands alone: nothing is captured from around it
+            suspended = _core.suspend()
+        self._enter()
+        _stack.graphs.append(self)
+        scope = _core.set_scope(self._scope)
+        return (suspended, scope)
+
+    def _leave_scope(self, entered):
+        _stack.graphs.pop()
+        if entered is None:
+            return
+        self._scope = _core.set_scope(entered[1])
+        self._leave()
+        if entered[0] is not None:
+            _core.resume(entered[0])
+
+    def _operation(self, node):
+        found = self._ops.get(node)
+        if found is None:
+            found = self._ops[node] = Operation(self, node)
+        return found
+
+    def get_operations(self):
+        """All ops, in the order they were added."""
+        return [self._operation(k) for k in range(self._nodes())]
+
+    def get_operation_by_name(self, name):
+        """The op called `name`; KeyError if there is none."""
+        node = self._find(name)
+        if node < 0:
+            for k in range(self._nodes()):  # ops are named when they are asked for
+                if self._node_name(k) == name:
+                    return self._operation(k)
+            raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+        return self._operation(node)
+
+    def get_tensor_by_name(self, name):
+        """The tensor called `op:output`; KeyError if there is none, ValueError if the name is malformed."""
+        op, colon, index = name.rpartition(":")
+        if not colon or not index.isdigit():
+            raise ValueError(f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. Tensor names "
+                             "must be of the form \"<op_name>:<output_index>\".")
+        found = self.get_operation_by_name(op)
+        outputs = found.outputs
+        if int(index) >= len(outputs):
+            raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op!r}, exists "
+                           f"but only has {len(outputs)} outputs.")
+        return outputs[int(index)]
+
+    def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
+        """The tensor or op of this graph that `obj` (or its name) stands for."""
+        if isinstance(obj, str):
+            if ":" in obj and allow_tensor:
+                return self.get_tensor_by_name(obj)
+            if allow_operation:
+                return self.get_operation_by_name(obj)
+            raise ValueError(f"{obj!r} is not the name of a Tensor")
+        if isinstance(obj, _core.Tensor) and allow_tensor:
+            if _core.is_symbolic(obj) and obj.graph is not self:
+                raise ValueError(f"Tensor {obj} is not an element of this graph.")
+            return obj
+        if isinstance(obj, Operation) and allow_operation:
+            if obj.graph is not self:
+                raise ValueError(f"Operation {obj} is not an element of this graph.")
+            return obj
+        convert = getattr(obj, "_as_graph_element", None)
+        if convert is not None:
+            return self.as_graph_element(convert(), allow_tensor, allow_operation)
+        raise TypeError(f"Can not convert a {type(obj).__name__} into a Tensor or Operation.")
+
+    # collections, names, seeds
+
+    def add_to_collection(self, name, value):
+        self._collections.setdefault(name, []).append(value)
+
+    def add_to_collections(self, names, value):
+        for name in {names} if isinstance(names, str) else set(names):
+            self.add_to_collection(name, value)
+
+    def get_collection_ref(self, name):
+        return self._collections.setdefault(name, [])
+
+    def get_collection(self, name, scope=None):
+        items = self._collections.get(name, [])
+        if scope is None:
+            return list(items)
+        import re
+
+        test = re.compile(scope)
+        return [i for i in items if hasattr(i, "name") and test.match(i.name)]
+
+    def get_all_collection_keys(self):
+        return [k for k in self._collections if isinstance(k, str)]
+
+    def clear_collection(self, name):
+        self._collections.pop(name, None)
+
+    @property
+    def collections(self):
+        return self.get_all_collection_keys()
+
+    @property
+    def seed(self):
+        return self._seed
+
+    @seed.setter
+    def seed(self, value):
+        self._seed = value
+
+    @property
+    def version(self):
+        return self._nodes()
+
+    @property
+    def finalized(self):
+        return self._finalized
+
+    def finalize(self):
+        """No op may be added from now on."""
+        self._finalized = True
+
+    def is_feedable(self, tensor):
+        return True
+
+    def is_fetchable(self, tensor):
+        return True
+
+    def prevent_feeding(self, tensor):
+        """Feeding any tensor is possible here; the wish is noted by nobody."""
+
+    def unique_name(self, name, mark_as_used=True):
+        """`name` below the present scope, with _1, _2 ... if it is taken."""
+        full = (_core_scope() + name) if _core.current_graph() is self else self._scope + name
+        count = self._names.get(full, 0)
+        if mark_as_used:
+            self._names[full] = count + 1
+        return full if count == 0 else f"{full}_{count}"
+
+    @contextlib.contextmanager
+    def name_scope(self, name):
+        with _scope_in(self, name) as full:
+            yield full
+
+    @contextlib.contextmanager
+    def control_dependencies(self, control_inputs):
+        """Ops added inside run after these."""
+        if control_inputs is None:
+            before = self._after([])
+        else:
+            nodes = []
+            for item in control_inputs:
+                if isinstance(item, Operation):
+                    nodes.append(item._node)
+                elif isinstance(item, _core.Tensor):
+                    if _core.is_symbolic(item):
+                        nodes.append(item._edge[1])
+                elif hasattr(item, "_as_graph_element"):
+                    nodes.append(item._as_graph_element()._edge[1])
+                elif hasattr(item, "handle"):
+                    continue
+                elif item is not None:
+                    raise TypeError(f"Control input must be an Operation, a Tensor, or IndexedSlices, got {item!r}")
+            old = self._after([])
+            before = old
+            self._after(old + [n for n in nodes if n not in old])
+        try:
+            yield
+        finally:
+            self._after(before)
+
+    @contextlib.contextmanager
+    def device(self, name):
+        yield
+
+    @contextlib.contextmanager
+    def colocate_with(self, op, ignore_existing=False):
+        yield
+
+    @contextlib.contextmanager
+    def gradient_override_map(self, op_type_map):
+        raise NotImplementedError("gradient_override_map: use tf.custom_gradient, which works in graphs too")
+        yield
+
+    def as_graph_def(self, from_version=None, add_shapes=False):
+        raise NotImplementedError("GraphDefs are not written yet; print(graph._text()) shows the graph")
+
+    def __repr__(self):
+        return f"<{type(self).__name__} of {self._nodes()} ops>"
+
+    def __enter__(self):
+        raise TypeError("use `with graph.as_default():`")
+
+
+Graph.__module__ = "tensorflow.python.framework.ops"
+
+
+class FuncGraph(Graph):
+    """The body of a function: what tensors from around it are used inside is captured."""
+
+    building_function = True
+
+    def __init__(self, name, collections=None, capture_by_value=None, structured_input_signature=None):
+        super().__init__()
+        self.name = name
+        self.structured_input_signature = structured_input_signature
+        self.structured_outputs = None
+        self.variables = ()
+        self._set_function(True)
+
+    @property
+    def inputs(self):
+        return self._function_inputs()
+
+    @property
+    def outputs(self):
+        return self._function_outputs()
+
+    @property
+    def captures(self):
+        return [(t, None) for t in self._captures()]
+
+    @property
+    def external_captures(self):
+        return self._captures()
+
+    @property
+    def trainable_variables(self):
+        return tuple(v for v in self.variables if getattr(v, "trainable", False))
+
+    def capture(self, tensor, name=None):
+        """The tensor of this graph that stands for one from around it."""
+        return self._import(tensor)
+
+    @property
+    def outer_graph(self):
+        return None
+
+
+FuncGraph.__module__ = "tensorflow.python.framework.func_graph"
+offer(FuncGraph, "__internal__.FuncGraph")
+
+
+# ---- the default graph ------------------------------------------------------------------------------
+
+
+def global_default_graph():
+    """The graph of v1 programs that never made one."""
+    if _global_default[0] is None:
+        _global_default[0] = Graph()
+    return _global_default[0]
+
+
+@export("compat.v1.get_default_graph")
+def get_default_graph():
+    """The graph ops are added to, or would be."""
+    current = _core.current_graph()
+    if current is not None:
+        return current
+    return _stack.graphs[-1] if _stack.graphs else global_default_graph()
+
+
+@export("compat.v1.reset_default_graph")
+def reset_default_graph():
+    """Forgets the global default graph."""
+    if _stack.graphs and not _eager_off[0]:
+        raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, "
+                             "exit the nesting and create a new graph.")
+    if _eager_off[0]:
+        _leave_permanently()
+        _global_default[0] = None
+        _enter_permanently()
+    else:
+        _global_default[0] = None
+
+
+_permanent = [None]
+
+
+def _enter_permanently():
+    graph = global_default_graph()
+    _permanent[0] = (graph, graph._enter_scope())
+
+
+def _leave_permanently():
+    graph, entered = _permanent[0]
+    graph._leave_scope(entered)
+    _permanent[0] = None
+
+
+@export("compat.v1.disable_eager_execution")
+def disable_eager_execution():
+    """From now on ops outside any graph are added to the default graph."""
+    if _eager_off[0]:
+        return
+    if _core.current_graph() is not None:
+        raise ValueError("tf.disable_eager_execution must be called at program startup.")
+    _eager_off[0] = True
+    _enter_permanently()
+
+
+@export("compat.v1.enable_eager_execution")
+def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
+    """Undoes disable_eager_execution."""
+    if _eager_off[0]:
+        _leave_permanently()
+        _eager_off[0] = False
+
+
+@export("executing_eagerly", "compat.v1.executing_eagerly")
+def executing_eagerly():
+    """Whether ops run at once."""
+    return _core.executing_eagerly()
+
+
+@export("compat.v1.executing_eagerly_outside_functions")
+def executing_eagerly_outside_functions():
+    """Whether ops outside all functions run at once."""
+    return not _eager_off[0]
+
+
+@export("inside_function")
+def inside_function():
+    """Whether a function is being traced."""
+    return getattr(_core.current_graph(), "building_function", False)
+
+
+@export("init_scope")
+@contextlib.contextmanager
+def init_scope():
+    """Leaves the functions being traced: ops inside run at once (or go to the outer v1 graph)."""
+    current = _core.current_graph()
+    if current is None or not current.building_function:
+        yield
+        return
+    suspended = _core.suspend()
+    scope = _core.set_scope("")
+    graphs, _stack.graphs = _stack.graphs, []
+    entered = None
+    outer = next((g for g in reversed(graphs) if not g.building_function), None)
+    if outer is not None:
+        entered = outer._enter_scope()
+    try:
+        yield
+    finally:
+        if outer is not None:
+            outer._leave_scope(entered)
+        _stack.graphs = graphs
+        _core.set_scope(scope)
+        _core.resume(suspended)
+
+
+# ---- names ------------------------------------------------------------------------------------------------
+
+_VALID_SCOPE = __import__("re").compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
+
+
+def _core_scope():
+    scope = _core.set_scope("")
+    _core.set_scope(scope)
+    return scope
+
+
+class _scope_in:
+    """Enters a name scope of a graph."""
+
+    __slots__ = ("graph", "name", "before")
+
+    def __init__(self, graph, name):
+        self.graph = graph
+        self.name = name
+
+    def __enter__(self):
+        before = self.before = _core_scope()
+        name = self.name
+        if not name:
+            _core.set_scope("")
+            return ""
+        if name.endswith("/"):
+            full = name
+        else:
+            full = (self.graph.unique_name(name) if self.graph is not None else before + name) + "/"
+        _core.set_scope(full)
+        return full
+
+    def __exit__(self, *unused):
+        _core.set_scope(self.before)
+        return False
+
+
+@export("name_scope", "compat.v2.name_scope")
+class name_scope:
+    """Puts the ops made inside under `name/`. Eagerly it costs next to nothing."""
+
+    __slots__ = ("_name", "_inner")
+
+    def __init__(self, name):
+        if not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
+        self._name = name
+        self._inner = []
+
+    @property
+    def name(self):
+        return self._name
+
+    def __enter__(self):
+        graph = _core.current_graph()
+        if graph is None:
+            before = getattr(_local, "eager_scope", "")
+            self._inner.append(before)
+            name = self._name
+            _local.eager_scope = name if name.endswith("/") else (before + name + "/" if name else "")
+            return _local.eager_scope
+        inner = _scope_in(graph, self._name)
+        full = inner.__enter__()
+        self._inner.append(inner)
+        return full
+
+    def __exit__(self, *unused):
+        inner = self._inner.pop()
+        if isinstance(inner, str):
+            _local.eager_scope = inner
+        else:
+            inner.__exit__()
+        return False
+
+
+def current_scope():
+    """The present name scope, with its slash; "" outside all."""
+    if _core.current_graph() is None:
+        return getattr(_local, "eager_scope", "")
+    return _core_scope()
+
+
+@export("control_dependencies", "compat.v1.control_dependencies")
+def control_dependencies(control_inputs):
+    """Ops made inside run after `control_inputs`; eagerly everything has run already."""
+    graph = _core.current_graph()
+    if graph is None:
+        if callable(control_inputs):
+            control_inputs()
+        return contextlib.nullcontext()
+    return graph.control_dependencies(control_inputs)
+
+
+@export("group", "compat.v1.group")
+def group(*inputs, **kwargs):
+    """An op that runs all of `inputs`; None eagerly."""
+    from . import nest
+
+    name = kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
+    if _core.current_graph() is None:
+        return None
+    items = [i for i in nest.flatten(list(inputs), expand_composites=True) if i is not None]
+    with control_dependencies(items):
+        return _core.raw.NoOp(name=name or "group_deps")
+
+
+@export("no_op", "compat.v1.no_op")
+def no_op(name=None):
+    """An op that does nothing."""
+    return _core.raw.NoOp(name=name)
+
+
+@export("device", "compat.v1.device")
+@contextlib.contextmanager
+def device(device_name):
+    """Asks for a device. There is one, CPU:0; others fall back to it."""
+    if device_name is not None and not isinstance(device_name, str) and not callable(device_name):
+        if not hasattr(device_name, "to_string"):
+            raise ValueError(f"a device is named by a string such as '/CPU:0', not {device_name!r}")
+    yield
+
+
+def start():
+    _core.register(graph_class=Graph, operation=lambda graph, node: graph._operation(node))

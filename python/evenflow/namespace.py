@@ -1,0 +1,99 @@
+"""The public names: `tf.math.add` and all others, gathered from the modules that define them.
+
+A module marks what it offers with `@export("math.add", "add")`, or `offer` for objects that are not
+written there. `publish` then hangs every name where it belongs: names without a dot on the package,
+the others on real module objects (`evenflow.math`), which stand in `sys.modules` so that
+`import evenflow.math` works. A module that already exists as a file (`evenflow.nest`) gets the names
+added. Asking for a name that is not there raises an AttributeError that names the nearest one.
+"""
+import difflib
+import importlib
+import sys
+import types
+
+from . import _core
+
+_names = {}  # dotted public name -> object
+_spaces = {}  # dotted module name -> module
+
+
+def export(*names):
+    """Marks a function or class as public under `names`; returns it unchanged."""
+
+    def mark(obj):
+        for name in names:
+            _names[name] = obj
+        return obj
+
+    return mark
+
+
+def offer(obj, *names):
+    """Makes `obj` public under `names`."""
+    for name in names:
+        _names[name] = obj
+    return obj
+
+
+def offer_ops(table):
+    """Public functions that are just an op. A line reads: `AddV2 | x, y | math.add add`."""
+    for line in table.strip().splitlines():
+        op, params, names = (part.strip() for part in line.split("|"))
+        names = names.split()
+        function = _core.op(op, params, names[0])
+        for name in names:
+            _names[name] = function
+
+
+def names():
+    """All public names gathered so far, dotted."""
+    return _names
+
+
+class Namespace(types.ModuleType):
+    """A module of public names."""
+
+    def __getattr__(self, name):
+        raise AttributeError(missing(self, name))
+
+
+def missing(module, name):
+    """What to say when `module` has no public `name`."""
+    short = module.__name__.replace("evenflow", "tf", 1)
+    near = difflib.get_close_matches(name, [n for n in vars(module) if not n.startswith("_")], 1)
+    hint = f"; the nearest there is: {short}.{near[0]}" if near else ""
+    if not near:
+        tail = [n for n in _names if n.rsplit(".", 1)[-1] == name]
+        hint = f"; there is tf.{tail[0]}" if tail else ""
+    return f"module '{short}' has no attribute '{name}': Evenflow does not have it{hint}"
+
+
+def space(dotted):
+    """The module object for `dotted` ("math.special"), made if need be."""
+    found = _spaces.get(dotted)
+    if found is not None:
+        return found
+    full = "evenflow." + dotted
+    module = sys.modules.get(full)
+    if module is None and dotted in _FILES:
+        module = importlib.import_module(full)
+    if module is None:
+        module = Namespace(full, f"Public names of tf.{dotted}.")
+        module.__path__ = []
+        module.__package__ = full
+        sys.modules[full] = module
+    _spaces[dotted] = module
+    outer, _, last = dotted.rpartition(".")
+    setattr(space(outer) if outer else sys.modules["evenflow"], last, module)
+    return module
+
+
+_FILES = ("dtypes", "errors", "nest")
+
+
+def publish():
+    """Puts every gathered name where programs look for it."""
+    package = sys.modules["evenflow"]
+    for name, obj in _names.items():
+        outer, _, last = name.rpartition(".")
+        setattr(space(outer) if outer else package, last, obj)

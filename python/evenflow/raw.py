@@ -1,0 +1,26 @@
+"""tf.raw_ops: every op of the engine under its own name, made when it is first asked for."""
+import difflib
+
+from . import _core
+
+
+class RawOps:
+    """One attribute per op of the engine's table."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            op = _core.op(name)
+        except AttributeError:
+            near = difflib.get_close_matches(name, _core.op_names(), 1)
+            hint = f"; the nearest is {near[0]}" if near else ""
+            raise AttributeError(f"Evenflow has no op '{name}'{hint}") from None
+        setattr(self, name, op)
+        return op
+
+    def __dir__(self):
+        return _core.op_names()
+
+
+_core.raw = RawOps()

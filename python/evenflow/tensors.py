@@ -1,0 +1,510 @@
+"""What tensors do that is not hot: printing, references, conversions of foreign objects, indices
+with tensors in them, copies. The classes themselves are C; the methods here are hung on them."""
+import functools
+import weakref
+
+import numpy as np
+
+from . import _core, dtypes, errors
+from .composite import CompositeTensor, IndexedSlices
+from .namespace import export, offer
+from .shapes import TensorShape
+
+Tensor, EagerTensor, SymbolicTensor = _core.Tensor, _core.EagerTensor, _core.SymbolicTensor
+CoreTensor = _core.CoreTensor
+raw = _core.raw
+
+# ---- conversion --------------------------------------------------------------------------------------
+
+_converters = []  # (priority, type, function), lowest priority number first
+
+
+@export("register_tensor_conversion_function")
+def register_tensor_conversion_function(base_type, conversion_func, priority=100):
+    """Lets objects of `base_type` be used as tensors: conversion_func(value, dtype, name, as_ref)."""
+    bases = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not all(isinstance(b, type) for b in bases) or not callable(conversion_func):
+        raise TypeError("base_type must be a type or a tuple of types, conversion_func callable")
+    if any(issubclass(b, (Tensor, int, float, str, bytes, np.ndarray, np.generic)) for b in bases):
+        raise TypeError("numbers, strings and arrays are always converted by Evenflow itself")
+    _converters.append((priority, bases, conversion_func))
+    _converters.sort(key=lambda row: row[0])
+
+
+def _pack(items, dtype, hint):
+    """A list with tensors in it, as one tensor."""
+    want = dtype
+    if dtype is None or hint:
+        found = next((i.dtype for i in _leaves(items) if isinstance(i, CoreTensor)), None)
+        if found is None:
+            arrays = [i for i in _leaves(items) if isinstance(i, (np.ndarray, np.generic))]
+            found = dtypes.as_dtype(np.result_type(*arrays)) if arrays and dtype is None else dtype
+        want = found
+    parts = [_core.convert(i, want) if want is not None else _core.convert(i) for i in items]
+    return raw.Pack(parts, axis=0)
+
+
+def _leaves(items):
+    for i in items:
+        if isinstance(i, (list, tuple)):
+            yield from _leaves(i)
+        else:
+            yield i
+
+
+def _stack_arrays(value, dtype, hint):
+    """A list of numpy arrays and numbers: numpy puts it together; None if it cannot."""
+    try:
+        array = np.array(value)
+    except ValueError as e:
+        raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {e}") from None
+    if array.dtype == object:
+        raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
+    return _core.convert(array, None if hint else dtype, dtype if hint else None)
+
+
+def convert_object(value, dtype, hint):
+    """What C could not convert: called with an object and the dtype asked for (or only hinted at)."""
+    if isinstance(value, (list, tuple)):
+        if any(isinstance(v, CoreTensor) or hasattr(v, "__tf_tensor__") or isinstance(v, CompositeTensor)
+               for v in _leaves(value)):
+            return _pack(value, dtype, hint)
+        return _stack_arrays(value, dtype, hint)
+    to_tensor = getattr(type(value), "__tf_tensor__", None)
+    if to_tensor is not None:
+        tensor = to_tensor(value, None if hint else dtype)
+        if not isinstance(tensor, Tensor):
+            tensor = _core.convert(tensor, None if hint else dtype)
+        return tensor
+    for _, bases, function in _converters:
+        if isinstance(value, bases):
+            made = function(value, dtype=None if hint else dtype, name=None, as_ref=False)
+            if made is not NotImplemented:
+                return made
+    if isinstance(value, TensorShape):
+        if not value.is_fully_defined():
+            raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
+        return _core.convert(list(value._dims), dtype if dtype is not None and not hint else dtypes.int32)
+    if isinstance(value, dtypes.DType) or isinstance(value, type) or value is None:
+        raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a "
+                         "Tensor.")
+    if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
+        return _core.convert(np.asarray(value), None if hint else dtype, dtype if hint else None)
+    try:
+        buffer = memoryview(value)
+    except TypeError:
+        pass
+    else:
+        return _core.convert(np.asarray(buffer), None if hint else dtype, dtype if hint else None)
+    if hasattr(value, "__iter__") and hasattr(value, "__len__") and not isinstance(value, (dict, set, frozenset)):
+        return _core.convert(list(value), None if hint else dtype, dtype if hint else None)
+    raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
+
+
+# ---- printing ------------------------------------------------------------------------------------------
+
+
+def _text(tensor, is_repr):
+    if tensor.dtype is dtypes.resource or tensor.dtype is dtypes.variant:
+        return "<unprintable>"
+    value = tensor.numpy()
+    if tensor.dtype is dtypes.string and not tensor._dims:
+        return repr(value)
+    return repr(value) if is_repr else str(value)
+
+
+def tensor_repr(tensor):
+    """`<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>`, as TensorFlow prints it."""
+    if _core.is_symbolic(tensor):
+        return f'<tf.Tensor {tensor.name!r} shape={_shape_text(tensor)} dtype={tensor.dtype.name}>'
+    value = _text(tensor, True)
+    if not tensor._dims and tensor.dtype is not dtypes.string and value != "<unprintable>":
+        value = str(tensor.numpy())  # numpy 2 would say np.float32(1.0)
+    return f"<tf.Tensor: shape={_shape_text(tensor)}, dtype={tensor.dtype.name}, numpy={value}>"
+
+
+def tensor_str(tensor):
+    if _core.is_symbolic(tensor):
+        shape = f", shape={_shape_text(tensor)}" if tensor._dims is not None else ""
+        return f'Tensor("{tensor.name}"{shape}, dtype={tensor.dtype.name})'
+    value = _text(tensor, False)
+    return f"tf.Tensor({value}, shape={_shape_text(tensor)}, dtype={tensor.dtype.name})"
+
+
+def _shape_text(tensor):
+    dims = tensor._dims
+    if dims is None:
+        return "<unknown>"
+    return str(tuple(dims))
+
+
+# ---- indices with tensors in them ------------------------------------------------------------------------
+
+
+def _is_index(value):
+    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
+
+
+def _check_index(index):
+    """TensorFlow's words for what cannot be an index."""
+    if isinstance(index, CoreTensor):
+        if index.dtype not in (dtypes.int16, dtypes.int32, dtypes.int64):
+            raise TypeError(f"Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
+                            f"tf.int32/tf.int64 tensors are valid indices, got {index!r}")
+        return
+    if isinstance(index, np.ndarray) and index.ndim == 0 and np.issubdtype(index.dtype, np.integer):
+        return
+    if not _is_index(index):
+        raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
+                        f"tf.int32/tf.int64 tensors are valid indices, got {index!r}")
+
+
+def getitem(tensor, key):
+    """tensor[key] where key holds tensors, numpy integers, or is a mask."""
+    if isinstance(key, bool) or (isinstance(key, (np.ndarray, CoreTensor)) and _is_mask(key)):
+        from .ops.index import boolean_mask
+
+        return boolean_mask(tensor, key)
+    items = key if isinstance(key, (tuple, list)) else (key,)
+    if len(items) == 0:
+        return raw.Identity(tensor)
+    begin, end, strides = [], [], []
+    masks = dict.fromkeys(("begin", "end", "ellipsis", "new_axis", "shrink_axis"), 0)
+    for k, item in enumerate(items):
+        bit = 1 << k
+        if isinstance(item, slice):
+            for part in (item.start, item.stop, item.step):
+                if part is not None:
+                    _check_index(part)
+            if item.step is not None and not isinstance(item.step, CoreTensor) and int(item.step) == 0:
+                raise ValueError("slice step cannot be zero")
+            begin.append(0 if item.start is None else item.start)
+            end.append(0 if item.stop is None else item.stop)
+            strides.append(1 if item.step is None else item.step)
+            masks["begin"] |= bit if item.start is None else 0
+            masks["end"] |= bit if item.stop is None else 0
+        elif item is Ellipsis or item is None:
+            begin.append(0)
+            end.append(0)
+            strides.append(1)
+            masks["ellipsis" if item is Ellipsis else "new_axis"] |= bit
+        else:
+            _check_index(item)
+            begin.append(item)
+            end.append(item + 1)
+            strides.append(1)
+            masks["shrink_axis"] |= bit
+    parts = [_index_vector(p) for p in (begin, end, strides)]
+    if any(p.dtype is dtypes.int64 for p in parts):
+        parts = [raw.Cast(p, dtypes.int64) for p in parts]
+    return raw.StridedSlice(tensor, *parts, begin_mask=masks["begin"], end_mask=masks["end"],
+                            ellipsis_mask=masks["ellipsis"], new_axis_mask=masks["new_axis"],
+                            shrink_axis_mask=masks["shrink_axis"])
+
+
+def _is_mask(key):
+    return key.dtype == np.bool_ if isinstance(key, np.ndarray) else key.dtype is dtypes.bool
+
+
+def _index_vector(items):
+    if not any(isinstance(i, CoreTensor) for i in items):
+        array = np.array([int(i) for i in items])
+        big = array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31))
+        return _core.convert(array.astype(np.int64 if big else np.int32))
+    wide = any(isinstance(i, CoreTensor) and i.dtype is dtypes.int64 for i in items)
+    want = dtypes.int64 if wide else dtypes.int32
+    parts = [raw.Cast(i, want) if isinstance(i, CoreTensor) else _core.convert(int(i), want) for i in items]
+    return raw.Pack(parts)
+
+
+# ---- equality ------------------------------------------------------------------------------------------------
+
+
+def _same(x, y, op):
+    if y is None:
+        return op is raw.NotEqual
+    try:
+        if not isinstance(x, Tensor):
+            x = _core.convert(x, None, getattr(y, "dtype", None))
+        y = _core.convert(y, None, x.dtype)
+    except (TypeError, ValueError):
+        return NotImplemented if not isinstance(y, (str, bytes)) else op is raw.NotEqual
+    return op(x, y, incompatible_shape_error=False)
+
+
+def tensor_equals(x, y):
+    return _same(x, y, raw.Equal)
+
+
+def tensor_not_equals(x, y):
+    return _same(x, y, raw.NotEqual)
+
+
+# ---- methods ---------------------------------------------------------------------------------------------------
+
+
+class Reference:
+    """A hashable stand-in for a tensor or variable; equal to another of the same object."""
+
+    __slots__ = ("_wrapped", "__weakref__")
+
+    def __init__(self, wrapped):
+        self._wrapped = wrapped
+
+    def deref(self):
+        """The object itself."""
+        return self._wrapped
+
+    def __hash__(self):
+        return id(self._wrapped)
+
+    def __eq__(self, other):
+        return isinstance(other, Reference) and self._wrapped is other._wrapped
+
+    def __repr__(self):
+        return f"<Reference wrapping {self._wrapped!r}>"
+
+
+def _method(cls, name=None):
+    def hang(function):
+        setattr(cls, name or function.__name__, function)
+        return function
+
+    return hang
+
+
+@_method(Tensor)
+def ref(self):
+    """A hashable reference to this tensor."""
+    return Reference(self)
+
+
+Tensor.experimental_ref = ref
+
+
+@_method(Tensor)
+def get_shape(self):
+    """The same as `shape`."""
+    return self.shape
+
+
+@_method(Tensor)
+def set_shape(self, shape):
+    """Adds to what is known of the tensor's shape; the value does not change."""
+    try:
+        _core.set_shape(self, TensorShape(shape))
+    except errors.InvalidArgumentError as e:
+        raise ValueError(e.message) from None
+
+
+@_method(Tensor)
+def eval(self, feed_dict=None, session=None):  # noqa: A001
+    """The value, run in `session` or the default one."""
+    if not _core.is_symbolic(self):
+        return self.numpy()
+    from .session import default_session
+
+    return default_session(session).run(self, feed_dict)
+
+
+@_method(Tensor)
+def __copy__(self):
+    return self
+
+
+@_method(Tensor)
+def __deepcopy__(self, memo):
+    return self
+
+
+@_method(Tensor)
+def __reduce__(self):
+    if _core.is_symbolic(self):
+        raise TypeError("a symbolic tensor cannot be pickled: it has no value outside its graph")
+    return _unpickle, (self.numpy(), self.dtype)
+
+
+def _unpickle(value, dtype):
+    return _core.convert(value, dtype)
+
+
+@_method(Tensor)
+def __format__(self, spec):
+    if _core.is_symbolic(self) or self._dims:
+        return str(self).__format__(spec)
+    return self.numpy().__format__(spec)
+
+
+@_method(Tensor)
+def __complex__(self):
+    return complex(self.numpy())
+
+
+@_method(Tensor)
+def __round__(self):
+    from .ops.math import round as tf_round
+
+    return tf_round(self)
+
+
+@_method(Tensor)
+def __contains__(self, item):
+    raise TypeError("Tensor does not support `in`: use tf.reduce_any(tensor == item)")
+
+
+@_method(Tensor)
+def __dlpack__(self, stream=None, **kwargs):
+    return np.asarray(self).__dlpack__()
+
+
+@_method(Tensor)
+def __dlpack_device__(self):
+    return (1, 0)
+
+
+@_method(Tensor)
+def __tf_tensor__(self, dtype=None, name=None):
+    return _core.convert(self, dtype)
+
+
+def _property(cls, name):
+    def hang(function):
+        setattr(cls, name, property(function))
+        return function
+
+    return hang
+
+
+@_property(Tensor, "device")
+def _device(self):
+    return "" if _core.is_symbolic(self) else "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+@_property(Tensor, "backing_device")
+def _backing_device(self):
+    return self.device
+
+
+@_property(Tensor, "op")
+def _op(self):
+    edge = self._edge
+    if edge is None:
+        raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+    return edge[0]._operation(edge[1])
+
+
+@_property(Tensor, "name")
+def _name(self):
+    edge = self._edge
+    if edge is None:
+        raise AttributeError("Tensor.name is undefined when eager execution is enabled.")
+    return f"{edge[0]._node_name(edge[1])}:{edge[2]}"
+
+
+@_property(Tensor, "value_index")
+def _value_index(self):
+    edge = self._edge
+    if edge is None:
+        raise AttributeError("Tensor.value_index is undefined when eager execution is enabled.")
+    return edge[2]
+
+
+@_method(Tensor)
+def consumers(self):
+    """The ops that use this tensor."""
+    graph, node, index = self._edge
+    found = []
+    for k in range(node + 1, graph._nodes()):
+        n_in = graph._node(k)[1]
+        for i in range(n_in):
+            edge = graph._node_input(k, i)._edge
+            if edge[1] == node and edge[2] == index:
+                found.append(graph._operation(k))
+                break
+    return found
+
+
+Tensor.__array_priority__ = 100
+Tensor._should_act_as_resource_variable = False
+Tensor._rank = lambda self: self.ndim
+Tensor._shape_tuple = lambda self: self._dims
+Tensor._datatype_enum = lambda self: self.dtype.as_datatype_enum
+Tensor.cpu = lambda self: self
+Tensor.gpu = lambda self, gpu_index=0: self
+Tensor.is_symbolic = property(_core.is_symbolic)
+EagerTensor.__hash__ = Tensor.__hash__
+offer(Tensor, "Tensor")
+
+
+@_property(Tensor, "_shape_as_list")
+def _shape_as_list(self):
+    dims = self._dims
+    return lambda: None if dims is None else list(dims)
+
+
+def iterate(tensor):
+    """Iterating over a symbolic tensor: only where a converted loop does it."""
+    raise errors.OperatorNotAllowedInGraphError(
+        "Iterating over a symbolic `tf.Tensor` is not allowed: AutoGraph did convert this function. "
+        "Try `for x in tensor` inside a function decorated with @tf.function.")
+
+
+@export("is_tensor", "is_symbolic_tensor_or_eager")
+def is_tensor(x):
+    """Whether `x` is a tensor, a variable, or made of tensors."""
+    return isinstance(x, (CoreTensor, CompositeTensor))
+
+
+@export("convert_to_tensor")
+def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
+    """`value` as a Tensor; ValueError or TypeError if that is not possible."""
+    tensor = _core.convert(value, dtype, dtype_hint)
+    if name is not None and _core.is_symbolic(tensor) is False and not _core.executing_eagerly():
+        return constant_node(tensor, name)
+    return tensor
+
+
+def constant_node(tensor, name=None):
+    """A Const op of the graph being built."""
+    return raw.Const(value=tensor, dtype=tensor.dtype, name=name or "Const")
+
+
+@export("constant", "compat.v1.constant_v2")
+def constant(value, dtype=None, shape=None, name="Const"):
+    """A constant tensor from a Python value or array; `shape` reshapes it, or repeats a single value."""
+    if isinstance(value, SymbolicTensor):
+        raise TypeError("a symbolic tensor is not a constant value; use tf.identity")
+    tensor = _core.convert(value, None if isinstance(value, Tensor) else dtype)
+    if dtype is not None and tensor.dtype != dtype:
+        tensor = raw.Cast(tensor, dtype)
+    if shape is not None:
+        want = TensorShape(shape)
+        if not want.is_fully_defined():
+            raise ValueError(f"the shape of a constant must be known, not {want}")
+        have, need = _count(tensor._dims), want.num_elements()
+        if have == need:
+            tensor = tensor if tensor._dims == want._dims else raw.Reshape(tensor, list(want._dims))
+        elif have == 1 and not tensor._dims:
+            tensor = raw.Fill(list(want._dims), tensor)
+        else:
+            raise TypeError(f"Eager execution of tf.constant with unsupported shape. Tensor {tensor!r} (converted from "
+                            f"{value!r}) has shape {tensor._dims} which is not {tuple(want._dims)}")
+    if not _core.executing_eagerly() and not _core.is_symbolic(tensor):
+        return constant_node(tensor, name)
+    return tensor
+
+
+def _count(dims):
+    n = 1
+    for d in dims:
+        n *= d
+    return n
+
+
+def start():
+    """Gives the C part what it calls."""
+    _core.register_dtypes({n: d for n, d in dtypes._by_enum.items() if n < 100})
+    _core.register(error=errors.from_status, shape=TensorShape._from_dims, convert=convert_object,
+                   repr=tensor_repr, str=tensor_str, getitem=getitem, equal=tensor_equals,
+                   not_equal=tensor_not_equals, not_allowed=errors.OperatorNotAllowedInGraphError,
+                   iterate=iterate)

@@ -159,7 +159,8 @@ ef_status *ef_variable_set_trainable(const ef_tensor *handle, bool on);
 /* A user's own gradient. Given d outputs (dtype 0 where none arrives) it sets d inputs (dtype 0:
  * none). Called by tape gradients; when recording, called once at once to write the gradient down
  * as a function of its own, so that graphs can be differentiated later. in: what the outputs
- * depend on; out: the outputs, replaced by ones that carry the gradient. */
+ * depend on; out: the outputs, replaced by ones that carry the gradient. end(user) is called once,
+ * when the callback is needed no more, also on failure. */
 typedef ef_status *ef_custom_gradient(void *user, const ef_tensor *dout, int n_out, ef_tensor *din,
                                       int n_in);
 ef_status *ef_custom_gradient_attach(const ef_tensor *const *in, int n_in, ef_tensor *out,

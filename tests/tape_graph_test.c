@@ -1,6 +1,8 @@
 /* Tapes inside traces: what TensorFlow's GradientTape does inside a tf.function. Each scene is a
  * function that is traced with a tape in it and then called with values; TensorFlow's rules say
  * which gradients there are. */
+#include "base/alloc.h"
+#include "base/status.h"
 #include "check.h"
 #include "evenflow_binding.h"
 #include <stdarg.h>
@@ -454,6 +456,8 @@ static T looped(T x) {
 /* A tape inside a graph inside the trace, on tensors of the trace: 2 x w. */
 static T nested(T x) {
     ef_graph *g = ef_graph_new();
+    if (g == NULL) keep(ef_no_memory(1));
+    if (g == NULL) return x;
     keep(ef_graph_enter(g));
     ef_tape *t = tape(true);
     watch(t, x);
@@ -600,6 +604,28 @@ EF_TEST(gradients_of_ones_own) {
     clean();
 }
 
+/* Scenes with each of their allocations failing in turn: a status, or success another way. */
+EF_TEST(allocations_may_fail) {
+    scene *const all[] = {windows, variables, second, custom_twice, nested, lookup};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (uint64_t k = 1;; k++) {
+            T x = number(2);
+            outside = variable(value(2, (const float[]){3, 4}));
+            CHECK(failed == NULL);
+            ef_programs_clear();
+            ef_alloc_fail_at(k);
+            double unused;
+            ef_status *s = play(all[i], x, &unused);
+            bool happened = ef_alloc_failed() != 0;
+            ef_alloc_fail_at(0);
+            if (!happened) CHECK_OK(s);
+            if (s != NULL) CHECK_INT(ef_status_code(s), EF_NO_MEMORY);
+            ef_status_free(s);
+            clean();
+            if (!happened) break;
+        }
+}
+
 int main(void) {
     EF_RUN(what_a_tape_sees_in_a_trace);
     EF_RUN(variables_are_watched_by_being_used);
@@ -609,5 +635,6 @@ int main(void) {
     EF_RUN(higher_orders_of_a_call);
     EF_RUN(through_calls_and_loops);
     EF_RUN(gradients_of_ones_own);
+    EF_RUN(allocations_may_fail);
     return EF_VERDICT();
 }

@@ -1,15 +1,20 @@
-/* The cache of programs, keyed by structure. */
+/* The cache of programs, keyed by structure. A graph with numbers in it is looked up twice: as it
+ * is, and without the numbers. The first time the numbers are compiled in, as good as can be; when
+ * the same graph comes with others, a program is made that takes them as inputs, and all further
+ * ones share it. So a loop that puts a new number into a graph each time compiles twice, not each
+ * time, and fills no cache. */
 #include "plan/compile.h"
 #include "base/alloc.h"
 #include "base/cache.h"
 #include "passes/passes.h"
+#include "plan/lift.h"
 
 enum { MEBI = 1 << 20, LIMIT = 64 * MEBI };
 
 typedef struct entry {
     ef_cache_entry base; /* first, so that an entry is an ef_cache_entry */
     ef_graph *source;
-    ef_program *program;
+    ef_program *program; /* NULL: a graph without its numbers, seen once */
 } entry;
 
 /* Rank 15: guards the cache; never held while a graph is optimised or run. */
@@ -38,47 +43,88 @@ static entry *find(ef_graph *g) {
     return (entry *)ef_cache_find(&cache, ef_graph_hash(g), same, g);
 }
 
-static ef_status *make(ef_graph *g, entry **out) {
-    entry *e = ef_calloc(1, sizeof *e);
-    if (e == NULL) return ef_no_memory(sizeof *e);
-    ef_graph *best = NULL;
-    ef_status *s = ef_optimise(g, &best);
-    if (s == NULL) s = ef_program_make(best, NULL, &e->program);
-    ef_graph_unref(best);
-    if (s != NULL) {
-        ef_free(e);
-        return s;
-    }
-    e->source = ef_graph_ref(g);
-    e->base.hash = ef_graph_hash(g);
+static size_t entry_bytes(const entry *e) {
+    size_t bytes = sizeof *e + ef_graph_bytes(e->source);
     /* Plans come and go within the program's own bound; a few are counted from the start. */
-    e->base.bytes = sizeof *e + 4 * (ef_graph_bytes(g) + ef_program_bytes(e->program));
-    *out = e;
-    return NULL;
+    return e->program == NULL ? bytes : 4 * (bytes + ef_program_bytes(e->program));
+}
+
+static ef_status *make(ef_graph *g, ef_program **out) {
+    ef_graph *best = NULL;
+    EF_TRY(ef_optimise(g, &best));
+    ef_status *s = ef_program_make(best, NULL, out);
+    ef_graph_unref(best);
+    return s;
+}
+
+/* Keeps the program of g, or only that g was seen (program NULL). Should another thread have been
+ * quicker, *program becomes its. What cannot be kept runs all the same. */
+static void keep(ef_graph *g, ef_program **program) {
+    entry *fresh = ef_calloc(1, sizeof *fresh);
+    if (fresh == NULL) return;
+    fresh->source = ef_graph_ref(g);
+    fresh->program = program != NULL ? ef_program_ref(*program) : NULL;
+    fresh->base.hash = ef_graph_hash(g);
+    fresh->base.bytes = entry_bytes(fresh);
+    ef_status *s = NULL;
+    pthread_mutex_lock(&lock);
+    entry *there = find(g);
+    if (there == NULL) {
+        s = ef_cache_put(&cache, &fresh->base);
+        if (s == NULL) fresh = NULL;
+    } else if (program != NULL && there->program == NULL) {
+        there->program = fresh->program;
+        fresh->program = NULL;
+        ef_cache_resize(&cache, &there->base, fresh->base.bytes);
+    } else if (program != NULL) {
+        ef_program_unref(*program);
+        *program = ef_program_ref(there->program);
+    }
+    pthread_mutex_unlock(&lock);
+    if (fresh != NULL) drop(&fresh->base);
+    ef_status_free(s);
+}
+
+/* *program: counted, or NULL. Whether g was seen before. */
+static bool look_up(ef_graph *g, ef_program **program) {
+    pthread_mutex_lock(&lock);
+    start();
+    const entry *e = find(g);
+    *program = e != NULL && e->program != NULL ? ef_program_ref(e->program) : NULL;
+    pthread_mutex_unlock(&lock);
+    return e != NULL;
+}
+
+/* A graph that was there before but for its constants: one program serves them all. */
+static ef_status *compile_lifted(const ef_lifted *l, ef_program *base, ef_program **out) {
+    if (base == NULL) {
+        EF_TRY(make(l->graph, &base));
+        keep(l->graph, &base);
+    }
+    ef_status *s = ef_program_bind(base, l->value, l->n, out);
+    ef_program_unref(base);
+    return s;
 }
 
 ef_status *ef_compile(ef_graph *g, ef_program **out) {
-    pthread_mutex_lock(&lock);
-    start();
-    entry *e = find(g);
-    if (e != NULL) *out = ef_program_ref(e->program);
-    pthread_mutex_unlock(&lock);
-    if (e != NULL) return NULL;
-    EF_TRY(make(g, &e));
-    *out = ef_program_ref(e->program);
-    pthread_mutex_lock(&lock);
-    entry *other = find(g); /* another thread may have been quicker */
-    ef_status *s = NULL;
-    if (other != NULL) {
-        ef_program_unref(*out);
-        *out = ef_program_ref(other->program);
-    } else {
-        s = ef_cache_put(&cache, &e->base);
+    look_up(g, out);
+    if (*out != NULL) return NULL;
+    ef_lifted l;
+    ef_status *s = ef_lift(g, &l);
+    if (s != NULL && ef_status_code(s) == EF_NO_MEMORY) return s;
+    ef_status_free(s); /* its constants stay where they are */
+    s = NULL;
+    ef_program *base = NULL;
+    bool again = l.graph != NULL && look_up(l.graph, &base);
+    if (again) s = compile_lifted(&l, base, out);
+    if (!again || (s != NULL && ef_status_code(s) != EF_NO_MEMORY)) {
+        ef_status_free(s);
+        s = make(g, out);
+        if (s == NULL) keep(g, out);
+        if (s == NULL && l.graph != NULL) keep(l.graph, NULL);
     }
-    pthread_mutex_unlock(&lock);
-    if (other != NULL || s != NULL) drop(&e->base);
-    if (s != NULL) ef_status_free(s); /* not kept, but it runs all the same */
-    return NULL;
+    ef_lifted_free(&l);
+    return s;
 }
 
 void ef_compile_info_get(ef_compile_info *out) {

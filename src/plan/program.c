@@ -24,6 +24,9 @@ struct ef_program {
     size_t key_words;
     uint8_t *own; /* inputs that are moved in; NULL: none */
     uint64_t made, evicted;
+    ef_program *base; /* of a bound program: counted; the rest is not used */
+    ef_tensor *bound;
+    size_t n_bound;
 };
 
 ef_status *ef_program_make(ef_graph *g, const uint8_t *own_inputs, ef_program **out) {
@@ -39,6 +42,26 @@ ef_status *ef_program_make(ef_graph *g, const uint8_t *own_inputs, ef_program **
     atomic_init(&p->refs, 1);
     p->graph = ef_graph_ref(g);
     p->key_words = g->n_inputs * (EF_MAX_RANK + 2);
+    pthread_mutex_init(&p->lock, NULL);
+    *out = p;
+    return NULL;
+}
+
+ef_status *ef_program_bind(ef_program *base, const ef_tensor *const *value, size_t n,
+                           ef_program **out) {
+    ef_program *p = ef_calloc(1, sizeof *p);
+    ef_tensor *bound = ef_calloc(n + 1, sizeof *bound);
+    if (p == NULL || bound == NULL) {
+        ef_free(p);
+        ef_free(bound);
+        return ef_no_memory(n * sizeof *bound);
+    }
+    atomic_init(&p->refs, 1);
+    p->base = ef_program_ref(base);
+    p->graph = ef_graph_ref(base->graph);
+    p->bound = bound;
+    p->n_bound = n;
+    for (size_t k = 0; k < n; k++) ef_tensor_copy(&bound[k], value[k]);
     pthread_mutex_init(&p->lock, NULL);
     *out = p;
     return NULL;
@@ -61,6 +84,9 @@ void ef_program_unref(ef_program *p) {
         next = s->next;
         shaped_free(s);
     }
+    for (size_t k = 0; k < p->n_bound; k++) ef_tensor_release(&p->bound[k]);
+    ef_free(p->bound);
+    ef_program_unref(p->base);
     ef_graph_unref(p->graph);
     pthread_mutex_destroy(&p->lock);
     ef_free(p->own);
@@ -70,6 +96,7 @@ void ef_program_unref(ef_program *p) {
 const ef_graph *ef_program_graph(const ef_program *p) { return p->graph; }
 
 size_t ef_program_bytes(ef_program *p) {
+    if (p->base != NULL) return ef_program_bytes(p->base) + sizeof *p;
     size_t n = sizeof *p + ef_graph_bytes(p->graph);
     pthread_mutex_lock(&p->lock);
     for (shaped_plan *s = p->newest; s != NULL; s = s->next) n += ef_plan_bytes(s->plan);
@@ -78,6 +105,7 @@ size_t ef_program_bytes(ef_program *p) {
 }
 
 void ef_program_counts(ef_program *p, uint64_t *made, uint64_t *evicted, uint64_t *kept) {
+    if (p->base != NULL) p = p->base;
     pthread_mutex_lock(&p->lock);
     *made = p->made;
     *evicted = p->evicted;
@@ -286,7 +314,20 @@ static ef_status *run_frame(const ef_program *p, ef_frame *f, ef_tensor *const *
     return s;
 }
 
+static ef_status *run_bound(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
+    size_t n = p->graph->n_inputs, own = n - p->n_bound;
+    ef_tensor *few[32], **all = few;
+    if (n > 32 && (all = ef_malloc(n * sizeof(ef_tensor *))) == NULL)
+        return ef_no_memory(n * sizeof *all);
+    for (size_t k = 0; k < own; k++) all[k] = in[k];
+    for (size_t k = own; k < n; k++) all[k] = &p->bound[k - own];
+    ef_status *s = ef_program_run(p->base, all, out);
+    if (all != few) ef_free(all);
+    return s;
+}
+
 ef_status *ef_program_run(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
+    if (EF_UNLIKELY(p->base != NULL)) return run_bound(p, in, out);
     shaped_plan *plan;
     ef_frame *frame;
     EF_TRY(acquire(p, in, &plan, &frame));

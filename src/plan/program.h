@@ -9,6 +9,10 @@ typedef struct ef_program ef_program;
 /* Keeps g (counted), which must be finished and is taken as it is. own_inputs (copied; NULL: none):
  * input k is moved out of the caller's tensor at each run, so that it can be changed in place. */
 ef_status *ef_program_make(ef_graph *g, const uint8_t *own_inputs, ef_program **out);
+/* The program `base` with its last n inputs given once and for all: it takes those before them.
+ * Small and quickly made; plans are base's. The values are copied. */
+ef_status *ef_program_bind(ef_program *base, const ef_tensor *const *value, size_t n,
+                           ef_program **out);
 ef_program *ef_program_ref(ef_program *p);
 void ef_program_unref(ef_program *p);
 const ef_graph *ef_program_graph(const ef_program *p);

@@ -1,0 +1,282 @@
+/* The graph is copied with inputs in place of constants. A function held by a node is copied the
+ * same way first; what was taken out of it is handed to it as further inputs, which a loop's body
+ * hands back untouched. */
+#include "plan/lift.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "graph/control.h"
+#include "plan/wanted.h"
+
+enum { MOST_ELEMENTS = 16, DEPTH = 16 };
+
+void ef_lifted_free(ef_lifted *l) {
+    ef_graph_unref(l->graph);
+    ef_free(l->value);
+    *l = (ef_lifted){0};
+}
+
+/* ---- which constants ---------------------------------------------------------------------------
+ */
+
+/* Numbers that rules and kernels make something better of. */
+static bool is_special(const ef_tensor *t, int64_t n) {
+    static const double special[] = {0, 1, -1, 2, 3, 0.5, -0.5};
+    double first = ef_element_double((ef_dtype)t->dtype, t->data, 0);
+    for (int64_t k = 1; k < n; k++)
+        if (ef_element_double((ef_dtype)t->dtype, t->data, k) != first) return false;
+    for (size_t k = 0; k < sizeof special / sizeof *special; k++)
+        if (first == special[k]) return !ef_dtype_in((ef_dtype)t->dtype, EF_COMPLEX);
+    return false;
+}
+
+static bool may_lift(const ef_node *n, const ef_wanted *w) {
+    if (n->op != &ef_op_Const || w->value[w->base[n->id]]) return false;
+    const ef_tensor *t = n->out[0].value;
+    if (t == NULL || t->data == NULL || !ef_dtype_in((ef_dtype)t->dtype, EF_NUMBERS)) return false;
+    int64_t count = ef_count(t);
+    return count >= 1 && count <= MOST_ELEMENTS && !is_special(t, count);
+}
+
+/* ---- copying -----------------------------------------------------------------------------------
+ */
+
+typedef struct lift {
+    const ef_graph *from;
+    ef_lifted *to;
+    ef_wanted wanted;
+    int32_t *moved; /* by node: where it is now */
+    int depth;
+} lift;
+
+static ef_status *lift_function(const ef_graph *g, const uint8_t *outputs, bool anyway, int depth,
+                                ef_lifted *out);
+
+static ef_status *parameter(ef_lifted *l, const ef_tensor *value, ef_edge *out) {
+    EF_TRY(EF_GROW(&l->value, &l->cap, l->n + 1));
+    ef_shape shape = ef_shape_from(value);
+    EF_TRY(ef_graph_input(l->graph, (ef_dtype)value->dtype, &shape, NULL, out));
+    l->value[l->n++] = value;
+    return NULL;
+}
+
+/* The functions of one node, each without its constants. */
+typedef struct inner {
+    ef_control c;
+    ef_lifted *func; /* graph NULL: had none */
+    size_t n_values; /* of all together */
+} inner;
+
+static void inner_end(inner *in) {
+    for (int k = 0; in->func != NULL && k < in->c.n_funcs; k++) ef_lifted_free(&in->func[k]);
+    ef_free(in->func);
+}
+
+static ef_status *inner_begin(const lift *l, const ef_node *n, inner *in) {
+    *in = (inner){0};
+    ef_control_of(n->op, n->fields, &in->c);
+    if (in->c.kind == EF_CONTROL_NONE || l->depth >= DEPTH) return NULL;
+    uint8_t *outputs = ef_calloc((size_t)n->n_out + 1, 1);
+    in->func = ef_calloc((size_t)in->c.n_funcs + 1, sizeof *in->func);
+    ef_status *s = NULL;
+    if (outputs == NULL || in->func == NULL)
+        s = ef_no_memory((size_t)n->n_out + 1);
+    else
+        s = ef_wanted_inside(&l->wanted, n, outputs);
+    bool loop = in->c.kind == EF_CONTROL_LOOP;
+    for (int k = 0; k < in->c.n_funcs && s == NULL; k++) {
+        bool condition = loop && k == 0;
+        if (in->c.func[k] != NULL)
+            s = lift_function(in->c.func[k], condition ? NULL : outputs, false, l->depth + 1,
+                              &in->func[k]);
+        in->n_values += in->func[k].n;
+    }
+    ef_free(outputs);
+    return s;
+}
+
+/* All functions of a node take the values of all: function k gets the inputs it lacks, in order. */
+static ef_status *widen(inner *in, int k, size_t n_own, bool hands_back) {
+    ef_lifted *f = &in->func[k];
+    if (f->graph == NULL) EF_TRY(lift_function(in->c.func[k], NULL, true, DEPTH, f));
+    ef_graph *g = f->graph;
+    size_t at = n_own, total = n_own + in->n_values;
+    int32_t *input = ef_malloc((total + 1) * sizeof *input);
+    if (input == NULL) return ef_no_memory(total * sizeof *input);
+    memcpy(input, g->input, n_own * sizeof *input);
+    ef_status *s = NULL;
+    for (int j = 0; j < in->c.n_funcs; j++)
+        for (size_t v = 0; v < in->func[j].n && s == NULL; v++) {
+            const ef_tensor *value = in->func[j].value[v];
+            ef_shape shape = ef_shape_from(value);
+            ef_edge e = {-1, 0};
+            if (j == k)
+                e.node = g->input[n_own + v];
+            else
+                s = ef_graph_input(g, (ef_dtype)value->dtype, &shape, NULL, &e);
+            input[at++] = e.node;
+        }
+    if (s == NULL) memcpy(g->input, input, total * sizeof *input);
+    if (s == NULL) g->n_inputs = total;
+    for (size_t v = n_own; v < total && hands_back && s == NULL; v++) {
+        s = EF_GROW(&g->output, &g->cap_outputs, g->n_outputs + 1);
+        if (s == NULL) g->output[g->n_outputs++] = (ef_edge){g->input[v], 0};
+    }
+    ef_free(input);
+    return s;
+}
+
+/* The attributes of a node whose functions have become wider. */
+static ef_status *wider_attrs(const ef_node *n, const inner *in, const ef_attrs **out) {
+    ef_graph **func = ef_malloc(((size_t)in->c.n_funcs + 1) * sizeof *func);
+    ef_attr_value set[4], shapes;
+    ef_shape *shape = NULL;
+    int n_set = 0;
+    if (func == NULL) return ef_no_memory((size_t)in->c.n_funcs * sizeof *func);
+    for (int k = 0; k < in->c.n_funcs; k++) func[k] = in->func[k].graph;
+    ef_status *s = NULL;
+    if (in->c.kind == EF_CONTROL_LOOP) {
+        set[n_set++] = (ef_attr_value)EF_SET_FUNC("cond", func[0]);
+        set[n_set++] = (ef_attr_value)EF_SET_FUNC("body", func[1]);
+        s = ef_attrs_get(n->op, n->fields, "output_shapes", &shapes);
+        if (s == NULL && shapes.n > 0) {
+            size_t total = (size_t)shapes.n + in->n_values, at = (size_t)shapes.n;
+            if ((shape = ef_malloc(total * sizeof *shape)) == NULL) {
+                s = ef_no_memory(total * sizeof *shape);
+                goto done;
+            }
+            memcpy(shape, shapes.as.shapes, at * sizeof *shape);
+            for (int k = 0; k < in->c.n_funcs; k++)
+                for (size_t v = 0; v < in->func[k].n; v++)
+                    shape[at++] = ef_shape_from(in->func[k].value[v]);
+            shapes.n = (int)total;
+            shapes.as.shapes = shape;
+            set[n_set++] = shapes;
+        }
+    } else if (in->c.kind == EF_CONTROL_IF) {
+        set[n_set++] = (ef_attr_value)EF_SET_FUNC("then_branch", func[0]);
+        set[n_set++] = (ef_attr_value)EF_SET_FUNC("else_branch", func[1]);
+    } else if (in->c.kind == EF_CONTROL_CASE) {
+        set[n_set++] = (ef_attr_value)EF_SET_FUNCS("branches", in->c.n_funcs, func);
+    } else {
+        set[n_set++] = (ef_attr_value)EF_SET_FUNC("f", func[0]);
+    }
+    if (s == NULL) s = ef_attrs_like(n->op, n->op, n->fields, set, n_set, out);
+done:
+    ef_free(func);
+    ef_free(shape);
+    return s;
+}
+
+static ef_status *copy_with(lift *l, const ef_node *n, const ef_attrs *attrs, const inner *in) {
+    ef_graph *to = l->to->graph;
+    size_t extra = in != NULL ? in->n_values : 0, wide = (size_t)(n->n_in + n->n_after) + extra + 1;
+    ef_edge few[24], *edge = few;
+    if (wide > 24 && (edge = ef_malloc(wide * sizeof *edge)) == NULL)
+        return ef_no_memory(wide * sizeof *edge);
+    int n_in = 0, n_after = 0;
+    for (int k = 0; k < n->n_in; k++)
+        edge[n_in++] = (ef_edge){l->moved[n->in[k].node], n->in[k].index};
+    ef_status *s = NULL;
+    for (int k = 0; extra > 0 && k < in->c.n_funcs; k++)
+        for (size_t v = 0; v < in->func[k].n && s == NULL; v++)
+            s = parameter(l->to, in->func[k].value[v], &edge[n_in++]);
+    int32_t *after = (int32_t *)(edge + n_in);
+    for (int k = 0; k < n->n_after; k++)
+        if (l->from->node[n->after[k]]->op != &ef_op_Const)
+            after[n_after++] = l->moved[n->after[k]];
+    to->here = 0;
+    if (s == NULL && n->place > 0) s = ef_graph_place(to, l->from->place[n->place - 1], &to->here);
+    if (s == NULL)
+        s = ef_graph_add_after(to, n->op, attrs, edge, n_in, after, n_after, NULL,
+                               &l->moved[n->id]);
+    if (edge != few) ef_free(edge);
+    return s;
+}
+
+static ef_status *copy_control(lift *l, const ef_node *n) {
+    inner in;
+    const ef_attrs *attrs = NULL;
+    ef_status *s = inner_begin(l, n, &in);
+    bool wider = s == NULL && in.n_values > 0;
+    size_t own = (size_t)(n->n_in - in.c.first);
+    for (int k = 0; wider && k < in.c.n_funcs && s == NULL; k++)
+        s = widen(&in, k, own, in.c.kind == EF_CONTROL_LOOP && k == 1);
+    if (wider && s == NULL) s = wider_attrs(n, &in, &attrs);
+    if (s == NULL) s = copy_with(l, n, wider ? attrs : n->attrs, wider ? &in : NULL);
+    ef_attrs_unref(attrs);
+    inner_end(&in);
+    return s;
+}
+
+static ef_status *copy_nodes(lift *l) {
+    for (size_t k = 0; k < l->from->n_nodes; k++) {
+        const ef_node *n = l->from->node[k];
+        if (l->moved[k] >= 0) continue; /* an input */
+        if (l->depth < DEPTH && may_lift(n, &l->wanted)) {
+            ef_edge e;
+            EF_TRY(parameter(l->to, n->out[0].value, &e));
+            l->moved[k] = e.node;
+        } else if (n->op->traits & EF_CONTROL) {
+            EF_TRY(copy_control(l, n));
+        } else {
+            EF_TRY(copy_with(l, n, n->attrs, NULL));
+        }
+    }
+    return NULL;
+}
+
+static ef_status *copy(lift *l) {
+    const ef_graph *g = l->from;
+    memset(l->moved, 0xFF, (g->n_nodes + 1) * sizeof *l->moved);
+    for (size_t k = 0; k < g->n_inputs; k++) {
+        ef_edge e;
+        EF_TRY(ef_graph_input_like(l->to->graph, g->node[g->input[k]]->out, NULL, &e));
+        l->moved[g->input[k]] = e.node;
+    }
+    EF_TRY(copy_nodes(l));
+    ef_edge *out = ef_malloc((g->n_outputs + 1) * sizeof *out);
+    if (out == NULL) return ef_no_memory(g->n_outputs * sizeof *out);
+    for (size_t k = 0; k < g->n_outputs; k++)
+        out[k] = (ef_edge){l->moved[g->output[k].node], g->output[k].index};
+    ef_status *s = ef_graph_set_outputs(l->to->graph, out, (int)g->n_outputs);
+    ef_free(out);
+    return s;
+}
+
+/* Worth copying: a constant to take out, or a function that may hold one. */
+static bool is_worth_it(const ef_graph *g, const ef_wanted *w) {
+    size_t unfed = 0;
+    bool found = false;
+    for (size_t k = 0; k < g->n_nodes; k++) {
+        const ef_node *n = g->node[k];
+        if (n->op->traits & EF_NO_KERNEL) unfed++;
+        found = found || (n->op->traits & EF_CONTROL) || may_lift(n, w);
+    }
+    return found && unfed == g->n_inputs && g->n_captures == 0;
+}
+
+static ef_status *lift_function(const ef_graph *g, const uint8_t *outputs, bool anyway, int depth,
+                                ef_lifted *out) {
+    lift l = {.from = g, .to = out, .depth = depth};
+    ef_status *s;
+    EF_TRY_GOTO(ef_wanted_make(g, outputs, &l.wanted));
+    if (!anyway && !is_worth_it(g, &l.wanted)) goto done;
+    out->graph = ef_graph_make();
+    l.moved = ef_malloc((g->n_nodes + 1) * sizeof *l.moved);
+    if (out->graph == NULL || l.moved == NULL) {
+        s = ef_no_memory(g->n_nodes * sizeof *l.moved);
+        goto done;
+    }
+    out->graph->function = g->function;
+    s = copy(&l);
+done:
+    ef_free(l.moved);
+    ef_wanted_free(&l.wanted);
+    if (s != NULL || (out->n == 0 && !anyway)) ef_lifted_free(out);
+    return s;
+}
+
+ef_status *ef_lift(const ef_graph *g, ef_lifted *out) {
+    *out = (ef_lifted){0};
+    return lift_function(g, NULL, false, 0, out);
+}

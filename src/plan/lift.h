@@ -1,0 +1,17 @@
+/* Constants as parameters. A function traced again with another number, or a graph built again,
+ * differs from the one before only in small constants; with those taken out it is the same graph.
+ */
+#ifndef EF_PLAN_LIFT_H
+#define EF_PLAN_LIFT_H
+#include "graph/graph.h"
+
+typedef struct ef_lifted {
+    ef_graph *graph;         /* counted; its last `n` inputs stand for the constants */
+    const ef_tensor **value; /* borrowed from the graph it was made from */
+    size_t n, cap;
+} ef_lifted;
+/* Takes out the small numbers that no plan depends on, inside loops, branches and calls too. Those
+ * that rewrite rules know (0, 1, 2 ...) stay. graph NULL: there are none. */
+ef_status *ef_lift(const ef_graph *g, ef_lifted *out);
+void ef_lifted_free(ef_lifted *l);
+#endif

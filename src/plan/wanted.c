@@ -1,0 +1,142 @@
+/* One walk from the results back: an op that must be planned by the value of an input wants it, and
+ * who wants a value wants what it is computed from. */
+#include "plan/wanted.h"
+#include "base/alloc.h"
+#include "graph/control.h"
+
+enum { DEPTH = 16 }; /* of functions in functions; beyond, everything is wanted */
+
+void ef_wanted_free(ef_wanted *w) {
+    ef_free(w->base);
+    ef_free(w->value);
+    *w = (ef_wanted){0};
+}
+
+/* Integers that are data though the op is not elementwise. */
+static const struct {
+    const ef_op *op;
+    int input;
+} data[] = {{&ef_op_Fill, 1},
+            {&ef_op_GatherV2, 1},
+            {&ef_op_ResourceGather, 1},
+            {&ef_op_OneHot, 0},
+            {&ef_op_AssignVariableOp, 1},
+            {&ef_op_AssignAddVariableOp, 1},
+            {&ef_op_AssignSubVariableOp, 1}};
+
+/* Does planning n look at the value of input k, whatever becomes of the result? */
+static bool reads(const ef_graph *g, const ef_node *n, int k) {
+    if (n->op->traits & (EF_READS_SHAPES | EF_ELEMENTWISE | EF_VIEW_0)) /* of views only shapes */
+        return (n->op->traits & EF_VIEW_0) && k > 0;
+    if (n->op == &ef_op_Range) return true;
+    if (!ef_dtype_in(ef_edge_fact(g, n->in[k])->dtype, EF_INTS)) return false;
+    for (size_t i = 0; i < sizeof data / sizeof *data; i++)
+        if (data[i].op == n->op && data[i].input == k) return false;
+    return true;
+}
+
+static ef_status *wanted(const ef_graph *g, const uint8_t *outputs, int depth, ef_wanted *w);
+
+/* Adds to `in` the inputs of f that are wanted when `outputs` are. */
+static ef_status *inputs_of(const ef_graph *f, const uint8_t *outputs, int depth, uint8_t *in) {
+    ef_wanted w = {0};
+    ef_status *s = wanted(f, outputs, depth, &w);
+    for (size_t k = 0; s == NULL && k < f->n_inputs; k++) in[k] |= w.value[w.base[f->input[k]]];
+    ef_wanted_free(&w);
+    return s;
+}
+
+static bool everything(uint8_t *want, int n) {
+    memset(want, 1, (size_t)n);
+    return true;
+}
+
+/* What a round gives the next one takes, so wants grow until they stand still. */
+static ef_status *loop_inside(const ef_control *c, int n, int depth, uint8_t *want) {
+    for (int round = 0;; round++) {
+        int before = 0, after = 0;
+        for (int k = 0; k < n; k++) before += want[k];
+        if (round == 4 && everything(want, n)) return NULL;
+        EF_TRY(inputs_of(c->func[0], NULL, depth, want));
+        EF_TRY(inputs_of(c->func[1], want, depth, want));
+        for (int k = 0; k < n; k++) after += want[k];
+        if (after == before) return NULL;
+    }
+}
+
+static bool is_usable(const ef_node *n, const ef_control *c) {
+    for (int k = 0; k < c->n_funcs; k++)
+        if (c->func[k] == NULL || c->func[k]->n_inputs != (size_t)(n->n_in - c->first) ||
+            (c->kind == EF_CONTROL_LOOP && n->n_in != n->n_out))
+            return false;
+    return c->kind != EF_CONTROL_NONE;
+}
+
+static ef_status *inside(const ef_wanted *w, const ef_node *n, int depth, uint8_t *outputs) {
+    ef_control c;
+    ef_control_of(n->op, n->fields, &c);
+    for (int k = 0; k < n->n_out; k++) outputs[k] = w->value[w->base[n->id] + k];
+    if (c.kind != EF_CONTROL_LOOP || !is_usable(n, &c)) return NULL;
+    return loop_inside(&c, n->n_out, depth, outputs);
+}
+
+ef_status *ef_wanted_inside(const ef_wanted *w, const ef_node *n, uint8_t *outputs) {
+    return inside(w, n, 1, outputs);
+}
+
+/* Marks the inputs of a control-flow node. */
+static ef_status *mark_control(const ef_node *n, int depth, ef_wanted *w) {
+    ef_control c;
+    ef_control_of(n->op, n->fields, &c);
+    size_t room = (size_t)(n->n_in + n->n_out) + 2;
+    uint8_t *in = ef_calloc(room, 1), *out = in + n->n_in + 1;
+    if (in == NULL) return ef_no_memory(room);
+    ef_status *s = NULL;
+    if (depth >= DEPTH || !is_usable(n, &c)) {
+        everything(in, n->n_in);
+    } else if (c.kind == EF_CONTROL_LOOP) {
+        s = inside(w, n, depth, out);
+        memcpy(in, out, (size_t)n->n_out);
+    } else {
+        if (c.first > 0) in[0] = 1; /* a known choice needs no branch */
+        s = inside(w, n, depth, out);
+        for (int k = 0; k < c.n_funcs && s == NULL; k++)
+            s = inputs_of(c.func[k], out, depth + 1, in + c.first);
+    }
+    for (int k = 0; k < n->n_in && s == NULL; k++)
+        w->value[w->base[n->in[k].node] + n->in[k].index] |= in[k];
+    ef_free(in);
+    return s;
+}
+
+static ef_status *wanted(const ef_graph *g, const uint8_t *outputs, int depth, ef_wanted *w) {
+    int32_t values = 0;
+    *w = (ef_wanted){0};
+    if ((w->base = ef_malloc((g->n_nodes + 1) * sizeof *w->base)) == NULL)
+        return ef_no_memory(g->n_nodes * sizeof *w->base);
+    for (size_t k = 0; k < g->n_nodes; k++) {
+        w->base[k] = values;
+        values += g->node[k]->n_out;
+    }
+    if ((w->value = ef_calloc((size_t)values + 1, 1)) == NULL) return ef_no_memory((size_t)values);
+    for (size_t k = 0; outputs != NULL && k < g->n_outputs; k++)
+        w->value[w->base[g->output[k].node] + g->output[k].index] |= outputs[k];
+    for (size_t i = g->n_nodes; i-- > 0;) {
+        const ef_node *n = g->node[i];
+        bool result = false; /* some output is wanted */
+        for (int k = 0; k < n->n_out; k++) result = result || w->value[w->base[i] + k];
+        if (n->op->traits & EF_CONTROL) {
+            EF_TRY(mark_control(n, depth, w));
+            continue;
+        }
+        bool values_flow = result && !(n->op->traits & EF_READS_SHAPES);
+        for (int k = 0; k < n->n_in; k++)
+            if (values_flow || reads(g, n, k))
+                w->value[w->base[n->in[k].node] + n->in[k].index] = 1;
+    }
+    return NULL;
+}
+
+ef_status *ef_wanted_make(const ef_graph *g, const uint8_t *outputs, ef_wanted *w) {
+    return wanted(g, outputs, 0, w);
+}

@@ -16,6 +16,8 @@ import os
 import sys
 import types
 
+from . import namespace
+
 OWN = "evenflow"
 KERAS = "keras._tf_keras.keras"  # what TensorFlow shows as tf.keras
 
@@ -243,6 +245,6 @@ def install():
                           "Evenflow: import evenflow first, or start the program with `evenflow run`")
     sys.meta_path.insert(0, Finder())
     sys.modules["tensorflow"] = here
-    experimental = getattr(here, "experimental", None)
-    if experimental is not None and not hasattr(experimental, "dtensor"):  # it stands below a public module
+    experimental = namespace.space("experimental")
+    if "dtensor" not in vars(experimental):  # it stands below a public module
         experimental.dtensor = sys.modules["tensorflow.experimental.dtensor"] = Inside("experimental.dtensor")

@@ -1,6 +1,7 @@
 /* Graphs that differ only in their numbers: one program serves them all, nothing grows, and the
  * results are those of the numbers given. */
 #include "check.h"
+#include "eager/function_call.h"
 #include "plan/compile.h"
 #include <ef_ops.h>
 #include <evenflow_binding.h>
@@ -265,6 +266,26 @@ EF_TEST(functions_in_functions_share_a_program) {
     CHECK_INT((int64_t)after.programs, (int64_t)before.programs);
 }
 
+EF_TEST(derivatives_of_control_flow_are_made_once) {
+    uint64_t made = 0;
+    for (int k = 0; k < 20; k++) {
+        ef_tensor x, y, d;
+        ef_tape *tape;
+        scalar(&x, 5 + (float)k);
+        CHECK_OK(ef_tape_start(false, &tape));
+        CHECK_OK(ef_tape_watch(tape, &x));
+        CHECK_OK(choose(7, 9, &x, true, &y));
+        const ef_tensor *source[] = {&x};
+        CHECK_OK(ef_tape_gradient(tape, &y, NULL, source, 1, &d));
+        CHECK_NEAR(at(&d, 0), 7, 0);
+        ef_tensor_release(&d);
+        ef_tensor_release(&y);
+        ef_tape_free(tape);
+        if (k == 0) made = ef_derivatives_made();
+    }
+    CHECK_INT((int64_t)ef_derivatives_made(), (int64_t)made);
+}
+
 /* ---- what is no parameter ----------------------------------------------------------------------
  */
 
@@ -319,6 +340,7 @@ int main(void) {
     EF_RUN(sessions_share_a_program);
     EF_RUN(control_flow_shares_a_program);
     EF_RUN(functions_in_functions_share_a_program);
+    EF_RUN(derivatives_of_control_flow_are_made_once);
     EF_RUN(shapes_and_axes_stay);
     return EF_VERDICT();
 }

@@ -299,7 +299,10 @@ void ef_memory_peak_reset(const char *device) {
     if (device != NULL && strcmp(device, "CPU:0") == 0) ef_memory_reset_peak(0);
 }
 void ef_memory_release_cached(void) { ef_memory_trim(0); }
-void ef_programs_clear(void) { ef_compile_clear(); }
+void ef_programs_clear(void) {
+    ef_derivative_clear();
+    ef_compile_clear();
+}
 void ef_threads_set(int n) { ef_pool_limit(n > 0 ? n : 0); }
 int ef_threads_get(void) { return ef_pool_size(); }
 uint64_t ef_allocations(void) { return ef_alloc_count(); }

@@ -71,7 +71,7 @@ ef_status *ef_call_control(const ef_op *op, const ef_attrs *attrs, const ef_tens
         s = ef_error(EF_INVALID, "%s: has %d outputs but there is room for %d only", op->name,
                      *n_out, max_out);
     else if ((ef_here.busy & EF_TAPING) && ef_tape_interested(in, n_in)) {
-        if ((s = ef_derivative_make(g, &d)) == NULL)
+        if ((s = ef_derivative_find(g, &d)) == NULL)
             s = ef_derivative_run(d, (ef_tensor *const *)in, n_in, out, *n_out);
     } else if ((s = ef_compile(g, &p)) == NULL) {
         s = ef_program_run(p, (ef_tensor *const *)in, out);
@@ -97,7 +97,7 @@ static ef_status *call_taped(ef_trace *t, const ef_tensor *const *all, int n, ef
     EF_TRY(settle_all(all, n));
     if (t->gradient == NULL) {
         ef_derivative *d = NULL;
-        EF_TRY(ef_derivative_make(t->closed, &d));
+        EF_TRY(ef_derivative_find(t->closed, &d));
         void *none = NULL; /* another thread may have made it meanwhile */
         if (!atomic_compare_exchange_strong(&t->gradient, &none, d)) ef_derivative_unref(d);
     }

@@ -18,6 +18,10 @@ typedef struct ef_derivative {
     atomic_bool last; /* the forward part has none */
 } ef_derivative;
 ef_status *ef_derivative_make(ef_graph *closed, ef_derivative **out);
+/* The same from a cache by structure: derivative_cache.c. */
+ef_status *ef_derivative_find(ef_graph *closed, ef_derivative **out);
+void ef_derivative_clear(void);     /* forgets those nobody holds */
+uint64_t ef_derivatives_made(void); /* how often none was found: a test of evenness */
 void ef_derivative_unref(ef_derivative *d);
 /* Runs the forward part and notes the call on the tapes. */
 ef_status *ef_derivative_run(ef_derivative *d, ef_tensor *const *in, int n_in, ef_tensor *out,

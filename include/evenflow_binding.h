@@ -21,7 +21,8 @@ ef_status *ef_status_make(ef_code code, const char *message);
 /* Takes over src, which is zeroed. */
 void ef_tensor_take(ef_tensor *dst, ef_tensor *src);
 
-/* ---- which ops there are ---------------------------------------------------------------------- */
+/* ---- which ops there are ----------------------------------------------------------------------
+ */
 typedef struct ef_arg_info { /* an input or output */
     const char *name;
     ef_dtype fixed;          /* its dtype, when no attribute decides it */
@@ -32,20 +33,21 @@ typedef struct ef_arg_info { /* an input or output */
 typedef struct ef_attr_desc {
     const char *name, *type; /* type in TensorFlow's notation: "int >= 1", "list(int)", ... */
     ef_attr_kind kind;
-    const char *value;      /* the default, in TensorFlow's notation; NULL: must be given */
+    const char *value;         /* the default, in TensorFlow's notation; NULL: must be given */
     const char *const *choice; /* EF_ATTR_STRING with fixed choices: NULL-terminated; else NULL */
-    uint32_t types;         /* EF_ATTR_TYPE(S): allowed dtypes, bit per ef_dtype; 0: any */
-    bool inferred;          /* decided by the inputs (T, N): never needs to be given */
+    uint32_t types;            /* EF_ATTR_TYPE(S): allowed dtypes, bit per ef_dtype; 0: any */
+    bool inferred;             /* decided by the inputs (T, N): never needs to be given */
 } ef_attr_desc;
 typedef struct ef_op_desc {
     const char *name, *doc;
     int n_in, n_out, n_attrs;
     const ef_arg_info *in, *out;
-    const ef_attr_desc *attr; /* in TensorFlow's order as far as we know it; inferred ones included */
+    const ef_attr_desc
+        *attr; /* in TensorFlow's order as far as we know it; inferred ones included */
     bool stateful, has_gradient;
 } ef_op_desc;
 int ef_op_count(void);
-const ef_op *ef_op_at(int k); /* in order of name; NULL beyond the last */
+const ef_op *ef_op_at(int k);                      /* in order of name; NULL beyond the last */
 const ef_op_desc *ef_op_describe(const ef_op *op); /* made once, lives for ever; NULL: no memory */
 
 /* ---- inside graphs ----------------------------------------------------------------------------
@@ -58,14 +60,14 @@ typedef struct ef_node_desc {
     int n_in, n_out, n_after;
 } ef_node_desc;
 ef_graph *ef_graph_hold(ef_graph *g); /* one more reference, for ef_graph_free */
-ef_graph *ef_graph_current(void); /* that this thread records into; NULL: none. Borrowed */
+ef_graph *ef_graph_current(void);     /* that this thread records into; NULL: none. Borrowed */
 ef_graph *ef_tensor_graph(const ef_tensor *t, int *node, int *index); /* NULL: not symbolic */
 int ef_graph_nodes(const ef_graph *g);
 ef_status *ef_graph_node(const ef_graph *g, int node, ef_node_desc *out);
-ef_status *ef_graph_node_in(ef_graph *g, int node, int k, ef_tensor *out);  /* symbolic */
-ef_status *ef_graph_node_out(ef_graph *g, int node, int k, ef_tensor *out); /* symbolic */
+ef_status *ef_graph_node_in(ef_graph *g, int node, int k, ef_tensor *out);    /* symbolic */
+ef_status *ef_graph_node_out(ef_graph *g, int node, int k, ef_tensor *out);   /* symbolic */
 ef_status *ef_graph_node_after(const ef_graph *g, int node, int k, int *out); /* control input k */
-int ef_graph_find_node(const ef_graph *g, const char *name); /* -1: none */
+int ef_graph_find_node(const ef_graph *g, const char *name);                  /* -1: none */
 ef_status *ef_attrs_read(const ef_op *op, const ef_attrs *a, const char *name, ef_attr_value *out);
 /* Gives a node a name if it has none (made unique); nodes recorded without one are named on demand
  * as TensorFlow would: op, op_1, ... */
@@ -96,7 +98,8 @@ void ef_resume(ef_suspension *s);
 /* The capture that stands for t in g, whatever t is: made if there is none. */
 ef_status *ef_graph_import_tensor(ef_graph *g, const ef_tensor *t, ef_tensor *out);
 /* Calls finished function g: eagerly, as a node when recording (op "PartitionedCall" or
- * "StatefulPartitionedCall"), under a tape. `in`: its parameters; captures are bound by themselves. */
+ * "StatefulPartitionedCall"), under a tape. `in`: its parameters; captures are bound by themselves.
+ */
 ef_status *ef_graph_call(ef_graph *g, const ef_tensor *const *in, int n_in, ef_tensor *out,
                          int max_out, int *n_out);
 
@@ -104,7 +107,8 @@ ef_status *ef_graph_call(ef_graph *g, const ef_tensor *const *in, int n_in, ef_t
 ef_status *ef_variable_new_shaped(const ef_tensor *value, const ef_shape *shape, const char *name,
                                   ef_tensor *handle);
 
-/* ---- sessions, by node ------------------------------------------------------------------------- */
+/* ---- sessions, by node -------------------------------------------------------------------------
+ */
 ef_status *ef_session_run_nodes(ef_session *s, const ef_tensor *feeds,
                                 const ef_tensor *const *values, int n_feeds,
                                 const ef_tensor *fetches, int n_fetches, const int *targets,
@@ -139,8 +143,9 @@ int ef_graph_outputs(const ef_graph *g);
 ef_status *ef_graph_output_at(ef_graph *g, int k, ef_tensor *out);
 
 /* ---- gradients ---------------------------------------------------------------------------------
- * d(sum of y*dy)/dx appended to the graph of y. dy NULL: ones; dy[k] NULL: ones for that one. Results
- * as ef_tape_gradients: out has room for 3n tensors. stop: tensors through which nothing flows. */
+ * d(sum of y*dy)/dx appended to the graph of y. dy NULL: ones; dy[k] NULL: ones for that one.
+ * Results as ef_tape_gradients: out has room for 3n tensors. stop: tensors through which nothing
+ * flows. */
 ef_status *ef_graph_gradients_of(const ef_tensor *const *y, int n_y, const ef_tensor *const *dy,
                                  const ef_tensor *const *x, int n, const ef_tensor *const *stop,
                                  int n_stop, ef_tensor *out, bool *slices);
@@ -152,7 +157,8 @@ void ef_tape_resume(ef_tape *t); /* ... until resumed as often as it was paused 
 void ef_tape_reset(ef_tape *t);  /* forgets what was recorded and watched; goes on recording */
 /* false: trainable variables are not watched by being used. Before the first op. */
 void ef_tape_set_auto_watch(ef_tape *t, bool on);
-/* Variables (handles) the tape watches, in order of first use; out gets copies. NULL: count only. */
+/* Variables (handles) the tape watches, in order of first use; out gets copies. NULL: count only.
+ */
 int ef_tape_watched(const ef_tape *t, ef_tensor *out, int max);
 /* Whether a new variable is watched by tapes by being used (default true). */
 ef_status *ef_variable_set_trainable(const ef_tensor *handle, bool on);
@@ -168,13 +174,15 @@ ef_status *ef_custom_gradient_attach(const ef_tensor *const *in, int n_in, ef_te
                                      void (*end)(void *));
 
 /* ---- calling back ------------------------------------------------------------------------------
- * An op that calls the program: eagerly at once, in a graph whenever the node runs (tf.py_function).
- * The callback is a resource that the graph captures, so it ends with the graph that holds it; a
- * function to be used as a loop's body or a branch gets it as a further input, like a variable.
- * `end` is called exactly once, also on failure, with no lock of the library held. The callback
- * gets tensors it may keep copies of, sets out (zeroed before), and runs outside all graphs and
- * tapes, on the thread that runs the node. dtype: of the n_out outputs; shape: or NULL. */
-typedef ef_status *ef_callback(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int n_out);
+ * An op that calls the program: eagerly at once, in a graph whenever the node runs
+ * (tf.py_function). The callback is a resource that the graph captures, so it ends with the graph
+ * that holds it; a function to be used as a loop's body or a branch gets it as a further input,
+ * like a variable. `end` is called exactly once, also on failure, with no lock of the library held.
+ * The callback gets tensors it may keep copies of, sets out (zeroed before), and runs outside all
+ * graphs and tapes, on the thread that runs the node. dtype: of the n_out outputs; shape: or NULL.
+ */
+typedef ef_status *ef_callback(void *user, const ef_tensor *in, int n_in, ef_tensor *out,
+                               int n_out);
 ef_status *ef_callback_call(ef_callback *fn, void *user, void (*end)(void *),
                             const ef_tensor *const *in, int n_in, const ef_dtype *dtype,
                             const ef_shape *shape, bool stateful, ef_tensor *out, int n_out);

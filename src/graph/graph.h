@@ -61,15 +61,15 @@ struct ef_graph {
     bool merge;            /* hash-consing: equal pure nodes are one node */
     bool function; /* effects happen in program order and are kept though nothing uses them */
     ef_map cons, names;
-    ef_map counts; /* by name asked for: how far its _1, _2 ... have got */
+    ef_map counts;          /* by name asked for: how far its _1, _2 ... have got */
     int32_t *pending_after; /* control inputs for every new node (tf.control_dependencies) */
     size_t n_pending_after;
     _Atomic(void *) callable; /* what calls of it run: made by eager, ended by the hook below */
-    uint64_t version; /* grows with every node */
-    uint64_t hash;    /* structural, of a finished function; 0: not computed */
-    int n_symbols;    /* symbolic sizes used by its inputs */
-    int32_t here;     /* current place, given to new nodes */
-    char **place;     /* "file.py:12 in f" texts, from 1 */
+    uint64_t version;         /* grows with every node */
+    uint64_t hash;            /* structural, of a finished function; 0: not computed */
+    int n_symbols;            /* symbolic sizes used by its inputs */
+    int32_t here;             /* current place, given to new nodes */
+    char **place;             /* "file.py:12 in f" texts, from 1 */
     size_t n_places, cap_places;
 };
 

@@ -13,9 +13,9 @@ typedef struct ef_trace {
     int32_t *captures; /* which of graph's captures */
     ef_shape *shape;   /* of each parameter, with symbolic dims where sizes may change */
     uint8_t *dtype;
-    bool sizes;               /* the trace looked at concrete sizes */
-    bool borrowed;            /* `graph` is not counted: it owns the trace */
-    void *user;               /* of whoever traced; see ef_trace_set_user */
+    bool sizes;    /* the trace looked at concrete sizes */
+    bool borrowed; /* `graph` is not counted: it owns the trace */
+    void *user;    /* of whoever traced; see ef_trace_set_user */
     void (*user_ref)(void *), (*user_end)(void *);
     _Atomic(void *) gradient; /* its derivative: made by eager on first need, ended by the hook */
 } ef_trace;
@@ -44,8 +44,8 @@ struct ef_function {
     size_t n_traces, cap_traces;
     uint64_t calls, n_made, hash_of_code;
     char reason[200];
-    bool keep_sizes;     /* no trace is relaxed to symbolic sizes */
-    bool fixed;          /* every trace has the signature below, and every call must fit it */
+    bool keep_sizes; /* no trace is relaxed to symbolic sizes */
+    bool fixed;      /* every trace has the signature below, and every call must fit it */
     int n_fixed;
     ef_dtype *fixed_dtype;
     ef_shape *fixed_shape;

@@ -140,11 +140,66 @@ EF_TEST(computed_shapes_are_read) {
     CHECK_INT(out.rank, 2);
     CHECK_INT(out.dim[0], EF_DIM_UNKNOWN);
     CHECK_INT(out.dim[1], 10);
+    ef_tensor flat;
+    CHECK_OK(ef_do_Reshape(&x, &both, &flat));
+    CHECK_INT(flat.rank, 2);
+    CHECK_INT(flat.dim[0], EF_DIM_UNKNOWN);
+    CHECK_INT(flat.dim[1], 10);
+    ef_tensor_release(&flat);
     CHECK_OK(ef_tensor_known(&both, &known));
     CHECK_INT(known.dtype, EF_NO_DTYPE);
     ef_tensor *all[] = {&x, &s, &batch, &begin, &end, &one, &ten, &both};
     for (int k = 0; k < 8; k++) ef_tensor_release(all[k]);
     ef_graph_free(g);
+}
+
+/* reshape(x, [shape(x)[0], -1]) */
+static ef_status *flattened(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
+                            int *n_out) {
+    const int32_t v0 = 0, v1 = 1, minus = -1;
+    ef_shape vec = {.rank = 1, .dim = {1}};
+    ef_StridedSlice_options first = {.shrink_axis_mask = 1};
+    ef_tensor begin, end, rest, shape = {0}, rows = {0}, target = {0};
+    (void)n_in;
+    (void)max_out;
+    ef_status *s = ef_tensor_from(EF_I32, &vec, &v0, &begin);
+    if (s == NULL) s = ef_tensor_from(EF_I32, &vec, &v1, &end);
+    if (s == NULL) s = ef_tensor_from(EF_I32, NULL, &minus, &rest);
+    if (s == NULL) s = ef_do_Shape(&in[0], NULL, &shape);
+    if (s == NULL) s = ef_do_StridedSlice(&shape, &begin, &end, &end, &first, &rows);
+    const ef_tensor *parts[] = {&rows, &rest};
+    if (s == NULL) s = ef_do_Pack(parts, 2, NULL, &target);
+    if (s == NULL) s = ef_do_Reshape(&in[0], &target, out);
+    if (s == NULL) *(int64_t *)user = out->dim[1];
+    ef_tensor_release(&shape);
+    ef_tensor_release(&rows);
+    ef_tensor_release(&target);
+    *n_out = 1;
+    return s;
+}
+
+EF_TEST(sizes_follow_though_the_batch_is_open) {
+    ef_function *f;
+    int64_t seen = 0;
+    int n;
+    CHECK_OK(ef_function_new(flattened, &seen, "flattened", &f));
+    for (int rows = 2; rows < 5; rows++) {
+        const float v[4 * 3 * 5] = {0};
+        ef_tensor x, y;
+        ef_shape s = {.rank = 3, .dim = {rows, 3, 5}};
+        CHECK_OK(ef_tensor_from(EF_F32, &s, v, &x));
+        const ef_tensor *in[] = {&x};
+        CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+        CHECK_INT(y.dim[0], rows);
+        CHECK_INT(y.dim[1], 15);
+        CHECK_INT(seen, 15);
+        ef_tensor_release(&x);
+        ef_tensor_release(&y);
+    }
+    ef_function_info info;
+    ef_function_info_get(f, &info);
+    CHECK_INT((int64_t)info.traces, 2);
+    ef_function_free(f);
 }
 
 EF_TEST(ops_join_the_graph_of_their_inputs) {
@@ -615,6 +670,7 @@ int main(void) {
     EF_RUN(a_record_taken_apart);
     EF_RUN(nodes_are_seen);
     EF_RUN(computed_shapes_are_read);
+    EF_RUN(sizes_follow_though_the_batch_is_open);
     EF_RUN(ops_join_the_graph_of_their_inputs);
     EF_RUN(a_suspended_thread_runs_ops_at_once);
     EF_RUN(resources_say_what_is_behind);

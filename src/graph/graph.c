@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "graph/control.h"
+#include "graph/spelled.h"
 #include <stdio.h>
 
 _Thread_local uint64_t ef_graph_epoch;
@@ -137,9 +138,11 @@ static ef_status *check_edges(const ef_graph *g, const ef_op *op, const ef_edge 
 }
 
 /* Facts of the outputs: inference, then what control flow's functions say, then known values. */
-static ef_status *infer_node(ef_graph *g, ef_node *n, const ef_fact *in, ef_fact *out, int room,
-                             int *n_out) {
+static ef_status *infer_node(ef_graph *g, ef_node *n, const ef_edge *edge, const ef_fact *in,
+                             ef_fact *out, int room, int *n_out) {
     EF_TRY(ef_op_infer(n->op, n->fields, in, n->n_in, out, room, n_out));
+    if (*n_out > 0 && !ef_shape_known(&out[0].shape))
+        ef_graph_spell(g, n->op, edge, n->n_in, &out[0].shape);
     if (n->op->traits & EF_CONTROL) EF_TRY(ef_control_facts(n, in, out, *n_out));
     return ef_fact_fold(n->op, n->fields, in, n->n_in, out, *n_out, &g->values);
 }
@@ -165,7 +168,7 @@ static ef_status *fill_node(ef_graph *g, ef_node *n, const ef_edge *in, const in
     int n_out = 0;
     ef_fact *out = facts + n->n_in;
     ef_status *s;
-    EF_TRY_GOTO(infer_node(g, n, facts, out, room, &n_out));
+    EF_TRY_GOTO(infer_node(g, n, in, facts, out, room, &n_out));
     n->n_out = n_out;
     n->n_after = n_after;
     n->in = ef_arena_copy(&g->arena, in, (size_t)n->n_in * sizeof *in);

@@ -62,7 +62,10 @@ static bool piece_of(const ef_graph *g, const ef_node *n, piece *p) {
 static bool scalar(const ef_graph *g, ef_edge e, int depth, int64_t *out) {
     const ef_node *n = g->node[e.node];
     int count;
-    if (constant_ints(g, e, out, 1, &count) && count == 1) return true;
+    if (constant_ints(g, e, out, 1, &count) && count == 1) {
+        if (*out < 0) *out = EF_DIM_UNKNOWN; /* -1 spells "whatever it takes" */
+        return true;
+    }
     if (depth == 0) return false;
     if (is(n, "Identity") || is(n, "Cast")) return scalar(g, n->in[0], depth - 1, out);
     piece p;
@@ -119,6 +122,8 @@ static bool vector(const ef_graph *g, ef_edge e, int depth, ef_shape *out) {
     if (own->rank != 1 || depth == 0) return false;
     if (constant_ints(g, e, v, EF_MAX_RANK, &count)) {
         *out = ef_shape_of(count, v);
+        for (int d = 0; d < count; d++)
+            if (v[d] < 0) out->dim[d] = EF_DIM_UNKNOWN;
         return true;
     }
     bool found = false;
@@ -141,10 +146,61 @@ static bool vector(const ef_graph *g, ef_edge e, int depth, ef_shape *out) {
     return true;
 }
 
+/* Ops that give a tensor of the shape they are told, and which input tells it. */
+static const struct {
+    const ef_op *op;
+    int input;
+} told[] = {{&ef_op_Reshape, 1},
+            {&ef_op_BroadcastTo, 1},
+            {&ef_op_Fill, 0},
+            {&ef_op_Empty, 0},
+            {&ef_op_ScatterNd, 2},
+            {&ef_op_RandomUniform, 0},
+            {&ef_op_RandomUniformInt, 0},
+            {&ef_op_RandomStandardNormal, 0},
+            {&ef_op_TruncatedNormal, 0},
+            {&ef_op_StatelessRandomUniform, 0},
+            {&ef_op_StatelessRandomUniformV2, 0},
+            {&ef_op_StatelessRandomUniformInt, 0},
+            {&ef_op_StatelessRandomUniformIntV2, 0},
+            {&ef_op_StatelessRandomNormal, 0},
+            {&ef_op_StatelessRandomNormalV2, 0},
+            {&ef_op_StatelessTruncatedNormal, 0},
+            {&ef_op_StatelessTruncatedNormalV2, 0}};
+
+/* Of a reshape one size may follow from all the others. */
+static void complete(const ef_shape *from, ef_shape *to) {
+    int missing = -1;
+    int64_t total = 1, rest = 1;
+    if (from->rank < 0) return;
+    for (int d = 0; d < from->rank; d++) total = ef_dim_mul(total, from->dim[d]);
+    for (int d = 0; d < to->rank; d++) {
+        if (to->dim[d] == EF_DIM_UNKNOWN && missing >= 0) return;
+        if (to->dim[d] == EF_DIM_UNKNOWN)
+            missing = d;
+        else
+            rest = ef_dim_mul(rest, to->dim[d]);
+    }
+    if (missing < 0 || total == EF_DIM_UNKNOWN || rest == EF_DIM_UNKNOWN || rest == 0) return;
+    if (total >= 0 && rest > 0 && total % rest != 0) return; /* an error when it runs */
+    to->dim[missing] = ef_dim_div(total, rest);
+}
+
+void ef_graph_spell(const ef_graph *g, const ef_op *op, const ef_edge *in, int n_in,
+                    ef_shape *shape) {
+    size_t k = 0, n = sizeof told / sizeof *told;
+    while (k < n && told[k].op != op) k++;
+    if (k == n || told[k].input >= n_in) return;
+    ef_shape said = ef_graph_spelled(g, in[told[k].input]), both;
+    if (said.rank < 0) return;
+    if (op == &ef_op_Reshape) complete(&ef_edge_fact(g, in[0])->shape, &said);
+    ef_status *s = ef_shape_merge(shape, &said, &both);
+    if (s == NULL) *shape = both; /* else the op says what is wrong when it runs */
+    ef_status_free(s);
+}
+
 ef_shape ef_graph_spelled(const ef_graph *g, ef_edge e) {
     ef_shape s;
     if (!vector(g, e, DEPTH, &s)) return ef_unknown_shape();
-    for (int d = 0; d < s.rank; d++)
-        if (s.dim[d] == -1) s.dim[d] = EF_DIM_UNKNOWN; /* -1 spells "whatever it takes" */
     return s;
 }

@@ -68,6 +68,13 @@ typedef struct function_object {
 } function_object;
 static PyTypeObject *function_type;
 
+typedef struct bound_object {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *weak, *function, *self;
+} bound_object;
+static PyTypeObject *bound_type;
+
 /* ---- walking arguments ------------------------------------------------------------------------------ */
 
 typedef struct walk {
@@ -161,6 +168,12 @@ static void look(walk *w, PyObject *o) {
         }
     } else if (is_array(o)) {
         tensor(w, o, 1);
+    } else if (type == bound_type) {
+        word(w, K_METHOD);
+        word(w, (uint64_t)(uintptr_t)((bound_object *)o)->function);
+        word(w, (uint64_t)(uintptr_t)((bound_object *)o)->self);
+        object(w, ((bound_object *)o)->function);
+        object(w, ((bound_object *)o)->self);
     } else if (type == &PyMethod_Type) { /* made afresh at each access: by what it binds */
         word(w, K_METHOD);
         word(w, (uint64_t)(uintptr_t)PyMethod_GET_FUNCTION(o));
@@ -240,7 +253,7 @@ static PyObject *again(rebuild *r, PyObject *o) {
         }
         return c;
     }
-    if (type == &PyMethod_Type) return Py_NewRef(o);
+    if (type == &PyMethod_Type || type == bound_type) return Py_NewRef(o);
     if (PyTuple_Check(o)) {
         Py_ssize_t n = PyTuple_GET_SIZE(o);
         PyObject *list = PyList_New(n), *c = NULL;
@@ -692,10 +705,13 @@ static int bind(function_object *self, PyObject *const *args, Py_ssize_t n, PyOb
     return bind_rest(self, b);
 }
 
+static bool all_eager; /* tf.config.run_functions_eagerly */
+
 static PyObject *function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names) {
     function_object *self = (function_object *)callable;
     Py_ssize_t n = PyVectorcall_NARGS(nargsf);
     if (self->python == NULL) return PyErr_Format(PyExc_RuntimeError, "a tf.function without a function");
+    if (all_eager) return PyObject_Vectorcall(self->python, args, nargsf, names);
     if (self->prepare == Py_None && names == NULL && self->kwonly == Py_None &&
         n == PyTuple_GET_SIZE(self->params))
         return call_bound(self, args, n, NULL);
@@ -790,11 +806,103 @@ static int function_traverse(PyObject *o, visitproc visit, void *arg) {
     return 0;
 }
 
+/* ---- bound to an instance: a method that still answers get_concrete_function and the like ------------------- */
+
+
+static PyObject *bound_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names) {
+    bound_object *b = (bound_object *)callable;
+    Py_ssize_t n = PyVectorcall_NARGS(nargsf), k = names != NULL ? PyTuple_GET_SIZE(names) : 0;
+    if (nargsf & PY_VECTORCALL_ARGUMENTS_OFFSET) { /* the place before the arguments is ours to use */
+        PyObject **at = (PyObject **)args - 1, *before = *at;
+        *at = b->self;
+        PyObject *r = function_call(b->function, at, (size_t)n + 1, names);
+        *at = before;
+        return r;
+    }
+    PyObject *few[16], **all = few;
+    if (n + k + 1 > 16 && (all = PyMem_Malloc((size_t)(n + k + 1) * sizeof *all)) == NULL)
+        return PyErr_NoMemory();
+    all[0] = b->self;
+    memcpy(all + 1, args, (size_t)(n + k) * sizeof *all);
+    PyObject *r = function_call(b->function, all, (size_t)n + 1, names);
+    if (all != few) PyMem_Free(all);
+    return r;
+}
+
 static PyObject *function_descr_get(PyObject *self, PyObject *obj, PyObject *type) {
     (void)type;
     if (obj == NULL || obj == Py_None) return Py_NewRef(self);
-    return PyMethod_New(self, obj);
+    bound_object *b = PyObject_GC_New(bound_object, bound_type);
+    if (b == NULL) return NULL;
+    b->call = bound_call;
+    b->weak = NULL;
+    b->function = Py_NewRef(self);
+    b->self = Py_NewRef(obj);
+    PyObject_GC_Track((PyObject *)b);
+    return (PyObject *)b;
 }
+
+static void bound_dealloc(PyObject *o) {
+    bound_object *b = (bound_object *)o;
+    PyTypeObject *type = Py_TYPE(o);
+    PyObject_GC_UnTrack(o);
+    if (b->weak != NULL) PyObject_ClearWeakRefs(o);
+    Py_CLEAR(b->function);
+    Py_CLEAR(b->self);
+    type->tp_free(o);
+    Py_DECREF(type);
+}
+static int bound_traverse(PyObject *o, visitproc visit, void *arg) {
+    Py_VISIT(((bound_object *)o)->function);
+    Py_VISIT(((bound_object *)o)->self);
+    Py_VISIT(Py_TYPE(o));
+    return 0;
+}
+static PyObject *bound_getattro(PyObject *o, PyObject *name) {
+    PyObject *v = PyObject_GenericGetAttr(o, name);
+    if (v != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) return v;
+    PyErr_Clear();
+    return PyObject_GetAttr(((bound_object *)o)->function, name);
+}
+static PyObject *bound_compare(PyObject *a, PyObject *b, int how) {
+    if ((how != Py_EQ && how != Py_NE) || Py_TYPE(a) != bound_type || Py_TYPE(b) != bound_type)
+        Py_RETURN_NOTIMPLEMENTED;
+    bound_object *x = (bound_object *)a, *y = (bound_object *)b;
+    int same = x->function == y->function && x->self == y->self;
+    return PyBool_FromLong(how == Py_EQ ? same : !same);
+}
+static Py_hash_t bound_hash(PyObject *o) {
+    bound_object *b = (bound_object *)o;
+    return (Py_hash_t)(((uintptr_t)b->function >> 4) ^ ((uintptr_t)b->self << 3)) | 1;
+}
+static PyMemberDef bound_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(bound_object, call), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(bound_object, weak), READONLY, NULL},
+    {"__func__", T_OBJECT_EX, offsetof(bound_object, function), READONLY, NULL},
+    {"__self__", T_OBJECT_EX, offsetof(bound_object, self), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+static PyType_Slot bound_slots[] = {{Py_tp_dealloc, bound_dealloc},   {Py_tp_traverse, bound_traverse},
+                                    {Py_tp_call, PyVectorcall_Call},  {Py_tp_members, bound_members},
+                                    {Py_tp_getattro, bound_getattro}, {Py_tp_richcompare, bound_compare},
+                                    {Py_tp_hash, bound_hash},         {0, NULL}};
+static PyType_Spec bound_spec = {"evenflow._core.BoundFunction", sizeof(bound_object), 0,
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+                                 bound_slots};
+
+static PyObject *core_run_eagerly(PyObject *module, PyObject *on) {
+    (void)module;
+    all_eager = PyObject_IsTrue(on) == 1;
+    Py_RETURN_NONE;
+}
+static PyObject *core_runs_eagerly(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return PyBool_FromLong(all_eager);
+}
+static PyMethodDef functions[] = {
+    {"run_functions_eagerly", core_run_eagerly, METH_O, "Functions are called as plain Python."},
+    {"functions_run_eagerly", core_runs_eagerly, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL}};
 
 static PyObject *function_traces(PyObject *o, PyObject *unused) {
     (void)unused;
@@ -904,6 +1012,8 @@ static PyType_Spec function_spec = {
 
 int function_init(PyObject *module) {
     if ((str_flatten = PyUnicode_InternFromString("_ef_flatten")) == NULL) return -1;
+    bound_type = add_type(module, &bound_spec, NULL, "BoundFunction");
     function_type = add_type(module, &function_spec, NULL, "Function");
-    return function_type != NULL ? 0 : -1;
+    if (function_type == NULL || bound_type == NULL) return -1;
+    return PyModule_AddFunctions(module, functions);
 }

@@ -118,6 +118,12 @@ static PyObject *get_id(PyObject *self, void *closure) {
     return PyLong_FromVoidPtr(self);
 }
 
+/* The address behind the value: the same for all handles of a variable. */
+static PyObject *get_storage(PyObject *self, void *closure) {
+    (void)closure;
+    return PyLong_FromVoidPtr(((tensor_object *)self)->t.storage);
+}
+
 static PyObject *get_graph(PyObject *self, void *closure) {
     (void)closure;
     ef_graph *g = ef_tensor_graph(&((tensor_object *)self)->t, NULL, NULL);
@@ -144,6 +150,7 @@ static PyGetSetDef tensor_getset[] = {
     {"_dims", get_dims, NULL, "its sizes, without a trace noticing", NULL},
     {"ndim", get_ndim, NULL, "its rank; None if not known", NULL},
     {"_id", get_id, NULL, NULL, NULL},
+    {"_storage", get_storage, NULL, NULL, NULL},
     {"graph", get_graph, NULL, "the graph it belongs to", NULL},
     {"_edge", get_edge, NULL, NULL, NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},

@@ -1,0 +1,557 @@
+"""tf.function: what happens while tracing, and everything about functions that is not a call.
+
+Calls are C (python/ext/function.c): they find the trace, or call `_trace` here to make one.
+"""
+import collections
+import functools
+import inspect
+import threading
+import types
+import weakref
+
+from . import _core, errors, nest
+from .composite import CompositeTensor
+from .graph import Operation
+from .namespace import export, offer
+from .shapes import TensorShape
+from .specs import TensorSpec, TypeSpec
+from .variable import by_handle, watch
+
+Function = _core.Function
+ONE, NONE, TUPLE, LIST, BY_PYTHON = range(5)  # as function.c has them
+
+
+# ---- tracing ------------------------------------------------------------------------------------------
+
+
+class _Tracing:
+    """One trace being made: remembers the variables it makes."""
+
+    __slots__ = ("function", "variables", "may_make")
+
+    def __init__(self, function):
+        self.function = function
+        self.variables = []
+        self.may_make = function._traces() == 0 or function.__dict__.get("_made") is None
+
+    def made_variable(self, variable):
+        if not self.may_make:
+            raise ValueError(
+                "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable "
+                "is only created once or created outside tf.function. See "
+                "https://www.tensorflow.org/guide/function#creating_tfvariables for more information.")
+        self.variables.append(variable)
+
+
+def _trace(function, args, kwargs, placeholders):
+    """Called by C inside the graph of a new trace -> (flat results, kind, pack)."""
+    own = function.__dict__
+    graph = _core.current_graph()
+    graph.name = own["__name__"]
+    state = _Tracing(function)
+    watch.tracing.append(state)
+    try:
+        target = own["_target"]
+        if target is None:
+            target = own["_target"] = _converted(function)
+        result = target(*args, **(kwargs or {}))
+        answer = _flatten_result(result)
+    finally:
+        watch.tracing.pop()
+    if state.variables and own.get("_made") is None:
+        own["_made"] = [weakref.ref(v) for v in state.variables]
+        own["_kept"] = state.variables
+    elif own.get("_made") is None:
+        own["_made"] = []
+    graph.structured_input_signature = (args, kwargs or {})
+    graph.structured_outputs = result
+    return answer
+
+
+def _converted(function):
+    python = function.python_function
+    if not function.__dict__["_autograph"]:
+        return python
+    from . import autograph
+
+    return autograph.convert(python)
+
+
+def _tensor_result(value):
+    if isinstance(value, _core.Tensor):
+        return value
+    return _core.convert(value)
+
+
+def _flatten_result(result):
+    """What a traced function returned, as tensors and how to put them together again."""
+    if isinstance(result, _core.Tensor):
+        return [result], ONE, None
+    if result is None or isinstance(result, Operation):
+        return [], NONE, None
+    kind = {tuple: TUPLE, list: LIST}.get(type(result))
+    if kind is not None and all(isinstance(r, _core.Tensor) for r in result):
+        return list(result), kind, None
+    flat = nest.flatten(result, expand_composites=True)
+    kept, template = [], []
+    for item in flat:
+        if item is None or isinstance(item, Operation):
+            template.append(None)
+            continue
+        try:
+            kept.append(_tensor_result(item))
+        except (TypeError, ValueError) as e:
+            if isinstance(item, (str, bytes)):
+                raise
+            raise TypeError("To be compatible with tf.function, Python functions must return zero or more Tensors or "
+                            f"ExtensionTypes or None values; in compilation of the function, found return value of type "
+                            f"{type(item).__name__}, which is not a Tensor or ExtensionType.") from e
+        template.append(len(kept) - 1)
+    if len(flat) == 1 and flat[0] is result:
+        return kept, ONE, None
+    return kept, BY_PYTHON, functools.partial(_pack, result_structure(result), template)
+
+
+def result_structure(result):
+    """The structure alone: specs and None in place of tensors, so that no trace tensor is held."""
+    return nest.map_structure(lambda leaf: 0 if not isinstance(leaf, CompositeTensor) else leaf, result)
+
+
+def _pack(structure, template, results):
+    flat = [None if k is None else results[k] for k in template]
+    return nest.pack_sequence_as(structure, flat, expand_composites=True)
+
+
+# ---- making functions ------------------------------------------------------------------------------------
+
+
+def _parameters(python):
+    """(names, defaults, keyword-only, has *args, has **kwargs) of a callable."""
+    try:
+        signature = inspect.signature(python)
+    except (TypeError, ValueError):
+        return (), (), None, True, True
+    names, defaults, kwonly, varargs, varkw = [], [], {}, False, False
+    for p in signature.parameters.values():
+        if p.kind is p.VAR_POSITIONAL:
+            varargs = True
+        elif p.kind is p.VAR_KEYWORD:
+            varkw = True
+        elif p.kind is p.KEYWORD_ONLY:
+            kwonly[p.name] = ... if p.default is p.empty else p.default
+        else:
+            names.append(p.name)
+            if p.default is not p.empty:
+                defaults.append(p.default)
+    return tuple(names), tuple(defaults), kwonly or None, varargs, varkw
+
+
+_PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis))
+
+
+def _fingerprint(value, depth=0):
+    """What a value held by a closure is known by; raises TypeError if sharing would not be safe."""
+    if isinstance(value, _PLAIN):
+        return (type(value), value)
+    if depth > 4:
+        raise TypeError
+    if type(value) is tuple or type(value) is list:
+        return (type(value), id(value) if type(value) is list else 0,
+                tuple(_fingerprint(v, depth + 1) for v in value))
+    if type(value) is dict:
+        return (dict, id(value), tuple((k, _fingerprint(v, depth + 1)) for k, v in value.items()))
+    if isinstance(value, types.FunctionType):
+        return _function_fingerprint(value, depth + 1)
+    if isinstance(value, types.MethodType):
+        return (types.MethodType, _function_fingerprint(value.__func__, depth + 1), _Held(value.__self__))
+    return _Held(value)
+
+
+class _Held:
+    """An object by identity, weakly where it can be."""
+
+    __slots__ = ("ref", "strong", "number")
+
+    def __init__(self, value):
+        self.number = id(value)
+        try:
+            self.ref, self.strong = weakref.ref(value), None
+        except TypeError:
+            self.ref, self.strong = None, value
+
+    def value(self):
+        return self.ref() if self.ref is not None else self.strong
+
+    def __hash__(self):
+        return self.number
+
+    def __eq__(self, other):
+        if not isinstance(other, _Held) or self.number != other.number:
+            return False
+        mine = self.value()
+        return mine is not None and mine is other.value()
+
+
+def _function_fingerprint(python, depth=0):
+    code = python.__code__
+    held = tuple(_fingerprint(c.cell_contents, depth) for c in (python.__closure__ or ()))
+    names = _globals_of(code)
+    around = python.__globals__
+    used = tuple((n, _fingerprint(around[n], depth + 1)) for n in names if n in around)
+    defaults = _fingerprint(python.__defaults__ or (), depth)
+    kwdefaults = _fingerprint(python.__kwdefaults__ or None, depth) if python.__kwdefaults__ else None
+    return (code, id(around), held, used, defaults, kwdefaults)
+
+
+@functools.lru_cache(maxsize=512)
+def _globals_of(code):
+    names = set(code.co_names)
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            names.update(_globals_of(const))
+    return tuple(sorted(names))
+
+
+_made = collections.OrderedDict()  # fingerprint -> Function; the last few hundred
+_made_lock = threading.Lock()
+_MOST_MADE = 256
+
+
+def _shared(python, options):
+    """(key, function made before from the same code holding the same values, or None)"""
+    try:
+        if isinstance(python, types.FunctionType):
+            key = (_function_fingerprint(python), options)
+        elif isinstance(python, types.MethodType):
+            key = (_fingerprint(python), options)
+        else:
+            return None, None
+        hash(key)
+    except (TypeError, ValueError):  # an empty cell, something unhashable
+        return None, None
+    with _made_lock:
+        found = _made.get(key)
+        if found is not None:
+            _made.move_to_end(key)
+            if found.__dict__.get("_made"):  # it made variables: each function has its own
+                return None, None
+        return key, found
+
+
+def _remember(key, function):
+    with _made_lock:
+        _made[key] = function
+        while len(_made) > _MOST_MADE:
+            _made.popitem(last=False)
+
+
+@export("function", "compat.v1.function")
+def function(func=None, input_signature=None, autograph=True, jit_compile=None, reduce_retracing=False,
+             experimental_implements=None, experimental_autograph_options=None, experimental_attributes=None,
+             experimental_relax_shapes=None, experimental_compile=None, experimental_follow_type_hints=None):
+    """Makes a function that is traced once per signature and then runs as a plan."""
+    if func is None:
+        return functools.partial(function, input_signature=input_signature, autograph=autograph,
+                                 jit_compile=jit_compile, reduce_retracing=reduce_retracing,
+                                 experimental_implements=experimental_implements,
+                                 experimental_autograph_options=experimental_autograph_options,
+                                 experimental_attributes=experimental_attributes,
+                                 experimental_relax_shapes=experimental_relax_shapes,
+                                 experimental_compile=experimental_compile)
+    if isinstance(func, (staticmethod, classmethod)):
+        raise TypeError("decorate the function itself, below @staticmethod or @classmethod")
+    if not callable(func):
+        raise TypeError(f"tf.function needs a callable, not {func!r}")
+    if isinstance(func, (Function, _core.BoundFunction)) and input_signature is None:
+        python = func.python_function
+    else:
+        python = func
+    if input_signature is None:
+        key, found = _shared(python, (bool(autograph), bool(jit_compile)))
+        if found is not None:
+            return found
+    else:
+        key = None
+    made = _make(python, input_signature, autograph, jit_compile)
+    if key is not None:
+        _remember(key, made)
+    return made
+
+
+def _make(python, input_signature, autograph, jit_compile):
+    names, defaults, kwonly, varargs, varkw = _parameters(python)
+    signature = prepare = None
+    if input_signature is not None:
+        if not isinstance(input_signature, (tuple, list)):
+            raise TypeError("input_signature must be either a tuple or a list, got " f"{type(input_signature)}.")
+        specs = nest.flatten(list(input_signature), expand_composites=True)
+        if not all(isinstance(s, TypeSpec) for s in specs):
+            raise TypeError("input_signature must be a possibly nested sequence of TensorSpec objects, got "
+                            f"{input_signature}")
+        if len(input_signature) > len(names) and not varargs:
+            raise ValueError(f"input_signature has {len(input_signature)} entries but the function takes {len(names)}")
+        signature = tuple((s.dtype, s.shape) for s in specs)
+        prepare = _prepare
+    made = Function(python, _trace, names, defaults, kwonly, varargs, varkw, signature, prepare, True)
+    own = made.__dict__
+    own["__name__"] = getattr(python, "__name__", type(python).__name__)
+    own["__qualname__"] = getattr(python, "__qualname__", own["__name__"])
+    own["__doc__"] = getattr(python, "__doc__", None)
+    own["__module__"] = getattr(python, "__module__", None)
+    own["__wrapped__"] = python
+    own["_autograph"] = autograph
+    own["_jit_compile"] = jit_compile
+    own["_target"] = None
+    own["_input_signature"] = None if input_signature is None else tuple(input_signature)
+    return made
+
+
+def _prepare(function, args, kwargs):
+    """The arguments of a call as the input signature wants them."""
+    signature = function.__dict__["_input_signature"]
+    bound = []
+    for k, spec in enumerate(signature):
+        if k >= len(args):
+            raise TypeError(f"{function.__name__} missing an argument for {spec}")
+        bound.append(_fit(args[k], spec, function))
+    return tuple(bound) + tuple(args[len(signature):])
+
+
+def _fit(value, spec, function):
+    if isinstance(spec, TensorSpec):
+        if isinstance(value, TypeSpec):
+            return value
+        try:
+            tensor = _core.convert(value, None if isinstance(value, _core.CoreTensor) else spec.dtype)
+        except (TypeError, ValueError) as e:
+            raise TypeError(f"Binding inputs to tf.function failed due to `{e}`. Received value {value!r} for {spec} of "
+                            f"function {function.__name__}") from None
+        if tensor.dtype != spec.dtype or not spec.shape.is_compatible_with(TensorShape(tensor._dims)):
+            raise TypeError("Binding inputs to tf.function failed due to `Can not cast "
+                            f"{TensorSpec(TensorShape(tensor._dims), tensor.dtype)} to {spec}` for function "
+                            f"{function.__name__}")
+        return tensor
+    if isinstance(spec, TypeSpec):
+        return value
+    if isinstance(spec, dict):
+        if not isinstance(value, dict) or set(value) != set(spec):
+            raise TypeError(f"the argument {value!r} does not have the structure of {spec}")
+        return {k: _fit(value[k], spec[k], function) for k in spec}
+    if isinstance(spec, (list, tuple)):
+        if not isinstance(value, (list, tuple)) or len(value) != len(spec):
+            raise TypeError(f"the argument {value!r} does not have the structure of {spec}")
+        return type(spec)(_fit(v, s, function) for v, s in zip(value, spec))
+    return value
+
+
+# ---- concrete functions ---------------------------------------------------------------------------------------
+
+
+class ConcreteFunction:
+    """One trace of a function: its graph, and a call for tensors that fit it."""
+
+    def __init__(self, name, graph, kind, pack, structured):
+        self.name = f"__inference_{name}"
+        self._name = name
+        self.graph = graph
+        self._kind, self._pack = kind, pack
+        self._structured = structured
+        self._inputs = graph._function_inputs()
+
+    def __call__(self, *args, **kwargs):
+        flat = [_core.convert(a) for a in self._flat_arguments(args, kwargs)]
+        results = self.graph._call(flat)
+        if self._kind == ONE:
+            return results[0]
+        if self._kind == NONE:
+            return None
+        if self._kind == TUPLE:
+            return tuple(results)
+        return self._pack(results) if self._kind == BY_PYTHON else results
+
+    def _flat_arguments(self, args, kwargs):
+        given = [a for a in nest.flatten([list(args), kwargs], expand_composites=True)
+                 if isinstance(a, _core.CoreTensor) or not isinstance(a, (str, type(None)))]
+        tensors = [a for a in given if hasattr(a, "dtype") or not isinstance(a, (int, float, bool))]
+        if len(tensors) == len(self._inputs):
+            given = tensors
+        elif len(given) > len(self._inputs):
+            given = tensors
+        if len(given) != len(self._inputs):
+            raise TypeError(f"{self._name} takes {len(self._inputs)} tensors but {len(given)} were given")
+        fitted = []
+        for value, like in zip(given, self._inputs):
+            value = _core.convert(value, None if isinstance(value, _core.CoreTensor) else like.dtype)
+            if value.dtype != like.dtype:
+                raise errors.InvalidArgumentError(None, None, f"cannot compute {self._name} as input was expected to be "
+                                                  f"a {like.dtype.name} tensor but is a {value.dtype.name} tensor")
+            fitted.append(value)
+        return fitted
+
+    @property
+    def inputs(self):
+        return self._inputs + self.graph._captures()
+
+    @property
+    def outputs(self):
+        return self.graph._function_outputs()
+
+    @property
+    def captured_inputs(self):
+        return self.graph._captures()
+
+    @property
+    def variables(self):
+        found = (by_handle(t) for t in self.graph._captures() if t.dtype.name == "resource")
+        return tuple(v for v in found if v is not None)
+
+    @property
+    def trainable_variables(self):
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def structured_input_signature(self):
+        return self._structured
+
+    @property
+    def structured_outputs(self):
+        from .specs import type_spec_from_value
+
+        def spec(leaf):
+            return type_spec_from_value(leaf) if isinstance(leaf, (_core.Tensor, CompositeTensor)) else leaf
+
+        return nest.map_structure(spec, self.graph.structured_outputs)
+
+    @property
+    def output_shapes(self):
+        return nest.map_structure(lambda t: getattr(t, "shape", None), self.graph.structured_outputs)
+
+    @property
+    def output_dtypes(self):
+        return nest.map_structure(lambda t: getattr(t, "dtype", None), self.graph.structured_outputs)
+
+    def pretty_printed_signature(self, verbose=True):
+        """One line for the function and one per input and output."""
+        lines = [f"{self._name}({', '.join(str(t.name).split(':')[0] for t in self._inputs)})"]
+        if verbose:
+            lines.append("Args:")
+            lines += [f"  {t.name}: {t.dtype.name} Tensor, shape={t.shape}" for t in self._inputs]
+            lines.append("Returns:")
+            lines += [f"  {t.dtype.name} Tensor, shape={t.shape}" for t in self.outputs]
+        return "\n".join(lines)
+
+    def add_to_graph(self, g=None, overwrite=False):
+        """Functions are found by structure, so there is nothing to add."""
+
+    def __repr__(self):
+        return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):X}>"
+
+
+ConcreteFunction.__module__ = "tensorflow.python.eager.polymorphic_function.concrete_function"
+offer(ConcreteFunction, "types.experimental.ConcreteFunction", "__internal__.function.ConcreteFunction")
+
+
+def _stand_in(value, scratch):
+    """A placeholder for a spec, so that a trace can be asked for without values."""
+    if isinstance(value, TensorSpec):
+        return scratch._placeholder(value.dtype, value.shape)
+    return value
+
+
+def get_concrete_function(self, *args, **kwargs):
+    """The trace for these arguments; specs stand for any tensor of their kind."""
+    from .graph import FuncGraph
+
+    signature = self.__dict__["_input_signature"]
+    if signature is not None and not args and not kwargs:
+        args = signature
+    scratch = FuncGraph("scratch")
+    fitted = [nest.map_structure(lambda v: _stand_in(v, scratch), a) for a in args]
+    named = {k: nest.map_structure(lambda v: _stand_in(v, scratch), v) for k, v in kwargs.items()}
+    graph, kind, pack = self._concrete(*fitted, **named)
+    found = self.__dict__.setdefault("_concrete_functions", weakref.WeakValueDictionary())
+    concrete = found.get(id(graph))
+    if concrete is None:
+        concrete = found[id(graph)] = ConcreteFunction(self.__name__, graph, kind, pack, (args, kwargs))
+    return concrete
+
+
+def _method(function):
+    setattr(Function, function.__name__, function)
+    return function
+
+
+Function.get_concrete_function = get_concrete_function
+Function._get_concrete_function_garbage_collected = get_concrete_function
+
+
+@_method
+def experimental_get_tracing_count(self):
+    """How often the Python function was run to make a trace."""
+    return self._traces()
+
+
+@_method
+def experimental_get_trace_reasons(self):
+    """(reason, traces) for each kept set of Python arguments: why its last trace was made."""
+    return self._reasons()
+
+
+@_method
+def _list_all_concrete_functions(self):
+    return list(self.__dict__.get("_concrete_functions", {}).values())
+
+
+@_method
+def pretty_printed_concrete_signatures(self, verbose=True):
+    return "\n\n".join(c.pretty_printed_signature(verbose) for c in self._list_all_concrete_functions())
+
+
+@_method
+def experimental_get_compiler_ir(self, *args, **kwargs):
+    raise NotImplementedError("there is no XLA here; get_concrete_function(...).graph._text() shows the graph")
+
+
+@_method
+def __repr__(self):
+    return f"<{type(self).__module__}.Function object at 0x{id(self):x}>"
+
+
+@_method
+def __deepcopy__(self, memo):
+    return self
+
+
+@_method
+def __reduce__(self):
+    return function, (self.python_function, self.__dict__["_input_signature"], self.__dict__["_autograph"])
+
+
+Function.input_signature = property(lambda self: self.__dict__["_input_signature"])
+Function.function_spec = property(lambda self: self)
+Function.concrete_functions = property(_list_all_concrete_functions)
+Function.experimental_compile = property(lambda self: self.__dict__["_jit_compile"])
+_core.BoundFunction.get_concrete_function = lambda self, *args, **kwargs: self.__func__.get_concrete_function(
+    self.__self__, *args, **kwargs)
+
+
+
+
+class _Instances(type):
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, (Function, _core.BoundFunction))
+
+
+offer(_Instances("GenericFunction", (), {"__doc__": "Everything tf.function makes is an instance."}), "types.experimental.GenericFunction",
+      "types.experimental.PolymorphicFunction")
+
+
+@export("config.run_functions_eagerly")
+def run_functions_eagerly(run_eagerly):
+    """True: functions run as plain Python, for debugging."""
+    _core.run_functions_eagerly(bool(run_eagerly))
+
+
+@export("config.functions_run_eagerly")
+def functions_run_eagerly():
+    return _core.functions_run_eagerly()

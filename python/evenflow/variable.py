@@ -1,0 +1,372 @@
+"""tf.Variable: the engine's variable with TensorFlow's methods. Reading and arithmetic are C."""
+import threading
+import weakref
+
+import numpy as np
+
+from . import _core, dtypes, errors
+from .composite import IndexedSlices
+from .graph import current_scope, init_scope
+from .namespace import export, offer
+from .shapes import TensorShape
+from .tensors import Reference
+
+raw = _core.raw
+_by_storage = weakref.WeakValueDictionary()  # address behind the handle -> variable
+_count_lock = threading.Lock()
+_count = [0]
+
+
+def by_handle(handle):
+    """The variable a handle belongs to; None if it is gone or was never wrapped."""
+    return _by_storage.get(handle._storage)
+
+
+class _Enum:
+    """A small enumeration with TensorFlow's names."""
+
+    def __init__(self, owner, name, value):
+        self.name, self.value, self._owner = name, value, owner
+
+    def __repr__(self):
+        return f"<{self._owner}.{self.name}: {self.value}>"
+
+    def __eq__(self, other):
+        return isinstance(other, _Enum) and (self._owner, self.value) == (other._owner, other.value)
+
+    def __hash__(self):
+        return hash((self._owner, self.value))
+
+
+def _enumeration(owner, names):
+    members = {name: _Enum(owner, name, value) for value, name in enumerate(names)}
+    return type(owner, (), dict(members, __members__=members))
+
+
+VariableSynchronization = _enumeration("VariableSynchronization", ("AUTO", "NONE", "ON_WRITE", "ON_READ"))
+VariableAggregation = _enumeration("VariableAggregation", ("NONE", "SUM", "MEAN", "ONLY_FIRST_REPLICA"))
+offer(VariableSynchronization, "VariableSynchronization")
+offer(VariableAggregation, "VariableAggregation")
+
+
+def lift(tensor):
+    """The value of a symbolic tensor that needs no input, found while its function is being traced."""
+    if not _core.is_symbolic(tensor):
+        return tensor
+    graph = tensor.graph
+    session = _core.Session(graph)
+    suspended = _core.suspend()
+    try:
+        return session.run([tensor], [], [], [], False)[0]
+    except errors.OpError as e:
+        raise ValueError("the initial value of a variable made inside a tf.function depends on the function's "
+                         f"arguments; give a callable or a value known beforehand ({e.message})") from None
+    finally:
+        _core.resume(suspended)
+
+
+class _Watch(threading.local):
+    """What function is being traced, for the rule that variables are made in the first trace only."""
+
+    def __init__(self):
+        self.tracing = []
+
+
+watch = _Watch()
+
+
+@export("Variable")
+class Variable(_core.VariableBase):
+    """A tensor that can be changed."""
+
+    _should_act_as_resource_variable = True
+    __array_priority__ = 100
+
+    def __init__(self, initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None,
+                 variable_def=None, dtype=None, import_scope=None, constraint=None,
+                 synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE, shape=None,
+                 experimental_enable_variable_lifting=True):
+        if initial_value is None:
+            raise ValueError("The `initial_value` arg to `tf.Variable` must be specified except when you are not "
+                             "providing a `variable_def`. You provided neither.")
+        if constraint is not None and not callable(constraint):
+            raise ValueError("Argument `constraint` must be None or a callable.")
+        if watch.tracing:
+            watch.tracing[-1].made_variable(self)
+        self._trainable = True if trainable is None else bool(trainable)
+        self.constraint = constraint
+        self._synchronization, self._aggregation = synchronization, aggregation
+        scope = current_scope()
+        value = self._first_value(initial_value, dtype)
+        self._scoped_name = scope + (name or "Variable")
+        with _count_lock:
+            _count[0] += 1
+            self._unique_id = f"{name or 'Variable'}_{_count[0]}"
+        wanted = None if shape is None else TensorShape(shape)
+        if wanted is not None and not wanted.is_compatible_with(TensorShape(value._dims)):
+            raise ValueError(f"The initial value's shape ({TensorShape(value._dims)}) is not compatible with the "
+                             f"explicitly supplied `shape` argument ({wanted}).")
+        with init_scope():
+            self._create(value, self._scoped_name, self._trainable, wanted)
+        _by_storage[self.handle._storage] = self
+
+    @staticmethod
+    def _first_value(initial_value, dtype):
+        if dtype is not None:
+            dtype = dtypes.as_dtype(dtype)
+        if callable(initial_value):
+            with init_scope():
+                initial_value = initial_value()
+                return _cast_to(initial_value, dtype)
+        if isinstance(initial_value, _core.Tensor) and _core.is_symbolic(initial_value):
+            initial_value = lift(initial_value)
+        with init_scope():
+            return _cast_to(initial_value, dtype)
+
+    # ---- what it is
+
+    @property
+    def name(self):
+        return self._scoped_name + ":0"
+
+    @property
+    def _shared_name(self):
+        return self._scoped_name
+
+    @property
+    def trainable(self):
+        return self._trainable
+
+    @property
+    def synchronization(self):
+        return self._synchronization
+
+    @property
+    def aggregation(self):
+        return self._aggregation
+
+    @property
+    def device(self):
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    @property
+    def ndim(self):
+        return self.shape.rank
+
+    @property
+    def create(self):
+        return None
+
+    @property
+    def op(self):
+        return self.handle.op
+
+    @property
+    def graph(self):
+        return self.handle.graph
+
+    @property
+    def initializer(self):
+        raise AttributeError("a variable made eagerly has its value already: it has no initializer op")
+
+    def is_initialized(self, name=None):
+        return raw.VarIsInitializedOp(self.handle, name=name)
+
+    def get_shape(self):
+        """The same as `shape`."""
+        return self.shape
+
+    def set_shape(self, shape):
+        """Overrides the shape as far as it is compatible."""
+        TensorShape(shape).assert_is_compatible_with(self.shape)
+
+    def numpy(self):
+        """The value as a numpy array."""
+        if not _core.executing_eagerly():
+            raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+        value = self.value()
+        return np.array(value.numpy()) if value._dims else value.numpy()
+
+    def _dense_var_to_tensor(self, dtype=None, name=None, as_ref=False):
+        return _core.convert(self, dtype)
+
+    def __tf_tensor__(self, dtype=None, name=None):
+        return _core.convert(self, dtype)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.numpy(), dtype)
+
+    def ref(self):
+        """A hashable reference to this variable."""
+        return Reference(self)
+
+    experimental_ref = ref
+
+    def eval(self, session=None):
+        return self.numpy()
+
+    def initialized_value(self):
+        return self.value()
+
+    def __repr__(self):
+        if not _core.executing_eagerly():
+            return f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
+        value = self.numpy()
+        text = str(value) if not np.ndim(value) and self.dtype is not dtypes.string else repr(value)
+        return f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}, numpy={text}>"
+
+    def __iter__(self):
+        return iter(self.value())
+
+    def __len__(self):
+        return len(self.value())
+
+    def __contains__(self, item):
+        raise TypeError("Variable does not support `in`: use tf.reduce_any(variable == item)")
+
+    def __deepcopy__(self, memo):
+        copied = type(self)(self.value(), trainable=self._trainable, name=self._scoped_name.rpartition("/")[2],
+                            dtype=self.dtype, constraint=self.constraint, shape=self.shape,
+                            synchronization=self._synchronization, aggregation=self._aggregation)
+        memo[id(self)] = copied
+        return copied
+
+    def __reduce__(self):
+        return _restore, (self.numpy(), self._trainable, self._scoped_name, self.dtype)
+
+    def __complex__(self):
+        return complex(self.numpy())
+
+    def __format__(self, spec):
+        return format(self.value(), spec)
+
+    # ---- changing it
+
+    def _done(self, op, read_value):
+        """What an assignment gives back: the variable, or None (eager) or the op (graph) without reading."""
+        return self if read_value else op
+
+    def _operand(self, value):
+        return _core.convert(value, self.dtype)
+
+    def assign(self, value, use_locking=False, name=None, read_value=True):
+        """Sets the value."""
+        value = self._operand(value)
+        dims = value._dims
+        if dims is not None and not self.shape.is_compatible_with(TensorShape(dims)):
+            raise ValueError(f"Cannot assign value to variable '{self.name}': Shape mismatch.The variable shape "
+                             f"{self.shape}, and the assigned value shape {TensorShape(dims)} are incompatible.")
+        return self._done(raw.AssignVariableOp(self.handle, value, name=name), read_value)
+
+    def assign_add(self, delta, use_locking=False, name=None, read_value=True):
+        """Adds `delta`."""
+        return self._done(raw.AssignAddVariableOp(self.handle, self._operand(delta), name=name), read_value)
+
+    def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
+        """Subtracts `delta`."""
+        return self._done(raw.AssignSubVariableOp(self.handle, self._operand(delta), name=name), read_value)
+
+    def _scatter(self, op, sparse_delta, name):
+        if not isinstance(sparse_delta, IndexedSlices):
+            raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}")
+        values = _core.convert(sparse_delta.values, self.dtype)
+        return self._done(op(self.handle, sparse_delta.indices, values, name=name), True)
+
+    def scatter_sub(self, sparse_delta, use_locking=False, name=None):
+        return self._scatter(raw.ResourceScatterSub, sparse_delta, name)
+
+    def scatter_add(self, sparse_delta, use_locking=False, name=None):
+        return self._scatter(raw.ResourceScatterAdd, sparse_delta, name)
+
+    def scatter_max(self, sparse_delta, use_locking=False, name=None):
+        return self._scatter(raw.ResourceScatterMax, sparse_delta, name)
+
+    def scatter_min(self, sparse_delta, use_locking=False, name=None):
+        return self._scatter(raw.ResourceScatterMin, sparse_delta, name)
+
+    def scatter_mul(self, sparse_delta, use_locking=False, name=None):
+        return self._scatter(raw.ResourceScatterMul, sparse_delta, name)
+
+    def scatter_div(self, sparse_delta, use_locking=False, name=None):
+        return self._scatter(raw.ResourceScatterDiv, sparse_delta, name)
+
+    def scatter_update(self, sparse_delta, use_locking=False, name=None):
+        return self._scatter(raw.ResourceScatterUpdate, sparse_delta, name)
+
+    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
+        """Each row of indices changes the matching row of the variable."""
+        indices = _core.convert(sparse_delta.indices)
+        updates = _core.convert(sparse_delta.values, self.dtype)
+        rank = len(indices._dims)
+        grid = np.indices(indices._dims[:-1] + (1,))[: rank - 1] if rank > 1 else []
+        parts = [np.broadcast_to(g, indices._dims) for g in grid]
+        full = raw.Pack([_core.convert(p.astype(indices.dtype.as_numpy_dtype)) for p in parts] + [indices], axis=rank)
+        return self.scatter_nd_update(full, updates, name)
+
+    def _scatter_nd(self, op, indices, updates, name):
+        return self._done(op(self.handle, indices, self._operand(updates), name=name), True)
+
+    def scatter_nd_sub(self, indices, updates, name=None):
+        return self._scatter_nd(raw.ResourceScatterNdSub, indices, updates, name)
+
+    def scatter_nd_add(self, indices, updates, name=None):
+        return self._scatter_nd(raw.ResourceScatterNdAdd, indices, updates, name)
+
+    def scatter_nd_update(self, indices, updates, name=None):
+        return self._scatter_nd(raw.ResourceScatterNdUpdate, indices, updates, name)
+
+    def scatter_nd_max(self, indices, updates, name=None):
+        return self._scatter_nd(raw.ResourceScatterNdMax, indices, updates, name)
+
+    def scatter_nd_min(self, indices, updates, name=None):
+        return self._scatter_nd(raw.ResourceScatterNdMin, indices, updates, name)
+
+    def sparse_read(self, indices, name=None):
+        """Rows of the value; the gradient with respect to the variable is IndexedSlices."""
+        return raw.ResourceGather(self.handle, indices, dtype=self.dtype, name=name)
+
+    def gather_nd(self, indices, name=None):
+        return raw.ResourceGatherNd(self.handle, indices, dtype=self.dtype, name=name)
+
+    def count_up_to(self, limit):
+        raise NotImplementedError("count_up_to: compare and assign_add instead")
+
+    def __iadd__(self, other):
+        raise RuntimeError("`variable += value` with `tf.Variable`s is not supported. Use `variable.assign_add(value)` "
+                           "to modify the variable, or `out = variable + value` if you need to get a new output Tensor.")
+
+    def __isub__(self, other):
+        raise RuntimeError("`variable -= value` with `tf.Variable`s is not supported. Use `variable.assign_sub(value)` "
+                           "to modify the variable, or `out = variable - value` if you need to get a new output Tensor.")
+
+    def __imul__(self, other):
+        raise RuntimeError("`var *= value` with `tf.Variable`s is not supported. Use `var.assign(var * value)` to modify "
+                           "the variable, or `out = var * value` if you need to get a new output Tensor.")
+
+    # ---- saving: Keras forwards these
+
+    def _gather_saveables_for_checkpoint(self):
+        return {"VARIABLE_VALUE": self}
+
+    def _serialize_to_tensors(self):
+        return {"VARIABLE_VALUE": self.value()}
+
+    def _restore_from_tensors(self, restored):
+        return self.assign(restored["VARIABLE_VALUE"])
+
+
+Variable.__module__ = "tensorflow.python.ops.resource_variable_ops"
+Variable.__name__ = "ResourceVariable"
+
+
+def _restore(value, trainable, name, dtype):
+    return Variable(value, trainable=trainable, name=name, dtype=dtype)
+
+
+def _cast_to(value, dtype):
+    if isinstance(value, _core.VariableBase):
+        value = value.value()
+    if isinstance(value, _core.Tensor) and dtype is not None and value.dtype != dtype:
+        raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: "
+                         f"{value!r}")
+    return _core.convert(value, dtype)

@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 300
 PYTHON ?= python3
 
-.PHONY: all setup build run test bench bench-peers check asan tsan fuzz install clean
+.PHONY: all setup build run test bench bench-peers check asan tsan fuzz fuzz-peers install clean
 
 all: build
 
@@ -50,6 +50,10 @@ tsan: setup
 fuzz: setup
 	@scripts/build $(BUILD)-asan -j$(JOBS) -DEF_SANITIZE=address
 	@scripts/run_fuzz $(BUILD)-asan $(FUZZ_SECONDS)
+
+fuzz-peers: build
+	@scripts/peers_venv
+	@.venv/bin/python tests/fuzz/peers_fuzz.py --peers $${EF_PEERS:-build/peers-venv}
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -233,6 +233,10 @@ static void inputs_end(op_object *self, inputs *in) {
 static void note_dtype(op_object *self, inputs *in, int k, PyObject *o, int arrays) {
     int v = self->in[k].var;
     if (v < 0 || in->var[v] != EF_NO_DTYPE) return;
+    if (IS_EAGER(o) || IS_SYMBOLIC(o)) {
+        in->var[v] = (ef_dtype)((tensor_object *)o)->t.dtype;
+        return;
+    }
     if (!arrays && is_array(o)) return;
     ef_dtype t = own_dtype(o);
     if (t != EF_NO_DTYPE) in->var[v] = t;
@@ -264,7 +268,8 @@ static int open_lists(op_object *self, PyObject **value, inputs *in, int *count)
 }
 
 static void settle_types(op_object *self, PyObject **value, inputs *in) {
-    for (int arrays = 0; arrays < 2; arrays++)
+    bool settled = false;
+    for (int arrays = 0; arrays < 2 && !settled; arrays++) {
         for (int k = 0; k < self->desc->n_in; k++) {
             if (in->held[k] == NULL) {
                 note_dtype(self, in, k, value[k], arrays);
@@ -273,6 +278,9 @@ static void settle_types(op_object *self, PyObject **value, inputs *in) {
             for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(in->held[k]); i++)
                 note_dtype(self, in, k, PySequence_Fast_GET_ITEM(in->held[k], i), arrays);
         }
+        settled = true;
+        for (int v = 0; v < self->n_vars; v++) settled = settled && in->var[v] != EF_NO_DTYPE;
+    }
 }
 
 static int take(op_object *self, inputs *in, int k, PyObject *o) {
@@ -280,7 +288,7 @@ static int take(op_object *self, inputs *in, int k, PyObject *o) {
     ef_dtype want = v >= 0 ? in->var[v] : self->in[k].fixed;
     if (v >= 0 && want == EF_NO_DTYPE) want = self->var_default[v];
     int hint = v >= 0 && in->var[v] == EF_NO_DTYPE ? HINT : MUST;
-    if (v >= 0 && is_array(o)) hint = HINT;
+    if (v >= 0 && !IS_EAGER(o) && is_array(o)) hint = HINT;
     operand *a = &in->at[in->n];
     if (operand_from(o, want, hint, a) < 0) return -1;
     in->t[in->n++] = a->t;

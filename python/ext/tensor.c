@@ -365,16 +365,18 @@ static PyMethodDef eager_methods[] = {
 static PyType_Slot core_slots[] = {{Py_tp_doc, "What is, or stands for, a tensor."}, {0, NULL}};
 static PyType_Spec core_spec = {"tensorflow.python.types.core.Tensor", 0, 0,
                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, core_slots};
-static PyType_Slot sub_slots[] = {{0, NULL}};
-static PyType_Slot eager_slots[] = {{Py_tp_methods, eager_methods}, {0, NULL}};
-enum { /* garbage collection is inherited with its functions */
-    FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
-    SUB_FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE
-};
+/* Said again: a type made from a spec does not inherit its base's dealloc as it is. */
+#define LIFE                                                                       \
+    {Py_tp_dealloc, tensor_dealloc}, {Py_tp_traverse, tensor_traverse}, {           \
+        Py_tp_clear, tensor_clear                                                  \
+    }
+static PyType_Slot sub_slots[] = {LIFE, {0, NULL}};
+static PyType_Slot eager_slots[] = {LIFE, {Py_tp_methods, eager_methods}, {0, NULL}};
+enum { FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC };
 static PyType_Spec eager_spec = {"tensorflow.python.framework.ops.EagerTensor",
-                                 sizeof(tensor_object), 0, SUB_FLAGS, eager_slots};
+                                 sizeof(tensor_object), 0, FLAGS, eager_slots};
 static PyType_Spec symbolic_spec = {"tensorflow.python.framework.ops.SymbolicTensor",
-                                    sizeof(tensor_object), 0, SUB_FLAGS, sub_slots};
+                                    sizeof(tensor_object), 0, FLAGS, sub_slots};
 
 PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base, const char *name) {
     PyObject *bases = base != NULL ? PyTuple_Pack(1, base) : NULL;

@@ -1,0 +1,668 @@
+"""Making tensors, and arranging their elements: shapes, joining, cutting, padding."""
+import builtins
+
+from ..namespace import export, offer_ops
+from ..shapes import TensorShape, as_shape
+from .common import (
+    Tensor,
+    convert,
+    dtypes,
+    executing_eagerly,
+    is_symbolic,
+    known,
+    normal_axis,
+    np,
+    raw,
+    rank_of,
+    static_shape,
+    static_value,
+)
+
+offer_ops(
+    """
+    Bitcast | input, type | bitcast
+    BroadcastTo | input, shape | broadcast_to
+    DynamicStitch | indices, data | dynamic_stitch
+    StopGradient | input | stop_gradient
+    Tile | input, multiples | tile
+    SpaceToBatchND | input, block_shape, paddings | space_to_batch nn.space_to_batch space_to_batch_nd
+    BatchToSpaceND | input, block_shape, crops | batch_to_space
+    """
+)
+
+
+# ---- making ---------------------------------------------------------------------------------------------
+
+
+@export("convert_to_tensor")
+def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
+    """`value` as a tensor: of `dtype`, or else preferably of `dtype_hint`."""
+    return convert(value, dtype, dtype_hint, name)
+
+
+@export("constant")
+def constant(value, dtype=None, shape=None, name="Const"):
+    """A tensor with the given value; a single number fills `shape`."""
+    if isinstance(value, Tensor):
+        if is_symbolic(value):
+            raise TypeError(
+                "tf.constant needs a value, not a symbolic tensor; to pass a tensor on use "
+                "tf.identity or tf.convert_to_tensor"
+            )
+        if dtype is not None and dtypes.as_dtype(dtype) is not value.dtype:
+            value = value.numpy()
+    tensor = convert(value, None if dtype is None else dtypes.as_dtype(dtype), None, name)
+    if shape is None:
+        return tensor
+    target = as_shape(shape)
+    have = as_shape(static_shape(tensor))
+    if have._dims == target._dims:
+        return tensor
+    if have.num_elements() == target.num_elements():
+        return raw.Reshape(tensor, list(target._dims))
+    if have.num_elements() == 1:
+        return raw.Fill(list(target._dims), raw.Reshape(tensor, []))
+    raise TypeError(
+        f"tf.constant: the value has {have.num_elements()} elements (shape {have}), but shape "
+        f"{target} has {target.num_elements()}; they must be equal, or the value a single number"
+    )
+
+
+def _dims(shape):
+    """A shape argument as fill and zeros take it: a tensor, array or list of sizes."""
+    if isinstance(shape, TensorShape):
+        shape.assert_is_fully_defined()
+        return np.array(shape._dims, np.int32)
+    if isinstance(shape, (int, np.integer)):
+        return [shape]
+    if isinstance(shape, (list, tuple)):
+        if not shape:
+            return np.zeros([0], np.int32)
+        if all(type(d) is int for d in shape):
+            return np.array(shape, np.int64 if max(shape) > 0x7FFFFFFF else np.int32)
+        return shape
+    if isinstance(shape, Tensor) and rank_of(shape) == 0:
+        return raw.Reshape(shape, [-1])
+    return shape
+
+
+_EMPTY_VALUE = {dtypes.bool: (False, True), dtypes.string: ("", "")}
+
+
+def _filled(shape, dtype, which, name):
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    value = _EMPTY_VALUE.get(dtype, (0, 1))[which]
+    return raw.Fill(_dims(shape), convert(value, dtype), name=name)
+
+
+@export("zeros")
+def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
+    """A tensor of zeros (False, or empty strings)."""
+    return _filled(shape, dtype, 0, name)
+
+
+@export("ones")
+def ones(shape, dtype=dtypes.float32, name=None, layout=None):
+    """A tensor of ones (True)."""
+    if dtypes.as_dtype(dtype).base_dtype is dtypes.string:
+        raise TypeError("tf.ones cannot make a tensor of strings")
+    return _filled(shape, dtype, 1, name)
+
+
+@export("fill")
+def fill(dims, value, name=None, layout=None):
+    """A tensor of shape `dims` with `value` everywhere."""
+    return raw.Fill(_dims(dims), value, name=name)
+
+
+def _same_size(x, dtype, which, name):
+    x = convert(x)
+    dtype = x.dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
+    if dtype is x.dtype and dtype is not dtypes.string:
+        return (raw.OnesLike if which else raw.ZerosLike)(x, name=name)
+    value = _EMPTY_VALUE.get(dtype, (0, 1))[which]
+    return raw.Fill(raw.Shape(x), convert(value, dtype), name=name)
+
+
+@export("zeros_like")
+def zeros_like(input, dtype=None, name=None, layout=None):  # noqa: A002
+    """Zeros in the shape of `input`."""
+    return _same_size(input, dtype, 0, name)
+
+
+@export("ones_like")
+def ones_like(input, dtype=None, name=None, layout=None):  # noqa: A002
+    """Ones in the shape of `input`."""
+    return _same_size(input, dtype, 1, name)
+
+
+_RANGE_ORDER = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
+
+
+@export("range")
+def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
+    """Numbers from `start` (0) up to, not including, `limit` in steps of `delta`."""
+    if limit is None:
+        start, limit = 0, start
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype)
+    values = []
+    for value in (start, limit, delta):
+        if not isinstance(value, Tensor):
+            cut = dtype is not None and _is_float(value, dtype)
+            value = convert(value, None if cut else dtype)
+        values.append(value)
+    if dtype is None:
+        kinds = [v.dtype for v in values]
+        if any(k not in _RANGE_ORDER for k in kinds):
+            odd = next(k for k in kinds if k not in _RANGE_ORDER)
+            if any(k is not odd for k in kinds):
+                raise ValueError(
+                    f"tf.range: bounds of types {[k.name for k in kinds]} have no common type; "
+                    "give dtype"
+                )
+            dtype = odd
+        else:
+            dtype = max(kinds, key=_RANGE_ORDER.index)
+    values = [v if v.dtype is dtype else raw.Cast(v, dtype) for v in values]
+    return raw.Range(*values, name=name if name != "range" else None)
+
+
+def _is_float(value, dtype):
+    """A Python or numpy float where an integer range is asked for: cut, as a cast would."""
+    return dtype.is_integer and np.asarray(value).dtype.kind == "f"
+
+
+@export("identity")
+def identity(input, name=None):  # noqa: A002
+    """A tensor with the same value; a composite tensor stays one."""
+    if getattr(type(input), "_nest_kind", None) == "composite":
+        from .. import nest
+
+        return nest.map_structure(raw.Identity, input, expand_composites=True)
+    return raw.Identity(input, name=name)
+
+
+@export("identity_n")
+def identity_n(input, name=None):  # noqa: A002
+    """The same tensors as one group."""
+    return raw.IdentityN(list(input), name=name)
+
+
+@export("guarantee_const")
+def guarantee_const(input, name=None):  # noqa: A002
+    """Promises that the value never changes."""
+    return raw.GuaranteeConst(input, name=name)
+
+
+@export("is_tensor")
+def is_tensor(x):
+    """Whether `x` is a tensor or acts as one: variables and composite tensors too."""
+    from .. import _core
+
+    if isinstance(x, _core.CoreTensor):
+        return True
+    return getattr(type(x), "_nest_kind", None) == "composite" or hasattr(
+        type(x), "is_tensor_like"
+    )
+
+
+@export("is_symbolic_tensor")
+def is_symbolic_tensor(tensor):
+    """Whether `tensor` stands for a value in a graph."""
+    if not isinstance(tensor, Tensor):
+        handle = getattr(tensor, "handle", None)
+        return isinstance(handle, Tensor) and is_symbolic(handle)
+    return is_symbolic(tensor)
+
+
+@export("get_static_value")
+def get_static_value(tensor, partial=False):
+    """The value of a tensor as numpy if it is known without running, else None."""
+    if not isinstance(tensor, Tensor):
+        return None
+    return static_value(tensor)
+
+
+@export("ensure_shape")
+def ensure_shape(x, shape, name=None):
+    """`x`, checked to have `shape` when it runs; statically it has that shape from here on."""
+    return raw.EnsureShape(x, as_shape(shape), name=name)
+
+
+# ---- asking ---------------------------------------------------------------------------------------------
+
+
+def _index_type(out_type):
+    return dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
+
+
+@export("shape")
+def shape(input, out_type=None, name=None):  # noqa: A002
+    """The sizes of `input` as a 1-D tensor."""
+    if hasattr(input, "dense_shape") and getattr(type(input), "_nest_kind", None):
+        return raw.Cast(input.dense_shape, _index_type(out_type), name=name)
+    return raw.Shape(input, _index_type(out_type), name=name)
+
+
+@export("shape_n")
+def shape_n(input, out_type=dtypes.int32, name=None):  # noqa: A002
+    """The sizes of each tensor of a list."""
+    return raw.ShapeN(list(input), dtypes.as_dtype(out_type), name=name)
+
+
+@export("size")
+def size(input, out_type=None, name=None):  # noqa: A002
+    """The number of elements of `input`."""
+    return raw.Size(input, _index_type(out_type), name=name)
+
+
+@export("rank")
+def rank(input, name=None):  # noqa: A002
+    """The number of dimensions of `input`."""
+    if hasattr(input, "dense_shape") and getattr(type(input), "_nest_kind", None):
+        return raw.Size(input.dense_shape, name=name)
+    return raw.Rank(input, name=name)
+
+
+@export("broadcast_dynamic_shape")
+def broadcast_dynamic_shape(shape_x, shape_y):
+    """The shape that two shapes (tensors) broadcast to."""
+    return raw.BroadcastArgs(shape_x, shape_y)
+
+
+@export("broadcast_static_shape")
+def broadcast_static_shape(shape_x, shape_y):
+    """The shape that two TensorShapes broadcast to; ValueError if they do not."""
+    a, b = as_shape(shape_x), as_shape(shape_y)
+    if a.rank is None or b.rank is None:
+        return TensorShape(None)
+    longest = max(a.rank, b.rank)
+    left = (1,) * (longest - a.rank) + a._dims
+    right = (1,) * (longest - b.rank) + b._dims
+    out = []
+    for m, n in zip(left, right):
+        if m == n or n == 1:
+            out.append(m)
+        elif m == 1:
+            out.append(n)
+        elif m is None or n is None:
+            out.append(n if m is None else m)
+        else:
+            raise ValueError(
+                f"Incompatible shapes for broadcasting: {a} and {b}; sizes {m} and {n} differ "
+                "and neither is 1"
+            )
+    return TensorShape(out)
+
+
+# ---- shape ----------------------------------------------------------------------------------------------
+
+
+@export("reshape")
+def reshape(tensor, shape, name=None):
+    """The same elements in another shape; one size may be -1."""
+    if isinstance(shape, TensorShape):
+        shape = [-1 if d is None else d for d in shape._dims]
+    return raw.Reshape(tensor, shape, name=name)
+
+
+@export("expand_dims")
+def expand_dims(input, axis, name=None):  # noqa: A002
+    """A new dimension of size 1 at `axis`."""
+    return raw.ExpandDims(input, axis, name=name)
+
+
+@export("squeeze")
+def squeeze(input, axis=None, name=None):  # noqa: A002
+    """Without the dimensions of size 1: all, or those in `axis`."""
+    if axis is None:
+        axis = []
+    elif not isinstance(axis, (list, tuple)):
+        axis = np.asarray(known(axis)).reshape(-1).tolist()
+    return raw.Squeeze(input, [int(a) for a in axis], name=name)
+
+
+@export("transpose")
+def transpose(a, perm=None, conjugate=False, name="transpose"):
+    """Dimensions in the order `perm` (None: reversed); `conjugate` conjugates too."""
+    if not isinstance(a, Tensor):
+        a = convert(a)
+    if name == "transpose":
+        name = None
+    op = raw.ConjugateTranspose if conjugate and a.dtype.is_complex else raw.Transpose
+    if perm is None:
+        count = rank_of(a)
+        if count is None:
+            perm = raw.Sub(raw.Sub(raw.Rank(a), 1), raw.Range(0, raw.Rank(a), 1))
+        else:
+            perm = tuple(builtins.range(count - 1, -1, -1)) or np.zeros([0], np.int32)
+    return op(a, perm, name=name)
+
+
+@export("linalg.matrix_transpose")
+def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+    """The last two dimensions exchanged."""
+    a = convert(a)
+    count = rank_of(a)
+    if count is None:
+        whole = raw.Rank(a)
+        head = raw.Range(0, raw.Sub(whole, 2), 1)
+        perm = raw.ConcatV2([head, raw.Pack([raw.Sub(whole, 1), raw.Sub(whole, 2)])], 0)
+    else:
+        if count < 2:
+            raise ValueError(
+                f"matrix_transpose: the tensor must have rank 2 or more, not shape "
+                f"{as_shape(static_shape(a))}"
+            )
+        perm = list(builtins.range(count - 2)) + [count - 1, count - 2]
+    op = raw.ConjugateTranspose if conjugate and a.dtype.is_complex else raw.Transpose
+    return op(a, perm)
+
+
+@export("linalg.adjoint")
+def adjoint(matrix, name=None):
+    """The conjugate transpose of the last two dimensions."""
+    return matrix_transpose(matrix, conjugate=True)
+
+
+@export("reverse")
+def reverse(tensor, axis, name=None):
+    """Elements in reverse order along `axis`."""
+    if isinstance(axis, int):
+        axis = [axis]
+    return raw.ReverseV2(tensor, axis, name=name)
+
+
+@export("reverse_sequence")
+def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):  # noqa: A002
+    """The first `seq_lengths[i]` elements along `seq_axis` of batch i reversed."""
+    seq_axis = 0 if seq_axis is None else seq_axis
+    return raw.ReverseSequence(input, seq_lengths, seq_axis, batch_axis or 0, name=name)
+
+
+@export("roll")
+def roll(input, shift, axis, name=None):  # noqa: A002
+    """Elements moved on by `shift` along `axis`; what falls off comes in again."""
+    return raw.Roll(input, shift, axis, name=name)
+
+
+# ---- joining and cutting --------------------------------------------------------------------------------
+
+
+@export("concat")
+def concat(values, axis, name="concat"):
+    """Tensors joined along an existing axis."""
+    if name == "concat":
+        name = None
+    if not isinstance(values, (list, tuple)):
+        values = list(values) if isinstance(values, Tensor) and not is_symbolic(values) else [values]
+    if len(values) == 1:
+        if not isinstance(axis, int) and rank_of(convert(axis, dtypes.int32)) != 0:
+            raise ValueError(f"concat: axis must be a single number, got {axis!r}")
+        return raw.Identity(values[0], name=name)
+    return raw.ConcatV2(values, axis, name=name)
+
+
+@export("stack")
+def stack(values, axis=0, name="stack"):
+    """Tensors of one shape as slices of a new axis."""
+    if name == "stack":
+        name = None
+    if isinstance(values, (list, tuple)) or not isinstance(values, Tensor):
+        values = list(values)
+    else:
+        values = unstack(values)
+    if values and not isinstance(values[0], Tensor):
+        hint = next((v.dtype for v in values if isinstance(v, Tensor)), None)
+        first = convert(values[0], None, hint)
+        values = [first] + [convert(v, None, first.dtype) for v in values[1:]]
+    count = rank_of(values[0]) if values and isinstance(values[0], Tensor) else None
+    if count is not None and not -(count + 1) <= axis <= count:
+        raise ValueError(
+            f"Argument `axis` = {axis} not in range [{-(count + 1)}, {count + 1})"
+        )
+    return raw.Pack(values, axis, name=name)
+
+
+@export("parallel_stack")
+def parallel_stack(values, name="parallel_stack"):
+    """As stack along axis 0."""
+    if executing_eagerly():
+        raise RuntimeError("tf.parallel_stack() is not compatible with eager execution.")
+    return raw.Pack(list(values), 0)
+
+
+@export("unstack")
+def unstack(value, num=None, axis=0, name="unstack"):
+    """The slices along `axis` as a list."""
+    value = convert(value)
+    if num is None:
+        dims = static_shape(value)
+        if dims is None:
+            raise ValueError("Cannot infer argument `num` from a tensor of unknown rank")
+        if not -len(dims) <= axis < len(dims):
+            raise ValueError(f"Argument `axis` = {axis} not in range [{-len(dims)}, {len(dims)})")
+        num = dims[axis]
+        if num is None:
+            raise ValueError(f"Cannot infer argument `num` from shape {as_shape(dims)}")
+    return raw.Unpack(value, num, axis, name=None if name == "unstack" else name)
+
+
+@export("split")
+def split(value, num_or_size_splits, axis=0, num=None, name="split"):
+    """Cut along `axis` into that many equal pieces, or into pieces of the given sizes."""
+    if name == "split":
+        name = None
+    if isinstance(num_or_size_splits, (int, np.integer)):
+        return raw.Split(axis, value, int(num_or_size_splits), name=name)
+    if isinstance(num_or_size_splits, TensorShape):
+        num_or_size_splits = list(num_or_size_splits._dims)
+    sizes = convert(num_or_size_splits)
+    if rank_of(sizes) == 0:
+        raise ValueError(
+            "Rank-0 tensors are not supported as the num_or_size_splits argument to split; give a "
+            "Python integer or a list of sizes"
+        )
+    if num is None:
+        dims = static_shape(sizes)
+        num = None if dims is None else dims[0]
+        if num is None:
+            raise ValueError(
+                f"Cannot infer argument `num` from shape {as_shape(dims)} of the sizes; give num"
+            )
+    return raw.SplitV(value, sizes, axis, num, name=name)
+
+
+@export("slice")
+def slice(input_, begin, size, name=None):  # noqa: A001
+    """The part of `size` (-1: to the end) that starts at `begin`."""
+    return raw.Slice(input_, begin, size, name=name)
+
+
+@export("strided_slice")
+def strided_slice(
+    input_,
+    begin,
+    end,
+    strides=None,
+    begin_mask=0,
+    end_mask=0,
+    ellipsis_mask=0,
+    new_axis_mask=0,
+    shrink_axis_mask=0,
+    var=None,
+    name=None,
+):
+    """The part from `begin` to `end` in steps of `strides`, as Python's slices cut."""
+    begin = convert(begin)
+    if strides is None:
+        strides = raw.OnesLike(begin)
+    return raw.StridedSlice(
+        input_,
+        begin,
+        convert(end, begin.dtype),
+        convert(strides, begin.dtype),
+        begin_mask=begin_mask,
+        end_mask=end_mask,
+        ellipsis_mask=ellipsis_mask,
+        new_axis_mask=new_axis_mask,
+        shrink_axis_mask=shrink_axis_mask,
+        name=name,
+    )
+
+
+@export("pad")
+def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
+    """More elements around `tensor`: constant, or mirrored ("REFLECT", "SYMMETRIC")."""
+    mode = mode.upper()
+    if mode == "CONSTANT":
+        if not isinstance(constant_values, Tensor) and np.all(np.asarray(constant_values) == 0):
+            return raw.Pad(tensor, paddings, name=name)
+        return raw.PadV2(tensor, paddings, constant_values, name=name)
+    if mode not in ("REFLECT", "SYMMETRIC"):
+        raise ValueError(
+            f'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or '
+            f'"SYMMETRIC". Received {mode!r}'
+        )
+    return raw.MirrorPad(tensor, paddings, mode, name=name)
+
+
+@export("meshgrid")
+def meshgrid(*args, **kwargs):
+    """Grids of coordinates: one tensor for each 1-D argument, over all their combinations."""
+    indexing = kwargs.pop("indexing", "xy")
+    kwargs.pop("name", None)
+    if kwargs:
+        raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for this function")
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"Argument `indexing` parameter must be either 'xy' or 'ij', got {indexing!r}")
+    count = len(args)
+    tensors = [convert(a) for a in args]
+    if not tensors:
+        return []
+    lengths = [raw.Size(t) for t in tensors]
+    places = list(builtins.range(count))
+    if indexing == "xy" and count > 1:
+        places[0], places[1] = 1, 0
+        lengths[0], lengths[1] = lengths[1], lengths[0]
+    whole = raw.Pack(lengths)
+    out = []
+    for k, t in enumerate(tensors):
+        shape = [1] * count
+        shape[places[k]] = -1
+        out.append(raw.BroadcastTo(raw.Reshape(t, shape), whole))
+    return out
+
+
+# ---- repetition -----------------------------------------------------------------------------------------
+
+
+def _repeat_by(x, repeats, axis):
+    """Row i of `axis` repeats[i] times: as a gather of row numbers."""
+    ends = raw.Cumsum(repeats, 0)
+    total = raw.Sum(repeats, [0])
+    places = raw.Range(0, total, 1)
+    rows = raw.UpperBound(raw.Reshape(ends, [1, -1]), raw.Reshape(places, [1, -1]))
+    return raw.GatherV2(x, raw.Reshape(rows, [-1]), axis)
+
+
+@export("repeat")
+def repeat(input, repeats, axis=None, name=None):  # noqa: A002
+    """Each element along `axis` (None: of all, flattened) repeated."""
+    x = convert(input)
+    repeats = raw.Cast(convert(repeats), dtypes.int32)
+    if axis is None:
+        x, axis = raw.Reshape(x, [-1]), 0
+    count = rank_of(x)
+    axis = normal_axis(known(axis), count)
+    if rank_of(repeats) == 0 or static_shape(repeats) == (1,):
+        times = raw.Reshape(repeats, [])
+        grown = raw.ExpandDims(x, axis + 1)
+        sizes = raw.Shape(grown)
+        multiples = raw.ConcatV2(
+            [
+                raw.OnesLike(sizes[: axis + 1]),
+                raw.Reshape(times, [1]),
+                raw.OnesLike(sizes[axis + 2 :]),
+            ],
+            0,
+        )
+        shape = raw.Shape(x)
+        merged = raw.ConcatV2(
+            [shape[:axis], raw.Mul(shape[axis : axis + 1], times), shape[axis + 1 :]], 0
+        )
+        return raw.Reshape(raw.Tile(grown, multiples), merged, name=name)
+    if rank_of(repeats) == 1:
+        sizes = static_shape(repeats)
+        dims = static_shape(x)
+        if sizes[0] is not None and dims is not None and dims[axis] not in (None, sizes[0]):
+            raise ValueError(
+                f"repeat: {sizes[0]} repeats for {dims[axis]} elements along axis {axis}; there "
+                "must be one for each"
+            )
+    else:
+        raise ValueError("repeat: repeats must be a number or a vector")
+    return _repeat_by(x, repeats, axis)
+
+
+@export("sequence_mask")
+def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
+    """True for the first `lengths` places of a new last dimension of size `maxlen`."""
+    lengths = convert(lengths)
+    if maxlen is None:
+        top = raw.Max(raw.Reshape(lengths, [-1]), [0])
+        maxlen = raw.Maximum(convert(0, lengths.dtype), top)
+    else:
+        maxlen = convert(maxlen)
+    if rank_of(maxlen) not in (None, 0):
+        raise ValueError("Argument `maxlen` must be scalar for sequence_mask")
+    row = raw.Range(convert(0, maxlen.dtype), maxlen, convert(1, maxlen.dtype))
+    column = raw.ExpandDims(lengths, -1)
+    if column.dtype is not row.dtype:
+        column = raw.Cast(column, row.dtype)
+    mask = raw.Less(row, column, name=name)
+    dtype = dtypes.as_dtype(dtype)
+    return mask if dtype is dtypes.bool else raw.Cast(mask, dtype)
+
+
+# ---- space and batch --------------------------------------------------------------------------------------
+
+
+@export("nn.space_to_depth")
+def space_to_depth(input, block_size, data_format="NHWC", name=None):  # noqa: A002
+    """Blocks of pixels moved into channels."""
+    return raw.SpaceToDepth(input, block_size, data_format, name=name)
+
+
+@export("nn.depth_to_space")
+def depth_to_space(input, block_size, data_format="NHWC", name=None):  # noqa: A002
+    """Channels moved into blocks of pixels."""
+    return raw.DepthToSpace(input, block_size, data_format, name=name)
+
+
+@export("required_space_to_batch_paddings")
+def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
+    """Paddings that make `input_shape` a multiple of `block_shape`, and the crops to undo them."""
+    sizes, block = known(input_shape), known(block_shape)
+    if sizes is not None and block is not None and (
+        base_paddings is None or known(base_paddings) is not None
+    ):
+        base = np.zeros([len(block), 2], np.int64) if base_paddings is None else known(base_paddings)
+        start, end = base[:, 0], base[:, 1]
+        full = sizes + start + end
+        extra = (block - full % block) % block
+        paddings = np.stack([start, end + extra], 1).astype(np.int32)
+        crops = np.stack([np.zeros_like(extra), extra], 1).astype(np.int32)
+        return convert(paddings), convert(crops)
+    sizes = convert(input_shape, dtypes.int32)
+    block = convert(block_shape, dtypes.int32)
+    if base_paddings is None:
+        start = end = raw.ZerosLike(block)
+    else:
+        base = convert(base_paddings, dtypes.int32)
+        start, end = base[:, 0], base[:, 1]
+    full = sizes + start + end
+    extra = (block - full % block) % block
+    crops = raw.Pack([raw.ZerosLike(extra), extra], 1)
+    return raw.Pack([start, end + extra], 1), crops

@@ -1,0 +1,83 @@
+"""Clipping: values and norms kept within bounds."""
+from ..namespace import export
+from .common import IndexedSlices, convert, raw, static_shape
+from .reduce import _reduce, global_norm
+
+
+@export("clip_by_value")
+def clip_by_value(t, clip_value_min, clip_value_max, name=None):
+    """`t` with smaller elements raised to the minimum and larger ones lowered to the maximum."""
+    values = convert(t.values if isinstance(t, IndexedSlices) else t)
+    low = convert(clip_value_min, values.dtype)
+    high = convert(clip_value_max, values.dtype)
+    out = raw.Maximum(raw.Minimum(values, high), low, name=name)
+    if None not in (static_shape(out), static_shape(values)):
+        if len(static_shape(out)) != len(static_shape(values)) or any(
+            a != b and None not in (a, b) for a, b in zip(static_shape(out), static_shape(values))
+        ):
+            raise _grown(values, out)
+    if isinstance(t, IndexedSlices):
+        return IndexedSlices(out, t.indices, t.dense_shape)
+    return out
+
+
+def _grown(values, out):
+    from .. import errors
+
+    text = (
+        f"clip_by_value: the bounds broadcast a tensor of shape {static_shape(values)} to "
+        f"{static_shape(out)}; the bounds must fit the tensor's own shape"
+    )
+    from .common import executing_eagerly
+
+    if executing_eagerly():
+        return errors.InvalidArgumentError(None, None, text)
+    return ValueError(text)
+
+
+@export("clip_by_norm")
+def clip_by_norm(t, clip_norm, axes=None, name=None):
+    """`t` scaled down where its norm along `axes` is above `clip_norm`."""
+    values = convert(t.values if isinstance(t, IndexedSlices) else t)
+    square = _reduce(raw.Sum, raw.Mul(values, values), axes, True, None)
+    some = raw.Greater(square, 0)
+    safe = raw.SelectV2(some, square, raw.OnesLike(square))
+    length = raw.SelectV2(some, raw.Sqrt(safe), square)
+    scaled = raw.Mul(values, convert(clip_norm, values.dtype))
+    out = raw.RealDiv(scaled, raw.Maximum(length, convert(clip_norm, values.dtype)), name=name)
+    if isinstance(t, IndexedSlices):
+        return IndexedSlices(out, t.indices, t.dense_shape)
+    return out
+
+
+@export("clip_by_global_norm")
+def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
+    """All tensors scaled by one factor so that their joint norm is at most `clip_norm`.
+
+    Returns the list and the norm before clipping. A norm that is not finite makes everything NaN.
+    """
+    if isinstance(t_list, dict) or not hasattr(t_list, "__iter__"):
+        raise TypeError("`t_list` should be a sequence of tensors.")
+    t_list = list(t_list)
+    if use_norm is None:
+        use_norm = global_norm(t_list)
+    use_norm = convert(use_norm)
+    limit = convert(clip_norm, use_norm.dtype)
+    factor = raw.Minimum(raw.Reciprocal(use_norm), raw.RealDiv(convert(1.0, limit.dtype), limit))
+    scale = raw.Mul(limit, factor)
+    # inf * 0 is not a number: a norm that is not finite spoils the scale on purpose
+    scale = raw.AddV2(scale, raw.Sub(use_norm, use_norm))
+    out = []
+    for t in t_list:
+        if t is None:
+            out.append(None)
+            continue
+        values = convert(t.values if isinstance(t, IndexedSlices) else t)
+        by = scale if values.dtype is scale.dtype else raw.Cast(scale, values.dtype)
+        scaled = raw.Mul(values, by)
+        if isinstance(t, IndexedSlices):
+            scaled = IndexedSlices(scaled, t.indices, t.dense_shape)
+        out.append(scaled)
+    return out, use_norm
+
+

@@ -1,0 +1,290 @@
+"""Elements by their place: gather, scatter, where, masks, one-hot, unique, search."""
+from ..namespace import export, offer_ops
+from .common import (
+    Tensor,
+    convert,
+    dtypes,
+    known,
+    normal_axis,
+    raw,
+    rank_of,
+    static_shape,
+)
+
+offer_ops(
+    """
+    DynamicPartition | data, partitions, num_partitions | dynamic_partition
+    """
+)
+
+
+# ---- gather ---------------------------------------------------------------------------------------------
+
+
+def _is_variable(x):
+    return hasattr(x, "sparse_read") and not isinstance(x, Tensor)
+
+
+@export("gather")
+def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
+    """The slices of `params` at `indices` along `axis` (default: the first after the batch)."""
+    if axis is None:
+        axis = batch_dims
+    if _is_variable(params) and type(axis) is int and axis == 0 and batch_dims == 0:
+        return params.sparse_read(indices, name=name)
+    return raw.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
+
+
+@export("gather_nd")
+def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
+    """The elements or slices of `params` whose places the last dimension of `indices` spells."""
+    if known(batch_dims) is not None and int(known(batch_dims)) == 0:
+        if _is_variable(params) and not bad_indices_policy:
+            return params.gather_nd(indices, name=name)
+        return _gather_nd(params, indices, bad_indices_policy, name)
+    return _batch_gather_nd(convert(params), convert(indices), int(known(batch_dims)), name)
+
+
+def _gather_nd(params, indices, policy, name):
+    if policy not in ("", "DEFAULT", "ERROR", "IGNORE"):
+        raise ValueError(
+            f"gather_nd: bad_indices_policy {policy!r} must be one of DEFAULT, ERROR, IGNORE"
+        )
+    if policy != "IGNORE":
+        return raw.GatherNd(params, indices, name=name)
+    params, indices = convert(params), convert(indices)
+    depth = static_shape(indices)[-1]
+    bounds = raw.Cast(raw.Shape(params)[:depth], indices.dtype)
+    good = raw.All(raw.LogicalAnd(raw.GreaterEqual(indices, 0), raw.Less(indices, bounds)), [-1])
+    inside = raw.SelectV2(raw.ExpandDims(good, -1), indices, raw.ZerosLike(indices))
+    found = raw.GatherNd(params, inside)
+    extra = raw.Sub(raw.Rank(found), raw.Rank(good))
+    shape = raw.ConcatV2([raw.Shape(good), raw.Fill(raw.Reshape(extra, [1]), 1)], 0)
+    return raw.SelectV2(raw.Reshape(good, shape), found, raw.ZerosLike(found), name=name)
+
+
+def _batch_gather_nd(params, indices, batch_dims, name):
+    ranks = (rank_of(params), rank_of(indices))
+    if None in ranks:
+        raise ValueError("gather_nd with batch_dims needs tensors of known rank")
+    if batch_dims < 0:
+        batch_dims += ranks[1] - 1
+    if not 0 <= batch_dims < min(ranks[0], ranks[1] - 1) + (ranks[1] - 1 > ranks[0] - 1):
+        if batch_dims < 0 or batch_dims >= min(ranks) + 1:
+            raise ValueError(f"gather_nd: batch_dims {batch_dims} does not fit ranks {ranks}")
+    sizes = raw.Shape(indices)
+    columns = []
+    for d in range(batch_dims):
+        places = raw.Cast(raw.Range(0, sizes[d], 1), indices.dtype)
+        shape = [1] * (ranks[1] - 1)
+        shape[d] = -1
+        places = raw.Reshape(places, shape)
+        columns.append(raw.ExpandDims(raw.BroadcastTo(places, sizes[:-1]), -1))
+    return raw.GatherNd(params, raw.ConcatV2(columns + [indices], -1), name=name)
+
+
+# ---- where, masks ---------------------------------------------------------------------------------------
+
+
+@export("where")
+def where(condition, x=None, y=None, name=None):
+    """Elements of `x` where `condition` is true, of `y` elsewhere; alone: the places of true."""
+    if x is None and y is None:
+        return raw.Where(convert(condition), name=name)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    return raw.SelectV2(convert(condition), x, y, name=name)
+
+
+@export("boolean_mask")
+def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
+    """The slices of `tensor` from `axis` on where `mask` is true, in a row."""
+    tensor, mask = convert(tensor), convert(mask)
+    depth = rank_of(mask)
+    if depth == 0:
+        raise ValueError("boolean_mask: the mask cannot be scalar.")
+    if depth is None:
+        raise ValueError(
+            "boolean_mask: the mask must have a known rank; give its shape (None for open sizes)"
+        )
+    axis = 0 if axis is None else int(known(axis))
+    dims = static_shape(tensor)
+    if dims is not None:
+        axis = normal_axis(axis, len(dims))
+        for a, b in zip(dims[axis : axis + depth], static_shape(mask)):
+            if a is not None and b is not None and a != b:
+                raise ValueError(
+                    f"Shapes {dims[axis : axis + depth]} and {static_shape(mask)} are "
+                    "incompatible: the mask must match the tensor from the axis on"
+                )
+        if len(dims) < axis + depth:
+            raise ValueError(
+                f"Shapes {dims[axis:]} and {static_shape(mask)} are incompatible: the mask has "
+                "more dimensions than the tensor"
+            )
+    places = raw.Squeeze(raw.Where(raw.Reshape(mask, [-1])), [1])
+    if depth == 1:
+        return raw.GatherV2(tensor, places, axis)
+    sizes = raw.Shape(tensor)
+    joined = raw.Prod(sizes[axis : axis + depth], [0], True)
+    flat = raw.Reshape(tensor, raw.ConcatV2([sizes[:axis], joined, sizes[axis + depth :]], 0))
+    return raw.GatherV2(flat, places, axis)
+
+
+@export("one_hot")
+def one_hot(
+    indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None
+):
+    """`on_value` (1) at each index of a new axis of size `depth`, `off_value` (0) elsewhere."""
+    on_type = _value_type(on_value)
+    off_type = _value_type(off_value)
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype).base_dtype
+        for given, value, word in ((on_type, on_value, "on_value"), (off_type, off_value, "off_value")):
+            if given is not None and given is not dtype:
+                raise TypeError(
+                    f"dtype {given.name} of {word} does not match dtype parameter {dtype.name}"
+                )
+    else:
+        dtype = on_type or off_type
+        if dtype is None and (on_value is not None or off_value is not None):
+            dtype = convert(off_value if on_value is None else on_value).dtype
+        dtype = dtype or dtypes.float32
+    on = convert(1 if on_value is None else on_value, dtype)
+    off = convert(0 if off_value is None else off_value, dtype)
+    if on.dtype is not off.dtype:
+        raise TypeError(
+            f"dtype {on.dtype.name} of on_value does not match dtype {off.dtype.name} of off_value"
+        )
+    return raw.OneHot(indices, depth, on, off, -1 if axis is None else axis, name=name)
+
+
+def _value_type(value):
+    if value is None or isinstance(value, (bool, int, float, str, bytes)):
+        return None
+    return convert(value).dtype.base_dtype
+
+
+# ---- scatter --------------------------------------------------------------------------------------------
+
+
+def _inside(tensor_shape, indices, updates, policy, op):
+    """For policy IGNORE: updates outside the shape moved to the start as nothing."""
+    if policy not in ("", "DEFAULT", "ERROR", "IGNORE"):
+        raise ValueError(f"{op}: bad_indices_policy {policy!r} must be DEFAULT, ERROR or IGNORE")
+    indices, updates = convert(indices), convert(updates)
+    if policy != "IGNORE":
+        return indices, updates
+    depth = static_shape(indices)[-1]
+    bounds = raw.Cast(convert(tensor_shape)[:depth], indices.dtype)
+    good = raw.All(raw.LogicalAnd(raw.GreaterEqual(indices, 0), raw.Less(indices, bounds)), [-1])
+    flat = raw.Reshape(good, [-1])
+    places = raw.Squeeze(raw.Where(flat), [1])
+    outer = rank_of(indices) - 1
+    rows = raw.Reshape(indices, [-1, depth])
+    inner = raw.ConcatV2([[-1], raw.Shape(updates)[outer:]], 0)
+    values = raw.Reshape(updates, inner)
+    return raw.GatherV2(rows, places, 0), raw.GatherV2(values, places, 0)
+
+
+@export("scatter_nd")
+def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
+    """Zeros of `shape` with `updates` added at `indices`."""
+    if not isinstance(indices, Tensor):
+        indices = convert(indices)
+    if not isinstance(shape, Tensor):
+        shape = convert(shape, indices.dtype)
+    if bad_indices_policy:
+        indices, updates = _inside(shape, indices, updates, bad_indices_policy, "scatter_nd")
+    return raw.ScatterNd(indices, updates, shape, name=name)
+
+
+def _scatter(op, tensor, indices, updates, policy, name):
+    if policy:
+        tensor = convert(tensor)
+        updates = convert(updates, tensor.dtype)
+        indices, updates = _inside(raw.Shape(tensor), indices, updates, policy, "tensor_scatter")
+    return op(tensor, indices, updates, name=name)
+
+
+@export("tensor_scatter_nd_update")
+def tensor_scatter_nd_update(tensor, indices, updates, name=None):
+    """`tensor` with `updates` put in at `indices`."""
+    return raw.TensorScatterUpdate(tensor, indices, updates, name=name)
+
+
+@export("tensor_scatter_nd_add")
+def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None):
+    """`tensor` with `updates` added at `indices`."""
+    return _scatter(raw.TensorScatterAdd, tensor, indices, updates, bad_indices_policy, name)
+
+
+@export("tensor_scatter_nd_sub")
+def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
+    """`tensor` with `updates` taken off at `indices`."""
+    return _scatter(raw.TensorScatterSub, tensor, indices, updates, bad_indices_policy, name)
+
+
+@export("tensor_scatter_nd_max")
+def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None):
+    """The larger of `tensor` and `updates` at `indices`."""
+    return _scatter(raw.TensorScatterMax, tensor, indices, updates, bad_indices_policy, name)
+
+
+@export("tensor_scatter_nd_min")
+def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None):
+    """The smaller of `tensor` and `updates` at `indices`."""
+    return _scatter(raw.TensorScatterMin, tensor, indices, updates, bad_indices_policy, name)
+
+
+# ---- finding --------------------------------------------------------------------------------------------
+
+
+@export("unique")
+def unique(x, out_idx=dtypes.int32, name=None):
+    """The distinct values in order of first appearance, and for each element its value's place."""
+    return raw.Unique(x, dtypes.as_dtype(out_idx), name=name)
+
+
+@export("unique_with_counts")
+def unique_with_counts(x, out_idx=dtypes.int32, name=None):
+    """As unique, with how often each value occurs."""
+    return raw.UniqueWithCounts(x, dtypes.as_dtype(out_idx), name=name)
+
+
+@export("searchsorted")
+def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
+    """Where `values` would be put into the ordered last dimension of `sorted_sequence`."""
+    rows, found = convert(sorted_sequence), None
+    values = convert(values, rows.dtype)
+    size = raw.Shape(rows)[-1]
+    flat_rows = raw.Reshape(rows, raw.Pack([-1, size]))
+    flat = raw.Reshape(values, raw.Pack([-1, raw.Shape(values)[-1]]))
+    out_type = dtypes.as_dtype(out_type)
+    if side == "left":
+        found = raw.LowerBound(flat_rows, flat, out_type)
+    elif side == "right":
+        found = raw.UpperBound(flat_rows, flat, out_type)
+    else:
+        raise ValueError(f"Argument `side` must be either 'right' or 'left'. Received: {side!r}.")
+    return raw.Reshape(found, raw.Shape(values), name=name)
+
+
+@export("unravel_index")
+def unravel_index(indices, dims, name=None):
+    """Flat places as coordinates in a tensor of shape `dims`: one row for each dimension."""
+    indices = convert(indices)
+    dims = convert(dims, indices.dtype)
+    total = raw.Prod(dims, [0])
+    from .debug import assert_less, assert_non_negative, with_dependencies
+
+    checks = [
+        assert_less(indices, total, message="unravel_index: index is out of bound as with dims"),
+        assert_non_negative(indices, message="unravel_index: indices must not be negative"),
+    ]
+    indices = with_dependencies(checks, indices)
+    steps = raw.Cumprod(dims, 0, True, True)
+    if rank_of(indices) != 0:
+        shape = raw.ConcatV2([[-1], raw.Fill(raw.Reshape(raw.Rank(indices), [1]), 1)], 0)
+        steps, dims = raw.Reshape(steps, shape), raw.Reshape(dims, shape)
+    return raw.FloorMod(raw.FloorDiv(indices, steps), dims, name=name)

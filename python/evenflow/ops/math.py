@@ -1,0 +1,577 @@
+"""tf.math: arithmetic, element by element."""
+from ..namespace import export, offer_ops
+from ..shapes import as_shape
+from .common import (
+    IndexedSlices,
+    SparseTensor,
+    Tensor,
+    convert,
+    dtypes,
+    known,
+    np,
+    pair,
+    raw,
+    rank_of,
+    static_shape,
+)
+
+offer_ops(
+    """
+    Acos | x | math.acos acos
+    Acosh | x | math.acosh acosh
+    Asin | x | math.asin asin
+    Asinh | x | math.asinh asinh
+    Atan | x | math.atan atan
+    Atanh | x | math.atanh atanh
+    BesselI0 | x | math.bessel_i0 math.special.bessel_i0
+    BesselI0e | x | math.bessel_i0e math.special.bessel_i0e
+    BesselI1 | x | math.bessel_i1 math.special.bessel_i1
+    BesselI1e | x | math.bessel_i1e math.special.bessel_i1e
+    BesselJ0 | x | math.special.bessel_j0
+    BesselJ1 | x | math.special.bessel_j1
+    BesselK0 | x | math.special.bessel_k0
+    BesselK0e | x | math.special.bessel_k0e
+    BesselK1 | x | math.special.bessel_k1
+    BesselK1e | x | math.special.bessel_k1e
+    BesselY0 | x | math.special.bessel_y0
+    BesselY1 | x | math.special.bessel_y1
+    Dawsn | x | math.special.dawsn
+    Expint | x | math.special.expint
+    FresnelCos | x | math.special.fresnel_cos
+    FresnelSin | x | math.special.fresnel_sin
+    Spence | x | math.special.spence
+    Ceil | x | math.ceil
+    Cos | x | math.cos cos
+    Cosh | x | math.cosh cosh
+    Digamma | x | math.digamma
+    Erf | x | math.erf
+    Erfc | x | math.erfc
+    Erfinv | x | math.erfinv
+    Exp | x | math.exp exp
+    Expm1 | x | math.expm1
+    Floor | x | math.floor floor
+    IsFinite | x | math.is_finite
+    IsInf | x | math.is_inf
+    IsNan | x | math.is_nan
+    Lgamma | x | math.lgamma
+    Log | x | math.log
+    Log1p | x | math.log1p
+    LogicalNot | x | math.logical_not logical_not
+    Ndtri | x | math.ndtri
+    Neg | x | math.negative negative
+    Reciprocal | x | math.reciprocal
+    Rint | x | math.rint
+    Rsqrt | x | math.rsqrt
+    Sigmoid | x | math.sigmoid sigmoid nn.sigmoid
+    Sign | x | math.sign sign
+    Sin | x | math.sin sin
+    Sinh | x | math.sinh sinh
+    Sqrt | x | math.sqrt sqrt
+    Square | x | math.square square
+    Tan | x | math.tan tan
+    Tanh | x | math.tanh tanh nn.tanh
+    Softplus | features | math.softplus nn.softplus
+    Softsign | features | math.softsign nn.softsign
+    AddV2 | x, y | math.add add
+    Atan2 | y, x | math.atan2 atan2
+    Betainc | a, b, x | math.betainc
+    DivNoNan | x, y | math.divide_no_nan
+    FloorDiv | x, y | math.floordiv
+    FloorMod | x, y | math.floormod math.mod
+    Greater | x, y | math.greater greater
+    GreaterEqual | x, y | math.greater_equal greater_equal
+    Igamma | a, x | math.igamma
+    Igammac | a, x | math.igammac
+    InvertPermutation | x | math.invert_permutation
+    Less | x, y | math.less less
+    LessEqual | x, y | math.less_equal less_equal
+    LogicalAnd | x, y | math.logical_and logical_and
+    LogicalOr | x, y | math.logical_or logical_or
+    Maximum | x, y | math.maximum maximum
+    Minimum | x, y | math.minimum minimum
+    Mul | x, y | math.multiply multiply
+    MulNoNan | x, y | math.multiply_no_nan
+    NextAfter | x1, x2 | math.nextafter
+    Polygamma | a, x | math.polygamma
+    Pow | x, y | math.pow pow
+    RealDiv | x, y | realdiv
+    SquaredDifference | x, y | math.squared_difference
+    Sub | x, y | math.subtract subtract
+    TruncateDiv | x, y | truncatediv
+    TruncateMod | x, y | truncatemod
+    Xdivy | x, y | math.xdivy
+    Xlog1py | x, y | math.xlog1py
+    Xlogy | x, y | math.xlogy
+    Zeta | x, q | math.zeta
+    BitwiseAnd | x, y | bitwise.bitwise_and
+    BitwiseOr | x, y | bitwise.bitwise_or
+    BitwiseXor | x, y | bitwise.bitwise_xor
+    Invert | x | bitwise.invert
+    LeftShift | x, y | bitwise.left_shift
+    RightShift | x, y | bitwise.right_shift
+    """
+)
+
+
+@export("math.equal", "equal")
+def equal(x, y, name=None):
+    """Whether `x` and `y` are equal, element by element; shapes broadcast."""
+    return raw.Equal(x, y, name=name)
+
+
+@export("math.not_equal", "not_equal")
+def not_equal(x, y, name=None):
+    """Whether `x` and `y` differ, element by element; shapes broadcast."""
+    return raw.NotEqual(x, y, name=name)
+
+
+@export("math.abs", "abs")
+def abs(x, name=None):  # noqa: A001 - TensorFlow's name
+    """The absolute value; of a complex number its magnitude."""
+    x = convert(x)
+    if x.dtype.is_complex:
+        return raw.ComplexAbs(x, x.dtype.real_dtype, name=name)
+    return raw.Abs(x, name=name)
+
+
+@export("math.round", "round")
+def round(x, name=None):  # noqa: A001
+    """The nearest whole number, halves to the even one. Integers stay as they are."""
+    x = convert(x)
+    return x if x.dtype.is_integer else raw.Round(x, name=name)
+
+
+@export("math.angle")
+def angle(input, name=None):  # noqa: A002
+    """The argument of a complex number; 0 or pi for a real one."""
+    x = convert(input)
+    if x.dtype.is_complex:
+        return raw.Angle(x, x.dtype.real_dtype, name=name)
+    half_turn = convert(np.pi, x.dtype)
+    return raw.SelectV2(raw.Less(x, 0), half_turn, raw.ZerosLike(x), name=name)
+
+
+@export("math.conj")
+def conj(x, name=None):
+    """The complex conjugate; real numbers stay as they are."""
+    if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):
+        return x
+    x = convert(x)
+    if x.dtype.is_complex or x.dtype is dtypes.variant:
+        return raw.Conj(x, name=name)
+    if x.dtype.is_floating or x.dtype.is_integer:
+        return x
+    raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
+
+
+@export("math.real")
+def real(input, name=None):  # noqa: A002
+    """The real part; real numbers stay as they are."""
+    x = convert(input)
+    return raw.Real(x, x.dtype.real_dtype, name=name) if x.dtype.is_complex else x
+
+
+@export("math.imag")
+def imag(input, name=None):  # noqa: A002
+    """The imaginary part; zeros for real numbers."""
+    x = convert(input)
+    if x.dtype.is_complex:
+        return raw.Imag(x, x.dtype.real_dtype, name=name)
+    return raw.ZerosLike(x)
+
+
+@export("dtypes.complex", "complex")
+def complex(real, imag, name=None):  # noqa: A001
+    """Complex numbers of two tensors of floats."""
+    real = convert(real)
+    imag = convert(imag)
+    types = {dtypes.float64: dtypes.complex128, dtypes.float32: dtypes.complex64}
+    if real.dtype is not imag.dtype or real.dtype not in types:
+        raise TypeError(
+            "The `real` and `imag` components have incorrect types: "
+            f"{real.dtype.name} {imag.dtype.name}. They must be consistent, and one of "
+            "[tf.float32, tf.float64]"
+        )
+    return raw.Complex(real, imag, types[real.dtype], name=name)
+
+
+# ---- types ----------------------------------------------------------------------------------------
+
+
+@export("dtypes.cast", "cast")
+def cast(x, dtype, name=None):
+    """`x` with its elements converted to `dtype`."""
+    if type(dtype) is not dtypes.DType:
+        dtype = dtypes.as_dtype(dtype)
+    dtype = dtype.base_dtype
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(cast(x.values, dtype, name), x.indices, x.dense_shape)
+    if isinstance(x, SparseTensor):
+        return x.with_values(cast(x.values, dtype, name))
+    if getattr(x, "dtype", None) is dtype:
+        return x
+    x = convert(x)
+    return x if x.dtype is dtype else raw.Cast(x, dtype, name=name)
+
+
+@export("dtypes.saturate_cast", "saturate_cast")
+def saturate_cast(value, dtype, name=None):
+    """As cast, but values that `dtype` cannot hold become its nearest extreme."""
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    value = convert(value)
+    if value.dtype.is_complex:
+        if dtype.is_complex:
+            parts = (real(value), imag(value))
+            parts = [saturate_cast(p, dtype.real_dtype) for p in parts]
+            return raw.Complex(*parts, dtype, name=name)
+        value = real(value)
+    source, target = value.dtype, dtype.real_dtype
+    if source.is_bool or target.is_bool or not (source.min < target.min or source.max > target.max):
+        return cast(value, dtype, name)
+    kind = source.as_numpy_dtype
+    low, high = kind(max(source.min, target.min)), kind(min(source.max, target.max))
+    if low < target.min:
+        low = np.nextafter(low, kind(0), dtype=kind)
+    if high > target.max:
+        high = np.nextafter(high, kind(0), dtype=kind)
+    value = raw.Maximum(raw.Minimum(value, convert(high, source)), convert(low, source))
+    return cast(value, dtype, name)
+
+
+# ---- division -------------------------------------------------------------------------------------
+
+_QUOTIENT = {
+    **{dtypes.as_dtype(t): dtypes.float32 for t in ("uint8", "int8", "uint16", "int16")},
+    **{dtypes.as_dtype(t): dtypes.float64 for t in ("uint32", "int32", "uint64", "int64")},
+    **{
+        dtypes.as_dtype(t): None
+        for t in ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+    },
+}
+
+
+@export("math.truediv", "truediv")
+def truediv(x, y, name=None):
+    """The quotient as Python 3 has it: integers are divided as floats."""
+    x, y = pair(x, y)
+    if x.dtype is not y.dtype:
+        raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}.")
+    if x.dtype not in _QUOTIENT:
+        raise TypeError(
+            f"Invalid dtype {x.dtype!r} in __truediv__: a quotient is defined for numbers only."
+        )
+    as_float = _QUOTIENT[x.dtype]
+    if as_float is not None:
+        x, y = raw.Cast(x, as_float), raw.Cast(y, as_float)
+    return raw.RealDiv(x, y, name=name)
+
+
+@export("math.divide", "divide")
+def divide(x, y, name=None):
+    """`x / y` by Python's rules, of tensors."""
+    if not isinstance(x, Tensor):
+        x = convert(x, y.dtype if isinstance(y, Tensor) else None)
+    return x / y if name is None else truediv(x, y, name)
+
+
+@export("math.reciprocal_no_nan")
+def reciprocal_no_nan(x, name=None):
+    """`1 / x`, and 0 where `x` is 0."""
+    x = convert(x)
+    return raw.DivNoNan(convert(1, x.dtype), x, name=name)
+
+
+@export("math.erfcinv")
+def erfcinv(x, name=None):
+    """The inverse of erfc."""
+    x = convert(x)
+    return raw.Mul(raw.Neg(raw.Ndtri(raw.Mul(x, 0.5))), np.sqrt(0.5), name=name)
+
+
+# ---- sums -----------------------------------------------------------------------------------------
+
+
+def _terms(inputs, what):
+    if not isinstance(inputs, (list, tuple)) or not inputs:
+        raise ValueError(
+            f"{what}: inputs must be an iterable of at least one Tensor/IndexedSlices with the "
+            "same dtype and shape."
+        )
+    return [convert(x) for x in inputs]
+
+
+@export("math.add_n", "add_n")
+def add_n(inputs, name=None):
+    """The sum of a list of tensors of one shape."""
+    if isinstance(inputs, Tensor) and rank_of(inputs):
+        inputs = list(inputs)
+    terms = _terms(inputs, "add_n")
+    if len(terms) == 1:
+        return terms[0] if name is None else raw.Identity(terms[0], name=name)
+    return raw.AddN(terms, name=name)
+
+
+@export("math.accumulate_n")
+def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
+    """The sum of a list of tensors of one shape, which may be given."""
+    terms = _terms(inputs, "accumulate_n")
+    if any(t.dtype is not terms[0].dtype for t in terms):
+        raise ValueError(
+            "accumulate_n: inputs must be a list of Tensors with the same dtype and shape"
+        )
+    merged = as_shape(shape)
+    for t in terms:
+        merged = merged.merge_with(as_shape(static_shape(t)))
+    if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) is not terms[0].dtype:
+        raise TypeError(
+            f"tensor_dtype is {tensor_dtype!r}, but the inputs are of type {terms[0].dtype!r}"
+        )
+    if len(terms) == 1:
+        return terms[0] if name is None else raw.Identity(terms[0], name=name)
+    return raw.AddN(terms, name=name)
+
+
+@export("math.scalar_mul", "scalar_mul")
+def scalar_mul(scalar, x, name=None):
+    """`x` times one number; IndexedSlices stay IndexedSlices."""
+    scalar = convert(scalar, dtypes.as_dtype(x.dtype).base_dtype)
+    if rank_of(scalar) != 0:
+        raise ValueError(
+            f"The input scalar must be a 0-D value. Received: shape {static_shape(scalar)}."
+        )
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(raw.Mul(scalar, x.values, name=name), x.indices, x.dense_shape)
+    return raw.Mul(scalar, x, name=name)
+
+
+@export("math.logical_xor")
+def logical_xor(x, y, name="LogicalXor"):
+    """Whether exactly one of `x` and `y` is true."""
+    return raw.LogicalAnd(
+        raw.LogicalOr(x, y), raw.LogicalNot(raw.LogicalAnd(x, y)), name=name
+    )
+
+
+@export("math.polyval")
+def polyval(coeffs, x, name=None):
+    """The polynomial with `coeffs` (highest power first) at `x`, by Horner's rule."""
+    if not isinstance(coeffs, list):
+        raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
+    x = convert(x)
+    if not coeffs:
+        return raw.ZerosLike(x, name=name)
+    coeffs = [convert(c, None, x.dtype) for c in coeffs]
+    value = coeffs[0]
+    for c in coeffs[1:]:
+        value = raw.AddV2(c, raw.Mul(value, x))
+    return value
+
+
+# ---- running along an axis --------------------------------------------------------------------------
+
+
+@export("math.cumsum", "cumsum")
+def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+    """Sums of the elements so far along `axis`."""
+    return raw.Cumsum(x, axis, exclusive, reverse, name=name)
+
+
+@export("math.cumprod")
+def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
+    """Products of the elements so far along `axis`."""
+    return raw.Cumprod(x, axis, exclusive, reverse, name=name)
+
+
+@export("math.cumulative_logsumexp")
+def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
+    """log of the sum of exponentials so far along `axis`, safe from overflow."""
+    return raw.CumulativeLogsumexp(x, axis, exclusive, reverse, name=name)
+
+
+def _steps(x):
+    """Differences between neighbours of the flattened `x`."""
+    flat = raw.Reshape(x, [-1])
+    return raw.Sub(flat[1:], flat[:-1])
+
+
+@export("math.is_non_decreasing")
+def is_non_decreasing(x, name=None):
+    """Whether no element is smaller than the one before."""
+    steps = _steps(convert(x))
+    return raw.All(raw.GreaterEqual(steps, 0), [0], name=name)
+
+
+@export("math.is_strictly_increasing")
+def is_strictly_increasing(x, name=None):
+    """Whether every element is larger than the one before."""
+    steps = _steps(convert(x))
+    return raw.All(raw.Greater(steps, 0), [0], name=name)
+
+
+@export("linspace")
+def linspace(start, stop, num, name=None, axis=0):
+    """`num` evenly spaced values from `start` to `stop`, along a new `axis`."""
+    start = convert(start)
+    stop = convert(stop, start.dtype)
+    if rank_of(start) == 0 and rank_of(stop) == 0 and not start.dtype.is_integer:
+        if known(axis) in (0, -1):
+            return raw.LinSpace(start, stop, num, name=name)
+    return _linspace_along(start, stop, num, axis, name)
+
+
+def _linspace_along(start, stop, num, axis, name):
+    from .array import concat, expand_dims, reshape
+
+    shape = raw.BroadcastArgs(raw.Shape(start), raw.Shape(stop))
+    start, stop = raw.BroadcastTo(start, shape), raw.BroadcastTo(stop, shape)
+    first, last = expand_dims(start, axis), expand_dims(stop, axis)
+    count = cast(convert(num), dtypes.int32)
+    if start.dtype.is_integer:
+        first, last = raw.Cast(first, dtypes.float64), raw.Cast(last, dtypes.float64)
+    place = raw.SelectV2(raw.GreaterEqual(axis, 0), axis, raw.AddV2(raw.Rank(first), axis))
+    inner = raw.Maximum(raw.Sub(count, 2), 0)
+    gaps = raw.Maximum(raw.Sub(count, 1), 1)
+    step = raw.RealDiv(raw.Sub(last, first), raw.Cast(gaps, first.dtype))
+    positions = raw.Cast(raw.Range(1, raw.AddV2(inner, 1), 1), first.dtype)
+    ones = raw.Fill(raw.ExpandDims(raw.Rank(first), 0), 1)
+    along = raw.TensorScatterUpdate(ones, raw.Reshape(place, [1, 1]), raw.Reshape(inner, [1]))
+    between = raw.AddV2(first, raw.Mul(step, reshape(positions, along)))
+    if start.dtype.is_integer:
+        between = raw.Cast(between, start.dtype)
+        first, last = raw.Cast(first, start.dtype), raw.Cast(last, start.dtype)
+    whole = concat([first, between, last], place)
+    begin = raw.ZerosLike(raw.Shape(whole))
+    sizes = raw.TensorScatterUpdate(
+        raw.Shape(whole), raw.Reshape(place, [1, 1]), raw.Reshape(count, [1])
+    )
+    return raw.Slice(whole, begin, sizes, name=name)
+
+
+# ---- counting ---------------------------------------------------------------------------------------
+
+
+@export("math.zero_fraction", "nn.zero_fraction")
+def zero_fraction(value, name=None):
+    """Which part of the elements is zero, as float32."""
+    value = convert(value)
+    zeros = raw.Cast(raw.Equal(value, convert(0, value.dtype)), dtypes.float32)
+    return raw.Mean(raw.Reshape(zeros, [-1]), [0], name=name)
+
+
+@export("histogram_fixed_width_bins")
+def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+    """The bin of each value, of `nbins` equal ones over `value_range`."""
+    values = convert(values)
+    span = convert(value_range, values.dtype)
+    bins = convert(nbins, dtypes.int32)
+    size = known(bins)
+    if size is not None and size <= 0:
+        raise ValueError(f"nbins {size} must be > 0.")
+    scaled = truediv(raw.Sub(values, span[0]), raw.Sub(span[1], span[0]))
+    index = raw.Floor(raw.Mul(raw.Cast(bins, scaled.dtype), scaled))
+    index = raw.Cast(index, dtypes.int32)
+    index = raw.Minimum(raw.Maximum(index, 0), raw.Sub(bins, 1))
+    return raw.Cast(index, dtypes.as_dtype(dtype), name=name)
+
+
+@export("histogram_fixed_width")
+def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+    """How many values fall into each of `nbins` equal bins over `value_range`."""
+    return raw.HistogramFixedWidth(values, value_range, nbins, dtypes.as_dtype(dtype), name=name)
+
+
+def _bin_count(arr, minlength, maxlength, dtype):
+    largest = raw.Max(raw.Reshape(arr, [-1]), [0])
+    some = raw.Cast(raw.Greater(raw.Size(arr), 0), dtype)
+    size = raw.Mul(some, raw.AddV2(largest, 1))
+    if minlength is not None:
+        size = raw.Maximum(convert(minlength, dtype), size)
+    if maxlength is not None:
+        size = raw.Minimum(convert(maxlength, dtype), size)
+    return size
+
+
+@export("math.bincount")
+def bincount(
+    arr,
+    weights=None,
+    minlength=None,
+    maxlength=None,
+    dtype=dtypes.int32,
+    name=None,
+    axis=None,
+    binary_output=False,
+):
+    """How often each integer occurs in `arr`, or the sum of its `weights`; by row for axis -1."""
+    if axis not in (None, 0, -1):
+        raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are supported.")
+    if minlength is not None and known(minlength) is not None and known(minlength) < 0:
+        raise ValueError(f"minlength must be >= 0, got {minlength}")
+    if axis is None and not binary_output:
+        arr = convert(arr, dtypes.int32)
+        size = _bin_count(arr, minlength, maxlength, arr.dtype)
+        if weights is not None:
+            return raw.UnsortedSegmentSum(convert(weights), arr, size, name=name)
+        empty = convert([], dtypes.as_dtype(dtype))
+        return raw.Bincount(raw.Reshape(arr, [-1]), size, empty, name=name)
+    arr = convert(arr)
+    if not arr.dtype.is_integer:
+        arr = convert(arr, dtypes.int32)
+    size = _bin_count(arr, minlength, maxlength, arr.dtype)
+    dtype = dtypes.as_dtype(dtype)
+    if weights is None:
+        weights = convert([], dtype)
+    else:
+        weights = convert(weights)
+        if binary_output:
+            raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive.")
+    if axis in (None, 0):
+        arr = raw.Reshape(arr, [-1])
+        if static_shape(weights) != (0,):
+            weights = raw.Reshape(weights, [-1])
+    return raw.DenseBincount(arr, size, weights, binary_output, name=name)
+
+
+@export("math.confusion_matrix")
+def confusion_matrix(
+    labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
+):
+    """Counts (or sums of weights) of each pair of label (row) and prediction (column)."""
+    labels, predictions = _squeeze_last(convert(labels), convert(predictions))
+    labels, predictions = cast(labels, dtypes.int64), cast(predictions, dtypes.int64)
+    from .debug import assert_less, assert_non_negative, with_dependencies
+
+    checks = [
+        assert_non_negative(labels, message="`labels` contains negative values"),
+        assert_non_negative(predictions, message="`predictions` contains negative values"),
+    ]
+    if num_classes is None:
+        top = raw.Maximum(raw.Max(predictions, [0]), raw.Max(labels, [0]))
+        classes = raw.AddV2(top, 1)
+    else:
+        classes = cast(convert(num_classes), dtypes.int64)
+        checks += [
+            assert_less(labels, classes, message="`labels` out of bound"),
+            assert_less(predictions, classes, message="`predictions` out of bound"),
+        ]
+    labels = with_dependencies(checks, labels)
+    dtype = dtypes.as_dtype(dtype)
+    shape = raw.Pack([classes, classes])
+    if weights is None:
+        values = raw.Fill(raw.Shape(predictions), convert(1, dtype))
+    else:
+        values = cast(weights, dtype)
+        if rank_of(values) == 0 or static_shape(values) != static_shape(predictions):
+            values = raw.Mul(values, raw.Fill(raw.Shape(predictions), convert(1, dtype)))
+    return raw.ScatterNd(raw.Pack([labels, predictions], axis=1), values, shape, name=name)
+
+
+def _squeeze_last(labels, predictions):
+    """Drops a last dimension of 1 that only one of them has."""
+    a, b = static_shape(labels), static_shape(predictions)
+    if a is not None and b is not None:
+        if len(b) == len(a) + 1 and b[-1] in (1, None):
+            predictions = raw.Squeeze(predictions, [-1])
+        elif len(a) == len(b) + 1 and a[-1] in (1, None):
+            labels = raw.Squeeze(labels, [-1])
+    return labels, predictions

@@ -1,0 +1,150 @@
+"""Random numbers with a hidden position: tf.random.uniform and its like.
+
+Each op gets two seeds: the program's (tf.random.set_seed) and its own. An op without one takes the
+next of a sequence: eagerly numbers drawn from Python's generator seeded with the program's seed, in
+a graph 0, 1, 2 ... The engine keeps the position of each pair of seeds; set_seed starts all anew.
+"""
+import random as _python
+import weakref
+
+from .. import _core
+from ..namespace import export
+from .common import Tensor, convert, dtypes, np, raw
+from .stateless import scaled, shape_tensor
+
+_LARGEST = 2**31 - 1
+_DEFAULT = 87654321  # stands for the program's seed when only the op has one
+_program = {"seed": None, "draw": None}
+_in_graph = weakref.WeakKeyDictionary()  # graph -> ops that took a seed so far
+
+
+def global_seed():
+    """What set_seed was given, or None."""
+    return _program["seed"]
+
+
+@export("random.set_seed")
+def set_seed(seed):
+    """Sets the program's seed: random ops without one of their own repeat from here on."""
+    _program["seed"] = seed
+    _program["draw"] = None if seed is None else _python.Random(seed)
+    _core.random_reset()
+
+
+def _graph_seed(graph):
+    """The seed of a graph: its own if it has one, else the program's when it was begun."""
+    try:
+        return graph.seed
+    except AttributeError:
+        return _program["seed"]
+
+
+@export("compat.v1.get_seed", "compat.v1.random.get_seed")
+def op_seeds(op_seed):
+    """The pair of seeds for an op that was given `op_seed` (or None); (None, None): no seeds."""
+    graph = _core.current_graph()
+    whole = _program["seed"] if graph is None else _graph_seed(graph)
+    if whole is None:
+        if op_seed is None:
+            return None, None
+        return _DEFAULT, op_seed % _LARGEST
+    if op_seed is None:
+        if graph is None:
+            op_seed = _program["draw"].randint(0, _LARGEST)
+        else:
+            op_seed = _in_graph.get(graph, 0)
+            _in_graph[graph] = op_seed + 1
+    pair = (whole % _LARGEST, op_seed % _LARGEST)
+    return (0, _LARGEST) if pair == (0, 0) else pair
+
+
+def _seeds(seed):
+    first, second = op_seeds(seed)
+    return {"seed": first or 0, "seed2": second or 0}
+
+
+_UNIFORM = ("float16", "bfloat16", "float32", "float64", "int32", "int64")
+
+
+@export("random.uniform")
+def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
+    """Evenly distributed numbers of [minval, maxval)."""
+    dtype = dtypes.as_dtype(dtype)
+    if dtype.name not in _UNIFORM:
+        raise ValueError(
+            f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are {', '.join(_UNIFORM)}."
+        )
+    if maxval is None:
+        if dtype.is_integer:
+            raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
+        maxval = 1
+    shape = shape_tensor(shape)
+    from_zero = type(minval) is int and minval == 0
+    to_one = type(maxval) is int and maxval == 1
+    if dtype.is_integer:
+        low, high = convert(minval, dtype), convert(maxval, dtype)
+        return raw.RandomUniformInt(shape, low, high, name=name, **_seeds(seed))
+    if from_zero and to_one:
+        return raw.RandomUniform(shape, dtype=dtype, name=name, **_seeds(seed))
+    low, high = convert(minval, dtype), convert(maxval, dtype)
+    numbers = raw.RandomUniform(shape, dtype=dtype, **_seeds(seed))
+    if from_zero:
+        return raw.Mul(numbers, high, name=name)
+    return scaled(numbers, low, high, name)
+
+
+def _bell(op, shape, mean, stddev, dtype, seed, name):
+    dtype = dtypes.as_dtype(dtype)
+    shape = shape_tensor(shape)
+    mean, stddev = convert(mean, dtype), convert(stddev, dtype)
+    numbers = op(shape, dtype=dtype, **_seeds(seed))
+    return raw.AddV2(raw.Mul(numbers, stddev), mean, name=name)
+
+
+@export("random.normal")
+def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+    """Normally distributed numbers."""
+    return _bell(raw.RandomStandardNormal, shape, mean, stddev, dtype, seed, name)
+
+
+@export("random.truncated_normal")
+def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+    """Normally distributed numbers within two standard deviations."""
+    return _bell(raw.TruncatedNormal, shape, mean, stddev, dtype, seed, name)
+
+
+@export("random.shuffle")
+def shuffle(value, seed=None, name=None):
+    """The rows of `value` in random order."""
+    return raw.RandomShuffle(value, name=name, **_seeds(seed))
+
+
+@export("random.categorical")
+def categorical(logits, num_samples, dtype=None, seed=None, name=None):
+    """Class numbers drawn by unnormalised log probabilities, for each row of `logits`."""
+    dtype = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
+    return raw.Multinomial(
+        convert(logits), num_samples, output_dtype=dtype, name=name, **_seeds(seed)
+    )
+
+
+@export("random.gamma")
+def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
+    """Numbers of the gamma distribution with shape `alpha` and rate `beta`."""
+    dtype = dtypes.as_dtype(dtype)
+    shape = shape_tensor(shape)
+    alpha = convert(alpha, dtype)
+    beta = convert(1 if beta is None else beta, dtype)
+    both = raw.BroadcastArgs(raw.Shape(alpha), raw.Shape(beta))
+    numbers = raw.RandomGamma(shape, raw.BroadcastTo(alpha, both), **_seeds(seed))
+    tiny = convert(np.finfo(dtype.as_numpy_dtype).tiny, dtype)
+    return raw.Maximum(tiny, raw.RealDiv(numbers, beta), name=name)
+
+
+@export("random.poisson")
+def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
+    """Numbers of the Poisson distribution with rate `lam`."""
+    lam = lam if isinstance(lam, Tensor) else convert(lam)
+    return raw.RandomPoissonV2(
+        shape_tensor(shape), lam, dtype=dtypes.as_dtype(dtype), name=name, **_seeds(seed)
+    )

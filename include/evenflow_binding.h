@@ -173,6 +173,10 @@ ef_status *ef_custom_gradient_attach(const ef_tensor *const *in, int n_in, ef_te
                                      int n_out, ef_custom_gradient *gradient, void *user,
                                      void (*end)(void *));
 
+/* ---- random numbers ----------------------------------------------------------------------------
+ * Positions of seeded random ops begin anew (tf.random.set_seed). */
+void ef_random_reset(void);
+
 /* ---- calling back ------------------------------------------------------------------------------
  * An op that calls the program: eagerly at once, in a graph whenever the node runs
  * (tf.py_function). The callback is a resource that the graph captures, so it ends with the graph

@@ -55,6 +55,13 @@ static PyObject *core_allocations(PyObject *module, PyObject *unused) {
     return PyLong_FromUnsignedLongLong(ef_allocations());
 }
 
+static PyObject *core_random_reset(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    ef_random_reset();
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"memory", core_memory, METH_VARARGS, "Bytes in use on a device."},
     {"memory_limit", core_memory_limit, METH_VARARGS, "Sets the most a device may use; 0: no limit."},
@@ -62,6 +69,7 @@ static PyMethodDef functions[] = {
     {"threads", core_threads, METH_VARARGS, "Threads inside an op; sets them if a number is given."},
     {"sync", core_sync, METH_O, "Whether every op runs at once, none is deferred."},
     {"clear_programs", core_clear, METH_NOARGS, "Forgets compiled programs nobody holds."},
+    {"random_reset", core_random_reset, METH_NOARGS, "Seeded random ops start over."},
     {"wait", core_wait, METH_NOARGS, "Runs what this thread has deferred."},
     {"allocations", core_allocations, METH_NOARGS, "System allocations of this thread so far."},
     {NULL, NULL, 0, NULL}};

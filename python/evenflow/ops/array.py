@@ -34,40 +34,6 @@ offer_ops(
 # ---- making ---------------------------------------------------------------------------------------------
 
 
-@export("convert_to_tensor")
-def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
-    """`value` as a tensor: of `dtype`, or else preferably of `dtype_hint`."""
-    return convert(value, dtype, dtype_hint, name)
-
-
-@export("constant")
-def constant(value, dtype=None, shape=None, name="Const"):
-    """A tensor with the given value; a single number fills `shape`."""
-    if isinstance(value, Tensor):
-        if is_symbolic(value):
-            raise TypeError(
-                "tf.constant needs a value, not a symbolic tensor; to pass a tensor on use "
-                "tf.identity or tf.convert_to_tensor"
-            )
-        if dtype is not None and dtypes.as_dtype(dtype) is not value.dtype:
-            value = value.numpy()
-    tensor = convert(value, None if dtype is None else dtypes.as_dtype(dtype), None, name)
-    if shape is None:
-        return tensor
-    target = as_shape(shape)
-    have = as_shape(static_shape(tensor))
-    if have._dims == target._dims:
-        return tensor
-    if have.num_elements() == target.num_elements():
-        return raw.Reshape(tensor, list(target._dims))
-    if have.num_elements() == 1:
-        return raw.Fill(list(target._dims), raw.Reshape(tensor, []))
-    raise TypeError(
-        f"tf.constant: the value has {have.num_elements()} elements (shape {have}), but shape "
-        f"{target} has {target.num_elements()}; they must be equal, or the value a single number"
-    )
-
-
 def _dims(shape):
     """A shape argument as fill and zeros take it: a tensor, array or list of sizes."""
     if isinstance(shape, TensorShape):
@@ -193,18 +159,6 @@ def identity_n(input, name=None):  # noqa: A002
 def guarantee_const(input, name=None):  # noqa: A002
     """Promises that the value never changes."""
     return raw.GuaranteeConst(input, name=name)
-
-
-@export("is_tensor")
-def is_tensor(x):
-    """Whether `x` is a tensor or acts as one: variables and composite tensors too."""
-    from .. import _core
-
-    if isinstance(x, _core.CoreTensor):
-        return True
-    return getattr(type(x), "_nest_kind", None) == "composite" or hasattr(
-        type(x), "is_tensor_like"
-    )
 
 
 @export("is_symbolic_tensor")

@@ -69,6 +69,10 @@ ef_status *ef_graph_node_out(ef_graph *g, int node, int k, ef_tensor *out);   /*
 ef_status *ef_graph_node_after(const ef_graph *g, int node, int k, int *out); /* control input k */
 int ef_graph_find_node(const ef_graph *g, const char *name);                  /* -1: none */
 ef_status *ef_attrs_read(const ef_op *op, const ef_attrs *a, const char *name, ef_attr_value *out);
+/* As ef_attrs_read for a node; also what its inputs decide (T, N, Tin). types: room for a list of
+ * dtypes that is made up here. */
+ef_status *ef_graph_node_attr(const ef_graph *g, int node, const char *name, ef_attr_value *out,
+                              ef_dtype *types, int max_types);
 /* Gives a node a name if it has none (made unique); nodes recorded without one are named on demand
  * as TensorFlow would: op, op_1, ... */
 ef_status *ef_graph_node_name(ef_graph *g, int node, const char **name);

@@ -3,6 +3,8 @@
 #include "check.h"
 #include <ef_ops.h>
 #include <evenflow_binding.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static void scalar(ef_tensor *t, float v) { ef_status_free(ef_tensor_from(EF_F32, NULL, &v, t)); }
@@ -95,6 +97,12 @@ EF_TEST(nodes_are_seen) {
     int after;
     CHECK_OK(ef_graph_node_after(g, 2, 0, &after));
     CHECK_INT(after, 0);
+    ef_attr_value value;
+    CHECK_OK(ef_graph_node_attr(g, 1, "T", &value, NULL, 0));
+    CHECK(value.kind == EF_ATTR_TYPE && value.as.type == EF_F32);
+    CHECK_OK(ef_graph_node_attr(g, 0, "dtype", &value, NULL, 0));
+    CHECK(value.kind == EF_ATTR_TYPE && value.as.type == EF_F32);
+    CHECK(fails(ef_graph_node_attr(g, 1, "S", &value, NULL, 0), EF_INVALID));
     const char *name;
     CHECK_OK(ef_graph_node_name(g, 1, &name));
     CHECK_TEXT(name, "Mul");
@@ -133,6 +141,11 @@ EF_TEST(computed_shapes_are_read) {
     const ef_tensor *parts[] = {&batch, &ten};
     CHECK_OK(ef_do_Pack(parts, 2, NULL, &both));
     CHECK_OK(ef_graph_leave(g));
+    int node;
+    ef_attr_value value;
+    ef_tensor_graph(&both, &node, NULL);
+    CHECK_OK(ef_graph_node_attr(g, node, "N", &value, NULL, 0));
+    CHECK(value.kind == EF_ATTR_INT && value.as.i == 2);
     CHECK_OK(ef_tensor_known_shape(&s, &out));
     CHECK_INT(out.rank, 2);
     CHECK_INT(out.dim[1], 4);
@@ -289,14 +302,14 @@ EF_TEST(resources_say_what_is_behind) {
  */
 
 typedef struct made { /* counted data of a trace */
-    int refs, *ended;
+    atomic_int refs, *ended;
 } made;
 
-static void made_ref(void *p) { ((made *)p)->refs++; }
+static void made_ref(void *p) { atomic_fetch_add(&((made *)p)->refs, 1); }
 static void made_end(void *p) {
     made *m = p;
-    if (--m->refs > 0) return;
-    ++*m->ended;
+    if (atomic_fetch_sub(&m->refs, 1) > 1) return;
+    atomic_fetch_add(m->ended, 1);
     free(m);
 }
 
@@ -305,14 +318,16 @@ static ef_status *twice(void *user, const ef_tensor *in, int n_in, ef_tensor *ou
     (void)n_in;
     (void)max_out;
     made *m = malloc(sizeof *m);
-    *m = (made){1, user};
+    atomic_init(&m->refs, 1);
+    m->ended = user;
     ef_trace_set_user(m, made_ref, made_end);
     *n_out = 1;
     return ef_do_AddV2(&in[0], &in[0], out);
 }
 
 EF_TEST(a_trace_carries_data) {
-    int ended = 0, n;
+    atomic_int ended = 0;
+    int n;
     ef_function *f;
     CHECK_OK(ef_function_new(twice, &ended, "twice", &f));
     const float v[] = {1, 2, 3};
@@ -351,7 +366,8 @@ EF_TEST(a_trace_carries_data) {
 }
 
 EF_TEST(a_signature_is_kept) {
-    int ended = 0, n;
+    atomic_int ended = 0;
+    int n;
     ef_function *f;
     ef_function_info info;
     ef_tensor x, y;
@@ -378,7 +394,8 @@ EF_TEST(a_signature_is_kept) {
 }
 
 EF_TEST(a_function_told_not_to_relax) {
-    int ended = 0, n;
+    atomic_int ended = 0;
+    int n;
     ef_function *f;
     ef_function_info info;
     ef_tensor x, y;
@@ -396,6 +413,52 @@ EF_TEST(a_function_told_not_to_relax) {
     CHECK_INT((int64_t)info.traces, 4);
     ef_function_free(f);
     CHECK_INT(ended, 4);
+}
+
+typedef struct crowd {
+    ef_function *f;
+    int seed;
+    bool bad;
+} crowd;
+
+/* More shapes than the function keeps traces for, so that they come and go all the time. */
+static void *call_many(void *arg) {
+    crowd *c = arg;
+    for (int k = 0; k < 300; k++) {
+        int n, size = 1 + (k * 7 + c->seed * 31) % 100;
+        float v[100] = {1};
+        ef_tensor x, y;
+        void *user = NULL;
+        vector(&x, size, v);
+        const ef_tensor *in[] = {&x};
+        ef_status *s = ef_function_call_user(c->f, in, 1, &y, 1, &n, &user);
+        c->bad = c->bad || s != NULL || user == NULL || atomic_load(&((made *)user)->refs) < 1;
+        if (s == NULL) ef_tensor_release(&y);
+        ef_status_free(s);
+        if (user != NULL) made_end(user);
+        ef_tensor_release(&x);
+    }
+    return NULL;
+}
+
+EF_TEST(data_of_traces_outlives_them_while_held) {
+    atomic_int ended = 0;
+    crowd c[4];
+    pthread_t t[4];
+    ef_function *f;
+    ef_function_info info;
+    CHECK_OK(ef_function_new(twice, &ended, "twice", &f));
+    ef_function_set_relax(f, false);
+    for (int k = 0; k < 4; k++) {
+        c[k] = (crowd){f, k, false};
+        CHECK_INT(pthread_create(&t[k], NULL, call_many, &c[k]), 0);
+    }
+    for (int k = 0; k < 4; k++) pthread_join(t[k], NULL);
+    for (int k = 0; k < 4; k++) CHECK(!c[k].bad);
+    ef_function_info_get(f, &info);
+    CHECK(info.traces > 100);
+    ef_function_free(f);
+    CHECK_INT(ended, (int)info.traces);
 }
 
 static ef_status *sum(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
@@ -677,6 +740,7 @@ int main(void) {
     EF_RUN(a_trace_carries_data);
     EF_RUN(a_signature_is_kept);
     EF_RUN(a_function_told_not_to_relax);
+    EF_RUN(data_of_traces_outlives_them_while_held);
     EF_RUN(equal_sizes_that_part);
     EF_RUN(finished_graphs_are_called);
     return EF_VERDICT();

@@ -77,6 +77,63 @@ int ef_graph_find_node(const ef_graph *g, const char *name) {
     return g != NULL && name != NULL ? ef_graph_find(g, name) : -1;
 }
 
+/* The dtypes of n tensors of a node from `first` on: its inputs or its outputs. */
+static ef_status *dtypes(const ef_graph *g, const ef_node *n, bool out, int first, int count,
+                         ef_dtype *types, int max) {
+    if (count > max)
+        return ef_error(EF_OUT_OF_RANGE, "ef_graph_node_attr: %d dtypes, but there is room for %d",
+                        count, max);
+    for (int k = 0; k < count; k++)
+        types[k] = (out ? &n->out[first + k] : ef_edge_fact(g, n->in[first + k]))->dtype;
+    return NULL;
+}
+
+/* The first argument whose type or number is `name`; *first: its first tensor. */
+static const struct ef_arg *argument(const ef_signature *s, const ef_arity *a, bool out,
+                                     const char *name, int *first, int *count) {
+    *first = 0;
+    for (int k = 0; k < (out ? s->n_out : s->n_in); k++) {
+        const struct ef_arg *arg = out ? &s->out[k] : &s->in[k];
+        *count = out ? a->out[k] : a->in[k];
+        if (arg->type_var >= 0 && strcmp(s->var[arg->type_var].name, name) == 0) return arg;
+        if (arg->count_attr >= 0 && strcmp(s->count[arg->count_attr].name, name) == 0) return arg;
+        *first += *count;
+    }
+    return NULL;
+}
+
+ef_status *ef_graph_node_attr(const ef_graph *g, int node, const char *name, ef_attr_value *out,
+                              ef_dtype *types, int max_types) {
+    const ef_node *n = NULL;
+    EF_TRY(node_at(g, node, "ef_graph_node_attr", &n));
+    if (name == NULL || out == NULL)
+        return ef_error(EF_INVALID, "ef_graph_node_attr: name and out must not be NULL");
+    ef_arity arity;
+    EF_TRY(ef_op_arity(n->op, n->fields, n->n_in, &arity));
+    for (int side = 0; side < 2; side++) {
+        int first, count;
+        const ef_signature *s = ef_op_signature(n->op);
+        const struct ef_arg *a = argument(s, &arity, side == 1, name, &first, &count);
+        if (a == NULL) continue;
+        bool number = a->type_var < 0 || strcmp(s->var[a->type_var].name, name) != 0;
+        if (number && s->count[a->count_attr].attr >= 0) break; /* it is the op's own */
+        *out = (ef_attr_value){.name = name, .kind = EF_ATTR_INT, .n = count, .as = {.i = count}};
+        if (number) return NULL;
+        ef_dtype one = EF_NO_DTYPE;
+        if (a->is_list) {
+            EF_TRY(dtypes(g, n, side == 1, first, count, types, max_types));
+            out->kind = EF_ATTR_TYPES;
+            out->as.types = types;
+        } else {
+            if (count > 0) EF_TRY(dtypes(g, n, side == 1, first, 1, &one, 1));
+            out->kind = EF_ATTR_TYPE;
+            out->as.type = one;
+        }
+        return NULL;
+    }
+    return ef_attrs_read(n->op, n->attrs, name, out);
+}
+
 ef_status *ef_graph_node_name(ef_graph *g, int node, const char **name) {
     const ef_node *n = NULL;
     EF_TRY(node_at(g, node, "ef_graph_node_name", &n));

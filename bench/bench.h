@@ -15,8 +15,9 @@ typedef struct ef_side { /* one side of a comparison: `times` calls of work(arg)
 
 double bench_now(void);                /* ns */
 double bench_median(double *v, int n); /* sorts v */
-/* Median ns per call of each side, sampled in turns. */
-void bench_compare(const ef_side *a, const ef_side *b, int samples, double *ns_a, double *ns_b);
+/* How many times as long a takes as b: the median over pairs of samples taken one right after the
+ * other, so that a machine that gets slower for a while slows both. Sets the median ns per call. */
+double bench_compare(const ef_side *a, const ef_side *b, int samples, double *ns_a, double *ns_b);
 double bench_unit(void); /* median ns of a hot malloc(256) + free, measured now */
 /* One row of the table. what: measured and reference as text. Holds if figure <= bar. */
 void bench_row(const char *name, double figure, double bar, const char *unit, const char *what);

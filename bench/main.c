@@ -35,19 +35,23 @@ static double sample(const ef_side *s) {
     return ((s->alone ? cpu_now() : bench_now()) - t) / s->times;
 }
 
-void bench_compare(const ef_side *a, const ef_side *b, int samples, double *ns_a, double *ns_b) {
-    double *va = malloc((size_t)samples * sizeof *va), *vb = malloc((size_t)samples * sizeof *vb);
-    if (va == NULL || vb == NULL) exit(2);
+double bench_compare(const ef_side *a, const ef_side *b, int samples, double *ns_a, double *ns_b) {
+    double *va = malloc(3 * (size_t)samples * sizeof *va);
+    if (va == NULL) exit(2);
+    double *vb = va + samples, *ratio = vb + samples;
     sample(a); /* warm both */
     sample(b);
     for (int k = 0; k < samples; k++) {
+        if (k % 2) vb[k] = sample(b); /* who goes first alternates */
         va[k] = sample(a);
-        vb[k] = sample(b);
+        if (k % 2 == 0) vb[k] = sample(b);
+        ratio[k] = va[k] / vb[k];
     }
     *ns_a = bench_median(va, samples);
     *ns_b = bench_median(vb, samples);
+    double times = bench_median(ratio, samples);
     free(va);
-    free(vb);
+    return times;
 }
 
 static void one_malloc(void *arg) {

@@ -13,10 +13,10 @@ int array_init(void) {
     static const struct {
         ef_dtype t;
         int npy;
-    } pair[] = {{EF_F16, NPY_HALF},   {EF_F32, NPY_FLOAT},  {EF_F64, NPY_DOUBLE},
-                {EF_I8, NPY_INT8},    {EF_I16, NPY_INT16},  {EF_I32, NPY_INT32},
-                {EF_I64, NPY_INT64},  {EF_U8, NPY_UINT8},   {EF_U16, NPY_UINT16},
-                {EF_U32, NPY_UINT32}, {EF_U64, NPY_UINT64}, {EF_BOOL, NPY_BOOL},
+    } pair[] = {{EF_F16, NPY_HALF},   {EF_F32, NPY_FLOAT},    {EF_F64, NPY_DOUBLE},
+                {EF_I8, NPY_INT8},    {EF_I16, NPY_INT16},    {EF_I32, NPY_INT32},
+                {EF_I64, NPY_INT64},  {EF_U8, NPY_UINT8},     {EF_U16, NPY_UINT16},
+                {EF_U32, NPY_UINT32}, {EF_U64, NPY_UINT64},   {EF_BOOL, NPY_BOOL},
                 {EF_C64, NPY_CFLOAT}, {EF_C128, NPY_CDOUBLE}, {EF_STRING, NPY_OBJECT}};
     for (size_t k = 0; k < sizeof pair / sizeof *pair; k++) npy_of[pair[k].t] = pair[k].npy;
     return 0;
@@ -95,7 +95,8 @@ ef_dtype numpy_dtype_of(PyObject *o) {
     return t;
 }
 
-/* ---- in ---------------------------------------------------------------------------------------- */
+/* ---- in ----------------------------------------------------------------------------------------
+ */
 
 static int put_text(ef_tensor *t, int64_t i, PyObject *o) {
     char *at;
@@ -122,8 +123,8 @@ static int strings_in(PyArrayObject *a, ef_tensor *out) {
     int bad = flat == NULL ? -1 : 0;
     npy_intp n = bad == 0 ? PyArray_SIZE((PyArrayObject *)flat) : 0;
     for (npy_intp i = 0; i < n && bad == 0; i++) {
-        PyObject *o = PyArray_GETITEM((PyArrayObject *)flat,
-                                      PyArray_GETPTR1((PyArrayObject *)flat, i));
+        PyObject *o =
+            PyArray_GETITEM((PyArrayObject *)flat, PyArray_GETPTR1((PyArrayObject *)flat, i));
         bad = o == NULL ? -1 : put_text(out, i, o);
         Py_XDECREF(o);
     }
@@ -185,8 +186,8 @@ int array_to_tensor(PyObject *o, ef_dtype want, ef_tensor *out) {
         goto done;
     }
     PyArrayObject *c = (PyArrayObject *)PyArray_FROM_OTF(
-        (PyObject *)a, npy, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED |
-                                NPY_ARRAY_FORCECAST);
+        (PyObject *)a, npy,
+        NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST);
     if (c == NULL) goto done;
     ef_shape s = {.rank = PyArray_NDIM(c)};
     for (int d = 0; d < s.rank; d++) s.dim[d] = PyArray_DIM(c, d);
@@ -197,7 +198,8 @@ done:
     return bad;
 }
 
-/* ---- out --------------------------------------------------------------------------------------- */
+/* ---- out ---------------------------------------------------------------------------------------
+ */
 
 static PyObject *strings_out(const ef_tensor *t) {
     npy_intp dim[EF_MAX_RANK];
@@ -280,7 +282,8 @@ PyObject *tensor_item(const ef_tensor *t, int64_t i) {
     int npy = t->dtype == EF_BF16 ? bfloat16_number() : npy_of[t->dtype];
     if (npy < 0) return PyErr_Format(PyExc_TypeError, "no Python value for this dtype");
     PyArray_Descr *d = PyArray_DescrFromType(npy);
-    PyObject *s = PyArray_Scalar((void *)(p + (size_t)i * ef_dtype_size((ef_dtype)t->dtype)), d, NULL);
+    PyObject *s =
+        PyArray_Scalar((void *)(p + (size_t)i * ef_dtype_size((ef_dtype)t->dtype)), d, NULL);
     Py_DECREF(d);
     if (s == NULL) return NULL;
     PyObject *item = PyObject_CallMethod(s, "item", NULL);

@@ -32,8 +32,9 @@ static int keep(attr_arena *a, PyObject *o) { /* takes the reference */
 static int wrong(const char *op, const ef_attr_desc *d, PyObject *o, const char *want) {
     if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "Expected %s for argument '%s' of '%s' Op, not %R of type %s.",
-                     want, d->name, op, o, Py_TYPE(o)->tp_name);
+        PyErr_Format(PyExc_TypeError,
+                     "Expected %s for argument '%s' of '%s' Op, not %R of type %s.", want, d->name,
+                     op, o, Py_TYPE(o)->tp_name);
     }
     return -1;
 }
@@ -175,8 +176,9 @@ int attr_from(const char *op, const ef_attr_desc *d, PyObject *o, attr_arena *a,
         if (d->choice == NULL) return 0;
         for (int k = 0; d->choice[k] != NULL; k++)
             if (strcmp(d->choice[k], v->as.s) == 0) return 0;
-        PyErr_Format(PyExc_ValueError, "Value for attr '%s' of \"%s\" is not in the list of allowed "
-                                       "values: %s of op %s",
+        PyErr_Format(PyExc_ValueError,
+                     "Value for attr '%s' of \"%s\" is not in the list of allowed "
+                     "values: %s of op %s",
                      d->name, v->as.s, d->type, op);
         return -1;
     }
@@ -227,8 +229,10 @@ PyObject *attr_object(const ef_attr_value *v) {
         case EF_ATTR_STRINGS: o = PyBytes_FromString(v->as.strings[k]); break;
         default: o = graph_wrap(v->as.funcs[k]); break;
         }
-        if (o == NULL) Py_CLEAR(list);
-        else PyList_SET_ITEM(list, k, o);
+        if (o == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, k, o);
     }
     return list;
 }

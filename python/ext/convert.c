@@ -2,7 +2,8 @@
  * (objects with __tf_tensor__, lists with tensors in them) is the convert hook's work. */
 #include "core.h"
 
-/* ---- what a value is ---------------------------------------------------------------------------- */
+/* ---- what a value is ----------------------------------------------------------------------------
+ */
 
 typedef enum leaf { NOTHING, BOOL, INT, LONG, FLOAT, COMPLEX, TEXT, OTHER } leaf;
 
@@ -38,7 +39,9 @@ static leaf widen(scan *s, leaf a, leaf b) {
     return a > b ? a : b;
 }
 
-static int is_sequence(PyObject *o) { return PyList_CheckExact(o) || PyTuple_Check(o) || PyList_Check(o); }
+static int is_sequence(PyObject *o) {
+    return PyList_CheckExact(o) || PyTuple_Check(o) || PyList_Check(o);
+}
 
 /* Walks a nest of lists; depth 0 is the value itself. */
 static void look(PyObject *o, int depth, scan *s) {
@@ -110,7 +113,8 @@ static int may_be(leaf k, ef_dtype t) {
     }
 }
 
-/* ---- writing elements ---------------------------------------------------------------------------- */
+/* ---- writing elements
+ * ---------------------------------------------------------------------------- */
 
 static uint16_t half_bits(double v) { /* to float16 by way of float: as numpy rounds */
     float f = (float)v;
@@ -158,7 +162,7 @@ static int put_int(PyObject *o, ef_dtype t, void *at, int64_t i) {
     if (v == -1 && over == 0 && PyErr_Occurred()) return -1;
     static const struct {
         int64_t low, high;
-    } range[EF_DTYPES] = {[EF_I8] = {INT8_MIN, INT8_MAX},   [EF_I16] = {INT16_MIN, INT16_MAX},
+    } range[EF_DTYPES] = {[EF_I8] = {INT8_MIN, INT8_MAX},    [EF_I16] = {INT16_MIN, INT16_MAX},
                           [EF_I32] = {INT32_MIN, INT32_MAX}, [EF_I64] = {INT64_MIN, INT64_MAX},
                           [EF_U8] = {0, UINT8_MAX},          [EF_U16] = {0, UINT16_MAX},
                           [EF_U32] = {0, UINT32_MAX}};
@@ -238,8 +242,10 @@ static int from_plain(PyObject *o, const scan *s, ef_dtype want, int hint, ef_te
                         "Can't convert Python sequence with mixed types to Tensor.");
         return -1;
     }
-    if (want == EF_NO_DTYPE) want = natural(s->kind);
-    else if (!may_be(s->kind, want)) return cannot(o, want);
+    if (want == EF_NO_DTYPE)
+        want = natural(s->kind);
+    else if (!may_be(s->kind, want))
+        return cannot(o, want);
     if (check(ef_tensor_new(want, &s->shape, out), NULL) < 0) return -1;
     int64_t i = 0;
     if (fill(o, out, out->data, &i) == 0) return 0;
@@ -247,7 +253,8 @@ static int from_plain(PyObject *o, const scan *s, ef_dtype want, int hint, ef_te
     return -1;
 }
 
-/* ---- operands ------------------------------------------------------------------------------------- */
+/* ---- operands
+ * ------------------------------------------------------------------------------------- */
 
 ef_dtype own_dtype(PyObject *o) {
     if (IS_EAGER(o) || IS_SYMBOLIC(o)) return (ef_dtype)((tensor_object *)o)->t.dtype;
@@ -259,7 +266,8 @@ ef_dtype own_dtype(PyObject *o) {
 static int from_hook(PyObject *o, ef_dtype dtype, int hint, operand *out) {
     PyObject *d = dtype != EF_NO_DTYPE ? dtype_object(dtype) : Py_NewRef(Py_None);
     if (d == NULL) return -1;
-    PyObject *t = PyObject_CallFunctionObjArgs(hooks.convert, o, d, hint ? Py_True : Py_False, NULL);
+    PyObject *t =
+        PyObject_CallFunctionObjArgs(hooks.convert, o, d, hint ? Py_True : Py_False, NULL);
     Py_DECREF(d);
     if (t == NULL) return -1;
     if (!IS_TENSOR(t)) {
@@ -299,7 +307,8 @@ int operand_from(PyObject *o, ef_dtype dtype, int hint, operand *out) {
     if (IS_VARIABLE(o)) return variable_read((variable_object *)o, &out->own);
     if (is_array(o)) {
         ef_dtype have = array_dtype(o);
-        if (hint == HINT && dtype != EF_NO_DTYPE && !array_fits(have, dtype)) dtype = EF_NO_DTYPE;
+        if (hint == HINT && dtype != EF_NO_DTYPE && !array_fits(have, dtype))
+            dtype = EF_NO_DTYPE;
         else if (dtype != EF_NO_DTYPE && have != EF_NO_DTYPE && have != EF_STRING &&
                  !array_fits(have, dtype))
             return cannot(o, dtype);

@@ -3,19 +3,18 @@
 #ifndef EF_PY_CORE_H
 #define EF_PY_CORE_H
 #define PY_SSIZE_T_CLEAN
-#include <Python.h>
 #include "evenflow_binding.h"
+#include <Python.h>
 
-/* ---- objects ---------------------------------------------------------------------------------- */
+/* ---- objects ----------------------------------------------------------------------------------
+ */
 typedef struct tensor_object { /* eager and symbolic alike */
-    PyObject_HEAD
-    PyObject *dict, *weak;
+    PyObject_HEAD PyObject *dict, *weak;
     ef_tensor t;
 } tensor_object;
 
 typedef struct variable_object { /* the base of tf.Variable */
-    PyObject_HEAD
-    PyObject *dict, *weak;
+    PyObject_HEAD PyObject *dict, *weak;
     tensor_object *handle; /* NULL until made */
     ef_dtype dtype;
     PyObject *shape; /* TensorShape */
@@ -23,8 +22,7 @@ typedef struct variable_object { /* the base of tf.Variable */
 } variable_object;
 
 typedef struct graph_object { /* the base of tf.Graph */
-    PyObject_HEAD
-    PyObject *dict, *weak;
+    PyObject_HEAD PyObject *dict, *weak;
     ef_graph *g;
     PyObject *ops; /* node number -> Operation, for those that were asked for */
 } graph_object;
@@ -40,40 +38,44 @@ extern PyTypeObject *core_type, *tensor_type, *eager_type, *symbolic_type, *vari
 /* ---- what Python registers (module.c) ----------------------------------------------------------
  * Callables and classes of the package, by name; all set before the first use. */
 typedef struct core_hooks {
-    PyObject *error;        /* (code, message, op) -> exception */
-    PyObject *shape;        /* TensorShape._from_dims(dims, watch) */
-    PyObject *convert;      /* (value, dtype or None, as_hint) -> Tensor: what C cannot convert */
-    PyObject *repr, *str;   /* of tensors */
-    PyObject *getitem;      /* (tensor, index): indices with tensors in them, masks */
-    PyObject *operation;    /* (graph, node) -> Operation */
-    PyObject *graph_class;  /* makes a Graph around a C graph nobody has wrapped */
+    PyObject *error;       /* (code, message, op) -> exception */
+    PyObject *shape;       /* TensorShape._from_dims(dims, watch) */
+    PyObject *convert;     /* (value, dtype or None, as_hint) -> Tensor: what C cannot convert */
+    PyObject *repr, *str;  /* of tensors */
+    PyObject *getitem;     /* (tensor, index): indices with tensors in them, masks */
+    PyObject *operation;   /* (graph, node) -> Operation */
+    PyObject *graph_class; /* makes a Graph around a C graph nobody has wrapped */
     PyObject *matmul, *power, *divide, *equal, *not_equal; /* operators with argument work */
-    PyObject *not_allowed;  /* OperatorNotAllowedInGraphError */
-    PyObject *variable_read; /* NULL, or (variable) -> value for variables that are special */
-    PyObject *iterate;      /* (symbolic tensor) -> iterator, or raises */
+    PyObject *not_allowed;                                 /* OperatorNotAllowedInGraphError */
+    PyObject *variable_read;    /* NULL, or (variable) -> value for variables that are special */
+    PyObject *iterate;          /* (symbolic tensor) -> iterator, or raises */
     PyObject *dtype[EF_DTYPES]; /* DType objects by number */
 } core_hooks;
 extern core_hooks hooks;
 
-/* ---- status.c --------------------------------------------------------------------------------- */
+/* ---- status.c ---------------------------------------------------------------------------------
+ */
 /* Raises what s says (freeing it) and returns NULL. op may be NULL. graph: while recording, an
  * invalid argument is a ValueError. */
 PyObject *raise_status(ef_status *s, const char *op);
 /* The first of a failing chain: 0 and nothing raised if s is NULL, else -1. */
 int check(ef_status *s, const char *op);
 
-/* ---- dtype.c ----------------------------------------------------------------------------------- */
-ef_dtype dtype_of(PyObject *o); /* DType, str, numpy dtype or type; EF_NO_DTYPE and TypeError */
+/* ---- dtype.c -----------------------------------------------------------------------------------
+ */
+ef_dtype dtype_of(PyObject *o);     /* DType, str, numpy dtype or type; EF_NO_DTYPE and TypeError */
 PyObject *dtype_object(ef_dtype t); /* new reference */
 PyObject *shape_object(const ef_shape *s, int watch); /* TensorShape; watch: reading sizes counts */
 int shape_from(PyObject *o, ef_shape *out); /* TensorShape, None, int or sequence; -1 raised */
 PyObject *dims_tuple(const ef_shape *s);    /* of int and None; None if the rank is unknown */
 
-/* ---- tensor.c ---------------------------------------------------------------------------------- */
+/* ---- tensor.c ----------------------------------------------------------------------------------
+ */
 tensor_object *tensor_make(void); /* an eager tensor object with a zeroed tensor */
 /* Wraps t (taken over), eager or symbolic by its flags. */
 PyObject *tensor_wrap(ef_tensor *t);
-PyObject *tensor_finish(tensor_object *o); /* an object whose tensor was just set; fixes its class */
+PyObject *
+tensor_finish(tensor_object *o); /* an object whose tensor was just set; fixes its class */
 int tensor_init(PyObject *module);
 
 /* ---- convert.c ---------------------------------------------------------------------------------
@@ -91,14 +93,16 @@ PyObject *convert(PyObject *o, ef_dtype dtype, int hint);
 /* dtype a value has by itself: tensors, variables, numpy; EF_NO_DTYPE for Python values. */
 ef_dtype own_dtype(PyObject *o);
 
-/* ---- array.c: the only file that knows numpy --------------------------------------------------- */
+/* ---- array.c: the only file that knows numpy ---------------------------------------------------
+ */
 int array_init(void);
 int is_array(PyObject *o); /* ndarray or numpy scalar */
 ef_dtype array_dtype(PyObject *o);
 int array_to_tensor(PyObject *o, ef_dtype dtype, ef_tensor *out);
 PyObject *tensor_to_array(tensor_object *o, int copy); /* ndarray, or numpy scalar for rank 0 */
 PyObject *tensor_item(const ef_tensor *t, int64_t i);  /* Python number, bytes or bool */
-ef_dtype numpy_dtype_of(PyObject *o); /* a numpy dtype or scalar type; EF_NO_DTYPE, nothing raised */
+ef_dtype
+numpy_dtype_of(PyObject *o); /* a numpy dtype or scalar type; EF_NO_DTYPE, nothing raised */
 
 /* ---- op.c, attr.c -------------------------------------------------------------------------------
  * A call of an op with its attributes ready. Results as tf.raw_ops gives them. */
@@ -117,7 +121,8 @@ struct attr_arena {
 void attr_arena_end(attr_arena *a);
 PyObject *attr_object(const ef_attr_value *v); /* the other way */
 
-/* ---- number.c, index.c -------------------------------------------------------------------------- */
+/* ---- number.c, index.c --------------------------------------------------------------------------
+ */
 extern PyType_Slot number_slots[]; /* ends with {0, NULL} */
 PyObject *tensor_compare(PyObject *a, PyObject *b, int how);
 PyObject *tensor_subscript(PyObject *o, PyObject *key);
@@ -125,7 +130,8 @@ PyObject *tensor_item_at(PyObject *o, Py_ssize_t i);
 int number_init(void);
 int index_init(void);
 
-/* ---- the rest ------------------------------------------------------------------------------------ */
+/* ---- the rest
+ * ------------------------------------------------------------------------------------ */
 int variable_init(PyObject *module);
 int graph_init(PyObject *module);
 int tape_init(PyObject *module);

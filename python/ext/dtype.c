@@ -47,8 +47,10 @@ PyObject *dims_tuple(const ef_shape *s) {
     PyObject *dims = PyTuple_New(s->rank);
     for (int d = 0; dims != NULL && d < s->rank; d++) {
         PyObject *o = s->dim[d] < 0 ? Py_NewRef(Py_None) : PyLong_FromLongLong(s->dim[d]);
-        if (o == NULL) Py_CLEAR(dims);
-        else PyTuple_SET_ITEM(dims, d, o);
+        if (o == NULL)
+            Py_CLEAR(dims);
+        else
+            PyTuple_SET_ITEM(dims, d, o);
     }
     return dims;
 }
@@ -82,8 +84,9 @@ static int dim_from(PyObject *o, int64_t *out) {
         if (str_value == NULL) str_value = PyUnicode_InternFromString("value");
         PyObject *v = PyObject_GetAttr(o, str_value);
         if (v == NULL) {
-            PyErr_Format(PyExc_TypeError, "Dimension value must be integer or None or have an "
-                                          "__index__ method, got value %R with type %R",
+            PyErr_Format(PyExc_TypeError,
+                         "Dimension value must be integer or None or have an "
+                         "__index__ method, got value %R with type %R",
                          o, Py_TYPE(o));
             return -1;
         }

@@ -1,17 +1,24 @@
 /* tf.function. A call walks its arguments once: tensors (and what becomes one) go into an array for
- * the engine, everything else goes by value or identity into a key of words. The key finds an entry,
- * whose engine function matches dtypes and shapes, traces when it must, and runs. No Python frame is
- * entered unless a trace is made.
+ * the engine, everything else goes by value or identity into a key of words. The key finds an
+ * entry, whose engine function matches dtypes and shapes, traces when it must, and runs. No Python
+ * frame is entered unless a trace is made.
  *
  * Caches are bounded: entries by number, least recently used first; traces inside an entry by the
- * engine. Objects in keys are held weakly where they can be; an entry whose object died is dropped. */
+ * engine. Objects in keys are held weakly where they can be; an entry whose object died is dropped.
+ */
 #include "core.h"
-#include <structmember.h>
 #include <stdatomic.h>
+#include <structmember.h>
 #include <time.h>
 
-enum { MOST_ENTRIES = 128, MOST_WORDS = 192, MOST_OBJECTS = 48, MOST_TENSORS = 256, MOST_PARAMS = 64,
-       MOST_RESULTS = 512 };
+enum {
+    MOST_ENTRIES = 128,
+    MOST_WORDS = 192,
+    MOST_OBJECTS = 48,
+    MOST_TENSORS = 256,
+    MOST_PARAMS = 64,
+    MOST_RESULTS = 512
+};
 
 /* What tells calls apart beside dtypes and shapes. */
 typedef struct key {
@@ -30,9 +37,9 @@ typedef struct entry {
     bool *weak;
     ef_function *f;
     struct function_object *owner; /* borrowed */
-    bool heavy; /* worth letting other threads run Python meanwhile */
-    bool few;   /* its results were few */
-    bool gone;  /* dropped while in use */
+    bool heavy;                    /* worth letting other threads run Python meanwhile */
+    bool few;                      /* its results were few */
+    bool gone;                     /* dropped while in use */
     unsigned calls;
     int users; /* calls going on */
 } entry;
@@ -42,13 +49,12 @@ typedef struct packing {
     atomic_int refs;
     enum { ONE, NONE, TUPLE, LIST, BY_PYTHON } kind;
     int n;
-    PyObject *pack; /* BY_PYTHON: called with the list of results */
+    PyObject *pack;  /* BY_PYTHON: called with the list of results */
     PyObject *graph; /* the FuncGraph of the trace, for concrete functions */
 } packing;
 
 typedef struct function_object {
-    PyObject_HEAD
-    vectorcallfunc call;
+    PyObject_HEAD vectorcallfunc call;
     PyObject *dict, *weak;
     PyObject *python;   /* the user's function */
     PyObject *tracer;   /* (function, args, kwargs) -> (flat results, kind, pack) */
@@ -63,31 +69,47 @@ typedef struct function_object {
     entry *entries;
     int n_entries;
     uint64_t n_traces_gone; /* of entries that were dropped */
-    PyObject *reasons; /* list of str: why each trace was made, the last few */
+    PyObject *reasons;      /* list of str: why each trace was made, the last few */
     /* of the call being traced by this thread: see trace */
 } function_object;
 static PyTypeObject *function_type;
 
 typedef struct bound_object {
-    PyObject_HEAD
-    vectorcallfunc call;
+    PyObject_HEAD vectorcallfunc call;
     PyObject *weak, *function, *self;
 } bound_object;
 static PyTypeObject *bound_type;
 
-/* ---- walking arguments ------------------------------------------------------------------------------ */
+/* ---- walking arguments
+ * ------------------------------------------------------------------------------ */
 
 typedef struct walk {
     key *k;
-    operand *own;          /* made from numpy arrays and such */
+    operand *own; /* made from numpy arrays and such */
     int n_own;
     const ef_tensor **t;
     int n_t;
-    int failed;            /* 1: raised; 2: too large for the key */
+    int failed; /* 1: raised; 2: too large for the key */
 } walk;
 
-enum tag { K_TENSOR = 1, K_NONE, K_TRUE, K_FALSE, K_INT, K_FLOAT, K_TEXT, K_BIG, K_TUPLE, K_LIST,
-           K_DICT, K_SAME, K_EQUAL, K_METHOD, K_END, K_COMPOSITE };
+enum tag {
+    K_TENSOR = 1,
+    K_NONE,
+    K_TRUE,
+    K_FALSE,
+    K_INT,
+    K_FLOAT,
+    K_TEXT,
+    K_BIG,
+    K_TUPLE,
+    K_LIST,
+    K_DICT,
+    K_SAME,
+    K_EQUAL,
+    K_METHOD,
+    K_END,
+    K_COMPOSITE
+};
 
 static void word(walk *w, uint64_t v) {
     if (w->k->n_words == MOST_WORDS) {
@@ -140,8 +162,10 @@ static void look(walk *w, PyObject *o) {
         int over;
         long long v = PyLong_AsLongLongAndOverflow(o, &over);
         word(w, over ? K_BIG : K_INT);
-        if (over) object(w, o);
-        else word(w, (uint64_t)v);
+        if (over)
+            object(w, o);
+        else
+            word(w, (uint64_t)v);
     } else if (type == &PyFloat_Type) {
         double d = PyFloat_AS_DOUBLE(o);
         uint64_t bits;
@@ -200,11 +224,13 @@ static void look(walk *w, PyObject *o) {
             if (w->n_own < MOST_TENSORS) { /* keeps the parts alive during the call */
                 memset(&w->own[w->n_own], 0, sizeof w->own[0]);
                 w->own[w->n_own++].keep = parts;
-            } else Py_DECREF(parts);
+            } else
+                Py_DECREF(parts);
         }
         word(w, K_END);
     } else if (type->tp_hash != NULL && type->tp_hash != PyBaseObject_Type.tp_hash &&
-               type->tp_hash != PyObject_HashNotImplemented && !PyFunction_Check(o) && !PyType_Check(o)) {
+               type->tp_hash != PyObject_HashNotImplemented && !PyFunction_Check(o) &&
+               !PyType_Check(o)) {
         Py_hash_t h = PyObject_Hash(o);
         if (h == -1 && PyErr_Occurred()) {
             PyErr_Clear(); /* says it is hashable and is not: by identity */
@@ -237,9 +263,12 @@ static PyObject *again(rebuild *r, PyObject *o) {
         PyObject *c = type == &PyTuple_Type ? PyTuple_New(n) : PyList_New(n);
         for (Py_ssize_t i = 0; c != NULL && i < n; i++) {
             PyObject *e = again(r, PySequence_Fast_GET_ITEM(o, i));
-            if (e == NULL) Py_CLEAR(c);
-            else if (type == &PyTuple_Type) PyTuple_SET_ITEM(c, i, e);
-            else PyList_SET_ITEM(c, i, e);
+            if (e == NULL)
+                Py_CLEAR(c);
+            else if (type == &PyTuple_Type)
+                PyTuple_SET_ITEM(c, i, e);
+            else
+                PyList_SET_ITEM(c, i, e);
         }
         return c;
     }
@@ -259,8 +288,10 @@ static PyObject *again(rebuild *r, PyObject *o) {
         PyObject *list = PyList_New(n), *c = NULL;
         for (Py_ssize_t i = 0; list != NULL && i < n; i++) {
             PyObject *e = again(r, PyTuple_GET_ITEM(o, i));
-            if (e == NULL) Py_CLEAR(list);
-            else PyList_SET_ITEM(list, i, e);
+            if (e == NULL)
+                Py_CLEAR(list);
+            else
+                PyList_SET_ITEM(list, i, e);
         }
         if (list != NULL) c = PyObject_CallMethod((PyObject *)type, "_make", "O", list);
         Py_XDECREF(list);
@@ -277,7 +308,8 @@ static PyObject *again(rebuild *r, PyObject *o) {
     return Py_NewRef(o);
 }
 
-/* ---- entries --------------------------------------------------------------------------------------------- */
+/* ---- entries
+ * --------------------------------------------------------------------------------------------- */
 
 static void entry_free(entry *e) {
     ef_function_free(e->f);
@@ -289,8 +321,10 @@ static void entry_free(entry *e) {
 }
 
 static void entry_drop(entry *e) {
-    if (e->users > 0) e->gone = true;
-    else entry_free(e);
+    if (e->users > 0)
+        e->gone = true;
+    else
+        entry_free(e);
 }
 
 static PyObject *held(const entry *e, int k) { /* borrowed; NULL if it died */
@@ -308,8 +342,8 @@ static int matches(const entry *e, const key *k) {
         PyObject *o = held(e, i);
         if (o == NULL) return -1;
         if (o == k->object[i]) continue;
-        if (Py_TYPE(o)->tp_hash == PyBaseObject_Type.tp_hash || Py_TYPE(o) != Py_TYPE(k->object[i]) ||
-            IS_TENSOR(o))
+        if (Py_TYPE(o)->tp_hash == PyBaseObject_Type.tp_hash ||
+            Py_TYPE(o) != Py_TYPE(k->object[i]) || IS_TENSOR(o))
             return 0;
         int same = PyObject_RichCompareBool(o, k->object[i], Py_EQ);
         if (same < 0) PyErr_Clear();
@@ -336,7 +370,8 @@ static int keep_objects(entry *e, const key *k) {
         if (ref == NULL) {
             PyErr_Clear();
             ref = Py_NewRef(o);
-        } else e->weak[i] = true;
+        } else
+            e->weak[i] = true;
         e->object[e->n_objects++] = ref;
     }
     return 0;
@@ -421,7 +456,9 @@ static entry *find_entry(function_object *self, const key *k) {
     return new_entry(self, k);
 }
 
-/* ---- tracing ------------------------------------------------------------------------------------------------- */
+/* ---- tracing
+ * -------------------------------------------------------------------------------------------------
+ */
 
 /* Arguments of the call this thread is making, for the trace callback. */
 typedef struct calling {
@@ -450,7 +487,8 @@ static int keep_results(PyObject *r, ef_tensor *out, int max_out, int *n_out) {
     if (!PyArg_ParseTuple(r, "O!OO", &PyList_Type, &flat, &kind, &pack)) return -1;
     Py_ssize_t n = PyList_GET_SIZE(flat);
     if (n > max_out) {
-        PyErr_Format(PyExc_ValueError, "a function gave %zd tensors; at most %d are possible", n, max_out);
+        PyErr_Format(PyExc_ValueError, "a function gave %zd tensors; at most %d are possible", n,
+                     max_out);
         return -1;
     }
     for (Py_ssize_t k = 0; k < n; k++) {
@@ -479,16 +517,20 @@ static ef_status *trace(void *user, const ef_tensor *in, int n_in, ef_tensor *ou
         ef_tensor t = {0};
         ef_tensor_copy(&t, &in[k]);
         PyObject *o = tensor_wrap(&t);
-        if (o == NULL) Py_CLEAR(r.list);
-        else PyList_SET_ITEM(r.list, k, o);
+        if (o == NULL)
+            Py_CLEAR(r.list);
+        else
+            PyList_SET_ITEM(r.list, k, o);
     }
     PyObject *args = NULL, *kwargs = NULL, *result = NULL;
     if (r.list != NULL && c != NULL && c->e == e) {
         args = PyTuple_New(c->n_items);
         for (Py_ssize_t i = 0; args != NULL && i < c->n_items; i++) {
             PyObject *o = again(&r, c->items[i]);
-            if (o == NULL) Py_CLEAR(args);
-            else PyTuple_SET_ITEM(args, i, o);
+            if (o == NULL)
+                Py_CLEAR(args);
+            else
+                PyTuple_SET_ITEM(args, i, o);
         }
         kwargs = args != NULL && c->kwargs != NULL ? again(&r, c->kwargs) : Py_NewRef(Py_None);
     } else if (!PyErr_Occurred()) {
@@ -504,12 +546,15 @@ static ef_status *trace(void *user, const ef_tensor *in, int n_in, ef_tensor *ou
     Py_XDECREF(kwargs);
     Py_XDECREF(r.list);
     Py_DECREF(f);
-    ef_status *s = bad == 0 ? NULL : ef_status_make(EF_UNKNOWN, "a Python function raised an exception");
+    ef_status *s =
+        bad == 0 ? NULL : ef_status_make(EF_UNKNOWN, "a Python function raised an exception");
     PyGILState_Release(gil);
     return s;
 }
 
-/* ---- results ---------------------------------------------------------------------------------------------------- */
+/* ---- results
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static PyObject *pack(packing *p, ef_tensor *out, int n) {
     int kind = p != NULL ? (int)p->kind : LIST;
@@ -521,8 +566,10 @@ static PyObject *pack(packing *p, ef_tensor *out, int n) {
         if (t == NULL) {
             Py_CLEAR(c);
             ef_tensor_release(&out[k]);
-        } else if (kind == TUPLE) PyTuple_SET_ITEM(c, k, t);
-        else PyList_SET_ITEM(c, k, t);
+        } else if (kind == TUPLE)
+            PyTuple_SET_ITEM(c, k, t);
+        else
+            PyList_SET_ITEM(c, k, t);
     }
     if (kind != BY_PYTHON || c == NULL) return c;
     PyObject *r = PyObject_CallOneArg(p->pack, c);
@@ -530,7 +577,9 @@ static PyObject *pack(packing *p, ef_tensor *out, int n) {
     return r;
 }
 
-/* ---- calls -------------------------------------------------------------------------------------------------------- */
+/* ---- calls
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static ef_status *run(entry *e, const ef_tensor *const *t, int n_t, ef_tensor *out, int max_out,
                       int *n_out, packing **p) {
@@ -627,7 +676,8 @@ done:
     return result;
 }
 
-/* ---- binding arguments to the signature ------------------------------------------------------------------- */
+/* ---- binding arguments to the signature
+ * ------------------------------------------------------------------- */
 
 typedef struct bound {
     PyObject *item[MOST_PARAMS + 64];
@@ -648,14 +698,16 @@ static int bind_keyword(function_object *self, bound *b, PyObject *name, PyObjec
     int p = find_param(self, name);
     if (p >= 0) {
         if (b->item[p] != NULL) {
-            PyErr_Format(PyExc_TypeError, "%R got multiple values for argument '%U'", self->python, name);
+            PyErr_Format(PyExc_TypeError, "%R got multiple values for argument '%U'", self->python,
+                         name);
             return -1;
         }
         b->item[p] = value;
         return 0;
     }
     if (!self->varkw && (self->kwonly == Py_None || !PyDict_Contains(self->kwonly, name))) {
-        PyErr_Format(PyExc_TypeError, "%R got an unexpected keyword argument '%U'", self->python, name);
+        PyErr_Format(PyExc_TypeError, "%R got an unexpected keyword argument '%U'", self->python,
+                     name);
         return -1;
     }
     if (b->kwargs == NULL && (b->kwargs = PyDict_New()) == NULL) return -1;
@@ -680,7 +732,8 @@ static int bind_rest(function_object *self, bound *b) { /* defaults */
     while (self->kwonly != Py_None && PyDict_Next(self->kwonly, &at, &name, &value)) {
         if (b->kwargs != NULL && PyDict_Contains(b->kwargs, name)) continue;
         if (value == Py_Ellipsis) { /* has no default */
-            PyErr_Format(PyExc_TypeError, "%R missing required keyword-only argument '%U'", self->python, name);
+            PyErr_Format(PyExc_TypeError, "%R missing required keyword-only argument '%U'",
+                         self->python, name);
             return -1;
         }
         if (b->kwargs == NULL && (b->kwargs = PyDict_New()) == NULL) return -1;
@@ -689,12 +742,13 @@ static int bind_rest(function_object *self, bound *b) { /* defaults */
     return 0;
 }
 
-static int bind(function_object *self, PyObject *const *args, Py_ssize_t n, PyObject *names, bound *b) {
+static int bind(function_object *self, PyObject *const *args, Py_ssize_t n, PyObject *names,
+                bound *b) {
     Py_ssize_t n_params = PyTuple_GET_SIZE(self->params);
     b->kwargs = NULL;
     if ((n > n_params && !self->varargs) || n > MOST_PARAMS + 64) {
-        PyErr_Format(PyExc_TypeError, "%R takes %zd positional arguments but %zd were given", self->python,
-                     n_params, n);
+        PyErr_Format(PyExc_TypeError, "%R takes %zd positional arguments but %zd were given",
+                     self->python, n_params, n);
         return -1;
     }
     memset(b->item, 0, sizeof(PyObject *) * (size_t)(n_params > n ? n_params : n));
@@ -707,10 +761,12 @@ static int bind(function_object *self, PyObject *const *args, Py_ssize_t n, PyOb
 
 static bool all_eager; /* tf.config.run_functions_eagerly */
 
-static PyObject *function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names) {
+static PyObject *function_call(PyObject *callable, PyObject *const *args, size_t nargsf,
+                               PyObject *names) {
     function_object *self = (function_object *)callable;
     Py_ssize_t n = PyVectorcall_NARGS(nargsf);
-    if (self->python == NULL) return PyErr_Format(PyExc_RuntimeError, "a tf.function without a function");
+    if (self->python == NULL)
+        return PyErr_Format(PyExc_RuntimeError, "a tf.function without a function");
     if (all_eager) return PyObject_Vectorcall(self->python, args, nargsf, names);
     if (self->prepare == Py_None && names == NULL && self->kwonly == Py_None &&
         n == PyTuple_GET_SIZE(self->params))
@@ -729,7 +785,8 @@ static PyObject *function_call(PyObject *callable, PyObject *const *args, size_t
                                                      b.kwargs != NULL ? b.kwargs : Py_None, NULL);
             Py_XDECREF(tuple);
             if (ready != NULL && PyTuple_Check(ready))
-                result = call_bound(self, &PyTuple_GET_ITEM(ready, 0), PyTuple_GET_SIZE(ready), b.kwargs);
+                result = call_bound(self, &PyTuple_GET_ITEM(ready, 0), PyTuple_GET_SIZE(ready),
+                                    b.kwargs);
             Py_XDECREF(ready);
         }
     }
@@ -737,7 +794,9 @@ static PyObject *function_call(PyObject *callable, PyObject *const *args, size_t
     return result;
 }
 
-/* ---- objects -------------------------------------------------------------------------------------------------- */
+/* ---- objects
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* Function(python, tracer, params, defaults, kwonly, varargs, varkw, signature, prepare, relax) */
 static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -806,13 +865,15 @@ static int function_traverse(PyObject *o, visitproc visit, void *arg) {
     return 0;
 }
 
-/* ---- bound to an instance: a method that still answers get_concrete_function and the like ------------------- */
+/* ---- bound to an instance: a method that still answers get_concrete_function and the like
+ * ------------------- */
 
-
-static PyObject *bound_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names) {
+static PyObject *bound_call(PyObject *callable, PyObject *const *args, size_t nargsf,
+                            PyObject *names) {
     bound_object *b = (bound_object *)callable;
     Py_ssize_t n = PyVectorcall_NARGS(nargsf), k = names != NULL ? PyTuple_GET_SIZE(names) : 0;
-    if (nargsf & PY_VECTORCALL_ARGUMENTS_OFFSET) { /* the place before the arguments is ours to use */
+    if (nargsf &
+        PY_VECTORCALL_ARGUMENTS_OFFSET) { /* the place before the arguments is ours to use */
         PyObject **at = (PyObject **)args - 1, *before = *at;
         *at = b->self;
         PyObject *r = function_call(b->function, at, (size_t)n + 1, names);
@@ -881,13 +942,14 @@ static PyMemberDef bound_members[] = {
     {"__func__", T_OBJECT_EX, offsetof(bound_object, function), READONLY, NULL},
     {"__self__", T_OBJECT_EX, offsetof(bound_object, self), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
-static PyType_Slot bound_slots[] = {{Py_tp_dealloc, bound_dealloc},   {Py_tp_traverse, bound_traverse},
-                                    {Py_tp_call, PyVectorcall_Call},  {Py_tp_members, bound_members},
-                                    {Py_tp_getattro, bound_getattro}, {Py_tp_richcompare, bound_compare},
-                                    {Py_tp_hash, bound_hash},         {0, NULL}};
-static PyType_Spec bound_spec = {"evenflow._core.BoundFunction", sizeof(bound_object), 0,
-                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
-                                 bound_slots};
+static PyType_Slot bound_slots[] = {
+    {Py_tp_dealloc, bound_dealloc},   {Py_tp_traverse, bound_traverse},
+    {Py_tp_call, PyVectorcall_Call},  {Py_tp_members, bound_members},
+    {Py_tp_getattro, bound_getattro}, {Py_tp_richcompare, bound_compare},
+    {Py_tp_hash, bound_hash},         {0, NULL}};
+static PyType_Spec bound_spec = {
+    "evenflow._core.BoundFunction", sizeof(bound_object), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, bound_slots};
 
 static PyObject *core_run_eagerly(PyObject *module, PyObject *on) {
     (void)module;
@@ -930,8 +992,10 @@ static PyObject *function_reasons(PyObject *o, PyObject *unused) {
     return list;
 }
 
-/* _concrete(*args, **kwargs): tensors stand for any of their dtype and shape -> (graph, kind, pack) */
-static PyObject *function_concrete(PyObject *o, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+/* _concrete(*args, **kwargs): tensors stand for any of their dtype and shape -> (graph, kind, pack)
+ */
+static PyObject *function_concrete(PyObject *o, PyObject *const *args, Py_ssize_t n,
+                                   PyObject *names) {
     function_object *self = (function_object *)o;
     bound b;
     PyObject *result = NULL;
@@ -953,7 +1017,8 @@ static PyObject *function_concrete(PyObject *o, PyObject *const *args, Py_ssize_
     if (b.kwargs != NULL && !w.failed) look(&w, b.kwargs);
     entry *e = w.failed ? NULL : find_entry(self, &k);
     if (e == NULL) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "too many values among the arguments");
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ValueError, "too many values among the arguments");
         goto done;
     }
     for (int i = 0; i < w.n_t; i++) {
@@ -984,11 +1049,12 @@ done:
     return result;
 }
 
-static PyMethodDef function_methods[] = {
-    {"_traces", function_traces, METH_NOARGS, NULL},
-    {"_reasons", function_reasons, METH_NOARGS, NULL},
-    {"_concrete", (PyCFunction)(void (*)(void))function_concrete, METH_FASTCALL | METH_KEYWORDS, NULL},
-    {NULL, NULL, 0, NULL}};
+static PyMethodDef function_methods[] = {{"_traces", function_traces, METH_NOARGS, NULL},
+                                         {"_reasons", function_reasons, METH_NOARGS, NULL},
+                                         {"_concrete",
+                                          (PyCFunction)(void (*)(void))function_concrete,
+                                          METH_FASTCALL | METH_KEYWORDS, NULL},
+                                         {NULL, NULL, 0, NULL}};
 static PyMemberDef function_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(function_object, call), READONLY, NULL},
     {"__dictoffset__", T_PYSSIZET, offsetof(function_object, dict), READONLY, NULL},
@@ -998,16 +1064,21 @@ static PyMemberDef function_members[] = {
 static PyGetSetDef function_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL}};
-static PyType_Slot function_slots[] = {
-    {Py_tp_new, function_new},           {Py_tp_dealloc, function_dealloc},
-    {Py_tp_traverse, function_traverse}, {Py_tp_clear, function_clear},
-    {Py_tp_call, PyVectorcall_Call},     {Py_tp_methods, function_methods},
-    {Py_tp_members, function_members},   {Py_tp_getset, function_getset},
-    {Py_tp_descr_get, function_descr_get}, {0, NULL}};
+static PyType_Slot function_slots[] = {{Py_tp_new, function_new},
+                                       {Py_tp_dealloc, function_dealloc},
+                                       {Py_tp_traverse, function_traverse},
+                                       {Py_tp_clear, function_clear},
+                                       {Py_tp_call, PyVectorcall_Call},
+                                       {Py_tp_methods, function_methods},
+                                       {Py_tp_members, function_members},
+                                       {Py_tp_getset, function_getset},
+                                       {Py_tp_descr_get, function_descr_get},
+                                       {0, NULL}};
 static PyType_Spec function_spec = {
     "tensorflow.python.eager.polymorphic_function.polymorphic_function.Function",
     sizeof(function_object), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+        Py_TPFLAGS_METHOD_DESCRIPTOR,
     function_slots};
 
 int function_init(PyObject *module) {

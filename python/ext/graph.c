@@ -6,7 +6,8 @@
 PyTypeObject *graph_type;
 static PyObject *known; /* address of the engine's graph -> address of its object */
 
-/* ---- names ---------------------------------------------------------------------------------------- */
+/* ---- names
+ * ---------------------------------------------------------------------------------------- */
 
 static _Thread_local char *scope; /* "outer/inner/", or NULL */
 
@@ -64,7 +65,8 @@ static PyObject *core_set_scope(PyObject *module, PyObject *text) {
     return before;
 }
 
-/* ---- objects ---------------------------------------------------------------------------------------- */
+/* ---- objects
+ * ---------------------------------------------------------------------------------------- */
 
 static int remember(graph_object *o) {
     PyObject *key = PyLong_FromVoidPtr(o->g), *value = PyLong_FromVoidPtr(o);
@@ -96,12 +98,12 @@ static PyObject *find_known(ef_graph *g) {
     return at != NULL ? Py_NewRef((PyObject *)PyLong_AsVoidPtr(at)) : NULL;
 }
 
-
 PyObject *graph_wrap(ef_graph *g) {
     PyObject *o = find_known(g);
     if (o != NULL || PyErr_Occurred()) return o;
     PyTypeObject *type = (PyTypeObject *)hooks.graph_class;
-    o = PyObject_CallMethod((PyObject *)type, "_around", NULL); /* a Graph with a graph of its own */
+    o = PyObject_CallMethod((PyObject *)type, "_around",
+                            NULL); /* a Graph with a graph of its own */
     if (o == NULL) return NULL;
     graph_object *self = (graph_object *)o;
     PyObject *key = PyLong_FromVoidPtr(self->g);
@@ -143,7 +145,8 @@ static int graph_clear(PyObject *self) {
     return 0;
 }
 
-/* ---- building ------------------------------------------------------------------------------------------ */
+/* ---- building
+ * ------------------------------------------------------------------------------------------ */
 #define G(self) (((graph_object *)(self))->g)
 
 static PyObject *none_or(ef_status *s) {
@@ -218,8 +221,10 @@ static PyObject *graph_captures(PyObject *self, PyObject *unused) {
         ef_tensor t = {0};
         PyObject *o = NULL;
         if (check(ef_graph_capture(G(self), k, &t), NULL) == 0) o = tensor_wrap(&t);
-        if (o == NULL) Py_CLEAR(list);
-        else PyList_SET_ITEM(list, k, o);
+        if (o == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, k, o);
     }
     return list;
 }
@@ -260,7 +265,8 @@ static PyObject *list_from(ef_tensor *out, int n) {
         if (t == NULL) {
             Py_CLEAR(list);
             ef_tensor_release(&out[k]);
-        } else PyList_SET_ITEM(list, k, t);
+        } else
+            PyList_SET_ITEM(list, k, t);
     }
     return list;
 }
@@ -275,8 +281,10 @@ static PyObject *graph_call(PyObject *self, PyObject *args) {
     if (in == NULL || out == NULL) PyErr_NoMemory();
     for (int k = 0; k < n && !PyErr_Occurred(); k++) {
         PyObject *o = PySequence_Fast_GET_ITEM(fast, k);
-        if (!IS_TENSOR(o)) PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
-        else in[k] = &((tensor_object *)o)->t;
+        if (!IS_TENSOR(o))
+            PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
+        else
+            in[k] = &((tensor_object *)o)->t;
     }
     if (!PyErr_Occurred() && check(ef_graph_call(G(self), in, n, out, max, &made), "call") == 0)
         r = list_from(out, made);
@@ -286,7 +294,8 @@ static PyObject *graph_call(PyObject *self, PyObject *args) {
     return r;
 }
 
-/* ---- looking ---------------------------------------------------------------------------------------------- */
+/* ---- looking
+ * ---------------------------------------------------------------------------------------------- */
 
 static PyObject *graph_nodes(PyObject *self, PyObject *unused) {
     (void)unused;
@@ -298,7 +307,8 @@ static PyObject *graph_node(PyObject *self, PyObject *number) {
     ef_node_desc d;
     int k = (int)PyLong_AsLong(number);
     if (PyErr_Occurred() || check(ef_graph_node(G(self), k, &d), NULL) < 0) return NULL;
-    return Py_BuildValue("(siiis)", ef_op_describe(d.op)->name, d.n_in, d.n_out, d.n_after, d.place);
+    return Py_BuildValue("(siiis)", ef_op_describe(d.op)->name, d.n_in, d.n_out, d.n_after,
+                         d.place);
 }
 
 static PyObject *graph_node_name(PyObject *self, PyObject *number) {
@@ -369,8 +379,10 @@ static PyObject *graph_ends(PyObject *self, int outputs) {
         if (check(outputs ? ef_graph_output_at(G(self), k, &t) : ef_graph_input_at(G(self), k, &t),
                   NULL) == 0)
             o = tensor_wrap(&t);
-        if (o == NULL) Py_CLEAR(list);
-        else PyList_SET_ITEM(list, k, o);
+        if (o == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, k, o);
     }
     return list;
 }
@@ -383,28 +395,27 @@ static PyObject *graph_outputs(PyObject *self, PyObject *unused) {
     return graph_ends(self, 1);
 }
 
-static PyMethodDef graph_methods[] = {
-    {"_enter", graph_enter, METH_NOARGS, NULL},
-    {"_leave", graph_leave, METH_NOARGS, NULL},
-    {"_placeholder", graph_placeholder, METH_VARARGS, NULL},
-    {"_finish", graph_finish, METH_VARARGS, NULL},
-    {"_captures", graph_captures, METH_NOARGS, NULL},
-    {"_set_function", graph_set_function, METH_O, NULL},
-    {"_after", graph_after, METH_O, NULL},
-    {"_import", graph_import, METH_O, NULL},
-    {"_call", graph_call, METH_O, NULL},
-    {"_nodes", graph_nodes, METH_NOARGS, NULL},
-    {"_node", graph_node, METH_O, NULL},
-    {"_node_name", graph_node_name, METH_O, NULL},
-    {"_node_input", graph_node_input, METH_VARARGS, NULL},
-    {"_node_output", graph_node_output, METH_VARARGS, NULL},
-    {"_node_control", graph_node_control, METH_VARARGS, NULL},
-    {"_attr", graph_attr, METH_VARARGS, NULL},
-    {"_find", graph_find, METH_O, NULL},
-    {"_text", graph_text, METH_NOARGS, NULL},
-    {"_function_inputs", graph_inputs, METH_NOARGS, NULL},
-    {"_function_outputs", graph_outputs, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL}};
+static PyMethodDef graph_methods[] = {{"_enter", graph_enter, METH_NOARGS, NULL},
+                                      {"_leave", graph_leave, METH_NOARGS, NULL},
+                                      {"_placeholder", graph_placeholder, METH_VARARGS, NULL},
+                                      {"_finish", graph_finish, METH_VARARGS, NULL},
+                                      {"_captures", graph_captures, METH_NOARGS, NULL},
+                                      {"_set_function", graph_set_function, METH_O, NULL},
+                                      {"_after", graph_after, METH_O, NULL},
+                                      {"_import", graph_import, METH_O, NULL},
+                                      {"_call", graph_call, METH_O, NULL},
+                                      {"_nodes", graph_nodes, METH_NOARGS, NULL},
+                                      {"_node", graph_node, METH_O, NULL},
+                                      {"_node_name", graph_node_name, METH_O, NULL},
+                                      {"_node_input", graph_node_input, METH_VARARGS, NULL},
+                                      {"_node_output", graph_node_output, METH_VARARGS, NULL},
+                                      {"_node_control", graph_node_control, METH_VARARGS, NULL},
+                                      {"_attr", graph_attr, METH_VARARGS, NULL},
+                                      {"_find", graph_find, METH_O, NULL},
+                                      {"_text", graph_text, METH_NOARGS, NULL},
+                                      {"_function_inputs", graph_inputs, METH_NOARGS, NULL},
+                                      {"_function_outputs", graph_outputs, METH_NOARGS, NULL},
+                                      {NULL, NULL, 0, NULL}};
 static PyMemberDef graph_members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(graph_object, dict), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(graph_object, weak), READONLY, NULL},
@@ -413,15 +424,17 @@ static PyMemberDef graph_members[] = {
 static PyGetSetDef graph_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL}};
-static PyType_Slot graph_slots[] = {{Py_tp_new, graph_new},           {Py_tp_dealloc, graph_dealloc},
-                                    {Py_tp_traverse, graph_traverse}, {Py_tp_clear, graph_clear},
-                                    {Py_tp_methods, graph_methods},   {Py_tp_members, graph_members},
-                                    {Py_tp_getset, graph_getset},     {0, NULL}};
+static PyType_Slot graph_slots[] = {
+    {Py_tp_new, graph_new},           {Py_tp_dealloc, graph_dealloc},
+    {Py_tp_traverse, graph_traverse}, {Py_tp_clear, graph_clear},
+    {Py_tp_methods, graph_methods},   {Py_tp_members, graph_members},
+    {Py_tp_getset, graph_getset},     {0, NULL}};
 static PyType_Spec graph_spec = {"evenflow._core.GraphBase", sizeof(graph_object), 0,
                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
                                  graph_slots};
 
-/* ---- of this thread ------------------------------------------------------------------------------------------ */
+/* ---- of this thread
+ * ------------------------------------------------------------------------------------------ */
 
 static PyObject *core_current_graph(PyObject *module, PyObject *unused) {
     (void)module;
@@ -447,8 +460,10 @@ static PyObject *core_suspend(PyObject *module, PyObject *unused) {
     ef_suspension *s = PyMem_Calloc(1, sizeof *s);
     if (s == NULL) return PyErr_NoMemory();
     PyObject *c = PyCapsule_New(s, "suspension", suspension_end);
-    if (c == NULL) PyMem_Free(s);
-    else ef_suspend(s);
+    if (c == NULL)
+        PyMem_Free(s);
+    else
+        ef_suspend(s);
     return c;
 }
 
@@ -530,8 +545,9 @@ static PyObject *core_graph_gradients(PyObject *module, PyObject *args) {
     ef_tensor *out = PyMem_Calloc(3 * (size_t)n[2] + 1, sizeof *out);
     bool *slices = PyMem_Calloc((size_t)n[2] + 1, sizeof *slices);
     if (out != NULL && slices != NULL &&
-        check(ef_graph_gradients_of(p[0], n[0], p[1], p[2], n[2], p[3], n[3], out, slices), "gradients") == 0) {
-        extern PyObject *gradient_list(ef_tensor *out, const bool *slices, int n);
+        check(ef_graph_gradients_of(p[0], n[0], p[1], p[2], n[2], p[3], n[3], out, slices),
+              "gradients") == 0) {
+        extern PyObject *gradient_list(ef_tensor * out, const bool *slices, int n);
         result = gradient_list(out, slices, n[2]);
     }
     PyMem_Free(out);

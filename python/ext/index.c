@@ -26,10 +26,14 @@ static int add_slice(index_spec *s, PySliceObject *slice) {
     int k = s->n;
     s->begin[k] = s->end[k] = 0;
     s->stride[k] = 1;
-    if (slice->start == Py_None) s->begin_mask |= 1 << k;
-    else if (!plain_int(slice->start) || !fits32(slice->start, &s->begin[k])) return 0;
-    if (slice->stop == Py_None) s->end_mask |= 1 << k;
-    else if (!plain_int(slice->stop) || !fits32(slice->stop, &s->end[k])) return 0;
+    if (slice->start == Py_None)
+        s->begin_mask |= 1 << k;
+    else if (!plain_int(slice->start) || !fits32(slice->start, &s->begin[k]))
+        return 0;
+    if (slice->stop == Py_None)
+        s->end_mask |= 1 << k;
+    else if (!plain_int(slice->stop) || !fits32(slice->stop, &s->end[k]))
+        return 0;
     if (slice->step != Py_None &&
         (!plain_int(slice->step) || !fits32(slice->step, &s->stride[k]) || s->stride[k] == 0))
         return 0;
@@ -43,12 +47,15 @@ static int add_index(index_spec *s, PyObject *o) {
     s->begin[k] = s->end[k] = 0;
     s->stride[k] = 1;
     if (PySlice_Check(o)) return add_slice(s, (PySliceObject *)o);
-    if (o == Py_Ellipsis) s->ellipsis_mask |= 1 << k;
-    else if (o == Py_None) s->new_axis_mask |= 1 << k;
+    if (o == Py_Ellipsis)
+        s->ellipsis_mask |= 1 << k;
+    else if (o == Py_None)
+        s->new_axis_mask |= 1 << k;
     else if (plain_int(o) && fits32(o, &s->begin[k]) && s->begin[k] < INT32_MAX) {
         s->end[k] = s->begin[k] + 1;
         s->shrink_mask |= 1 << k;
-    } else return 0;
+    } else
+        return 0;
     s->n++;
     return 1;
 }
@@ -62,7 +69,8 @@ static masks kept[64];
 static unsigned next_kept;
 
 static const ef_attrs *attrs_for(const index_spec *s) {
-    int64_t m[MASKS] = {s->begin_mask, s->end_mask, s->ellipsis_mask, s->new_axis_mask, s->shrink_mask};
+    int64_t m[MASKS] = {s->begin_mask, s->end_mask, s->ellipsis_mask, s->new_axis_mask,
+                        s->shrink_mask};
     for (unsigned k = 0; k < 64; k++)
         if (kept[k].attrs != NULL && memcmp(kept[k].m, m, sizeof m) == 0)
             return ef_attrs_ref(kept[k].attrs);
@@ -106,7 +114,8 @@ PyObject *tensor_subscript(PyObject *o, PyObject *key) {
     if (PyTuple_Check(key))
         for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(key) && plain; k++)
             plain = add_index(&s, PyTuple_GET_ITEM(key, k));
-    else plain = add_index(&s, key);
+    else
+        plain = add_index(&s, key);
     if (!plain || s.n == 0) return PyObject_CallFunctionObjArgs(hooks.getitem, o, key, NULL);
     return run(o, &s);
 }
@@ -118,7 +127,8 @@ PyObject *tensor_item_at(PyObject *o, Py_ssize_t i) {
         PyErr_SetString(PyExc_IndexError, "past the last row");
         return NULL;
     }
-    index_spec s = {.n = 1, .begin = {(int32_t)i}, .end = {(int32_t)i + 1}, .stride = {1}, .shrink_mask = 1};
+    index_spec s = {
+        .n = 1, .begin = {(int32_t)i}, .end = {(int32_t)i + 1}, .stride = {1}, .shrink_mask = 1};
     return run(o, &s);
 }
 

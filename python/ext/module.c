@@ -3,7 +3,8 @@
 
 core_hooks hooks;
 
-static PyObject *core_convert(PyObject *module, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+static PyObject *core_convert(PyObject *module, PyObject *const *args, Py_ssize_t n,
+                              PyObject *names) {
     (void)module;
     static const char *const known[] = {"value", "dtype", "dtype_hint", "name"};
     PyObject *value[4] = {NULL};
@@ -36,12 +37,18 @@ static PyObject *core_register(PyObject *module, PyObject *args, PyObject *kwarg
     static const struct {
         const char *name;
         PyObject **at;
-    } slot[] = {{"error", &hooks.error},         {"shape", &hooks.shape},
-                {"convert", &hooks.convert},     {"repr", &hooks.repr},
-                {"str", &hooks.str},             {"getitem", &hooks.getitem},
-                {"operation", &hooks.operation}, {"graph_class", &hooks.graph_class},
-                {"matmul", &hooks.matmul},       {"equal", &hooks.equal},
-                {"not_equal", &hooks.not_equal}, {"not_allowed", &hooks.not_allowed},
+    } slot[] = {{"error", &hooks.error},
+                {"shape", &hooks.shape},
+                {"convert", &hooks.convert},
+                {"repr", &hooks.repr},
+                {"str", &hooks.str},
+                {"getitem", &hooks.getitem},
+                {"operation", &hooks.operation},
+                {"graph_class", &hooks.graph_class},
+                {"matmul", &hooks.matmul},
+                {"equal", &hooks.equal},
+                {"not_equal", &hooks.not_equal},
+                {"not_allowed", &hooks.not_allowed},
                 {"iterate", &hooks.iterate}};
     PyObject *name, *value;
     Py_ssize_t at = 0;

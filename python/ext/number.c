@@ -16,7 +16,9 @@ static int knows_better(PyObject *o, const char *reverse) {
         IS_VARIABLE(o) || IS_TENSOR(o))
         return 0;
     return PyObject_HasAttrString((PyObject *)Py_TYPE(o), reverse) &&
-           !PyObject_HasAttrString((PyObject *)Py_TYPE(o), "__tf_tensor__") ? 1 : 0;
+                   !PyObject_HasAttrString((PyObject *)Py_TYPE(o), "__tf_tensor__")
+               ? 1
+               : 0;
 }
 
 typedef PyObject *pair_fn(const ef_tensor *x, const ef_tensor *y);
@@ -65,13 +67,13 @@ static PyObject *slow(PyObject *a, PyObject *b, const char *reverse, const ef_op
 #define EAGER_PAIR(a, b) (IS_EAGER(a) && IS_EAGER(b) && !recording())
 #define T(o) (&((tensor_object *)(o))->t)
 
-#define PLAIN(NAME, OP, REVERSE)                                     \
-    static PyObject *NAME(PyObject *a, PyObject *b) {                \
-        if (EAGER_PAIR(a, b)) {                                      \
-            const ef_tensor *in[2] = {T(a), T(b)};                   \
-            return op_run1(OP, NULL, in, 2);                         \
-        }                                                            \
-        return slow(a, b, REVERSE, OP, NULL);                        \
+#define PLAIN(NAME, OP, REVERSE)                      \
+    static PyObject *NAME(PyObject *a, PyObject *b) { \
+        if (EAGER_PAIR(a, b)) {                       \
+            const ef_tensor *in[2] = {T(a), T(b)};    \
+            return op_run1(OP, NULL, in, 2);          \
+        }                                             \
+        return slow(a, b, REVERSE, OP, NULL);         \
     }
 PLAIN(tensor_add, op_add, "__radd__")
 PLAIN(tensor_sub, op_sub, "__rsub__")
@@ -79,7 +81,8 @@ PLAIN(tensor_mul, op_mul, "__rmul__")
 PLAIN(tensor_mod, op_mod, "__rmod__")
 PLAIN(tensor_floordiv, op_floordiv, "__rfloordiv__")
 
-/* ---- division: integers become floats first ------------------------------------------------------ */
+/* ---- division: integers become floats first
+ * ------------------------------------------------------ */
 
 static const ef_attrs *division_cast(ef_dtype t) {
     switch (t) {
@@ -114,12 +117,13 @@ static PyObject *tensor_div(PyObject *a, PyObject *b) {
     return slow(a, b, "__rtruediv__", NULL, divide);
 }
 
-/* ---- logic: booleans and integers take different ops ----------------------------------------------- */
+/* ---- logic: booleans and integers take different ops
+ * ----------------------------------------------- */
 
-#define LOGIC(NAME, OP, BITS, REVERSE)                                              \
-    static PyObject *NAME##_of(const ef_tensor *x, const ef_tensor *y) {            \
-        return run_pair(x->dtype == EF_BOOL ? OP : BITS, x, y);                     \
-    }                                                                               \
+#define LOGIC(NAME, OP, BITS, REVERSE)                                   \
+    static PyObject *NAME##_of(const ef_tensor *x, const ef_tensor *y) { \
+        return run_pair(x->dtype == EF_BOOL ? OP : BITS, x, y);          \
+    }                                                                    \
     static PyObject *NAME(PyObject *a, PyObject *b) { return slow(a, b, REVERSE, NULL, NAME##_of); }
 LOGIC(tensor_and, op_and, op_bit_and, "__rand__")
 LOGIC(tensor_or, op_or, op_bit_or, "__ror__")
@@ -127,7 +131,9 @@ LOGIC(tensor_or, op_or, op_bit_or, "__ror__")
 static PyObject *tensor_xor_of(const ef_tensor *x, const ef_tensor *y) {
     return run_pair(x->dtype == EF_BOOL ? op_not_equal : op_bit_xor, x, y);
 }
-static PyObject *tensor_xor(PyObject *a, PyObject *b) { return slow(a, b, "__rxor__", NULL, tensor_xor_of); }
+static PyObject *tensor_xor(PyObject *a, PyObject *b) {
+    return slow(a, b, "__rxor__", NULL, tensor_xor_of);
+}
 
 static PyObject *run_one(const ef_op *op, PyObject *a) {
     const ef_tensor *x = T(a);
@@ -141,16 +147,22 @@ static PyObject *tensor_invert(PyObject *a) {
 static PyObject *tensor_neg(PyObject *a) { return run_one(op_neg, a); }
 static PyObject *tensor_pos(PyObject *a) { return Py_NewRef(a); }
 
-/* ---- those with argument work in Python -------------------------------------------------------------- */
+/* ---- those with argument work in Python
+ * -------------------------------------------------------------- */
 
 static PyObject *hooked(PyObject *hook, PyObject *a, PyObject *b, const char *reverse) {
     if (knows_better(b, reverse)) Py_RETURN_NOTIMPLEMENTED;
     return PyObject_CallFunctionObjArgs(hook, a, b, NULL);
 }
-static PyObject *tensor_matmul(PyObject *a, PyObject *b) { return hooked(hooks.matmul, a, b, "__rmatmul__"); }
-static PyObject *tensor_pow_of(const ef_tensor *x, const ef_tensor *y) { return run_pair(op_pow, x, y); }
+static PyObject *tensor_matmul(PyObject *a, PyObject *b) {
+    return hooked(hooks.matmul, a, b, "__rmatmul__");
+}
+static PyObject *tensor_pow_of(const ef_tensor *x, const ef_tensor *y) {
+    return run_pair(op_pow, x, y);
+}
 static PyObject *tensor_pow(PyObject *a, PyObject *b, PyObject *mod) {
-    if (mod != Py_None) return PyErr_Format(PyExc_TypeError, "pow with a modulus is not for tensors");
+    if (mod != Py_None)
+        return PyErr_Format(PyExc_TypeError, "pow with a modulus is not for tensors");
     return slow(a, b, "__rpow__", NULL, tensor_pow_of);
 }
 static PyObject *tensor_abs(PyObject *a) {
@@ -166,14 +178,15 @@ static PyObject *tensor_abs(PyObject *a) {
     return PyObject_CallOneArg(abs, a);
 }
 
-/* ---- comparison ------------------------------------------------------------------------------------------- */
+/* ---- comparison
+ * ------------------------------------------------------------------------------------------- */
 
 static PyObject *compare_equal(PyObject *a, PyObject *b, int equal) {
     if (b == Py_None) return PyBool_FromLong(!equal);
     if (EAGER_PAIR(a, b) && T(a)->dtype == T(b)->dtype) {
         const ef_tensor *in[2] = {T(a), T(b)};
-        return op_run1(equal ? op_equal : op_not_equal,
-                       equal ? lenient_equal : lenient_not_equal, in, 2);
+        return op_run1(equal ? op_equal : op_not_equal, equal ? lenient_equal : lenient_not_equal,
+                       in, 2);
     }
     return hooked(equal ? hooks.equal : hooks.not_equal, a, b, NULL);
 }
@@ -222,17 +235,28 @@ int number_init(void) {
     static const struct {
         const ef_op **at;
         const char *name;
-    } wanted[] = {{&op_add, "AddV2"},          {&op_sub, "Sub"},
-                  {&op_mul, "Mul"},            {&op_floordiv, "FloorDiv"},
-                  {&op_mod, "FloorMod"},       {&op_real, "RealDiv"},
-                  {&op_pow, "Pow"},            {&op_neg, "Neg"},
-                  {&op_and, "LogicalAnd"},     {&op_or, "LogicalOr"},
-                  {&op_not, "LogicalNot"},     {&op_bit_and, "BitwiseAnd"},
-                  {&op_bit_or, "BitwiseOr"},   {&op_bit_xor, "BitwiseXor"},
-                  {&op_invert, "Invert"},      {&op_less, "Less"},
-                  {&op_less_equal, "LessEqual"}, {&op_greater, "Greater"},
-                  {&op_greater_equal, "GreaterEqual"}, {&op_abs, "Abs"},
-                  {&op_cast, "Cast"},          {&op_equal, "Equal"},
+    } wanted[] = {{&op_add, "AddV2"},
+                  {&op_sub, "Sub"},
+                  {&op_mul, "Mul"},
+                  {&op_floordiv, "FloorDiv"},
+                  {&op_mod, "FloorMod"},
+                  {&op_real, "RealDiv"},
+                  {&op_pow, "Pow"},
+                  {&op_neg, "Neg"},
+                  {&op_and, "LogicalAnd"},
+                  {&op_or, "LogicalOr"},
+                  {&op_not, "LogicalNot"},
+                  {&op_bit_and, "BitwiseAnd"},
+                  {&op_bit_or, "BitwiseOr"},
+                  {&op_bit_xor, "BitwiseXor"},
+                  {&op_invert, "Invert"},
+                  {&op_less, "Less"},
+                  {&op_less_equal, "LessEqual"},
+                  {&op_greater, "Greater"},
+                  {&op_greater_equal, "GreaterEqual"},
+                  {&op_abs, "Abs"},
+                  {&op_cast, "Cast"},
+                  {&op_equal, "Equal"},
                   {&op_not_equal, "NotEqual"}};
     for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
         if (find(wanted[k].at, wanted[k].name) < 0) return -1;

@@ -8,8 +8,7 @@ PyTypeObject *op_type;
 enum { MAX_PARAMS = 40, MAX_VARS = 8, MAX_FEW = 16, KEPT_ATTRS = 64 };
 
 typedef struct op_object {
-    PyObject_HEAD
-    vectorcallfunc call;
+    PyObject_HEAD vectorcallfunc call;
     PyObject *dict, *weak;
     const ef_op *op;
     const ef_op_desc *desc;
@@ -23,18 +22,20 @@ typedef struct op_object {
     int n_vars;
     const ef_attr_desc *var[MAX_VARS];
     ef_dtype var_default[MAX_VARS];
-    bool plain; /* every input one tensor, one output, no attributes to give */
-    PyObject *kept; /* attribute values -> capsule of ef_attrs, at most KEPT_ATTRS */
+    bool plain;       /* every input one tensor, one output, no attributes to give */
+    PyObject *kept;   /* attribute values -> capsule of ef_attrs, at most KEPT_ATTRS */
     PyObject *result; /* a namedtuple class, for several outputs */
 } op_object;
 
-/* ---- running ---------------------------------------------------------------------------------------- */
+/* ---- running
+ * ---------------------------------------------------------------------------------------- */
 
 /* Work large enough to let other threads run Python meanwhile. */
 static int is_long(const ef_tensor *const *in, int n_in) {
     size_t bytes = 0;
     for (int k = 0; k < n_in; k++)
-        if (in[k]->storage != NULL && in[k]->dtype != EF_RESOURCE && !(in[k]->flags & EF_TENSOR_SYMBOLIC))
+        if (in[k]->storage != NULL && in[k]->dtype != EF_RESOURCE &&
+            !(in[k]->flags & EF_TENSOR_SYMBOLIC))
             bytes += ef_tensor_bytes(in[k]);
     return bytes > 65536;
 }
@@ -114,8 +115,10 @@ static PyObject *results(op_object *self, ef_tensor *out, int n, const int *grou
         PyObject *o = NULL;
         if (tuple != NULL)
             o = d->out[k].is_list ? list_of(out + at, group[k]) : tensor_wrap(&out[at]);
-        if (o == NULL) Py_CLEAR(tuple);
-        else PyTuple_SET_ITEM(tuple, k, o);
+        if (o == NULL)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SET_ITEM(tuple, k, o);
         at += group[k];
     }
     if (tuple == NULL || result_class(self) == NULL) {
@@ -135,7 +138,8 @@ static void output_groups(const ef_op_desc *d, int n, int *group) {
     for (int k = 0; k < d->n_out; k++) group[k] = d->out[k].is_list ? each : 1;
 }
 
-/* ---- attributes ----------------------------------------------------------------------------------------- */
+/* ---- attributes
+ * ----------------------------------------------------------------------------------------- */
 
 static void attrs_capsule_end(PyObject *capsule) {
     ef_attrs_unref(PyCapsule_GetPointer(capsule, "ef_attrs"));
@@ -211,7 +215,9 @@ static int find_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
     return -1;
 }
 
-/* ---- inputs -------------------------------------------------------------------------------------------------- */
+/* ---- inputs
+ * --------------------------------------------------------------------------------------------------
+ */
 
 typedef struct inputs {
     operand few[MAX_FEW], *at;
@@ -331,7 +337,9 @@ static int take_inputs(op_object *self, PyObject **value, inputs *in) {
     return 0;
 }
 
-/* ---- the call -------------------------------------------------------------------------------------------------- */
+/* ---- the call
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static int bind(op_object *self, PyObject *const *args, Py_ssize_t n, PyObject *names,
                 PyObject **value) {
@@ -370,8 +378,10 @@ static int room_for(op_object *self, PyObject **value, int n_in) {
         n += n_in;
         for (int p = self->desc->n_in; p < self->n_params - 1; p++) {
             if (by == NULL || value[p] == NULL || strcmp(self->attr[p]->name, by) != 0) continue;
-            if (PySequence_Check(value[p])) n += PySequence_Size(value[p]);
-            else n += PyLong_Check(value[p]) ? PyLong_AsSsize_t(value[p]) : 64;
+            if (PySequence_Check(value[p]))
+                n += PySequence_Size(value[p]);
+            else
+                n += PyLong_Check(value[p]) ? PyLong_AsSsize_t(value[p]) : 64;
         }
     }
     PyErr_Clear();
@@ -380,7 +390,8 @@ static int room_for(op_object *self, PyObject **value, int n_in) {
 
 extern int name_node(PyObject *name, const char *op); /* graph.c */
 
-static PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names) {
+static PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf,
+                         PyObject *names) {
     op_object *self = (op_object *)callable;
     Py_ssize_t n = PyVectorcall_NARGS(nargsf);
     PyObject *value[MAX_PARAMS];
@@ -401,8 +412,10 @@ static PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargs
             int max = room_for(self, value, in.n), made = 0, group[16];
             if (max > MAX_FEW) out = PyMem_Malloc((size_t)max * sizeof *out);
             ef_status *s = out != NULL ? call(self->op, attrs, in.t, in.n, out, max, &made) : NULL;
-            if (out == NULL) PyErr_NoMemory();
-            else if (s != NULL) raise_status(s, self->desc->name);
+            if (out == NULL)
+                PyErr_NoMemory();
+            else if (s != NULL)
+                raise_status(s, self->desc->name);
             else {
                 output_groups(self->desc, made, group);
                 result = results(self, out, made, group);
@@ -415,7 +428,9 @@ static PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargs
     return result;
 }
 
-/* ---- objects ---------------------------------------------------------------------------------------------------- */
+/* ---- objects
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static void op_dealloc(PyObject *o) {
     op_object *self = (op_object *)o;
@@ -499,8 +514,9 @@ static PyObject *core_op(PyObject *module, PyObject *args) {
     int bad = 0;
     if (params != NULL && params != Py_None) {
         PyObject *comma = PyUnicode_FromString(", ");
-        PyObject *split = PyUnicode_Check(params) && comma != NULL ? PyUnicode_Split(params, comma, -1)
-                                                                   : Py_NewRef(params);
+        PyObject *split = PyUnicode_Check(params) && comma != NULL
+                              ? PyUnicode_Split(params, comma, -1)
+                              : Py_NewRef(params);
         Py_XDECREF(comma);
         PyObject *fast =
             split != NULL ? PySequence_Fast(split, "parameters are a sequence of names") : NULL;
@@ -565,9 +581,9 @@ static PyMemberDef op_members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(op_object, dict), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(op_object, weak), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
-static PyType_Slot op_slots[] = {{Py_tp_dealloc, op_dealloc},   {Py_tp_traverse, op_traverse},
+static PyType_Slot op_slots[] = {{Py_tp_dealloc, op_dealloc},     {Py_tp_traverse, op_traverse},
                                  {Py_tp_call, PyVectorcall_Call}, {Py_tp_repr, op_repr},
-                                 {Py_tp_getset, op_getset},     {Py_tp_members, op_members},
+                                 {Py_tp_getset, op_getset},       {Py_tp_members, op_members},
                                  {Py_tp_descr_get, op_descr_get}, {0, NULL}};
 static PyType_Spec op_spec = {"evenflow._core.Op", sizeof(op_object), 0,
                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
@@ -611,10 +627,11 @@ static PyObject *core_op_names(PyObject *module, PyObject *unused) {
     return list;
 }
 
-static PyMethodDef functions[] = {{"op", core_op, METH_VARARGS, "An op as a function."},
-                                  {"describe_op", core_describe, METH_O, "What an op's record says."},
-                                  {"op_names", core_op_names, METH_NOARGS, "All ops."},
-                                  {NULL, NULL, 0, NULL}};
+static PyMethodDef functions[] = {
+    {"op", core_op, METH_VARARGS, "An op as a function."},
+    {"describe_op", core_describe, METH_O, "What an op's record says."},
+    {"op_names", core_op_names, METH_NOARGS, "All ops."},
+    {NULL, NULL, 0, NULL}};
 
 int op_init(PyObject *module) {
     if ((op_type = add_type(module, &op_spec, NULL, "Op")) == NULL) return -1;

@@ -3,8 +3,7 @@
 #include "core.h"
 
 typedef struct session_object {
-    PyObject_HEAD
-    PyObject *weak, *graph;
+    PyObject_HEAD PyObject *weak, *graph;
     ef_session *s;
 } session_object;
 static PyTypeObject *session_type;
@@ -45,10 +44,12 @@ static PyObject *session_run(PyObject *self, PyObject *const *args, Py_ssize_t n
     Py_ssize_t n_fetch = PyList_GET_SIZE(args[0]), n_target = PyList_GET_SIZE(args[1]),
                n_feed = PyList_GET_SIZE(args[2]);
     if (PyList_GET_SIZE(args[3]) != n_feed)
-        return PyErr_Format(PyExc_ValueError, "%zd feeds but %zd values", n_feed, PyList_GET_SIZE(args[3]));
+        return PyErr_Format(PyExc_ValueError, "%zd feeds but %zd values", n_feed,
+                            PyList_GET_SIZE(args[3]));
     int as_numpy = PyObject_IsTrue(args[4]);
     size_t room = (size_t)(n_fetch > n_feed ? n_fetch : n_feed) + 1;
-    ef_tensor few_feed[4], few_fetch[4], few_out[4], *feed = few_feed, *fetch = few_fetch, *out = few_out;
+    ef_tensor few_feed[4], few_fetch[4], few_out[4], *feed = few_feed, *fetch = few_fetch,
+                                                     *out = few_out;
     operand few_value[4], *value = few_value;
     const ef_tensor *few_pointer[4], **pointer = few_pointer;
     int few_node[8], *node = few_node;
@@ -75,7 +76,8 @@ static PyObject *session_run(PyObject *self, PyObject *const *args, Py_ssize_t n
         }
         fetch[k] = ((tensor_object *)t)->t;
     }
-    for (Py_ssize_t k = 0; k < n_target; k++) node[k] = (int)PyLong_AsLong(PyList_GET_ITEM(args[1], k));
+    for (Py_ssize_t k = 0; k < n_target; k++)
+        node[k] = (int)PyLong_AsLong(PyList_GET_ITEM(args[1], k));
     for (Py_ssize_t k = 0; k < n_feed; k++) {
         PyObject *t = PyList_GET_ITEM(args[2], k);
         if (!IS_TENSOR(t)) {
@@ -101,7 +103,8 @@ static PyObject *session_run(PyObject *self, PyObject *const *args, Py_ssize_t n
         if (r == NULL || result == NULL) {
             Py_XDECREF(r);
             Py_CLEAR(result);
-        } else PyList_SET_ITEM(result, k, r);
+        } else
+            PyList_SET_ITEM(result, k, r);
     }
 done:
     for (int k = 0; k < made; k++) operand_end(&value[k]);

@@ -7,8 +7,8 @@ static PyObject *core_memory(PyObject *module, PyObject *args) {
     ef_memory_usage u;
     if (!PyArg_ParseTuple(args, "|s", &device)) return NULL;
     if (check(ef_memory_usage_get(device, &u), NULL) < 0) return NULL;
-    return Py_BuildValue("{s:L,s:L,s:L,s:L}", "current", u.current, "peak", u.peak, "cached", u.cached,
-                         "limit", u.limit);
+    return Py_BuildValue("{s:L,s:L,s:L,s:L}", "current", u.current, "peak", u.peak, "cached",
+                         u.cached, "limit", u.limit);
 }
 static PyObject *core_memory_limit(PyObject *module, PyObject *args) {
     (void)module;
@@ -64,9 +64,11 @@ static PyObject *core_random_reset(PyObject *module, PyObject *unused) {
 
 static PyMethodDef functions[] = {
     {"memory", core_memory, METH_VARARGS, "Bytes in use on a device."},
-    {"memory_limit", core_memory_limit, METH_VARARGS, "Sets the most a device may use; 0: no limit."},
+    {"memory_limit", core_memory_limit, METH_VARARGS,
+     "Sets the most a device may use; 0: no limit."},
     {"memory_peak_reset", core_peak_reset, METH_VARARGS, "The peak begins anew."},
-    {"threads", core_threads, METH_VARARGS, "Threads inside an op; sets them if a number is given."},
+    {"threads", core_threads, METH_VARARGS,
+     "Threads inside an op; sets them if a number is given."},
     {"sync", core_sync, METH_O, "Whether every op runs at once, none is deferred."},
     {"clear_programs", core_clear, METH_NOARGS, "Forgets compiled programs nobody holds."},
     {"random_reset", core_random_reset, METH_NOARGS, "Seeded random ops start over."},

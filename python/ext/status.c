@@ -14,7 +14,8 @@ PyObject *raise_status(ef_status *s, const char *op) {
     if (recording() && code == EF_INVALID) {
         PyErr_SetString(PyExc_ValueError, ef_status_message(s));
     } else if (hooks.error != NULL) {
-        PyObject *e = PyObject_CallFunction(hooks.error, "isz", (int)code, ef_status_message(s), op);
+        PyObject *e =
+            PyObject_CallFunction(hooks.error, "isz", (int)code, ef_status_message(s), op);
         if (e != NULL) {
             PyErr_SetObject((PyObject *)Py_TYPE(e), e);
             Py_DECREF(e);

@@ -2,8 +2,7 @@
 #include "core.h"
 
 typedef struct tape_object {
-    PyObject_HEAD
-    ef_tape *t;
+    PyObject_HEAD ef_tape *t;
 } tape_object;
 static PyTypeObject *tape_type;
 #define TAPE(self) (((tape_object *)(self))->t)
@@ -25,8 +24,10 @@ PyObject *gradient_list(ef_tensor *out, const bool *slices, int n) {
         }
         for (int j = 0; j < 3; j++)
             if (g[j].dtype != 0) ef_tensor_release(&g[j]);
-        if (o == NULL) Py_CLEAR(list);
-        else PyList_SET_ITEM(list, k, o);
+        if (o == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, k, o);
     }
     return list;
 }
@@ -52,11 +53,11 @@ static void tape_dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
-#define VERB(NAME, FN)                                            \
-    static PyObject *NAME(PyObject *self, PyObject *unused) {     \
-        (void)unused;                                             \
-        FN(TAPE(self));                                           \
-        Py_RETURN_NONE;                                           \
+#define VERB(NAME, FN)                                        \
+    static PyObject *NAME(PyObject *self, PyObject *unused) { \
+        (void)unused;                                         \
+        FN(TAPE(self));                                       \
+        Py_RETURN_NONE;                                       \
     }
 VERB(tape_stop, ef_tape_stop)
 VERB(tape_pause, ef_tape_pause)
@@ -78,8 +79,10 @@ static PyObject *tape_watched(PyObject *self, PyObject *unused) {
     PyObject *list = PyList_New(n);
     for (int k = 0; list != NULL && k < n; k++) {
         PyObject *o = tensor_wrap(&t[k]);
-        if (o == NULL) Py_CLEAR(list);
-        else PyList_SET_ITEM(list, k, o);
+        if (o == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, k, o);
     }
     PyMem_Free(t);
     return list;
@@ -131,7 +134,8 @@ static PyObject *tape_gradients(PyObject *self, PyObject *args) {
     return result;
 }
 
-/* ---- custom gradients ----------------------------------------------------------------------------- */
+/* ---- custom gradients
+ * ----------------------------------------------------------------------------- */
 
 /* Called with or without the interpreter's lock. */
 static ef_status *from_python(void) {
@@ -139,7 +143,8 @@ static ef_status *from_python(void) {
     return ef_status_make(EF_UNKNOWN, "a Python function raised an exception");
 }
 
-static ef_status *run_custom(void *user, const ef_tensor *dout, int n_out, ef_tensor *din, int n_in) {
+static ef_status *run_custom(void *user, const ef_tensor *dout, int n_out, ef_tensor *din,
+                             int n_in) {
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *list = PyList_New(n_out), *r = NULL;
     for (int k = 0; list != NULL && k < n_out; k++) {
@@ -150,14 +155,17 @@ static ef_status *run_custom(void *user, const ef_tensor *dout, int n_out, ef_te
             ef_tensor_copy(&t, &dout[k]);
             o = tensor_wrap(&t);
         }
-        if (o == NULL) Py_CLEAR(list);
-        else PyList_SET_ITEM(list, k, o);
+        if (o == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, k, o);
     }
     if (list != NULL) r = PyObject_CallOneArg(user, list);
     Py_XDECREF(list);
     int bad = r == NULL || !PyList_Check(r) || PyList_GET_SIZE(r) != n_in ? -1 : 0;
     if (bad != 0 && !PyErr_Occurred())
-        PyErr_Format(PyExc_ValueError, "custom gradient gave a wrong number of gradients; %d are needed", n_in);
+        PyErr_Format(PyExc_ValueError,
+                     "custom gradient gave a wrong number of gradients; %d are needed", n_in);
     for (int k = 0; k < n_in && bad == 0; k++) {
         PyObject *o = PyList_GET_ITEM(r, k);
         memset(&din[k], 0, sizeof din[k]);
@@ -198,7 +206,8 @@ static PyObject *core_custom_gradient(PyObject *module, PyObject *args) {
         if (result == NULL || o == NULL) {
             Py_XDECREF(o);
             Py_CLEAR(result);
-        } else PyList_SET_ITEM(result, k, o);
+        } else
+            PyList_SET_ITEM(result, k, o);
     }
 done:
     PyMem_Free(in);
@@ -206,23 +215,28 @@ done:
     return result;
 }
 
-/* ---- calling back: py_function ------------------------------------------------------------------------ */
+/* ---- calling back: py_function
+ * ------------------------------------------------------------------------ */
 
-static ef_status *run_callback(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int n_out) {
+static ef_status *run_callback(void *user, const ef_tensor *in, int n_in, ef_tensor *out,
+                               int n_out) {
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *list = PyList_New(n_in), *r = NULL;
     for (int k = 0; list != NULL && k < n_in; k++) {
         ef_tensor t = {0};
         ef_tensor_copy(&t, &in[k]);
         PyObject *o = tensor_wrap(&t);
-        if (o == NULL) Py_CLEAR(list);
-        else PyList_SET_ITEM(list, k, o);
+        if (o == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, k, o);
     }
     if (list != NULL) r = PyObject_CallOneArg(user, list);
     Py_XDECREF(list);
     int bad = r == NULL || !PyList_Check(r) || PyList_GET_SIZE(r) != n_out ? -1 : 0;
     if (bad != 0 && !PyErr_Occurred())
-        PyErr_Format(PyExc_ValueError, "a Python function gave a wrong number of results; %d are needed", n_out);
+        PyErr_Format(PyExc_ValueError,
+                     "a Python function gave a wrong number of results; %d are needed", n_out);
     for (int k = 0; k < n_out && bad == 0; k++) {
         memset(&out[k], 0, sizeof out[k]);
         ef_tensor_copy(&out[k], &((tensor_object *)PyList_GET_ITEM(r, k))->t);
@@ -251,14 +265,16 @@ static PyObject *core_callback(PyObject *module, PyObject *args) {
         t[k] = dtype_of(PyList_GET_ITEM(dtypes, k));
         bad = t[k] == EF_NO_DTYPE ? -1 : shape_from(PyList_GET_ITEM(shapes, k), &s[k]);
     }
-    if (bad == 0 && check(ef_callback_call(run_callback, Py_NewRef(fn), drop, in, n_in, t, s,
-                                           stateful, out, n),
-                          "EagerPyFunc") == 0) {
+    if (bad == 0 &&
+        check(ef_callback_call(run_callback, Py_NewRef(fn), drop, in, n_in, t, s, stateful, out, n),
+              "EagerPyFunc") == 0) {
         result = PyList_New(n);
         for (int k = 0; result != NULL && k < n; k++) {
             PyObject *o = tensor_wrap(&out[k]);
-            if (o == NULL) Py_CLEAR(result);
-            else PyList_SET_ITEM(result, k, o);
+            if (o == NULL)
+                Py_CLEAR(result);
+            else
+                PyList_SET_ITEM(result, k, o);
         }
     }
     PyMem_Free(in);
@@ -276,14 +292,13 @@ static PyMethodDef tape_methods[] = {{"stop", tape_stop, METH_NOARGS, NULL},
                                      {"watched", tape_watched, METH_NOARGS, NULL},
                                      {"gradients", tape_gradients, METH_VARARGS, NULL},
                                      {NULL, NULL, 0, NULL}};
-static PyType_Slot tape_slots[] = {{Py_tp_new, tape_new},
-                                   {Py_tp_dealloc, tape_dealloc},
-                                   {Py_tp_methods, tape_methods},
-                                   {0, NULL}};
+static PyType_Slot tape_slots[] = {
+    {Py_tp_new, tape_new}, {Py_tp_dealloc, tape_dealloc}, {Py_tp_methods, tape_methods}, {0, NULL}};
 static PyType_Spec tape_spec = {"evenflow._core.Tape", sizeof(tape_object), 0, Py_TPFLAGS_DEFAULT,
                                 tape_slots};
 static PyMethodDef functions[] = {
-    {"custom_gradient", core_custom_gradient, METH_VARARGS, "Outputs with a gradient of their own."},
+    {"custom_gradient", core_custom_gradient, METH_VARARGS,
+     "Outputs with a gradient of their own."},
     {"callback", core_callback, METH_VARARGS, "Calls Python as an op."},
     {NULL, NULL, 0, NULL}};
 

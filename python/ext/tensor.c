@@ -34,8 +34,10 @@ static void tensor_dealloc(PyObject *self) {
     if (o->weak != NULL) PyObject_ClearWeakRefs(self);
     Py_CLEAR(o->dict);
     ef_tensor_release(&o->t);
-    if (type == eager_type && n_spare < SPARE) spare[n_spare++] = o;
-    else type->tp_free(self);
+    if (type == eager_type && n_spare < SPARE)
+        spare[n_spare++] = o;
+    else
+        type->tp_free(self);
     Py_DECREF(type);
 }
 
@@ -86,7 +88,8 @@ static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
                         type->tp_name);
 }
 
-/* ---- attributes ------------------------------------------------------------------------------------ */
+/* ---- attributes
+ * ------------------------------------------------------------------------------------ */
 
 static PyObject *get_dtype(PyObject *self, void *closure) {
     (void)closure;
@@ -161,7 +164,8 @@ static PyMemberDef tensor_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(tensor_object, weak), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
 
-/* ---- values ------------------------------------------------------------------------------------------ */
+/* ---- values
+ * ------------------------------------------------------------------------------------------ */
 
 static PyObject *no_value(PyObject *self, const char *what) {
     (void)self;
@@ -209,7 +213,8 @@ static PyObject *tensor_index(PyObject *self) {
     if (t->flags & EF_TENSOR_SYMBOLIC)
         return PyErr_Format(PyExc_TypeError, "a symbolic tensor cannot be an index of Python");
     if (t->rank != 0)
-        return PyErr_Format(PyExc_TypeError, "only integer scalar arrays can be converted to a scalar index");
+        return PyErr_Format(PyExc_TypeError,
+                            "only integer scalar arrays can be converted to a scalar index");
     PyObject *v = item_of(self, "index");
     PyObject *i = v != NULL ? PyNumber_Index(v) : NULL;
     Py_XDECREF(v);
@@ -219,8 +224,9 @@ static PyObject *tensor_index(PyObject *self) {
 static int tensor_bool(PyObject *self) {
     const ef_tensor *t = &((tensor_object *)self)->t;
     if (t->flags & EF_TENSOR_SYMBOLIC) {
-        no_value(self, "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: AutoGraph "
-                       "did not convert this function. Try decorating it directly with @tf.function.");
+        no_value(self,
+                 "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: AutoGraph "
+                 "did not convert this function. Try decorating it directly with @tf.function.");
         return -1;
     }
     if ((t = value_of(self)) == NULL) return -1;
@@ -240,8 +246,9 @@ static int tensor_bool(PyObject *self) {
 static Py_ssize_t tensor_length(PyObject *self) {
     const ef_tensor *t = &((tensor_object *)self)->t;
     if (t->flags & EF_TENSOR_SYMBOLIC) {
-        PyErr_SetString(PyExc_TypeError, "len is not well defined for a symbolic Tensor. Please "
-                                         "call `x.shape` rather than `len(x)` for shape information.");
+        PyErr_SetString(PyExc_TypeError,
+                        "len is not well defined for a symbolic Tensor. Please "
+                        "call `x.shape` rather than `len(x)` for shape information.");
         return -1;
     }
     if (t->rank == 0) {
@@ -256,7 +263,8 @@ static PyObject *tensor_numpy(PyObject *self, PyObject *unused) {
     return value_of(self) == NULL ? NULL : tensor_to_array((tensor_object *)self, 0);
 }
 
-static PyObject *tensor_array(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+static PyObject *tensor_array(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                              PyObject *names) {
     (void)names;
     if (((tensor_object *)self)->t.flags & EF_TENSOR_SYMBOLIC)
         return PyErr_Format(PyExc_NotImplementedError,
@@ -291,27 +299,27 @@ static PyObject *tensor_str(PyObject *self) {
 
 static Py_hash_t tensor_hash(PyObject *self) {
     (void)self;
-    PyErr_SetString(PyExc_TypeError,
-                    "Tensor is unhashable. Instead, use tensor.ref() as the key.");
+    PyErr_SetString(PyExc_TypeError, "Tensor is unhashable. Instead, use tensor.ref() as the key.");
     return -1;
 }
 
-/* ---- iteration: rows -------------------------------------------------------------------------------- */
+/* ---- iteration: rows
+ * -------------------------------------------------------------------------------- */
 
 static PyObject *tensor_iter(PyObject *self) {
     const ef_tensor *t = &((tensor_object *)self)->t;
     if (t->flags & EF_TENSOR_SYMBOLIC)
         return PyObject_CallFunctionObjArgs(hooks.iterate, self, NULL);
-    if (t->rank == 0)
-        return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
+    if (t->rank == 0) return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
     return PySeqIter_New(self);
 }
 
-/* ---- buffer protocol ----------------------------------------------------------------------------------- */
+/* ---- buffer protocol
+ * ----------------------------------------------------------------------------------- */
 
 static const char *const format_of[EF_DTYPES] = {
-    [EF_F32] = "f", [EF_F64] = "d", [EF_I32] = "i",  [EF_U8] = "B",  [EF_I16] = "h",
-    [EF_I8] = "b",  [EF_I64] = "q", [EF_BOOL] = "?", [EF_U16] = "H", [EF_F16] = "e",
+    [EF_F32] = "f", [EF_F64] = "d", [EF_I32] = "i",  [EF_U8] = "B",   [EF_I16] = "h",
+    [EF_I8] = "b",  [EF_I64] = "q", [EF_BOOL] = "?", [EF_U16] = "H",  [EF_F16] = "e",
     [EF_U32] = "I", [EF_U64] = "Q", [EF_C64] = "Zf", [EF_C128] = "Zd"};
 
 static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
@@ -352,23 +360,24 @@ static void tensor_releasebuffer(PyObject *self, Py_buffer *view) {
     PyMem_Free(view->internal);
 }
 
-/* ---- the types ------------------------------------------------------------------------------------------ */
+/* ---- the types
+ * ------------------------------------------------------------------------------------------ */
 
 static PyMethodDef tensor_methods[] = {
     {"_numpy", tensor_numpy, METH_NOARGS, NULL},
     {"__array__", (PyCFunction)(void (*)(void))tensor_array, METH_FASTCALL | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL}};
-static PyMethodDef eager_methods[] = {
-    {"numpy", tensor_numpy, METH_NOARGS, "The value as a numpy array, or a numpy scalar for rank 0."},
-    {NULL, NULL, 0, NULL}};
+static PyMethodDef eager_methods[] = {{"numpy", tensor_numpy, METH_NOARGS,
+                                       "The value as a numpy array, or a numpy scalar for rank 0."},
+                                      {NULL, NULL, 0, NULL}};
 
 static PyType_Slot core_slots[] = {{Py_tp_doc, "What is, or stands for, a tensor."}, {0, NULL}};
 static PyType_Spec core_spec = {"tensorflow.python.types.core.Tensor", 0, 0,
                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, core_slots};
 /* Said again: a type made from a spec does not inherit its base's dealloc as it is. */
-#define LIFE                                                                       \
-    {Py_tp_dealloc, tensor_dealloc}, {Py_tp_traverse, tensor_traverse}, {           \
-        Py_tp_clear, tensor_clear                                                  \
+#define LIFE                                                              \
+    {Py_tp_dealloc, tensor_dealloc}, {Py_tp_traverse, tensor_traverse}, { \
+        Py_tp_clear, tensor_clear                                         \
     }
 static PyType_Slot sub_slots[] = {LIFE, {0, NULL}};
 static PyType_Slot eager_slots[] = {LIFE, {Py_tp_methods, eager_methods}, {0, NULL}};
@@ -416,8 +425,8 @@ int tensor_init(PyObject *module) {
     for (int k = 0; own[k].slot != 0; k++) all[n++] = own[k];
     for (int k = 0; number_slots[k].slot != 0; k++) all[n++] = number_slots[k];
     all[n] = (PyType_Slot){0, NULL};
-    PyType_Spec spec = {"tensorflow.python.framework.tensor.Tensor", sizeof(tensor_object), 0, FLAGS,
-                        all};
+    PyType_Spec spec = {"tensorflow.python.framework.tensor.Tensor", sizeof(tensor_object), 0,
+                        FLAGS, all};
     core_type = add_type(module, &core_spec, NULL, "CoreTensor");
     tensor_type = core_type != NULL ? add_type(module, &spec, core_type, "Tensor") : NULL;
     if (tensor_type == NULL) return -1;

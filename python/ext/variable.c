@@ -33,7 +33,8 @@ static PyObject *variable_create(PyObject *o, PyObject *args) {
     PyObject *value, *shape;
     const char *name;
     int trainable;
-    if (!PyArg_ParseTuple(args, "O!zpO", tensor_type, &value, &name, &trainable, &shape)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!zpO", tensor_type, &value, &name, &trainable, &shape))
+        return NULL;
     tensor_object *h = tensor_make();
     if (h == NULL) return NULL;
     const ef_tensor *v = &((tensor_object *)value)->t;
@@ -44,8 +45,10 @@ static PyObject *variable_create(PyObject *o, PyObject *args) {
     if (bad == 0) {
         self->dtype = (ef_dtype)v->dtype;
         PyObject *so = shape_object(&s, 0);
-        if (so == NULL) bad = -1;
-        else Py_XSETREF(self->shape, so);
+        if (so == NULL)
+            bad = -1;
+        else
+            Py_XSETREF(self->shape, so);
     }
     if (bad != 0) {
         Py_DECREF(h);
@@ -155,13 +158,20 @@ static PyGetSetDef variable_getset[] = {
     {NULL, NULL, NULL, NULL, NULL}};
 
 int variable_init(PyObject *module) {
-    PyType_Slot own[] = {{Py_tp_dealloc, variable_dealloc},   {Py_tp_traverse, variable_traverse},
-                         {Py_tp_clear, variable_clear},       {Py_tp_methods, variable_methods},
-                         {Py_tp_members, variable_members},   {Py_tp_getset, variable_getset},
-                         {Py_mp_subscript, variable_subscript}, {Py_tp_richcompare, variable_compare},
-                         {Py_tp_hash, variable_hash},         {Py_nb_float, variable_float},
-                         {Py_nb_int, variable_int},           {Py_nb_index, variable_index},
-                         {Py_nb_bool, variable_bool},         {0, NULL}};
+    PyType_Slot own[] = {{Py_tp_dealloc, variable_dealloc},
+                         {Py_tp_traverse, variable_traverse},
+                         {Py_tp_clear, variable_clear},
+                         {Py_tp_methods, variable_methods},
+                         {Py_tp_members, variable_members},
+                         {Py_tp_getset, variable_getset},
+                         {Py_mp_subscript, variable_subscript},
+                         {Py_tp_richcompare, variable_compare},
+                         {Py_tp_hash, variable_hash},
+                         {Py_nb_float, variable_float},
+                         {Py_nb_int, variable_int},
+                         {Py_nb_index, variable_index},
+                         {Py_nb_bool, variable_bool},
+                         {0, NULL}};
     PyType_Slot all[64];
     int n = 0;
     for (int k = 0; own[k].slot != 0; k++) all[n++] = own[k];

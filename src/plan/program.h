@@ -23,5 +23,5 @@ ef_status *ef_program_run(ef_program *p, ef_tensor *const *in, ef_tensor *out);
 /* Plans made and thrown away so far: a test of evenness, not of speed. */
 void ef_program_counts(ef_program *p, uint64_t *made, uint64_t *evicted, uint64_t *kept);
 /* How many plans a program may keep. */
-enum { EF_PROGRAM_PLANS = 32 };
+enum { EF_PROGRAM_PLANS = 128 };
 #endif

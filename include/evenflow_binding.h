@@ -18,6 +18,8 @@ ef_status *ef_tensor_wrap(ef_dtype dtype, const ef_shape *shape, void *data, voi
                           void *arg, ef_tensor *out);
 /* A status of the binding's own (a callback that failed); NULL only if code is EF_OK. */
 ef_status *ef_status_make(ef_code code, const char *message);
+/* Whether nobody else holds the memory of t: it may be written to. */
+bool ef_tensor_sole(const ef_tensor *t);
 /* Takes over src, which is zeroed. */
 void ef_tensor_take(ef_tensor *dst, ef_tensor *src);
 
@@ -90,6 +92,7 @@ ef_status *ef_graph_after_set(ef_graph *g, const int *nodes, int n);
 int ef_graph_after_get(const ef_graph *g, const int **nodes);
 /* A function body: effects happen in program order and are kept though nothing uses them. */
 void ef_graph_set_function(ef_graph *g, bool on);
+bool ef_graph_is_function(const ef_graph *g);
 /* User's file and line for the nodes added from now on. */
 ef_status *ef_graph_set_place(ef_graph *g, const char *place);
 /* Leaves all graphs for a while, and pauses the tapes (tf.init_scope); resume puts them back.

@@ -616,4 +616,4 @@ def device(device_name):
 
 
 def start():
-    _core.register(graph_class=Graph, operation=lambda graph, node: graph._operation(node))
+    _core.register(graph_class=Graph, operation_class=Operation, operation=lambda graph, node: graph._operation(node))

@@ -54,10 +54,11 @@ def lift(tensor):
     if not _core.is_symbolic(tensor):
         return tensor
     graph = tensor.graph
-    session = _core.Session(graph)
+    session = _core.SessionBase()
+    session._open(graph)
     suspended = _core.suspend()
     try:
-        return session.run([tensor], [], [], [], False)[0]
+        return _core.convert(session._run_flat([tensor], [], [], [])[0], tensor.dtype)
     except errors.OpError as e:
         raise ValueError("the initial value of a variable made inside a tf.function depends on the function's "
                          f"arguments; give a callable or a value known beforehand ({e.message})") from None

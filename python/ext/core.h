@@ -38,13 +38,14 @@ extern PyTypeObject *core_type, *tensor_type, *eager_type, *symbolic_type, *vari
 /* ---- what Python registers (module.c) ----------------------------------------------------------
  * Callables and classes of the package, by name; all set before the first use. */
 typedef struct core_hooks {
-    PyObject *error;       /* (code, message, op) -> exception */
-    PyObject *shape;       /* TensorShape._from_dims(dims, watch) */
-    PyObject *convert;     /* (value, dtype or None, as_hint) -> Tensor: what C cannot convert */
-    PyObject *repr, *str;  /* of tensors */
-    PyObject *getitem;     /* (tensor, index): indices with tensors in them, masks */
-    PyObject *operation;   /* (graph, node) -> Operation */
-    PyObject *graph_class; /* makes a Graph around a C graph nobody has wrapped */
+    PyObject *error;      /* (code, message, op) -> exception */
+    PyObject *shape;      /* TensorShape._from_dims(dims, watch) */
+    PyObject *convert;    /* (value, dtype or None, as_hint) -> Tensor: what C cannot convert */
+    PyObject *repr, *str; /* of tensors */
+    PyObject *getitem;    /* (tensor, index): indices with tensors in them, masks */
+    PyObject *operation;  /* (graph, node) -> Operation */
+    PyObject *operation_class; /* what those are */
+    PyObject *graph_class;     /* makes a Graph around a C graph nobody has wrapped */
     PyObject *matmul, *power, *divide, *equal, *not_equal; /* operators with argument work */
     PyObject *not_allowed;                                 /* OperatorNotAllowedInGraphError */
     PyObject *variable_read;    /* NULL, or (variable) -> value for variables that are special */

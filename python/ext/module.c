@@ -49,7 +49,8 @@ static PyObject *core_register(PyObject *module, PyObject *args, PyObject *kwarg
                 {"equal", &hooks.equal},
                 {"not_equal", &hooks.not_equal},
                 {"not_allowed", &hooks.not_allowed},
-                {"iterate", &hooks.iterate}};
+                {"iterate", &hooks.iterate},
+                {"operation_class", &hooks.operation_class}};
     PyObject *name, *value;
     Py_ssize_t at = 0;
     while (kwargs != NULL && PyDict_Next(kwargs, &at, &name, &value)) {

@@ -181,8 +181,22 @@ static PyObject *tensor_abs(PyObject *a) {
 /* ---- comparison
  * ------------------------------------------------------------------------------------------- */
 
+/* A tensor of a graph that is no function's body: such tensors are equal only if they are the same,
+ * so that they can be keys of a feed_dict. */
+static bool in_plain_graph(PyObject *o) {
+    return IS_SYMBOLIC(o) && !ef_graph_is_function(ef_tensor_graph(T(o), NULL, NULL));
+}
+
 static PyObject *compare_equal(PyObject *a, PyObject *b, int equal) {
     if (b == Py_None) return PyBool_FromLong(!equal);
+    if (in_plain_graph(a) || in_plain_graph(b)) {
+        int node[2] = {0}, index[2] = {0};
+        bool same = IS_SYMBOLIC(a) && IS_SYMBOLIC(b) &&
+                    ef_tensor_graph(T(a), &node[0], &index[0]) ==
+                        ef_tensor_graph(T(b), &node[1], &index[1]) &&
+                    node[0] == node[1] && index[0] == index[1];
+        return PyBool_FromLong(same == (equal != 0));
+    }
     if (EAGER_PAIR(a, b) && T(a)->dtype == T(b)->dtype) {
         const ef_tensor *in[2] = {T(a), T(b)};
         return op_run1(equal ? op_equal : op_not_equal, equal ? lenient_equal : lenient_not_equal,

@@ -1,144 +1,438 @@
-/* Sessions. run() takes what users write: a tensor, an op, or a list of them, and a dictionary of
- * feeds. Nested structures are taken apart by Python first. */
+/* Sessions. run() takes what users write - tensors, ops, variables, lists, tuples and dicts of
+ * them, and a dictionary of feeds - and does it all here when everything is plain. What is not
+ * (names, composite tensors, feeds that need numpy's conversions) is taken apart by the method
+ * `_run` of the class above, which comes back through `_run_flat`. */
 #include "core.h"
+#include <structmember.h>
+#include <time.h>
 
 typedef struct session_object {
-    PyObject_HEAD PyObject *weak, *graph;
-    ef_session *s;
+    PyObject_HEAD PyObject *dict, *weak, *graph;
+    ef_session *s; /* NULL: closed, or not opened yet */
+    int users;     /* runs under way, perhaps without the interpreter's lock */
+    int closing;
+    int heavy; /* runs take long: let other threads run Python meanwhile */
+    unsigned calls;
 } session_object;
 static PyTypeObject *session_type;
-
-enum { MOST = 64 };
+static PyObject *name_node_attr, *name_graph_attr, *name_element, *name_run;
 
 static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    (void)args;
     (void)kwargs;
-    PyObject *graph;
-    if (!PyArg_ParseTuple(args, "O!", graph_type, &graph)) return NULL;
-    session_object *o = (session_object *)type->tp_alloc(type, 0);
-    if (o == NULL) return NULL;
-    if (check(ef_session_new(((graph_object *)graph)->g, &o->s), "Session") < 0) {
-        Py_DECREF(o);
-        return NULL;
-    }
-    o->graph = Py_NewRef(graph);
-    return (PyObject *)o;
+    return type->tp_alloc(type, 0);
+}
+
+/* _open(graph) */
+static PyObject *session_open(PyObject *self, PyObject *graph) {
+    session_object *o = (session_object *)self;
+    if (!PyObject_TypeCheck(graph, graph_type))
+        return PyErr_Format(PyExc_TypeError, "Argument `graph` must be a tf.Graph, not %R", graph);
+    if (o->s != NULL) return PyErr_Format(PyExc_RuntimeError, "the session is open already");
+    if (check(ef_session_new(((graph_object *)graph)->g, &o->s), "Session") < 0) return NULL;
+    Py_XSETREF(o->graph, Py_NewRef(graph));
+    Py_RETURN_NONE;
+}
+
+static int session_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(((session_object *)self)->dict);
+    Py_VISIT(((session_object *)self)->graph);
+    Py_VISIT(Py_TYPE(self));
+    return 0;
+}
+
+static int session_clear(PyObject *self) {
+    Py_CLEAR(((session_object *)self)->dict);
+    Py_CLEAR(((session_object *)self)->graph);
+    return 0;
 }
 
 static void session_dealloc(PyObject *self) {
     session_object *o = (session_object *)self;
     PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (o->weak != NULL) PyObject_ClearWeakRefs(self);
     ef_session_free(o->s);
-    Py_CLEAR(o->graph);
+    session_clear(self);
     type->tp_free(self);
     Py_DECREF(type);
-}
-
-/* run(fetches, targets, feeds, values, as_numpy) : lists of symbolic tensors, of node numbers, of
- * symbolic tensors, of any values -> list of results. Values are converted to the feed's dtype. */
-static PyObject *session_run(PyObject *self, PyObject *const *args, Py_ssize_t n) {
-    if (n != 5) return PyErr_Format(PyExc_TypeError, "run takes five arguments");
-    for (int k = 0; k < 4; k++)
-        if (!PyList_Check(args[k])) return PyErr_Format(PyExc_TypeError, "run takes lists");
-    session_object *o = (session_object *)self;
-    if (o->s == NULL) return PyErr_Format(PyExc_RuntimeError, "Attempted to use a closed Session.");
-    Py_ssize_t n_fetch = PyList_GET_SIZE(args[0]), n_target = PyList_GET_SIZE(args[1]),
-               n_feed = PyList_GET_SIZE(args[2]);
-    if (PyList_GET_SIZE(args[3]) != n_feed)
-        return PyErr_Format(PyExc_ValueError, "%zd feeds but %zd values", n_feed,
-                            PyList_GET_SIZE(args[3]));
-    int as_numpy = PyObject_IsTrue(args[4]);
-    size_t room = (size_t)(n_fetch > n_feed ? n_fetch : n_feed) + 1;
-    ef_tensor few_feed[4], few_fetch[4], few_out[4], *feed = few_feed, *fetch = few_fetch,
-                                                     *out = few_out;
-    operand few_value[4], *value = few_value;
-    const ef_tensor *few_pointer[4], **pointer = few_pointer;
-    int few_node[8], *node = few_node;
-    PyObject *result = NULL;
-    int made = 0;
-    if (room > 4 || n_target > 8) {
-        feed = PyMem_Malloc(room * sizeof *feed);
-        fetch = PyMem_Malloc(room * sizeof *fetch);
-        out = PyMem_Malloc(room * sizeof *out);
-        value = PyMem_Malloc(room * sizeof *value);
-        pointer = PyMem_Malloc(room * sizeof *pointer);
-        node = PyMem_Malloc(((size_t)n_target + 1) * sizeof *node);
-        if (!feed || !fetch || !out || !value || !pointer || !node) {
-            PyErr_NoMemory();
-            goto done;
-        }
-    }
-    memset(out, 0, (size_t)n_fetch * sizeof *out);
-    for (Py_ssize_t k = 0; k < n_fetch; k++) { /* symbolic tensors may be copied as they are */
-        PyObject *t = PyList_GET_ITEM(args[0], k);
-        if (!IS_TENSOR(t)) {
-            PyErr_Format(PyExc_TypeError, "Fetch argument %R is not a Tensor", t);
-            goto done;
-        }
-        fetch[k] = ((tensor_object *)t)->t;
-    }
-    for (Py_ssize_t k = 0; k < n_target; k++)
-        node[k] = (int)PyLong_AsLong(PyList_GET_ITEM(args[1], k));
-    for (Py_ssize_t k = 0; k < n_feed; k++) {
-        PyObject *t = PyList_GET_ITEM(args[2], k);
-        if (!IS_TENSOR(t)) {
-            PyErr_Format(PyExc_TypeError, "Cannot interpret feed_dict key as Tensor: %R", t);
-            goto done;
-        }
-        feed[k] = ((tensor_object *)t)->t;
-        if (operand_from(PyList_GET_ITEM(args[3], k), (ef_dtype)feed[k].dtype, MUST, &value[k]) < 0)
-            goto done;
-        pointer[made++] = value[k].t;
-    }
-    if (PyErr_Occurred()) goto done;
-    ef_status *s = ef_session_run_nodes(o->s, feed, pointer, (int)n_feed, fetch, (int)n_fetch, node,
-                                        (int)n_target, out);
-    if (check(s, "Session.run") < 0) goto done;
-    result = PyList_New(n_fetch);
-    for (Py_ssize_t k = 0; k < n_fetch; k++) {
-        PyObject *t = tensor_wrap(&out[k]), *r = t;
-        if (t != NULL && as_numpy && out != NULL) {
-            r = tensor_to_array((tensor_object *)t, 0);
-            Py_DECREF(t);
-        }
-        if (r == NULL || result == NULL) {
-            Py_XDECREF(r);
-            Py_CLEAR(result);
-        } else
-            PyList_SET_ITEM(result, k, r);
-    }
-done:
-    for (int k = 0; k < made; k++) operand_end(&value[k]);
-    if (feed != few_feed) {
-        PyMem_Free(feed);
-        PyMem_Free(fetch);
-        PyMem_Free(out);
-        PyMem_Free(value);
-        PyMem_Free(pointer);
-        PyMem_Free(node);
-    }
-    return result;
 }
 
 static PyObject *session_close(PyObject *self, PyObject *unused) {
     (void)unused;
     session_object *o = (session_object *)self;
-    ef_session_free(o->s);
-    o->s = NULL;
+    o->closing = 1;
+    if (o->users == 0) {
+        ef_session *s = o->s;
+        o->s = NULL;
+        ef_session_free(s);
+    }
     Py_RETURN_NONE;
 }
 
+/* ---- what is asked for ------------------------------------------------------------------------
+ */
+
+enum { FEW = 8, ODD = 1, DEEP = 32 };
+
+typedef struct request {
+    ef_graph *graph;
+    ef_tensor few_fetch[FEW], *fetch; /* symbolic: copied as they are, owned by what was asked */
+    int few_node[FEW], *node;
+    int n_fetch, room_fetch, n_node, room_node, n_value;
+    ef_tensor few_feed[FEW], *feed;
+    operand few_value[FEW], *value;
+    const ef_tensor *few_pointer[FEW], **pointer;
+    int n_feed;
+    ef_tensor few_out[FEW], *out;
+    size_t bytes; /* fed */
+} request;
+
+static void request_begin(request *r, ef_graph *graph) {
+    r->graph = graph;
+    r->fetch = r->few_fetch;
+    r->node = r->few_node;
+    r->feed = r->few_feed;
+    r->value = r->few_value;
+    r->pointer = r->few_pointer;
+    r->out = r->few_out;
+    r->room_fetch = r->room_node = FEW;
+    r->n_fetch = r->n_node = r->n_value = r->n_feed = 0;
+    r->bytes = 0;
+}
+
+static void request_end(request *r) {
+    for (int k = 0; k < r->n_feed; k++) operand_end(&r->value[k]);
+    if (r->fetch != r->few_fetch) PyMem_Free(r->fetch);
+    if (r->node != r->few_node) PyMem_Free(r->node);
+    if (r->feed != r->few_feed) PyMem_Free(r->feed);
+    if (r->value != r->few_value) PyMem_Free(r->value);
+    if (r->pointer != r->few_pointer) PyMem_Free(r->pointer);
+    if (r->out != r->few_out) PyMem_Free(r->out);
+}
+
+/* Room for one more element; 0, or -1 raised. */
+static int grow(void *list, void *few, int n, int *room, size_t size) {
+    void **at = list;
+    if (n < *room) return 0;
+    void *more = PyMem_Malloc(2 * (size_t)*room * size);
+    if (more == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    memcpy(more, *at, (size_t)n * size);
+    if (*at != few) PyMem_Free(*at);
+    *at = more;
+    *room *= 2;
+    return 0;
+}
+
+static int add_fetch(request *r, const ef_tensor *t) {
+    if (grow(&r->fetch, r->few_fetch, r->n_fetch, &r->room_fetch, sizeof *r->fetch) < 0) return -1;
+    r->fetch[r->n_fetch++] = *t;
+    return 0;
+}
+
+static int add_node(request *r, int node) {
+    if (grow(&r->node, r->few_node, r->n_node, &r->room_node, sizeof *r->node) < 0) return -1;
+    r->node[r->n_node++] = node;
+    return 0;
+}
+
+static bool is_ours(const request *r, PyObject *o) {
+    return IS_SYMBOLIC(o) && ef_tensor_graph(&((tensor_object *)o)->t, NULL, NULL) == r->graph;
+}
+
+static bool is_operation(PyObject *o) { return (PyObject *)Py_TYPE(o) == hooks.operation_class; }
+
+static int collect_operation(request *r, PyObject *o) {
+    PyObject *graph = PyObject_GetAttr(o, name_graph_attr);
+    PyObject *number = graph != NULL ? PyObject_GetAttr(o, name_node_attr) : NULL;
+    int bad = -1;
+    if (number != NULL) {
+        bool ours = PyObject_TypeCheck(graph, graph_type) && ((graph_object *)graph)->g == r->graph;
+        bad = ours ? add_node(r, (int)PyLong_AsLong(number)) : ODD;
+    }
+    Py_XDECREF(graph);
+    Py_XDECREF(number);
+    return bad;
+}
+
+static int collect_variable(request *r, PyObject *o) { /* a graph's: what reads it */
+    PyObject *t = PyObject_GetAttr(o, name_element);
+    if (t == NULL) {
+        PyErr_Clear();
+        return ODD;
+    }
+    int bad = is_ours(r, t) ? add_fetch(r, &((tensor_object *)t)->t) : ODD;
+    Py_DECREF(t); /* the variable keeps it */
+    return bad;
+}
+
+/* 0: plain so far; ODD: not plain; -1: raised. */
+static int collect(request *r, PyObject *o, int depth) {
+    if (IS_SYMBOLIC(o)) return is_ours(r, o) ? add_fetch(r, &((tensor_object *)o)->t) : ODD;
+    if (is_operation(o)) return collect_operation(r, o);
+    if (IS_EAGER(o)) {
+        r->n_value++;
+        return 0;
+    }
+    int bad = 0;
+    if (PyList_CheckExact(o) || PyTuple_CheckExact(o)) {
+        if (depth == DEEP) return ODD;
+        for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o) && bad == 0; k++)
+            bad = collect(r, PySequence_Fast_GET_ITEM(o, k), depth + 1);
+        return bad;
+    }
+    if (PyDict_CheckExact(o)) {
+        PyObject *key, *value;
+        Py_ssize_t at = 0;
+        if (depth == DEEP) return ODD;
+        while (bad == 0 && PyDict_Next(o, &at, &key, &value)) bad = collect(r, value, depth + 1);
+        return bad;
+    }
+    return IS_VARIABLE(o) ? collect_variable(r, o) : ODD;
+}
+
+/* ---- feeds -------------------------------------------------------------------------------------
+ */
+
+static bool fits(const ef_tensor *feed, const ef_tensor *value) {
+    if (feed->dtype != value->dtype) return false;
+    if (feed->rank < 0) return true;
+    if (feed->rank != value->rank) return false;
+    for (int d = 0; d < feed->rank; d++)
+        if (feed->dim[d] >= 0 && feed->dim[d] != value->dim[d]) return false;
+    return true;
+}
+
+static int room_for_feeds(request *r, Py_ssize_t n) {
+    if (n <= FEW) return 0;
+    r->feed = PyMem_Malloc((size_t)n * sizeof *r->feed);
+    r->value = PyMem_Malloc((size_t)n * sizeof *r->value);
+    r->pointer = PyMem_Malloc((size_t)n * sizeof *r->pointer);
+    if (r->feed != NULL && r->value != NULL && r->pointer != NULL) return 0;
+    PyErr_NoMemory();
+    return -1;
+}
+
+static int add_feed(request *r, PyObject *key, PyObject *value) {
+    if (!is_ours(r, key) || IS_SYMBOLIC(value) || IS_VARIABLE(value)) return ODD;
+    ef_tensor *feed = &r->feed[r->n_feed];
+    operand *v = &r->value[r->n_feed];
+    *feed = ((tensor_object *)key)->t;
+    if (operand_from(value, (ef_dtype)feed->dtype, MUST, v) < 0) { /* numpy may know better */
+        PyErr_Clear();
+        return ODD;
+    }
+    if (IS_EAGER(value)) v->keep = Py_NewRef(value); /* the dict may change meanwhile */
+    r->pointer[r->n_feed++] = v->t;
+    if (v->t->flags & EF_TENSOR_SYMBOLIC || !fits(feed, v->t)) return ODD;
+    if (v->t->storage != NULL) r->bytes += ef_tensor_bytes(v->t);
+    return 0;
+}
+
+static int collect_feeds(request *r, PyObject *feeds) {
+    if (feeds == NULL || feeds == Py_None) return 0;
+    if (!PyDict_CheckExact(feeds)) return ODD;
+    Py_ssize_t n = PyDict_GET_SIZE(feeds), at = 0;
+    if (room_for_feeds(r, n) < 0) return -1;
+    PyObject *key, *value;
+    int bad = 0;
+    while (bad == 0 && r->n_feed < n && PyDict_Next(feeds, &at, &key, &value))
+        bad = add_feed(r, key, value);
+    return bad;
+}
+
+/* ---- running ------------------------------------------------------------------------------------
+ */
+
+static int request_run(session_object *o, request *r) {
+    if (r->n_fetch > FEW && (r->out = PyMem_Malloc((size_t)r->n_fetch * sizeof *r->out)) == NULL) {
+        r->out = r->few_out;
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (r->n_fetch + r->n_node == 0) return 0;
+    memset(r->out, 0, (size_t)r->n_fetch * sizeof *r->out);
+    struct timespec a, b;
+    bool measure = (o->calls++ & 31) == 1; /* not the first: it compiles */
+    if (measure) clock_gettime(CLOCK_MONOTONIC, &a);
+    PyThreadState *save = o->heavy || r->bytes > 65536 ? PyEval_SaveThread() : NULL;
+    o->users++;
+    ef_status *s = ef_session_run_nodes(o->s, r->feed, r->pointer, r->n_feed, r->fetch, r->n_fetch,
+                                        r->node, r->n_node, r->out);
+    if (save != NULL) PyEval_RestoreThread(save);
+    if (--o->users == 0 && o->closing) session_close((PyObject *)o, NULL);
+    if (measure) {
+        clock_gettime(CLOCK_MONOTONIC, &b);
+        o->heavy = (b.tv_sec - a.tv_sec) * 1000000000L + (b.tv_nsec - a.tv_nsec) > 20000;
+    }
+    return check(s, NULL);
+}
+
+/* A result as numpy has it: over the tensor's memory if nobody else holds that. Takes t over. */
+static PyObject *result_of(ef_tensor *t) {
+    int shared = !ef_tensor_sole(t);
+    PyObject *o = tensor_wrap(t);
+    PyObject *a = o != NULL ? tensor_to_array((tensor_object *)o, shared) : NULL;
+    Py_XDECREF(o);
+    return a;
+}
+
+static PyObject *build(request *r, PyObject *o, int *next, int depth);
+
+static PyObject *build_dict(request *r, PyObject *o, int *next, int depth) {
+    PyObject *result = PyDict_New(), *key, *value;
+    Py_ssize_t at = 0;
+    while (result != NULL && PyDict_Next(o, &at, &key, &value)) {
+        PyObject *item = build(r, value, next, depth + 1);
+        if (item == NULL || PyDict_SetItem(result, key, item) < 0) Py_CLEAR(result);
+        Py_XDECREF(item);
+    }
+    return result;
+}
+
+/* The results in the form they were asked for. */
+static PyObject *build(request *r, PyObject *o, int *next, int depth) {
+    if (is_operation(o)) Py_RETURN_NONE;
+    if (IS_EAGER(o)) return tensor_to_array((tensor_object *)o, 1);
+    if (IS_SYMBOLIC(o) || IS_VARIABLE(o)) {
+        if (*next < r->n_fetch) return result_of(&r->out[(*next)++]);
+    } else if (depth < DEEP && PyDict_CheckExact(o))
+        return build_dict(r, o, next, depth);
+    else if (depth < DEEP && (PyList_CheckExact(o) || PyTuple_CheckExact(o))) {
+        Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+        bool tuple = PyTuple_CheckExact(o);
+        PyObject *result = tuple ? PyTuple_New(n) : PyList_New(n);
+        for (Py_ssize_t k = 0; result != NULL && k < n && k < PySequence_Fast_GET_SIZE(o); k++) {
+            PyObject *item = build(r, PySequence_Fast_GET_ITEM(o, k), next, depth + 1);
+            if (item == NULL)
+                Py_CLEAR(result);
+            else if (tuple)
+                PyTuple_SET_ITEM(result, k, item);
+            else
+                PyList_SET_ITEM(result, k, item);
+        }
+        return result;
+    }
+    return PyErr_Format(PyExc_RuntimeError, "the fetches were changed while they were run");
+}
+
+static PyObject *run_plain(session_object *o, PyObject *fetches, PyObject *feeds, int *odd) {
+    request r;
+    request_begin(&r, ((graph_object *)o->graph)->g);
+    *odd = collect(&r, fetches, 0);
+    if (*odd == 0) *odd = collect_feeds(&r, feeds);
+    if (*odd == 0 && r.n_fetch + r.n_node + r.n_value == 0) *odd = ODD;
+    PyObject *result = NULL;
+    if (*odd == 0 && request_run(o, &r) == 0) {
+        int next = 0;
+        result = build(&r, fetches, &next, 0);
+        for (; next < r.n_fetch; next++) ef_tensor_release(&r.out[next]);
+    }
+    request_end(&r);
+    return result;
+}
+
+/* run(fetches, feed_dict=None, options=None, run_metadata=None) */
+static PyObject *session_run(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+    static const char *const known[] = {"fetches", "feed_dict", "options", "run_metadata"};
+    session_object *o = (session_object *)self;
+    PyObject *value[4] = {NULL};
+    if (n > 4) return PyErr_Format(PyExc_TypeError, "run takes at most 4 arguments");
+    for (Py_ssize_t k = 0; k < n; k++) value[k] = args[k];
+    for (Py_ssize_t k = 0; names != NULL && k < PyTuple_GET_SIZE(names); k++) {
+        int j = 0;
+        while (j < 4 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, k), known[j]) != 0)
+            j++;
+        if (j == 4 || value[j] != NULL)
+            return PyErr_Format(PyExc_TypeError, "run() got an unexpected or repeated argument %R",
+                                PyTuple_GET_ITEM(names, k));
+        value[j] = args[n + k];
+    }
+    if (value[0] == NULL) return PyErr_Format(PyExc_TypeError, "run() needs what to fetch");
+    if (o->s == NULL || o->closing)
+        return PyErr_Format(PyExc_RuntimeError, "Attempted to use a closed Session.");
+    ef_suspension outside; /* a run is no part of a graph being built around it */
+    bool inside = recording();
+    if (inside) ef_suspend(&outside);
+    int odd = 0;
+    PyObject *result = run_plain(o, value[0], value[1], &odd);
+    if (odd == ODD) {
+        PyObject *all[] = {self, value[0], value[1] != NULL ? value[1] : Py_None};
+        result = PyObject_VectorcallMethod(name_run, all, 3, NULL);
+    }
+    if (inside) ef_resume(&outside);
+    return result;
+}
+
+/* _run_flat(tensors, nodes, feeds, values): lists -> list of numpy values. */
+static PyObject *session_run_flat(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+    session_object *o = (session_object *)self;
+    for (int k = 0; k < 4; k++)
+        if (n != 4 || !PyList_Check(args[k]))
+            return PyErr_Format(PyExc_TypeError, "_run_flat takes four lists");
+    if (PyList_GET_SIZE(args[2]) != PyList_GET_SIZE(args[3]))
+        return PyErr_Format(PyExc_ValueError, "not as many values as feeds");
+    if (o->s == NULL) return PyErr_Format(PyExc_RuntimeError, "Attempted to use a closed Session.");
+    request r;
+    request_begin(&r, ((graph_object *)o->graph)->g);
+    int bad = collect(&r, args[0], 0);
+    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(args[1]) && bad == 0; k++)
+        bad = add_node(&r, (int)PyLong_AsLong(PyList_GET_ITEM(args[1], k)));
+    if (bad == 0) bad = room_for_feeds(&r, PyList_GET_SIZE(args[2]));
+    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(args[2]) && bad == 0; k++)
+        bad = add_feed(&r, PyList_GET_ITEM(args[2], k), PyList_GET_ITEM(args[3], k));
+    if (bad == ODD)
+        PyErr_SetString(PyExc_ValueError, "a fetch or feed is not of this session's graph");
+    PyObject *result = NULL;
+    if (bad == 0 && request_run(o, &r) == 0) {
+        int next = 0;
+        result = build(&r, args[0], &next, 0);
+        for (; next < r.n_fetch; next++) ef_tensor_release(&r.out[next]);
+    }
+    request_end(&r);
+    return result;
+}
+
+static PyObject *get_closed(PyObject *self, void *closure) {
+    (void)closure;
+    return PyBool_FromLong(((session_object *)self)->s == NULL);
+}
+
 static PyMethodDef session_methods[] = {
-    {"run", (PyCFunction)(void (*)(void))session_run, METH_FASTCALL, NULL},
-    {"close", session_close, METH_NOARGS, NULL},
+    {"run", (PyCFunction)(void (*)(void))session_run, METH_FASTCALL | METH_KEYWORDS,
+     "Runs what `fetches` names and gives its values in the same form; feed_dict: what tensors are "
+     "to be instead."},
+    {"_run_flat", (PyCFunction)(void (*)(void))session_run_flat, METH_FASTCALL, NULL},
+    {"_open", session_open, METH_O, NULL},
+    {"_close", session_close, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot session_slots[] = {{Py_tp_new, session_new},
-                                      {Py_tp_dealloc, session_dealloc},
-                                      {Py_tp_methods, session_methods},
-                                      {0, NULL}};
-static PyType_Spec session_spec = {"evenflow._core.Session", sizeof(session_object), 0,
-                                   Py_TPFLAGS_DEFAULT, session_slots};
+static PyMemberDef session_members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(session_object, dict), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(session_object, weak), READONLY, NULL},
+    {"graph", T_OBJECT, offsetof(session_object, graph), READONLY, "the graph it runs"},
+    {NULL, 0, 0, 0, NULL}};
+static PyGetSetDef session_getset[] = {
+    {"_closed", get_closed, NULL, NULL, NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot session_slots[] = {
+    {Py_tp_new, session_new},           {Py_tp_dealloc, session_dealloc},
+    {Py_tp_traverse, session_traverse}, {Py_tp_clear, session_clear},
+    {Py_tp_methods, session_methods},   {Py_tp_members, session_members},
+    {Py_tp_getset, session_getset},     {0, NULL}};
+static PyType_Spec session_spec = {"evenflow._core.SessionBase", sizeof(session_object), 0,
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                                   session_slots};
 
 int session_init(PyObject *module) {
-    session_type = add_type(module, &session_spec, NULL, "Session");
+    name_node_attr = PyUnicode_InternFromString("_node");
+    name_graph_attr = PyUnicode_InternFromString("graph");
+    name_element = PyUnicode_InternFromString("_graph_element");
+    name_run = PyUnicode_InternFromString("_run");
+    if (!name_node_attr || !name_graph_attr || !name_element || !name_run) return -1;
+    session_type = add_type(module, &session_spec, NULL, "SessionBase");
     return session_type != NULL ? 0 : -1;
 }

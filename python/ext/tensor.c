@@ -298,7 +298,11 @@ static PyObject *tensor_str(PyObject *self) {
 }
 
 static Py_hash_t tensor_hash(PyObject *self) {
-    (void)self;
+    int node, index;
+    ef_graph *g = ef_tensor_graph(&((tensor_object *)self)->t, &node, &index);
+    if (g != NULL && !ef_graph_is_function(g)) /* == compares identities there, see compare_equal */
+        return (Py_hash_t)(((uintptr_t)g >> 4) * 31 + (unsigned)node * 8191u + (unsigned)index) >>
+               1;
     PyErr_SetString(PyExc_TypeError, "Tensor is unhashable. Instead, use tensor.ref() as the key.");
     return -1;
 }

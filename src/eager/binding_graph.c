@@ -242,6 +242,8 @@ void ef_graph_set_function(ef_graph *g, bool on) {
     if (g != NULL) g->function = on;
 }
 
+bool ef_graph_is_function(const ef_graph *g) { return g != NULL && g->function; }
+
 ef_status *ef_graph_set_place(ef_graph *g, const char *place) {
     if (g == NULL) return ef_error(EF_INVALID, "ef_graph_set_place: the graph is NULL");
     if (place == NULL || place[0] == '\0') {

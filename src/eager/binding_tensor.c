@@ -26,6 +26,10 @@ ef_status *ef_string_put(ef_tensor *t, int64_t i, const char *at, size_t n) {
     return ef_str_set(s, at, n);
 }
 
+bool ef_tensor_sole(const ef_tensor *t) {
+    return t != NULL && (t->storage == NULL || ef_storage_sole(t->storage));
+}
+
 void ef_tensor_take(ef_tensor *dst, ef_tensor *src) { ef_tensor_move(dst, src); }
 
 ef_status *ef_status_make(ef_code code, const char *message) {

@@ -19,6 +19,8 @@ ef_status *ef_case_rule(const ef_rule *r, int k, ef_dtype t, bool swap, ef_case 
 /* Runs the graph optimised (but for passes in `off`) against the graph as it is. NULL: same
  * values within `tolerance` (relative; 0: to the bit), or the same error; else what differs. */
 ef_status *ef_case_compare(const ef_case *c, const char *off, double tolerance);
+/* The same with the graph's small numbers taken out and given as inputs. */
+ef_status *ef_case_compare_lifted(const ef_case *c, double tolerance);
 /* Runs the graph as it is given; out has room for all outputs. */
 ef_status *ef_case_run(ef_graph *g, ef_tensor *in, int n_in, ef_tensor *out);
 /* Compares two tensors of one dtype and shape; *worst is the largest relative difference. */

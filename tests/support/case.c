@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "ops/signature.h"
 #include "passes/passes.h"
+#include "plan/lift.h"
 #include "plan/program.h"
 #include <math.h>
 #include <stdio.h>
@@ -280,47 +281,79 @@ static ef_status *needed_part(ef_graph *g, ef_graph **out) {
     return ef_optimise_without(g, off, out);
 }
 
-ef_status *ef_case_compare(const ef_case *c, const char *off, double tolerance) {
-    ef_graph *best = NULL, *plain_graph = NULL;
-    EF_TRY(ef_optimise_without(c->graph, off, &best));
-    ef_status *s = needed_part(c->graph, &plain_graph);
-    if (s != NULL) {
-        ef_graph_unref(best);
-        return s;
-    }
+static ef_status *run_program(ef_program *p, const ef_case *c, ef_tensor *out) {
+    ef_tensor *ptr[EF_CASE_MAX_IN];
+    for (int k = 0; k < c->n_in; k++) ptr[k] = (ef_tensor *)(uintptr_t)&c->in[k];
+    return ef_program_run(p, ptr, out);
+}
+
+/* The graph as it is (but for what nobody needs) against a program made from it. */
+static ef_status *compare(const ef_case *c, ef_program *program, double tolerance) {
+    ef_graph *plain_graph = NULL;
+    EF_TRY(needed_part(c->graph, &plain_graph));
     ef_tensor a[EF_CASE_MAX_OUT] = {0}, b[EF_CASE_MAX_OUT] = {0};
     size_t n = c->graph->n_outputs;
-    ef_tensor *in = (ef_tensor *)(uintptr_t)c->in;
-    s = ef_graph_verify(best);
-    if (s == NULL) {
-        ef_status *plain = ef_case_run(plain_graph, in, c->n_in, a);
-        ef_status *optimised = ef_case_run(best, in, c->n_in, b);
-        char text[300];
-        bool lost = plain != NULL && optimised == NULL && may_need_less(c->graph);
-        if (ef_status_code(plain) != ef_status_code(optimised) && !lost) {
-            snprintf(text, sizeof text, "as given: %.120s\noptimised: %.120s",
-                     plain ? ef_status_message(plain) : "fine",
-                     optimised ? ef_status_message(optimised) : "fine");
-            s = differ(plain_graph, best, text);
-        }
-        for (size_t k = 0; s == NULL && plain == NULL && k < n; k++) {
-            double worst;
-            if (ef_case_same(&a[k], &b[k], tolerance, &worst)) continue;
-            int64_t i = first_difference(&a[k], &b[k], tolerance);
-            snprintf(text, sizeof text, "output %zu differs by %g; element %lld is %.9g and %.9g",
-                     k, worst, (long long)i,
-                     i < 0 ? 0 : ef_element_double((ef_dtype)a[k].dtype, a[k].data, i),
-                     i < 0 ? 0 : ef_element_double((ef_dtype)b[k].dtype, b[k].data, i));
-            s = differ(plain_graph, best, text);
-        }
-        ef_status_free(plain);
-        ef_status_free(optimised);
+    const ef_graph *best = ef_program_graph(program);
+    ef_status *s = NULL;
+    ef_status *plain = ef_case_run(plain_graph, (ef_tensor *)(uintptr_t)c->in, c->n_in, a);
+    ef_status *optimised = run_program(program, c, b);
+    char text[300];
+    bool lost = plain != NULL && optimised == NULL && may_need_less(c->graph);
+    if (ef_status_code(plain) != ef_status_code(optimised) && !lost) {
+        snprintf(text, sizeof text, "as given: %.120s\noptimised: %.120s",
+                 plain ? ef_status_message(plain) : "fine",
+                 optimised ? ef_status_message(optimised) : "fine");
+        s = differ(plain_graph, best, text);
     }
+    for (size_t k = 0; s == NULL && plain == NULL && k < n; k++) {
+        double worst;
+        if (ef_case_same(&a[k], &b[k], tolerance, &worst)) continue;
+        int64_t i = first_difference(&a[k], &b[k], tolerance);
+        snprintf(text, sizeof text, "output %zu differs by %g; element %lld is %.9g and %.9g", k,
+                 worst, (long long)i,
+                 i < 0 ? 0 : ef_element_double((ef_dtype)a[k].dtype, a[k].data, i),
+                 i < 0 ? 0 : ef_element_double((ef_dtype)b[k].dtype, b[k].data, i));
+        s = differ(plain_graph, best, text);
+    }
+    ef_status_free(plain);
+    ef_status_free(optimised);
     for (size_t k = 0; k < n; k++) {
         ef_tensor_release(&a[k]);
         ef_tensor_release(&b[k]);
     }
-    ef_graph_unref(best);
     ef_graph_unref(plain_graph);
+    return s;
+}
+
+/* g optimised, verified and made a program. */
+static ef_status *program_of(ef_graph *g, const char *off, ef_program **out) {
+    ef_graph *best = NULL;
+    EF_TRY(ef_optimise_without(g, off, &best));
+    ef_status *s = ef_graph_verify(best);
+    if (s == NULL) s = ef_program_make(best, NULL, out);
+    ef_graph_unref(best);
+    return s;
+}
+
+ef_status *ef_case_compare(const ef_case *c, const char *off, double tolerance) {
+    ef_program *p = NULL;
+    EF_TRY(program_of(c->graph, off, &p));
+    ef_status *s = compare(c, p, tolerance);
+    ef_program_unref(p);
+    return s;
+}
+
+ef_status *ef_case_compare_lifted(const ef_case *c, double tolerance) {
+    ef_lifted l;
+    ef_program *base = NULL, *bound = NULL;
+    EF_TRY(ef_lift(c->graph, &l));
+    if (l.graph == NULL) return NULL;
+    ef_status *s = ef_graph_verify(l.graph);
+    if (s == NULL) s = program_of(l.graph, NULL, &base);
+    if (s == NULL) s = ef_program_bind(base, l.value, l.n, &bound);
+    if (s == NULL) s = compare(c, bound, tolerance);
+    ef_program_unref(base);
+    ef_program_unref(bound);
+    ef_lifted_free(&l);
     return s;
 }

@@ -40,5 +40,7 @@ def gather():
     offer(composite.CompositeTensor, "__internal__.CompositeTensor")
     offer(_core.CoreTensor, "__internal__.types.Tensor")
     offer(_core.EagerTensor, "__internal__.EagerTensor")
+    offer(composite.SparseTensor, "sparse.SparseTensor")
+    offer(_core.raw, "raw_ops")
     offer(None, "newaxis")
     offer("2.21.0", "version.VERSION")

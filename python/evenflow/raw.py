@@ -1,10 +1,12 @@
 """tf.raw_ops: every op of the engine under its own name, made when it is first asked for."""
 import difflib
+import sys
+import types
 
 from . import _core
 
 
-class RawOps:
+class RawOps(types.ModuleType):
     """One attribute per op of the engine's table."""
 
     def __getattr__(self, name):
@@ -23,4 +25,5 @@ class RawOps:
         return _core.op_names()
 
 
-_core.raw = RawOps()
+_core.raw = RawOps("evenflow.raw_ops", __doc__)
+sys.modules["evenflow.raw_ops"] = _core.raw

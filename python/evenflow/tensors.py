@@ -120,6 +120,8 @@ def tensor_repr(tensor):
     value = _text(tensor, True)
     if not tensor._dims and tensor.dtype is not dtypes.string and value != "<unprintable>":
         value = str(tensor.numpy())  # numpy 2 would say np.float32(1.0)
+    if "\n" in value:
+        value = "\n" + value
     return f"<tf.Tensor: shape={_shape_text(tensor)}, dtype={tensor.dtype.name}, numpy={value}>"
 
 
@@ -128,6 +130,8 @@ def tensor_str(tensor):
         shape = f", shape={_shape_text(tensor)}" if tensor._dims is not None else ""
         return f'Tensor("{tensor.name}"{shape}, dtype={tensor.dtype.name})'
     value = _text(tensor, False)
+    if "\n" in value:
+        value = "\n" + value
     return f"tf.Tensor({value}, shape={_shape_text(tensor)}, dtype={tensor.dtype.name})"
 
 
@@ -176,8 +180,6 @@ def getitem(tensor, key):
             for part in (item.start, item.stop, item.step):
                 if part is not None:
                     _check_index(part)
-            if item.step is not None and not isinstance(item.step, CoreTensor) and int(item.step) == 0:
-                raise ValueError("slice step cannot be zero")
             begin.append(0 if item.start is None else item.start)
             end.append(0 if item.stop is None else item.stop)
             strides.append(1 if item.step is None else item.step)
@@ -330,8 +332,8 @@ def _unpickle(value, dtype):
 
 @_method(Tensor)
 def __format__(self, spec):
-    if _core.is_symbolic(self) or self._dims:
-        return str(self).__format__(spec)
+    if _core.is_symbolic(self):
+        return object.__format__(self, spec)
     return self.numpy().__format__(spec)
 
 

@@ -35,7 +35,7 @@ typedef struct scan {
 static leaf widen(scan *s, leaf a, leaf b) {
     if (a == NOTHING) return b;
     if (a == b) return a;
-    if (a == TEXT || b == TEXT || a == BOOL || b == BOOL) s->mixed = 1;
+    if (a == TEXT || b == TEXT || a == BOOL || b == COMPLEX) s->mixed = 1; /* the first leads */
     return a > b ? a : b;
 }
 
@@ -103,7 +103,7 @@ static int may_be(leaf k, ef_dtype t) {
     unsigned bit = 1u << t;
     switch (k) {
     case NOTHING: return 1;
-    case BOOL: return t == EF_BOOL;
+    case BOOL: return t == EF_BOOL || (bit & (FLOAT_SET | COMPLEX_SET | INT_SET)) != 0;
     case INT:
     case LONG: return (bit & (FLOAT_SET | COMPLEX_SET | INT_SET)) != 0;
     case FLOAT: return (bit & (FLOAT_SET | COMPLEX_SET)) != 0;
@@ -152,22 +152,16 @@ static int out_of_range(PyObject *o, ef_dtype t) {
 
 static int put_int(PyObject *o, ef_dtype t, void *at, int64_t i) {
     if (t == EF_U64) {
-        unsigned long long u = PyLong_AsUnsignedLongLong(o);
-        if (u == (unsigned long long)-1 && PyErr_Occurred()) return out_of_range(o, t);
+        unsigned long long u = PyLong_AsUnsignedLongLongMask(o);
+        if (u == (unsigned long long)-1 && PyErr_Occurred()) return -1;
         ((uint64_t *)at)[i] = u;
         return 0;
     }
     int over;
     long long v = PyLong_AsLongLongAndOverflow(o, &over);
     if (v == -1 && over == 0 && PyErr_Occurred()) return -1;
-    static const struct {
-        int64_t low, high;
-    } range[EF_DTYPES] = {[EF_I8] = {INT8_MIN, INT8_MAX},    [EF_I16] = {INT16_MIN, INT16_MAX},
-                          [EF_I32] = {INT32_MIN, INT32_MAX}, [EF_I64] = {INT64_MIN, INT64_MAX},
-                          [EF_U8] = {0, UINT8_MAX},          [EF_U16] = {0, UINT16_MAX},
-                          [EF_U32] = {0, UINT32_MAX}};
-    if (over != 0 || v < range[t].low || v > range[t].high) return out_of_range(o, t);
-    switch (t) {
+    if (over != 0) return out_of_range(o, t);
+    switch (t) { /* narrower types keep the low bits, as numpy's casts do */
     case EF_I8: ((int8_t *)at)[i] = (int8_t)v; break;
     case EF_U8: ((uint8_t *)at)[i] = (uint8_t)v; break;
     case EF_I16: ((int16_t *)at)[i] = (int16_t)v; break;
@@ -281,14 +275,13 @@ static int from_hook(PyObject *o, ef_dtype dtype, int hint, operand *out) {
     return 0;
 }
 
-/* numpy values take the dtype asked for if that loses no kind of number. */
+/* numpy values take the dtype asked for as numpy casts, but no complex part is dropped. */
 static int array_fits(ef_dtype have, ef_dtype want) {
     if (have == want) return 1;
     unsigned h = 1u << have, w = 1u << want;
-    if (h & INT_SET) return (w & (INT_SET | FLOAT_SET | COMPLEX_SET)) != 0;
-    if (h & FLOAT_SET) return (w & (FLOAT_SET | COMPLEX_SET)) != 0;
     if (h & COMPLEX_SET) return (w & COMPLEX_SET) != 0;
-    return 0;
+    return (h & (INT_SET | FLOAT_SET | 1u << EF_BOOL)) != 0 &&
+           (w & (INT_SET | FLOAT_SET | COMPLEX_SET)) != 0;
 }
 
 int operand_from(PyObject *o, ef_dtype dtype, int hint, operand *out) {

@@ -61,6 +61,8 @@ extern core_hooks hooks;
 PyObject *raise_status(ef_status *s, const char *op);
 /* The first of a failing chain: 0 and nothing raised if s is NULL, else -1. */
 int check(ef_status *s, const char *op);
+/* An invalid argument found here: raised as raise_status would; takes the message over. -1. */
+int invalid(const char *op, PyObject *message);
 
 /* ---- dtype.c -----------------------------------------------------------------------------------
  */

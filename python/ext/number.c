@@ -37,8 +37,10 @@ static PyObject *run_pair(const ef_op *op, const ef_tensor *x, const ef_tensor *
     return op_run1(op, NULL, in, 2);
 }
 
-/* Both operands as tensors; the one that has a dtype leads. 1: NotImplemented. */
-static int operands(PyObject *a, PyObject *b, const char *reverse, operand *x, operand *y) {
+/* Both operands as tensors; the one that has a dtype leads. lenient: a second one that cannot follow
+ * keeps its own dtype, and the op complains. 1: NotImplemented. */
+static int operands(PyObject *a, PyObject *b, const char *reverse, int lenient, operand *x,
+                    operand *y) {
     ef_dtype da = own_dtype(a), db = own_dtype(b);
     if (is_array(a) && !is_array(b) && db != EF_NO_DTYPE) da = EF_NO_DTYPE; /* the tensor leads */
     if (is_array(b) && da != EF_NO_DTYPE) db = EF_NO_DTYPE;
@@ -46,7 +48,7 @@ static int operands(PyObject *a, PyObject *b, const char *reverse, operand *x, o
     if (operand_from(a, da == EF_NO_DTYPE ? db : EF_NO_DTYPE, is_array(a) ? HINT : MUST, x) < 0)
         return -1;
     if (operand_from(b, db == EF_NO_DTYPE ? (ef_dtype)x->t->dtype : EF_NO_DTYPE,
-                     is_array(b) ? HINT : MUST, y) < 0) {
+                     is_array(b) || lenient ? HINT : MUST, y) < 0) {
         operand_end(x);
         return -1;
     }
@@ -55,7 +57,7 @@ static int operands(PyObject *a, PyObject *b, const char *reverse, operand *x, o
 
 static PyObject *slow(PyObject *a, PyObject *b, const char *reverse, const ef_op *op, pair_fn *fn) {
     operand x, y;
-    int how = operands(a, b, reverse, &x, &y);
+    int how = operands(a, b, reverse, op != NULL && op == op_add, &x, &y);
     if (how > 0) Py_RETURN_NOTIMPLEMENTED;
     if (how < 0) return NULL;
     PyObject *r = fn != NULL ? fn(x.t, y.t) : run_pair(op, x.t, y.t);

@@ -22,6 +22,7 @@ typedef struct op_object {
     int n_vars;
     const ef_attr_desc *var[MAX_VARS];
     ef_dtype var_default[MAX_VARS];
+    bool lenient;     /* a number that cannot follow T keeps its own dtype; the op complains */
     bool plain;       /* every input one tensor, one output, no attributes to give */
     PyObject *kept;   /* attribute values -> capsule of ef_attrs, at most KEPT_ATTRS */
     PyObject *result; /* a namedtuple class, for several outputs */
@@ -125,7 +126,7 @@ static PyObject *results(op_object *self, ef_tensor *out, int n, const int *grou
         Py_XDECREF(tuple);
         return NULL;
     }
-    PyObject *named = PyObject_CallMethod(self->result, "_make", "O", tuple);
+    PyObject *named = PyObject_CallMethod(self->result, "_make", "(O)", tuple);
     Py_DECREF(tuple);
     return named;
 }
@@ -294,12 +295,13 @@ static int take(op_object *self, inputs *in, int k, PyObject *o) {
     ef_dtype want = v >= 0 ? in->var[v] : self->in[k].fixed;
     if (v >= 0 && want == EF_NO_DTYPE) want = self->var_default[v];
     int hint = v >= 0 && in->var[v] == EF_NO_DTYPE ? HINT : MUST;
-    if (v >= 0 && !IS_EAGER(o) && is_array(o)) hint = HINT;
+    if (v >= 0 && !IS_EAGER(o) && (self->lenient || is_array(o))) hint = HINT;
+    bool settled = v < 0 || in->var[v] != EF_NO_DTYPE;
     operand *a = &in->at[in->n];
     if (operand_from(o, want, hint, a) < 0) return -1;
     in->t[in->n++] = a->t;
     if (v >= 0 && in->var[v] == EF_NO_DTYPE) in->var[v] = (ef_dtype)a->t->dtype;
-    if (want != EF_NO_DTYPE && hint == MUST && a->t->dtype != want && recording()) {
+    if (want != EF_NO_DTYPE && settled && a->t->dtype != want && recording()) {
         PyErr_Format(PyExc_TypeError,
                      "Input '%s' of '%s' Op has type %s that does not match the expected type %s.",
                      self->desc->in[k].name, self->desc->name, ef_dtype_name((ef_dtype)a->t->dtype),
@@ -481,6 +483,7 @@ static int describe(op_object *self) {
     }
     for (int k = 0; k < d->n_attrs; k++)
         if (!d->attr[k].inferred && add_param(self, d->attr[k].name, &d->attr[k]) < 0) return -1;
+    self->lenient = strcmp(d->name, "AddV2") == 0;
     return add_param(self, "name", NULL);
 }
 

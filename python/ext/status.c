@@ -27,6 +27,19 @@ PyObject *raise_status(ef_status *s, const char *op) {
     return NULL;
 }
 
+int invalid(const char *op, PyObject *message) {
+    if (message == NULL) return -1;
+    if (recording() || hooks.error == NULL) {
+        PyErr_SetObject(PyExc_ValueError, message);
+    } else {
+        PyObject *e = PyObject_CallFunction(hooks.error, "iOz", (int)EF_INVALID, message, op);
+        if (e != NULL) PyErr_SetObject((PyObject *)Py_TYPE(e), e);
+        Py_XDECREF(e);
+    }
+    Py_DECREF(message);
+    return -1;
+}
+
 int check(ef_status *s, const char *op) {
     if (s == NULL) return 0;
     raise_status(s, op);

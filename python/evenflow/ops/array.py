@@ -115,8 +115,7 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
     values = []
     for value in (start, limit, delta):
         if not isinstance(value, Tensor):
-            cut = dtype is not None and _is_float(value, dtype)
-            value = convert(value, None if cut else dtype)
+            value = convert(value, dtype)
         values.append(value)
     if dtype is None:
         kinds = [v.dtype for v in values]
@@ -132,11 +131,6 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
             dtype = max(kinds, key=_RANGE_ORDER.index)
     values = [v if v.dtype is dtype else raw.Cast(v, dtype) for v in values]
     return raw.Range(*values, name=name if name != "range" else None)
-
-
-def _is_float(value, dtype):
-    """A Python or numpy float where an integer range is asked for: cut, as a cast would."""
-    return dtype.is_integer and np.asarray(value).dtype.kind == "f"
 
 
 @export("identity")
@@ -350,7 +344,7 @@ def concat(values, axis, name="concat"):
     if name == "concat":
         name = None
     if not isinstance(values, (list, tuple)):
-        values = list(values) if isinstance(values, Tensor) and not is_symbolic(values) else [values]
+        values = [values]
     if len(values) == 1:
         if not isinstance(axis, int) and rank_of(convert(axis, dtypes.int32)) != 0:
             raise ValueError(f"concat: axis must be a single number, got {axis!r}")

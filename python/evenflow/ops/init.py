@@ -1,6 +1,7 @@
 """Initializers: objects that make a tensor when given a shape."""
 from ..namespace import export
-from . import array, random
+from ..tensors import constant
+from . import array, random, stateless
 from .common import dtypes, np
 
 
@@ -72,7 +73,7 @@ class Constant(Initializer):
         self._check(kwargs)
         if dtype is not None:
             dtype = dtypes.as_dtype(dtype)
-        return array.constant(self.value, dtype=dtype, shape=kwargs.get("partition_shape", shape))
+        return constant(self.value, dtype=dtype, shape=kwargs.get("partition_shape", shape))
 
     def get_config(self):
         return {"value": self.value}
@@ -91,7 +92,10 @@ class RandomUniform(Initializer):
         if not dtype.is_floating and not dtype.is_integer:
             raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {dtype}.")
         shape = kwargs.get("partition_shape", shape)
-        return random.uniform(shape, self.minval, self.maxval, dtype, self.seed)
+        if self.seed:
+            seed = [self.seed, 0]
+            return stateless.stateless_uniform(shape, seed, self.minval, self.maxval, dtype)
+        return random.uniform(shape, self.minval, self.maxval, dtype)
 
     def get_config(self):
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}
@@ -110,7 +114,10 @@ class RandomNormal(Initializer):
         if not dtype.is_floating:
             raise ValueError(f"Argument `dtype` expected to be floating point. Received {dtype}.")
         shape = kwargs.get("partition_shape", shape)
-        return random.normal(shape, self.mean, self.stddev, dtype, self.seed)
+        if self.seed:
+            seed = [self.seed, 0]
+            return stateless.stateless_normal(shape, seed, self.mean, self.stddev, dtype)
+        return random.normal(shape, self.mean, self.stddev, dtype)
 
     def get_config(self):
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}

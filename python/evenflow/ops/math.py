@@ -230,10 +230,11 @@ def saturate_cast(value, dtype, name=None):
         return cast(value, dtype, name)
     kind = source.as_numpy_dtype
     low, high = kind(max(source.min, target.min)), kind(min(source.max, target.max))
-    if low < target.min:
-        low = np.nextafter(low, kind(0), dtype=kind)
-    if high > target.max:
-        high = np.nextafter(high, kind(0), dtype=kind)
+    if source.is_floating:  # the bound itself may have been rounded out of range
+        if float(low) < target.min:
+            low = np.nextafter(low, kind(0), dtype=kind)
+        if float(high) > target.max:
+            high = np.nextafter(high, kind(0), dtype=kind)
     value = raw.Maximum(raw.Minimum(value, convert(high, source)), convert(low, source))
     return cast(value, dtype, name)
 
@@ -414,7 +415,8 @@ def linspace(start, stop, num, name=None, axis=0):
     start = convert(start)
     stop = convert(stop, start.dtype)
     if rank_of(start) == 0 and rank_of(stop) == 0 and not start.dtype.is_integer:
-        if known(axis) in (0, -1):
+        count = known(num)
+        if known(axis) in (0, -1) and count is not None and count > 0:
             return raw.LinSpace(start, stop, num, name=name)
     return _linspace_along(start, stop, num, axis, name)
 

@@ -42,10 +42,10 @@ def gelu(features, approximate=False, name=None):
         )
     half = raw.Mul(x, 0.5)
     if approximate:
-        cube = raw.Mul(raw.Pow(x, convert(3, x.dtype)), 0.044715)
+        cube = raw.Mul(raw.Pow(x, convert(3, x.dtype)), raw.Cast(0.044715, x.dtype))
         inner = raw.Mul(raw.AddV2(x, cube), 0.7978845608028654)
         return raw.Mul(half, raw.AddV2(raw.Tanh(inner), 1.0), name=name)
-    inner = raw.RealDiv(x, convert(1.4142135623730951, x.dtype))
+    inner = raw.RealDiv(x, raw.Cast(1.4142135623730951, x.dtype))  # a float32 first, as TensorFlow
     return raw.Mul(half, raw.AddV2(raw.Erf(inner), 1.0), name=name)
 
 

@@ -143,6 +143,7 @@ function(ef_install)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/evenflow.pc.in ${CMAKE_BINARY_DIR}/evenflow.pc @ONLY)
   install(TARGETS evenflow evenflow_static)
   install(FILES ${CMAKE_BINARY_DIR}/evenflow.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-  install(FILES ${CMAKE_SOURCE_DIR}/include/evenflow.h ${CMAKE_BINARY_DIR}/include/ef_ops.h
+  install(FILES ${CMAKE_SOURCE_DIR}/include/evenflow.h ${CMAKE_SOURCE_DIR}/include/evenflow_binding.h
+    ${CMAKE_BINARY_DIR}/include/ef_ops.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} OPTIONAL)
 endfunction()

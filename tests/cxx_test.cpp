@@ -1,5 +1,6 @@
 // The public headers must compile, and the library must link, from C++.
 #include <evenflow.h>
+#include <evenflow_binding.h>
 #if __has_include(<ef_ops.h>)
 #include <ef_ops.h>
 #endif

@@ -110,6 +110,14 @@ ef_status *ef_graph_import_tensor(ef_graph *g, const ef_tensor *t, ef_tensor *ou
 ef_status *ef_graph_call(ef_graph *g, const ef_tensor *const *in, int n_in, ef_tensor *out,
                          int max_out, int *n_out);
 
+/* The nodes on the way from `in` to `out`, all tensors of g, as a function of their own: its inputs
+ * are `in`, then `more`, tensors of g that those nodes need beside. *part ends with ef_graph_free,
+ * `more` with ef_graph_part_end. */
+ef_status *ef_graph_part(ef_graph *g, const ef_tensor *const *in, int n_in,
+                         const ef_tensor *const *out, int n_out, ef_graph **part, ef_tensor **more,
+                         int *n_more);
+void ef_graph_part_end(ef_tensor *more, int n_more);
+
 /* A variable that takes values of a wider shape than its first (dims may be unknown). */
 ef_status *ef_variable_new_shaped(const ef_tensor *value, const ef_shape *shape, const char *name,
                                   ef_tensor *handle);

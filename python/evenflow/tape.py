@@ -1,44 +1,42 @@
-"""tf.GradientTape over the engine's tape, and gradients of a user's own."""
-import functools
+"""tf.GradientTape over the engine's tape."""
+import contextlib
+import enum
+import logging
 
-from . import _core, dtypes, errors, nest
+from . import _core, dtypes, nest
 from .composite import CompositeTensor, IndexedSlices
-from .namespace import export, offer
+from .namespace import export
+
+_log = logging.getLogger("tensorflow")
 
 
 @export("UnconnectedGradients")
-class UnconnectedGradients:
+class UnconnectedGradients(enum.Enum):
     """What a gradient is where target and source are not connected."""
 
     NONE = "none"
     ZERO = "zero"
 
 
-class _Kind(str):
-    @property
-    def value(self):
-        return str(self)
+def wants_zeros(unconnected):
+    """Whether unconnected gradients are zeros; ValueError if it is neither that nor None."""
+    try:
+        return UnconnectedGradients(unconnected) is UnconnectedGradients.ZERO
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected!r}") from None
 
 
-UnconnectedGradients.NONE = _Kind("none")
-UnconnectedGradients.ZERO = _Kind("zero")
-
-
-def _zero(unconnected):
-    value = getattr(unconnected, "value", unconnected)
-    if value not in ("none", "zero"):
-        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected!r}")
-    return value == "zero"
+def is_variable(value):
+    """Whether a value is a variable, or stands for one (as Keras's do)."""
+    return isinstance(value, _core.VariableBase) or getattr(value, "_should_act_as_resource_variable", False)
 
 
 def key_of(source):
     """The tensor the tape knows a source by: a variable's handle, or the tensor itself."""
-    if isinstance(source, _core.VariableBase):
-        return source.handle
-    if getattr(source, "_should_act_as_resource_variable", False):
-        return source.handle
     if isinstance(source, _core.Tensor):
         return source
+    if is_variable(source):
+        return source.handle
     return _core.convert(source)
 
 
@@ -50,122 +48,151 @@ def result_of(gradient):
     return gradient
 
 
-def _zeros_for(source):
-    if isinstance(source, (_core.VariableBase,)) or getattr(source, "_should_act_as_resource_variable", False):
-        source = _core.convert(source)
+def zeros_for(source):
+    """The zero gradient of a tensor or variable."""
     return _core.raw.ZerosLike(_core.convert(source))
+
+
+def _flows(dtype):
+    return dtype.is_floating or dtype.is_complex
 
 
 @export("GradientTape", "autodiff.GradientTape")
 class GradientTape:
-    """Records ops on watched tensors and variables, and gives gradients through them."""
+    """Records ops on watched tensors and variables, and gives gradients through them.
+
+    The engine's tape is always one that may be asked again: jacobians ask it once per element. That a tape which is
+    not persistent answers once is a rule of this class.
+    """
+
+    __module__ = "tensorflow.python.eager.backprop"
 
     def __init__(self, persistent=False, watch_accessed_variables=True):
         self._tape = None
         self._persistent = persistent
         self._watch_accessed = watch_accessed_variables
         self._recording = False
-        self._variables = {}
+        self._seen = ()
 
     def __enter__(self):
-        if self._recording:
-            raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
-        if self._tape is None:
-            self._tape = _core.Tape(self._persistent, self._watch_accessed)
-        else:
-            self._tape.resume()
-        self._recording = True
+        self._push()
         return self
 
     def __exit__(self, *unused):
         if self._recording:
-            self._tape.pause()
-            self._recording = False
+            self._pop()
         return False
+
+    def _push(self):
+        if self._recording:
+            raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
+        if self._tape is None:
+            self._tape = _core.Tape(True, self._watch_accessed)
+        else:
+            self._tape.resume()
+        self._recording = True
+
+    def _pop(self):
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        self._tape.pause()
+        self._recording = False
+
+    @contextlib.contextmanager
+    def _ensure_recording(self):
+        if self._recording:
+            yield
+            return
+        self._push()
+        try:
+            yield
+        finally:
+            self._pop()
 
     def watch(self, tensor):
         """Records what is done with `tensor` (a tensor, variable, or structure of them)."""
         for item in nest.flatten(tensor, expand_composites=True):
-            if not (isinstance(item, _core.CoreTensor)):
+            if not isinstance(item, _core.CoreTensor):
                 raise ValueError(f"Passed in object {item!r} of type {type(item).__name__!r}, not tf.Tensor or "
                                  "tf.Variable or ExtensionType.")
-            key = key_of(item)
-            dtype = item.dtype
-            if not (dtype.is_floating or dtype.is_complex):
-                import logging
-
-                logging.getLogger("tensorflow").log(
-                    logging.WARN, "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r", dtype)
+            if not _flows(item.dtype):
+                _log.warning("The dtype of the watched tensor must be floating (e.g. tf.float32), got %r", item.dtype)
                 continue
             if self._tape is None:
-                raise ValueError("watch: the tape is not recording; use it inside `with tf.GradientTape() as tape:`")
-            self._tape.watch(key)
+                raise AttributeError("the tape is not recording; watch inside `with tf.GradientTape() as tape:`")
+            self._tape.watch(key_of(item))
 
     def watched_variables(self):
         """The variables used so far, in the order of first use."""
+        if self._tape is not None:
+            self._seen = self._variables()
+        return self._seen
+
+    def _variables(self):
         from .variable import by_handle
 
-        handles = self._tape.watched() if self._tape is not None else []
-        return tuple(v for v in (by_handle(h) for h in handles) if v is not None)
+        return tuple(v for v in map(by_handle, self._tape.watched()) if v is not None)
 
+    @contextlib.contextmanager
     def stop_recording(self):
         """A context in which nothing is recorded."""
         if not self._recording:
-            raise RuntimeError("Tape is not recording. Call `stop_recording` inside the tape's context.")
-        return _Pause(self)
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        self._pop()
+        try:
+            yield
+        finally:
+            self._push()
 
     def reset(self):
         """Forgets everything recorded so far."""
-        self._tape.reset()
+        if self._tape is not None:
+            self._tape.reset()
 
-    def gradient(self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
-        """d target / d sources, in the structure of `sources`."""
-        zero = _zero(unconnected_gradients)
+    def _begin(self):
+        """Before an answer: the tape must have one, and stops if it was its only one."""
         if self._tape is None:
             raise RuntimeError("A non-persistent GradientTape can only be used to compute one set of gradients (or "
                                "jacobians)")
-        if self._recording:
-            if not self._persistent:
-                self.__exit__()
-        targets, seeds = [], []
-        flat_seeds = None
-        flat_targets = nest.flatten(target, expand_composites=True)
-        if output_gradients is not None:
-            flat_seeds = nest.flatten(output_gradients, expand_composites=True)
-        for k, item in enumerate(flat_targets):
-            if not hasattr(item, "dtype"):
-                raise ValueError(f"target {item!r} is not a tensor")
-            if not (item.dtype.is_floating or item.dtype.is_complex or item.dtype is dtypes.resource):
-                import logging
+        if self._recording and not self._persistent:
+            self._pop()
 
-                logging.getLogger("tensorflow").log(
-                    logging.WARN, "The dtype of the target tensor must be floating (e.g. tf.float32) when calling "
-                    "GradientTape.gradient, got %r", item.dtype)
-                continue
-            if isinstance(item, _core.VariableBase) or getattr(item, "_should_act_as_resource_variable", False):
-                item = item.handle
-            targets.append(item if isinstance(item, _core.Tensor) else _core.convert(item))
-            seed = flat_seeds[k] if flat_seeds is not None else None
-            seeds.append(None if seed is None else _core.convert(seed, item.dtype))
-        flat_sources = nest.flatten(sources)
-        keys = []
-        for source in flat_sources:
-            if source is None or isinstance(source, str):
-                raise TypeError(f"Source {source!r} is not a tensor or variable")
-            if isinstance(source, CompositeTensor) and not isinstance(source, _core.VariableBase):
-                source = nest.flatten(source, expand_composites=True)[-1]
-            keys.append(key_of(source))
-        raw_grads = self._gradients(targets, seeds if flat_seeds is not None else None, keys)
-        grads = [result_of(g) for g in raw_grads]
-        if zero:
-            grads = [_zeros_for(s) if g is None else g for g, s in zip(grads, flat_sources)]
-        if not self._persistent:
+    def _done(self):
+        if not self._persistent and self._tape is not None:
+            handles = self._tape.watched()
+            if handles:
+                self._seen = self._variables()
             self._tape = None
-        return nest.pack_sequence_as(sources, grads)
 
-    def _gradients(self, targets, seeds, keys):
-        """Targets that are sources themselves have gradient one, which the engine's tape knows only if watched."""
-        return self._tape.gradients(targets, seeds, keys)
+    @contextlib.contextmanager
+    def _for_rows(self):
+        """For many answers that count as one."""
+        self._begin()
+        try:
+            yield
+        finally:
+            self._done()
+
+    def _row(self, target, seed, keys):
+        return [result_of(g) for g in self._tape.gradients([target], [seed], keys)]
+
+    def gradient(self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
+        """d target / d sources, in the structure of `sources`."""
+        zero = unconnected_gradients is not UnconnectedGradients.NONE and wants_zeros(unconnected_gradients)
+        self._begin()
+        if target is None:
+            raise TypeError("Argument `target` should be a list or nested structure of Tensors, Variables or "
+                            "CompositeTensors to be differentiated, but received None.")
+        targets, seeds = _targets(target, output_gradients)
+        flat = [sources] if isinstance(sources, _core.CoreTensor) else nest.flatten(sources)
+        keys = [_source(s) for s in flat]
+        grads = [result_of(g) for g in self._tape.gradients(targets, seeds, keys)]
+        if any(g is None for g in grads):
+            _itself(targets, seeds, keys, grads)
+        if zero:
+            grads = [zeros_for(s) if g is None else g for g, s in zip(grads, flat)]
+        self._done()
+        return grads[0] if isinstance(sources, _core.CoreTensor) else nest.pack_sequence_as(sources, grads)
 
     def jacobian(self, target, sources, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None,
                  experimental_use_pfor=True):
@@ -182,20 +209,69 @@ class GradientTape:
         return batch_jacobian(self, target, source, unconnected_gradients)
 
 
-GradientTape.__module__ = "tensorflow.python.eager.backprop"
+def _targets(target, output_gradients):
+    """The targets that a gradient can start from, and what starts it (None: ones)."""
+    if type(target) in (_core.EagerTensor, _core.SymbolicTensor) and output_gradients is None and _flows(target.dtype):
+        return [target], None
+    targets, seeds = [], []
+    given = None
+    if output_gradients is not None:
+        given = nest.flatten(output_gradients, expand_composites=True)
+    for k, item in enumerate(nest.flatten(target)):
+        if isinstance(item, CompositeTensor) and not is_variable(item):
+            item = _flowing_part(item)
+        seed = given[k] if given is not None else None
+        if is_variable(item):
+            item = _core.convert(item) if seed is not None else item
+        elif not isinstance(item, _core.Tensor):
+            raise AttributeError(f"target {item!r} is not a tensor")
+        if not _flows(item.dtype):
+            continue
+        targets.append(key_of(item))
+        seeds.append(None if seed is None else _core.convert(seed, item.dtype))
+    return targets, seeds if given is not None else None
 
 
-class _Pause:
-    __slots__ = ("_tape",)
+def _flowing_part(composite):
+    if hasattr(composite, "flat_values"):
+        return composite.flat_values
+    return composite.values
 
-    def __init__(self, tape):
-        self._tape = tape
 
-    def __enter__(self):
-        self._tape._tape.pause()
-        self._tape._recording = False
+def _source(source):
+    if type(source) in (_core.EagerTensor, _core.SymbolicTensor):
+        return source
+    if is_variable(source):
+        return source.handle
+    if isinstance(source, CompositeTensor):
+        return _flowing_part(source)
+    if not isinstance(source, _core.CoreTensor):
+        raise TypeError(f"source {source!r} is neither a tensor nor a variable")
+    return key_of(source)
 
-    def __exit__(self, *unused):
-        self._tape._tape.resume()
-        self._tape._recording = True
-        return False
+
+def _same(a, b):
+    if a is b:
+        return True
+    if _core.is_symbolic(a) and _core.is_symbolic(b):
+        x, y = a._edge, b._edge
+        return x[0] is y[0] and x[1:] == y[1:]
+    return False
+
+
+def _itself(targets, seeds, keys, grads):
+    """A source that is a target has a gradient whether watched or not."""
+    for k, key in enumerate(keys):
+        if grads[k] is not None:
+            continue
+        for j, target in enumerate(targets):
+            if _same(target, key):
+                one = seeds[j] if seeds is not None else None
+                if one is None:
+                    like = target
+                    if target.dtype is dtypes.resource:
+                        from .variable import by_handle
+
+                        like = _core.convert(by_handle(target))
+                    one = _core.raw.OnesLike(like)
+                grads[k] = one if grads[k] is None else grads[k] + one

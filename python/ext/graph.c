@@ -294,6 +294,41 @@ static PyObject *graph_call(PyObject *self, PyObject *args) {
     return r;
 }
 
+/* _part(inputs, outputs) -> (function, tensors it needs beside) */
+static PyObject *graph_part(PyObject *self, PyObject *args) {
+    PyObject *ins, *outs, *r = NULL;
+    if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &ins, &PyList_Type, &outs)) return NULL;
+    int n_in = (int)PyList_GET_SIZE(ins), n_out = (int)PyList_GET_SIZE(outs), n_more = 0;
+    const ef_tensor **t = PyMem_Calloc((size_t)n_in + (size_t)n_out + 1, sizeof *t);
+    if (t == NULL) return PyErr_NoMemory();
+    for (int k = 0; k < n_in + n_out; k++) {
+        PyObject *o = k < n_in ? PyList_GET_ITEM(ins, k) : PyList_GET_ITEM(outs, k - n_in);
+        if (IS_TENSOR(o)) t[k] = &((tensor_object *)o)->t;
+    }
+    ef_graph *part = NULL;
+    ef_tensor *more = NULL;
+    if (check(ef_graph_part(G(self), t, n_in, t + n_in, n_out, &part, &more, &n_more), "part") ==
+        0) {
+        PyObject *graph = graph_wrap(part), *list = PyList_New(n_more);
+        for (int k = 0; list != NULL && k < n_more; k++) {
+            ef_tensor copy = {0};
+            ef_tensor_copy(&copy, &more[k]);
+            PyObject *o = tensor_wrap(&copy);
+            if (o == NULL)
+                Py_CLEAR(list);
+            else
+                PyList_SET_ITEM(list, k, o);
+        }
+        if (graph != NULL && list != NULL) r = PyTuple_Pack(2, graph, list);
+        Py_XDECREF(graph);
+        Py_XDECREF(list);
+        ef_graph_part_end(more, n_more);
+        ef_graph_free(part);
+    }
+    PyMem_Free(t);
+    return r;
+}
+
 /* ---- looking
  * ---------------------------------------------------------------------------------------------- */
 
@@ -404,6 +439,7 @@ static PyMethodDef graph_methods[] = {{"_enter", graph_enter, METH_NOARGS, NULL}
                                       {"_after", graph_after, METH_O, NULL},
                                       {"_import", graph_import, METH_O, NULL},
                                       {"_call", graph_call, METH_O, NULL},
+                                      {"_part", graph_part, METH_VARARGS, NULL},
                                       {"_nodes", graph_nodes, METH_NOARGS, NULL},
                                       {"_node", graph_node, METH_O, NULL},
                                       {"_node_name", graph_node_name, METH_O, NULL},

@@ -1,0 +1,294 @@
+"""Gradients beyond the tape's: a user's own, recomputed ones, and those of graphs."""
+import functools
+import inspect
+
+from . import _core, nest
+from .composite import CompositeTensor, IndexedSlices
+from .namespace import export
+from .tape import GradientTape, UnconnectedGradients, is_variable, key_of, result_of, wants_zeros, zeros_for
+
+raw = _core.raw
+
+
+# ---- a user's own -------------------------------------------------------------------------------------------
+
+
+def _parts(value):
+    """The tensors of an argument or result that a gradient can belong to."""
+    if isinstance(value, CompositeTensor) and not is_variable(value):
+        if isinstance(value, IndexedSlices):
+            return [value.values]
+        return [getattr(value, "flat_values", None) if hasattr(value, "flat_values") else value.values]
+    return [value]
+
+
+def _flat_parts(structure):
+    return [part for leaf in nest.flatten(structure) for part in _parts(leaf)]
+
+
+class _Watcher:
+    """Notes which trainable variables are used inside."""
+
+    def __enter__(self):
+        self._tape = _core.Tape(False, True)
+        return self
+
+    def __exit__(self, *unused):
+        self._tape.stop()
+        return False
+
+    def variables(self):
+        """The variables, in the order of first use."""
+        from .variable import by_handle
+
+        found = (by_handle(h) for h in self._tape.watched())
+        return [v for v in found if v is not None]
+
+
+def _takes_variables(grad_fn):
+    try:
+        spec = inspect.getfullargspec(grad_fn)
+    except TypeError:  # not a Python function: nothing can be said
+        return True
+    return "variables" in spec.args or "variables" in spec.kwonlyargs or spec.varkw is not None
+
+
+def _dense(gradient, want):
+    """A gradient that a user gave, as the engine takes it."""
+    if gradient is None:
+        return None
+    if isinstance(gradient, IndexedSlices) and gradient.dense_shape is None:
+        gradient = IndexedSlices(gradient.values, gradient.indices, raw.Shape(_core.convert(want)))
+    return _core.convert(gradient)
+
+
+def _checked(grad_fn, variables, n_args, grads):
+    """Calls the user's function and gives the gradients of arguments and variables in one list."""
+    variable_grads = []
+    if variables:
+        got = grad_fn(*grads, variables=variables)
+        if not isinstance(got, (tuple, list)) or len(got) != 2:
+            raise ValueError("the gradient function of a tf.custom_gradient that uses variables returns "
+                             "(gradients of the arguments, gradients of the variables)")
+        input_grads, variable_grads = got
+        variable_grads = list(variable_grads)
+        if len(variable_grads) != len(variables):
+            raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn: "
+                             f"{len(variables)} are used, {len(variable_grads)} gradients came.")
+    else:
+        input_grads = grad_fn(*grads)
+    flat = nest.flatten(input_grads)
+    if len(flat) != n_args:
+        raise ValueError(f"custom_gradient function expected to return {n_args} gradients, but returned {len(flat)} "
+                         "instead.")
+    return flat + variable_grads
+
+
+@export("custom_gradient")
+def custom_gradient(f=None):
+    """A function that says itself what its gradient is: `f(*args)` returns the result and a function from the
+    result's gradients to the arguments'. If it uses variables, that function takes `variables=` and returns
+    a second list, their gradients."""
+    if f is None:
+        return custom_gradient
+
+    def decorated(*args, **kwargs):
+        return _with_gradient(f, args, kwargs)
+
+    try:
+        functools.update_wrapper(decorated, f)
+    except AttributeError:
+        pass
+    return _Bindable(decorated)
+
+
+class _Bindable:
+    """A function that becomes a method where it stands in a class."""
+
+    def __init__(self, function):
+        self.__dict__.update(getattr(function, "__dict__", {}))
+        self._function = function
+        self.__wrapped__ = getattr(function, "__wrapped__", function)
+        for name in ("__name__", "__qualname__", "__doc__", "__module__"):
+            setattr(self, name, getattr(function, name, None))
+
+    def __call__(self, *args, **kwargs):
+        return self._function(*args, **kwargs)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self._function, instance)
+
+
+def _with_gradient(f, args, kwargs):
+    with _Watcher() as watcher:
+        made = f(*args, **kwargs)
+    if not isinstance(made, (tuple, list)) or len(made) != 2:
+        raise ValueError("a function under tf.custom_gradient returns (result, gradient function)")
+    result, grad_fn = made
+    flat_args = _flat_parts(args)
+    given = flat_args + _flat_parts(kwargs)
+    variables = [v for v in watcher.variables() if not any(v is a for a in given)]
+    if variables and not _takes_variables(grad_fn):
+        raise TypeError("@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses "
+                        f"variables: {variables}")
+    leaves = nest.flatten(result)
+    outputs = [_core.convert(part) for leaf in leaves for part in _parts(leaf)]
+    inputs = [key_of(a) if _is_tensor(a) else _core.convert(a) for a in flat_args] + [v.handle for v in variables]
+    likes = list(flat_args) + variables
+
+    def backward(grads):
+        grads = [zeros_for(o) if g is None and o.dtype.is_floating | o.dtype.is_complex else g
+                 for g, o in zip(grads, outputs)]
+        made = _checked(grad_fn, variables, len(flat_args), _as_result(leaves, grads))
+        return [_dense(g, like) for g, like in zip(made, likes)]
+
+    carrying = _core.custom_gradient(inputs, outputs, backward)
+    return nest.pack_sequence_as(result, _as_result(leaves, carrying))
+
+
+def _is_tensor(value):
+    return isinstance(value, _core.CoreTensor)
+
+
+def _as_result(leaves, parts):
+    """`parts` in the place of the leaves' own: plain, or inside their composite."""
+    made = []
+    for leaf, part in zip(leaves, parts):
+        if isinstance(leaf, IndexedSlices) and part is not None:
+            part = IndexedSlices(part, leaf.indices, leaf.dense_shape)
+        elif isinstance(leaf, CompositeTensor) and not is_variable(leaf) and part is not None:
+            part = leaf.with_flat_values(part) if hasattr(leaf, "with_flat_values") else leaf.with_values(part)
+        made.append(part)
+    return made
+
+
+@export("grad_pass_through")
+def grad_pass_through(f):
+    """`f` with the gradient of the identity."""
+
+    @custom_gradient
+    def passing(*args, **kwargs):
+        def backward(*grads, **variables):
+            wanted = variables.get("variables")
+            if wanted is not None:
+                return grads, [None] * len(wanted)
+            return grads
+
+        return f(*args, **kwargs), backward
+
+    return functools.wraps(f)(lambda *args, **kwargs: passing(*args, **kwargs)) if hasattr(f, "__name__") else passing
+
+
+@export("recompute_grad")
+def recompute_grad(f):
+    """`f` that keeps none of its intermediate values: they are computed again for the gradient."""
+
+    @custom_gradient
+    def forgetful(*args, **kwargs):
+        def backward(*grads, variables=None):
+            used = list(variables or ())
+            with GradientTape(persistent=False) as tape:
+                again = nest.map_structure(lambda a: raw.Identity(a) if _is_tensor(a) else a, args)
+                tape.watch([a for a in nest.flatten(again) if _flows(a)])
+                if used:
+                    tape.watch(used)
+                result = f(*again, **kwargs)
+            sources = nest.flatten(again)
+            live = [k for k, a in enumerate(sources) if _flows(a)]
+            found = tape.gradient(result, [sources[k] for k in live] + used, output_gradients=list(grads),
+                                  unconnected_gradients=UnconnectedGradients.ZERO)
+            flat = [None] * len(sources)
+            for k, gradient in zip(live, found):
+                flat[k] = gradient
+            flat = nest.pack_sequence_as(again, flat) if sources else []
+            return (flat, found[len(live):]) if used else flat
+
+        return f(*args, **kwargs), backward
+
+    @functools.wraps(f)
+    def recomputing(*args, **kwargs):
+        return forgetful(*args, **kwargs)
+
+    return recomputing
+
+
+def _flows(value):
+    return isinstance(value, _core.CoreTensor) and (value.dtype.is_floating or value.dtype.is_complex)
+
+
+@export("nondifferentiable_batch_function")
+def nondifferentiable_batch_function(num_batch_threads, max_batch_size, batch_timeout_micros,
+                                     allowed_batch_sizes=None, max_enqueued_batches=10, autograph=True,
+                                     enable_large_batch_splitting=True):
+    """A decorator for functions whose calls a server may join. Calls are fast here, so each runs by itself."""
+    from .ops.array import stop_gradient
+
+    def mark(fn):
+        @functools.wraps(fn)
+        def alone(*args):
+            return nest.map_structure(stop_gradient, fn(*args))
+
+        return alone
+
+    return mark
+
+
+# ---- of graphs ------------------------------------------------------------------------------------------------
+
+
+def _in_graph(value, graph):
+    """A target or source as a tensor of the graph; variables by their handle."""
+    if is_variable(value):
+        value = value.handle
+    elif not isinstance(value, _core.Tensor):
+        value = _core.convert(value)
+    return value
+
+
+@export("gradients")
+def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggregation_method=None,
+              stop_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
+    """A list: the sum of d y / d x over all `ys`, for every x. In graphs and functions only."""
+    if _core.executing_eagerly():
+        raise RuntimeError("tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape "
+                           "instead.")
+    zero = wants_zeros(unconnected_gradients)
+    graph = _core.current_graph()
+    targets, seeds = [], []
+    given = nest.flatten(grad_ys) if grad_ys is not None else None
+    for k, y in enumerate(nest.flatten(ys)):
+        seed = given[k] if given is not None else None
+        if isinstance(y, IndexedSlices):
+            y = y.values
+            seed = seed.values if isinstance(seed, IndexedSlices) else seed
+        y = _core.convert(y) if is_variable(y) else _in_graph(y, graph)
+        targets.append(y)
+        seeds.append(None if seed is None else _core.convert(seed, y.dtype))
+    sources = nest.flatten(xs)
+    keys = [_in_graph(x, graph) for x in sources]
+    stops = [_in_graph(s, graph) for s in nest.flatten(stop_gradients)] if stop_gradients is not None else []
+    found = _core.graph_gradients(targets, seeds if given is not None else None, keys, stops)
+    found = [result_of(g) for g in found]
+    if zero:
+        found = [zeros_for(x) if g is None else g for g, x in zip(found, sources)]
+    return found
+
+
+@export("hessians")
+def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):
+    """A list: d2 (sum of ys) / dx dx of shape `x.shape + x.shape`, for every x. In graphs and functions only."""
+    from .jacobians import rows
+
+    found = []
+    for x in nest.flatten(xs):
+        first = gradients(ys, x)[0]
+        source = _core.convert(x) if is_variable(x) else x
+        if first is None:
+            raise ValueError("hessians: y does not depend on x, so there is nothing to differentiate twice")
+        [hessian] = rows(_core.convert(first), [_in_graph(x, None)],
+                         lambda y, seed, keys: [result_of(g) for g in _core.graph_gradients([y], [seed], keys, [])])
+        if hessian is None:
+            shape = raw.Shape(source)
+            hessian = raw.Fill(raw.ConcatV2([shape, shape], 0), _core.convert(0, source.dtype))
+        found.append(hessian)
+    return found

@@ -258,19 +258,21 @@ PyObject *tensor_to_array(tensor_object *o, int copy) {
 }
 
 PyObject *tensor_item(const ef_tensor *t, int64_t i) {
-    const char *p = t->data;
+    const void *data; /* a deferred tensor keeps its value elsewhere */
+    if (check(ef_tensor_data(t, &data), NULL) < 0) return NULL;
+    const char *p = data;
     switch (t->dtype) {
-    case EF_F32: return PyFloat_FromDouble((double)((const float *)t->data)[i]);
-    case EF_F64: return PyFloat_FromDouble(((const double *)t->data)[i]);
+    case EF_F32: return PyFloat_FromDouble((double)((const float *)data)[i]);
+    case EF_F64: return PyFloat_FromDouble(((const double *)data)[i]);
     case EF_BOOL: return PyBool_FromLong(p[i]);
-    case EF_I8: return PyLong_FromLong(((const int8_t *)t->data)[i]);
-    case EF_I16: return PyLong_FromLong(((const int16_t *)t->data)[i]);
-    case EF_I32: return PyLong_FromLong(((const int32_t *)t->data)[i]);
-    case EF_I64: return PyLong_FromLongLong(((const int64_t *)t->data)[i]);
-    case EF_U8: return PyLong_FromLong(((const uint8_t *)t->data)[i]);
-    case EF_U16: return PyLong_FromLong(((const uint16_t *)t->data)[i]);
-    case EF_U32: return PyLong_FromUnsignedLong(((const uint32_t *)t->data)[i]);
-    case EF_U64: return PyLong_FromUnsignedLongLong(((const uint64_t *)t->data)[i]);
+    case EF_I8: return PyLong_FromLong(((const int8_t *)data)[i]);
+    case EF_I16: return PyLong_FromLong(((const int16_t *)data)[i]);
+    case EF_I32: return PyLong_FromLong(((const int32_t *)data)[i]);
+    case EF_I64: return PyLong_FromLongLong(((const int64_t *)data)[i]);
+    case EF_U8: return PyLong_FromLong(((const uint8_t *)data)[i]);
+    case EF_U16: return PyLong_FromLong(((const uint16_t *)data)[i]);
+    case EF_U32: return PyLong_FromUnsignedLong(((const uint32_t *)data)[i]);
+    case EF_U64: return PyLong_FromUnsignedLongLong(((const uint64_t *)data)[i]);
     case EF_STRING: {
         const char *s;
         size_t n;

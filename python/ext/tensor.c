@@ -236,7 +236,6 @@ static int tensor_bool(PyObject *self) {
                         "a.any() or a.all()");
         return -1;
     }
-    if (t->dtype == EF_BOOL) return ((const unsigned char *)t->data)[0] != 0;
     PyObject *v = tensor_item(t, 0);
     int yes = v != NULL ? PyObject_IsTrue(v) : -1;
     Py_XDECREF(v);
@@ -328,7 +327,8 @@ static const char *const format_of[EF_DTYPES] = {
 
 static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     const ef_tensor *t = value_of(self);
-    if (t == NULL) return -1;
+    const void *data;
+    if (t == NULL || check(ef_tensor_data(t, &data), NULL) < 0) return -1;
     const char *format = format_of[t->dtype];
     if (format == NULL || (flags & PyBUF_WRITABLE) == PyBUF_WRITABLE) {
         PyErr_Format(PyExc_BufferError, "a tensor of %s has no %s buffer",
@@ -341,7 +341,7 @@ static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
         return -1;
     }
     Py_ssize_t step = (Py_ssize_t)ef_dtype_size((ef_dtype)t->dtype);
-    *view = (Py_buffer){.buf = t->data,
+    *view = (Py_buffer){.buf = (void *)data,
                         .obj = Py_NewRef(self),
                         .len = (Py_ssize_t)ef_tensor_bytes(t),
                         .itemsize = step,

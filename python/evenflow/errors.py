@@ -134,7 +134,23 @@ UnavailableError = _define("UnavailableError", UNAVAILABLE, "A service cannot be
 DataLossError = _define("DataLossError", DATA_LOSS, "Stored data is damaged or incomplete.")
 UnauthenticatedError = _define("UnauthenticatedError", UNAUTHENTICATED, "Who asks is not known.")
 
-PUBLIC = [n for n in dir() if not n.startswith("_") and n != "InaccessibleTensorError"]
+class InvalidGraphError(InvalidArgumentError, ValueError):
+    """An invalid argument found while a graph is being built.
+
+    TensorFlow raises ValueError for what its shape functions find and InvalidArgumentError for what
+    only running finds; here nearly everything is found at once, so programs may catch either.
+    """
+
+    def __init__(self, message, op_name=None):
+        InvalidArgumentError.__init__(self, None, None, message)
+
+    def __reduce__(self):
+        return type(self), (self._message,)
+
+
+InvalidGraphError.__module__ = _MODULE
+
+PUBLIC = [n for n in dir() if not n.startswith("_") and n not in ("InaccessibleTensorError", "InvalidGraphError")]
 
 
 def exception_type_from_error_code(error_code):

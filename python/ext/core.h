@@ -38,12 +38,13 @@ extern PyTypeObject *core_type, *tensor_type, *eager_type, *symbolic_type, *vari
 /* ---- what Python registers (module.c) ----------------------------------------------------------
  * Callables and classes of the package, by name; all set before the first use. */
 typedef struct core_hooks {
-    PyObject *error;      /* (code, message, op) -> exception */
-    PyObject *shape;      /* TensorShape._from_dims(dims, watch) */
-    PyObject *convert;    /* (value, dtype or None, as_hint) -> Tensor: what C cannot convert */
-    PyObject *repr, *str; /* of tensors */
-    PyObject *getitem;    /* (tensor, index): indices with tensors in them, masks */
-    PyObject *operation;  /* (graph, node) -> Operation */
+    PyObject *graph_error; /* (message, op) -> exception, while a graph is built */
+    PyObject *error;       /* (code, message, op) -> exception */
+    PyObject *shape;       /* TensorShape._from_dims(dims, watch) */
+    PyObject *convert;     /* (value, dtype or None, as_hint) -> Tensor: what C cannot convert */
+    PyObject *repr, *str;  /* of tensors */
+    PyObject *getitem;     /* (tensor, index): indices with tensors in them, masks */
+    PyObject *operation;   /* (graph, node) -> Operation */
     PyObject *operation_class; /* what those are */
     PyObject *graph_class;     /* makes a Graph around a C graph nobody has wrapped */
     PyObject *matmul, *power, *divide, *equal, *not_equal; /* operators with argument work */
@@ -112,6 +113,8 @@ numpy_dtype_of(PyObject *o); /* a numpy dtype or scalar type; EF_NO_DTYPE, nothi
 PyObject *op_run(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in);
 PyObject *op_run1(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in);
 int op_init(PyObject *module);
+/* While recording: TypeError unless the type variable of that input allows the tensor's dtype. */
+int check_type(const char *input, const ef_attr_desc *type, const ef_tensor *t);
 typedef struct attr_arena attr_arena;
 /* Fills v for the attribute described by d from a Python value; memory lives in the arena. */
 int attr_from(const char *op, const ef_attr_desc *d, PyObject *o, attr_arena *a, ef_attr_value *v);

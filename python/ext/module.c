@@ -38,6 +38,7 @@ static PyObject *core_register(PyObject *module, PyObject *args, PyObject *kwarg
         const char *name;
         PyObject **at;
     } slot[] = {{"error", &hooks.error},
+                {"graph_error", &hooks.graph_error},
                 {"shape", &hooks.shape},
                 {"convert", &hooks.convert},
                 {"repr", &hooks.repr},

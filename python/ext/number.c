@@ -32,13 +32,18 @@ static PyObject *run_pair(const ef_op *op, const ef_tensor *x, const ef_tensor *
                                 "argument 'x'.",
                                 ef_op_describe(op)->name, ef_dtype_name((ef_dtype)y->dtype),
                                 ef_dtype_name((ef_dtype)x->dtype));
-        if (name_node(NULL, ef_op_describe(op)->name) < 0) return NULL;
+        const ef_op_desc *d = ef_op_describe(op);
+        for (int k = 0; k < d->n_attrs; k++)
+            if (d->attr[k].inferred && d->attr[k].kind == EF_ATTR_TYPE &&
+                check_type("x", &d->attr[k], x) < 0)
+                return NULL;
+        if (name_node(NULL, d->name) < 0) return NULL;
     }
     return op_run1(op, NULL, in, 2);
 }
 
-/* Both operands as tensors; the one that has a dtype leads. lenient: a second one that cannot follow
- * keeps its own dtype, and the op complains. 1: NotImplemented. */
+/* Both operands as tensors; the one that has a dtype leads. lenient: a second one that cannot
+ * follow keeps its own dtype, and the op complains. 1: NotImplemented. */
 static int operands(PyObject *a, PyObject *b, const char *reverse, int lenient, operand *x,
                     operand *y) {
     ef_dtype da = own_dtype(a), db = own_dtype(b);

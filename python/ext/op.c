@@ -290,6 +290,20 @@ static void settle_types(op_object *self, PyObject **value, inputs *in) {
     }
 }
 
+int check_type(const char *input, const ef_attr_desc *type, const ef_tensor *t) {
+    if (type->types == 0 || type->types & 1u << t->dtype) return 0;
+    char text[512] = "";
+    for (int k = 1; k < EF_DTYPES; k++) {
+        if (!(type->types & 1u << k)) continue;
+        size_t n = strlen(text);
+        snprintf(text + n, sizeof text - n, "%s%s", n > 0 ? ", " : "", ef_dtype_name((ef_dtype)k));
+    }
+    PyErr_Format(PyExc_TypeError,
+                 "Value passed to parameter '%s' has DataType %s not in list of allowed values: %s",
+                 input, ef_dtype_name((ef_dtype)t->dtype), text);
+    return -1;
+}
+
 static int take(op_object *self, inputs *in, int k, PyObject *o) {
     int v = self->in[k].var;
     ef_dtype want = v >= 0 ? in->var[v] : self->in[k].fixed;
@@ -301,6 +315,8 @@ static int take(op_object *self, inputs *in, int k, PyObject *o) {
     if (operand_from(o, want, hint, a) < 0) return -1;
     in->t[in->n++] = a->t;
     if (v >= 0 && in->var[v] == EF_NO_DTYPE) in->var[v] = (ef_dtype)a->t->dtype;
+    if (v >= 0 && recording() && check_type(self->desc->in[k].name, self->var[v], a->t) < 0)
+        return -1;
     if (want != EF_NO_DTYPE && settled && a->t->dtype != want && recording()) {
         PyErr_Format(PyExc_TypeError,
                      "Input '%s' of '%s' Op has type %s that does not match the expected type %s.",

@@ -10,9 +10,11 @@ PyObject *raise_status(ef_status *s, const char *op) {
         ef_status_free(s);
         return NULL;
     }
-    /* While a graph is being built a wrong shape or attribute is the builder's ValueError. */
-    if (recording() && code == EF_INVALID) {
-        PyErr_SetString(PyExc_ValueError, ef_status_message(s));
+    /* While a graph is being built a wrong shape or attribute is a ValueError as well. */
+    if (recording() && code == EF_INVALID && hooks.graph_error != NULL) {
+        PyObject *e = PyObject_CallFunction(hooks.graph_error, "sz", ef_status_message(s), op);
+        if (e != NULL) PyErr_SetObject((PyObject *)Py_TYPE(e), e);
+        Py_XDECREF(e);
     } else if (hooks.error != NULL) {
         PyObject *e =
             PyObject_CallFunction(hooks.error, "isz", (int)code, ef_status_message(s), op);

@@ -78,7 +78,19 @@ static ef_status *tile_run(const ef_call *c) {
     return ef_block_copy((ef_dtype)x->dtype, c->out[0]->data, x->data, &b);
 }
 
+/* Repeated no times along an axis that had elements: nothing of the input is left to sum. */
+static bool tiled_away(const ef_shape *x, const ef_shape *out) {
+    for (int d = 0; d < out->rank; d++)
+        if (out->dim[d] == 0 && (x->rank < 0 || x->dim[d] != 0)) return true;
+    return false;
+}
+
 static ef_status *tile_grad(ef_grad *g) {
+    if (tiled_away(&g->in[0]->fact.shape, &g->out[0]->fact.shape)) {
+        ef_value *zero = ef_const_number(g->b, g->dout[0]->fact.dtype, 0);
+        g->din[0] = ef_emit(g->b, "Fill", 2, ef_shape_value(g->b, g->in[0], EF_I32), zero);
+        return NULL;
+    }
     g->din[0] = ef_emit(g->b, "TileGrad", 2, g->dout[0], ef_cast(g->b, g->in[1], EF_I32));
     return NULL;
 }

@@ -40,13 +40,13 @@ def gelu(features, approximate=False, name=None):
         raise ValueError(
             f"`features.dtype` must be a floating point tensor. Received: {x.dtype!r}."
         )
-    half = raw.Mul(x, 0.5)
+    half = raw.Mul(x, 0.5)  # numbers are float32 first where they are so in TensorFlow
     if approximate:
         cube = raw.Mul(raw.Pow(x, convert(3, x.dtype)), raw.Cast(0.044715, x.dtype))
         inner = raw.Mul(raw.AddV2(x, cube), 0.7978845608028654)
         return raw.Mul(half, raw.AddV2(raw.Tanh(inner), 1.0), name=name)
-    inner = raw.RealDiv(x, raw.Cast(1.4142135623730951, x.dtype))  # a float32 first, as TensorFlow
-    return raw.Mul(half, raw.AddV2(raw.Erf(inner), 1.0), name=name)
+    inner = raw.Mul(raw.Neg(x), raw.Cast(0.7071067811865476, x.dtype))
+    return raw.Mul(half, raw.Erfc(inner), name=name)
 
 
 @export("nn.silu", "nn.swish")

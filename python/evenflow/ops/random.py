@@ -32,11 +32,10 @@ def set_seed(seed):
 
 
 def _graph_seed(graph):
-    """The seed of a graph: its own if it has one, else the program's when it was begun."""
-    try:
-        return graph.seed
-    except AttributeError:
+    """The seed of a graph: its own; a function's body without one has the program's."""
+    if graph.seed is None and graph.building_function:
         return _program["seed"]
+    return graph.seed
 
 
 @export("compat.v1.get_seed", "compat.v1.random.get_seed")

@@ -286,6 +286,44 @@ EF_TEST(derivatives_of_control_flow_are_made_once) {
     CHECK_INT((int64_t)ef_derivatives_made(), (int64_t)made);
 }
 
+static ef_status *row(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
+                      int *n_out) {
+    const int32_t i = *(const int32_t *)user, next = i + 1, one = 1;
+    ef_tensor begin, end, step;
+    ef_StridedSlice_options o = {.shrink_axis_mask = 1};
+    (void)n_in;
+    (void)max_out;
+    ints(&begin, 1, &i);
+    ints(&end, 1, &next);
+    ints(&step, 1, &one);
+    *n_out = 1;
+    return ef_do_StridedSlice(&in[0], &begin, &end, &step, &o, out);
+}
+
+EF_TEST(rows_by_number_share_a_program) {
+    float v[200];
+    for (int k = 0; k < 200; k++) v[k] = (float)k;
+    ef_shape shape = {.rank = 2, .dim = {100, 2}};
+    ef_tensor x, y;
+    ef_compile_info before = {0}, after;
+    int n;
+    CHECK_OK(ef_tensor_from(EF_F32, &shape, v, &x));
+    const ef_tensor *in[] = {&x};
+    for (int32_t i = 0; i < 100; i++) {
+        ef_function *f;
+        CHECK_OK(ef_function_new(row, &i, "row", &f));
+        CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+        CHECK_INT(y.rank, 1);
+        CHECK_NEAR(at(&y, 1), v[2 * i + 1], 0);
+        ef_tensor_release(&y);
+        ef_function_free(f);
+        if (i == 8) ef_compile_info_get(&before);
+    }
+    ef_compile_info_get(&after);
+    CHECK_INT((int64_t)after.programs, (int64_t)before.programs);
+    ef_tensor_release(&x);
+}
+
 /* ---- what is no parameter ----------------------------------------------------------------------
  */
 
@@ -341,6 +379,7 @@ int main(void) {
     EF_RUN(control_flow_shares_a_program);
     EF_RUN(functions_in_functions_share_a_program);
     EF_RUN(derivatives_of_control_flow_are_made_once);
+    EF_RUN(rows_by_number_share_a_program);
     EF_RUN(shapes_and_axes_stay);
     return EF_VERDICT();
 }

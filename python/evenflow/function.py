@@ -32,7 +32,7 @@ class _Tracing:
     def __init__(self, function):
         self.function = function
         self.variables = []
-        self.may_make = function._traces() == 0 or function.__dict__.get("_made") is None
+        self.may_make = function.__dict__.get("_made") is None
 
     def made_variable(self, variable):
         if not self.may_make:
@@ -58,11 +58,10 @@ def _trace(function, args, kwargs, placeholders):
         answer = _flatten_result(result)
     finally:
         watch.tracing.pop()
-    if state.variables and own.get("_made") is None:
+    if own.get("_made") is None:
         own["_made"] = [weakref.ref(v) for v in state.variables]
-        own["_kept"] = state.variables
-    elif own.get("_made") is None:
-        own["_made"] = []
+        if state.variables:  # they exist now: the trace to keep must not make any
+            raise _core.TraceAgain
     graph.structured_input_signature = (args, kwargs or {})
     graph.structured_outputs = result
     return answer

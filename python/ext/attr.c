@@ -176,9 +176,10 @@ int attr_from(const char *op, const ef_attr_desc *d, PyObject *o, attr_arena *a,
         if (d->choice == NULL) return 0;
         for (int k = 0; d->choice[k] != NULL; k++)
             if (strcmp(d->choice[k], v->as.s) == 0) return 0;
-        return invalid(op, PyUnicode_FromFormat("Value for attr '%s' of \"%s\" is not in the list of "
-                                                "allowed values: %s of op %s",
-                                                d->name, v->as.s, d->type, op));
+        return invalid(op,
+                       PyUnicode_FromFormat("Value for attr '%s' of \"%s\" is not in the list of "
+                                            "allowed values: %s of op %s",
+                                            d->name, v->as.s, d->type, op));
     }
     case EF_ATTR_TYPE: return (v->as.type = dtype_of(o)) == EF_NO_DTYPE ? -1 : 0;
     case EF_ATTR_SHAPE: {

@@ -149,6 +149,7 @@ static void tensor(walk *w, PyObject *o, int made) {
 }
 
 static PyObject *str_flatten;
+static PyObject *trace_again; /* raised by a trace that made variables */
 
 static void look(walk *w, PyObject *o) {
     PyTypeObject *type = Py_TYPE(o);
@@ -293,14 +294,14 @@ static PyObject *again(rebuild *r, PyObject *o) {
             else
                 PyList_SET_ITEM(list, i, e);
         }
-        if (list != NULL) c = PyObject_CallMethod((PyObject *)type, "_make", "O", list);
+        if (list != NULL) c = PyObject_CallMethod((PyObject *)type, "_make", "(O)", list);
         Py_XDECREF(list);
         return c;
     }
     if (PyObject_HasAttr((PyObject *)type, str_flatten)) {
         PyObject *parts = PyObject_CallMethodNoArgs(o, str_flatten), *c = NULL;
         PyObject *tensors = parts != NULL ? again(r, PyTuple_GET_ITEM(parts, 1)) : NULL;
-        if (tensors != NULL) c = PyObject_CallMethod(o, "_ef_rebuild", "O", tensors);
+        if (tensors != NULL) c = PyObject_CallMethod(o, "_ef_rebuild", "(O)", tensors);
         Py_XDECREF(tensors);
         Py_XDECREF(parts);
         return c;
@@ -658,6 +659,11 @@ static PyObject *call_bound(function_object *self, PyObject *const *items, Py_ss
             out = few_out;
             s = ef_status_make(EF_NO_MEMORY, "no memory for the results");
         }
+    }
+    if (s != NULL && PyErr_Occurred() && PyErr_ExceptionMatches(trace_again)) {
+        PyErr_Clear(); /* the trace made variables: the one to keep is made now that they exist */
+        ef_status_free(s);
+        s = run(e, w.t, w.n_t, out, out == few_out ? FEW : MOST_RESULTS, &n_out, &p);
     }
     now = c.outer;
     if (s != NULL) {
@@ -1031,10 +1037,16 @@ static PyObject *function_concrete(PyObject *o, PyObject *const *args, Py_ssize_
     now = &c;
     e->users++;
     ef_status *s = ef_function_trace_for(e->f, dtype, shape, w.n_t, &g, (void **)&p);
+    if (s != NULL && PyErr_Occurred() && PyErr_ExceptionMatches(trace_again)) {
+        PyErr_Clear();
+        ef_status_free(s);
+        s = ef_function_trace_for(e->f, dtype, shape, w.n_t, &g, (void **)&p);
+    }
     now = c.outer;
     if (s != NULL) {
         raise_status(s, NULL);
     } else if (p != NULL) {
+        ef_graph_free(g);
         result = Py_BuildValue("(OiO)", p->graph, (int)p->kind, p->pack);
         packing_end(p);
     }
@@ -1083,6 +1095,9 @@ static PyType_Spec function_spec = {
 
 int function_init(PyObject *module) {
     if ((str_flatten = PyUnicode_InternFromString("_ef_flatten")) == NULL) return -1;
+    trace_again = PyErr_NewException("evenflow._core.TraceAgain", NULL, NULL);
+    if (trace_again == NULL || PyModule_AddObjectRef(module, "TraceAgain", trace_again) < 0)
+        return -1;
     bound_type = add_type(module, &bound_spec, NULL, "BoundFunction");
     function_type = add_type(module, &function_spec, NULL, "Function");
     if (function_type == NULL || bound_type == NULL) return -1;

@@ -78,6 +78,7 @@ ef_status *ef_graph_node_attr(const ef_graph *g, int node, const char *name, ef_
 /* Gives a node a name if it has none (made unique); nodes recorded without one are named on demand
  * as TensorFlow would: op, op_1, ... */
 ef_status *ef_graph_node_name(ef_graph *g, int node, const char **name);
+ef_status *ef_graph_rename(ef_graph *g, int32_t node, const char *name); /* made unique */
 /* The value a symbolic tensor is known to have (a constant, or what follows from shapes); a zeroed
  * tensor if it is not known. Partly known shapes: see ef_tensor_known_shape. */
 ef_status *ef_tensor_known(const ef_tensor *t, ef_tensor *value);

@@ -163,21 +163,8 @@ def error_code_from_exception_type(cls):
     return _code_of.get(cls, UNKNOWN)
 
 
-class GraphArgumentError(InvalidArgumentError, ValueError):
-    """A wrong argument found while a graph is being built.
-
-    TensorFlow finds some of these while tracing (ValueError) and others only when the op runs
-    (InvalidArgumentError). Here all are found while tracing, so either `except` clause works.
-    """
-
-
 def from_status(code, message, op_name=None):
-    """The exception for a status of the engine; `op_name` is added as TensorFlow does.
-
-    A negative code: found while a graph was being built.
-    """
-    if code == -INVALID_ARGUMENT:
-        return GraphArgumentError(None, None, message)
+    """The exception for a status of the engine; `op_name` is added as TensorFlow does."""
     if op_name:
         message = f"{message} [Op:{op_name}]"
     cls = _class_of.get(code)

@@ -51,6 +51,7 @@ def _trace(function, args, kwargs, placeholders):
     state = _Tracing(function)
     watch.tracing.append(state)
     try:
+        _name_arguments(graph, own, args, kwargs)
         target = own["_target"]
         if target is None:
             target = own["_target"] = _converted(function)
@@ -65,6 +66,30 @@ def _trace(function, args, kwargs, placeholders):
     graph.structured_input_signature = (args, kwargs or {})
     graph.structured_outputs = result
     return answer
+
+
+def _name_arguments(graph, own, args, kwargs):
+    """Placeholders are called as the parameters are, or as the input signature says."""
+    signature = own["_input_signature"] or ()
+    names = own["_parameter_names"]
+    for k, value in enumerate(args):
+        given = signature[k].name if k < len(signature) and isinstance(signature[k], TensorSpec) else None
+        _name_tensors(graph, given or (names[k] if k < len(names) else "args"), value)
+    for name, value in (kwargs or {}).items():
+        _name_tensors(graph, name, value)
+
+
+def _name_tensors(graph, name, value):
+    if isinstance(value, _core.Tensor):
+        edge = value._edge
+        if edge is not None and edge[0] is graph:
+            graph._rename(edge[1], name)
+    elif isinstance(value, dict):
+        for item in value.values():
+            _name_tensors(graph, name, item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _name_tensors(graph, name, item)
 
 
 def _converted(function):
@@ -299,6 +324,7 @@ def _make(python, input_signature, autograph, jit_compile):
     own["__module__"] = getattr(python, "__module__", None)
     own["__wrapped__"] = python
     own["_autograph"] = autograph
+    own["_parameter_names"] = names
     own["_jit_compile"] = jit_compile
     own["_target"] = None
     own["_input_signature"] = None if input_signature is None else tuple(input_signature)

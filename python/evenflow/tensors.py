@@ -122,8 +122,6 @@ def tensor_repr(tensor):
         value = str(tensor.numpy())  # numpy 2 would say np.float32(1.0)
     if "\n" in value:
         value = "\n" + value
-    if "\n" in value:
-        value = "\n" + value
     return f"<tf.Tensor: shape={_shape_text(tensor)}, dtype={tensor.dtype.name}, numpy={value}>"
 
 

@@ -539,6 +539,7 @@ static ef_status *trace(void *user, const ef_tensor *in, int n_in, ef_tensor *ou
     }
     function_object *f = e->owner;
     Py_INCREF(f);
+    PyObject *graph = graph_wrap(ef_graph_current()); /* one object for all the trace */
     if (args != NULL && kwargs != NULL)
         result = PyObject_CallFunctionObjArgs(f->tracer, (PyObject *)f, args, kwargs, r.list, NULL);
     int bad = result == NULL ? -1 : keep_results(result, out, max_out, n_out);
@@ -547,6 +548,7 @@ static ef_status *trace(void *user, const ef_tensor *in, int n_in, ef_tensor *ou
     Py_XDECREF(kwargs);
     Py_XDECREF(r.list);
     Py_DECREF(f);
+    Py_XDECREF(graph);
     ef_status *s =
         bad == 0 ? NULL : ef_status_make(EF_UNKNOWN, "a Python function raised an exception");
     PyGILState_Release(gil);

@@ -353,6 +353,13 @@ static PyObject *graph_node_name(PyObject *self, PyObject *number) {
     return PyUnicode_FromString(name);
 }
 
+static PyObject *graph_rename(PyObject *self, PyObject *args) {
+    int node;
+    const char *name;
+    if (!PyArg_ParseTuple(args, "is", &node, &name)) return NULL;
+    return none_or(ef_graph_rename(G(self), node, name));
+}
+
 static PyObject *end_of(PyObject *self, PyObject *args,
                         ef_status *(*get)(ef_graph *, int, int, ef_tensor *)) {
     int node, k;
@@ -443,6 +450,7 @@ static PyMethodDef graph_methods[] = {{"_enter", graph_enter, METH_NOARGS, NULL}
                                       {"_nodes", graph_nodes, METH_NOARGS, NULL},
                                       {"_node", graph_node, METH_O, NULL},
                                       {"_node_name", graph_node_name, METH_O, NULL},
+    {"_rename", graph_rename, METH_VARARGS, NULL},
                                       {"_node_input", graph_node_input, METH_VARARGS, NULL},
                                       {"_node_output", graph_node_output, METH_VARARGS, NULL},
                                       {"_node_control", graph_node_control, METH_VARARGS, NULL},

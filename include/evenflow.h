@@ -262,8 +262,9 @@ ef_status *ef_graph_name_next(ef_graph *g, const char *name);
 /* "name" or "name:1". */
 ef_status *ef_graph_get(ef_graph *g, const char *name, ef_tensor *out);
 /* Makes g a function: its placeholders `in` are its parameters, `out` its results. Needed before it
- * is an attribute (a loop's body, a branch) or is called; captured tensors must be passed as
- * further inputs, and ef_graph_captures lists them in order. */
+ * is an attribute (a loop's body, a branch) or is called; as an attribute
+ * it must have no captures left: name what stands for them (ef_graph_import_tensor) among `in`, and
+ * they become parameters; ef_graph_captures lists what was captured, in order. */
 ef_status *ef_graph_finish(ef_graph *g, const ef_tensor *in, int n_in, const ef_tensor *out,
                            int n_out);
 int ef_graph_captures(const ef_graph *g);

@@ -1,5 +1,6 @@
 /* The public faces of graphs, variables and settings: small doors to the rooms below. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/pool.h"
 #include "device/memory.h"
 #include "eager/context.h"
@@ -97,6 +98,17 @@ static ef_status *edges(ef_graph *g, const ef_tensor *t, int n, bool import, ef_
     return NULL;
 }
 
+/* A capture that is named as a parameter is one from now on. */
+static void release_capture(ef_graph *g, int32_t node) {
+    for (size_t k = 0; k < g->n_captures; k++) {
+        if (g->capture[k].node != node) continue;
+        ef_tensor_release(&g->capture[k].tensor);
+        g->n_captures--;
+        memmove(&g->capture[k], &g->capture[k + 1], (g->n_captures - k) * sizeof *g->capture);
+        return;
+    }
+}
+
 static ef_status *set_inputs(ef_graph *g, const ef_edge *in, int n) {
     for (int k = 0; k < n; k++) {
         if (!(g->node[in[k].node]->op->traits & EF_NO_KERNEL))
@@ -105,11 +117,11 @@ static ef_status *set_inputs(ef_graph *g, const ef_edge *in, int n) {
             if (in[j].node == in[k].node)
                 return ef_error(EF_INVALID, "ef_graph_finish: inputs %d and %d are the same", j, k);
     }
-    if ((size_t)n > g->n_inputs) /* every placeholder is in the list already, so this cannot be */
-        return ef_error(EF_INVALID, "ef_graph_finish: more inputs than placeholders");
+    EF_TRY(EF_GROW(&g->input, &g->cap_inputs, (size_t)n + 1));
     for (int k = 0; k < n; k++) g->input[k] = in[k].node;
     g->n_inputs = (size_t)n;
     g->hash = 0;
+    for (int k = 0; k < n; k++) release_capture(g, in[k].node);
     return NULL;
 }
 

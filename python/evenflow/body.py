@@ -1,0 +1,111 @@
+"""Bodies of control flow: Python functions traced into function graphs.
+
+A branch or a loop's body is traced into a graph of its own. What it uses from around it is captured;
+the node that runs it gets those tensors as further inputs, so before a graph becomes an attribute its
+captures are turned into parameters (`close`). Structures are flattened down to plain tensors; `None`
+and ops have their place in the structure but no tensor.
+"""
+from . import _core, nest
+from .graph import FuncGraph, Operation
+
+_stateful = {}
+
+
+def is_stateful(graph):
+    """Whether running the graph does more than compute."""
+    for k in range(graph._nodes()):
+        op = graph._node(k)[0]
+        known = _stateful.get(op)
+        if known is None:
+            known = _stateful[op] = bool(_core.describe_op(op)["stateful"])
+        if known:
+            return True
+    return False
+
+
+class Body:
+    """One traced function: its graph, what it returned, and the tensors of that, flat."""
+
+    __slots__ = ("graph", "inputs", "result", "flat", "tensors")
+
+    def __init__(self, name):
+        self.graph = FuncGraph(name)
+        self.inputs = []
+
+    def __enter__(self):
+        entered = self.graph._enter_scope()
+        self.flat = entered  # until the body is traced
+        return self
+
+    def __exit__(self, *unused):
+        entered, self.flat = self.flat, None
+        self.graph._leave_scope(entered)
+        return False
+
+    def placeholder(self, dtype, dims):
+        """A further parameter."""
+        made = self.graph._placeholder(dtype, dims)
+        self.inputs.append(made)
+        return made
+
+    def finish(self, result):
+        """Takes what the function returned; called when the graph was left."""
+        self.result = result
+        self.flat = nest.flatten(result, expand_composites=True)
+        self.tensors = [t for t in self.flat if t is not None]
+
+
+def as_result(result):
+    """What a traced function returned, with tensors of its graph for leaves; None stays, an op becomes None."""
+    graph = _core.current_graph()
+
+    def leaf(value):
+        if value is None:
+            return None
+        if isinstance(value, _core.Tensor):
+            edge = value._edge
+            if edge is None:
+                return _core.raw.Identity(value)
+            return value if edge[0] is graph else graph._import(value)
+        if isinstance(value, Operation):
+            return None
+        if nest._opens(value):
+            return nest.pack_sequence_as(
+                value, [leaf(v) for v in nest.flatten(value, expand_composites=True)], expand_composites=True)
+        return leaf(_core.convert(value))
+
+    return nest.map_structure(leaf, result)
+
+
+def trace(name, function, *args):
+    """The Body of a function that captures what it needs."""
+    body = Body(name)
+    with body:
+        result = as_result(function(*args))
+        body.tensors = None
+    body.finish(result)
+    return body
+
+
+def close(bodies, outputs):
+    """Gives all bodies the same parameters: their own, then all captures. -> the captured tensors."""
+    first = bodies[0].graph
+    captured = first._captures()
+    seen = {first._import(t)._edge[1] for t in captured}
+    for body in bodies[1:]:
+        for tensor in body.graph._captures():
+            node = first._import(tensor)._edge[1]  # one place per tensor, however often it is captured
+            if node not in seen:
+                seen.add(node)
+                captured.append(tensor)
+    for body, out in zip(bodies, outputs):
+        graph = body.graph
+        graph._finish(body.inputs + [graph._import(t) for t in captured], out)
+    return captured
+
+
+def pack(like, tensors):
+    """The structure of a Body's result with other tensors."""
+    rest = iter(tensors)
+    flat = [None if t is None else next(rest) for t in like.flat]
+    return nest.pack_sequence_as(like.result, flat, expand_composites=True)

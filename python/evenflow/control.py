@@ -1,0 +1,228 @@
+"""Branches: tf.cond, tf.case, tf.switch_case.
+
+Eagerly the chosen function is simply called. While recording every function is traced into a graph of
+its own, and one node runs the right one.
+"""
+from . import _core, dtypes, nest
+from .body import Body, close, is_stateful, pack, trace
+from .namespace import export
+
+raw = _core.raw
+
+
+def _same_results(bodies, names, where):
+    """All branches must return the same structure of the same dtypes."""
+    first = bodies[0]
+    for body, name in zip(bodies[1:], names[1:]):
+        if bool(first.tensors) != bool(body.tensors):
+            raise ValueError(f"Lengths of branch outputs of {where} must match: {names[0]} returns "
+                             f"{len(first.tensors)} tensors and {name} returns {len(body.tensors)}.")
+        why = None
+        try:
+            nest.assert_same_structure(first.result, body.result, expand_composites=True)
+        except (TypeError, ValueError) as e:
+            why = str(e)
+        if why is None:
+            for a, b in zip(first.flat, body.flat):
+                if (a is None) != (b is None) or (a is not None and a.dtype != b.dtype):
+                    why = f"{a} and {b} have different types"
+                    break
+        if why is not None:
+            raise TypeError(f"{names[0]} and {name} arguments to tf.{where} must have the same number, type, and overall "
+                            f"structure of return values.\n\n{names[0]} output: {first.result}\n{name} output: "
+                            f"{body.result}\n\nError details:\n{why}")
+
+
+def _result(node, body, had_ops):
+    """What the node gives, as the branches returned it."""
+    if not body.tensors:
+        return node if had_ops else body.result
+    return pack(body, node)
+
+
+def _branch_dtypes(body):
+    return [t.dtype for t in body.tensors]
+
+
+def _build_cond(pred, true_fn, false_fn, name):
+    had_ops = []
+
+    def noting(fn):
+        def call():
+            result = fn()
+            if type(result).__name__ == "Operation":
+                had_ops.append(True)
+            return result
+
+        return call
+
+    bodies = [trace("cond_true", noting(true_fn)), trace("cond_false", noting(false_fn))]
+    _same_results(bodies, ("true_fn", "false_fn"), "cond")
+    captured = close(bodies, [b.tensors for b in bodies])
+    op = raw.If if is_stateful(bodies[0].graph) or is_stateful(bodies[1].graph) else raw.StatelessIf
+    node = op(pred, captured, _branch_dtypes(bodies[0]), bodies[0].graph, bodies[1].graph, name=name)
+    return _result(node, bodies[0], had_ops)
+
+
+def _predicate(pred):
+    if isinstance(pred, bool):
+        raise TypeError("pred must not be a Python bool", pred)
+    pred = _core.convert(pred)
+    dims = _core.static_shape(pred)
+    return pred if dims == () else raw.Squeeze(pred)
+
+
+@export("cond")
+def cond(pred, true_fn=None, false_fn=None, name=None):
+    """What `true_fn()` returns if `pred` is true, else what `false_fn()` does. In a graph both are traced and one is run;
+    they must return the same structure of tensors."""
+    for fn, which in ((true_fn, "true_fn"), (false_fn, "false_fn")):
+        if fn is None:
+            raise TypeError(f"cond(): '{which}' argument required")
+        if not callable(fn):
+            raise TypeError(f"'{which}' must be callable.")
+    if _core.executing_eagerly():
+        return true_fn() if pred else false_fn()
+    return _build_cond(_predicate(pred), true_fn, false_fn, name)
+
+
+@export("__internal__.smart_cond.smart_cond")
+def smart_cond(pred, true_fn=None, false_fn=None, name=None):
+    """tf.cond that calls only one function when the value of `pred` is known."""
+    if not callable(true_fn) or not callable(false_fn):
+        raise TypeError("`true_fn` and `false_fn` must be callable.")
+    known = smart_constant_value(pred)
+    if known is None:
+        return cond(pred, true_fn, false_fn, name)
+    return true_fn() if known else false_fn()
+
+
+def smart_constant_value(pred):
+    """True or False if `pred` is a Python value or a tensor whose value is known, else None."""
+    if isinstance(pred, _core.CoreTensor):
+        value = _core.static_value(_core.convert(pred))
+        return None if value is None else bool(value)
+    if pred in (0, 1):
+        return bool(pred)
+    raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead type: {type(pred)}")
+
+
+# ---- case ------------------------------------------------------------------------------------------------
+
+
+def _pairs(pred_fn_pairs):
+    if isinstance(pred_fn_pairs, dict):
+        pred_fn_pairs = list(pred_fn_pairs.items())
+    if not isinstance(pred_fn_pairs, (list, tuple)):
+        raise TypeError(f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pred_fn_pairs)}")
+    if not pred_fn_pairs:
+        raise ValueError("'pred_fn_pairs' must have at least one pair")
+    for pair in pred_fn_pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"Each entry in 'pred_fn_pairs' must be a 2-tuple. Received {pair}.")
+        pred, fn = pair
+        if not isinstance(pred, _core.CoreTensor):
+            raise TypeError(f"pred must be a Tensor, got: {pred}")
+        if pred.dtype != dtypes.bool:
+            raise TypeError(f"pred must be Tensor of type bool: {pred!r}")
+        if not callable(fn):
+            raise TypeError(f"fn for pred {pred!r} must be callable.")
+    return list(pred_fn_pairs)
+
+
+def _check(condition, words, preds):
+    from .ops.debug import Assert
+
+    return Assert(condition, [words] + list(preds), summarize=len(preds))
+
+
+def _check_preds(preds, exclusive, has_default):
+    flags = raw.Pack([_core.convert(p) for p in preds])
+    if exclusive:
+        count = raw.Sum(raw.Cast(flags, dtypes.int32), 0)
+        _check(count < 2, "Input error: exclusive=True: more than 1 conditions evaluated as True:", [flags])
+    if not has_default:
+        _check(raw.Any(flags, 0), "Input error: None of conditions evaluated as True:", [flags])
+
+
+@export("case")
+def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
+    """What the function of the first true predicate returns; `default` if none is true. `exclusive` checks that not more
+    than one is true; without a default one must be."""
+    pairs = _pairs(pred_fn_pairs)
+    if default is not None and not callable(default):
+        raise TypeError("default must be callable.")
+    if exclusive or default is None:
+        _check_preds([p for p, _ in pairs], exclusive, default is not None)
+    if default is None:
+        default = pairs.pop()[1]
+    if _core.executing_eagerly():
+        chosen = next((fn for pred, fn in pairs if pred), default)
+        result = chosen()
+        single = not strict and isinstance(result, (list, tuple)) and len(result) == 1
+        return result[0] if single else result
+    choice = default
+    for pred, fn in reversed(pairs):
+        choice = _or_else(pred, fn, choice)
+    return choice()
+
+
+def _or_else(pred, fn, otherwise):
+    return lambda: cond(pred, fn, otherwise)
+
+
+# ---- switch_case -------------------------------------------------------------------------------------------
+
+
+def _indexed(branch_fns, default):
+    """The branches as a list by index; the last is what an index out of range means."""
+    if isinstance(branch_fns, dict):
+        branch_fns = list(branch_fns.items())
+    if not branch_fns:
+        raise ValueError("Must provide at least one item in 'branch_fns'")
+    if not isinstance(branch_fns, (list, tuple)):
+        raise TypeError(f"'branch_fns' must be a list, tuple, or dict. Received: {type(branch_fns)}")
+    if all(callable(fn) for fn in branch_fns):
+        branch_fns = list(enumerate(branch_fns))
+    for item in branch_fns:
+        if not isinstance(item, tuple) or len(item) != 2:
+            raise TypeError(f"Each entry in 'branch_fns' must be a 2-tuple. Received {item}.")
+        key, fn = item
+        if not isinstance(key, int):
+            raise TypeError(f"key must be a Python `int`, got {type(key)}")
+        if not callable(fn):
+            raise TypeError(f"fn for key {key} must be callable.")
+    keys = [key for key, _ in branch_fns]
+    if min(keys) < 0 or max(keys) >= len(keys) or len(set(keys)) < len(keys):
+        raise ValueError("branch indices (keys) must form contiguous range of "
+                         f"[0 to {len(keys)}) but found {{{','.join(map(str, sorted(keys)))}}}")
+    functions = [fn for _, fn in sorted(branch_fns, key=lambda item: item[0])]
+    if default is not None:
+        if not callable(default):
+            raise TypeError("'default' must be callable.")
+        functions.append(default)
+    return functions
+
+
+@export("switch_case")
+def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
+    """What branch number `branch_index` returns; `default` (or the last branch) if there is no such branch."""
+    functions = _indexed(branch_fns, default)
+    if not isinstance(branch_index, _core.CoreTensor):
+        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
+    if not branch_index.dtype.is_integer:
+        raise TypeError(f"'branch_index' must be an integer Tensor, got {branch_index.dtype}")
+    if _core.executing_eagerly():
+        index = int(branch_index)
+        return functions[index if 0 <= index < len(functions) else -1]()
+    if len(functions) == 1:
+        return functions[0]()
+    bodies = [trace(f"case_branch{k}", fn) for k, fn in enumerate(functions)]
+    _same_results(bodies, [f"branches[{k}]" for k in range(len(bodies))], "switch_case")
+    captured = close(bodies, [b.tensors for b in bodies])
+    op = raw.Case if any(is_stateful(b.graph) for b in bodies) else raw.StatelessCase
+    node = op(branch_index, captured, _branch_dtypes(bodies[0]), [b.graph for b in bodies], name=name)
+    return _result(node, bodies[0], False)
+
+
+__all__ = ["Body", "case", "cond", "smart_cond", "switch_case"]

@@ -1,0 +1,276 @@
+"""Functions over the first axis of tensors: tf.map_fn, tf.scan, tf.foldl, tf.foldr, tf.vectorized_map.
+
+Eagerly they are Python loops over the rows. In a graph they are one While node that reads rows from a
+list and writes results into one.
+"""
+from . import _core, dtypes, nest
+from .body import trace
+from .loops import while_loop
+from .namespace import export
+from .shapes import TensorShape
+from .specs import TensorSpec, TypeSpec
+from .tensor_array import TensorArray
+
+raw = _core.raw
+
+
+def _flat_elems(elems, what):
+    flat = [_core.convert(e) for e in nest.flatten(elems, expand_composites=True)]
+    if not flat:
+        raise ValueError(f"{what}: elems must hold at least one tensor")
+    count = None
+    for tensor in flat:
+        dims = _core.static_shape(tensor)
+        if dims == ():
+            raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
+        if dims is None or dims[0] is None:
+            continue
+        if count is not None and dims[0] != count:
+            raise ValueError(f"{what}: elems have first dimensions {count} and {dims[0]}; they must be equal")
+        count = dims[0]
+    return flat, count
+
+
+def _length(flat, count):
+    """The number of rows: a Python int if it is known and nothing is being traced."""
+    if count is not None:
+        return count
+    return raw.Shape(flat[0])[0]
+
+
+def _row(tensor, k):
+    return raw.GatherV2(tensor, k, 0)
+
+
+class _Rows:
+    """The rows of several tensors: Python lists eagerly, lists of the engine in a graph."""
+
+    def __init__(self, elems, what):
+        if not nest.flatten(elems):
+            raise ValueError(f"{what}: elems must hold at least one tensor")
+        self.elems = elems
+        self.flat, self.count = _flat_elems(elems, what)
+        self.eager = _core.executing_eagerly()
+        if self.eager:
+            self.rows = [raw.Unpack(t, self.count) for t in self.flat]
+        else:
+            self.rows = [TensorArray(t.dtype, flow=raw.TensorListFromTensor(t, _tail_vector(t)),
+                                     element_shape=_tail(t)) for t in self.flat]
+
+    def __len__(self):
+        return self.count
+
+    def length(self):
+        return _length(self.flat, self.count)
+
+    def __getitem__(self, k):
+        parts = [r[k] if self.eager else r.read(k) for r in self.rows]
+        return nest.pack_sequence_as(self.elems, parts, expand_composites=True)
+
+
+def _tail(tensor):
+    dims = _core.static_shape(tensor)
+    return TensorShape(None if dims is None else dims[1:])
+
+
+def _tail_vector(tensor):
+    from .tensor_array import _shape_vector
+
+    return _shape_vector(_tail(tensor))
+
+
+# ---- map_fn --------------------------------------------------------------------------------------------------
+
+
+def _signature_spec(leaf):
+    if isinstance(leaf, TypeSpec):
+        return leaf
+    return TensorSpec(None, dtypes.as_dtype(leaf))
+
+
+def _signature(elems, dtype, given):
+    if given is None:
+        given = dtype
+    if given is None:
+        return nest.map_structure(lambda t: TensorSpec(None, _core.convert(t).dtype), elems)
+    return nest.map_structure(_signature_spec, given)
+
+
+def _results_of(result, signature, specs):
+    """The plain tensors of what the function returned for one row."""
+    nest.assert_same_structure(signature, result, expand_composites=True)
+    flat = nest.flatten(result, expand_composites=True)
+    return [v if isinstance(v, _core.Tensor) else _core.convert(v, s.dtype) for v, s in zip(flat, specs)]
+
+
+@export("map_fn")
+def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True, name=None,
+           fn_output_signature=None):
+    """`fn` of each row of `elems`, stacked. `fn_output_signature` gives the dtypes of what `fn` returns where they are not
+    those of `elems`."""
+    if not callable(fn):
+        raise TypeError(f"The provided function {fn} is not callable. fn must be callable.")
+    if dtype is not None and fn_output_signature is not None:
+        raise TypeError("map_fn: dtype and fn_output_signature mean the same; only one can be given")
+    rows = _Rows(elems, "map_fn")
+    signature = _signature(elems, dtype, fn_output_signature)
+    specs = nest.flatten(signature, expand_composites=True)
+    if rows.eager:
+        arrays = [TensorArray(s.dtype, size=len(rows), infer_shape=infer_shape, element_shape=s.shape) for s in specs]
+        for k in range(len(rows)):
+            for array, value in zip(arrays, _results_of(fn(rows[k]), signature, specs)):
+                array.write(k, value)
+        return nest.pack_sequence_as(signature, [a.stack() for a in arrays], expand_composites=True)
+    return _map_graph(fn, rows, signature, specs, infer_shape, name)
+
+
+def _map_graph(fn, rows, signature, specs, infer_shape, name):
+    n = rows.length()
+    arrays = [TensorArray(s.dtype, size=n, infer_shape=infer_shape, element_shape=s.shape) for s in specs]
+
+    def body(i, arrays):
+        values = _results_of(fn(rows[i]), signature, specs)
+        return i + 1, [a.write(i, v) for a, v in zip(arrays, values)]
+
+    _, arrays = while_loop(lambda i, _: i < n, body, [_core.convert(0), arrays], maximum_iterations=None, name=name)
+    return nest.pack_sequence_as(signature, [_stacked(a, rows.count) for a in arrays], expand_composites=True)
+
+
+def _stacked(array, count):
+    stacked = array.stack()
+    dims = _core.static_shape(stacked)
+    if dims is not None and dims[0] is None and count is not None:
+        _core.set_shape(stacked, TensorShape((count,) + tuple(dims[1:])))
+    return stacked
+
+
+# ---- folds and scans ---------------------------------------------------------------------------------------------
+
+
+def _start(rows, initializer, k):
+    """(accumulator, how many rows are used up)"""
+    if initializer is None:
+        return rows[k], 1
+    return nest.map_structure(_core.convert, initializer), 0
+
+
+def _fold(fn, elems, initializer, what, backwards, name):
+    if not callable(fn):
+        raise TypeError(f"{fn.__class__.__name__} is not callable. fn must be callable.")
+    rows = _Rows(elems, what)
+    n = rows.length()
+    a, used = _start(rows, initializer, (n - 1 if backwards else 0))
+    if rows.eager:
+        order = range(n - 1 - used, -1, -1) if backwards else range(used, n)
+        for k in order:
+            a = fn(a, rows[k])
+        return nest.map_structure(_core.convert, a)
+
+    def body(i, a):
+        return (i - 1, fn(a, rows[i - 1])) if backwards else (i + 1, fn(a, rows[i]))
+
+    first = n - used if backwards else used
+    test = (lambda i, _: i > 0) if backwards else (lambda i, _: i < n)
+    return while_loop(test, body, [_core.convert(first, dtypes.int32), a], name=name)[1]
+
+
+@export("foldl")
+def foldl(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
+    """Folds the rows of `elems` from the first to the last: fn(...fn(fn(initializer, e0), e1)...)."""
+    return _fold(fn, elems, initializer, "foldl", False, name)
+
+
+@export("foldr")
+def foldr(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
+    """Folds the rows of `elems` from the last to the first."""
+    return _fold(fn, elems, initializer, "foldr", True, name)
+
+
+@export("scan")
+def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, infer_shape=True,
+         reverse=False, name=None):
+    """As foldl, but gives all accumulators, stacked; `reverse` goes from the last row to the first."""
+    if not callable(fn):
+        raise TypeError(f"{fn.__class__.__name__} is not callable. fn must be callable.")
+    rows = _Rows(elems, "scan")
+    n = rows.length()
+    a, used = _start(rows, initializer, n - 1 if reverse else 0)
+    like = nest.flatten(a, expand_composites=True)
+    arrays = [TensorArray(t.dtype, size=n, infer_shape=infer_shape, element_shape=TensorShape(_core.static_shape(t)))
+              if infer_shape else TensorArray(t.dtype, size=n, infer_shape=False) for t in like]
+    if used:
+        arrays = [w.write(n - 1 if reverse else 0, t) for w, t in zip(arrays, like)]
+
+    def turn(k, a, arrays):
+        result = fn(a, rows[k])
+        nest.assert_same_structure(a, result)
+        result = nest.map_structure(_core.convert, result, expand_composites=True)
+        flat = nest.flatten(result, expand_composites=True)
+        return result, [w.write(k, t) for w, t in zip(arrays, flat)]
+
+    if rows.eager:
+        for k in range(n - 1 - used, -1, -1) if reverse else range(used, n):
+            a, arrays = turn(k, a, arrays)
+    else:
+        arrays = _scan_graph(turn, a, arrays, n, used, reverse, name)
+    return nest.pack_sequence_as(a, [_stacked(w, rows.count) for w in arrays], expand_composites=True)
+
+
+def _scan_graph(turn, a, arrays, n, used, reverse, name):
+    def body(i, a, arrays):
+        a, arrays = turn(i, a, arrays)
+        return (i - 1 if reverse else i + 1), a, arrays
+
+    first = n - 1 - used if reverse else used
+    test = (lambda i, *_: i >= 0) if reverse else (lambda i, *_: i < n)
+    return while_loop(test, body, [_core.convert(first, dtypes.int32), a, arrays], name=name)[2]
+
+
+# ---- vectorized_map --------------------------------------------------------------------------------------------------
+
+
+@export("vectorized_map")
+def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
+    """`fn` of each row of `elems`, stacked; where the ops of `fn` allow it, all rows at once."""
+    from .vectorize import NotSimple, vectorize
+
+    flat = [_core.convert(e) for e in nest.flatten(elems, expand_composites=True)]
+    flat = _even_rows(flat)
+    elems = nest.pack_sequence_as(elems, flat, expand_composites=True)
+    try:
+        return vectorize(fn, elems, flat)
+    except NotSimple:
+        if not fallback_to_while_loop:
+            raise ValueError("vectorized_map: fn holds ops that are not vectorised, and fallback_to_while_loop is False"
+                             ) from None
+    like = _traced_result(fn, elems, flat)
+    signature = nest.map_structure(lambda t: TensorSpec(TensorShape(_core.static_shape(t)), t.dtype), like,
+                                   expand_composites=True)
+    return map_fn(lambda row: nest.map_structure(_core.convert, fn(row), expand_composites=True), elems,
+                  fn_output_signature=signature)
+
+
+def _even_rows(flat):
+    """Tensors of one row are repeated where others have more."""
+    counts = {d[0] for d in map(_core.static_shape, flat) if d}
+    if 1 not in counts or len(counts) == 1:
+        return flat
+    n = max(c for c in counts if c is not None)
+    even = []
+    for tensor in flat:
+        dims = _core.static_shape(tensor)
+        even.append(raw.BroadcastTo(tensor, [n] + list(dims[1:])) if dims[0] == 1 else tensor)
+    return even
+
+
+def _traced_result(fn, elems, flat):
+    """What `fn` returns for a row, as tensors of a graph that is thrown away."""
+    from .body import Body, as_result
+
+    body = Body("vectorized_map")
+    with body:
+        row = [body.placeholder(t.dtype, _core.static_shape(t)[1:]) for t in flat]
+        return as_result(fn(nest.pack_sequence_as(elems, row, expand_composites=True)))
+
+
+__all__ = ["foldl", "foldr", "map_fn", "scan", "trace", "vectorized_map"]

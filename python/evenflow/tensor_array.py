@@ -1,0 +1,370 @@
+"""tf.TensorArray: tensors by index, written and read one by one.
+
+Eagerly it is a Python list that writes change in place. In a graph it is a list of the engine (a variant
+tensor, `flow`), and every write gives a new array. Passed into a graph, the first becomes the second.
+"""
+import numpy as np
+
+from . import _core, dtypes, errors
+from .composite import CompositeTensor
+from .dtypes import as_dtype
+from .namespace import export, offer
+from .shapes import TensorShape, as_shape
+from .specs import TensorSpec, TypeSpec
+
+raw = _core.raw
+
+
+def _shape_vector(shape):
+    """A shape as list ops take it: a vector with -1 for unknown sizes, or the scalar -1."""
+    if shape.rank is None:
+        return _core.convert(-1, dtypes.int32)
+    return _core.convert(np.array([-1 if d is None else d for d in shape.as_list()], np.int32))
+
+
+def _shape_of(tensor):
+    return TensorShape(_core.static_shape(tensor))
+
+
+@export("TensorArray")
+class TensorArray(CompositeTensor):
+    """Tensors of one dtype by index. `write` returns the array to go on with."""
+
+    def __init__(self, dtype, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None, handle=None,
+                 flow=None, infer_shape=True, element_shape=None, colocate_with_first_write_call=True, name=None):
+        if handle is not None and flow is None:
+            raise ValueError("Cannot construct with handle: a TensorArray is known by its flow")
+        if flow is not None and size is not None:
+            raise ValueError("Cannot provide both `handle` and `size` arguments at the same time.")
+        if flow is None and size is None:
+            raise ValueError("Size must be declared for a new TensorArray")
+        self._dtype = as_dtype(dtype).base_dtype
+        self._dynamic = bool(dynamic_size)
+        self._clear = clear_after_read is None or bool(clear_after_read)
+        self._infer = bool(infer_shape) or element_shape is not None
+        self._known = [as_shape(element_shape)]  # shared with the arrays that writes give
+        self._name = name or tensor_array_name or "TensorArray"
+        self._items = self._flow = None
+        if flow is not None:
+            self._flow = flow
+        elif _core.executing_eagerly():
+            self._items = [None] * int(size)
+            self._read = set()
+        else:
+            self._flow = raw.TensorListReserve(_shape_vector(self.element_shape), raw.Cast(size, dtypes.int32),
+                                               self._dtype, name=name)
+
+    # ---- what it is
+
+    @property
+    def dtype(self):
+        """The dtype of the elements."""
+        return self._dtype
+
+    @property
+    def dynamic_size(self):
+        """Whether writes beyond the end make it longer."""
+        return self._dynamic
+
+    @property
+    def element_shape(self):
+        """The shape of the elements as far as it is known."""
+        return self._known[0]
+
+    @property
+    def handle(self):
+        """There is none beside the flow."""
+        return None
+
+    @property
+    def flow(self):
+        """The tensor that stands for the array; it orders what is done to it."""
+        return _core.convert(0.0) if self._items is not None else self._flow
+
+    @property
+    def _flow_of(self):
+        return self._flow if self._items is None else None
+
+    @property
+    def shape(self):
+        return TensorShape([])
+
+    @property
+    def _type_spec(self):
+        return TensorArraySpec(self.element_shape, self._dtype, self._dynamic, self._infer, self._known)
+
+    def identity(self):
+        """The same array, in a graph behind a new flow."""
+        return self if self._items is not None else self._with(raw.Identity(self._flow))
+
+    def size(self, name=None):
+        """How many elements there are."""
+        if self._items is not None:
+            return _core.convert(len(self._items), dtypes.int32)
+        return raw.TensorListLength(self._flow, name=name)
+
+    def close(self, name=None):
+        """Forgets the elements."""
+        if self._items is not None:
+            del self._items[:]
+
+    def __len__(self):
+        if self._items is None:
+            raise TypeError("len() of a TensorArray in a graph is not known; use size()")
+        return len(self._items)
+
+    def __repr__(self):
+        return f"<tf.TensorArray {self._name!r} dtype={self._dtype.name} element_shape={self.element_shape}>"
+
+    def _with(self, flow):
+        other = TensorArray(self._dtype, flow=flow, dynamic_size=self._dynamic, infer_shape=False)
+        other._infer, other._known, other._clear = self._infer, self._known, self._clear
+        return other
+
+    def _learn(self, shape):
+        """Elements have this shape; ValueError if they are known to have another."""
+        if not self.element_shape.is_compatible_with(shape):
+            raise ValueError(f"Inconsistent shapes: saw {shape} but expected {self.element_shape} (and infer_shape=True)")
+        if self._infer:
+            self._known[0] = self.element_shape.merge_with(shape)
+
+    def _convert(self, value):
+        value = _core.convert(value, None if isinstance(value, _core.Tensor) else self._dtype)
+        if value.dtype != self._dtype:
+            words = f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {value.dtype.name}"
+            raise errors.InvalidArgumentError(None, None, words) if self._items is not None else ValueError(words)
+        return value
+
+    # ---- one element
+
+    def write(self, index, value, name=None):
+        """The array with `value` at `index`."""
+        value = self._convert(value)
+        if self._items is not None:
+            self._put(int(index), value)
+            return self
+        self._learn(_shape_of(value))
+        return self._with(raw.TensorListSetItem(self._flow, raw.Cast(index, dtypes.int32), value,
+                                                resize_if_index_out_of_bounds=self._dynamic, name=name))
+
+    def _put(self, index, value):
+        size = len(self._items)
+        if index < 0:
+            raise errors.OutOfRangeError(None, None, f"Writing to negative indices (index {index}) is not allowed.")
+        if index >= size:
+            if not self._dynamic:
+                raise errors.OutOfRangeError(None, None, f"Tried to write to index {index} but array is not resizeable "
+                                                         f"and size is: {size} ")
+            self._items.extend([None] * (index - size + 1))
+        shape = _shape_of(value)
+        if not self.element_shape.is_compatible_with(shape):
+            raise ValueError(f"Incompatible shape for value ({shape}), expected ({self.element_shape})")
+        if self._infer:
+            self._known[0] = self.element_shape.merge_with(shape)
+        self._read.discard(index)
+        self._items[index] = value
+
+    def read(self, index, name=None):
+        """The element at `index`. Eagerly it can be read once, unless clear_after_read is False."""
+        if self._items is None:
+            return raw.TensorListGetItem(self._flow, raw.Cast(index, dtypes.int32), _shape_vector(self.element_shape),
+                                         self._dtype, name=name)
+        index, size = int(index), len(self._items)
+        if index < 0:
+            raise errors.OutOfRangeError(None, None, f"Reading from negative indices (index {index}) is not allowed.")
+        if index >= size:
+            raise errors.OutOfRangeError(None, None, f"Tried to read from index {index} but array size is: {size} ")
+        value = self._get(index)
+        if self._clear:
+            self._items[index] = None
+            self._read.add(index)
+        return value
+
+    def _get(self, index):
+        value = self._items[index]
+        if value is not None:
+            return value
+        if index in self._read:
+            raise errors.InvalidArgumentError(
+                None, None, f"Could not read index {index} twice because it was cleared after a previous read (perhaps try "
+                            "setting clear_after_read = false?)")
+        if not self.element_shape.is_fully_defined():
+            raise errors.InvalidArgumentError(
+                None, None, f"Tried to read unwritten value at index {index} and the element shape is not known")
+        value = self._items[index] = raw.Fill(self.element_shape.as_list(), _core.convert(_zero(self._dtype), self._dtype))
+        return value
+
+    # ---- many
+
+    def stack(self, name=None):
+        """All elements in one tensor, along a new first axis."""
+        if self._items is None:
+            return raw.TensorListStack(self._flow, _shape_vector(self.element_shape), self._dtype, name=name)
+        if not self._items and self.element_shape.is_fully_defined():
+            return raw.Fill([0] + self.element_shape.as_list(), _core.convert(_zero(self._dtype), self._dtype))
+        return raw.Pack([self._get(k) for k in range(len(self._items))], name=name)
+
+    def gather(self, indices, name=None):
+        """The elements at `indices` in one tensor."""
+        indices = raw.Cast(_core.convert(indices, dtype_hint=dtypes.int32), dtypes.int32)
+        if self._items is None:
+            return raw.TensorListGather(self._flow, indices, _shape_vector(self.element_shape), self._dtype, name=name)
+        return raw.Pack([self._get(k) for k in indices.numpy().tolist()], name=name)
+
+    def concat(self, name=None):
+        """The elements one after the other along their first axis."""
+        if self._items is None:
+            shape = self.element_shape
+            if shape.rank is not None:
+                shape = TensorShape([None] + shape.as_list()[1:])
+            return raw.TensorListConcatV2(self._flow, _shape_vector(shape), np.zeros([0], np.int64), self._dtype,
+                                          name=name)[0]
+        parts = [self._get(k) for k in range(len(self._items))]
+        if len(parts) == 1:
+            return raw.Identity(parts[0])
+        try:
+            return raw.ConcatV2(parts, 0, name=name)
+        except errors.OpError as e:
+            shapes = [tuple(p.shape) for p in parts]
+            if len({s[1:] for s in shapes}) > 1 or () in shapes:
+                raise ValueError(f"TensorArray.concat: elements of shapes {shapes} cannot be joined") from None
+            raise e
+
+    def unstack(self, value, name=None):
+        """The array with the slices of `value` along its first axis as elements."""
+        value = self._convert(value)
+        if self._items is None:
+            shape = _shape_of(value)
+            if shape.rank is not None:
+                self._learn(shape[1:])
+            return self._with(raw.TensorListFromTensor(value, _shape_vector(shape[1:] if shape.rank else shape),
+                                                       name=name))
+        parts = raw.Unpack(value, value.shape.as_list()[0])
+        if len(parts) > len(self._items) and not self._dynamic:
+            raise ValueError(f"Cannot unstack {len(parts)} tensors into a TensorArray of static size {len(self._items)} ")
+        self._items[:] = []
+        self._items.extend([None] * len(parts))
+        for k, part in enumerate(parts):
+            self._put(k, part)
+        return self
+
+    def scatter(self, indices, value, name=None):
+        """The array with the slices of `value` at `indices`."""
+        value = self._convert(value)
+        indices = raw.Cast(_core.convert(indices, dtype_hint=dtypes.int32), dtypes.int32)
+        if self._items is None:
+            shape = _shape_of(value)
+            if shape.rank is not None:
+                self._learn(shape[1:])
+            return self._with(raw.TensorListScatterIntoExistingList(self._flow, value, indices, name=name))
+        for k, part in zip(indices.numpy().tolist(), raw.Unpack(value, value.shape.as_list()[0])):
+            self._put(k, part)
+        return self
+
+    def split(self, value, lengths, name=None):
+        """The array with pieces of `value` of these lengths, along its first axis, as elements."""
+        value = self._convert(value)
+        lengths = raw.Cast(_core.convert(lengths, dtype_hint=dtypes.int64), dtypes.int64)
+        if self._items is None:
+            return self._with(self._split(value, lengths, name))
+        sizes = lengths.numpy()
+        if sizes.ndim != 1:
+            raise errors.InvalidArgumentError(None, None, f"Expected lengths to be a vector, received shape: "
+                                                          f"{list(sizes.shape)}")
+        if value.ndim == 0:
+            raise errors.InvalidArgumentError(None, None, "Expected value to be at least a vector, but received shape: []")
+        if sizes.sum() != value.shape.as_list()[0]:
+            raise errors.InvalidArgumentError(None, None, f"Expected sum of lengths to be equal to values.shape[0], but sum "
+                                                          f"of lengths is {sizes.sum()} and value's shape is: "
+                                                          f"{value.shape.as_list()} ")
+        if not self._dynamic and len(sizes) != len(self._items):
+            raise errors.InvalidArgumentError(None, None, f"TensorArray's size is not equal to the size of lengths "
+                                                          f"({len(self._items)} vs. {len(sizes)}), and the TensorArray is "
+                                                          "not marked as dynamically resizeable.")
+        parts = raw.SplitV(value, lengths, 0, len(sizes))
+        self._items[:] = [None] * len(parts)
+        for k, part in enumerate(parts):
+            self._put(k, part)
+        return self
+
+    def _split(self, value, lengths, name):
+        shape = _shape_of(value)
+        if shape.rank is not None and shape.rank > 0:
+            known = _core.static_value(lengths)
+            same = known is not None and len(known) and (known == known[0]).all()
+            shape = TensorShape([int(known[0]) if same else None] + shape.as_list()[1:])
+            if self._infer:
+                self._learn(shape)
+        return raw.TensorListSplit(value, _shape_vector(shape), lengths, name=name)
+
+    def _ef_flatten(self):
+        """For calls of functions: what is fixed about it, and its tensors."""
+        spec = self._type_spec
+        return (spec, spec._to_components(self))
+
+
+def _zero(dtype):
+    return "" if dtype is dtypes.string else 0
+
+
+class TensorArraySpec(TypeSpec):
+    """Describes a TensorArray."""
+
+    def __init__(self, element_shape=None, dtype=dtypes.float32, dynamic_size=False, infer_shape=True, known=None):
+        self._element_shape = as_shape(element_shape)
+        self._dtype = as_dtype(dtype)
+        self._dynamic = bool(dynamic_size)
+        self._infer = bool(infer_shape)
+        self._known = known  # where arrays of one origin note the shape of their elements
+
+    @property
+    def value_type(self):
+        return TensorArray
+
+    @property
+    def dtype(self):
+        """The dtype of the elements."""
+        return self._dtype
+
+    @property
+    def shape(self):
+        return TensorShape([])
+
+    def _serialize(self):
+        return (self._element_shape, self._dtype, self._dynamic, self._infer)
+
+    @property
+    def _component_specs(self):
+        return [TensorSpec([], dtypes.variant)]
+
+    def _to_components(self, value):
+        if value._items is None:
+            return [value._flow]
+        shape = value.element_shape
+        flow = raw.TensorListReserve(_shape_vector(shape), len(value._items), value.dtype)
+        for k, item in enumerate(value._items):
+            if item is not None:
+                flow = raw.TensorListSetItem(flow, k, item)
+        return [flow]
+
+    def _from_components(self, components):
+        made = TensorArray(self._dtype, flow=components[0], dynamic_size=self._dynamic, infer_shape=False)
+        made._infer = self._infer
+        made._known = self._known if self._known is not None else [self._element_shape]
+        return made
+
+    def is_compatible_with(self, spec_or_value):
+        other = spec_or_value if isinstance(spec_or_value, TypeSpec) else getattr(spec_or_value, "_type_spec", None)
+        return (isinstance(other, TensorArraySpec) and other._dtype == self._dtype and other._dynamic == self._dynamic
+                and self._element_shape.is_compatible_with(other._element_shape))
+
+    def most_specific_common_supertype(self, others):
+        if any(not isinstance(o, TensorArraySpec) or o._dtype != self._dtype for o in others):
+            return None
+        shape = self._element_shape
+        for other in others:
+            shape = shape.most_specific_compatible_shape(other._element_shape)
+        return TensorArraySpec(shape, self._dtype, self._dynamic, self._infer, self._known)
+
+
+offer(TensorArraySpec, "TensorArraySpec")

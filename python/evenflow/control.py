@@ -4,7 +4,7 @@ Eagerly the chosen function is simply called. While recording every function is 
 its own, and one node runs the right one.
 """
 from . import _core, dtypes, nest
-from .body import Body, close, is_stateful, pack, trace
+from .body import close, is_stateful, pack, trace
 from .namespace import export
 
 raw = _core.raw
@@ -224,5 +224,3 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
     node = op(branch_index, captured, _branch_dtypes(bodies[0]), [b.graph for b in bodies], name=name)
     return _result(node, bodies[0], False)
 
-
-__all__ = ["Body", "case", "cond", "smart_cond", "switch_case"]

@@ -4,7 +4,6 @@ Eagerly they are Python loops over the rows. In a graph they are one While node 
 list and writes results into one.
 """
 from . import _core, dtypes, nest
-from .body import trace
 from .loops import while_loop
 from .namespace import export
 from .shapes import TensorShape
@@ -238,6 +237,8 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     flat = _even_rows(flat)
     elems = nest.pack_sequence_as(elems, flat, expand_composites=True)
     try:
+        if _core.executing_eagerly() and _core.taping():  # small tensors it uses would be constants of the trace
+            raise NotSimple
         return vectorize(fn, elems, flat)
     except NotSimple:
         if not fallback_to_while_loop:
@@ -272,5 +273,3 @@ def _traced_result(fn, elems, flat):
         row = [body.placeholder(t.dtype, _core.static_shape(t)[1:]) for t in flat]
         return as_result(fn(nest.pack_sequence_as(elems, row, expand_composites=True)))
 
-
-__all__ = ["foldl", "foldr", "map_fn", "scan", "trace", "vectorized_map"]

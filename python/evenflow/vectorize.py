@@ -6,7 +6,6 @@ op does that. An op that is not in it (or is stateful) is not simple: the caller
 """
 from . import _core, nest
 from .body import Body, as_result, close
-from .namespace import export
 
 raw = _core.raw
 convert = _core.convert
@@ -335,6 +334,3 @@ def vectorize(fn, elems, flat):
     out = [_repeat(v, rows) for v in _replay(body, flat, captured, rows)]
     rest = iter(out)
     return nest.pack_sequence_as(result, [None if t is None else next(rest) for t in body.flat], expand_composites=True)
-
-
-__all__ = ["NotSimple", "export", "vectorize"]

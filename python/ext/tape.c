@@ -296,7 +296,13 @@ static PyType_Slot tape_slots[] = {
     {Py_tp_new, tape_new}, {Py_tp_dealloc, tape_dealloc}, {Py_tp_methods, tape_methods}, {0, NULL}};
 static PyType_Spec tape_spec = {"evenflow._core.Tape", sizeof(tape_object), 0, Py_TPFLAGS_DEFAULT,
                                 tape_slots};
+static PyObject *core_taping(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return PyBool_FromLong(ef_taping());
+}
 static PyMethodDef functions[] = {
+    {"taping", core_taping, METH_NOARGS, "Whether a tape of this thread is recording."},
     {"custom_gradient", core_custom_gradient, METH_VARARGS,
      "Outputs with a gradient of their own."},
     {"callback", core_callback, METH_VARARGS, "Calls Python as an op."},

@@ -287,6 +287,8 @@ ef_status *ef_graph_output_at(ef_graph *g, int k, ef_tensor *out) {
     return NULL;
 }
 
+bool ef_taping(void) { return (ef_here.busy & EF_TAPING) != 0; }
+
 /* ---- outside everything ------------------------------------------------------------------------
  */
 

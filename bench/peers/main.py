@@ -8,6 +8,7 @@ from the same figures.
 """
 import argparse
 import json
+import os
 import pathlib
 import random
 import statistics
@@ -20,6 +21,7 @@ from rows import BARS, PEERS, ROWS
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}  # as an installed package has it
 
 
 class Peer:
@@ -28,7 +30,7 @@ class Peer:
     def __init__(self, name, python):
         self.name, self.python = name, python
         self.child = subprocess.Popen([python, HERE / "worker.py", name], text=True, stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
         hello = self.answer()
         self.rows, self.version = hello.get("rows", []), hello.get("version", "not installed")
         self.times, self.errors = {}, {}
@@ -56,7 +58,8 @@ class Peer:
         """One figure from a process of its own."""
         if not self.rows:
             return
-        done = subprocess.run([self.python, HERE / "worker.py", self.name, how], text=True, capture_output=True)
+        done = subprocess.run([self.python, HERE / "worker.py", self.name, how], text=True, capture_output=True,
+                              env=ENVIRONMENT)
         if done.returncode:
             self.errors[row] = (done.stderr.strip().splitlines() or ["no answer"])[-1]
         else:

@@ -69,7 +69,6 @@ def environment(build):
     env.setdefault("TSAN_OPTIONS", f"suppressions={ROOT}/tools/tsan.supp:second_deadlock_stack=1")
     env["EF_BUILD_DIR"] = str(build)
     env["EF_COUNTS"] = "1"  # tests/python/conftest.py prints the counts
-    env["PYTHONDONTWRITEBYTECODE"] = "1"
     return env
 
 

@@ -87,7 +87,7 @@ NAMES = {
     "python.eager.context": {"async_wait": "evenflow.internals:async_wait",
                              "context": "evenflow.internals:context",
                              "executing_eagerly": "evenflow:executing_eagerly"},
-    "python.framework.config": {"is_op_determinism_enabled": "evenflow.internals:is_op_determinism_enabled"},
+    "python.framework.config": {"is_op_determinism_enabled": "evenflow.config:is_op_determinism_enabled"},
     "python.framework.tensor_util": {"is_tf_type": "evenflow:is_tensor", "is_tensor": "evenflow:is_tensor",
                                      "constant_value": "evenflow:get_static_value"},
     "python.ops.linalg.sparse.sparse_csr_matrix_ops": {},

@@ -96,19 +96,12 @@ class ForwardAccumulator:
                 direction = raw.GatherV2(direction, gradient.indices, 0)
                 gradient = gradient.values
             firsts.append(gradient)
-            directions.append(_conjugate(direction))
+            directions.append(direction)
         if not firsts:
             return None
         [made] = second.gradients(firsts, directions, [seed])
         made = result_of(made)
-        if made is None:
-            return raw.ZerosLike(target)
-        return _conjugate(_core.convert(made))
-
-
-def _conjugate(value):
-    """Gradients of complex values are conjugated on the way; tangents are not."""
-    return raw.Conj(value) if value.dtype.is_complex else value
+        return raw.ZerosLike(target) if made is None else _core.convert(made)
 
 
 def _warn(dtype):

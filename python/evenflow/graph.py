@@ -609,9 +609,9 @@ def no_op(name=None):
 @contextlib.contextmanager
 def device(device_name):
     """Asks for a device. There is one, CPU:0; others fall back to it."""
-    if device_name is not None and not isinstance(device_name, str) and not callable(device_name):
-        if not hasattr(device_name, "to_string"):
-            raise ValueError(f"a device is named by a string such as '/CPU:0', not {device_name!r}")
+    from .config import check_device
+
+    check_device(device_name)
     yield
 
 

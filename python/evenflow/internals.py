@@ -36,8 +36,3 @@ def context():
 def async_wait():
     """Runs what this thread has put off, so that its errors show here."""
     tf._core.wait()
-
-
-def is_op_determinism_enabled():
-    """Every op gives the same answer to the same input, so it is always on."""
-    return True

@@ -109,8 +109,9 @@ def _zeros(target, source):
 
 
 def batch_jacobian(tape, target, source, unconnected):
-    """`tape.batch_jacobian`: rows do not mix, so the gradient of a column's sum holds that column of every row."""
-    zero = wants_zeros(unconnected)
+    """`tape.batch_jacobian`: rows do not mix, so the gradient of a column's sum holds that column of every row. Where
+    nothing is connected it is zero, as in TensorFlow, whatever `unconnected` says."""
+    wants_zeros(unconnected)
     value = convert(source)
     dims, inner = _core.static_shape(target), _core.static_shape(value)
     if dims is None or inner is None or len(dims) < 2 or len(inner) < 1:
@@ -126,7 +127,7 @@ def batch_jacobian(tape, target, source, unconnected):
         [found] = rows(sums, [key_of(source)], tape._row)
     shape = raw.ConcatV2([raw.Shape(target), raw.Shape(value)[1:]], 0)
     if found is None:
-        return raw.Fill(shape, convert(0, value.dtype)) if zero else None
+        return raw.Fill(shape, convert(0, value.dtype))
     made = raw.Transpose(found, [1, 0] + list(range(2, 1 + len(inner))))
     made = raw.Reshape(made, shape)
     if _core.is_symbolic(made):

@@ -3,7 +3,7 @@ import contextlib
 import enum
 import logging
 
-from . import _core, dtypes, nest
+from . import _core, nest
 from .composite import CompositeTensor, IndexedSlices
 from .namespace import export
 
@@ -183,12 +183,12 @@ class GradientTape:
         if target is None:
             raise TypeError("Argument `target` should be a list or nested structure of Tensors, Variables or "
                             "CompositeTensors to be differentiated, but received None.")
-        targets, seeds = _targets(target, output_gradients)
+        targets, seeds, variables = _targets(target, output_gradients)
         flat = [sources] if isinstance(sources, _core.CoreTensor) else nest.flatten(sources)
         keys = [_source(s) for s in flat]
         grads = [result_of(g) for g in self._tape.gradients(targets, seeds, keys)]
-        if any(g is None for g in grads):
-            _itself(targets, seeds, keys, grads)
+        if variables or any(g is None for g in grads):
+            _itself(targets, seeds, variables, keys, grads)
         if zero:
             grads = [zeros_for(s) if g is None else g for g, s in zip(grads, flat)]
         self._done()
@@ -210,26 +210,27 @@ class GradientTape:
 
 
 def _targets(target, output_gradients):
-    """The targets that a gradient can start from, and what starts it (None: ones)."""
+    """The targets that a gradient can start from, what starts it (None: ones), and those that are variables."""
     if type(target) in (_core.EagerTensor, _core.SymbolicTensor) and output_gradients is None and _flows(target.dtype):
-        return [target], None
-    targets, seeds = [], []
+        return [target], None, ()
+    targets, seeds, variables = [], [], []
     given = None
     if output_gradients is not None:
         given = nest.flatten(output_gradients, expand_composites=True)
     for k, item in enumerate(nest.flatten(target)):
-        if isinstance(item, CompositeTensor) and not is_variable(item):
-            item = _flowing_part(item)
         seed = given[k] if given is not None else None
         if is_variable(item):
-            item = _core.convert(item) if seed is not None else item
-        elif not isinstance(item, _core.Tensor):
+            variables.append((item, seed))
+            continue
+        if isinstance(item, CompositeTensor):
+            item = _flowing_part(item)
+        if not isinstance(item, _core.Tensor):
             raise AttributeError(f"target {item!r} is not a tensor")
         if not _flows(item.dtype):
             continue
-        targets.append(key_of(item))
+        targets.append(item)
         seeds.append(None if seed is None else _core.convert(seed, item.dtype))
-    return targets, seeds if given is not None else None
+    return targets, seeds if given is not None else None, variables
 
 
 def _flowing_part(composite):
@@ -259,19 +260,16 @@ def _same(a, b):
     return False
 
 
-def _itself(targets, seeds, keys, grads):
+def _itself(targets, seeds, variables, keys, grads):
     """A source that is a target has a gradient whether watched or not."""
     for k, key in enumerate(keys):
-        if grads[k] is not None:
-            continue
-        for j, target in enumerate(targets):
-            if _same(target, key):
-                one = seeds[j] if seeds is not None else None
-                if one is None:
-                    like = target
-                    if target.dtype is dtypes.resource:
-                        from .variable import by_handle
+        found = []
+        if grads[k] is None:
+            found = [_one(t, seeds[j] if seeds is not None else None) for j, t in enumerate(targets) if _same(t, key)]
+        found += [_one(v, seed) for v, seed in variables if v.handle is key]
+        for one in found:
+            grads[k] = one if grads[k] is None else grads[k] + one
 
-                        like = _core.convert(by_handle(target))
-                    one = _core.raw.OnesLike(like)
-                grads[k] = one if grads[k] is None else grads[k] + one
+
+def _one(target, seed):
+    return _core.raw.OnesLike(_core.convert(target)) if seed is None else _core.convert(seed)

@@ -1,0 +1,262 @@
+"""Out of the graph and back: Python functions as ops, and printing."""
+import functools
+import os
+import pprint
+import sys
+
+import numpy as np
+
+from . import _core, errors, nest
+from .composite import CompositeTensor, IndexedSlices, SparseTensor
+from .dtypes import as_dtype
+from .namespace import export
+from .specs import TensorSpec, TypeSpec
+
+raw = _core.raw
+
+# ---- Python functions -----------------------------------------------------------------------------------------
+
+_CLASSES = ((TypeError, "InvalidArgumentError"), (ValueError, "InvalidArgumentError"),
+            (StopIteration, "OutOfRangeError"), (MemoryError, "ResourceExhaustedError"),
+            (NotImplementedError, "UnimplementedError"))
+
+
+def _failure(error):
+    """An exception of the user's function as that of an op."""
+    if isinstance(error, errors.OpError):
+        return error
+    kind = next((name for known, name in _CLASSES if isinstance(error, known)), "UnknownError")
+    return getattr(errors, kind)(None, None, f"{type(error).__name__}: {error}")
+
+
+def _decorator(make, func, inp, Tout, **options):
+    """Both are decorators as well: `@tf.py_function(Tout=...)`."""
+    if func is None or callable(Tout):
+        if Tout is None:
+            raise TypeError("Missing required argument: 'Tout'")
+
+        def decorate(function):
+            @functools.wraps(function)
+            def called(*args):
+                return make(function, list(args), Tout, **options)
+
+            return called
+
+        return decorate
+    if Tout is None:
+        raise TypeError("Missing required argument: 'Tout'. If it is used as a decorator, give it by name: "
+                        "`@tf.py_function(Tout=tout)`")
+    if inp is None:
+        raise TypeError("Missing required argument: 'inp'")
+    return None
+
+
+def _wanted(Tout):
+    """(dtypes, shapes, how to pack) for a dtype, a spec, or a structure of them."""
+    flat = nest.flatten(Tout) if nest.is_nested(Tout) else [Tout]
+    types = [as_dtype(t.dtype if isinstance(t, TypeSpec) else t) for t in flat]
+    shapes = [t.shape if isinstance(t, TensorSpec) else None for t in flat]
+    return types, shapes
+
+
+def _packed(Tout, results):
+    return nest.pack_sequence_as(Tout, results) if nest.is_nested(Tout) else results[0]
+
+
+def _results(made, types):
+    """What the user's function returned, as tensors of the dtypes it promised."""
+    if not types:
+        return []
+    made = nest.flatten(made) if isinstance(made, (list, tuple)) and (len(types) > 1 or len(made) == 1) else [made]
+    if len(made) != len(types):
+        raise ValueError(f"the function was to return {len(types)} values and returned {len(made)}")
+    return [_core.convert(m, t) for m, t in zip(made, types)]
+
+
+@export("py_function")
+def py_function(func=None, inp=None, Tout=None, name=None):  # noqa: N803 - TensorFlow's name
+    """Calls `func` with the values of `inp` as eager tensors, in a graph when it runs; gradients go through it."""
+    decorated = _decorator(py_function, func, inp, Tout, name=name)
+    if decorated is not None:
+        return decorated
+    types, shapes = _wanted(Tout)
+
+    def call(tensors):
+        try:
+            return _results(func(*tensors), types)
+        except Exception as e:  # whatever it is: it becomes the error of an op
+            raise _failure(e) from e
+
+    inputs = [_core.convert(x) for x in nest.flatten(inp, expand_composites=True)]
+    if _core.executing_eagerly():
+        return _packed(Tout, call(inputs))
+    outputs = _core.callback(call, inputs, types, shapes, True)
+    flows = [k for k, x in enumerate(inputs) if x.dtype.is_floating or x.dtype.is_complex]
+    if flows and outputs:
+        outputs = _core.custom_gradient(inputs, outputs, functools.partial(_back_through, call, inputs, flows))
+    return _packed(Tout, outputs)
+
+
+def _back_through(call, inputs, flows, grads):
+    """The gradient of a Python function: it is called again, under a tape, when the gradient runs."""
+    from .tape import GradientTape, UnconnectedGradients
+
+    arrived = [k for k, g in enumerate(grads) if g is not None]
+
+    def back(tensors):
+        values, seeds = tensors[:len(inputs)], tensors[len(inputs):]
+        with GradientTape() as tape:
+            tape.watch([values[k] for k in flows])
+            results = call(values)
+        found = tape.gradient([results[k] for k in arrived], [values[k] for k in flows], output_gradients=list(seeds),
+                              unconnected_gradients=UnconnectedGradients.ZERO)
+        return [_core.convert(g) for g in found]
+
+    made = _core.callback(back, inputs + [grads[k] for k in arrived], [inputs[k].dtype for k in flows],
+                          [_core.static_shape(inputs[k]) for k in flows], True)
+    answer = [None] * len(inputs)
+    for k, gradient in zip(flows, made):
+        answer[k] = gradient
+    return answer
+
+
+@export("numpy_function", "compat.v1.numpy_function")
+def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):  # noqa: N803 - TensorFlow's name
+    """Calls `func` with the values of `inp` as numpy arrays, in a graph when it runs."""
+    decorated = _decorator(numpy_function, func, inp, Tout, stateful=stateful, name=name)
+    if decorated is not None:
+        return decorated
+    inputs = [_core.convert(x) for x in nest.flatten(inp, expand_composites=True)]
+    if _core.executing_eagerly():
+        made = func(*[_array(x) for x in inputs])
+        return nest.map_structure(_core.convert, made)
+    types, shapes = _wanted(Tout)
+
+    def call(tensors):
+        try:
+            return _array_results(func(*[_array(t) for t in tensors]), types)
+        except Exception as e:
+            raise _failure(e) from e
+
+    outputs = _core.callback(call, inputs, types, shapes, bool(stateful))
+    return _packed(Tout, outputs)
+
+
+def _array(tensor):
+    return np.asarray(tensor.numpy())
+
+
+def _array_results(made, types):
+    if not types:
+        return []
+    made = list(made) if isinstance(made, (list, tuple)) and (len(types) > 1 or len(made) == 1) else [made]
+    if len(made) != len(types):
+        raise ValueError(f"the function was to return {len(types)} values and returned {len(made)}")
+    tensors = []
+    for value, want in zip(made, types):
+        array = np.asarray(value)
+        if isinstance(value, (int, float, bool, list, tuple)):
+            tensors.append(_core.convert(value, want))
+            continue
+        tensor = _core.convert(array)
+        if tensor.dtype != want:
+            raise TypeError(f"the function returned a value of type {tensor.dtype.name}, and {want.name} was promised")
+        tensors.append(tensor)
+    return tensors
+
+
+# ---- printing -----------------------------------------------------------------------------------------------------
+
+_HOLE = "\ue000"  # stands for a tensor in a text; of the private use area, so no program prints it
+
+
+class _Hole:
+    def __repr__(self):
+        return _HOLE
+
+
+def _opened(value, tensors):
+    """A structure with holes where tensors are, which go to the list."""
+    if isinstance(value, SparseTensor):
+        tensors.extend((value.indices, value.values, value.dense_shape))
+        return f"SparseTensor(indices={_HOLE}, values={_HOLE}, shape={_HOLE})"
+    if isinstance(value, IndexedSlices):
+        value = _core.convert(value)
+    if isinstance(value, (_core.Tensor, _core.VariableBase)) or getattr(value, "_should_act_as_resource_variable", False):
+        tensors.append(_core.convert(value))
+        return _Hole()
+    if isinstance(value, CompositeTensor):
+        return str(value)
+    if nest.is_nested(value):
+        return nest.pack_sequence_as(value, [_opened(v, tensors) for v in nest.flatten(value)])
+    return value
+
+
+def _template(values, sep):
+    """(text with holes, the tensors that fill them)."""
+    tensors, texts = [], []
+    for value in values:
+        opened = value if isinstance(value, str) else _opened(value, tensors)
+        texts.append(opened if isinstance(value, str) else pprint.pformat(opened))
+    return sep.join(texts), tensors
+
+
+_LEVELS = ("info", "warning", "warn", "error")
+
+
+def _stream(output_stream):
+    """The name of a stream as the op has it."""
+    if isinstance(output_stream, str) and output_stream.startswith("file://"):
+        return output_stream
+    if output_stream is sys.stdout:
+        return "stdout"
+    if output_stream is sys.stderr:
+        return "stderr"
+    name = getattr(output_stream, "__name__", None)
+    if callable(output_stream) and name in _LEVELS:
+        return f"log({'warning' if name == 'warn' else name})"
+    raise ValueError(f"Unsupported output stream, logging level, or file.{output_stream}. Supported streams are "
+                     "sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in "
+                     "the form of 'file://<filepath>'.")
+
+
+@export("print")
+def print_v2(*inputs, **kwargs):
+    """Prints values and tensors; in a graph when it runs. To stderr, or `output_stream`."""
+    output_stream = kwargs.pop("output_stream", sys.stderr)
+    name = kwargs.pop("name", None)
+    summarize = kwargs.pop("summarize", 3)
+    sep = kwargs.pop("sep", " ")
+    end = kwargs.pop("end", os.linesep)
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
+    stream = _stream(output_stream)
+    summarize = 3 if summarize is None else summarize
+    text, tensors = _template(inputs, " " if sep is None else sep)
+    end = os.linesep if end is None else end
+    if not _core.executing_eagerly():
+        made = raw.StringFormat(inputs=tensors, template=text, placeholder=_HOLE, summarize=summarize)
+        return raw.PrintV2(input=made, output_stream=stream, end=end, name=name)
+    if tensors:
+        made = raw.StringFormat(inputs=tensors, template=text, placeholder=_HOLE, summarize=summarize)
+        text = made.numpy().decode("utf-8", "replace")
+    if stream in ("stdout", "stderr"):
+        output_stream.write(text + end)
+        output_stream.flush()
+    elif stream.startswith("log("):
+        output_stream(text)
+    else:
+        raw.PrintV2(input=text, output_stream=stream, end=end)
+    return None
+
+
+@export("strings.format")
+def strings_format(template, inputs, placeholder="{}", summarize=3, name=None):
+    """`template` with the values of tensors in place of its placeholders, as a string tensor."""
+    values = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    holes = template.count(placeholder)
+    if holes != len(values):
+        raise ValueError(f"The template expects {holes} tensors, but the inputs only has {len(values)}. Please ensure the "
+                         "number of placeholders in template matches inputs.")
+    return raw.StringFormat(inputs=[_core.convert(v) for v in values], template=template, placeholder=placeholder,
+                            summarize=summarize, name=name)

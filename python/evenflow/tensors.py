@@ -40,7 +40,7 @@ def _pack(items, dtype, hint):
             arrays = [i for i in _leaves(items) if isinstance(i, (np.ndarray, np.generic))]
             found = dtypes.as_dtype(np.result_type(*arrays)) if arrays and dtype is None else dtype
         want = found
-    parts = [_core.convert(i, want) if want is not None else _core.convert(i) for i in items]
+    parts = [i if isinstance(i, CoreTensor) else _core.convert(i, want) for i in items]
     return raw.Pack(parts, axis=0)
 
 
@@ -225,6 +225,8 @@ def _index_vector(items):
 def _same(x, y, op):
     if y is None:
         return op is raw.NotEqual
+    if isinstance(y, (bool, int, float, complex)) and isinstance(x, Tensor):
+        return op(x, y, incompatible_shape_error=False)
     try:
         if not isinstance(x, Tensor):
             x = _core.convert(x, None, getattr(y, "dtype", None))
@@ -476,7 +478,12 @@ def constant(value, dtype=None, shape=None, name="Const"):
     """A constant tensor from a Python value or array; `shape` reshapes it, or repeats a single value."""
     if isinstance(value, SymbolicTensor):
         raise TypeError("a symbolic tensor is not a constant value; use tf.identity")
-    tensor = _core.convert(value, None if isinstance(value, Tensor) else dtype)
+    try:
+        tensor = _core.convert(value, None if isinstance(value, Tensor) else dtype)
+    except ValueError:
+        if _core.executing_eagerly() or not isinstance(value, (list, tuple)):
+            raise
+        tensor = _core.convert(_mixed(value), dtype)  # in a graph numpy's rules decide
     if dtype is not None and tensor.dtype != dtype:
         tensor = raw.Cast(tensor, dtype)
     if shape is not None:
@@ -486,14 +493,23 @@ def constant(value, dtype=None, shape=None, name="Const"):
         have, need = _count(tensor._dims), want.num_elements()
         if have == need:
             tensor = tensor if tensor._dims == want._dims else raw.Reshape(tensor, list(want._dims))
-        elif have == 1 and not tensor._dims:
-            tensor = raw.Fill(list(want._dims), tensor)
+        elif have == 1:
+            tensor = raw.Fill(list(want._dims), raw.Reshape(tensor, []))
         else:
             raise TypeError(f"Eager execution of tf.constant with unsupported shape. Tensor {tensor!r} (converted from "
                             f"{value!r}) has shape {tensor._dims} which is not {tuple(want._dims)}")
     if not _core.executing_eagerly() and not _core.is_symbolic(tensor):
         return constant_node(tensor, name)
     return tensor
+
+
+def _mixed(value):
+    """A list of numbers of several kinds as numpy joins them, in TensorFlow's default widths."""
+    array = np.array(value)
+    if array.dtype.kind in "USO":
+        raise TypeError(f"Failed to convert elements of {value} to Tensor: they are of several types")
+    narrow = {"int64": np.int32, "float64": np.float32}.get(array.dtype.name)
+    return array if narrow is None else array.astype(narrow)
 
 
 def _count(dims):

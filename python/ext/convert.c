@@ -303,7 +303,7 @@ int operand_from(PyObject *o, ef_dtype dtype, int hint, operand *out) {
         if (hint == HINT && dtype != EF_NO_DTYPE && !array_fits(have, dtype))
             dtype = EF_NO_DTYPE;
         else if (dtype != EF_NO_DTYPE && have != EF_NO_DTYPE && have != EF_STRING &&
-                 !array_fits(have, dtype))
+                 (dtype == EF_STRING || dtype == EF_RESOURCE || dtype == EF_VARIANT))
             return cannot(o, dtype);
         return array_to_tensor(o, dtype, &out->own);
     }

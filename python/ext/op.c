@@ -315,7 +315,10 @@ static int take(op_object *self, inputs *in, int k, PyObject *o) {
     if (operand_from(o, want, hint, a) < 0) return -1;
     in->t[in->n++] = a->t;
     if (v >= 0 && in->var[v] == EF_NO_DTYPE) in->var[v] = (ef_dtype)a->t->dtype;
-    if (v >= 0 && recording() && check_type(self->desc->in[k].name, self->var[v], a->t) < 0)
+    bool guessed = v >= 0 && !settled && self->var_default[v] != EF_NO_DTYPE && a->keep == NULL &&
+                   own_dtype(o) == EF_NO_DTYPE;
+    if (v >= 0 && (recording() || guessed) &&
+        check_type(self->desc->in[k].name, self->var[v], a->t) < 0)
         return -1;
     if (want != EF_NO_DTYPE && settled && a->t->dtype != want && recording()) {
         PyErr_Format(PyExc_TypeError,

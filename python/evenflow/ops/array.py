@@ -86,6 +86,8 @@ def _same_size(x, dtype, which, name):
     dtype = x.dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
     if dtype is x.dtype and dtype is not dtypes.string:
         return (raw.OnesLike if which else raw.ZerosLike)(x, name=name)
+    if dtype is dtypes.string and which:
+        raise TypeError("Cannot convert 1 to a tensor of strings: tf.ones_like needs numbers")
     value = _EMPTY_VALUE.get(dtype, (0, 1))[which]
     return raw.Fill(raw.Shape(x), convert(value, dtype), name=name)
 
@@ -317,8 +319,6 @@ def adjoint(matrix, name=None):
 @export("reverse")
 def reverse(tensor, axis, name=None):
     """Elements in reverse order along `axis`."""
-    if isinstance(axis, int):
-        axis = [axis]
     return raw.ReverseV2(tensor, axis, name=name)
 
 
@@ -361,10 +361,16 @@ def stack(values, axis=0, name="stack"):
         values = list(values)
     else:
         values = unstack(values)
-    if values and not isinstance(values[0], Tensor):
-        hint = next((v.dtype for v in values if isinstance(v, Tensor)), None)
-        first = convert(values[0], None, hint)
-        values = [first] + [convert(v, None, first.dtype) for v in values[1:]]
+    if not values or not isinstance(values[0], Tensor):
+        if axis == 0:
+            try:
+                return convert(values)
+            except (TypeError, ValueError):
+                pass
+        if values:
+            hint = next((v.dtype for v in values if isinstance(v, Tensor)), None)
+            first = convert(values[0], None, hint)
+            values = [first] + [convert(v, None, first.dtype) for v in values[1:]]
     count = rank_of(values[0]) if values and isinstance(values[0], Tensor) else None
     if count is not None and not -(count + 1) <= axis <= count:
         raise ValueError(

@@ -15,24 +15,13 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
         if len(static_shape(out)) != len(static_shape(values)) or any(
             a != b and None not in (a, b) for a, b in zip(static_shape(out), static_shape(values))
         ):
-            raise _grown(values, out)
+            raise ValueError(
+                f"Shapes {static_shape(values)} and {static_shape(out)} are incompatible: the "
+                "bounds of clip_by_value must fit the tensor's own shape"
+            )
     if isinstance(t, IndexedSlices):
         return IndexedSlices(out, t.indices, t.dense_shape)
     return out
-
-
-def _grown(values, out):
-    from .. import errors
-
-    text = (
-        f"clip_by_value: the bounds broadcast a tensor of shape {static_shape(values)} to "
-        f"{static_shape(out)}; the bounds must fit the tensor's own shape"
-    )
-    from .common import executing_eagerly
-
-    if executing_eagerly():
-        return errors.InvalidArgumentError(None, None, text)
-    return ValueError(text)
 
 
 @export("clip_by_norm")

@@ -1,4 +1,5 @@
 """tf.math: arithmetic, element by element."""
+from .. import errors
 from ..namespace import export, offer_ops
 from ..shapes import as_shape
 from .common import (
@@ -75,7 +76,6 @@ offer_ops(
     AddV2 | x, y | math.add add
     Atan2 | y, x | math.atan2 atan2
     Betainc | a, b, x | math.betainc
-    DivNoNan | x, y | math.divide_no_nan
     FloorDiv | x, y | math.floordiv
     FloorMod | x, y | math.floormod math.mod
     Greater | x, y | math.greater greater
@@ -275,6 +275,16 @@ def divide(x, y, name=None):
     return x / y if name is None else truediv(x, y, name)
 
 
+@export("math.divide_no_nan")
+def divide_no_nan(x, y, name=None):
+    """`x / y`, and 0 where `y` is 0; integers are divided as floats."""
+    x, y = pair(x, y)
+    as_float = _QUOTIENT.get(x.dtype)
+    if as_float is not None and y.dtype is x.dtype:
+        x, y = raw.Cast(x, as_float), raw.Cast(y, as_float)
+    return raw.DivNoNan(x, y, name=name)
+
+
 @export("math.reciprocal_no_nan")
 def reciprocal_no_nan(x, name=None):
     """`1 / x`, and 0 where `x` is 0."""
@@ -414,7 +424,9 @@ def linspace(start, stop, num, name=None, axis=0):
     """`num` evenly spaced values from `start` to `stop`, along a new `axis`."""
     start = convert(start)
     stop = convert(stop, start.dtype)
-    if rank_of(start) == 0 and rank_of(stop) == 0 and not start.dtype.is_integer:
+    if start.dtype.is_integer:
+        start, stop = raw.Cast(start, dtypes.float64), raw.Cast(stop, dtypes.float64)
+    if rank_of(start) == 0 and rank_of(stop) == 0:
         count = known(num)
         if known(axis) in (0, -1) and count is not None and count > 0:
             return raw.LinSpace(start, stop, num, name=name)
@@ -428,19 +440,14 @@ def _linspace_along(start, stop, num, axis, name):
     start, stop = raw.BroadcastTo(start, shape), raw.BroadcastTo(stop, shape)
     first, last = expand_dims(start, axis), expand_dims(stop, axis)
     count = cast(convert(num), dtypes.int32)
-    if start.dtype.is_integer:
-        first, last = raw.Cast(first, dtypes.float64), raw.Cast(last, dtypes.float64)
     place = raw.SelectV2(raw.GreaterEqual(axis, 0), axis, raw.AddV2(raw.Rank(first), axis))
-    inner = raw.Maximum(raw.Sub(count, 2), 0)
     gaps = raw.Maximum(raw.Sub(count, 1), 1)
+    inner = raw.Sub(gaps, 1)
     step = raw.RealDiv(raw.Sub(last, first), raw.Cast(gaps, first.dtype))
-    positions = raw.Cast(raw.Range(1, raw.AddV2(inner, 1), 1), first.dtype)
+    positions = raw.Cast(raw.Range(1, raw.SelectV2(raw.GreaterEqual(count, 0), gaps, -1), 1), first.dtype)
     ones = raw.Fill(raw.ExpandDims(raw.Rank(first), 0), 1)
     along = raw.TensorScatterUpdate(ones, raw.Reshape(place, [1, 1]), raw.Reshape(inner, [1]))
     between = raw.AddV2(first, raw.Mul(step, reshape(positions, along)))
-    if start.dtype.is_integer:
-        between = raw.Cast(between, start.dtype)
-        first, last = raw.Cast(first, start.dtype), raw.Cast(last, start.dtype)
     whole = concat([first, between, last], place)
     begin = raw.ZerosLike(raw.Shape(whole))
     sizes = raw.TensorScatterUpdate(
@@ -468,7 +475,7 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
     bins = convert(nbins, dtypes.int32)
     size = known(bins)
     if size is not None and size <= 0:
-        raise ValueError(f"nbins {size} must be > 0.")
+        raise errors.InvalidArgumentError(None, None, f"nbins {size} must be > 0.")
     scaled = truediv(raw.Sub(values, span[0]), raw.Sub(span[1], span[0]))
     index = raw.Floor(raw.Mul(raw.Cast(bins, scaled.dtype), scaled))
     index = raw.Cast(index, dtypes.int32)

@@ -85,7 +85,7 @@ def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     """The mean of squared distances from the mean along `axis`."""
     x = convert(input_tensor)
-    if x.dtype.is_integer or x.dtype.is_bool:
+    if x.dtype.is_integer:
         raise TypeError(f"Input must be either real or complex, got {x.dtype!r}.")
     off = raw.Sub(x, _reduce(raw.Mean, x, axis, True, None))
     if x.dtype.is_complex:
@@ -199,8 +199,6 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):  # noqa:
     if ord in ("fro", "euclidean", 2, 2.0):
         square = raw.Mul(x, raw.Conj(x)) if x.dtype.is_complex else raw.Mul(x, x)
         total = raw.Sqrt(_reduce(raw.Sum, square, axis, True, None))
-        if x.dtype.is_complex:
-            total = raw.Real(total, x.dtype.real_dtype)
     elif ord == 1 and matrix:
         columns = raw.Sum(magnitude(x), axis[0], True)
         total = raw.Max(columns, axis[1], True)
@@ -226,7 +224,7 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):  # noqa: A002
     """`tensor` divided by its norm, and that norm."""
     x = convert(tensor)
     length = norm(x, ord, axis, keepdims=True)
-    if x.dtype.is_complex:
+    if length.dtype is not x.dtype:
         length = raw.Cast(length, x.dtype)
     return raw.RealDiv(x, length, name=name), length
 

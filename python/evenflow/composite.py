@@ -117,9 +117,9 @@ class IndexedSlices(CompositeTensor):
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
 
     def __str__(self):
-        parts = f"indices={self._indices}, values={self._values}"
+        parts = f"indices={self._indices!s}, values={self._values!s}"
         if self._dense_shape is not None:
-            parts += f", dense_shape={self._dense_shape}"
+            parts += f", dense_shape={self._dense_shape!s}"
         return f"IndexedSlices({parts})"
 
     def __tf_tensor__(self, dtype=None, name=None):
@@ -313,8 +313,8 @@ class SparseTensor(CompositeTensor):
 
     def __repr__(self):
         return (
-            f"SparseTensor(indices={self._indices}, values={self._values}, "
-            f"dense_shape={self._dense_shape})"
+            f"SparseTensor(indices={self._indices!s}, values={self._values!s}, "
+            f"dense_shape={self._dense_shape!s})"
         )
 
 

@@ -190,6 +190,8 @@ static int find_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
     for (int k = self->desc->n_in; k < self->n_params - 1; k++)
         given += value[k] != NULL && value[k] != Py_None;
     if (given == 0) return 0;
+    if (self->desc->stateful && recording()) /* a node's position among random numbers is its own */
+        return make_attrs(self, value, out);
     PyObject *key = PyTuple_New(self->n_params - 1 - self->desc->n_in);
     if (key == NULL) return -1;
     for (int k = self->desc->n_in; k < self->n_params - 1; k++) {

@@ -1,6 +1,7 @@
 """Convolutions and pooling: strides, dilations and paddings spelt in TensorFlow's many ways."""
+from .. import errors
 from ..namespace import export
-from .common import convert, dtypes, known, raw, rank_of, static_shape
+from .common import convert, dtypes, known, np, raw, rank_of, static_shape
 
 _LAST = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 _FIRST = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
@@ -16,7 +17,9 @@ def _format(data_format, n, word="data_format"):
         return True
     if data_format.startswith("N") and data_format.endswith("C"):
         return False
-    raise ValueError(f"`{word}` must be one of {_LAST[n]!r}, {_FIRST[n]!r}. Received: {data_format!r}")
+    raise errors.InvalidGraphError(
+        f"`{word}` must be one of {_LAST[n]!r}, {_FIRST[n]!r}. Received: {data_format!r}"
+    )
 
 
 def _full(value, n, first, word):
@@ -41,7 +44,7 @@ def _full(value, n, first, word):
 def _padding(padding, n):
     """Padding as the op takes it: a word and, for EXPLICIT, a flat list."""
     if isinstance(padding, str):
-        return padding.upper() if padding.upper() in ("SAME", "VALID") else padding, []
+        return padding, []
     pairs = list(padding)
     if len(pairs) != n + 2 or any(len(p) != 2 for p in pairs):
         raise ValueError(
@@ -158,6 +161,12 @@ def convolution(
     if n not in (1, 2, 3):
         raise ValueError(f"convolution works over 1, 2 or 3 dimensions; filters have rank {rank}")
     op = {1: conv1d, 2: conv2d, 3: conv3d}[n]
+    if dilations is not None and strides is not None:
+        if np.max(known(dilations)) > 1 and np.max(known(strides)) > 1:
+            raise ValueError(
+                f"`strides > 1` not supported in conjunction with `dilations > 1`. Received: "
+                f"strides={strides} and dilations={dilations}"
+            )
     fmt = _FIRST[n] if data_format is not None and data_format.startswith("NC") else _LAST[n]
     return op(input, filters, strides, padding, fmt, dilations, name=name)
 
@@ -300,8 +309,6 @@ def depthwise_conv2d(
     word, explicit = _padding(padding, 2)
     holes = _full(dilations, 2, first, "dilations")
     steps = _full(strides, 2, first, "strides")
-    if max(holes) > 1 and max(steps) > 1:
-        raise ValueError("strides > 1 not supported in conjunction with dilations > 1")
     return raw.DepthwiseConv2dNative(
         input,
         filter,

@@ -317,16 +317,10 @@ def assert_rank_in(x, ranks, message=None, name=None):
 
 @export("debugging.assert_scalar")
 def assert_scalar(tensor, message=None, name=None):
-    """`tensor`; ValueError unless it is a scalar."""
-    tensor = convert(tensor)
-    dims = static_shape(tensor)
+    """ValueError unless `tensor` is a scalar."""
+    dims = static_shape(convert(tensor))
     if dims != ():
-        if executing_eagerly() or dims is not None:
-            raise ValueError(
-                f"{message or ''}Expected scalar shape, saw shape: {as_shape(dims)}."
-            )
-        raise ValueError(f"{message or ''}Expected scalar shape, saw a shape of unknown rank.")
-    return tensor
+        raise ValueError(f"{message or ''}Expected scalar shape, saw shape: {as_shape(dims)}.")
 
 
 def _shape_items(shapes):

@@ -39,7 +39,7 @@ class Zeros(Initializer):
     def __call__(self, shape, dtype=dtypes.float32, **kwargs):
         self._check(kwargs)
         dtype = dtypes.as_dtype(dtype)
-        if not _is_number(dtype) and dtype is not dtypes.string:
+        if not _is_number(dtype):
             raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {dtype}.")
         return array.zeros(kwargs.get("partition_shape", shape), dtype)
 

@@ -257,15 +257,17 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     """The sum of (weighted) losses over the batch size of all replicas."""
     loss = convert(per_example_loss)
     given = loss.dtype
+    if rank_of(loss) == 0:
+        raise ValueError(
+            "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1, "
+            "got a scalar."
+        )
     if sample_weight is not None:
         weight = convert(sample_weight)
         loss = raw.Mul(raw.Cast(loss, dtypes.float32), raw.Cast(weight, dtypes.float32))
         loss = raw.Cast(loss, given)
     if global_batch_size is None:
-        if rank_of(loss) == 0:
-            size = convert(_replicas(), dtypes.int32)
-        else:
-            size = raw.Mul(raw.Shape(loss)[0], _replicas())
+        size = raw.Mul(raw.Shape(loss)[0], _replicas())
     else:
         size = convert(global_batch_size)
         if rank_of(size) not in (None, 0):

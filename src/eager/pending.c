@@ -108,6 +108,29 @@ static void empty(pending *p) {
     p->graph = NULL;
 }
 
+/* Sizes of the inputs become symbols, one for each different size, so that a loop whose sizes
+ * change is one structure with a plan for each size. A 1 stays: it may stand for a broadcast. */
+static void open_sizes(ef_graph *g) {
+    int64_t seen[EF_MAX_SYMBOLS];
+    int n = 0;
+    for (size_t k = 0; k < g->n_inputs; k++) {
+        ef_shape *s = &g->node[g->input[k]]->out->shape;
+        for (int d = 0; d < s->rank; d++) {
+            int j = 0;
+            if (s->dim[d] < 2) continue;
+            while (j < n && seen[j] != s->dim[d]) j++;
+            if (j == EF_MAX_SYMBOLS) continue;
+            if (j == n) seen[n++] = s->dim[d];
+            s->dim[d] = ef_dim_symbol(j);
+        }
+    }
+}
+
+static void close_sizes(ef_graph *g, const ef_tensor *feed) {
+    for (size_t k = 0; k < g->n_inputs; k++)
+        g->node[g->input[k]]->out->shape = ef_shape_from(&feed[k]);
+}
+
 static ef_status *compute(pending *p, const ef_edge *out, int n_out, ef_tensor *result) {
     size_t n = p->n_feeds;
     ef_edge *feed = ef_malloc((n + 1) * (sizeof *feed + sizeof(ef_tensor *)));
@@ -117,12 +140,14 @@ static ef_status *compute(pending *p, const ef_edge *out, int n_out, ef_tensor *
         feed[k] = (ef_edge){p->graph->input[k], 0};
         in[k] = &p->feed[k];
     }
+    open_sizes(p->graph);
     ef_graph *part = NULL;
     ef_program *program = NULL;
     int32_t captures[1];
     int n_captures = 0;
     ef_status *s =
         ef_graph_extract(p->graph, feed, (int)n, out, n_out, NULL, 0, &part, captures, &n_captures);
+    close_sizes(p->graph, p->feed);
     if (s == NULL) s = ef_compile(part, &program);
     if (s == NULL) s = ef_program_run(program, in, result);
     ef_program_unref(program);
@@ -228,9 +253,17 @@ static ef_status *new_deferred(pending *p, int32_t node, ef_tensor *out) {
     return NULL;
 }
 
+/* Does anybody still wait for a result? If not, the work and what it holds can be forgotten. */
+static bool awaited(const pending *p) {
+    for (size_t k = p->n_waiting; k > 0; k--) /* the newest is the likeliest */
+        if (!ef_storage_sole(&p->waiting[k - 1]->base)) return true;
+    return false;
+}
+
 static ef_status *add(pending *p, const ef_op *op, const ef_attrs *attrs,
                       const ef_tensor *const *in, int n_in, ef_tensor *out, bool *deferred_it) {
     ef_edge edge[8];
+    if (p->n_waiting > 0 && !awaited(p)) empty(p);
     if (p->graph == NULL && (p->graph = ef_graph_make()) == NULL)
         return ef_no_memory(sizeof(ef_graph));
     for (int k = 0; k < n_in; k++) EF_TRY(edge_for(p, in[k], &edge[k]));

@@ -272,10 +272,16 @@ class Graph(_core.GraphBase):
     def unique_name(self, name, mark_as_used=True):
         """`name` below the present scope, with _1, _2 ... if it is taken."""
         full = (_core_scope() + name) if _core.current_graph() is self else self._scope + name
-        count = self._names.get(full, 0)
+        key = full.lower()
+        count = self._names.get(key, 0)
+        unique = full if count == 0 else f"{full}_{count}"
+        while (count > 0 and unique.lower() in self._names) or self._find(unique) >= 0:
+            count += 1
+            unique = f"{full}_{count}"
         if mark_as_used:
-            self._names[full] = count + 1
-        return full if count == 0 else f"{full}_{count}"
+            self._names[key] = count + 1
+            self._names.setdefault(unique.lower(), 1)
+        return unique
 
     @contextlib.contextmanager
     def name_scope(self, name):
@@ -398,6 +404,14 @@ def get_default_graph():
     if current is not None:
         return current
     return _stack.graphs[-1] if _stack.graphs else global_default_graph()
+
+
+def plain_graph():
+    """The innermost graph being built that is no function's body; None if ops run at once outside functions."""
+    current = _core.current_graph()
+    if current is None or not current.building_function:
+        return current
+    return next((g for g in reversed(_stack.graphs) if not g.building_function), None)
 
 
 @export("compat.v1.reset_default_graph")

@@ -54,6 +54,11 @@ class Namespace(types.ModuleType):
     """A module of public names."""
 
     def __getattr__(self, name):
+        older = "evenflow.compat.v1."
+        if self.__name__.startswith(older) and not name.startswith("__"):  # what both generations share
+            same = sys.modules.get("evenflow." + self.__name__[len(older):])
+            if same is not None and hasattr(same, name):
+                return getattr(same, name)
         raise AttributeError(missing(self, name))
 
 

@@ -3,6 +3,7 @@
 `Session.run` is C (ext/session.c) as long as fetches and feeds are plain. What is here is the rest: names, composite
 tensors, feeds that only numpy can convert, and which session and graph are the default ones.
 """
+import collections
 import collections.abc
 import threading
 
@@ -12,8 +13,10 @@ from . import _core, dtypes, graph as graphs
 from .composite import IndexedSlices, SparseTensor, SparseTensorValue
 from .namespace import export, offer
 
-IndexedSlicesValue = __import__("collections").namedtuple("IndexedSlicesValue", "values indices dense_shape")
+IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", "values indices dense_shape")
+IndexedSlicesValue.__module__ = "tensorflow.python.framework.indexed_slices"
 offer(IndexedSlicesValue, "compat.v1.IndexedSlicesValue")
+offer(SparseTensorValue, "compat.v1.SparseTensorValue")
 
 
 class _Stack(threading.local):

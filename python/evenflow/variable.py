@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _core, dtypes, errors
 from .composite import IndexedSlices
-from .graph import current_scope, init_scope
+from .graph import current_scope, init_scope, plain_graph
 from .namespace import export, offer
 from .shapes import TensorShape
 from .tensors import Reference
@@ -15,6 +15,7 @@ raw = _core.raw
 _by_storage = weakref.WeakValueDictionary()  # address behind the handle -> variable
 _count_lock = threading.Lock()
 _count = [0]
+graph_variable = [None]  # the class for variables of graphs, from compat.v1
 
 
 def by_handle(handle):
@@ -82,6 +83,11 @@ class Variable(_core.VariableBase):
 
     _should_act_as_resource_variable = True
     __array_priority__ = 100
+
+    def __new__(cls, *args, **kwargs):
+        if cls is Variable and plain_graph() is not None:
+            cls = graph_variable[0]  # sessions will hold its values
+        return super().__new__(cls)
 
     def __init__(self, initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None,
                  variable_def=None, dtype=None, import_scope=None, constraint=None,

@@ -1,0 +1,280 @@
+"""tf.compat.v1.losses: weighted losses that are also put into a collection."""
+from ... import _core, dtypes, graph as graphs
+from ...namespace import export
+from ._keys import GraphKeys, get_collection
+
+raw = _core.raw
+
+
+@export("compat.v1.losses.Reduction")
+class Reduction:
+    """How the elements of a loss become one number."""
+
+    NONE = "none"
+    SUM = "weighted_sum"
+    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
+    MEAN = "weighted_mean"
+    SUM_OVER_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
+    SUM_BY_NONZERO_WEIGHTS = SUM_OVER_NONZERO_WEIGHTS
+
+    @classmethod
+    def all(cls):
+        return (cls.NONE, cls.SUM, cls.MEAN, cls.SUM_OVER_BATCH_SIZE, cls.SUM_OVER_NONZERO_WEIGHTS,
+                cls.SUM_BY_NONZERO_WEIGHTS)
+
+    @classmethod
+    def validate(cls, key):
+        if key not in cls.all():
+            raise ValueError(f"Invalid Reduction Key {key}.")
+
+
+BY_WEIGHTS = Reduction.SUM_BY_NONZERO_WEIGHTS
+
+
+def _sum(x, axis=None, keep=False):
+    if axis is None:
+        dims = _core.static_shape(x)
+        axis = list(range(len(dims))) if dims is not None else raw.Range(0, raw.Rank(x), 1)
+    return raw.Sum(x, axis, keep_dims=keep)
+
+
+def _safe_mean(total, count):
+    return raw.DivNoNan(total, count)
+
+
+def _present(losses, weights):
+    """How many elements have a weight that is not zero, after broadcasting."""
+    ones = raw.SelectV2(raw.Equal(weights, raw.ZerosLike(weights)), raw.ZerosLike(weights), raw.OnesLike(weights))
+    return _sum(raw.Mul(ones, raw.OnesLike(losses)))
+
+
+def _check_weights(losses, weights):
+    have, want = _core.static_shape(weights), _core.static_shape(losses)
+    if have is None or want is None or len(have) == 0:
+        return
+    if len(have) != len(want):
+        raise ValueError(f"weights can not be broadcast to values. values.rank={len(want)}. weights.rank={len(have)}. "
+                         f"values.shape={want}. weights.shape={have}.")
+    if any(h not in (1, None) and w is not None and h != w for h, w in zip(have, want)):
+        raise ValueError(f"weights can not be broadcast to values. values.shape={want}. weights.shape={have}.")
+
+
+@export("compat.v1.losses.compute_weighted_loss")
+def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES, reduction=BY_WEIGHTS):
+    """The weighted losses, reduced as asked, and added to the collection."""
+    Reduction.validate(reduction)
+    losses = _core.convert(losses)
+    kind = losses.dtype
+    losses = losses if kind is dtypes.float32 else raw.Cast(losses, dtypes.float32)
+    weights = _core.convert(weights, None, dtypes.float32)
+    weights = weights if weights.dtype is dtypes.float32 else raw.Cast(weights, dtypes.float32)
+    _check_weights(losses, weights)
+    weighted = raw.Mul(losses, weights)
+    if reduction == Reduction.NONE:
+        loss = weighted
+    else:
+        loss = _sum(weighted)
+        if reduction == Reduction.MEAN:
+            loss = _safe_mean(loss, _sum(raw.Mul(raw.OnesLike(losses), weights)))
+        elif reduction == BY_WEIGHTS:
+            loss = _safe_mean(loss, _present(losses, weights))
+        elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
+            loss = _safe_mean(loss, raw.Cast(raw.Size(losses), dtypes.float32))
+    loss = loss if kind is dtypes.float32 else raw.Cast(loss, kind)
+    add_loss(loss, loss_collection)
+    return loss
+
+
+@export("compat.v1.losses.add_loss")
+def add_loss(loss, loss_collection=GraphKeys.LOSSES):
+    """Puts a loss into a collection of its graph; eagerly there are no collections."""
+    if loss_collection and _core.is_symbolic(loss):
+        loss.graph.add_to_collection(loss_collection, loss)
+
+
+@export("compat.v1.losses.get_losses")
+def get_losses(scope=None, loss_collection=GraphKeys.LOSSES):
+    """The losses collected so far."""
+    return get_collection(loss_collection, scope)
+
+
+@export("compat.v1.losses.get_regularization_losses")
+def get_regularization_losses(scope=None):
+    """The losses that regularizers made."""
+    return get_collection(GraphKeys.REGULARIZATION_LOSSES, scope)
+
+
+@export("compat.v1.losses.get_regularization_loss")
+def get_regularization_loss(scope=None, name="total_regularization_loss"):
+    """The sum of the losses that regularizers made."""
+    found = get_regularization_losses(scope)
+    return raw.AddN(found, name=name) if found else _core.convert(0.0)
+
+
+@export("compat.v1.losses.get_total_loss")
+def get_total_loss(add_regularization_losses=True, name="total_loss", scope=None):
+    """The sum of all losses collected."""
+    found = get_losses(scope)
+    if add_regularization_losses:
+        found = found + get_regularization_losses(scope)
+    if not found:
+        raise ValueError("no losses were collected: there is nothing to add")
+    return raw.AddN(found, name=name)
+
+
+def _pair(predictions, labels):
+    if predictions is None:
+        raise ValueError("Argument `predictions` must not be None.")
+    if labels is None:
+        raise ValueError("Argument `labels` must not be None.")
+    predictions, labels = _core.convert(predictions), _core.convert(labels)
+    predictions = predictions if predictions.dtype is dtypes.float32 else raw.Cast(predictions, dtypes.float32)
+    labels = labels if labels.dtype is dtypes.float32 else raw.Cast(labels, dtypes.float32)
+    p, q = _core.static_shape(predictions), _core.static_shape(labels)
+    if p is not None and q is not None:
+        same = len(p) == len(q) and all(a is None or b is None or a == b for a, b in zip(p, q))
+        if not same:
+            raise ValueError(f"Shapes {p} and {q} are incompatible")
+    return predictions, labels
+
+
+@export("compat.v1.losses.mean_squared_error")
+def mean_squared_error(labels, predictions, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
+                       reduction=BY_WEIGHTS):
+    """Squared differences."""
+    predictions, labels = _pair(predictions, labels)
+    with graphs.name_scope(scope or "mean_squared_error"):
+        losses = raw.SquaredDifference(predictions, labels)
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
+
+
+@export("compat.v1.losses.absolute_difference")
+def absolute_difference(labels, predictions, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
+                        reduction=BY_WEIGHTS):
+    """Absolute differences."""
+    predictions, labels = _pair(predictions, labels)
+    with graphs.name_scope(scope or "absolute_difference"):
+        losses = raw.Abs(raw.Sub(predictions, labels))
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
+
+
+@export("compat.v1.losses.huber_loss")
+def huber_loss(labels, predictions, weights=1.0, delta=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
+               reduction=BY_WEIGHTS):
+    """Squared for small differences, linear beyond `delta`."""
+    predictions, labels = _pair(predictions, labels)
+    with graphs.name_scope(scope or "huber_loss"):
+        limit = _core.convert(delta, dtypes.float32)
+        away = raw.Abs(raw.Sub(predictions, labels))
+        near = raw.Minimum(away, limit)
+        half = _core.convert(0.5, dtypes.float32)
+        losses = raw.AddV2(half * near * near, limit * (away - near))
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
+
+
+@export("compat.v1.losses.log_loss")
+def log_loss(labels, predictions, weights=1.0, epsilon=1e-7, scope=None, loss_collection=GraphKeys.LOSSES,
+             reduction=BY_WEIGHTS):
+    """Cross entropy of probabilities."""
+    predictions, labels = _pair(predictions, labels)
+    with graphs.name_scope(scope or "log_loss"):
+        tiny, one = _core.convert(epsilon, dtypes.float32), _core.convert(1.0, dtypes.float32)
+        hit = labels * raw.Log(predictions + tiny)
+        miss = (one - labels) * raw.Log(one - predictions + tiny)
+        return compute_weighted_loss(raw.Neg(hit) - miss, weights, scope, loss_collection, reduction)
+
+
+@export("compat.v1.losses.hinge_loss")
+def hinge_loss(labels, logits, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES, reduction=BY_WEIGHTS):
+    """max(0, 1 - label * logit) with labels 0 and 1 taken as -1 and 1."""
+    logits, labels = _pair(logits, labels)
+    with graphs.name_scope(scope or "hinge_loss"):
+        one, two = _core.convert(1.0, dtypes.float32), _core.convert(2.0, dtypes.float32)
+        losses = raw.Relu(one - (two * labels - one) * logits)
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
+
+
+@export("compat.v1.losses.cosine_distance")
+def cosine_distance(labels, predictions, axis=None, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
+                    reduction=BY_WEIGHTS, dim=None):
+    """1 - the inner product along `axis` of vectors that have length 1."""
+    axis = dim if axis is None else axis
+    if axis is None:
+        raise ValueError("You must specify argument `axis`.")
+    predictions, labels = _pair(predictions, labels)
+    with graphs.name_scope(scope or "cosine_distance_loss"):
+        losses = _core.convert(1.0) - _sum(predictions * labels, [axis], True)
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
+
+
+@export("compat.v1.losses.mean_pairwise_squared_error")
+def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES):
+    """Squares of how much the differences within a row differ."""
+    predictions, labels = _pair(predictions, labels)
+    weights = raw.Cast(_core.convert(weights, None, dtypes.float32), dtypes.float32)
+    with graphs.name_scope(scope or "mean_pairwise_squared_error"):
+        diffs = predictions - labels
+        axis = list(range(1, len(_core.static_shape(diffs))))
+        per = raw.OnesLike(diffs)
+        count = _sum(raw.Mul(raw.OnesLike(weights), per), axis, True)
+        one, two = _core.convert(1.0), _core.convert(2.0)
+        first = two * _safe_mean(_sum(diffs * diffs, axis, True), raw.Maximum(count - one, raw.ZerosLike(count)))
+        whole = _sum(diffs, axis, True)
+        second = two * _safe_mean(whole * whole, raw.Maximum(count * (count - one), raw.ZerosLike(count)))
+        loss = raw.Mul(first - second, weights)
+        total = _sum(loss)
+        value = raw.SelectV2(raw.Greater(_sum(count), _core.convert(0.0)), total, raw.ZerosLike(total))
+        add_loss(value, loss_collection)
+        return value
+
+
+@export("compat.v1.losses.sigmoid_cross_entropy")
+def sigmoid_cross_entropy(multi_class_labels, logits, weights=1.0, label_smoothing=0, scope=None,
+                          loss_collection=GraphKeys.LOSSES, reduction=BY_WEIGHTS):
+    """Cross entropy of independent classes."""
+    from ...ops.nn import sigmoid_cross_entropy_with_logits
+
+    logits = _core.convert(logits)
+    labels = raw.Cast(_core.convert(multi_class_labels), logits.dtype)
+    with graphs.name_scope(scope or "sigmoid_cross_entropy_loss"):
+        if label_smoothing > 0:
+            labels = labels * _core.convert(1 - label_smoothing, logits.dtype) \
+                + _core.convert(0.5 * label_smoothing, logits.dtype)
+        losses = sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
+
+
+@export("compat.v1.losses.softmax_cross_entropy")
+def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0, scope=None,
+                          loss_collection=GraphKeys.LOSSES, reduction=BY_WEIGHTS):
+    """Cross entropy of one class per row, given as rows of probabilities."""
+    from ...ops.nn import softmax_cross_entropy_with_logits
+
+    logits = _core.convert(logits)
+    labels = raw.Cast(_core.convert(onehot_labels), logits.dtype)
+    with graphs.name_scope(scope or "softmax_cross_entropy_loss"):
+        if label_smoothing > 0:
+            classes = raw.Cast(raw.StridedSlice(raw.Shape(labels), [1], [2], [1], shrink_axis_mask=1), logits.dtype)
+            labels = labels * _core.convert(1 - label_smoothing, logits.dtype) \
+                + _core.convert(label_smoothing, logits.dtype) / classes
+        losses = softmax_cross_entropy_with_logits(labels=raw.StopGradient(labels), logits=logits)
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
+
+
+@export("compat.v1.losses.sparse_softmax_cross_entropy")
+def sparse_softmax_cross_entropy(labels, logits, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
+                                 reduction=BY_WEIGHTS):
+    """Cross entropy of one class per row, given by number."""
+    from ...ops.nn import sparse_softmax_cross_entropy_with_logits
+
+    labels, logits = _core.convert(labels), _core.convert(logits)
+    with graphs.name_scope(scope or "sparse_softmax_cross_entropy_loss"):
+        dims, wide = _core.static_shape(labels), _core.static_shape(logits)
+        if dims is not None and wide is not None and len(dims) == len(wide):
+            labels = raw.Squeeze(labels, axis=[-1])
+        losses = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+        weights = _core.convert(weights, None, dtypes.float32)
+        have = _core.static_shape(weights)
+        if have is not None and dims is not None and len(have) == len(dims) + 1 and have[-1] == 1:
+            weights = raw.Squeeze(weights, axis=[-1])
+        return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)

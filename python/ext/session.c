@@ -216,11 +216,21 @@ static int room_for_feeds(request *r, Py_ssize_t n) {
     return -1;
 }
 
+/* An int that the dtype holds as it is; others are for numpy to judge. */
+static bool int_fits(PyObject *o, int dtype) {
+    int over;
+    long long v = PyLong_AsLongLongAndOverflow(o, &over);
+    if (over != 0) return false;
+    if (dtype == EF_I32) return v >= INT32_MIN && v <= INT32_MAX;
+    return dtype == EF_I64 || dtype == EF_F32 || dtype == EF_F64;
+}
+
 static int add_feed(request *r, PyObject *key, PyObject *value) {
     if (!is_ours(r, key) || IS_SYMBOLIC(value) || IS_VARIABLE(value)) return ODD;
     ef_tensor *feed = &r->feed[r->n_feed];
     operand *v = &r->value[r->n_feed];
     *feed = ((tensor_object *)key)->t;
+    if (PyLong_CheckExact(value) && !int_fits(value, feed->dtype)) return ODD;
     if (operand_from(value, (ef_dtype)feed->dtype, MUST, v) < 0) { /* numpy may know better */
         PyErr_Clear();
         return ODD;

@@ -2,6 +2,7 @@
 
 `import evenflow as tf`, or `evenflow run program.py` for a program that says `import tensorflow`.
 """
+import os as _os
 import sys as _sys
 
 from . import _core
@@ -13,6 +14,7 @@ from . import namespace as _namespace
 
 __version__ = "2.21.0"
 _tensors.start()
+_os.register_at_fork(after_in_child=_core.forked)
 _graph.start()
 
 from . import _surface  # noqa: E402  (the public names; needs what is above)

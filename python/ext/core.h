@@ -149,6 +149,15 @@ PyObject *graph_wrap(ef_graph *g); /* the graph_object of g, made if need be; ne
 int variable_read(variable_object *v, ef_tensor *out);
 int recording(void); /* inside a graph */
 
+/* ---- settings.c: running without the interpreter's lock
+ * ------------------------------------------- away() lets other threads run Python, back() ends
+ * that. A fork while somebody is away leaves the child with locks nobody will open: there the
+ * engine refuses to work. Otherwise the child goes on with one thread. */
+PyThreadState *away(void);
+void back(PyThreadState *state);
+extern bool refused; /* in such a child: calls fail with this message */
+extern const char refusal[];
+
 /* Adds a type made from a spec to the module under `name`. */
 PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base, const char *name);
 #endif

@@ -587,13 +587,14 @@ static PyObject *pack(packing *p, ef_tensor *out, int n) {
 static ef_status *run(entry *e, const ef_tensor *const *t, int n_t, ef_tensor *out, int max_out,
                       int *n_out, packing **p) {
     ef_status *s;
+    if (refused) return ef_status_make(EF_FAILED_PRECONDITION, refusal);
     struct timespec a, b;
     bool measure = (e->calls++ & 63) == 0 || e->calls == 3; /* now and then */
     if (measure) clock_gettime(CLOCK_MONOTONIC, &a);
     if (e->heavy && !recording()) {
-        PyThreadState *save = PyEval_SaveThread();
+        PyThreadState *save = away();
         s = ef_function_call_user(e->f, t, n_t, out, max_out, n_out, (void **)p);
-        PyEval_RestoreThread(save);
+        back(save);
     } else {
         s = ef_function_call_user(e->f, t, n_t, out, max_out, n_out, (void **)p);
     }

@@ -450,7 +450,7 @@ static PyMethodDef graph_methods[] = {{"_enter", graph_enter, METH_NOARGS, NULL}
                                       {"_nodes", graph_nodes, METH_NOARGS, NULL},
                                       {"_node", graph_node, METH_O, NULL},
                                       {"_node_name", graph_node_name, METH_O, NULL},
-    {"_rename", graph_rename, METH_VARARGS, NULL},
+                                      {"_rename", graph_rename, METH_VARARGS, NULL},
                                       {"_node_input", graph_node_input, METH_VARARGS, NULL},
                                       {"_node_output", graph_node_output, METH_VARARGS, NULL},
                                       {"_node_control", graph_node_control, METH_VARARGS, NULL},

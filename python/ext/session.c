@@ -268,11 +268,11 @@ static int request_run(session_object *o, request *r) {
     struct timespec a, b;
     bool measure = (o->calls++ & 31) == 1; /* not the first: it compiles */
     if (measure) clock_gettime(CLOCK_MONOTONIC, &a);
-    PyThreadState *save = o->heavy || r->bytes > 65536 ? PyEval_SaveThread() : NULL;
+    PyThreadState *save = o->heavy || r->bytes > 65536 ? away() : NULL;
     o->users++;
     ef_status *s = ef_session_run_nodes(o->s, r->feed, r->pointer, r->n_feed, r->fetch, r->n_fetch,
                                         r->node, r->n_node, r->out);
-    if (save != NULL) PyEval_RestoreThread(save);
+    if (save != NULL) back(save);
     if (--o->users == 0 && o->closing) session_close((PyObject *)o, NULL);
     if (measure) {
         clock_gettime(CLOCK_MONOTONIC, &b);

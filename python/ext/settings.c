@@ -1,5 +1,31 @@
 /* Memory, threads and switches. */
 #include "core.h"
+#include <stdatomic.h>
+
+static atomic_int absent; /* threads that are away */
+bool refused;
+const char refusal[] =
+    "this process was forked while another thread was computing, so Evenflow cannot work in it; "
+    "start "
+    "processes by multiprocessing's 'spawn' method, or fork before computing in threads";
+
+PyThreadState *away(void) {
+    atomic_fetch_add_explicit(&absent, 1, memory_order_relaxed);
+    return PyEval_SaveThread();
+}
+
+void back(PyThreadState *state) {
+    PyEval_RestoreThread(state);
+    atomic_fetch_sub_explicit(&absent, 1, memory_order_relaxed);
+}
+
+static PyObject *core_forked(PyObject *module, PyObject *unused) { /* in the child */
+    (void)module;
+    (void)unused;
+    refused = atomic_load(&absent) > 0;
+    ef_threads_set(1); /* the team of threads did not come along */
+    Py_RETURN_NONE;
+}
 
 static PyObject *core_memory(PyObject *module, PyObject *args) {
     (void)module;
@@ -63,6 +89,7 @@ static PyObject *core_random_reset(PyObject *module, PyObject *unused) {
 }
 
 static PyMethodDef functions[] = {
+    {"forked", core_forked, METH_NOARGS, "To be called in a child process after a fork."},
     {"memory", core_memory, METH_VARARGS, "Bytes in use on a device."},
     {"memory_limit", core_memory_limit, METH_VARARGS,
      "Sets the most a device may use; 0: no limit."},

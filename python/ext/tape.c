@@ -121,9 +121,9 @@ static PyObject *tape_gradients(PyObject *self, PyObject *args) {
     bool *slices = PyMem_Calloc((size_t)n_s + 1, sizeof *slices);
     if (t != NULL && s != NULL && out != NULL && slices != NULL && !PyErr_Occurred()) {
         ef_status *bad;
-        Py_BEGIN_ALLOW_THREADS;
+        PyThreadState *state = away();
         bad = ef_tape_gradients(TAPE(self), t, n_t, d, s, n_s, out, slices);
-        Py_END_ALLOW_THREADS;
+        back(state);
         if (check(bad, "gradient") == 0) result = gradient_list(out, slices, n_s);
     }
     PyMem_Free(t);

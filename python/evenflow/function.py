@@ -236,9 +236,9 @@ def _globals_of(code):
     return tuple(sorted(names))
 
 
-_made = collections.OrderedDict()  # fingerprint -> Function; the last few hundred
+_made = collections.OrderedDict()  # fingerprint -> Function; the last few
 _made_lock = threading.Lock()
-_MOST_MADE = 256
+_MOST_MADE = 32
 
 
 def _shared(python, options):

@@ -1,0 +1,77 @@
+/* Factorizations of one matrix at a time, over LAPACK and BLAS. Matrices are dense and row-major
+ * unless a comment says otherwise; dtypes are float, double and the complex ones. Sizes of zero are
+ * fine. `scratch` is what the function's own *_scratch says, 64-byte aligned. Nothing here takes
+ * memory from the system. */
+#ifndef EF_KERNELS_LINALG_H
+#define EF_KERNELS_LINALG_H
+#include "tensor/dtype.h"
+
+/* out (n x m) = a (m x n) transposed, and conjugated if `conj`; they do not overlap. */
+void ef_transpose_matrix(ef_dtype t, int m, int n, const void *a, bool conj, void *out);
+/* Every one of n elements becomes NaN. */
+void ef_fill_nan(ef_dtype t, int64_t n, void *a);
+/* Whether all n elements are finite. */
+bool ef_all_finite(ef_dtype t, int64_t n, const void *a);
+
+/* ---- LU with row exchanges, and what comes of it ---- */
+
+/* Factors n x n matrix a, or its adjoint. `lu`: the factors, stored by columns. pivot[i]: the row
+ * (counted from 1) that changed places with row i. False if a pivot is zero or NaN. */
+bool ef_lu(ef_dtype t, int n, const void *a, bool adjoint, void *lu, int *pivot);
+/* x (n x k): the right-hand sides, then the solutions. */
+void ef_lu_solve(ef_dtype t, int n, int k, const void *lu, const int *pivot, void *x);
+void ef_lu_det(ef_dtype t, int n, const void *lu, const int *pivot, void *det);
+/* det = sign * exp(log); both are elements of t. */
+void ef_lu_log_det(ef_dtype t, int n, const void *lu, const int *pivot, void *sign, void *log);
+
+/* ---- triangles ---- */
+
+/* a: the lower triangle is read and becomes L of a = L L^H; the rest becomes 0. False, and NaN in
+ * the triangle, if a is not positive definite. */
+bool ef_cholesky(ef_dtype t, int n, void *a);
+/* x (n x k): the right-hand sides, then the solutions of a x = b, or a^H x = b. */
+void ef_triangular_solve(ef_dtype t, int n, int k, const void *a, bool lower, bool adjoint,
+                         void *x);
+
+/* ---- orthogonal factors ---- */
+
+/* a (m x n) = q r. `full`: q is m x m and r m x n; else q is m x k and r k x n, k = min(m, n). */
+size_t ef_qr_scratch(ef_dtype t, int m, int n, bool full);
+void ef_qr(ef_dtype t, int m, int n, const void *a, bool full, void *q, void *r, void *scratch);
+/* a (m x n) = u diag(s) v^H; s has min(m, n) elements of t, falling. u and v NULL: s alone. All NaN
+ * if a is not finite. */
+size_t ef_svd_scratch(ef_dtype t, int m, int n, bool vectors, bool full);
+void ef_svd(ef_dtype t, int m, int n, const void *a, bool full, void *s, void *u, void *v,
+            void *scratch);
+/* Self-adjoint a, of which the lower triangle is read: eigenvalues rising, as elements of t;
+ * eigenvectors as columns of v, or v NULL. False if they were not found. */
+size_t ef_eigh_scratch(ef_dtype t, int n, bool vectors);
+bool ef_eigh(ef_dtype t, int n, const void *a, void *e, void *v, void *scratch);
+/* Any square a of type t; e and v are of its complex type. */
+size_t ef_eig_scratch(ef_dtype t, int n, bool vectors);
+bool ef_eig(ef_dtype t, int n, const void *a, void *e, void *v, void *scratch);
+/* The x (n x k) of least norm among those that make a x - b (m x k) smallest. */
+size_t ef_least_squares_scratch(ef_dtype t, int m, int n, int k);
+bool ef_least_squares(ef_dtype t, int m, int n, int k, const void *a, const void *b, void *x,
+                      void *scratch);
+
+/* ---- functions of matrices ---- */
+
+/* The principal square root; NaN where there is none in t. */
+size_t ef_matrix_sqrt_scratch(ef_dtype t, int n);
+bool ef_matrix_sqrt(ef_dtype t, int n, const void *a, void *out, void *scratch);
+/* The principal logarithm, complex types only. */
+size_t ef_matrix_log_scratch(ef_dtype t, int n);
+bool ef_matrix_log(ef_dtype t, int n, const void *a, void *out, void *scratch);
+
+/* ---- bands ---- */
+
+/* `bands` rows of n: lower, the main diagonal first and then those below it, where row k holds
+ * a[j, j-k] at j; upper, the main diagonal last, a[j, j+k] at j. */
+void ef_banded_solve(ef_dtype t, int n, int bands, int k, const void *a, bool lower, bool adjoint,
+                     void *x);
+/* Three rows of n: above, main, below the diagonal. Scratch: 3n elements. False if a pivot is
+ * zero. */
+bool ef_tridiagonal_solve(ef_dtype t, int n, int k, const void *diagonals, bool pivoting, void *x,
+                          void *scratch);
+#endif

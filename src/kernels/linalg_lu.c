@@ -1,0 +1,126 @@
+/* LU and Cholesky factors and triangular systems. A row-major matrix is its transpose to LAPACK,
+ * which thinks in columns: either that is what is wanted, or the small copy that a factorization
+ * needs anyway transposes. Rows are exchanged as TensorFlow exchanges them, so that a matrix is
+ * singular to us when it is singular to it. */
+#include "base/pool.h"
+#include "kernels/conj.h"
+#include "kernels/linalg.h"
+#include <cblas.h>
+#include <lapacke.h>
+#include <limits.h>
+#include <math.h>
+
+static const float one_c64[2] = {1, 0};
+static const double one_c128[2] = {1, 0};
+#define SAME(x) (x)
+
+#define T float
+#define TYPE EF_F32
+#define R float
+#define P(x) x##_f32
+#define LAPACK(x) LAPACKE_s##x
+#define BLAS(x) cblas_s##x
+#define ALPHA 1
+#define ABS fabsf
+#define LOG logf
+#define CONJ SAME
+#define NAN_OF NAN
+#define WIDE double
+#define WIDE_ABS fabs
+#include "kernels/linalg_lu.inc"
+
+#define T double
+#define TYPE EF_F64
+#define R double
+#define P(x) x##_f64
+#define LAPACK(x) LAPACKE_d##x
+#define BLAS(x) cblas_d##x
+#define ALPHA 1
+#define ABS fabs
+#define LOG log
+#define CONJ SAME
+#define NAN_OF NAN
+#define WIDE double
+#define WIDE_ABS fabs
+#include "kernels/linalg_lu.inc"
+
+#define T ef_c64
+#define TYPE EF_C64
+#define R float
+#define P(x) x##_c64
+#define LAPACK(x) LAPACKE_c##x
+#define BLAS(x) cblas_c##x
+#define ALPHA one_c64
+#define ABS cabsf
+#define LOG logf
+#define CONJ conjf
+#define NAN_OF CMPLXF(NAN, NAN)
+#define WIDE ef_c128
+#define WIDE_ABS cabs
+#include "kernels/linalg_lu.inc"
+
+#define T ef_c128
+#define TYPE EF_C128
+#define R double
+#define P(x) x##_c128
+#define LAPACK(x) LAPACKE_z##x
+#define BLAS(x) cblas_z##x
+#define ALPHA one_c128
+#define ABS cabs
+#define LOG log
+#define CONJ conj
+#define NAN_OF CMPLX(NAN, NAN)
+#define WIDE ef_c128
+#define WIDE_ABS cabs
+#include "kernels/linalg_lu.inc"
+
+/* Calls this type's function; others than the four never get here. */
+#define PICK(name, ...)                      \
+    (t == EF_F32   ? name##_f32(__VA_ARGS__) \
+     : t == EF_F64 ? name##_f64(__VA_ARGS__) \
+     : t == EF_C64 ? name##_c64(__VA_ARGS__) \
+                   : name##_c128(__VA_ARGS__))
+
+/* Threads for about `work` multiplications. */
+static void lend(double work) { ef_pool_lend(work < 4e5 ? 1 : INT_MAX); }
+
+void ef_transpose_matrix(ef_dtype t, int m, int n, const void *a, bool conjugate, void *out) {
+    PICK(transpose, m, n, a, conjugate, out);
+}
+
+void ef_fill_nan(ef_dtype t, int64_t n, void *a) { PICK(nan, n, a); }
+
+bool ef_all_finite(ef_dtype t, int64_t n, const void *a) { return PICK(finite, n, a); }
+
+bool ef_lu(ef_dtype t, int n, const void *a, bool adjoint, void *lu, int *pivot) {
+    if (n == 0) return true;
+    lend((double)n * n * n / 3);
+    return PICK(lu, n, a, adjoint, lu, pivot);
+}
+
+void ef_lu_solve(ef_dtype t, int n, int k, const void *lu, const int *pivot, void *x) {
+    if (n == 0 || k == 0) return;
+    lend((double)n * n * k);
+    PICK(lu_solve, n, k, lu, pivot, x);
+}
+
+void ef_lu_det(ef_dtype t, int n, const void *lu, const int *pivot, void *det) {
+    PICK(lu_det, n, lu, pivot, det);
+}
+
+void ef_lu_log_det(ef_dtype t, int n, const void *lu, const int *pivot, void *sign, void *log) {
+    PICK(lu_log_det, n, lu, pivot, sign, log);
+}
+
+bool ef_cholesky(ef_dtype t, int n, void *a) {
+    if (n == 0) return true;
+    lend((double)n * n * n / 6);
+    return PICK(cholesky, n, a);
+}
+
+void ef_triangular_solve(ef_dtype t, int n, int k, const void *a, bool lower, bool adjoint,
+                         void *x) {
+    if (n == 0 || k == 0) return;
+    lend((double)n * n * k / 2);
+    PICK(triangular, n, k, a, lower, adjoint, x);
+}

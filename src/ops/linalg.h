@@ -1,0 +1,62 @@
+/* What the ops on batches of matrices share: shapes whose last two axes are a matrix, a loop over
+ * the matrices of a batch, and values that gradients are made of. */
+#ifndef EF_OPS_LINALG_H
+#define EF_OPS_LINALG_H
+#include "ops/build.h"
+
+/* ---- shapes ---- */
+
+/* Input k is a batch of matrices. *batch: its leading axes (unknown rank if that is unknown);
+ * *rows and *cols: the sizes of a matrix as far as known. Any may be NULL. */
+ef_status *ef_need_matrix(const ef_infer *i, int k, ef_shape *batch, int64_t *rows, int64_t *cols);
+/* The same, and the matrices are square: *n is the better known of the two sizes. */
+ef_status *ef_need_square(const ef_infer *i, int k, ef_shape *batch, int64_t *n);
+/* Puts a matrix's axes behind a batch's; n: how many, in dims. */
+ef_shape ef_batch_of(const ef_shape *batch, int n, const int64_t *dims);
+ef_shape_fn ef_shape_square; /* out 0 like in 0, a batch of square matrices */
+
+/* ---- running ---- */
+
+static inline int64_t ef_rows(const ef_tensor *t) { return t->dim[t->rank - 2]; }
+static inline int64_t ef_cols(const ef_tensor *t) { return t->dim[t->rank - 1]; }
+/* How many matrices t holds, also where these have no elements. */
+int64_t ef_matrices(const ef_tensor *t);
+/* The k-th of the pieces of `each` elements that t is made of. */
+static inline void *ef_piece(const ef_tensor *t, int64_t k, int64_t each) {
+    return (char *)t->data + (size_t)(k * each) * ef_dtype_size((ef_dtype)t->dtype);
+}
+static inline size_t ef_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
+static inline size_t ef_room_for(ef_dtype t, int64_t n) {
+    return ef_lines((size_t)n * ef_dtype_size(t));
+}
+/* LAPACK counts in ints. */
+ef_status *ef_need_lapack_sizes(const ef_call *c);
+
+/* Works on matrix k of a batch with scratch memory `room`; nonzero: it failed. */
+typedef int ef_matrix_fn(const ef_call *c, int64_t k, void *room);
+/* For each of `count` matrices, several at a time where they are small; `work`: multiplications for
+ * one; `room`: bytes of scratch for one. The first result that is not zero, or 0. */
+int ef_each_matrix(const ef_call *c, int64_t count, double work, size_t room, ef_matrix_fn *fn);
+/* Scratch that ef_each_matrix needs: the kernel's scratch function returns it. */
+size_t ef_each_scratch(int64_t count, double work, size_t room);
+/* In a batch that broadcasts to out's: which matrix of t goes with the k-th of out. */
+int64_t ef_broadcast_piece(const ef_tensor *t, const ef_tensor *out, int64_t k);
+
+/* ---- values ---- */
+
+/* x y, either of them as its adjoint; leading axes broadcast. */
+ef_value *ef_product(ef_build *b, ef_value *x, ef_value *y, bool adj_x, bool adj_y);
+ef_value *ef_matrix_transpose(ef_build *b, ef_value *x); /* any rank, also an unknown one */
+ef_value *ef_adjoint(ef_build *b, ef_value *x);
+ef_value *ef_expand(ef_build *b, ef_value *x, int axis); /* ExpandDims */
+ef_value *ef_band(ef_build *b, ef_value *x, int lower, int upper);
+ef_value *ef_diag(ef_build *b, ef_value *x);      /* matrices with diagonals x */
+ef_value *ef_diag_part(ef_build *b, ef_value *x); /* the diagonals of x */
+ef_value *ef_set_diag(ef_build *b, ef_value *x, ef_value *diagonal);
+ef_value *ef_solve_triangle(ef_build *b, ef_value *a, ef_value *rhs, bool lower, bool adjoint);
+/* Columns [from, to) of matrices; to < 0: to the end. */
+ef_value *ef_columns(ef_build *b, ef_value *x, int64_t from, int64_t to);
+
+#define EF_MATRIX_TYPES "{double, float, complex64, complex128}"
+enum { EF_MATRIX_DTYPES = EF_BIT(F32) | EF_BIT(F64) | EF_BIT(C64) | EF_BIT(C128) };
+#endif

@@ -7,6 +7,7 @@ import collections
 import logging
 import os
 import re
+import warnings
 
 from . import _core, errors
 from .namespace import export, offer
@@ -188,14 +189,20 @@ def set_soft_device_placement(enabled):
 # ---- memory ------------------------------------------------------------------------------------------------------
 
 
+_warned = set()  # kinds of devices that were asked for and are not there
+
+
 def _device_of(device):
     found = re.fullmatch(r"(?:/job:localhost/replica:0/task:0)?(?:/?device:|/?)?(\w+):(\d+)", device)
     if found is None:
         raise ValueError(f"Failed parsing device name: '{device}'. Note a valid device string should at least contain a "
                          "device type and a device index, like \"GPU:0\".")
     kind, number = found.group(1).upper(), int(found.group(2))
-    if kind != "CPU" or number >= max(1, len(_now.logical or ())):
+    if kind not in ("CPU", "GPU", "TPU") or (kind == "CPU" and number >= max(1, len(_now.logical or ()))):
         raise ValueError(f"No matching devices found for '{device}'")
+    if kind != "CPU" and kind not in _warned:  # a program written for another machine: its work is done here
+        _warned.add(kind)
+        warnings.warn(f"there is no {kind} here; the figures are those of CPU:0, where its work is done", stacklevel=3)
     return "CPU:0"
 
 

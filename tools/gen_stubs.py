@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Writes the type stubs of the Python package from what it really offers.
+
+usage: gen_stubs.py [FOLDER]      (default: python/evenflow)
+
+`raw_ops.pyi` comes from the engine's op table; one stub per public namespace (`__init__.pyi`, `math.pyi`, ...)
+comes from the published names and their signatures. A test compares the result with what is checked in.
+"""
+import inspect
+import keyword
+import os
+import sys
+import types
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+HEAD = '"""Type stubs of evenflow.{}. Written by tools/gen_stubs.py."""\n'
+ATTR = {"int": "int", "float": "float", "bool": "bool", "string": "str", "type": "_DTypeLike", "shape": "_ShapeLike",
+        "tensor": "_TensorLike", "func": "Any"}
+
+
+def annotation(kind):
+    """The Python type of an attribute, from TensorFlow's notation."""
+    if kind.startswith("list("):
+        inner = kind[5:].split(")")[0]
+        return f"Sequence[{ATTR.get(inner, 'Any')}]"
+    if kind.startswith("{"):
+        return "str" if "'" in kind else "_DTypeLike"
+    return ATTR.get(kind.split()[0], "Any")
+
+
+def default(value, kind):
+    """A default of the op table as Python text; `...` where only the engine can read it."""
+    text = {"true": "True", "false": "False"}.get(value, value)
+    if kind in ("int", "float", "bool", "string") or "'" in kind or kind.startswith("int"):
+        return text
+    return "..."
+
+
+def raw_stub(core):
+    lines = [HEAD.format("raw_ops"), "from typing import Any, Sequence", "",
+             "from evenflow import Operation, Tensor", "", "_TensorLike = Any", "_DTypeLike = Any", "_ShapeLike = Any", ""]
+    for name in sorted(core.op_names()):
+        if name.startswith("_"):
+            continue
+        d = core.describe_op(name)
+        params = [f"{n}: {'Sequence[_TensorLike]' if many else '_TensorLike'}" for n, _, _, many in d["inputs"]]
+        late = []
+        for n, kind, value, inferred in d["attrs"]:
+            if not inferred:
+                (late if value is not None else params).append(
+                    f"{n}: {annotation(kind)}" + ("" if value is None else f" = {default(value, kind)}"))
+        params += late + ["name: str | None = None"]
+        params = [f"{p.split(':')[0]}_:{p.split(':', 1)[1]}" if keyword.iskeyword(p.split(':')[0]) else p for p in params]
+        lines += [f"def {name}({', '.join(params)}) -> {result(d['outputs'])}:", f"    {quoted(d['doc'])}", ""]
+    return "\n".join(lines)
+
+
+def result(outputs):
+    if not outputs:
+        return "Operation | None"
+    if len(outputs) == 1:
+        return "list[Tensor]" if outputs[0][3] else "Tensor"
+    return "tuple[" + ", ".join("list[Tensor]" if o[3] else "Tensor" for o in outputs) + "]"
+
+
+def quoted(doc):
+    first = (doc or "").strip().split("\n")[0].replace("\\", "\\\\").replace('"', "'")
+    return f'"""{first}"""' if first else "..."
+
+
+def parameter(p):
+    text = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "") + p.name
+    if p.default is not p.empty:
+        text += "=" + (repr(p.default) if isinstance(p.default, (int, float, str, bool, type(None))) else "...")
+    return text
+
+
+def signature(obj):
+    """The parameter list of a callable as text."""
+    names = getattr(obj, "_params", None)
+    if names is not None:
+        return "(" + ", ".join(list(names[:-1]) + ["name=None"]) + ")"
+    try:
+        found = inspect.signature(obj)
+    except (TypeError, ValueError):
+        return "(*args, **kwargs)"
+    parts, star = [], False
+    for p in found.parameters.values():
+        if p.kind is p.KEYWORD_ONLY and not star:
+            parts.append("*")
+        star = star or p.kind in (p.KEYWORD_ONLY, p.VAR_POSITIONAL)
+        parts.append(parameter(p))
+    return "(" + ", ".join(parts) + ")"
+
+
+def entry(name, obj):
+    if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
+        return []
+    if isinstance(obj, types.ModuleType):
+        return [f"from evenflow import {name} as {name}"] if obj.__name__ == f"evenflow.{name}" else []
+    if isinstance(obj, type):
+        return [f"class {name}:", f"    {quoted(obj.__doc__)}", "    def __getattr__(self, name: str): ...", ""]
+    if callable(obj):
+        return [f"def {name}{signature(obj)}:", f"    {quoted(getattr(obj, '__doc__', None))}", ""]
+    return [f"{name}: {type(obj).__name__ if obj is not None else 'None'}"]
+
+
+def space_stub(name, names):
+    lines = [HEAD.format(name).replace("evenflow.__init__", "evenflow"), "from typing import Any", ""]
+    for key in sorted(names):
+        lines += entry(key, names[key])
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def stubs():
+    """File name -> text of every stub."""
+    sys.path.insert(0, os.path.join(ROOT, "python"))
+    import evenflow
+    from evenflow import namespace
+
+    spaces = {"__init__": {}}
+    for dotted, obj in namespace.names().items():
+        outer, _, last = dotted.rpartition(".")
+        if outer.count(".") == 0 and outer != "compat":
+            spaces.setdefault(outer or "__init__", {})[last] = obj
+    made = {f"{name}.pyi": space_stub(name, names) for name, names in spaces.items() if not name.startswith("__inter")}
+    made["raw_ops.pyi"] = raw_stub(evenflow._core)
+    return made
+
+
+def main():
+    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "python", "evenflow")
+    os.makedirs(folder, exist_ok=True)
+    for name, text in stubs().items():
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+            f.write(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -63,7 +63,6 @@ def _trace(function, args, kwargs, placeholders):
         own["_made"] = [weakref.ref(v) for v in state.variables]
         if state.variables:  # they exist now: the trace to keep must not make any
             raise _core.TraceAgain
-    graph.structured_input_signature = (args, kwargs or {})
     graph.structured_outputs = result
     return answer
 

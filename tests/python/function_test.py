@@ -1,0 +1,368 @@
+"""tf.function: when it traces, what it shares and what it must not, arguments, results, variables."""
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import evenflow as tf
+
+
+def counted(body, **options):
+    """A tf.function of `body` and the list of its traces."""
+    traces = []
+
+    def traced(*args, **kwargs):
+        traces.append(args)
+        return body(*args, **kwargs)
+
+    return tf.function(traced, autograph=False, **options), traces
+
+
+def test_one_trace_serves_equal_signatures():
+    f, traces = counted(lambda x: x * 2)
+    assert float(f(tf.constant(1.0))) == 2.0
+    assert float(f(tf.constant(4.0))) == 8.0
+    assert len(traces) == 1
+    f(tf.constant(1))
+    assert len(traces) == 2
+    assert f.experimental_get_tracing_count() == 2
+
+
+def test_a_changing_size_becomes_symbolic():
+    f, traces = counted(lambda x: tf.reduce_sum(x))
+    for n in range(1, 30):
+        assert float(f(tf.ones([n]))) == n
+    assert len(traces) == 2
+    assert traces[1][0].shape.as_list() == [None]
+    assert "[1]" in f.experimental_get_trace_reasons()[0][0]
+
+
+def test_a_trace_that_reads_sizes_is_made_per_size():
+    seen = []
+
+    @tf.function(autograph=False)
+    def f(x):
+        seen.append(x.shape[0])
+        total = tf.constant(0.0)
+        for k in range(x.shape[0]):
+            total += x[k]
+        return total
+
+    for n in (2, 3, 4, 3, 2):
+        assert float(f(tf.ones([n]))) == n
+    assert [s for s in seen if s is not None] == [2, 3, 4]
+
+
+def test_reading_only_the_rank_keeps_the_size_open():
+    f, traces = counted(lambda x: x * float(len(x.shape)))
+    for n in range(1, 6):
+        assert f(tf.ones([n, 2])).numpy().tolist() == [[2.0, 2.0]] * n
+    assert len(traces) == 2
+
+
+def test_python_values_are_part_of_the_signature():
+    f, traces = counted(lambda x, n: x * n)
+    x = tf.constant(2.0)
+    for n in (1, 2, 1, 2, 1.0, True):
+        assert float(f(x, n)) == 2.0 * n
+    assert len(traces) == 4  # 1, 2, 1.0, True
+
+
+def test_strings_none_and_containers():
+    f, traces = counted(lambda x, how, more: x if how == "plain" else x + sum(more["w"]))
+    x = tf.constant(1.0)
+    assert float(f(x, "plain", {"w": [1, 2]})) == 1.0
+    assert float(f(x, "sum", {"w": [1, 2]})) == 4.0
+    assert float(f(x, "sum", {"w": [1, 2]})) == 4.0
+    assert float(f(x, "sum", {"w": [1, 3]})) == 5.0
+    assert len(traces) == 3
+
+
+def test_tensors_inside_containers():
+    f, traces = counted(lambda d: {"sum": d["a"] + d["b"][0], "pair": (d["a"], None, 3)})
+    out = f({"a": tf.constant(1.0), "b": [tf.constant(2.0)]})
+    assert float(out["sum"]) == 3.0 and out["pair"][1] is None and int(out["pair"][2]) == 3
+    f({"a": tf.constant(5.0), "b": [tf.constant(7.0)]})
+    assert len(traces) == 1
+
+
+def test_numpy_arguments_are_tensors():
+    f, traces = counted(lambda x: x + 1)
+    assert f(np.array([1, 2], np.int64)).numpy().tolist() == [2, 3]
+    assert f(np.array([5, 6], np.int64)).numpy().tolist() == [6, 7]
+    assert len(traces) == 1 and isinstance(traces[0][0], tf.Tensor)
+
+
+def test_keywords_and_defaults_are_one_signature():
+    traces = []
+
+    @tf.function(autograph=False)
+    def f(x, scale=2.0, *, shift=0.0):
+        traces.append(1)
+        return x * scale + shift
+
+    x = tf.constant(3.0)
+    assert float(f(x)) == 6.0 == float(f(x, 2.0)) == float(f(x=x, scale=2.0)) == float(f(x, shift=0.0))
+    assert len(traces) == 1
+    assert float(f(x, shift=1.0)) == 7.0
+    for bad in (lambda: f(), lambda: f(x, 1, 2), lambda: f(x, x=x), lambda: f(x, nothing=1)):
+        with pytest.raises(TypeError):
+            bad()
+
+
+def test_objects_go_by_identity_and_do_not_live_on():
+    class Thing:
+        value = 3.0
+
+    f, traces = counted(lambda x, thing: x * thing.value)
+    x, a, b = tf.constant(2.0), Thing(), Thing()
+    f(x, a), f(x, a), f(x, b)
+    assert len(traces) == 2
+    traces.clear()
+    gone = weakref.ref(b)
+    del b
+    gc.collect()
+    assert gone() is None
+
+
+def test_bound_methods_made_afresh_find_their_trace():
+    class Net:
+        def __init__(self):
+            self.w = tf.Variable(3.0)
+
+        def step(self, x):
+            return x * self.w
+
+    f, traces = counted(lambda step, x: step(x))
+    net, x = Net(), tf.constant(2.0)
+    for _ in range(4):
+        assert float(f(net.step, x)) == 6.0
+    assert len(traces) == 1
+    assert float(f(Net().step, x)) == 6.0
+    assert len(traces) == 2
+
+
+def test_functions_made_afresh_share_what_is_equal_and_nothing_else():
+    def make(factor):
+        return tf.function(lambda x: x * factor, autograph=False)
+
+    x = tf.constant(2.0)
+    assert [float(make(k)(x)) for k in (2.0, 3.0, 2.0)] == [4.0, 6.0, 4.0]
+    assert make(2.0) is make(2.0)
+    values = [1.0]
+    held = [float(tf.function(lambda v: v * values[0], autograph=False)(x))]
+    values[0] = 5.0
+    held.append(float(tf.function(lambda v: v * values[0], autograph=False)(x)))
+    assert held == [2.0, 10.0]
+
+
+SCALE = 1.0
+
+
+def test_a_global_that_changed_is_seen_by_a_new_function():
+    global SCALE
+
+    def body(x):
+        return x * SCALE
+
+    x = tf.constant(2.0)
+    SCALE = 2.0
+    assert float(tf.function(body, autograph=False)(x)) == 4.0
+    SCALE = 7.0
+    assert float(tf.function(body, autograph=False)(x)) == 14.0
+
+
+def test_methods_of_instances():
+    class Module:
+        def __init__(self, k):
+            self.k = tf.constant(float(k))
+
+        @tf.function(autograph=False)
+        def __call__(self, x):
+            return x * self.k
+
+        @tf.function(autograph=False)
+        def twice(self, x):
+            return self(x) * 2.0
+
+    x = tf.constant(3.0)
+    assert [float(Module(k)(x)) for k in range(4)] == [0.0, 3.0, 6.0, 9.0]
+    assert float(Module(2).twice(x)) == 12.0
+    m = Module(5)
+    assert float(m.twice.get_concrete_function(x)(x)) == 30.0
+
+
+def test_variables_are_made_in_the_first_trace_only():
+    holder = []
+
+    @tf.function(autograph=False)
+    def good(x):
+        if not holder:
+            holder.append(tf.Variable(2.0))
+        return x * holder[0]
+
+    assert float(good(tf.constant(3.0))) == 6.0
+    holder[0].assign(5.0)
+    assert float(good(tf.constant(3.0))) == 15.0
+
+    @tf.function(autograph=False)
+    def bad(x):
+        return x * tf.Variable(2.0)
+
+    with pytest.raises(ValueError, match="singleton"):
+        bad(tf.constant(1.0))
+
+
+def test_initial_values_computed_while_tracing():
+    holder = []
+
+    @tf.function(autograph=False)
+    def f(x):
+        if not holder:
+            holder.append(tf.Variable(tf.ones([2]) * 3.0))
+        return x + holder[0]
+
+    assert f(tf.constant([1.0, 2.0])).numpy().tolist() == [4.0, 5.0]
+    assert holder[0].numpy().tolist() == [3.0, 3.0]
+
+
+def test_effects_happen_in_order_on_every_call():
+    v, w = tf.Variable(1.0), tf.Variable(0.0)
+
+    @tf.function(autograph=False)
+    def f(x):
+        before = v.read_value()
+        v.assign_add(x)
+        w.assign(v * 10.0)
+        return before, v.read_value()
+
+    assert [float(t) for t in f(tf.constant(2.0))] == [1.0, 3.0]
+    assert [float(t) for t in f(tf.constant(2.0))] == [3.0, 5.0]
+    assert float(w) == 50.0
+
+
+def test_nested_functions_and_captured_tensors():
+    outside = tf.constant(10.0)
+
+    @tf.function(autograph=False)
+    def inner(x):
+        return x + outside
+
+    @tf.function(autograph=False)
+    def outer(x):
+        return inner(x) * inner(x + 1.0)
+
+    assert float(outer(tf.constant(1.0))) == 11.0 * 12.0
+    with tf.GradientTape() as tape:
+        x = tf.Variable(1.0)
+        y = outer(x)
+    assert float(tape.gradient(y, x)) == 23.0
+
+
+def test_input_signature():
+    f, traces = counted(lambda x: tf.reduce_sum(x), input_signature=[tf.TensorSpec([None], tf.float32)])
+    for n in (1, 5, 9):
+        assert float(f(tf.ones([n]))) == n
+    assert float(f([1, 2, 3])) == 6.0
+    assert len(traces) == 1
+    for bad in (tf.ones([2, 2]), tf.ones([2], tf.int32)):
+        with pytest.raises(TypeError):
+            f(bad)
+
+
+def test_concrete_functions():
+    @tf.function(autograph=False)
+    def f(x, y):
+        return {"sum": x + y}
+
+    c = f.get_concrete_function(tf.TensorSpec([None], tf.float32), tf.TensorSpec([], tf.float32))
+    assert c(tf.constant([1.0, 2.0]), tf.constant(3.0))["sum"].numpy().tolist() == [4.0, 5.0]
+    assert c.structured_outputs["sum"].shape.as_list() == [None]
+    assert [t.name for t in c.inputs] == ["x:0", "y:0"]
+
+
+def test_errors_leave_the_function_usable():
+    f, traces = counted(lambda x, y: tf.matmul(x, y))
+    with pytest.raises(ValueError):
+        f(tf.ones([2, 3]), tf.ones([2, 3]))
+    assert f(tf.ones([2, 3]), tf.ones([3, 2])).numpy().tolist() == [[3.0, 3.0]] * 2
+
+    @tf.function(autograph=False)
+    def raises(x):
+        raise KeyError("mine")
+
+    for _ in range(2):
+        with pytest.raises(KeyError, match="mine"):
+            raises(tf.constant(1.0))
+
+
+def test_symbolic_tensors_do_not_escape():
+    kept = []
+
+    @tf.function(autograph=False)
+    def leaks(x):
+        kept.append(x * 2.0)
+        return x
+
+    leaks(tf.constant(1.0))
+    with pytest.raises((TypeError, ValueError, tf.errors.OpError)):
+        kept[0] + 1.0
+    with pytest.raises(TypeError):
+        bool(kept[0])
+    with pytest.raises(AttributeError):
+        kept[0].numpy()
+
+
+def test_run_functions_eagerly():
+    calls = []
+
+    @tf.function(autograph=False)
+    def f(x):
+        calls.append(1)
+        return x + 1.0
+
+    tf.config.run_functions_eagerly(True)
+    try:
+        assert float(f(tf.constant(1.0))) == 2.0 == float(f(tf.constant(1.0)))
+        assert len(calls) == 2 and tf.config.functions_run_eagerly()
+    finally:
+        tf.config.run_functions_eagerly(False)
+
+
+def test_many_threads_trace_and_call_one_function():
+    @tf.function(autograph=False)
+    def f(x, n):
+        return tf.reduce_sum(x) * n
+
+    wrong = []
+
+    def work(seed):
+        for k in range(60):
+            size, n = 1 + (k * seed) % 7, float(k % 5)
+            if float(f(tf.ones([size]), n)) != size * n:
+                wrong.append((size, n))
+
+    threads = [threading.Thread(target=work, args=(s,)) for s in range(1, 9)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_dropped_functions_leave_nothing_behind():
+    x = tf.constant(2.0)
+
+    def once(k):
+        return tf.function(lambda v: v * float(k) + 1.0, autograph=False)(x)
+
+    for k in range(200):
+        once(k)
+    gc.collect()
+    before = len(gc.get_objects())
+    for k in range(200, 600):
+        once(k)
+    gc.collect()
+    assert len(gc.get_objects()) - before < 200

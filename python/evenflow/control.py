@@ -58,10 +58,16 @@ def _build_cond(pred, true_fn, false_fn, name):
 
     bodies = [trace("cond_true", noting(true_fn)), trace("cond_false", noting(false_fn))]
     _same_results(bodies, ("true_fn", "false_fn"), "cond")
+    return build_branches(pred, bodies[0], bodies[1], name, had_ops)
+
+
+def build_branches(pred, true_body, false_body, name=None, had_ops=False):
+    """A node that runs one of two traced bodies, which must agree in what they return."""
+    bodies = [true_body, false_body]
     captured = close(bodies, [b.tensors for b in bodies])
-    op = raw.If if is_stateful(bodies[0].graph) or is_stateful(bodies[1].graph) else raw.StatelessIf
-    node = op(pred, captured, _branch_dtypes(bodies[0]), bodies[0].graph, bodies[1].graph, name=name)
-    return _result(node, bodies[0], had_ops)
+    op = raw.If if is_stateful(true_body.graph) or is_stateful(false_body.graph) else raw.StatelessIf
+    node = op(pred, captured, _branch_dtypes(true_body), true_body.graph, false_body.graph, name=name)
+    return _result(node, true_body, had_ops)
 
 
 def _predicate(pred):

@@ -1,0 +1,136 @@
+"""tf.autograph: Python control flow on tensors as graph ops.
+
+`convert` is what tf.function uses. The transformers (package `malt`) are loaded when the first function
+needs them; functions without control flow of their own never do.
+"""
+import functools
+import inspect
+import types
+
+from .. import _core
+from ..namespace import export, offer
+from . import state
+from .state import ControlStatusCtx, Feature, Status, artifact
+
+offer(Feature, "autograph.experimental.Feature")
+offer(state.set_loop_options, "autograph.experimental.set_loop_options")
+offer(state.set_verbosity, "autograph.set_verbosity")
+offer(state.trace, "autograph.trace")
+offer(state.control_status_ctx, "__internal__.autograph.control_status_ctx")
+
+
+def _features(given):
+    if given is None:
+        return ()
+    given = (given,) if isinstance(given, Feature) else tuple(given)
+    return Feature.all() if Feature.ALL in given else given
+
+
+def _options(features):
+    from . import transpile
+
+    return transpile.options_for(transpile.Feature[f.name] for f in _features(features))
+
+
+def _callable_of(function):
+    """(the Python function that runs when `function` is called, what goes before the arguments)"""
+    if isinstance(function, types.MethodType):
+        return function.__func__, (function.__self__,)
+    if isinstance(function, types.FunctionType):
+        return function, ()
+    call = getattr(type(function), "__call__", None)
+    return (call, (function,)) if isinstance(call, types.FunctionType) else (None, ())
+
+
+def convert(python, features=None):
+    """`python` with its control flow converted, same signature; itself where that is not needed or not possible."""
+    if isinstance(python, functools.partial):
+        return functools.partial(convert(python.func, features), *python.args, **python.keywords)
+    function, first = _callable_of(python)
+    if function is None or isinstance(python, type) or "autograph_info__" in function.__dict__:
+        return python
+    from .needs import is_straight
+
+    if is_straight(function):
+        return _told(function, first)
+    from . import transpile
+
+    made = transpile.converted(function, _options(features))
+    return python if made is None else _told(made, first)
+
+
+def _told(function, first):
+    """The function with errors that tell the user's file and line."""
+    from .tell import translated
+
+    def call(*args, **kwargs):
+        try:
+            return function(*first, *args, **kwargs)
+        except Exception as e:
+            raise translated(e) from None
+
+    return call
+
+
+# ---- the public face ---------------------------------------------------------------------------------------
+
+
+@export("autograph.experimental.do_not_convert", "__internal__.autograph.do_not_convert")
+def do_not_convert(func=None):
+    """Marks a function (and what it calls) as one that is not converted."""
+    if func is None:
+        return do_not_convert
+
+    def wrapper(*args, **kwargs):
+        with ControlStatusCtx(Status.DISABLED):
+            return func(*args, **kwargs)
+
+    if inspect.isfunction(func) or inspect.ismethod(func):
+        functools.update_wrapper(wrapper, func)
+    return artifact(wrapper)
+
+
+@export("__internal__.autograph.tf_convert")
+def tf_convert(f, ctx, convert_by_default=True, user_requested=False):
+    """`f` converted or not, as a status says: for functions that call what the user hands over."""
+    if hasattr(f, "autograph_info__"):
+        return f
+    status = ctx.status
+    if status is Status.DISABLED or (status is Status.UNSPECIFIED and not convert_by_default):
+        return do_not_convert(f) if status is Status.DISABLED else f
+    wrapper = convert(f)
+    if wrapper is f:
+        return f
+    if inspect.isfunction(f) or inspect.ismethod(f):
+        functools.update_wrapper(wrapper, f)
+    return artifact(wrapper)
+
+
+@export("autograph.to_graph")
+def to_graph(entity, recursive=True, experimental_optional_features=None):
+    """The converted function."""
+    function, first = _callable_of(entity)
+    from . import transpile
+
+    made = None if function is None else transpile.converted(function, _options(experimental_optional_features))
+    if made is None:
+        raise ConversionError(f"converting {entity}: its source code is not available or not convertible")
+    return artifact(functools.partial(made, *first) if first and not isinstance(entity, types.MethodType) else made)
+
+
+@export("autograph.to_code")
+def to_code(entity, recursive=True, experimental_optional_features=None):
+    """The source code that the function is converted to."""
+    if isinstance(entity, (_core.Function, _core.BoundFunction)):
+        entity = entity.python_function
+    function, _ = _callable_of(entity)
+    from . import transpile
+
+    factory = None if function is None else transpile.factory_of(function, _options(experimental_optional_features))
+    if factory is None:
+        raise ConversionError(f"converting {entity}: its source code is not available or not convertible")
+    return factory.text() + "\n"
+
+
+class ConversionError(ValueError):
+    """A function that cannot be converted."""

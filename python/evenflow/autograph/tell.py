@@ -1,0 +1,87 @@
+"""Errors raised while a function is traced, told in terms of the user's files and lines."""
+import os
+import traceback
+
+from .. import errors
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_SIMPLE = (ArithmeticError, AssertionError, AttributeError, IndexError, LookupError, NameError, NotImplementedError,
+           RuntimeError, StopIteration, TypeError, UnboundLocalError, ValueError, ZeroDivisionError, OverflowError)
+
+
+class _LongKeyError(KeyError):
+    """A KeyError that shows its message as it is."""
+
+    def __init__(self, message, key):
+        super().__init__(key)
+        self._message = message
+
+    def __str__(self):
+        return self._message
+
+
+_LongKeyError.__name__ = _LongKeyError.__qualname__ = "KeyError"
+
+
+def _user_frames(error):
+    """The innermost line of each of the user's functions on the way to the error."""
+    found, library = [], True
+    for frame in traceback.extract_tb(error.__traceback__):
+        inside = frame.filename.startswith(_HERE) or f"{os.sep}malt{os.sep}" in frame.filename
+        if inside:
+            library = library or frame.name == "converted_call"
+            continue
+        if found and not library and found[-1].name == frame.name and found[-1].filename == frame.filename:
+            found[-1] = frame
+        else:
+            found.append(frame)
+        library = False
+    return found
+
+
+def _message(error, frames):
+    lines = ["in user code:", ""]
+    for frame in frames:
+        lines.append(f'    File "{frame.filename}", line {frame.lineno}, in {frame.name}  *')
+        lines.append(f"        {(frame.line or '<source unavailable>').strip()}")
+    lines.append("")
+    lines.extend("    " + line for line in f"{type(error).__name__}: {error}".split("\n"))
+    return "\n".join(lines + [""])
+
+
+def _remade(error, message):
+    """An error of the same class with another message; None if its class may not take one."""
+    kind = type(error)
+    if isinstance(error, errors.OpError):
+        try:
+            return kind(error.node_def, error.op, message)
+        except TypeError:
+            return None
+    if kind is KeyError:
+        return _LongKeyError(message, str(error))
+    if kind in _SIMPLE or (kind.__init__ is Exception.__init__ or kind.__module__.startswith("evenflow")):
+        try:
+            return kind(message)
+        except TypeError:
+            return None
+    return None
+
+
+def translated(error):
+    """The error to raise instead: the same class, saying where in the user's code it came from."""
+    if getattr(error, "_told", False):
+        return error
+    frames = _user_frames(error)
+    if not frames:
+        return error
+    made = _remade(error, _message(error, frames))
+    if made is None:
+        made = error
+    else:
+        made.__traceback__ = error.__traceback__
+        made.__cause__, made.__suppress_context__ = error.__cause__, True
+    try:
+        made._told = True
+    except AttributeError:
+        pass
+    return made

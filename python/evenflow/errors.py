@@ -163,8 +163,24 @@ def error_code_from_exception_type(cls):
     return _code_of.get(cls, UNKNOWN)
 
 
+def _out_of_scope(message):
+    """The exception for a tensor of a body that is used outside of it; None for any other message."""
+    if not message.startswith("a tensor of one graph"):
+        return None
+    return InaccessibleTensorError(f"{message}\nA tensor made inside a loop, a branch or a function is out of scope outside "
+                                   "of it. Use return values or variables that the loop carries along.")
+
+
+def graph_error(message, op_name=None):
+    """The exception for a mistake found while a graph is being built."""
+    return _out_of_scope(message) or InvalidGraphError(message, op_name)
+
+
 def from_status(code, message, op_name=None):
     """The exception for a status of the engine; `op_name` is added as TensorFlow does."""
+    found = _out_of_scope(message)
+    if found is not None:
+        return found
     if op_name:
         message = f"{message} [Op:{op_name}]"
     cls = _class_of.get(code)

@@ -522,7 +522,7 @@ def _count(dims):
 def start():
     """Gives the C part what it calls."""
     _core.register_dtypes({n: d for n, d in dtypes._by_enum.items() if n < 100})
-    _core.register(error=errors.from_status, graph_error=errors.InvalidGraphError, shape=TensorShape._from_dims, convert=convert_object,
+    _core.register(error=errors.from_status, graph_error=errors.graph_error, shape=TensorShape._from_dims, convert=convert_object,
                    repr=tensor_repr, str=tensor_str, getitem=getitem, equal=tensor_equals,
                    not_equal=tensor_not_equals, not_allowed=errors.OperatorNotAllowedInGraphError,
                    iterate=iterate)

@@ -1,12 +1,11 @@
 """Errors raised while a function is traced, told in terms of the user's files and lines."""
 import os
 import traceback
+import types
 
 from .. import errors
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_SIMPLE = (ArithmeticError, AssertionError, AttributeError, IndexError, LookupError, NameError, NotImplementedError,
-           RuntimeError, StopIteration, TypeError, UnboundLocalError, ValueError, ZeroDivisionError, OverflowError)
 
 
 class _LongKeyError(KeyError):
@@ -49,22 +48,23 @@ def _message(error, frames):
     return "\n".join(lines + [""])
 
 
+def _takes_message(kind):
+    """Whether an exception of this class can be made from a message alone."""
+    if issubclass(kind, (OSError, UnicodeError, SyntaxError, ImportError)):
+        return False
+    return not any(isinstance(vars(c).get(m), types.FunctionType) for c in kind.__mro__ for m in ("__init__", "__new__"))
+
+
 def _remade(error, message):
     """An error of the same class with another message; None if its class may not take one."""
     kind = type(error)
-    if isinstance(error, errors.OpError):
-        try:
-            return kind(error.node_def, error.op, message)
-        except TypeError:
-            return None
     if kind is KeyError:
         return _LongKeyError(message, str(error))
-    if kind in _SIMPLE or (kind.__init__ is Exception.__init__ or kind.__module__.startswith("evenflow")):
-        try:
-            return kind(message)
-        except TypeError:
-            return None
-    return None
+    if kind is errors.InvalidGraphError:
+        return kind(message, None)
+    if isinstance(error, errors.OpError):
+        return kind(error.node_def, error.op, message) if kind.__module__.startswith("tensorflow") else None
+    return kind(message) if _takes_message(kind) else None
 
 
 def translated(error):

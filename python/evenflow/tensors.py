@@ -358,12 +358,38 @@ def __contains__(self, item):
 
 @_method(Tensor)
 def __dlpack__(self, stream=None, **kwargs):
-    return np.asarray(self).__dlpack__()
+    return np.atleast_1d(self.numpy()).reshape(self._dims).__dlpack__()
 
 
 @_method(Tensor)
 def __dlpack_device__(self):
     return (1, 0)
+
+
+@export("experimental.dlpack.to_dlpack")
+def to_dlpack(tf_tensor):
+    """A DLPack capsule over the tensor's memory."""
+    return _core.convert(tf_tensor).__dlpack__()
+
+
+class _Capsule:
+    """A bare capsule in the dress numpy wants."""
+
+    def __init__(self, capsule):
+        self._capsule = capsule
+
+    def __dlpack__(self, **kwargs):
+        return self._capsule
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
+@export("experimental.dlpack.from_dlpack")
+def from_dlpack(dlcapsule):
+    """A tensor with the values behind a DLPack capsule, or of an object that gives one."""
+    source = dlcapsule if hasattr(dlcapsule, "__dlpack__") else _Capsule(dlcapsule)
+    return _core.convert(np.from_dlpack(source))
 
 
 @_method(Tensor)

@@ -122,7 +122,7 @@ def main():
     parse.add_argument("--jobs", type=int, default=2)
     parse.add_argument("--limit", type=int, default=300, help="seconds per program")
     parse.add_argument("--no-python", action="store_true", help="of the Python tests, only those for a sanitized build")
-    args = parse.parse_args()
+    args = parse.parse_intermixed_args()
     build = args.build.resolve()
     (build / "test-logs").mkdir(parents=True, exist_ok=True)
     total = [0, 0, 0]

@@ -92,31 +92,22 @@ def custom_gradient(f=None):
     if f is None:
         return custom_gradient
 
-    def decorated(*args, **kwargs):
-        return _with_gradient(f, args, kwargs)
-
-    try:
-        functools.update_wrapper(decorated, f)
-    except AttributeError:
-        pass
-    return _Bindable(decorated)
+    return _Own(f)
 
 
-class _Bindable:
-    """A function that becomes a method where it stands in a class."""
+class _Own:
+    """A function with a gradient of its own; where it stands in a class it becomes a method, whose `self` is no
+    argument that a gradient could belong to."""
 
     def __init__(self, function):
-        self.__dict__.update(getattr(function, "__dict__", {}))
         self._function = function
-        self.__wrapped__ = getattr(function, "__wrapped__", function)
-        for name in ("__name__", "__qualname__", "__doc__", "__module__"):
-            setattr(self, name, getattr(function, name, None))
+        functools.update_wrapper(self, function)
 
     def __call__(self, *args, **kwargs):
-        return self._function(*args, **kwargs)
+        return _with_gradient(self._function, args, kwargs)
 
     def __get__(self, instance, owner=None):
-        return self if instance is None else functools.partial(self._function, instance)
+        return self if instance is None else _Own(self._function.__get__(instance, owner))
 
 
 def _with_gradient(f, args, kwargs):

@@ -83,8 +83,6 @@ def test_memory_of_the_cpu():
     del big
     tf.config.experimental.reset_memory_stats("CPU:0")
     assert info("CPU:0")["peak"] == info("CPU:0")["current"] == tf.config.experimental.get_memory_usage("CPU:0")
-    with pytest.raises(ValueError, match="No matching devices"):
-        info("GPU:0")
     with pytest.raises(ValueError, match="Failed parsing"):
         info("XX")
 

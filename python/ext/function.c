@@ -12,7 +12,7 @@
 #include <time.h>
 
 enum {
-    MOST_ENTRIES = 128,
+    MOST_ENTRIES = 64,
     MOST_WORDS = 192,
     MOST_OBJECTS = 48,
     MOST_TENSORS = 256,

@@ -3,7 +3,7 @@
 Eagerly they are Python loops over the rows. In a graph they are one While node that reads rows from a
 list and writes results into one.
 """
-from . import _core, dtypes, nest
+from . import _core, dtypes, errors, nest
 from .loops import while_loop
 from .namespace import export
 from .shapes import TensorShape
@@ -109,8 +109,6 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     those of `elems`."""
     if not callable(fn):
         raise TypeError(f"The provided function {fn} is not callable. fn must be callable.")
-    if dtype is not None and fn_output_signature is not None:
-        raise TypeError("map_fn: dtype and fn_output_signature mean the same; only one can be given")
     rows = _Rows(elems, "map_fn")
     signature = _signature(elems, dtype, fn_output_signature)
     specs = nest.flatten(signature, expand_composites=True)
@@ -149,6 +147,8 @@ def _stacked(array, count):
 def _start(rows, initializer, k):
     """(accumulator, how many rows are used up)"""
     if initializer is None:
+        if rows.count == 0:
+            raise errors.OutOfRangeError(None, None, "Tried to read from index 0 but array size is: 0 ")
         return rows[k], 1
     return nest.map_structure(_core.convert, initializer), 0
 
@@ -254,6 +254,9 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
 def _even_rows(flat):
     """Tensors of one row are repeated where others have more."""
     counts = {d[0] for d in map(_core.static_shape, flat) if d}
+    if len(counts - {1, None}) > 1:
+        raise errors.InvalidArgumentError(None, None, f"vectorized_map: elems have the first dimensions {sorted(counts)}; they "
+                                                      "must be equal, or 1")
     if 1 not in counts or len(counts) == 1:
         return flat
     n = max(c for c in counts if c is not None)

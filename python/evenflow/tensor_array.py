@@ -45,12 +45,16 @@ class TensorArray(CompositeTensor):
         self._known = [as_shape(element_shape)]  # shared with the arrays that writes give
         self._name = name or tensor_array_name or "TensorArray"
         self._items = self._flow = None
+        self._count = None  # how many elements there are, where a graph knows
         if flow is not None:
             self._flow = flow
         elif _core.executing_eagerly():
             self._items = [None] * int(size)
             self._read = set()
         else:
+            if not self._dynamic:
+                known = _core.static_value(size) if isinstance(size, _core.Tensor) else size
+                self._count = None if known is None else int(known)
             self._flow = raw.TensorListReserve(_shape_vector(self.element_shape), raw.Cast(size, dtypes.int32),
                                                self._dtype, name=name)
 
@@ -79,7 +83,7 @@ class TensorArray(CompositeTensor):
     @property
     def flow(self):
         """The tensor that stands for the array; it orders what is done to it."""
-        return _core.convert(0.0) if self._items is not None else self._flow
+        return _core.convert(0) if self._items is not None else self._flow
 
     @property
     def _flow_of(self):
@@ -119,6 +123,7 @@ class TensorArray(CompositeTensor):
     def _with(self, flow):
         other = TensorArray(self._dtype, flow=flow, dynamic_size=self._dynamic, infer_shape=False)
         other._infer, other._known, other._clear = self._infer, self._known, self._clear
+        other._count = self._count
         return other
 
     def _learn(self, shape):
@@ -132,7 +137,9 @@ class TensorArray(CompositeTensor):
         value = _core.convert(value, None if isinstance(value, _core.Tensor) else self._dtype)
         if value.dtype != self._dtype:
             words = f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {value.dtype.name}"
-            raise errors.InvalidArgumentError(None, None, words) if self._items is not None else ValueError(words)
+            if self._items is not None:
+                raise errors.InvalidArgumentError(None, None, words)
+            raise errors.InvalidGraphError(words)
         return value
 
     # ---- one element
@@ -189,8 +196,8 @@ class TensorArray(CompositeTensor):
                 None, None, f"Could not read index {index} twice because it was cleared after a previous read (perhaps try "
                             "setting clear_after_read = false?)")
         if not self.element_shape.is_fully_defined():
-            raise errors.InvalidArgumentError(
-                None, None, f"Tried to read unwritten value at index {index} and the element shape is not known")
+            raise ValueError(f"Tried to read the unwritten element {index} and the element shape {self.element_shape} is not "
+                             "known; give element_shape")
         value = self._items[index] = raw.Fill(self.element_shape.as_list(), _core.convert(_zero(self._dtype), self._dtype))
         return value
 
@@ -199,9 +206,11 @@ class TensorArray(CompositeTensor):
     def stack(self, name=None):
         """All elements in one tensor, along a new first axis."""
         if self._items is None:
-            return raw.TensorListStack(self._flow, _shape_vector(self.element_shape), self._dtype, name=name)
-        if not self._items and self.element_shape.is_fully_defined():
-            return raw.Fill([0] + self.element_shape.as_list(), _core.convert(_zero(self._dtype), self._dtype))
+            return raw.TensorListStack(self._flow, _shape_vector(self.element_shape), self._dtype,
+                                       -1 if self._count is None else self._count, name=name)
+        if not self._items:
+            tail = self.element_shape.as_list() if self.element_shape.is_fully_defined() else []
+            return raw.Fill([0] + tail, _core.convert(_zero(self._dtype), self._dtype))
         return raw.Pack([self._get(k) for k in range(len(self._items))], name=name)
 
     def gather(self, indices, name=None):
@@ -237,8 +246,9 @@ class TensorArray(CompositeTensor):
             shape = _shape_of(value)
             if shape.rank is not None:
                 self._learn(shape[1:])
-            return self._with(raw.TensorListFromTensor(value, _shape_vector(shape[1:] if shape.rank else shape),
-                                                       name=name))
+            made = self._with(raw.TensorListFromTensor(value, _shape_vector(shape[1:] if shape.rank else shape), name=name))
+            made._count = shape.as_list()[0] if shape.rank else None
+            return made
         parts = raw.Unpack(value, value.shape.as_list()[0])
         if len(parts) > len(self._items) and not self._dynamic:
             raise ValueError(f"Cannot unstack {len(parts)} tensors into a TensorArray of static size {len(self._items)} ")
@@ -266,7 +276,9 @@ class TensorArray(CompositeTensor):
         value = self._convert(value)
         lengths = raw.Cast(_core.convert(lengths, dtype_hint=dtypes.int64), dtypes.int64)
         if self._items is None:
-            return self._with(self._split(value, lengths, name))
+            made = self._with(self._split(value, lengths, name))
+            made._count = None
+            return made
         sizes = lengths.numpy()
         if sizes.ndim != 1:
             raise errors.InvalidArgumentError(None, None, f"Expected lengths to be a vector, received shape: "

@@ -145,7 +145,7 @@ def print_(*objects, **kwargs):
         print(*[v.decode("utf-8") if isinstance(v, bytes) else v for v in shown], **kwargs)
         return []
 
-    _core.callback(show, tensors, [], None, True)
+    _core.callback(show, tensors, [], [], True)
     return None
 
 

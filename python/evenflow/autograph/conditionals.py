@@ -3,10 +3,9 @@ from .. import _core, nest
 from ..body import Body, as_result
 from ..control import build_branches
 from . import frames
-from .values import (UndefinedReturnValue, as_tensors, condition, is_flag, is_return_value, is_staged, is_undefined,
-                     stand_in)
+from .values import (UndefinedReturnValue, as_tensors, condition, is_flag, is_staged, is_undefined, stand_in)
 
-_FIXED = object()
+_STAGED = object()
 
 
 def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
@@ -47,10 +46,10 @@ def if_exp(test, if_true, if_false, text):
 
 def merge(test, main, other, names):
     """One node that runs one of two traced blocks -> the values of the variables after it."""
-    kept = []  # per variable: what needs no op, or _FIXED's absence
+    kept = []  # per variable: the value, if it needs no op
     for k, name in enumerate(names[:len(main[1])]):
-        kept.append(_same_value(name, main[1], other[1], k))
-    staged = [k for k, value in enumerate(kept) if value is _FIXED]
+        kept.append(_same_value(test, name, main[1], other[1], k))
+    staged = [k for k, value in enumerate(kept) if value is _STAGED]
     for traced, values in (main, other):
         with traced:
             result = as_result([as_tensors(values[k]) for k in staged])
@@ -59,20 +58,21 @@ def merge(test, main, other, names):
         _check(names[k], a, b)
     made = build_branches(test, main[0], other[0])
     rest = iter(made)
-    return [next(rest) if value is _FIXED else value for value in kept]
+    return [next(rest) if value is _STAGED else value for value in kept]
 
 
-def _same_value(name, mains, others, k):
-    """The value that both blocks leave, if it needs no op; else _FIXED. Fills in what only one of them returns."""
+def _same_value(test, name, mains, others, k):
+    """The value that both blocks leave, if it needs no op; else _STAGED. Fills in what only one of them returns."""
     a, b = mains[k], others[k]
+    if a is True and is_flag(name) and isinstance(b, _core.Tensor) and getattr(test, "_negates", None) is b:
+        return True
     if a is b or (is_flag(name) and isinstance(a, bool) and isinstance(b, bool) and a == b):
         return a
     if is_undefined(a) and is_undefined(b):
         return a
     for which, values, value, like in (("main", mains, a, b), ("else", others, b, a)):
-        if isinstance(value, UndefinedReturnValue) or (value is None and is_return_value(name) and frames.in_loop()):
-            if not frames.in_loop():
-                raise ValueError(f"the {which} branch must also have a return statement.")
+        if isinstance(value, UndefinedReturnValue):
+            frames.note_missing_return(which)
             values[k] = _Filler(like)
         elif is_undefined(value):
             raise ValueError(f"'{name}' must also be initialized in the {which} branch")
@@ -81,7 +81,7 @@ def _same_value(name, mains, others, k):
     for values in (mains, others):
         if isinstance(values[k], _Filler):
             values[k] = stand_in(values[k].like)
-    return _FIXED
+    return _STAGED
 
 
 class _Filler:

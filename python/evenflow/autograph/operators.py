@@ -77,6 +77,9 @@ class FunctionScope:
         if isinstance(value, UndefinedReturnValue):
             return None
         if did_return is not True and is_staged(did_return) and value is not None:
+            which = frames.missing_return()
+            if which is not None:
+                raise ValueError(f"the {which} branch must also have a return statement.")
             # A loop may have ended without its `return`: then there is no value to give.
             public["debugging.Assert"](did_return, ["the function ended without returning a value"])
         return value
@@ -94,7 +97,11 @@ def with_function_scope(thunk, scope_name, options):
 @operator
 def not_(a):
     """`not a`"""
-    return raw.LogicalNot(a) if is_staged(a) else not a
+    if not is_staged(a):
+        return not a
+    result = raw.LogicalNot(a)
+    result._negates = a  # so that `if not done: ...; done = True` is seen to end with done
+    return result
 
 
 @operator

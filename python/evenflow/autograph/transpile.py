@@ -16,7 +16,7 @@ from malt.converters import (break_statements, call_trees, conditional_expressio
 from malt.core import converter, unsupported_features_checker
 from malt.lang import directives as directive_names
 from malt.pyct import (anno, cfg, inspect_utils, naming, origin_info, parser, qual_names, templates, transformer)
-from malt.pyct.static_analysis import activity, reaching_definitions
+from malt.pyct.static_analysis import activity, liveness, reaching_definitions, reaching_fndefs
 
 from . import operators, state
 
@@ -35,6 +35,26 @@ class _Asserts(converter.Base):
         made = templates.replace("ag__.assert_stmt(test, lambda: message)", test=node.test, message=message)
         origin_info.copy_origin(node, made[-1])
         return made
+
+
+class _Blocks(control_flow.ControlFlowTransformer):
+    """Statements with blocks as calls. Variables of an enclosing function count as used afterwards."""
+
+    def _get_block_vars(self, node, modified):
+        names, undefined, nouts = super()._get_block_vars(node, modified)
+        shared = self.state[control_flow._Function].scope.nonlocals
+        out = [n for k, n in enumerate(names) if k < nouts or n in shared]
+        return out + [n for n in names if n not in out], undefined, len(out)
+
+
+def _blocks(node, ctx):
+    graphs = cfg.build(node)
+    node = qual_names.resolve(node)
+    node = activity.resolve(node, ctx, None)
+    node = reaching_definitions.resolve(node, ctx, graphs)
+    node = reaching_fndefs.resolve(node, ctx, graphs)
+    node = liveness.resolve(node, ctx, graphs)
+    return _Blocks(ctx).visit(node)
 
 
 class _Options(converter.ConversionOptions):
@@ -83,7 +103,7 @@ def _transform(node, ctx):
         node = lists.transform(node, ctx)
         node = slices.transform(node, ctx)
     node = call_trees.transform(node, ctx)
-    node = control_flow.transform(node, ctx)
+    node = _blocks(node, ctx)
     node = conditional_expressions.transform(node, ctx)
     node = logical_expressions.transform(node, ctx)
     return variables.transform(node, ctx)

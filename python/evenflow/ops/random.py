@@ -10,7 +10,7 @@ import weakref
 from .. import _core
 from ..namespace import export
 from .common import Tensor, convert, dtypes, np, raw
-from .stateless import scaled, shape_tensor
+from .stateless import scaled, shape_tensor, spread
 
 _LARGEST = 2**31 - 1
 _DEFAULT = 87654321  # stands for the program's seed when only the op has one
@@ -95,9 +95,8 @@ def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=
 def _bell(op, shape, mean, stddev, dtype, seed, name):
     dtype = dtypes.as_dtype(dtype)
     shape = shape_tensor(shape)
-    mean, stddev = convert(mean, dtype), convert(stddev, dtype)
     numbers = op(shape, dtype=dtype, **_seeds(seed))
-    return raw.AddV2(raw.Mul(numbers, stddev), mean, name=name)
+    return spread(numbers, mean, stddev, name)
 
 
 @export("random.normal")

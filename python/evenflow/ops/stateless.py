@@ -112,13 +112,21 @@ def stateless_uniform(
     return scaled(numbers, low, high, name)
 
 
+def spread(numbers, mean, stddev, name=None):
+    """`numbers * stddev + mean`, without the steps that change nothing: each would be a copy."""
+    if not (type(stddev) in (int, float) and stddev == 1):
+        numbers = raw.Mul(numbers, convert(stddev, numbers.dtype), name=name)
+    if not (type(mean) in (int, float) and mean == 0):
+        numbers = raw.AddV2(numbers, convert(mean, numbers.dtype), name=name)
+    return numbers
+
+
 def _bell(op, shape, seed, mean, stddev, dtype, name, alg):
     dtype = dtypes.as_dtype(dtype)
     shape = shape_tensor(shape)
-    mean, stddev = convert(mean, dtype), convert(stddev, dtype)
     key, counter, number = key_counter(seed, alg)
     numbers = op(shape, key, counter, number, dtype=dtype)
-    return raw.AddV2(raw.Mul(numbers, stddev), mean, name=name)
+    return spread(numbers, mean, stddev, name)
 
 
 @export("random.stateless_normal")
@@ -344,9 +352,8 @@ class Generator:
     def _bell(self, op, shape, mean, stddev, dtype, name):
         dtype = dtypes.as_dtype(dtype)
         shape = shape_tensor(shape)
-        mean, stddev = convert(mean, dtype), convert(stddev, dtype)
         numbers = op(shape, *self._next(shape), self._alg, dtype=dtype)
-        return raw.AddV2(raw.Mul(numbers, stddev), mean, name=name)
+        return spread(numbers, mean, stddev, name)
 
     def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
         """Normally distributed numbers."""

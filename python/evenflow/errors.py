@@ -141,8 +141,10 @@ class InvalidGraphError(InvalidArgumentError, ValueError):
     only running finds; here nearly everything is found at once, so programs may catch either.
     """
 
-    def __init__(self, message, op_name=None):
-        InvalidArgumentError.__init__(self, None, None, message)
+    def __init__(self, *args):  # (message, op name), or as all others: (node_def, op, message, ...)
+        if len(args) < 3:
+            args = (None, None, args[0])
+        InvalidArgumentError.__init__(self, *args)
 
     def __reduce__(self):
         return type(self), (self._message,)

@@ -289,9 +289,11 @@ class TensorShape:
     def __repr__(self):
         if self._dims is None:
             return "TensorShape(None)"
+        self._look()
         return f"TensorShape({list(self._dims)})"
 
     def __str__(self):
+        self._look()
         return "<unknown>" if self._dims is None else str(self._dims)
 
     def __reduce__(self):

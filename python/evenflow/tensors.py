@@ -172,6 +172,12 @@ def getitem(tensor, key):
     items = key if isinstance(key, (tuple, list)) else (key,)
     if len(items) == 0:
         return raw.Identity(tensor)
+    parts, masks = slice_parts(items)
+    return raw.StridedSlice(tensor, *parts, **masks)
+
+
+def slice_parts(items):
+    """begin, end and strides of a StridedSlice, and its masks, for a tuple of indices."""
     begin, end, strides = [], [], []
     masks = dict.fromkeys(("begin", "end", "ellipsis", "new_axis", "shrink_axis"), 0)
     for k, item in enumerate(items):
@@ -199,9 +205,7 @@ def getitem(tensor, key):
     parts = [_index_vector(p) for p in (begin, end, strides)]
     if any(p.dtype is dtypes.int64 for p in parts):
         parts = [raw.Cast(p, dtypes.int64) for p in parts]
-    return raw.StridedSlice(tensor, *parts, begin_mask=masks["begin"], end_mask=masks["end"],
-                            ellipsis_mask=masks["ellipsis"], new_axis_mask=masks["new_axis"],
-                            shrink_axis_mask=masks["shrink_axis"])
+    return parts, {f"{name}_mask": mask for name, mask in masks.items()}
 
 
 def _is_mask(key):
@@ -452,6 +456,22 @@ def consumers(self):
                 found.append(graph._operation(k))
                 break
     return found
+
+
+@_property(Tensor, "assign")
+def _assign(self):
+    """Only a slice of a variable has it: `v[1:].assign(value)` changes those elements of v."""
+    sliced = self.__dict__.get("_sliced")
+    if sliced is None:
+        raise AttributeError("a Tensor cannot be assigned to; a tf.Variable, or a slice of one, can")
+    variable, key = sliced
+
+    def assign(value, name=None):
+        parts, masks = slice_parts(key if isinstance(key, (tuple, list)) else (key,))
+        value = _core.convert(value, variable.dtype)
+        return variable._done(raw.ResourceStridedSliceAssign(variable.handle, *parts, value, name=name, **masks), True)
+
+    return assign
 
 
 Tensor.__array_priority__ = 100

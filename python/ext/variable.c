@@ -6,6 +6,7 @@
 PyTypeObject *variable_type;
 static const ef_op *read_op;
 static const ef_attrs *read_as[EF_DTYPES];
+static PyObject *str_sliced;
 
 int variable_read(variable_object *v, ef_tensor *out) {
     if (v->handle == NULL) {
@@ -122,6 +123,10 @@ static PyObject *variable_subscript(PyObject *o, PyObject *key) {
     PyObject *t = variable_value(o, NULL);
     PyObject *r = t != NULL ? tensor_subscript(t, key) : NULL;
     Py_XDECREF(t);
+    if (r == NULL) return NULL;
+    PyObject *from = PyTuple_Pack(2, o, key); /* for v[1:].assign(...) */
+    if (from == NULL || PyObject_SetAttr(r, str_sliced, from) < 0) Py_CLEAR(r);
+    Py_XDECREF(from);
     return r;
 }
 static PyObject *variable_compare(PyObject *a, PyObject *b, int how) {
@@ -186,6 +191,7 @@ int variable_init(PyObject *module) {
     PyType_Spec spec = {"evenflow._core.VariableBase", sizeof(variable_object), 0,
                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, all};
     if ((read_op = ef_op_find("ReadVariableOp")) == NULL) return -1;
+    if ((str_sliced = PyUnicode_InternFromString("_sliced")) == NULL) return -1;
     variable_type = add_type(module, &spec, core_type, "VariableBase");
     return variable_type != NULL ? 0 : -1;
 }

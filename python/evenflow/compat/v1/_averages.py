@@ -33,8 +33,7 @@ class ExponentialMovingAverage:
             base = var.op.name if isinstance(var, _core.Tensor) and _core.is_symbolic(var) else _name_of(var)
             is_variable = isinstance(var, _core.VariableBase)
             if is_variable and not self._zero_debias:
-                first = (lambda: raw.Identity(var._initial_value)) if hasattr(var, "_initial_value") else \
-                    (lambda: raw.Identity(var.value()))
+                first = lambda: raw.Identity(_core.convert(var.initialized_value()))  # noqa: E731
             else:
                 first = lambda: raw.ZerosLike(_core.convert(var))  # noqa: E731
                 if not is_variable:
@@ -61,11 +60,11 @@ class ExponentialMovingAverage:
             if not var.dtype.is_floating:
                 raise TypeError(f"The variables must be half, float, or double: {var}")
             is_variable = isinstance(var, _core.VariableBase)
-            shadow, debias = self._shadow(var)[1], self._zero_debias or not is_variable
+            shadow = self._shadow(var)[1]
             rate = _core.convert(1.0, decay.dtype) - decay
             rate = rate if rate.dtype is var.dtype else raw.Cast(rate, var.dtype)
             value = var.value() if is_variable else var
-            updates.append(self._debiased(var, shadow, value, rate) if debias else
+            updates.append(self._debiased(var, shadow, value, rate) if self._zero_debias else
                            shadow.assign_sub((shadow.value() - value) * rate, read_value=False))
         return graphs.group(*[u for u in updates if u is not None], name=self._name)
 

@@ -1,10 +1,12 @@
 """Control flow with the arguments of the first generation."""
+import builtins
 import sys
 
 from ... import _core, dtypes, graph as graphs
 from ...namespace import export
 from ._reductions import either
 from ._scopes import variable_scope
+from ._switches import control_flow_v2_enabled
 
 raw = _core.raw
 
@@ -15,7 +17,7 @@ def _tf():
 
 @export("compat.v1.cond")
 def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
-    """true_fn() if `pred` else false_fn(); a single result is given as it is, not in a list."""
+    """true_fn() if `pred` else false_fn(); without control flow v2 a list of one result is given as that."""
     true_fn, false_fn = either(true_fn, "true_fn", fn1, "fn1"), either(false_fn, "false_fn", fn2, "fn2")
     for word, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         if function is None:
@@ -26,7 +28,8 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
     def opened(function):
         def call():
             result = function()
-            return result[0] if not strict and type(result) in (list, tuple) and len(result) == 1 else result
+            one = not strict and type(result) in (list, builtins.tuple) and len(result) == 1
+            return result[0] if one and not control_flow_v2_enabled() else result
         return call
 
     return _tf().cond(pred, opened(true_fn), opened(false_fn), name=name)
@@ -38,7 +41,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
     """Repeats `body` while `cond` holds; a single loop variable is given as it is."""
     results = _tf().while_loop(cond, body, loop_vars, shape_invariants=shape_invariants,
                                parallel_iterations=parallel_iterations, maximum_iterations=maximum_iterations, name=name)
-    if not return_same_structure and type(results) in (list, tuple) and len(results) == 1:
+    if not return_same_structure and type(results) in (list, builtins.tuple) and len(results) == 1:
         return results[0]
     return results
 

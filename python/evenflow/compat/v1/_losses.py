@@ -271,10 +271,10 @@ def sparse_softmax_cross_entropy(labels, logits, weights=1.0, scope=None, loss_c
     with graphs.name_scope(scope or "sparse_softmax_cross_entropy_loss"):
         dims, wide = _core.static_shape(labels), _core.static_shape(logits)
         if dims is not None and wide is not None and len(dims) == len(wide):
-            labels = raw.Squeeze(labels, axis=[-1])
+            labels = raw.Squeeze(labels, squeeze_dims=[-1])
         losses = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
         weights = _core.convert(weights, None, dtypes.float32)
         have = _core.static_shape(weights)
         if have is not None and dims is not None and len(have) == len(dims) + 1 and have[-1] == 1:
-            weights = raw.Squeeze(weights, axis=[-1])
+            weights = raw.Squeeze(weights, squeeze_dims=[-1])
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)

@@ -203,7 +203,7 @@ def _make(full, shape, dtype, initializer, given):
         value = initializer
         if shape is not None:
             raise ValueError("If initializer is a constant, do not specify shape.")
-        first = lambda: _core.convert(value, dtype if not isinstance(value, _core.Tensor) else None)  # noqa: E731
+        first = lambda: _core.convert(value)  # noqa: E731
     if graphs.plain_graph() is not None:
         return GraphVariable(first, dtype=None, name=full, absolute_name=True, **given)
     given.pop("collections")

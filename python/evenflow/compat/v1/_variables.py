@@ -298,7 +298,7 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
         return _core.convert([], dtypes.string)
     missing = raw.LogicalNot(raw.Pack([v.is_initialized() for v in var_list]))
     names = _core.convert([v.op.name for v in var_list], dtypes.string)
-    return raw.GatherV2(names, raw.Squeeze(raw.Where(missing), axis=[1]), 0)
+    return raw.GatherV2(names, raw.Squeeze(raw.Where(missing), squeeze_dims=[1]), 0)
 
 
 @export("compat.v1.assert_variables_initialized")

@@ -94,6 +94,15 @@ int ef_graph_after_get(const ef_graph *g, const int **nodes);
 /* A function body: effects happen in program order and are kept though nothing uses them. */
 void ef_graph_set_function(ef_graph *g, bool on);
 bool ef_graph_is_function(const ef_graph *g);
+/* Graphs that grow while they are run. A binding tells of each of its objects for a symbolic tensor
+ * that it comes (1) or goes (-1); then the newest nodes that no object leads to can be forgotten.
+ * ef_graph_forget: down to `floor`, unless keep(user, node) objects; others: how often the graph is
+ * held by other than tensors (if it is held more often nothing is forgotten). Returns how many
+ * nodes went. Nobody may be running or reading the graph meanwhile. */
+void ef_tensor_seen(const ef_tensor *t, int by);
+int ef_graph_forget(ef_graph *g, int floor, int others, bool (*keep)(void *user, int node),
+                    void *user);
+uint64_t ef_graph_version(const ef_graph *g); /* grows with every node */
 /* User's file and line for the nodes added from now on. */
 ef_status *ef_graph_set_place(ef_graph *g, const char *place);
 /* Leaves all graphs for a while, and pauses the tapes (tf.init_scope); resume puts them back.

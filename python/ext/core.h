@@ -25,6 +25,10 @@ typedef struct graph_object { /* the base of tf.Graph */
     PyObject_HEAD PyObject *dict, *weak;
     ef_graph *g;
     PyObject *ops; /* node number -> Operation, for those that were asked for */
+    int sessions, running; /* sessions over it, and their runs under way */
+    int growths;           /* runs that found it larger than the run before */
+    int floor;             /* -1, or: nodes from here on go when nobody can reach them */
+    uint64_t version;      /* at the last run */
 } graph_object;
 
 extern PyTypeObject *core_type, *tensor_type, *eager_type, *symbolic_type, *variable_type,
@@ -144,6 +148,8 @@ int tape_init(PyObject *module);
 int function_init(PyObject *module);
 int session_init(PyObject *module);
 int settings_init(PyObject *module);
+/* A run of g begins: a graph that keeps growing between runs starts forgetting what it can. */
+void graph_run_begins(graph_object *o);
 PyObject *graph_wrap(ef_graph *g); /* the graph_object of g, made if need be; new reference */
 /* Reads a variable: a ReadVariableOp, eager or recorded. */
 int variable_read(variable_object *v, ef_tensor *out);

@@ -11,8 +11,12 @@ static PyObject *known; /* address of the engine's graph -> address of its objec
 
 static _Thread_local char *scope; /* "outer/inner/", or NULL */
 
+static int growing; /* graphs that forget nodes */
+static void graph_trim(ef_graph *g);
+
 int name_node(PyObject *name, const char *op) {
     ef_graph *g = ef_graph_current();
+    if (growing > 0 && g != NULL) graph_trim(g);
     if (g == NULL || (scope == NULL && (name == NULL || name == Py_None))) return 0;
     const char *own = op;
     if (name != NULL && name != Py_None) {
@@ -82,6 +86,7 @@ static PyObject *graph_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     graph_object *o = (graph_object *)type->tp_alloc(type, 0);
     if (o == NULL) return NULL;
     o->ops = PyDict_New();
+    o->floor = -1;
     o->g = ef_graph_new();
     if (o->g == NULL || o->ops == NULL || remember(o) < 0) {
         if (!PyErr_Occurred()) PyErr_NoMemory();
@@ -120,6 +125,7 @@ static void graph_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     if (o->weak != NULL) PyObject_ClearWeakRefs(self);
+    if (o->floor >= 0) growing--;
     if (o->g != NULL) {
         PyObject *key = PyLong_FromVoidPtr(o->g);
         if (key == NULL || PyDict_DelItem(known, key) < 0) PyErr_Clear();
@@ -143,6 +149,42 @@ static int graph_clear(PyObject *self) {
     Py_CLEAR(((graph_object *)self)->dict);
     Py_CLEAR(((graph_object *)self)->ops);
     return 0;
+}
+
+/* ---- graphs that grow while they are run
+ * A loop that makes ops and runs them adds nodes for ever. Once a graph was seen to do so, nodes it
+ * gets from then on are forgotten when no tensor or Operation leads to them. A graph that is built
+ * first and run afterwards keeps everything. */
+enum { GROWTHS = 16 };
+
+void graph_run_begins(graph_object *o) {
+    uint64_t version = ef_graph_version(o->g);
+    if (version == o->version) return;
+    o->version = version;
+    if (o->floor >= 0 || ++o->growths < GROWTHS) return;
+    o->floor = ef_graph_nodes(o->g);
+    growing++;
+}
+
+static bool keep_operation(void *user, int node) {
+    PyObject *ops = user, *key = PyLong_FromLong(node);
+    PyObject *found = key != NULL ? PyDict_GetItemWithError(ops, key) : NULL;
+    bool keep = key == NULL || (found != NULL && Py_REFCNT(found) > 1);
+    if (found != NULL && !keep) keep = PyDict_DelItem(ops, key) < 0;
+    Py_XDECREF(key);
+    PyErr_Clear();
+    return keep;
+}
+
+static void graph_trim(ef_graph *g) {
+    graph_object *o = (graph_object *)find_known(g);
+    if (o == NULL) {
+        PyErr_Clear();
+        return;
+    }
+    if (o->floor >= 0 && o->running == 0)
+        ef_graph_forget(g, o->floor, 1 + o->sessions, keep_operation, o->ops);
+    Py_DECREF(o);
 }
 
 /* ---- building

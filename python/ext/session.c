@@ -31,7 +31,16 @@ static PyObject *session_open(PyObject *self, PyObject *graph) {
     if (o->s != NULL) return PyErr_Format(PyExc_RuntimeError, "the session is open already");
     if (check(ef_session_new(((graph_object *)graph)->g, &o->s), "Session") < 0) return NULL;
     Py_XSETREF(o->graph, Py_NewRef(graph));
+    ((graph_object *)graph)->sessions++;
     Py_RETURN_NONE;
+}
+
+static void session_end(session_object *o) {
+    ef_session *s = o->s;
+    if (s == NULL) return;
+    o->s = NULL;
+    if (o->graph != NULL) ((graph_object *)o->graph)->sessions--;
+    ef_session_free(s);
 }
 
 static int session_traverse(PyObject *self, visitproc visit, void *arg) {
@@ -42,6 +51,7 @@ static int session_traverse(PyObject *self, visitproc visit, void *arg) {
 }
 
 static int session_clear(PyObject *self) {
+    session_end((session_object *)self);
     Py_CLEAR(((session_object *)self)->dict);
     Py_CLEAR(((session_object *)self)->graph);
     return 0;
@@ -52,7 +62,6 @@ static void session_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     if (o->weak != NULL) PyObject_ClearWeakRefs(self);
-    ef_session_free(o->s);
     session_clear(self);
     type->tp_free(self);
     Py_DECREF(type);
@@ -62,11 +71,7 @@ static PyObject *session_close(PyObject *self, PyObject *unused) {
     (void)unused;
     session_object *o = (session_object *)self;
     o->closing = 1;
-    if (o->users == 0) {
-        ef_session *s = o->s;
-        o->s = NULL;
-        ef_session_free(s);
-    }
+    if (o->users == 0) session_end(o);
     Py_RETURN_NONE;
 }
 
@@ -268,11 +273,16 @@ static int request_run(session_object *o, request *r) {
     struct timespec a, b;
     bool measure = (o->calls++ & 31) == 1; /* not the first: it compiles */
     if (measure) clock_gettime(CLOCK_MONOTONIC, &a);
-    PyThreadState *save = o->heavy || r->bytes > 65536 ? away() : NULL;
+    graph_object *graph = (graph_object *)Py_NewRef(o->graph);
+    graph_run_begins(graph);
     o->users++;
+    graph->running++;
+    PyThreadState *save = o->heavy || r->bytes > 65536 ? away() : NULL;
     ef_status *s = ef_session_run_nodes(o->s, r->feed, r->pointer, r->n_feed, r->fetch, r->n_fetch,
                                         r->node, r->n_node, r->out);
     if (save != NULL) back(save);
+    graph->running--;
+    Py_DECREF(graph);
     if (--o->users == 0 && o->closing) session_close((PyObject *)o, NULL);
     if (measure) {
         clock_gettime(CLOCK_MONOTONIC, &b);

@@ -33,6 +33,7 @@ static void tensor_dealloc(PyObject *self) {
     PyObject_GC_UnTrack(self);
     if (o->weak != NULL) PyObject_ClearWeakRefs(self);
     Py_CLEAR(o->dict);
+    if (o->t.flags & EF_TENSOR_SYMBOLIC) ef_tensor_seen(&o->t, -1);
     ef_tensor_release(&o->t);
     if (type == eager_type && n_spare < SPARE)
         spare[n_spare++] = o;
@@ -65,6 +66,7 @@ PyObject *tensor_finish(tensor_object *o) {
     if (s != NULL) {
         s->dict = s->weak = NULL;
         ef_tensor_take(&s->t, &o->t);
+        ef_tensor_seen(&s->t, 1);
     }
     Py_DECREF(o);
     return (PyObject *)s;

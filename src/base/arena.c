@@ -66,6 +66,28 @@ void *ef_arena_copy(ef_arena *a, const void *p, size_t n) {
 
 char *ef_arena_strdup(ef_arena *a, const char *s) { return ef_arena_copy(a, s, strlen(s) + 1); }
 
+ef_arena_mark ef_arena_here(const ef_arena *a) {
+    return (ef_arena_mark){a->chunk, a->chunk != NULL ? a->chunk->older : NULL, a->at};
+}
+
+static chunk *drop(ef_arena *a, chunk *c) { /* the one behind it */
+    chunk *older = c->older;
+    a->bytes -= c->bytes;
+    ef_free(c);
+    return older;
+}
+
+void ef_arena_rewind(ef_arena *a, ef_arena_mark to) {
+    while (a->chunk != to.chunk) a->chunk = drop(a, a->chunk);
+    if (a->chunk == NULL) {
+        a->at = a->end = NULL;
+        return;
+    }
+    while (a->chunk->older != to.older) a->chunk->older = drop(a, a->chunk->older);
+    a->at = to.at;
+    a->end = (char *)(a->chunk + 1) + a->chunk->bytes;
+}
+
 void ef_arena_free(ef_arena *a) {
     for (chunk *c = a->chunk, *older; c != NULL; c = older) {
         older = c->older;

@@ -13,6 +13,13 @@ void *ef_arena_alloc(ef_arena *a, size_t n);  /* 16-byte aligned, not zeroed; NU
 void *ef_arena_zalloc(ef_arena *a, size_t n); /* zeroed */
 void *ef_arena_copy(ef_arena *a, const void *p, size_t n);
 char *ef_arena_strdup(ef_arena *a, const char *s);
+/* Where an arena stands; rewind gives back all that was taken since. */
+typedef struct ef_arena_mark {
+    struct ef_arena_chunk *chunk, *older;
+    char *at;
+} ef_arena_mark;
+ef_arena_mark ef_arena_here(const ef_arena *a);
+void ef_arena_rewind(ef_arena *a, ef_arena_mark to);
 void ef_arena_free(ef_arena *a);  /* everything; the arena is empty again */
 void ef_arena_reset(ef_arena *a); /* keeps the largest chunk for reuse */
 #endif

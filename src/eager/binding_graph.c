@@ -5,6 +5,7 @@
 #include "eager/tape.h"
 #include "evenflow_binding.h"
 #include "graph/spelled.h"
+#include "graph/trim.h"
 
 /* ---- nodes -------------------------------------------------------------------------------------
  */
@@ -241,6 +242,20 @@ int ef_graph_after_get(const ef_graph *g, const int **nodes) {
 void ef_graph_set_function(ef_graph *g, bool on) {
     if (g != NULL) g->function = on;
 }
+
+void ef_tensor_seen(const ef_tensor *t, int by) {
+    if (t != NULL && (t->flags & EF_TENSOR_SYMBOLIC)) ef_graph_see(t, by);
+}
+
+int ef_graph_forget(ef_graph *g, int floor, int others, bool (*keep)(void *user, int node),
+                    void *user) {
+    if (g == NULL || floor < 0) return 0;
+    size_t n = ef_graph_trim(g, (size_t)floor, others, keep, user);
+    if (n > 0) ef_here.next_name = NULL; /* it may have stood in what was given back */
+    return (int)n;
+}
+
+uint64_t ef_graph_version(const ef_graph *g) { return g != NULL ? g->version : 0; }
 
 bool ef_graph_is_function(const ef_graph *g) { return g != NULL && g->function; }
 

@@ -111,6 +111,7 @@ static ef_status *free_name(ef_graph *g, const char *name, const char **out) {
         if (c == NULL || (c->name = ef_arena_strdup(&g->arena, name)) == NULL)
             return ef_no_memory(n);
         EF_TRY(ef_map_put(&g->counts, ef_hash_text(0, name), c));
+        g->floor = g->n_nodes + 1; /* the count outlives the node being named */
     }
     do snprintf(text, n, "%s_%d", name, ++c->last);
     while (ef_map_find(&g->names, ef_hash_text(0, text), name_same, text) != NULL);
@@ -201,8 +202,17 @@ static ef_status *append(ef_graph *g, ef_node *n, const cons_key *key, bool merg
     if (merges) EF_TRY(ef_map_put(&g->cons, cons_hash(key), n));
     n->id = (int32_t)g->n_nodes;
     g->node[g->n_nodes++] = n;
-    g->version++;
+    n->serial = ++g->version;
     return NULL;
+}
+
+/* What the arena gave up to here belongs to the nodes there are. */
+static void settle(ef_graph *g) { g->settled = ef_arena_here(&g->arena); }
+
+/* It holds something beside nodes now, so none of those there are can go. */
+static void keep_all(ef_graph *g) {
+    g->floor = g->n_nodes;
+    settle(g);
 }
 
 static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, const ef_edge *in,
@@ -219,8 +229,12 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
             return NULL;
         }
     }
+    if (g->n_nodes == 0) settle(g);
+    uint32_t n_values = (uint32_t)g->values.n;
     ef_node *n = ef_arena_zalloc(&g->arena, sizeof *n);
     if (n == NULL) return ef_no_memory(sizeof *n);
+    n->mark = g->settled;
+    n->n_values = n_values;
     n->op = op;
     n->attrs = attrs;
     n->fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
@@ -231,6 +245,7 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
     EF_TRY(append(g, n, &key, merges, name));
     if (attrs != NULL) ef_attrs_ref(attrs);
     *node = n->id;
+    settle(g);
     return NULL;
 }
 
@@ -277,7 +292,8 @@ ef_status *ef_graph_become(ef_graph *g, int32_t node, const ef_op *op, const ef_
     if (attrs != NULL) ef_attrs_ref(attrs);
     ef_attrs_unref(old->attrs);
     *old = n;
-    g->version++;
+    old->serial = ++g->version;
+    keep_all(g);
     g->hash = 0;
     return NULL;
 }
@@ -313,6 +329,7 @@ static ef_status *placeholder(ef_graph *g, ef_dtype dtype, const ef_shape *shape
     /* Of a list as parameter nothing is known: what one call hands over another may not. */
     if (handle != NULL && dtype == EF_RESOURCE)
         fact->handle = ef_arena_copy(&g->arena, handle, sizeof *handle);
+    settle(g);
     return NULL;
 }
 
@@ -458,6 +475,10 @@ ef_status *ef_graph_rename(ef_graph *g, int32_t node, const char *name) {
     n->name = own;
     ef_status *s = ef_map_put(&g->names, ef_hash_text(0, own), n);
     if (s != NULL) n->name = NULL;
+    if ((size_t)node + 1 < g->n_nodes)
+        keep_all(g); /* the text stands behind newer nodes */
+    else
+        settle(g);
     return s;
 }
 
@@ -477,6 +498,7 @@ ef_status *ef_graph_place(ef_graph *g, const char *text, int32_t *place) {
     char *copy = ef_arena_strdup(&g->arena, text);
     if (copy == NULL) return ef_no_memory(strlen(text));
     g->place[g->n_places++] = copy;
+    keep_all(g);
     *place = (int32_t)g->n_places;
     return NULL;
 }

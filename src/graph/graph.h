@@ -28,7 +28,11 @@ typedef struct ef_node {
     int32_t place;    /* user's file and line, see ef_graph_place; 0: unknown */
     int32_t id;       /* its index */
     uint8_t device;
-    uint64_t epoch; /* ef_graph_epoch when it was made */
+    uint64_t epoch;  /* ef_graph_epoch when it was made */
+    uint64_t serial; /* of this graph's nodes, also forgotten ones, no two have the same */
+    int32_t seen;    /* tensors of it that a binding counts, see graph/trim.h */
+    uint32_t n_values;
+    ef_arena_mark mark; /* where arena and values stood before it */
 } ef_node;
 
 /* A number that tapes move on whenever one starts, stops, pauses or watches: by the epoch of a node
@@ -66,6 +70,9 @@ struct ef_graph {
     size_t n_pending_after;
     _Atomic(void *) callable; /* what calls of it run: made by eager, ended by the hook below */
     uint64_t version;         /* grows with every node */
+    int64_t n_seen;           /* tensors that a binding counts, see graph/trim.h */
+    size_t floor;             /* nodes below it stay */
+    ef_arena_mark settled;    /* where the arena stood after the last node */
     uint64_t hash;            /* structural, of a finished function; 0: not computed */
     int n_symbols;            /* symbolic sizes used by its inputs */
     int32_t here;             /* current place, given to new nodes */

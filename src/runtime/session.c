@@ -9,10 +9,11 @@
 
 typedef struct request { /* newest first */
     struct request *next;
-    uint64_t hash, version;
+    uint64_t hash;
     int n_feeds, n_fetches, n_targets, n_captures;
     ef_edge *edge; /* feeds, then fetches */
     int32_t *target;
+    uint64_t *serial;  /* of the nodes of all these: numbers are used again */
     int32_t *captures; /* of the graph, fed after the feeds */
     ef_program *program;
     int users;
@@ -48,6 +49,7 @@ static void request_free(request *r) {
     ef_program_unref(r->program);
     ef_free(r->edge);
     ef_free(r->target);
+    ef_free(r->serial);
     ef_free(r->captures);
     ef_free(r);
 }
@@ -67,17 +69,30 @@ void ef_session_free(ef_session *s) {
 /* ---- requests
  * ------------------------------------------------------------------------------------- */
 
-static uint64_t hash_call(const ef_session_call *c) {
+static uint64_t serial_of(const ef_graph *g, int32_t node) {
+    return node >= 0 && (size_t)node < g->n_nodes ? g->node[node]->serial : 0;
+}
+
+static uint64_t hash_call(const ef_graph *g, const ef_session_call *c) {
     uint64_t h = ef_hash_mix(7, (uint64_t)c->n_feeds << 32 | (uint64_t)c->n_fetches);
     for (int k = 0; k < c->n_feeds; k++)
-        h = ef_hash_mix(h, (uint64_t)(uint32_t)c->feed[k].node << 8 | (uint32_t)c->feed[k].index);
+        h = ef_hash_mix(h, serial_of(g, c->feed[k].node) << 8 | (uint32_t)c->feed[k].index);
     for (int k = 0; k < c->n_fetches; k++)
-        h = ef_hash_mix(h, (uint64_t)(uint32_t)c->fetch[k].node << 8 | (uint32_t)c->fetch[k].index);
-    for (int k = 0; k < c->n_targets; k++) h = ef_hash_mix(h, ~(uint64_t)c->target[k]);
+        h = ef_hash_mix(h, serial_of(g, c->fetch[k].node) << 8 | (uint32_t)c->fetch[k].index);
+    for (int k = 0; k < c->n_targets; k++) h = ef_hash_mix(h, ~serial_of(g, c->target[k]));
     return h;
 }
 
-static bool same_call(const request *r, const ef_session_call *c) {
+static bool same_nodes(const ef_graph *g, const request *r) {
+    const uint64_t *serial = r->serial;
+    for (int k = 0; k < r->n_feeds + r->n_fetches; k++)
+        if (serial_of(g, r->edge[k].node) != *serial++) return false;
+    for (int k = 0; k < r->n_targets; k++)
+        if (serial_of(g, r->target[k]) != *serial++) return false;
+    return true;
+}
+
+static bool same_call(const ef_graph *g, const request *r, const ef_session_call *c) {
     return r->n_feeds == c->n_feeds && r->n_fetches == c->n_fetches &&
            r->n_targets == c->n_targets &&
            (c->n_feeds == 0 ||
@@ -85,7 +100,8 @@ static bool same_call(const request *r, const ef_session_call *c) {
            (c->n_fetches == 0 ||
             memcmp(r->edge + r->n_feeds, c->fetch, (size_t)c->n_fetches * sizeof *c->fetch) == 0) &&
            (c->n_targets == 0 ||
-            memcmp(r->target, c->target, (size_t)c->n_targets * sizeof *c->target) == 0);
+            memcmp(r->target, c->target, (size_t)c->n_targets * sizeof *c->target) == 0) &&
+           same_nodes(g, r);
 }
 
 static ef_status *check_call(const ef_graph *g, const ef_session_call *c) {
@@ -116,7 +132,8 @@ static ef_status *fill_request(const ef_graph *g, const ef_session_call *c, requ
     r->edge = ef_malloc(n * sizeof *r->edge);
     r->target = ef_malloc(((size_t)c->n_targets + 1) * sizeof *r->target);
     r->captures = ef_malloc((g->n_captures + 1) * sizeof *r->captures);
-    if (r->edge == NULL || r->target == NULL || r->captures == NULL)
+    r->serial = ef_malloc((n + (size_t)c->n_targets) * sizeof *r->serial);
+    if (r->edge == NULL || r->target == NULL || r->captures == NULL || r->serial == NULL)
         return ef_no_memory(n * sizeof *r->edge);
     for (int k = 0; k < c->n_feeds; k++) r->edge[k] = c->feed[k];
     for (int k = 0; k < c->n_fetches; k++) r->edge[c->n_feeds + k] = c->fetch[k];
@@ -124,6 +141,9 @@ static ef_status *fill_request(const ef_graph *g, const ef_session_call *c, requ
     r->n_feeds = c->n_feeds;
     r->n_fetches = c->n_fetches;
     r->n_targets = c->n_targets;
+    uint64_t *serial = r->serial;
+    for (int k = 0; k < c->n_feeds + c->n_fetches; k++) *serial++ = serial_of(g, r->edge[k].node);
+    for (int k = 0; k < c->n_targets; k++) *serial++ = serial_of(g, c->target[k]);
     ef_graph *part;
     EF_TRY(ef_graph_extract(g, c->feed, c->n_feeds, c->fetch, c->n_fetches, c->target, c->n_targets,
                             &part, r->captures, &r->n_captures));
@@ -144,10 +164,10 @@ static request *forget_oldest(ef_session *s) {
 }
 
 static ef_status *find_request(ef_session *s, const ef_session_call *c, request **out) {
-    uint64_t h = hash_call(c);
+    uint64_t h = hash_call(s->graph, c);
     pthread_mutex_lock(&s->lock);
     request **at = &s->newest;
-    while (*at != NULL && !((*at)->hash == h && same_call(*at, c))) at = &(*at)->next;
+    while (*at != NULL && !((*at)->hash == h && same_call(s->graph, *at, c))) at = &(*at)->next;
     request *r = *at;
     if (r != NULL) {
         *at = r->next;

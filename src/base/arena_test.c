@@ -71,10 +71,32 @@ EF_TEST(arrays_grow_by_doubling) {
     ef_free(items);
 }
 
+EF_TEST(rewinding_gives_back_what_came_later) {
+    ef_arena a = {0};
+    ef_arena_mark empty = ef_arena_here(&a);
+    char *first = ef_arena_strdup(&a, "first");
+    ef_arena_mark mark = ef_arena_here(&a);
+    size_t bytes = a.bytes;
+    for (int k = 0; k < 100; k++) {
+        void *p = ef_arena_alloc(&a, 40);
+        for (int j = 0; j < 200; j++) CHECK(ef_arena_alloc(&a, j % 7 == 0 ? 50000 : 100) != NULL);
+        ef_arena_rewind(&a, mark);
+        CHECK_INT(a.bytes, bytes);
+        CHECK(ef_arena_alloc(&a, 40) == p);
+        ef_arena_rewind(&a, mark);
+    }
+    CHECK_INT(strcmp(first, "first"), 0);
+    ef_arena_rewind(&a, empty);
+    CHECK_INT(a.bytes, 0);
+    CHECK(ef_arena_alloc(&a, 8) != NULL);
+    ef_arena_free(&a);
+}
+
 int main(void) {
     EF_RUN(gives_distinct_aligned_memory);
     EF_RUN(reset_keeps_the_largest_chunk);
     EF_RUN(failure_leaves_it_usable);
+    EF_RUN(rewinding_gives_back_what_came_later);
     EF_RUN(arrays_grow_by_doubling);
     return EF_VERDICT();
 }

@@ -1,0 +1,55 @@
+"""tf.data, plain: sources, transformations, the end of data, errors."""
+import pytest
+
+import evenflow as tf
+
+Dataset = tf.data.Dataset
+
+
+def values(dataset):
+    return list(dataset.as_numpy_iterator())
+
+
+def test_sources():
+    assert values(Dataset.range(2, 8, 3)) == [2, 5]
+    assert [v.tolist() for v in values(Dataset.from_tensors([1, 2]))] == [[1, 2]]
+    rows = values(Dataset.from_tensor_slices({"a": [1, 2], "b": ([3.0, 4.0], [5, 6])}))
+    assert rows[1]["a"] == 2 and rows[1]["b"] == (4.0, 6)
+    with pytest.raises(ValueError):
+        Dataset.from_tensor_slices(([1, 2], [1, 2, 3]))
+
+
+def test_the_end_of_data():
+    it = iter(Dataset.range(1))
+    assert int(it.get_next()) == 0
+    with pytest.raises(tf.errors.OutOfRangeError):
+        it.get_next()
+    assert not bool(it.get_next_as_optional().has_value())
+    assert [int(x) for x in Dataset.range(2)] == [0, 1] == [int(x) for x in Dataset.range(2)]
+
+
+def test_transformations():
+    d = Dataset.range(7)
+    assert [v.tolist() for v in values(d.batch(3))] == [[0, 1, 2], [3, 4, 5], [6]] and len(d.batch(3)) == 3
+    assert len(d.batch(3, drop_remainder=True)) == 2
+    assert values(d.map(lambda v: v * v).filter(lambda v: v % 2 == 1)) == [1, 9, 25]
+    assert values(d.skip(2).take(2).repeat(2)) == [2, 3, 2, 3]
+    assert [(int(k), int(v)) for k, v in d.skip(5).enumerate(10)] == [(10, 5), (11, 6)]
+    assert int(d.reduce(tf.constant(0, tf.int64), lambda s, v: s + v)) == 21
+    assert Dataset.zip((d, d.repeat())).cardinality() == 7
+    assert d.batch(3).element_spec.shape.as_list() == [None]
+
+
+def test_generators_are_checked():
+    spec = tf.TensorSpec([2], tf.float32)
+    good = Dataset.from_generator(lambda: iter([[1, 2]]), output_signature=spec)
+    assert [v.tolist() for v in values(good)] == [[1.0, 2.0]]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        list(Dataset.from_generator(lambda: iter([[1, 2, 3]]), output_signature=spec))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="missing"):
+        list(Dataset.from_generator(lambda n: iter([]), output_signature=spec))
+
+
+def test_what_is_missing_says_so():
+    with pytest.raises(AttributeError):
+        Dataset.range(3).shuffle

@@ -189,10 +189,12 @@ int ef_tape_watched(const ef_tape *t, ef_tensor *out, int max);
 /* Whether a new variable is watched by tapes by being used (default true). */
 ef_status *ef_variable_set_trainable(const ef_tensor *handle, bool on);
 /* A user's own gradient. Given d outputs (dtype 0 where none arrives) it sets d inputs (dtype 0:
- * none). Called by tape gradients; when recording, called once at once to write the gradient down
- * as a function of its own, so that graphs can be differentiated later. in: what the outputs
- * depend on; out: the outputs, replaced by ones that carry the gradient. end(user) is called once,
- * when the callback is needed no more, also on failure. */
+ * none): din has room for 3 n_in tensors, and din[3k] is the gradient of input k, or, if din[3k+1]
+ * and din[3k+2] are set as well, values, indices and dense shape of a sparse one. Called by tape
+ * gradients; when recording, called once at once to write the gradient down as a function of its
+ * own, so that graphs can be differentiated later. in: what the outputs depend on; out: the
+ * outputs, replaced by ones that carry the gradient. end(user) is called once, when the callback is
+ * needed no more, also on failure. */
 typedef ef_status *ef_custom_gradient(void *user, const ef_tensor *dout, int n_out, ef_tensor *din,
                                       int n_in);
 ef_status *ef_custom_gradient_attach(const ef_tensor *const *in, int n_in, ef_tensor *out,

@@ -53,12 +53,14 @@ def _takes_variables(grad_fn):
     return "variables" in spec.args or "variables" in spec.kwonlyargs or spec.varkw is not None
 
 
-def _dense(gradient, want):
+def _given(gradient, want):
     """A gradient that a user gave, as the engine takes it."""
     if gradient is None:
         return None
-    if isinstance(gradient, IndexedSlices) and gradient.dense_shape is None:
-        gradient = IndexedSlices(gradient.values, gradient.indices, raw.Shape(_core.convert(want)))
+    if isinstance(gradient, IndexedSlices):
+        shape = gradient.dense_shape
+        shape = raw.Shape(_core.convert(want)) if shape is None else _core.convert(shape)
+        return _core.convert(gradient.values), _core.convert(gradient.indices), shape
     return _core.convert(gradient)
 
 
@@ -131,7 +133,7 @@ def _with_gradient(f, args, kwargs):
         grads = [zeros_for(o) if g is None and o.dtype.is_floating | o.dtype.is_complex else g
                  for g, o in zip(grads, outputs)]
         made = _checked(grad_fn, variables, len(flat_args), _as_result(leaves, grads))
-        return [_dense(g, like) for g, like in zip(made, likes)]
+        return [_given(g, like) for g, like in zip(made, likes)]
 
     carrying = _core.custom_gradient(inputs, outputs, backward)
     return nest.pack_sequence_as(result, _as_result(leaves, carrying))

@@ -143,6 +143,22 @@ static ef_status *from_python(void) {
     return ef_status_make(EF_UNKNOWN, "a Python function raised an exception");
 }
 
+/* A gradient: None, a tensor, or a tuple of values, indices and dense shape. */
+static int take_gradient(PyObject *o, ef_tensor *out) {
+    Py_ssize_t n = PyTuple_Check(o) ? PyTuple_GET_SIZE(o) : 1;
+    memset(out, 0, 3 * sizeof *out);
+    if (o == Py_None) return 0;
+    for (Py_ssize_t k = 0; k < n; k++) {
+        PyObject *part = PyTuple_Check(o) ? PyTuple_GET_ITEM(o, k) : o;
+        if (!IS_TENSOR(part) || (n != 1 && n != 3)) {
+            PyErr_Format(PyExc_TypeError, "%R is no gradient", o);
+            return -1;
+        }
+        ef_tensor_copy(&out[k], &((tensor_object *)part)->t);
+    }
+    return 0;
+}
+
 static ef_status *run_custom(void *user, const ef_tensor *dout, int n_out, ef_tensor *din,
                              int n_in) {
     PyGILState_STATE gil = PyGILState_Ensure();
@@ -166,11 +182,8 @@ static ef_status *run_custom(void *user, const ef_tensor *dout, int n_out, ef_te
     if (bad != 0 && !PyErr_Occurred())
         PyErr_Format(PyExc_ValueError,
                      "custom gradient gave a wrong number of gradients; %d are needed", n_in);
-    for (int k = 0; k < n_in && bad == 0; k++) {
-        PyObject *o = PyList_GET_ITEM(r, k);
-        memset(&din[k], 0, sizeof din[k]);
-        if (o != Py_None) ef_tensor_copy(&din[k], &((tensor_object *)o)->t);
-    }
+    for (int k = 0; k < n_in && bad == 0; k++)
+        bad = take_gradient(PyList_GET_ITEM(r, k), &din[3 * k]);
     Py_XDECREF(r);
     ef_status *s = bad != 0 ? from_python() : NULL;
     PyGILState_Release(gil);
@@ -184,7 +197,8 @@ static void drop(void *user) {
 }
 
 /* custom_gradient(inputs, outputs, fn): outputs that carry fn as their gradient. fn takes a list of
- * gradients (None where none arrives) and gives a list of tensors or None, one per input. */
+ * gradients (None where none arrives) and gives a list, one per input: None, a tensor, or values,
+ * indices and dense shape of a sparse one. */
 static PyObject *core_custom_gradient(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *ins, *outs, *fn, *result = NULL;

@@ -18,7 +18,7 @@ typedef struct writing { /* a gradient being written down */
 
 static void writing_end(writing *w) {
     for (int k = 0; w->dout != NULL && k < w->n_out; k++) ef_tensor_release(&w->dout[k]);
-    for (int k = 0; w->din != NULL && k < w->n_in; k++) ef_tensor_release(&w->din[k]);
+    for (int k = 0; w->din != NULL && k < 3 * w->n_in; k++) ef_tensor_release(&w->din[k]);
     ef_graph_unref(w->graph);
     ef_graph_unref(w->closed);
     ef_free(w->dout);
@@ -29,7 +29,7 @@ static void writing_end(writing *w) {
 }
 
 static ef_status *writing_begin(writing *w, int n_in, int n_out) {
-    size_t in = (size_t)n_in + 1;
+    size_t in = 3 * (size_t)n_in + 1;
     *w = (writing){.n_in = n_in, .n_out = n_out};
     w->dout = ef_calloc((size_t)n_out + 1, sizeof *w->dout);
     w->din = ef_calloc(in, sizeof *w->din);
@@ -64,9 +64,9 @@ static ef_status *call_user(writing *w, ef_custom_gradient *gradient, void *user
     ef_here.busy = EF_TRACING;
     ef_here.next_name = NULL;
     ef_status *s = gradient(user, w->dout, w->n_out, w->din, w->n_in);
-    for (int k = 0; k < w->n_in && s == NULL; k++) {
+    for (int k = 0; k < 3 * w->n_in && s == NULL; k++) {
         if (w->din[k].dtype == EF_NO_DTYPE) continue;
-        w->to[w->n_given] = k;
+        w->to[w->n_given] = k / 3;
         s = ef_graph_import(w->graph, &w->din[k], &w->given[w->n_given++]);
     }
     ef_here = before;

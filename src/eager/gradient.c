@@ -238,7 +238,7 @@ static ef_status *back_call(walk *w, const ef_tape_record *r, ef_value **dout) {
 }
 
 static ef_status *back_custom(walk *w, const ef_tape_record *r, ef_value **dout) {
-    size_t n = (size_t)(r->n_in + r->n_out);
+    size_t n = (size_t)(3 * r->n_in + r->n_out);
     ef_tensor *t = ef_arena_zalloc(&w->b.arena, (n + 1) * sizeof *t);
     if (t == NULL) return ef_no_memory(n * sizeof *t);
     for (int k = 0; k < r->n_out; k++)
@@ -247,9 +247,14 @@ static ef_status *back_custom(walk *w, const ef_tape_record *r, ef_value **dout)
             if (v != NULL) ef_tensor_copy(&t[k], &((eager_value *)v)->t);
         }
     ef_status *s = r->custom(r->user, t, r->n_out, t + r->n_out, r->n_in);
-    for (int k = 0; k < r->n_in && s == NULL; k++)
-        if (t[r->n_out + k].dtype != EF_NO_DTYPE)
-            arrive(w, r->in[k].id, value_of(&w->b, &t[r->n_out + k]));
+    for (int k = 0; k < r->n_in && s == NULL; k++) {
+        const ef_tensor *d = &t[r->n_out + 3 * k];
+        if (d[0].dtype == EF_NO_DTYPE) continue;
+        ef_value *v = value_of(&w->b, &d[0]);
+        if (d[1].dtype != EF_NO_DTYPE)
+            v = ef_slices(&w->b.base, v, value_of(&w->b, &d[1]), value_of(&w->b, &d[2]));
+        arrive(w, r->in[k].id, v);
+    }
     for (size_t k = 0; k < n; k++) ef_tensor_release(&t[k]);
     return s;
 }

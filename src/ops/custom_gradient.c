@@ -9,7 +9,8 @@ typedef struct custom_attrs {
     int64_t n_args;   /* what the outputs depend on: the inputs that follow */
     ef_funcs grad;    /* one: gradients of the plain outputs, then the rest of the inputs -> ... */
     ef_types Tgrad;   /* ... what it gives, */
-    ef_ints to;       /* each the gradient of that argument */
+    ef_ints to;       /* each the gradient of that argument; thrice the same: values, indices and
+                       * dense shape of IndexedSlices */
     bool is_stateful; /* the function touches something outside */
 } custom_attrs;
 
@@ -53,8 +54,15 @@ static ef_status *custom_grad(ef_grad *g) {
                            EF_SET_FUNC("f", a->grad.at[0])};
     ef_emit_many(g->b, a->is_stateful ? "StatefulPartitionedCall" : "PartitionedCall", set, 2, in,
                  n, out, a->Tgrad.n);
-    for (int k = 0; k < a->to.n && g->b->failed == NULL; k++)
-        g->din[g->n_out + a->to.at[k]] = out[k];
+    for (int k = 0; k < a->to.n && g->b->failed == NULL; k++) {
+        ef_value **din = &g->din[g->n_out + a->to.at[k]];
+        if (k + 2 < a->to.n && a->to.at[k + 1] == a->to.at[k]) {
+            *din = ef_slices(g->b, out[k], out[k + 1], out[k + 2]);
+            k += 2;
+        } else {
+            *din = out[k];
+        }
+    }
     return NULL;
 }
 

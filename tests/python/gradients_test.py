@@ -188,6 +188,29 @@ def test_custom_gradient_of_structures_kwargs_and_methods():
     np.testing.assert_array_equal(tape.gradient(other["k"], x), [1, 1])
 
 
+def test_custom_gradient_that_is_sparse():
+    x, v = tf.constant(X), tf.Variable(X)
+
+    @tf.custom_gradient
+    def of(a):
+        def backward(dy, variables=None):
+            rows = tf.IndexedSlices(dy[:1] * 3.0, tf.constant([1]), tf.constant([2]))
+            return rows, [tf.IndexedSlices(dy[:1], tf.constant([0]))]
+
+        return a * v, backward
+
+    def run():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = of(x)
+        return tape.gradient(y, [x, v])
+
+    for found in both(run):
+        for slices, dense in zip(found, ([0, 3], [1, 0])):
+            assert isinstance(slices, tf.IndexedSlices)
+            np.testing.assert_array_equal(tf.convert_to_tensor(slices), dense)
+
+
 def test_gradients_that_pass_through():
     x = tf.constant([1.2, 2.7])
     with tf.GradientTape() as tape:

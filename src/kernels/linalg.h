@@ -47,7 +47,8 @@ void ef_svd(ef_dtype t, int m, int n, const void *a, bool full, void *s, void *u
  * eigenvectors as columns of v, or v NULL. False if they were not found. */
 size_t ef_eigh_scratch(ef_dtype t, int n, bool vectors);
 bool ef_eigh(ef_dtype t, int n, const void *a, void *e, void *v, void *scratch);
-/* Any square a of type t; e and v are of its complex type. */
+/* Any square a of type t; e and v are of its complex type. Eigenvalues of a complex matrix rise in
+ * absolute value. */
 size_t ef_eig_scratch(ef_dtype t, int n, bool vectors);
 bool ef_eig(ef_dtype t, int n, const void *a, void *e, void *v, void *scratch);
 /* The x (n x k) of least norm among those that make a x - b (m x k) smallest. */
@@ -59,19 +60,25 @@ bool ef_least_squares(ef_dtype t, int m, int n, int k, const void *a, const void
 
 /* The principal square root; NaN where there is none in t. */
 size_t ef_matrix_sqrt_scratch(ef_dtype t, int n);
-bool ef_matrix_sqrt(ef_dtype t, int n, const void *a, void *out, void *scratch);
-/* The principal logarithm, complex types only. */
+void ef_matrix_sqrt(ef_dtype t, int n, const void *a, void *out, void *scratch);
+/* The principal logarithm, complex types only; NaN where there is none. */
 size_t ef_matrix_log_scratch(ef_dtype t, int n);
-bool ef_matrix_log(ef_dtype t, int n, const void *a, void *out, void *scratch);
+void ef_matrix_log(ef_dtype t, int n, const void *a, void *out, void *scratch);
+
+/* The exponential; NaN if a is not finite. */
+size_t ef_matrix_exp_scratch(ef_dtype t, int n);
+void ef_matrix_exp(ef_dtype t, int n, const void *a, void *out, void *scratch);
 
 /* ---- bands ---- */
 
 /* `bands` rows of n: lower, the main diagonal first and then those below it, where row k holds
- * a[j, j-k] at j; upper, the main diagonal last, a[j, j+k] at j. */
-void ef_banded_solve(ef_dtype t, int n, int bands, int k, const void *a, bool lower, bool adjoint,
+ * a[j, j-k] at j; upper, the main diagonal last, a[j, j+k] at j. False, and x as it was, if an
+ * element of the main diagonal is zero or NaN. */
+bool ef_banded_solve(ef_dtype t, int n, int bands, int k, const void *a, bool lower, bool adjoint,
                      void *x);
-/* Three rows of n: above, main, below the diagonal. Scratch: 3n elements. False if a pivot is
- * zero. */
-bool ef_tridiagonal_solve(ef_dtype t, int n, int k, const void *diagonals, bool pivoting, void *x,
-                          void *scratch);
+/* Three rows of n: above, on and below the diagonal, element j belonging to row j of the matrix.
+ * Scratch: 4n elements. Solutions are NaN if a pivot is zero; `perturb` makes tiny pivots a little
+ * larger instead. */
+void ef_tridiagonal_solve(ef_dtype t, int n, int k, const void *diagonals, bool pivoting,
+                          bool perturb, void *x, void *scratch);
 #endif

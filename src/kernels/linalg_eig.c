@@ -2,18 +2,12 @@
  * caller's scratch memory, in layouts that the function and its *_scratch share. */
 #include "base/pool.h"
 #include "kernels/linalg.h"
+#include "kernels/linalg_room.h"
 #include <float.h>
 #include <lapacke.h>
 #include <limits.h>
 #include <math.h>
 
-static size_t lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
-/* The next `bytes` of scratch memory, or NULL while only its size is wanted. */
-static void *take(void *scratch, size_t *at, size_t bytes) {
-    void *p = scratch ? (char *)scratch + *at : NULL;
-    *at += lines(bytes);
-    return p;
-}
 #define SAME(x) (x)
 
 #define T float
@@ -48,6 +42,7 @@ static void *take(void *scratch, size_t *at, size_t bytes) {
 #define P(x) x##_c64
 #define LAPACK(x) LAPACKE_c##x
 #define REAL crealf
+#define ABS cabsf
 #define ORGLQ LAPACKE_cunglq_work
 #define SYEVD LAPACKE_cheevd_work
 #define IS_COMPLEX 1
@@ -60,6 +55,7 @@ static void *take(void *scratch, size_t *at, size_t bytes) {
 #define P(x) x##_c128
 #define LAPACK(x) LAPACKE_z##x
 #define REAL creal
+#define ABS cabs
 #define ORGLQ LAPACKE_zunglq_work
 #define SYEVD LAPACKE_zheevd_work
 #define IS_COMPLEX 1

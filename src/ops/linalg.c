@@ -58,17 +58,23 @@ int64_t ef_matrices(const ef_tensor *t) {
     return n;
 }
 
+/* The longest side of a matrix. */
+static int64_t longest_side(const ef_call *c) {
+    int64_t most = 0;
+    for (int k = 0; k < c->n_in; k++)
+        for (int d = c->in[k]->rank - 2; d >= 0 && d < c->in[k]->rank; d++)
+            if (c->in[k]->dim[d] > most) most = c->in[k]->dim[d];
+    return most;
+}
+
+bool ef_fits_lapack(const ef_call *c) { return longest_side(c) <= INT_MAX; }
+
 ef_status *ef_need_lapack_sizes(const ef_call *c) {
-    for (int k = 0; k < c->n_in; k++) {
-        const ef_tensor *t = c->in[k];
-        for (int d = t->rank - 2; d >= 0 && d < t->rank; d++)
-            if (t->dim[d] > INT_MAX)
-                return ef_error(EF_INVALID,
-                                "%s: input %d has matrices with a side of %lld, but the largest "
-                                "that can be handled is %d",
-                                c->op->name, k, (long long)t->dim[d], INT_MAX);
-    }
-    return NULL;
+    if (ef_fits_lapack(c)) return NULL;
+    return ef_error(EF_INVALID,
+                    "%s: an input has matrices with a side of %lld, but the largest that can be "
+                    "handled is %d",
+                    c->op->name, (long long)longest_side(c), INT_MAX);
 }
 
 /* Batches run in this many parts at most, each with scratch memory of its own. It is a constant,

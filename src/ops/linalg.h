@@ -29,7 +29,8 @@ static inline size_t ef_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 static inline size_t ef_room_for(ef_dtype t, int64_t n) {
     return ef_lines((size_t)n * ef_dtype_size(t));
 }
-/* LAPACK counts in ints. */
+/* LAPACK counts in ints: whether the sides of all input matrices fit, and the error if not. */
+bool ef_fits_lapack(const ef_call *c);
 ef_status *ef_need_lapack_sizes(const ef_call *c);
 
 /* Works on matrix k of a batch with scratch memory `room`; nonzero: it failed. */

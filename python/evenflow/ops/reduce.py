@@ -166,13 +166,8 @@ def _check_order(ord, axis):  # noqa: A002
             raise ValueError(
                 f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}"
             )
-    if matrix and ord == 2:
-        raise ValueError(
-            "'ord' 2 of a matrix needs its singular values, which this norm does not take yet; "
-            "supported for matrices: 'fro', 'euclidean', 1, inf"
-        )
     if matrix:
-        if ord not in ("fro", "euclidean", 1, float("inf")):
+        if ord not in _ORDERS:
             raise ValueError(
                 f"'ord' must be a supported matrix norm in {_ORDERS}, got {ord}"
             )
@@ -182,6 +177,18 @@ def _check_order(ord, axis):  # noqa: A002
     elif not ord > 0:
         raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
     return matrix
+
+
+def _largest_singular(x, axes):
+    """The largest singular value over two axes, which stay with size 1."""
+    rank = raw.Rank(x)
+    both = raw.FloorMod(raw.AddV2(convert(list(axes), dtypes.int32), rank), rank)
+    others = raw.ListDiff(raw.Range(0, rank, 1), both)[0]
+    perm = raw.ConcatV2([others, both], 0)
+    s = raw.Svd(raw.Transpose(x, perm), False)[0]
+    s = raw.Real(s, s.dtype.real_dtype) if s.dtype.is_complex else s
+    largest = raw.ExpandDims(raw.Max(s, [-1], True), -1)
+    return raw.Transpose(largest, raw.InvertPermutation(perm))
 
 
 @export("norm", "linalg.norm")
@@ -196,7 +203,9 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):  # noqa:
         axis = tuple(axis)
     from .math import abs as magnitude
 
-    if ord in ("fro", "euclidean", 2, 2.0):
+    if matrix and ord == 2:
+        total = _largest_singular(x, axis)
+    elif ord in ("fro", "euclidean", 2, 2.0):
         square = raw.Mul(x, raw.Conj(x)) if x.dtype.is_complex else raw.Mul(x, x)
         total = raw.Sqrt(_reduce(raw.Sum, square, axis, True, None))
     elif ord == 1 and matrix:

@@ -5,7 +5,9 @@ the node that runs it gets those tensors as further inputs, so before a graph be
 captures are turned into parameters (`close`). Structures are flattened down to plain tensors; `None`
 and ops have their place in the structure but no tensor.
 """
-from . import _core, nest
+import numpy as np
+
+from . import _core, errors, nest
 from .graph import FuncGraph, Operation
 
 _stateful = {}
@@ -109,3 +111,14 @@ def pack(like, tensors):
     rest = iter(tensors)
     flat = [None if t is None else next(rest) for t in like.flat]
     return nest.pack_sequence_as(like.result, flat, expand_composites=True)
+
+
+def scalar(value, where):
+    """A tensor that decides; one element of any rank will do."""
+    value = _core.convert(value)
+    dims = _core.static_shape(value)
+    if dims == ():
+        return value
+    if dims is not None and any(d not in (1, None) for d in dims):
+        raise errors.InvalidGraphError(f"{where} must be a scalar, but it has shape {list(dims)}")
+    return _core.raw.Reshape(value, np.zeros([0], np.int32))

@@ -21,6 +21,18 @@ class CompositeTensor:
     def _shape_invariant_to_type_spec(self, shape):
         raise NotImplementedError(f"{type(self).__name__}._shape_invariant_to_type_spec")
 
+    def _ef_flatten(self):
+        """For calls of functions: what is fixed about it, as text, and its tensors."""
+        from . import nest
+
+        return (repr(self._type_spec), tuple(nest.flatten(self, expand_composites=True)))
+
+    def _ef_rebuild(self, tensors):
+        """The same kind of value made of other tensors."""
+        from . import nest
+
+        return nest.pack_sequence_as(self, list(tensors), expand_composites=True)
+
     def _consumers(self):
         from . import nest
 

@@ -4,7 +4,7 @@ Eagerly the chosen function is simply called. While recording every function is 
 its own, and one node runs the right one.
 """
 from . import _core, dtypes, nest
-from .body import close, is_stateful, pack, trace
+from .body import close, is_stateful, pack, scalar, trace
 from .namespace import export
 
 raw = _core.raw
@@ -36,7 +36,10 @@ def _same_results(bodies, names, where):
 def _result(node, body, had_ops):
     """What the node gives, as the branches returned it."""
     if not body.tensors:
-        return node if had_ops else body.result
+        if not had_ops:
+            return body.result
+        graph = _core.current_graph()
+        return graph._operation(graph._nodes() - 1)
     return pack(body, node)
 
 
@@ -73,9 +76,7 @@ def build_branches(pred, true_body, false_body, name=None, had_ops=False):
 def _predicate(pred):
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool", pred)
-    pred = _core.convert(pred)
-    dims = _core.static_shape(pred)
-    return pred if dims == () else raw.Squeeze(pred)
+    return scalar(pred, "the predicate of tf.cond")
 
 
 @export("cond")

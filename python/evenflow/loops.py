@@ -5,7 +5,7 @@ one While node runs them. What they capture from around is handed in as further 
 body gives back unchanged.
 """
 from . import _core, dtypes, nest
-from .body import Body, as_result, close, is_stateful
+from .body import Body, as_result, close, is_stateful, scalar
 from .namespace import export
 from .shapes import TensorShape
 from .specs import TypeSpec
@@ -122,11 +122,6 @@ def _check_turn(before, after, bounds):
                              "less-specific shape.")
 
 
-def _condition(value):
-    value = _core.convert(value)
-    return value if _core.static_shape(value) == () else raw.Squeeze(value)
-
-
 def _build(cond, body, loop_vars, invariants, maximum_iterations, name):
     def start(value):
         if value is None:
@@ -138,7 +133,7 @@ def _build(cond, body, loop_vars, invariants, maximum_iterations, name):
     bounds = _flat_invariants(loop_vars, invariants)
     counted = maximum_iterations is not None
     if counted:
-        limit = raw.Cast(_core.convert(maximum_iterations), dtypes.int32)
+        limit = raw.Cast(scalar(maximum_iterations, "maximum_iterations"), dtypes.int32)
         flat = [_core.convert(0, dtypes.int32)] + flat
         bounds = [()] + bounds
     test = _trace_cond(cond, loop_vars, flat, bounds, limit if counted else None)
@@ -156,7 +151,7 @@ def _trace_cond(cond, loop_vars, flat, bounds, limit):
     test = Body("while_cond")
     with test:
         inputs, variables = _parameters(test, loop_vars, flat, bounds, limit is not None)
-        go_on = _condition(cond(*variables))
+        go_on = scalar(cond(*variables), "the condition of tf.while_loop")
         if limit is not None:
             go_on = raw.LogicalAnd(raw.Less(inputs[0], limit), raw.Cast(go_on, dtypes.bool))
     test.finish(go_on)

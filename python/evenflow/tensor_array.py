@@ -309,11 +309,6 @@ class TensorArray(CompositeTensor):
                 self._learn(shape)
         return raw.TensorListSplit(value, _shape_vector(shape), lengths, name=name)
 
-    def _ef_flatten(self):
-        """For calls of functions: what is fixed about it, and its tensors."""
-        spec = self._type_spec
-        return (spec, spec._to_components(self))
-
 
 def _zero(dtype):
     return "" if dtype is dtypes.string else 0

@@ -121,6 +121,11 @@ def _reduction(n):
     return _Many(n.emit([_all(x), convert(axis, "int32") if axis else convert([], "int32")]), n.out_rank())
 
 
+def _position(n):
+    axis = int(n.known(1))
+    return _Many(n.emit([_all(n.inputs[0]), convert(axis + 1 if axis >= 0 else axis, "int32")]), n.out_rank())
+
+
 def _last_axis(n):
     if n.inputs[0].rank < 1:
         raise NotSimple
@@ -243,11 +248,6 @@ def _broadcast_to(n):
     return _Many(raw.BroadcastTo(_lift(n.inputs[0], len(shape)), whole), n.out_rank())
 
 
-def _cumulative(n):
-    axis = int(n.known(1))
-    return _Many(n.emit([_all(n.inputs[0]), convert(axis + 1 if axis >= 0 else axis, "int32")]), n.out_rank())
-
-
 def _same_shapes(n):
     return _Many(n.emit([_repeat(v, n.rows) for v in n.inputs]), n.out_rank())
 
@@ -270,7 +270,7 @@ for _names, _rule in (
          "SquaredDifference Equal NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr Atan2 MulNoNan Xdivy "
          "Xlogy Xlog1py BitwiseAnd BitwiseOr BitwiseXor LeftShift RightShift SelectV2 Igamma Igammac Polygamma Zeta",
          _broadcasting),
-        ("Sum Mean Prod Max Min All Any EuclideanNorm ArgMax ArgMin", _reduction),
+        ("Sum Mean Prod Max Min All Any EuclideanNorm", _reduction), ("ArgMax ArgMin", _position),
         ("Softmax LogSoftmax", _last_axis),
         ("MatMul BatchMatMul BatchMatMulV2", _matmul),
         ("AddN ReluGrad TanhGrad SigmoidGrad RsqrtGrad SqrtGrad ReciprocalGrad InvGrad SoftplusGrad SoftsignGrad EluGrad "
@@ -278,7 +278,7 @@ for _names, _rule in (
         ("Reshape", _reshape), ("ExpandDims", _expand_dims), ("Squeeze", _squeeze), ("Transpose", _transpose),
         ("Shape", _shape), ("Pack", _pack), ("Unpack", _unpack), ("ConcatV2", _concat), ("GatherV2", _gather),
         ("StridedSlice", _strided_slice), ("Tile", _tile), ("Pad PadV2", _pad), ("BroadcastTo", _broadcast_to),
-        ("Cumsum Cumprod", _cumulative), ("Fill", _fill)):
+        ("Cumsum Cumprod", _position), ("Fill", _fill)):
     for _name in _names.split():
         _TABLE[_name] = _rule
 

@@ -24,7 +24,7 @@ typedef struct variable_object { /* the base of tf.Variable */
 typedef struct graph_object { /* the base of tf.Graph */
     PyObject_HEAD PyObject *dict, *weak;
     ef_graph *g;
-    PyObject *ops; /* node number -> Operation, for those that were asked for */
+    PyObject *ops;         /* node number -> Operation, for those that were asked for */
     int sessions, running; /* sessions over it, and their runs under way */
     int growths;           /* runs that found it larger than the run before */
     int floor;             /* -1, or: nodes from here on go when nobody can reach them */

@@ -1,0 +1,145 @@
+/* The cache of a function: an entry per set of Python arguments. It is bounded by number; objects
+ * in keys are held weakly where they can be, and an entry whose object died is dropped when met. */
+#include "function.h"
+
+static void entry_free(entry *e) {
+    ef_function_free(e->f);
+    for (int k = 0; k < e->n_objects; k++) Py_XDECREF(e->object[k]);
+    PyMem_Free(e->object);
+    PyMem_Free(e->weak);
+    PyMem_Free(e->word);
+    PyMem_Free(e);
+}
+
+static void entry_drop(entry *e) {
+    if (e->users > 0)
+        e->gone = true;
+    else
+        entry_free(e);
+}
+
+static PyObject *held(const entry *e, int k) { /* borrowed; NULL if it died */
+    if (!e->weak[k]) return e->object[k];
+    PyObject *o = PyWeakref_GET_OBJECT(e->object[k]);
+    return o == Py_None ? NULL : o;
+}
+
+/* 1 the same, 0 not, -1 it can never match again */
+static int matches(const entry *e, const key *k) {
+    if (e->hash != k->hash || e->n_words != k->n_words || e->n_objects != k->n_objects ||
+        memcmp(e->word, k->word, (size_t)k->n_words * sizeof *k->word) != 0)
+        return 0;
+    for (int i = 0; i < k->n_objects; i++) {
+        PyObject *o = held(e, i);
+        if (o == NULL) return -1;
+        if (o == k->object[i]) continue;
+        if (Py_TYPE(o)->tp_hash == PyBaseObject_Type.tp_hash ||
+            Py_TYPE(o) != Py_TYPE(k->object[i]) || IS_TENSOR(o))
+            return 0;
+        int same = PyObject_RichCompareBool(o, k->object[i], Py_EQ);
+        if (same < 0) PyErr_Clear();
+        if (same != 1) return 0;
+    }
+    return 1;
+}
+
+static int keep_objects(entry *e, const key *k) {
+    size_t n = (size_t)k->n_objects + 1;
+    e->object = PyMem_Calloc(n, sizeof *e->object);
+    e->weak = PyMem_Calloc(n, sizeof *e->weak);
+    e->word = PyMem_Malloc(((size_t)k->n_words + 1) * sizeof *e->word);
+    if (e->object == NULL || e->weak == NULL || e->word == NULL) return -1;
+    memcpy(e->word, k->word, (size_t)k->n_words * sizeof *k->word);
+    e->n_words = k->n_words;
+    for (int i = 0; i < k->n_objects; i++) {
+        PyObject *o = k->object[i];
+        bool by_value = Py_TYPE(o)->tp_hash != PyBaseObject_Type.tp_hash && !PyType_Check(o);
+        PyObject *ref = by_value ? NULL : PyWeakref_NewRef(o, NULL);
+        if (ref == NULL) {
+            PyErr_Clear();
+            ref = Py_NewRef(o);
+        } else
+            e->weak[i] = true;
+        e->object[e->n_objects++] = ref;
+    }
+    return 0;
+}
+
+static int apply_signature(function_object *self, entry *e) {
+    if (self->signature == Py_None) return 0;
+    Py_ssize_t n = PyTuple_GET_SIZE(self->signature);
+    ef_dtype *t = PyMem_Calloc((size_t)n + 1, sizeof *t);
+    ef_shape *s = PyMem_Calloc((size_t)n + 1, sizeof *s);
+    int bad = t == NULL || s == NULL ? -1 : 0;
+    for (Py_ssize_t k = 0; k < n && bad == 0; k++) {
+        PyObject *row = PyTuple_GET_ITEM(self->signature, k);
+        t[k] = dtype_of(PyTuple_GET_ITEM(row, 0));
+        bad = t[k] == EF_NO_DTYPE ? -1 : shape_from(PyTuple_GET_ITEM(row, 1), &s[k]);
+    }
+    if (bad == 0) bad = check(ef_function_set_signature(e->f, t, s, (int)n), NULL);
+    PyMem_Free(t);
+    PyMem_Free(s);
+    return bad;
+}
+
+void entry_drop_last(function_object *self) {
+    entry **at = &self->entries;
+    while ((*at)->next != NULL) at = &(*at)->next;
+    ef_function_info info;
+    ef_function_info_get((*at)->f, &info);
+    self->n_traces_gone += info.traces;
+    entry *e = *at;
+    *at = NULL;
+    self->n_entries--;
+    entry_drop(e);
+}
+
+void entry_leave(entry *e) {
+    if (--e->users == 0 && e->gone) entry_free(e);
+}
+
+static entry *new_entry(function_object *self, const key *k) {
+    entry *e = PyMem_Calloc(1, sizeof *e);
+    PyObject *name = PyObject_GetAttrString(self->python, "__name__");
+    const char *text = name != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    PyErr_Clear();
+    if (e == NULL || keep_objects(e, k) < 0 ||
+        check(ef_function_new(function_trace, e, text != NULL ? text : "function", &e->f), NULL) <
+            0 ||
+        apply_signature(self, e) < 0) {
+        if (e != NULL) entry_free(e);
+        Py_XDECREF(name);
+        if (!PyErr_Occurred()) PyErr_NoMemory();
+        return NULL;
+    }
+    Py_XDECREF(name);
+    if (!self->relax) ef_function_set_relax(e->f, false);
+    e->hash = k->hash;
+    e->owner = self;
+    if (self->n_entries >= MOST_ENTRIES) entry_drop_last(self);
+    e->next = self->entries;
+    self->entries = e;
+    self->n_entries++;
+    return e;
+}
+
+entry *entry_find(function_object *self, const key *k) {
+    for (entry **at = &self->entries; *at != NULL;) {
+        entry *e = *at;
+        int how = e->hash == k->hash ? matches(e, k) : 0;
+        if (how == 0) {
+            at = &e->next;
+            continue;
+        }
+        *at = e->next;
+        if (how < 0) { /* its object is gone */
+            self->n_entries--;
+            entry_drop(e);
+            continue;
+        }
+        e->next = self->entries;
+        self->entries = e;
+        return e;
+    }
+    return new_entry(self, k);
+}

@@ -1,0 +1,128 @@
+/* tf.function, shared by its files: signature.c walks arguments, entries.c keeps what was found,
+ * function.c traces and calls, bind.c binds arguments to parameters, function_type.c is the class.
+ */
+#ifndef EF_PY_FUNCTION_H
+#define EF_PY_FUNCTION_H
+#include "core.h"
+#include <stdatomic.h>
+
+enum {
+    MOST_ENTRIES = 64,
+    MOST_WORDS = 192,
+    MOST_OBJECTS = 48,
+    MOST_TENSORS = 256,
+    MOST_PARAMS = 64,
+    MOST_RESULTS = 512
+};
+
+/* What tells calls apart beside dtypes and shapes. */
+typedef struct key {
+    uint64_t hash;
+    int n_words, n_objects;
+    uint64_t word[MOST_WORDS];
+    PyObject *object[MOST_OBJECTS]; /* borrowed while looking */
+} key;
+
+typedef struct entry {
+    struct entry *next; /* most recently used first */
+    uint64_t hash;
+    int n_words, n_objects;
+    uint64_t *word;
+    PyObject **object; /* strong, or a weak reference (see weak) */
+    bool *weak;
+    ef_function *f;
+    struct function_object *owner; /* borrowed */
+    bool heavy;                    /* worth letting other threads run Python meanwhile */
+    bool few;                      /* its results were few */
+    bool gone;                     /* dropped while in use */
+    unsigned calls;
+    int users; /* calls going on */
+} entry;
+
+/* How a trace's results are put together; kept with the trace. */
+typedef struct packing {
+    atomic_int refs;
+    enum { ONE, NONE, TUPLE, LIST, BY_PYTHON } kind;
+    int n;
+    PyObject *pack;  /* BY_PYTHON: called with the list of results */
+    PyObject *graph; /* the FuncGraph of the trace, for concrete functions */
+} packing;
+
+typedef struct function_object {
+    PyObject_HEAD vectorcallfunc call;
+    PyObject *dict, *weak;
+    PyObject *python;   /* the user's function */
+    PyObject *tracer;   /* (function, args, kwargs) -> (flat results, kind, pack) */
+    PyObject *params;   /* tuple of positional parameter names, interned */
+    PyObject *defaults; /* tuple aligned with the last parameters */
+    PyObject *kwonly;   /* dict name -> default or a marker, or None */
+    bool varargs, varkw;
+    PyObject *signature; /* tuple of (dtype, shape) for the flat tensors, or None */
+    PyObject *prepare;   /* (function, args, kwargs) -> (args, kwargs): for signatures; or None */
+    bool relax;
+    entry *entries;
+    int n_entries;
+    uint64_t n_traces_gone; /* of entries that were dropped */
+} function_object;
+
+typedef struct bound_object {
+    PyObject_HEAD vectorcallfunc call;
+    PyObject *weak, *function, *self;
+} bound_object;
+
+/* ---- signature.c: arguments as a key and an array of tensors */
+typedef struct walk {
+    key *k;
+    operand *own; /* made from numpy arrays and such */
+    int n_own;
+    const ef_tensor **t;
+    int n_t;
+    int failed; /* 1: raised; 2: too large for the key */
+} walk;
+void key_look(walk *w, PyObject *o);
+/* Puts placeholders where the tensors were, in the same order as key_look. */
+typedef struct rebuild {
+    PyObject *list; /* placeholders */
+    Py_ssize_t at;
+} rebuild;
+PyObject *args_again(rebuild *r, PyObject *o);
+int signature_init(void);
+
+/* ---- entries.c: one per set of Python arguments, least recently used out first */
+entry *entry_find(function_object *self, const key *k); /* made if need be; NULL: raised */
+void entry_drop_last(function_object *self);
+void entry_leave(entry *e); /* a call has ended */
+
+/* ---- function.c */
+typedef struct calling {
+    struct calling *outer;
+    entry *e;
+    PyObject *const *items;
+    Py_ssize_t n_items;
+    PyObject *kwargs; /* dict or NULL */
+} calling;
+extern _Thread_local calling *function_now; /* the call this thread is making */
+extern PyObject *trace_again;               /* raised by a trace that made variables */
+ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
+                          int *n_out); /* an ef_trace_fn; user: the entry */
+void packing_end(void *user);
+/* items: bound to the signature; kwargs: a dict or NULL. */
+PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_ssize_t n_items,
+                              PyObject *kwargs);
+
+/* ---- bind.c */
+typedef struct bound {
+    PyObject *item[MOST_PARAMS + 64];
+    Py_ssize_t n;
+    PyObject *kwargs; /* owned; NULL: none */
+} bound;
+int args_bind(function_object *self, PyObject *const *args, Py_ssize_t n, PyObject *names,
+              bound *b); /* -1: raised; b->kwargs is to be released either way */
+PyObject *function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names);
+extern bool functions_eager; /* tf.config.run_functions_eagerly */
+
+/* ---- bound_function.c: a function taken from an instance */
+extern PyTypeObject *bound_type;
+PyObject *function_descr_get(PyObject *self, PyObject *obj, PyObject *type);
+int bound_function_init(PyObject *module);
+#endif

@@ -114,6 +114,28 @@ def log_softmax(logits, axis=None, name=None):
     return _along(raw.LogSoftmax, logits, axis, name)
 
 
+@export("nn.isotonic_regression")
+def isotonic_regression(inputs, decreasing=True, axis=-1):
+    """The nearest sequence along `axis` that never rises (or never falls), and its flat stretches."""
+    x = convert(inputs)
+    narrow = {"int8": dtypes.float32, "int16": dtypes.float32}
+    kept = ("float16", "bfloat16", "float32")
+    out = x.dtype if x.dtype.name in kept else narrow.get(x.dtype.name, dtypes.float64)
+    rank = rank_of(x)
+    axis = normal_axis(axis, rank)
+    perm = list(range(rank))
+    perm[axis], perm[-1] = perm[-1], perm[axis]
+    moved = x if axis == rank - 1 else raw.Transpose(x, perm)
+    rows = _flat_rows(moved if decreasing else raw.Neg(moved))
+    values, segments = raw.IsotonicRegression(rows, output_dtype=out)
+    values = values if decreasing else raw.Neg(values)
+    shape = raw.Shape(moved)
+    parts = [raw.Reshape(values, shape), raw.Reshape(segments, shape)]
+    if axis != rank - 1:
+        parts = [raw.Transpose(part, perm) for part in parts]
+    return tuple(parts)
+
+
 # ---- losses ---------------------------------------------------------------------------------------------
 
 

@@ -218,6 +218,15 @@ def stateless_shuffle(value, seed, alg="auto_select", name=None):
     return raw.StatelessShuffle(value, key, counter, number, name=name)
 
 
+@export("random.experimental.index_shuffle")
+def index_shuffle(index, seed, max_index):
+    """Where `index` goes in a random order of [0, max_index] that follows from `seed`."""
+    seed = convert(seed)
+    rank = len(seed._dims) if seed._dims is not None else 1
+    padding = [[1, 0]] + [[0, 0]] * (rank - 1)
+    return raw.RandomIndexShuffle(index, raw.PadV2(seed, padding, 498247692), max_index, rounds=4)
+
+
 # ---- generators -----------------------------------------------------------------------------------------
 
 _STATE_SIZE, _COUNTER_SIZE = 3, 2

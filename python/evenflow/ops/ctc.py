@@ -1,0 +1,132 @@
+"""Connectionist temporal classification: losses and decoders of sequences without alignment."""
+from ..namespace import export
+from .common import SparseTensor, convert, dtypes, raw, rank_of, static_shape
+
+
+_LEAST = 708.3964  # minus the log of the smallest normal double
+
+
+def _blank_last(logits, blank):
+    """Logits with the blank moved behind all other classes."""
+    return raw.ConcatV2(
+        [logits[:, :, :blank], logits[:, :, blank + 1 :], logits[:, :, blank : blank + 1]], 2
+    )
+
+
+def _shifted(labels, blank):
+    """Class numbers after the blank has left its place."""
+    return raw.SelectV2(raw.Less(labels, blank), labels, raw.Sub(labels, 1))
+
+
+@export("nn.ctc_loss")
+def ctc_loss(
+    labels,
+    logits,
+    label_length,
+    logit_length,
+    logits_time_major=True,
+    unique=None,
+    blank_index=None,
+    name=None,
+):
+    """Minus the log probability of each label sequence under logits [frames, batch, classes].
+
+    Labels are a dense matrix with `label_length`, or a SparseTensor. For a sequence too long for its
+    frames sparse labels raise InvalidArgumentError; dense ones count as barely possible at all.
+    """
+    sparse = isinstance(labels, SparseTensor)
+    if sparse and blank_index is None:
+        raise ValueError(
+            "Argument `blank_index` must be provided when `labels` is a `SparseTensor`."
+        )
+    logits = convert(logits)
+    if not logits_time_major:
+        logits = raw.Transpose(logits, [1, 0, 2])
+    dims = static_shape(logits)
+    classes = dims[2] if dims is not None else None
+    if classes is None:
+        raise ValueError("ctc_loss: the number of classes (the last dimension) must be known")
+    blank = 0 if blank_index is None else blank_index
+    blank = blank + classes if blank < 0 else blank
+    if not 0 <= blank < classes:
+        raise ValueError(f"`blank_index` must be in [0, {classes}), got {blank_index}")
+    given = logits.dtype
+    if given in (dtypes.float16, dtypes.bfloat16):
+        logits = raw.Cast(logits, dtypes.float32)
+    if blank != classes - 1:
+        logits = _blank_last(logits, blank)
+    if sparse:
+        places, values = labels.indices, labels.values
+    else:
+        labels = convert(labels)
+        lengths = raw.Cast(convert(label_length), dtypes.int32)
+        columns = raw.Range(0, raw.Shape(labels)[1], 1)
+        mask = raw.Less(raw.ExpandDims(columns, 0), raw.ExpandDims(lengths, 1))
+        places = raw.Where(mask)
+        values = raw.GatherNd(labels, places)
+    values = _shifted(raw.Cast(values, dtypes.int32), blank)
+    frames = raw.Cast(convert(logit_length), dtypes.int32)
+    loss = raw.CTCLoss(
+        logits,
+        places,
+        values,
+        frames,
+        ignore_longer_outputs_than_inputs=not sparse,
+        name=name,
+    )[0]
+    if not sparse:
+        twice = raw.LogicalAnd(mask[:, 1:], raw.Equal(labels[:, 1:], labels[:, :-1]))
+        needed = raw.AddV2(lengths, raw.Sum(raw.Cast(twice, dtypes.int32), [1]))
+        loss = raw.SelectV2(raw.Greater(needed, frames), convert(_LEAST, loss.dtype), loss)
+    return loss if loss.dtype is given else raw.Cast(loss, given)
+
+
+@export("nn.ctc_greedy_decoder")
+def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
+    """The best class of each frame, without blanks: a list of one SparseTensor, and scores."""
+    found = raw.CTCGreedyDecoder(
+        inputs,
+        sequence_length,
+        merge_repeated=merge_repeated,
+        blank_index=-1 if blank_index is None else blank_index,
+    )
+    places, values, shape, scores = found
+    return [SparseTensor(places, values, shape)], scores
+
+
+@export("nn.collapse_repeated")
+def collapse_repeated(labels, seq_length, name=None):
+    """Neighbours of one class made one: the shortened labels and their lengths."""
+    labels = convert(labels)
+    lengths = convert(seq_length)
+    width = raw.Shape(labels)[1]
+    columns = raw.Range(0, width, 1)
+    inside = raw.Less(raw.ExpandDims(columns, 0), raw.Cast(raw.ExpandDims(lengths, 1), dtypes.int32))
+    first = raw.Fill(raw.Pack([raw.Shape(labels)[0], 1]), True)
+    changes = raw.ConcatV2([first, raw.NotEqual(labels[:, 1:], labels[:, :-1])], 1)
+    keep = raw.LogicalAnd(inside, changes)
+    count = raw.Sum(raw.Cast(keep, dtypes.int32), [1])
+    longest = raw.Max(count, [0])
+    values = raw.GatherNd(labels, raw.Where(keep))
+    places = raw.Where(raw.Less(raw.ExpandDims(raw.Range(0, longest, 1), 0), raw.ExpandDims(count, 1)))
+    shape = raw.Pack([raw.Shape(labels)[0], longest])
+    dense = raw.ScatterNd(places, values, raw.Cast(shape, dtypes.int64))
+    return dense, raw.Cast(count, lengths.dtype)
+
+
+@export("nn.ctc_unique_labels")
+def ctc_unique_labels(labels, name=None):
+    """For each row of `labels` its distinct values, and for each label the place of its value."""
+    labels = convert(labels)
+    if rank_of(labels) != 2:
+        raise ValueError("ctc_unique_labels: labels must be a matrix")
+    rows, width = static_shape(labels)
+    if rows is None or width is None:
+        raise ValueError("ctc_unique_labels: the shape of labels must be known")
+    values, places = [], []
+    for row in raw.Unpack(labels, rows, 0):
+        found = raw.Unique(row)
+        spare = raw.Sub(width, raw.Size(found[0]))
+        values.append(raw.Pad(found[0], raw.Reshape(raw.Pack([0, spare]), [1, 2])))
+        places.append(found[1])
+    return raw.Reshape(raw.Pack(values), [rows, width]), raw.Pack(places)

@@ -1,0 +1,22 @@
+/* Connectionist temporal classification (Graves et al., 2006): the probability of a label sequence
+ * under per-frame class probabilities, summed over all alignments with blanks and repetitions. */
+#ifndef EF_KERNELS_CTC_H
+#define EF_KERNELS_CTC_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct ef_ctc {
+    int64_t frames, classes, labels;
+    const int32_t *label; /* none of them blank */
+    int32_t blank;
+    bool merge; /* neighbours of one class are one label, as usual */
+} ef_ctc;
+/* Doubles of working memory. */
+size_t ef_ctc_room(const ef_ctc *c);
+/* logp: log probabilities, frames x classes. Returns minus the log probability of the labels;
+ * gradient (frames x classes): its derivative by the logits. */
+double ef_ctc_loss(const ef_ctc *c, const double *logp, double *gradient, double *work);
+/* Turns logits into log probabilities, in place. */
+void ef_ctc_normalize(double *row, int64_t classes);
+#endif

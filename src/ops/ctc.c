@@ -138,8 +138,8 @@ const ef_op ef_op_CTCLoss = {
     .shape = loss_shape,
     .kernel = {{EF_CPU, EF_BIT(F32) | EF_BIT(F64), loss_run, NULL, NULL, NULL, NULL}},
     .grad = loss_grad,
-    .examples = {"float[5,2,4] int64[3,2]{0,0,0,1,1,0} int32[3]{0,1,2} int32[2]{5,3}",
-                 "double[3,1,3] int64[1,2]{0,0} int32[1]{1} int32[1]{2}"},
+    .examples = {"T[5,2,4] int64[3,2]{0,0,0,1,1,0} int32[3]{0,1,2} int32[2]{5,3} grad=first",
+                 "double[3,1,3] int64[1,2]{0,0} int32[1]{1} int32[1]{2} grad=first"},
 };
 
 /* ---- the best class of each frame ---- */

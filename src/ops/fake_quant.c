@@ -100,8 +100,8 @@ const ef_op ef_op_FakeQuantWithMinMaxArgs = {
     .shape = args_shape,
     .kernel = ROW(args_run),
     .grad = args_grad,
-    .examples = {"float[2,3]", "float[5] min=-1.0 max=2.5 num_bits=4", "float[4] narrow_range=true",
-                 "float[0]"},
+    .examples = {"float[2,3] grad=no", "float[5] min=-1.0 max=2.5 num_bits=4 grad=no",
+                 "float[4] narrow_range=true grad=no", "float[0]"},
 };
 const ef_op ef_op_FakeQuantWithMinMaxArgsGradient = {
     EF_NAMED(FakeQuantWithMinMaxArgsGradient),
@@ -231,9 +231,9 @@ static ef_status *vars_grad(ef_grad *g) {
         .examples = {__VA_ARGS__},                                               \
     };
 VARS(FakeQuantWithMinMaxVars, "Rounds to a grid of 2^num_bits values between `min` and `max`.",
-     "float[2,3] float[]{-1.5} float[]{2}", "float[4] float[]{0} float[]{0}")
+     "float[2,3] float[]{-1.5} float[]{2} grad=no", "float[4] float[]{0} float[]{0} grad=no")
 VARS(FakeQuantWithMinMaxVarsPerChannel, "As FakeQuantWithMinMaxVars, with bounds for each channel.",
-     "float[2,3] float[3]{-1,-2,0} float[3]{1,2,3} num_bits=4")
+     "float[2,3] float[3]{-1,-2,0} float[3]{1,2,3} num_bits=4 grad=no")
 VARS_GRADIENT(FakeQuantWithMinMaxVarsGradient, "Gradient of FakeQuantWithMinMaxVars.",
               "float[2,3] float[2,3] float[]{-1.5} float[]{2}")
 VARS_GRADIENT(FakeQuantWithMinMaxVarsPerChannelGradient,

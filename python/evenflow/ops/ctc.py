@@ -130,3 +130,13 @@ def ctc_unique_labels(labels, name=None):
         values.append(raw.Pad(found[0], raw.Reshape(raw.Pack([0, spare]), [1, 2])))
         places.append(found[1])
     return raw.Reshape(raw.Pack(values), [rows, width]), raw.Pack(places)
+
+
+@export("nn.ctc_beam_search_decoder")
+def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1):
+    """The likeliest label sequences: a list of SparseTensors, and their log probabilities."""
+    found = raw.CTCBeamSearchDecoder(
+        inputs, sequence_length, beam_width=beam_width, top_paths=top_paths, merge_repeated=False
+    )
+    places, values, shapes, scores = found
+    return [SparseTensor(*parts) for parts in zip(places, values, shapes)], scores

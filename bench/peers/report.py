@@ -93,7 +93,8 @@ def machine():
             model = re.search(r"model name\s*:\s*(.*)", f.read())[1]
     except (OSError, TypeError):
         model = platform.processor() or platform.machine()
-    return f"{model}, {os.cpu_count()} threads, {platform.system()}, Python {platform.python_version()}"
+    load = f"; load average {os.getloadavg()[0]:.1f} when it ended (1 is this program alone)"
+    return f"{model}, {os.cpu_count()} threads, {platform.system()}, Python {platform.python_version()}{load}"
 
 
 def write(root, figures, verdicts, versions):
@@ -115,7 +116,7 @@ def write(root, figures, verdicts, versions):
             "Written by `make bench-peers`; do not edit by hand. Medians over interleaved rounds, each package in a",
             "process of its own: every row, then the next, all of them in turn. `bench/peers/` holds the programs;",
             "Evenflow and TensorFlow run the same one.", "",
-            f"Machine: {machine()}.  ",
+            f"Machine: {machine()}.",
             "Versions: " + ", ".join(f"{NAMES[n]} {v}" for n, v in versions.items() if n != "evenflow") + ".", "",
             "| | " + " | ".join(NAMES.values()) + " |", "| --- |" + " ---: |" * len(NAMES)]
     text += [f"| {row.title} | " + " | ".join(texts) + " |" for row, texts in lines(figures)]

@@ -76,15 +76,23 @@ class OpError(Exception):
         return self._experimental_payloads
 
     def __reduce__(self):
+        parts = (self._node_def, None, self._message)
+        if type(self) is _class_of.get(self._error_code):
+            return _remake, (self._error_code, *parts)
         if type(self) is OpError:
-            return OpError, (self._node_def, self._op, self._message, self._error_code)
-        return type(self), (self._node_def, self._op, self._message)
+            return _remake, (None, *parts, self._error_code)
+        return type(self), parts
 
     def __str__(self):
         if self._op is None:
             return str(self._message)
         name = getattr(self._op, "name", self._op)
         return f"{self._message}\n\nOriginal stack trace for {name!r}"
+
+
+def _remake(code, *parts):
+    """For pickles: the class is found by its code, because its module is TensorFlow's."""
+    return OpError(*parts) if code is None else _class_of[code](*parts)
 
 
 OpError.__module__ = _MODULE
@@ -147,7 +155,11 @@ class InvalidGraphError(InvalidArgumentError, ValueError):
         InvalidArgumentError.__init__(self, *args)
 
     def __reduce__(self):
-        return type(self), (self._message,)
+        return _remake_graph_error, (self._message,)
+
+
+def _remake_graph_error(message):
+    return InvalidGraphError(message)
 
 
 InvalidGraphError.__module__ = _MODULE

@@ -152,7 +152,7 @@ class Dimension:
     __div__ = __floordiv__
 
     def __reduce__(self):
-        return Dimension, (self._value,)
+        return as_dimension, (self._value,)
 
 
 def as_dimension(value):
@@ -297,7 +297,7 @@ class TensorShape:
         return "<unknown>" if self._dims is None else str(self._dims)
 
     def __reduce__(self):
-        return TensorShape, (self._dims,)
+        return as_shape, (self._dims,)
 
     def as_list(self):
         """The sizes as a list of int/None; ValueError if the rank is not known."""

@@ -131,10 +131,20 @@ class TypeSpec:
         return hash(self._key())
 
     def __reduce__(self):
+        if type(self).__module__.startswith("tensorflow."):
+            return _remake, (type(self).__name__, tuple(self._serialize()))
         return type(self), tuple(self._serialize())
 
     def __repr__(self):
         return f"{type(self).__name__}{self._serialize()!r}"
+
+
+def _remake(name, parts):
+    """For pickles: the class is found by name, because its module is TensorFlow's."""
+    from . import composite
+
+    cls = globals().get(name) or getattr(composite, name)
+    return cls(*parts)
 
 
 class _NothingCommon(Exception):

@@ -1,0 +1,150 @@
+"""Argument work of the op families beyond the golden corpus: what TensorFlow 2.21 answered."""
+import numpy as np
+import pytest
+
+import evenflow as tf
+
+f = np.arange(6, dtype=np.float32).reshape(2, 3) - 2
+
+
+def same(tensor, value, dtype=None):
+    assert tensor.shape == np.shape(value)
+    np.testing.assert_allclose(tensor.numpy(), value, rtol=1e-5, atol=1e-6)
+    if dtype is not None:
+        assert tensor.dtype == dtype
+
+
+def test_numbers_follow_the_tensor():
+    i = tf.constant([1, 2, 3])
+    same(i + np.float32(1.5), [2, 3, 4], tf.int32)
+    same(tf.constant(f) + True, f + 1, tf.float32)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        i + 1.5
+    with pytest.raises(TypeError):
+        1.5 + i
+    with pytest.raises(TypeError):
+        tf.maximum(i, 1.5)
+
+
+def test_constants():
+    same(tf.constant([256, -1], tf.uint8), [0, 255], tf.uint8)
+    same(tf.constant([1], shape=[2, 2]), [[1, 1], [1, 1]])
+    assert tf.constant([1, 2**40]).dtype == tf.int64
+    for bad in ([True, 1], [1, 2j], ["a", 1], [[1], [2, 3]]):
+        with pytest.raises(ValueError):
+            tf.constant(bad)
+    for value, dtype in ((1.5, tf.int32), (1, tf.bool), ("a", tf.int32), (1, tf.string)):
+        with pytest.raises(TypeError):
+            tf.constant(value, dtype)
+
+
+def test_stack_and_concat_of_numbers():
+    same(tf.stack([1, 2.5]), [1, 2.5], tf.float32)
+    same(tf.stack([]), np.zeros([0]), tf.float32)
+    same(tf.concat(tf.constant(f), 0), f)
+    with pytest.raises(ValueError, match="axis"):
+        tf.stack([f, f], axis=5)
+
+
+def test_linspace():
+    same(tf.linspace(0, 10, 5), [0, 2.5, 5, 7.5, 10], tf.float64)
+    same(tf.linspace([0.0, 1.0], [2.0, 3.0], 3, axis=1), [[0, 1, 2], [1, 2, 3]])
+    same(tf.linspace(0.0, 1.0, 0), np.zeros([0]))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.linspace(0.0, 1.0, -1)
+
+
+def test_bad_indices_can_be_ignored():
+    same(tf.gather_nd(f, [[5, 0], [1, 1]], bad_indices_policy="IGNORE"), [0, f[1, 1]])
+    same(tf.scatter_nd([[5], [1]], [1.0, 2.0], [2], bad_indices_policy="IGNORE"), [0, 2])
+
+
+def test_einsum_of_many():
+    a, b, c = (np.random.rand(*s).astype(np.float32) for s in ((2, 3), (3, 4), (4, 2)))
+    same(tf.einsum("ij,jk,kl->il", a, b, c), a @ b @ c)
+    same(tf.einsum("i j , j k", a, b), a @ b)
+    with pytest.raises(ValueError):
+        tf.einsum("ij->k", a)
+
+
+def test_saturate_cast():
+    same(tf.saturate_cast([3e9, -3e9, 1.5], tf.int32), [2147483520, -2147483648, 1], tf.int32)
+    same(tf.saturate_cast([300, -5], tf.uint8), [255, 0], tf.uint8)
+
+
+def test_random_sequences_repeat():
+    tf.random.set_seed(7)
+    first = [tf.random.uniform([2]).numpy(), tf.random.normal([2], seed=3).numpy()]
+    tf.random.set_seed(7)
+    again = [tf.random.uniform([2]).numpy(), tf.random.normal([2], seed=3).numpy()]
+    np.testing.assert_array_equal(first, again)
+    assert (tf.random.uniform([2]).numpy() != first[0]).any()
+
+
+def test_equal_seeds_in_one_graph_give_equal_numbers():
+    @tf.function
+    def two():
+        return tf.random.uniform([2], seed=1), tf.random.uniform([2], seed=1)
+
+    a, b = two()
+    np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+def test_generator_states():
+    assert tf.random.Generator.from_seed(1234).state.numpy().tolist() == [1234, 0, 0]
+    assert tf.random.Generator.from_seed([1, 2]).state.numpy().tolist() == [0, 1, 2]
+    g = tf.random.Generator.from_seed(5)
+    assert g.skip(3).numpy().tolist() == [5, 0, 0] and g.state.numpy().tolist() == [773, 0, 0]
+
+
+def test_ctc_agrees_with_all_alignments():
+    x = np.random.RandomState(0).randn(3, 1, 3).astype(np.float32)
+    p = np.exp(x[:, 0]) / np.exp(x[:, 0]).sum(-1, keepdims=True)
+    total = 0.0
+    for path in np.ndindex(3, 3, 3):  # blank is 0, the label 1
+        kept = [c for k, c in enumerate(path) if c != 0 and (k == 0 or path[k - 1] != c)]
+        if kept == [1]:
+            total += p[0, path[0]] * p[1, path[1]] * p[2, path[2]]
+    loss = tf.nn.ctc_loss([[1]], x, [1], [3], blank_index=0)
+    same(loss, [-np.log(total)])
+
+
+def test_decoders():
+    x = np.full([4, 1, 3], -5.0, np.float32)
+    for t, c in enumerate((0, 0, 2, 1)):  # class 2 is the blank
+        x[t, 0, c] = 5.0
+    found, scores = tf.nn.ctc_greedy_decoder(x, [4])
+    assert found[0].values.numpy().tolist() == [0, 1] and scores.numpy().tolist() == [[-20.0]]
+    found, _ = tf.nn.ctc_beam_search_decoder(x, [4], beam_width=3)
+    assert found[0].values.numpy().tolist() == [0, 1]
+
+
+def test_index_shuffle_is_a_permutation():
+    order = tf.random.experimental.index_shuffle(tf.range(10), [1, 2], 9)
+    assert order.numpy().tolist() == [5, 0, 1, 4, 3, 6, 9, 8, 7, 2]
+
+
+def test_fake_quantization():
+    y = tf.quantization.fake_quant_with_min_max_args([-3.0, 0.1, 7.0])
+    same(y, [-3.0117648, 0.09411765, 5.9764705])
+    with tf.GradientTape() as tape:
+        x = tf.constant([-9.0, 0.5, 9.0])
+        tape.watch(x)
+        y = tf.quantization.fake_quant_with_min_max_args(x)
+    assert tape.gradient(y, x).numpy().tolist() == [0, 1, 0]
+
+
+def test_isotonic_regression():
+    y, segments = tf.nn.isotonic_regression([[3, 1, 2, 5]])
+    same(y, [[3, 8 / 3, 8 / 3, 8 / 3]], tf.float64)
+    assert segments.numpy().tolist() == [[0, 1, 1, 1]]
+
+
+def test_assertions():
+    tf.debugging.assert_shapes([(f, ("N", "Q")), (np.ones(3), ("Q",))])
+    with pytest.raises(ValueError):
+        tf.debugging.assert_shapes([(f, ("N", "Q")), (np.ones(3), ("N",))])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="my words"):
+        tf.debugging.assert_less(1, 0, message="my words")
+    with pytest.raises(ValueError):
+        tf.debugging.assert_rank(f, 1)

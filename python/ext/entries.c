@@ -84,6 +84,7 @@ static int apply_signature(function_object *self, entry *e) {
 
 void entry_drop_last(function_object *self) {
     entry **at = &self->entries;
+    if (*at == NULL) return;
     while ((*at)->next != NULL) at = &(*at)->next;
     ef_function_info info;
     ef_function_info_get((*at)->f, &info);

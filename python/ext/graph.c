@@ -38,14 +38,13 @@ int name_node(PyObject *name, const char *op) {
     }
     if (n == 0) return 0;
     if (scope == NULL) return check(ef_graph_name_next(g, own), op);
-    size_t m = strlen(scope);
-    char *full = PyMem_Malloc(m + n + 1);
+    size_t room = strlen(scope) + n + 1;
+    char *full = PyMem_Malloc(room);
     if (full == NULL) {
         PyErr_NoMemory();
         return -1;
     }
-    memcpy(full, scope, m);
-    memcpy(full + m, own, n + 1);
+    snprintf(full, room, "%s%s", scope, own);
     int bad = check(ef_graph_name_next(g, full), op);
     PyMem_Free(full);
     return bad;
@@ -320,15 +319,17 @@ static PyObject *graph_call(PyObject *self, PyObject *args) {
     const ef_tensor **in = PyMem_Calloc((size_t)n + 1, sizeof *in);
     ef_tensor *out = PyMem_Calloc((size_t)max + 1, sizeof *out);
     PyObject *r = NULL;
-    if (in == NULL || out == NULL) PyErr_NoMemory();
-    for (int k = 0; k < n && !PyErr_Occurred(); k++) {
+    bool room = in != NULL && out != NULL;
+    if (!room) PyErr_NoMemory();
+    for (int k = 0; room && k < n && !PyErr_Occurred(); k++) {
         PyObject *o = PySequence_Fast_GET_ITEM(fast, k);
         if (!IS_TENSOR(o))
             PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
         else
             in[k] = &((tensor_object *)o)->t;
     }
-    if (!PyErr_Occurred() && check(ef_graph_call(G(self), in, n, out, max, &made), "call") == 0)
+    if (room && !PyErr_Occurred() &&
+        check(ef_graph_call(G(self), in, n, out, max, &made), "call") == 0)
         r = list_from(out, made);
     PyMem_Free(in);
     PyMem_Free(out);

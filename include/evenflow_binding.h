@@ -60,6 +60,7 @@ typedef struct ef_node_desc {
     const char *name;      /* borrowed; "" if it has none */
     const char *place;     /* "file.py:12 in f" or "" */
     int n_in, n_out, n_after;
+    bool gone; /* forgotten, see ef_graph_forget */
 } ef_node_desc;
 ef_graph *ef_graph_hold(ef_graph *g); /* one more reference, for ef_graph_free */
 ef_graph *ef_graph_current(void);     /* that this thread records into; NULL: none. Borrowed */
@@ -95,13 +96,15 @@ int ef_graph_after_get(const ef_graph *g, const int **nodes);
 void ef_graph_set_function(ef_graph *g, bool on);
 bool ef_graph_is_function(const ef_graph *g);
 /* Graphs that grow while they are run. A binding tells of each of its objects for a symbolic tensor
- * that it comes (1) or goes (-1); then the newest nodes that no object leads to can be forgotten.
- * ef_graph_forget: down to `floor`, unless keep(user, node) objects; others: how often the graph is
- * held by other than tensors (if it is held more often nothing is forgotten). Returns how many
- * nodes went. Nobody may be running or reading the graph meanwhile. */
+ * that it comes (1) or goes (-1). Nodes made after ef_graph_set_trims can be forgotten once no
+ * object leads to them: ef_graph_forget does so, unless keep(user, node) objects; others: how often
+ * the graph is held by other than tensors (if it is held more often nothing is forgotten). Returns
+ * how many nodes went; a NoOp takes the place of each until the place is used again. Nobody may be
+ * running or reading the graph meanwhile. */
 void ef_tensor_seen(const ef_tensor *t, int by);
-int ef_graph_forget(ef_graph *g, int floor, int others, bool (*keep)(void *user, int node),
-                    void *user);
+void ef_graph_set_trims(ef_graph *g);
+int ef_graph_forget(ef_graph *g, int others, bool (*keep)(void *user, int node), void *user);
+int ef_graph_last(const ef_graph *g); /* the node made last */
 uint64_t ef_graph_version(const ef_graph *g); /* grows with every node */
 /* User's file and line for the nodes added from now on. */
 ef_status *ef_graph_set_place(ef_graph *g, const char *place);

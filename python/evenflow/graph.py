@@ -163,14 +163,14 @@ class Graph(_core.GraphBase):
 
     def get_operations(self):
         """All ops, in the order they were added."""
-        return [self._operation(k) for k in range(self._nodes())]
+        return [self._operation(k) for k in range(self._nodes()) if not self._gone(k)]
 
     def get_operation_by_name(self, name):
         """The op called `name`; KeyError if there is none."""
         node = self._find(name)
         if node < 0:
             for k in range(self._nodes()):  # ops are named when they are asked for
-                if self._node_name(k) == name:
+                if not self._gone(k) and self._node_name(k) == name:
                     return self._operation(k)
             raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
         return self._operation(node)

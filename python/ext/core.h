@@ -27,7 +27,7 @@ typedef struct graph_object { /* the base of tf.Graph */
     PyObject *ops;         /* node number -> Operation, for those that were asked for */
     int sessions, running; /* sessions over it, and their runs under way */
     int growths;           /* runs that found it larger than the run before */
-    int floor;             /* -1, or: nodes from here on go when nobody can reach them */
+    int trims;             /* new nodes go when nobody can reach them */
     uint64_t version;      /* at the last run */
 } graph_object;
 

@@ -85,7 +85,6 @@ static PyObject *graph_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     graph_object *o = (graph_object *)type->tp_alloc(type, 0);
     if (o == NULL) return NULL;
     o->ops = PyDict_New();
-    o->floor = -1;
     o->g = ef_graph_new();
     if (o->g == NULL || o->ops == NULL || remember(o) < 0) {
         if (!PyErr_Occurred()) PyErr_NoMemory();
@@ -124,7 +123,7 @@ static void graph_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     if (o->weak != NULL) PyObject_ClearWeakRefs(self);
-    if (o->floor >= 0) growing--;
+    if (o->trims) growing--;
     if (o->g != NULL) {
         PyObject *key = PyLong_FromVoidPtr(o->g);
         if (key == NULL || PyDict_DelItem(known, key) < 0) PyErr_Clear();
@@ -160,8 +159,9 @@ void graph_run_begins(graph_object *o) {
     uint64_t version = ef_graph_version(o->g);
     if (version == o->version) return;
     o->version = version;
-    if (o->floor >= 0 || ++o->growths < GROWTHS) return;
-    o->floor = ef_graph_nodes(o->g);
+    if (o->trims || ++o->growths < GROWTHS) return;
+    ef_graph_set_trims(o->g);
+    o->trims = 1;
     growing++;
 }
 
@@ -181,8 +181,7 @@ static void graph_trim(ef_graph *g) {
         PyErr_Clear();
         return;
     }
-    if (o->floor >= 0 && o->running == 0)
-        ef_graph_forget(g, o->floor, 1 + o->sessions, keep_operation, o->ops);
+    if (o->trims && o->running == 0) ef_graph_forget(g, 1 + o->sessions, keep_operation, o->ops);
     Py_DECREF(o);
 }
 
@@ -389,6 +388,13 @@ static PyObject *graph_node(PyObject *self, PyObject *number) {
                          d.place);
 }
 
+static PyObject *graph_gone(PyObject *self, PyObject *number) { /* was the node forgotten? */
+    ef_node_desc d;
+    int k = (int)PyLong_AsLong(number);
+    if (PyErr_Occurred() || check(ef_graph_node(G(self), k, &d), NULL) < 0) return NULL;
+    return PyBool_FromLong(d.gone);
+}
+
 static PyObject *graph_node_name(PyObject *self, PyObject *number) {
     const char *name;
     int k = (int)PyLong_AsLong(number);
@@ -492,6 +498,7 @@ static PyMethodDef graph_methods[] = {{"_enter", graph_enter, METH_NOARGS, NULL}
                                       {"_part", graph_part, METH_VARARGS, NULL},
                                       {"_nodes", graph_nodes, METH_NOARGS, NULL},
                                       {"_node", graph_node, METH_O, NULL},
+                                      {"_gone", graph_gone, METH_O, NULL},
                                       {"_node_name", graph_node_name, METH_O, NULL},
                                       {"_rename", graph_rename, METH_VARARGS, NULL},
                                       {"_node_input", graph_node_input, METH_VARARGS, NULL},

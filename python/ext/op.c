@@ -95,7 +95,7 @@ static PyObject *made_operation(void) { /* the node just recorded */
     ef_graph *g = ef_graph_current();
     PyObject *graph = g != NULL ? graph_wrap(g) : NULL;
     if (graph == NULL) return NULL;
-    PyObject *o = PyObject_CallFunction(hooks.operation, "Oi", graph, ef_graph_nodes(g) - 1);
+    PyObject *o = PyObject_CallFunction(hooks.operation, "Oi", graph, ef_graph_last(g));
     Py_DECREF(graph);
     return o;
 }

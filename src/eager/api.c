@@ -56,9 +56,13 @@ ef_status *ef_graph_placeholder(ef_graph *g, ef_dtype dtype, const ef_shape *sha
 ef_status *ef_graph_name_next(ef_graph *g, const char *name) {
     if (g == NULL || name == NULL || name[0] == '\0')
         return ef_error(EF_INVALID, "ef_graph_name_next: graph and name must not be NULL or empty");
-    char *copy = ef_arena_strdup(&g->arena, name);
-    if (copy == NULL) return ef_no_memory(64);
-    ef_here.next_name = copy;
+    static _Thread_local char text[256]; /* the arena may be rewound before the name is used */
+    size_t n = strlen(name) + 1;
+    if (n <= sizeof text) {
+        ef_here.next_name = memcpy(text, name, n);
+        return NULL;
+    }
+    if ((ef_here.next_name = ef_graph_text_keep(g, name)) == NULL) return ef_no_memory(n);
     return NULL;
 }
 

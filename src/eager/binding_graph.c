@@ -46,7 +46,8 @@ ef_status *ef_graph_node(const ef_graph *g, int node, ef_node_desc *out) {
                           .place = n->place > 0 ? g->place[n->place - 1] : "",
                           .n_in = n->n_in,
                           .n_out = n->n_out,
-                          .n_after = n->n_after};
+                          .n_after = n->n_after,
+                          .gone = n->gone};
     return NULL;
 }
 
@@ -247,13 +248,15 @@ void ef_tensor_seen(const ef_tensor *t, int by) {
     if (t != NULL && (t->flags & EF_TENSOR_SYMBOLIC)) ef_graph_see(t, by);
 }
 
-int ef_graph_forget(ef_graph *g, int floor, int others, bool (*keep)(void *user, int node),
-                    void *user) {
-    if (g == NULL || floor < 0) return 0;
-    size_t n = ef_graph_trim(g, (size_t)floor, others, keep, user);
-    if (n > 0) ef_here.next_name = NULL; /* it may have stood in what was given back */
-    return (int)n;
+void ef_graph_set_trims(ef_graph *g) {
+    if (g != NULL && !g->function && !g->merge) g->trims = true;
 }
+
+int ef_graph_forget(ef_graph *g, int others, bool (*keep)(void *user, int node), void *user) {
+    return g != NULL ? (int)ef_graph_trim(g, others, keep, user) : 0;
+}
+
+int ef_graph_last(const ef_graph *g) { return g != NULL ? g->last : -1; }
 
 uint64_t ef_graph_version(const ef_graph *g) { return g != NULL ? g->version : 0; }
 

@@ -1,5 +1,6 @@
 /* The one call behind every op. Errors come first: dtypes and shapes are checked before any work is
  * done or deferred. */
+#include "base/alloc.h"
 #include "eager/context.h"
 #include "eager/function_call.h"
 #include "eager/tape.h"
@@ -10,19 +11,27 @@ _Thread_local ef_context ef_here;
 /* ---- recording into a graph
  * ------------------------------------------------------------------------ */
 
+static ef_status *record_edges(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
+                               const ef_tensor *const *in, int n_in, ef_edge *edge, int32_t *node) {
+    for (int k = 0; k < n_in; k++) EF_TRY(ef_graph_import(g, in[k], &edge[k]));
+    if (EF_UNLIKELY(ef_here.busy & EF_TAPING)) EF_TRY(ef_tape_note_variables(in, n_in));
+    const char *name = ef_here.next_name;
+    ef_here.next_name = NULL; /* also if the op turns out to be wrong */
+    return ef_graph_add(g, op, attrs, edge, n_in, name, node);
+}
+
 ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
                      const ef_tensor *const *in, int n_in, ef_tensor *out, int max_out,
                      int *n_out) {
     ef_edge few[16], *edge = few;
+    int32_t node = 0;
     if (n_in > 16) {
-        edge = ef_arena_alloc(&g->arena, (size_t)n_in * sizeof *edge);
+        edge = ef_malloc((size_t)n_in * sizeof *edge);
         if (edge == NULL) return ef_no_memory((size_t)n_in * sizeof *edge);
     }
-    for (int k = 0; k < n_in; k++) EF_TRY(ef_graph_import(g, in[k], &edge[k]));
-    if (EF_UNLIKELY(ef_here.busy & EF_TAPING)) EF_TRY(ef_tape_note_variables(in, n_in));
-    int32_t node;
-    EF_TRY(ef_graph_add(g, op, attrs, edge, n_in, ef_here.next_name, &node));
-    ef_here.next_name = NULL;
+    ef_status *s = record_edges(g, op, attrs, in, n_in, edge, &node);
+    if (edge != few) ef_free(edge);
+    if (s != NULL) return s;
     const ef_node *n = g->node[node];
     if (n->n_out > max_out)
         return ef_error(EF_INVALID, "%s: has %d outputs but there is room for %d only", op->name,

@@ -53,6 +53,7 @@ static ef_status *copy_captures(extract *x, int32_t *captures, int *n) {
     *n = 0;
     for (size_t k = 0; k < x->from->n_captures; k++) {
         int32_t old = x->from->capture[k].node;
+        if (old < 0) continue; /* given up */
         if (!x->need[old] || fed_by(x, (ef_edge){old, 0}) >= 0) continue;
         ef_edge e;
         EF_TRY(ef_graph_input_like(x->to, x->from->node[old]->out, NULL, &e));

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "graph/control.h"
 #include "graph/spelled.h"
+#include "graph/trim.h"
 #include <stdio.h>
 
 _Thread_local uint64_t ef_graph_epoch;
@@ -41,7 +42,10 @@ void ef_graph_unref(ef_graph *g) {
 static void graph_end(ef_storage *self) {
     ef_graph *g = (ef_graph *)self; /* base is its first member */
     if (g->callable != NULL) ef_graph_callable_end(g->callable);
-    for (size_t k = 0; k < g->n_nodes; k++) ef_attrs_unref(g->node[k]->attrs);
+    for (size_t k = 0; k < g->n_nodes; k++) {
+        ef_attrs_unref(g->node[k]->attrs);
+        if (g->node[k]->box != NULL) ef_box_free(g->node[k]);
+    }
     for (size_t k = 0; k < g->n_captures; k++) ef_tensor_release(&g->capture[k].tensor);
     ef_value_owner_free(&g->values);
     ef_map_free(&g->cons);
@@ -52,10 +56,15 @@ static void graph_end(ef_storage *self) {
     ef_free(g->output);
     ef_free(g->capture);
     ef_free(g->pending_after);
+    ef_free(g->gone);
+    ef_free(g->doubt);
     ef_free(g->place);
     ef_arena_free(&g->arena);
     ef_free(g);
 }
+
+/* What the arena gave up to here stays. */
+static void settle(ef_graph *g) { g->settled = ef_arena_here(&g->arena); }
 
 /* ---- adding nodes ---------------------------------------------------------------------------- */
 
@@ -111,7 +120,6 @@ static ef_status *free_name(ef_graph *g, const char *name, const char **out) {
         if (c == NULL || (c->name = ef_arena_strdup(&g->arena, name)) == NULL)
             return ef_no_memory(n);
         EF_TRY(ef_map_put(&g->counts, ef_hash_text(0, name), c));
-        g->floor = g->n_nodes + 1; /* the count outlives the node being named */
     }
     do snprintf(text, n, "%s_%d", name, ++c->last);
     while (ef_map_find(&g->names, ef_hash_text(0, text), name_same, text) != NULL);
@@ -206,15 +214,6 @@ static ef_status *append(ef_graph *g, ef_node *n, const cons_key *key, bool merg
     return NULL;
 }
 
-/* What the arena gave up to here belongs to the nodes there are. */
-static void settle(ef_graph *g) { g->settled = ef_arena_here(&g->arena); }
-
-/* It holds something beside nodes now, so none of those there are can go. */
-static void keep_all(ef_graph *g) {
-    g->floor = g->n_nodes;
-    settle(g);
-}
-
 static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, const ef_edge *in,
                            int n_in, const int32_t *after, int n_after, const char *name,
                            int32_t *node) {
@@ -229,12 +228,9 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
             return NULL;
         }
     }
-    if (g->n_nodes == 0) settle(g);
-    uint32_t n_values = (uint32_t)g->values.n;
+    size_t n_values = g->values.n, n_counts = g->counts.n;
     ef_node *n = ef_arena_zalloc(&g->arena, sizeof *n);
     if (n == NULL) return ef_no_memory(sizeof *n);
-    n->mark = g->settled;
-    n->n_values = n_values;
     n->op = op;
     n->attrs = attrs;
     n->fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
@@ -242,10 +238,18 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
     n->place = g->here;
     n->epoch = ef_graph_epoch;
     EF_TRY(fill_node(g, n, in, after, n_after));
-    EF_TRY(append(g, n, &key, merges, name));
+    if (g->trims && !merges) {
+        const char *own = NULL;
+        if (name != NULL) EF_TRY(free_name(g, name, &own));
+        EF_TRY(ef_graph_box(g, n, own, n_values, &n));
+        if (g->counts.n != n_counts) settle(g); /* how often a name was given stays */
+        ef_arena_rewind(&g->arena, g->settled);
+    } else {
+        EF_TRY(append(g, n, &key, merges, name));
+        settle(g);
+    }
     if (attrs != NULL) ef_attrs_ref(attrs);
-    *node = n->id;
-    settle(g);
+    *node = g->last = n->id;
     return NULL;
 }
 
@@ -293,7 +297,7 @@ ef_status *ef_graph_become(ef_graph *g, int32_t node, const ef_op *op, const ef_
     ef_attrs_unref(old->attrs);
     *old = n;
     old->serial = ++g->version;
-    keep_all(g);
+    settle(g);
     g->hash = 0;
     return NULL;
 }
@@ -405,7 +409,9 @@ bool ef_graph_imported(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
 
 static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
     if (captured(g, t, out)) return NULL;
-    EF_TRY(EF_GROW(&g->capture, &g->cap_captures, g->n_captures + 1));
+    size_t at = 0; /* a place that was given up, or the next */
+    while (at < g->n_captures && g->capture[at].node >= 0) at++;
+    EF_TRY(EF_GROW(&g->capture, &g->cap_captures, at + 1));
     ef_fact handle, *behind = NULL;
     ef_graph *from;
     if (t->flags & EF_TENSOR_SYMBOLIC) {
@@ -423,7 +429,8 @@ static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
         if (shape.dim[d] < 0) shape.dim[d] = EF_DIM_UNKNOWN;
     int32_t node = 0;
     EF_TRY(placeholder(g, (ef_dtype)t->dtype, &shape, behind, NULL, &node));
-    ef_capture *c = &g->capture[g->n_captures++];
+    if (at == g->n_captures) g->n_captures++;
+    ef_capture *c = &g->capture[at];
     ef_tensor_copy(&c->tensor, t);
     c->node = node;
     *out = (ef_edge){node, 0};
@@ -470,15 +477,16 @@ int32_t ef_graph_find(const ef_graph *g, const char *name) {
 
 ef_status *ef_graph_rename(ef_graph *g, int32_t node, const char *name) {
     const char *own;
+    size_t n_counts = g->counts.n;
     EF_TRY(free_name(g, name, &own));
     ef_node *n = g->node[node];
-    n->name = own;
+    if (n->box != NULL)
+        EF_TRY(ef_box_name(n, own));
+    else
+        n->name = own;
     ef_status *s = ef_map_put(&g->names, ef_hash_text(0, own), n);
     if (s != NULL) n->name = NULL;
-    if ((size_t)node + 1 < g->n_nodes)
-        keep_all(g); /* the text stands behind newer nodes */
-    else
-        settle(g);
+    if (n->box == NULL || g->counts.n != n_counts) settle(g);
     return s;
 }
 
@@ -486,6 +494,12 @@ const char *ef_node_name(const ef_graph *g, int32_t node, char *buf, size_t n) {
     if (g->node[node]->name != NULL) return g->node[node]->name;
     snprintf(buf, n, "%s_%d", g->node[node]->op->name, node);
     return buf;
+}
+
+const char *ef_graph_text_keep(ef_graph *g, const char *text) {
+    const char *copy = ef_arena_strdup(&g->arena, text);
+    settle(g);
+    return copy;
 }
 
 ef_status *ef_graph_place(ef_graph *g, const char *text, int32_t *place) {
@@ -498,7 +512,7 @@ ef_status *ef_graph_place(ef_graph *g, const char *text, int32_t *place) {
     char *copy = ef_arena_strdup(&g->arena, text);
     if (copy == NULL) return ef_no_memory(strlen(text));
     g->place[g->n_places++] = copy;
-    keep_all(g);
+    settle(g);
     *place = (int32_t)g->n_places;
     return NULL;
 }

@@ -30,9 +30,11 @@ typedef struct ef_node {
     uint8_t device;
     uint64_t epoch;  /* ef_graph_epoch when it was made */
     uint64_t serial; /* of this graph's nodes, also forgotten ones, no two have the same */
-    int32_t seen;    /* tensors of it that a binding counts, see graph/trim.h */
-    uint32_t n_values;
-    ef_arena_mark mark; /* where arena and values stood before it */
+    struct ef_box *box; /* of a node that can be forgotten, see graph/trim.h; else NULL */
+    int32_t seen;       /* tensors of it that a binding counts */
+    int32_t users;      /* nodes with a box that use it */
+    bool doubted;       /* stands in the graph's list of doubts */
+    bool gone;          /* forgotten: a NoOp keeps its place */
 } ef_node;
 
 /* A number that tapes move on whenever one starts, stops, pauses or watches: by the epoch of a node
@@ -70,9 +72,12 @@ struct ef_graph {
     size_t n_pending_after;
     _Atomic(void *) callable; /* what calls of it run: made by eager, ended by the hook below */
     uint64_t version;         /* grows with every node */
+    int32_t last;             /* the node made last */
     int64_t n_seen;           /* tensors that a binding counts, see graph/trim.h */
-    size_t floor;             /* nodes below it stay */
-    ef_arena_mark settled;    /* where the arena stood after the last node */
+    bool trims;               /* nodes made from now on can be forgotten */
+    ef_arena_mark settled;    /* what was given up to there stays */
+    int32_t *gone, *doubt;    /* places to use again; nodes that may be forgotten */
+    size_t n_gone, cap_gone, n_doubt, cap_doubt;
     uint64_t hash;            /* structural, of a finished function; 0: not computed */
     int n_symbols;            /* symbolic sizes used by its inputs */
     int32_t here;             /* current place, given to new nodes */
@@ -122,6 +127,8 @@ int32_t ef_graph_find(const ef_graph *g, const char *name); /* -1: none */
 ef_status *ef_graph_rename(ef_graph *g, int32_t node, const char *name);
 /* A name for printing: its own, or "AddV2_12". Returns buf or the name. */
 const char *ef_node_name(const ef_graph *g, int32_t node, char *buf, size_t n);
+/* A copy of a text that lives as long as the graph; NULL: out of memory. */
+const char *ef_graph_text_keep(ef_graph *g, const char *text);
 /* Interns a place text ("model.py:41 in call"); the number goes to g->here. */
 ef_status *ef_graph_place(ef_graph *g, const char *text, int32_t *place);
 

@@ -1,52 +1,195 @@
-/* Nodes go from the end, so what is left is as it was when the last of them had just been made. */
+/* Boxes, and what becomes of nodes in them. Lists that a node needs when it goes have room for it
+ * since it came, so that going never fails. */
 #include "graph/trim.h"
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/hash.h"
+
+struct ef_box {        /* behind the node, in one block of memory */
+    ef_tensor **value; /* known values that facts point at */
+    size_t n_values;
+    char *text; /* a name given later, or NULL */
+};
+
+/* ---- coming ---------------------------------------------------------------------------------- */
+
+static size_t room(size_t bytes) { return (bytes + 15) / 16 * 16; }
+
+static void *take(char **at, const void *from, size_t bytes) {
+    void *to = *at;
+    if (bytes > 0) memcpy(to, from, bytes);
+    *at += room(bytes);
+    return to;
+}
+
+static ef_node *pack(const ef_graph *g, const ef_node *n, const char *name, size_t n_values) {
+    size_t in = (size_t)n->n_in * sizeof *n->in, after = (size_t)n->n_after * sizeof *n->after,
+           out = (size_t)n->n_out * sizeof *n->out, text = name != NULL ? strlen(name) + 1 : 0,
+           values = (g->values.n - n_values) * sizeof(ef_tensor *), handles = 0;
+    for (int k = 0; k < n->n_out; k++)
+        if (n->out[k].handle != NULL) handles += room(sizeof(ef_fact));
+    char *at = ef_malloc(room(sizeof *n) + room(sizeof(struct ef_box)) + room(in) + room(after) +
+                         room(out) + room(text) + room(values) + handles);
+    if (at == NULL) return NULL;
+    ef_node *own = take(&at, n, sizeof *n);
+    struct ef_box none = {NULL, g->values.n - n_values, NULL};
+    own->box = take(&at, &none, sizeof none);
+    own->in = take(&at, n->in, in);
+    own->after = take(&at, n->after, after);
+    own->out = take(&at, n->out, out);
+    own->name = name != NULL ? take(&at, name, text) : NULL;
+    own->box->value = take(&at, values > 0 ? g->values.item + n_values : NULL, values);
+    for (int k = 0; k < n->n_out; k++)
+        if (n->out[k].handle != NULL)
+            own->out[k].handle = take(&at, n->out[k].handle, sizeof(ef_fact));
+    return own;
+}
+
+/* The first place given up that stands behind all inputs; else the end. */
+static int32_t place_for(ef_graph *g, const ef_node *n) {
+    int32_t behind = -1, best = (int32_t)g->n_nodes;
+    for (int k = 0; k < n->n_in; k++)
+        if (n->in[k].node > behind) behind = n->in[k].node;
+    for (int k = 0; k < n->n_after; k++)
+        if (n->after[k] > behind) behind = n->after[k];
+    size_t found = g->n_gone;
+    for (size_t k = 0; k < g->n_gone; k++)
+        if (g->gone[k] > behind && g->gone[k] < best) {
+            best = g->gone[k];
+            found = k;
+        }
+    if (found < g->n_gone) g->gone[found] = g->gone[--g->n_gone];
+    return best;
+}
+
+ef_status *ef_graph_box(ef_graph *g, const ef_node *made, const char *name, size_t n_values,
+                        ef_node **out) {
+    EF_TRY(EF_GROW(&g->node, &g->cap_nodes, g->n_nodes + 1));
+    EF_TRY(EF_GROW(&g->gone, &g->cap_gone, g->n_nodes + 1));
+    EF_TRY(EF_GROW(&g->doubt, &g->cap_doubt, g->n_nodes + 1));
+    ef_node *n = pack(g, made, name, n_values);
+    if (n == NULL) return ef_no_memory(sizeof *n);
+    if (name != NULL) {
+        ef_status *s = ef_map_put(&g->names, ef_hash_text(0, n->name), n);
+        if (s != NULL) {
+            ef_free(n);
+            return s;
+        }
+    }
+    g->values.n = n_values;
+    n->id = place_for(g, n);
+    n->serial = ++g->version;
+    if ((size_t)n->id == g->n_nodes)
+        g->n_nodes++;
+    else
+        ef_box_free(g->node[n->id]);
+    g->node[n->id] = n;
+    for (int k = 0; k < n->n_in; k++) g->node[n->in[k].node]->users++;
+    for (int k = 0; k < n->n_after; k++) g->node[n->after[k]]->users++;
+    *out = n;
+    return NULL;
+}
+
+/* ---- going ----------------------------------------------------------------------------------- */
+
+static void empty(struct ef_box *b) {
+    for (size_t k = 0; k < b->n_values; k++) {
+        ef_tensor_release(b->value[k]);
+        ef_free(b->value[k]);
+    }
+    b->n_values = 0;
+    ef_free(b->text);
+    b->text = NULL;
+}
+
+void ef_box_free(ef_node *n) {
+    empty(n->box);
+    ef_free(n);
+}
+
+static void doubt(ef_graph *g, ef_node *n) {
+    if (n->box == NULL || n->doubted || n->gone || n->seen > 0 || n->users > 0) return;
+    n->doubted = true;
+    g->doubt[g->n_doubt++] = n->id;
+}
+
+void ef_graph_see(const ef_tensor *t, int by) {
+    ef_graph *g;
+    ef_edge e = ef_tensor_edge(t, &g);
+    ef_node *n = g->node[e.node];
+    n->seen += by;
+    g->n_seen += by;
+    if (by < 0) doubt(g, n);
+}
+
+static void forget(ef_graph *g, ef_node *n) {
+    if (n->name != NULL) ef_map_remove(&g->names, ef_hash_text(0, n->name), n);
+    for (size_t k = 0; k < g->n_captures; k++)
+        if (g->capture[k].node == n->id) {
+            ef_tensor_release(&g->capture[k].tensor);
+            g->capture[k].node = -1;
+        }
+    for (size_t k = 0; k < g->n_inputs; k++)
+        if (g->input[k] == n->id) {
+            memmove(&g->input[k], &g->input[k + 1], (--g->n_inputs - k) * sizeof *g->input);
+            break;
+        }
+    int n_in = n->n_in, n_after = n->n_after;
+    ef_attrs_unref(n->attrs);
+    empty(n->box);
+    n->op = ef_op_find("NoOp");
+    n->attrs = NULL;
+    n->fields = NULL;
+    n->name = NULL;
+    n->n_in = n->n_out = n->n_after = 0;
+    n->serial = ++g->version;
+    n->gone = true;
+    g->gone[g->n_gone++] = n->id;
+    for (int k = 0; k < n_in; k++) {
+        g->node[n->in[k].node]->users--;
+        doubt(g, g->node[n->in[k].node]);
+    }
+    for (int k = 0; k < n_after; k++) {
+        g->node[n->after[k]]->users--;
+        doubt(g, g->node[n->after[k]]);
+    }
+}
+
+ef_status *ef_box_name(ef_node *n, const char *name) {
+    size_t bytes = strlen(name) + 1;
+    char *text = ef_malloc(bytes);
+    if (text == NULL) return ef_no_memory(bytes);
+    memcpy(text, name, bytes);
+    ef_free(n->box->text);
+    n->name = n->box->text = text;
+    return NULL;
+}
 
 static bool waited_for(const ef_graph *g, int32_t node) {
     for (size_t k = 0; k < g->n_pending_after; k++)
         if (g->pending_after[k] == node) return true;
-    return false;
-}
-
-static bool is_output(const ef_graph *g, int32_t node) {
     for (size_t k = 0; k < g->n_outputs; k++)
         if (g->output[k].node == node) return true;
     return false;
 }
 
-static void forget_last(ef_graph *g) {
-    ef_node *n = g->node[g->n_nodes - 1];
-    if (n->name != NULL) ef_map_remove(&g->names, ef_hash_text(0, n->name), n);
-    if (g->n_captures > 0 && g->capture[g->n_captures - 1].node == n->id)
-        ef_tensor_release(&g->capture[--g->n_captures].tensor);
-    if (g->n_inputs > 0 && g->input[g->n_inputs - 1] == n->id) g->n_inputs--;
-    ef_attrs_unref(n->attrs);
-    while (g->values.n > n->n_values) {
-        ef_tensor *value = g->values.item[--g->values.n];
-        ef_tensor_release(value);
-        ef_free(value);
-    }
-    ef_arena_mark before = n->mark;
-    g->n_nodes--;
-    ef_arena_rewind(&g->arena, before);
-    g->settled = before;
-}
-
-size_t ef_graph_trim(ef_graph *g, size_t floor, int others, bool (*keep)(void *user, int node),
-                     void *user) {
-    if (floor < g->floor) floor = g->floor;
-    if (g->merge || g->function || g->n_nodes <= floor) return 0;
-    if (g->node[g->n_nodes - 1]->seen > 0) return 0; /* as a rule: it was just made */
+size_t ef_graph_trim(ef_graph *g, int others, bool (*keep)(void *user, int node), void *user) {
+    if (g->n_doubt == 0) return 0;
     if (atomic_load_explicit(&g->base.refs, memory_order_acquire) - g->n_seen > others) return 0;
-    size_t before = g->n_nodes;
-    while (g->n_nodes > floor) {
-        int32_t last = (int32_t)g->n_nodes - 1;
-        if (g->node[last]->seen > 0 || waited_for(g, last) || is_output(g, last) ||
-            (keep != NULL && keep(user, last)))
-            break;
-        forget_last(g);
+    size_t went = 0, kept = 0;
+    for (size_t k = 0; k < g->n_doubt; k++) { /* forgetting one may put others in doubt */
+        ef_node *n = g->node[g->doubt[k]];
+        n->doubted = false;
+        if (n->seen > 0 || n->users > 0) continue;
+        if (waited_for(g, n->id) || (keep != NULL && keep(user, n->id))) {
+            g->doubt[kept++] = n->id; /* asked again next time */
+            n->doubted = true;
+            continue;
+        }
+        forget(g, n);
+        went++;
     }
-    if (g->n_nodes < before) g->hash = 0;
-    return before - g->n_nodes;
+    g->n_doubt = kept;
+    g->hash = 0;
+    return went;
 }

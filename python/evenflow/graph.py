@@ -280,7 +280,8 @@ class Graph(_core.GraphBase):
             unique = f"{full}_{count}"
         if mark_as_used:
             self._names[key] = count + 1
-            self._names.setdefault(unique.lower(), 1)
+            if count < 1000:  # a loop that opens a scope in each pass needs no memory of them all
+                self._names.setdefault(unique.lower(), 1)
         return unique
 
     @contextlib.contextmanager

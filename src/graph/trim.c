@@ -86,6 +86,8 @@ ef_status *ef_graph_box(ef_graph *g, const ef_node *made, const char *name, size
     g->node[n->id] = n;
     for (int k = 0; k < n->n_in; k++) g->node[n->in[k].node]->users++;
     for (int k = 0; k < n->n_after; k++) g->node[n->after[k]]->users++;
+    n->doubted = true; /* perhaps nobody will ever look at it */
+    g->doubt[g->n_doubt++] = n->id;
     *out = n;
     return NULL;
 }

@@ -2,9 +2,9 @@
  *
  * Once a graph trims, every new node lives in memory of its own (its box) and knows how many later
  * nodes use it; a binding counts the tensor objects it gives to programs. A node that no object
- * leads to and nothing uses is in doubt; when nothing else can hold tensors of the graph, it is
- * forgotten: no program could name it except by listing the whole graph. A NoOp keeps its place
- * until a node whose inputs stand before it is put there. */
+ * leads to and nothing uses, or that was just made, is in doubt; when nothing else can hold tensors
+ * of the graph, it is forgotten: no program could name it except by listing the whole graph. A NoOp
+ * keeps its place until a node whose inputs stand before it is put there. */
 #ifndef EF_GRAPH_TRIM_H
 #define EF_GRAPH_TRIM_H
 #include "graph/graph.h"

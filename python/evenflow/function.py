@@ -97,7 +97,7 @@ def _converted(function):
         return python
     from . import autograph
 
-    return autograph.convert(python)
+    return autograph.convert(python, function.__dict__.get("_features"))
 
 
 def _tensor_result(value):
@@ -289,13 +289,14 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
         python = func.python_function
     else:
         python = func
-    if input_signature is None:
+    if input_signature is None and experimental_autograph_options is None:
         key, found = _shared(python, (bool(autograph), bool(jit_compile)))
         if found is not None:
             return found
     else:
         key = None
     made = _make(python, input_signature, autograph, jit_compile)
+    made.__dict__["_features"] = experimental_autograph_options
     if key is not None:
         _remember(key, made)
     return made

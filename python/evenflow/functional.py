@@ -37,10 +37,6 @@ def _length(flat, count):
     return raw.Shape(flat[0])[0]
 
 
-def _row(tensor, k):
-    return raw.GatherV2(tensor, k, 0)
-
-
 class _Rows:
     """The rows of several tensors: Python lists eagerly, lists of the engine in a graph."""
 

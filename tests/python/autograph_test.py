@@ -421,6 +421,12 @@ def test_several_lambdas_on_a_line():
     f, g = (lambda x: x if x > 0 else -x), (lambda y: y * 2 if y > 0 else y)
     assert float(tf.function(f)(tf.constant(-3.0))) == 3.0
     assert float(tf.function(g)(tf.constant(3.0))) == 6.0
+    pair = (lambda x: x if x > 0 else -x), (lambda x: x * 3 if x > 0 else x)  # told apart by their place alone
+    assert [float(tf.function(p)(tf.constant(-2.0))) for p in pair] == [2.0, -2.0]
+    spread = (lambda x:
+              x * 2
+              if x > 0 else x)
+    assert float(tf.function(spread)(tf.constant(2.0))) == 4.0
 
 
 def test_variables_in_loops_and_branches():
@@ -509,7 +515,7 @@ def test_feature_prints_values(capfd):
         print("value", x)
         return x
 
-    traced = tf.function(tf.autograph.to_graph(told, experimental_optional_features=tf.autograph.experimental.Feature.ALL))
+    traced = tf.function(told, experimental_autograph_options=tf.autograph.experimental.Feature.ALL)
     traced(tf.constant(1.5))
     traced(tf.constant(2.5))
     assert capfd.readouterr().out == "value 1.5\nvalue 2.5\n"

@@ -1,6 +1,5 @@
 """Python's builtins where tensors of a graph are among their arguments."""
 import builtins
-import inspect
 import sys
 
 from .. import _core, dtypes
@@ -184,4 +183,3 @@ def in_caller(function, args, scope):
 
 
 SPECIAL = frozenset({super, globals, locals, eval})
-is_builtin = inspect.isbuiltin

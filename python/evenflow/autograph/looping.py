@@ -1,7 +1,7 @@
 """`while` and `for` statements of converted code."""
 import numpy as np
 
-from .. import _core, dtypes, errors, nest
+from .. import _core, dtypes, nest
 from ..body import Body
 from ..loops import _text, _within, while_loop
 from ..namespace import _names as public
@@ -151,7 +151,7 @@ class _Loop:
         if self.late:
             self.set_state(tuple(self.before))
             self._must_run(ready())
-        after = self._loop(lambda: ready(), body, [], lambda: [])
+        after = self._loop(ready, body, [], lambda: [])
         self._done(after)
 
     def run_for(self, elements, extra_test, body):
@@ -377,6 +377,3 @@ def _can_vary(value):
         return False
     flat = nest.flatten(value)
     return bool(flat) and all(v is not None and _can_vary(v) for v in flat)
-
-
-__all__ = ["errors", "for_stmt", "while_stmt"]

@@ -7,6 +7,7 @@ instance made from it.
 """
 import ast
 import inspect
+import linecache
 import threading
 import types
 import weakref
@@ -140,6 +141,35 @@ def _rename(code, inside, name):
 _HELPERS = {"if_body", "else_body", "loop_body", "loop_test", "get_state", "set_state", "extra_test"}
 
 
+def _lambda_at(python):
+    """(tree, source) of a lambda, found by where its code stands; None if it cannot be told."""
+    code = python.__code__
+    places = [p for p in getattr(code, "co_positions", lambda: ())() if None not in p and p[2:] != (0, 0)]
+    if not places:
+        return None
+    first = min((line, column) for line, _, column, _ in places)
+    last = max((line, column) for _, line, _, column in places)
+    lines = linecache.getlines(code.co_filename, python.__globals__)
+    around = []
+    for node in ast.walk(ast.parse("".join(lines))):
+        if isinstance(node, ast.Lambda):
+            body = node.body
+            if (body.lineno, body.col_offset) <= first and last <= (body.end_lineno, body.end_col_offset):
+                around.append(node)
+    if not around:
+        return None
+    node = max(around, key=lambda n: (n.lineno, n.col_offset))  # the innermost
+    return parser._without_context(node, lines, node.lineno, node.end_lineno)
+
+
+def _parsed(python, futures):
+    """(tree, source) of a function"""
+    found = None
+    if python.__name__ == "<lambda>":
+        found = _lambda_at(python)
+    return found if found is not None else parser.parse_entity(python, future_features=futures)
+
+
 class Factory:
     """Makes converted functions of one code object."""
 
@@ -147,7 +177,7 @@ class Factory:
 
     def __init__(self, python, options):
         futures = inspect_utils.getfutureimports(python)
-        node, source = parser.parse_entity(python, future_features=futures)
+        node, source = _parsed(python, futures)
         origin_info.resolve_entity(node, source, python)
         namespace = inspect_utils.getnamespace(python)
         namer = naming.Namer(namespace)

@@ -77,7 +77,7 @@ def condition(value, where):
     dims = _core.static_shape(value)
     if dims is None:
         return _core.raw.Reshape(value, np.zeros([0], np.int32))
-    if dims and any(d != 1 for d in dims) or dims:
+    if dims:
         raise ValueError(f"condition of {where} expected to be `tf.bool` scalar, got {value}; to check for None, use "
                          "`is not None`")
     return value

@@ -1,6 +1,7 @@
 """tf.distribute as every program meets it: the default strategy, one replica on this machine."""
 import contextlib
 import enum
+import threading
 
 from . import _core, nest
 from .namespace import export, offer
@@ -121,11 +122,11 @@ class Strategy:
     @contextlib.contextmanager
     def scope(self):
         """Makes this the current strategy."""
-        _stack.append(self)
+        _scopes.entered.append(self)
         try:
             yield self
         finally:
-            _stack.pop()
+            _scopes.entered.pop()
 
     def run(self, fn, args=(), kwargs=None, options=None):
         """Calls `fn` once per replica."""
@@ -225,20 +226,27 @@ class ReplicaContext:
         return False
 
 
+class _Scopes(threading.local):
+    """The strategies this thread has entered, innermost last."""
+
+    def __init__(self):
+        self.entered = []
+
+
 _default = _DefaultDistributionStrategy()
-_stack = []
+_scopes = _Scopes()
 
 
 @export("distribute.get_strategy")
 def get_strategy():
     """The current strategy; there always is one."""
-    return _stack[-1] if _stack else _default
+    return _scopes.entered[-1] if _scopes.entered else _default
 
 
 @export("distribute.has_strategy")
 def has_strategy():
     """Whether the current strategy was chosen by the program."""
-    return bool(_stack)
+    return bool(_scopes.entered)
 
 
 @export("distribute.get_replica_context")
@@ -256,9 +264,7 @@ def in_cross_replica_context():
 @export("distribute.experimental_set_strategy")
 def experimental_set_strategy(strategy):
     """Makes a strategy current without a `with`; None ends it."""
-    del _stack[:]
-    if strategy is not None:
-        _stack.append(strategy)
+    _scopes.entered = [] if strategy is None else [strategy]
 
 
 @export("distribute.OneDeviceStrategy")

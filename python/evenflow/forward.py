@@ -6,7 +6,7 @@ by u, with the tangents coming in, is the jacobian times the tangents: exactly w
 from . import _core, nest
 from .composite import IndexedSlices
 from .namespace import export
-from .tape import UnconnectedGradients, is_variable, key_of, result_of, wants_zeros, zeros_for
+from .tape import UnconnectedGradients, is_variable, key_of, registered, result_of, wants_zeros, zeros_for
 
 raw = _core.raw
 
@@ -83,9 +83,9 @@ class ForwardAccumulator:
     def _push(self, target):
         live = [k for k, p in enumerate(self._primals) if p.dtype.is_floating or p.dtype.is_complex]
         second = _core.Tape(True, False)
-        seed = raw.ZerosLike(target)
+        seed = raw.OnesLike(target)  # any would do, but some gradients divide by it
         second.watch(seed)
-        found = self._tape.gradients([target], [seed], [key_of(self._primals[k]) for k in live])
+        found = registered(self._tape.gradients, [target], [seed], [key_of(self._primals[k]) for k in live])
         second.pause()
         firsts, directions = [], []
         for k, gradient in zip(live, map(result_of, found)):
@@ -99,7 +99,7 @@ class ForwardAccumulator:
             directions.append(direction)
         if not firsts:
             return None
-        [made] = second.gradients(firsts, directions, [seed])
+        [made] = registered(second.gradients, firsts, directions, [seed])
         made = result_of(made)
         return raw.ZerosLike(target) if made is None else _core.convert(made)
 

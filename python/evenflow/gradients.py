@@ -5,7 +5,8 @@ import inspect
 from . import _core, nest
 from .composite import CompositeTensor, IndexedSlices
 from .namespace import export
-from .tape import GradientTape, UnconnectedGradients, is_variable, key_of, result_of, wants_zeros, zeros_for
+from .tape import (GradientTape, UnconnectedGradients, is_variable, key_of, registered, result_of, wants_zeros,
+                   zeros_for)
 
 raw = _core.raw
 
@@ -260,7 +261,7 @@ def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggr
     sources = nest.flatten(xs)
     keys = [_in_graph(x, graph) for x in sources]
     stops = [_in_graph(s, graph) for s in nest.flatten(stop_gradients)] if stop_gradients is not None else []
-    found = _core.graph_gradients(targets, seeds if given is not None else None, keys, stops)
+    found = registered(_core.graph_gradients, targets, seeds if given is not None else None, keys, stops)
     found = [result_of(g) for g in found]
     if zero:
         found = [zeros_for(x) if g is None else g for g, x in zip(found, sources)]
@@ -279,7 +280,7 @@ def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessia
         if first is None:
             raise ValueError("hessians: y does not depend on x, so there is nothing to differentiate twice")
         [hessian] = rows(_core.convert(first), [_in_graph(x, None)],
-                         lambda y, seed, keys: [result_of(g) for g in _core.graph_gradients([y], [seed], keys, [])])
+                         lambda y, seed, keys: [result_of(g) for g in registered(_core.graph_gradients, [y], [seed], keys, [])])
         if hessian is None:
             shape = raw.Shape(source)
             hessian = raw.Fill(raw.ConcatV2([shape, shape], 0), _core.convert(0, source.dtype))

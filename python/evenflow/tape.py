@@ -3,7 +3,7 @@ import contextlib
 import enum
 import logging
 
-from . import _core, nest
+from . import _core, errors, nest
 from .composite import CompositeTensor, IndexedSlices
 from .namespace import export
 
@@ -46,6 +46,16 @@ def result_of(gradient):
         values, indices, shape = gradient
         return IndexedSlices(values, indices, shape)
     return gradient
+
+
+def registered(gradients, *args):
+    """Calls the engine; an op without a gradient is a LookupError, as in TensorFlow."""
+    try:
+        return gradients(*args)
+    except errors.NotFoundError as e:
+        if e.message.startswith("gradient registry has no entry"):
+            raise LookupError(e.message) from None
+        raise
 
 
 def zeros_for(source):
@@ -174,7 +184,7 @@ class GradientTape:
             self._done()
 
     def _row(self, target, seed, keys):
-        return [result_of(g) for g in self._tape.gradients([target], [seed], keys)]
+        return [result_of(g) for g in registered(self._tape.gradients, [target], [seed], keys)]
 
     def gradient(self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
         """d target / d sources, in the structure of `sources`."""
@@ -186,7 +196,7 @@ class GradientTape:
         targets, seeds, variables = _targets(target, output_gradients)
         flat = [sources] if isinstance(sources, _core.CoreTensor) else nest.flatten(sources)
         keys = [_source(s) for s in flat]
-        grads = [result_of(g) for g in self._tape.gradients(targets, seeds, keys)]
+        grads = [result_of(g) for g in registered(self._tape.gradients, targets, seeds, keys)]
         if variables or any(g is None for g in grads):
             _itself(targets, seeds, variables, keys, grads)
         if zero:

@@ -64,6 +64,18 @@ def test_a_source_that_is_the_target():
     assert tape.watched_variables() == (v,)
 
 
+def test_an_op_without_a_gradient():
+    x = tf.constant([[[[1.0, 2.0, 3.0, 4.0]]]])
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.nn.local_response_normalization(x)
+        first = tape.gradient(y, x)
+    with pytest.raises(LookupError, match="LRNGrad"):
+        outer.gradient(first, x)
+
+
 def test_jacobian_where_nothing_is_connected():
     x, v = tf.constant(X), tf.Variable(X)
     with tf.GradientTape(persistent=True) as tape:

@@ -148,6 +148,8 @@ int tape_init(PyObject *module);
 int function_init(PyObject *module);
 int session_init(PyObject *module);
 int settings_init(PyObject *module);
+/* A tensor was added to a graph: outside of all graphs this is when it may forget others. */
+void graph_gained(const ef_tensor *t);
 /* A run of g begins: a graph that keeps growing between runs starts forgetting what it can. */
 void graph_run_begins(graph_object *o);
 PyObject *graph_wrap(ef_graph *g); /* the graph_object of g, made if need be; new reference */

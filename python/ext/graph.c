@@ -14,6 +14,10 @@ static _Thread_local char *scope; /* "outer/inner/", or NULL */
 static int growing; /* graphs that forget nodes */
 static void graph_trim(ef_graph *g);
 
+void graph_gained(const ef_tensor *t) {
+    if (growing > 0 && ef_graph_current() == NULL) graph_trim(ef_tensor_graph(t, NULL, NULL));
+}
+
 int name_node(PyObject *name, const char *op) {
     ef_graph *g = ef_graph_current();
     if (growing > 0 && g != NULL) graph_trim(g);

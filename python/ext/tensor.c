@@ -67,6 +67,7 @@ PyObject *tensor_finish(tensor_object *o) {
         s->dict = s->weak = NULL;
         ef_tensor_take(&s->t, &o->t);
         ef_tensor_seen(&s->t, 1);
+        graph_gained(&s->t);
     }
     Py_DECREF(o);
     return (PyObject *)s;

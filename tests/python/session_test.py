@@ -285,6 +285,17 @@ def test_a_graph_that_grows_while_it_is_run_stays_small():
         assert session.run(w)[0] == 399
 
 
+def test_it_stays_small_outside_of_it_too():
+    v1.reset_default_graph()
+    a = tf.placeholder(tf.int32)
+    session = tf.Session()
+    for k in range(200):
+        b = tf.add(a, k) * 2
+        assert session.run(b, {a: 1}) == 2 * (k + 1)
+    assert len(a.graph.get_operations()) < 100
+    v1.reset_default_graph()
+
+
 def test_a_graph_built_first_keeps_everything():
     graph = tf.Graph()
     with graph.as_default():

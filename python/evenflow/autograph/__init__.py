@@ -126,10 +126,10 @@ def to_code(entity, recursive=True, experimental_optional_features=None):
     function, _ = _callable_of(entity)
     from . import transpile
 
-    factory = None if function is None else transpile.factory_of(function, _options(experimental_optional_features))
-    if factory is None:
+    options = _options(experimental_optional_features)
+    if function is None or transpile.factory_of(function, options) is None:
         raise ConversionError(f"converting {entity}: its source code is not available or not convertible")
-    return factory.text() + "\n"
+    return transpile.text_of(function, options)
 
 
 class ConversionError(ValueError):

@@ -7,8 +7,8 @@ needing conversion.
 """
 import builtins
 import dis
-import functools
 import types
+import weakref
 
 from .. import _core
 from .rules import is_library
@@ -23,8 +23,18 @@ _OVERLOADED = frozenset({abs, all, any, enumerate, filter, float, int, len, map,
 _MISSING = object()
 
 
-@functools.lru_cache(maxsize=1024)
+_kept = weakref.WeakKeyDictionary()  # code object -> its paths
+
+
 def _paths(code):
+    """As _find_paths, kept for as long as the code."""
+    found = _kept.get(code, _MISSING)
+    if found is _MISSING:
+        found = _kept[code] = _find_paths(code)
+    return found
+
+
+def _find_paths(code):
     """The dotted names a straight-line function calls or reads from around it; None if it is not one."""
     found, path, callee = [], None, False
     for step in dis.get_instructions(code):

@@ -170,39 +170,46 @@ def _parsed(python, futures):
     return found if found is not None else parser.parse_entity(python, future_features=futures)
 
 
+def _tree(python, options):
+    """The converted tree of a function -> (node, its name in the generated code, its own name, its __future__s)"""
+    futures = inspect_utils.getfutureimports(python)
+    node, source = _parsed(python, futures)
+    origin_info.resolve_entity(node, source, python)
+    namespace = inspect_utils.getnamespace(python)
+    namer = naming.Namer(namespace)
+    plain = "lam" if isinstance(node, ast.Lambda) else node.name
+    generated = namer.new_symbol("tf__" + plain, ())
+    info = transformer.EntityInfo(name=generated, source_code=source, source_file="<fragment>", future_features=futures,
+                                  namespace=namespace)
+    context = transformer.Context(info, namer, converter.ProgramContext(options=options))
+    node = _transform(_without_defaults(node), context)
+    if isinstance(node, ast.Lambda):
+        node = ast.Assign(targets=[ast.Name(generated, ctx=ast.Store())], value=node)
+    else:
+        node.name = generated
+    return node, generated, "<lambda>" if plain == "lam" else plain, futures
+
+
+def text_of(python, options):
+    """The source code that a function is converted to."""
+    return ast.unparse(ast.fix_missing_locations(_tree(python, options)[0])) + "\n"
+
+
 class Factory:
     """Makes converted functions of one code object."""
 
-    __slots__ = ("code", "names", "name", "nodes", "generated")
+    __slots__ = ("code", "names", "name")
 
     def __init__(self, python, options):
-        futures = inspect_utils.getfutureimports(python)
-        node, source = _parsed(python, futures)
-        origin_info.resolve_entity(node, source, python)
-        namespace = inspect_utils.getnamespace(python)
-        namer = naming.Namer(namespace)
-        plain = "lam" if isinstance(node, ast.Lambda) else node.name
-        self.generated = namer.new_symbol("tf__" + plain, ())
-        info = transformer.EntityInfo(name=self.generated, source_code=source, source_file="<fragment>",
-                                      future_features=futures, namespace=namespace)
-        context = transformer.Context(info, namer, converter.ProgramContext(options=options))
-        node = _transform(_without_defaults(node), context)
-        self._build(node, python, futures, "<lambda>" if plain == "lam" else plain)
-
-    def _build(self, node, python, futures, name):
-        if isinstance(node, ast.Lambda):
-            node = ast.Assign(targets=[ast.Name(self.generated, ctx=ast.Store())], value=node)
-        else:
-            node.name = self.generated
-        self.nodes, self.name = node, name
+        node, generated, self.name, futures = _tree(python, options)
         self.names = python.__code__.co_freevars
         first = python.__code__.co_firstlineno
         _place(node, first, 0)
-        module = _wrapped(node, self.generated, self.names, futures)
+        module = _wrapped(node, generated, self.names, futures)
         _place(module, first, 0)
         code = compile(module, python.__code__.co_filename, "exec", dont_inherit=True)
         where = {}
-        exec(_rename(code, self.generated, name), where)
+        exec(_rename(code, generated, self.name), where)
         self.code = where["outer_factory"]().__code__
 
     def instance(self, python):
@@ -214,10 +221,6 @@ class Factory:
         made.__defaults__ = python.__defaults__
         made.__kwdefaults__ = python.__kwdefaults__
         return made
-
-    def text(self):
-        """The generated source."""
-        return ast.unparse(ast.fix_missing_locations(self.nodes))
 
 
 def _without_defaults(node):

@@ -9,7 +9,8 @@ MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "contr
            "gradients", "forward", "host", "distribute", "ragged", "optional", "datasets", "compat.v1", "compat.v2", "autograph",
            "ops.math", "ops.reduce", "ops.array", "ops.index", "ops.segment", "ops.matmul", "ops.linalg", "ops.clip", "ops.bitwise",
            "ops.nn", "ops.conv", "ops.ctc", "ops.quantization", "ops.image",
-           "ops.stateless", "ops.random", "ops.init", "ops.debug", "ops.sparse", "ops.strings")
+           "ops.stateless", "ops.random", "ops.init", "ops.debug", "ops.sparse", "ops.strings",
+           "ops.ragged", "ops.sets", "ops.numpy")
 
 
 def gather():

@@ -1,133 +1,439 @@
-"""RaggedTensor: rows of different lengths, as flat values and where each row begins. A holder, as the sparse ones are."""
-from . import _core, nest
-from .composite import CompositeTensor, RaggedTensorSpec
-from .namespace import offer
-from .shapes import TensorShape
+"""Ragged tensors: rows of different lengths, kept as one tensor of values and where each row ends.
 
-raw = _core.raw
+A RaggedTensor's `values` may be ragged again; `flat_values` are the innermost. Functions over ragged
+tensors stand in ops/ragged.py; here is the class: making, taking apart, making dense.
+"""
+import numpy as np
+
+from . import _core, dtypes
+from .composite import CompositeTensor, RaggedTensorSpec, SparseTensor
+from .namespace import export
+from .shapes import TensorShape, unknown_shape
+
+raw, convert = _core.raw, _core.convert
+_KEY = object()
 
 
+def _text(x):
+    """Nested arrays as Python lists would be printed."""
+    if not isinstance(x, np.ndarray):
+        return str(x)
+    if x.size == 0:
+        return repr(x.tolist())
+    return np.array2string(x, separator=", ", formatter={"all": _text})
+
+
+def _values(values):
+    return values if isinstance(values, RaggedTensor) else convert(values)
+
+
+def _partition(x, dtype=None):
+    """Splits, lengths or row numbers as an integer tensor: int64 unless given as int32."""
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype)
+        x = convert(x) if isinstance(x, _core.Tensor) else convert(x, dtype)
+        return x if x.dtype == dtype else raw.Cast(x, dtype)
+    if isinstance(x, np.ndarray) and x.dtype == np.int32:
+        return convert(x)
+    x = convert(x, None, dtypes.int64)
+    if x.dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"row partitions must be int32 or int64, not {x.dtype.name}")
+    return x
+
+
+def _number(value, like):
+    return convert(value, like.dtype)
+
+
+def _count(values, dtype):
+    """The number of outermost rows of values, as a scalar tensor."""
+    if isinstance(values, RaggedTensor):
+        return values.nrows(dtype)
+    return raw.StridedSlice(raw.Shape(values, dtype), [0], [1], [1], shrink_axis_mask=1)
+
+
+def _splits(lengths):
+    return raw.ConcatV2([convert([0], lengths.dtype), raw.Cumsum(lengths, 0)], 0)
+
+
+def ragged_indices(starts, lengths):
+    """For each row `lengths` numbers that count up from `starts`: their splits and all of them."""
+    splits = _splits(lengths)
+    rows = row_numbers(splits)
+    total = splits[-1]
+    at = raw.Range(_number(0, total), total, _number(1, total))
+    begin = raw.GatherV2(raw.Sub(starts, splits[:-1]), rows, 0)
+    return splits, raw.AddV2(at, begin)
+
+
+def row_numbers(splits):
+    """The row of each value."""
+    total = splits[-1]
+    at = raw.Range(_number(0, total), total, _number(1, total))
+    return raw.UpperBound(raw.ExpandDims(splits[1:], 0), raw.ExpandDims(at, 0), splits.dtype)[0]
+
+
+@export("RaggedTensor")
 class RaggedTensor(CompositeTensor):
-    """Rows `values[row_splits[i]:row_splits[i + 1]]`; `values` may be ragged itself."""
+    """A tensor whose rows may have different lengths; made by the `from_` methods."""
 
-    __module__ = "tensorflow.python.ops.ragged.ragged_tensor"
+    def __init__(self, values, row_splits, internal=None, uniform_row_length=None):
+        if internal is not _KEY:
+            raise ValueError(
+                "RaggedTensor constructor is private; please use one of the factory methods "
+                "instead (e.g., RaggedTensor.from_row_lengths())"
+            )
+        self._values, self._row_splits = values, row_splits
+        self._uniform = uniform_row_length
 
-    def __init__(self, values, row_splits, internal=False):
-        if not internal:
-            raise ValueError("RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
-                             "RaggedTensor.from_row_lengths())")
-        self._values = values
-        self._row_splits = row_splits
-
+    # ---- making ------------------------------------------------------------------------------------
     @classmethod
     def from_row_splits(cls, values, row_splits, name=None, validate=True):
-        """Rows by where each begins, and where the last ends."""
-        values = values if isinstance(values, RaggedTensor) else _core.convert(values)
-        splits = _core.convert(row_splits, None, "int64")
-        if splits.dtype.name not in ("int32", "int64"):
-            raise ValueError(f"row_splits must be int32 or int64, not {splits.dtype.name}")
-        known = _core.static_value(splits) if validate else None
-        if known is not None:
-            count = values._dims[0] if not isinstance(values, RaggedTensor) else values.shape[0]
-            if len(known) == 0 or known[0] != 0 or (known[1:] < known[:-1]).any() or (
-                    count is not None and known[-1] != count):
-                raise ValueError(f"row_splits {known.tolist()} must begin with 0, not decrease, and end with the number of "
-                                 f"values, {count}")
-        return cls(values, splits, internal=True)
+        """Row i is values[row_splits[i]:row_splits[i + 1]]."""
+        values, splits = _values(values), _partition(row_splits)
+        dims = _core.static_shape(splits)
+        if dims is not None and (len(dims) != 1 or dims[0] == 0):
+            raise ValueError(f"row_splits must be a vector that is not empty, not of shape {dims}")
+        if validate:
+            from .ops import debug
+
+            text = "Arguments to from_row_splits do not form a valid RaggedTensor:"
+            checks = [
+                debug.assert_equal(splits[0], _number(0, splits), message=text + "zero"),
+                debug.assert_non_negative(
+                    raw.Sub(splits[1:], splits[:-1]), message=text + "monotonic"),
+                debug.assert_equal(splits[-1], _count(values, splits.dtype), message=text + "values"),
+            ]
+            splits = debug.with_dependencies([c for c in checks if c is not None], splits)
+        return cls(values, splits, _KEY)
 
     @classmethod
     def from_row_lengths(cls, values, row_lengths, name=None, validate=True):
-        """Rows by their lengths."""
-        lengths = _core.convert(row_lengths, None, "int64")
-        ends = raw.Cumsum(lengths, 0)
-        return cls.from_row_splits(values, raw.ConcatV2([_core.convert([0], lengths.dtype), ends], 0), validate=validate)
+        """Rows of the given lengths."""
+        values, lengths = _values(values), _partition(row_lengths)
+        if validate:
+            from .ops import debug
+
+            text = "Arguments to from_row_lengths do not form a valid RaggedTensor"
+            total = raw.Sum(lengths, [0])
+            checks = [
+                debug.assert_non_negative(lengths, message=text),
+                debug.assert_equal(total, _count(values, lengths.dtype), message=text),
+            ]
+            lengths = debug.with_dependencies([c for c in checks if c is not None], lengths)
+        return cls(values, _splits(lengths), _KEY)
+
+    @classmethod
+    def from_value_rowids(cls, values, value_rowids, nrows=None, name=None, validate=True):
+        """Value k belongs to row value_rowids[k], which must ascend."""
+        values, rows = _values(values), _partition(value_rowids)
+        count = None if nrows is None else _partition(nrows, rows.dtype)
+        if count is None:
+            padded = raw.ConcatV2([convert([-1], rows.dtype), rows], 0)
+            count = raw.AddV2(raw.Max(padded, [0]), _number(1, rows))
+        if validate:
+            from .ops import debug
+
+            text = "Arguments to from_value_rowids do not form a valid RaggedTensor"
+            checks = [
+                debug.assert_non_negative(rows, message=text),
+                debug.assert_non_negative(raw.Sub(rows[1:], rows[:-1]), message=text),
+                debug.assert_less(rows, count, message=text),
+                debug.assert_equal(
+                    _count(rows, rows.dtype), _count(values, rows.dtype), message=text),
+            ]
+            rows = debug.with_dependencies([c for c in checks if c is not None], rows)
+        lengths = raw.UnsortedSegmentSum(raw.OnesLike(rows), rows, count)
+        return cls(values, _splits(lengths), _KEY)
+
+    @classmethod
+    def from_row_starts(cls, values, row_starts, name=None, validate=True):
+        """Row i begins at row_starts[i]."""
+        values, starts = _values(values), _partition(row_starts)
+        end = raw.Reshape(_count(values, starts.dtype), [1])
+        return cls.from_row_splits(values, raw.ConcatV2([starts, end], 0), validate=validate)
+
+    @classmethod
+    def from_row_limits(cls, values, row_limits, name=None, validate=True):
+        """Row i ends before row_limits[i]."""
+        limits = _partition(row_limits)
+        zero = convert([0], limits.dtype)
+        return cls.from_row_splits(values, raw.ConcatV2([zero, limits], 0), validate=validate)
+
+    @classmethod
+    def from_uniform_row_length(cls, values, uniform_row_length, nrows=None, name=None, validate=True):
+        """All rows have the same length."""
+        values, length = _values(values), _partition(uniform_row_length)
+        if nrows is None:
+            count = raw.FloorDiv(
+                _count(values, length.dtype), raw.Maximum(length, _number(1, length)))
+        else:
+            count = _partition(nrows, length.dtype)
+        if validate:
+            from .ops import debug
+
+            text = "Arguments to from_uniform_row_length do not form a valid RaggedTensor"
+            checks = [
+                debug.assert_equal(raw.Mul(count, length), _count(values, length.dtype), message=text)
+            ]
+            count = debug.with_dependencies([c for c in checks if c is not None], count)
+        at = raw.Range(_number(0, count), raw.AddV2(count, _number(1, count)), _number(1, count))
+        size = _core.static_value(length)
+        return cls(values, raw.Mul(at, length), _KEY, None if size is None else int(size))
 
     @classmethod
     def from_nested_row_splits(cls, flat_values, nested_row_splits, name=None, validate=True):
-        """Rows of rows, from the outermost splits to the innermost."""
+        """Several ragged dimensions, the outermost splits first."""
+        return cls._nest(flat_values, nested_row_splits, cls.from_row_splits, validate)
+
+    @classmethod
+    def from_nested_row_lengths(cls, flat_values, nested_row_lengths, name=None, validate=True):
+        """Several ragged dimensions, the outermost lengths first."""
+        return cls._nest(flat_values, nested_row_lengths, cls.from_row_lengths, validate)
+
+    @classmethod
+    def from_nested_value_rowids(cls, flat_values, nested_value_rowids, nested_nrows=None, name=None,
+                                 validate=True):
+        """Several ragged dimensions, the outermost row numbers first."""
+        counts = nested_nrows or [None] * len(nested_value_rowids)
         made = flat_values
-        for splits in reversed(list(nested_row_splits)):
-            made = cls.from_row_splits(made, splits, validate=validate)
+        for rows, count in reversed(list(zip(nested_value_rowids, counts))):
+            made = cls.from_value_rowids(made, rows, count, validate=validate)
         return made
 
-    @property
-    def values(self):
-        """The rows, one after the other."""
-        return self._values
+    @staticmethod
+    def _nest(values, parts, make, validate):
+        if isinstance(parts, _core.Tensor):
+            raise TypeError("nested partitions must be a list of tensors, not one tensor")
+        for part in reversed(list(parts)):
+            values = make(values, part, validate=validate)
+        return values
 
-    @property
-    def row_splits(self):
-        """Where each row begins."""
-        return self._row_splits
+    @classmethod
+    def from_tensor(cls, tensor, lengths=None, padding=None, ragged_rank=1, name=None,
+                    row_splits_dtype=dtypes.int64):
+        """The rows of a tensor: whole, of given lengths, or without the padding at their ends."""
+        from .ops import ragged
+
+        return ragged.from_tensor(
+            cls, convert(tensor), lengths, padding, ragged_rank, dtypes.as_dtype(row_splits_dtype))
+
+    @classmethod
+    def from_sparse(cls, st_input, name=None, row_splits_dtype=dtypes.int64):
+        """The rows of a sparse matrix that has nothing between elements of a row."""
+        if not isinstance(st_input, SparseTensor):
+            raise TypeError(f"Argument `st_input` must be of type SparseTensor, not {st_input!r}")
+        dtype = dtypes.as_dtype(row_splits_dtype)
+        rows = raw.Cast(st_input.indices[:, 0], dtype)
+        count = raw.Cast(st_input.dense_shape[0], dtype)
+        made = cls.from_value_rowids(st_input.values, rows, count)
+        from .ops import debug
+
+        columns = raw.Cast(st_input.indices[:, 1], dtype)
+        _, want = ragged_indices(raw.ZerosLike(made.row_starts()), made.row_lengths())
+        check = debug.assert_equal(
+            columns, want, message="SparseTensor is not right-ragged (an element stands behind a gap)")
+        values = debug.with_dependencies([check] if check is not None else [], made.values)
+        return cls(values, made.row_splits, _KEY)
+
+    # ---- parts -------------------------------------------------------------------------------------
+    values = property(lambda self: self._values, doc="All rows, one behind the other.")
+    row_splits = property(lambda self: self._row_splits, doc="Where rows begin and end.")
+    dtype = property(lambda self: self._values.dtype, doc="The type of the elements.")
+    uniform_row_length = property(
+        lambda self: None if self._uniform is None else convert(self._uniform, self._row_splits.dtype),
+        doc="The length of all rows if it is one, else None.")
 
     @property
     def flat_values(self):
-        """The innermost values, a plain tensor."""
-        return self._values.flat_values if isinstance(self._values, RaggedTensor) else self._values
-
-    @property
-    def nested_row_splits(self):
-        """The splits of every level, outermost first."""
-        inner = self._values.nested_row_splits if isinstance(self._values, RaggedTensor) else ()
-        return (self._row_splits,) + tuple(inner)
+        """The innermost values: a tensor."""
+        values = self._values
+        return values.flat_values if isinstance(values, RaggedTensor) else values
 
     @property
     def ragged_rank(self):
-        """How many levels there are."""
-        return len(self.nested_row_splits)
+        """How many dimensions are partitioned into rows."""
+        values = self._values
+        return 1 + (values.ragged_rank if isinstance(values, RaggedTensor) else 0)
 
     @property
-    def dtype(self):
-        """The type of the elements."""
-        return self._values.dtype
+    def nested_row_splits(self):
+        """The splits of all ragged dimensions, the outermost first."""
+        inner = self._values.nested_row_splits if isinstance(self._values, RaggedTensor) else ()
+        return (self._row_splits,) + inner
+
+    def nested_row_lengths(self, name=None):
+        """The row lengths of all ragged dimensions, the outermost first."""
+        inner = self._values.nested_row_lengths() if isinstance(self._values, RaggedTensor) else ()
+        return (self.row_lengths(),) + inner
+
+    def nested_value_rowids(self, name=None):
+        """The row numbers of all ragged dimensions, the outermost first."""
+        inner = self._values.nested_value_rowids() if isinstance(self._values, RaggedTensor) else ()
+        return (self.value_rowids(),) + inner
 
     @property
     def shape(self):
-        """The shape, None where rows differ in length."""
-        splits = _core.static_shape(self._row_splits)
-        rows = splits[0] - 1 if splits is not None and splits[0] is not None else None
-        inner = self._values.shape if isinstance(self._values, RaggedTensor) else TensorShape(
-            _core.static_shape(self._values))
-        return TensorShape([rows, None]).concatenate(inner[1:])
+        """The shape: None where rows differ in length."""
+        dims = _core.static_shape(self._row_splits)
+        rows = None if dims is None or dims[0] is None else dims[0] - 1
+        values = self._values
+        if not isinstance(values, RaggedTensor):
+            inner = _core.static_shape(values)
+            inner = unknown_shape() if inner is None else TensorShape(inner)
+        else:
+            inner = values.shape
+        return TensorShape([rows, self._uniform]).concatenate(inner[1:])
 
     def get_shape(self):
         """As `shape`."""
         return self.shape
 
-    def row_lengths(self, axis=1, name=None):
-        """The length of each row."""
-        splits = self._row_splits
-        return raw.Sub(splits[1:], splits[:-1])
+    @property
+    def rank(self):
+        """The number of dimensions, if known."""
+        return self.shape.rank
 
     def nrows(self, out_type=None, name=None):
-        """How many rows there are."""
-        count = raw.Sub(raw.Shape(self._row_splits, self._row_splits.dtype)[0], 1)
-        return count if out_type is None else raw.Cast(count, out_type)
+        """The number of rows."""
+        dtype = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
+        size = raw.StridedSlice(
+            raw.Shape(self._row_splits, dtype), [0], [1], [1], shrink_axis_mask=1)
+        return raw.Sub(size, _number(1, size))
+
+    def row_starts(self, name=None):
+        """Where each row begins in `values`."""
+        return self._row_splits[:-1]
+
+    def row_limits(self, name=None):
+        """Where each row ends in `values`."""
+        return self._row_splits[1:]
+
+    def row_lengths(self, axis=1, name=None):
+        """The length of each row; of inner rows for a larger axis."""
+        if axis == 0:
+            return self.nrows()
+        if axis == 1:
+            return raw.Sub(self._row_splits[1:], self._row_splits[:-1])
+        if isinstance(self._values, RaggedTensor):
+            return self.with_values(self._values.row_lengths(axis - 1))
+        shape = raw.Shape(self._values, self._row_splits.dtype)
+        return self.with_values(
+            raw.Mul(raw.Fill(shape[:1], _number(1, shape)), shape[axis - 1]))
+
+    def value_rowids(self, name=None):
+        """The row of each value."""
+        return row_numbers(self._row_splits)
+
+    def bounding_shape(self, axis=None, name=None, out_type=None):
+        """The smallest shape that holds all rows."""
+        dtype = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
+        longest = raw.Max(raw.ConcatV2([self.row_lengths(), convert([0], self._row_splits.dtype)], 0), [0])
+        if isinstance(self._values, RaggedTensor):
+            inner = self._values.bounding_shape(out_type=dtype)[1:]
+        else:
+            inner = raw.Shape(self._values, dtype)[1:]
+        outer = raw.Pack([raw.Cast(self.nrows(), dtype), raw.Cast(longest, dtype)])
+        whole = raw.ConcatV2([outer, inner], 0)
+        return whole if axis is None else raw.GatherV2(whole, axis, 0)
 
     def with_values(self, new_values):
-        """The same rows with other values."""
-        return RaggedTensor(new_values, self._row_splits, internal=True)
+        """The same rows of other values."""
+        return RaggedTensor(_values(new_values), self._row_splits, _KEY, self._uniform)
 
     def with_flat_values(self, new_values):
-        """The same rows of rows with other innermost values."""
+        """The same rows of other innermost values."""
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.with_flat_values(new_values))
         return self.with_values(new_values)
 
+    def with_row_splits_dtype(self, dtype):
+        """The same with splits of another integer type."""
+        dtype = dtypes.as_dtype(dtype)
+        values = self._values
+        if isinstance(values, RaggedTensor):
+            values = values.with_row_splits_dtype(dtype)
+        splits = self._row_splits
+        splits = splits if splits.dtype == dtype else raw.Cast(splits, dtype)
+        return RaggedTensor(values, splits, _KEY, self._uniform)
+
+    # ---- leaving the ragged world ------------------------------------------------------------------
+    def to_tensor(self, default_value=None, name=None, shape=None):
+        """A tensor in which short rows are filled up with `default_value`."""
+        from .ops import ragged
+
+        return ragged.to_tensor(self, default_value, shape)
+
+    def to_sparse(self, name=None):
+        """The elements by their places."""
+        from .ops import ragged
+
+        return ragged.to_sparse(self)
+
+    def merge_dims(self, outer_axis, inner_axis):
+        """The dimensions from outer_axis to inner_axis made one."""
+        from .ops import ragged
+
+        return ragged.merge_dims(self, outer_axis, inner_axis)
+
+    def numpy(self):
+        """Nested numpy arrays: one array if all rows have one length, else an array of arrays."""
+        if _core.is_symbolic(self._row_splits):
+            raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
+        values, splits = self._values.numpy(), self._row_splits.numpy()
+        rows = np.split(values, splits[1:-1]) if len(splits) > 1 else []
+        if not rows:
+            return np.array([], dtype=values.dtype)
+        if all(len(row) == len(rows[0]) for row in rows):
+            return np.array(rows)
+        made = np.empty(len(rows), dtype=object)
+        made[:] = rows
+        return made
+
     def to_list(self):
         """Nested Python lists."""
-        rows = self._values.to_list() if isinstance(self._values, RaggedTensor) else self._values.numpy().tolist()
+        if _core.is_symbolic(self._row_splits):
+            raise ValueError("to_list can only be used in eager mode.")
         splits = self._row_splits.numpy().tolist()
-        return [rows[a:b] for a, b in zip(splits, splits[1:])]
+        inner = self._values
+        values = inner.to_list() if isinstance(inner, RaggedTensor) else inner.numpy().tolist()
+        return [values[a:b] for a, b in zip(splits[:-1], splits[1:])]
+
+    def eval(self, feed_dict=None, session=None):
+        """The value in a session."""
+        if session is None:
+            from .session import get_default_session
+
+            session = get_default_session()
+        return session.run(self, feed_dict=feed_dict)
+
+    def consumers(self):
+        """The ops that use one of the parts."""
+        return self._consumers()
+
+    def __getitem__(self, key):
+        from .ops import ragged
+
+        return ragged.getitem(self, key)
+
+    def __iter__(self):
+        if _core.is_symbolic(self._row_splits):
+            raise TypeError("a RaggedTensor can be iterated over only in eager mode")
+        return (self[k] for k in range(int(self.nrows())))
+
+    def __repr__(self):
+        if _core.is_symbolic(self._row_splits) or _core.is_symbolic(self.flat_values):
+            return f"tf.RaggedTensor(values={self._values!s}, row_splits={self._row_splits!s})"
+        return f"<tf.RaggedTensor {_text(self.numpy())}>"
+
+    __str__ = __repr__
 
     @property
     def _type_spec(self):
         return RaggedTensorSpec(self.shape, self.dtype, self.ragged_rank, self._row_splits.dtype)
 
-    def __repr__(self):
-        if any(_core.is_symbolic(t) for t in nest.flatten(self, expand_composites=True)):
-            return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
-        return f"<tf.RaggedTensor {self.to_list()}>"
+    def _shape_invariant_to_type_spec(self, shape):
+        return RaggedTensorSpec(shape, self.dtype, self.ragged_rank, self._row_splits.dtype)
 
 
-offer(RaggedTensor, "RaggedTensor")
+RaggedTensor.__module__ = "tensorflow.python.ops.ragged.ragged_tensor"

@@ -2,8 +2,8 @@
  * the tensor's dtype as a hint, and an object that knows the reverse operator gets its turn. */
 #include "core.h"
 
-static const ef_op *op_add, *op_sub, *op_mul, *op_floordiv, *op_mod, *op_real, *op_pow, *op_neg,
-    *op_and, *op_or, *op_not, *op_bit_and, *op_bit_or, *op_bit_xor, *op_invert, *op_less,
+static const ef_op *op_add, *op_join, *op_sub, *op_mul, *op_floordiv, *op_mod, *op_real, *op_pow,
+    *op_neg, *op_and, *op_or, *op_not, *op_bit_and, *op_bit_or, *op_bit_xor, *op_invert, *op_less,
     *op_less_equal, *op_greater, *op_greater_equal, *op_abs, *op_cast, *op_equal, *op_not_equal;
 static const ef_attrs *as_f32, *as_f64, *lenient_equal, *lenient_not_equal;
 
@@ -25,6 +25,7 @@ typedef PyObject *pair_fn(const ef_tensor *x, const ef_tensor *y);
 
 static PyObject *run_pair(const ef_op *op, const ef_tensor *x, const ef_tensor *y) {
     const ef_tensor *in[2] = {x, y};
+    if (op == op_add && x->dtype == EF_STRING) op = op_join;
     if (recording()) {
         if (x->dtype != y->dtype)
             return PyErr_Format(PyExc_TypeError,
@@ -82,7 +83,13 @@ static PyObject *slow(PyObject *a, PyObject *b, const char *reverse, const ef_op
         }                                             \
         return slow(a, b, REVERSE, OP, NULL);         \
     }
-PLAIN(tensor_add, op_add, "__radd__")
+static PyObject *tensor_add(PyObject *a, PyObject *b) {
+    if (EAGER_PAIR(a, b)) {
+        const ef_tensor *in[2] = {T(a), T(b)};
+        return op_run1(T(a)->dtype == EF_STRING ? op_join : op_add, NULL, in, 2);
+    }
+    return slow(a, b, "__radd__", op_add, NULL);
+}
 PLAIN(tensor_sub, op_sub, "__rsub__")
 PLAIN(tensor_mul, op_mul, "__rmul__")
 PLAIN(tensor_mod, op_mod, "__rmod__")
@@ -257,6 +264,7 @@ int number_init(void) {
         const ef_op **at;
         const char *name;
     } wanted[] = {{&op_add, "AddV2"},
+                  {&op_join, "Add"}, /* strings */
                   {&op_sub, "Sub"},
                   {&op_mul, "Mul"},
                   {&op_floordiv, "FloorDiv"},

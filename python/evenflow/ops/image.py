@@ -1,83 +1,385 @@
-"""tf.image: patches, flips and crops."""
-from ..namespace import export
-from . import random
-from .common import Tensor, convert, dtypes, raw, rank_of
+"""Images: cut, turned, resized, and their dtype converted. An image is [height, width, channels];
+most functions also take a batch of them, [batch, height, width, channels]."""
+from ..namespace import export, offer
+from . import random, stateless
+from .common import Tensor, convert, dtypes, known, np, raw, static_shape
+from .debug import Assert, with_dependencies
+
+
+class ResizeMethod:
+    """How `resize` finds new pixels."""
+
+    BILINEAR = "bilinear"
+    NEAREST_NEIGHBOR = "nearest"
+    BICUBIC = "bicubic"
+    AREA = "area"
+    LANCZOS3 = "lanczos3"
+    LANCZOS5 = "lanczos5"
+    GAUSSIAN = "gaussian"
+    MITCHELLCUBIC = "mitchellcubic"
+
+
+offer(ResizeMethod, "image.ResizeMethod")
+
+
+def _image(x, least=3):
+    """`x` as a tensor of rank 3 or 4; ValueError if it is known to be something else."""
+    x = convert(x)
+    dims = static_shape(x)
+    if dims is not None and not least <= len(dims) <= 4:
+        raise ValueError(f"'image' (shape {dims}) must have either 3 or 4 dimensions.")
+    return x
+
+
+def _batched(x):
+    """A batch of images and a function that undoes the batching of a result."""
+    x = _image(x)
+    dims = static_shape(x)
+    if dims is None:
+        raise ValueError("'images' contains no shape.")
+    if len(dims) == 3:
+        return raw.ExpandDims(x, 0), lambda y: raw.Squeeze(y, [0])
+    return x, lambda y: y
 
 
 @export("image.extract_patches")
 def extract_patches(images, sizes, strides, rates, padding, name=None):
-    """Windows of an image, each laid out in the last dimension."""
+    """The patches of each image, flattened into the last axis."""
     return raw.ExtractImagePatches(
-        images,
-        ksizes=list(sizes),
-        strides=list(strides),
-        rates=list(rates),
-        padding=padding,
-        name=name,
+        images, ksizes=sizes, strides=strides, rates=rates, padding=padding, name=name
     )
 
 
-def _axis(image, from_end):
-    rank = rank_of(image)
-    if rank not in (3, 4):
-        raise ValueError(f"'image' (rank {rank}) must have either 3 or 4 dimensions.")
-    return rank - from_end
+# ---- turning --------------------------------------------------------------------------------------
 
 
-def _flip(image, from_end):
-    return raw.ReverseV2(image, [_axis(image, from_end)])
+def _axis(x, from_end):
+    dims = static_shape(x)
+    return raw.Sub(raw.Rank(x), from_end) if dims is None else len(dims) - from_end
 
 
 @export("image.flip_left_right")
 def flip_left_right(image):
-    """Mirrored along the width."""
-    return _flip(convert(image), 2)
+    """Mirrored: the first column becomes the last."""
+    image = _image(image)
+    return raw.ReverseV2(image, raw.Reshape(convert(_axis(image, 2)), [1]))
 
 
 @export("image.flip_up_down")
 def flip_up_down(image):
-    """Mirrored along the height."""
-    return _flip(convert(image), 3)
+    """Upside down."""
+    image = _image(image)
+    return raw.ReverseV2(image, raw.Reshape(convert(_axis(image, 3)), [1]))
 
 
-def _random_flip(image, from_end, seed):
-    image = convert(image)
-    flipped = _flip(image, from_end)
-    if rank_of(image) == 3:
-        chance = random.uniform([], 0, 1.0, seed=seed)
-        return raw.SelectV2(raw.Less(chance, 0.5), flipped, image)
-    batch = raw.Reshape(raw.Shape(image)[0], [1])
-    chance = random.uniform(batch, seed=seed)
-    pick = raw.Reshape(raw.Round(chance), [-1, 1, 1, 1])
-    return raw.SelectV2(raw.Greater(pick, 0.5), flipped, image)
+@export("image.transpose")
+def transpose(image, name=None):
+    """Rows and columns exchanged."""
+    image = _image(image)
+    dims = static_shape(image)
+    if dims is None:
+        raise ValueError("'image' contains no shape.")
+    perm = [1, 0, 2] if len(dims) == 3 else [0, 2, 1, 3]
+    return raw.Transpose(image, perm, name=name)
+
+
+@export("image.rot90")
+def rot90(image, k=1, name=None):
+    """Turned counter-clockwise by `k` times 90 degrees."""
+    image = _image(image)
+    value = known(k)
+    if value is None or value.shape != ():
+        raise ValueError("k must be a number that is known when the function is traced")
+    turns = int(value) % 4
+    if turns == 0:
+        return raw.Identity(image, name=name)
+    if turns == 1:
+        return flip_up_down(transpose(image))
+    if turns == 2:
+        return flip_up_down(flip_left_right(image))
+    return transpose(flip_up_down(image))
+
+
+def _random_flip(image, flip, draw):
+    """One image is flipped below one half, those of a batch above it: the draws are TensorFlow's."""
+    image = _image(image)
+    dims = static_shape(image)
+    if dims is None:
+        raise ValueError("'image' contains no shape.")
+    half = convert(0.5)
+    if len(dims) == 3:
+        return raw.SelectV2(raw.Less(draw([]), half), flip(image), image)
+    draws = draw([dims[0]] if dims[0] is not None else raw.Shape(image)[:1])
+    chosen = raw.Greater(raw.Reshape(draws, [-1, 1, 1, 1]), half)
+    return raw.SelectV2(chosen, flip(image), image)
+
+
+def _stateful(seed):
+    return lambda shape: random.uniform(shape, 0, 1.0, seed=seed)
+
+
+def _seeded(seed):
+    return lambda shape: stateless.stateless_uniform(shape, seed)
 
 
 @export("image.random_flip_left_right")
 def random_flip_left_right(image, seed=None):
-    """Mirrored along the width, or not, with equal chances (for each image of a batch)."""
-    return _random_flip(image, 2, seed)
+    """Each image mirrored or not, with even chances."""
+    return _random_flip(image, flip_left_right, _stateful(seed))
 
 
 @export("image.random_flip_up_down")
 def random_flip_up_down(image, seed=None):
-    """Mirrored along the height, or not, with equal chances (for each image of a batch)."""
-    return _random_flip(image, 3, seed)
+    """Each image upside down or not, with even chances."""
+    return _random_flip(image, flip_up_down, _stateful(seed))
+
+
+@export("image.stateless_random_flip_left_right")
+def stateless_random_flip_left_right(image, seed):
+    """Each image mirrored or not, as `seed` says."""
+    return _random_flip(image, flip_left_right, _seeded(seed))
+
+
+@export("image.stateless_random_flip_up_down")
+def stateless_random_flip_up_down(image, seed):
+    """Each image upside down or not, as `seed` says."""
+    return _random_flip(image, flip_up_down, _seeded(seed))
+
+
+# ---- cutting and padding ----------------------------------------------------------------------------
+
+
+def _random_crop(value, size, draw):
+    value, size = convert(value), convert(size, dtypes.int32)
+    shape = raw.Shape(value)
+    fits = raw.All(raw.GreaterEqual(shape, size), [0])
+    check = Assert(fits, ["Need value.shape >= size, got ", shape, size], summarize=1000)
+    shape = with_dependencies([check], shape)
+    limit = raw.AddV2(raw.Sub(shape, size), convert(1))
+    offset = raw.FloorMod(draw(raw.Shape(shape), size.dtype), limit)
+    return raw.Slice(value, offset, size)
 
 
 @export("image.random_crop")
 def random_crop(value, size, seed=None, name=None):
-    """A part of the given size from a random place."""
-    value = convert(value)
-    size = size if isinstance(size, Tensor) else convert(size, dtypes.int32)
-    shape = raw.Cast(raw.Shape(value), size.dtype)
-    from .debug import Assert, with_dependencies
+    """A part of `value` of the given size, somewhere inside."""
+    top = np.iinfo(np.int32).max
+    return _random_crop(value, size, lambda s, t: random.uniform(s, 0, top, dtype=t, seed=seed))
 
-    check = Assert(
-        raw.All(raw.GreaterEqual(shape, size), [0]),
-        ["Need value.shape >= size, got ", shape, size],
-        summarize=1000,
+
+@export("image.stateless_random_crop")
+def stateless_random_crop(value, size, seed, name=None):
+    """A part of `value` of the given size, where `seed` says."""
+    top = np.iinfo(np.int32).max
+    return _random_crop(
+        value, size, lambda s, t: stateless.stateless_uniform(s, seed, 0, top, dtype=t)
     )
-    shape = with_dependencies([check], shape)
-    limit = raw.AddV2(raw.Sub(shape, size), 1)
-    whole = random.uniform(raw.Shape(shape), 0, size.dtype.max, size.dtype, seed)
-    return raw.Slice(value, raw.FloorMod(whole, limit), size, name=name)
+
+
+def _need(condition, text):
+    """ValueError if the condition is known to fail; unknown conditions pass."""
+    if isinstance(condition, Tensor):
+        condition = known(condition)
+    if condition is not None and not bool(condition):
+        raise ValueError(text)
+
+
+def _number(x):
+    """A size or offset as an int if it is known, else as a tensor."""
+    value = known(x)
+    return convert(x, dtypes.int32) if value is None else int(value)
+
+
+def _sizes(images):
+    """Height and width of a batch: ints, or tensors where only running tells."""
+    dims = static_shape(images)
+    found = list(dims[1:3])
+    if None in found:
+        at_run = raw.Unpack(raw.Shape(images), 4)
+        found = [at_run[k + 1] if d is None else d for k, d in enumerate(found)]
+    return found
+
+
+@export("image.crop_to_bounding_box")
+def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
+    """The part of the given size that begins at the given row and column."""
+    images, back = _batched(image)
+    height, width = _sizes(images)
+    top, left, rows, columns = map(_number, (offset_height, offset_width, target_height, target_width))
+    for value, word in ((top, "offset_height"), (left, "offset_width")):
+        _need(value >= 0, f"{word} must be >= 0.")
+    for value, word in ((rows, "target_height"), (columns, "target_width")):
+        _need(value > 0, f"{word} must be > 0.")
+    _need(width >= left + columns, "width must be >= target + offset.")
+    _need(height >= top + rows, "height must be >= target + offset.")
+    begin = raw.Pack([convert(v, dtypes.int32) for v in (0, top, left, 0)])
+    size = raw.Pack([convert(v, dtypes.int32) for v in (-1, rows, columns, -1)])
+    return back(raw.Slice(images, begin, size))
+
+
+@export("image.pad_to_bounding_box")
+def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
+    """The image on a black ground of the given size, its corner at the given row and column."""
+    images, back = _batched(image)
+    height, width = _sizes(images)
+    top, left, rows, columns = map(_number, (offset_height, offset_width, target_height, target_width))
+    below, right = rows - top - height, columns - left - width
+    for value, word in ((top, "offset_height"), (left, "offset_width")):
+        _need(value >= 0, f"{word} must be >= 0.")
+    _need(below >= 0, "image must be <= target - offset: height")
+    _need(right >= 0, "width must be <= target - offset")
+    pads = [0, 0, top, below, left, right, 0, 0]
+    paddings = raw.Reshape(raw.Pack([convert(v, dtypes.int32) for v in pads]), [4, 2])
+    return back(raw.Pad(images, paddings))
+
+
+@export("image.resize_with_crop_or_pad")
+def resize_with_crop_or_pad(image, target_height, target_width):
+    """Cut or padded with black, evenly on both sides, to the given size."""
+    images, back = _batched(image)
+    height, width = _sizes(images)
+    rows, columns = _number(target_height), _number(target_width)
+    for value, word in ((rows, "target_height"), (columns, "target_width")):
+        _need(value > 0, f"{word} must be > 0.")
+
+    def least(a, b):
+        return min(a, b) if isinstance(a, int) and isinstance(b, int) else raw.Minimum(a, b)
+
+    def half(a):
+        if isinstance(a, int):
+            return max(a // 2, 0)
+        return raw.Maximum(raw.FloorDiv(a, convert(2)), convert(0))
+
+    cut = crop_to_bounding_box(
+        images, half(height - rows), half(width - columns), least(rows, height), least(columns, width)
+    )
+    full = pad_to_bounding_box(cut, half(rows - height), half(columns - width), rows, columns)
+    return back(full)
+
+
+@export("image.central_crop")
+def central_crop(image, central_fraction):
+    """The middle part whose sides are `central_fraction` of the image's."""
+    images, back = _batched(image)
+    fraction = float(known(central_fraction))
+    if not 0.0 < fraction <= 1.0:
+        raise ValueError("central_fraction must be within (0, 1]")
+    if fraction == 1.0:
+        return back(images)
+
+    def part(size):
+        if isinstance(size, int):
+            start = int((size - size * fraction) / 2)
+            return start, size - 2 * start
+        whole = raw.Cast(size, dtypes.float64)
+        start = raw.Cast(
+            raw.RealDiv(raw.Sub(whole, raw.Mul(whole, convert(fraction, dtypes.float64))),
+                        convert(2.0, dtypes.float64)), dtypes.int32)
+        return start, size - start * 2
+
+    height, width = _sizes(images)
+    (top, rows), (left, columns) = part(height), part(width)
+    return back(crop_to_bounding_box(images, top, left, rows, columns))
+
+
+# ---- dtype ------------------------------------------------------------------------------------------
+
+
+@export("image.convert_image_dtype")
+def convert_image_dtype(image, dtype, saturate=False, name=None):
+    """The same image in another dtype: floats lie in [0, 1), integers fill their range."""
+    image, dtype = convert(image), dtypes.as_dtype(dtype)
+    if not dtype.is_floating and not dtype.is_integer:
+        raise AttributeError("dtype must be either floating point or integer")
+    if image.dtype == dtype:
+        return raw.Identity(image, name=name)
+    if image.dtype.is_integer and dtype.is_integer:
+        return _between_ints(image, dtype, saturate, name)
+    if image.dtype.is_floating and dtype.is_floating:
+        return raw.Cast(image, dtype, name=name)
+    if image.dtype.is_integer:
+        return raw.Mul(raw.Cast(image, dtype), convert(1.0 / image.dtype.max, dtype), name=name)
+    scaled = raw.Mul(image, convert(dtype.max + 0.5, image.dtype))
+    return _cast(scaled, dtype, saturate, name)
+
+
+def _cast(x, dtype, saturate, name=None):
+    from .math import saturate_cast
+
+    return saturate_cast(x, dtype, name=name) if saturate else raw.Cast(x, dtype, name=name)
+
+
+def _between_ints(image, dtype, saturate, name):
+    have, want = image.dtype.max, dtype.max
+    if have > want:
+        small = raw.FloorDiv(image, convert((have + 1) // (want + 1), image.dtype))
+        return _cast(small, dtype, saturate, name)
+    cast = _cast(image, dtype, saturate)
+    return raw.Mul(cast, convert((want + 1) // (have + 1), dtype), name=name)
+
+
+# ---- resizing ---------------------------------------------------------------------------------------
+
+_METHODS = {0: "bilinear", 1: "nearest", 2: "bicubic", 3: "area"}
+
+
+def _target(size, images, preserve):
+    """The size to resize to: two numbers if they are known, else a tensor of two."""
+    size = convert(size, dtypes.int32)
+    dims = static_shape(size)
+    if dims is not None and dims != (2,):
+        raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
+    if not preserve:
+        value = known(size)
+        return size if value is None else [int(v) for v in value]
+    height, width = _sizes(images)
+    value = known(size)
+    if value is not None and isinstance(height, int) and isinstance(width, int):
+        scale = min(value[0] / height, value[1] / width)
+        return [max(int(round(scale * height)), 1), max(int(round(scale * width)), 1)]
+    f32 = dtypes.float32
+    now = raw.Cast(raw.Pack([convert(height, dtypes.int32), convert(width, dtypes.int32)]), f32)
+    scale = raw.Min(raw.RealDiv(raw.Cast(size, f32), now), [0])
+    return raw.Maximum(raw.Cast(raw.Round(raw.Mul(scale, now)), dtypes.int32), convert(1))
+
+
+def _translate(images, size, kernel, antialias):
+    """Any kernel, with the kernel widened when shrinking (`antialias`)."""
+    height, width = _sizes(images)
+    f32 = dtypes.float32
+    size = convert(size, dtypes.int32)
+    now = raw.Cast(raw.Pack([convert(height, dtypes.int32), convert(width, dtypes.int32)]), f32)
+    scale = raw.RealDiv(raw.Cast(size, f32), now)
+    shift = convert(np.zeros(2, np.float32))
+    return raw.ScaleAndTranslate(
+        images, size, scale, shift, kernel_type=kernel, antialias=antialias
+    )
+
+
+def _resized(images, size, method, antialias):
+    if method == "bilinear" and not antialias:
+        return raw.ResizeBilinear(images, size, half_pixel_centers=True)
+    if method == "nearest":
+        return raw.ResizeNearestNeighbor(images, size, half_pixel_centers=True)
+    if method == "bicubic" and not antialias:
+        return raw.ResizeBicubic(images, size, half_pixel_centers=True)
+    if method == "area":
+        return raw.ResizeArea(images, size)
+    kernel = {"bilinear": "triangle", "bicubic": "keyscubic"}.get(method, method)
+    if kernel not in ("triangle", "keyscubic", "lanczos3", "lanczos5", "gaussian", "mitchellcubic"):
+        raise ValueError(f"Resize method is not implemented: {method!r}")
+    return _translate(images, size, kernel, antialias)
+
+
+@export("image.resize")
+def resize(images, size, method=ResizeMethod.BILINEAR, preserve_aspect_ratio=False, antialias=False,
+           name=None):
+    """Images of another size. All but nearest give float32."""
+    images, back = _batched(images)
+    method = _METHODS.get(method, method)
+    size = _target(size, images, preserve_aspect_ratio)
+    dims = static_shape(images)
+    if isinstance(size, list) and list(dims[1:3]) == size:
+        keep = method in ("nearest",)
+        return back(images if keep or images.dtype is dtypes.float32 else raw.Cast(images, dtypes.float32))
+    return back(_resized(images, size, method, antialias))

@@ -1,134 +1,385 @@
-"""Sparse tensors in the COO form: to and from dense ones, order, and sums and extremes of two.
-
-Positions are compared by their number in row-major order, so one integer stands for a row of `indices`.
-"""
-from .. import dtypes
-from ..composite import SparseTensor
+"""Sparse tensors: made and made dense, put in order, added, multiplied, reduced, cut and joined."""
+from .. import composite
 from ..namespace import export
+from ..shapes import TensorShape
 from . import debug
-from .common import convert, raw
-
-_INT64 = dtypes.int64
+from .common import SparseTensor, Tensor, convert, dtypes, known, np, raw, static_shape, static_value
 
 
-def _numbers(indices, dense_shape):
-    """The row-major number of each row of `indices`."""
-    steps = raw.Cumprod(dense_shape, -1, exclusive=True, reverse=True)
-    return raw.Sum(raw.Mul(indices, steps), -1)
+def sparse(x):
+    """`x` as a SparseTensor; TypeError if it is none."""
+    if isinstance(x, SparseTensor):
+        return x
+    if isinstance(x, composite.SparseTensorValue):
+        return SparseTensor.from_value(x)
+    raise TypeError(f"Input must be a SparseTensor; got {type(x).__name__}: {x!r}")
 
 
-def _rows(numbers, dense_shape):
-    """The other way: rows of indices from row-major numbers."""
-    steps = raw.Cumprod(dense_shape, -1, exclusive=True, reverse=True)
-    return raw.FloorMod(raw.FloorDiv(raw.ExpandDims(numbers, -1), raw.Maximum(steps, _one())),
-                        raw.Maximum(dense_shape, _one()))
-
-
-def _one():
-    return convert(1, _INT64)
-
-
-def _sparse(value):
-    if not isinstance(value, SparseTensor):
-        raise TypeError(f"Input must be a SparseTensor, not {type(value).__name__}")
-    return value
+def _parts(x):
+    return x.indices, x.values, x.dense_shape
 
 
 @export("sparse.from_dense")
 def from_dense(tensor, name=None):
-    """The elements of `tensor` that are not zero, with their positions."""
+    """The elements of `tensor` that are not zero (or not the empty string)."""
     tensor = convert(tensor)
-    zero = raw.ZerosLike(tensor)
-    indices = raw.Where(raw.NotEqual(tensor, zero))
-    return SparseTensor(indices, raw.GatherNd(tensor, indices), raw.Shape(tensor, _INT64))
+    zero = "" if tensor.dtype is dtypes.string else np.zeros([], tensor.dtype.as_numpy_dtype)
+    indices = raw.Where(raw.NotEqual(tensor, convert(zero, tensor.dtype)))
+    made = SparseTensor(indices, raw.GatherNd(tensor, indices), raw.Shape(tensor, dtypes.int64))
+    dims = static_shape(tensor)
+    if dims is not None:
+        made._known = TensorShape(dims)
+    return made
 
 
 @export("sparse.to_dense")
 def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
-    """A dense tensor; `default_value` (or zero) stands where nothing was given."""
-    sp = _sparse(sp_input)
-    values, checks = sp.values, []
-    if validate_indices:
-        checks = _checks(sp)
-    with_values = debug.with_dependencies(checks, values) if checks else values
-    default = convert(default_value if default_value is not None else 0 if values.dtype.is_numeric else
-                      False if values.dtype == dtypes.bool else "", values.dtype)
-    return raw.TensorScatterUpdate(raw.Fill(sp.dense_shape, default), sp.indices, with_values)
+    """The whole tensor, `default_value` where the sparse one has nothing."""
+    x = sparse(sp_input)
+    if default_value is None:
+        default_value = "" if x.dtype is dtypes.string else np.zeros([], x.dtype.as_numpy_dtype)
+    dense = raw.SparseToDense(
+        x.indices, x.dense_shape, x.values, convert(default_value, x.dtype), validate_indices,
+        name=name,
+    )
+    return _with_shape(dense, x.shape)
 
 
-def _checks(sp):
-    """Assertions that the positions lie inside, in order, without repeats."""
-    numbers = _numbers(sp.indices, sp.dense_shape)
-    later = raw.Slice(numbers, [1], [-1])
-    count = raw.Sub(raw.Size(numbers), 1)
-    earlier = raw.Slice(numbers, [0], raw.ExpandDims(raw.Maximum(count, 0), 0))
-    rising = raw.All(raw.Less(earlier, raw.Slice(later, [0], raw.Shape(earlier))), [0])
-    inside = raw.All(raw.LogicalAnd(raw.GreaterEqual(sp.indices, convert(0, _INT64)),
-                                    raw.Less(sp.indices, sp.dense_shape)), [0, 1])
-    return [debug.Assert(inside, ["sparse indices: a position lies outside the dense shape", sp.dense_shape]),
-            debug.Assert(rising, ["sparse indices: a row is out of order or repeated; use tf.sparse.reorder to make a "
-                                  "correctly ordered copy", sp.indices])]
+def _with_shape(dense, shape):
+    if shape.rank is not None and static_shape(dense) != tuple(shape._dims):
+        dense.set_shape(shape)
+    return dense
 
 
 @export("sparse.reorder")
 def reorder(sp_input, name=None):
-    """The same tensor with its positions in row-major order."""
-    sp = _sparse(sp_input)
-    numbers = _numbers(sp.indices, sp.dense_shape)
-    order = _order(numbers)
-    return SparseTensor(raw.GatherV2(sp.indices, order, 0), raw.GatherV2(sp.values, order, 0), sp.dense_shape)
+    """The same with its indices in ascending order."""
+    x = sparse(sp_input)
+    indices, values = raw.SparseReorder(*_parts(x), name=name)
+    made = SparseTensor(indices, values, raw.Identity(x.dense_shape))
+    made._known = x.shape
+    return made
 
 
-def _order(numbers):
-    """Positions that sort a vector of int64, least first."""
-    return raw.TopKV2(raw.Neg(numbers), raw.Size(numbers), True)[1]
+@export("sparse.reshape")
+def reshape(sp_input, shape, name=None):
+    """The same elements in another shape; one size may be -1."""
+    x = sparse(sp_input)
+    indices, sizes = raw.SparseReshape(x.indices, x.dense_shape, convert(shape, dtypes.int64), name=name)
+    made = SparseTensor(indices, raw.Identity(x.values), sizes)
+    want = known(shape) if not isinstance(shape, Tensor) else static_value(shape)
+    if want is not None and x.shape.is_fully_defined():
+        full = int(np.prod(x.shape.as_list(), dtype=np.int64))
+        rest = int(-np.prod(want, dtype=np.int64)) if -1 in want else 0
+        fill = full // rest if rest else 0
+        made._known = TensorShape([fill if d == -1 else int(d) for d in want])
+    return made
+
+
+@export("sparse.transpose")
+def transpose(sp_input, perm=None, name=None):
+    """The axes exchanged: reversed, or as `perm` says."""
+    x = sparse(sp_input)
+    if perm is None:
+        rank = x.shape.rank
+        if rank is None:
+            last = raw.Sub(raw.Size(x.dense_shape), convert(1))
+            perm = raw.Range(last, convert(-1), convert(-1))
+        else:
+            perm = np.arange(rank)[::-1].astype(np.int32)
+    perm = convert(perm)
+    indices = raw.GatherV2(x.indices, perm, 1)
+    made = SparseTensor(indices, x.values, raw.GatherV2(x.dense_shape, perm, 0))
+    order = static_value(perm)
+    if order is not None and x.shape.rank is not None:
+        made._known = TensorShape([x.shape._dims[int(k)] for k in order])
+    return reorder(made)
+
+
+@export("sparse.sparse_dense_matmul")
+def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
+    """The product of a sparse matrix and a dense one, in either order."""
+    if isinstance(b, (SparseTensor, composite.SparseTensorValue)):
+        # (A B)^H = B^H A^H: the sparse factor goes first
+        turned = sparse_dense_matmul(b, sp_a, adjoint_a=not adjoint_b, adjoint_b=not adjoint_a)
+        flipped = raw.Transpose(turned, [1, 0])
+        return raw.Conj(flipped) if turned.dtype.is_complex else flipped
+    x = sparse(sp_a)
+    return raw.SparseTensorDenseMatMul(
+        *_parts(x), convert(b, x.dtype), adjoint_a=adjoint_a, adjoint_b=adjoint_b, name=name
+    )
+
+
+@export("sparse.retain")
+def retain(sp_input, to_retain):
+    """Only the elements where `to_retain` is true."""
+    x = sparse(sp_input)
+    rows = raw.Reshape(raw.Where(convert(to_retain, dtypes.bool)), [-1])
+    made = SparseTensor(
+        raw.GatherV2(x.indices, rows, 0), raw.GatherV2(x.values, rows, 0), raw.Identity(x.dense_shape)
+    )
+    made._known = x.shape
+    return made
+
+
+@export("sparse.map_values")
+def map_values(op, *args, **kwargs):
+    """`op` of the values of the sparse arguments, which must have the same indices."""
+    found = [a for a in list(args) + list(kwargs.values()) if isinstance(a, SparseTensor)]
+    if not found:
+        raise ValueError("No SparseTensor in argument list of map_values")
+
+    def value(a):
+        return a.values if isinstance(a, SparseTensor) else a
+
+    made = op(*[value(a) for a in args], **{k: value(a) for k, a in kwargs.items()})
+    return SparseTensor(found[0].indices, made, found[0].dense_shape)
+
+
+@export("sparse.eye")
+def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
+    """Ones on the diagonal."""
+    rows = convert(num_rows, dtypes.int64)
+    columns = rows if num_columns is None else convert(num_columns, dtypes.int64)
+    n = raw.Minimum(rows, columns)
+    at = raw.Range(convert(0, dtypes.int64), n, convert(1, dtypes.int64))
+    ones = raw.Fill(raw.Reshape(n, [1]), convert(1, dtypes.as_dtype(dtype)))
+    return SparseTensor(raw.Pack([at, at], axis=1), ones, raw.Pack([rows, columns]))
+
+
+@export("sparse.expand_dims")
+def expand_dims(sp_input, axis=None, name=None):
+    """One more axis of size 1, before `axis` (default: the last)."""
+    x = sparse(sp_input)
+    rank = x.shape.rank
+    if rank is None:
+        raise ValueError("the rank of a SparseTensor whose axes are expanded must be known")
+    axis = -1 if axis is None else int(axis)
+    if not -rank - 1 <= axis <= rank:
+        raise ValueError(f"axis {axis} is out of range for rank {rank}")
+    axis = axis + rank + 1 if axis < 0 else axis
+    zeros = raw.Mul(raw.Slice(x.indices, [0, 0], [-1, 1]), convert(0, dtypes.int64))
+    indices = raw.ConcatV2(
+        [raw.Slice(x.indices, [0, 0], [-1, axis]), zeros,
+         raw.Slice(x.indices, [0, axis], [-1, rank - axis])], 1)
+    sizes = raw.ConcatV2(
+        [raw.Slice(x.dense_shape, [0], [axis]), convert([1], dtypes.int64),
+         raw.Slice(x.dense_shape, [axis], [rank - axis])], 0)
+    return SparseTensor(indices, x.values, sizes)
+
+
+# ---- reductions: sums over the flattened places that are left ---------------------------------------
+
+
+def _reduction(x, axis, keepdims, segment, empty):
+    """Segments of the values by what is left of their places."""
+    rank = x.shape.rank
+    if rank is None:
+        raise ValueError("the rank of a SparseTensor that is reduced must be known")
+    axes = range(rank) if axis is None else np.ravel(known(axis)).tolist()
+    gone = {int(a) + rank if a < 0 else int(a) for a in axes}
+    if any(not 0 <= a < rank for a in gone):
+        raise ValueError(f"axis {axis} is out of range for rank {rank}")
+    left = [d for d in range(rank) if d not in gone]
+    sizes = raw.GatherV2(x.dense_shape, np.array(left, np.int64), 0)
+    strides = raw.Cumprod(sizes, 0, exclusive=True, reverse=True)
+    places = raw.GatherV2(x.indices, np.array(left, np.int64), 1)
+    at = raw.Sum(raw.Mul(places, strides), [1])
+    flat = segment(x.values, at, raw.Prod(sizes, [0]))
+    if empty is not None:  # places without elements
+        some = raw.UnsortedSegmentSum(raw.OnesLike(at), at, raw.Prod(sizes, [0]))
+        flat = raw.SelectV2(raw.Greater(some, convert(0, dtypes.int64)), flat, convert(empty, x.dtype))
+    shape = sizes
+    if keepdims:
+        mask = np.array([d in gone for d in range(rank)])
+        shape = raw.SelectV2(mask, np.ones(rank, np.int64), x.dense_shape)
+    out = raw.Reshape(flat, shape)
+    dims = x.shape._dims
+    have = [1 if d in gone else dims[d] for d in range(rank) if keepdims or d not in gone]
+    return _with_shape(out, TensorShape(have))
+
+
+def _sparse_result(dense):
+    return from_dense(dense)
+
+
+@export("sparse.reduce_sum")
+def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
+    """The sum along `axis` (None: of everything)."""
+    dense = _reduction(sparse(sp_input), axis, keepdims, raw.UnsortedSegmentSum, None)
+    return _sparse_result(dense) if output_is_sparse else dense
+
+
+@export("sparse.reduce_max")
+def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
+    """The largest stored element along `axis`; 0 where nothing is stored."""
+    dense = _reduction(sparse(sp_input), axis, keepdims, raw.UnsortedSegmentMax, 0)
+    return _sparse_result(dense) if output_is_sparse else dense
+
+
+# ---- sums, products -----------------------------------------------------------------------------------
 
 
 def _union(a, b):
-    """Two tensors' values laid side by side over the positions of both, as (indices, a's, b's)."""
-    a, b = _sparse(a), _sparse(b)
-    equal = raw.Equal(a.dense_shape, b.dense_shape, incompatible_shape_error=False)  # one False if the ranks differ
+    """Two tensors' values side by side over the places of both, as (indices, a's, b's)."""
+    equal = raw.Equal(a.dense_shape, b.dense_shape, incompatible_shape_error=False)  # ranks may differ
     same = raw.All(raw.Reshape(equal, [-1]), [0])
-    fits = debug.with_dependencies(
-        [debug.Assert(same, ["Operands' shapes do not match:", a.dense_shape, "and", b.dense_shape])], a.dense_shape)
-    numbers = raw.ConcatV2([_numbers(a.indices, fits), _numbers(b.indices, fits)], 0)
-    unique, place = raw.Unique(numbers)[:2]
-    order = _order(unique)
-    back = raw.InvertPermutation(order)
-    place = raw.GatherV2(back, place, 0)
-    rows, first = raw.Size(unique), raw.Size(a.values)
-    mine = raw.UnsortedSegmentSum(a.values, raw.Slice(place, [0], raw.ExpandDims(first, 0)), rows)
-    other = raw.UnsortedSegmentSum(b.values, raw.Slice(place, raw.ExpandDims(first, 0), [-1]), rows)
-    return _rows(raw.GatherV2(unique, order, 0), fits), mine, other
+    check = debug.Assert(same, ["Operands' shapes do not match:", a.dense_shape, "and", b.dense_shape])
+    sizes = debug.with_dependencies([check], a.dense_shape)
+    steps = raw.Cumprod(sizes, 0, exclusive=True, reverse=True)
+    numbers = raw.Sum(raw.Mul(raw.ConcatV2([a.indices, b.indices], 0), steps), [1])
+    unique, place = raw.Unique(numbers)
+    count = raw.Size(unique)
+    order = raw.SparseReorder(
+        raw.ExpandDims(unique, 1), raw.Range(0, count, 1), raw.Reshape(raw.Prod(sizes, [0]), [1]))[1]
+    place = raw.GatherV2(raw.InvertPermutation(order), place, 0)
+    first = raw.Shape(a.values)
+    mine = raw.UnsortedSegmentSum(a.values, raw.Slice(place, [0], first), count)
+    other = raw.UnsortedSegmentSum(b.values, raw.Slice(place, first, [-1]), count)
+    one = convert(1, dtypes.int64)
+    numbers = raw.ExpandDims(raw.GatherV2(unique, order, 0), 1)
+    rows = raw.FloorMod(raw.FloorDiv(numbers, raw.Maximum(steps, one)), raw.Maximum(sizes, one))
+    return rows, mine, other
+
+
+def _merged(a, b, function):
+    rows, mine, other = _union(a, b)
+    made = SparseTensor(rows, function(mine, other), raw.Identity(a.dense_shape))
+    made._known = a.shape
+    return made
 
 
 @export("sparse.add")
 def add(a, b, threshold=0):
-    """The sum of two tensors of which at least one is sparse; sums below `threshold` in size are left out."""
-    if not isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
+    """The sum of two sparse tensors without sums below `threshold` in size; or of a sparse and a
+    dense one, which is dense."""
+    if not isinstance(a, SparseTensor):
+        a, b = b, a
+    if not isinstance(a, SparseTensor):
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
-    if not (isinstance(a, SparseTensor) and isinstance(b, SparseTensor)):
-        sparse, dense = (a, b) if isinstance(a, SparseTensor) else (b, a)
-        return raw.TensorScatterAdd(convert(dense), sparse.indices, sparse.values)
-    indices, mine, other = _union(a, b)
-    total = raw.AddV2(mine, other)
-    if not (isinstance(threshold, (int, float)) and threshold == 0):
-        size = raw.ComplexAbs(total) if total.dtype.is_complex else raw.Abs(total)
-        keep = raw.GreaterEqual(size, convert(threshold, size.dtype))
-        chosen = raw.Squeeze(raw.Where(keep), [1])
-        indices, total = raw.GatherV2(indices, chosen, 0), raw.GatherV2(total, chosen, 0)
-    return SparseTensor(indices, total, a.dense_shape)
+    if not isinstance(b, SparseTensor):
+        return raw.TensorScatterAdd(convert(b, a.dtype), a.indices, a.values)
+    made = _merged(a, b, raw.AddV2)
+    limit = known(threshold)
+    if limit is not None and not np.any(limit):
+        return made
+    size = raw.ComplexAbs(made.values) if made.dtype.is_complex else raw.Abs(made.values)
+    return retain(made, raw.GreaterEqual(size, convert(threshold, size.dtype)))
 
 
 @export("sparse.maximum")
 def maximum(sp_a, sp_b, name=None):
-    """The larger of two sparse tensors, element by element; what is not given counts as zero."""
-    indices, mine, other = _union(sp_a, sp_b)
-    return SparseTensor(indices, raw.Maximum(mine, other), sp_a.dense_shape)
+    """The larger of both, element by element; what is not stored counts as zero."""
+    return _merged(sparse(sp_a), sparse(sp_b), raw.Maximum)
 
 
 @export("sparse.minimum")
 def minimum(sp_a, sp_b, name=None):
-    """The smaller of two sparse tensors, element by element; what is not given counts as zero."""
-    indices, mine, other = _union(sp_a, sp_b)
-    return SparseTensor(indices, raw.Minimum(mine, other), sp_a.dense_shape)
+    """The smaller of both, element by element; what is not stored counts as zero."""
+    return _merged(sparse(sp_a), sparse(sp_b), raw.Minimum)
+
+
+def _beside(x, dense, function):
+    """`function` of the values and the elements of `dense`, broadcast, at their places."""
+    dense = convert(dense, x.dtype)
+    full = raw.BroadcastTo(dense, x.dense_shape)
+    made = x.with_values(function(x.values, raw.GatherNd(full, x.indices)))
+    made._known = x.shape
+    return made
+
+
+SparseTensor.__mul__ = lambda self, y: _beside(self, y, raw.Mul)
+SparseTensor.__rmul__ = SparseTensor.__mul__
+SparseTensor.__truediv__ = lambda self, y: _beside(self, y, raw.RealDiv)
+
+
+# ---- cutting, joining, rows ---------------------------------------------------------------------------
+
+
+@export("sparse.slice")
+def slice(sp_input, start, size, name=None):  # noqa: A001
+    """The part that begins at `start` and has at most `size`."""
+    x = sparse(sp_input)
+    start, size = convert(start, dtypes.int64), convert(size, dtypes.int64)
+    end = raw.Minimum(raw.AddV2(start, size), x.dense_shape)
+    inside = raw.All(
+        raw.LogicalAnd(raw.GreaterEqual(x.indices, start), raw.Less(x.indices, end)), [1])
+    kept = retain(x, inside)
+    sizes = raw.Maximum(raw.Sub(end, start), convert(0, dtypes.int64))
+    return SparseTensor(raw.Sub(kept.indices, start), kept.values, sizes)
+
+
+@export("sparse.concat")
+def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
+    """Sparse tensors one behind the other along `axis`."""
+    inputs = [sparse(x) for x in sp_inputs]
+    if len(inputs) == 1:
+        return inputs[0]
+    rank = inputs[0].shape.rank
+    if rank is None:
+        raise ValueError("the rank of SparseTensors that are joined must be known")
+    axis = int(axis) + rank if axis < 0 else int(axis)
+    if not 0 <= axis < rank:
+        raise ValueError(f"axis {axis} is out of range for rank {rank}")
+    mark = np.eye(rank, dtype=np.int64)[axis]
+    offset, moved = convert(np.zeros(rank, np.int64)), []
+    most = inputs[0].dense_shape
+    for x in inputs:
+        moved.append(raw.AddV2(x.indices, offset))
+        offset = raw.AddV2(offset, raw.Mul(x.dense_shape, mark))
+        most = raw.Maximum(most, x.dense_shape)
+    sizes = raw.SelectV2(mark.astype(bool), offset, most)
+    made = SparseTensor(
+        raw.ConcatV2(moved, 0), raw.ConcatV2([x.values for x in inputs], 0), sizes)
+    return reorder(made)
+
+
+@export("sparse.fill_empty_rows")
+def fill_empty_rows(sp_input, default_value, name=None):
+    """Each row without elements gets `default_value` in its first column; also which rows those are."""
+    x = sparse(sp_input)
+    rank = x.shape.rank
+    rows = raw.StridedSlice(x.dense_shape, [0], [1], [1], shrink_axis_mask=1)
+    first = raw.StridedSlice(x.indices, [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1,
+                             shrink_axis_mask=2)
+    count = raw.UnsortedSegmentSum(raw.OnesLike(first), first, rows)
+    empty = raw.Equal(count, convert(0, dtypes.int64))
+    missing = raw.Where(empty)
+    pads = raw.Pad(missing, [[0, 0], [0, rank - 1]])
+    fill = raw.Fill(raw.Slice(raw.Shape(missing), [0], [1]), convert(default_value, x.dtype))
+    full = SparseTensor(
+        raw.ConcatV2([x.indices, pads], 0), raw.ConcatV2([x.values, fill], 0), x.dense_shape)
+    full._known = x.shape
+    return reorder(full), empty
+
+
+@export("sparse.softmax")
+def softmax(sp_input, name=None):
+    """The softmax over the stored elements of each row of the last axis."""
+    x = sparse(sp_input)
+    outer = raw.Slice(x.dense_shape, [0], raw.Sub(raw.Shape(x.dense_shape), convert([1])))
+    strides = raw.Cumprod(outer, 0, exclusive=True, reverse=True)
+    places = raw.Slice(x.indices, [0, 0], raw.Sub(raw.Shape(x.indices), convert([0, 1])))
+    row = raw.Sum(raw.Mul(places, strides), [1])
+    rows = raw.Prod(outer, [0])
+    top = raw.GatherV2(raw.UnsortedSegmentMax(x.values, row, rows), row, 0)
+    power = raw.Exp(raw.Sub(x.values, raw.StopGradient(top)))
+    total = raw.GatherV2(raw.UnsortedSegmentSum(power, row, rows), row, 0)
+    made = x.with_values(raw.RealDiv(power, total))
+    made._known = x.shape
+    return made
+
+
+@export("sparse.to_indicator")
+def to_indicator(sp_input, vocab_size, name=None):
+    """A bool tensor whose last axis is `vocab_size` long, true at the values of each row."""
+    x = sparse(sp_input)
+    rank = x.shape.rank
+    ids = raw.Cast(x.values, dtypes.int64)
+    places = raw.Slice(x.indices, [0, 0], [-1, rank - 1])
+    indices = raw.ConcatV2([places, raw.ExpandDims(ids, 1)], 1)
+    size = convert(vocab_size, dtypes.int64)
+    sizes = raw.ConcatV2([raw.Slice(x.dense_shape, [0], [rank - 1]), raw.Reshape(size, [1])], 0)
+    ones = raw.OnesLike(raw.Cast(x.values, dtypes.bool))
+    return raw.SparseToDense(indices, sizes, raw.LogicalOr(ones, convert(True)), convert(False),
+                             validate_indices=False, name=name)

@@ -1,0 +1,104 @@
+"""Strings: joined, cut, searched, hashed, and turned into numbers and back."""
+from ..namespace import export, offer_ops
+from .common import convert, dtypes, np, rank_of, raw
+
+offer_ops(
+    """
+    StringStrip | input | strings.strip
+    StringToHashBucketFast | input, num_buckets | strings.to_hash_bucket_fast
+    StringToHashBucketStrong | input, num_buckets, key | strings.to_hash_bucket_strong
+    StringToHashBucket | string_tensor, num_buckets | compat.v1.string_to_hash_bucket compat.v1.strings.to_hash_bucket
+    """
+)
+
+
+@export("strings.to_hash_bucket")
+def to_hash_bucket(input, num_buckets, name=None):  # noqa: A002
+    """The bucket of each string by a hash that may change with the program's version."""
+    return raw.StringToHashBucket(input, num_buckets, name=name)
+
+
+@export("strings.as_string", "as_string")
+def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):  # noqa: A002
+    """Each element written as text."""
+    return raw.AsString(convert(input), precision, scientific, shortest, width, fill, name=name)
+
+
+@export("strings.join")
+def join(inputs, separator="", name=None):
+    """The strings at each place of all `inputs`, joined."""
+    return raw.StringJoin([convert(i, dtypes.string) for i in inputs], separator, name=name)
+
+
+@export("strings.reduce_join")
+def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
+    """The strings along `axis` joined, the first axis named fastest; None joins all, row by row."""
+    inputs = convert(inputs, dtypes.string)
+    if axis is None:
+        rank = rank_of(inputs)
+        if rank is None:
+            last = raw.Sub(raw.Rank(inputs), 1)
+            axis = raw.Range(last, -1, -1)
+        else:
+            axis = np.arange(rank - 1, -1, -1, dtype=np.int32)
+    return raw.ReduceJoin(inputs, convert(axis, dtypes.int32), keepdims, separator, name=name)
+
+
+@export("strings.length")
+def length(input, unit="BYTE", name=None):  # noqa: A002
+    """The length of each string in bytes or UTF-8 characters."""
+    return _ragged_or(input, lambda x: raw.StringLength(x, unit, name=name))
+
+
+@export("strings.lower")
+def lower(input, encoding="", name=None):  # noqa: A002
+    """Each string in lower case."""
+    return _ragged_or(input, lambda x: raw.StringLower(x, encoding, name=name))
+
+
+@export("strings.upper")
+def upper(input, encoding="", name=None):  # noqa: A002
+    """Each string in upper case."""
+    return _ragged_or(input, lambda x: raw.StringUpper(x, encoding, name=name))
+
+
+@export("strings.substr")
+def substr(input, pos, len, unit="BYTE", name=None):  # noqa: A002
+    """The part of each string from `pos` on, `len` bytes or characters long."""
+    return raw.Substr(convert(input, dtypes.string), pos, len, unit, name=name)
+
+
+@export("strings.to_number")
+def to_number(input, out_type=dtypes.float32, name=None):  # noqa: A002
+    """The number each string spells."""
+    return _ragged_or(input, lambda x: raw.StringToNumber(x, out_type, name=name))
+
+
+@export("strings.regex_replace")
+def regex_replace(input, pattern, rewrite, replace_global=True, name=None):  # noqa: A002
+    """Each string with what `pattern` matches replaced by `rewrite`, in which \\1 is a group."""
+    plain = isinstance(pattern, (str, bytes)) and isinstance(rewrite, (str, bytes))
+
+    def run(x):
+        if plain:
+            return raw.StaticRegexReplace(x, pattern, rewrite, replace_global, name=name)
+        return raw.RegexReplace(x, pattern, rewrite, replace_global, name=name)
+
+    return _ragged_or(input, run)
+
+
+@export("strings.regex_full_match")
+def regex_full_match(input, pattern, name=None):  # noqa: A002
+    """Whether `pattern` matches each whole string."""
+    if isinstance(pattern, (str, bytes)):
+        return _ragged_or(input, lambda x: raw.StaticRegexFullMatch(x, pattern, name=name))
+    return _ragged_or(input, lambda x: raw.RegexFullMatch(x, pattern, name=name))
+
+
+def _ragged_or(x, function):
+    """`function` of a tensor, or of the innermost values of a ragged one."""
+    from ..ragged import RaggedTensor
+
+    if isinstance(x, RaggedTensor):
+        return x.with_flat_values(function(x.flat_values))
+    return function(convert(x, dtypes.string))

@@ -1,0 +1,147 @@
+/* One compiled pattern and room for its match; memory comes through our own allocator, so that a
+ * failure ends in a status. */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "kernels/regex.h"
+#include "base/alloc.h"
+#include <pcre2.h>
+#include <string.h>
+
+struct ef_regex {
+    const char *op;
+    pcre2_general_context *memory;
+    pcre2_code *code;
+    pcre2_match_data *match;
+    uint32_t groups;
+};
+
+static void *take(PCRE2_SIZE n, void *arg) {
+    (void)arg;
+    return ef_malloc(n);
+}
+static void give(void *p, void *arg) {
+    (void)arg;
+    if (p != NULL) ef_free(p);
+}
+
+static ef_status *compile(ef_regex *r, const char *pattern, size_t n) {
+    int error = 0;
+    PCRE2_SIZE at = 0;
+    pcre2_compile_context *context = pcre2_compile_context_create(r->memory);
+    if (context == NULL) return ef_no_memory(sizeof *r);
+    r->code = pcre2_compile((PCRE2_SPTR)pattern, n,
+                            PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOLLAR_ENDONLY, &error, &at,
+                            context);
+    pcre2_compile_context_free(context);
+    if (r->code == NULL && error == PCRE2_ERROR_HEAP_FAILED) return ef_no_memory(n);
+    if (r->code == NULL) {
+        PCRE2_UCHAR text[120] = "";
+        pcre2_get_error_message(error, text, sizeof text);
+        return ef_error(EF_INVALID, "%s: Invalid pattern: %.*s, error: %s at offset %zu", r->op,
+                        (int)n, pattern, (const char *)text, (size_t)at);
+    }
+    pcre2_pattern_info(r->code, PCRE2_INFO_CAPTURECOUNT, &r->groups);
+    r->match = pcre2_match_data_create_from_pattern(r->code, r->memory);
+    return r->match == NULL ? ef_no_memory(sizeof *r) : NULL;
+}
+
+ef_status *ef_regex_make(const char *op, const char *pattern, size_t n, ef_regex **out) {
+    ef_regex *r = ef_calloc(1, sizeof *r);
+    if (r == NULL) return ef_no_memory(sizeof *r);
+    r->op = op;
+    r->memory = pcre2_general_context_create(take, give, NULL);
+    ef_status *s =
+        r->memory == NULL ? ef_no_memory(sizeof *r) : compile(r, pattern == NULL ? "" : pattern, n);
+    if (s != NULL) {
+        ef_regex_free(r);
+        return s;
+    }
+    *out = r;
+    return NULL;
+}
+
+void ef_regex_free(ef_regex *r) {
+    if (r == NULL) return;
+    pcre2_match_data_free(r->match);
+    pcre2_code_free(r->code);
+    pcre2_general_context_free(r->memory);
+    ef_free(r);
+}
+
+/* *span: where the match begins and ends; *found false if there is none. */
+static ef_status *find(ef_regex *r, const char *text, size_t n, size_t from, uint32_t options,
+                       bool *found) {
+    int rc = pcre2_match(r->code, (PCRE2_SPTR)(text == NULL ? "" : text), n, from, options,
+                         r->match, NULL);
+    *found = rc > 0;
+    if (rc > 0 || rc == PCRE2_ERROR_NOMATCH) return NULL;
+    if (rc == PCRE2_ERROR_NOMEMORY || rc == PCRE2_ERROR_HEAPLIMIT) return ef_no_memory(n);
+    PCRE2_UCHAR why[120] = "";
+    pcre2_get_error_message(rc, why, sizeof why);
+    return ef_error(EF_NO_MEMORY, "%s: matching a text of %zu bytes failed: %s", r->op, n,
+                    (const char *)why);
+}
+
+/* The largest group that `rewrite` names. */
+static uint32_t largest_group(const char *rewrite, size_t n) {
+    uint32_t most = 0;
+    for (size_t k = 0; k + 1 < n; k++) {
+        if (rewrite[k] != '\\') continue;
+        char c = rewrite[++k];
+        if (c >= '0' && c <= '9' && (uint32_t)(c - '0') > most) most = (uint32_t)(c - '0');
+    }
+    return most;
+}
+
+/* An escape that is neither a group nor a backslash ends the replacement, as it does in RE2. */
+static void add_rewrite(ef_regex *r, const char *text, const char *rewrite, size_t n,
+                        ef_text *out) {
+    const PCRE2_SIZE *span = pcre2_get_ovector_pointer(r->match);
+    for (size_t k = 0; k < n; k++) {
+        char c = rewrite[k];
+        if (c != '\\') {
+            ef_text_bytes(out, &c, 1);
+            continue;
+        }
+        c = ++k < n ? rewrite[k] : '\0';
+        if (c >= '0' && c <= '9') {
+            const PCRE2_SIZE *s = span + 2 * (c - '0');
+            if (s[0] != PCRE2_UNSET && s[1] > s[0]) ef_text_bytes(out, text + s[0], s[1] - s[0]);
+        } else if (c == '\\')
+            ef_text_bytes(out, &c, 1);
+        else
+            return;
+    }
+}
+
+static size_t step(const char *p, size_t n) {
+    size_t k = 1;
+    while (k < n && ((unsigned char)p[k] & 0xC0) == 0x80) k++;
+    return k;
+}
+
+ef_status *ef_regex_replace(ef_regex *r, const char *text, size_t n, const char *rewrite,
+                            size_t rewrite_n, bool all, ef_text *out) {
+    const PCRE2_SIZE *span = pcre2_get_ovector_pointer(r->match);
+    size_t at = 0, last = PCRE2_UNSET;
+    bool found = largest_group(rewrite, rewrite_n) <= r->groups;
+    while (found && at <= n) {
+        EF_TRY(find(r, text, n, at, 0, &found));
+        if (!found) break;
+        if (span[0] > at) ef_text_bytes(out, text + at, span[0] - at);
+        if (span[0] == last && span[1] == last) { /* no empty match right behind a match */
+            size_t more = span[0] < n ? step(text + span[0], n - span[0]) : 1;
+            if (span[0] < n) ef_text_bytes(out, text + span[0], more);
+            at = span[0] + more;
+            continue;
+        }
+        add_rewrite(r, text, rewrite, rewrite_n, out);
+        at = last = span[1];
+        if (!all) break;
+    }
+    if (at < n) ef_text_bytes(out, text + at, n - at);
+    return NULL;
+}
+
+ef_status *ef_regex_full_match(ef_regex *r, const char *text, size_t n, bool *out) {
+    return find(r, text, n, 0, PCRE2_ANCHORED | PCRE2_ENDANCHORED, out);
+}

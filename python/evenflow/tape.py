@@ -121,7 +121,8 @@ class GradientTape:
 
     def watch(self, tensor):
         """Records what is done with `tensor` (a tensor, variable, or structure of them)."""
-        for item in nest.flatten(tensor, expand_composites=True):
+        plain = isinstance(tensor, _core.CoreTensor)
+        for item in [tensor] if plain else nest.flatten(tensor, expand_composites=True):
             if not isinstance(item, _core.CoreTensor):
                 raise ValueError(f"Passed in object {item!r} of type {type(item).__name__!r}, not tf.Tensor or "
                                  "tf.Variable or ExtensionType.")
@@ -134,14 +135,10 @@ class GradientTape:
 
     def watched_variables(self):
         """The variables used so far, in the order of first use."""
-        if self._tape is not None:
-            self._seen = self._variables()
-        return self._seen
-
-    def _variables(self):
         from .variable import by_handle
 
-        return tuple(v for v in map(by_handle, self._tape.watched()) if v is not None)
+        handles = self._seen if self._tape is None else self._tape.watched()
+        return tuple(v for v in map(by_handle, handles) if v is not None)
 
     @contextlib.contextmanager
     def stop_recording(self):
@@ -169,9 +166,7 @@ class GradientTape:
 
     def _done(self):
         if not self._persistent and self._tape is not None:
-            handles = self._tape.watched()
-            if handles:
-                self._seen = self._variables()
+            self._seen = self._tape.watched()
             self._tape = None
 
     @contextlib.contextmanager
@@ -194,7 +189,9 @@ class GradientTape:
             raise TypeError("Argument `target` should be a list or nested structure of Tensors, Variables or "
                             "CompositeTensors to be differentiated, but received None.")
         targets, seeds, variables = _targets(target, output_gradients)
-        flat = [sources] if isinstance(sources, _core.CoreTensor) else nest.flatten(sources)
+        one = isinstance(sources, _core.CoreTensor)
+        plain = one or (type(sources) is list and all(isinstance(s, _core.CoreTensor) for s in sources))
+        flat = [sources] if one else sources if plain else nest.flatten(sources)
         keys = [_source(s) for s in flat]
         grads = [result_of(g) for g in registered(self._tape.gradients, targets, seeds, keys)]
         if variables or any(g is None for g in grads):
@@ -202,7 +199,9 @@ class GradientTape:
         if zero:
             grads = [zeros_for(s) if g is None else g for g, s in zip(grads, flat)]
         self._done()
-        return grads[0] if isinstance(sources, _core.CoreTensor) else nest.pack_sequence_as(sources, grads)
+        if plain:
+            return grads[0] if one else grads
+        return nest.pack_sequence_as(sources, grads)
 
     def jacobian(self, target, sources, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None,
                  experimental_use_pfor=True):

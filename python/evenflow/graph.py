@@ -259,6 +259,7 @@ class Graph(_core.GraphBase):
     def finalize(self):
         """No op may be added from now on."""
         self._finalized = True
+        self._finalize()
 
     def is_feedable(self, tensor):
         return True

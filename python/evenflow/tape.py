@@ -98,6 +98,10 @@ class GradientTape:
             raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
         if self._tape is None:
             self._tape = _core.Tape(True, self._watch_accessed)
+            graph = _core.current_graph() if self._watch_accessed else None
+            if graph is not None and not graph.building_function:  # a graph's variables are not seen being read
+                for variable in graph.get_collection("trainable_variables"):
+                    self._tape.watch(key_of(variable))
         else:
             self._tape.resume()
         self._recording = True

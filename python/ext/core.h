@@ -28,6 +28,7 @@ typedef struct graph_object { /* the base of tf.Graph */
     int sessions, running; /* sessions over it, and their runs under way */
     int growths;           /* runs that found it larger than the run before */
     int trims;             /* new nodes go when nobody can reach them */
+    int final;             /* takes no more nodes */
     uint64_t version;      /* at the last run */
 } graph_object;
 

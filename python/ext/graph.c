@@ -14,6 +14,9 @@ static _Thread_local char *scope; /* "outer/inner/", or NULL */
 static int growing; /* graphs that forget nodes */
 static void graph_trim(ef_graph *g);
 
+static int n_final; /* graphs that take no more nodes */
+static int refuse_final(ef_graph *g);
+
 void graph_gained(const ef_tensor *t) {
     if (growing > 0 && ef_graph_current() == NULL) graph_trim(ef_tensor_graph(t, NULL, NULL));
 }
@@ -21,6 +24,7 @@ void graph_gained(const ef_tensor *t) {
 int name_node(PyObject *name, const char *op) {
     ef_graph *g = ef_graph_current();
     if (growing > 0 && g != NULL) graph_trim(g);
+    if (n_final > 0 && g != NULL && refuse_final(g) < 0) return -1;
     if (g == NULL || (scope == NULL && (name == NULL || name == Py_None))) return 0;
     const char *own = op;
     if (name != NULL && name != Py_None) {
@@ -128,6 +132,7 @@ static void graph_dealloc(PyObject *self) {
     PyObject_GC_UnTrack(self);
     if (o->weak != NULL) PyObject_ClearWeakRefs(self);
     if (o->trims) growing--;
+    if (o->final) n_final--;
     if (o->g != NULL) {
         PyObject *key = PyLong_FromVoidPtr(o->g);
         if (key == NULL || PyDict_DelItem(known, key) < 0) PyErr_Clear();
@@ -207,9 +212,26 @@ static PyObject *graph_leave(PyObject *self, PyObject *unused) {
     return none_or(ef_graph_leave(G(self)));
 }
 
+static int refuse_final(ef_graph *g) {
+    PyObject *o = find_known(g);
+    int final = o != NULL && ((graph_object *)o)->final;
+    Py_XDECREF(o);
+    if (final) PyErr_SetString(PyExc_RuntimeError, "Graph is finalized and cannot be modified.");
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static PyObject *graph_finalize(PyObject *self, PyObject *unused) {
+    (void)unused;
+    graph_object *o = (graph_object *)self;
+    if (!o->final) n_final++;
+    o->final = 1;
+    Py_RETURN_NONE;
+}
+
 static PyObject *graph_placeholder(PyObject *self, PyObject *args) {
     PyObject *dtype, *shape = Py_None;
     const char *name = NULL;
+    if (n_final > 0 && refuse_final(G(self)) < 0) return NULL;
     if (!PyArg_ParseTuple(args, "O|Oz", &dtype, &shape, &name)) return NULL;
     ef_dtype t = dtype_of(dtype);
     ef_shape s;
@@ -493,6 +515,7 @@ static PyObject *graph_outputs(PyObject *self, PyObject *unused) {
 static PyMethodDef graph_methods[] = {{"_enter", graph_enter, METH_NOARGS, NULL},
                                       {"_leave", graph_leave, METH_NOARGS, NULL},
                                       {"_placeholder", graph_placeholder, METH_VARARGS, NULL},
+                                      {"_finalize", graph_finalize, METH_NOARGS, NULL},
                                       {"_finish", graph_finish, METH_VARARGS, NULL},
                                       {"_captures", graph_captures, METH_NOARGS, NULL},
                                       {"_set_function", graph_set_function, METH_O, NULL},

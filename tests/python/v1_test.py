@@ -240,6 +240,62 @@ def test_gradients():
         v1.gradients(tf.constant(1.0), tf.constant(1.0))
 
 
+def test_tapes_in_graphs():
+    with tf.Graph().as_default(), v1.Session() as session:
+        v, w = tf.Variable(2.0), v1.get_variable("w", [2], initializer=v1.ones_initializer())
+        session.run(v1.global_variables_initializer())
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(v * v * w)
+        dv, dw = session.run(tape.gradient(loss, [v, w]))
+        assert dv == 8.0 and dw.tolist() == [4.0, 4.0]
+        optimizer = train.GradientDescentOptimizer(0.1)
+        session.run(optimizer.minimize(lambda: v * v))
+        np.testing.assert_allclose(session.run(v), 1.6, rtol=1e-6)
+
+
+def test_a_finished_graph_takes_no_more():
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        v = v1.Variable(1.0)
+        session.run(v.initializer)
+        graph.finalize()
+        assert graph.finalized
+        for make in (lambda: tf.constant(1.0), lambda: v + 1.0, lambda: v1.placeholder(tf.float32)):
+            with pytest.raises(RuntimeError, match="Graph is finalized"):
+                make()
+        assert session.run(v) == 1.0
+
+
+def test_values_made_eagerly_in_graphs():
+    constant, variable = tf.constant(np.arange(6.0, dtype=np.float32)), tf.Variable([1.0, 2.0])
+    with tf.Graph().as_default(), v1.Session() as session:
+        total, double = tf.reduce_sum(constant), variable * 2.0
+        assert session.run(total) == 15.0 and session.run(double).tolist() == [2.0, 4.0]
+    variable.assign([5.0, 6.0])
+    graph = total.graph
+    assert v1.Session(graph=graph).run(double).tolist() == [10.0, 12.0]
+
+
+def test_functions_in_graphs():
+    @tf.function
+    def square(x):
+        return x * x + 1.0
+
+    with tf.Graph().as_default(), v1.Session() as session:
+        p = v1.placeholder(tf.float32, [None])
+        q = square(p)
+        assert [r.tolist() for r in session.run([q, v1.gradients(q, p)[0]], {p: [1.0, 2.0]})] == [[2.0, 5.0], [2.0, 4.0]]
+        w = v1.get_variable("w", [], initializer=v1.ones_initializer())
+
+        @tf.function
+        def step(x):
+            w.assign_add(1.0)
+            return x * w
+
+        r = step(p)
+        session.run(w.initializer)
+        assert [session.run(r, {p: [1.0]})[0] for _ in range(2)] == [2.0, 3.0]
+
+
 def test_losses():
     losses = v1.losses
     with tf.Graph().as_default(), v1.Session() as session:

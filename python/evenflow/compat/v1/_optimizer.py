@@ -72,6 +72,8 @@ class Optimizer:
                           colocate_gradients_with_ops=False, grad_loss=None):
         """Pairs of gradient and variable."""
         if callable(loss):
+            if var_list is None and graphs.plain_graph() is not None:
+                var_list = trainable_variables()
             with GradientTape() as tape:
                 if var_list is not None:
                     tape.watch([v for v in _listed(var_list)])

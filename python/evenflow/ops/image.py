@@ -383,3 +383,30 @@ def resize(images, size, method=ResizeMethod.BILINEAR, preserve_aspect_ratio=Fal
         keep = method in ("nearest",)
         return back(images if keep or images.dtype is dtypes.float32 else raw.Cast(images, dtypes.float32))
     return back(_resized(images, size, method, antialias))
+
+
+@export("image.resize_with_pad")
+def resize_with_pad(image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias=False):
+    """Resized without distortion to fit the given size, padded with black evenly on both sides."""
+    images, back = _batched(image)
+    height, width = _sizes(images)
+    rows, columns = _number(target_height), _number(target_width)
+    if not all(isinstance(v, int) for v in (height, width, rows, columns)):
+        raise ValueError("resize_with_pad: the sizes of the image must be known")
+    ratio = max(width / columns, height / rows)
+    new_height, new_width = int(height / ratio), int(width / ratio)
+    top, left = int((rows - height / ratio) / 2), int((columns - width / ratio) / 2)
+    small = resize(images, [new_height, new_width], method, antialias=antialias)
+    return back(pad_to_bounding_box(small, max(0, top), max(0, left), rows, columns))
+
+
+@export("compat.v1.image.resize_bilinear")
+def v1_resize_bilinear(images, size, align_corners=False, name=None, half_pixel_centers=False):
+    """Bilinear resizing as version 1 has it: corners as they were."""
+    return raw.ResizeBilinear(images, size, align_corners, half_pixel_centers, name=name)
+
+
+@export("compat.v1.image.resize_nearest_neighbor")
+def v1_resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False):
+    """The nearest pixel, as version 1 has it: corners as they were."""
+    return raw.ResizeNearestNeighbor(images, size, align_corners, half_pixel_centers, name=name)

@@ -1,0 +1,65 @@
+"""Ragged tensors: making, taking apart, indexing, arithmetic."""
+import evenflow as tf
+import pytest
+
+ROWS = [[1.0, 2.0], [], [3.0, 4.0, 5.0]]
+
+
+def test_parts_and_text():
+    r = tf.ragged.constant(ROWS)
+    assert repr(r) == "<tf.RaggedTensor [[1.0, 2.0], [], [3.0, 4.0, 5.0]]>"
+    assert str(r.shape) == "(3, None)" and r.ragged_rank == 1
+    assert r.row_lengths().numpy().tolist() == [2, 0, 3]
+    assert r.value_rowids().numpy().tolist() == [0, 0, 2, 2, 2]
+    assert r.bounding_shape().numpy().tolist() == [3, 3]
+    assert len(tf.nest.flatten(r, expand_composites=True)) == 2
+
+
+@pytest.mark.parametrize("make, part", [
+    ("from_row_splits", [0, 3, 2]), ("from_row_splits", [1, 3]), ("from_row_splits", [0, 2]),
+    ("from_row_lengths", [1, -1, 3]), ("from_row_lengths", [1, 1]), ("from_value_rowids", [0, 2, 1])])
+def test_parts_that_do_not_fit(make, part):
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        getattr(tf.RaggedTensor, make)([1, 2, 3], part)
+
+
+def test_indexing():
+    r = tf.ragged.constant(ROWS)
+    assert r[0].numpy().tolist() == [1, 2] and float(r[2, 1]) == 4 and r[-1].numpy().tolist() == [3, 4, 5]
+    assert r[::2].to_list() == [[1, 2], [3, 4, 5]]
+    assert r[:, ::-1].to_list() == [[2, 1], [], [5, 4, 3]]
+    assert r[:, -2:].to_list() == [[1, 2], [], [4, 5]]
+    assert r[..., :1].to_list() == [[1], [], [3]]
+    with pytest.raises(IndexError):
+        r[3]
+    with pytest.raises(ValueError, match="inner ragged"):
+        r[:, 0]
+
+
+def test_arithmetic():
+    r = tf.ragged.constant(ROWS)
+    assert (r * r + 1.0).to_list() == [[2, 5], [], [10, 17, 26]]
+    assert (10.0 - r).to_list() == [[9, 8], [], [7, 6, 5]]
+    assert (r * tf.constant([[10.0], [20.0], [30.0]])).to_list() == [[10, 20], [], [90, 120, 150]]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        r + tf.constant([1.0, 2.0, 3.0])
+
+
+def test_dense_and_back_with_gradient():
+    x = tf.constant([1.0, 2.0, 3.0, 4.0, 5.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        dense = tf.RaggedTensor.from_row_splits(x, [0, 2, 2, 5]).to_tensor(-1.0, shape=[None, 4])
+        loss = tf.reduce_sum(dense * dense)
+    assert dense.numpy().tolist() == [[1, 2, -1, -1], [-1] * 4, [3, 4, 5, -1]]
+    assert tape.gradient(loss, x).numpy().tolist() == [2, 4, 6, 8, 10]
+    assert tf.RaggedTensor.from_tensor([[1, 2, 0], [0, 0, 0]], padding=0).to_list() == [[1, 2], []]
+    deep = tf.ragged.constant([[[1, 2], []], [], [[3]]])
+    assert deep.to_tensor().numpy().tolist() == [[[1, 2], [0, 0]], [[0, 0], [0, 0]], [[3, 0], [0, 0]]]
+    assert deep.merge_dims(0, 1).to_list() == [[1, 2], [], [3]]
+    assert deep.to_sparse().indices.numpy().tolist() == [[0, 0, 0], [0, 0, 1], [2, 0, 0]]
+
+
+def test_through_a_function():
+    r = tf.ragged.constant(ROWS)
+    assert tf.function(lambda x: x * 2.0)(r).to_list() == [[2, 4], [], [6, 8, 10]]

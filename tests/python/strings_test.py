@@ -1,0 +1,76 @@
+"""Strings, sets and hashes: the values are what TensorFlow gives."""
+import evenflow as tf
+import numpy as np
+import pytest
+
+
+def test_join_and_add():
+    assert (tf.constant("a") + "b").numpy() == b"ab"
+    assert tf.strings.join([["a", "b"], "-", ["c", "d"]]).numpy().tolist() == [b"a-c", b"b-d"]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.strings.join([["a"], ["b", "c"]])
+
+
+def test_reduce_join_order():
+    x = [["a", "b"], ["c", "d"]]
+    assert tf.strings.reduce_join(x).numpy() == b"abcd"
+    assert tf.strings.reduce_join(x, axis=[0, 1]).numpy() == b"acbd"
+    assert tf.strings.reduce_join(x, axis=1, keepdims=True).numpy().tolist() == [[b"ab"], [b"cd"]]
+
+
+def test_substr_counts_from_both_ends():
+    assert tf.strings.substr("hello", -3, 2).numpy() == b"ll"
+    assert tf.strings.substr("h\u00e9\u00e9", 1, 1, unit="UTF8_CHAR").numpy() == "\u00e9".encode()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
+        tf.strings.substr("abc", 4, 1)
+
+
+def test_regex_as_re2_reads_it():
+    assert tf.strings.regex_replace("abc", "b*", "-").numpy() == b"-a-c-"
+    assert tf.strings.regex_replace("me@home", r"(\w+)@(\w+)", r"\2 at \1").numpy() == b"home at me"
+    assert tf.strings.regex_replace(b"a\xffc", ".", "-").numpy() == b"-\xff-"
+    assert tf.strings.regex_full_match(["ab1", "1ab"], r"[a-z]+\d?").numpy().tolist() == [True, False]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid pattern"):
+        tf.strings.regex_replace("x", "(", "")
+
+
+def test_numbers():
+    assert tf.strings.to_number([" 1 ", "0x10", "-inf", ".5"]).numpy().tolist() == [1, 16, -np.inf, 0.5]
+    for bad in ("", " ", "1_0", "1e"):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.strings.to_number(bad)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.strings.to_number("99999999999", tf.int32)
+    assert tf.strings.as_string([1.5, float("nan")]).numpy().tolist() == [b"1.500000", b"nan"]
+    assert tf.strings.as_string([1 + 2j], precision=2).numpy().tolist() == [b"(1.00,2.00)"]
+    assert tf.strings.as_string([7], width=3, fill="0").numpy().tolist() == [b"007"]
+
+
+def test_case_of_all_letters():
+    assert tf.strings.upper("stra\u00dfe \ufb01", encoding="utf-8").numpy() == b"STRASSE FI"
+    assert tf.strings.lower("\u00c9\u03a3", encoding="utf-8").numpy() == "\u00e9\u03c2".encode()
+    assert tf.strings.lower("\u00c9A").numpy() == "\u00c9a".encode()
+
+
+def test_hashes_stay_what_they_are():
+    words = ["", "a", "abcde", "abcdefgh", "x" * 16, "x" * 17, "abc" * 11, "abc" * 22, "abc" * 200]
+    assert tf.strings.to_hash_bucket_fast(words, 2**62).numpy().tolist() == [
+        1936946117179621455, 3694432073954588131, 157421906844058836, 4533385575889643785,
+        3320895591121647644, 2082709914559524773, 3420106472331470784, 3269822938797505145,
+        3334426171472508345]
+    some = ["", "a", "abcdefgh", "x" * 33]
+    assert tf.strings.to_hash_bucket_strong(some, 10**9, [1, 2]).numpy().tolist() == [
+        107117435, 249958646, 115285916, 786715488]
+    assert tf.strings.to_hash_bucket(some, 10**9).numpy().tolist() == [
+        29283899, 371535868, 771700306, 125996628]
+    print_of = tf.raw_ops.Fingerprint(data=[["a", "bc"], ["d", "e"]], method="farmhash64").numpy()
+    assert print_of.tolist() == [[85, 27, 103, 37, 147, 177, 144, 87], [234, 62, 180, 96, 191, 13, 17, 56]]
+
+
+def test_sets():
+    a, b = tf.constant([[1, 2, 3], [4, 4, 5]]), tf.constant([[2, 9], [5, 4]])
+    less = tf.sets.difference(a, b)
+    assert less.values.numpy().tolist() == [1, 3] and less.dense_shape.numpy().tolist() == [2, 2]
+    assert tf.sets.union(a, b).values.numpy().tolist() == [1, 2, 3, 9, 4, 5]
+    assert tf.sets.size(tf.sets.intersection(a, b)).numpy().tolist() == [1, 2]
+    assert tf.sets.difference(tf.sets.union(a, a), b).values.numpy().tolist() == [1, 3]

@@ -44,16 +44,16 @@ def ctc_loss(
         logits = raw.Transpose(logits, [1, 0, 2])
     dims = static_shape(logits)
     classes = dims[2] if dims is not None else None
-    if classes is None:
-        raise ValueError("ctc_loss: the number of classes (the last dimension) must be known")
     blank = 0 if blank_index is None else blank_index
-    blank = blank + classes if blank < 0 else blank
-    if not 0 <= blank < classes:
-        raise ValueError(f"`blank_index` must be in [0, {classes}), got {blank_index}")
+    is_last = blank == -1 or (classes is not None and blank in (-1, classes - 1))
+    if classes is not None and not -classes <= blank < classes:
+        raise ValueError(f"`blank_index` must be in [{-classes}, {classes}), got {blank_index}")
+    if blank < 0:
+        blank += raw.Shape(logits)[2] if classes is None else classes
     given = logits.dtype
     if given in (dtypes.float16, dtypes.bfloat16):
         logits = raw.Cast(logits, dtypes.float32)
-    if blank != classes - 1:
+    if not is_last:
         logits = _blank_last(logits, blank)
     if sparse:
         places, values = labels.indices, labels.values
@@ -64,7 +64,9 @@ def ctc_loss(
         mask = raw.Less(raw.ExpandDims(columns, 0), raw.ExpandDims(lengths, 1))
         places = raw.Where(mask)
         values = raw.GatherNd(labels, places)
-    values = _shifted(raw.Cast(values, dtypes.int32), blank)
+    values = raw.Cast(values, dtypes.int32)
+    if not is_last:
+        values = _shifted(values, blank)
     frames = raw.Cast(convert(logit_length), dtypes.int32)
     loss = raw.CTCLoss(
         logits,
@@ -117,7 +119,7 @@ def collapse_repeated(labels, seq_length, name=None):
 @export("nn.ctc_unique_labels")
 def ctc_unique_labels(labels, name=None):
     """For each row of `labels` its distinct values, and for each label the place of its value."""
-    labels = convert(labels)
+    labels = raw.Cast(convert(labels), dtypes.int64)
     if rank_of(labels) != 2:
         raise ValueError("ctc_unique_labels: labels must be a matrix")
     rows, width = static_shape(labels)

@@ -42,11 +42,7 @@ def _dims(shape):
     if isinstance(shape, (int, np.integer)):
         return [shape]
     if isinstance(shape, (list, tuple)):
-        if not shape:
-            return np.zeros([0], np.int32)
-        if all(type(d) is int for d in shape):
-            return np.array(shape, np.int64 if max(shape) > 0x7FFFFFFF else np.int32)
-        return shape
+        return shape or np.zeros([0], np.int32)
     if isinstance(shape, Tensor) and rank_of(shape) == 0:
         return raw.Reshape(shape, [-1])
     return shape

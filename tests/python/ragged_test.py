@@ -63,3 +63,15 @@ def test_dense_and_back_with_gradient():
 def test_through_a_function():
     r = tf.ragged.constant(ROWS)
     assert tf.function(lambda x: x * 2.0)(r).to_list() == [[2, 4], [], [6, 8, 10]]
+
+
+def test_reductions_and_rows():
+    r = tf.ragged.constant(ROWS)
+    assert tf.reduce_sum(r, axis=1).numpy().tolist() == [3, 0, 12]
+    assert tf.reduce_mean(r, axis=0).numpy().tolist() == [2, 3, 5]
+    assert float(tf.reduce_sum(r)) == 15 and float(tf.reduce_mean(r, axis=[0, 1])) == 3
+    assert tf.reduce_any(r > 4.0, axis=1).numpy().tolist() == [False, False, True]
+    deep = tf.ragged.constant([[[1, 2], []], [], [[3]]])
+    assert tf.reduce_sum(deep, axis=1).to_list() == [[1, 2], [], [3]]
+    assert tf.reduce_sum(deep, axis=2).to_list() == [[3, 0], [], [3]]
+    assert tf.gather(r, [2, 0]).to_list() == [[3, 4, 5], [1, 2]]

@@ -1,5 +1,6 @@
 """Elements by their place: gather, scatter, where, masks, one-hot, unique, search."""
 from ..namespace import export, offer_ops
+from ..ragged import RaggedTensor
 from .common import (
     Tensor,
     convert,
@@ -30,6 +31,10 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     """The slices of `params` at `indices` along `axis` (default: the first after the batch)."""
     if axis is None:
         axis = batch_dims
+    if type(params) is RaggedTensor and type(axis) is int and axis == 0 and batch_dims == 0:
+        from .ragged import gather as rows
+
+        return rows(params, indices)
     if _is_variable(params) and type(axis) is int and axis == 0 and batch_dims == 0:
         return params.sparse_read(indices, name=name)
     return raw.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)

@@ -1,5 +1,6 @@
 """Reductions: one value of many, along some axes or all of them."""
 from ..namespace import export
+from ..ragged import RaggedTensor
 from .common import (
     IndexedSlices,
     convert,
@@ -25,6 +26,10 @@ def _axes(x, axis):
 
 
 def _reduce(op, x, axis, keepdims, name):
+    if type(x) is RaggedTensor:
+        from .ragged_reduce import reduce
+
+        return reduce(op.__name__, x, axis, keepdims)
     if axis is None:
         x = convert(x)
         axis = _axes(x, None)

@@ -260,6 +260,15 @@ def _fill(n):
     return _Many(raw.BroadcastTo(_lift(n.inputs[1], len(shape)), whole), n.out_rank())
 
 
+def _outputs(n):
+    """Ops on batches of matrices with several outputs; those that were not asked for are empty."""
+    made = n.emit([_all(v) for v in n.inputs])
+    wanted = {"Svd": "compute_uv", "SelfAdjointEigV2": "compute_v", "Eig": "compute_v"}.get(n.op)
+    if wanted is not None and not n.attr(wanted):
+        return [_Many(made[0], n.out_rank()), *made[1:]]
+    return [_Many(x, n.out_rank(k)) for k, x in enumerate(made)]
+
+
 _TABLE = {}
 for _names, _rule in (
         ("Abs Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Digamma Erf Erfc Erfinv Exp Expm1 Floor Inv IsFinite IsInf IsNan "
@@ -278,6 +287,10 @@ for _names, _rule in (
         ("Reshape", _reshape), ("ExpandDims", _expand_dims), ("Squeeze", _squeeze), ("Transpose", _transpose),
         ("Shape", _shape), ("Pack", _pack), ("Unpack", _unpack), ("ConcatV2", _concat), ("GatherV2", _gather),
         ("StridedSlice", _strided_slice), ("Tile", _tile), ("Pad PadV2", _pad), ("BroadcastTo", _broadcast_to),
+        ("Cholesky MatrixInverse MatrixDeterminant MatrixSquareRoot MatrixLogarithm MatrixExponential MatrixDiag "
+         "MatrixDiagPart", _unary),
+        ("MatrixSolve MatrixSetDiag", _same_shapes), ("MatrixTriangularSolve", _broadcasting),
+        ("LogMatrixDeterminant Lu Qr Svd SelfAdjointEigV2 Eig", _outputs),
         ("Cumsum Cumprod", _position), ("Fill", _fill)):
     for _name in _names.split():
         _TABLE[_name] = _rule

@@ -117,11 +117,13 @@ static ef_status *ls_run(const ef_call *c) {
     return NULL;
 }
 
-/* The Cholesky factor of a^H a + l, or of a a^H + l. */
-static ef_value *gram_factor(ef_grad *g, bool tall) {
+/* The Cholesky factor of a^H a + l, or of a a^H + l. `idle`: 1 where the factor will not be used,
+ * and only has to exist; or NULL. */
+static ef_value *gram_factor(ef_grad *g, bool tall, ef_value *idle) {
     ef_build *b = g->b;
     ef_value *a = g->in[0], *gram = ef_product(b, a, a, tall, !tall);
     ef_value *l = ef_cast(b, g->in[2], a->fact.dtype);
+    if (idle) l = ef_add(b, l, idle);
     gram = ef_set_diag(b, gram, ef_add(b, ef_diag_part(b, gram), l));
     return ef_emit(b, "Cholesky", 1, gram);
 }
@@ -130,40 +132,48 @@ static ef_value *factor_solve(ef_build *b, ef_value *l, ef_value *rhs) {
     return ef_solve_triangle(b, l, ef_solve_triangle(b, l, rhs, true, false), true, true);
 }
 
-static void tall_grad(ef_grad *g) {
+static void tall_grad(ef_grad *g, ef_value *idle, ef_value **din) {
     ef_build *b = g->b;
-    ef_value *a = g->in[0], *z = factor_solve(b, gram_factor(g, true), g->dout[0]);
+    ef_value *a = g->in[0], *z = factor_solve(b, gram_factor(g, true, idle), g->dout[0]);
     ef_value *xz = ef_product(b, g->out[0], z, false, true);
     ef_value *even = ef_add(b, xz, ef_matrix_transpose(b, xz));
-    g->din[0] =
+    din[0] =
         ef_sub(b, ef_product(b, g->in[1], z, false, true), ef_product(b, a, even, false, false));
-    g->din[1] = ef_product(b, a, z, false, false);
+    din[1] = ef_product(b, a, z, false, false);
 }
 
-static void wide_grad(ef_grad *g) {
+static void wide_grad(ef_grad *g, ef_value *idle, ef_value **din) {
     ef_build *b = g->b;
-    ef_value *a = g->in[0], *l = gram_factor(g, false), *dy = g->dout[0];
+    ef_value *a = g->in[0], *l = gram_factor(g, false, idle), *dy = g->dout[0];
     ef_value *db = factor_solve(b, l, ef_product(b, a, dy, false, false));
     ef_value *z = factor_solve(b, l, g->in[1]);
     ef_value *inside = ef_product(b, db, ef_product(b, z, a, true, false), false, false);
     ef_value *rest = ef_sub(b, dy, ef_product(b, a, db, true, false));
-    g->din[0] = ef_sub(b, ef_product(b, z, rest, false, true), inside);
-    g->din[1] = db;
+    din[0] = ef_sub(b, ef_product(b, z, rest, false, true), inside);
+    din[1] = db;
+}
+
+/* Sizes are known only at run time: both, and then the one that applies. */
+static void either_grad(ef_grad *g) {
+    ef_build *b = g->b;
+    ef_value *a = g->in[0], *tall[2], *wide[2];
+    ef_value *is_tall =
+        ef_emit(b, "GreaterEqual", 2, ef_size_value(b, a, -2), ef_size_value(b, a, -1));
+    ef_value *one = ef_cast(b, is_tall, a->fact.dtype);
+    tall_grad(g, ef_sub(b, ef_const_number(b, a->fact.dtype, 1), one), tall);
+    wide_grad(g, one, wide);
+    for (int k = 0; k < 2; k++) g->din[k] = ef_select(b, is_tall, tall[k], wide[k]);
 }
 
 static ef_status *ls_grad(ef_grad *g) {
-    const ef_shape *s = &g->in[0]->fact.shape;
     if (!((const ls_attrs *)g->attrs)->fast)
         return ef_error(EF_UNIMPLEMENTED, "%s: Gradient not defined for fast=False", g->op->name);
-    if (s->rank < 2 || !ef_dim_known(s->dim[s->rank - 2]) || !ef_dim_known(s->dim[s->rank - 1]))
-        return ef_error(EF_UNIMPLEMENTED,
-                        "%s: the gradient needs a matrix whose sizes are known when the graph is "
-                        "made, but it is %s",
-                        g->op->name, EF_SHAPE(s));
-    if (s->dim[s->rank - 2] >= s->dim[s->rank - 1])
-        tall_grad(g);
-    else
-        wide_grad(g);
+    switch (ef_form_of(g->in[0])) {
+    case EF_SQUARE:
+    case EF_TALL: tall_grad(g, NULL, g->din); break;
+    case EF_WIDE: wide_grad(g, NULL, g->din); break;
+    default: either_grad(g);
+    }
     return NULL;
 }
 

@@ -185,12 +185,33 @@ ef_value *ef_solve_triangle(ef_build *b, ef_value *a, ef_value *rhs, bool lower,
     return ef_emit_set(b, "MatrixTriangularSolve", set, 2, 2, a, rhs);
 }
 
-ef_value *ef_columns(ef_build *b, ef_value *x, int64_t from, int64_t to) {
-    /* Index [..., from:to]: the ellipsis is the first of the two. */
+ef_value *ef_size_value(ef_build *b, ef_value *x, int axis) {
+    const ef_attr_value set[] = {EF_SET_INT("end_mask", axis == -1)};
+    return ef_emit_set(b, "StridedSlice", set, 1, 4, ef_shape_value(b, x, EF_I32),
+                       ef_const_ints(b, EF_I32, 1, (int64_t[]){axis}),
+                       ef_const_ints(b, EF_I32, 1, (int64_t[]){axis + 1}),
+                       ef_const_ints(b, EF_I32, 1, (int64_t[]){1}));
+}
+
+/* An index with an ellipsis in front of it. */
+static ef_value *behind_ellipsis(ef_build *b, ef_value *index) {
+    ef_value *zero = ef_const_ints(b, EF_I32, 1, (int64_t[]){0});
+    return ef_emit(b, "ConcatV2", 3, zero, index ? index : zero, ef_const_number(b, EF_I32, 0));
+}
+
+ef_value *ef_columns(ef_build *b, ef_value *x, ef_value *from, ef_value *to) {
     const ef_attr_value set[] = {EF_SET_INT("ellipsis_mask", 1),
-                                 EF_SET_INT("end_mask", to < 0 ? 2 : 0)};
-    return ef_emit_set(b, "StridedSlice", set, 2, 4, x,
-                       ef_const_ints(b, EF_I32, 2, (int64_t[]){0, from}),
-                       ef_const_ints(b, EF_I32, 2, (int64_t[]){0, to < 0 ? 0 : to}),
-                       ef_const_ints(b, EF_I32, 2, (int64_t[]){1, 1}));
+                                 EF_SET_INT("begin_mask", from ? 0 : 2),
+                                 EF_SET_INT("end_mask", to ? 0 : 2)};
+    return ef_emit_set(b, "StridedSlice", set, 3, 4, x, behind_ellipsis(b, from),
+                       behind_ellipsis(b, to), ef_const_ints(b, EF_I32, 2, (int64_t[]){1, 1}));
+}
+
+ef_form ef_form_of(const ef_value *matrix) {
+    const ef_shape *s = &matrix->fact.shape;
+    if (s->rank < 2) return EF_FORM_UNKNOWN;
+    int64_t m = s->dim[s->rank - 2], n = s->dim[s->rank - 1];
+    if (ef_dim_same(m, n)) return EF_SQUARE;
+    if (!ef_dim_known(m) || !ef_dim_known(n)) return EF_FORM_UNKNOWN;
+    return m > n ? EF_TALL : EF_WIDE;
 }

@@ -55,8 +55,13 @@ ef_value *ef_diag(ef_build *b, ef_value *x);      /* matrices with diagonals x *
 ef_value *ef_diag_part(ef_build *b, ef_value *x); /* the diagonals of x */
 ef_value *ef_set_diag(ef_build *b, ef_value *x, ef_value *diagonal);
 ef_value *ef_solve_triangle(ef_build *b, ef_value *a, ef_value *rhs, bool lower, bool adjoint);
-/* Columns [from, to) of matrices; to < 0: to the end. */
-ef_value *ef_columns(ef_build *b, ef_value *x, int64_t from, int64_t to);
+/* How many rows (axis -2) or columns (axis -1) x has: a vector of one int32. */
+ef_value *ef_size_value(ef_build *b, ef_value *x, int axis);
+/* Columns [from, to) of matrices: vectors of one int32; NULL: from the first, or to the last. */
+ef_value *ef_columns(ef_build *b, ef_value *x, ef_value *from, ef_value *to);
+/* Which is larger, as far as facts tell: rows than columns. */
+typedef enum ef_form { EF_FORM_UNKNOWN, EF_SQUARE, EF_TALL, EF_WIDE } ef_form;
+ef_form ef_form_of(const ef_value *matrix);
 
 #define EF_MATRIX_TYPES "{double, float, complex64, complex128}"
 enum { EF_MATRIX_DTYPES = EF_BIT(F32) | EF_BIT(F64) | EF_BIT(C64) | EF_BIT(C128) };

@@ -15,21 +15,6 @@ static int64_t smaller(int64_t x, int64_t y) {
     return ef_dim_known(x) && ef_dim_known(y) ? (x < y ? x : y) : EF_DIM_UNKNOWN;
 }
 
-/* Rows and columns of the matrices in v, if both are known. */
-static bool sizes_known(const ef_value *v, int64_t *m, int64_t *n) {
-    const ef_shape *s = &v->fact.shape;
-    *m = s->rank >= 2 ? s->dim[s->rank - 2] : EF_DIM_UNKNOWN;
-    *n = s->rank >= 2 ? s->dim[s->rank - 1] : EF_DIM_UNKNOWN;
-    return ef_dim_known(*m) && ef_dim_known(*n);
-}
-
-static ef_status *unknown_sizes(const ef_grad *g) {
-    return ef_error(EF_UNIMPLEMENTED,
-                    "%s: the gradient needs matrices whose sizes are known when the graph is made, "
-                    "but the input is %s",
-                    g->op->name, EF_SHAPE(&g->in[0]->fact.shape));
-}
-
 /* ---- Qr ---------------------------------------------------------------------------------------
  */
 
@@ -120,23 +105,27 @@ static ef_value *deep_qr_grad(ef_build *b, ef_value *q, ef_value *r, ef_value *d
 
 static ef_status *qr_grad(ef_grad *g) {
     ef_build *b = g->b;
-    int64_t m, n, k, cols;
     ef_value *q = g->out[0], *r = g->out[1], *dq = ef_dout(g, 0), *dr = ef_dout(g, 1);
-    if (!sizes_known(q, &m, &k) || !sizes_known(r, &k, &n)) return unknown_sizes(g);
-    sizes_known(q, &m, &cols);
-    if (k > n && m == cols)
+    ef_form form = ef_form_of(g->in[0]);
+    if (ef_is_half(q->fact.dtype))
+        return ef_error(EF_UNIMPLEMENTED, "Qr: there is no gradient for %s, as in TensorFlow",
+                        ef_dtype_name(q->fact.dtype));
+    if (form == EF_TALL && ((const qr_attrs *)g->attrs)->full_matrices)
         return ef_error(EF_UNIMPLEMENTED,
                         "Qr: there is no gradient for full_matrices with more rows than columns; "
                         "r is %s",
                         EF_SHAPE(&r->fact.shape));
-    if (m >= n) {
+    if (form == EF_SQUARE || form == EF_TALL) {
         g->din[0] = deep_qr_grad(b, q, r, dq, dr);
         return NULL;
     }
-    /* A wide matrix: its left part is square and decides q, the rest only follows. */
-    ef_value *rest = ef_columns(b, g->in[0], m, -1), *d_rest = ef_columns(b, dr, m, -1);
+    /* The left part of a wide matrix is square and decides q, the rest only follows. There is no
+     * rest if the matrix turns out not to be wide. */
+    ef_value *k = ef_size_value(b, q, -1);
+    ef_value *rest = ef_columns(b, g->in[0], k, NULL), *d_rest = ef_columns(b, dr, k, NULL);
     ef_value *dq_all = ef_add(b, dq, ef_product(b, rest, d_rest, false, true));
-    ef_value *left = deep_qr_grad(b, q, ef_columns(b, r, 0, m), dq_all, ef_columns(b, dr, 0, m));
+    ef_value *left =
+        deep_qr_grad(b, q, ef_columns(b, r, NULL, k), dq_all, ef_columns(b, dr, NULL, k));
     g->din[0] = ef_emit(b, "ConcatV2", 3, left, ef_product(b, q, d_rest, false, false),
                         ef_const_number(b, EF_I32, -1));
     return NULL;
@@ -155,8 +144,8 @@ const ef_op ef_op_Qr = {
     .shape = qr_shape,
     .kernel = {{EF_CPU, EF_MATRIX_DTYPES | EF_BIT(F16), qr_run, qr_scratch, NULL, NULL, NULL}},
     .grad = qr_grad,
-    .examples = {"T[3,3]", "double[2,4,3]", "complex128[4,3]", "double[2,3,5]",
-                 "T[3,2] full_matrices=true grad=no", "T[2,3] full_matrices=true",
+    .examples = {"float[3,3]", "double[2,4,3]", "complex128[4,3]", "double[2,3,5]",
+                 "T[3,2] full_matrices=true grad=no", "T[2,3] full_matrices=true grad=no",
                  "float[2,0,3] full_matrices=true grad=no",
                  "float[3,0] full_matrices=true grad=no"},
 };
@@ -220,9 +209,9 @@ static ef_value *values_grad(ef_grad *g) {
 
 typedef struct { /* of a matrix with no more rows than columns, or of the adjoint of one */
     ef_build *b;
-    ef_value *s, *u, *v, *v1, *ds, *du, *dv, *dv1; /* v1: v's first m columns */
-    int64_t m, n;
-    bool full;
+    ef_value *s, *u, *v, *ds, *du, *dv;
+    ef_value *v1, *dv1, *v2, *dv2; /* as many columns of v as there are singular values; others */
+    ef_value *is_tall; /* set if sizes are known only at run time: then u and v are as given */
 } svd_parts;
 
 /* What comes of turning u and v among themselves. */
@@ -238,63 +227,100 @@ static ef_value *svd_inner(const svd_parts *p, ef_value *v_dv) {
     return ef_add(b, ef_add(b, ef_diag(b, p->ds), left), right);
 }
 
-/* What comes of v leaving the space its m columns span. */
-static ef_value *svd_outer(const svd_parts *p, ef_value *s_inverse) {
+/* What comes of v leaving the space that its first columns span. */
+static ef_value *svd_outer(const svd_parts *p) {
     ef_build *b = p->b;
-    ef_value *dv = ef_adjoint(b, p->dv1);
+    ef_value *dv = ef_adjoint(b, p->dv1), *s_inverse = ef_diag(b, safe_reciprocal(b, p->s));
     ef_value *inside = ef_product(b, ef_product(b, dv, p->v1, false, false), p->v1, false, true);
     ef_value *rest = ef_sub(b, dv, inside);
-    if (p->full) {
-        ef_value *v2 = ef_columns(b, p->v, p->m, p->n), *dv2 = ef_columns(b, p->dv, p->m, p->n);
-        ef_value *across = ef_product(b, p->v1, dv2, true, false);
-        rest = ef_sub(b, rest, ef_product(b, across, v2, false, true));
+    if (p->v2) {
+        ef_value *across = ef_product(b, p->v1, p->dv2, true, false);
+        rest = ef_sub(b, rest, ef_product(b, across, p->v2, false, true));
     }
     return ef_product(b, ef_product(b, p->u, s_inverse, false, false), rest, false, false);
 }
 
-static ef_value *svd_full_grad(const svd_parts *p) {
+/* The gradient but for svd_outer, which a square matrix does not have. */
+static ef_value *svd_square_grad(const svd_parts *p) {
     ef_build *b = p->b;
     ef_value *v_dv = ef_product(b, p->v1, p->dv1, true, false);
-    ef_value *s_inverse = ef_diag(b, safe_reciprocal(b, p->s));
     ef_value *inner = svd_inner(p, v_dv);
     if (p->u && ef_dtype_in(p->u->fact.dtype, EF_COMPLEX)) { /* phases */
-        ef_value *d = ef_diag_part(b, v_dv);
-        ef_value *odd = ef_diag(b, ef_scale(b, ef_sub(b, ef_conj(b, d), d), 0.5));
-        inner = ef_add(b, inner, ef_product(b, s_inverse, odd, false, false));
+        ef_value *d = ef_diag_part(b, v_dv), *odd = ef_sub(b, ef_conj(b, d), d);
+        if (p->is_tall) {
+            ef_value *du = ef_diag_part(b, ef_product(b, p->u, p->du, true, false));
+            odd = ef_select(b, p->is_tall, ef_sub(b, du, ef_conj(b, du)), odd);
+        }
+        odd = ef_mul(b, safe_reciprocal(b, p->s), ef_scale(b, odd, 0.5));
+        inner = ef_add(b, inner, ef_diag(b, odd));
     }
-    ef_value *da = ef_product(b, p->u, ef_product(b, inner, p->v1, false, true), false, false);
-    return p->m == p->n ? da : ef_add(b, da, svd_outer(p, s_inverse));
+    return ef_product(b, p->u, ef_product(b, inner, p->v1, false, true), false, false);
 }
 
-static ef_status *svd_grad(ef_grad *g) {
-    const svd_attrs *t = g->attrs;
+/* u: which output is the square one of the two matrices of vectors. */
+static svd_parts svd_parts_of(ef_grad *g, int u, bool full) {
     ef_build *b = g->b;
-    int64_t m, n;
-    if (!t->compute_uv) {
-        g->din[0] = values_grad(g);
-        return NULL;
-    }
-    if (!sizes_known(g->in[0], &m, &n)) return unknown_sizes(g);
-    if (t->full_matrices && (m > n + 1 || n > m + 1))
-        return ef_error(EF_UNIMPLEMENTED,
-                        "Svd: there is no gradient for full_matrices when rows and columns differ "
-                        "by more than 1; the input is %s",
-                        EF_SHAPE(&g->in[0]->fact.shape));
-    int u = m > n ? 2 : 1, v = 3 - u; /* a tall matrix is the adjoint of a wide one */
+    int v = 3 - u;
     svd_parts p = {.b = b,
                    .s = g->out[0],
                    .u = g->out[u],
                    .v = g->out[v],
                    .ds = ef_dout(g, 0),
                    .du = ef_dout(g, u),
-                   .dv = ef_dout(g, v),
-                   .m = m < n ? m : n,
-                   .n = m < n ? n : m,
-                   .full = t->full_matrices};
-    p.v1 = p.full ? ef_columns(b, p.v, 0, p.m) : p.v;
-    p.dv1 = p.full ? ef_columns(b, p.dv, 0, p.m) : p.dv;
-    ef_value *da = svd_full_grad(&p);
-    g->din[0] = m > n ? ef_adjoint(b, da) : da;
+                   .dv = ef_dout(g, v)};
+    p.v1 = p.v;
+    p.dv1 = p.dv;
+    if (!full) return p;
+    ef_value *k = ef_size_value(b, p.u, -1);
+    p.v1 = ef_columns(b, p.v, NULL, k);
+    p.dv1 = ef_columns(b, p.dv, NULL, k);
+    p.v2 = ef_columns(b, p.v, k, NULL);
+    p.dv2 = ef_columns(b, p.dv, k, NULL);
+    return p;
+}
+
+/* TensorFlow has the gradient of full matrices only where at most one column is left over. */
+static ef_status *check_full(const ef_grad *g, ef_form form) {
+    const ef_shape *s = &g->in[0]->fact.shape;
+    if (form == EF_SQUARE) return NULL;
+    if (form == EF_FORM_UNKNOWN)
+        return ef_error(EF_UNIMPLEMENTED,
+                        "Svd: the gradient for full_matrices needs sizes that are known when the "
+                        "graph is made, but the input is %s",
+                        EF_SHAPE(s));
+    int64_t more = s->dim[s->rank - 2] - s->dim[s->rank - 1];
+    if (more > 1 || more < -1)
+        return ef_error(EF_UNIMPLEMENTED,
+                        "Svd: there is no gradient for full_matrices when rows and columns differ "
+                        "by more than 1; the input is %s",
+                        EF_SHAPE(s));
+    return NULL;
+}
+
+static ef_status *svd_grad(ef_grad *g) {
+    const svd_attrs *t = g->attrs;
+    ef_build *b = g->b;
+    ef_form form = ef_form_of(g->in[0]);
+    if (!t->compute_uv) {
+        g->din[0] = values_grad(g);
+        return NULL;
+    }
+    if (t->full_matrices) EF_TRY(check_full(g, form));
+    /* A tall matrix is the adjoint of a wide one. */
+    svd_parts p = svd_parts_of(g, form == EF_TALL ? 2 : 1, t->full_matrices && form != EF_SQUARE);
+    if (form == EF_FORM_UNKNOWN) {
+        p.is_tall = ef_emit(b, "Greater", 2, ef_size_value(b, g->in[0], -2),
+                            ef_size_value(b, g->in[0], -1));
+        p.ds = ef_select(b, p.is_tall, ef_conj(b, p.ds), p.ds); /* what turning round comes to */
+    }
+    ef_value *da = svd_square_grad(&p);
+    if (form == EF_WIDE || form == EF_TALL) da = ef_add(b, da, svd_outer(&p));
+    if (form == EF_FORM_UNKNOWN) { /* both ways: the one that does not apply comes to nothing */
+        svd_parts turned = svd_parts_of(g, 2, false);
+        da = ef_add(b, da, svd_outer(&p));
+        da = ef_add(b, da, ef_adjoint(b, svd_outer(&turned)));
+    }
+    g->din[0] = form == EF_TALL ? ef_adjoint(b, da) : da;
     return NULL;
 }
 
@@ -313,7 +339,6 @@ const ef_op ef_op_Svd = {
     .kernel = {{EF_CPU, EF_MATRIX_DTYPES, svd_run, svd_scratch, NULL, NULL, NULL}},
     .grad = svd_grad,
     .examples = {"double[3,3]", "float[2,4,3]", "double[2,3] full_matrices=true",
-                 "double[3,4] compute_uv=false", "T[2,3,2] grad=no",
-                 "T[3,2] compute_uv=false grad=no", "T[3,5] full_matrices=true grad=no",
-                 "float[2,0,3] full_matrices=true grad=no"},
+                 "double[3,4] compute_uv=false", "double[2,3,2]", "T[3,2] compute_uv=false grad=no",
+                 "T[3,5] full_matrices=true grad=no", "float[2,0,3] full_matrices=true grad=no"},
 };

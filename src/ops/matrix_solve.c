@@ -250,8 +250,9 @@ const ef_op ef_op_MatrixSolve = {
     .shape = solve_shape,
     .kernel = {{EF_CPU, EF_MATRIX_DTYPES, solve_run, factors_scratch, NULL, NULL, NULL}},
     .grad = solve_grad,
-    .examples = {"T[3,3] T[3,2]", "T[2,3,3] T[2,3,1] adjoint=true", "T[2,2,2] T[2,2,0]",
-                 "T[2,0,0] T[2,0,3]"},
+    .examples = {"T[3,3] T[3,2]",
+                 "T[2,3,3]{4,1,1,1,3,1,2,1,5,3,1,1,2,4,2,1,1,6} T[2,3,1] adjoint=true",
+                 "T[2,2,2] T[2,2,0]", "T[2,0,0] T[2,0,3]"},
 };
 
 /* ---- Lu ---------------------------------------------------------------------------------------

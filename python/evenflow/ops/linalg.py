@@ -368,6 +368,18 @@ def tridiagonal_solve(
     return raw.Squeeze(x, [-1]) if vector else x
 
 
+@export("linalg.tridiagonal_matmul")
+def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
+    """Matrices with three diagonals times `rhs`."""
+    if diagonals_format == "sequence":
+        rows = [raw.ExpandDims(convert(x), -2) for x in diagonals]
+        rhs = convert(rhs, None, rows[0].dtype)
+    else:
+        rhs = convert(rhs)
+        rows = raw.Split(-2, _compact(diagonals, diagonals_format, rhs.dtype), 3)
+    return raw.TridiagonalMatMul(*rows, rhs, name=name)
+
+
 @export("linalg.eigh_tridiagonal")
 def eigh_tridiagonal(
     alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None

@@ -287,31 +287,3 @@ def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):  # noqa
 def trace(x, name=None):
     """The sum of the diagonal of matrices."""
     return raw.Sum(diag_part(x), [-1], name=name)
-
-
-@export("linalg.tridiagonal_matmul")
-def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
-    """A matrix with three diagonals times `rhs`."""
-    rhs = convert(rhs)
-    if diagonals_format == "matrix":
-        m = convert(diagonals, rhs.dtype)
-        upper = diag_part(m, k=1)
-        main = diag_part(m)
-        lower = diag_part(m, k=-1)
-        pad = [[0, 0]] * (rank_of(m) - 2)
-        upper = raw.Pad(upper, pad + [[0, 1]])
-        lower = raw.Pad(lower, pad + [[1, 0]])
-    elif diagonals_format == "compact":
-        d = convert(diagonals, rhs.dtype)
-        upper, main, lower = raw.Unpack(d, 3, -2)
-    elif diagonals_format == "sequence":
-        upper, main, lower = (convert(x, rhs.dtype) for x in diagonals)
-    else:
-        raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
-    pad = [[0, 0]] * (rank_of(rhs) - 2)
-    above = raw.Pad(rhs[..., 1:, :], pad + [[0, 1], [0, 0]])
-    below = raw.Pad(rhs[..., :-1, :], pad + [[1, 0], [0, 0]])
-    terms = [
-        raw.Mul(raw.ExpandDims(w, -1), x) for w, x in ((upper, above), (main, rhs), (lower, below))
-    ]
-    return raw.AddV2(raw.AddV2(terms[0], terms[1]), terms[2], name=name)

@@ -43,8 +43,8 @@ void ef_qr(ef_dtype t, int m, int n, const void *a, bool full, void *q, void *r,
 size_t ef_svd_scratch(ef_dtype t, int m, int n, bool vectors, bool full);
 void ef_svd(ef_dtype t, int m, int n, const void *a, bool full, void *s, void *u, void *v,
             void *scratch);
-/* Self-adjoint a, of which the lower triangle is read: eigenvalues rising, as elements of t;
- * eigenvectors as columns of v, or v NULL. False if they were not found. */
+/* For self-adjoint a, of which the lower triangle is read. The eigenvalues rise and are elements of
+ * t; eigenvectors are the columns of v, which may be NULL. False if they were not found. */
 size_t ef_eigh_scratch(ef_dtype t, int n, bool vectors);
 bool ef_eigh(ef_dtype t, int n, const void *a, void *e, void *v, void *scratch);
 /* Any square a of type t; e and v are of its complex type. Eigenvalues of a complex matrix rise in

@@ -94,7 +94,6 @@ def test_switches():
     tf.config.threading.set_intra_op_parallelism_threads(before)
     tf.config.optimizer.set_experimental_options({"layout_optimizer": True})
     assert tf.config.optimizer.get_experimental_options()["layout_optimizer"] is True
-    tf.config.experimental.enable_op_determinism()
     assert tf.test.is_built_with_xla() and not tf.test.is_gpu_available() and tf.test.gpu_device_name() == ""
     assert tf.version.VERSION == tf.__version__ and tf.sysconfig.get_build_info()["is_cuda_build"] is False
 
@@ -129,3 +128,12 @@ def test_optionals():
     assert through(some).get_value().numpy() == 2.0
     with pytest.raises(tf.errors.InvalidArgumentError):
         through(none)
+
+
+def test_determinism_is_noted(monkeypatch):
+    from evenflow import config
+
+    monkeypatch.setattr(config._now, "deterministic", False)
+    assert not config.is_op_determinism_enabled()
+    tf.config.experimental.enable_op_determinism()
+    assert config.is_op_determinism_enabled()

@@ -21,10 +21,16 @@ def _offer(function):
 offer(_core.Tensor, _SPACE + "ndarray")
 offer(None, _SPACE + "newaxis")
 for _name in ("bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
-              "float32", "float64", "complex64", "complex128", "inexact", "iinfo", "finfo"):
+              "float32", "float64", "complex64", "complex128", "inexact", "iinfo"):
     offer(getattr(np, _name), _SPACE + _name)
 for _name in ("pi", "e", "inf", "nan"):
     offer(getattr(np, _name), _SPACE + _name)
+
+
+@_offer
+def finfo(dtype):
+    """The limits of a floating type."""
+    return np.finfo(dtypes.as_dtype(dtype).as_numpy_dtype)
 
 
 def _dtype(x):

@@ -28,8 +28,8 @@ typedef struct ef_node {
     int32_t place;    /* user's file and line, see ef_graph_place; 0: unknown */
     int32_t id;       /* its index */
     uint8_t device;
-    uint64_t epoch;  /* ef_graph_epoch when it was made */
-    uint64_t serial; /* of this graph's nodes, also forgotten ones, no two have the same */
+    uint64_t epoch;     /* ef_graph_epoch when it was made */
+    uint64_t serial;    /* of this graph's nodes, also forgotten ones, no two have the same */
     struct ef_box *box; /* of a node that can be forgotten, see graph/trim.h; else NULL */
     int32_t seen;       /* tensors of it that a binding counts */
     int32_t users;      /* nodes with a box that use it */
@@ -78,10 +78,10 @@ struct ef_graph {
     ef_arena_mark settled;    /* what was given up to there stays */
     int32_t *gone, *doubt;    /* places to use again; nodes that may be forgotten */
     size_t n_gone, cap_gone, n_doubt, cap_doubt;
-    uint64_t hash;            /* structural, of a finished function; 0: not computed */
-    int n_symbols;            /* symbolic sizes used by its inputs */
-    int32_t here;             /* current place, given to new nodes */
-    char **place;             /* "file.py:12 in f" texts, from 1 */
+    uint64_t hash; /* structural, of a finished function; 0: not computed */
+    int n_symbols; /* symbolic sizes used by its inputs */
+    int32_t here;  /* current place, given to new nodes */
+    char **place;  /* "file.py:12 in f" texts, from 1 */
     size_t n_places, cap_places;
 };
 

@@ -73,9 +73,10 @@ double ef_ctc_loss(const ef_ctc *c, const double *logp, double *gradient, double
 }
 
 void ef_ctc_normalize(double *row, int64_t classes) {
+    if (classes <= 0) return;
     double top = -INFINITY, sum = 0;
     for (int64_t k = 0; k < classes; k++) top = row[k] > top ? row[k] : top;
     for (int64_t k = 0; k < classes; k++) sum += exp(row[k] - top);
-    double shift = top + log(sum);
+    double shift = sum > 0 ? top + log(sum) : top;
     for (int64_t k = 0; k < classes; k++) row[k] -= shift;
 }

@@ -78,8 +78,9 @@ static ef_status *py_func_run(const ef_call *c) {
         return ef_error(EF_INVALID, "%s: the first input is not a callback", c->op->name);
     int n_in = c->n_in - 1;
     size_t n = (size_t)(n_in + c->n_out);
-    ef_tensor *all = ef_calloc(n + 1, sizeof *all), *made = all + n_in;
+    ef_tensor *all = ef_calloc(n + 1, sizeof *all);
     if (all == NULL) return ef_no_memory(n * sizeof *all);
+    ef_tensor *made = all + n_in;
     ef_status *s = NULL;
     for (int k = 0; k < n_in && s == NULL; k++) s = ef_tensor_keep(&all[k], c->in[k + 1]);
     if (s == NULL) s = fn->run(fn->user, all, n_in, made, c->n_out);

@@ -215,8 +215,9 @@ static ef_status *greedy_run(const ef_call *c) {
     ef_shape column = {.rank = 2, .dim = {x->dim[1], 1}};
     EF_TRY(ef_out_alloc(c, 3, &column));
     size_t bytes = (size_t)(x->dim[1] * (x->dim[0] + 1) + 1) * sizeof(int64_t);
-    int64_t *label = ef_malloc(bytes), *count = label + x->dim[0] * x->dim[1];
+    int64_t *label = ef_malloc(bytes);
     if (label == NULL) return ef_no_memory(bytes);
+    int64_t *count = label + x->dim[0] * x->dim[1];
     ef_status *s = NULL;
     for (int64_t b = 0; b < x->dim[1] && s == NULL; b++) {
         double sum;

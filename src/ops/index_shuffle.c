@@ -73,7 +73,7 @@ static ef_status *shuffle_shape(ef_infer *i) {
         scalar = false;
         EF_TRY(ef_need_same_dim(i, n, x->dim[0], "the lengths of index, seed and max_index", &n));
     }
-    i->out[0].shape = scalar ? (ef_shape){.rank = 0} : (ef_shape){.rank = 1, .dim = {n}};
+    i->out[0].shape = (ef_shape){.rank = scalar ? 0 : 1, .dim = {scalar ? 0 : n}};
     return NULL;
 }
 

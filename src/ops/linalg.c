@@ -153,7 +153,7 @@ static ef_value *swap_last_two(ef_build *b, ef_value *x) {
 ef_value *ef_matrix_transpose(ef_build *b, ef_value *x) {
     if (!x) return NULL;
     int rank = x->fact.shape.rank;
-    if (rank < 0) return ef_emit(b, "Transpose", 2, x, swap_last_two(b, x));
+    if (rank < 2) return ef_emit(b, "Transpose", 2, x, swap_last_two(b, x));
     int64_t perm[EF_MAX_RANK];
     for (int d = 0; d < rank; d++) perm[d] = d < rank - 2 ? d : 2 * rank - 3 - d;
     return ef_transpose(b, x, rank, perm);

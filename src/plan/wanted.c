@@ -104,8 +104,9 @@ static ef_status *mark_control(const ef_node *n, int depth, ef_wanted *w) {
     ef_control c;
     ef_control_of(n->op, n->fields, &c);
     size_t room = (size_t)(n->n_in + n->n_out) + 2;
-    uint8_t *in = ef_calloc(room, 1), *out = in + n->n_in + 1;
+    uint8_t *in = ef_calloc(room, 1);
     if (in == NULL) return ef_no_memory(room);
+    uint8_t *out = in + n->n_in + 1;
     ef_status *s = NULL;
     if (depth >= DEPTH || !is_usable(n, &c)) {
         everything(in, n->n_in);

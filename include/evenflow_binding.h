@@ -104,7 +104,7 @@ bool ef_graph_is_function(const ef_graph *g);
 void ef_tensor_seen(const ef_tensor *t, int by);
 void ef_graph_set_trims(ef_graph *g);
 int ef_graph_forget(ef_graph *g, int others, bool (*keep)(void *user, int node), void *user);
-int ef_graph_last(const ef_graph *g); /* the node made last */
+int ef_graph_last(const ef_graph *g);         /* the node made last */
 uint64_t ef_graph_version(const ef_graph *g); /* grows with every node */
 /* User's file and line for the nodes added from now on. */
 ef_status *ef_graph_set_place(ef_graph *g, const char *place);

@@ -186,6 +186,8 @@ void ef_tape_resume(ef_tape *t); /* ... until resumed as often as it was paused 
 void ef_tape_reset(ef_tape *t);  /* forgets what was recorded and watched; goes on recording */
 /* false: trainable variables are not watched by being used. Before the first op. */
 void ef_tape_set_auto_watch(ef_tape *t, bool on);
+/* true: the tape notes which variables are used; for its sake alone nothing is recorded. */
+void ef_tape_set_quiet(ef_tape *t, bool on);
 /* Variables (handles) the tape watches, in order of first use; out gets copies. NULL: count only.
  */
 int ef_tape_watched(const ef_tape *t, ef_tensor *out, int max);

@@ -31,7 +31,7 @@ class _Watcher:
     """Notes which trainable variables are used inside."""
 
     def __enter__(self):
-        self._tape = _core.Tape(False, True)
+        self._tape = _core.Tape(False, True, True)
         return self
 
     def __exit__(self, *unused):
@@ -113,9 +113,15 @@ class _Own:
         return self if instance is None else _Own(self._function.__get__(instance, owner))
 
 
-def _with_gradient(f, args, kwargs):
-    with _Watcher() as watcher:
-        made = f(*args, **kwargs)
+def _with_gradient(f, args, kwargs, forget=False):
+    """Calls `f` and gives its result the gradient it came with. forget: no tape sees what happens inside."""
+    suspended = _core.suspend() if forget and _core.executing_eagerly() else None
+    try:
+        with _Watcher() as watcher:
+            made = f(*args, **kwargs)
+    finally:
+        if suspended is not None:
+            _core.resume(suspended)
     if not isinstance(made, (tuple, list)) or len(made) != 2:
         raise ValueError("a function under tf.custom_gradient returns (result, gradient function)")
     result, grad_fn = made
@@ -177,8 +183,7 @@ def grad_pass_through(f):
 def recompute_grad(f):
     """`f` that keeps none of its intermediate values: they are computed again for the gradient."""
 
-    @custom_gradient
-    def forgetful(*args, **kwargs):
+    def with_backward(*args, **kwargs):
         def backward(*grads, variables=None):
             used = list(variables or ())
             with GradientTape(persistent=False) as tape:
@@ -201,7 +206,7 @@ def recompute_grad(f):
 
     @functools.wraps(f)
     def recomputing(*args, **kwargs):
-        return forgetful(*args, **kwargs)
+        return _with_gradient(with_backward, args, kwargs, forget=True)
 
     return recomputing
 

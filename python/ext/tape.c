@@ -34,8 +34,8 @@ PyObject *gradient_list(ef_tensor *out, const bool *slices, int n) {
 
 static PyObject *tape_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     (void)kwargs;
-    int persistent, watch;
-    if (!PyArg_ParseTuple(args, "pp", &persistent, &watch)) return NULL;
+    int persistent, watch, quiet = 0;
+    if (!PyArg_ParseTuple(args, "pp|p", &persistent, &watch, &quiet)) return NULL;
     tape_object *o = (tape_object *)type->tp_alloc(type, 0);
     if (o == NULL) return NULL;
     if (check(ef_tape_start(persistent, &o->t), "GradientTape") < 0) {
@@ -43,6 +43,7 @@ static PyObject *tape_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) 
         return NULL;
     }
     if (!watch) ef_tape_set_auto_watch(o->t, false);
+    ef_tape_set_quiet(o->t, quiet);
     return (PyObject *)o;
 }
 

@@ -150,6 +150,16 @@ void ef_tape_set_auto_watch(ef_tape *t, bool on) {
     if (t != NULL) t->auto_watch = on;
 }
 
+void ef_tape_set_quiet(ef_tape *t, bool on) {
+    if (t != NULL) t->quiet = on;
+}
+
+bool ef_tapes_quiet(void) {
+    for (const ef_tape *t = tapes; t != NULL; t = t->next)
+        if (is_open(t) && !t->quiet) return false;
+    return true;
+}
+
 static void forget_watched(ef_tape *t) {
     for (size_t k = 0; k < t->n_watched; k++) ef_tensor_release(&t->watched[k].kept);
     t->n_watched = 0;
@@ -355,6 +365,7 @@ static ef_status *new_record(const ef_op *op, const ef_tensor *const *in, int n_
 ef_status *ef_tape_note(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                         int n_in, ef_tensor *out, int n_out) {
     if (op->traits & EF_NO_GRAD) return NULL;
+    if (ef_tapes_quiet()) return ef_tape_note_variables(in, n_in);
     ef_tape_record *r;
     EF_TRY(new_record(op, in, n_in, out, n_out, &r));
     r->attrs = attrs != NULL ? ef_attrs_ref(attrs) : NULL;
@@ -364,6 +375,7 @@ ef_status *ef_tape_note(const ef_op *op, const ef_attrs *attrs, const ef_tensor 
 
 ef_status *ef_tape_note_call(ef_derivative *d, int depth, const ef_tensor *const *in, int n_in,
                              ef_tensor *all, int n_out, int tracked) {
+    if (ef_tapes_quiet()) return ef_tape_note_variables(in, n_in);
     ef_tape_record *r;
     EF_TRY(new_record(NULL, in, n_in, all, tracked, &r));
     int n_saved = tracked - n_out + ef_derivative_level(d, depth)->d.n_saved;

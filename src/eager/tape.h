@@ -53,6 +53,7 @@ struct ef_tape {
     ef_tape_span *span; /* in order; the last may be open */
     size_t n_spans, cap_spans;
     bool persistent, started, used, auto_watch;
+    bool quiet;  /* notes which variables are used, and is no reason to record */
     bool broken; /* a span is missing for want of memory */
     int paused;
     const void *thread;    /* whose it is */
@@ -66,6 +67,7 @@ struct ef_tape {
 ef_status *ef_tape_note_call(ef_derivative *d, int depth, const ef_tensor *const *in, int n_in,
                              ef_tensor *all, int n_out, int tracked);
 int ef_tape_open_count(void); /* tapes of this thread that are recording */
+bool ef_tapes_quiet(void);    /* no open tape wants records */
 ef_status *ef_tape_note_custom(const ef_tensor *const *in, int n_in, ef_tensor *out, int n_out,
                                ef_custom_gradient *custom, void *user, void (*end)(void *));
 /* The number behind a tensor or a handle; 0: none. */

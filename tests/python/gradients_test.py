@@ -253,6 +253,29 @@ def test_recompute_grad_twice():
             np.testing.assert_allclose(a, b, rtol=1e-6)
 
 
+def test_recompute_grad_keeps_nothing():
+    x, w = tf.constant(np.ones((256, 256), np.float32)), tf.Variable(1.0)
+
+    def block(x):
+        for _ in range(8):
+            x = tf.sin(x * w)
+        return x
+
+    def kept(f):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(f(x))
+            y.numpy()
+            size = tf.config.experimental.get_memory_info("CPU:0")["current"]
+        return size, tape.gradient(y, [x, w])
+
+    plain, expected = kept(block)
+    small, found = kept(tf.recompute_grad(block))
+    assert small < plain - 10 * x.numpy().nbytes
+    for a, b in zip(found, expected):
+        np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
 def test_forward_accumulator():
     x, w = tf.constant(X), tf.Variable(3.0)
 

@@ -5,7 +5,7 @@
 #include "base/pool.h"
 #include "plan/tiles_run.h"
 
-enum { PART = 1 << 14, MOST_PARTS = 512, SHORT_ROW = 32, IN_CACHE = 1 << 16 };
+enum { PART = 1 << 14, MOST_PARTS = 512 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -38,9 +38,6 @@ bool ef_tiles_reduce(ef_tiles *t, ef_reduce_kind kind, ef_dtype d, uint32_t mask
     if (tail.reducer == NULL || !split(&t->shape, mask, &tail)) return false;
     if (tail.outer) {
         if (tail.cols > EF_TILE) return false; /* rows taken in one by one are no gain */
-        /* nor are short rows of something that stays in the cache: the reduction alone has a better
-         * way with them */
-        if (tail.cols < SHORT_ROW && tail.rows * tail.cols <= IN_CACHE) return false;
         /* few enough parts that their accumulators stay small */
         int64_t parts = least(most(1, PART / tail.cols), most(1, tail.rows * tail.cols / PART));
         tail.part = parts_of(tail.rows, least(parts, MOST_PARTS));

@@ -148,3 +148,19 @@ def test_assertions():
         tf.debugging.assert_less(1, 0, message="my words")
     with pytest.raises(ValueError):
         tf.debugging.assert_rank(f, 1)
+
+
+def test_sobol_points():
+    last = tf.math.sobol_sample(1111, 2, skip=123456, dtype=tf.float64)[:, -2:]
+    assert last.numpy().tolist() == [
+        [0.19910430908203125, 0.6688613891601562],
+        [0.9491043090820312, 0.9188613891601562],
+    ]
+    parts = [tf.math.sobol_sample(5, 100, skip=k) for k in (0, 100)]
+    assert np.array_equal(tf.concat(parts, 0), tf.math.sobol_sample(5, 200))
+    assert (tf.math.sobol_sample(3, 4, skip=2**30).numpy() > 0).all()
+    for bad in ((0, 1), (1, 0), (1, 1, -1), (21201, 1), (1, 5, 2**31 - 4)):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.math.sobol_sample(*bad)
+    with pytest.raises(tf.errors.UnimplementedError, match="1111"):
+        tf.math.sobol_sample(1112, 1)

@@ -584,3 +584,9 @@ def _squeeze_last(labels, predictions):
         elif len(a) == len(b) + 1 and a[-1] in (1, None):
             labels = raw.Squeeze(labels, [-1])
     return labels, predictions
+
+
+@export("math.sobol_sample")
+def sobol_sample(dim, num_results, skip=0, dtype=dtypes.float32, name=None):
+    """Points of the Sobol sequence after the first `skip`, one per row."""
+    return raw.SobolSample(dim, num_results, skip, dtype=dtypes.as_dtype(dtype), name=name)

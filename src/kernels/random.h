@@ -33,6 +33,14 @@ void ef_random_binomial(ef_philox g, ef_dtype param_type, const double *count, c
 /* rows x classes logits; out: rows x samples classes. work: room for `classes` doubles. */
 void ef_random_classes(ef_philox g, ef_dtype t, const void *logits, int64_t rows, int64_t classes,
                        int64_t samples, ef_dtype out_type, void *out, double *work);
+/* Normal samples within [low, high], at least one bound finite: elements first, first + step, ...
+ * of out, n in all; g moves behind the numbers used. false: a thousand proposals in a row were
+ * rejected. t: half, float or double. */
+typedef struct ef_random_bell {
+    double mean, deviation, low, high; /* deviation > 0, low < high */
+} ef_random_bell;
+bool ef_random_bounded(ef_philox *g, ef_dtype t, const ef_random_bell *bell, void *out,
+                       int64_t first, int64_t step, int64_t n);
 /* A random order of 0..n-1. */
 void ef_random_order(ef_philox g, int64_t *order, int64_t n);
 /* n numbers from the operating system's generator. */

@@ -32,4 +32,8 @@ ef_status *ef_random_check_alg(const ef_op *op, int64_t alg);
 /* Shape checks for the inputs these read. */
 ef_status *ef_random_need_seed(const ef_infer *i, int k);
 ef_status *ef_random_need_key(const ef_infer *i, int k);
+/* Output 0 has the shape given as input k, which must end with `tail`. */
+ef_status *ef_random_ending_shape(ef_infer *i, int k, const ef_shape *tail);
+/* Element of x that stands at place k of shape `all`, to which x broadcasts. */
+int64_t ef_random_spread(const ef_tensor *x, const ef_shape *all, int64_t k);
 #endif

@@ -34,8 +34,7 @@ static ef_status *appended_shape(ef_infer *i, int k, int p) {
     return NULL;
 }
 
-/* The shape given as input k, which must end with `tail`. */
-static ef_status *ending_shape(ef_infer *i, int k, const ef_shape *tail) {
+ef_status *ef_random_ending_shape(ef_infer *i, int k, const ef_shape *tail) {
     ef_shape s;
     EF_TRY(ef_shape_input(i, k, false, &s));
     bool ends = s.rank < 0 || tail->rank < 0 || s.rank >= tail->rank;
@@ -116,7 +115,7 @@ static ef_status *gamma_v2_run(const ef_call *c) {
 }
 static ef_status *gamma_v2_shape(ef_infer *i) {
     EF_TRY(ef_random_need_seed(i, 1));
-    return ending_shape(i, 0, &i->in[2].shape);
+    return ef_random_ending_shape(i, 0, &i->in[2].shape);
 }
 
 const ef_op ef_op_StatelessRandomGammaV2 = {
@@ -140,7 +139,7 @@ static ef_status *gamma_v3_run(const ef_call *c) {
 }
 static ef_status *gamma_v3_shape(ef_infer *i) {
     EF_TRY(ef_random_need_key(i, 1));
-    return ending_shape(i, 0, &i->in[4].shape);
+    return ef_random_ending_shape(i, 0, &i->in[4].shape);
 }
 
 const ef_op ef_op_StatelessRandomGammaV3 = {
@@ -221,22 +220,24 @@ static ef_status *binomial_shape(ef_infer *i, int shape, int counts) {
             "%s: counts is %s and probs %s; counts and probs must have compatible batch "
             "dimensions",
             i->op->name, EF_SHAPE(a), EF_SHAPE(b));
-    return ending_shape(i, shape, &both);
+    return ef_random_ending_shape(i, shape, &both);
+}
+
+int64_t ef_random_spread(const ef_tensor *x, const ef_shape *all, int64_t k) {
+    int64_t at = 0, step = 1;
+    for (int d = 1; d <= x->rank; d++) {
+        int64_t size = all->dim[all->rank - d], here = k % size;
+        k /= size;
+        if (x->dim[x->rank - d] != 1) at += here * step;
+        step *= x->dim[x->rank - d];
+    }
+    return at;
 }
 
 /* x spread over the `n` places of shape `all`, as numbers. */
 static void spread(const ef_tensor *x, const ef_shape *all, int64_t n, double *out) {
-    for (int64_t k = 0; k < n; k++) {
-        int64_t rest = k, at = 0, step = 1;
-        for (int d = 1; d <= all->rank; d++) {
-            int64_t size = all->dim[all->rank - d], here = rest % size;
-            rest /= size;
-            if (d > x->rank) continue;
-            if (x->dim[x->rank - d] != 1) at += here * step;
-            step *= x->dim[x->rank - d];
-        }
-        out[k] = ef_element_double((ef_dtype)x->dtype, x->data, at);
-    }
+    for (int64_t k = 0; k < n; k++)
+        out[k] = ef_element_double((ef_dtype)x->dtype, x->data, ef_random_spread(x, all, k));
 }
 
 static ef_status *binomial_fill(const ef_call *c, int counts, ef_philox g) {

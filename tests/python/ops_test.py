@@ -164,3 +164,17 @@ def test_sobol_points():
             tf.math.sobol_sample(*bad)
     with pytest.raises(tf.errors.UnimplementedError, match="1111"):
         tf.math.sobol_sample(1112, 1)
+
+
+def test_normal_numbers_within_bounds():
+    sample = tf.random.stateless_parameterized_truncated_normal
+    for low, high, numbers in (
+        (-1.0, 2.0, [1.0239844, -0.53878856, 1.2795534]),
+        (-0.5, 0.5, [0.012006164, -0.17291129, -0.20902252]),
+        (3.0, np.inf, [3.2026837, 3.3737793, 3.1276612]),
+        (-np.inf, -3.0, [-3.2026837, -3.3737793, -3.1276612]),
+    ):
+        same(sample([3], [5, 6], minvals=low, maxvals=high), numbers, tf.float32)
+    for bad in ({"stddevs": -1.0}, {"minvals": 3.0}, {"minvals": -np.inf, "maxvals": np.inf}):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid parameters"):
+            sample([2], [1, 2], **bad)

@@ -145,6 +145,22 @@ def stateless_truncated_normal(
     return _bell(raw.StatelessTruncatedNormalV2, shape, seed, mean, stddev, dtype, name, alg)
 
 
+@export("random.stateless_parameterized_truncated_normal")
+def stateless_parameterized_truncated_normal(
+    shape, seed, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, name=None
+):
+    """Normally distributed numbers within bounds; `shape` ends with that of the parameters."""
+    return raw.StatelessParameterizedTruncatedNormal(
+        shape_tensor(shape),
+        convert(seed),
+        convert(means),
+        convert(stddevs),
+        convert(minvals),
+        convert(maxvals),
+        name=name,
+    )
+
+
 @export("random.stateless_binomial")
 def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
     """How many of `counts` trials succeed, each with probability `probs`."""

@@ -58,6 +58,11 @@ static inline void ef_tensor_move(ef_tensor *dst, ef_tensor *src) { /* src is ze
     if (src->data == (void *)src->small) dst->data = dst->small;
     memset(src, 0, sizeof *src);
 }
+/* After an array of tensors was moved as bytes: small values live inside, so their pointers must
+ * follow. None of them is borrowed. */
+static inline void ef_tensor_moved(ef_tensor *t) {
+    if (t->storage == NULL) t->data = t->small;
+}
 static inline ef_shape ef_shape_from(const ef_tensor *t) {
     ef_shape s = {.rank = t->rank};
     memcpy(s.dim, t->dim, sizeof s.dim);

@@ -107,8 +107,10 @@ static void release_capture(ef_graph *g, int32_t node) {
     for (size_t k = 0; k < g->n_captures; k++) {
         if (g->capture[k].node != node) continue;
         ef_tensor_release(&g->capture[k].tensor);
-        g->n_captures--;
-        memmove(&g->capture[k], &g->capture[k + 1], (g->n_captures - k) * sizeof *g->capture);
+        for (g->n_captures--; k < g->n_captures; k++) {
+            ef_tensor_move(&g->capture[k].tensor, &g->capture[k + 1].tensor);
+            g->capture[k].node = g->capture[k + 1].node;
+        }
         return;
     }
 }

@@ -1,46 +1,126 @@
-/* The part of a graph that a call needs. Walking back from what is wanted marks nodes; walking
- * forward copies the marked ones in their old order. Because numbering starts afresh, a graph that
- * was rebuilt, or that grew elsewhere, gives the very same extract. */
+/* The part of a graph that a call needs. Walking back from what is wanted finds nodes; walking
+ * forward copies them in their old order. Because numbering starts afresh, a graph that was
+ * rebuilt, or that grew elsewhere, gives the very same extract. And because only nodes that are
+ * wanted are looked at - a table holds what is known of them - it costs the same however large the
+ * rest of the graph is. Only a function, whose effects are all wanted, is walked through. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "graph/graph.h"
+#include <stdlib.h>
+
+typedef struct found { /* a node that is needed or fed */
+    int32_t node;      /* -1: free */
+    int32_t moved;     /* in the new graph; -1: not yet */
+    int32_t feed;      /* the first feed of one of its outputs; -1: none */
+    bool needed;
+} found;
 
 typedef struct extract {
     const ef_graph *from;
     ef_graph *to;
-    uint8_t *need;  /* by node */
-    int32_t *moved; /* old node -> new node, -1 */
+    found *table; /* open addressing by node */
+    size_t n, cap;
+    int32_t *list; /* needed nodes: in the order they are found, then in their own */
+    size_t n_list, cap_list;
     const ef_edge *feed;
     ef_edge *fed; /* feed k in the new graph */
     int n_feed;
-    int32_t *first_feed, *next_feed; /* chains: by node its first feed, by feed the next */
+    int32_t *next_feed; /* by feed: the next one of the same node */
 } extract;
 
+static size_t home(const extract *x, int32_t node) {
+    return ((uint32_t)node * 2654435761u >> 7) & (x->cap - 1);
+}
+
+/* Its place in the table, which may be free. */
+static found *look(const extract *x, int32_t node) {
+    size_t i = home(x, node);
+    while (x->table[i].node >= 0 && x->table[i].node != node) i = (i + 1) & (x->cap - 1);
+    return &x->table[i];
+}
+
+static ef_status *resize(extract *x, size_t cap) {
+    found *old = x->table;
+    size_t n = x->cap;
+    found *table = ef_malloc(cap * sizeof *table);
+    if (table == NULL) return ef_no_memory(cap * sizeof *table);
+    for (size_t k = 0; k < cap; k++) table[k] = (found){-1, -1, -1, false};
+    x->table = table;
+    x->cap = cap;
+    for (size_t k = 0; k < n; k++)
+        if (old[k].node >= 0) *look(x, old[k].node) = old[k];
+    ef_free(old);
+    return NULL;
+}
+
+static ef_status *enter(extract *x, int32_t node, found **out) {
+    if (x->n + 1 > x->cap / 2) EF_TRY(resize(x, 2 * x->cap));
+    found *f = look(x, node);
+    x->n += f->node < 0;
+    f->node = node;
+    *out = f;
+    return NULL;
+}
+
+/* ---- finding -----------------------------------------------------------------------------------
+ */
+
 static int fed_by(const extract *x, ef_edge e) {
-    int32_t k = x->first_feed[e.node];
+    int32_t k = x->n_feed > 0 ? look(x, e.node)->feed : -1;
     while (k >= 0 && x->feed[k].index != e.index) k = x->next_feed[k];
     return k;
 }
 
 /* Chained from the last, so that of equal feeds the first is found. */
-static void chain_feeds(extract *x) {
-    memset(x->first_feed, 0xFF, (x->from->n_nodes + 1) * sizeof *x->first_feed);
+static ef_status *chain_feeds(extract *x) {
     for (int k = x->n_feed; k-- > 0;) {
-        x->next_feed[k] = x->first_feed[x->feed[k].node];
-        x->first_feed[x->feed[k].node] = k;
+        found *f;
+        EF_TRY(enter(x, x->feed[k].node, &f));
+        x->next_feed[k] = f->feed;
+        f->feed = k;
     }
+    return NULL;
 }
 
-static void mark_backwards(extract *x) {
-    for (size_t k = x->from->n_nodes; k-- > 0;) {
-        const ef_node *n = x->from->node[k];
-        bool effect = x->from->function && (n->op->traits & EF_EFFECT);
-        if (!x->need[k] && !effect) continue;
-        x->need[k] = 1;
-        for (int i = 0; i < n->n_in; i++)
-            if (fed_by(x, n->in[i]) < 0) x->need[n->in[i].node] = 1;
-        for (int i = 0; i < n->n_after; i++) x->need[n->after[i]] = 1;
-    }
+static ef_status *need(extract *x, int32_t node) {
+    found *f;
+    EF_TRY(enter(x, node, &f));
+    if (f->needed) return NULL;
+    f->needed = true;
+    EF_TRY(EF_GROW(&x->list, &x->cap_list, x->n_list + 1));
+    x->list[x->n_list++] = node;
+    return NULL;
 }
+
+static ef_status *need_effects(extract *x) {
+    for (size_t k = 0; k < x->from->n_nodes; k++)
+        if (x->from->node[k]->op->traits & EF_EFFECT) EF_TRY(need(x, (int32_t)k));
+    return NULL;
+}
+
+static int in_order(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static ef_status *find_needed(extract *x, const ef_edge *fetch, int n_fetch, const int32_t *target,
+                              int n_target) {
+    for (int k = 0; k < n_fetch; k++)
+        if (fed_by(x, fetch[k]) < 0) EF_TRY(need(x, fetch[k].node));
+    for (int k = 0; k < n_target; k++) EF_TRY(need(x, target[k]));
+    if (x->from->function) EF_TRY(need_effects(x));
+    for (size_t k = 0; k < x->n_list; k++) { /* which grows meanwhile */
+        const ef_node *n = x->from->node[x->list[k]];
+        for (int i = 0; i < n->n_in; i++)
+            if (fed_by(x, n->in[i]) < 0) EF_TRY(need(x, n->in[i].node));
+        for (int i = 0; i < n->n_after; i++) EF_TRY(need(x, n->after[i]));
+    }
+    if (x->n_list > 1) qsort(x->list, x->n_list, sizeof *x->list, in_order);
+    return NULL;
+}
+
+/* ---- copying -----------------------------------------------------------------------------------
+ */
 
 /* Feeds come first, so that their numbers do not depend on where they stood. */
 static ef_status *copy_feeds(extract *x) {
@@ -54,10 +134,11 @@ static ef_status *copy_captures(extract *x, int32_t *captures, int *n) {
     for (size_t k = 0; k < x->from->n_captures; k++) {
         int32_t old = x->from->capture[k].node;
         if (old < 0) continue; /* given up */
-        if (!x->need[old] || fed_by(x, (ef_edge){old, 0}) >= 0) continue;
+        found *f = look(x, old);
+        if (!f->needed || fed_by(x, (ef_edge){old, 0}) >= 0) continue;
         ef_edge e;
         EF_TRY(ef_graph_input_like(x->to, x->from->node[old]->out, NULL, &e));
-        x->moved[old] = e.node;
+        f->moved = e.node;
         captures[(*n)++] = (int32_t)k;
     }
     return NULL;
@@ -75,7 +156,7 @@ static ef_status *missing_feed(const extract *x, int32_t node) {
 
 static ef_edge moved_edge(const extract *x, ef_edge e) {
     int f = fed_by(x, e);
-    return f >= 0 ? x->fed[f] : (ef_edge){x->moved[e.node], e.index};
+    return f >= 0 ? x->fed[f] : (ef_edge){look(x, e.node)->moved, e.index};
 }
 
 static ef_status *copy_node(extract *x, int32_t old, ef_edge *in, int32_t *after) {
@@ -83,19 +164,28 @@ static ef_status *copy_node(extract *x, int32_t old, ef_edge *in, int32_t *after
     if (n->op->traits & EF_NO_KERNEL) return missing_feed(x, old);
     for (int i = 0; i < n->n_in; i++) in[i] = moved_edge(x, n->in[i]);
     int n_after = 0;
-    for (int i = 0; i < n->n_after; i++)
-        if (x->moved[n->after[i]] >= 0) after[n_after++] = x->moved[n->after[i]];
+    for (int i = 0; i < n->n_after; i++) {
+        int32_t moved = look(x, n->after[i])->moved;
+        if (moved >= 0) after[n_after++] = moved;
+    }
     int32_t place = 0;
     if (n->place > 0) EF_TRY(ef_graph_place(x->to, x->from->place[n->place - 1], &place));
     x->to->here = place;
     return ef_graph_add_after(x->to, n->op, n->attrs, in, n->n_in, after, n_after, NULL,
-                              &x->moved[old]);
+                              &look(x, old)->moved);
+}
+
+static bool all_fed(const extract *x, int32_t node) {
+    int n_out = x->from->node[node]->n_out;
+    for (int i = 0; i < n_out; i++)
+        if (fed_by(x, (ef_edge){node, i}) < 0) return false;
+    return n_out > 0;
 }
 
 static ef_status *copy_nodes(extract *x) {
     size_t most = 1;
-    for (size_t k = 0; k < x->from->n_nodes; k++) {
-        const ef_node *n = x->from->node[k];
+    for (size_t k = 0; k < x->n_list; k++) {
+        const ef_node *n = x->from->node[x->list[k]];
         size_t wide = (size_t)(n->n_in > n->n_after ? n->n_in : n->n_after);
         if (wide > most) most = wide;
     }
@@ -103,13 +193,9 @@ static ef_status *copy_nodes(extract *x) {
     if (in == NULL) return ef_no_memory(most * sizeof *in);
     int32_t *after = (int32_t *)(in + most);
     ef_status *s = NULL;
-    for (size_t k = 0; k < x->from->n_nodes && s == NULL; k++) {
-        if (!x->need[k] || x->moved[k] >= 0) continue;
-        bool all_fed = x->from->node[k]->n_out > 0;
-        for (int i = 0; i < x->from->node[k]->n_out; i++)
-            all_fed = all_fed && fed_by(x, (ef_edge){(int32_t)k, i}) >= 0;
-        if (!all_fed) s = copy_node(x, (int32_t)k, in, after);
-    }
+    for (size_t k = 0; k < x->n_list && s == NULL; k++)
+        if (look(x, x->list[k])->moved < 0 && !all_fed(x, x->list[k]))
+            s = copy_node(x, x->list[k], in, after);
     ef_free(in);
     return s;
 }
@@ -129,23 +215,16 @@ ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
     ef_status *s = NULL;
     extract x = {.from = g, .feed = feed, .n_feed = n_feed};
     x.to = ef_graph_make();
-    x.need = ef_calloc(g->n_nodes + 1, 1);
-    x.moved = ef_malloc((g->n_nodes + 1) * sizeof *x.moved);
     x.fed = ef_malloc(((size_t)n_feed + 1) * sizeof *x.fed);
-    x.first_feed = ef_malloc((g->n_nodes + 1) * sizeof *x.first_feed);
     x.next_feed = ef_malloc(((size_t)n_feed + 1) * sizeof *x.next_feed);
-    if (x.to == NULL || x.need == NULL || x.moved == NULL || x.fed == NULL ||
-        x.first_feed == NULL || x.next_feed == NULL) {
-        s = ef_no_memory(g->n_nodes * sizeof *x.moved);
+    if (x.to == NULL || x.fed == NULL || x.next_feed == NULL) {
+        s = ef_no_memory(sizeof *x.to);
         goto done;
     }
     x.to->function = true;
-    chain_feeds(&x);
-    memset(x.moved, 0xFF, (g->n_nodes + 1) * sizeof *x.moved);
-    for (int k = 0; k < n_fetch; k++)
-        if (fed_by(&x, fetch[k]) < 0) x.need[fetch[k].node] = 1;
-    for (int k = 0; k < n_target; k++) x.need[target[k]] = 1;
-    mark_backwards(&x);
+    EF_TRY_GOTO(resize(&x, 32));
+    EF_TRY_GOTO(chain_feeds(&x));
+    EF_TRY_GOTO(find_needed(&x, fetch, n_fetch, target, n_target));
     EF_TRY_GOTO(copy_feeds(&x));
     EF_TRY_GOTO(copy_captures(&x, captures, n_captures));
     EF_TRY_GOTO(copy_nodes(&x));
@@ -153,10 +232,9 @@ ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
     *out = ef_graph_ref(x.to);
 done:
     ef_graph_unref(x.to);
-    ef_free(x.need);
-    ef_free(x.moved);
+    ef_free(x.table);
+    ef_free(x.list);
     ef_free(x.fed);
-    ef_free(x.first_feed);
     ef_free(x.next_feed);
     return s;
 }

@@ -407,11 +407,23 @@ bool ef_graph_imported(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
     return from == g || captured(g, t, out);
 }
 
+/* Small values lie in the list itself: they are found again where it went. */
+static ef_status *grow_captures(ef_graph *g, size_t n) {
+    uintptr_t before = (uintptr_t)g->capture;
+    EF_TRY(EF_GROW(&g->capture, &g->cap_captures, n));
+    for (size_t k = 0; k < g->n_captures && before != (uintptr_t)g->capture; k++) {
+        ef_tensor *t = &g->capture[k].tensor;
+        uintptr_t at = (uintptr_t)t->small - (uintptr_t)g->capture + before;
+        if ((uintptr_t)t->data == at) t->data = t->small;
+    }
+    return NULL;
+}
+
 static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
     if (captured(g, t, out)) return NULL;
     size_t at = 0; /* a place that was given up, or the next */
     while (at < g->n_captures && g->capture[at].node >= 0) at++;
-    EF_TRY(EF_GROW(&g->capture, &g->cap_captures, at + 1));
+    EF_TRY(grow_captures(g, at + 1));
     ef_fact handle, *behind = NULL;
     ef_graph *from;
     if (t->flags & EF_TENSOR_SYMBOLIC) {

@@ -167,6 +167,50 @@ EF_TEST(text_has_a_line_per_node) {
     ef_graph_unref(g);
 }
 
+EF_TEST(small_values_are_captured_where_they_stay) {
+    ef_graph *g = ef_graph_make();
+    for (int k = 0; k < 100; k++) { /* the list moves meanwhile */
+        float v = (float)k;
+        ef_tensor t;
+        ef_edge e;
+        CHECK_OK(ef_tensor_from(EF_F32, NULL, &v, &t));
+        CHECK_OK(ef_graph_take(g, &t, &e));
+        ef_tensor_release(&t);
+    }
+    CHECK_INT(g->n_captures, 100);
+    for (int k = 0; k < 100; k++) {
+        const ef_tensor *t = &g->capture[k].tensor;
+        CHECK(t->data == (const void *)t->small);
+        CHECK_NEAR(*(const float *)t->data, (float)k, 0);
+    }
+    ef_graph_unref(g);
+}
+
+EF_TEST(an_extract_does_not_look_at_the_rest) {
+    ef_graph *g = ef_graph_make(), *a, *b;
+    ef_edge x = input(g, 2), y = add(g, "Mul", x, x);
+    ef_edge z = add(g, "AddV2", y, x);
+    int32_t captures, target = y.node;
+    int n = -1;
+    CHECK_OK(ef_graph_extract(g, &x, 1, &z, 1, &target, 1, &a, &captures, &n));
+    CHECK_INT(n, 0);
+    for (int k = 0; k < 5000; k++) add(g, "AddV2", z, y);
+    ef_edge last = add(g, "Mul", y, z);
+    CHECK_OK(ef_graph_extract(g, &x, 1, &z, 1, &target, 1, &b, &captures, &n));
+    CHECK(ef_graph_equal(a, b));
+    ef_graph_unref(b);
+    CHECK_OK(ef_graph_extract(g, &z, 1, &z, 1, NULL, 0, &b, &captures, &n));
+    CHECK_INT(b->n_nodes, 1); /* what is fed needs nothing */
+    ef_graph_unref(b);
+    ef_edge all[] = {x, y};
+    CHECK_OK(ef_graph_extract(g, all, 2, &last, 1, NULL, 0, &b, &captures, &n));
+    CHECK_INT(b->n_nodes, 4); /* two inputs, AddV2, Mul */
+    CHECK_OK(ef_graph_verify(b));
+    ef_graph_unref(b);
+    ef_graph_unref(a);
+    ef_graph_unref(g);
+}
+
 int main(void) {
     EF_RUN(wrong_shapes_are_found_where_they_are_made);
     EF_RUN(edges_that_do_not_exist_are_refused);
@@ -178,5 +222,7 @@ int main(void) {
     EF_RUN(equal_structures_give_equal_extracts);
     EF_RUN(a_missing_feed_is_named);
     EF_RUN(text_has_a_line_per_node);
+    EF_RUN(small_values_are_captured_where_they_stay);
+    EF_RUN(an_extract_does_not_look_at_the_rest);
     return EF_VERDICT();
 }

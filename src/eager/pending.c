@@ -220,9 +220,10 @@ static ef_status *edge_for(pending *p, const ef_tensor *t, ef_edge *out) {
             *out = (ef_edge){p->graph->input[k], 0};
             return NULL;
         }
-    const ef_tensor *before = p->feed;
+    uintptr_t before = (uintptr_t)p->feed;
     EF_TRY(EF_GROW(&p->feed, &p->cap_feeds, p->n_feeds + 1));
-    for (size_t k = 0; p->feed != before && k < p->n_feeds; k++) ef_tensor_moved(&p->feed[k]);
+    for (size_t k = 0; (uintptr_t)p->feed != before && k < p->n_feeds; k++)
+        ef_tensor_moved(&p->feed[k]);
     ef_shape shape = ef_shape_from(t);
     EF_TRY(ef_graph_input(p->graph, (ef_dtype)t->dtype, &shape, NULL, out));
     ef_tensor_copy(&p->feed[p->n_feeds++], t);

@@ -221,7 +221,10 @@ bool ef_tape_watches(const ef_tape *t, uint64_t id) {
 
 /* kept: or NULL. */
 static ef_status *watch_as(ef_tape *t, uint64_t id, uint64_t since, const ef_tensor *kept) {
+    uintptr_t before = (uintptr_t)t->watched;
     EF_TRY(EF_GROW(&t->watched, &t->cap_watched, t->n_watched + 1));
+    for (size_t k = 0; k < t->n_watched && before != (uintptr_t)t->watched; k++)
+        if (t->watched[k].kept.dtype != EF_NO_DTYPE) ef_tensor_moved(&t->watched[k].kept);
     ef_watched *w = &t->watched[t->n_watched++];
     *w = (ef_watched){.id = id, .since = since};
     if (kept != NULL) ef_tensor_copy(&w->kept, kept);

@@ -411,11 +411,8 @@ bool ef_graph_imported(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
 static ef_status *grow_captures(ef_graph *g, size_t n) {
     uintptr_t before = (uintptr_t)g->capture;
     EF_TRY(EF_GROW(&g->capture, &g->cap_captures, n));
-    for (size_t k = 0; k < g->n_captures && before != (uintptr_t)g->capture; k++) {
-        ef_tensor *t = &g->capture[k].tensor;
-        uintptr_t at = (uintptr_t)t->small - (uintptr_t)g->capture + before;
-        if ((uintptr_t)t->data == at) t->data = t->small;
-    }
+    for (size_t k = 0; k < g->n_captures && before != (uintptr_t)g->capture; k++)
+        if (g->capture[k].node >= 0) ef_tensor_moved(&g->capture[k].tensor);
     return NULL;
 }
 

@@ -11,6 +11,9 @@
 enum { SPARES = 4, PRIMITIVE_BYTES = 48 << 10 };
 static const size_t cache_limit = (size_t)32 << 20;
 
+/* Temporaries begin on pages of their own, as they do when the library takes memory itself. */
+enum { PAGE = 4096 };
+
 typedef struct slot {
     dnnl_memory_desc_t md;
     int given; /* index into the caller's data, or -1 */
@@ -82,7 +85,7 @@ ef_status *ef_chain_given(ef_chain *c, const dnnl_memory_desc_t *md, int *out) {
 ef_status *ef_chain_temp(ef_chain *c, const dnnl_memory_desc_t *md, int *out) {
     EF_TRY(add_slot(c, md, out));
     c->slot[*out].at = c->scratch;
-    c->scratch += (dnnl_memory_desc_get_size(md) + 63) / 64 * 64;
+    c->scratch += (dnnl_memory_desc_get_size(md) + PAGE - 1) / PAGE * PAGE;
     return NULL;
 }
 
@@ -273,13 +276,14 @@ ef_status *ef_chain_run(ef_chain *c, void *const *data) {
     context *x = take_spare(c);
     if (x == NULL) EF_TRY(context_make(c, &x));
     char *scratch = NULL;
-    if (c->scratch > 0 && (scratch = ef_borrow(c->scratch)) == NULL) {
+    if (c->scratch > 0 && (scratch = ef_borrow(c->scratch + PAGE)) == NULL) {
         s = ef_no_memory(c->scratch);
         goto done;
     }
+    char *page = scratch == NULL ? NULL : scratch + (PAGE - (uintptr_t)scratch % PAGE) % PAGE;
     for (int k = 0; k < c->n_slots; k++) {
         const slot *l = &c->slot[k];
-        void *p = l->given >= 0 ? data[l->given] : scratch + l->at;
+        void *p = l->given >= 0 ? data[l->given] : page + l->at;
         EF_TRY_GOTO(ef_dnnl_status(dnnl_memory_set_data_handle(x->memory[k], p), "set a pointer"));
     }
     ef_pool_lend(c->threads);

@@ -1,0 +1,15 @@
+"""Type stubs of evenflow.autograph. Written by tools/gen_stubs.py."""
+
+from typing import Any
+
+def set_verbosity(level, alsologtostdout=False):
+    """How much is told of conversions: 0 nothing."""
+
+def to_code(entity, recursive=True, experimental_optional_features=None):
+    """The source code that the function is converted to."""
+
+def to_graph(entity, recursive=True, experimental_optional_features=None):
+    """The converted function."""
+
+def trace(*args):
+    """Prints its arguments while tracing."""

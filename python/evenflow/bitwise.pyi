@@ -1,0 +1,21 @@
+"""Type stubs of evenflow.bitwise. Written by tools/gen_stubs.py."""
+
+from typing import Any
+
+def bitwise_and(x, y, name=None):
+    """The bits set in both `x` and `y`; shapes broadcast."""
+
+def bitwise_or(x, y, name=None):
+    """The bits set in `x` or `y` or both; shapes broadcast."""
+
+def bitwise_xor(x, y, name=None):
+    """The bits set in exactly one of `x` and `y`; shapes broadcast."""
+
+def invert(x, name=None):
+    """Every bit of `x` turned round."""
+
+def left_shift(x, y, name=None):
+    """`x` moved `y` bits to the left; shapes broadcast."""
+
+def right_shift(x, y, name=None):
+    """`x` moved `y` bits to the right, copies of the sign filling up; shapes broadcast."""

@@ -1,0 +1,115 @@
+"""Type stubs of evenflow.image. Written by tools/gen_stubs.py."""
+
+from typing import Any
+
+class ResizeMethod:
+    """How `resize` finds new pixels."""
+    def __getattr__(self, name: str): ...
+
+def adjust_brightness(image, delta):
+    """`delta` added to each pixel, where 1 is the whole range."""
+
+def adjust_contrast(images, contrast_factor):
+    """Each channel's distance from its mean multiplied."""
+
+def adjust_gamma(image, gamma=1, gain=1):
+    """gain * image ** gamma."""
+
+def central_crop(image, central_fraction):
+    """The middle part whose sides are `central_fraction` of the image's."""
+
+def convert_image_dtype(image, dtype, saturate=False, name=None):
+    """The same image in another dtype: floats lie in [0, 1), integers fill their range."""
+
+def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
+    """The part of the given size that begins at the given row and column."""
+
+def extract_patches(images, sizes, strides, rates, padding, name=None):
+    """The patches of each image, flattened into the last axis."""
+
+def flip_left_right(image):
+    """Mirrored: the first column becomes the last."""
+
+def flip_up_down(image):
+    """Upside down."""
+
+def grayscale_to_rgb(images, name=None):
+    """Three channels that are all the one given."""
+
+def image_gradients(image):
+    """Differences to the next row and to the next column; zero at the far edges."""
+
+def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
+    """The image on a black ground of the given size, its corner at the given row and column."""
+
+def per_image_standardization(image):
+    """Mean 0 and variance 1 in each image; the deviation is at least 1 / sqrt(pixels)."""
+
+def psnr(a, b, max_val, name=None):
+    """The peak signal-to-noise ratio of two images in decibels."""
+
+def random_brightness(image, max_delta, seed=None):
+    """Brighter or darker by at most `max_delta`."""
+
+def random_contrast(image, lower, upper, seed=None):
+    """Contrast multiplied by a number of [lower, upper)."""
+
+def random_crop(value, size, seed=None, name=None):
+    """A part of `value` of the given size, somewhere inside."""
+
+def random_flip_left_right(image, seed=None):
+    """Each image mirrored or not, with even chances."""
+
+def random_flip_up_down(image, seed=None):
+    """Each image upside down or not, with even chances."""
+
+def resize(images, size, method='bilinear', preserve_aspect_ratio=False, antialias=False, name=None):
+    """Images of another size. All but nearest give float32."""
+
+def resize_with_crop_or_pad(image, target_height, target_width):
+    """Cut or padded with black, evenly on both sides, to the given size."""
+
+def resize_with_pad(image, target_height, target_width, method='bilinear', antialias=False):
+    """Resized without distortion to fit the given size, padded with black evenly on both sides."""
+
+def rgb_to_grayscale(images, name=None):
+    """One channel: the brightness that eyes see."""
+
+def rgb_to_yiq(images):
+    """Red, green and blue as YIQ."""
+
+def rgb_to_yuv(images):
+    """Red, green and blue as YUV."""
+
+def rot90(image, k=1, name=None):
+    """Turned counter-clockwise by `k` times 90 degrees."""
+
+def sobel_edges(image):
+    """How brightness changes downwards and to the right, in a new last axis."""
+
+def stateless_random_brightness(image, max_delta, seed):
+    """Brighter or darker by at most `max_delta`, as `seed` says."""
+
+def stateless_random_contrast(image, lower, upper, seed):
+    """Contrast multiplied by a number of [lower, upper), as `seed` says."""
+
+def stateless_random_crop(value, size, seed, name=None):
+    """A part of `value` of the given size, where `seed` says."""
+
+def stateless_random_flip_left_right(image, seed):
+    """Each image mirrored or not, as `seed` says."""
+
+def stateless_random_flip_up_down(image, seed):
+    """Each image upside down or not, as `seed` says."""
+
+def total_variation(images, name=None):
+    """The sum of differences between neighbouring pixels, for each image."""
+
+def transpose(image, name=None):
+    """Rows and columns exchanged."""
+
+def yiq_to_rgb(images):
+    """YIQ as red, green and blue."""
+
+def yuv_to_rgb(images):
+    """YUV as red, green and blue."""

@@ -1,0 +1,396 @@
+"""Type stubs of evenflow.math. Written by tools/gen_stubs.py."""
+
+from typing import Any
+
+def abs(x, name=None):
+    """The absolute value; of a complex number its magnitude."""
+
+def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
+    """The sum of a list of tensors of one shape, which may be given."""
+
+def acos(x, name=None):
+    """The angle whose cosine is `x`."""
+
+def acosh(x, name=None):
+    """The number, not negative, whose hyperbolic cosine is `x`."""
+
+def add(x, y, name=None):
+    """Adds `x` and `y` element by element; shapes broadcast."""
+
+def add_n(inputs, name=None):
+    """The sum of a list of tensors of one shape."""
+
+def angle(input, name=None):
+    """The argument of a complex number; 0 or pi for a real one."""
+
+def approx_max_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1, aggregate_to_topk=True, name=None):
+    """The `k` largest along an axis and their places; found exactly, whatever recall is asked."""
+
+def approx_min_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1, aggregate_to_topk=True, name=None):
+    """The `k` smallest along an axis and their places; found exactly, whatever recall is asked."""
+
+def argmax(input, axis=None, output_type=..., name=None):
+    """Where the largest element along `axis` stands; of equals the first."""
+
+def argmin(input, axis=None, output_type=..., name=None):
+    """Where the smallest element along `axis` stands; of equals the first."""
+
+def asin(x, name=None):
+    """The angle whose sine is `x`."""
+
+def asinh(x, name=None):
+    """The number whose hyperbolic sine is `x`."""
+
+def atan(x, name=None):
+    """The angle whose tangent is `x`."""
+
+def atan2(y, x, name=None):
+    """The angle of the point (`x`, `y`), in [-pi, pi]; shapes broadcast."""
+
+def atanh(x, name=None):
+    """The number whose hyperbolic tangent is `x`."""
+
+def bessel_i0(x, name=None):
+    """The modified Bessel function of order 0 at `x`."""
+
+def bessel_i0e(x, name=None):
+    """`exp(-|x|)` times the modified Bessel function of order 0."""
+
+def bessel_i1(x, name=None):
+    """The modified Bessel function of order 1 at `x`."""
+
+def bessel_i1e(x, name=None):
+    """`exp(-|x|)` times the modified Bessel function of order 1."""
+
+def betainc(a, b, x, name=None):
+    """The incomplete beta function of `a` and `b` at `x`, divided by beta(a, b). Inputs have one shape or are scalars."""
+
+def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=..., name=None, axis=None, binary_output=False):
+    """How often each integer occurs in `arr`, or the sum of its `weights`; by row for axis -1."""
+
+def ceil(x, name=None):
+    """The smallest integer not below `x`."""
+
+def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=..., name=None):
+    """Counts (or sums of weights) of each pair of label (row) and prediction (column)."""
+
+def conj(x, name=None):
+    """The complex conjugate; real numbers stay as they are."""
+
+def cos(x, name=None):
+    """The cosine of `x`, in radians."""
+
+def cosh(x, name=None):
+    """The hyperbolic cosine of `x`."""
+
+def count_nonzero(input, axis=None, keepdims=None, dtype=..., name=None):
+    """How many elements along `axis` are not zero (not empty, for strings)."""
+
+def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
+    """Products of the elements so far along `axis`."""
+
+def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+    """Sums of the elements so far along `axis`."""
+
+def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
+    """log of the sum of exponentials so far along `axis`, safe from overflow."""
+
+def digamma(x, name=None):
+    """The derivative of Lgamma."""
+
+def divide(x, y, name=None):
+    """`x / y` by Python's rules, of tensors."""
+
+def divide_no_nan(x, y, name=None):
+    """`x / y`, and 0 where `y` is 0; integers are divided as floats."""
+
+def equal(x, y, name=None):
+    """Whether `x` and `y` are equal, element by element; shapes broadcast."""
+
+def erf(x, name=None):
+    """The error function of `x`."""
+
+def erfc(x, name=None):
+    """`1 - erf(x)`, accurate for large `x`."""
+
+def erfcinv(x, name=None):
+    """The inverse of erfc."""
+
+def erfinv(x, name=None):
+    """The number whose error function is `x`."""
+
+def exp(x, name=None):
+    """e to the power `x`."""
+
+def expm1(x, name=None):
+    """`exp(x) - 1`, accurate where `x` is near 0."""
+
+def floor(x, name=None):
+    """The largest integer not above `x`."""
+
+def floordiv(x, y, name=None):
+    """Divides `x` by `y` and rounds down."""
+
+def floormod(x, y, name=None):
+    """The remainder of `x / y`, with the sign of `y`."""
+
+def greater(x, y, name=None):
+    """Whether `x > y`, element by element; shapes broadcast."""
+
+def greater_equal(x, y, name=None):
+    """Whether `x >= y`, element by element; shapes broadcast."""
+
+def igamma(a, x, name=None):
+    """The lower incomplete gamma function of `a` at `x`, divided by gamma(a)."""
+
+def igammac(a, x, name=None):
+    """The upper incomplete gamma function of `a` at `x`, divided by gamma(a)."""
+
+def imag(input, name=None):
+    """The imaginary part; zeros for real numbers."""
+
+def in_top_k(targets, predictions, k, name=None):
+    """Whether each target class is among the `k` highest predictions of its row."""
+
+def invert_permutation(x, name=None):
+    """The permutation that undoes `x`: `y[x[i]] = i`."""
+
+def is_finite(x, name=None):
+    """Whether `x` is neither infinite nor NaN."""
+
+def is_inf(x, name=None):
+    """Whether `x` is infinite, of either sign."""
+
+def is_nan(x, name=None):
+    """Whether `x` is NaN."""
+
+def is_non_decreasing(x, name=None):
+    """Whether no element is smaller than the one before."""
+
+def is_strictly_increasing(x, name=None):
+    """Whether every element is larger than the one before."""
+
+def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
+    """`x` scaled to length 1 along `axis`; vectors shorter than sqrt(epsilon) are scaled less."""
+
+def lbeta(x, name=None):
+    """log of the Beta function of the last dimension: sum of lgamma minus lgamma of the sum."""
+
+def less(x, y, name=None):
+    """Whether `x < y`, element by element; shapes broadcast."""
+
+def less_equal(x, y, name=None):
+    """Whether `x <= y`, element by element; shapes broadcast."""
+
+def lgamma(x, name=None):
+    """The logarithm of the absolute value of the gamma function of `x`."""
+
+def log(x, name=None):
+    """The natural logarithm of `x`."""
+
+def log1p(x, name=None):
+    """`log(1 + x)`, accurate where `x` is near 0."""
+
+def log_sigmoid(x, name=None):
+    """log of the sigmoid, safe from overflow."""
+
+def log_softmax(logits, axis=None, name=None):
+    """log of softmax along `axis` (default: the last)."""
+
+def logical_and(x, y, name=None):
+    """Whether both `x` and `y` are true; shapes broadcast."""
+
+def logical_not(x, name=None):
+    """The opposite truth value of `x`."""
+
+def logical_or(x, y, name=None):
+    """Whether `x` or `y` or both are true; shapes broadcast."""
+
+def logical_xor(x, y, name='LogicalXor'):
+    """Whether exactly one of `x` and `y` is true."""
+
+def maximum(x, y, name=None):
+    """The larger of `x` and `y` element by element; NaN if either is NaN."""
+
+def minimum(x, y, name=None):
+    """The smaller of `x` and `y` element by element; NaN if either is NaN."""
+
+def mod(x, y, name=None):
+    """The remainder of `x / y`, with the sign of `y`."""
+
+def multiply(x, y, name=None):
+    """Multiplies `x` by `y` element by element; shapes broadcast."""
+
+def multiply_no_nan(x, y, name=None):
+    """Multiplies `x` by `y`; 0 wherever `y` is 0, even if `x` is infinite or NaN."""
+
+def ndtri(x, name=None):
+    """The number below which a standard normal variable lies with probability `x`."""
+
+def negative(x, name=None):
+    """The negative of `x`."""
+
+def nextafter(x1, x2, name=None):
+    """The number next to `x1` on the way to `x2` that the dtype can represent."""
+
+def not_equal(x, y, name=None):
+    """Whether `x` and `y` differ, element by element; shapes broadcast."""
+
+def polygamma(a, x, name=None):
+    """The derivative of order `a`, a whole number, of Digamma at `x`; shapes broadcast."""
+
+def polyval(coeffs, x, name=None):
+    """The polynomial with `coeffs` (highest power first) at `x`, by Horner's rule."""
+
+def pow(x, y, name=None):
+    """Raises `x` to the power `y`; shapes broadcast."""
+
+def real(input, name=None):
+    """The real part; real numbers stay as they are."""
+
+def reciprocal(x, name=None):
+    """One over `x`."""
+
+def reciprocal_no_nan(x, name=None):
+    """`1 / x`, and 0 where `x` is 0."""
+
+def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
+    """Whether all elements along `axis` are true."""
+
+def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
+    """Whether any element along `axis` is true."""
+
+def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
+    """The square root of the sum of squares along `axis`."""
+
+def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
+    """log(sum(exp(x))) along `axis`, safe from overflow: the largest element is taken out first."""
+
+def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
+    """The largest element along `axis`."""
+
+def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
+    """The mean along `axis`, in the tensor's own dtype."""
+
+def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
+    """The smallest element along `axis`."""
+
+def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
+    """The product along `axis`."""
+
+def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
+    """The standard deviation along `axis`."""
+
+def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
+    """The sum along `axis` (None: of everything)."""
+
+def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
+    """The mean of squared distances from the mean along `axis`."""
+
+def rint(x, name=None):
+    """The integer nearest to `x`; of two equally near, the even one."""
+
+def round(x, name=None):
+    """The nearest whole number, halves to the even one. Integers stay as they are."""
+
+def rsqrt(x, name=None):
+    """One over the square root of `x`."""
+
+def scalar_mul(scalar, x, name=None):
+    """`x` times one number; IndexedSlices stay IndexedSlices."""
+
+def segment_max(data, segment_ids, name=None):
+    """The largest elements of each segment; ids are sorted. A gap becomes 0."""
+
+def segment_mean(data, segment_ids, name=None):
+    """Averages the rows of each segment; ids are sorted. A gap becomes 0."""
+
+def segment_min(data, segment_ids, name=None):
+    """The smallest elements of each segment; ids are sorted. A gap becomes 0."""
+
+def segment_prod(data, segment_ids, name=None):
+    """Multiplies the rows of each segment; ids are sorted. A gap becomes 1."""
+
+def segment_sum(data, segment_ids, name=None):
+    """Adds up the rows of each segment; ids are sorted. A gap becomes 0."""
+
+def sigmoid(x, name=None):
+    """The logistic function `1 / (1 + exp(-x))`."""
+
+def sign(x, name=None):
+    """-1, 0 or 1 as `x` is negative, zero or positive; complex numbers are scaled to length 1."""
+
+def sin(x, name=None):
+    """The sine of `x`, in radians."""
+
+def sinh(x, name=None):
+    """The hyperbolic sine of `x`."""
+
+def sobol_sample(dim, num_results, skip=0, dtype=..., name=None):
+    """Points of the Sobol sequence after the first `skip`, one per row."""
+
+def softmax(logits, axis=None, name=None):
+    """exp(x) over its sum along `axis` (default: the last)."""
+
+def softplus(features, name=None):
+    """`log(1 + exp(x))`: a smooth Relu."""
+
+def softsign(features, name=None):
+    """`x / (1 + |x|)`: a slow Tanh."""
+
+def sqrt(x, name=None):
+    """The square root of `x`."""
+
+def square(x, name=None):
+    """`x` times itself."""
+
+def squared_difference(x, y, name=None):
+    """Squares `x - y` element by element (its magnitude, if complex); shapes broadcast."""
+
+def subtract(x, y, name=None):
+    """Subtracts `y` from `x` element by element; shapes broadcast."""
+
+def tan(x, name=None):
+    """The tangent of `x`, in radians."""
+
+def tanh(x, name=None):
+    """The hyperbolic tangent of `x`."""
+
+def top_k(input, k=1, sorted=True, index_type=..., name=None):
+    """The `k` largest elements of the last dimension and where they stand."""
+
+def truediv(x, y, name=None):
+    """The quotient as Python 3 has it: integers are divided as floats."""
+
+def unsorted_segment_max(data, segment_ids, num_segments, name=None):
+    """The largest elements of each segment; one without rows is the lowest number. Ids come in any order; negative ones are left out."""
+
+def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
+    """The mean of the rows of each segment; 0 for a segment without rows."""
+
+def unsorted_segment_min(data, segment_ids, num_segments, name=None):
+    """The smallest elements of each segment; one without rows is the highest number. Ids come in any order; negative ones are left out."""
+
+def unsorted_segment_prod(data, segment_ids, num_segments, name=None):
+    """Multiplies the rows of each segment; one without rows is 1. Ids come in any order; negative ones are left out."""
+
+def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
+    """The sum of the rows of each segment, divided by the square root of their number."""
+
+def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
+    """Adds up the rows of each segment; one without rows is 0. Ids come in any order; negative ones are left out."""
+
+def xdivy(x, y, name=None):
+    """Divides `x` by `y`; 0 wherever `x` is 0, even if `y` is 0 too."""
+
+def xlog1py(x, y, name=None):
+    """Computes `x * log(1 + y)`; 0 wherever `x` is 0."""
+
+def xlogy(x, y, name=None):
+    """Computes `x * log(y)`; 0 wherever `x` is 0."""
+
+def zero_fraction(value, name=None):
+    """Which part of the elements is zero, as float32."""
+
+def zeta(x, q, name=None):
+    """The Hurwitz zeta function: the sum of `(q + k)` to the power `-x` over all k >= 0."""

@@ -1,0 +1,234 @@
+"""Type stubs of evenflow.nn. Written by tools/gen_stubs.py."""
+
+from typing import Any
+
+def approx_max_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1, aggregate_to_topk=True, name=None):
+    """The `k` largest along an axis and their places; found exactly, whatever recall is asked."""
+
+def approx_min_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1, aggregate_to_topk=True, name=None):
+    """The `k` smallest along an axis and their places; found exactly, whatever recall is asked."""
+
+def atrous_conv2d(value, filters, rate, padding, name=None):
+    """2-D convolution with `rate` - 1 holes between the taps of the filter."""
+
+def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
+    """What the gradient of atrous_conv2d does."""
+
+def avg_pool(input, ksize, strides, padding, data_format=None, name=None):
+    """The mean of each window, over 1, 2 or 3 dimensions."""
+
+def avg_pool1d(input, ksize, strides, padding, data_format='NWC', name=None):
+    """The mean of each window of a sequence."""
+
+def avg_pool2d(input, ksize, strides, padding, data_format='NHWC', name=None):
+    """The mean of each window of an image."""
+
+def avg_pool3d(input, ksize, strides, padding, data_format='NDHWC', name=None):
+    """The mean of each window of a volume."""
+
+def batch_norm_with_global_normalization(input, mean, variance, beta, gamma, variance_epsilon, scale_after_normalization, name=None):
+    """Batch normalization; scaled by `gamma` if asked for."""
+
+def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
+    """(x - mean) / sqrt(variance + epsilon), times `scale`, plus `offset`."""
+
+def bias_add(value, bias, data_format=None, name=None):
+    """`bias` added to each channel."""
+
+def collapse_repeated(labels, seq_length, name=None):
+    """Neighbours of one class made one: the shortened labels and their lengths."""
+
+def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
+    """The sum of (weighted) losses over the batch size of all replicas."""
+
+def conv1d(input, filters, stride, padding, data_format='NWC', dilations=None, name=None):
+    """1-D convolution of sequences with `filters` [width, in, out]: a 2-D one of height 1."""
+
+def conv1d_transpose(input, filters, output_shape, strides, padding='SAME', data_format='NWC', dilations=None, name=None):
+    """What the gradient of conv1d does; `filters` are [width, out, in]."""
+
+def conv2d(input, filters, strides, padding, data_format='NHWC', dilations=None, name=None):
+    """2-D convolution of images with `filters` [height, width, in, out]."""
+
+def conv2d_transpose(input, filters, output_shape, strides, padding='SAME', data_format='NHWC', dilations=None, name=None):
+    """What the gradient of conv2d does; `filters` are [height, width, out, in]."""
+
+def conv3d(input, filters, strides, padding, data_format='NDHWC', dilations=None, name=None):
+    """3-D convolution of volumes with `filters` [depth, height, width, in, out]."""
+
+def conv3d_transpose(input, filters, output_shape, strides, padding='SAME', data_format='NDHWC', dilations=None, name=None):
+    """What the gradient of conv3d does; `filters` are [depth, height, width, out, in]."""
+
+def conv_transpose(input, filters, output_shape, strides, padding='SAME', data_format=None, dilations=None, name=None):
+    """Transposed convolution over as many dimensions as `filters` has before its last two."""
+
+def convolution(input, filters, strides=None, padding='VALID', data_format=None, dilations=None, name=None):
+    """Convolution over as many dimensions as `filters` has before its last two."""
+
+def crelu(features, axis=-1, name=None):
+    """relu of x and of -x, joined along `axis`."""
+
+def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1):
+    """The likeliest label sequences: a list of SparseTensors, and their log probabilities."""
+
+def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
+    """The best class of each frame, without blanks: a list of one SparseTensor, and scores."""
+
+def ctc_loss(labels, logits, label_length, logit_length, logits_time_major=True, unique=None, blank_index=None, name=None):
+    """Minus the log probability of each label sequence under logits [frames, batch, classes]."""
+
+def ctc_unique_labels(labels, name=None):
+    """For each row of `labels` its distinct values, and for each label the place of its value."""
+
+def depth_to_space(input, block_size, data_format='NHWC', name=None):
+    """Channels moved into blocks of pixels."""
+
+def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilations=None, name=None):
+    """2-D convolution of each channel by filters of its own [height, width, in, multiplier]."""
+
+def depthwise_conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format='NHWC', dilations=..., name=None):
+    """The gradient of depthwise_conv2d with respect to its filter."""
+
+def depthwise_conv2d_backprop_input(input_sizes, filter, out_backprop, strides, padding, data_format='NHWC', dilations=..., name=None):
+    """The gradient of depthwise_conv2d with respect to its input."""
+
+def dilation2d(input, filters, strides, padding, data_format, dilations, name=None):
+    """Grey-scale dilation: the largest of neighbour plus filter."""
+
+def dropout(x, rate, noise_shape=None, seed=None, name=None):
+    """Each element set to 0 with probability `rate`, the others scaled up by 1 / (1 - rate)."""
+
+def elu(features, name=None):
+    """`exp(x) - 1` where `x` is negative, else `x`."""
+
+def embedding_lookup(params, ids, max_norm=None, name=None):
+    """Rows of an embedding table, or of one cut into a list of equal parts, by number."""
+
+def embedding_lookup_sparse(params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None, allow_fast_lookup=False):
+    """Rows of a table by a sparse matrix of numbers, combined for each row of that matrix."""
+
+def erosion2d(value, filters, strides, padding, data_format, dilations, name=None):
+    """Grey-scale erosion: the smallest of neighbour minus filter."""
+
+def gelu(features, approximate=False, name=None):
+    """x times the normal distribution function of x; `approximate`: by tanh."""
+
+def in_top_k(targets, predictions, k, name=None):
+    """Whether each target class is among the `k` highest predictions of its row."""
+
+def isotonic_regression(inputs, decreasing=True, axis=-1):
+    """The nearest sequence along `axis` that never rises (or never falls), and its flat stretches."""
+
+def l2_loss(t, name=None):
+    """Half the sum of the squares of all elements."""
+
+def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
+    """`x` scaled to length 1 along `axis`; vectors shorter than sqrt(epsilon) are scaled less."""
+
+def leaky_relu(features, alpha=0.2, name=None):
+    """x where it is positive, `alpha` x elsewhere."""
+
+def local_response_normalization(input, depth_radius, bias, alpha, beta, name=None):
+    """Divides each element by a power of `bias` plus `alpha` times the squares of its neighbours among the channels."""
+
+def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
+    """The Poisson loss of `targets`, given the logarithm of the rate."""
+
+def log_softmax(logits, axis=None, name=None):
+    """log of softmax along `axis` (default: the last)."""
+
+def lrn(input, depth_radius, bias, alpha, beta, name=None):
+    """Divides each element by a power of `bias` plus `alpha` times the squares of its neighbours among the channels."""
+
+def max_pool(input, ksize, strides, padding, data_format=None, name=None):
+    """The largest of each window, over 1, 2 or 3 dimensions."""
+
+def max_pool1d(input, ksize, strides, padding, data_format='NWC', name=None):
+    """The largest of each window of a sequence."""
+
+def max_pool2d(input, ksize, strides, padding, data_format='NHWC', name=None):
+    """The largest of each window of an image."""
+
+def max_pool3d(input, ksize, strides, padding, data_format='NDHWC', name=None):
+    """The largest of each window of a volume."""
+
+def max_pool_with_argmax(input, ksize, strides, padding, data_format='NHWC', output_dtype=..., include_batch_in_index=False, name=None):
+    """The largest of each window and its place in the flattened image."""
+
+def moments(x, axes, shift=None, keepdims=False, name=None):
+    """Mean and variance along `axes`. Half precision is computed in float32."""
+
+def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
+    """Mean and variance from what `sufficient_statistics` counted."""
+
+def pool(input, window_shape, pooling_type, strides=None, padding='VALID', data_format=None, dilations=None, name=None):
+    """Pooling ('MAX' or 'AVG') over windows, with holes between their elements by `dilations`."""
+
+def relu(features, name=None):
+    """`x` where it is positive, else 0."""
+
+def relu6(features, name=None):
+    """`x` clipped to [0, 6]."""
+
+def scale_regularization_loss(regularization_loss):
+    """The sum of regularization losses over the number of replicas."""
+
+def selu(features, name=None):
+    """The scaled exponential unit that keeps mean and variance of its input."""
+
+def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, data_format=None, dilations=None, name=None):
+    """depthwise_conv2d followed by a convolution of 1 x 1."""
+
+def sigmoid(x, name=None):
+    """The logistic function `1 / (1 + exp(-x))`."""
+
+def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
+    """The cross entropy of independent probabilities and sigmoid(logits)."""
+
+def silu(features, beta=1.0):
+    """x times the sigmoid of `beta` x."""
+
+def softmax(logits, axis=None, name=None):
+    """exp(x) over its sum along `axis` (default: the last)."""
+
+def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
+    """The cross entropy of label distributions and softmax(logits) along `axis`."""
+
+def softplus(features, name=None):
+    """`log(1 + exp(x))`: a smooth Relu."""
+
+def softsign(features, name=None):
+    """`x / (1 + |x|)`: a slow Tanh."""
+
+def space_to_batch(input, block_shape, paddings, name=None):
+    """Pads the spatial axes and moves the places inside blocks of them into the batch."""
+
+def space_to_depth(input, block_size, data_format='NHWC', name=None):
+    """Blocks of pixels moved into channels."""
+
+def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
+    """The cross entropy of class numbers and softmax(logits) along the last dimension."""
+
+def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
+    """Count, sum and sum of squares along `axes` (after taking `shift` off), and the shift."""
+
+def swish(features, beta=1.0):
+    """x times the sigmoid of `beta` x."""
+
+def tanh(x, name=None):
+    """The hyperbolic tangent of `x`."""
+
+def top_k(input, k=1, sorted=True, index_type=..., name=None):
+    """The `k` largest elements of the last dimension and where they stand."""
+
+def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
+    """As sigmoid_cross_entropy_with_logits, the positive part weighted."""
+
+def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
+    """Mean and variance along `axes`, each element counted by its weight."""
+
+def with_space_to_batch(input, dilation_rate, padding, op, filter_shape=None, spatial_dims=None, data_format=None):
+    """`op(input, num_spatial_dims, padding)` with holes in its window (see `nn.pool`)."""
+
+def zero_fraction(value, name=None):
+    """Which part of the elements is zero, as float32."""

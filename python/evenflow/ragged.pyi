@@ -1,0 +1,21 @@
+"""Type stubs of evenflow.ragged. Written by tools/gen_stubs.py."""
+
+from typing import Any
+
+def boolean_mask(data, mask, name=None):
+    """The elements of each row where `mask` is true."""
+
+def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=...):
+    """A RaggedTensor of nested Python lists; a plain tensor if nothing in them is nested."""
+
+def map_flat_values(op, *args, **kwargs):
+    """`op` of the flat values of the ragged arguments, which must have the same rows."""
+
+def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=...):
+    """Rows that count from `starts` to `limits` by `deltas`."""
+
+def row_splits_to_segment_ids(splits, name=None, out_type=None):
+    """The row of each value."""
+
+def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None):
+    """The splits of rows given by the row of each value."""

@@ -1,0 +1,74 @@
+"""Type stubs of evenflow.random. Written by tools/gen_stubs.py."""
+
+from typing import Any
+
+class Algorithm:
+    """How numbers are made of key and counter."""
+    def __getattr__(self, name: str): ...
+
+class Generator:
+    """A stream of random numbers whose position is kept in a variable."""
+    def __getattr__(self, name: str): ...
+
+def categorical(logits, num_samples, dtype=None, seed=None, name=None):
+    """Class numbers drawn by unnormalised log probabilities, for each row of `logits`."""
+
+def create_rng_state(seed, alg):
+    """The state of a generator for a seed."""
+
+def fold_in(seed, data, alg='auto_select'):
+    """A seed made of a seed and a number."""
+
+def gamma(shape, alpha, beta=None, dtype=..., seed=None, name=None):
+    """Numbers of the gamma distribution with shape `alpha` and rate `beta`."""
+
+def get_global_generator():
+    """The generator of the whole program, made at the first call."""
+
+def normal(shape, mean=0.0, stddev=1.0, dtype=..., seed=None, name=None):
+    """Normally distributed numbers."""
+
+def poisson(shape, lam, dtype=..., seed=None, name=None):
+    """Numbers of the Poisson distribution with rate `lam`."""
+
+def set_global_generator(generator):
+    """Replaces the generator of the whole program."""
+
+def set_seed(seed):
+    """Sets the program's seed: random ops without one of their own repeat from here on."""
+
+def shuffle(value, seed=None, name=None):
+    """The rows of `value` in random order."""
+
+def split(seed, num=2, alg='auto_select'):
+    """`num` new seeds made of one."""
+
+def stateless_binomial(shape, seed, counts, probs, output_dtype=..., name=None):
+    """How many of `counts` trials succeed, each with probability `probs`."""
+
+def stateless_categorical(logits, num_samples, seed, dtype=..., name=None):
+    """Class numbers drawn by unnormalised log probabilities, for each row of `logits`."""
+
+def stateless_gamma(shape, seed, alpha, beta=None, dtype=..., name=None):
+    """Numbers of the gamma distribution with shape `alpha` and rate `beta`."""
+
+def stateless_normal(shape, seed, mean=0.0, stddev=1.0, dtype=..., name=None, alg='auto_select'):
+    """Normally distributed numbers."""
+
+def stateless_parameterized_truncated_normal(shape, seed, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, name=None):
+    """Normally distributed numbers within bounds; `shape` ends with that of the parameters."""
+
+def stateless_poisson(shape, seed, lam, dtype=..., name=None):
+    """Numbers of the Poisson distribution with rate `lam`."""
+
+def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0, dtype=..., name=None, alg='auto_select'):
+    """Normally distributed numbers within two standard deviations."""
+
+def stateless_uniform(shape, seed, minval=0, maxval=None, dtype=..., name=None, alg='auto_select'):
+    """Evenly distributed numbers of [minval, maxval); both None: all integers of the dtype."""
+
+def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=..., seed=None, name=None):
+    """Normally distributed numbers within two standard deviations."""
+
+def uniform(shape, minval=0, maxval=None, dtype=..., seed=None, name=None):
+    """Evenly distributed numbers of [minval, maxval)."""

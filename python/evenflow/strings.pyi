@@ -1,0 +1,48 @@
+"""Type stubs of evenflow.strings. Written by tools/gen_stubs.py."""
+
+from typing import Any
+
+def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill='', name=None):
+    """Each element written as text."""
+
+def format(template, inputs, placeholder='{}', summarize=3, name=None):
+    """`template` with the values of tensors in place of its placeholders, as a string tensor."""
+
+def join(inputs, separator='', name=None):
+    """The strings at each place of all `inputs`, joined."""
+
+def length(input, unit='BYTE', name=None):
+    """The length of each string in bytes or UTF-8 characters."""
+
+def lower(input, encoding='', name=None):
+    """Each string in lower case."""
+
+def reduce_join(inputs, axis=None, keepdims=False, separator='', name=None):
+    """The strings along `axis` joined, the first axis named fastest; None joins all, row by row."""
+
+def regex_full_match(input, pattern, name=None):
+    """Whether `pattern` matches each whole string."""
+
+def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
+    """Each string with what `pattern` matches replaced by `rewrite`, in which \\1 is a group."""
+
+def strip(input, name=None):
+    """Each string without white space at its ends."""
+
+def substr(input, pos, len, unit='BYTE', name=None):
+    """The part of each string from `pos` on, `len` bytes or characters long."""
+
+def to_hash_bucket(input, num_buckets, name=None):
+    """The bucket of each string by a hash that may change with the program's version."""
+
+def to_hash_bucket_fast(input, num_buckets, name=None):
+    """The bucket of each string: its FarmHash fingerprint modulo `num_buckets`."""
+
+def to_hash_bucket_strong(input, num_buckets, key, name=None):
+    """The bucket of each string: SipHash with the two words of `key`, modulo `num_buckets`."""
+
+def to_number(input, out_type=..., name=None):
+    """The number each string spells."""
+
+def upper(input, encoding='', name=None):
+    """Each string in upper case."""

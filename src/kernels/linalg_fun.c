@@ -49,7 +49,7 @@ static num element(ef_dtype t, const void *a, int64_t i) {
 
 static bool schur(ef_dtype t, int n, const void *a, room *r) {
     int sorted = 0;
-    if (!ef_all_finite(t, (int64_t)n * n, a)) return false;
+    if (r->t == NULL || !ef_all_finite(t, (int64_t)n * n, a)) return false;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) r->t[(int64_t)j * n + i] = element(t, a, (int64_t)i * n + j);
     return LAPACKE_zgees_work(LAPACK_COL_MAJOR, 'V', 'N', NULL, n, r->t, n, &sorted, r->e, r->q, n,
@@ -132,6 +132,7 @@ static void log_near_one(int n, const num *x, num *f, num *m, num *y) {
                                      0.064742483084434847};
     const num one = 1;
     int64_t all = (int64_t)n * n;
+    if (f == NULL || m == NULL || y == NULL) return;
     for (int64_t i = 0; i < all; i++) f[i] = 0;
     for (int p = 0; p < 7; p++) {
         for (int64_t i = 0; i < all; i++) m[i] = point[p] * x[i];
@@ -148,6 +149,7 @@ static bool triangle_log(int n, room *r) {
     enum { MOST = 100 };
     int64_t all = (int64_t)n * n;
     int roots = 0;
+    if (r->t == NULL || r->f == NULL || r->e == NULL) return false;
     for (int i = 0; i < n; i++) r->e[i] = clog(r->t[(int64_t)i * n + i]);
     for (; off_identity(n, r->t) > 0.25; roots++) {
         if (roots == MOST) return false;

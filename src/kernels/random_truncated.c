@@ -62,7 +62,7 @@ static bool settle(bounded *b, bool accepted, double z) {
 }
 
 static void from_normals(bounded *b, stream *s) {
-    double z[4];
+    double z[4] = {0};
     draw(s, EF_RANDOM_NORMAL, b->left, z);
     for (int k = 0; k < s->group; k++)
         if (!settle(b, z[k] >= b->low && z[k] <= b->high, z[k])) return;
@@ -70,7 +70,8 @@ static void from_normals(bounded *b, stream *s) {
 
 static void from_uniforms(bounded *b, stream *s) {
     ef_dtype t = b->t;
-    double z[4], u[4], width = R(b->high - b->low), top = b->low < 0 ? 0 : R(b->low * b->low);
+    double z[4] = {0}, u[4] = {0}, width = R(b->high - b->low),
+           top = b->low < 0 ? 0 : R(b->low * b->low);
     draw(s, EF_RANDOM_UNIFORM, 2 * b->left, z);
     draw(s, EF_RANDOM_UNIFORM, 2 * b->left, u);
     for (int k = 0; k < s->group; k++) {
@@ -82,7 +83,7 @@ static void from_uniforms(bounded *b, stream *s) {
 
 static void from_exponentials(bounded *b, stream *s) {
     ef_dtype t = b->t;
-    double u[4], rate = R(R(b->low + R(sqrt(R(R(b->low * b->low) + 4)))) / 2);
+    double u[4] = {0}, rate = R(R(b->low + R(sqrt(R(R(b->low * b->low) + 4)))) / 2);
     draw(s, EF_RANDOM_UNIFORM, 2 * b->left, u);
     for (int k = 0; k < s->group; k += 2) {
         double z = R(R(-logarithm(t, u[k]) / rate) + b->low);

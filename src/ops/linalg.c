@@ -114,7 +114,8 @@ static void run_parts(void *arg, int64_t begin, int64_t end) {
 int ef_each_matrix(const ef_call *c, int64_t count, double work, size_t room, ef_matrix_fn *fn) {
     if (count == 0) return 0;
     each e = {c, fn, count, parts_of(count, work), ef_lines(room), 0};
-    double each_ns = (0.5 * work + 200) * (double)((count + e.parts - 1) / e.parts);
+    int64_t most = (count + e.parts - 1) / e.parts; /* matrices of a part */
+    double each_ns = (0.5 * work + 200) * (double)most;
     if (e.parts == 1)
         run_parts(&e, 0, 1);
     else

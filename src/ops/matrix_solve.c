@@ -39,7 +39,7 @@ static ef_status *for_each(const ef_call *c, ef_matrix_fn *fn, const char *probl
  */
 
 static void identity(ef_dtype t, int n, void *x) {
-    memset(x, 0, (size_t)n * (size_t)n * ef_dtype_size(t));
+    if (n > 0) memset(x, 0, (size_t)n * (size_t)n * ef_dtype_size(t));
     for (int i = 0; i < n; i++) ef_element_set(t, x, (int64_t)i * n + i, 1);
 }
 

@@ -60,7 +60,7 @@ static ef_status *truncated_run(const ef_call *c) {
         ef_random_bell bell;
         EF_TRY(bell_of(c, &all, k, &bell));
         if (!ef_random_bounded(&g, (ef_dtype)o->dtype, &bell, o->data, k, batches, n / batches))
-            return ef_error(EF_INTERNAL,
+            return ef_error(EF_INVALID,
                             "%s: no sample between %g and %g was accepted in a thousand tries; "
                             "move the bounds nearer to the mean %g or apart",
                             c->op->name, bell.low, bell.high, bell.mean);

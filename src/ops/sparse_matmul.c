@@ -19,6 +19,9 @@ static ef_status *product_shape(ef_infer *i) {
     EF_TRY(ef_known_ints(i, 2, size, EF_MAX_RANK, &n, &known));
     if (known && n != 2)
         return ef_error(EF_INVALID, "%s: a_shape has %d sizes; a must be a matrix", i->op->name, n);
+    if (known && (size[0] < 0 || size[1] < 0))
+        return ef_error(EF_INVALID, "%s: a_shape is [%lld, %lld]; sizes must not be negative",
+                        i->op->name, (long long)size[0], (long long)size[1]);
     const ef_shape *b = &i->in[3].shape;
     int64_t rows = known ? size[t->adjoint_a] : EF_DIM_UNKNOWN, columns = EF_DIM_UNKNOWN;
     if (b->rank == 2) {

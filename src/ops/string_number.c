@@ -106,6 +106,8 @@ typedef struct {
     ef_attr_text fill;
 } text_attrs;
 
+enum { MOST_DIGITS = 65536 };
+
 static ef_status *text_shape(ef_infer *i) {
     const text_attrs *t = i->attrs;
     ef_dtype d = i->in[0].dtype;
@@ -120,6 +122,9 @@ static ef_status *text_shape(ef_infer *i) {
                             "AsString: precision not supported for datatype %s; it is for floats",
                             ef_dtype_name(d));
     }
+    if (t->width > MOST_DIGITS || t->precision > MOST_DIGITS)
+        return ef_error(EF_INVALID, "AsString: width %lld and precision %lld must be %d at most",
+                        (long long)t->width, (long long)t->precision, MOST_DIGITS);
     if (t->scientific && t->shortest)
         return ef_error(EF_INVALID,
                         "AsString: Cannot select both scientific and shortest notation");

@@ -316,12 +316,13 @@ const ef_op ef_op_Substr = {
 
 /* ---- trimming, case -------------------------------------------------------------------------- */
 
+static bool is_white(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
 static ef_status *strip_one(const ef_call *c, const ef_str *in, ef_text *out) {
-    static const char white[] = " \t\n\v\f\r";
     size_t from = 0, to = in->n;
     (void)c;
-    while (from < to && memchr(white, in->at[from], 6) != NULL) from++;
-    while (to > from && memchr(white, in->at[to - 1], 6) != NULL) to--;
+    while (from < to && is_white(in->at[from])) from++;
+    while (to > from && is_white(in->at[to - 1])) to--;
     if (to > from) ef_text_bytes(out, in->at + from, to - from);
     return NULL;
 }

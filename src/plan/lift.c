@@ -83,7 +83,7 @@ static ef_status *inner_begin(const lift *l, const ef_node *n, inner *in) {
     else
         s = ef_wanted_inside(&l->wanted, n, outputs);
     bool loop = in->c.kind == EF_CONTROL_LOOP;
-    for (int k = 0; k < in->c.n_funcs && s == NULL; k++) {
+    for (int k = 0; in->func != NULL && k < in->c.n_funcs && s == NULL; k++) {
         bool condition = loop && k == 0;
         if (in->c.func[k] != NULL)
             s = lift_function(in->c.func[k], condition ? NULL : outputs, false, l->depth + 1,

@@ -316,7 +316,7 @@ static ef_status *run_frame(const ef_program *p, ef_frame *f, ef_tensor *const *
 
 static ef_status *run_bound(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
     size_t n = p->graph->n_inputs, own = n - p->n_bound;
-    ef_tensor *few[32], **all = few;
+    ef_tensor *few[32] = {NULL}, **all = few;
     if (n > 32 && (all = ef_malloc(n * sizeof(ef_tensor *))) == NULL)
         return ef_no_memory(n * sizeof *all);
     for (size_t k = 0; k < own; k++) all[k] = in[k];

@@ -234,7 +234,7 @@ static ef_status *plan_for(ef_program *p, ef_tensor *const *in, shaped_plan **ou
         bad = ef_plan_make(p->graph, facts, &(ef_plan_options){.own_inputs = p->own}, &s->plan);
     }
     ef_free(facts);
-    if (bad != NULL) {
+    if (bad != NULL || s == NULL) {
         if (s != NULL) ef_free(s->key);
         ef_free(s);
         return bad;
@@ -314,20 +314,7 @@ static ef_status *run_frame(const ef_program *p, ef_frame *f, ef_tensor *const *
     return s;
 }
 
-static ef_status *run_bound(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
-    size_t n = p->graph->n_inputs, own = n - p->n_bound;
-    ef_tensor *few[32] = {NULL}, **all = few;
-    if (n > 32 && (all = ef_malloc(n * sizeof(ef_tensor *))) == NULL)
-        return ef_no_memory(n * sizeof *all);
-    for (size_t k = 0; k < own; k++) all[k] = in[k];
-    for (size_t k = own; k < n; k++) all[k] = &p->bound[k - own];
-    ef_status *s = ef_program_run(p->base, all, out);
-    if (all != few) ef_free(all);
-    return s;
-}
-
-ef_status *ef_program_run(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
-    if (EF_UNLIKELY(p->base != NULL)) return run_bound(p, in, out);
+static ef_status *run_own(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
     shaped_plan *plan;
     ef_frame *frame;
     EF_TRY(acquire(p, in, &plan, &frame));
@@ -340,4 +327,20 @@ ef_status *ef_program_run(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
     }
     release(p, plan, frame);
     return s;
+}
+
+/* With the numbers a graph was compiled without; a base has no base itself. */
+static ef_status *run_bound(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
+    size_t n = p->base->graph->n_inputs, own = n - p->n_bound;
+    ef_tensor *few[32] = {NULL}, **all = few;
+    if (n > 32 && (all = ef_malloc(n * sizeof(ef_tensor *))) == NULL)
+        return ef_no_memory(n * sizeof *all);
+    for (size_t k = 0; k < n; k++) all[k] = k < own ? in[k] : &p->bound[k - own];
+    ef_status *s = run_own(p->base, all, out);
+    if (all != few) ef_free(all);
+    return s;
+}
+
+ef_status *ef_program_run(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
+    return EF_UNLIKELY(p->base != NULL) ? run_bound(p, in, out) : run_own(p, in, out);
 }

@@ -252,6 +252,7 @@ static ef_status *acquire(ef_program *p, ef_tensor *const *in, shaped_plan **pla
     if (EF_UNLIKELY(s == NULL)) {
         pthread_mutex_unlock(&p->lock); /* planning may take a while; others go on */
         EF_TRY(plan_for(p, in, &s));
+        if (s == NULL) return ef_no_memory(sizeof *s);
         pthread_mutex_lock(&p->lock);
         push_newest(p, s);
         p->made++;

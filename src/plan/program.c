@@ -316,8 +316,8 @@ static ef_status *run_frame(const ef_program *p, ef_frame *f, ef_tensor *const *
 }
 
 static ef_status *run_own(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
-    shaped_plan *plan;
-    ef_frame *frame;
+    shaped_plan *plan = NULL;
+    ef_frame *frame = NULL;
     EF_TRY(acquire(p, in, &plan, &frame));
     ef_status *s = NULL;
     if (frame == NULL) s = ef_frame_make(plan->plan, &frame);

@@ -5,6 +5,7 @@
 #ifndef EF_KERNELS_LINALG_H
 #define EF_KERNELS_LINALG_H
 #include "tensor/dtype.h"
+#include <string.h>
 
 /* out (n x m) = a (m x n) transposed, and conjugated if `conj`; they do not overlap. */
 void ef_transpose_matrix(ef_dtype t, int m, int n, const void *a, bool conj, void *out);
@@ -81,4 +82,12 @@ bool ef_banded_solve(ef_dtype t, int n, int bands, int k, const void *a, bool lo
  * larger instead. */
 void ef_tridiagonal_solve(ef_dtype t, int n, int k, const void *diagonals, bool pivoting,
                           bool perturb, void *x, void *scratch);
+
+/* memset and memcpy that take the NULL of an empty matrix. */
+static inline void ef_zero(void *to, size_t bytes) {
+    if (bytes > 0) memset(to, 0, bytes);
+}
+static inline void ef_copy(void *to, const void *from, size_t bytes) {
+    if (bytes > 0) memcpy(to, from, bytes);
+}
 #endif

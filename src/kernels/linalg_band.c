@@ -79,7 +79,7 @@
     static void tridiagonal_##SUF(int n, int k, const T *d, bool pivoting, bool perturb, T *x, \
                                   T *room) {                                                   \
         T *above = room, *main = above + n, *below = main + n, *above2 = below + n;            \
-        memcpy(room, d, sizeof(T) * 3 * (size_t)n);                                            \
+        ef_copy(room, d, sizeof(T) * 3 * (size_t)n);                                           \
         above[n - 1] = below[0] = 0;                                                           \
         R tiny = perturb ? tiny_##SUF(n, room) : 0;                                            \
         if (!eliminate_##SUF(n, k, main, above, above2, below, pivoting, tiny, x)) {           \

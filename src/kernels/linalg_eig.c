@@ -72,7 +72,7 @@ static void lend(double work) { ef_pool_lend(work < 4e5 ? 1 : INT_MAX); }
 
 /* A matrix without elements: q, or v, is the identity as far as it exists. */
 static void identity(ef_dtype t, int n, void *x) {
-    memset(x, 0, (size_t)n * (size_t)n * ef_dtype_size(t));
+    ef_zero(x, (size_t)n * (size_t)n * ef_dtype_size(t));
     for (int i = 0; i < n; i++) ef_element_set(t, x, (int64_t)i * n + i, 1);
 }
 
@@ -136,7 +136,7 @@ size_t ef_least_squares_scratch(ef_dtype t, int m, int n, int k) {
 bool ef_least_squares(ef_dtype t, int m, int n, int k, const void *a, const void *b, void *x,
                       void *scratch) {
     if (m == 0 || n == 0 || k == 0) {
-        memset(x, 0, (size_t)n * (size_t)k * ef_dtype_size(t));
+        ef_zero(x, (size_t)n * (size_t)k * ef_dtype_size(t));
         return true;
     }
     if (!ef_all_finite(t, (int64_t)m * n, a)) {

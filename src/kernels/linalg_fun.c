@@ -137,7 +137,7 @@ static void log_near_one(int n, const num *x, num *f, num *m, num *y) {
     for (int p = 0; p < 7; p++) {
         for (int64_t i = 0; i < all; i++) m[i] = point[p] * x[i];
         for (int i = 0; i < n; i++) m[(int64_t)i * n + i] += 1;
-        memcpy(y, x, sizeof(num) * (size_t)all);
+        ef_copy(y, x, sizeof(num) * (size_t)all);
         cblas_ztrsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, n, n, &one, m,
                     n, y, n);
         for (int64_t i = 0; i < all; i++) f[i] += weight[p] * y[i];
@@ -154,7 +154,7 @@ static bool triangle_log(int n, room *r) {
     for (; off_identity(n, r->t) > 0.25; roots++) {
         if (roots == MOST) return false;
         triangle_sqrt(n, r->t, r->f);
-        memcpy(r->t, r->f, sizeof(num) * (size_t)all);
+        ef_copy(r->t, r->f, sizeof(num) * (size_t)all);
     }
     for (int i = 0; i < n; i++) r->t[(int64_t)i * n + i] -= 1;
     log_near_one(n, r->t, r->f, r->w1, r->w2);

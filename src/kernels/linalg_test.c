@@ -112,11 +112,11 @@ EF_TEST(self_adjoint) {
             void *scratch = room(ef_eigh_scratch(t, n, true));
             CHECK(ef_eigh(t, n, &a, &b, &c, scratch));
             ef_free_aligned(scratch);
-            memcpy(&d, &c, sizeof d);
+            ef_copy(&d, &c, sizeof d);
             columns_times(t, n, n, &b, &d);
             product(t, EF_GEMM_N, EF_GEMM_C, n, n, n, &d, &c, &e);
             near(t, (int64_t)n * n, &a, &e);
-            memcpy(&b, &a, sizeof b);
+            ef_copy(&b, &a, sizeof b);
             CHECK(ef_cholesky(t, n, &b));
             product(t, EF_GEMM_N, EF_GEMM_C, n, n, n, &b, &b, &c);
             near(t, (int64_t)n * n, &a, &c);
@@ -131,7 +131,7 @@ EF_TEST(systems) {
                 ef_dtype t = types[i];
                 make(t, n, n, 4, &a);
                 make(t, n, 3, 0, &b);
-                memcpy(&c, &b, sizeof c);
+                ef_copy(&c, &b, sizeof c);
                 CHECK(ef_lu(t, n, &a, adjoint, &d, pivot));
                 ef_lu_solve(t, n, 3, &d, pivot, &c);
                 product(t, adjoint ? EF_GEMM_C : EF_GEMM_N, EF_GEMM_N, n, 3, n, &a, &c, &e);

@@ -36,7 +36,7 @@ static int band_one(const ef_call *c, int64_t i, void *room) {
     int64_t b = ef_broadcast_piece(c->in[1], c->out[0], i);
     void *x = ef_piece(c->out[0], i, n * k);
     (void)room;
-    memcpy(x, ef_piece(c->in[1], b, n * k), (size_t)(n * k) * ef_dtype_size(type));
+    ef_copy(x, ef_piece(c->in[1], b, n * k), (size_t)(n * k) * ef_dtype_size(type));
     return !ef_banded_solve(type, (int)n, (int)bands, (int)k, ef_piece(c->in[0], a, bands * n),
                             t->lower, t->adjoint, x);
 }
@@ -149,7 +149,7 @@ static int tri_one(const ef_call *c, int64_t i, void *room) {
     int64_t n = ef_cols(c->in[0]), k = ef_cols(c->in[1]);
     ef_dtype t = (ef_dtype)c->in[0]->dtype;
     void *x = ef_piece(c->out[0], i, n * k);
-    memcpy(x, ef_piece(c->in[1], i, n * k), (size_t)(n * k) * ef_dtype_size(t));
+    ef_copy(x, ef_piece(c->in[1], i, n * k), (size_t)(n * k) * ef_dtype_size(t));
     ef_tridiagonal_solve(t, (int)n, (int)k, ef_piece(c->in[0], i, 3 * n), a->partial_pivoting,
                          a->perturb_singular, x, room);
     return 0;

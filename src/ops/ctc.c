@@ -25,6 +25,13 @@ static ef_status *loss_shape(ef_infer *i) {
     EF_TRY(check_batch(i, 3));
     EF_TRY(ef_need_rank(i, 1, 2));
     EF_TRY(ef_need_rank(i, 2, 1));
+    int64_t same, two = i->in[1].shape.rank == 2 ? i->in[1].shape.dim[1] : EF_DIM_UNKNOWN;
+    if (two >= 0 && two != 2)
+        return ef_error(EF_INVALID, "%s: labels_indices has rows of %lld; each is (batch, place)",
+                        i->op->name, (long long)two);
+    if (i->in[1].shape.rank == 2 && i->in[2].shape.rank == 1)
+        EF_TRY(ef_need_same_dim(i, i->in[1].shape.dim[0], i->in[2].shape.dim[0],
+                                "the lengths of labels_indices and labels_values", &same));
     i->out[0].shape = (ef_shape){.rank = 1, .dim = {EF_DIM_UNKNOWN}};
     if (i->in[0].shape.rank == 3) i->out[0].shape.dim[0] = i->in[0].shape.dim[1];
     i->out[1].shape = i->in[0].shape;

@@ -16,7 +16,7 @@ typedef struct custom_attrs {
 
 static ef_status *custom_shape(ef_infer *i) {
     const custom_attrs *a = i->attrs;
-    if (i->n_in < i->n_out + a->n_args || a->n_args < 0 || a->Tgrad.n != a->to.n)
+    if (a->n_args < 0 || a->n_args > i->n_in - i->n_out || a->Tgrad.n != a->to.n)
         return ef_error(EF_INVALID, "%s: %d inputs are too few for %d outputs and %lld arguments",
                         i->op->name, i->n_in, i->n_out, (long long)a->n_args);
     for (int k = 0; k < a->to.n; k++)

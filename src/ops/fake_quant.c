@@ -150,6 +150,9 @@ static ef_status *vars_shape(ef_infer *i) {
 
 static ef_status *vars_gradient_shape(ef_infer *i) {
     EF_TRY(vars_check(i, 1));
+    if (!ef_shape_may_equal(&i->in[0].shape, &i->in[1].shape))
+        return ef_error(EF_INVALID, "%s: gradients are %s and inputs %s; they must be equal",
+                        i->op->name, EF_SHAPE(&i->in[0].shape), EF_SHAPE(&i->in[1].shape));
     i->out[0].shape = i->in[1].shape;
     i->out[1].shape = i->in[2].shape;
     i->out[2].shape = i->in[3].shape;

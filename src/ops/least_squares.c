@@ -81,7 +81,7 @@ static int fast_one(const ls_sizes *s, const void *a, const void *b, double l, v
         z = x;
     } else {
         multiply(s->t, EF_GEMM_N, EF_GEMM_C, n, n, s->n, a, a, gram);
-        memcpy(z, b, (size_t)(s->m * s->k) * ef_dtype_size(s->t));
+        ef_copy(z, b, (size_t)(s->m * s->k) * ef_dtype_size(s->t));
     }
     add_to_diagonal(s->t, n, l, gram);
     if (!ef_cholesky(s->t, n, gram)) return 1;
@@ -96,7 +96,7 @@ static int ls_one(const ef_call *c, int64_t i, void *room) {
     const void *a = ef_piece(c->in[0], i, s.m * s.n), *b = ef_piece(c->in[1], i, s.m * s.k);
     void *x = ef_piece(c->out[0], i, s.n * s.k);
     if (s.m == 0 || s.n == 0 || s.k == 0) {
-        memset(x, 0, (size_t)(s.n * s.k) * ef_dtype_size(s.t));
+        ef_zero(x, (size_t)(s.n * s.k) * ef_dtype_size(s.t));
         return 0;
     }
     if (((const ls_attrs *)c->attrs)->fast)

@@ -39,7 +39,7 @@ static ef_status *for_each(const ef_call *c, ef_matrix_fn *fn, const char *probl
  */
 
 static void identity(ef_dtype t, int n, void *x) {
-    if (n > 0) memset(x, 0, (size_t)n * (size_t)n * ef_dtype_size(t));
+    ef_zero(x, (size_t)n * (size_t)n * ef_dtype_size(t));
     for (int i = 0; i < n; i++) ef_element_set(t, x, (int64_t)i * n + i, 1);
 }
 
@@ -216,7 +216,7 @@ static int solve_one(const ef_call *c, int64_t k, void *room) {
     if (!ef_lu(t, n, ef_piece(c->in[0], k, (int64_t)n * n),
                ((const adjoint_attrs *)c->attrs)->adjoint, room, pivot))
         return 1;
-    memcpy(x, ef_piece(c->in[1], k, (int64_t)n * m), (size_t)n * (size_t)m * ef_dtype_size(t));
+    ef_copy(x, ef_piece(c->in[1], k, (int64_t)n * m), (size_t)n * (size_t)m * ef_dtype_size(t));
     ef_lu_solve(t, n, m, room, pivot, x);
     return 0;
 }

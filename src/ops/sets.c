@@ -234,6 +234,10 @@ static ef_status *size_shape(ef_infer *i) {
     bool known = false;
     EF_TRY(ef_sparse_facts(i, 0, &rank));
     EF_TRY(ef_known_ints(i, 2, v, EF_MAX_RANK, &n, &known));
+    for (int k = 0; known && k < n; k++)
+        if (v[k] < 0)
+            return ef_error(EF_INVALID, "%s: set_shape[%d] is %lld; sizes must not be negative",
+                            i->op->name, k, (long long)v[k]);
     if (known && n >= 1)
         i->out[0].shape = ef_shape_of(n - 1, v);
     else if (rank >= 1 && rank <= EF_MAX_RANK)

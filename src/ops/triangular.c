@@ -19,7 +19,7 @@ static int cholesky_one(const ef_call *c, int64_t k, void *room) {
     void *out = ef_piece(c->out[0], k, each);
     (void)room;
     if (c->out[0]->data != c->in[0]->data)
-        memcpy(out, ef_piece(c->in[0], k, each), (size_t)each * ef_dtype_size(t));
+        ef_copy(out, ef_piece(c->in[0], k, each), (size_t)each * ef_dtype_size(t));
     ef_cholesky(t, n, out); /* what is not positive definite has a factor of NaN */
     return 0;
 }
@@ -71,8 +71,8 @@ static void lower_of(ef_dtype t, int n, const void *a, void *out) {
     size_t size = ef_dtype_size(t), row = (size_t)n * size;
     for (int i = 0; i < n; i++) {
         size_t at = (size_t)i * row, kept = (size_t)(i + 1) * size;
-        memcpy((char *)out + at, (const char *)a + at, kept);
-        memset((char *)out + at + kept, 0, row - kept);
+        ef_copy((char *)out + at, (const char *)a + at, kept);
+        ef_zero((char *)out + at + kept, row - kept);
     }
 }
 
@@ -161,7 +161,7 @@ static int triangle_one(const ef_call *c, int64_t k, void *room) {
     int64_t b = ef_broadcast_piece(c->in[1], c->out[0], k), each = (int64_t)n * m;
     void *x = ef_piece(c->out[0], k, each);
     (void)room;
-    memcpy(x, ef_piece(c->in[1], b, each), (size_t)each * ef_dtype_size(type));
+    ef_copy(x, ef_piece(c->in[1], b, each), (size_t)each * ef_dtype_size(type));
     ef_triangular_solve(type, n, m, ef_piece(c->in[0], a, (int64_t)n * n), t->lower, t->adjoint, x);
     return 0;
 }

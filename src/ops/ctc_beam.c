@@ -118,10 +118,19 @@ static int64_t spell(const search *s, int32_t at, bool merge, int64_t *out) {
     return kept;
 }
 
+enum { MOST_BEAMS = 1 << 20 };
+
 static ef_status *beam_shape(ef_infer *i) {
     const beam_attrs *t = i->attrs;
     EF_TRY(ef_need_rank(i, 0, 3));
     EF_TRY(ef_need_rank(i, 1, 1));
+    int64_t same;
+    if (i->in[0].shape.rank == 3 && i->in[1].shape.rank == 1)
+        EF_TRY(ef_need_same_dim(i, i->in[0].shape.dim[1], i->in[1].shape.dim[0],
+                                "the batch of inputs and sequence_length", &same));
+    if (t->beam_width > MOST_BEAMS)
+        return ef_error(EF_INVALID, "%s: beam_width is %lld; it must be %d at most", i->op->name,
+                        (long long)t->beam_width, MOST_BEAMS);
     if (t->top_paths > t->beam_width)
         return ef_error(EF_INVALID, "%s: requested more paths (%lld) than the beam width (%lld)",
                         i->op->name, (long long)t->top_paths, (long long)t->beam_width);

@@ -405,7 +405,7 @@ static PyObject *session_run_flat(PyObject *self, PyObject *const *args, Py_ssiz
     for (Py_ssize_t k = 0; k < PyList_GET_SIZE(args[2]) && bad == 0; k++)
         bad = add_feed(&r, PyList_GET_ITEM(args[2], k), PyList_GET_ITEM(args[3], k));
     if (bad == ODD)
-        PyErr_SetString(PyExc_ValueError, "a fetch or feed is not of this session's graph");
+        PyErr_SetString(PyExc_ValueError, "a fetch or feed is not of the session's graph");
     PyObject *result = NULL;
     if (bad == 0 && request_run(o, &r) == 0) {
         int next = 0;

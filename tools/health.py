@@ -103,7 +103,7 @@ def main(build):
     summary, details = lacking(build)
     figures = [
         ("files touched to add an op", f"{statistics.median(per_op):g} in the median, {max(per_op)} at most, "
-         "the list included" if per_op else "no ops yet", "2: its file and one line of `all.def`"),
+         "the list included" if per_op else "no ops", "2: its file and one line of `all.def`"),
         ("ops", str(len(ops)), ""),
         ("ops lacking a column", summary, "0"),
         ("`switch` cases over ops outside the graph's printer", ", ".join(switches) or "0", "0"),

@@ -1,28 +1,21 @@
 """Imports every module that defines public names, so that they are gathered before publishing."""
 import importlib
-import importlib.util
 
 from . import _core, composite, dtypes, shapes, specs
 from .namespace import offer
 
 MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "control", "loops", "tensor_array", "functional", "tracking", "module", "config",
            "gradients", "forward", "host", "distribute", "ragged", "optional", "datasets", "compat.v1", "compat.v2", "autograph",
-           "ops.math", "ops.reduce", "ops.array", "ops.index", "ops.segment", "ops.matmul", "ops.linalg", "ops.clip", "ops.bitwise",
+           "ops.math", "ops.reduce", "ops.array", "ops.index", "ops.segment", "ops.matmul", "ops.linalg", "ops.clip",
            "ops.nn", "ops.conv", "ops.ctc", "ops.quantization", "ops.image", "ops.image_color",
            "ops.stateless", "ops.random", "ops.init", "ops.debug", "ops.sparse", "ops.strings",
            "ops.ragged", "ops.sets", "ops.numpy")
 
 
 def gather():
-    """Loads the modules; those that are not written yet are simply not there."""
+    """Loads the modules and offers the names of those that do not offer their own."""
     for name in MODULES:
-        full = f"evenflow.{name}"
-        try:
-            found = importlib.util.find_spec(full)
-        except ModuleNotFoundError:
-            found = None
-        if found is not None:
-            importlib.import_module(full)
+        importlib.import_module(f"evenflow.{name}")
     for dtype in dtypes._by_enum.values():
         if dtype._enum < 100:
             offer(dtype, dtype.name, f"dtypes.{dtype.name}")

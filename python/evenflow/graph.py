@@ -331,7 +331,7 @@ class Graph(_core.GraphBase):
         yield
 
     def as_graph_def(self, from_version=None, add_shapes=False):
-        raise NotImplementedError("GraphDefs are not written yet; print(graph._text()) shows the graph")
+        raise NotImplementedError("as_graph_def: a graph is not written as a GraphDef; print(graph._text()) shows it")
 
     def __repr__(self):
         return f"<{type(self).__name__} of {self._nodes()} ops>"

@@ -106,7 +106,7 @@ class OptionalSpec(TypeSpec):
         return Optional(self._element_spec, components[0], list(components[1:]))
 
 
-# What the later tf.data builds on, and libraries already ask for by name.
+# Constants of tf.data, and the base class that libraries ask for by name.
 offer(-1, "data.AUTOTUNE", "data.experimental.AUTOTUNE", "data.INFINITE_CARDINALITY")
 offer(-2, "data.UNKNOWN_CARDINALITY")
 

@@ -265,7 +265,7 @@ class TensorShape:
         if not isinstance(key, slice):
             return None if TensorShape._v2_items else Dimension(None)
         if key.step is not None:
-            raise ValueError("Steps are not yet handled")
+            raise ValueError("a shape of unknown rank takes no slice with a step")
         start = 0 if key.start is None else key.start
         if key.stop is None or start < 0 or key.stop < 0:
             return unknown_shape()

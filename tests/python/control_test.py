@@ -103,6 +103,7 @@ PROGRAMS = {
     "array_size": (lambda x: tf.TensorArray(tf.float32, 7).write(2, x).size(), [(X,)]),
 }
 CASES = [pytest.param(f, args, id=f"{name}-{k}") for name, (f, calls) in PROGRAMS.items() for k, args in enumerate(calls)]
+SMOOTH = [case for case in CASES if any(a.dtype == tf.float32 for a in case.values[1])]
 
 
 @pytest.mark.parametrize("f, args", CASES)
@@ -116,11 +117,9 @@ def test_unknown_shapes(f, args):
     same(tf.function(f, autograph=False, input_signature=signature)(*args), f(*args))
 
 
-@pytest.mark.parametrize("f, args", CASES)
+@pytest.mark.parametrize("f, args", SMOOTH)
 def test_gradients(f, args):
     sources = [a for a in args if a.dtype == tf.float32]
-    if not sources:
-        pytest.skip("nothing to differentiate")
 
     def gradients(g):
         with tf.GradientTape() as tape:
@@ -150,8 +149,6 @@ def test_gradients(f, args):
 @pytest.mark.parametrize("f, args", CASES)
 def test_in_a_plain_graph(f, args):
     v1 = tf.compat.v1
-    if not hasattr(v1, "Session") or not hasattr(v1, "placeholder"):
-        pytest.skip("no sessions")
     with tf.Graph().as_default():
         feeds = [v1.placeholder(a.dtype, a.shape) for a in args]
         out = [t for t in tf.nest.flatten(f(*feeds), expand_composites=True) if t is not None]
@@ -351,8 +348,6 @@ def test_tensor_array_through_functions():
 
 def test_gradients_of_a_v1_graph():
     v1 = tf.compat.v1
-    if not hasattr(v1, "Session"):
-        pytest.skip("no sessions")
     with tf.Graph().as_default():
         x = v1.placeholder(tf.float32, [3])
         y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x), [0, x])[1]

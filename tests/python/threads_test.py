@@ -6,7 +6,6 @@ import os
 import threading
 
 import numpy as np
-import pytest
 
 import evenflow as tf
 
@@ -110,7 +109,6 @@ def test_one_variable():
     assert float(v) == THREADS * TURNS
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_fork_is_safe_or_refused_clearly():
     """A child of fork() either computes, or is told why it may not."""
     x = tf.constant(np.ones((300, 300), np.float32))

@@ -1,6 +1,7 @@
 """The command `evenflow`: programs run as under python, with `import tensorflow` giving Evenflow."""
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -126,11 +127,12 @@ def test_usage():
 
 
 def test_console_command():
-    command = pathlib.Path(sys.executable).parent / "evenflow"
-    if not command.exists():
-        pytest.skip("the command is not installed beside this Python")
-    done = subprocess.run([command, "--version"], capture_output=True, text=True)
-    assert done.returncode == 0 and "Evenflow" in done.stdout
+    """What installing writes as `evenflow` calls the function that pyproject.toml names."""
+    project = (pathlib.Path(__file__).parents[2] / "pyproject.toml").read_text()
+    module, function = re.search(r'^evenflow = "([\w.]+):(\w+)"$', project, re.M).groups()
+    code = f"import sys; from {module} import {function}; sys.exit({function}())"
+    done = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True)
+    assert done.returncode == 0 and "Evenflow" in done.stdout, done.stderr
 
 
 def test_names_we_do_not_have(program):
@@ -176,7 +178,8 @@ def test_inside_names(program):
 
 def test_real_tensorflow_is_not_looked_for(program, tmp_path):
     (tmp_path / "tensorflow.py").write_text("raise ImportError('the wrong one')")
-    done = program("import tensorflow as tf; print(tf.__name__)", env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = program("import tensorflow as tf; print(tf.__name__)", env={**os.environ, "PYTHONPATH": path})
     assert done.stdout == "evenflow\n", done.stderr
 
 

@@ -1,30 +1,39 @@
 """The zoo, cut short: does each program of tests/zoo work? (Its bars are for a quiet machine: tests/zoo/run.py.)"""
+import functools
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 
 import pytest
 
+import evenflow as tf
+
 ZOO = pathlib.Path(__file__).resolve().parent.parent / "zoo"
-PROGRAMS = sorted(ZOO.glob("[0-9][0-9]_*.py"))
-
-
-def lacking(text, error):
-    """The name a program ended for, if it is one of Keras's or tf.data's programs and the name is not there yet."""
-    found = re.search(r"AttributeError: (.*(Evenflow does not have it|'DatasetV2' object has no attribute).*)", error)
-    return found[1] if found and ("keras" in text or "tf.data" in text) else None
+# Programs that need a public name which is not there, and the name.
+LACKING = {
+    "14_predict_in_loop": "data.Dataset.flat_map",
+    "15_calling_approach": "data.Dataset.flat_map",
+    "17_rl_predict_and_fit": "data.Dataset.flat_map",
+    "19_models_in_loop": "data.Dataset.flat_map",
+    "20_models_in_loop_cleared": "data.Dataset.flat_map",
+    "36_checkpoint_in_loop": "train.Checkpoint",
+}
+PROGRAMS = [path for path in sorted(ZOO.glob("[0-9][0-9]_*.py")) if path.stem not in LACKING]
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
 def test_program(path):
     env = {**os.environ, "ZOO_CALLS": "100", "PYTHONPATH": f"{ZOO}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
     done = subprocess.run([sys.executable, str(path), "evenflow"], env=env, capture_output=True, text=True, timeout=120)
-    missing = lacking(path.read_text(), done.stderr)
-    if missing:
-        pytest.skip(missing)
     assert done.returncode == 0, done.stderr[-3000:]
     result = json.loads(done.stdout.splitlines()[-1])
     assert result["name"] == path.stem and result["calls"] > 0
+
+
+@pytest.mark.parametrize("name", sorted(set(LACKING.values())))
+def test_lacking_names_are_lacking(name):
+    """Once the name is there, its programs belong to the others."""
+    with pytest.raises(AttributeError):
+        functools.reduce(getattr, name.split("."), tf)

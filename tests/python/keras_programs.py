@@ -1,5 +1,5 @@
 """Small training runs with Keras that give numbers: the same programs run on TensorFlow (keras_reference.py) and on
-Evenflow (keras_training_test.py). All weights and data come from numpy, so that both start from the same point."""
+Evenflow (keras_test.py). All weights and data come from numpy, so that both start from the same point."""
 import numpy as np
 
 STEPS = 20

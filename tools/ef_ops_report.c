@@ -24,7 +24,7 @@ static bool lacks(const ef_op *op, int k) {
 }
 
 static void table(void) {
-    printf("%-44s doc shape kernels gradient tile cl examples\n", "op");
+    printf("%-44s doc shape kernels gradient tile expr examples\n", "op");
     for (int i = 0; i < EF_OP_COUNT; i++) {
         const ef_op *op = ef_op_table[i];
         int kernels = 0;
@@ -40,7 +40,7 @@ static void table(void) {
                : op->traits & EF_GRAD_UNDEFINED      ? "error"
                : op->traits & EF_CONTROL || op->grad ? "yes"
                                                      : "-",
-               op->tile || op->pick_tile ? "yes" : "-", op->cl ? "y" : "-", ef_example_count(op));
+               op->tile || op->pick_tile ? "yes" : "-", op->expr ? "y" : "-", ef_example_count(op));
     }
 }
 

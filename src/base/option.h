@@ -1,4 +1,4 @@
-/* Options come from the environment, read once: EF_LOG=rewrite,plan  EF_PASSES=-fuse,-fold
+/* Options come from the environment, read once: EF_LOG=rewrite,plan  EF_PASSES=-fuse,-fold,-jit
  * EVENFLOW_SYNC=1  EF_MATH=loose  EF_THREADS=n. */
 #ifndef EF_BASE_OPTION_H
 #define EF_BASE_OPTION_H

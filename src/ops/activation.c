@@ -4,24 +4,24 @@
 #include "kernels/vmath.h"
 #include "ops/records.h"
 
-#define ACTIVATION(N, name, T, keep, expr, text) \
-    const ef_op ef_op_##N = {                    \
-        EF_NAMED(N),                             \
-        .doc = text,                             \
-        .in = {"features: T"},                   \
-        .out = {"activations: T"},               \
-        .types = T,                              \
-        .traits = EF_IN_PLACE,                   \
-        .keeps = keep,                           \
-        .shape = ef_shape_same,                  \
-        .kernel = EF_ELEMENTWISE_KERNEL,         \
-        .tile = name##_tiles,                    \
-        .cl = expr,                              \
-        .grad = name##_grad,                     \
-        .examples = EF_UNARY_EXAMPLES,           \
+#define ACTIVATION(N, name, T, keep, is, text) \
+    const ef_op ef_op_##N = {                  \
+        EF_NAMED(N),                           \
+        .doc = text,                           \
+        .in = {"features: T"},                 \
+        .out = {"activations: T"},             \
+        .types = T,                            \
+        .traits = EF_IN_PLACE,                 \
+        .keeps = keep,                         \
+        .shape = ef_shape_same,                \
+        .kernel = EF_ELEMENTWISE_KERNEL,       \
+        .tile = name##_tiles,                  \
+        .expr = is,                            \
+        .grad = name##_grad,                   \
+        .examples = EF_UNARY_EXAMPLES,         \
     };
 /* `other`: "features" or "outputs". */
-#define BACKPROP(N, name, T, other, expr, text)                    \
+#define BACKPROP(N, name, T, other, is, text)                      \
     const ef_op ef_op_##N = {                                      \
         EF_NAMED(N),                                               \
         .doc = text,                                               \
@@ -33,7 +33,7 @@
         .shape = ef_shape_merge_all,                               \
         .kernel = EF_ELEMENTWISE_KERNEL,                           \
         .tile = name##_tiles,                                      \
-        .cl = expr,                                                \
+        .expr = is,                                                \
         .grad = name##_grad,                                       \
         .examples = {"T[2,3] T[2,3]", "T[] T[]", "T[0,3] T[0,3]"}, \
     };
@@ -68,7 +68,7 @@ EF_INTS2(relu_back, y > 0 ? x : 0)
 EF_FLOATS2(relu_back, x *(y > 0 ? 1 : 0), x *(y > 0 ? 1 : 0))
 EF_TILE_TABLE(relu_back) = {EF_ROWS_FLOAT(relu_back) EF_ROWS_INT(relu_back)};
 LINEAR_GRAD(relu_back, "ReluGrad")
-BACKPROP(ReluGrad, relu_back, EF_T_REALS, "features", "y > 0 ? x : 0",
+BACKPROP(ReluGrad, relu_back, EF_T_REALS, "features", "x * (y > 0 ? 1 : 0)",
          "Gradient of Relu: `gradients` where `features` (or the result) are positive.")
 
 EF_INTS1(relu6, x <= 0 ? 0 : x > 6 ? 6 : x)
@@ -82,7 +82,7 @@ EF_INTS2(relu6_back, (y > 0) & (y < 6) ? x : 0)
 EF_FLOATS2(relu6_back, x *((y > 0) & (y < 6) ? 1 : 0), x *((y > 0) & (y < 6) ? 1 : 0))
 EF_TILE_TABLE(relu6_back) = {EF_ROWS_FLOAT(relu6_back) EF_ROWS_INT(relu6_back)};
 LINEAR_GRAD(relu6_back, "Relu6Grad")
-BACKPROP(Relu6Grad, relu6_back, EF_T_REALS, "features", "y > 0 && y < 6 ? x : 0",
+BACKPROP(Relu6Grad, relu6_back, EF_T_REALS, "features", "x * (y > 0 && y < 6 ? 1 : 0)",
          "Gradient of Relu6: `gradients` where `features` lie strictly between 0 and 6.")
 
 typedef struct {
@@ -173,13 +173,14 @@ EF_FLOATS1_FN(selu_tile, selu)
 EF_TILE_TABLE(selu) = {EF_ROWS_FLOAT(selu_tile)};
 EF_UNARY_GRAD(selu, ef_emit2(b, "SeluGrad", dy, y))
 ACTIVATION(Selu, selu, EF_T_FLOATS, EF_KEEP_OUT(0),
-           "x < 0 ? 1.7580993408f * expm1(x) : 1.0507009874f * x",
+           "x < 0 ? 1.7580993408473768 * expm1(x) : 1.0507009873554805 * x",
            "The scaled exponential unit that keeps mean and variance of its input.")
 EF_FLOATS2_FN(selu_back, selu_slope)
 EF_TILE_TABLE(selu_back) = {EF_ROWS_FLOAT(selu_back)};
 BELOW_ZERO_GRAD(selu_back, "SeluGrad")
 BACKPROP(SeluGrad, selu_back, EF_T_FLOATS, "outputs",
-         "x * (y < 0 ? y + 1.7580993408f : 1.0507009874f)", "Gradient of Selu, from its result.")
+         "x * (y < 0 ? y + 1.7580993408473768 : 1.0507009873554805)",
+         "Gradient of Selu, from its result.")
 
 /* ---- soft steps ------------------------------------------------------------------------------ */
 

@@ -2,20 +2,20 @@
  * bound, as TensorFlow does. */
 #include "ops/records.h"
 
-#define BITS(N, name, T_IN, T_OUT, marks, rows, expr, text) \
-    EF_TILE_TABLE(name) = {rows(name)};                     \
-    const ef_op ef_op_##N = {                               \
-        EF_NAMED(N),                                        \
-        .doc = text,                                        \
-        .in = T_IN,                                         \
-        .out = {T_OUT},                                     \
-        .types = EF_T_INTS,                                 \
-        .traits = marks | EF_NO_GRAD,                       \
-        .shape = ef_shape_broadcast,                        \
-        .kernel = EF_ELEMENTWISE_KERNEL,                    \
-        .tile = name##_tiles,                               \
-        .cl = expr,                                         \
-        .examples = EF_BROADCAST_EXAMPLES,                  \
+#define BITS(N, name, T_IN, T_OUT, marks, rows, is, text) \
+    EF_TILE_TABLE(name) = {rows(name)};                   \
+    const ef_op ef_op_##N = {                             \
+        EF_NAMED(N),                                      \
+        .doc = text,                                      \
+        .in = T_IN,                                       \
+        .out = {T_OUT},                                   \
+        .types = EF_T_INTS,                               \
+        .traits = marks | EF_NO_GRAD,                     \
+        .shape = ef_shape_broadcast,                      \
+        .kernel = EF_ELEMENTWISE_KERNEL,                  \
+        .tile = name##_tiles,                             \
+        .expr = is,                                       \
+        .examples = EF_BROADCAST_EXAMPLES,                \
     };
 #define PAIR \
     { "x: T", "y: T" }
@@ -60,7 +60,7 @@ const ef_op ef_op_Invert = {
     .types = EF_T_INTS,
     .traits = EF_IN_PLACE | EF_NO_GRAD,
     .tile = invert_tiles,
-    .cl = "~x",
+    .expr = "~x",
     .examples = EF_UNARY_EXAMPLES,
 };
 
@@ -79,6 +79,6 @@ const ef_op ef_op_PopulationCount = {
     .shape = ef_shape_same,
     .kernel = EF_ELEMENTWISE_KERNEL,
     .tile = population_count_tiles,
-    .cl = "popcount(x)",
+    .expr = "popcount(x)",
     .examples = EF_UNARY_EXAMPLES,
 };

@@ -29,7 +29,7 @@
         .shape = ef_shape_broadcast,                               \
         .kernel = EF_ELEMENTWISE_KERNEL,                           \
         .tile = name##_tiles,                                      \
-        .cl = "x " #sign " y",                                     \
+        .expr = "x " #sign " y",                                   \
         .examples = EF_BROADCAST_EXAMPLES,                         \
     };
 ORDER(Less, less, <, "Whether `x < y`, element by element; shapes broadcast.")
@@ -125,7 +125,7 @@ static ef_status *run_not_equal(const ef_call *c) {
         .kernel = {{EF_CPU, EF_PLAIN, ef_run_elementwise, NULL, always_broadcasts, NULL, NULL},    \
                    {EF_CPU, EF_PLAIN | EF_BIT(STRING), run, NULL, NULL, NULL, NULL}},              \
         .pick_tile = pick,                                                                         \
-        .cl = "x " #sign " y",                                                                     \
+        .expr = "x " #sign " y",                                                                   \
         .examples = {"T[2,3] T[3]", "T[] T[4]", "T[0,3] T[3]", "string[3]{a,bc,} string[]{bc}",    \
                      "float[2,3] float[2] incompatible_shape_error=false",                         \
                      "float[2,3] float[3] incompatible_shape_error=false"},                        \
@@ -160,7 +160,7 @@ const ef_op ef_op_ApproximateEqual = {
 
 /* ---- numbers that are not -------------------------------------------------------------------- */
 
-#define CLASSIFY(N, name, E32, E64, expr, text)                         \
+#define CLASSIFY(N, name, E32, E64, is, text)                           \
     EF_TEST1(name, F32, float, E32)                                     \
     EF_TEST1(name, F64, double, E64)                                    \
     EF_HALVES(name, 1, 1)                                               \
@@ -175,7 +175,7 @@ const ef_op ef_op_ApproximateEqual = {
         .shape = ef_shape_same,                                         \
         .kernel = EF_ELEMENTWISE_KERNEL,                                \
         .tile = name##_tiles,                                           \
-        .cl = expr,                                                     \
+        .expr = is,                                                     \
         .examples = {"T[2,3]", "T[]", "float[3]{1,inf,nan}", "T[0,3]"}, \
     };
 CLASSIFY(IsNan, is_nan, x != x, x != x, "isnan(x)", "Whether `x` is NaN.")
@@ -193,7 +193,7 @@ EF_TILE_TABLE(logical_and) = {[EF_BOOL] = logical_and_BOOL};
 EF_TILE_TABLE(logical_or) = {[EF_BOOL] = logical_or_BOOL};
 EF_TILE_TABLE(logical_not) = {[EF_BOOL] = logical_not_BOOL};
 
-#define LOGIC(N, name, expr, text)                                                \
+#define LOGIC(N, name, is, text)                                                  \
     const ef_op ef_op_##N = {                                                     \
         EF_NAMED(N),                                                              \
         .doc = text,                                                              \
@@ -203,7 +203,7 @@ EF_TILE_TABLE(logical_not) = {[EF_BOOL] = logical_not_BOOL};
         .shape = ef_shape_broadcast,                                              \
         .kernel = EF_ELEMENTWISE_KERNEL,                                          \
         .tile = name##_tiles,                                                     \
-        .cl = expr,                                                               \
+        .expr = is,                                                               \
         .examples = {"bool[2,3] bool[3]", "bool[] bool[4]", "bool[0,3] bool[3]"}, \
     };
 LOGIC(LogicalAnd, logical_and, "x && y", "Whether both `x` and `y` are true; shapes broadcast.")
@@ -218,6 +218,6 @@ const ef_op ef_op_LogicalNot = {
     .shape = ef_shape_same,
     .kernel = EF_ELEMENTWISE_KERNEL,
     .tile = logical_not_tiles,
-    .cl = "!x",
+    .expr = "!x",
     .examples = {"bool[2,3]", "bool[]", "bool[0]"},
 };

@@ -127,7 +127,7 @@ const ef_op ef_op_Div = {
     .types = EF_T_NUMBERS,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
     .tile = quotient_tiles,
-    .cl = "x / y",
+    .expr = "x / y",
     .grad = div_grad,
     .examples = DIVISION_EXAMPLES,
 };
@@ -160,7 +160,7 @@ const ef_op ef_op_TruncateDiv = {
     .types = EF_T_REALS,
     .keeps = EF_KEEP_NONE,
     .tile = float_truncate_div_tiles,
-    .cl = "trunc(x / y)",
+    .expr = "trunc(x / y)",
     .grad = no_grad,
     .examples = DIVISION_EXAMPLES,
 };
@@ -170,7 +170,7 @@ const ef_op ef_op_FloorDiv = {
     .types = EF_T_REALS,
     .keeps = EF_KEEP_NONE,
     .tile = float_floor_div_tiles,
-    .cl = "floor(x / y)",
+    .expr = "floor(x / y)",
     .grad = no_grad,
     .examples = DIVISION_EXAMPLES,
 };
@@ -184,7 +184,7 @@ const ef_op ef_op_TruncateMod = {
     .types = "T: {int32, int64, bfloat16, half, float, double}",
     .keeps = EF_KEEP_NONE,
     .tile = float_truncate_mod_tiles,
-    .cl = "fmod(x, y)",
+    .expr = "fmod(x, y)",
     .examples = DIVISION_EXAMPLES,
 };
 const ef_op ef_op_Mod = {
@@ -193,7 +193,7 @@ const ef_op ef_op_Mod = {
     .types = "T: {int32, int64, half, bfloat16, float, double}",
     .keeps = EF_KEEP_NONE,
     .tile = float_truncate_mod_tiles,
-    .cl = "fmod(x, y)",
+    .expr = "fmod(x, y)",
     .examples = DIVISION_EXAMPLES,
 };
 
@@ -211,7 +211,7 @@ const ef_op ef_op_FloorMod = {
     .types = EF_T_REALS,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
     .tile = float_floor_mod_tiles,
-    .cl = "x - y * floor(x / y)",
+    .expr = "fmod(x, y) != 0 && (fmod(x, y) < 0) != (y < 0) ? fmod(x, y) + y : fmod(x, y)",
     .grad = floor_mod_grad,
     .examples = {"T[2,3] T[3]:1..4", "int32[3]{-7,7,-2147483648} int32[3]{2,-2,-1}",
                  "float[4]{-7,7.5,-7.5,6} float[4]{2,-2,-2,4}", "T[0,3] T[3]",
@@ -286,7 +286,7 @@ const ef_op ef_op_Pow = {
     .types = EF_T_SIGNED,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_OUT(0),
     .tile = float_pow_tiles,
-    .cl = "pow(x, y)",
+    .expr = "pow(x, y)",
     .grad = pow_grad,
     .examples = {"T[2,3]:1..3 T[3]:0..4", "T[] T[4]:0..3", "T[0,3] T[3]",
                  "float[3]:0.5..2 float[]:-2..-1"},

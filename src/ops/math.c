@@ -5,10 +5,10 @@
 #include "kernels/vmath.h"
 #include "ops/records.h"
 
-#define RECORD(N, name, T, keep, expr, text, ...)                                           \
+#define RECORD(N, name, T, keep, is, text, ...)                                             \
     const ef_op ef_op_##N = {                                                               \
         EF_UNARY(N, text),    .types = T, .traits = EF_IN_PLACE, .keeps = keep,             \
-        .tile = name##_tiles, .cl = expr, .grad = name##_grad,   .examples = {__VA_ARGS__}, \
+        .tile = name##_tiles, .expr = is, .grad = name##_grad,   .examples = {__VA_ARGS__}, \
     };
 #define KEEP_X EF_KEEP_IN(0)
 #define KEEP_Y EF_KEEP_OUT(0)

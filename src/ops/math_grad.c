@@ -3,7 +3,7 @@
 #include "kernels/vcomplex.h"
 #include "ops/records.h"
 
-#define RECORD(N, name, expr, text)                                                  \
+#define RECORD(N, name, is, text)                                                    \
     const ef_op ef_op_##N = {                                                        \
         EF_NAMED(N),                                                                 \
         .doc = text,                                                                 \
@@ -14,7 +14,7 @@
         .shape = ef_shape_merge_all,                                                 \
         .kernel = EF_ELEMENTWISE_KERNEL,                                             \
         .tile = name##_tiles,                                                        \
-        .cl = expr,                                                                  \
+        .expr = is,                                                                  \
         .grad = name##_grad,                                                         \
         .examples = {"T[2,3]:0.3..0.9 T[2,3]", "T[]:0.3..0.9 T[]", "T[0,3] T[0,3]"}, \
     };
@@ -70,9 +70,10 @@ static ef_status *inv_grad_grad(ef_grad *g) {
 }
 
 RECORD(TanhGrad, tanh_grad, "y * (1 - x * x)", "Gradient of Tanh: `dy * (1 - y * y)`.")
-RECORD(SigmoidGrad, sigmoid_grad, "y * x * (1 - x)", "Gradient of Sigmoid: `dy * y * (1 - y)`.")
-RECORD(SqrtGrad, sqrt_grad, "y / 2 / x", "Gradient of Sqrt: `dy / 2 / conj(y)`.")
-RECORD(RsqrtGrad, rsqrt_grad, "y / -2 * x * (x * x)",
+RECORD(SigmoidGrad, sigmoid_grad, "y * (x * (1 - x))", "Gradient of Sigmoid: `dy * y * (1 - y)`.")
+RECORD(SqrtGrad, sqrt_grad, "y == 0 ? 0 : y / 2 / x", "Gradient of Sqrt: `dy / 2 / conj(y)`.")
+RECORD(RsqrtGrad, rsqrt_grad, "y == 0 ? 0 : y / -2 * x * (x * x)",
        "Gradient of Rsqrt: `-dy / 2 * conj(y)` cubed.")
-RECORD(InvGrad, inv_grad, "-y * (x * x)", "Gradient of Inv: `-dy * conj(y)` squared.")
-RECORD(ReciprocalGrad, inv_grad, "-y * (x * x)", "Gradient of Reciprocal: `-dy * conj(y)` squared.")
+RECORD(InvGrad, inv_grad, "y == 0 ? 0 : -y * (x * x)", "Gradient of Inv: `-dy * conj(y)` squared.")
+RECORD(ReciprocalGrad, inv_grad, "y == 0 ? 0 : -y * (x * x)",
+       "Gradient of Reciprocal: `-dy * conj(y)` squared.")

@@ -120,7 +120,7 @@ struct ef_op {
     ef_tile_fn *const *tile; /* by dtype of input tile_key; NULL entries: not for that dtype */
     int tile_key;
     ef_tile_pick *pick_tile; /* instead of tile, where one dtype does not decide (Cast) */
-    const char *cl;          /* the same expression for the OpenCL generator: "x + y" */
+    const char *expr; /* the same, as C that a compiler reads: "x + y"; src/jit knows much of it */
     ef_grad_fn *grad;
     /* Inputs and attributes that show the op at work; tests and docs are generated from them.
      * "float[2,3] float[3] axis=1"; see example.h. None: made up from the argument notation. */

@@ -237,6 +237,15 @@ static int take_register(builder *b, int32_t from, int32_t until, size_t size) {
     return -1;
 }
 
+/* What the instruction computes, if all its operands and its result are of one type. */
+static void note_expression(const ef_planner *p, const ef_node *n, ef_tile_ins *x) {
+    ef_dtype d = p->value[p->base[n->id]].fact.dtype;
+    for (int k = 0; k < n->n_in; k++)
+        if (p->value[ef_value_at(p, n->in[k])].fact.dtype != d) return;
+    x->dtype = (uint8_t)d;
+    x->expr = n->op->expr;
+}
+
 static bool emit(builder *b, const group *g) {
     const ef_planner *p = b->f->p;
     int first_reg = b->t->n_inputs + b->t->n_outputs;
@@ -244,7 +253,9 @@ static bool emit(builder *b, const group *g) {
         const ef_node *n = p->g->node[g->member[m]];
         int32_t v = p->base[n->id];
         ef_tile_ins *x = &b->t->ins[b->t->n_ins++];
-        *x = (ef_tile_ins){.fn = tile_of(p, n), .attrs = n->fields, .n_in = (uint8_t)n->n_in};
+        *x = (ef_tile_ins){
+            .fn = tile_of(p, n), .attrs = n->fields, .n_in = (uint8_t)n->n_in, .covers = 1};
+        note_expression(p, n, x);
         for (int k = 0; k < n->n_in; k++) {
             int32_t operand = b->operand_of[ef_value_at(p, n->in[k])];
             x->in[k] = (uint8_t)operand;
@@ -273,6 +284,7 @@ static ef_status *make_tiles(fuser *f, int32_t g, int32_t *operand_of, int32_t *
     if (s != NULL) return s;
     b.t->shape = from->shape;
     b.t->count = from->count;
+    b.t->stretch = EF_TILE;
     b.t->cost_ns = 0.15 * from->n + 0.3;
     *ok = find_inputs(&b, from) && find_outputs(&b, from, reads_outside) && ef_tiles_fit(b.t) &&
           emit(&b, from) && emit_tail(&b, from);

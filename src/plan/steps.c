@@ -296,6 +296,8 @@ static ef_status *group_step(ef_planner *p, int32_t group, int32_t node) {
     for (int k = 0; k < tiles->n_inputs; k++) use(p, arg[k]);
     t->run = ef_run_tiles;
     t->state = tiles;
+    t->release = ef_tiles_release;
+    ef_tiles_compile(tiles);
     t->scratch_bytes = ef_tiles_scratch(tiles);
     p->plan->n_steps++;
     return NULL;

@@ -74,6 +74,7 @@ static bool needs_buffer(const struct ef_tile_arg *a) {
     return a->spread == EF_SPREAD_ANY || (a->spread == EF_SPREAD_REPEAT && !a->as_scalar) ||
            (a->spread == EF_SPREAD_PERIOD && !is_long_period(a));
 }
+bool ef_tiles_buffered(const ef_tiles *t, int k) { return needs_buffer(&t->arg[k]); }
 bool ef_tiles_fit(const ef_tiles *t) {
     int n = 0;
     for (int k = 0; k < t->n_inputs; k++) n += needs_buffer(&t->arg[k]);
@@ -207,7 +208,11 @@ int64_t ef_tile_worker_run(ef_tile_worker *w, int64_t i, int64_t n) {
     int whole = t->n_outputs - (t->tail.reducer != NULL);
     for (int k = t->n_inputs; k < t->n_inputs + whole; k++)
         w->ptr[k] = (char *)w->c->out[k - t->n_inputs]->data + i * t->arg[k].size;
-    for (const ef_tile_ins *x = t->ins; x < t->ins + t->n_ins; x++) {
+    for (const ef_tile_ins *x = t->ins; x < t->ins + t->n_ins; x += x->covers) {
+        if (x->entry != NULL) {
+            x->entry(w->ptr, n);
+            continue;
+        }
         const void *in[EF_TILES_MAX_OPERANDS];
         for (int k = 0; k < x->n_in; k++) in[k] = w->ptr[x->in[k]];
         x->fn((void *)w->ptr[x->out], in, n, x->scalars, x->attrs);
@@ -220,7 +225,7 @@ static void run_range(void *arg, int64_t begin, int64_t end) {
     ef_tile_worker w;
     ef_tile_worker_begin(&w, c->state, c);
     for (int64_t i = begin; i < end;)
-        i += ef_tile_worker_run(&w, i, end - i < EF_TILE ? end - i : EF_TILE);
+        i += ef_tile_worker_run(&w, i, end - i < w.t->stretch ? end - i : w.t->stretch);
 }
 
 ef_status *ef_run_tiles(const ef_call *c) {

@@ -3,6 +3,7 @@
  * value of a program may go into a reduction instead of memory. */
 #ifndef EF_PLAN_TILES_H
 #define EF_PLAN_TILES_H
+#include "jit/jit.h"
 #include "kernels/reduce.h"
 #include "ops/op.h"
 
@@ -21,6 +22,11 @@ typedef struct ef_tile_ins {
     uint8_t n_in, scalars; /* bit k of scalars: operand k is one element for the whole stretch */
     uint8_t in[EF_TILES_MAX_OPERANDS];
     uint8_t out;
+    uint8_t covers;    /* how many instructions are done with this one: 1, or more if compiled */
+    uint8_t dtype;     /* of all operands, where they are of one type */
+    const char *expr;  /* what is computed, where the op says so and all is of one type */
+    ef_jit_code *code; /* does the work of `covers` instructions from here on */
+    ef_jit_fn *entry;  /* where it begins; NULL: fn does the work of this one */
 } ef_tile_ins;
 
 /* How an input is spread over the result. */
@@ -55,12 +61,14 @@ typedef struct ef_tiles {
     } arg[EF_TILES_MAX_ARGS];
     ef_shape shape; /* of the result, adjacent dims collapsed where all inputs allow */
     int64_t count;
+    int64_t stretch;   /* elements it takes at once, unless it ends in a reduction */
     double cost_ns;    /* estimated, for one element */
     ef_tile_tail tail; /* its result is the last output */
 } ef_tiles;
 
 /* Sets spread, period and strides of argument k from its shape; shapes broadcast to t->shape. */
 void ef_tiles_spread(ef_tiles *t, int k, const ef_shape *arg, ef_dtype dtype);
+bool ef_tiles_buffered(const ef_tiles *t, int k); /* input k is copied into a buffer first */
 /* Whether its spread inputs fit the buffers there are. */
 bool ef_tiles_fit(const ef_tiles *t);
 /* An input whose bytes output k may overwrite stretch by stretch, or -1. */
@@ -68,6 +76,9 @@ int ef_tiles_overwrites(const ef_tiles *t, int k);
 /* Ends t with a reduction over the axes in mask of a value of dtype d, which the caller notes in
  * tail.operand; false if the axes are neither the inner nor the outer ones. */
 bool ef_tiles_reduce(ef_tiles *t, ef_reduce_kind kind, ef_dtype d, uint32_t mask);
+/* Compiles what repays it; ef_tiles_release lets the code go. */
+void ef_tiles_compile(ef_tiles *t);
+ef_release_fn ef_tiles_release;
 size_t ef_tiles_scratch(const ef_tiles *t); /* bytes of scratch its kernel needs */
 /* The kernel of a fused step: state is the ef_tiles. */
 ef_kernel_fn ef_run_tiles;

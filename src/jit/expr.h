@@ -1,0 +1,64 @@
+/* What a run computes, as a list of values in the order they are needed. */
+#ifndef EF_JIT_EXPR_H
+#define EF_JIT_EXPR_H
+#include "jit/jit.h"
+
+enum { EF_JIT_MAX_VALUES = 160 };
+
+typedef enum ef_jit_kind {
+    EF_JIT_LOAD,   /* of `operand`, element by element */
+    EF_JIT_SCALAR, /* of `operand`, one for all */
+    EF_JIT_NUMBER,
+    EF_JIT_ADD, /* of two values, as all down to COMPARE */
+    EF_JIT_SUB,
+    EF_JIT_MUL,
+    EF_JIT_DIV,
+    EF_JIT_MAX, /* a > b ? a : b */
+    EF_JIT_MIN, /* a < b ? a : b */
+    EF_JIT_AND, /* bit by bit: masks and signs */
+    EF_JIT_OR,
+    EF_JIT_XOR,
+    EF_JIT_COMPARE, /* as `how` says; all bits 1, or all 0 */
+    EF_JIT_SQRT,    /* of one */
+    EF_JIT_ROUND,   /* of one, as `how` says */
+    EF_JIT_CHOOSE,  /* mask ? a : b */
+    EF_JIT_STORE    /* of one to `operand`; nobody reads it */
+} ef_jit_kind;
+
+/* Comparisons, each followed by its negation: a NaN makes the first false and the second true (but
+ * for EQ and NE, where it is the same thing). */
+typedef enum ef_jit_how {
+    EF_JIT_EQ,
+    EF_JIT_NE,
+    EF_JIT_LT,
+    EF_JIT_NOT_LT,
+    EF_JIT_LE,
+    EF_JIT_NOT_LE,
+    EF_JIT_GT,
+    EF_JIT_NOT_GT,
+    EF_JIT_GE,
+    EF_JIT_NOT_GE,
+    EF_JIT_FLOOR, /* roundings */
+    EF_JIT_CEIL,
+    EF_JIT_TRUNC,
+    EF_JIT_NEAREST
+} ef_jit_how;
+
+typedef struct ef_jit_value {
+    uint8_t kind, how, operand;
+    uint8_t arg[3];
+    uint8_t last;  /* the last value that reads it; its own number if none does */
+    uint8_t reg;   /* the emitter's */
+    uint64_t bits; /* EF_JIT_NUMBER: of the run's dtype */
+} ef_jit_value;
+
+typedef struct ef_jit_values {
+    int n;
+    ef_jit_value at[EF_JIT_MAX_VALUES];
+} ef_jit_values;
+
+int ef_jit_args(ef_jit_kind kind); /* how many values it reads */
+/* False: an expression is not one we compile, or there are too many values. Values nobody needs
+ * are gone. */
+bool ef_jit_parse(const ef_jit_run *run, ef_jit_values *v);
+#endif

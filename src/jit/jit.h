@@ -1,0 +1,41 @@
+/* Elementwise expressions compiled to vector code. A run of instructions, each an expression such
+ * as "x <= 0 ? 0 : x" over the elements of its operands, becomes one loop that keeps what passes
+ * between them in the machine's vector registers. The code computes exactly what the expressions
+ * say, operation by operation: nothing is contracted or reordered.
+ *
+ * Compiling takes microseconds and needs no tool. Where the machine is not one we write code for,
+ * or forbids making memory executable, or an expression is beyond us, the answer is NULL and the
+ * caller does without. */
+#ifndef EF_JIT_JIT_H
+#define EF_JIT_JIT_H
+#include "tensor/dtype.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { EF_JIT_MAX_INS = 32, EF_JIT_MAX_IN = 3, EF_JIT_MAX_OPERANDS = 32 };
+
+/* Reads operands in[0], in[1], in[2] as x, y, z; writes operand `out`. */
+typedef struct ef_jit_ins {
+    const char *expr;
+    uint8_t n_in, scalars; /* bit k of scalars: operand in[k] is one element for the whole run */
+    uint8_t in[EF_JIT_MAX_IN], out;
+    bool keep; /* somebody reads `out` after the run: it goes to memory */
+} ef_jit_ins;
+
+typedef struct ef_jit_run {
+    ef_dtype dtype; /* of all operands: EF_F32 or EF_F64 */
+    int n;
+    ef_jit_ins ins[EF_JIT_MAX_INS];
+} ef_jit_run;
+
+/* n elements; operand[k] is the address of operand k. What is written may lie exactly on what is
+ * read by the same or an earlier instruction, and overlap nothing else. */
+typedef void ef_jit_fn(const void *const *operand, int64_t n);
+
+typedef struct ef_jit_code ef_jit_code;
+bool ef_jit_knows(const char *expr, int n_in); /* an expression of n_in operands we compile */
+/* Code for the run, counted: kept by what the run says, so that asking again costs a look. */
+ef_jit_code *ef_jit_get(const ef_jit_run *run);
+ef_jit_fn *ef_jit_entry(const ef_jit_code *code);
+void ef_jit_release(ef_jit_code *code); /* NULL does nothing */
+#endif

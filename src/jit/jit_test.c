@@ -1,0 +1,303 @@
+/* Compiled runs against a reading of the same values in plain C, over lengths with and without a
+ * remainder, over every kind of float there is, and over random runs that press for registers. */
+#include "check.h"
+#include "jit/emit.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { N = 45, GUARD = 8, OPERANDS = EF_JIT_MAX_OPERANDS };
+
+static const double odd[] = {0.0,    -0.0,     1,         -1,   0.5,        -2.5,
+                             3.5,    6,        7,         1e30, -1e30,      1e-40,
+                             -1e-40, INFINITY, -INFINITY, NAN,  0.49999997, -6.5};
+
+static uint64_t seed = 1;
+static uint32_t draw(uint32_t below) {
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(seed >> 33) % below;
+}
+
+typedef struct memory {
+    char raw[OPERANDS][(N + GUARD) * 8];
+} memory;
+
+static size_t size_of(ef_dtype d) { return d == EF_F32 ? 4 : 8; }
+static double get(const char *raw, ef_dtype d, int k) {
+    float f;
+    double x;
+    memcpy(&f, raw + (size_t)k * 4, 4);
+    if (d == EF_F32) return f;
+    memcpy(&x, raw + (size_t)k * 8, 8);
+    return x;
+}
+static void put(char *raw, ef_dtype d, int k, double x) {
+    float f = (float)x;
+    if (d == EF_F32)
+        memcpy(raw + (size_t)k * 4, &f, 4);
+    else
+        memcpy(raw + (size_t)k * 8, &x, 8);
+}
+
+static void fill(memory *m, ef_dtype d) {
+    for (int o = 0; o < OPERANDS; o++)
+        for (int k = 0; k < N + GUARD; k++)
+            put(m->raw[o], d, k, odd[draw(sizeof odd / sizeof *odd)]);
+}
+
+/* ---- a reading in plain C -------------------------------------------------------------------- */
+
+static uint64_t bits_of(ef_dtype d, double x) {
+    uint64_t b = 0;
+    char raw[8];
+    put(raw, d, 0, x);
+    memcpy(&b, raw, size_of(d));
+    return b;
+}
+static double number_of(ef_dtype d, uint64_t b) {
+    char raw[8];
+    memcpy(raw, &b, 8);
+    return get(raw, d, 0);
+}
+static bool holds(ef_jit_how how, double a, double b) {
+    bool yes[] = {a == b,   a != b, a<b, !(a < b), a <= b, !(a <= b), a> b,
+                  !(a > b), a >= b, !(a >= b)};
+    return yes[how];
+}
+static double rounded(ef_jit_how how, double a) {
+    if (how == EF_JIT_FLOOR) return floor(a);
+    if (how == EF_JIT_CEIL) return ceil(a);
+    return how == EF_JIT_TRUNC ? trunc(a) : rint(a);
+}
+
+static uint64_t read_value(const ef_jit_value *x, ef_dtype d, const uint64_t *v, const memory *m,
+                           int k) {
+    uint64_t ones = d == EF_F32 ? UINT32_MAX : UINT64_MAX;
+    uint64_t a = v[x->arg[0]], b = v[x->arg[1]], c = v[x->arg[2]];
+    double p = number_of(d, a), q = number_of(d, b);
+    switch ((ef_jit_kind)x->kind) {
+    case EF_JIT_LOAD: return bits_of(d, get(m->raw[x->operand], d, k));
+    case EF_JIT_SCALAR: return bits_of(d, get(m->raw[x->operand], d, 0));
+    case EF_JIT_NUMBER: return x->bits;
+    case EF_JIT_ADD: return bits_of(d, d == EF_F32 ? (float)p + (float)q : p + q);
+    case EF_JIT_SUB: return bits_of(d, d == EF_F32 ? (float)p - (float)q : p - q);
+    case EF_JIT_MUL: return bits_of(d, d == EF_F32 ? (float)p * (float)q : p * q);
+    case EF_JIT_DIV: return bits_of(d, d == EF_F32 ? (float)p / (float)q : p / q);
+    case EF_JIT_MAX: return p > q ? a : b;
+    case EF_JIT_MIN: return p < q ? a : b;
+    case EF_JIT_AND: return a & b;
+    case EF_JIT_OR: return a | b;
+    case EF_JIT_XOR: return a ^ b;
+    case EF_JIT_COMPARE: return holds((ef_jit_how)x->how, p, q) ? ones : 0;
+    case EF_JIT_SQRT: return bits_of(d, d == EF_F32 ? sqrtf((float)p) : sqrt(p));
+    case EF_JIT_ROUND: return bits_of(d, rounded((ef_jit_how)x->how, p));
+    case EF_JIT_CHOOSE: return a != 0 ? b : c;
+    case EF_JIT_STORE: return a;
+    }
+    return 0;
+}
+
+static void read_run(const ef_jit_run *run, memory *m, int n) {
+    ef_jit_values v;
+    uint64_t bits[EF_JIT_MAX_VALUES];
+    CHECK(ef_jit_parse(run, &v));
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < v.n; i++) {
+            bits[i] = read_value(&v.at[i], run->dtype, bits, m, k);
+            if (v.at[i].kind == EF_JIT_STORE)
+                put(m->raw[v.at[i].operand], run->dtype, k, number_of(run->dtype, bits[i]));
+        }
+}
+
+/* The same to the bit, or both NaN. */
+static bool alike(const memory *a, const memory *b, ef_dtype d) {
+    for (int o = 0; o < OPERANDS; o++)
+        for (int k = 0; k < N + GUARD; k++) {
+            double x = get(a->raw[o], d, k), y = get(b->raw[o], d, k);
+            if (bits_of(d, x) != bits_of(d, y) && !(isnan(x) && isnan(y))) return false;
+        }
+    return true;
+}
+
+static void run_code(const ef_jit_code *code, memory *m, int n) {
+    const void *at[OPERANDS];
+    for (int o = 0; o < OPERANDS; o++) at[o] = m->raw[o];
+    ef_jit_entry(code)(at, n);
+}
+
+static int compiled; /* runs that compare() could compile */
+
+/* Both ways from the same memory. */
+static void compare(const ef_jit_run *run, int n) {
+    static memory a, b;
+    ef_jit_code *code = ef_jit_get(run);
+    if (code == NULL) return;
+    compiled++;
+    fill(&a, run->dtype);
+    b = a;
+    run_code(code, &a, n);
+    read_run(run, &b, n);
+    CHECK(alike(&a, &b, run->dtype));
+    ef_jit_release(code);
+}
+
+static const char *const exprs[] = {"x + y",
+                                    "x - y",
+                                    "x * y",
+                                    "x / y",
+                                    "-x",
+                                    "fabs(x)",
+                                    "x * x",
+                                    "sqrt(x)",
+                                    "1 / sqrt(x)",
+                                    "floor(x)",
+                                    "ceil(x)",
+                                    "trunc(x)",
+                                    "rint(x)",
+                                    "x <= 0 ? 0 : x",
+                                    "x <= 0 ? 0 : x > 6 ? 6 : x",
+                                    "x > y ? x : y",
+                                    "x < y ? x : y",
+                                    "x > y ? y : x",
+                                    "x < y ? y : x",
+                                    "x >= y ? x : y - 1",
+                                    "y == y ? (x < y ? y : x) : y",
+                                    "x != y ? x : 0",
+                                    "x * (y > 0 && y < 6 ? 1 : 0)",
+                                    "y == 0 ? 0 : y / -2 * x * (x * x)",
+                                    "x - y * floor(x / y)",
+                                    "(x - y) * (x - y)",
+                                    "z > 0 ? x : y",
+                                    "x * y + z",
+                                    "2.5e-1",
+                                    "x",
+                                    "- 3 + x"};
+enum { EXPRS = sizeof exprs / sizeof *exprs };
+
+EF_TEST(every_expression_at_every_length) {
+    for (int e = 0; e < EXPRS; e++)
+        for (int n = 0; n <= N; n += n < 18 ? 1 : 9)
+            for (int scalars = 0; scalars < 8; scalars++) {
+                ef_jit_run run = {.dtype = n % 2 ? EF_F32 : EF_F64, .n = 1};
+                run.ins[0] = (ef_jit_ins){exprs[e], 3, (uint8_t)scalars, {0, 1, 2}, 3, true};
+                int before = compiled;
+                compare(&run, n);
+                CHECK(compiled == before + 1);
+            }
+}
+
+EF_TEST(in_place) {
+    ef_jit_run run = {.dtype = EF_F32, .n = 2};
+    run.ins[0] = (ef_jit_ins){"x + y", 2, 0, {0, 1}, 2, false};
+    run.ins[1] = (ef_jit_ins){"x * y", 2, 0, {2, 0}, 0, true};
+    int before = compiled;
+    compare(&run, N);
+    CHECK(compiled == before + 1);
+}
+
+/* Operands 0-7 are inputs (6 and 7 scalars), 8-11 outputs, 12 and up pass between instructions. */
+static void random_run(ef_jit_run *run) {
+    *run = (ef_jit_run){.dtype = draw(2) ? EF_F32 : EF_F64, .n = 1 + (int)draw(EF_JIT_MAX_INS)};
+    bool made[OPERANDS] = {false};
+    for (int k = 0; k < run->n; k++) {
+        ef_jit_ins *x = &run->ins[k];
+        *x = (ef_jit_ins){.expr = exprs[draw(EXPRS)], .n_in = 3};
+        for (int i = 0; i < 3; i++) {
+            uint8_t o;
+            do o = (uint8_t)draw(20);
+            while (o >= 8 && !made[o]);
+            x->in[i] = o;
+            if (o == 6 || o == 7) x->scalars |= (uint8_t)(1u << i);
+        }
+        bool output = draw(4) == 0;
+        x->out = (uint8_t)(output ? 8 + draw(4) : 12 + draw(8));
+        x->keep = output || draw(3) == 0;
+        made[x->out] = true;
+    }
+}
+
+EF_TEST(random_runs) {
+    int before = compiled;
+    for (int k = 0; k < 3000; k++) {
+        ef_jit_run run;
+        random_run(&run);
+        compare(&run, 1 + (int)draw(N));
+    }
+    CHECK(compiled > before + 1000);
+    CHECK(compiled < before + 3000); /* some need more registers than there are */
+}
+
+EF_TEST(what_it_does_not_know) {
+    static const char *const bad[] = {
+        "exp(x)",   "x +",       "(x",       "x)",     "x ? y : z",  "x y",       "",
+        "w",        "!x",        "x > y",    "x & y",  "~x",         "max(x, y)", "xy",
+        "1.5f * x", "x > 0 ? y", "-(x > 0)", "sqrt(x", "x == y == z"};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) CHECK(!ef_jit_knows(bad[k], 3));
+    CHECK(ef_jit_knows("x + y", 2));
+    CHECK(!ef_jit_knows("x + y", 1));
+    CHECK(!ef_jit_knows("x + y", 4));
+}
+
+EF_TEST(the_same_run_is_compiled_once) {
+    ef_jit_run run = {.dtype = EF_F32, .n = 1};
+    run.ins[0] = (ef_jit_ins){exprs[0], 2, 0, {0, 1}, 2, true};
+    ef_jit_code *a = ef_jit_get(&run), *b = ef_jit_get(&run);
+    CHECK(a != NULL && a == b);
+    ef_jit_release(a);
+    ef_jit_release(b);
+    run.dtype = EF_F64;
+    b = ef_jit_get(&run);
+    CHECK(b != NULL && a != b);
+    ef_jit_release(b);
+    ef_jit_release(NULL);
+}
+
+/* Bytes of code made by this process: executable and from no file. */
+static size_t code_bytes(void) {
+    FILE *f = fopen("/proc/self/maps", "r");
+    char line[512];
+    size_t sum = 0;
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        unsigned long from, to;
+        if (strstr(line, " r-xp 00000000 00:00 0 \n") != NULL &&
+            sscanf(line, "%lx-%lx", &from, &to) == 2)
+            sum += to - from;
+    }
+    if (f != NULL) fclose(f);
+    return sum;
+}
+
+/* Thousands of different runs, some held throughout: memory stays within the cache's bound. */
+EF_TEST(code_is_bounded) {
+    ef_jit_code *held[20];
+    ef_jit_run run;
+    for (int k = 0; k < 20; k++) {
+        run = (ef_jit_run){.dtype = EF_F32, .n = 1};
+        run.ins[0] = (ef_jit_ins){exprs[k % 4], 2, 0, {0, 1}, (uint8_t)(2 + k), true};
+        CHECK((held[k] = ef_jit_get(&run)) != NULL);
+    }
+    for (int k = 0; k < 4000; k++) {
+        random_run(&run);
+        ef_jit_release(ef_jit_get(&run));
+    }
+    size_t bytes = code_bytes();
+    CHECK(bytes > 0 && bytes < 4 << 20);
+    for (int k = 0; k < 20; k++) {
+        static memory m;
+        fill(&m, EF_F32);
+        run_code(held[k], &m, 1);
+        ef_jit_release(held[k]);
+    }
+}
+
+int main(void) {
+    EF_RUN(what_it_does_not_know);
+    if (ef_jit_emits()) {
+        EF_RUN(every_expression_at_every_length);
+        EF_RUN(in_place);
+        EF_RUN(random_runs);
+        EF_RUN(the_same_run_is_compiled_once);
+        EF_RUN(code_is_bounded);
+    }
+    return EF_VERDICT();
+}

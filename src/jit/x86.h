@@ -1,0 +1,89 @@
+/* The few x86-64 instructions that compiled loops are made of, written as bytes. Vector
+ * instructions are AVX2's, on 256-bit registers, with the three-byte VEX prefix throughout. */
+#ifndef EF_JIT_X86_H
+#define EF_JIT_X86_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { EF_X86_ROOM = 16384 };
+
+typedef struct ef_x86 {
+    size_t n;
+    bool full; /* something did not fit: the code is of no use */
+    bool wide; /* elements are doubles */
+    uint8_t at[EF_X86_ROOM];
+} ef_x86;
+
+/* General registers by number. */
+enum {
+    EF_RAX,
+    EF_RCX,
+    EF_RDX,
+    EF_RBX,
+    EF_RSP,
+    EF_RBP,
+    EF_RSI,
+    EF_RDI,
+    EF_R8,
+    EF_R9,
+    EF_R10,
+    EF_R11,
+    EF_R12,
+    EF_R13,
+    EF_R14,
+    EF_R15
+};
+
+void ef_x86_byte(ef_x86 *c, unsigned byte);
+void ef_x86_word(ef_x86 *c, uint32_t word);
+
+/* ---- general registers ----------------------------------------------------------------------- */
+
+void ef_x86_push(ef_x86 *c, int r);
+void ef_x86_pop(ef_x86 *c, int r);
+void ef_x86_load(ef_x86 *c, int r, int base, int32_t offset); /* r = [base + offset], 64 bits */
+void ef_x86_address(ef_x86 *c, int r, size_t place);          /* r = address of place in the code */
+/* Two registers: EF_X86_MOV and its like. */
+typedef enum ef_x86_move {
+    EF_X86_ADD = 0x01,
+    EF_X86_SUB = 0x29,
+    EF_X86_CMP = 0x39,
+    EF_X86_MOV = 0x89
+} ef_x86_move;
+void ef_x86_move2(ef_x86 *c, ef_x86_move op, int to, int from);
+/* A register and a number of eight bits, signed. */
+typedef enum ef_x86_small { EF_X86_ADD8 = 0, EF_X86_AND8 = 4 } ef_x86_small;
+void ef_x86_small2(ef_x86 *c, ef_x86_small op, int to, int number);
+void ef_x86_shift_left(ef_x86 *c, int r, int bits);
+typedef enum ef_x86_when { EF_X86_BELOW = 0x82, EF_X86_AT_LEAST = 0x83 } ef_x86_when;
+size_t ef_x86_jump(ef_x86 *c, ef_x86_when when);        /* target to be set */
+void ef_x86_land(ef_x86 *c, size_t jump, size_t place); /* sets it */
+void ef_x86_return(ef_x86 *c);
+
+/* ---- vectors --------------------------------------------------------------------------------- */
+
+/* Opcodes of two operands: to = a op b. */
+typedef enum ef_x86_op {
+    EF_X86_VAND = 0x54,
+    EF_X86_VOR = 0x56,
+    EF_X86_VXOR = 0x57,
+    EF_X86_VADD = 0x58,
+    EF_X86_VMUL = 0x59,
+    EF_X86_VSUB = 0x5C,
+    EF_X86_VMIN = 0x5D,
+    EF_X86_VDIV = 0x5E,
+    EF_X86_VMAX = 0x5F
+} ef_x86_op;
+void ef_x86_two(ef_x86 *c, ef_x86_op op, int to, int a, int b);
+void ef_x86_compare(ef_x86 *c, int to, int a, int b, int predicate);
+void ef_x86_sqrt(ef_x86 *c, int to, int a);
+void ef_x86_round(ef_x86 *c, int to, int a, int mode);
+void ef_x86_choose(ef_x86 *c, int to, int mask, int a, int b); /* mask ? a : b */
+/* Memory at base + index; `mask` is a vector register, or -1 for all elements. */
+void ef_x86_read(ef_x86 *c, int to, int base, int index, int mask);
+void ef_x86_write(ef_x86 *c, int from, int base, int index, int mask);
+void ef_x86_spread(ef_x86 *c, int to, int base);           /* one element at [base] for all */
+void ef_x86_spread_const(ef_x86 *c, int to, size_t place); /* ... at a place in the code */
+void ef_x86_read_at(ef_x86 *c, int to, int base);          /* a vector at [base] */
+#endif

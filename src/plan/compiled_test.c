@@ -1,0 +1,88 @@
+/* What an op's record says it computes, compiled, against the op's own loop: over zeros of both
+ * signs, denormals, infinities and NaN, for every elementwise op whose expression the compiler
+ * knows. The list of ops is the registry. */
+#include "check.h"
+#include "jit/jit.h"
+#include "ops/op.h"
+#include <math.h>
+#include <string.h>
+
+enum { N = 1000 };
+
+static const double odd[] = {0.0,      -0.0,      1,    -1,         0.5,    -2.5,  3.5,
+                             6,        7,         1e30, -1e30,      1e-310, 1e-40, -1e-40,
+                             INFINITY, -INFINITY, NAN,  0.49999997, -6.5};
+enum { ODD = sizeof odd / sizeof *odd };
+
+/* All pairs of odd values in x and y; z goes its own way. */
+static void fill(char *x, char *y, char *z, ef_dtype d) {
+    for (int k = 0; k < N; k++) {
+        double v[] = {odd[k % ODD], odd[k / ODD % ODD], odd[k * 7 % ODD]};
+        float f[] = {(float)v[0], (float)v[1], (float)v[2]};
+        char *to[] = {x, y, z};
+        for (int i = 0; i < 3; i++)
+            if (d == EF_F32)
+                memcpy(to[i] + 4 * k, &f[i], 4);
+            else
+                memcpy(to[i] + 8 * k, &v[i], 8);
+    }
+}
+
+static bool alike(const char *a, const char *b, ef_dtype d) {
+    for (int k = 0; k < N; k++) {
+        float f[2];
+        double x[2];
+        memcpy(&f[0], a + 4 * k, 4);
+        memcpy(&f[1], b + 4 * k, 4);
+        memcpy(&x[0], a + 8 * k, 8);
+        memcpy(&x[1], b + 8 * k, 8);
+        bool nans = d == EF_F32 ? isnan(f[0]) && isnan(f[1]) : isnan(x[0]) && isnan(x[1]);
+        bool same = d == EF_F32 ? memcmp(&f[0], &f[1], 4) == 0 : memcmp(&x[0], &x[1], 8) == 0;
+        if (!nans && !same) return false;
+    }
+    return true;
+}
+
+static const ef_op *subject;
+static int n_in, known;
+
+EF_TEST(expression_says_what_the_op_does) {
+    static _Alignas(64) char x[8 * N], y[8 * N], z[8 * N], want[8 * N], got[8 * N];
+    for (ef_dtype d = EF_F32; d <= EF_F64; d++) {
+        ef_dtype types[] = {d, d, d};
+        ef_tile_fn *tile = ef_op_tile(subject, types, n_in, d, NULL);
+        if (tile == NULL) continue;
+        ef_jit_run run = {.dtype = d, .n = 1};
+        run.ins[0] = (ef_jit_ins){subject->expr, (uint8_t)n_in, 0, {0, 1, 2}, 3, true};
+        ef_jit_code *code = ef_jit_get(&run);
+        CHECK(code != NULL);
+        fill(x, y, z, d);
+        const void *in[] = {x, y, z, got};
+        tile(want, in, N, 0, NULL);
+        ef_jit_entry(code)(in, N);
+        ef_jit_release(code);
+        if (!alike(want, got, d))
+            printf("    %s: \"%s\" is something else\n", subject->name, subject->expr);
+        CHECK(alike(want, got, d));
+        known++;
+    }
+}
+
+EF_TEST(many_are_known) { CHECK(known > 50); }
+
+int main(void) {
+    ef_jit_run any = {.dtype = EF_F32, .n = 1, .ins = {{"x", 1, 0, {0}, 1, true}}};
+    ef_jit_code *code = ef_jit_get(&any);
+    if (code == NULL) return EF_VERDICT(); /* not a machine we compile for */
+    ef_jit_release(code);
+    for (int k = 0; k < EF_OP_COUNT; k++) {
+        subject = ef_op_table[k];
+        for (n_in = 0; n_in < 3 && subject->in[n_in] != NULL;) n_in++;
+        bool plain =
+            (subject->traits & EF_ELEMENTWISE) && subject->expr != NULL && subject->attr_size == 0;
+        if (plain && subject->tile != NULL && ef_jit_knows(subject->expr, n_in))
+            EF_RUN(expression_says_what_the_op_does);
+    }
+    EF_RUN(many_are_known);
+    return EF_VERDICT();
+}

@@ -222,7 +222,7 @@ def multiply(x, y, name=None):
     """Multiplies `x` by `y` element by element; shapes broadcast."""
 
 def multiply_no_nan(x, y, name=None):
-    """Multiplies `x` by `y`; 0 wherever `y` is 0, even if `x` is infinite or NaN."""
+    """`x * y`, and 0 where `y` is 0, whatever `x` is."""
 
 def ndtri(x, name=None):
     """The number below which a standard normal variable lies with probability `x`."""

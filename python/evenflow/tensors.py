@@ -44,6 +44,10 @@ def _pack(items, dtype, hint):
     return raw.Pack(parts, axis=0)
 
 
+def _lists(items):
+    return [_lists(i) if isinstance(i, (list, tuple, range)) else i for i in items]
+
+
 def _leaves(items):
     for i in items:
         if isinstance(i, (list, tuple)):
@@ -53,7 +57,9 @@ def _leaves(items):
 
 
 def _stack_arrays(value, dtype, hint):
-    """A list of numpy arrays and numbers: numpy puts it together; None if it cannot."""
+    """A list of numbers and other sequences (ranges, arrays of text, objects like arrays)."""
+    if any(isinstance(v, range) for v in _leaves(value)):
+        return _core.convert(_lists(value), None if hint else dtype, dtype if hint else None)
     try:
         array = np.array(value)
     except ValueError as e:
@@ -229,14 +235,14 @@ def _index_vector(items):
 def _same(x, y, op):
     if y is None:
         return op is raw.NotEqual
-    if isinstance(y, (bool, int, float, complex)) and isinstance(x, Tensor):
+    if isinstance(y, (bool, int, float, complex, list, tuple, str, bytes, np.ndarray, np.generic, Tensor)):
         return op(x, y, incompatible_shape_error=False)
     try:
         if not isinstance(x, Tensor):
             x = _core.convert(x, None, getattr(y, "dtype", None))
         y = _core.convert(y, None, x.dtype)
     except (TypeError, ValueError):
-        return NotImplemented if not isinstance(y, (str, bytes)) else op is raw.NotEqual
+        return NotImplemented
     return op(x, y, incompatible_shape_error=False)
 
 

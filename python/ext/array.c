@@ -81,6 +81,14 @@ ef_dtype array_dtype(PyObject *o) {
     return t;
 }
 
+int array_dims(PyObject *o, int64_t *dims) {
+    if (!PyArray_Check(o)) return 0;
+    int rank = PyArray_NDIM((PyArrayObject *)o);
+    if (rank > EF_MAX_RANK) return -1;
+    for (int d = 0; d < rank; d++) dims[d] = PyArray_DIM((PyArrayObject *)o, d);
+    return rank;
+}
+
 ef_dtype numpy_dtype_of(PyObject *o) {
     if (o == Py_None) return EF_NO_DTYPE; /* numpy would take it for float64 */
     PyArray_Descr *d = NULL;
@@ -133,8 +141,8 @@ static int strings_in(PyArrayObject *a, ef_tensor *out) {
     return bad;
 }
 
-/* May a value of dtype `have` silently become `want`? numpy arrays take the dtype asked for when
- * no kind of number is lost. */
+/* Arrays take the dtype asked for as numpy casts: a fraction, a sign or an imaginary part may go.
+ */
 int array_to_tensor(PyObject *o, ef_dtype want, ef_tensor *out) {
     PyArrayObject *a = (PyArrayObject *)PyArray_FromAny(o, NULL, 0, EF_MAX_RANK + 1, 0, NULL);
     if (a == NULL) return -1;

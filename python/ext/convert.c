@@ -1,75 +1,133 @@
 /* Python values become tensors. Numbers, text and nested lists of them are read here; anything else
  * (objects with __tf_tensor__, lists with tensors in them) is the convert hook's work. */
 #include "core.h"
+#include <math.h>
 
 /* ---- what a value is ----------------------------------------------------------------------------
  */
 
-typedef enum leaf { NOTHING, BOOL, INT, LONG, FLOAT, COMPLEX, TEXT, OTHER } leaf;
+/* Kinds of numbers, as bits: a nest is judged by its first kind and by all it holds. */
+enum {
+    BOOL = 1,
+    TRUTH = 2, /* numpy's bool, which is no number */
+    INT = 4,   /* fits int32 */
+    LONG = 8,  /* fits int64 */
+    VAST = 16,
+    FLOAT = 32, /* Python's, or numpy's float32 */
+    HALF = 64,
+    DOUBLE = 128, /* numpy's float64 */
+    COMPLEX = 256,
+    TEXT = 512,
+    OTHER = 1024,
+    INTEGERS = INT | LONG | VAST,
+    REALS = BOOL | INTEGERS | FLOAT | HALF | DOUBLE
+};
 
-static leaf leaf_of(PyObject *o) {
+static int int_kind(PyObject *o) {
+    int over;
+    long long v = PyLong_AsLongLongAndOverflow(o, &over);
+    if (over != 0) return VAST;
+    return v > INT32_MAX || v < INT32_MIN ? LONG : INT;
+}
+
+/* The kind of an array or numpy scalar; 0: it is empty. */
+static int array_kind(PyObject *o) {
+    switch (array_dtype(o)) {
+    case EF_BOOL: return TRUTH;
+    case EF_F16: return HALF;
+    case EF_F32: return FLOAT;
+    case EF_F64: return DOUBLE;
+    case EF_C64:
+    case EF_C128: return COMPLEX;
+    case EF_I8:
+    case EF_U8:
+    case EF_I16:
+    case EF_U16:
+    case EF_I32: return INT;
+    case EF_U32:
+    case EF_I64:
+    case EF_U64: break;
+    default: return OTHER;
+    }
+    PyObject *end[2] = {PyObject_CallMethod(o, "min", NULL), PyObject_CallMethod(o, "max", NULL)};
+    int kind = 0;
+    for (int k = 0; k < 2; k++) {
+        PyObject *v = end[k] != NULL ? PyNumber_Index(end[k]) : NULL;
+        kind |= v != NULL ? int_kind(v) : OTHER;
+        Py_XDECREF(v);
+        Py_XDECREF(end[k]);
+    }
+    PyErr_Clear();
+    return kind;
+}
+
+static bool is_number(PyObject *o) { /* of Python, the usual leaf */
+    PyTypeObject *t = Py_TYPE(o);
+    return t == &PyFloat_Type || t == &PyLong_Type || t == &PyBool_Type;
+}
+
+static int kind_of(PyObject *o) {
     PyTypeObject *t = Py_TYPE(o);
     if (t == &PyFloat_Type) return FLOAT;
     if (t == &PyBool_Type) return BOOL;
-    if (t == &PyLong_Type) {
-        int over;
-        long long v = PyLong_AsLongLongAndOverflow(o, &over);
-        return over != 0 || v > INT32_MAX || v < INT32_MIN ? LONG : INT;
-    }
-    if (PyUnicode_Check(o) || PyBytes_Check(o)) return is_array(o) ? OTHER : TEXT;
+    if (t == &PyLong_Type) return int_kind(o);
+    if (PyUnicode_Check(o) || PyBytes_Check(o)) return TEXT;
     if (t == &PyComplex_Type) return COMPLEX;
-    if (is_array(o) || IS_TENSOR(o)) return OTHER;
+    if (is_array(o)) return array_kind(o);
+    if (IS_TENSOR(o)) return OTHER;
     if (PyFloat_Check(o)) return FLOAT;
-    if (PyLong_Check(o)) return INT;
+    if (PyLong_Check(o)) return int_kind(o);
     return OTHER;
 }
 
 typedef struct scan {
     ef_shape shape;
-    leaf kind; /* the widest met */
-    int other; /* something only the hook can convert */
-    int mixed; /* text beside numbers, or bool beside numbers */
-    int ragged;
+    int first, seen; /* kinds */
+    bool beyond;     /* a number that float32 cannot hold */
+    bool ragged;
 } scan;
 
-static leaf widen(scan *s, leaf a, leaf b) {
-    if (a == NOTHING) return b;
-    if (a == b) return a;
-    if (a == TEXT || b == TEXT || a == BOOL || b == COMPLEX) s->mixed = 1; /* the first leads */
-    return a > b ? a : b;
-}
+static bool is_sequence(PyObject *o) { return PyList_Check(o) || PyTuple_Check(o); }
 
-static int is_sequence(PyObject *o) {
-    return PyList_CheckExact(o) || PyTuple_Check(o) || PyList_Check(o);
-}
-
-/* Walks a nest of lists; depth 0 is the value itself. */
-static void look(PyObject *o, int depth, scan *s) {
-    if (!is_sequence(o)) {
-        leaf k = leaf_of(o);
-        if (k == OTHER) {
-            s->other = 1;
-            return;
-        }
-        if (s->shape.rank < 0) s->shape.rank = depth;
-        if (depth != s->shape.rank) s->ragged = 1;
-        s->kind = widen(s, s->kind, k);
-        return;
-    }
-    Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+/* One size of the nest; false: it contradicts what was seen. */
+static bool agree(scan *s, int depth, int64_t n) {
     if (depth >= EF_MAX_RANK) {
-        s->other = 1;
-        return;
+        s->seen |= OTHER;
+        return false;
     }
-    if (s->shape.rank >= 0 && depth >= s->shape.rank) {
-        s->ragged = 1;
-        return;
-    }
+    if (s->shape.rank >= 0 && depth >= s->shape.rank) s->ragged = true;
     if (s->shape.dim[depth] == -1) s->shape.dim[depth] = n;
-    if (s->shape.dim[depth] != n) s->ragged = 1;
-    for (Py_ssize_t k = 0; k < n && !s->other && !s->ragged; k++)
-        look(PySequence_Fast_GET_ITEM(o, k), depth + 1, s);
+    if (s->shape.dim[depth] != n) s->ragged = true;
     if (n == 0 && s->shape.rank < 0) s->shape.rank = depth + 1;
+    return n > 0 && !s->ragged;
+}
+
+/* Walks a nest of lists; depth 0 is the value itself. An array inside is a nest of its own, and
+ * nothing is known beyond a size of 0. */
+static void look(PyObject *o, int depth, scan *s) {
+    if (is_sequence(o)) {
+        Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+        if (!agree(s, depth, n)) return;
+        for (Py_ssize_t k = 0; k < n && !(s->seen & OTHER) && !s->ragged; k++)
+            look(PySequence_Fast_GET_ITEM(o, k), depth + 1, s);
+        return;
+    }
+    int kind = kind_of(o);
+    if (!is_number(o)) {
+        int64_t dims[EF_MAX_RANK];
+        int rank = array_dims(o, dims);
+        if (rank < 0) kind = OTHER;
+        for (int d = 0; d < rank; d++)
+            if (!agree(s, depth++, dims[d])) return;
+    }
+    if (kind == FLOAT && PyFloat_Check(o)) {
+        double v = PyFloat_AS_DOUBLE(o);
+        s->beyond = s->beyond || (isinf((float)v) && !isinf(v));
+    }
+    if (s->seen == 0) s->first = kind;
+    s->seen |= kind;
+    if (s->shape.rank < 0) s->shape.rank = depth;
+    if (depth != s->shape.rank) s->ragged = true;
 }
 
 static void scan_value(PyObject *o, scan *s) {
@@ -77,18 +135,7 @@ static void scan_value(PyObject *o, scan *s) {
     for (int d = 0; d < EF_MAX_RANK; d++) s->shape.dim[d] = -1;
     look(o, 0, s);
     for (int d = 0; d < s->shape.rank; d++)
-        if (s->shape.dim[d] < 0) s->ragged = 1;
-}
-
-static ef_dtype natural(leaf k) {
-    switch (k) {
-    case BOOL: return EF_BOOL;
-    case INT: return EF_I32;
-    case LONG: return EF_I64;
-    case COMPLEX: return EF_C128;
-    case TEXT: return EF_STRING;
-    default: return EF_F32;
-    }
+        if (s->shape.dim[d] < 0) s->ragged = true;
 }
 
 enum {
@@ -98,19 +145,46 @@ enum {
               1 << EF_U32 | 1 << EF_U64
 };
 
-/* Which dtypes a kind of Python value may take. */
-static int may_be(leaf k, ef_dtype t) {
-    unsigned bit = 1u << t;
-    switch (k) {
-    case NOTHING: return 1;
-    case BOOL: return t == EF_BOOL || (bit & (FLOAT_SET | COMPLEX_SET | INT_SET)) != 0;
-    case INT:
-    case LONG: return (bit & (FLOAT_SET | COMPLEX_SET | INT_SET)) != 0;
-    case FLOAT: return (bit & (FLOAT_SET | COMPLEX_SET)) != 0;
-    case COMPLEX: return (bit & COMPLEX_SET) != 0;
-    case TEXT: return t == EF_STRING;
+/* The kinds a dtype takes as they are. The other dtypes are cast from what the value is by itself,
+ * which is why True can be an int32 but no int8. */
+static int taken_by(ef_dtype t) {
+    switch (t) {
+    case EF_F16:
+    case EF_F32:
+    case EF_F64: return REALS;
+    case EF_I32: return BOOL | INT;
+    case EF_I64: return BOOL | INT | LONG;
+    case EF_U64: return BOOL | INTEGERS;
+    case EF_C128: return REALS | COMPLEX;
+    case EF_BOOL: return BOOL | TRUTH;
+    case EF_STRING: return TEXT;
     default: return 0;
     }
+}
+
+/* The dtype a value has by itself: that of its first number, and integers give way to floats.
+ * EF_NO_DTYPE: its kinds do not go together. */
+static ef_dtype natural(const scan *s) {
+    int seen = s->seen;
+    if (seen == 0) return EF_F32;
+    if (s->first & (BOOL | TRUTH)) return seen & ~(BOOL | TRUTH) ? EF_NO_DTYPE : EF_BOOL;
+    if (s->first == TEXT) return seen != TEXT ? EF_NO_DTYPE : EF_STRING;
+    if (s->first == COMPLEX) return seen & ~(REALS | COMPLEX) ? EF_NO_DTYPE : EF_C128;
+    if (seen & ~REALS) return EF_NO_DTYPE;
+    if (s->first == HALF) return EF_F16;
+    if (s->first == DOUBLE) return EF_F64;
+    if (seen & (FLOAT | HALF | DOUBLE)) return EF_F32;
+    if (seen & VAST) return EF_NO_DTYPE;
+    return seen & LONG ? EF_I64 : EF_I32;
+}
+
+/* May a value that is `have` by itself be cast? */
+static bool casts(ef_dtype have, ef_dtype want) {
+    unsigned h = 1u << have, w = 1u << want;
+    if (w & INT_SET) return (h & INT_SET) != 0;
+    if (w & FLOAT_SET) return (h & (INT_SET | FLOAT_SET)) != 0;
+    if (w & COMPLEX_SET) return (h & (INT_SET | FLOAT_SET | COMPLEX_SET)) != 0;
+    return have == want;
 }
 
 /* ---- writing elements
@@ -152,8 +226,11 @@ static int out_of_range(PyObject *o, ef_dtype t) {
 
 static int put_int(PyObject *o, ef_dtype t, void *at, int64_t i) {
     if (t == EF_U64) {
-        unsigned long long u = PyLong_AsUnsignedLongLongMask(o);
-        if (u == (unsigned long long)-1 && PyErr_Occurred()) return -1;
+        unsigned long long u = PyLong_AsUnsignedLongLong(o);
+        if (u == (unsigned long long)-1 && PyErr_Occurred()) {
+            PyErr_Format(PyExc_SystemError, "%R does not fit uint64", o); /* TensorFlow's class */
+            return -1;
+        }
         ((uint64_t *)at)[i] = u;
         return 0;
     }
@@ -182,13 +259,13 @@ static int put(PyObject *o, ef_tensor *t, void *at, int64_t i) {
         return s == NULL ? -1 : check(ef_string_put(t, i, s, (size_t)n), NULL);
     }
     if (d == EF_BOOL) {
-        ((bool *)at)[i] = o == Py_True;
+        ((bool *)at)[i] = PyObject_IsTrue(o) == 1;
         return 0;
     }
     if (1u << d & INT_SET) return put_int(o, d, at, i);
     if (1u << d & COMPLEX_SET) {
         Py_complex c = PyComplex_AsCComplex(o);
-        if (c.real == -1.0 && PyErr_Occurred()) return -1;
+        if (c.real == -1.0 && PyErr_Occurred()) return out_of_range(o, d);
         if (d == EF_C64) {
             ((float *)at)[2 * i] = (float)c.real;
             ((float *)at)[2 * i + 1] = (float)c.imag;
@@ -199,7 +276,7 @@ static int put(PyObject *o, ef_tensor *t, void *at, int64_t i) {
         return 0;
     }
     double v = PyFloat_AsDouble(o);
-    if (v == -1.0 && PyErr_Occurred()) return -1;
+    if (v == -1.0 && PyErr_Occurred()) return out_of_range(o, d);
     switch (d) {
     case EF_F32: ((float *)at)[i] = (float)v; break;
     case EF_F64: ((double *)at)[i] = v; break;
@@ -209,40 +286,61 @@ static int put(PyObject *o, ef_tensor *t, void *at, int64_t i) {
     return 0;
 }
 
+/* A whole array in its place. */
+static int put_array(PyObject *o, ef_tensor *t, char *at, int64_t *i) {
+    ef_tensor a;
+    if (array_to_tensor(o, (ef_dtype)t->dtype, &a) < 0) return -1;
+    const void *data;
+    int bad = check(ef_tensor_data(&a, &data), NULL);
+    if (bad == 0)
+        memcpy(at + (size_t)*i * ef_dtype_size((ef_dtype)t->dtype), data, ef_tensor_bytes(&a));
+    *i += ef_tensor_count(&a);
+    ef_tensor_release(&a);
+    return bad;
+}
+
 static int fill(PyObject *o, ef_tensor *t, void *at, int64_t *i) {
+    if (is_number(o)) return put(o, t, at, (*i)++);
+    if (is_array(o) && t->dtype != EF_STRING) return put_array(o, t, at, i);
     if (!is_sequence(o)) return put(o, t, at, (*i)++);
     for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); k++)
         if (fill(PySequence_Fast_GET_ITEM(o, k), t, at, i) < 0) return -1;
     return 0;
 }
 
-static int cannot(PyObject *o, ef_dtype t) {
+static ef_dtype refuse_value(const scan *s) {
+    PyErr_SetString(PyExc_ValueError,
+                    s->ragged   ? "Can't convert non-rectangular Python sequence to Tensor."
+                    : s->beyond ? "Can't convert Python sequence with out-of-range float to Tensor."
+                    : s->seen & VAST
+                        ? "Can't convert Python sequence with out-of-range integer to Tensor."
+                        : "Can't convert Python sequence with mixed types to Tensor.");
+    return EF_NO_DTYPE;
+}
+
+/* The dtype for a value of which `want` was asked, if anything; EF_NO_DTYPE: raised. */
+static ef_dtype settle(PyObject *o, const scan *s, ef_dtype want) {
+    if (s->ragged) return refuse_value(s);
+    if (want != EF_NO_DTYPE && !(s->seen & ~taken_by(want))) return want;
+    ef_dtype own = natural(s);
+    if (own == EF_NO_DTYPE || (want == EF_NO_DTYPE && own == EF_F32 && s->beyond))
+        return refuse_value(s);
+    if (want == EF_NO_DTYPE || s->seen == 0) return want == EF_NO_DTYPE ? own : want;
+    if (casts(own, want)) return want;
     PyErr_Format(PyExc_TypeError, "Cannot convert %R to EagerTensor of dtype %s", o,
-                 t == EF_F32 ? "float" : ef_dtype_name(t));
-    return -1;
+                 want == EF_F32 ? "float" : ef_dtype_name(want));
+    return EF_NO_DTYPE;
 }
 
 static int from_plain(PyObject *o, const scan *s, ef_dtype want, int hint, ef_tensor *out) {
-    if (s->ragged) {
-        PyErr_SetString(PyExc_ValueError,
-                        "Can't convert non-rectangular Python sequence to Tensor.");
-        return -1;
+    ef_dtype t = settle(o, s, want);
+    if (t == EF_NO_DTYPE && want != EF_NO_DTYPE && hint == HINT) { /* then as it is */
+        PyErr_Clear();
+        t = settle(o, s, EF_NO_DTYPE);
     }
-    if (want != EF_NO_DTYPE && hint == HINT && (s->mixed || !may_be(s->kind, want)))
-        want = EF_NO_DTYPE;
-    if (s->mixed) {
-        if (want != EF_NO_DTYPE) return cannot(o, want);
-        PyErr_SetString(PyExc_ValueError,
-                        "Can't convert Python sequence with mixed types to Tensor.");
-        return -1;
-    }
-    if (want == EF_NO_DTYPE)
-        want = natural(s->kind);
-    else if (!may_be(s->kind, want))
-        return cannot(o, want);
-    if (check(ef_tensor_new(want, &s->shape, out), NULL) < 0) return -1;
+    if (t == EF_NO_DTYPE || check(ef_tensor_new(t, &s->shape, out), NULL) < 0) return -1;
     int64_t i = 0;
-    if (fill(o, out, out->data, &i) == 0) return 0;
+    if (ef_tensor_count(out) == 0 || fill(o, out, out->data, &i) == 0) return 0;
     ef_tensor_release(out);
     return -1;
 }
@@ -275,15 +373,6 @@ static int from_hook(PyObject *o, ef_dtype dtype, int hint, operand *out) {
     return 0;
 }
 
-/* numpy values take the dtype asked for as numpy casts, but no complex part is dropped. */
-static int array_fits(ef_dtype have, ef_dtype want) {
-    if (have == want) return 1;
-    unsigned h = 1u << have, w = 1u << want;
-    if (h & COMPLEX_SET) return (w & COMPLEX_SET) != 0;
-    return (h & (INT_SET | FLOAT_SET | 1u << EF_BOOL)) != 0 &&
-           (w & (INT_SET | FLOAT_SET | COMPLEX_SET)) != 0;
-}
-
 int operand_from(PyObject *o, ef_dtype dtype, int hint, operand *out) {
     out->keep = NULL;
     out->own.dtype = 0;
@@ -295,21 +384,19 @@ int operand_from(PyObject *o, ef_dtype dtype, int hint, operand *out) {
     memset(&out->own, 0, sizeof out->own);
     if (PyFloat_CheckExact(o) && (dtype == EF_F32 || dtype == EF_NO_DTYPE)) { /* the usual number */
         float v = (float)PyFloat_AS_DOUBLE(o);
-        return check(ef_tensor_from(EF_F32, NULL, &v, &out->own), NULL);
+        if (dtype == EF_F32 || !isinf(v) || isinf(PyFloat_AS_DOUBLE(o)))
+            return check(ef_tensor_from(EF_F32, NULL, &v, &out->own), NULL);
     }
     if (IS_VARIABLE(o)) return variable_read((variable_object *)o, &out->own);
     if (is_array(o)) {
-        ef_dtype have = array_dtype(o);
-        if (hint == HINT && dtype != EF_NO_DTYPE && !array_fits(have, dtype))
-            dtype = EF_NO_DTYPE;
-        else if (dtype != EF_NO_DTYPE && have != EF_NO_DTYPE && have != EF_STRING &&
-                 (dtype == EF_STRING || dtype == EF_RESOURCE || dtype == EF_VARIANT))
-            return cannot(o, dtype);
+        if (dtype == EF_STRING || dtype == EF_RESOURCE || dtype == EF_VARIANT ||
+            (hint == HINT && array_dtype(o) == EF_STRING)) /* no numbers: only what it is */
+            dtype = hint == HINT ? EF_NO_DTYPE : dtype;
         return array_to_tensor(o, dtype, &out->own);
     }
     scan s;
     scan_value(o, &s);
-    if (s.other) return from_hook(o, dtype, hint, out);
+    if (s.seen & OTHER) return from_hook(o, dtype, hint, out);
     return from_plain(o, &s, dtype, hint, &out->own);
 }
 

@@ -5,7 +5,7 @@
 static const ef_op *op_add, *op_join, *op_sub, *op_mul, *op_floordiv, *op_mod, *op_real, *op_pow,
     *op_neg, *op_and, *op_or, *op_not, *op_bit_and, *op_bit_or, *op_bit_xor, *op_invert, *op_less,
     *op_less_equal, *op_greater, *op_greater_equal, *op_abs, *op_cast, *op_equal, *op_not_equal;
-static const ef_attrs *as_f32, *as_f64, *lenient_equal, *lenient_not_equal;
+static const ef_attrs *as_f32, *as_f64, *as_i32, *as_bool, *lenient_equal, *lenient_not_equal;
 
 extern int name_node(PyObject *name, const char *op);
 
@@ -22,6 +22,7 @@ static int knows_better(PyObject *o, const char *reverse) {
 }
 
 typedef PyObject *pair_fn(const ef_tensor *x, const ef_tensor *y);
+static pair_fn divide;
 
 static PyObject *run_pair(const ef_op *op, const ef_tensor *x, const ef_tensor *y) {
     const ef_tensor *in[2] = {x, y};
@@ -43,33 +44,46 @@ static PyObject *run_pair(const ef_op *op, const ef_tensor *x, const ef_tensor *
     return op_run1(op, NULL, in, 2);
 }
 
-/* Both operands as tensors; the one that has a dtype leads. lenient: a second one that cannot
- * follow keeps its own dtype, and the op complains. 1: NotImplemented. */
+/* Both operands as tensors; the first that is one, or a variable, leads. lenient: a second one that
+ * cannot follow keeps its own dtype, and the op complains. 1: NotImplemented. */
 static int operands(PyObject *a, PyObject *b, const char *reverse, int lenient, operand *x,
                     operand *y) {
-    ef_dtype da = own_dtype(a), db = own_dtype(b);
-    if (is_array(a) && !is_array(b) && db != EF_NO_DTYPE) da = EF_NO_DTYPE; /* the tensor leads */
-    if (is_array(b) && da != EF_NO_DTYPE) db = EF_NO_DTYPE;
     if (knows_better(b, reverse)) return 1;
-    if (operand_from(a, da == EF_NO_DTYPE ? db : EF_NO_DTYPE, is_array(a) ? HINT : MUST, x) < 0)
-        return -1;
-    if (operand_from(b, db == EF_NO_DTYPE ? (ef_dtype)x->t->dtype : EF_NO_DTYPE,
-                     is_array(b) || lenient ? HINT : MUST, y) < 0) {
-        operand_end(x);
-        return -1;
+    bool led = IS_TENSOR(a) || IS_VARIABLE(a);
+    if (operand_from(a, led ? EF_NO_DTYPE : own_dtype(b), MUST, x) < 0) return -1;
+    if (operand_from(b, (ef_dtype)x->t->dtype, lenient ? HINT : MUST, y) == 0) return 0;
+    operand_end(x);
+    return -1;
+}
+
+/* What failed here an array may still do in its own way: bool / bool is a quotient in numpy. */
+static PyObject *ask_array(PyObject *a, PyObject *b, const char *reverse) {
+    if (reverse == NULL || !is_array(b) ||
+        !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError)))
+        return NULL;
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    PyObject *r = PyObject_CallMethod(b, reverse, "O", a);
+    if (r == Py_NotImplemented) Py_CLEAR(r);
+    if (r == NULL) {
+        PyErr_Restore(type, error, trace);
+        return NULL;
     }
-    return 0;
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+    return r;
 }
 
 static PyObject *slow(PyObject *a, PyObject *b, const char *reverse, const ef_op *op, pair_fn *fn) {
     operand x, y;
-    int how = operands(a, b, reverse, op != NULL && op == op_add, &x, &y);
+    int how = operands(a, b, reverse, fn == divide || (op != NULL && op == op_add), &x, &y);
     if (how > 0) Py_RETURN_NOTIMPLEMENTED;
     if (how < 0) return NULL;
     PyObject *r = fn != NULL ? fn(x.t, y.t) : run_pair(op, x.t, y.t);
     operand_end(&x);
     operand_end(&y);
-    return r;
+    return r != NULL || recording() ? r : ask_array(a, b, reverse);
 }
 
 #define EAGER_PAIR(a, b) (IS_EAGER(a) && IS_EAGER(b) && !recording())
@@ -91,7 +105,6 @@ static PyObject *tensor_add(PyObject *a, PyObject *b) {
     return slow(a, b, "__radd__", op_add, NULL);
 }
 PLAIN(tensor_sub, op_sub, "__rsub__")
-PLAIN(tensor_mul, op_mul, "__rmul__")
 PLAIN(tensor_mod, op_mod, "__rmod__")
 PLAIN(tensor_floordiv, op_floordiv, "__rfloordiv__")
 
@@ -112,14 +125,22 @@ static const ef_attrs *division_cast(ef_dtype t) {
     }
 }
 
+static PyObject *cast(const ef_tensor *x, const ef_attrs *to) {
+    return op_run1(op_cast, to, &x, 1);
+}
+
 static PyObject *divide(const ef_tensor *x, const ef_tensor *y) {
     const ef_attrs *to = division_cast((ef_dtype)x->dtype);
     if (x->dtype != y->dtype)
         return PyErr_Format(PyExc_TypeError,
                             "`x` and `y` must have the same dtype, got tf.%s != tf.%s.",
                             ef_dtype_name((ef_dtype)x->dtype), ef_dtype_name((ef_dtype)y->dtype));
+    if (x->dtype == EF_BOOL || x->dtype == EF_STRING)
+        return PyErr_Format(PyExc_TypeError,
+                            "Invalid dtype tf.%s in __truediv__: a quotient is of numbers.",
+                            ef_dtype_name((ef_dtype)x->dtype));
     if (to == NULL) return run_pair(op_real, x, y);
-    PyObject *a = op_run1(op_cast, to, &x, 1), *b = a != NULL ? op_run1(op_cast, to, &y, 1) : NULL;
+    PyObject *a = cast(x, to), *b = a != NULL ? cast(y, to) : NULL;
     PyObject *r = b != NULL ? run_pair(op_real, T(a), T(b)) : NULL;
     Py_XDECREF(a);
     Py_XDECREF(b);
@@ -129,6 +150,39 @@ static PyObject *divide(const ef_tensor *x, const ef_tensor *y) {
 static PyObject *tensor_div(PyObject *a, PyObject *b) {
     if (EAGER_PAIR(a, b)) return divide(T(a), T(b));
     return slow(a, b, "__rtruediv__", NULL, divide);
+}
+
+/* ---- products: those of booleans are booleans
+ * ------------------------------------------------------ */
+
+static PyObject *multiply_bools(PyObject *x, PyObject *y) {
+    operand a, b; /* what stands beside a bool is not made one: 2 is as true as True */
+    if (operand_from(x, IS_TENSOR(x) ? EF_NO_DTYPE : EF_BOOL, MUST, &a) < 0) return NULL;
+    if (operand_from(y, EF_NO_DTYPE, MUST, &b) < 0) {
+        operand_end(&a);
+        return NULL;
+    }
+    PyObject *i = cast(a.t, as_i32), *j = i != NULL ? cast(b.t, as_i32) : NULL;
+    PyObject *product = j != NULL ? run_pair(op_mul, T(i), T(j)) : NULL;
+    PyObject *r = product != NULL ? cast(T(product), as_bool) : NULL;
+    operand_end(&a);
+    operand_end(&b);
+    Py_XDECREF(i);
+    Py_XDECREF(j);
+    Py_XDECREF(product);
+    return r;
+}
+
+static PyObject *tensor_mul(PyObject *a, PyObject *b) {
+    if (EAGER_PAIR(a, b) && T(a)->dtype != EF_BOOL) {
+        const ef_tensor *in[2] = {T(a), T(b)};
+        return op_run1(op_mul, NULL, in, 2);
+    }
+    if ((IS_TENSOR(a) && own_dtype(a) == EF_BOOL) || (IS_TENSOR(b) && own_dtype(b) == EF_BOOL)) {
+        if (knows_better(b, "__rmul__")) Py_RETURN_NOTIMPLEMENTED;
+        return multiply_bools(a, b);
+    }
+    return slow(a, b, "__rmul__", op_mul, NULL);
 }
 
 /* ---- logic: booleans and integers take different ops
@@ -290,9 +344,12 @@ int number_init(void) {
     for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
         if (find(wanted[k].at, wanted[k].name) < 0) return -1;
     ef_attr_value f32[] = {EF_SET_TYPE("DstT", EF_F32)}, f64[] = {EF_SET_TYPE("DstT", EF_F64)},
+                  i32[] = {EF_SET_TYPE("DstT", EF_I32)}, truth[] = {EF_SET_TYPE("DstT", EF_BOOL)},
                   lenient[] = {EF_SET_BOOL("incompatible_shape_error", false)};
     return check(ef_attrs_make(op_cast, f32, 1, &as_f32), NULL) |
            check(ef_attrs_make(op_cast, f64, 1, &as_f64), NULL) |
+           check(ef_attrs_make(op_cast, i32, 1, &as_i32), NULL) |
+           check(ef_attrs_make(op_cast, truth, 1, &as_bool), NULL) |
            check(ef_attrs_make(op_equal, lenient, 1, &lenient_equal), NULL) |
            check(ef_attrs_make(op_not_equal, lenient, 1, &lenient_not_equal), NULL);
 }

@@ -22,7 +22,7 @@ typedef struct op_object {
     int n_vars;
     const ef_attr_desc *var[MAX_VARS];
     ef_dtype var_default[MAX_VARS];
-    bool lenient;     /* a number that cannot follow T keeps its own dtype; the op complains */
+    bool lenient;     /* tf.add: the first leads; a second that cannot follow keeps its dtype */
     bool plain;       /* every input one tensor, one output, no attributes to give */
     PyObject *kept;   /* attribute values -> capsule of ef_attrs, at most KEPT_ATTRS */
     PyObject *result; /* a namedtuple class, for several outputs */
@@ -240,16 +240,13 @@ static void inputs_end(op_object *self, inputs *in) {
     }
 }
 
-static void note_dtype(op_object *self, inputs *in, int k, PyObject *o, int arrays) {
+static void note_dtype(op_object *self, inputs *in, int k, PyObject *o) {
     int v = self->in[k].var;
     if (v < 0 || in->var[v] != EF_NO_DTYPE) return;
-    if (IS_EAGER(o) || IS_SYMBOLIC(o)) {
+    if (IS_EAGER(o) || IS_SYMBOLIC(o))
         in->var[v] = (ef_dtype)((tensor_object *)o)->t.dtype;
-        return;
-    }
-    if (!arrays && is_array(o)) return;
-    ef_dtype t = own_dtype(o);
-    if (t != EF_NO_DTYPE) in->var[v] = t;
+    else if (IS_VARIABLE(o))
+        in->var[v] = own_dtype(o);
 }
 
 /* Any sequence argument as a fast one; counts the tensors. */
@@ -277,20 +274,53 @@ static int open_lists(op_object *self, PyObject **value, inputs *in, int *count)
     return 0;
 }
 
+/* A tensor decides for all that share its type variable, wherever it stands. Without one the first
+ * value decides, be it a list or an array: see take(). */
 static void settle_types(op_object *self, PyObject **value, inputs *in) {
-    bool settled = false;
-    for (int arrays = 0; arrays < 2 && !settled; arrays++) {
-        for (int k = 0; k < self->desc->n_in; k++) {
-            if (in->held[k] == NULL) {
-                note_dtype(self, in, k, value[k], arrays);
-                continue;
-            }
-            for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(in->held[k]); i++)
-                note_dtype(self, in, k, PySequence_Fast_GET_ITEM(in->held[k], i), arrays);
+    if (self->lenient) return; /* there the first operand always decides */
+    for (int k = 0; k < self->desc->n_in; k++) {
+        if (in->held[k] == NULL) {
+            note_dtype(self, in, k, value[k]);
+            continue;
         }
-        settled = true;
-        for (int v = 0; v < self->n_vars; v++) settled = settled && in->var[v] != EF_NO_DTYPE;
+        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(in->held[k]); i++)
+            note_dtype(self, in, k, PySequence_Fast_GET_ITEM(in->held[k], i));
     }
+}
+
+/* TensorFlow hands tensors, arrays and plain numbers to the op as they are. Any other argument
+ * makes it convert all of them first, and then a tensor of another dtype is an error of conversion.
+ */
+static bool is_direct(PyObject *o) {
+    return IS_TENSOR(o) || IS_VARIABLE(o) || PyFloat_Check(o) || PyLong_Check(o) ||
+           (is_array(o) && PyObject_HasAttrString(o, "__setitem__"));
+}
+
+static bool all_direct(op_object *self, PyObject **value, const inputs *in) {
+    for (int k = 0; k < self->desc->n_in; k++) {
+        if (in->held[k] == NULL && !is_direct(value[k])) return false;
+        for (Py_ssize_t i = 0; in->held[k] != NULL && i < PySequence_Fast_GET_SIZE(in->held[k]);
+             i++)
+            if (!is_direct(PySequence_Fast_GET_ITEM(in->held[k], i))) return false;
+    }
+    return true;
+}
+
+/* An input whose dtype is not the one its type variable or the op has; the op itself refuses most.
+ */
+static int other_dtype(op_object *self, PyObject **value, inputs *in, int k, ef_dtype want) {
+    const char *have = ef_dtype_name((ef_dtype)in->t[in->n - 1]->dtype);
+    if (recording()) {
+        PyErr_Format(PyExc_TypeError,
+                     "Input '%s' of '%s' Op has type %s that does not match the expected type %s.",
+                     self->desc->in[k].name, self->desc->name, have, ef_dtype_name(want));
+        return -1;
+    }
+    if (self->lenient || all_direct(self, value, in)) return 0;
+    PyErr_Format(PyExc_ValueError,
+                 "Tensor conversion requested dtype %s for Tensor with dtype %s (input '%s' of %s)",
+                 ef_dtype_name(want), have, self->desc->in[k].name, self->desc->name);
+    return -1;
 }
 
 int check_type(const char *input, const ef_attr_desc *type, const ef_tensor *t) {
@@ -307,29 +337,23 @@ int check_type(const char *input, const ef_attr_desc *type, const ef_tensor *t) 
     return -1;
 }
 
-static int take(op_object *self, inputs *in, int k, PyObject *o) {
+static int take(op_object *self, PyObject **value, inputs *in, int k, PyObject *o) {
     int v = self->in[k].var;
     ef_dtype want = v >= 0 ? in->var[v] : self->in[k].fixed;
-    if (v >= 0 && want == EF_NO_DTYPE) want = self->var_default[v];
-    int hint = v >= 0 && in->var[v] == EF_NO_DTYPE ? HINT : MUST;
-    if (v >= 0 && !IS_EAGER(o) && (self->lenient || is_array(o))) hint = HINT;
-    bool settled = v < 0 || in->var[v] != EF_NO_DTYPE;
+    bool settled = v < 0 || want != EF_NO_DTYPE;
+    if (!settled) want = self->var_default[v];
     operand *a = &in->at[in->n];
-    if (operand_from(o, want, hint, a) < 0) return -1;
+    if (operand_from(o, want, !settled || (v >= 0 && self->lenient) ? HINT : MUST, a) < 0)
+        return -1;
     in->t[in->n++] = a->t;
-    if (v >= 0 && in->var[v] == EF_NO_DTYPE) in->var[v] = (ef_dtype)a->t->dtype;
-    bool guessed = v >= 0 && !settled && self->var_default[v] != EF_NO_DTYPE && a->keep == NULL &&
-                   own_dtype(o) == EF_NO_DTYPE;
+    if (!settled) in->var[v] = (ef_dtype)a->t->dtype;
+    bool guessed =
+        !settled && want != EF_NO_DTYPE && a->keep == NULL && own_dtype(o) == EF_NO_DTYPE;
     if (v >= 0 && (recording() || guessed) &&
         check_type(self->desc->in[k].name, self->var[v], a->t) < 0)
         return -1;
-    if (want != EF_NO_DTYPE && settled && a->t->dtype != want && recording()) {
-        PyErr_Format(PyExc_TypeError,
-                     "Input '%s' of '%s' Op has type %s that does not match the expected type %s.",
-                     self->desc->in[k].name, self->desc->name, ef_dtype_name((ef_dtype)a->t->dtype),
-                     ef_dtype_name(want));
-        return -1;
-    }
+    if (settled && want != EF_NO_DTYPE && a->t->dtype != want)
+        return other_dtype(self, value, in, k, want);
     return 0;
 }
 
@@ -352,11 +376,11 @@ static int take_inputs(op_object *self, PyObject **value, inputs *in) {
     settle_types(self, value, in);
     for (int k = 0; k < self->desc->n_in; k++) {
         if (in->held[k] == NULL) {
-            if (take(self, in, k, value[k]) < 0) return -1;
+            if (take(self, value, in, k, value[k]) < 0) return -1;
             continue;
         }
         for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(in->held[k]); i++)
-            if (take(self, in, k, PySequence_Fast_GET_ITEM(in->held[k], i)) < 0) return -1;
+            if (take(self, value, in, k, PySequence_Fast_GET_ITEM(in->held[k], i)) < 0) return -1;
     }
     return 0;
 }
@@ -505,7 +529,6 @@ static int describe(op_object *self) {
     }
     for (int k = 0; k < d->n_attrs; k++)
         if (!d->attr[k].inferred && add_param(self, d->attr[k].name, &d->attr[k]) < 0) return -1;
-    self->lenient = strcmp(d->name, "AddV2") == 0;
     return add_param(self, "name", NULL);
 }
 
@@ -537,6 +560,7 @@ static PyObject *core_op(PyObject *module, PyObject *args) {
     op_object *self = (op_object *)new_op(op);
     if (self == NULL) return NULL;
     int bad = 0;
+    self->lenient = public != NULL && strcmp(name, "AddV2") == 0;
     if (params != NULL && params != Py_None) {
         PyObject *comma = PyUnicode_FromString(", ");
         PyObject *split = PyUnicode_Check(params) && comma != NULL

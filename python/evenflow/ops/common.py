@@ -57,9 +57,7 @@ def like(value, tensor):
 
 
 def pair(x, y):
-    """Two operands as tensors of one dtype: a tensor decides for a Python value."""
-    if not isinstance(x, Tensor) and isinstance(y, Tensor):
-        return convert(x, None, y.dtype), y
+    """Two operands as tensors: the second follows the dtype of the first if it can."""
     x = convert(x)
     return x, convert(y, None, x.dtype)
 

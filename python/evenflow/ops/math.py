@@ -90,7 +90,6 @@ offer_ops(
     Maximum | x, y | math.maximum maximum
     Minimum | x, y | math.minimum minimum
     Mul | x, y | math.multiply multiply
-    MulNoNan | x, y | math.multiply_no_nan
     NextAfter | x1, x2 | math.nextafter
     Polygamma | a, x | math.polygamma
     Pow | x, y | math.pow pow
@@ -168,7 +167,11 @@ def conj(x, name=None):
 def real(input, name=None):  # noqa: A002
     """The real part; real numbers stay as they are."""
     x = convert(input)
-    return raw.Real(x, x.dtype.real_dtype, name=name) if x.dtype.is_complex else x
+    if x.dtype.is_complex:
+        return raw.Real(x, x.dtype.real_dtype, name=name)
+    if x.dtype.is_floating or x.dtype.is_integer:
+        return x
+    raise TypeError(f"input must be a numeric tensor, but got tensor with dtype {x.dtype!r}")
 
 
 @export("math.imag")
@@ -251,19 +254,23 @@ _QUOTIENT = {
 }
 
 
-@export("math.truediv", "truediv")
-def truediv(x, y, name=None):
-    """The quotient as Python 3 has it: integers are divided as floats."""
+def _quotient_pair(x, y, where):
+    """What is divided and by what, as floats."""
     x, y = pair(x, y)
     if x.dtype is not y.dtype:
         raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}.")
     if x.dtype not in _QUOTIENT:
         raise TypeError(
-            f"Invalid dtype {x.dtype!r} in __truediv__: a quotient is defined for numbers only."
+            f"Invalid dtype {x.dtype!r} in {where}: a quotient is defined for numbers only."
         )
     as_float = _QUOTIENT[x.dtype]
-    if as_float is not None:
-        x, y = raw.Cast(x, as_float), raw.Cast(y, as_float)
+    return (x, y) if as_float is None else (raw.Cast(x, as_float), raw.Cast(y, as_float))
+
+
+@export("math.truediv", "truediv")
+def truediv(x, y, name=None):
+    """The quotient as Python 3 has it: integers are divided as floats."""
+    x, y = _quotient_pair(x, y, "__truediv__")
     return raw.RealDiv(x, y, name=name)
 
 
@@ -278,11 +285,17 @@ def divide(x, y, name=None):
 @export("math.divide_no_nan")
 def divide_no_nan(x, y, name=None):
     """`x / y`, and 0 where `y` is 0; integers are divided as floats."""
-    x, y = pair(x, y)
-    as_float = _QUOTIENT.get(x.dtype)
-    if as_float is not None and y.dtype is x.dtype:
-        x, y = raw.Cast(x, as_float), raw.Cast(y, as_float)
+    if isinstance(y, Tensor) and not isinstance(x, Tensor):
+        x = convert(x, y.dtype)
+    x, y = _quotient_pair(x, y, "tf.math.divide_no_nan")
     return raw.DivNoNan(x, y, name=name)
+
+
+@export("math.multiply_no_nan")
+def multiply_no_nan(x, y, name=None):
+    """`x * y`, and 0 where `y` is 0, whatever `x` is."""
+    x = convert(x)
+    return raw.MulNoNan(x, convert(y, x.dtype), name=name)
 
 
 @export("math.reciprocal_no_nan")

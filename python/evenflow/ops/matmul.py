@@ -73,7 +73,12 @@ def matvec(
     return raw.Squeeze(out, [-1], name=name)
 
 
-_core.register(matmul=matmul)
+def _matmul_operator(a, b):
+    """a @ b, one of which is a tensor and decides the dtype of what is none."""
+    return matmul(a if isinstance(a, Tensor) else convert(a, b.dtype), b)
+
+
+_core.register(matmul=_matmul_operator)
 
 
 # ---- tensordot ------------------------------------------------------------------------------------------

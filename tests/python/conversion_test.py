@@ -1,0 +1,114 @@
+"""Which dtype a value takes, and which it refuses: TensorFlow's answers, as tables."""
+import numpy as np
+import pytest
+
+import evenflow as tf
+
+c = tf.constant
+DTYPES = "bool int8 uint8 int32 int64 uint64 float16 bfloat16 float32 float64 complex64 complex128".split()
+
+
+def kept(value, dtypes=tuple(DTYPES)):
+    """The dtypes a value can be made of, in order, without those that refuse it with TypeError or ValueError."""
+    made = []
+    for dtype in dtypes:
+        try:
+            made.append(c(value, dtype).dtype.name)
+        except (TypeError, ValueError):
+            pass
+    return " ".join(made)
+
+
+FLOATS = "float16 bfloat16 float32 float64 complex64 complex128"
+ALL = " ".join(DTYPES[1:])
+
+
+@pytest.mark.parametrize("value, natural, others", [
+    (True, "bool", "bool int32 int64 uint64 float16 float32 float64 complex128"),
+    (1, "int32", ALL),
+    (2**40, "int64", ALL),
+    (2**63, ValueError, "uint64 float16 float32 float64 complex128"),
+    (1.5, "float32", FLOATS),
+    (1e40, ValueError, FLOATS),
+    (1j, "complex128", "complex64 complex128"),
+    ([True, 1], ValueError, "int32 int64 uint64 float16 float32 float64 complex128"),
+    ([1, True], "int32", ALL),
+    ([1, 2.5], "float32", FLOATS),
+    ([1, 1j], ValueError, "complex128"),
+    ([1j, 1], "complex128", "complex64 complex128"),
+    ([np.int64(1)], "int32", ALL),
+    ([np.float64(1)], "float64", FLOATS),
+    ([1, np.float64(1)], "float32", FLOATS),
+    ([np.float16(1), 2.5], "float16", FLOATS),
+    ([np.bool_(True)], "bool", "bool"),
+    ([1, np.bool_(True)], ValueError, ""),
+    ([np.arange(2)], "int32", ALL),
+    ([np.arange(2.0), [1, 2]], "float64", FLOATS),
+    ([range(2)], "int32", ALL),
+    ([np.zeros((0, 3)), []], "float32", "bool " + ALL),
+    (np.array(1.5 + 1j), "complex128", "bool " + ALL),
+    (np.array([-1.5]), "float64", "bool " + ALL),
+])
+def test_values(value, natural, others):
+    if isinstance(natural, str):
+        assert c(value).dtype.name == natural
+    else:
+        with pytest.raises(natural):
+            c(value)
+    assert kept(value) == others
+
+
+def test_values_of_arrays_in_lists():
+    t = c([np.array([1, 2**40]), [2, 3]])
+    assert t.dtype == tf.int64 and t.numpy().tolist() == [[1, 2**40], [2, 3]]
+    assert c([np.array([1.5, 2.5]), [1, 2]], tf.float16).numpy().tolist() == [[1.5, 2.5], [1, 2]]
+    with pytest.raises(SystemError):
+        c(-1, tf.uint64)
+
+
+@pytest.mark.parametrize("call, want", [
+    # a tensor decides, else the first value; arrays are cast, numbers refuse
+    (lambda: tf.multiply([1.5], np.array([2.5])), "float32"),
+    (lambda: tf.multiply(np.array([2.5]), [1.5]), "float64"),
+    (lambda: tf.multiply(np.array([2.5]), c([1.5])), "float32"),
+    (lambda: tf.multiply(np.array([2j]), c([2])), "int32"),
+    (lambda: tf.multiply([1.5], c([2])), TypeError),
+    (lambda: tf.maximum(c([2], tf.int8), True), TypeError),
+    (lambda: tf.stack([[1.0], np.array([2.0])]), "float32"),
+    # tf.add and quotients: the first decides
+    (lambda: tf.add([1.5], c([2.5], tf.float64)), tf.errors.InvalidArgumentError),
+    (lambda: tf.add(c([2.5], tf.float64), [1.5]), "float64"),
+    (lambda: c([2.5], tf.float64) + [1.5], "float64"),
+    (lambda: [1.5] + c([2.5], tf.float64), "float64"),
+    (lambda: tf.math.truediv([1.5], c([2.5], tf.float64)), TypeError),
+    (lambda: tf.math.divide_no_nan([1.5], c([2.5], tf.float64)), "float64"),
+    (lambda: tf.math.divide_no_nan(c([True]), c([True])), TypeError),
+    (lambda: tf.math.multiply_no_nan([1.5], c([2.5], tf.float64)), ValueError),
+    (lambda: c([True]) / c([True]), TypeError),
+    (lambda: c([True]) / np.array([True]), np.ndarray),
+    (lambda: [1.5] @ c([2]), TypeError),
+    # bool * anything is bool, and only the operator
+    (lambda: c([True]) * c([False]), "bool"),
+    (lambda: c([True]) * 2, "bool"),
+    (lambda: 2 * c([True]), TypeError),
+    (lambda: tf.multiply(c([True]), c([True])), tf.errors.InvalidArgumentError),
+    # a list beside a tensor of a wrong dtype: an error of conversion, not of the op
+    (lambda: tf.logical_and(c([1]), c([True])), tf.errors.InvalidArgumentError),
+    (lambda: tf.logical_and(c([1]), True), tf.errors.InvalidArgumentError),
+    (lambda: tf.logical_and(c([1]), np.array([True])), tf.errors.InvalidArgumentError),
+    (lambda: tf.logical_and(c([1]), [True]), ValueError),
+    (lambda: tf.logical_and(c([1]), np.bool_(True)), ValueError),
+    (lambda: tf.logical_and(c([True]), [1]), TypeError),
+    (lambda: tf.logical_and(np.array([2.5]), [True]), "bool"),
+    (lambda: c([2]) == [1.5], TypeError),
+    (lambda: tf.math.real(c([True])), TypeError),
+])
+def test_operands(call, want):
+    if isinstance(want, str):
+        assert call().dtype.name == want
+    elif want is np.ndarray:
+        assert isinstance(call(), want)
+    else:
+        with pytest.raises(want) as raised:
+            call()
+        assert want is tf.errors.InvalidArgumentError or not isinstance(raised.value, tf.errors.OpError)

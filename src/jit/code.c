@@ -37,7 +37,8 @@ static uint64_t hash_run(const ef_jit_run *run) {
         const ef_jit_ins *x = &run->ins[k];
         h = ef_hash_mix(h, (uint64_t)(uintptr_t)x->expr);
         h = ef_hash_mix(h, (uint64_t)x->out << 24 | (uint64_t)x->scalars << 16 |
-                               (uint64_t)x->n_in << 8 | x->keep);
+                               (uint64_t)x->n_in << 8 | x->truths);
+        h = ef_hash_mix(h, x->keep);
         h = ef_hash_bytes(h, x->in, x->n_in);
     }
     return h;
@@ -45,7 +46,8 @@ static uint64_t hash_run(const ef_jit_run *run) {
 
 static bool same_ins(const ef_jit_ins *a, const ef_jit_ins *b) {
     return a->expr == b->expr && a->n_in == b->n_in && a->scalars == b->scalars &&
-           a->out == b->out && a->keep == b->keep && memcmp(a->in, b->in, a->n_in) == 0;
+           a->truths == b->truths && a->out == b->out && a->keep == b->keep &&
+           memcmp(a->in, b->in, a->n_in) == 0;
 }
 static bool same(const void *entry, const void *key) {
     const ef_jit_run *a = &((const ef_jit_code *)entry)->run, *b = key;

@@ -1,6 +1,6 @@
 /* From expressions to values: a parser of the C that stands in op records - arithmetic,
  * comparisons, choices and the few functions that are single instructions. Every value is made
- * where it is first needed, and each operand is loaded once. */
+ * once, where it is first needed. */
 #include "jit/expr.h"
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,15 @@ static term fail(parser *p) {
     return (term){0, false};
 }
 
+static bool equal(const ef_jit_value *a, const ef_jit_value *b) {
+    return a->kind == b->kind && a->how == b->how && a->operand == b->operand &&
+           a->bits == b->bits && memcmp(a->arg, b->arg, sizeof a->arg) == 0;
+}
+
+/* The value, or an equal one that is there. */
 static term make(parser *p, ef_jit_value value) {
+    for (int k = 0; k < p->v->n && value.kind != EF_JIT_STORE; k++)
+        if (equal(&p->v->at[k], &value)) return (term){(uint8_t)k, false};
     if (p->v->n == EF_JIT_MAX_VALUES) return fail(p);
     p->v->at[p->v->n] = value;
     return (term){(uint8_t)p->v->n++, false};
@@ -46,9 +54,6 @@ static term two(parser *p, ef_jit_kind kind, term a, term b) {
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
 static term bits(parser *p, uint64_t b) {
-    for (int k = 0; k < p->v->n; k++)
-        if (p->v->at[k].kind == EF_JIT_NUMBER && p->v->at[k].bits == b)
-            return (term){(uint8_t)k, false};
     return make(p, (ef_jit_value){.kind = EF_JIT_NUMBER, .bits = b});
 }
 
@@ -66,14 +71,17 @@ static uint64_t sign_bit(const parser *p) {
     return p->run->dtype == EF_F32 ? UINT64_C(1) << 31 : UINT64_C(1) << 63;
 }
 
+static uint64_t ones(const parser *p) { return sign_bit(p) | (sign_bit(p) - 1); }
+
 static term operand(parser *p, int k) {
     if (k >= p->ins->n_in) return fail(p);
     uint8_t o = p->ins->in[k];
-    bool scalar = p->ins->scalars >> k & 1;
+    bool scalar = p->ins->scalars >> k & 1, truth = p->ins->truths >> k & 1;
+    if (p->now[o] == NONE && truth) return fail(p);
     if (p->now[o] == NONE)
         p->now[o] =
             make(p, (ef_jit_value){.kind = scalar ? EF_JIT_SCALAR : EF_JIT_LOAD, .operand = o}).id;
-    return (term){p->now[o], false};
+    return (term){p->now[o], truth};
 }
 
 /* ---- the grammar, loosest first -------------------------------------------------------------- */
@@ -131,6 +139,10 @@ static term primary(parser *p) {
 }
 
 static term unary(parser *p) {
+    if (taken(p, "!")) {
+        term a = unary(p);
+        return a.mask ? (term){two(p, EF_JIT_XOR, a, bits(p, ones(p))).id, true} : fail(p);
+    }
     if (!taken(p, "-")) return primary(p);
     term a = plain(p, unary(p));
     const ef_jit_value *v = &p->v->at[a.id];
@@ -187,29 +199,39 @@ static term conjunction(parser *p) {
     return a;
 }
 
+static term disjunction(parser *p) {
+    term a = conjunction(p);
+    while (!p->failed && taken(p, "||")) {
+        term b = conjunction(p);
+        if (!a.mask || !b.mask) return fail(p);
+        a = (term){two(p, EF_JIT_OR, a, b).id, true};
+    }
+    return a;
+}
+
 /* test ? a : b. Where the choice is between what was compared it is one instruction, by the exact
  * meaning of MAX and MIN; where one side is 0 it is a mask laid over the other. */
 static term choose(parser *p, term test, term a, term b) {
-    ef_jit_value *c = &p->v->at[test.id];
-    if (c->kind == EF_JIT_COMPARE) {
-        bool straight = a.id == c->arg[0] && b.id == c->arg[1];
-        bool crossed = a.id == c->arg[1] && b.id == c->arg[0];
-        bool more = c->how == EF_JIT_GT, less = c->how == EF_JIT_LT;
+    ef_jit_value c = p->v->at[test.id];
+    if (c.kind == EF_JIT_COMPARE) {
+        bool straight = a.id == c.arg[0] && b.id == c.arg[1];
+        bool crossed = a.id == c.arg[1] && b.id == c.arg[0];
+        bool more = c.how == EF_JIT_GT, less = c.how == EF_JIT_LT;
         if ((more && straight) || (less && crossed)) return two(p, EF_JIT_MAX, a, b);
         if ((less && straight) || (more && crossed)) return two(p, EF_JIT_MIN, a, b);
     }
     term zero = number(p, 0);
     if (p->failed) return zero;
     if (b.id == zero.id) return two(p, EF_JIT_AND, test, a);
-    if (a.id == zero.id && c->kind == EF_JIT_COMPARE) {
-        c->how ^= 1; /* nobody else reads this comparison */
-        return two(p, EF_JIT_AND, test, b);
+    if (a.id == zero.id && c.kind == EF_JIT_COMPARE) {
+        c.how ^= 1; /* the negation, as a comparison of its own: others may read this one */
+        return two(p, EF_JIT_AND, make(p, c), b);
     }
     return make(p, (ef_jit_value){.kind = EF_JIT_CHOOSE, .arg = {test.id, a.id, b.id}});
 }
 
 static term choice(parser *p) {
-    term test = conjunction(p);
+    term test = disjunction(p);
     if (p->failed || !taken(p, "?")) return test;
     term a = plain(p, choice(p));
     if (!test.mask || !taken(p, ":")) return fail(p);
@@ -246,8 +268,9 @@ static void settle(ef_jit_values *v) {
 /* The value of p->ins, parsed to its end. */
 static term expression(parser *p) {
     p->at = p->ins->expr;
-    term t = plain(p, choice(p));
-    return taken(p, "") && *p->at == '\0' ? t : fail(p);
+    term t = choice(p);
+    bool truth = p->ins->truths & EF_JIT_TRUTH_OUT;
+    return t.mask == truth && taken(p, "") && *p->at == '\0' ? t : fail(p);
 }
 
 static void begin(parser *p) {
@@ -255,13 +278,14 @@ static void begin(parser *p) {
     p->v->n = 0;
 }
 
-bool ef_jit_knows(const char *expr, int n_in) {
+bool ef_jit_knows(const ef_jit_ins *ins) {
     ef_jit_run run = {.dtype = EF_F32};
-    ef_jit_ins ins = {.expr = expr, .n_in = (uint8_t)n_in, .in = {0, 1, 2}};
     ef_jit_values v;
-    parser p = {.run = &run, .ins = &ins, .v = &v};
-    if (n_in > EF_JIT_MAX_IN) return false;
+    parser p = {.run = &run, .ins = ins, .v = &v};
+    if (ins->n_in > EF_JIT_MAX_IN) return false;
     begin(&p);
+    for (int k = 0; k < ins->n_in; k++) /* as if somebody had made the truth values */
+        if (ins->truths >> k & 1) p.now[ins->in[k]] = bits(&p, 0).id;
     expression(&p);
     return !p.failed;
 }
@@ -273,6 +297,7 @@ bool ef_jit_parse(const ef_jit_run *run, ef_jit_values *v) {
         p.ins = &run->ins[k];
         term t = expression(&p);
         p.now[p.ins->out] = t.id;
+        if (p.ins->keep && t.mask) fail(&p);
         if (p.ins->keep)
             make(&p, (ef_jit_value){.kind = EF_JIT_STORE, .operand = p.ins->out, .arg = {t.id}});
     }

@@ -12,18 +12,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { EF_JIT_MAX_INS = 32, EF_JIT_MAX_IN = 3, EF_JIT_MAX_OPERANDS = 32 };
+enum { EF_JIT_MAX_INS = 32, EF_JIT_MAX_IN = 3, EF_JIT_MAX_OPERANDS = 32, EF_JIT_TRUTH_OUT = 128 };
 
-/* Reads operands in[0], in[1], in[2] as x, y, z; writes operand `out`. */
+/* Reads operands in[0], in[1], in[2] as x, y, z; writes operand `out`. Truth values pass from one
+ * instruction to another but never through memory. */
 typedef struct ef_jit_ins {
     const char *expr;
     uint8_t n_in, scalars; /* bit k of scalars: operand in[k] is one element for the whole run */
+    uint8_t truths;        /* bit k: operand in[k] is a truth value; EF_JIT_TRUTH_OUT: `out` is */
     uint8_t in[EF_JIT_MAX_IN], out;
     bool keep; /* somebody reads `out` after the run: it goes to memory */
 } ef_jit_ins;
 
 typedef struct ef_jit_run {
-    ef_dtype dtype; /* of all operands: EF_F32 or EF_F64 */
+    ef_dtype dtype; /* of all operands but truth values: EF_F32 or EF_F64 */
     int n;
     ef_jit_ins ins[EF_JIT_MAX_INS];
 } ef_jit_run;
@@ -33,7 +35,7 @@ typedef struct ef_jit_run {
 typedef void ef_jit_fn(const void *const *operand, int64_t n);
 
 typedef struct ef_jit_code ef_jit_code;
-bool ef_jit_knows(const char *expr, int n_in); /* an expression of n_in operands we compile */
+bool ef_jit_knows(const ef_jit_ins *ins); /* whether we compile its expression */
 /* Code for the run, counted: kept by what the run says, so that asking again costs a look. */
 ef_jit_code *ef_jit_get(const ef_jit_run *run);
 ef_jit_fn *ef_jit_entry(const ef_jit_code *code);

@@ -179,7 +179,7 @@ EF_TEST(every_expression_at_every_length) {
         for (int n = 0; n <= N; n += n < 18 ? 1 : 9)
             for (int scalars = 0; scalars < 8; scalars++) {
                 ef_jit_run run = {.dtype = n % 2 ? EF_F32 : EF_F64, .n = 1};
-                run.ins[0] = (ef_jit_ins){exprs[e], 3, (uint8_t)scalars, {0, 1, 2}, 3, true};
+                run.ins[0] = (ef_jit_ins){exprs[e], 3, (uint8_t)scalars, 0, {0, 1, 2}, 3, true};
                 int before = compiled;
                 compare(&run, n);
                 CHECK(compiled == before + 1);
@@ -188,11 +188,39 @@ EF_TEST(every_expression_at_every_length) {
 
 EF_TEST(in_place) {
     ef_jit_run run = {.dtype = EF_F32, .n = 2};
-    run.ins[0] = (ef_jit_ins){"x + y", 2, 0, {0, 1}, 2, false};
-    run.ins[1] = (ef_jit_ins){"x * y", 2, 0, {2, 0}, 0, true};
+    run.ins[0] = (ef_jit_ins){"x + y", 2, 0, 0, {0, 1}, 2, false};
+    run.ins[1] = (ef_jit_ins){"x * y", 2, 0, 0, {2, 0}, 0, true};
     int before = compiled;
     compare(&run, N);
     CHECK(compiled == before + 1);
+}
+
+enum { NUMBERS = 20, TRUTHS = 24 };
+/* An instruction that makes a truth value or reads some; they are operands 20-23. */
+static bool with_truths(ef_jit_ins *x, bool *made) {
+    static const struct {
+        const char *expr;
+        unsigned truths;
+    } some[] = {{"x > y", EF_JIT_TRUTH_OUT},
+                {"x <= y", EF_JIT_TRUTH_OUT},
+                {"x ? y : z", 1},
+                {"x ? 0 : y", 1},
+                {"!x || y", 1 | 2 | EF_JIT_TRUTH_OUT},
+                {"x && y > z", 1 | EF_JIT_TRUTH_OUT}};
+    size_t k = draw(sizeof some / sizeof *some);
+    x->expr = some[k].expr;
+    x->truths = (uint8_t)some[k].truths;
+    for (int i = 0; i < 3; i++)
+        if (x->truths >> i & 1) {
+            x->in[i] = (uint8_t)(NUMBERS + draw(TRUTHS - NUMBERS));
+            x->scalars &= (uint8_t) ~(1u << i);
+            if (!made[x->in[i]]) return false;
+        }
+    if (x->truths & EF_JIT_TRUTH_OUT) {
+        x->out = (uint8_t)(NUMBERS + draw(TRUTHS - NUMBERS));
+        x->keep = false;
+    }
+    return true;
 }
 
 /* Operands 0-7 are inputs (6 and 7 scalars), 8-11 outputs, 12 and up pass between instructions. */
@@ -204,7 +232,7 @@ static void random_run(ef_jit_run *run) {
         *x = (ef_jit_ins){.expr = exprs[draw(EXPRS)], .n_in = 3};
         for (int i = 0; i < 3; i++) {
             uint8_t o;
-            do o = (uint8_t)draw(20);
+            do o = (uint8_t)draw(NUMBERS);
             while (o >= 8 && !made[o]);
             x->in[i] = o;
             if (o == 6 || o == 7) x->scalars |= (uint8_t)(1u << i);
@@ -212,6 +240,8 @@ static void random_run(ef_jit_run *run) {
         bool output = draw(4) == 0;
         x->out = (uint8_t)(output ? 8 + draw(4) : 12 + draw(8));
         x->keep = output || draw(3) == 0;
+        ef_jit_ins other = *x;
+        if (draw(3) == 0 && with_truths(&other, made)) *x = other;
         made[x->out] = true;
     }
 }
@@ -227,20 +257,31 @@ EF_TEST(random_runs) {
     CHECK(compiled < before + 3000); /* some need more registers than there are */
 }
 
+static bool knows(const char *expr, int n_in, unsigned truths) {
+    ef_jit_ins x = {expr, (uint8_t)n_in, 0, (uint8_t)truths, {0, 1, 2}, 3, true};
+    return ef_jit_knows(&x);
+}
+
 EF_TEST(what_it_does_not_know) {
     static const char *const bad[] = {
         "exp(x)",   "x +",       "(x",       "x)",     "x ? y : z",  "x y",       "",
         "w",        "!x",        "x > y",    "x & y",  "~x",         "max(x, y)", "xy",
         "1.5f * x", "x > 0 ? y", "-(x > 0)", "sqrt(x", "x == y == z"};
-    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) CHECK(!ef_jit_knows(bad[k], 3));
-    CHECK(ef_jit_knows("x + y", 2));
-    CHECK(!ef_jit_knows("x + y", 1));
-    CHECK(!ef_jit_knows("x + y", 4));
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) CHECK(!knows(bad[k], 3, 0));
+    CHECK(knows("x + y", 2, 0));
+    CHECK(!knows("x + y", 1, 0));
+    CHECK(!knows("x + y", 4, 0));
+    CHECK(knows("x > y", 2, EF_JIT_TRUTH_OUT));
+    CHECK(knows("x ? y : z", 3, 1));
+    CHECK(knows("x || !y && z > 0", 3, 1 | 2 | EF_JIT_TRUTH_OUT));
+    CHECK(!knows("x + y", 2, 1));
+    CHECK(!knows("x + y", 2, EF_JIT_TRUTH_OUT));
+    CHECK(!knows("x ? y : z", 3, 2));
 }
 
 EF_TEST(the_same_run_is_compiled_once) {
     ef_jit_run run = {.dtype = EF_F32, .n = 1};
-    run.ins[0] = (ef_jit_ins){exprs[0], 2, 0, {0, 1}, 2, true};
+    run.ins[0] = (ef_jit_ins){exprs[0], 2, 0, 0, {0, 1}, 2, true};
     ef_jit_code *a = ef_jit_get(&run), *b = ef_jit_get(&run);
     CHECK(a != NULL && a == b);
     ef_jit_release(a);
@@ -273,7 +314,7 @@ EF_TEST(code_is_bounded) {
     ef_jit_run run;
     for (int k = 0; k < 20; k++) {
         run = (ef_jit_run){.dtype = EF_F32, .n = 1};
-        run.ins[0] = (ef_jit_ins){exprs[k % 4], 2, 0, {0, 1}, (uint8_t)(2 + k), true};
+        run.ins[0] = (ef_jit_ins){exprs[k % 4], 2, 0, 0, {0, 1}, (uint8_t)(2 + k), true};
         CHECK((held[k] = ef_jit_get(&run)) != NULL);
     }
     for (int k = 0; k < 4000; k++) {

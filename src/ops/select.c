@@ -215,7 +215,7 @@ const ef_op ef_op_ClipByValue = {
     .shape = clip_shape,
     .kernel = EF_ELEMENTWISE_KERNEL,
     .tile = clip_by_value_tiles,
-    .expr = "clamp(x, y, z)",
+    .expr = "(z < x ? z : x) < y ? y : (z < x ? z : x)",
     .grad = clip_grad,
     .examples = {"T[2,3]:0..9 T[]:2..3 T[]:6..7", "float[4]:0..9 float[4]:2..3 float[]:6..7",
                  "T[]:0..9 T[]:2..3 T[]:6..7", "T[0,3] T[] T[]"},

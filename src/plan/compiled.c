@@ -6,9 +6,32 @@
 
 enum { LEAST = 512 /* elements below which the interpreter is as quick */ };
 
+static ef_jit_ins as_jit(const ef_tile_ins *x) {
+    ef_jit_ins j = {.expr = x->expr,
+                    .n_in = x->n_in,
+                    .scalars = x->scalars,
+                    .truths = x->truths,
+                    .out = x->out};
+    for (int i = 0; i < x->n_in && i < EF_JIT_MAX_IN; i++) j.in[i] = x->in[i];
+    return j;
+}
+
 static bool compiles(const ef_tile_ins *x) {
-    return x->expr != NULL && (x->dtype == EF_F32 || x->dtype == EF_F64) &&
-           ef_jit_knows(x->expr, x->n_in);
+    ef_jit_ins j = as_jit(x);
+    return x->expr != NULL && (x->dtype == EF_F32 || x->dtype == EF_F64 || x->dtype == EF_BOOL) &&
+           ef_jit_knows(&j);
+}
+
+/* Where a run that begins at `first` must end: all of it compiles, for one type. */
+static int longest(const ef_tiles *t, int first, ef_dtype *dtype) {
+    int k = first;
+    *dtype = EF_BOOL;
+    for (; k < t->n_ins && compiles(&t->ins[k]); k++) {
+        ef_dtype d = (ef_dtype)t->ins[k].dtype;
+        if (d != EF_BOOL && *dtype != EF_BOOL && d != *dtype) break;
+        if (*dtype == EF_BOOL) *dtype = d;
+    }
+    return k;
 }
 
 /* Whether somebody from instruction k on reads what operand o holds before k. */
@@ -28,42 +51,54 @@ static bool written_again(const ef_tiles *t, int k, int end, uint8_t o) {
 
 /* Instructions [first, end) as a run for the compiler. */
 static void describe(const ef_tiles *t, int first, int end, ef_jit_run *run) {
-    run->dtype = (ef_dtype)t->ins[first].dtype;
     run->n = end - first;
     for (int k = first; k < end; k++) {
-        const ef_tile_ins *x = &t->ins[k];
-        bool is_output = x->out < t->n_inputs + t->n_outputs;
+        uint8_t out = t->ins[k].out;
+        bool is_output = out < t->n_inputs + t->n_outputs;
         ef_jit_ins *to = &run->ins[k - first];
-        *to = (ef_jit_ins){.expr = x->expr, .n_in = x->n_in, .scalars = x->scalars, .out = x->out};
-        for (int i = 0; i < x->n_in; i++) to->in[i] = x->in[i];
-        to->keep = is_output || (!written_again(t, k, end, x->out) && read_after(t, end, x->out));
+        *to = as_jit(&t->ins[k]);
+        to->keep = is_output || (!written_again(t, k, end, out) && read_after(t, end, out));
     }
 }
 
-/* Compiles a run that begins at `first`, as long as registers suffice, and returns where it ends;
- * `end` bounds it. */
-static int compile_from(ef_tiles *t, int first, int end) {
+/* Whether no truth value comes from outside the run or is wanted there. */
+static bool truths_stay(const ef_jit_run *run) {
+    uint32_t made = 0; /* operands that hold truth values made by the run */
+    for (int k = 0; k < run->n; k++) {
+        const ef_jit_ins *x = &run->ins[k];
+        bool truth = x->truths & EF_JIT_TRUTH_OUT;
+        for (int i = 0; i < x->n_in; i++)
+            if ((x->truths >> i & 1) && !(made >> x->in[i] & 1)) return false;
+        if (truth && x->keep) return false;
+        made = truth ? made | 1u << x->out : made & ~(1u << x->out);
+    }
+    return true;
+}
+
+/* Compiles a run that begins at `first`, as long as registers suffice, and returns where it ends.
+ */
+static int compile_from(ef_tiles *t, int first) {
     ef_jit_run run;
-    for (; end - first >= 2; end = first + (end - first) / 2) {
-        describe(t, first, end, &run);
+    int end = longest(t, first, &run.dtype);
+    while (end - first >= 2 && run.dtype != EF_BOOL) {
         ef_tile_ins *x = &t->ins[first];
-        x->code = ef_jit_get(&run);
-        if (x->code == NULL) continue;
-        x->entry = ef_jit_entry(x->code);
-        x->covers = (uint8_t)(end - first);
-        return end;
+        describe(t, first, end, &run);
+        if (!truths_stay(&run)) {
+            end--;
+        } else if ((x->code = ef_jit_get(&run)) == NULL) {
+            end = first + (end - first) / 2;
+        } else {
+            x->entry = ef_jit_entry(x->code);
+            x->covers = (uint8_t)(end - first);
+            return end;
+        }
     }
     return first + 1;
 }
 
 void ef_tiles_compile(ef_tiles *t) {
     if (t->count < LEAST || ef_option_has("EF_PASSES", "-jit")) return;
-    for (int first = 0; first < t->n_ins;) {
-        int end = first;
-        while (end < t->n_ins && compiles(&t->ins[end]) && t->ins[end].dtype == t->ins[first].dtype)
-            end++;
-        first = compile_from(t, first, end);
-    }
+    for (int first = 0; first < t->n_ins;) first = compile_from(t, first);
     if (t->ins[0].covers < t->n_ins) return;
     t->cost_ns = 0.03 * t->n_ins + 0.3;
     for (int k = 0; k < t->n_inputs; k++)

@@ -237,11 +237,19 @@ static int take_register(builder *b, int32_t from, int32_t until, size_t size) {
     return -1;
 }
 
-/* What the instruction computes, if all its operands and its result are of one type. */
+/* What the instruction computes, if operands and result are of one type, truth values apart. */
 static void note_expression(const ef_planner *p, const ef_node *n, ef_tile_ins *x) {
     ef_dtype d = p->value[p->base[n->id]].fact.dtype;
-    for (int k = 0; k < n->n_in; k++)
-        if (p->value[ef_value_at(p, n->in[k])].fact.dtype != d) return;
+    if (d == EF_BOOL) x->truths = EF_JIT_TRUTH_OUT;
+    for (int k = 0; k < n->n_in; k++) {
+        ef_dtype in = p->value[ef_value_at(p, n->in[k])].fact.dtype;
+        if (in == EF_BOOL)
+            x->truths |= (uint8_t)(1u << k);
+        else if (d == EF_BOOL)
+            d = in;
+        else if (in != d)
+            return;
+    }
     x->dtype = (uint8_t)d;
     x->expr = n->op->expr;
 }

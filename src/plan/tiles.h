@@ -23,8 +23,9 @@ typedef struct ef_tile_ins {
     uint8_t in[EF_TILES_MAX_OPERANDS];
     uint8_t out;
     uint8_t covers;    /* how many instructions are done with this one: 1, or more if compiled */
-    uint8_t dtype;     /* of all operands, where they are of one type */
-    const char *expr;  /* what is computed, where the op says so and all is of one type */
+    uint8_t dtype;     /* of all operands but truth values, if it is one; EF_BOOL: all are truths */
+    uint8_t truths;    /* as ef_jit_ins has it */
+    const char *expr;  /* what is computed, where the op says so and dtype says for whom */
     ef_jit_code *code; /* does the work of `covers` instructions from here on */
     ef_jit_fn *entry;  /* where it begins; NULL: fn does the work of this one */
 } ef_tile_ins;

@@ -851,6 +851,15 @@ def ReluGrad(gradients: _TensorLike, features: _TensorLike, name: str | None = N
 def Reshape(tensor: _TensorLike, shape: _TensorLike, name: str | None = None) -> Tensor:
     """The elements of `tensor` in the same order under the shape `shape`, in which one size may be -1: whatever is left."""
 
+def ResizeArea(images: _TensorLike, size: _TensorLike, align_corners: bool = False, name: str | None = None) -> Tensor:
+    """Resizes images to `size`: each pixel is the mean of the area it covers."""
+
+def ResizeBicubic(images: _TensorLike, size: _TensorLike, align_corners: bool = False, half_pixel_centers: bool = False, name: str | None = None) -> Tensor:
+    """Resizes images to `size` by a cubic through the sixteen nearest pixels."""
+
+def ResizeBicubicGrad(grads: _TensorLike, original_image: _TensorLike, align_corners: bool = False, half_pixel_centers: bool = False, name: str | None = None) -> Tensor:
+    """Gradient of ResizeBicubic: each output pixel gives back to those it was mixed from."""
+
 def ResizeBilinear(images: _TensorLike, size: _TensorLike, align_corners: bool = False, half_pixel_centers: bool = False, name: str | None = None) -> Tensor:
     """Resizes images to `size`, mixing the four nearest pixels."""
 
@@ -1030,6 +1039,12 @@ def Rsqrt(x: _TensorLike, name: str | None = None) -> Tensor:
 
 def RsqrtGrad(y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Rsqrt: `-dy / 2 * conj(y)` cubed."""
+
+def ScaleAndTranslate(images: _TensorLike, size: _TensorLike, scale: _TensorLike, translation: _TensorLike, kernel_type: str = 'lanczos3', antialias: bool = True, name: str | None = None) -> Tensor:
+    """Images of `size` whose pixels are those of `images` scaled and then moved, filtered by `kernel_type`."""
+
+def ScaleAndTranslateGrad(grads: _TensorLike, original_image: _TensorLike, scale: _TensorLike, translation: _TensorLike, kernel_type: str = 'lanczos3', antialias: bool = True, name: str | None = None) -> Tensor:
+    """Gradient of ScaleAndTranslate: each pixel gives back to those it was mixed from."""
 
 def ScatterNd(indices: _TensorLike, updates: _TensorLike, shape: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
     """Zeros of shape `shape` onto which `updates` are added at the coordinates in `indices`."""

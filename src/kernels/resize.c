@@ -21,13 +21,13 @@ typedef struct job {
     float *line; /* room for the widened source, when it is not float */
 } job;
 
-static float scale_of(const ef_resize *r, int64_t in, int64_t out) {
+float ef_resize_scale(const ef_resize *r, int64_t in, int64_t out) {
     return r->align_corners && out > 1 ? (float)(in - 1) / (float)(out - 1)
                                        : (float)in / (float)out;
 }
 
 static void fill_bilinear(const ef_resize *r, int64_t in, int64_t out, spot *s) {
-    float scale = scale_of(r, in, out);
+    float scale = ef_resize_scale(r, in, out);
     for (int64_t i = 0; i < out; i++) {
         float at = r->half_pixel_centers ? ((float)i + 0.5F) * scale - 0.5F : (float)i * scale;
         float floor = floorf(at);
@@ -39,7 +39,7 @@ static void fill_bilinear(const ef_resize *r, int64_t in, int64_t out, spot *s) 
 }
 
 static void fill_nearest(const ef_resize *r, int64_t in, int64_t out, spot *s) {
-    float scale = scale_of(r, in, out);
+    float scale = ef_resize_scale(r, in, out);
     for (int64_t i = 0; i < out; i++) {
         float at = r->half_pixel_centers ? ((float)i + 0.5F) * scale : (float)i * scale;
         int64_t low = (int64_t)(r->align_corners ? roundf(at) : floorf(at));
@@ -63,7 +63,7 @@ static ef_status *make_tables(job *j, fill_fn *fill, spot **mem) {
     return NULL;
 }
 
-static bool empty(const ef_resize *r) {
+bool ef_resize_empty(const ef_resize *r) {
     return r->batch * r->channels * r->out_height * r->out_width == 0 ||
            r->in_height * r->in_width == 0;
 }
@@ -94,7 +94,7 @@ static void bilinear_lines(void *arg, int64_t begin, int64_t end) {
     }
 }
 
-static void to_float(ef_dtype t, const void *x, float *out, int64_t n) {
+void ef_reals_to_float(ef_dtype t, const void *x, float *out, int64_t n) {
 #define CASE(SUF, T)                                                       \
     case EF_##SUF:                                                         \
         for (int64_t i = 0; i < n; i++) out[i] = (float)((const T *)x)[i]; \
@@ -111,7 +111,7 @@ ef_status *ef_resize_bilinear(const ef_resize *r, ef_dtype t, const void *x, flo
     job j = {.r = *r, .t = t, .x = x, .y = y};
     spot *tables;
     float *wide = NULL;
-    if (empty(r)) return NULL;
+    if (ef_resize_empty(r)) return NULL;
     EF_TRY(make_tables(&j, fill_bilinear, &tables));
     int64_t n = r->batch * r->in_height * r->in_width * r->channels;
     if (t != EF_F32) {
@@ -119,7 +119,7 @@ ef_status *ef_resize_bilinear(const ef_resize *r, ef_dtype t, const void *x, flo
             ef_borrow_end(tables);
             return ef_no_memory((size_t)n * sizeof *wide);
         }
-        to_float(t, x, wide, n);
+        ef_reals_to_float(t, x, wide, n);
         j.x = wide;
     }
     ef_parallel(r->batch * r->out_height, 1, 2.0 * (double)(r->out_width * r->channels),
@@ -158,7 +158,7 @@ BILINEAR_GRAD(f64, double)
 
 ef_status *ef_resize_bilinear_grad(const ef_resize *r, ef_dtype t, const float *dy, void *dx) {
     int64_t n = r->batch * r->in_height * r->in_width * r->channels;
-    if (empty(r)) {
+    if (ef_resize_empty(r)) {
         memset(dx, 0, (size_t)n * ef_dtype_size(t));
         return NULL;
     }
@@ -199,7 +199,7 @@ static void nearest_lines(void *arg, int64_t begin, int64_t end) {
 ef_status *ef_resize_nearest(const ef_resize *r, ef_dtype t, const void *x, void *y) {
     job j = {.r = *r, .t = t, .x = x, .y = y};
     spot *tables;
-    if (empty(r)) return NULL;
+    if (ef_resize_empty(r)) return NULL;
     EF_TRY(make_tables(&j, fill_nearest, &tables));
     ef_parallel(r->batch * r->out_height, 1, (double)r->out_width * (3 + 0.1 * (double)r->channels),
                 nearest_lines, &j);
@@ -231,7 +231,7 @@ NEAREST_GRAD(u32, uint32_t, uint32_t)
 ef_status *ef_resize_nearest_grad(const ef_resize *r, ef_dtype t, const void *dy, void *dx) {
     int64_t n = r->batch * r->in_height * r->in_width * r->channels;
     int64_t m = r->batch * r->out_height * r->out_width * r->channels;
-    if (empty(r)) {
+    if (ef_resize_empty(r)) {
         memset(dx, 0, (size_t)n * ef_dtype_size(t));
         return NULL;
     }

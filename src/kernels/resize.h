@@ -16,4 +16,9 @@ ef_status *ef_resize_bilinear_grad(const ef_resize *r, ef_dtype t, const float *
 /* Any plain type. */
 ef_status *ef_resize_nearest(const ef_resize *r, ef_dtype t, const void *x, void *y);
 ef_status *ef_resize_nearest_grad(const ef_resize *r, ef_dtype t, const void *dy, void *dx);
+
+/* How many pixels of the source a step along an axis of the output is. */
+float ef_resize_scale(const ef_resize *r, int64_t in, int64_t out);
+bool ef_resize_empty(const ef_resize *r); /* nothing to compute, or nothing to compute it from */
+void ef_reals_to_float(ef_dtype t, const void *x, float *out, int64_t n); /* any real type */
 #endif

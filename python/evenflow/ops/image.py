@@ -1,5 +1,7 @@
 """Images: cut, turned, resized, and their dtype converted. An image is [height, width, channels];
 most functions also take a batch of them, [batch, height, width, channels]."""
+import functools
+
 from ..namespace import export, offer
 from . import random, stateless
 from .common import Tensor, convert, dtypes, known, np, raw, static_shape
@@ -320,9 +322,6 @@ def _between_ints(image, dtype, saturate, name):
 
 # ---- resizing ---------------------------------------------------------------------------------------
 
-_METHODS = {0: "bilinear", 1: "nearest", 2: "bicubic", 3: "area"}
-
-
 def _target(size, images, preserve):
     """The size to resize to: two numbers if they are known, else a tensor of two."""
     size = convert(size, dtypes.int32)
@@ -343,46 +342,49 @@ def _target(size, images, preserve):
     return raw.Maximum(raw.Cast(raw.Round(raw.Mul(scale, now)), dtypes.int32), convert(1))
 
 
-def _translate(images, size, kernel, antialias):
-    """Any kernel, with the kernel widened when shrinking (`antialias`)."""
-    height, width = _sizes(images)
-    f32 = dtypes.float32
+def _filtered(filter, images, size, antialias):
+    """Resized by ScaleAndTranslate; the filter grows as images shrink (`antialias`)."""
     size = convert(size, dtypes.int32)
-    now = raw.Cast(raw.Pack([convert(height, dtypes.int32), convert(width, dtypes.int32)]), f32)
-    scale = raw.RealDiv(raw.Cast(size, f32), now)
-    shift = convert(np.zeros(2, np.float32))
-    return raw.ScaleAndTranslate(
-        images, size, scale, shift, kernel_type=kernel, antialias=antialias
-    )
+    now = raw.Cast(raw.Pack([convert(v, dtypes.int32) for v in _sizes(images)]), dtypes.float32)
+    scale = raw.RealDiv(raw.Cast(size, dtypes.float32), now)
+    return raw.ScaleAndTranslate(images, size, scale, [0.0, 0.0], kernel_type=filter, antialias=antialias)
 
 
-def _resized(images, size, method, antialias):
-    if method == "bilinear" and not antialias:
-        return raw.ResizeBilinear(images, size, half_pixel_centers=True)
-    if method == "nearest":
-        return raw.ResizeNearestNeighbor(images, size, half_pixel_centers=True)
-    if method == "bicubic" and not antialias:
-        return raw.ResizeBicubic(images, size, half_pixel_centers=True)
-    if method == "area":
-        return raw.ResizeArea(images, size)
-    kernel = {"bilinear": "triangle", "bicubic": "keyscubic"}.get(method, method)
-    if kernel not in ("triangle", "keyscubic", "lanczos3", "lanczos5", "gaussian", "mitchellcubic"):
-        raise ValueError(f"Resize method is not implemented: {method!r}")
-    return _translate(images, size, kernel, antialias)
+def _bilinear(images, size, antialias):
+    if antialias:
+        return _filtered("triangle", images, size, True)
+    return raw.ResizeBilinear(images, size, half_pixel_centers=True)
+
+
+def _bicubic(images, size, antialias):
+    if antialias:
+        return _filtered("keyscubic", images, size, True)
+    return raw.ResizeBicubic(images, size, half_pixel_centers=True)
+
+
+_WAYS = {
+    "bilinear": _bilinear,
+    "nearest": lambda images, size, antialias: raw.ResizeNearestNeighbor(images, size, half_pixel_centers=True),
+    "bicubic": _bicubic,
+    "area": lambda images, size, antialias: raw.ResizeArea(images, size),
+    **{filter: functools.partial(_filtered, filter) for filter in ("lanczos3", "lanczos5", "gaussian", "mitchellcubic")},
+}
+
+
+def _way(method, ways):
+    """The function of a resize method."""
+    if method not in ways:
+        raise ValueError(f"resize has no method {method!r}; there are {', '.join(map(repr, ways))}")
+    return ways[method]
 
 
 @export("image.resize")
 def resize(images, size, method=ResizeMethod.BILINEAR, preserve_aspect_ratio=False, antialias=False,
            name=None):
     """Images of another size. All but nearest give float32."""
+    way = _way(method, _WAYS)
     images, back = _batched(images)
-    method = _METHODS.get(method, method)
-    size = _target(size, images, preserve_aspect_ratio)
-    dims = static_shape(images)
-    if isinstance(size, list) and list(dims[1:3]) == size:
-        keep = method in ("nearest",)
-        return back(images if keep or images.dtype is dtypes.float32 else raw.Cast(images, dtypes.float32))
-    return back(_resized(images, size, method, antialias))
+    return back(way(images, _target(size, images, preserve_aspect_ratio), antialias))
 
 
 @export("image.resize_with_pad")
@@ -400,13 +402,55 @@ def resize_with_pad(image, target_height, target_width, method=ResizeMethod.BILI
     return back(pad_to_bounding_box(small, max(0, top), max(0, left), rows, columns))
 
 
+class ResizeMethodV1:
+    """How `tf.compat.v1.image.resize` finds new pixels."""
+
+    BILINEAR = 0
+    NEAREST_NEIGHBOR = 1
+    BICUBIC = 2
+    AREA = 3
+
+
+offer(ResizeMethodV1, "compat.v1.image.ResizeMethod")
+
+
+# The methods of version 1 put the first pixels of both images on each other, corners as they were.
+
+
 @export("compat.v1.image.resize_bilinear")
 def v1_resize_bilinear(images, size, align_corners=False, name=None, half_pixel_centers=False):
-    """Bilinear resizing as version 1 has it: corners as they were."""
+    """Bilinear resizing as version 1 has it."""
     return raw.ResizeBilinear(images, size, align_corners, half_pixel_centers, name=name)
 
 
 @export("compat.v1.image.resize_nearest_neighbor")
 def v1_resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False):
-    """The nearest pixel, as version 1 has it: corners as they were."""
+    """The nearest pixel, as version 1 has it."""
     return raw.ResizeNearestNeighbor(images, size, align_corners, half_pixel_centers, name=name)
+
+
+@export("compat.v1.image.resize_bicubic")
+def v1_resize_bicubic(images, size, align_corners=False, name=None, half_pixel_centers=False):
+    """Bicubic resizing as version 1 has it."""
+    return raw.ResizeBicubic(images, size, align_corners, half_pixel_centers, name=name)
+
+
+@export("compat.v1.image.resize_area")
+def v1_resize_area(images, size, align_corners=False, name=None):
+    """The mean of the area each new pixel covers."""
+    return raw.ResizeArea(images, size, align_corners, name=name)
+
+
+_V1_WAYS = {0: v1_resize_bilinear, 1: v1_resize_nearest_neighbor, 2: v1_resize_bicubic, 3: v1_resize_area,
+            "bilinear": v1_resize_bilinear, "nearest": v1_resize_nearest_neighbor, "bicubic": v1_resize_bicubic,
+            "area": v1_resize_area}
+
+
+@export("compat.v1.image.resize", "compat.v1.image.resize_images")
+def v1_resize(images, size, method=ResizeMethodV1.BILINEAR, align_corners=False, preserve_aspect_ratio=False, name=None):
+    """Images of another size, as version 1 has it; images of that size already are returned as they are."""
+    images, back = _batched(images)
+    size = _target(size, images, preserve_aspect_ratio)
+    if isinstance(size, list) and list(static_shape(images)[1:3]) == size:
+        return back(images)
+    return back(_way(method, _V1_WAYS)(images, size, align_corners, name))

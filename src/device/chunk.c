@@ -1,7 +1,11 @@
 /* A chunk is 4 MiB at a multiple of 4 MiB, so a block's address tells its chunk. It is divided into
  * pages of 16 KiB; the first holds the chunk's own tables. A span is a run of pages cut into blocks
  * of one class and keeps a free list of its own; the moment its last block comes back the pages are
- * free for any other class. That is what keeps ever-changing sizes from growing the heap. */
+ * free for any other class. That is what keeps ever-changing sizes from growing the heap.
+ *
+ * Blocks above 64 KiB are spans of their own and live in chunks of their own. They come and go with
+ * every call, while small spans stay once a thread keeps a block of theirs; sharing chunks, a small
+ * size that turns up late would push the large ones on to pages never touched before. */
 #include "device/chunk.h"
 #include "device/map.h"
 #include <stdbool.h>
@@ -25,7 +29,8 @@ typedef struct span {
 typedef struct chunk {
     struct chunk *next, *prev;
     int used;               /* pages */
-    int longest;            /* no free run is longer */
+    int longest;            /* no more pages than that can be had at once */
+    bool whole;             /* for spans of one block; counts while a page is used */
     uint8_t owner[PAGES];   /* first page of the span a page belongs to; 0: free */
     uint16_t label[LABELS]; /* by where a block begins */
     span spans[PAGES];      /* by first page */
@@ -47,6 +52,11 @@ static char *span_at(const span *s) { return (char *)chunk_of(s) + (size_t)s->fi
 uint16_t *ef_chunk_label(void *p) {
     chunk *c = chunk_of(p);
     return &c->label[(size_t)((char *)p - (char *)c) / EF_LABELLED];
+}
+
+int ef_chunk_class(void *p) {
+    chunk *c = chunk_of(p);
+    return c->spans[c->owner[(size_t)((char *)p - (char *)c) / PAGE]].class;
 }
 
 size_t ef_chunk_mapped(void) { return mapped; }
@@ -79,23 +89,32 @@ void ef_chunk_trim(void) {
     }
 }
 
-/* First page of a free run of n pages; 0 if there is none. */
+/* First page of a free run of n pages; 0 if there is none. Spans of one block begin only where the
+ * next power of two does, so that those of the next call fall on the pages of the last one. */
 static int find_run(chunk *c, int n) {
-    int run = 0, longest = 0;
-    for (int p = 1; p < PAGES; p++) {
-        run = c->owner[p] ? 0 : run + 1;
-        if (run == n) return p - n + 1;
-        if (run > longest) longest = run;
+    int grid = 1;
+    while (c->whole && grid < n) grid *= 2;
+    for (int p = 1; p + n <= PAGES; p += grid) {
+        int run = 0;
+        while (run < n && c->owner[p + run] == 0) run++;
+        if (run == n) return p;
+        if (grid == 1) p += run;
     }
-    c->longest = longest;
+    c->longest = n - 1;
     return 0;
 }
 
-static chunk *chunk_with_run(int n, int *first) {
-    for (chunk *c = chunks; c != NULL; c = c->next)
-        if (c->longest >= n && (*first = find_run(c, n)) != 0) return c;
+static chunk *chunk_with_run(int n, bool whole, int *first) {
+    chunk *empty = NULL;
+    for (chunk *c = chunks; c != NULL; c = c->next) {
+        if (c->used == 0) {
+            if (empty == NULL) empty = c;
+        } else if (c->whole == whole && c->longest >= n && (*first = find_run(c, n)) != 0) {
+            return c;
+        }
+    }
     *first = 1;
-    return chunk_new();
+    return empty != NULL ? empty : chunk_new();
 }
 
 /* Whole pages with little waste at the end: classes are multiples of 64 up to 4 KiB, of 1 KiB up to
@@ -123,13 +142,15 @@ static void partial_remove(span *s) {
 static span *span_new(int class) {
     size_t size = ef_class_size(class);
     int pages = span_pages(size), first;
-    chunk *c = chunk_with_run(pages, &first);
+    int total = (int)((size_t)pages * PAGE / size);
+    chunk *c = chunk_with_run(pages, total == 1, &first);
     if (c == NULL) return NULL;
     if (c->used == 0) spare--;
+    c->whole = total == 1;
     c->used += pages;
     for (int p = first; p < first + pages; p++) c->owner[p] = (uint8_t)first;
     span *s = &c->spans[first];
-    *s = (span){.total = (uint16_t)((size_t)pages * PAGE / size),
+    *s = (span){.total = (uint16_t)total,
                 .pages = (uint16_t)pages,
                 .class = (uint8_t) class,
                 .first = (uint8_t)first};

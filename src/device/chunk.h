@@ -28,6 +28,7 @@ static inline size_t ef_class_size(int c) { /* needs no lock */
 void *ef_chunk_take(int c, int want, int *got);
 void ef_chunk_give(void *p);       /* one block back */
 uint16_t *ef_chunk_label(void *p); /* where a block's label is kept; needs no lock */
+int ef_chunk_class(void *p);       /* of a block; needs no lock while it is in use */
 void ef_chunk_trim(void);          /* unmaps chunks without a block */
 size_t ef_chunk_mapped(void);      /* bytes taken from the system */
 #endif

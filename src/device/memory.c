@@ -3,7 +3,8 @@
  * one lock and goes to chunk.c (up to 1 MiB) or region.c. Each thread counts what it handed out in
  * numbers only it writes, folded into the totals whenever it takes the lock anyway; a reader adds
  * up both. A block may be freed by any thread: it joins that thread's list, and full lists return
- * half of their blocks.
+ * half of their blocks. A request may be served by a block of up to twice its size, rather than by
+ * pages never touched before: so programs whose sizes change all the time do not creep.
  *
  * Under address sanitizer every block is a malloc of its own, so that it can see each one end. */
 #include "device/memory.h"
@@ -24,6 +25,7 @@ enum { CACHED_CLASSES = 36, CACHED_MOST = 64 * 1024, TOP_HOLDERS = 5 };
 typedef struct list {
     void *head; /* linked through the first word */
     int n, most;
+    int batch; /* to take next: doubles, so that a size seldom used touches little */
 } list;
 
 typedef struct cache {
@@ -89,7 +91,10 @@ static void flush(list *l, int keep) {
 
 static void flush_all(cache *c) {
     if (c == NULL) return;
-    for (int i = 0; i < CACHED_CLASSES; i++) flush(&c->lists[i], 0);
+    for (int i = 0; i < CACHED_CLASSES; i++) {
+        flush(&c->lists[i], 0);
+        c->lists[i].batch = 1;
+    }
     fold(c);
 }
 
@@ -127,6 +132,7 @@ static cache *cache_get(void) {
     for (int i = 0; i < CACHED_CLASSES; i++) {
         size_t fit = 128 * 1024 / ef_class_size(i);
         c->lists[i].most = fit < 4 ? 4 : fit > 64 ? 64 : (int)fit;
+        c->lists[i].batch = 1;
     }
     pthread_mutex_lock(&lock);
     c->next = caches;
@@ -174,10 +180,11 @@ static void *block_take(cache *c, size_t bytes, uint16_t label) {
         l->head = *(void **)p;
         l->n--;
     } else {
-        p = ef_chunk_take(class, l != NULL ? l->most / 2 : 1, &got);
+        p = ef_chunk_take(class, l != NULL ? l->batch : 1, &got);
         if (p != NULL && l != NULL) {
             l->head = *(void **)p;
             l->n = got - 1;
+            if (l->batch < l->most / 2) l->batch *= 2;
         }
     }
     if (p != NULL && bytes >= EF_LABELLED) *ef_chunk_label(p) = label;
@@ -215,8 +222,34 @@ static ef_status *refused(size_t bytes, int64_t in_use, size_t largest) {
                     EF_BYTES((int64_t)largest), held[0] ? held : "none");
 }
 
+/* Hands out the first block of a list that has one. */
+static inline void *take_cached(cache *c, list *l, size_t bytes) {
+    void *p = l->head;
+    l->head = *(void **)p;
+    l->n--;
+    count(c, (int64_t)bytes, 1);
+    if (bytes >= EF_LABELLED) {
+        uint16_t label = ef_holder_now();
+        *ef_chunk_label(p) = label;
+        ef_holder_add(label, (int64_t)bytes);
+    }
+    return p;
+}
+
+/* From a list of larger blocks; it goes back there, for a block of this size knows its class. */
+static void *take_larger(cache *c, size_t bytes) {
+    if (c == NULL || bytes < EF_LABELLED || bytes > CACHED_MOST ||
+        atomic_load_explicit(&limit, memory_order_relaxed) != 0)
+        return NULL;
+    int class = ef_class_of(bytes);
+    for (int k = class + 1; k <= class + 4 && k < CACHED_CLASSES; k++)
+        if (c->lists[k].head != NULL) return take_cached(c, &c->lists[k], bytes);
+    return NULL;
+}
+
 static ef_status *alloc_slow(size_t bytes, bool injected, void **out) {
     cache *c = cache_get();
+    if (!injected && (*out = take_larger(c, bytes)) != NULL) return NULL;
     uint16_t label = bytes >= EF_LABELLED ? ef_holder_now() : 0;
     pthread_mutex_lock(&lock);
     fold(c);
@@ -246,17 +279,8 @@ ef_status *ef_memory_alloc(int device, size_t bytes, void **out) {
                     atomic_load_explicit(&limit, memory_order_relaxed) != 0))
         return alloc_slow(bytes, false, out);
     list *l = &c->lists[ef_class_of(bytes)];
-    void *p = l->head;
-    if (EF_UNLIKELY(p == NULL)) return alloc_slow(bytes, false, out);
-    l->head = *(void **)p;
-    l->n--;
-    count(c, (int64_t)bytes, 1);
-    if (bytes >= EF_LABELLED) {
-        uint16_t label = ef_holder_now();
-        *ef_chunk_label(p) = label;
-        ef_holder_add(label, (int64_t)bytes);
-    }
-    *out = p;
+    if (EF_UNLIKELY(l->head == NULL)) return alloc_slow(bytes, false, out);
+    *out = take_cached(c, l, bytes);
     return NULL;
 }
 
@@ -277,8 +301,14 @@ void ef_memory_free(int device, void *p, size_t bytes) {
         free_slow(p, bytes);
         return;
     }
-    if (bytes >= EF_LABELLED) ef_holder_add(*ef_chunk_label(p), -(int64_t)bytes);
-    list *l = &c->lists[ef_class_of(bytes)];
+    int class;
+    if (bytes >= EF_LABELLED) {
+        ef_holder_add(*ef_chunk_label(p), -(int64_t)bytes);
+        class = ef_chunk_class(p);
+    } else {
+        class = ef_class_of(bytes);
+    }
+    list *l = &c->lists[class];
     *(void **)p = l->head;
     l->head = p;
     count(c, -(int64_t)bytes, -1);

@@ -3,8 +3,10 @@
 #include "check.h"
 #include "device/chunk.h"
 #include "device/memory.h"
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 static ef_memory_info info(void) {
     ef_memory_info i;
@@ -104,6 +106,45 @@ EF_TEST(ever_changing_sizes_leave_nothing) {
     CHECK(info().cached <= early + (32 << 20) && info().cached <= 300 << 20);
     ef_memory_trim(0);
     CHECK(info().cached <= 8 << 20);
+}
+
+/* Takes, fills and frees blocks of ever-changing sizes, one at a time; returns the pages that were
+ * touched for the first time. */
+static long fill(uint32_t seed, int steps, size_t least, size_t most) {
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    for (int i = 0; i < steps; i++) {
+        size_t size = least + draw(&seed) % (most - least);
+        void *p = take(size);
+        if (p == NULL) return LONG_MAX;
+        memset(p, i, size);
+        ef_memory_free(0, p, size);
+    }
+    getrusage(RUSAGE_SELF, &after);
+    return after.ru_minflt - before.ru_minflt;
+}
+
+EF_TEST(small_sizes_that_come_late_leave_large_ones_their_pages) {
+    if (EF_ASAN) return; /* every block is a malloc of its own */
+    ef_memory_trim(0);
+    void *small = take(1000); /* a program holds something small at any time */
+    fill(1, 300, 70000, 512 << 10);
+    fill(1, 1, 512 << 10, (512 << 10) + 1);
+    for (size_t most = 128; most <= 65536; most *= 2) {
+        fill(2, 300, most / 2, most);
+        CHECK(fill(3, 300, 70000, 512 << 10) == 0);
+    }
+    CHECK(fill(4, 3000, 64, 512 << 10) == 0);
+    ef_memory_free(0, small, 1000);
+    ef_memory_trim(0);
+}
+
+EF_TEST(a_size_used_once_touches_one_block) {
+    if (EF_ASAN) return;
+    ef_memory_trim(0);
+    void *other = take(100); /* a chunk is there, and its tables */
+    CHECK(fill(5, 1, 4090, 4091) <= 2);
+    ef_memory_free(0, other, 100);
 }
 
 /* ---- threads: each frees what another one took ---- */
@@ -219,6 +260,8 @@ int main(void) {
     EF_RUN(blocks_are_aligned_and_apart);
     EF_RUN(hot_blocks_come_back_without_malloc);
     EF_RUN(ever_changing_sizes_leave_nothing);
+    EF_RUN(small_sizes_that_come_late_leave_large_ones_their_pages);
+    EF_RUN(a_size_used_once_touches_one_block);
     EF_RUN(any_thread_may_free);
     EF_RUN(a_limit_names_the_holders);
     EF_RUN(impossible_requests_fail_cleanly);

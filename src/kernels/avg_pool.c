@@ -19,16 +19,8 @@ static inline int64_t covered(const ef_window_walk *w) {
     return n;
 }
 
-#define NUM float
-#define NAME(x) x##_f32
-#include "kernels/avg_pool.inc"
-#undef NUM
-#undef NAME
-#define NUM double
-#define NAME(x) x##_f64
-#include "kernels/avg_pool.inc"
-#undef NUM
-#undef NAME
+#define EACH "kernels/avg_pool.inc"
+#include "kernels/each_float.inc"
 
 static ef_status *run(const ef_window_box *b, ef_dtype t, const void *x, void *y, bool back) {
     job j = {*b, x, y, (b->in_channels + BLOCK - 1) / BLOCK};

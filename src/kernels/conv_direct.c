@@ -55,16 +55,8 @@ static inline int64_t source(const sweep *s, int d, int64_t to, int64_t k) {
     return at >= 0 && at < s->from_size[d] ? at : -1;
 }
 
-#define NUM float
-#define NAME(x) x##_f32
-#include "kernels/conv_direct.inc"
-#undef NUM
-#undef NAME
-#define NUM double
-#define NAME(x) x##_f64
-#include "kernels/conv_direct.inc"
-#undef NUM
-#undef NAME
+#define EACH "kernels/conv_direct.inc"
+#include "kernels/each_float.inc"
 /* int32 wraps around as uint32 does. */
 #define NUM uint32_t
 #define NAME(x) x##_u32

@@ -15,16 +15,8 @@ static inline int64_t seen(const ef_window_box *b, int d, int64_t o, int64_t k) 
     return o * b->stride[d] - b->before[d] + k * b->dilation[d];
 }
 
-#define NUM float
-#define NAME(x) x##_f32
-#include "kernels/depthwise.inc"
-#undef NUM
-#undef NAME
-#define NUM double
-#define NAME(x) x##_f64
-#include "kernels/depthwise.inc"
-#undef NUM
-#undef NAME
+#define EACH "kernels/depthwise.inc"
+#include "kernels/each_float.inc"
 
 static ef_status *run_wide(const ef_conv *c, ef_dtype t, const ef_conv_data *d, void *handle) {
     (void)handle;

@@ -19,58 +19,11 @@ typedef struct job {
 } job;
 
 #define ADD(x, y) ((x) + (y))
-#define NUM float
-#define NAME(x) x##_f32
-#include "kernels/pooling.inc"
-#undef NUM
-#undef NAME
-#define NUM double
-#define NAME(x) x##_f64
-#include "kernels/pooling.inc"
-#undef NUM
-#undef NAME
+#define EACH "kernels/pooling.inc"
+#include "kernels/each_float.inc"
 #undef ADD
 #define ADD(x, y) (NUM)((uint64_t)(x) + (uint64_t)(y)) /* wraps around */
-#define NUM int8_t
-#define NAME(x) x##_i8
-#include "kernels/pooling.inc"
-#undef NUM
-#undef NAME
-#define NUM int16_t
-#define NAME(x) x##_i16
-#include "kernels/pooling.inc"
-#undef NUM
-#undef NAME
-#define NUM int32_t
-#define NAME(x) x##_i32
-#include "kernels/pooling.inc"
-#undef NUM
-#undef NAME
-#define NUM int64_t
-#define NAME(x) x##_i64
-#include "kernels/pooling.inc"
-#undef NUM
-#undef NAME
-#define NUM uint8_t
-#define NAME(x) x##_u8
-#include "kernels/pooling.inc"
-#undef NUM
-#undef NAME
-#define NUM uint16_t
-#define NAME(x) x##_u16
-#include "kernels/pooling.inc"
-#undef NUM
-#undef NAME
-#define NUM uint32_t
-#define NAME(x) x##_u32
-#include "kernels/pooling.inc"
-#undef NUM
-#undef NAME
-#define NUM uint64_t
-#define NAME(x) x##_u64
-#include "kernels/pooling.inc"
-#undef NUM
-#undef NAME
+#include "kernels/each_int.inc"
 
 #define ROW(SUF) \
     { max_pixels_##SUF, max_blocks_##SUF, index_blocks_##SUF }

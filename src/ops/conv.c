@@ -2,6 +2,7 @@
  * output - appear in different places of its argument list; everything here works on them by role.
  */
 #include "ops/conv.h"
+#include "ops/build.h"
 #include "ops/shapes.h"
 
 /* ---- shapes -------------------------------------------------------------------------------- */
@@ -194,4 +195,21 @@ ef_status *ef_conv_call_direct(const ef_call *c, ef_conv_op what) {
     ef_conv_data data = data_of(c, what);
     ef_dtype t = (ef_dtype)c->out[0]->dtype;
     return what.depthwise ? ef_conv_depthwise(&d, t, &data) : ef_conv_direct(&d, t, &data);
+}
+
+/* ---- gradients ------------------------------------------------------------------------------- */
+
+ef_status *ef_conv_grad(ef_grad *g, ef_conv_kind kind, const ef_conv_names *names) {
+    /* What stands in for image, filter and result: inputs, or what arrives for the one computed. */
+    ef_value *x = kind == EF_CONV_INPUT ? g->dout[0] : g->in[0];
+    ef_value *w = kind == EF_CONV_FILTER ? g->dout[0] : g->in[1];
+    ef_value *dy = kind == EF_CONV_FORWARD ? g->dout[0] : g->in[2];
+    if (kind != EF_CONV_INPUT)
+        g->din[0] =
+            ef_emit_like(g, names->input, NULL, 0, 3, ef_shape_value(g->b, x, EF_I32), w, dy);
+    if (kind != EF_CONV_FILTER)
+        g->din[1] =
+            ef_emit_like(g, names->filter, NULL, 0, 3, x, ef_shape_value(g->b, w, EF_I32), dy);
+    if (kind != EF_CONV_FORWARD) g->din[2] = ef_emit_like(g, names->forward, NULL, 0, 2, x, w);
+    return NULL;
 }

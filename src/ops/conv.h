@@ -21,6 +21,26 @@ ef_status *ef_conv_call_direct(const ef_call *c, ef_conv_op what);
 bool ef_conv_call_pays(const ef_call *c, ef_conv_op what);
 ef_status *ef_conv_call_prepare(const ef_call *c, ef_conv_op what, void **state);
 
+/* Gradients of a convolution and of its two gradient ops, which are each other's: `kind` is the one
+ * that is differentiated. */
+typedef struct ef_conv_names {
+    const char *forward, *input, *filter;
+} ef_conv_names;
+ef_status *ef_conv_grad(ef_grad *g, ef_conv_kind kind, const ef_conv_names *names);
+
+/* Stamps forward_grad, input_grad and filter_grad. */
+#define EF_CONV_GRADS(...)                                    \
+    static const ef_conv_names conv_names = {__VA_ARGS__};    \
+    static ef_status *forward_grad(ef_grad *g) {              \
+        return ef_conv_grad(g, EF_CONV_FORWARD, &conv_names); \
+    }                                                         \
+    static ef_status *input_grad(ef_grad *g) {                \
+        return ef_conv_grad(g, EF_CONV_INPUT, &conv_names);   \
+    }                                                         \
+    static ef_status *filter_grad(ef_grad *g) {               \
+        return ef_conv_grad(g, EF_CONV_FILTER, &conv_names);  \
+    }
+
 /* Stamps NAME_shape, NAME_dnnl, NAME_direct, NAME_pays and NAME_prepare for one op. */
 #define EF_CONV_FUNCTIONS(NAME, ...)                                      \
     static ef_status *NAME##_shape(ef_infer *i) {                         \

@@ -1,35 +1,12 @@
 /* DepthwiseConv2dNative and its two gradients, which are each other's gradients too. */
-#include "ops/build.h"
 #include "ops/conv.h"
 
 EF_CONV_FUNCTIONS(forward, .rank = 2, .depthwise = true, .kind = EF_CONV_FORWARD)
 EF_CONV_FUNCTIONS(input, .rank = 2, .depthwise = true, .kind = EF_CONV_INPUT)
 EF_CONV_FUNCTIONS(filter, .rank = 2, .depthwise = true, .kind = EF_CONV_FILTER)
 
-static ef_status *forward_grad(ef_grad *g) {
-    ef_value *x = g->in[0], *w = g->in[1], *dy = g->dout[0];
-    g->din[0] = ef_emit_like(g, "DepthwiseConv2dNativeBackpropInput", NULL, 0, 3,
-                             ef_shape_value(g->b, x, EF_I32), w, dy);
-    g->din[1] = ef_emit_like(g, "DepthwiseConv2dNativeBackpropFilter", NULL, 0, 3, x,
-                             ef_shape_value(g->b, w, EF_I32), dy);
-    return NULL;
-}
-
-static ef_status *input_grad(ef_grad *g) {
-    ef_value *w = g->in[1], *dy = g->in[2], *ddx = g->dout[0];
-    g->din[1] = ef_emit_like(g, "DepthwiseConv2dNativeBackpropFilter", NULL, 0, 3, ddx,
-                             ef_shape_value(g->b, w, EF_I32), dy);
-    g->din[2] = ef_emit_like(g, "DepthwiseConv2dNative", NULL, 0, 2, ddx, w);
-    return NULL;
-}
-
-static ef_status *filter_grad(ef_grad *g) {
-    ef_value *x = g->in[0], *dy = g->in[2], *ddw = g->dout[0];
-    g->din[0] = ef_emit_like(g, "DepthwiseConv2dNativeBackpropInput", NULL, 0, 3,
-                             ef_shape_value(g->b, x, EF_I32), ddw, dy);
-    g->din[2] = ef_emit_like(g, "DepthwiseConv2dNative", NULL, 0, 2, x, ddw);
-    return NULL;
-}
+EF_CONV_GRADS("DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput",
+              "DepthwiseConv2dNativeBackpropFilter")
 
 #define TYPES "T: {half, bfloat16, float, double}"
 #define ATTRS                                                                                      \

@@ -85,6 +85,13 @@ tensor_object *tensor_make(void); /* an eager tensor object with a zeroed tensor
 PyObject *tensor_wrap(ef_tensor *t);
 PyObject *
 tensor_finish(tensor_object *o); /* an object whose tensor was just set; fixes its class */
+/* Lists of tensors: of t (taken over, all of it, even on failure), or of copies; None for what is
+ * no tensor (dtype 0). */
+PyObject *tensor_list(ef_tensor *t, int n);
+PyObject *tensor_list_copy(const ef_tensor *t, int n);
+/* The tensors of a sequence, borrowed from its items. none: items may be None, whose pointer is
+ * NULL. Ends with PyMem_Free; NULL: raised. */
+const ef_tensor **tensor_pointers(PyObject *sequence, bool none, int *n);
 int tensor_init(PyObject *module);
 
 /* ---- convert.c ---------------------------------------------------------------------------------

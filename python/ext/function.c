@@ -57,16 +57,7 @@ ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *
     PyGILState_STATE gil = PyGILState_Ensure();
     entry *e = user;
     calling *c = function_now;
-    rebuild r = {PyList_New(n_in), 0};
-    for (int k = 0; r.list != NULL && k < n_in; k++) {
-        ef_tensor t = {0};
-        ef_tensor_copy(&t, &in[k]);
-        PyObject *o = tensor_wrap(&t);
-        if (o == NULL)
-            Py_CLEAR(r.list);
-        else
-            PyList_SET_ITEM(r.list, k, o);
-    }
+    rebuild r = {tensor_list_copy(in, n_in), 0};
     PyObject *args = NULL, *kwargs = NULL, *result = NULL;
     if (r.list != NULL && c != NULL && c->e == e) {
         args = PyTuple_New(c->n_items);

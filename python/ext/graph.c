@@ -324,76 +324,39 @@ static PyObject *graph_import(PyObject *self, PyObject *o) {
     return tensor_wrap(&t);
 }
 
-static PyObject *list_from(ef_tensor *out, int n) {
-    PyObject *list = PyList_New(n);
-    for (int k = 0; k < n; k++) {
-        PyObject *t = list != NULL ? tensor_wrap(&out[k]) : NULL;
-        if (t == NULL) {
-            Py_CLEAR(list);
-            ef_tensor_release(&out[k]);
-        } else
-            PyList_SET_ITEM(list, k, t);
-    }
-    return list;
-}
-
 static PyObject *graph_call(PyObject *self, PyObject *args) {
-    PyObject *fast = PySequence_Fast(args, "a list of tensors");
-    if (fast == NULL) return NULL;
-    int n = (int)PySequence_Fast_GET_SIZE(fast), max = ef_graph_outputs(G(self)), made = 0;
-    const ef_tensor **in = PyMem_Calloc((size_t)n + 1, sizeof *in);
-    ef_tensor *out = PyMem_Calloc((size_t)max + 1, sizeof *out);
+    int n = 0, max = ef_graph_outputs(G(self)), made = 0;
+    const ef_tensor **in = tensor_pointers(args, false, &n);
+    ef_tensor *out = in != NULL ? PyMem_Calloc((size_t)max + 1, sizeof *out) : NULL;
     PyObject *r = NULL;
-    bool room = in != NULL && out != NULL;
-    if (!room) PyErr_NoMemory();
-    for (int k = 0; room && k < n && !PyErr_Occurred(); k++) {
-        PyObject *o = PySequence_Fast_GET_ITEM(fast, k);
-        if (!IS_TENSOR(o))
-            PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
-        else
-            in[k] = &((tensor_object *)o)->t;
-    }
-    if (room && !PyErr_Occurred() &&
-        check(ef_graph_call(G(self), in, n, out, max, &made), "call") == 0)
-        r = list_from(out, made);
+    if (in != NULL && out == NULL) PyErr_NoMemory();
+    if (out != NULL && check(ef_graph_call(G(self), in, n, out, max, &made), "call") == 0)
+        r = tensor_list(out, made);
     PyMem_Free(in);
     PyMem_Free(out);
-    Py_DECREF(fast);
     return r;
 }
 
 /* _part(inputs, outputs) -> (function, tensors it needs beside) */
 static PyObject *graph_part(PyObject *self, PyObject *args) {
     PyObject *ins, *outs, *r = NULL;
-    if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &ins, &PyList_Type, &outs)) return NULL;
-    int n_in = (int)PyList_GET_SIZE(ins), n_out = (int)PyList_GET_SIZE(outs), n_more = 0;
-    const ef_tensor **t = PyMem_Calloc((size_t)n_in + (size_t)n_out + 1, sizeof *t);
-    if (t == NULL) return PyErr_NoMemory();
-    for (int k = 0; k < n_in + n_out; k++) {
-        PyObject *o = k < n_in ? PyList_GET_ITEM(ins, k) : PyList_GET_ITEM(outs, k - n_in);
-        if (IS_TENSOR(o)) t[k] = &((tensor_object *)o)->t;
-    }
+    if (!PyArg_ParseTuple(args, "OO", &ins, &outs)) return NULL;
+    int n_in = 0, n_out = 0, n_more = 0;
+    const ef_tensor **in = tensor_pointers(ins, false, &n_in);
+    const ef_tensor **out = in != NULL ? tensor_pointers(outs, false, &n_out) : NULL;
     ef_graph *part = NULL;
     ef_tensor *more = NULL;
-    if (check(ef_graph_part(G(self), t, n_in, t + n_in, n_out, &part, &more, &n_more), "part") ==
-        0) {
-        PyObject *graph = graph_wrap(part), *list = PyList_New(n_more);
-        for (int k = 0; list != NULL && k < n_more; k++) {
-            ef_tensor copy = {0};
-            ef_tensor_copy(&copy, &more[k]);
-            PyObject *o = tensor_wrap(&copy);
-            if (o == NULL)
-                Py_CLEAR(list);
-            else
-                PyList_SET_ITEM(list, k, o);
-        }
+    if (out != NULL &&
+        check(ef_graph_part(G(self), in, n_in, out, n_out, &part, &more, &n_more), "part") == 0) {
+        PyObject *graph = graph_wrap(part), *list = tensor_list_copy(more, n_more);
         if (graph != NULL && list != NULL) r = PyTuple_Pack(2, graph, list);
         Py_XDECREF(graph);
         Py_XDECREF(list);
         ef_graph_part_end(more, n_more);
         ef_graph_free(part);
     }
-    PyMem_Free(t);
+    PyMem_Free(in);
+    PyMem_Free(out);
     return r;
 }
 
@@ -646,23 +609,9 @@ static PyObject *core_graph_gradients(PyObject *module, PyObject *args) {
     PyObject *list[4], *result = NULL;
     if (!PyArg_ParseTuple(args, "OOOO", &list[0], &list[1], &list[2], &list[3])) return NULL;
     const ef_tensor **p[4] = {NULL};
-    PyObject *fast[4] = {NULL};
     int n[4] = {0};
-    for (int j = 0; j < 4; j++) {
-        if (list[j] == Py_None) continue;
-        if ((fast[j] = PySequence_Fast(list[j], "a list")) == NULL) goto done;
-        n[j] = (int)PySequence_Fast_GET_SIZE(fast[j]);
-        if ((p[j] = PyMem_Calloc((size_t)n[j] + 1, sizeof **p)) == NULL) goto done;
-        for (int k = 0; k < n[j]; k++) {
-            PyObject *o = PySequence_Fast_GET_ITEM(fast[j], k);
-            if (o == Py_None) continue;
-            if (!IS_TENSOR(o)) {
-                PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
-                goto done;
-            }
-            p[j][k] = &((tensor_object *)o)->t;
-        }
-    }
+    for (int j = 0; j < 4; j++)
+        if (list[j] != Py_None && (p[j] = tensor_pointers(list[j], true, &n[j])) == NULL) goto done;
     ef_tensor *out = PyMem_Calloc(3 * (size_t)n[2] + 1, sizeof *out);
     bool *slices = PyMem_Calloc((size_t)n[2] + 1, sizeof *slices);
     if (out != NULL && slices != NULL &&
@@ -674,10 +623,7 @@ static PyObject *core_graph_gradients(PyObject *module, PyObject *args) {
     PyMem_Free(out);
     PyMem_Free(slices);
 done:
-    for (int j = 0; j < 4; j++) {
-        PyMem_Free(p[j]);
-        Py_XDECREF(fast[j]);
-    }
+    for (int j = 0; j < 4; j++) PyMem_Free(p[j]);
     return result;
 }
 

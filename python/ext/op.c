@@ -76,21 +76,6 @@ static PyObject *result_class(op_object *self) {
     return self->result;
 }
 
-/* n tensors from `out`, taken over, as one list. */
-static PyObject *list_of(ef_tensor *out, int n) {
-    PyObject *list = PyList_New(n);
-    for (int k = 0; k < n; k++) {
-        PyObject *t = list != NULL ? tensor_wrap(&out[k]) : NULL;
-        if (t == NULL) {
-            Py_CLEAR(list);
-            ef_tensor_release(&out[k]);
-        } else {
-            PyList_SET_ITEM(list, k, t);
-        }
-    }
-    return list;
-}
-
 static PyObject *made_operation(void) { /* the node just recorded */
     ef_graph *g = ef_graph_current();
     PyObject *graph = g != NULL ? graph_wrap(g) : NULL;
@@ -108,7 +93,7 @@ static PyObject *results(op_object *self, ef_tensor *out, int n, const int *grou
         Py_RETURN_NONE;
     }
     if (d->n_out == 1) {
-        if (d->out[0].is_list) return list_of(out, n);
+        if (d->out[0].is_list) return tensor_list(out, n);
         return tensor_wrap(&out[0]);
     }
     PyObject *tuple = PyTuple_New(d->n_out);
@@ -116,7 +101,7 @@ static PyObject *results(op_object *self, ef_tensor *out, int n, const int *grou
     for (int k = 0; k < d->n_out; k++) {
         PyObject *o = NULL;
         if (tuple != NULL)
-            o = d->out[k].is_list ? list_of(out + at, group[k]) : tensor_wrap(&out[at]);
+            o = d->out[k].is_list ? tensor_list(out + at, group[k]) : tensor_wrap(&out[at]);
         if (o == NULL)
             Py_CLEAR(tuple);
         else

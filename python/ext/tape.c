@@ -77,37 +77,9 @@ static PyObject *tape_watched(PyObject *self, PyObject *unused) {
     ef_tensor *t = PyMem_Calloc((size_t)n + 1, sizeof *t);
     if (t == NULL) return PyErr_NoMemory();
     n = ef_tape_watched(TAPE(self), t, n);
-    PyObject *list = PyList_New(n);
-    for (int k = 0; list != NULL && k < n; k++) {
-        PyObject *o = tensor_wrap(&t[k]);
-        if (o == NULL)
-            Py_CLEAR(list);
-        else
-            PyList_SET_ITEM(list, k, o);
-    }
+    PyObject *list = tensor_list(t, n);
     PyMem_Free(t);
     return list;
-}
-
-static const ef_tensor **pointers(PyObject *list, int *n) { /* None: a NULL entry */
-    Py_ssize_t count = PyList_GET_SIZE(list);
-    const ef_tensor **p = PyMem_Calloc((size_t)count + 1, sizeof *p);
-    if (p == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    for (Py_ssize_t k = 0; k < count; k++) {
-        PyObject *o = PyList_GET_ITEM(list, k);
-        if (o == Py_None) continue;
-        if (!IS_TENSOR(o)) {
-            PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
-            PyMem_Free(p);
-            return NULL;
-        }
-        p[k] = &((tensor_object *)o)->t;
-    }
-    *n = (int)count;
-    return p;
 }
 
 /* gradients(targets, output_gradients or None, sources): lists of tensors and handles */
@@ -116,8 +88,9 @@ static PyObject *tape_gradients(PyObject *self, PyObject *args) {
     if (!PyArg_ParseTuple(args, "O!OO!", &PyList_Type, &targets, &dys, &PyList_Type, &sources))
         return NULL;
     int n_t = 0, n_d = 0, n_s = 0;
-    const ef_tensor **t = pointers(targets, &n_t), **d = NULL, **s = pointers(sources, &n_s);
-    if (dys != Py_None && t != NULL && s != NULL) d = pointers(dys, &n_d);
+    const ef_tensor **t = tensor_pointers(targets, false, &n_t), **d = NULL,
+                    **s = tensor_pointers(sources, false, &n_s);
+    if (dys != Py_None && t != NULL && s != NULL) d = tensor_pointers(dys, true, &n_d);
     ef_tensor *out = PyMem_Calloc(3 * (size_t)n_s + 1, sizeof *out);
     bool *slices = PyMem_Calloc((size_t)n_s + 1, sizeof *slices);
     if (t != NULL && s != NULL && out != NULL && slices != NULL && !PyErr_Occurred()) {
@@ -163,20 +136,7 @@ static int take_gradient(PyObject *o, ef_tensor *out) {
 static ef_status *run_custom(void *user, const ef_tensor *dout, int n_out, ef_tensor *din,
                              int n_in) {
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *list = PyList_New(n_out), *r = NULL;
-    for (int k = 0; list != NULL && k < n_out; k++) {
-        ef_tensor t = {0};
-        PyObject *o = Py_NewRef(Py_None);
-        if (dout[k].dtype != 0) {
-            Py_DECREF(o);
-            ef_tensor_copy(&t, &dout[k]);
-            o = tensor_wrap(&t);
-        }
-        if (o == NULL)
-            Py_CLEAR(list);
-        else
-            PyList_SET_ITEM(list, k, o);
-    }
+    PyObject *list = tensor_list_copy(dout, n_out), *r = NULL;
     if (list != NULL) r = PyObject_CallOneArg(user, list);
     Py_XDECREF(list);
     int bad = r == NULL || !PyList_Check(r) || PyList_GET_SIZE(r) != n_in ? -1 : 0;
@@ -205,25 +165,16 @@ static PyObject *core_custom_gradient(PyObject *module, PyObject *args) {
     PyObject *ins, *outs, *fn, *result = NULL;
     if (!PyArg_ParseTuple(args, "O!O!O", &PyList_Type, &ins, &PyList_Type, &outs, &fn)) return NULL;
     int n_in = 0, n_out = (int)PyList_GET_SIZE(outs);
-    const ef_tensor **in = pointers(ins, &n_in);
+    const ef_tensor **in = tensor_pointers(ins, false, &n_in);
     ef_tensor *out = PyMem_Calloc((size_t)n_out + 1, sizeof *out);
     if (in == NULL || out == NULL) goto done;
     for (int k = 0; k < n_out; k++)
         ef_tensor_copy(&out[k], &((tensor_object *)PyList_GET_ITEM(outs, k))->t);
     ef_status *s = ef_custom_gradient_attach(in, n_in, out, n_out, run_custom, Py_NewRef(fn), drop);
-    if (check(s, "custom_gradient") < 0) {
+    if (check(s, "custom_gradient") == 0)
+        result = tensor_list(out, n_out);
+    else
         for (int k = 0; k < n_out; k++) ef_tensor_release(&out[k]);
-        goto done;
-    }
-    result = PyList_New(n_out);
-    for (int k = 0; k < n_out; k++) {
-        PyObject *o = tensor_wrap(&out[k]);
-        if (result == NULL || o == NULL) {
-            Py_XDECREF(o);
-            Py_CLEAR(result);
-        } else
-            PyList_SET_ITEM(result, k, o);
-    }
 done:
     PyMem_Free(in);
     PyMem_Free(out);
@@ -236,16 +187,7 @@ done:
 static ef_status *run_callback(void *user, const ef_tensor *in, int n_in, ef_tensor *out,
                                int n_out) {
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *list = PyList_New(n_in), *r = NULL;
-    for (int k = 0; list != NULL && k < n_in; k++) {
-        ef_tensor t = {0};
-        ef_tensor_copy(&t, &in[k]);
-        PyObject *o = tensor_wrap(&t);
-        if (o == NULL)
-            Py_CLEAR(list);
-        else
-            PyList_SET_ITEM(list, k, o);
-    }
+    PyObject *list = tensor_list_copy(in, n_in), *r = NULL;
     if (list != NULL) r = PyObject_CallOneArg(user, list);
     Py_XDECREF(list);
     int bad = r == NULL || !PyList_Check(r) || PyList_GET_SIZE(r) != n_out ? -1 : 0;
@@ -271,7 +213,7 @@ static PyObject *core_callback(PyObject *module, PyObject *args) {
                           &PyList_Type, &shapes, &stateful))
         return NULL;
     int n = (int)PyList_GET_SIZE(dtypes);
-    const ef_tensor **in = pointers(ins, &n_in);
+    const ef_tensor **in = tensor_pointers(ins, false, &n_in);
     ef_tensor *out = PyMem_Calloc((size_t)n + 1, sizeof *out);
     ef_dtype *t = PyMem_Calloc((size_t)n + 1, sizeof *t);
     ef_shape *s = PyMem_Calloc((size_t)n + 1, sizeof *s);
@@ -282,16 +224,8 @@ static PyObject *core_callback(PyObject *module, PyObject *args) {
     }
     if (bad == 0 &&
         check(ef_callback_call(run_callback, Py_NewRef(fn), drop, in, n_in, t, s, stateful, out, n),
-              "EagerPyFunc") == 0) {
-        result = PyList_New(n);
-        for (int k = 0; result != NULL && k < n; k++) {
-            PyObject *o = tensor_wrap(&out[k]);
-            if (o == NULL)
-                Py_CLEAR(result);
-            else
-                PyList_SET_ITEM(result, k, o);
-        }
-    }
+              "EagerPyFunc") == 0)
+        result = tensor_list(out, n);
     PyMem_Free(in);
     PyMem_Free(out);
     PyMem_Free(t);

@@ -83,6 +83,55 @@ PyObject *tensor_wrap(ef_tensor *t) {
     return tensor_finish(o);
 }
 
+PyObject *tensor_list(ef_tensor *t, int n) {
+    PyObject *list = PyList_New(n);
+    for (int k = 0; k < n; k++) {
+        PyObject *o = NULL;
+        if (list == NULL)
+            ef_tensor_release(&t[k]);
+        else if ((o = t[k].dtype == 0 ? Py_NewRef(Py_None) : tensor_wrap(&t[k])) == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, k, o);
+    }
+    return list;
+}
+
+PyObject *tensor_list_copy(const ef_tensor *t, int n) {
+    PyObject *list = PyList_New(n);
+    for (int k = 0; list != NULL && k < n; k++) {
+        ef_tensor copy = {0};
+        if (t[k].dtype != 0) ef_tensor_copy(&copy, &t[k]);
+        PyObject *o = t[k].dtype == 0 ? Py_NewRef(Py_None) : tensor_wrap(&copy);
+        if (o == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, k, o);
+    }
+    return list;
+}
+
+const ef_tensor **tensor_pointers(PyObject *sequence, bool none, int *n) {
+    PyObject *fast = PySequence_Fast(sequence, "a list of tensors");
+    if (fast == NULL) return NULL;
+    *n = (int)PySequence_Fast_GET_SIZE(fast);
+    const ef_tensor **p = PyMem_Calloc((size_t)*n + 1, sizeof *p);
+    if (p == NULL) PyErr_NoMemory();
+    for (int k = 0; p != NULL && k < *n; k++) {
+        PyObject *o = PySequence_Fast_GET_ITEM(fast, k);
+        if (none && o == Py_None) continue;
+        if (!IS_TENSOR(o)) {
+            PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
+            PyMem_Free(p);
+            p = NULL;
+        } else {
+            p[k] = &((tensor_object *)o)->t;
+        }
+    }
+    Py_DECREF(fast);
+    return p;
+}
+
 static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     (void)args;
     (void)kwargs;

@@ -187,8 +187,7 @@ static bool casts(ef_dtype have, ef_dtype want) {
     return have == want;
 }
 
-/* ---- writing elements
- * ---------------------------------------------------------------------------- */
+/* ---- writing elements ------------------------------------------------------------------------ */
 
 static uint16_t half_bits(double v) { /* to float16 by way of float: as numpy rounds */
     float f = (float)v;
@@ -345,8 +344,7 @@ static int from_plain(PyObject *o, const scan *s, ef_dtype want, int hint, ef_te
     return -1;
 }
 
-/* ---- operands
- * ------------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 ef_dtype own_dtype(PyObject *o) {
     if (IS_EAGER(o) || IS_SYMBOLIC(o)) return (ef_dtype)((tensor_object *)o)->t.dtype;

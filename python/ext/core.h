@@ -6,8 +6,7 @@
 #include "evenflow_binding.h"
 #include <Python.h>
 
-/* ---- objects ----------------------------------------------------------------------------------
- */
+/* ---- objects --------------------------------------------------------------------------------- */
 typedef struct tensor_object { /* eager and symbolic alike */
     PyObject_HEAD PyObject *dict, *weak;
     ef_tensor t;
@@ -60,8 +59,7 @@ typedef struct core_hooks {
 } core_hooks;
 extern core_hooks hooks;
 
-/* ---- status.c ---------------------------------------------------------------------------------
- */
+/* ---- status.c -------------------------------------------------------------------------------- */
 /* Raises what s says (freeing it) and returns NULL. op may be NULL. graph: while recording, an
  * invalid argument is a ValueError. */
 PyObject *raise_status(ef_status *s, const char *op);
@@ -70,16 +68,14 @@ int check(ef_status *s, const char *op);
 /* An invalid argument found here: raised as raise_status would; takes the message over. -1. */
 int invalid(const char *op, PyObject *message);
 
-/* ---- dtype.c -----------------------------------------------------------------------------------
- */
+/* ---- dtype.c --------------------------------------------------------------------------------- */
 ef_dtype dtype_of(PyObject *o);     /* DType, str, numpy dtype or type; EF_NO_DTYPE and TypeError */
 PyObject *dtype_object(ef_dtype t); /* new reference */
 PyObject *shape_object(const ef_shape *s, int watch); /* TensorShape; watch: reading sizes counts */
 int shape_from(PyObject *o, ef_shape *out); /* TensorShape, None, int or sequence; -1 raised */
 PyObject *dims_tuple(const ef_shape *s);    /* of int and None; None if the rank is unknown */
 
-/* ---- tensor.c ----------------------------------------------------------------------------------
- */
+/* ---- tensor.c -------------------------------------------------------------------------------- */
 tensor_object *tensor_make(void); /* an eager tensor object with a zeroed tensor */
 /* Wraps t (taken over), eager or symbolic by its flags. */
 PyObject *tensor_wrap(ef_tensor *t);
@@ -109,8 +105,7 @@ PyObject *convert(PyObject *o, ef_dtype dtype, int hint);
 /* dtype a value has by itself: tensors, variables, numpy; EF_NO_DTYPE for Python values. */
 ef_dtype own_dtype(PyObject *o);
 
-/* ---- array.c: the only file that knows numpy ---------------------------------------------------
- */
+/* ---- array.c: the only file that knows numpy ------------------------------------------------- */
 int array_init(void);
 int is_array(PyObject *o); /* ndarray or numpy scalar */
 ef_dtype array_dtype(PyObject *o);
@@ -140,8 +135,7 @@ struct attr_arena {
 void attr_arena_end(attr_arena *a);
 PyObject *attr_object(const ef_attr_value *v); /* the other way */
 
-/* ---- number.c, index.c --------------------------------------------------------------------------
- */
+/* ---- number.c, index.c ----------------------------------------------------------------------- */
 extern PyType_Slot number_slots[]; /* ends with {0, NULL} */
 PyObject *tensor_compare(PyObject *a, PyObject *b, int how);
 PyObject *tensor_subscript(PyObject *o, PyObject *key);
@@ -149,8 +143,7 @@ PyObject *tensor_item_at(PyObject *o, Py_ssize_t i);
 int number_init(void);
 int index_init(void);
 
-/* ---- the rest
- * ------------------------------------------------------------------------------------ */
+/* ---- the rest -------------------------------------------------------------------------------- */
 int variable_init(PyObject *module);
 int graph_init(PyObject *module);
 int tape_init(PyObject *module);
@@ -166,10 +159,10 @@ PyObject *graph_wrap(ef_graph *g); /* the graph_object of g, made if need be; ne
 int variable_read(variable_object *v, ef_tensor *out);
 int recording(void); /* inside a graph */
 
-/* ---- settings.c: running without the interpreter's lock
- * ------------------------------------------- away() lets other threads run Python, back() ends
- * that. A fork while somebody is away leaves the child with locks nobody will open: there the
- * engine refuses to work. Otherwise the child goes on with one thread. */
+/* ---- settings.c: running without the interpreter's lock ---------------------------------------
+ * away() lets other threads run Python, back() ends that. A fork while somebody is away leaves the
+ * child with locks nobody will open: there the engine refuses to work. Otherwise the child goes on
+ * with one thread. */
 PyThreadState *away(void);
 void back(PyThreadState *state);
 extern bool refused; /* in such a child: calls fail with this message */

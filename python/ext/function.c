@@ -90,9 +90,7 @@ ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *
     return s;
 }
 
-/* ---- results
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static PyObject *pack(packing *p, ef_tensor *out, int n) {
     int kind = p != NULL ? (int)p->kind : LIST;
@@ -115,9 +113,7 @@ static PyObject *pack(packing *p, ef_tensor *out, int n) {
     return r;
 }
 
-/* ---- calls
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static ef_status *run(entry *e, const ef_tensor *const *t, int n_t, ef_tensor *out, int max_out,
                       int *n_out, packing **p) {

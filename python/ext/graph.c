@@ -6,8 +6,7 @@
 PyTypeObject *graph_type;
 static PyObject *known; /* address of the engine's graph -> address of its object */
 
-/* ---- names
- * ---------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static _Thread_local char *scope; /* "outer/inner/", or NULL */
 
@@ -76,8 +75,7 @@ static PyObject *core_set_scope(PyObject *module, PyObject *text) {
     return before;
 }
 
-/* ---- objects
- * ---------------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 static int remember(graph_object *o) {
     PyObject *key = PyLong_FromVoidPtr(o->g), *value = PyLong_FromVoidPtr(o);
@@ -194,8 +192,7 @@ static void graph_trim(ef_graph *g) {
     Py_DECREF(o);
 }
 
-/* ---- building
- * ------------------------------------------------------------------------------------------ */
+/* ---- building -------------------------------------------------------------------------------- */
 #define G(self) (((graph_object *)(self))->g)
 
 static PyObject *none_or(ef_status *s) {
@@ -360,8 +357,7 @@ static PyObject *graph_part(PyObject *self, PyObject *args) {
     return r;
 }
 
-/* ---- looking
- * ---------------------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 static PyObject *graph_nodes(PyObject *self, PyObject *unused) {
     (void)unused;
@@ -517,8 +513,7 @@ static PyType_Spec graph_spec = {"evenflow._core.GraphBase", sizeof(graph_object
                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
                                  graph_slots};
 
-/* ---- of this thread
- * ------------------------------------------------------------------------------------------ */
+/* ---- of this thread -------------------------------------------------------------------------- */
 
 static PyObject *core_current_graph(PyObject *module, PyObject *unused) {
     (void)module;

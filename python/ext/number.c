@@ -108,8 +108,7 @@ PLAIN(tensor_sub, op_sub, "__rsub__")
 PLAIN(tensor_mod, op_mod, "__rmod__")
 PLAIN(tensor_floordiv, op_floordiv, "__rfloordiv__")
 
-/* ---- division: integers become floats first
- * ------------------------------------------------------ */
+/* ---- division: integers become floats first -------------------------------------------------- */
 
 static const ef_attrs *division_cast(ef_dtype t) {
     switch (t) {
@@ -152,8 +151,7 @@ static PyObject *tensor_div(PyObject *a, PyObject *b) {
     return slow(a, b, "__rtruediv__", NULL, divide);
 }
 
-/* ---- products: those of booleans are booleans
- * ------------------------------------------------------ */
+/* ---- products: those of booleans are booleans ------------------------------------------------ */
 
 static PyObject *multiply_bools(PyObject *x, PyObject *y) {
     operand a, b; /* what stands beside a bool is not made one: 2 is as true as True */
@@ -185,8 +183,7 @@ static PyObject *tensor_mul(PyObject *a, PyObject *b) {
     return slow(a, b, "__rmul__", op_mul, NULL);
 }
 
-/* ---- logic: booleans and integers take different ops
- * ----------------------------------------------- */
+/* ---- logic: booleans and integers take different ops ----------------------------------------- */
 
 #define LOGIC(NAME, OP, BITS, REVERSE)                                   \
     static PyObject *NAME##_of(const ef_tensor *x, const ef_tensor *y) { \
@@ -215,8 +212,7 @@ static PyObject *tensor_invert(PyObject *a) {
 static PyObject *tensor_neg(PyObject *a) { return run_one(op_neg, a); }
 static PyObject *tensor_pos(PyObject *a) { return Py_NewRef(a); }
 
-/* ---- those with argument work in Python
- * -------------------------------------------------------------- */
+/* ---- those with argument work in Python ------------------------------------------------------ */
 
 static PyObject *hooked(PyObject *hook, PyObject *a, PyObject *b, const char *reverse) {
     if (knows_better(b, reverse)) Py_RETURN_NOTIMPLEMENTED;
@@ -246,8 +242,7 @@ static PyObject *tensor_abs(PyObject *a) {
     return PyObject_CallOneArg(abs, a);
 }
 
-/* ---- comparison
- * ------------------------------------------------------------------------------------------- */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 /* A tensor of a graph that is no function's body: such tensors are equal only if they are the same,
  * so that they can be keys of a feed_dict. */

@@ -28,8 +28,7 @@ typedef struct op_object {
     PyObject *result; /* a namedtuple class, for several outputs */
 } op_object;
 
-/* ---- running
- * ---------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 /* Work large enough to let other threads run Python meanwhile. */
 static int is_long(const ef_tensor *const *in, int n_in) {
@@ -125,8 +124,7 @@ static void output_groups(const ef_op_desc *d, int n, int *group) {
     for (int k = 0; k < d->n_out; k++) group[k] = d->out[k].is_list ? each : 1;
 }
 
-/* ---- attributes
- * ----------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 static void attrs_capsule_end(PyObject *capsule) {
     ef_attrs_unref(PyCapsule_GetPointer(capsule, "ef_attrs"));
@@ -204,9 +202,7 @@ static int find_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
     return -1;
 }
 
-/* ---- inputs
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 typedef struct inputs {
     operand few[MAX_FEW], *at;
@@ -370,9 +366,7 @@ static int take_inputs(op_object *self, PyObject **value, inputs *in) {
     return 0;
 }
 
-/* ---- the call
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 static int bind(op_object *self, PyObject *const *args, Py_ssize_t n, PyObject *names,
                 PyObject **value) {
@@ -461,9 +455,7 @@ static PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargs
     return result;
 }
 
-/* ---- objects
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 static void op_dealloc(PyObject *o) {
     op_object *self = (op_object *)o;

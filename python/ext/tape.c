@@ -108,8 +108,7 @@ static PyObject *tape_gradients(PyObject *self, PyObject *args) {
     return result;
 }
 
-/* ---- custom gradients
- * ----------------------------------------------------------------------------- */
+/* ---- custom gradients ------------------------------------------------------------------------ */
 
 /* Called with or without the interpreter's lock. */
 static ef_status *from_python(void) {
@@ -181,8 +180,7 @@ done:
     return result;
 }
 
-/* ---- calling back: py_function
- * ------------------------------------------------------------------------ */
+/* ---- calling back: py_function --------------------------------------------------------------- */
 
 static ef_status *run_callback(void *user, const ef_tensor *in, int n_in, ef_tensor *out,
                                int n_out) {

@@ -140,8 +140,7 @@ static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
                         type->tp_name);
 }
 
-/* ---- attributes
- * ------------------------------------------------------------------------------------ */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 static PyObject *get_dtype(PyObject *self, void *closure) {
     (void)closure;
@@ -216,8 +215,7 @@ static PyMemberDef tensor_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(tensor_object, weak), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
 
-/* ---- values
- * ------------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static PyObject *no_value(PyObject *self, const char *what) {
     (void)self;
@@ -358,8 +356,7 @@ static Py_hash_t tensor_hash(PyObject *self) {
     return -1;
 }
 
-/* ---- iteration: rows
- * -------------------------------------------------------------------------------- */
+/* ---- iteration: rows ------------------------------------------------------------------------- */
 
 static PyObject *tensor_iter(PyObject *self) {
     const ef_tensor *t = &((tensor_object *)self)->t;
@@ -369,8 +366,7 @@ static PyObject *tensor_iter(PyObject *self) {
     return PySeqIter_New(self);
 }
 
-/* ---- buffer protocol
- * ----------------------------------------------------------------------------------- */
+/* ---- buffer protocol ------------------------------------------------------------------------- */
 
 static const char *const format_of[EF_DTYPES] = {
     [EF_F32] = "f", [EF_F64] = "d", [EF_I32] = "i",  [EF_U8] = "B",   [EF_I16] = "h",
@@ -416,8 +412,7 @@ static void tensor_releasebuffer(PyObject *self, Py_buffer *view) {
     PyMem_Free(view->internal);
 }
 
-/* ---- the types
- * ------------------------------------------------------------------------------------------ */
+/* ---- the types ------------------------------------------------------------------------------- */
 
 static PyMethodDef tensor_methods[] = {
     {"_numpy", tensor_numpy, METH_NOARGS, NULL},

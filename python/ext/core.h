@@ -116,9 +116,8 @@ PyObject *tensor_item(const ef_tensor *t, int64_t i);  /* Python number, bytes o
 ef_dtype
 numpy_dtype_of(PyObject *o); /* a numpy dtype or scalar type; EF_NO_DTYPE, nothing raised */
 
-/* ---- op.c, attr.c -------------------------------------------------------------------------------
+/* ---- op.c, op_inputs.c, op_type.c, attr.c ------------------------------------------------------
  * A call of an op with its attributes ready. Results as tf.raw_ops gives them. */
-PyObject *op_run(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in);
 PyObject *op_run1(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in);
 int op_init(PyObject *module);
 /* While recording: TypeError unless the type variable of that input allows the tensor's dtype. */
@@ -150,6 +149,9 @@ int tape_init(PyObject *module);
 int function_init(PyObject *module);
 int session_init(PyObject *module);
 int settings_init(PyObject *module);
+/* Before an op is called: names the node it will be if a graph is being built. name: NULL or None
+ * for one made of the op's. -1: raised. */
+int name_node(PyObject *name, const char *op);
 /* A tensor was added to a graph: outside of all graphs this is when it may forget others. */
 void graph_gained(const ef_tensor *t);
 /* A run of g begins: a graph that keeps growing between runs starts forgetting what it can. */

@@ -86,8 +86,6 @@ static const ef_attrs *attrs_for(const index_spec *s) {
     return a;
 }
 
-extern int name_node(PyObject *name, const char *op);
-
 static PyObject *run(PyObject *o, const index_spec *s) {
     ef_shape n = {.rank = 1, .dim = {s->n}};
     ef_tensor begin = {0}, end = {0}, stride = {0};

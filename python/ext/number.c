@@ -7,8 +7,6 @@ static const ef_op *op_add, *op_join, *op_sub, *op_mul, *op_floordiv, *op_mod, *
     *op_less_equal, *op_greater, *op_greater_equal, *op_abs, *op_cast, *op_equal, *op_not_equal;
 static const ef_attrs *as_f32, *as_f64, *as_i32, *as_bool, *lenient_equal, *lenient_not_equal;
 
-extern int name_node(PyObject *name, const char *op);
-
 /* Does a foreign operand bring the operator itself? Then it is asked instead of converted. */
 static int knows_better(PyObject *o, const char *reverse) {
     if (reverse == NULL || PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) ||

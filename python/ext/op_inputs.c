@@ -1,0 +1,157 @@
+/* The inputs of an op's call: lists are opened, type variables settled, and what is no tensor is
+ * converted. */
+#include "op.h"
+
+void inputs_end(op_object *self, inputs *in) {
+    for (int k = 0; k < in->n; k++) operand_end(&in->at[k]);
+    for (int k = 0; k < self->desc->n_in; k++) Py_XDECREF(in->held[k]);
+    if (in->at != in->few) {
+        PyMem_Free(in->at);
+        PyMem_Free(in->t);
+    }
+}
+
+static void note_dtype(op_object *self, inputs *in, int k, PyObject *o) {
+    int v = self->in[k].var;
+    if (v < 0 || in->var[v] != EF_NO_DTYPE) return;
+    if (IS_EAGER(o) || IS_SYMBOLIC(o))
+        in->var[v] = (ef_dtype)((tensor_object *)o)->t.dtype;
+    else if (IS_VARIABLE(o))
+        in->var[v] = own_dtype(o);
+}
+
+/* Any sequence argument as a fast one; counts the tensors. */
+static int open_lists(op_object *self, PyObject **value, inputs *in, int *count) {
+    *count = 0;
+    for (int k = 0; k < self->desc->n_in; k++) {
+        if (value[k] == NULL) {
+            PyErr_Format(PyExc_TypeError, "%s() missing required argument '%U'", self->desc->name,
+                         self->param[k]);
+            return -1;
+        }
+        if (!self->desc->in[k].is_list) {
+            ++*count;
+            continue;
+        }
+        if (!PyList_Check(value[k]) && !PyTuple_Check(value[k])) {
+            PyErr_Format(PyExc_TypeError, "Expected list for '%s' argument to '%s' Op, not %R.",
+                         self->desc->in[k].name, self->desc->name, value[k]);
+            return -1;
+        }
+        in->held[k] = PySequence_Fast(value[k], "a list");
+        if (in->held[k] == NULL) return -1;
+        *count += (int)PySequence_Fast_GET_SIZE(in->held[k]);
+    }
+    return 0;
+}
+
+/* A tensor decides for all that share its type variable, wherever it stands. Without one the first
+ * value decides, be it a list or an array: see take(). */
+static void settle_types(op_object *self, PyObject **value, inputs *in) {
+    if (self->lenient) return; /* there the first operand always decides */
+    for (int k = 0; k < self->desc->n_in; k++) {
+        if (in->held[k] == NULL) {
+            note_dtype(self, in, k, value[k]);
+            continue;
+        }
+        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(in->held[k]); i++)
+            note_dtype(self, in, k, PySequence_Fast_GET_ITEM(in->held[k], i));
+    }
+}
+
+/* TensorFlow hands tensors, arrays and plain numbers to the op as they are. Any other argument
+ * makes it convert all of them first, and then a tensor of another dtype is an error of conversion.
+ */
+static bool is_direct(PyObject *o) {
+    return IS_TENSOR(o) || IS_VARIABLE(o) || PyFloat_Check(o) || PyLong_Check(o) ||
+           (is_array(o) && PyObject_HasAttrString(o, "__setitem__"));
+}
+
+static bool all_direct(op_object *self, PyObject **value, const inputs *in) {
+    for (int k = 0; k < self->desc->n_in; k++) {
+        if (in->held[k] == NULL && !is_direct(value[k])) return false;
+        for (Py_ssize_t i = 0; in->held[k] != NULL && i < PySequence_Fast_GET_SIZE(in->held[k]);
+             i++)
+            if (!is_direct(PySequence_Fast_GET_ITEM(in->held[k], i))) return false;
+    }
+    return true;
+}
+
+/* An input whose dtype is not the one its type variable or the op has; the op itself refuses most.
+ */
+static int other_dtype(op_object *self, PyObject **value, inputs *in, int k, ef_dtype want) {
+    const char *have = ef_dtype_name((ef_dtype)in->t[in->n - 1]->dtype);
+    if (recording()) {
+        PyErr_Format(PyExc_TypeError,
+                     "Input '%s' of '%s' Op has type %s that does not match the expected type %s.",
+                     self->desc->in[k].name, self->desc->name, have, ef_dtype_name(want));
+        return -1;
+    }
+    if (self->lenient || all_direct(self, value, in)) return 0;
+    PyErr_Format(PyExc_ValueError,
+                 "Tensor conversion requested dtype %s for Tensor with dtype %s (input '%s' of %s)",
+                 ef_dtype_name(want), have, self->desc->in[k].name, self->desc->name);
+    return -1;
+}
+
+int check_type(const char *input, const ef_attr_desc *type, const ef_tensor *t) {
+    if (type->types == 0 || type->types & 1u << t->dtype) return 0;
+    char text[512] = "";
+    for (int k = 1; k < EF_DTYPES; k++) {
+        if (!(type->types & 1u << k)) continue;
+        size_t n = strlen(text);
+        snprintf(text + n, sizeof text - n, "%s%s", n > 0 ? ", " : "", ef_dtype_name((ef_dtype)k));
+    }
+    PyErr_Format(PyExc_TypeError,
+                 "Value passed to parameter '%s' has DataType %s not in list of allowed values: %s",
+                 input, ef_dtype_name((ef_dtype)t->dtype), text);
+    return -1;
+}
+
+static int take(op_object *self, PyObject **value, inputs *in, int k, PyObject *o) {
+    int v = self->in[k].var;
+    ef_dtype want = v >= 0 ? in->var[v] : self->in[k].fixed;
+    bool settled = v < 0 || want != EF_NO_DTYPE;
+    if (!settled) want = self->var_default[v];
+    operand *a = &in->at[in->n];
+    if (operand_from(o, want, !settled || (v >= 0 && self->lenient) ? HINT : MUST, a) < 0)
+        return -1;
+    in->t[in->n++] = a->t;
+    if (!settled) in->var[v] = (ef_dtype)a->t->dtype;
+    bool guessed =
+        !settled && want != EF_NO_DTYPE && a->keep == NULL && own_dtype(o) == EF_NO_DTYPE;
+    if (v >= 0 && (recording() || guessed) &&
+        check_type(self->desc->in[k].name, self->var[v], a->t) < 0)
+        return -1;
+    if (settled && want != EF_NO_DTYPE && a->t->dtype != want)
+        return other_dtype(self, value, in, k, want);
+    return 0;
+}
+
+int inputs_take(op_object *self, PyObject **value, inputs *in) {
+    int count;
+    in->n = 0;
+    in->at = in->few;
+    in->t = in->few_t;
+    memset(in->var, 0, sizeof in->var);
+    memset(in->held, 0, sizeof in->held);
+    if (open_lists(self, value, in, &count) < 0) return -1;
+    if (count > MAX_FEW) {
+        in->at = PyMem_Malloc((size_t)count * sizeof *in->at);
+        in->t = PyMem_Malloc((size_t)count * sizeof *in->t);
+        if (in->at == NULL || in->t == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+    }
+    settle_types(self, value, in);
+    for (int k = 0; k < self->desc->n_in; k++) {
+        if (in->held[k] == NULL) {
+            if (take(self, value, in, k, value[k]) < 0) return -1;
+            continue;
+        }
+        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(in->held[k]); i++)
+            if (take(self, value, in, k, PySequence_Fast_GET_ITEM(in->held[k], i)) < 0) return -1;
+    }
+    return 0;
+}

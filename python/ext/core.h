@@ -145,7 +145,9 @@ int index_init(void);
 /* ---- the rest -------------------------------------------------------------------------------- */
 int variable_init(PyObject *module);
 int graph_init(PyObject *module);
+int known_init(PyObject *module);
 int tape_init(PyObject *module);
+int callback_init(PyObject *module);
 int function_init(PyObject *module);
 int session_init(PyObject *module);
 int settings_init(PyObject *module);

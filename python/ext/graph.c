@@ -554,86 +554,12 @@ static PyObject *core_resume(PyObject *module, PyObject *capsule) {
     Py_RETURN_NONE;
 }
 
-static PyObject *core_static_value(PyObject *module, PyObject *o) {
-    (void)module;
-    if (IS_EAGER(o)) return tensor_to_array((tensor_object *)o, 0);
-    if (!IS_TENSOR(o)) return PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
-    ef_tensor v = {0};
-    if (check(ef_tensor_known(&((tensor_object *)o)->t, &v), NULL) < 0) return NULL;
-    if (v.dtype == 0) Py_RETURN_NONE;
-    PyObject *t = tensor_wrap(&v);
-    PyObject *a = t != NULL ? tensor_to_array((tensor_object *)t, 1) : NULL;
-    Py_XDECREF(t);
-    return a;
-}
-
-static PyObject *core_static_shape(PyObject *module, PyObject *o) {
-    (void)module;
-    if (!IS_TENSOR(o)) return PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
-    ef_shape s = ef_tensor_shape(&((tensor_object *)o)->t);
-    return dims_tuple(&s);
-}
-
-static PyObject *core_known_shape(PyObject *module, PyObject *o) { /* what a shape tensor spells */
-    (void)module;
-    ef_shape s;
-    if (!IS_TENSOR(o)) return PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
-    if (check(ef_tensor_known_shape(&((tensor_object *)o)->t, &s), NULL) < 0) return NULL;
-    return dims_tuple(&s);
-}
-
-static PyObject *core_set_shape(PyObject *module, PyObject *args) {
-    (void)module;
-    PyObject *o, *shape;
-    ef_shape s;
-    if (!PyArg_ParseTuple(args, "O!O", tensor_type, &o, &shape) || shape_from(shape, &s) < 0)
-        return NULL;
-    return none_or(ef_tensor_set_shape(&((tensor_object *)o)->t, &s));
-}
-
-static PyObject *core_needs_sizes(PyObject *module, PyObject *unused) {
-    (void)module;
-    (void)unused;
-    ef_trace_needs_sizes();
-    Py_RETURN_NONE;
-}
-
-/* gradients(ys, dys or None, xs, stop) -> a list: None, Tensor or (values, indices, shape) */
-static PyObject *core_graph_gradients(PyObject *module, PyObject *args) {
-    (void)module;
-    PyObject *list[4], *result = NULL;
-    if (!PyArg_ParseTuple(args, "OOOO", &list[0], &list[1], &list[2], &list[3])) return NULL;
-    const ef_tensor **p[4] = {NULL};
-    int n[4] = {0};
-    for (int j = 0; j < 4; j++)
-        if (list[j] != Py_None && (p[j] = tensor_pointers(list[j], true, &n[j])) == NULL) goto done;
-    ef_tensor *out = PyMem_Calloc(3 * (size_t)n[2] + 1, sizeof *out);
-    bool *slices = PyMem_Calloc((size_t)n[2] + 1, sizeof *slices);
-    if (out != NULL && slices != NULL &&
-        check(ef_graph_gradients_of(p[0], n[0], p[1], p[2], n[2], p[3], n[3], out, slices),
-              "gradients") == 0) {
-        extern PyObject *gradient_list(ef_tensor * out, const bool *slices, int n);
-        result = gradient_list(out, slices, n[2]);
-    }
-    PyMem_Free(out);
-    PyMem_Free(slices);
-done:
-    for (int j = 0; j < 4; j++) PyMem_Free(p[j]);
-    return result;
-}
-
 static PyMethodDef functions[] = {
     {"set_scope", core_set_scope, METH_O, "Names of ops recorded from now on begin so."},
     {"current_graph", core_current_graph, METH_NOARGS, "The graph being built, or None."},
     {"executing_eagerly", core_executing_eagerly, METH_NOARGS, "Whether ops run at once."},
     {"suspend", core_suspend, METH_NOARGS, "Leaves all graphs and pauses the tapes."},
     {"resume", core_resume, METH_O, "Undoes suspend."},
-    {"static_value", core_static_value, METH_O, "The value of a tensor as far as known, or None."},
-    {"static_shape", core_static_shape, METH_O, "Sizes, unnoticed by a trace."},
-    {"known_shape", core_known_shape, METH_O, "The shape a 1-D tensor spells, as far as known."},
-    {"set_shape", core_set_shape, METH_VARARGS, "Narrows what is known of a shape."},
-    {"needs_sizes", core_needs_sizes, METH_NOARGS, "The trace being made depends on sizes."},
-    {"graph_gradients", core_graph_gradients, METH_VARARGS, "Symbolic gradients."},
     {NULL, NULL, 0, NULL}};
 
 int graph_init(PyObject *module) {

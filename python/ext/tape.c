@@ -1,4 +1,4 @@
-/* Gradient tapes, and a user's own gradients. */
+/* Gradients: of tapes, and of graphs. */
 #include "core.h"
 
 typedef struct tape_object {
@@ -8,7 +8,7 @@ static PyTypeObject *tape_type;
 #define TAPE(self) (((tape_object *)(self))->t)
 
 /* Results of a gradient: None, a tensor, or (values, indices, dense_shape). */
-PyObject *gradient_list(ef_tensor *out, const bool *slices, int n) {
+static PyObject *gradient_list(ef_tensor *out, const bool *slices, int n) {
     PyObject *list = PyList_New(n);
     for (int k = 0; k < n; k++) {
         ef_tensor *g = &out[3 * k];
@@ -93,7 +93,8 @@ static PyObject *tape_gradients(PyObject *self, PyObject *args) {
     if (dys != Py_None && t != NULL && s != NULL) d = tensor_pointers(dys, true, &n_d);
     ef_tensor *out = PyMem_Calloc(3 * (size_t)n_s + 1, sizeof *out);
     bool *slices = PyMem_Calloc((size_t)n_s + 1, sizeof *slices);
-    if (t != NULL && s != NULL && out != NULL && slices != NULL && !PyErr_Occurred()) {
+    if (out == NULL || slices == NULL) PyErr_NoMemory();
+    if (t != NULL && s != NULL && !PyErr_Occurred()) {
         ef_status *bad;
         PyThreadState *state = away();
         bad = ef_tape_gradients(TAPE(self), t, n_t, d, s, n_s, out, slices);
@@ -108,126 +109,26 @@ static PyObject *tape_gradients(PyObject *self, PyObject *args) {
     return result;
 }
 
-/* ---- custom gradients ------------------------------------------------------------------------ */
-
-/* Called with or without the interpreter's lock. */
-static ef_status *from_python(void) {
-    /* The exception stays set; raise_status lets it through. */
-    return ef_status_make(EF_UNKNOWN, "a Python function raised an exception");
-}
-
-/* A gradient: None, a tensor, or a tuple of values, indices and dense shape. */
-static int take_gradient(PyObject *o, ef_tensor *out) {
-    Py_ssize_t n = PyTuple_Check(o) ? PyTuple_GET_SIZE(o) : 1;
-    memset(out, 0, 3 * sizeof *out);
-    if (o == Py_None) return 0;
-    for (Py_ssize_t k = 0; k < n; k++) {
-        PyObject *part = PyTuple_Check(o) ? PyTuple_GET_ITEM(o, k) : o;
-        if (!IS_TENSOR(part) || (n != 1 && n != 3)) {
-            PyErr_Format(PyExc_TypeError, "%R is no gradient", o);
-            return -1;
-        }
-        ef_tensor_copy(&out[k], &((tensor_object *)part)->t);
-    }
-    return 0;
-}
-
-static ef_status *run_custom(void *user, const ef_tensor *dout, int n_out, ef_tensor *din,
-                             int n_in) {
-    PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *list = tensor_list_copy(dout, n_out), *r = NULL;
-    if (list != NULL) r = PyObject_CallOneArg(user, list);
-    Py_XDECREF(list);
-    int bad = r == NULL || !PyList_Check(r) || PyList_GET_SIZE(r) != n_in ? -1 : 0;
-    if (bad != 0 && !PyErr_Occurred())
-        PyErr_Format(PyExc_ValueError,
-                     "custom gradient gave a wrong number of gradients; %d are needed", n_in);
-    for (int k = 0; k < n_in && bad == 0; k++)
-        bad = take_gradient(PyList_GET_ITEM(r, k), &din[3 * k]);
-    Py_XDECREF(r);
-    ef_status *s = bad != 0 ? from_python() : NULL;
-    PyGILState_Release(gil);
-    return s;
-}
-
-static void drop(void *user) {
-    PyGILState_STATE gil = PyGILState_Ensure();
-    Py_DECREF((PyObject *)user);
-    PyGILState_Release(gil);
-}
-
-/* custom_gradient(inputs, outputs, fn): outputs that carry fn as their gradient. fn takes a list of
- * gradients (None where none arrives) and gives a list, one per input: None, a tensor, or values,
- * indices and dense shape of a sparse one. */
-static PyObject *core_custom_gradient(PyObject *module, PyObject *args) {
+/* graph_gradients(ys, dys or None, xs, stop) -> a list: None, Tensor or (values, indices, shape) */
+static PyObject *core_graph_gradients(PyObject *module, PyObject *args) {
     (void)module;
-    PyObject *ins, *outs, *fn, *result = NULL;
-    if (!PyArg_ParseTuple(args, "O!O!O", &PyList_Type, &ins, &PyList_Type, &outs, &fn)) return NULL;
-    int n_in = 0, n_out = (int)PyList_GET_SIZE(outs);
-    const ef_tensor **in = tensor_pointers(ins, false, &n_in);
-    ef_tensor *out = PyMem_Calloc((size_t)n_out + 1, sizeof *out);
-    if (in == NULL || out == NULL) goto done;
-    for (int k = 0; k < n_out; k++)
-        ef_tensor_copy(&out[k], &((tensor_object *)PyList_GET_ITEM(outs, k))->t);
-    ef_status *s = ef_custom_gradient_attach(in, n_in, out, n_out, run_custom, Py_NewRef(fn), drop);
-    if (check(s, "custom_gradient") == 0)
-        result = tensor_list(out, n_out);
-    else
-        for (int k = 0; k < n_out; k++) ef_tensor_release(&out[k]);
+    PyObject *list[4], *result = NULL;
+    if (!PyArg_ParseTuple(args, "OOOO", &list[0], &list[1], &list[2], &list[3])) return NULL;
+    const ef_tensor **p[4] = {NULL};
+    int n[4] = {0};
+    for (int j = 0; j < 4; j++)
+        if (list[j] != Py_None && (p[j] = tensor_pointers(list[j], true, &n[j])) == NULL) goto done;
+    ef_tensor *out = PyMem_Calloc(3 * (size_t)n[2] + 1, sizeof *out);
+    bool *slices = PyMem_Calloc((size_t)n[2] + 1, sizeof *slices);
+    if (out == NULL || slices == NULL)
+        PyErr_NoMemory();
+    else if (check(ef_graph_gradients_of(p[0], n[0], p[1], p[2], n[2], p[3], n[3], out, slices),
+                   "gradients") == 0)
+        result = gradient_list(out, slices, n[2]);
+    PyMem_Free(out);
+    PyMem_Free(slices);
 done:
-    PyMem_Free(in);
-    PyMem_Free(out);
-    return result;
-}
-
-/* ---- calling back: py_function --------------------------------------------------------------- */
-
-static ef_status *run_callback(void *user, const ef_tensor *in, int n_in, ef_tensor *out,
-                               int n_out) {
-    PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *list = tensor_list_copy(in, n_in), *r = NULL;
-    if (list != NULL) r = PyObject_CallOneArg(user, list);
-    Py_XDECREF(list);
-    int bad = r == NULL || !PyList_Check(r) || PyList_GET_SIZE(r) != n_out ? -1 : 0;
-    if (bad != 0 && !PyErr_Occurred())
-        PyErr_Format(PyExc_ValueError,
-                     "a Python function gave a wrong number of results; %d are needed", n_out);
-    for (int k = 0; k < n_out && bad == 0; k++) {
-        memset(&out[k], 0, sizeof out[k]);
-        ef_tensor_copy(&out[k], &((tensor_object *)PyList_GET_ITEM(r, k))->t);
-    }
-    Py_XDECREF(r);
-    ef_status *s = bad != 0 ? from_python() : NULL;
-    PyGILState_Release(gil);
-    return s;
-}
-
-/* callback(fn, inputs, dtypes, shapes, stateful) -> list of tensors; fn maps a list to a list */
-static PyObject *core_callback(PyObject *module, PyObject *args) {
-    (void)module;
-    PyObject *fn, *ins, *dtypes, *shapes, *result = NULL;
-    int stateful, n_in = 0;
-    if (!PyArg_ParseTuple(args, "OO!O!O!p", &fn, &PyList_Type, &ins, &PyList_Type, &dtypes,
-                          &PyList_Type, &shapes, &stateful))
-        return NULL;
-    int n = (int)PyList_GET_SIZE(dtypes);
-    const ef_tensor **in = tensor_pointers(ins, false, &n_in);
-    ef_tensor *out = PyMem_Calloc((size_t)n + 1, sizeof *out);
-    ef_dtype *t = PyMem_Calloc((size_t)n + 1, sizeof *t);
-    ef_shape *s = PyMem_Calloc((size_t)n + 1, sizeof *s);
-    int bad = in == NULL || out == NULL || t == NULL || s == NULL ? -1 : 0;
-    for (int k = 0; k < n && bad == 0; k++) {
-        t[k] = dtype_of(PyList_GET_ITEM(dtypes, k));
-        bad = t[k] == EF_NO_DTYPE ? -1 : shape_from(PyList_GET_ITEM(shapes, k), &s[k]);
-    }
-    if (bad == 0 &&
-        check(ef_callback_call(run_callback, Py_NewRef(fn), drop, in, n_in, t, s, stateful, out, n),
-              "EagerPyFunc") == 0)
-        result = tensor_list(out, n);
-    PyMem_Free(in);
-    PyMem_Free(out);
-    PyMem_Free(t);
-    PyMem_Free(s);
+    for (int j = 0; j < 4; j++) PyMem_Free(p[j]);
     return result;
 }
 
@@ -250,9 +151,7 @@ static PyObject *core_taping(PyObject *module, PyObject *unused) {
 }
 static PyMethodDef functions[] = {
     {"taping", core_taping, METH_NOARGS, "Whether a tape of this thread is recording."},
-    {"custom_gradient", core_custom_gradient, METH_VARARGS,
-     "Outputs with a gradient of their own."},
-    {"callback", core_callback, METH_VARARGS, "Calls Python as an op."},
+    {"graph_gradients", core_graph_gradients, METH_VARARGS, "Symbolic gradients."},
     {NULL, NULL, 0, NULL}};
 
 int tape_init(PyObject *module) {

@@ -34,6 +34,19 @@ ef_status *ef_need_square(const ef_infer *i, int k, ef_shape *batch, int64_t *n)
     return NULL;
 }
 
+ef_status *ef_need_system(const ef_infer *i, ef_shape *a, ef_shape *b, int64_t *n, int64_t *k) {
+    int64_t rows;
+    EF_TRY(ef_need_square(i, 0, a, n));
+    EF_TRY(ef_need_matrix(i, 1, b, &rows, k));
+    if (!ef_dim_may_equal(*n, rows))
+        return ef_error(EF_INVALID,
+                        "%s: matrix is %s and rhs is %s: Input matrix and rhs are incompatible, "
+                        "they must have as many rows",
+                        i->op->name, EF_SHAPE(&i->in[0].shape), EF_SHAPE(&i->in[1].shape));
+    if (!ef_dim_known(*n)) *n = rows;
+    return NULL;
+}
+
 ef_shape ef_batch_of(const ef_shape *batch, int n, const int64_t *dims) {
     ef_shape s = *batch;
     if (s.rank < 0) return s;

@@ -11,6 +11,8 @@
 ef_status *ef_need_matrix(const ef_infer *i, int k, ef_shape *batch, int64_t *rows, int64_t *cols);
 /* The same, and the matrices are square: *n is the better known of the two sizes. */
 ef_status *ef_need_square(const ef_infer *i, int k, ef_shape *batch, int64_t *n);
+/* Inputs 0 and 1 are a x = b: batches of square a and of b with as many rows, n, and k columns. */
+ef_status *ef_need_system(const ef_infer *i, ef_shape *a, ef_shape *b, int64_t *n, int64_t *k);
 /* Puts a matrix's axes behind a batch's; n: how many, in dims. */
 ef_shape ef_batch_of(const ef_shape *batch, int n, const int64_t *dims);
 ef_shape_fn ef_shape_square; /* out 0 like in 0, a batch of square matrices */

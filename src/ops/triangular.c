@@ -137,19 +137,13 @@ typedef struct {
 
 static ef_status *triangle_shape(ef_infer *i) {
     ef_shape a, b, batch;
-    int64_t n, rows, k;
-    EF_TRY(ef_need_square(i, 0, &a, &n));
-    EF_TRY(ef_need_matrix(i, 1, &b, &rows, &k));
-    if (!ef_dim_may_equal(n, rows))
-        return ef_error(EF_INVALID,
-                        "%s: matrix is %s and rhs is %s: Input matrix and rhs are incompatible, "
-                        "they must have as many rows",
-                        i->op->name, EF_SHAPE(&i->in[0].shape), EF_SHAPE(&i->in[1].shape));
+    int64_t n, k;
+    EF_TRY(ef_need_system(i, &a, &b, &n, &k));
     if (!ef_shape_broadcast2(&a, &b, &batch))
         return ef_error(EF_INVALID,
                         "%s: matrix is %s and rhs is %s, but their leading axes must broadcast",
                         i->op->name, EF_SHAPE(&i->in[0].shape), EF_SHAPE(&i->in[1].shape));
-    i->out[0].shape = ef_batch_of(&batch, 2, (int64_t[]){ef_dim_known(n) ? n : rows, k});
+    i->out[0].shape = ef_batch_of(&batch, 2, (int64_t[]){n, k});
     return NULL;
 }
 

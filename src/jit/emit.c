@@ -35,10 +35,10 @@ bool ef_jit_emits(void) {
 }
 
 static uint8_t take(emitter *e) {
-    for (uint8_t r = 0; r < REGISTERS; r++) {
+    for (int r = 0; r < REGISTERS; r++) {
         if (e->busy >> r & 1) continue;
         e->busy |= 1u << r;
-        return r;
+        return (uint8_t)r;
     }
     e->c->full = true;
     return 0;

@@ -4,6 +4,7 @@
 #include "jit/emit.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { N = 45, GUARD = 8, OPERANDS = EF_JIT_MAX_OPERANDS };
@@ -299,10 +300,10 @@ static size_t code_bytes(void) {
     char line[512];
     size_t sum = 0;
     while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-        unsigned long from, to;
-        if (strstr(line, " r-xp 00000000 00:00 0 \n") != NULL &&
-            sscanf(line, "%lx-%lx", &from, &to) == 2)
-            sum += to - from;
+        char *dash;
+        unsigned long from = strtoul(line, &dash, 16);
+        if (*dash == '-' && strstr(line, " r-xp 00000000 00:00 0 \n") != NULL)
+            sum += strtoul(dash + 1, NULL, 16) - from;
     }
     if (f != NULL) fclose(f);
     return sum;

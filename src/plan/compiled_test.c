@@ -28,17 +28,18 @@ static void fill(char *x, char *y, char *z, ef_dtype d) {
     }
 }
 
+/* The same to the bit, or both NaN. */
 static bool alike(const char *a, const char *b, ef_dtype d) {
-    for (int k = 0; k < N; k++) {
+    size_t size = d == EF_F32 ? 4 : 8;
+    for (int k = 0; k < N; k++, a += size, b += size) {
         float f[2];
-        double x[2];
-        memcpy(&f[0], a + 4 * k, 4);
-        memcpy(&f[1], b + 4 * k, 4);
-        memcpy(&x[0], a + 8 * k, 8);
-        memcpy(&x[1], b + 8 * k, 8);
+        double x[2] = {0, 0};
+        memcpy(&f[0], a, 4);
+        memcpy(&f[1], b, 4);
+        memcpy(&x[0], a, size);
+        memcpy(&x[1], b, size);
         bool nans = d == EF_F32 ? isnan(f[0]) && isnan(f[1]) : isnan(x[0]) && isnan(x[1]);
-        bool same = d == EF_F32 ? memcmp(&f[0], &f[1], 4) == 0 : memcmp(&x[0], &x[1], 8) == 0;
-        if (!nans && !same) return false;
+        if (!nans && memcmp(a, b, size) != 0) return false;
     }
     return true;
 }

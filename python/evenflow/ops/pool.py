@@ -1,0 +1,185 @@
+"""Pooling: the largest or the mean of each window."""
+from ..namespace import export
+from .common import convert, dtypes, known, raw, rank_of, static_shape
+from .window import FIRST, LAST, attributes, height_axis, sizes_of
+
+
+def _pool(n, op, input, ksize, strides, padding, data_format, name):  # noqa: A002
+    """Pooling over n dimensions."""
+    more = attributes(n, padding, data_format, ksize=ksize, strides=strides)
+    if op is raw.AvgPool and more.pop("explicit_paddings"):
+        raise ValueError("explicit paddings are for max_pool and convolutions only")
+    if n > 1:
+        return op(input, **more, name=name)
+    axis = height_axis(data_format)
+    return raw.Squeeze(op(raw.ExpandDims(input, axis), **more), [axis], name=name)
+
+
+@export("nn.max_pool1d")
+def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):  # noqa: A002
+    """The largest of each window of a sequence."""
+    return _pool(1, raw.MaxPool, input, ksize, strides, padding, data_format, name)
+
+
+@export("nn.max_pool2d")
+def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):  # noqa: A002
+    """The largest of each window of an image."""
+    return _pool(2, raw.MaxPool, input, ksize, strides, padding, data_format, name)
+
+
+@export("nn.max_pool3d")
+def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):  # noqa: A002
+    """The largest of each window of a volume."""
+    return _pool(3, raw.MaxPool3D, input, ksize, strides, padding, data_format, name)
+
+
+@export("nn.avg_pool1d")
+def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):  # noqa: A002
+    """The mean of each window of a sequence."""
+    return _pool(1, raw.AvgPool, input, ksize, strides, padding, data_format, name)
+
+
+@export("nn.avg_pool2d")
+def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):  # noqa: A002
+    """The mean of each window of an image."""
+    return _pool(2, raw.AvgPool, input, ksize, strides, padding, data_format, name)
+
+
+@export("nn.avg_pool3d")
+def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):  # noqa: A002
+    """The mean of each window of a volume."""
+    return _pool(3, raw.AvgPool3D, input, ksize, strides, padding, data_format, name)
+
+
+def _spatial(input, data_format):  # noqa: A002
+    rank = rank_of(input)
+    n = rank - 2 if rank is not None else len(data_format or "NHWC") - 2
+    if n not in (1, 2, 3):
+        raise ValueError(f"`input.shape.rank` must be 3, 4 or 5. Received: rank {rank}")
+    return n
+
+
+@export("nn.max_pool")
+def max_pool(input, ksize, strides, padding, data_format=None, name=None):  # noqa: A002
+    """The largest of each window, over 1, 2 or 3 dimensions."""
+    x = convert(input)
+    n = _spatial(x, data_format)
+    op = {1: max_pool1d, 2: max_pool2d, 3: max_pool3d}[n]
+    return op(x, ksize, strides, padding, data_format or LAST[n], name)
+
+
+@export("nn.avg_pool")
+def avg_pool(input, ksize, strides, padding, data_format=None, name=None):  # noqa: A002
+    """The mean of each window, over 1, 2 or 3 dimensions."""
+    x = convert(input)
+    n = _spatial(x, data_format)
+    op = {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d}[n]
+    return op(x, ksize, strides, padding, data_format or LAST[n], name)
+
+
+@export("nn.max_pool_with_argmax")
+def max_pool_with_argmax(
+    input,  # noqa: A002
+    ksize,
+    strides,
+    padding,
+    data_format="NHWC",
+    output_dtype=dtypes.int64,
+    include_batch_in_index=False,
+    name=None,
+):
+    """The largest of each window and its place in the flattened image."""
+    if data_format != "NHWC":
+        raise ValueError(f"`data_format` values other than 'NHWC' are not supported: {data_format!r}")
+    return raw.MaxPoolWithArgmax(
+        input,
+        ksize=sizes_of(ksize, 2, False, "ksize"),
+        strides=sizes_of(strides, 2, False, "strides"),
+        padding=padding,
+        Targmax=dtypes.as_dtype(output_dtype),
+        include_batch_in_index=include_batch_in_index,
+        name=name,
+    )
+
+
+@export("nn.pool")
+def pool(
+    input,  # noqa: A002
+    window_shape,
+    pooling_type,
+    strides=None,
+    padding="VALID",
+    data_format=None,
+    dilations=None,
+    name=None,
+):
+    """Pooling ("MAX" or "AVG") over windows, with holes between their elements by `dilations`."""
+    if pooling_type not in ("MAX", "AVG"):
+        raise ValueError(f"`pooling_type` must be MAX or AVG. Received: {pooling_type!r}")
+    x = convert(input)
+    n = len(window_shape)
+    first = data_format is not None and data_format.startswith("NC")
+    holes = [1] * n if dilations is None else [int(d) for d in dilations]
+    steps = [1] * n if strides is None else [int(s) for s in strides]
+    op = max_pool if pooling_type == "MAX" else avg_pool
+    if max(holes) == 1:
+        fmt = FIRST[n] if first else LAST[n]
+        return op(x, list(window_shape), steps, padding, fmt, name)
+    if max(steps) > 1:
+        raise ValueError(
+            f"`strides` > 1 not supported in conjunction with `dilations` > 1: {strides}, {dilations}"
+        )
+
+    def run(moved, word):
+        return op(moved, list(window_shape), [1] * n, word, FIRST[n] if first else LAST[n], name)
+
+    axes = list(range(2, n + 2) if first else range(1, n + 1))
+    return _by_batches(x, holes, padding, run, list(window_shape), axes)
+
+
+def _by_batches(x, holes, padding, run, window, axes):
+    """An op with holes in its window, as an op without on every hole-th element: the elements of
+    each phase become a batch of their own."""
+    from .array import required_space_to_batch_paddings
+
+    dims = static_shape(x)
+    sizes = [dims[a] for a in axes] if dims is not None else [None]
+    sizes = sizes if None not in sizes else raw.GatherV2(raw.Shape(x), axes, 0)
+    base = None
+    if padding == "SAME":
+        wide = [(w - 1) * h for w, h in zip(window, holes)]
+        base = [[w // 2, w - w // 2] for w in wide]
+    elif padding != "VALID":
+        raise ValueError(f"Invalid padding method {padding!r}")
+    pads, crops = required_space_to_batch_paddings(sizes, holes, base)
+    lead = min(axes) - 1  # dimensions between batch and space: channels, if they come first
+    full = [1] * lead + list(holes)
+    pads = raw.Pad(pads, [[lead, 0], [0, 0]])
+    crops = raw.Pad(crops, [[lead, 0], [0, 0]])
+    moved = raw.SpaceToBatchND(x, full, pads)
+    return raw.BatchToSpaceND(run(moved, "VALID"), full, crops)
+
+
+@export("nn.with_space_to_batch")
+def with_space_to_batch(
+    input,  # noqa: A002
+    dilation_rate,
+    padding,
+    op,
+    filter_shape=None,
+    spatial_dims=None,
+    data_format=None,
+):
+    """`op(input, num_spatial_dims, padding)` with holes in its window (see `nn.pool`)."""
+    x = convert(input)
+    holes = [int(v) for v in known(dilation_rate).reshape(-1)]
+    n = len(holes)
+    first = data_format is not None and data_format.startswith("NC")
+    if spatial_dims is None:
+        spatial_dims = list(range(2, n + 2) if first else range(1, n + 1))
+    if max(holes) == 1:
+        return op(x, n, padding)
+    window = None if filter_shape is None else [int(v) for v in known(filter_shape)[:n]]
+    if padding == "SAME" and window is None:
+        raise ValueError("`filter_shape` must be given for SAME padding")
+    return _by_batches(x, holes, padding, lambda m, word: op(m, n, word), window, spatial_dims)

@@ -1,0 +1,74 @@
+"""Windows that slide over images: sizes, strides, dilations and paddings, spelt in TensorFlow's many ways."""
+from .. import errors
+from .common import known
+
+LAST = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
+FIRST = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
+
+
+def channels_first(data_format, n, word="data_format"):
+    """Whether channels come first; ValueError for a format that is none of rank n's."""
+    if data_format is None or data_format == LAST[n]:
+        return False
+    if data_format == FIRST[n]:
+        return True
+    if data_format.startswith("NC"):
+        return True
+    if data_format.startswith("N") and data_format.endswith("C"):
+        return False
+    raise errors.InvalidGraphError(
+        f"`{word}` must be one of {LAST[n]!r}, {FIRST[n]!r}. Received: {data_format!r}"
+    )
+
+
+def sizes_of(value, n, first, word):
+    """A size for each dimension, of 1, n or n+2 numbers: channels and batch get 1."""
+    if value is None:
+        value = 1
+    if isinstance(value, int) or not hasattr(value, "__iter__"):
+        value = [int(known(value))]
+    value = [int(known(v)) for v in value]
+    if len(value) == n + 2:
+        return value
+    if len(value) == 1:
+        value = value * n
+    elif len(value) != n:
+        raise ValueError(
+            f"`{word}` should be of length 1, {n} or {n + 2}. Received: {word}={value} of length "
+            f"{len(value)}"
+        )
+    return [1, 1] + value if first else [1] + value + [1]
+
+
+def padding_of(padding, n):
+    """Padding as the op takes it: a word and, for EXPLICIT, a flat list."""
+    if isinstance(padding, str):
+        return padding, []
+    pairs = list(padding)
+    if len(pairs) != n + 2 or any(len(p) != 2 for p in pairs):
+        raise ValueError(
+            f"padding must be a string or a list of {n + 2} pairs (before, after). Received: {padding}"
+        )
+    return "EXPLICIT", [int(v) for p in pairs for v in p]
+
+
+def attributes(n, padding, data_format, **sizes):
+    """What an op with windows over n dimensions takes beside tensors. One dimension is taken for two, the first of
+    size 1 (see `height_axis`)."""
+    first = channels_first(data_format, n)
+    made = {word: sizes_of(value, n, first, word) for word, value in sizes.items()}
+    if n == 3:
+        return {**made, "padding": padding, "data_format": FIRST[3] if first else LAST[3]}
+    if n == 1:
+        for size in made.values():
+            size.insert(height_axis(data_format), 1)
+        if not isinstance(padding, str):
+            padding = [list(p) for p in padding]
+            padding.insert(height_axis(data_format), [0, 0])
+    word, explicit = padding_of(padding, 2)
+    return {**made, "padding": word, "explicit_paddings": explicit, "data_format": FIRST[2] if first else LAST[2]}
+
+
+def height_axis(data_format):
+    """Where sequences get a dimension of size 1 to become images."""
+    return 2 if channels_first(data_format, 1) else 1

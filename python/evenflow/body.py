@@ -8,7 +8,8 @@ and ops have their place in the structure but no tensor.
 import numpy as np
 
 from . import _core, errors, nest
-from .graph import FuncGraph, Operation
+from .graph import FuncGraph
+from .operation import Operation
 
 _stateful = {}
 

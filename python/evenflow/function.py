@@ -11,8 +11,8 @@ import weakref
 
 from . import _core, errors, nest
 from .composite import CompositeTensor
-from .graph import Operation
 from .namespace import export, offer
+from .operation import Operation
 from .shapes import TensorShape
 from .specs import TensorSpec, TypeSpec
 from .variable import by_handle, watch

@@ -1,5 +1,6 @@
 """Control flow with the arguments of the first generation."""
 import builtins
+import contextlib
 import sys
 
 from ... import _core, dtypes, graph as graphs
@@ -129,13 +130,13 @@ def py_func(func, inp, Tout, stateful=True, name=None):  # noqa: N803
 @export("compat.v1.colocate_with")
 def colocate_with(op, ignore_existing=False):
     """There is one device: nothing to arrange."""
-    return graphs.contextlib.nullcontext()
+    return contextlib.nullcontext()
 
 
 @export("compat.v1.container")
 def container(container_name):
     """Sessions keep their resources apart by themselves."""
-    return graphs.contextlib.nullcontext(container_name)
+    return contextlib.nullcontext(container_name)
 
 
 @export("compat.v1.add_check_numerics_ops")

@@ -1,0 +1,84 @@
+"""An op of a graph as Python sees it."""
+from . import _core
+from .namespace import offer
+
+
+class Operation:
+    """An op of a graph: its type, name, inputs, outputs and attributes."""
+
+    __slots__ = ("graph", "_node", "__weakref__", "__dict__")
+
+    def __init__(self, graph, node):
+        self.graph = graph
+        self._node = node
+
+    @property
+    def type(self):
+        return self.graph._node(self._node)[0]
+
+    @property
+    def name(self):
+        return self.graph._node_name(self._node)
+
+    @property
+    def inputs(self):
+        return tuple(self.graph._node_input(self._node, k) for k in range(self.graph._node(self._node)[1]))
+
+    @property
+    def outputs(self):
+        return [self.graph._node_output(self._node, k) for k in range(self.graph._node(self._node)[2])]
+
+    @property
+    def control_inputs(self):
+        count = self.graph._node(self._node)[3]
+        return [self.graph._operation(self.graph._node_control(self._node, k)) for k in range(count)]
+
+    @property
+    def device(self):
+        return ""
+
+    @property
+    def traceback(self):
+        """The user's file and line, as far as it was noted."""
+        place = self.graph._node(self._node)[4]
+        return [place] if place else []
+
+    @property
+    def op_def(self):
+        return _core.describe_op(self.type)
+
+    @property
+    def node_def(self):
+        return None
+
+    def get_attr(self, name):
+        """The value of an attribute; ValueError if there is none of that name."""
+        return self.graph._attr(self._node, name)
+
+    def values(self):
+        return tuple(self.outputs)
+
+    def run(self, feed_dict=None, session=None):
+        """Runs the op in `session` or the default one."""
+        from .session import default_session
+
+        default_session(session).run(self, feed_dict)
+
+    def _set_attr(self, name, value):
+        self.__dict__.setdefault("_attrs", {})[name] = value
+
+    def __repr__(self):
+        return f"<tf.Operation {self.name!r} type={self.type}>"
+
+    def __str__(self):
+        return f"name: {self.name!r}\nop: {self.type!r}"
+
+    def __hash__(self):
+        return hash((id(self.graph), self._node))
+
+    def __eq__(self, other):
+        return isinstance(other, Operation) and other.graph is self.graph and other._node == self._node
+
+
+Operation.__module__ = "tensorflow.python.framework.ops"
+offer(Operation, "Operation")

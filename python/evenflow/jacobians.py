@@ -6,7 +6,7 @@ called in a loop.
 """
 import numpy as np
 
-from . import _core, dtypes, nest
+from . import _core, nest
 from .composite import IndexedSlices
 from .tape import key_of, wants_zeros, zeros_for
 

@@ -1,12 +1,9 @@
 """What tensors do that is not hot: printing, references, conversions of foreign objects, indices
 with tensors in them, copies. The classes themselves are C; the methods here are hung on them."""
-import functools
-import weakref
-
 import numpy as np
 
 from . import _core, dtypes, errors
-from .composite import CompositeTensor, IndexedSlices
+from .composite import CompositeTensor
 from .namespace import export, offer
 from .shapes import TensorShape
 

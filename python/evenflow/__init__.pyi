@@ -268,7 +268,7 @@ def exp(x, name=None):
     """e to the power `x`."""
 
 def expand_dims(input, axis, name=None):
-    """A new dimension of size 1 at `axis`."""
+    """Inserts an axis of size 1; negative positions count from the end."""
 
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=..., name=None):
     """Identity matrices: ones on the diagonal, zeros elsewhere."""
@@ -328,7 +328,7 @@ def group(*inputs, **kwargs):
     """An op that runs all of `inputs`; None eagerly."""
 
 def guarantee_const(input, name=None):
-    """Promises that the value never changes."""
+    """Its input, promised never to change."""
 
 half: DType
 def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name='hessians'):
@@ -524,13 +524,13 @@ def reshape(tensor, shape, name=None):
 
 resource: DType
 def reverse(tensor, axis, name=None):
-    """Elements in reverse order along `axis`."""
+    """`tensor` backwards along the given axes."""
 
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):
     """The first `seq_lengths[i]` elements along `seq_axis` of batch i reversed."""
 
 def roll(input, shift, axis, name=None):
-    """Elements moved on by `shift` along `axis`; what falls off comes in again."""
+    """Moves elements by `shift` along `axis`; those that fall off the end come in at the beginning."""
 
 def round(x, name=None):
     """The nearest whole number, halves to the even one. Integers stay as they are."""
@@ -575,7 +575,7 @@ def size(input, out_type=None, name=None):
     """The number of elements of `input`."""
 
 def slice(input_, begin, size, name=None):
-    """The part of `size` (-1: to the end) that starts at `begin`."""
+    """The box of `input` that starts at `begin` and has size `size`; a size of -1 reaches to the end."""
 
 def sort(values, axis=-1, direction='ASCENDING', name=None):
     """The elements along `axis` in order."""

@@ -220,12 +220,10 @@ def nondifferentiable_batch_function(num_batch_threads, max_batch_size, batch_ti
                                      allowed_batch_sizes=None, max_enqueued_batches=10, autograph=True,
                                      enable_large_batch_splitting=True):
     """A decorator for functions whose calls a server may join. Calls are fast here, so each runs by itself."""
-    from .ops.array import stop_gradient
-
     def mark(fn):
         @functools.wraps(fn)
         def alone(*args):
-            return nest.map_structure(stop_gradient, fn(*args))
+            return nest.map_structure(_core.raw.StopGradient, fn(*args))
 
         return alone
 

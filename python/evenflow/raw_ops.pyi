@@ -378,7 +378,7 @@ def Exp(x: _TensorLike, name: str | None = None) -> Tensor:
     """e to the power `x`."""
 
 def ExpandDims(input: _TensorLike, dim: _TensorLike, name: str | None = None) -> Tensor:
-    """Inserts an axis of size 1 at position `dim`; negative positions count from the end."""
+    """Inserts an axis of size 1; negative positions count from the end."""
 
 def Expint(x: _TensorLike, name: str | None = None) -> Tensor:
     """The exponential integral of `x`."""

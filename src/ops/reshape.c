@@ -123,7 +123,7 @@ static ef_status *expand_shape(ef_infer *i) {
 
 const ef_op ef_op_ExpandDims = {
     EF_NAMED(ExpandDims),
-    .doc = "Inserts an axis of size 1 at position `dim`; negative positions count from the end.",
+    .doc = "Inserts an axis of size 1; negative positions count from the end.",
     .in = {"input: T", "dim: Tdim"},
     .out = {"output: T"},
     .types = "T: type; Tdim: {int32, int64} = int32",

@@ -1,6 +1,4 @@
-"""Making tensors, and arranging their elements: shapes, joining, cutting, padding."""
-import builtins
-
+"""Arranging the elements of tensors: shapes, joining, cutting, padding, repeating."""
 from ..namespace import export, offer_ops
 from ..shapes import TensorShape, as_shape
 from .common import (
@@ -27,108 +25,16 @@ offer_ops(
     Tile | input, multiples | tile
     SpaceToBatchND | input, block_shape, paddings | space_to_batch nn.space_to_batch space_to_batch_nd
     BatchToSpaceND | input, block_shape, crops | batch_to_space
+    ExpandDims | input, axis | expand_dims
+    GuaranteeConst | input | guarantee_const
+    ReverseV2 | tensor, axis | reverse
+    Roll | input, shift, axis | roll
+    Slice | input_, begin, size | slice
     """
 )
 
 
-# ---- making ---------------------------------------------------------------------------------------------
-
-
-def _dims(shape):
-    """A shape argument as fill and zeros take it: a tensor, array or list of sizes."""
-    if isinstance(shape, TensorShape):
-        shape.assert_is_fully_defined()
-        return np.array(shape._dims, np.int32)
-    if isinstance(shape, (int, np.integer)):
-        return [shape]
-    if isinstance(shape, (list, tuple)):
-        return shape or np.zeros([0], np.int32)
-    if isinstance(shape, Tensor) and rank_of(shape) == 0:
-        return raw.Reshape(shape, [-1])
-    return shape
-
-
-_EMPTY_VALUE = {dtypes.bool: (False, True), dtypes.string: ("", "")}
-
-
-def _filled(shape, dtype, which, name):
-    dtype = dtypes.as_dtype(dtype).base_dtype
-    value = _EMPTY_VALUE.get(dtype, (0, 1))[which]
-    return raw.Fill(_dims(shape), convert(value, dtype), name=name)
-
-
-@export("zeros")
-def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
-    """A tensor of zeros (False, or empty strings)."""
-    return _filled(shape, dtype, 0, name)
-
-
-@export("ones")
-def ones(shape, dtype=dtypes.float32, name=None, layout=None):
-    """A tensor of ones (True)."""
-    if dtypes.as_dtype(dtype).base_dtype is dtypes.string:
-        raise TypeError("tf.ones cannot make a tensor of strings")
-    return _filled(shape, dtype, 1, name)
-
-
-@export("fill")
-def fill(dims, value, name=None, layout=None):
-    """A tensor of shape `dims` with `value` everywhere."""
-    return raw.Fill(_dims(dims), value, name=name)
-
-
-def _same_size(x, dtype, which, name):
-    x = convert(x)
-    dtype = x.dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
-    if dtype is x.dtype and dtype is not dtypes.string:
-        return (raw.OnesLike if which else raw.ZerosLike)(x, name=name)
-    if dtype is dtypes.string and which:
-        raise TypeError("Cannot convert 1 to a tensor of strings: tf.ones_like needs numbers")
-    value = _EMPTY_VALUE.get(dtype, (0, 1))[which]
-    return raw.Fill(raw.Shape(x), convert(value, dtype), name=name)
-
-
-@export("zeros_like")
-def zeros_like(input, dtype=None, name=None, layout=None):  # noqa: A002
-    """Zeros in the shape of `input`."""
-    return _same_size(input, dtype, 0, name)
-
-
-@export("ones_like")
-def ones_like(input, dtype=None, name=None, layout=None):  # noqa: A002
-    """Ones in the shape of `input`."""
-    return _same_size(input, dtype, 1, name)
-
-
-_RANGE_ORDER = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
-
-
-@export("range")
-def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
-    """Numbers from `start` (0) up to, not including, `limit` in steps of `delta`."""
-    if limit is None:
-        start, limit = 0, start
-    if dtype is not None:
-        dtype = dtypes.as_dtype(dtype)
-    values = []
-    for value in (start, limit, delta):
-        if not isinstance(value, Tensor):
-            value = convert(value, dtype)
-        values.append(value)
-    if dtype is None:
-        kinds = [v.dtype for v in values]
-        if any(k not in _RANGE_ORDER for k in kinds):
-            odd = next(k for k in kinds if k not in _RANGE_ORDER)
-            if any(k is not odd for k in kinds):
-                raise ValueError(
-                    f"tf.range: bounds of types {[k.name for k in kinds]} have no common type; "
-                    "give dtype"
-                )
-            dtype = odd
-        else:
-            dtype = max(kinds, key=_RANGE_ORDER.index)
-    values = [v if v.dtype is dtype else raw.Cast(v, dtype) for v in values]
-    return raw.Range(*values, name=name if name != "range" else None)
+# ---- the same tensor ------------------------------------------------------------------------------------
 
 
 @export("identity")
@@ -145,12 +51,6 @@ def identity(input, name=None):  # noqa: A002
 def identity_n(input, name=None):  # noqa: A002
     """The same tensors as one group."""
     return raw.IdentityN(list(input), name=name)
-
-
-@export("guarantee_const")
-def guarantee_const(input, name=None):  # noqa: A002
-    """Promises that the value never changes."""
-    return raw.GuaranteeConst(input, name=name)
 
 
 @export("is_symbolic_tensor")
@@ -253,12 +153,6 @@ def reshape(tensor, shape, name=None):
     return raw.Reshape(tensor, shape, name=name)
 
 
-@export("expand_dims")
-def expand_dims(input, axis, name=None):  # noqa: A002
-    """A new dimension of size 1 at `axis`."""
-    return raw.ExpandDims(input, axis, name=name)
-
-
 @export("squeeze")
 def squeeze(input, axis=None, name=None):  # noqa: A002
     """Without the dimensions of size 1: all, or those in `axis`."""
@@ -282,7 +176,7 @@ def transpose(a, perm=None, conjugate=False, name="transpose"):
         if count is None:
             perm = raw.Sub(raw.Sub(raw.Rank(a), 1), raw.Range(0, raw.Rank(a), 1))
         else:
-            perm = tuple(builtins.range(count - 1, -1, -1)) or np.zeros([0], np.int32)
+            perm = tuple(range(count - 1, -1, -1)) or np.zeros([0], np.int32)
     return op(a, perm, name=name)
 
 
@@ -301,7 +195,7 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
                 f"matrix_transpose: the tensor must have rank 2 or more, not shape "
                 f"{as_shape(static_shape(a))}"
             )
-        perm = list(builtins.range(count - 2)) + [count - 1, count - 2]
+        perm = list(range(count - 2)) + [count - 1, count - 2]
     op = raw.ConjugateTranspose if conjugate and a.dtype.is_complex else raw.Transpose
     return op(a, perm)
 
@@ -312,23 +206,11 @@ def adjoint(matrix, name=None):
     return matrix_transpose(matrix, conjugate=True)
 
 
-@export("reverse")
-def reverse(tensor, axis, name=None):
-    """Elements in reverse order along `axis`."""
-    return raw.ReverseV2(tensor, axis, name=name)
-
-
 @export("reverse_sequence")
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):  # noqa: A002
     """The first `seq_lengths[i]` elements along `seq_axis` of batch i reversed."""
     seq_axis = 0 if seq_axis is None else seq_axis
     return raw.ReverseSequence(input, seq_lengths, seq_axis, batch_axis or 0, name=name)
-
-
-@export("roll")
-def roll(input, shift, axis, name=None):  # noqa: A002
-    """Elements moved on by `shift` along `axis`; what falls off comes in again."""
-    return raw.Roll(input, shift, axis, name=name)
 
 
 # ---- joining and cutting --------------------------------------------------------------------------------
@@ -424,12 +306,6 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     return raw.SplitV(value, sizes, axis, num, name=name)
 
 
-@export("slice")
-def slice(input_, begin, size, name=None):  # noqa: A001
-    """The part of `size` (-1: to the end) that starts at `begin`."""
-    return raw.Slice(input_, begin, size, name=name)
-
-
 @export("strided_slice")
 def strided_slice(
     input_,
@@ -476,33 +352,6 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
             f'"SYMMETRIC". Received {mode!r}'
         )
     return raw.MirrorPad(tensor, paddings, mode, name=name)
-
-
-@export("meshgrid")
-def meshgrid(*args, **kwargs):
-    """Grids of coordinates: one tensor for each 1-D argument, over all their combinations."""
-    indexing = kwargs.pop("indexing", "xy")
-    kwargs.pop("name", None)
-    if kwargs:
-        raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for this function")
-    if indexing not in ("xy", "ij"):
-        raise ValueError(f"Argument `indexing` parameter must be either 'xy' or 'ij', got {indexing!r}")
-    count = len(args)
-    tensors = [convert(a) for a in args]
-    if not tensors:
-        return []
-    lengths = [raw.Size(t) for t in tensors]
-    places = list(builtins.range(count))
-    if indexing == "xy" and count > 1:
-        places[0], places[1] = 1, 0
-        lengths[0], lengths[1] = lengths[1], lengths[0]
-    whole = raw.Pack(lengths)
-    out = []
-    for k, t in enumerate(tensors):
-        shape = [1] * count
-        shape[places[k]] = -1
-        out.append(raw.BroadcastTo(raw.Reshape(t, shape), whole))
-    return out
 
 
 # ---- repetition -----------------------------------------------------------------------------------------
@@ -554,26 +403,6 @@ def repeat(input, repeats, axis=None, name=None):  # noqa: A002
     else:
         raise ValueError("repeat: repeats must be a number or a vector")
     return _repeat_by(x, repeats, axis)
-
-
-@export("sequence_mask")
-def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
-    """True for the first `lengths` places of a new last dimension of size `maxlen`."""
-    lengths = convert(lengths)
-    if maxlen is None:
-        top = raw.Max(raw.Reshape(lengths, [-1]), [0])
-        maxlen = raw.Maximum(convert(0, lengths.dtype), top)
-    else:
-        maxlen = convert(maxlen)
-    if rank_of(maxlen) not in (None, 0):
-        raise ValueError("Argument `maxlen` must be scalar for sequence_mask")
-    row = raw.Range(convert(0, maxlen.dtype), maxlen, convert(1, maxlen.dtype))
-    column = raw.ExpandDims(lengths, -1)
-    if column.dtype is not row.dtype:
-        column = raw.Cast(column, row.dtype)
-    mask = raw.Less(row, column, name=name)
-    dtype = dtypes.as_dtype(dtype)
-    return mask if dtype is dtypes.bool else raw.Cast(mask, dtype)
 
 
 # ---- space and batch --------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Initializers: objects that make a tensor when given a shape."""
 from ..namespace import export
 from ..tensors import constant
-from . import array, random, stateless
+from . import making, random, stateless
 from .common import dtypes, np
 
 
@@ -41,7 +41,7 @@ class Zeros(Initializer):
         dtype = dtypes.as_dtype(dtype)
         if not _is_number(dtype):
             raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {dtype}.")
-        return array.zeros(kwargs.get("partition_shape", shape), dtype)
+        return making.zeros(kwargs.get("partition_shape", shape), dtype)
 
 
 @export("ones_initializer")
@@ -53,7 +53,7 @@ class Ones(Initializer):
         dtype = dtypes.as_dtype(dtype)
         if not _is_number(dtype):
             raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {dtype}.")
-        return array.ones(kwargs.get("partition_shape", shape), dtype)
+        return making.ones(kwargs.get("partition_shape", shape), dtype)
 
 
 @export("constant_initializer")

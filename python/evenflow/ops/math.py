@@ -447,11 +447,9 @@ def linspace(start, stop, num, name=None, axis=0):
 
 
 def _linspace_along(start, stop, num, axis, name):
-    from .array import concat, expand_dims, reshape
-
     shape = raw.BroadcastArgs(raw.Shape(start), raw.Shape(stop))
     start, stop = raw.BroadcastTo(start, shape), raw.BroadcastTo(stop, shape)
-    first, last = expand_dims(start, axis), expand_dims(stop, axis)
+    first, last = raw.ExpandDims(start, axis), raw.ExpandDims(stop, axis)
     count = cast(convert(num), dtypes.int32)
     place = raw.SelectV2(raw.GreaterEqual(axis, 0), axis, raw.AddV2(raw.Rank(first), axis))
     gaps = raw.Maximum(raw.Sub(count, 1), 1)
@@ -460,8 +458,8 @@ def _linspace_along(start, stop, num, axis, name):
     positions = raw.Cast(raw.Range(1, raw.SelectV2(raw.GreaterEqual(count, 0), gaps, -1), 1), first.dtype)
     ones = raw.Fill(raw.ExpandDims(raw.Rank(first), 0), 1)
     along = raw.TensorScatterUpdate(ones, raw.Reshape(place, [1, 1]), raw.Reshape(inner, [1]))
-    between = raw.AddV2(first, raw.Mul(step, reshape(positions, along)))
-    whole = concat([first, between, last], place)
+    between = raw.AddV2(first, raw.Mul(step, raw.Reshape(positions, along)))
+    whole = raw.ConcatV2([first, between, last], place)
     begin = raw.ZerosLike(raw.Shape(whole))
     sizes = raw.TensorScatterUpdate(
         raw.Shape(whole), raw.Reshape(place, [1, 1]), raw.Reshape(count, [1])

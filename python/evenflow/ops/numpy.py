@@ -3,7 +3,7 @@ import builtins
 
 from .. import _core
 from ..namespace import export, offer
-from . import array as _array
+from . import array as _array, making as _making
 from . import math as _math
 from . import matmul as _matmul
 from . import random as _random
@@ -129,27 +129,27 @@ def arange(start, stop=None, step=1, dtype=None):
 @_offer
 def zeros(shape, dtype=float):
     """Zeros."""
-    return _array.zeros(shape, dtypes.as_dtype(np.dtype(dtype) if not isinstance(dtype, dtypes.DType) else dtype))
+    return _making.zeros(shape, dtypes.as_dtype(np.dtype(dtype) if not isinstance(dtype, dtypes.DType) else dtype))
 
 
 @_offer
 def ones(shape, dtype=float):
     """Ones."""
-    return _array.ones(shape, dtypes.as_dtype(np.dtype(dtype) if not isinstance(dtype, dtypes.DType) else dtype))
+    return _making.ones(shape, dtypes.as_dtype(np.dtype(dtype) if not isinstance(dtype, dtypes.DType) else dtype))
 
 
 @_offer
 def zeros_like(a, dtype=None):
     """Zeros in the shape of `a`."""
     a = asarray(a)
-    return _array.zeros_like(a, dtype=dtype)
+    return _making.zeros_like(a, dtype=dtype)
 
 
 @_offer
 def ones_like(a, dtype=None):
     """Ones in the shape of `a`."""
     a = asarray(a)
-    return _array.ones_like(a, dtype=dtype)
+    return _making.ones_like(a, dtype=dtype)
 
 
 @_offer

@@ -1,7 +1,7 @@
 """Functions whose arguments had another order or other names in the first generation."""
 from ... import _core, dtypes, tensors
 from ...namespace import export, offer
-from ...ops import array, index, math, random
+from ...ops import array, index, making, math, random
 from ...shapes import TensorShape
 from ._reductions import either
 
@@ -82,7 +82,7 @@ def expand_dims(input, axis=None, name=None, dim=None):  # noqa: A002
     axis = either(axis, "axis", dim, "dim")
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
-    return array.expand_dims(input, axis, name)
+    return raw.ExpandDims(input, axis, name=name)
 
 
 @export("compat.v1.squeeze")
@@ -107,13 +107,13 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
 @export("compat.v1.zeros_like")
 def zeros_like(tensor, dtype=None, name=None, optimize=True):
     """Zeros of the shape of a tensor."""
-    return array.zeros_like(tensor, dtype, name)
+    return making.zeros_like(tensor, dtype, name)
 
 
 @export("compat.v1.ones_like")
 def ones_like(tensor, dtype=None, name=None, optimize=True):
     """Ones of the shape of a tensor."""
-    return array.ones_like(tensor, dtype, name)
+    return making.ones_like(tensor, dtype, name)
 
 
 @export("compat.v1.reverse_sequence")

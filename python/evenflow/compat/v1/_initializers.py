@@ -3,7 +3,7 @@ import math
 
 from ... import _core, dtypes
 from ...namespace import export
-from ...ops import array, random
+from ...ops import making, matmul, random
 from ...ops.init import Initializer as _Base
 
 _FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
@@ -44,7 +44,7 @@ class Zeros(Initializer):
         self.dtype = dtypes.as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        return array.zeros(shape, self._dtype(dtype))
+        return making.zeros(shape, self._dtype(dtype))
 
 
 @export("compat.v1.ones_initializer", "compat.v1.initializers.ones")
@@ -55,7 +55,7 @@ class Ones(Initializer):
         self.dtype = dtypes.as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        return array.ones(shape, self._dtype(dtype))
+        return making.ones(shape, self._dtype(dtype))
 
 
 @export("compat.v1.constant_initializer", "compat.v1.initializers.constant")
@@ -210,7 +210,7 @@ class Identity(Initializer):
         if len(shape) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
         dtype = self._dtype(dtype)
-        eye = array.eye(*[int(d) for d in shape], dtype=dtype)
+        eye = matmul.eye(*[int(d) for d in shape], dtype=dtype)
         return eye if self.gain == 1.0 else _core.raw.Mul(eye, _core.convert(self.gain, dtype))
 
 

@@ -170,7 +170,7 @@ static PyObject *multiply_bools(PyObject *x, PyObject *y) {
 }
 
 static PyObject *tensor_mul(PyObject *a, PyObject *b) {
-    if (EAGER_PAIR(a, b) && T(a)->dtype != EF_BOOL) {
+    if (EAGER_PAIR(a, b) && T(a)->dtype != EF_BOOL && T(b)->dtype != EF_BOOL) {
         const ef_tensor *in[2] = {T(a), T(b)};
         return op_run1(op_mul, NULL, in, 2);
     }

@@ -1,6 +1,8 @@
 /* Complex arithmetic for inner loops. Products are the plain formula: C's own operator rescues
  * infinities through a library call per element, which TensorFlow does not do either. Quotients are
- * scaled (Smith), so they do not overflow half way. Names end in the dtype: ef_cmul_C64. */
+ * scaled (Smith), so they do not overflow half way; by zero they are NaN, but infinite in the form
+ * for the last few elements of a loop (_end), which is how TensorFlow's come out. Names end in the
+ * dtype: ef_cmul_C64. */
 #ifndef EF_KERNELS_VCOMPLEX_H
 #define EF_KERNELS_VCOMPLEX_H
 #include "tensor/dtype.h"
@@ -24,6 +26,10 @@ static inline ef_c128 ef_complex_C128(double re, double im) { return __builtin_c
         R r = c / d, s = 1 / (d + c * r);                                                          \
         return ef_complex_##SUF((a * r + b) * s, (b * r - a) * s);                                 \
     }                                                                                              \
+    static inline C ef_cdiv_end_##SUF(C x, C y) {                                                  \
+        R a = creal##f(x), b = cimag##f(x), inf = copysign##f((R)INFINITY, creal##f(y));           \
+        return y != 0 ? ef_cdiv_##SUF(x, y) : ef_complex_##SUF(inf * a, inf * b);                  \
+    }                                                                                              \
     static inline C ef_cconj_##SUF(C x) { return ef_complex_##SUF(creal##f(x), -cimag##f(x)); }    \
     static inline C ef_cneg_##SUF(C x) { return ef_complex_##SUF(-creal##f(x), -cimag##f(x)); }    \
     static inline C ef_cscale_##SUF(C x, R k) {                                                    \
@@ -32,8 +38,9 @@ static inline ef_c128 ef_complex_C128(double re, double im) { return __builtin_c
     static inline C ef_csquare_##SUF(C x) { return ef_cmul_##SUF(x, x); }                          \
     static inline C ef_cone_##SUF(void) { return ef_complex_##SUF(1, 0); }                         \
     static inline C ef_cinv_##SUF(C x) { return ef_cdiv_##SUF(ef_cone_##SUF(), x); }               \
+    static inline C ef_cinv_end_##SUF(C x) { return ef_cdiv_end_##SUF(ef_cone_##SUF(), x); }       \
     static inline C ef_csqrt_##SUF(C x) { return csqrt##f(x); }                                    \
-    static inline C ef_crsqrt_##SUF(C x) { return ef_cinv_##SUF(csqrt##f(x)); }                    \
+    static inline C ef_crsqrt_##SUF(C x) { return ef_cinv_end_##SUF(csqrt##f(x)); }                \
     static inline C ef_cexp_##SUF(C x) { return cexp##f(x); }                                      \
     static inline C ef_cexpm1_##SUF(C x) { /* keeps small results exact */                         \
         R a = creal##f(x), b = cimag##f(x), s = sin##f(b / 2), e = expm1##f(a);                    \
@@ -79,6 +86,7 @@ static inline ef_c128 ef_complex_C128(double re, double im) { return __builtin_c
         return y == 0 ? ef_complex_##SUF(0, 0) : ef_cdiv_##SUF(x, y);                              \
     }                                                                                              \
     static inline C ef_cxdivy_##SUF(C x, C y) { return x == 0 ? x : ef_cdiv_##SUF(x, y); }         \
+    static inline C ef_cxdivy_end_##SUF(C x, C y) { return x == 0 ? x : ef_cdiv_end_##SUF(x, y); } \
     static inline C ef_cxlogy_##SUF(C x, C y) {                                                    \
         return x == 0 ? x : ef_cmul_##SUF(x, clog##f(y));                                          \
     }                                                                                              \

@@ -159,7 +159,7 @@ const ef_op ef_op_SquaredDifference = {
 /* ---- quotients ------------------------------------------------------------------------------- */
 
 EF_FLOATS2(div, x / y, x / y)
-EF_COMPLEX2_FN(div, ef_cdiv)
+EF_COMPLEX2_ENDS(div, ef_cdiv)
 EF_TILE_TABLE(div) = {EF_ROWS_FLOAT(div) EF_ROWS_COMPLEX(div)};
 
 /* dy = -x / y / y, with the same division the op itself has */
@@ -200,7 +200,7 @@ const ef_op ef_op_DivNoNan = {
 };
 
 EF_FLOATS2(xdivy, x == 0 ? x : x / y, x == 0 ? x : x / y)
-EF_COMPLEX2_FN(xdivy, ef_cxdivy)
+EF_COMPLEX2_ENDS(xdivy, ef_cxdivy)
 EF_TILE_TABLE(xdivy) = {EF_ROWS_FLOAT(xdivy) EF_ROWS_COMPLEX(xdivy)};
 
 /* The X ops are 0 where x is 0, and so is their slope in x. */

@@ -2,8 +2,12 @@
  *
  * What C leaves undefined is defined here as x86 does it, which is what TensorFlow's results show:
  * a float too large for int32 or int64 (or NaN) becomes the smallest integer; narrower integers are
- * cut from an int32, uint32 from an int64. Complex to real keeps the real part. 16-bit floats go by
- * way of float, in blocks. */
+ * made of an int32, uint32 of an int64. Complex to real keeps the real part. 16-bit floats go by
+ * way of float, in blocks.
+ *
+ * A float that a narrow integer cannot hold becomes the nearest one it can where whole vectors are
+ * converted, and loses its high bits among the few elements left at the end. That, too, is what
+ * TensorFlow's results show; the number of lanes is that of its loops. */
 #include "ops/records.h"
 #include <math.h>
 
@@ -31,14 +35,34 @@ FROM_FLOAT(double, F64)
 /* ---- tiles: cast_<from>_<to> ----------------------------------------------------------------- */
 
 #define REAL(from, TI, to, TO, EXPR) EF_TILE1(cast_##from, to, TI, TO, EXPR)
+
+static inline int32_t held(int32_t x, int32_t low, int32_t high) {
+    return x < low ? low : x > high ? high : x;
+}
+
+#define LANES(name, F, T, to, TO, lanes)                                                \
+    static void name##_##F##_##to(EF_TILE_PARAMS) {                                     \
+        ef_tile_split(held_##F##_##to, cut_##F##_##to, lanes, 1, sizeof(T), sizeof(TO), \
+                      EF_TILE_PASS);                                                    \
+    }
+/* Narrow integers of a float type R, itself or as the real part of F. */
+#define NARROW_TO(F, T, to, TO, LOW, HIGH, INT, lanes)  \
+    EF_TILE1(cut_##F, to, T, TO, INT)                   \
+    EF_TILE1(held_##F, to, T, TO, held(INT, LOW, HIGH)) \
+    LANES(cast, F, T, to, TO, lanes)
+#define NARROW(F, T, INT, lanes)                             \
+    NARROW_TO(F, T, I8, int8_t, -128, 127, INT, lanes)       \
+    NARROW_TO(F, T, U8, uint8_t, 0, 255, INT, lanes)         \
+    NARROW_TO(F, T, I16, int16_t, -32768, 32767, INT, lanes) \
+    NARROW_TO(F, T, U16, uint16_t, 0, 65535, INT, lanes)
+NARROW(F32, float, int32_of_F32(x), 32)
+NARROW(F64, double, int32_of_F64(x), 16)
+NARROW(C128, ef_c128, int32_of_F64(creal(x)), 16)
+
 /* From a float type. */
 #define OF_FLOAT(F, T)                          \
-    REAL(F, T, I8, int8_t, int32_of_##F(x))     \
-    REAL(F, T, I16, int16_t, int32_of_##F(x))   \
     REAL(F, T, I32, int32_t, int32_of_##F(x))   \
     REAL(F, T, I64, int64_t, int64_of_##F(x))   \
-    REAL(F, T, U8, uint8_t, int32_of_##F(x))    \
-    REAL(F, T, U16, uint16_t, int32_of_##F(x))  \
     REAL(F, T, U32, uint32_t, int64_of_##F(x))  \
     REAL(F, T, U64, uint64_t, uint64_of_##F(x)) \
     TO_REST(F, T)
@@ -72,12 +96,8 @@ OF_INT(BOOL, uint8_t)
 
 /* From a complex type: the real part, as if it were the real type of that size. */
 #define OF_COMPLEX(F, T, R, real)                     \
-    REAL(F, T, I8, int8_t, int32_of_##R(real(x)))     \
-    REAL(F, T, I16, int16_t, int32_of_##R(real(x)))   \
     REAL(F, T, I32, int32_t, int32_of_##R(real(x)))   \
     REAL(F, T, I64, int64_t, int64_of_##R(real(x)))   \
-    REAL(F, T, U8, uint8_t, int32_of_##R(real(x)))    \
-    REAL(F, T, U16, uint16_t, int32_of_##R(real(x)))  \
     REAL(F, T, U32, uint32_t, int64_of_##R(real(x)))  \
     REAL(F, T, U64, uint64_t, uint64_of_##R(real(x))) \
     REAL(F, T, BOOL, uint8_t, real(x) != 0)           \
@@ -85,24 +105,34 @@ OF_INT(BOOL, uint8_t)
     REAL(F, T, F64, double, real(x))                  \
     REAL(F, T, C64, ef_c64, x) REAL(F, T, C128, ef_c128, x) TO_HALF(F, T)
 OF_COMPLEX(C64, ef_c64, F32, crealf)
+REAL(C64, ef_c64, I8, int8_t, int32_of_F32(crealf(x)))
+REAL(C64, ef_c64, U8, uint8_t, int32_of_F32(crealf(x)))
+REAL(C64, ef_c64, I16, int16_t, int32_of_F32(crealf(x)))
+REAL(C64, ef_c64, U16, uint16_t, int32_of_F32(crealf(x)))
 OF_COMPLEX(C128, ef_c128, F64, creal)
 
 /* From a 16-bit float: the float's cast, on widened blocks. */
-#define OF_HALF_TO(F, to, size)                                     \
-    static void cast_##F##_##to(EF_TILE_PARAMS) {                   \
-        ef_tile_half(cast_F32_##to, EF_##F, 1, size, EF_TILE_PASS); \
+#define OF_HALF_BY(F, to, size, f32)                      \
+    static void cast_##F##_##to(EF_TILE_PARAMS) {         \
+        ef_tile_half(f32, EF_##F, 1, size, EF_TILE_PASS); \
     }
+#define OF_HALF_TO(F, to, size) OF_HALF_BY(F, to, size, cast_F32_##to)
+#define NARROW_HALF(F, to, TO, lanes)           \
+    LANES(in##lanes, F32, float, to, TO, lanes) \
+    OF_HALF_BY(F, to, sizeof(TO), in##lanes##_F32_##to)
 /* Two runs of the formatter give two layouts of this list. */
 /* clang-format off */
-#define OF_HALF(F)                                                        \
-    OF_HALF_TO(F, I8, 1) OF_HALF_TO(F, I16, 2) OF_HALF_TO(F, I32, 4)      \
-    OF_HALF_TO(F, I64, 8) OF_HALF_TO(F, U8, 1) OF_HALF_TO(F, U16, 2)      \
+#define OF_HALF(F, lanes)                                                 \
+    NARROW_HALF(F, I8, int8_t, lanes) NARROW_HALF(F, U8, uint8_t, lanes)  \
+    NARROW_HALF(F, I16, int16_t, lanes)                                   \
+    NARROW_HALF(F, U16, uint16_t, lanes) OF_HALF_TO(F, I32, 4)            \
+    OF_HALF_TO(F, I64, 8)                                                 \
     OF_HALF_TO(F, U32, 4) OF_HALF_TO(F, U64, 8) OF_HALF_TO(F, BOOL, 1)    \
     OF_HALF_TO(F, F32, 4) OF_HALF_TO(F, F64, 8) OF_HALF_TO(F, C64, 8)     \
     OF_HALF_TO(F, C128, 16) OF_HALF_TO(F, F16, 2) OF_HALF_TO(F, BF16, 2)
 /* clang-format on */
-OF_HALF(F16)
-OF_HALF(BF16)
+OF_HALF(F16, 16)
+OF_HALF(BF16, 8)
 
 #define ROW(F)                                                                                     \
     [EF_##F] = {EF_ROWS_INT(cast_##F) EF_ROWS_FLOAT(cast_##F) EF_ROWS_COMPLEX(cast_##F)[EF_BOOL] = \

@@ -48,6 +48,9 @@ static ef_status *gather_nd_run(const ef_call *c) {
     ef_shape s = ef_shape_from(p);
     ef_nd nd;
     EF_TRY(ef_nd_make(c->op, c->attrs, c->in[1], &s, &nd));
+    if (nd.rows > 0 && ef_count(p) == 0)
+        return ef_error(EF_INVALID, "%s: %lld slices of params, which is empty: its shape is %s",
+                        c->op->name, (long long)nd.rows, EF_SHAPE(&s));
     EF_TRY(ef_out_memory(c, 0));
     if (p->dtype == EF_STRING) return gather_strings(c, &nd);
     job j = {.nd = &nd,

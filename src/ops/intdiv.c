@@ -112,7 +112,7 @@ INT_ROWS(floor_mod)
 /* ---- records --------------------------------------------------------------------------------- */
 
 EF_FLOATS2(quotient, x / y, x / y)
-EF_COMPLEX2_FN(quotient, ef_cdiv)
+EF_COMPLEX2_ENDS(quotient, ef_cdiv)
 EF_TILE_TABLE(quotient) = {EF_ROWS_FLOAT(quotient) EF_ROWS_COMPLEX(quotient)};
 
 static ef_status *div_grad(ef_grad *g) {

@@ -104,7 +104,7 @@ EF_UNARY_GRAD(rsqrt, ef_emit2(b, "RsqrtGrad", y, dy))
 RECORD(Rsqrt, rsqrt, EF_T_FLOATS_COMPLEX, KEEP_Y, "1 / sqrt(x)", "One over the square root of `x`.",
        "T[2,3]:0.5..4", "T[]:1..2", "T[0,3]")
 EF_FLOATS1(reciprocal, 1 / x, 1 / x)
-EF_COMPLEX1_FN(reciprocal, ef_cinv)
+EF_COMPLEX1_ENDS(reciprocal, ef_cinv)
 EF_TILE_TABLE(reciprocal) = {EF_ROWS_FLOAT(reciprocal) EF_ROWS_COMPLEX(reciprocal)};
 EF_UNARY_GRAD(reciprocal, ef_emit2(b, "ReciprocalGrad", y, dy))
 RECORD(Reciprocal, reciprocal, EF_T_FLOATS_COMPLEX, KEEP_Y, "1 / x", "One over `x`.",

@@ -74,17 +74,25 @@ static ef_status *read_axes(const ef_op *op, const ef_tensor *axes, int rank, bo
     return NULL;
 }
 
+/* A scalar, or no elements (or nothing known): axes are not looked at, as in TensorFlow. */
+static bool nothing_to_turn(const ef_shape *s) {
+    bool empty = s->rank <= 0;
+    for (int d = 0; d < s->rank; d++) empty = empty || s->dim[d] == 0;
+    return empty;
+}
+
 static ef_status *reverse2_shape(ef_infer *i) {
     bool back[EF_MAX_RANK];
     EF_TRY(ef_need_rank(i, 1, 1));
-    if (i->in[0].shape.rank >= 0 && i->in[1].value != NULL)
+    if (i->in[1].value != NULL && !nothing_to_turn(&i->in[0].shape))
         EF_TRY(read_axes(i->op, i->in[1].value, i->in[0].shape.rank, back));
     return ef_shape_same(i);
 }
 
 static ef_status *reverse2_run(const ef_call *c) {
-    bool back[EF_MAX_RANK];
-    EF_TRY(read_axes(c->op, c->in[1], c->in[0]->rank, back));
+    bool back[EF_MAX_RANK] = {false};
+    ef_shape s = ef_shape_of(c->in[0]->rank, c->in[0]->dim);
+    if (!nothing_to_turn(&s)) EF_TRY(read_axes(c->op, c->in[1], s.rank, back));
     return reverse_axes(c, back);
 }
 

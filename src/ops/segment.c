@@ -224,7 +224,7 @@ static ef_status *unsorted(const ef_call *c, ef_combine op) {
     ef_tensor *y = c->out[0];
     ef_dtype t = (ef_dtype)x->dtype;
     int64_t n = ef_count(ids), segments = y->dim[0];
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n && ef_count(x) > 0; k++) { /* ids of nothing are not looked at */
         int64_t id = ef_id_at((ef_dtype)ids->dtype, ids->data, k);
         if (id >= segments)
             return ef_error(EF_INVALID, "%s: segment_ids[%lld] = %lld is out of range [0, %lld)",

@@ -22,6 +22,16 @@ static void narrow(void *out, const float *in, ef_dtype half, int64_t n) {
     EF_SIMD for (int64_t i = 0; i < n; i++) h[i] = ef_float_bf16(in[i]);
 }
 
+void ef_tile_split(ef_tile_fn *most, ef_tile_fn *rest, int lanes, int n_in, size_t in_size,
+                   size_t out_size, EF_TILE_PARAMS) {
+    int64_t first = n - n % lanes;
+    const void *in[3];
+    for (int k = 0; k < n_in; k++)
+        in[k] = (const char *)in_[k] + (scalars >> k & 1u ? 0 : (size_t)first * in_size);
+    if (first > 0) most(out_, in_, first, scalars, attrs);
+    if (first < n) rest((char *)out_ + (size_t)first * out_size, in, n - first, scalars, attrs);
+}
+
 void ef_tile_half(ef_tile_fn *f32, ef_dtype half, int n_in, int out_size, EF_TILE_PARAMS) {
     float wide[3][BLOCK], result[BLOCK];
     const void *in[3] = {wide[0], wide[1], wide[2]};

@@ -95,6 +95,9 @@
 void ef_tile_half(ef_tile_fn *f32, ef_dtype half, int n_in, int out_size, EF_TILE_PARAMS);
 /* One operand of in_size bytes, a tile that gives floats, rounded to 16 bits. */
 void ef_tile_to_half(ef_tile_fn *f32, ef_dtype half, int in_size, EF_TILE_PARAMS);
+/* All but the last n % lanes elements by one tile, those by another. */
+void ef_tile_split(ef_tile_fn *most, ef_tile_fn *rest, int lanes, int n_in, size_t in_size,
+                   size_t out_size, EF_TILE_PARAMS);
 #define EF_HALVES(name, n_in, out_size)                                  \
     static void name##_F16(EF_TILE_PARAMS) {                             \
         ef_tile_half(name##_F32, EF_F16, n_in, out_size, EF_TILE_PASS);  \
@@ -121,6 +124,22 @@ void ef_tile_to_half(ef_tile_fn *f32, ef_dtype half, int in_size, EF_TILE_PARAMS
 #define EF_COMPLEX2_FN(name, fn)                        \
     EF_TILE2(name, C64, ef_c64, ef_c64, fn##_C64(x, y)) \
     EF_TILE2(name, C128, ef_c128, ef_c128, fn##_C128(x, y))
+/* A function and its form for what is left over at the end, fn_end: quotients have two. */
+#define EF_COMPLEX_ENDS(name, n_in)                                                             \
+    static void name##_C64(EF_TILE_PARAMS) {                                                    \
+        ef_tile_split(name##_most_C64, name##_end_C64, 4, n_in, sizeof(ef_c64), sizeof(ef_c64), \
+                      EF_TILE_PASS);                                                            \
+    }                                                                                           \
+    static void name##_C128(EF_TILE_PARAMS) {                                                   \
+        ef_tile_split(name##_most_C128, name##_end_C128, 2, n_in, sizeof(ef_c128),              \
+                      sizeof(ef_c128), EF_TILE_PASS);                                           \
+    }
+#define EF_COMPLEX2_ENDS(name, fn)  \
+    EF_COMPLEX2_FN(name##_most, fn) \
+    EF_COMPLEX2_FN(name##_end, fn##_end) EF_COMPLEX_ENDS(name, 2)
+#define EF_COMPLEX1_ENDS(name, fn)  \
+    EF_COMPLEX1_FN(name##_most, fn) \
+    EF_COMPLEX1_FN(name##_end, fn##_end) EF_COMPLEX_ENDS(name, 1)
 #define EF_COMPLEX1(name, EXPR) \
     EF_TILE1(name, C64, ef_c64, ef_c64, EXPR) EF_TILE1(name, C128, ef_c128, ef_c128, EXPR)
 #define EF_COMPLEX2(name, EXPR) \

@@ -112,3 +112,34 @@ def test_operands(call, want):
         with pytest.raises(want) as raised:
             call()
         assert want is tf.errors.InvalidArgumentError or not isinstance(raised.value, tf.errors.OpError)
+
+
+def test_what_is_not_there_is_not_looked_at():
+    """Checks TensorFlow makes late or not at all."""
+    invalid = tf.errors.InvalidArgumentError
+    assert tf.reverse(c(2.5), [0]).numpy() == 2.5 and tf.reverse(tf.zeros([0, 2]), [3]).shape == (0, 2)
+    assert tf.math.unsorted_segment_sum(tf.zeros([2, 0]), [0, 7], 3).shape == (3, 0)
+    assert tf.repeat(c(2), 3, axis=0).numpy().tolist() == [2, 2, 2]
+    assert tf.reduce_any(np.array([0.0, 2.5])).numpy()
+    assert tf.where([], c([], tf.float64), np.zeros(0)).dtype == tf.float64
+    for call in (lambda: tf.math.reduce_variance(c([1, 2]), axis=1), lambda: tf.sort(c([1.0]), axis=1),
+                 lambda: tf.gather_nd(tf.zeros([4, 0]), [[2]])):
+        with pytest.raises(invalid):
+            call()
+    with pytest.raises(TypeError):
+        tf.math.reduce_variance(c([1, 2]))
+    with pytest.raises(TypeError):
+        tf.linalg.diag_part([[True]])
+
+
+def test_results_of_vectors_and_of_what_is_left():
+    """A number that does not fit, a complex quotient by zero: whole vectors and the last few elements differ."""
+    def cast(n, dtype, to):
+        return tf.cast(tf.fill([n], c(-1.5, dtype)), to).numpy().tolist()
+
+    assert cast(17, tf.float64, tf.uint8) == [0] * 16 + [255]
+    assert cast(33, tf.float32, tf.uint16) == [0] * 32 + [65535]
+    assert cast(9, tf.bfloat16, tf.uint8) == [0] * 8 + [255]
+    assert cast(17, tf.float16, tf.uint8) == [0] * 16 + [255]
+    quotient = (tf.fill([5], c(1 + 2j, tf.complex64)) / c(0j, tf.complex64)).numpy()
+    assert np.isnan(quotient[:4]).all() and quotient[4] == complex(np.inf, np.inf)

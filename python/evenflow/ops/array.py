@@ -373,6 +373,8 @@ def repeat(input, repeats, axis=None, name=None):  # noqa: A002
     repeats = raw.Cast(convert(repeats), dtypes.int32)
     if axis is None:
         x, axis = raw.Reshape(x, [-1]), 0
+    elif rank_of(x) == 0:
+        x = raw.Reshape(x, [1])
     count = rank_of(x)
     axis = normal_axis(known(axis), count)
     if rank_of(repeats) == 0 or static_shape(repeats) == (1,):

@@ -98,7 +98,7 @@ def where(condition, x=None, y=None, name=None):
         return raw.Where(convert(condition), name=name)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
-    return raw.SelectV2(convert(condition), x, y, name=name)
+    return raw.SelectV2(condition, x, y, name=name)
 
 
 @export("boolean_mask")

@@ -255,8 +255,9 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
     return raw.MatrixDiagV3(ones, 0, rows, columns, convert(zero, dtype), name=name)
 
 
-def _padding(value, dtype):
-    return convert(value, dtype) if not dtype.is_bool else convert(bool(value), dtype)
+def _padding(value, beside):
+    """`value` as a bool beside bools, if those say what they are: a list does not."""
+    return bool(value) if getattr(beside, "dtype", None) == "bool" else value
 
 
 @export("linalg.diag")
@@ -270,16 +271,14 @@ def diag(
     align="RIGHT_LEFT",
 ):
     """Matrices with the given diagonals, `padding_value` elsewhere."""
-    diagonal = convert(diagonal)
-    pad = _padding(padding_value, diagonal.dtype)
+    pad = _padding(padding_value, diagonal)
     return raw.MatrixDiagV3(diagonal, k, num_rows, num_cols, pad, align)
 
 
 @export("linalg.diag_part")
 def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT"):  # noqa: A002
     """The diagonals `k` of matrices."""
-    x = convert(input)
-    return raw.MatrixDiagPartV3(x, k, _padding(padding_value, x.dtype), align)
+    return raw.MatrixDiagPartV3(input, k, _padding(padding_value, input), align)
 
 
 @export("linalg.set_diag")

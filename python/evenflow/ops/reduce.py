@@ -7,12 +7,13 @@ from .common import (
     dtypes,
     known,
     normal_axis,
+    np,
     raw,
     rank_of,
     static_shape,
 )
 
-_ALL_AXES = tuple(tuple(range(rank)) for rank in range(9))
+_ALL_AXES = tuple(np.arange(rank, dtype=np.int32) for rank in range(9))
 
 
 def _axes(x, axis):
@@ -31,8 +32,7 @@ def _reduce(op, x, axis, keepdims, name):
 
         return reduce(op.__name__, x, axis, keepdims)
     if axis is None:
-        x = convert(x)
-        axis = _axes(x, None)
+        axis = _axes(convert(x), None)
     elif isinstance(axis, range):
         axis = list(axis)
     return op(x, axis, bool(keepdims), name=name)
@@ -90,9 +90,10 @@ def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     """The mean of squared distances from the mean along `axis`."""
     x = convert(input_tensor)
+    mean = _reduce(raw.Mean, x, axis, True, None)
     if x.dtype.is_integer:
         raise TypeError(f"Input must be either real or complex, got {x.dtype!r}.")
-    off = raw.Sub(x, _reduce(raw.Mean, x, axis, True, None))
+    off = raw.Sub(x, mean)
     if x.dtype.is_complex:
         square = raw.Real(raw.Mul(raw.Conj(off), off), x.dtype.real_dtype)
     else:
@@ -354,16 +355,15 @@ def lbeta(x, name=None):
 
 def _descending(x, axis, places):
     rank = rank_of(x)
+    count = raw.Shape(x)[axis]  # refuses an axis that is not there
     if axis == -1 or (rank is not None and axis + 1 == rank):
-        found = raw.TopKV2(x, raw.Shape(x)[-1])
+        found = raw.TopKV2(x, count)
         return found[1] if places else found[0]
     if rank is None:
         raise ValueError("sort along an inner axis needs a tensor of known rank")
-    axis = normal_axis(axis, rank)
     perm = list(range(rank))
     perm[axis], perm[-1] = perm[-1], perm[axis]
-    moved = raw.Transpose(x, perm)
-    found = raw.TopKV2(moved, raw.Shape(moved)[-1])
+    found = raw.TopKV2(raw.Transpose(x, perm), count)
     return raw.Transpose(found[1] if places else found[0], perm)
 
 

@@ -67,14 +67,19 @@ static bool is_direct(PyObject *o) {
            (is_array(o) && PyObject_HasAttrString(o, "__setitem__"));
 }
 
-static bool all_direct(op_object *self, PyObject **value, const inputs *in) {
+/* Whether some input is not direct, and some input of type variable v (if >= 0) is no tensor yet:
+ * tensors among themselves are left to the op. */
+static bool converts(op_object *self, PyObject **value, const inputs *in, int v) {
+    bool direct = true, tensors = v >= 0;
     for (int k = 0; k < self->desc->n_in; k++) {
-        if (in->held[k] == NULL && !is_direct(value[k])) return false;
-        for (Py_ssize_t i = 0; in->held[k] != NULL && i < PySequence_Fast_GET_SIZE(in->held[k]);
-             i++)
-            if (!is_direct(PySequence_Fast_GET_ITEM(in->held[k], i))) return false;
+        Py_ssize_t n = in->held[k] != NULL ? PySequence_Fast_GET_SIZE(in->held[k]) : 1;
+        for (Py_ssize_t i = 0; i < n; i++) {
+            PyObject *o = in->held[k] != NULL ? PySequence_Fast_GET_ITEM(in->held[k], i) : value[k];
+            direct = direct && is_direct(o);
+            tensors = tensors && (self->in[k].var != v || IS_TENSOR(o) || IS_VARIABLE(o));
+        }
     }
-    return true;
+    return !direct && !tensors;
 }
 
 /* An input whose dtype is not the one its type variable or the op has; the op itself refuses most.
@@ -87,7 +92,7 @@ static int other_dtype(op_object *self, PyObject **value, inputs *in, int k, ef_
                      self->desc->in[k].name, self->desc->name, have, ef_dtype_name(want));
         return -1;
     }
-    if (self->lenient || all_direct(self, value, in)) return 0;
+    if (self->lenient || !converts(self, value, in, self->in[k].var)) return 0;
     PyErr_Format(PyExc_ValueError,
                  "Tensor conversion requested dtype %s for Tensor with dtype %s (input '%s' of %s)",
                  ef_dtype_name(want), have, self->desc->in[k].name, self->desc->name);

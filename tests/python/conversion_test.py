@@ -99,6 +99,7 @@ def test_values_of_arrays_in_lists():
     (lambda: tf.logical_and(c([1]), [True]), ValueError),
     (lambda: tf.logical_and(c([1]), np.bool_(True)), ValueError),
     (lambda: tf.logical_and(c([True]), [1]), TypeError),
+    (lambda: tf.where([True], c([1]), c([1.5])), tf.errors.InvalidArgumentError),
     (lambda: tf.logical_and(np.array([2.5]), [True]), "bool"),
     (lambda: c([2]) == [1.5], TypeError),
     (lambda: tf.math.real(c([True])), TypeError),

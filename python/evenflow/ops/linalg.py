@@ -145,7 +145,7 @@ def _take_rows(x, rows):
 @export("linalg.lu_reconstruct")
 def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
     """The matrices that `lu` took apart."""
-    from .reduce import argsort
+    from .sort import argsort
 
     lower_upper, perm = _packed(lower_upper, perm)
     product = matmul(_unit_lower(lower_upper), raw.MatrixBandPart(lower_upper, 0, -1))

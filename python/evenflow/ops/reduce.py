@@ -1,29 +1,9 @@
 """Reductions: one value of many, along some axes or all of them."""
-from ..namespace import export
+from ..namespace import export, offer
 from ..ragged import RaggedTensor
-from .common import (
-    IndexedSlices,
-    convert,
-    dtypes,
-    known,
-    normal_axis,
-    np,
-    raw,
-    rank_of,
-    static_shape,
-)
+from .common import IndexedSlices, convert, dtypes, known, np, raw, rank_of, static_shape
 
 _ALL_AXES = tuple(np.arange(rank, dtype=np.int32) for rank in range(9))
-
-
-def _axes(x, axis):
-    """The axes to reduce: those given, or all."""
-    if axis is not None:
-        return axis if not isinstance(axis, range) else list(axis)
-    dims = static_shape(x)
-    if dims is None:
-        return raw.Range(0, raw.Rank(x), 1)
-    return _ALL_AXES[len(dims)]
 
 
 def _reduce(op, x, axis, keepdims, name):
@@ -32,58 +12,35 @@ def _reduce(op, x, axis, keepdims, name):
 
         return reduce(op.__name__, x, axis, keepdims)
     if axis is None:
-        axis = _axes(convert(x), None)
+        dims = static_shape(convert(x))
+        axis = raw.Range(0, raw.Rank(x), 1) if dims is None else _ALL_AXES[len(dims)]
     elif isinstance(axis, range):
         axis = list(axis)
     return op(x, axis, bool(keepdims), name=name)
 
 
-@export("math.reduce_sum", "reduce_sum")
-def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
-    """The sum along `axis` (None: of everything)."""
-    return _reduce(raw.Sum, input_tensor, axis, keepdims, name)
+def _reduction(op, doc, *names):
+    """A public function that is one op, but for axes: None stands for all."""
+
+    def reduced(input_tensor, axis=None, keepdims=False, name=None):
+        return _reduce(op, input_tensor, axis, keepdims, name)
+
+    reduced.__name__ = reduced.__qualname__ = names[0].rpartition(".")[2]
+    reduced.__doc__ = doc
+    offer(reduced, *names)
+    return reduced
 
 
-@export("math.reduce_mean", "reduce_mean")
-def reduce_mean(input_tensor, axis=None, keepdims=False, name=None):
-    """The mean along `axis`, in the tensor's own dtype."""
-    return _reduce(raw.Mean, input_tensor, axis, keepdims, name)
-
-
-@export("math.reduce_prod", "reduce_prod")
-def reduce_prod(input_tensor, axis=None, keepdims=False, name=None):
-    """The product along `axis`."""
-    return _reduce(raw.Prod, input_tensor, axis, keepdims, name)
-
-
-@export("math.reduce_max", "reduce_max")
-def reduce_max(input_tensor, axis=None, keepdims=False, name=None):
-    """The largest element along `axis`."""
-    return _reduce(raw.Max, input_tensor, axis, keepdims, name)
-
-
-@export("math.reduce_min", "reduce_min")
-def reduce_min(input_tensor, axis=None, keepdims=False, name=None):
-    """The smallest element along `axis`."""
-    return _reduce(raw.Min, input_tensor, axis, keepdims, name)
-
-
-@export("math.reduce_all", "reduce_all")
-def reduce_all(input_tensor, axis=None, keepdims=False, name=None):
-    """Whether all elements along `axis` are true."""
-    return _reduce(raw.All, input_tensor, axis, keepdims, name)
-
-
-@export("math.reduce_any", "reduce_any")
-def reduce_any(input_tensor, axis=None, keepdims=False, name=None):
-    """Whether any element along `axis` is true."""
-    return _reduce(raw.Any, input_tensor, axis, keepdims, name)
-
-
-@export("math.reduce_euclidean_norm")
-def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
-    """The square root of the sum of squares along `axis`."""
-    return _reduce(raw.EuclideanNorm, input_tensor, axis, keepdims, name)
+reduce_sum = _reduction(raw.Sum, "The sum along `axis` (None: of everything).", "math.reduce_sum", "reduce_sum")
+reduce_mean = _reduction(raw.Mean, "The mean along `axis`, in the tensor's own dtype.",
+                         "math.reduce_mean", "reduce_mean")
+reduce_prod = _reduction(raw.Prod, "The product along `axis`.", "math.reduce_prod", "reduce_prod")
+reduce_max = _reduction(raw.Max, "The largest element along `axis`.", "math.reduce_max", "reduce_max")
+reduce_min = _reduction(raw.Min, "The smallest element along `axis`.", "math.reduce_min", "reduce_min")
+reduce_all = _reduction(raw.All, "Whether all elements along `axis` are true.", "math.reduce_all", "reduce_all")
+reduce_any = _reduction(raw.Any, "Whether any element along `axis` is true.", "math.reduce_any", "reduce_any")
+reduce_euclidean_norm = _reduction(raw.EuclideanNorm, "The square root of the sum of squares along `axis`.",
+                                   "math.reduce_euclidean_norm")
 
 
 @export("math.reduce_variance")
@@ -348,107 +305,3 @@ def lbeta(x, name=None):
     x = convert(x)
     total = raw.Lgamma(raw.Sum(x, [-1]))
     return raw.Sub(raw.Sum(raw.Lgamma(x), [-1]), total, name=name)
-
-
-# ---- sorting --------------------------------------------------------------------------------------------
-
-
-def _descending(x, axis, places):
-    rank = rank_of(x)
-    count = raw.Shape(x)[axis]  # refuses an axis that is not there
-    if axis == -1 or (rank is not None and axis + 1 == rank):
-        found = raw.TopKV2(x, count)
-        return found[1] if places else found[0]
-    if rank is None:
-        raise ValueError("sort along an inner axis needs a tensor of known rank")
-    perm = list(range(rank))
-    perm[axis], perm[-1] = perm[-1], perm[axis]
-    found = raw.TopKV2(raw.Transpose(x, perm), count)
-    return raw.Transpose(found[1] if places else found[0], perm)
-
-
-def _ordered(values, axis, direction, places):
-    axis = known(axis)
-    if axis is None:
-        raise ValueError("axis must be constant")
-    if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(f"direction must be ASCENDING or DESCENDING, got {direction!r}")
-    x = convert(values)
-    axis = int(axis)
-    if direction == "DESCENDING":
-        return _descending(x, axis, places)
-    if x.dtype.is_unsigned:  # turned round, because top_k finds the largest
-        top = convert(x.dtype.max, x.dtype)
-        found = _descending(raw.Sub(top, x), axis, places)
-        return found if places else raw.Sub(top, found)
-    if x.dtype.is_integer:  # -x - 1 has no overflow
-        found = _descending(raw.Sub(raw.Neg(x), 1), axis, places)
-        return found if places else raw.Sub(raw.Neg(found), 1)
-    found = _descending(raw.Neg(x), axis, places)
-    return found if places else raw.Neg(found)
-
-
-@export("sort")
-def sort(values, axis=-1, direction="ASCENDING", name=None):
-    """The elements along `axis` in order."""
-    return _ordered(values, axis, direction, False)
-
-
-@export("argsort")
-def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
-    """Where the elements along `axis` stand that `sort` would put first, second ... (int32)."""
-    return _ordered(values, axis, direction, True)
-
-
-@export("math.top_k", "nn.top_k")
-def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):  # noqa: A002
-    """The `k` largest elements of the last dimension and where they stand."""
-    index_type = dtypes.as_dtype(index_type)
-    found = raw.TopKV2(input, k, sorted, name=name)
-    if index_type is dtypes.int32:
-        return found
-    return type(found)(found[0], raw.Cast(found[1], index_type))
-
-
-def _approx(operand, k, axis, largest, name):
-    x = convert(operand)
-    axis = normal_axis(axis, rank_of(x), "reduction_dimension")
-    perm = list(range(rank_of(x)))
-    perm[axis], perm[-1] = perm[-1], perm[axis]
-    values, places = raw.TopKV2(raw.Transpose(x if largest else raw.Neg(x), perm), k)
-    values = values if largest else raw.Neg(values)
-    return raw.Transpose(values, perm, name=name), raw.Transpose(places, perm)
-
-
-@export("math.approx_max_k", "nn.approx_max_k")
-def approx_max_k(
-    operand,
-    k,
-    reduction_dimension=-1,
-    recall_target=0.95,
-    reduction_input_size_override=-1,
-    aggregate_to_topk=True,
-    name=None,
-):
-    """The `k` largest along an axis and their places; found exactly, whatever recall is asked."""
-    return _approx(operand, k, reduction_dimension, True, name)
-
-
-@export("math.approx_min_k", "nn.approx_min_k")
-def approx_min_k(
-    operand,
-    k,
-    reduction_dimension=-1,
-    recall_target=0.95,
-    reduction_input_size_override=-1,
-    aggregate_to_topk=True,
-    name=None,
-):
-    """The `k` smallest along an axis and their places; found exactly, whatever recall is asked."""
-    return _approx(operand, k, reduction_dimension, False, name)
-
-
-@export("math.in_top_k", "nn.in_top_k")
-def in_top_k(targets, predictions, k, name=None):
-    """Whether each target class is among the `k` highest predictions of its row."""
-    return raw.InTopKV2(predictions, targets, k, name=name)

@@ -1,0 +1,104 @@
+"""Sorting, and the largest elements of a row."""
+from ..namespace import export
+from .common import convert, dtypes, known, normal_axis, raw, rank_of
+
+
+def _descending(x, axis, places):
+    rank = rank_of(x)
+    count = raw.Shape(x)[axis]  # refuses an axis that is not there
+    if axis == -1 or (rank is not None and axis + 1 == rank):
+        found = raw.TopKV2(x, count)
+        return found[1] if places else found[0]
+    if rank is None:
+        raise ValueError("sort along an inner axis needs a tensor of known rank")
+    perm = list(range(rank))
+    perm[axis], perm[-1] = perm[-1], perm[axis]
+    found = raw.TopKV2(raw.Transpose(x, perm), count)
+    return raw.Transpose(found[1] if places else found[0], perm)
+
+
+def _ordered(values, axis, direction, places):
+    axis = known(axis)
+    if axis is None:
+        raise ValueError("axis must be constant")
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(f"direction must be ASCENDING or DESCENDING, got {direction!r}")
+    x = convert(values)
+    axis = int(axis)
+    if direction == "DESCENDING":
+        return _descending(x, axis, places)
+    if x.dtype.is_unsigned:  # turned round, because top_k finds the largest
+        top = convert(x.dtype.max, x.dtype)
+        found = _descending(raw.Sub(top, x), axis, places)
+        return found if places else raw.Sub(top, found)
+    if x.dtype.is_integer:  # -x - 1 has no overflow
+        found = _descending(raw.Sub(raw.Neg(x), 1), axis, places)
+        return found if places else raw.Sub(raw.Neg(found), 1)
+    found = _descending(raw.Neg(x), axis, places)
+    return found if places else raw.Neg(found)
+
+
+@export("sort")
+def sort(values, axis=-1, direction="ASCENDING", name=None):
+    """The elements along `axis` in order."""
+    return _ordered(values, axis, direction, False)
+
+
+@export("argsort")
+def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
+    """Where the elements along `axis` stand that `sort` would put first, second ... (int32)."""
+    return _ordered(values, axis, direction, True)
+
+
+@export("math.top_k", "nn.top_k")
+def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):  # noqa: A002
+    """The `k` largest elements of the last dimension and where they stand."""
+    index_type = dtypes.as_dtype(index_type)
+    found = raw.TopKV2(input, k, sorted, name=name)
+    if index_type is dtypes.int32:
+        return found
+    return type(found)(found[0], raw.Cast(found[1], index_type))
+
+
+def _approx(operand, k, axis, largest, name):
+    x = convert(operand)
+    axis = normal_axis(axis, rank_of(x), "reduction_dimension")
+    perm = list(range(rank_of(x)))
+    perm[axis], perm[-1] = perm[-1], perm[axis]
+    values, places = raw.TopKV2(raw.Transpose(x if largest else raw.Neg(x), perm), k)
+    values = values if largest else raw.Neg(values)
+    return raw.Transpose(values, perm, name=name), raw.Transpose(places, perm)
+
+
+@export("math.approx_max_k", "nn.approx_max_k")
+def approx_max_k(
+    operand,
+    k,
+    reduction_dimension=-1,
+    recall_target=0.95,
+    reduction_input_size_override=-1,
+    aggregate_to_topk=True,
+    name=None,
+):
+    """The `k` largest along an axis and their places; found exactly, whatever recall is asked."""
+    return _approx(operand, k, reduction_dimension, True, name)
+
+
+@export("math.approx_min_k", "nn.approx_min_k")
+def approx_min_k(
+    operand,
+    k,
+    reduction_dimension=-1,
+    recall_target=0.95,
+    reduction_input_size_override=-1,
+    aggregate_to_topk=True,
+    name=None,
+):
+    """The `k` smallest along an axis and their places; found exactly, whatever recall is asked."""
+    return _approx(operand, k, reduction_dimension, False, name)
+
+
+@export("math.in_top_k", "nn.in_top_k")
+def in_top_k(targets, predictions, k, name=None):
+    """Whether each target class is among the `k` highest predictions of its row."""
+    return raw.InTopKV2(predictions, targets, k, name=name)

@@ -6,7 +6,7 @@
 from . import dtypes
 from .dtypes import as_dtype
 from .shapes import TensorShape, as_shape, unknown_shape
-from .specs import BatchTypeSpec, TensorSpec, TypeSpec
+from .specs import BatchTypeSpec, ShapedSpec, TensorSpec
 
 
 class CompositeTensor:
@@ -34,6 +34,7 @@ class CompositeTensor:
         return nest.pack_sequence_as(self, list(tensors), expand_composites=True)
 
     def _consumers(self):
+        """The ops that use one of the parts."""
         from . import nest
 
         found = []
@@ -51,28 +52,25 @@ def _static(value):
     return _core.static_value(value) if isinstance(value, _core.Tensor) else value
 
 
-class IndexedSlices(CompositeTensor):
+class _Indexed(CompositeTensor):
+    """Values that stand at some indices of a whole."""
+
+    values = property(lambda self: self._values, doc="The elements, or rows, that are there.")
+    indices = property(lambda self: self._indices, doc="Where in the whole each of the values stands.")
+    dense_shape = property(lambda self: self._dense_shape, doc="The shape of the whole as a tensor.")
+    dtype = property(lambda self: as_dtype(self._values.dtype), doc="The type of the values.")
+    op = property(lambda self: self._values.op, doc="The op that made the values.")
+    graph = property(lambda self: self._values.graph, doc="The graph of the values.")
+    consumers = CompositeTensor._consumers
+
+
+class IndexedSlices(_Indexed):
     """Rows `values` that stand at `indices` of a tensor of `dense_shape`; rows may repeat and add up."""
 
     def __init__(self, values, indices, dense_shape=None):
         self._values = values
         self._indices = indices
         self._dense_shape = dense_shape
-
-    @property
-    def values(self):
-        """The rows."""
-        return self._values
-
-    @property
-    def indices(self):
-        """Where each row stands in the first dimension."""
-        return self._indices
-
-    @property
-    def dense_shape(self):
-        """The whole tensor's shape as a tensor, or None."""
-        return self._dense_shape
 
     @property
     def shape(self):
@@ -89,25 +87,6 @@ class IndexedSlices(CompositeTensor):
     def device(self):
         """The device of `values`."""
         return self._values.device
-
-    @property
-    def op(self):
-        """The op that made `values`."""
-        return self._values.op
-
-    @property
-    def dtype(self):
-        """The type of the elements."""
-        return as_dtype(self._values.dtype)
-
-    @property
-    def graph(self):
-        """The graph of `values`."""
-        return self._values.graph
-
-    def consumers(self):
-        """The ops that use one of the parts."""
-        return self._consumers()
 
     @property
     def _type_spec(self):
@@ -152,7 +131,7 @@ class IndexedSlices(CompositeTensor):
         return _core.raw.UnsortedSegmentSum(self._values, self._indices, rows, name=name)
 
 
-class IndexedSlicesSpec(TypeSpec):
+class IndexedSlicesSpec(ShapedSpec):
     """Describes an IndexedSlices."""
 
     def __init__(
@@ -164,7 +143,7 @@ class IndexedSlicesSpec(TypeSpec):
         indices_shape=None,
     ):
         self._shape = as_shape(shape)
-        self._values_dtype = as_dtype(dtype)
+        self._dtype = as_dtype(dtype)
         self._indices_dtype = as_dtype(indices_dtype)
         self._dense_shape_dtype = None if dense_shape_dtype is None else as_dtype(dense_shape_dtype)
         self._indices_shape = as_shape(indices_shape).with_rank(1)
@@ -173,20 +152,10 @@ class IndexedSlicesSpec(TypeSpec):
     def value_type(self):
         return IndexedSlices
 
-    @property
-    def shape(self):
-        """The whole tensor's shape."""
-        return self._shape
-
-    @property
-    def dtype(self):
-        """The type of the elements."""
-        return self._values_dtype
-
     def _serialize(self):
         return (
             self._shape,
-            self._values_dtype,
+            self._dtype,
             self._indices_dtype,
             self._dense_shape_dtype,
             self._indices_shape,
@@ -196,7 +165,7 @@ class IndexedSlicesSpec(TypeSpec):
     def _component_specs(self):
         rows = self._indices_shape.concatenate(self._shape[1:])
         parts = [
-            TensorSpec(rows, self._values_dtype),
+            TensorSpec(rows, self._dtype),
             TensorSpec(self._indices_shape, self._indices_dtype),
         ]
         if self._dense_shape_dtype is not None:
@@ -212,7 +181,7 @@ class IndexedSlicesSpec(TypeSpec):
         return IndexedSlices(*components)
 
 
-class SparseTensor(CompositeTensor):
+class SparseTensor(_Indexed):
     """A tensor by its nonzero elements: their indices [n, rank], values [n], and the whole shape."""
 
     def __init__(self, indices, values, dense_shape):
@@ -247,21 +216,6 @@ class SparseTensor(CompositeTensor):
         return cls(*sparse_tensor_value)
 
     @property
-    def indices(self):
-        """The places of the values: int64 [n, rank]."""
-        return self._indices
-
-    @property
-    def values(self):
-        """The values: [n]."""
-        return self._values
-
-    @property
-    def dense_shape(self):
-        """The whole shape as an int64 tensor."""
-        return self._dense_shape
-
-    @property
     def shape(self):
         """The whole shape as far as it is known."""
         if self._known is None:
@@ -279,28 +233,9 @@ class SparseTensor(CompositeTensor):
         """Narrows what is known of the shape."""
         self._known = self.shape.merge_with(shape)
 
-    @property
-    def dtype(self):
-        """The type of the values."""
-        return self._values.dtype
-
-    @property
-    def op(self):
-        """The op that made the values."""
-        return self._values.op
-
-    @property
-    def graph(self):
-        """The graph of the parts."""
-        return self._indices.graph
-
     def with_values(self, new_values):
         """The same places with other values."""
         return SparseTensor(self._indices, new_values, self._dense_shape)
-
-    def consumers(self):
-        """The ops that use one of the parts."""
-        return self._consumers()
 
     def _numpy(self):
         return SparseTensorValue(
@@ -347,7 +282,7 @@ class SparseTensorValue(tuple):
         return "SparseTensorValue(indices={!r}, values={!r}, dense_shape={!r})".format(*self)
 
 
-class SparseTensorSpec(BatchTypeSpec):
+class SparseTensorSpec(ShapedSpec, BatchTypeSpec):
     """Describes a SparseTensor."""
 
     def __init__(self, shape=None, dtype=dtypes.float32):
@@ -357,16 +292,6 @@ class SparseTensorSpec(BatchTypeSpec):
     @property
     def value_type(self):
         return SparseTensor
-
-    @property
-    def shape(self):
-        """The whole shape."""
-        return self._shape
-
-    @property
-    def dtype(self):
-        """The type of the values."""
-        return self._dtype
 
     def _serialize(self):
         return (self._shape, self._dtype)
@@ -395,15 +320,13 @@ class SparseTensorSpec(BatchTypeSpec):
         return made
 
     def _batch(self, batch_size):
-        return SparseTensorSpec(TensorShape([batch_size]).concatenate(self._shape), self._dtype)
+        return SparseTensorSpec(self._batched_shape(batch_size), self._dtype)
 
     def _unbatch(self):
-        if self._shape.rank == 0:
-            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-        return SparseTensorSpec(self._shape[1:], self._dtype)
+        return SparseTensorSpec(self._element_shape(), self._dtype)
 
 
-class RaggedTensorSpec(BatchTypeSpec):
+class RaggedTensorSpec(ShapedSpec, BatchTypeSpec):
     """Describes a RaggedTensor: its shape, with None where rows differ in length."""
 
     def __init__(
@@ -444,8 +367,6 @@ class RaggedTensorSpec(BatchTypeSpec):
 
         return ragged.RaggedTensor
 
-    shape = property(lambda self: self._shape, doc="The shape, None where rows differ.")
-    dtype = property(lambda self: self._dtype, doc="The type of the elements.")
     ragged_rank = property(lambda self: self._ragged_rank, doc="How many dimensions vary.")
     row_splits_dtype = property(lambda self: self._row_splits_dtype, doc="The type of row splits.")
     flat_values_spec = property(
@@ -477,10 +398,7 @@ class RaggedTensorSpec(BatchTypeSpec):
 
     def _batch(self, batch_size):
         return RaggedTensorSpec(
-            TensorShape([batch_size]).concatenate(self._shape),
-            self._dtype,
-            self._ragged_rank + 1,
-            self._row_splits_dtype,
+            self._batched_shape(batch_size), self._dtype, self._ragged_rank + 1, self._row_splits_dtype
         )
 
     def _unbatch(self):

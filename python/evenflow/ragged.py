@@ -407,9 +407,7 @@ class RaggedTensor(CompositeTensor):
             session = get_default_session()
         return session.run(self, feed_dict=feed_dict)
 
-    def consumers(self):
-        """The ops that use one of the parts."""
-        return self._consumers()
+    consumers = CompositeTensor._consumers
 
     def __getitem__(self, key):
         from .ops import ragged

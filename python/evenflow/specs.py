@@ -200,7 +200,23 @@ class BatchTypeSpec(TypeSpec):
         raise NotImplementedError(f"{type(self).__name__}._unbatch")
 
 
-class DenseSpec(TypeSpec):
+class ShapedSpec(TypeSpec):
+    """A spec of values that have a shape and a dtype."""
+
+    __slots__ = ()
+    shape = property(lambda self: self._shape, doc="The TensorShape of values.")
+    dtype = property(lambda self: self._dtype, doc="The DType of values.")
+
+    def _batched_shape(self, size):
+        return TensorShape([size]).concatenate(self._shape)
+
+    def _element_shape(self):
+        if self._shape.rank == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return self._shape[1:]
+
+
+class DenseSpec(ShapedSpec):
     """A spec that is a shape, a dtype and a name."""
 
     __slots__ = ("_shape", "_dtype", "_name")
@@ -210,16 +226,6 @@ class DenseSpec(TypeSpec):
         self._shape = as_shape(shape)
         self._dtype = as_dtype(dtype)
         self._name = name
-
-    @property
-    def shape(self):
-        """The TensorShape of values."""
-        return self._shape
-
-    @property
-    def dtype(self):
-        """The DType of values."""
-        return self._dtype
 
     @property
     def name(self):
@@ -324,12 +330,10 @@ class TensorSpec(DenseSpec, BatchTypeSpec):
         return type(self)(shape, self._dtype, name)
 
     def _batch(self, batch_size):
-        return TensorSpec(TensorShape([batch_size]).concatenate(self._shape), self._dtype)
+        return TensorSpec(self._batched_shape(batch_size), self._dtype)
 
     def _unbatch(self):
-        if self._shape.rank == 0:
-            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-        return TensorSpec(self._shape[1:], self._dtype)
+        return TensorSpec(self._element_shape(), self._dtype)
 
 
 class BoundedTensorSpec(TensorSpec):

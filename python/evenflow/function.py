@@ -2,10 +2,8 @@
 
 Calls are C (python/ext/function.c): they find the trace, or call `_trace` here to make one.
 """
-import collections
 import functools
 import inspect
-import threading
 import types
 import weakref
 
@@ -14,6 +12,7 @@ from .composite import CompositeTensor
 from .namespace import export, offer
 from .operation import Operation
 from .shapes import TensorShape
+from .sharing import made_before, remember
 from .specs import TensorSpec, TypeSpec
 from .variable import by_handle, watch
 
@@ -169,105 +168,6 @@ def _parameters(python):
     return tuple(names), tuple(defaults), kwonly or None, varargs, varkw
 
 
-_PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis))
-
-
-def _fingerprint(value, depth=0):
-    """What a value held by a closure is known by; raises TypeError if sharing would not be safe."""
-    if isinstance(value, _PLAIN):
-        return (type(value), value)
-    if depth > 4:
-        raise TypeError
-    if type(value) is tuple or type(value) is list:
-        return (type(value), id(value) if type(value) is list else 0,
-                tuple(_fingerprint(v, depth + 1) for v in value))
-    if type(value) is dict:
-        return (dict, id(value), tuple((k, _fingerprint(v, depth + 1)) for k, v in value.items()))
-    if isinstance(value, types.FunctionType):
-        return _function_fingerprint(value, depth + 1)
-    if isinstance(value, types.MethodType):
-        return (types.MethodType, _function_fingerprint(value.__func__, depth + 1), _Held(value.__self__))
-    return _Held(value)
-
-
-class _Held:
-    """An object by identity, weakly where it can be."""
-
-    __slots__ = ("ref", "strong", "number")
-
-    def __init__(self, value):
-        self.number = id(value)
-        try:
-            self.ref, self.strong = weakref.ref(value), None
-        except TypeError:
-            self.ref, self.strong = None, value
-
-    def value(self):
-        return self.ref() if self.ref is not None else self.strong
-
-    def __hash__(self):
-        return self.number
-
-    def __eq__(self, other):
-        if not isinstance(other, _Held) or self.number != other.number:
-            return False
-        mine = self.value()
-        return mine is not None and mine is other.value()
-
-
-def _function_fingerprint(python, depth=0):
-    code = python.__code__
-    held = tuple(_fingerprint(c.cell_contents, depth) for c in (python.__closure__ or ()))
-    names = _globals_of(code)
-    around = python.__globals__
-    used = tuple((n, _fingerprint(around[n], depth + 1)) for n in names if n in around)
-    defaults = _fingerprint(python.__defaults__ or (), depth)
-    kwdefaults = _fingerprint(python.__kwdefaults__ or None, depth) if python.__kwdefaults__ else None
-    return (code, id(around), held, used, defaults, kwdefaults)
-
-
-@functools.lru_cache(maxsize=512)
-def _globals_of(code):
-    names = set(code.co_names)
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            names.update(_globals_of(const))
-    return tuple(sorted(names))
-
-
-_made = collections.OrderedDict()  # fingerprint -> Function; the last few
-_made_lock = threading.Lock()
-_MOST_MADE = 32
-
-
-def _shared(python, options):
-    """(key, function made before from the same code holding the same values, or None)"""
-    try:
-        if isinstance(python, types.FunctionType):
-            key = (_function_fingerprint(python), options)
-        elif isinstance(python, types.MethodType):
-            key = (_fingerprint(python), options)
-        else:
-            return None, None
-        hash(key)
-    except (TypeError, ValueError):  # an empty cell, something unhashable
-        return None, None
-    with _made_lock:
-        found = _made.get(key)
-        if found is not None:
-            _made.move_to_end(key)
-            if found.__dict__.get("_made"):  # it made variables: each function has its own
-                return None, None
-        return key, found
-
-
-def _remember(key, function):
-    with _made_lock:
-        _made[key] = function
-        while len(_made) > _MOST_MADE:
-            _made.popitem(last=False)
-
-
 @export("function", "compat.v1.function")
 def function(func=None, input_signature=None, autograph=True, jit_compile=None, reduce_retracing=False,
              experimental_implements=None, experimental_autograph_options=None, experimental_attributes=None,
@@ -290,7 +190,7 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
     else:
         python = func
     if input_signature is None and experimental_autograph_options is None:
-        key, found = _shared(python, (bool(autograph), bool(jit_compile)))
+        key, found = made_before(python, (bool(autograph), bool(jit_compile)))
         if found is not None:
             return found
     else:
@@ -298,7 +198,7 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
     made = _make(python, input_signature, autograph, jit_compile)
     made.__dict__["_features"] = experimental_autograph_options
     if key is not None:
-        _remember(key, made)
+        remember(key, made)
     return made
 
 

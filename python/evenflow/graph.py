@@ -2,6 +2,7 @@
 import contextlib
 import re
 import threading
+import weakref
 
 from . import _core
 from .namespace import export, offer
@@ -79,6 +80,9 @@ class Graph(_core.GraphBase):
         if found is None:
             found = self._ops[node] = Operation(self, node)
         return found
+
+    def _keep_operation(self, operation):
+        """For an op that knows more than its node does."""
 
     def get_operations(self):
         """All ops, in the order they were added."""
@@ -272,6 +276,18 @@ class FuncGraph(Graph):
         self.structured_outputs = None
         self.variables = ()
         self._set_function(True)
+
+    def _operation(self, node):
+        """Held weakly: a trace ends with its function, not with the next garbage collection."""
+        known = self._ops.get(node)
+        found = known() if known is not None else None
+        if found is None:
+            found = Operation(self, node)
+            self._ops[node] = weakref.ref(found)
+        return found
+
+    def _keep_operation(self, operation):
+        self.__dict__.setdefault("_kept", []).append(operation)
 
     @property
     def inputs(self):

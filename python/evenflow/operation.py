@@ -66,6 +66,7 @@ class Operation:
 
     def _set_attr(self, name, value):
         self.__dict__.setdefault("_attrs", {})[name] = value
+        self.graph._keep_operation(self)
 
     def __repr__(self):
         return f"<tf.Operation {self.name!r} type={self.type}>"

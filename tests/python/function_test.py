@@ -158,6 +158,77 @@ def test_functions_made_afresh_share_what_is_equal_and_nothing_else():
     assert held == [2.0, 10.0]
 
 
+def test_an_object_that_changed_is_seen_by_a_new_function():
+    class Thing:
+        k = 2.0
+
+        def times(self, x):
+            return x * self.k
+
+    thing, x = Thing(), tf.constant(1.0)
+
+    def both():
+        return [float(tf.function(lambda v: v * thing.k, autograph=False)(x)),
+                float(tf.function(thing.times, autograph=False)(x))]
+
+    assert both() == [2.0, 2.0]
+    thing.k = 3.0
+    assert both() == [3.0, 3.0]
+    factor = np.float32(2.0) * np.ones(1, np.float32)
+    made = [float(tf.function(lambda v: v * factor[0], autograph=False)(x))]
+    factor[0] = 5.0
+    made.append(float(tf.function(lambda v: v * factor[0], autograph=False)(x)))
+    assert made == [2.0, 5.0]
+
+
+def test_zeros_of_both_signs_are_not_one_function():
+    def make(factor):
+        return tf.function(lambda x: x / factor, autograph=False)
+
+    x = tf.constant(1.0)
+    assert [float(make(k)(x)) for k in (0.0, -0.0)] == [np.inf, -np.inf]
+
+
+def test_functions_keep_nothing_alive():
+    class Thing:
+        pass
+
+    def use(thing, variable):
+        tf.function(lambda x: x + thing.w, autograph=False)(tf.constant(1.0))
+        tf.function(lambda x: x + variable[0], autograph=False)(tf.constant(1.0))
+
+    gone = []
+    for _ in range(3):
+        thing, variable = Thing(), tf.Variable(tf.zeros([40000]))
+        thing.w = tf.Variable(1.0)
+        use(thing, variable)
+        gone += [weakref.ref(thing), weakref.ref(variable)]
+        del thing, variable
+    gc.collect()
+    assert [ref() for ref in gone] == [None] * 6
+
+
+def test_a_trace_ends_with_its_function():
+    gc.collect()
+    gc.disable()
+    try:
+        seen = []
+
+        def body(x):
+            y = tf.reduce_sum(x * 2.0)
+            assert y.op is y.op and y.op.type == "Sum"
+            seen.append(weakref.ref(y.graph))
+            return {"y": y}
+
+        f = tf.function(body, autograph=False)
+        assert float(f(tf.ones([3]))["y"]) == 6.0
+        assert seen[0]() is not None
+        del f
+        assert seen[0]() is None
+    finally:
+        gc.enable()
+
+
 SCALE = 1.0
 
 

@@ -7,9 +7,10 @@ from .namespace import offer
 MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "control", "loops", "tensor_array",
            "functional", "tracking", "module", "config", "gradients", "forward", "host", "distribute", "ragged",
            "optional", "datasets", "compat.v1", "compat.v2", "autograph", "ops.math", "ops.reduce", "ops.sort",
-           "ops.making", "ops.array", "ops.index", "ops.segment", "ops.matmul", "ops.linalg", "ops.clip", "ops.nn",
-           "ops.conv", "ops.pool", "ops.ctc", "ops.quantization", "ops.image", "ops.image_color", "ops.stateless",
-           "ops.random", "ops.init", "ops.debug", "ops.sparse", "ops.strings", "ops.ragged", "ops.sets", "ops.numpy")
+           "ops.counting", "ops.making", "ops.array", "ops.index", "ops.segment", "ops.matmul", "ops.linalg",
+           "ops.clip", "ops.nn", "ops.conv", "ops.pool", "ops.ctc", "ops.quantization", "ops.image",
+           "ops.image_color", "ops.stateless", "ops.random", "ops.init", "ops.debug", "ops.sparse", "ops.strings",
+           "ops.ragged", "ops.sets", "ops.numpy")
 
 
 def gather():

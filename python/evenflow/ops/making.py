@@ -3,7 +3,8 @@ import builtins
 
 from ..namespace import export
 from ..shapes import TensorShape
-from .common import Tensor, convert, dtypes, np, raw, rank_of
+from .common import Tensor, convert, dtypes, known, np, raw, rank_of
+from .math import cast
 
 
 def _dims(shape):
@@ -101,6 +102,41 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
             dtype = max(kinds, key=_RANGE_ORDER.index)
     values = [v if v.dtype is dtype else raw.Cast(v, dtype) for v in values]
     return raw.Range(*values, name=name if name != "range" else None)
+
+
+@export("linspace")
+def linspace(start, stop, num, name=None, axis=0):
+    """`num` evenly spaced values from `start` to `stop`, along a new `axis`."""
+    start = convert(start)
+    stop = convert(stop, start.dtype)
+    if start.dtype.is_integer:
+        start, stop = raw.Cast(start, dtypes.float64), raw.Cast(stop, dtypes.float64)
+    if rank_of(start) == 0 and rank_of(stop) == 0:
+        count = known(num)
+        if known(axis) in (0, -1) and count is not None and count > 0:
+            return raw.LinSpace(start, stop, num, name=name)
+    return _linspace_along(start, stop, num, axis, name)
+
+
+def _linspace_along(start, stop, num, axis, name):
+    shape = raw.BroadcastArgs(raw.Shape(start), raw.Shape(stop))
+    start, stop = raw.BroadcastTo(start, shape), raw.BroadcastTo(stop, shape)
+    first, last = raw.ExpandDims(start, axis), raw.ExpandDims(stop, axis)
+    count = cast(convert(num), dtypes.int32)
+    place = raw.SelectV2(raw.GreaterEqual(axis, 0), axis, raw.AddV2(raw.Rank(first), axis))
+    gaps = raw.Maximum(raw.Sub(count, 1), 1)
+    inner = raw.Sub(gaps, 1)
+    step = raw.RealDiv(raw.Sub(last, first), raw.Cast(gaps, first.dtype))
+    positions = raw.Cast(raw.Range(1, raw.SelectV2(raw.GreaterEqual(count, 0), gaps, -1), 1), first.dtype)
+    ones = raw.Fill(raw.ExpandDims(raw.Rank(first), 0), 1)
+    along = raw.TensorScatterUpdate(ones, raw.Reshape(place, [1, 1]), raw.Reshape(inner, [1]))
+    between = raw.AddV2(first, raw.Mul(step, raw.Reshape(positions, along)))
+    whole = raw.ConcatV2([first, between, last], place)
+    begin = raw.ZerosLike(raw.Shape(whole))
+    sizes = raw.TensorScatterUpdate(
+        raw.Shape(whole), raw.Reshape(place, [1, 1]), raw.Reshape(count, [1])
+    )
+    return raw.Slice(whole, begin, sizes, name=name)
 
 
 @export("meshgrid")

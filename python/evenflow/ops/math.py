@@ -1,5 +1,4 @@
 """tf.math: arithmetic, element by element."""
-from .. import errors
 from ..namespace import export, offer_ops
 from ..shapes import as_shape
 from .common import (
@@ -8,7 +7,6 @@ from .common import (
     Tensor,
     convert,
     dtypes,
-    known,
     np,
     pair,
     raw,
@@ -430,171 +428,6 @@ def is_strictly_increasing(x, name=None):
     """Whether every element is larger than the one before."""
     steps = _steps(convert(x))
     return raw.All(raw.Greater(steps, 0), [0], name=name)
-
-
-@export("linspace")
-def linspace(start, stop, num, name=None, axis=0):
-    """`num` evenly spaced values from `start` to `stop`, along a new `axis`."""
-    start = convert(start)
-    stop = convert(stop, start.dtype)
-    if start.dtype.is_integer:
-        start, stop = raw.Cast(start, dtypes.float64), raw.Cast(stop, dtypes.float64)
-    if rank_of(start) == 0 and rank_of(stop) == 0:
-        count = known(num)
-        if known(axis) in (0, -1) and count is not None and count > 0:
-            return raw.LinSpace(start, stop, num, name=name)
-    return _linspace_along(start, stop, num, axis, name)
-
-
-def _linspace_along(start, stop, num, axis, name):
-    shape = raw.BroadcastArgs(raw.Shape(start), raw.Shape(stop))
-    start, stop = raw.BroadcastTo(start, shape), raw.BroadcastTo(stop, shape)
-    first, last = raw.ExpandDims(start, axis), raw.ExpandDims(stop, axis)
-    count = cast(convert(num), dtypes.int32)
-    place = raw.SelectV2(raw.GreaterEqual(axis, 0), axis, raw.AddV2(raw.Rank(first), axis))
-    gaps = raw.Maximum(raw.Sub(count, 1), 1)
-    inner = raw.Sub(gaps, 1)
-    step = raw.RealDiv(raw.Sub(last, first), raw.Cast(gaps, first.dtype))
-    positions = raw.Cast(raw.Range(1, raw.SelectV2(raw.GreaterEqual(count, 0), gaps, -1), 1), first.dtype)
-    ones = raw.Fill(raw.ExpandDims(raw.Rank(first), 0), 1)
-    along = raw.TensorScatterUpdate(ones, raw.Reshape(place, [1, 1]), raw.Reshape(inner, [1]))
-    between = raw.AddV2(first, raw.Mul(step, raw.Reshape(positions, along)))
-    whole = raw.ConcatV2([first, between, last], place)
-    begin = raw.ZerosLike(raw.Shape(whole))
-    sizes = raw.TensorScatterUpdate(
-        raw.Shape(whole), raw.Reshape(place, [1, 1]), raw.Reshape(count, [1])
-    )
-    return raw.Slice(whole, begin, sizes, name=name)
-
-
-# ---- counting ---------------------------------------------------------------------------------------
-
-
-@export("math.zero_fraction", "nn.zero_fraction")
-def zero_fraction(value, name=None):
-    """Which part of the elements is zero, as float32."""
-    value = convert(value)
-    zeros = raw.Cast(raw.Equal(value, convert(0, value.dtype)), dtypes.float32)
-    return raw.Mean(raw.Reshape(zeros, [-1]), [0], name=name)
-
-
-@export("histogram_fixed_width_bins")
-def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
-    """The bin of each value, of `nbins` equal ones over `value_range`."""
-    values = convert(values)
-    span = convert(value_range, values.dtype)
-    bins = convert(nbins, dtypes.int32)
-    size = known(bins)
-    if size is not None and size <= 0:
-        raise errors.InvalidArgumentError(None, None, f"nbins {size} must be > 0.")
-    scaled = truediv(raw.Sub(values, span[0]), raw.Sub(span[1], span[0]))
-    index = raw.Floor(raw.Mul(raw.Cast(bins, scaled.dtype), scaled))
-    index = raw.Cast(index, dtypes.int32)
-    index = raw.Minimum(raw.Maximum(index, 0), raw.Sub(bins, 1))
-    return raw.Cast(index, dtypes.as_dtype(dtype), name=name)
-
-
-@export("histogram_fixed_width")
-def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
-    """How many values fall into each of `nbins` equal bins over `value_range`."""
-    return raw.HistogramFixedWidth(values, value_range, nbins, dtypes.as_dtype(dtype), name=name)
-
-
-def _bin_count(arr, minlength, maxlength, dtype):
-    largest = raw.Max(raw.Reshape(arr, [-1]), [0])
-    some = raw.Cast(raw.Greater(raw.Size(arr), 0), dtype)
-    size = raw.Mul(some, raw.AddV2(largest, 1))
-    if minlength is not None:
-        size = raw.Maximum(convert(minlength, dtype), size)
-    if maxlength is not None:
-        size = raw.Minimum(convert(maxlength, dtype), size)
-    return size
-
-
-@export("math.bincount")
-def bincount(
-    arr,
-    weights=None,
-    minlength=None,
-    maxlength=None,
-    dtype=dtypes.int32,
-    name=None,
-    axis=None,
-    binary_output=False,
-):
-    """How often each integer occurs in `arr`, or the sum of its `weights`; by row for axis -1."""
-    if axis not in (None, 0, -1):
-        raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are supported.")
-    if minlength is not None and known(minlength) is not None and known(minlength) < 0:
-        raise ValueError(f"minlength must be >= 0, got {minlength}")
-    if axis is None and not binary_output:
-        arr = convert(arr, dtypes.int32)
-        size = _bin_count(arr, minlength, maxlength, arr.dtype)
-        if weights is not None:
-            return raw.UnsortedSegmentSum(convert(weights), arr, size, name=name)
-        empty = convert([], dtypes.as_dtype(dtype))
-        return raw.Bincount(raw.Reshape(arr, [-1]), size, empty, name=name)
-    arr = convert(arr)
-    if not arr.dtype.is_integer:
-        arr = convert(arr, dtypes.int32)
-    size = _bin_count(arr, minlength, maxlength, arr.dtype)
-    dtype = dtypes.as_dtype(dtype)
-    if weights is None:
-        weights = convert([], dtype)
-    else:
-        weights = convert(weights)
-        if binary_output:
-            raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive.")
-    if axis in (None, 0):
-        arr = raw.Reshape(arr, [-1])
-        if static_shape(weights) != (0,):
-            weights = raw.Reshape(weights, [-1])
-    return raw.DenseBincount(arr, size, weights, binary_output, name=name)
-
-
-@export("math.confusion_matrix")
-def confusion_matrix(
-    labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
-):
-    """Counts (or sums of weights) of each pair of label (row) and prediction (column)."""
-    labels, predictions = _squeeze_last(convert(labels), convert(predictions))
-    labels, predictions = cast(labels, dtypes.int64), cast(predictions, dtypes.int64)
-    from .debug import assert_less, assert_non_negative, with_dependencies
-
-    checks = [
-        assert_non_negative(labels, message="`labels` contains negative values"),
-        assert_non_negative(predictions, message="`predictions` contains negative values"),
-    ]
-    if num_classes is None:
-        top = raw.Maximum(raw.Max(predictions, [0]), raw.Max(labels, [0]))
-        classes = raw.AddV2(top, 1)
-    else:
-        classes = cast(convert(num_classes), dtypes.int64)
-        checks += [
-            assert_less(labels, classes, message="`labels` out of bound"),
-            assert_less(predictions, classes, message="`predictions` out of bound"),
-        ]
-    labels = with_dependencies(checks, labels)
-    dtype = dtypes.as_dtype(dtype)
-    shape = raw.Pack([classes, classes])
-    if weights is None:
-        values = raw.Fill(raw.Shape(predictions), convert(1, dtype))
-    else:
-        values = cast(weights, dtype)
-        if rank_of(values) == 0 or static_shape(values) != static_shape(predictions):
-            values = raw.Mul(values, raw.Fill(raw.Shape(predictions), convert(1, dtype)))
-    return raw.ScatterNd(raw.Pack([labels, predictions], axis=1), values, shape, name=name)
-
-
-def _squeeze_last(labels, predictions):
-    """Drops a last dimension of 1 that only one of them has."""
-    a, b = static_shape(labels), static_shape(predictions)
-    if a is not None and b is not None:
-        if len(b) == len(a) + 1 and b[-1] in (1, None):
-            predictions = raw.Squeeze(predictions, [-1])
-        elif len(a) == len(b) + 1 and a[-1] in (1, None):
-            labels = raw.Squeeze(labels, [-1])
-    return labels, predictions
 
 
 @export("math.sobol_sample")

@@ -1,7 +1,7 @@
 """Functions whose arguments had another order or other names in the first generation."""
 from ... import _core, dtypes, tensors
 from ...namespace import export, offer
-from ...ops import array, index, making, math, random
+from ...ops import array, counting, index, making, math, random
 from ...shapes import TensorShape
 from ._reductions import either
 
@@ -188,7 +188,7 @@ def div(x, y, name=None):
 @export("compat.v1.confusion_matrix", "compat.v1.math.confusion_matrix")
 def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None):
     """How often each class was taken for each other."""
-    return math.confusion_matrix(labels, predictions, num_classes, weights, dtype, name)
+    return counting.confusion_matrix(labels, predictions, num_classes, weights, dtype, name)
 
 
 @export("compat.v1.setdiff1d")

@@ -1,0 +1,131 @@
+"""Counting: how many elements are zero, fall into a bin, or go together."""
+from .. import errors
+from ..namespace import export
+from .common import convert, dtypes, known, raw, rank_of, static_shape
+from .debug import assert_less, assert_non_negative, with_dependencies
+from .math import cast, truediv
+
+
+@export("math.zero_fraction", "nn.zero_fraction")
+def zero_fraction(value, name=None):
+    """Which part of the elements is zero, as float32."""
+    value = convert(value)
+    zeros = raw.Cast(raw.Equal(value, convert(0, value.dtype)), dtypes.float32)
+    return raw.Mean(raw.Reshape(zeros, [-1]), [0], name=name)
+
+
+@export("histogram_fixed_width_bins")
+def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+    """The bin of each value, of `nbins` equal ones over `value_range`."""
+    values = convert(values)
+    span = convert(value_range, values.dtype)
+    bins = convert(nbins, dtypes.int32)
+    size = known(bins)
+    if size is not None and size <= 0:
+        raise errors.InvalidArgumentError(None, None, f"nbins {size} must be > 0.")
+    scaled = truediv(raw.Sub(values, span[0]), raw.Sub(span[1], span[0]))
+    index = raw.Floor(raw.Mul(raw.Cast(bins, scaled.dtype), scaled))
+    index = raw.Cast(index, dtypes.int32)
+    index = raw.Minimum(raw.Maximum(index, 0), raw.Sub(bins, 1))
+    return raw.Cast(index, dtypes.as_dtype(dtype), name=name)
+
+
+@export("histogram_fixed_width")
+def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+    """How many values fall into each of `nbins` equal bins over `value_range`."""
+    return raw.HistogramFixedWidth(values, value_range, nbins, dtypes.as_dtype(dtype), name=name)
+
+
+def _bin_count(arr, minlength, maxlength, dtype):
+    largest = raw.Max(raw.Reshape(arr, [-1]), [0])
+    some = raw.Cast(raw.Greater(raw.Size(arr), 0), dtype)
+    size = raw.Mul(some, raw.AddV2(largest, 1))
+    if minlength is not None:
+        size = raw.Maximum(convert(minlength, dtype), size)
+    if maxlength is not None:
+        size = raw.Minimum(convert(maxlength, dtype), size)
+    return size
+
+
+@export("math.bincount")
+def bincount(
+    arr,
+    weights=None,
+    minlength=None,
+    maxlength=None,
+    dtype=dtypes.int32,
+    name=None,
+    axis=None,
+    binary_output=False,
+):
+    """How often each integer occurs in `arr`, or the sum of its `weights`; by row for axis -1."""
+    if axis not in (None, 0, -1):
+        raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are supported.")
+    if minlength is not None and known(minlength) is not None and known(minlength) < 0:
+        raise ValueError(f"minlength must be >= 0, got {minlength}")
+    if axis is None and not binary_output:
+        arr = convert(arr, dtypes.int32)
+        size = _bin_count(arr, minlength, maxlength, arr.dtype)
+        if weights is not None:
+            return raw.UnsortedSegmentSum(convert(weights), arr, size, name=name)
+        empty = convert([], dtypes.as_dtype(dtype))
+        return raw.Bincount(raw.Reshape(arr, [-1]), size, empty, name=name)
+    arr = convert(arr)
+    if not arr.dtype.is_integer:
+        arr = convert(arr, dtypes.int32)
+    size = _bin_count(arr, minlength, maxlength, arr.dtype)
+    dtype = dtypes.as_dtype(dtype)
+    if weights is None:
+        weights = convert([], dtype)
+    else:
+        weights = convert(weights)
+        if binary_output:
+            raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive.")
+    if axis in (None, 0):
+        arr = raw.Reshape(arr, [-1])
+        if static_shape(weights) != (0,):
+            weights = raw.Reshape(weights, [-1])
+    return raw.DenseBincount(arr, size, weights, binary_output, name=name)
+
+
+@export("math.confusion_matrix")
+def confusion_matrix(
+    labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None
+):
+    """Counts (or sums of weights) of each pair of label (row) and prediction (column)."""
+    labels, predictions = _squeeze_last(convert(labels), convert(predictions))
+    labels, predictions = cast(labels, dtypes.int64), cast(predictions, dtypes.int64)
+    checks = [
+        assert_non_negative(labels, message="`labels` contains negative values"),
+        assert_non_negative(predictions, message="`predictions` contains negative values"),
+    ]
+    if num_classes is None:
+        top = raw.Maximum(raw.Max(predictions, [0]), raw.Max(labels, [0]))
+        classes = raw.AddV2(top, 1)
+    else:
+        classes = cast(convert(num_classes), dtypes.int64)
+        checks += [
+            assert_less(labels, classes, message="`labels` out of bound"),
+            assert_less(predictions, classes, message="`predictions` out of bound"),
+        ]
+    labels = with_dependencies(checks, labels)
+    dtype = dtypes.as_dtype(dtype)
+    shape = raw.Pack([classes, classes])
+    if weights is None:
+        values = raw.Fill(raw.Shape(predictions), convert(1, dtype))
+    else:
+        values = cast(weights, dtype)
+        if rank_of(values) == 0 or static_shape(values) != static_shape(predictions):
+            values = raw.Mul(values, raw.Fill(raw.Shape(predictions), convert(1, dtype)))
+    return raw.ScatterNd(raw.Pack([labels, predictions], axis=1), values, shape, name=name)
+
+
+def _squeeze_last(labels, predictions):
+    """Drops a last dimension of 1 that only one of them has."""
+    a, b = static_shape(labels), static_shape(predictions)
+    if a is not None and b is not None:
+        if len(b) == len(a) + 1 and b[-1] in (1, None):
+            predictions = raw.Squeeze(predictions, [-1])
+        elif len(a) == len(b) + 1 and a[-1] in (1, None):
+            labels = raw.Squeeze(labels, [-1])
+    return labels, predictions

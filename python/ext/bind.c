@@ -2,8 +2,6 @@
  * signature. The usual call, all by position, needs none of this. */
 #include "function.h"
 
-/* ---- binding arguments to the signature ------------------------------------------------------ */
-
 static int find_param(function_object *self, PyObject *name) {
     Py_ssize_t n = PyTuple_GET_SIZE(self->params);
     for (Py_ssize_t k = 0; k < n; k++)

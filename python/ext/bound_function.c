@@ -5,8 +5,6 @@
 
 PyTypeObject *bound_type;
 
-/* ---- bound to an instance: a method that still answers get_concrete_function and the like ---- */
-
 static PyObject *bound_call(PyObject *callable, PyObject *const *args, size_t nargsf,
                             PyObject *names) {
     bound_object *b = (bound_object *)callable;

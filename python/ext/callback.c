@@ -4,11 +4,6 @@
 
 /* ---- custom gradients ------------------------------------------------------------------------ */
 
-/* The exception stays set; raise_status lets it through. */
-static ef_status *from_python(void) {
-    return ef_status_make(EF_UNKNOWN, "a Python function raised an exception");
-}
-
 /* A gradient: None, a tensor, or a tuple of values, indices and dense shape. */
 static int take_gradient(PyObject *o, ef_tensor *out) {
     Py_ssize_t n = PyTuple_Check(o) ? PyTuple_GET_SIZE(o) : 1;
@@ -38,7 +33,7 @@ static ef_status *run_custom(void *user, const ef_tensor *dout, int n_out, ef_te
     for (int k = 0; k < n_in && bad == 0; k++)
         bad = take_gradient(PyList_GET_ITEM(r, k), &din[3 * k]);
     Py_XDECREF(r);
-    ef_status *s = bad != 0 ? from_python() : NULL;
+    ef_status *s = bad != 0 ? raised_in_python() : NULL;
     PyGILState_Release(gil);
     return s;
 }
@@ -90,7 +85,7 @@ static ef_status *run_callback(void *user, const ef_tensor *in, int n_in, ef_ten
         ef_tensor_copy(&out[k], &((tensor_object *)PyList_GET_ITEM(r, k))->t);
     }
     Py_XDECREF(r);
-    ef_status *s = bad != 0 ? from_python() : NULL;
+    ef_status *s = bad != 0 ? raised_in_python() : NULL;
     PyGILState_Release(gil);
     return s;
 }

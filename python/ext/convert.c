@@ -3,8 +3,7 @@
 #include "core.h"
 #include <math.h>
 
-/* ---- what a value is ----------------------------------------------------------------------------
- */
+/* ---- what a value is ------------------------------------------------------------------------- */
 
 /* Kinds of numbers, as bits: a nest is judged by its first kind and by all it holds. */
 enum {

@@ -17,7 +17,6 @@ typedef struct variable_object { /* the base of tf.Variable */
     tensor_object *handle; /* NULL until made */
     ef_dtype dtype;
     PyObject *shape; /* TensorShape */
-    PyObject *name;
 } variable_object;
 
 typedef struct graph_object { /* the base of tf.Graph */
@@ -49,13 +48,12 @@ typedef struct core_hooks {
     PyObject *repr, *str;  /* of tensors */
     PyObject *getitem;     /* (tensor, index): indices with tensors in them, masks */
     PyObject *operation;   /* (graph, node) -> Operation */
-    PyObject *operation_class; /* what those are */
-    PyObject *graph_class;     /* makes a Graph around a C graph nobody has wrapped */
-    PyObject *matmul, *power, *divide, *equal, *not_equal; /* operators with argument work */
-    PyObject *not_allowed;                                 /* OperatorNotAllowedInGraphError */
-    PyObject *variable_read;    /* NULL, or (variable) -> value for variables that are special */
-    PyObject *iterate;          /* (symbolic tensor) -> iterator, or raises */
-    PyObject *dtype[EF_DTYPES]; /* DType objects by number */
+    PyObject *operation_class;            /* what those are */
+    PyObject *graph_class;                /* makes a Graph around a C graph nobody has wrapped */
+    PyObject *matmul, *equal, *not_equal; /* operators with argument work */
+    PyObject *not_allowed;                /* OperatorNotAllowedInGraphError */
+    PyObject *iterate;                    /* (symbolic tensor) -> iterator, or raises */
+    PyObject *dtype[EF_DTYPES];           /* DType objects by number */
 } core_hooks;
 extern core_hooks hooks;
 
@@ -67,6 +65,9 @@ PyObject *raise_status(ef_status *s, const char *op);
 int check(ef_status *s, const char *op);
 /* An invalid argument found here: raised as raise_status would; takes the message over. -1. */
 int invalid(const char *op, PyObject *message);
+/* What a callback into Python returns when that raised: the exception stays set for raise_status.
+ */
+ef_status *raised_in_python(void);
 
 /* ---- dtype.c --------------------------------------------------------------------------------- */
 ef_dtype dtype_of(PyObject *o);     /* DType, str, numpy dtype or type; EF_NO_DTYPE and TypeError */
@@ -169,7 +170,9 @@ int recording(void); /* inside a graph */
  * with one thread. */
 PyThreadState *away(void);
 void back(PyThreadState *state);
-extern bool refused; /* in such a child: calls fail with this message */
+enum { LONG_CALL = 20000 }; /* nanoseconds: a call that took longer is worth going away for */
+int64_t nanoseconds(void);  /* by a clock that only goes forward */
+extern bool refused;        /* in such a child: calls fail with this message */
 extern const char refusal[];
 
 /* Adds a type made from a spec to the module under `name`. */

@@ -7,10 +7,8 @@
  * engine. Objects in keys are held weakly where they can be; an entry whose object died is dropped.
  */
 #include "function.h"
-#include <time.h>
 
-/* ---- tracing ----------------------------------------------------------------------------------
- */
+/* ---- tracing --------------------------------------------------------------------------------- */
 
 _Thread_local calling *function_now; /* whose arguments a trace callback needs */
 PyObject *trace_again;
@@ -84,8 +82,7 @@ ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *
     Py_XDECREF(r.list);
     Py_DECREF(f);
     Py_XDECREF(graph);
-    ef_status *s =
-        bad == 0 ? NULL : ef_status_make(EF_UNKNOWN, "a Python function raised an exception");
+    ef_status *s = bad == 0 ? NULL : raised_in_python();
     PyGILState_Release(gil);
     return s;
 }
@@ -119,9 +116,8 @@ static ef_status *run(entry *e, const ef_tensor *const *t, int n_t, ef_tensor *o
                       int *n_out, packing **p) {
     ef_status *s;
     if (refused) return ef_status_make(EF_FAILED_PRECONDITION, refusal);
-    struct timespec a, b;
-    bool measure = (e->calls++ & 63) == 0 || e->calls == 3; /* function_now and then */
-    if (measure) clock_gettime(CLOCK_MONOTONIC, &a);
+    bool measure = (e->calls++ & 63) == 0 || e->calls == 3; /* now and then */
+    int64_t began = measure ? nanoseconds() : 0;
     if (e->heavy && !recording()) {
         PyThreadState *save = away();
         s = ef_function_call_user(e->f, t, n_t, out, max_out, n_out, (void **)p);
@@ -129,10 +125,7 @@ static ef_status *run(entry *e, const ef_tensor *const *t, int n_t, ef_tensor *o
     } else {
         s = ef_function_call_user(e->f, t, n_t, out, max_out, n_out, (void **)p);
     }
-    if (measure && e->calls > 1) {
-        clock_gettime(CLOCK_MONOTONIC, &b);
-        e->heavy = (b.tv_sec - a.tv_sec) * 1000000000L + (b.tv_nsec - a.tv_nsec) > 20000;
-    }
+    if (measure && e->calls > 1) e->heavy = nanoseconds() - began > LONG_CALL;
     return s;
 }
 
@@ -195,8 +188,7 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
         }
     }
     if (s != NULL && PyErr_Occurred() && PyErr_ExceptionMatches(trace_again)) {
-        PyErr_Clear(); /* the trace made variables: the one to keep is made function_now that they
-                          exist */
+        PyErr_Clear(); /* the trace made variables: one made now that they exist is kept */
         ef_status_free(s);
         s = run(e, w.t, w.n_t, out, out == few_out ? FEW : MOST_RESULTS, &n_out, &p);
     }

@@ -60,7 +60,7 @@ static int add_index(index_spec *s, PyObject *o) {
     return 1;
 }
 
-/* The attributes of the plainest index, x[i], are made once; others come from the kept few. */
+/* Attributes by their masks: those in use are kept. */
 typedef struct masks {
     int64_t m[MASKS];
     const ef_attrs *attrs;

@@ -4,7 +4,6 @@
  * `_run` of the class above, which comes back through `_run_flat`. */
 #include "core.h"
 #include <structmember.h>
-#include <time.h>
 
 typedef struct session_object {
     PyObject_HEAD PyObject *dict, *weak, *graph;
@@ -75,8 +74,7 @@ static PyObject *session_close(PyObject *self, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-/* ---- what is asked for ------------------------------------------------------------------------
- */
+/* ---- what is asked for ----------------------------------------------------------------------- */
 
 enum { FEW = 8, ODD = 1, DEEP = 32 };
 
@@ -199,8 +197,7 @@ static int collect(request *r, PyObject *o, int depth) {
     return IS_VARIABLE(o) ? collect_variable(r, o) : ODD;
 }
 
-/* ---- feeds -------------------------------------------------------------------------------------
- */
+/* ---- feeds ----------------------------------------------------------------------------------- */
 
 static bool fits(const ef_tensor *feed, const ef_tensor *value) {
     if (feed->dtype != value->dtype) return false;
@@ -259,8 +256,7 @@ static int collect_feeds(request *r, PyObject *feeds) {
     return bad;
 }
 
-/* ---- running ------------------------------------------------------------------------------------
- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static int request_run(session_object *o, request *r) {
     if (r->n_fetch > FEW && (r->out = PyMem_Malloc((size_t)r->n_fetch * sizeof *r->out)) == NULL) {
@@ -270,9 +266,8 @@ static int request_run(session_object *o, request *r) {
     }
     if (r->n_fetch + r->n_node == 0) return 0;
     memset(r->out, 0, (size_t)r->n_fetch * sizeof *r->out);
-    struct timespec a, b;
     bool measure = (o->calls++ & 31) == 1; /* not the first: it compiles */
-    if (measure) clock_gettime(CLOCK_MONOTONIC, &a);
+    int64_t began = measure ? nanoseconds() : 0;
     graph_object *graph = (graph_object *)Py_NewRef(o->graph);
     graph_run_begins(graph);
     o->users++;
@@ -284,10 +279,7 @@ static int request_run(session_object *o, request *r) {
     graph->running--;
     Py_DECREF(graph);
     if (--o->users == 0 && o->closing) session_close((PyObject *)o, NULL);
-    if (measure) {
-        clock_gettime(CLOCK_MONOTONIC, &b);
-        o->heavy = (b.tv_sec - a.tv_sec) * 1000000000L + (b.tv_nsec - a.tv_nsec) > 20000;
-    }
+    if (measure) o->heavy = nanoseconds() - began > LONG_CALL;
     return check(s, NULL);
 }
 

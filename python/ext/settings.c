@@ -1,13 +1,13 @@
 /* Memory, threads and switches. */
 #include "core.h"
 #include <stdatomic.h>
+#include <time.h>
 
 static atomic_int absent; /* threads that are away */
 bool refused;
 const char refusal[] =
     "this process was forked while another thread was computing, so Evenflow cannot work in it; "
-    "start "
-    "processes by multiprocessing's 'spawn' method, or fork before computing in threads";
+    "start processes by multiprocessing's 'spawn' method, or fork before computing in threads";
 
 PyThreadState *away(void) {
     atomic_fetch_add_explicit(&absent, 1, memory_order_relaxed);
@@ -17,6 +17,12 @@ PyThreadState *away(void) {
 void back(PyThreadState *state) {
     PyEval_RestoreThread(state);
     atomic_fetch_sub_explicit(&absent, 1, memory_order_relaxed);
+}
+
+int64_t nanoseconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static PyObject *core_forked(PyObject *module, PyObject *unused) { /* in the child */

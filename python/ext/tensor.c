@@ -217,17 +217,15 @@ static PyMemberDef tensor_members[] = {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static PyObject *no_value(PyObject *self, const char *what) {
-    (void)self;
-    PyErr_Format(hooks.not_allowed != NULL ? hooks.not_allowed : PyExc_TypeError, "%s", what);
-    return NULL;
+static void no_value(const char *what) {
+    PyErr_SetString(hooks.not_allowed != NULL ? hooks.not_allowed : PyExc_TypeError, what);
 }
 
 static const ef_tensor *value_of(PyObject *self) { /* of an eager tensor, settled */
     const ef_tensor *t = &((tensor_object *)self)->t;
     const void *data;
     if (t->flags & EF_TENSOR_SYMBOLIC) {
-        no_value(self, "a symbolic tensor has no value yet: it stands for one in a graph");
+        no_value("a symbolic tensor has no value yet: it stands for one in a graph");
         return NULL;
     }
     return check(ef_tensor_data(t, &data), NULL) < 0 ? NULL : t;
@@ -236,11 +234,9 @@ static const ef_tensor *value_of(PyObject *self) { /* of an eager tensor, settle
 static PyObject *item_of(PyObject *self, const char *as) {
     const ef_tensor *t = value_of(self);
     if (t == NULL) return NULL;
-    if (ef_tensor_count(t) != 1 || t->rank != 0) {
-        if (ef_tensor_count(t) != 1)
-            return PyErr_Format(PyExc_TypeError,
-                                "only length-1 arrays can be converted to Python scalars (%s)", as);
-    }
+    if (ef_tensor_count(t) != 1)
+        return PyErr_Format(PyExc_TypeError,
+                            "only length-1 arrays can be converted to Python scalars (%s)", as);
     return tensor_item(t, 0);
 }
 
@@ -274,8 +270,7 @@ static PyObject *tensor_index(PyObject *self) {
 static int tensor_bool(PyObject *self) {
     const ef_tensor *t = &((tensor_object *)self)->t;
     if (t->flags & EF_TENSOR_SYMBOLIC) {
-        no_value(self,
-                 "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: AutoGraph "
+        no_value("Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: AutoGraph "
                  "did not convert this function. Try decorating it directly with @tf.function.");
         return -1;
     }

@@ -4,8 +4,10 @@
 
 static const ef_op *op_add, *op_join, *op_sub, *op_mul, *op_floordiv, *op_mod, *op_real, *op_pow,
     *op_neg, *op_and, *op_or, *op_not, *op_bit_and, *op_bit_or, *op_bit_xor, *op_invert, *op_less,
-    *op_less_equal, *op_greater, *op_greater_equal, *op_abs, *op_cast, *op_equal, *op_not_equal;
-static const ef_attrs *as_f32, *as_f64, *as_i32, *as_bool, *lenient_equal, *lenient_not_equal;
+    *op_less_equal, *op_greater, *op_greater_equal, *op_abs, *op_complex_abs, *op_cast, *op_equal,
+    *op_not_equal;
+static const ef_attrs *as_f32, *as_f64, *as_i32, *as_bool, *abs_f64, *lenient_equal,
+    *lenient_not_equal;
 
 /* Does a foreign operand bring the operator itself? Then it is asked instead of converted. */
 static int knows_better(PyObject *o, const char *reverse) {
@@ -198,17 +200,30 @@ static PyObject *tensor_xor(PyObject *a, PyObject *b) {
     return slow(a, b, "__rxor__", NULL, tensor_xor_of);
 }
 
-static PyObject *run_one(const ef_op *op, PyObject *a) {
+static PyObject *run_one(const ef_op *op, const ef_attrs *attrs, PyObject *a) {
     const ef_tensor *x = T(a);
     if (recording() && name_node(NULL, ef_op_describe(op)->name) < 0) return NULL;
-    return op_run1(op, NULL, &x, 1);
+    return op_run1(op, attrs, &x, 1);
 }
 
 static PyObject *tensor_invert(PyObject *a) {
-    return run_one(T(a)->dtype == EF_BOOL ? op_not : op_invert, a);
+    return run_one(T(a)->dtype == EF_BOOL ? op_not : op_invert, NULL, a);
 }
-static PyObject *tensor_neg(PyObject *a) { return run_one(op_neg, a); }
+static PyObject *tensor_neg(PyObject *a) { return run_one(op_neg, NULL, a); }
 static PyObject *tensor_pos(PyObject *a) { return Py_NewRef(a); }
+static PyObject *tensor_abs(PyObject *a) {
+    if (T(a)->dtype == EF_C64) return run_one(op_complex_abs, NULL, a);
+    if (T(a)->dtype == EF_C128) return run_one(op_complex_abs, abs_f64, a);
+    return run_one(op_abs, NULL, a);
+}
+static PyObject *tensor_pow_of(const ef_tensor *x, const ef_tensor *y) {
+    return run_pair(op_pow, x, y);
+}
+static PyObject *tensor_pow(PyObject *a, PyObject *b, PyObject *mod) {
+    if (mod != Py_None)
+        return PyErr_Format(PyExc_TypeError, "pow with a modulus is not for tensors");
+    return slow(a, b, "__rpow__", NULL, tensor_pow_of);
+}
 
 /* ---- those with argument work in Python ------------------------------------------------------ */
 
@@ -219,27 +234,6 @@ static PyObject *hooked(PyObject *hook, PyObject *a, PyObject *b, const char *re
 static PyObject *tensor_matmul(PyObject *a, PyObject *b) {
     return hooked(hooks.matmul, a, b, "__rmatmul__");
 }
-static PyObject *tensor_pow_of(const ef_tensor *x, const ef_tensor *y) {
-    return run_pair(op_pow, x, y);
-}
-static PyObject *tensor_pow(PyObject *a, PyObject *b, PyObject *mod) {
-    if (mod != Py_None)
-        return PyErr_Format(PyExc_TypeError, "pow with a modulus is not for tensors");
-    return slow(a, b, "__rpow__", NULL, tensor_pow_of);
-}
-static PyObject *tensor_abs(PyObject *a) {
-    static PyObject *abs;
-    if (T(a)->dtype != EF_C64 && T(a)->dtype != EF_C128) return run_one(op_abs, a);
-    if (abs == NULL) {
-        PyObject *m = PyImport_ImportModule("evenflow.ops.math");
-        if (m == NULL) return NULL;
-        abs = PyObject_GetAttrString(m, "abs");
-        Py_DECREF(m);
-        if (abs == NULL) return NULL;
-    }
-    return PyObject_CallOneArg(abs, a);
-}
-
 /* ---- comparison ------------------------------------------------------------------------------ */
 
 /* A tensor of a graph that is no function's body: such tensors are equal only if they are the same,
@@ -331,6 +325,7 @@ int number_init(void) {
                   {&op_greater, "Greater"},
                   {&op_greater_equal, "GreaterEqual"},
                   {&op_abs, "Abs"},
+                  {&op_complex_abs, "ComplexAbs"},
                   {&op_cast, "Cast"},
                   {&op_equal, "Equal"},
                   {&op_not_equal, "NotEqual"}};
@@ -338,11 +333,13 @@ int number_init(void) {
         if (find(wanted[k].at, wanted[k].name) < 0) return -1;
     ef_attr_value f32[] = {EF_SET_TYPE("DstT", EF_F32)}, f64[] = {EF_SET_TYPE("DstT", EF_F64)},
                   i32[] = {EF_SET_TYPE("DstT", EF_I32)}, truth[] = {EF_SET_TYPE("DstT", EF_BOOL)},
+                  wide[] = {EF_SET_TYPE("Tout", EF_F64)},
                   lenient[] = {EF_SET_BOOL("incompatible_shape_error", false)};
     return check(ef_attrs_make(op_cast, f32, 1, &as_f32), NULL) |
            check(ef_attrs_make(op_cast, f64, 1, &as_f64), NULL) |
            check(ef_attrs_make(op_cast, i32, 1, &as_i32), NULL) |
            check(ef_attrs_make(op_cast, truth, 1, &as_bool), NULL) |
+           check(ef_attrs_make(op_complex_abs, wide, 1, &abs_f64), NULL) |
            check(ef_attrs_make(op_equal, lenient, 1, &lenient_equal), NULL) |
            check(ef_attrs_make(op_not_equal, lenient, 1, &lenient_not_equal), NULL);
 }

@@ -178,7 +178,9 @@ def error_code_from_exception_type(cls):
 
 
 def _out_of_scope(message):
-    """The exception for a tensor of a body that is used outside of it; None for any other message."""
+    """The exception for a tensor used where it has no meaning; None for any other message."""
+    if " is out of scope: " in message:
+        return TypeError(message)
     if not message.startswith("a tensor of one graph"):
         return None
     return InaccessibleTensorError(f"{message}\nA tensor made inside a loop, a branch or a function is out of scope outside "

@@ -59,7 +59,7 @@ static ef_status *take_douts(writing *w, const ef_tensor *out) {
 /* Calls the user with the graph as the one being recorded into; no tape is looking. */
 static ef_status *call_user(writing *w, ef_custom_gradient *gradient, void *user) {
     ef_context before = ef_here;
-    w->graph->outer = ef_here.graph;
+    ef_graph_nest(w->graph, ef_here.graph);
     ef_here.graph = w->graph;
     ef_here.busy = EF_TRACING;
     ef_here.next_name = NULL;

@@ -147,8 +147,8 @@ ef_status *ef_enter_home(const char *who, const ef_tensor *const *in, int n_in, 
     ef_graph *g = (ef_graph *)in[k]->storage;
     if (g->function)
         return ef_error(EF_INVALID,
-                        "%s: input %d is a symbolic tensor of a function that has been traced; it "
-                        "has a value only inside: return it from the function instead",
+                        "%s: input %d, a symbolic tensor, is out of scope: the function it belongs "
+                        "to has been traced; return it from there instead",
                         who, k);
     EF_TRY(ef_graph_enter(g));
     *home = g;

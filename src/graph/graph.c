@@ -30,6 +30,12 @@ ef_graph *ef_graph_make(void) {
     return g;
 }
 
+void ef_graph_nest(ef_graph *g, ef_graph *outer) {
+    static atomic_uint_least64_t families;
+    g->outer = outer;
+    g->family = outer != NULL ? outer->family : atomic_fetch_add(&families, 1) + 1;
+}
+
 ef_graph *ef_graph_ref(ef_graph *g) {
     ef_storage_ref(&g->base);
     return g;
@@ -456,6 +462,11 @@ ef_status *ef_graph_import(ef_graph *g, const ef_tensor *t, ef_edge *out) {
         }
         for (const ef_graph *o = g->outer; o != NULL; o = o->outer)
             if (o == from) return capture(g, t, out);
+        if (g->function && g->family != from->family)
+            return ef_error(EF_INVALID,
+                            "a symbolic tensor (%s) is out of scope: the function it belongs to "
+                            "has been traced; return it from there instead",
+                            EF_TENSOR(t));
         return ef_error(EF_INVALID,
                         "a tensor of one graph (%s) was used in another that is not "
                         "nested in it; make it an input of this graph",

@@ -64,6 +64,7 @@ struct ef_graph {
     size_t n_captures, cap_captures;
     ef_value_owner values; /* known values behind facts */
     ef_graph *outer;       /* graph being built when this one was entered; not counted */
+    uint64_t family;       /* the same for all graphs built within one outermost graph */
     bool merge;            /* hash-consing: equal pure nodes are one node */
     bool function; /* effects happen in program order and are kept though nothing uses them */
     ef_map cons, names;
@@ -88,6 +89,7 @@ struct ef_graph {
 extern void (*ef_graph_callable_end)(void *);
 
 ef_graph *ef_graph_make(void); /* NULL: out of memory */
+void ef_graph_nest(ef_graph *g, ef_graph *outer); /* g is entered while outer (or NULL) is built */
 ef_graph *ef_graph_ref(ef_graph *g);
 void ef_graph_unref(ef_graph *g); /* NULL is fine */
 

@@ -9,29 +9,28 @@ import weakref
 
 from . import _core, errors, nest
 from .composite import CompositeTensor
+from .concrete import BY_PYTHON, LIST, NONE, ONE, TUPLE, ConcreteFunction, weakly
 from .namespace import export, offer
 from .operation import Operation
 from .shapes import TensorShape
 from .sharing import made_before, remember
 from .specs import TensorSpec, TypeSpec
-from .variable import by_handle, watch
+from .variable import watch
 
 Function = _core.Function
-ONE, NONE, TUPLE, LIST, BY_PYTHON = range(5)  # as function.c has them
 
 
 # ---- tracing ------------------------------------------------------------------------------------------
 
 
 class _Tracing:
-    """One trace being made: remembers the variables it makes."""
+    """One trace being made: remembers the variables it makes, and whether it may."""
 
-    __slots__ = ("function", "variables", "may_make")
+    __slots__ = ("variables", "may_make")
 
-    def __init__(self, function):
-        self.function = function
+    def __init__(self, may_make):
         self.variables = []
-        self.may_make = function.__dict__.get("_made") is None
+        self.may_make = may_make
 
     def made_variable(self, variable):
         if not self.may_make:
@@ -42,12 +41,44 @@ class _Tracing:
         self.variables.append(variable)
 
 
+def _method_of(own, function, args):
+    """The instance a function was called on as a method, if it can be remembered; else None."""
+    name = own["__name__"]
+    if args and any(vars(c).get(name) is function for c in type(args[0]).__mro__):
+        try:
+            weakref.ref(args[0])
+            return args[0]
+        except TypeError:
+            pass
+    return None
+
+
+def _may_make(own, instance):
+    """Whether a trace may make variables: the first one may, for each function handed out and each instance."""
+    if own.get("_again"):
+        return False
+    if instance is None:
+        return own["_firsts"] > 0
+    seen = own.setdefault("_instances", {}).get(id(instance))
+    return seen is None or seen() is not instance
+
+
+def _first_done(own, instance):
+    if instance is None:
+        own["_firsts"] = max(own["_firsts"] - 1, 0)
+    else:
+        instances, number = own["_instances"], id(instance)
+        instances[number] = weakref.ref(instance, lambda _: instances.pop(number, None))
+
+
 def _trace(function, args, kwargs, placeholders):
     """Called by C inside the graph of a new trace -> (flat results, kind, pack)."""
     own = function.__dict__
     graph = _core.current_graph()
     graph.name = own["__name__"]
-    state = _Tracing(function)
+    instance = _method_of(own, function, args)
+    state = _Tracing(_may_make(own, instance))
+    own["_again"] = False
     watch.tracing.append(state)
     try:
         _name_arguments(graph, own, args, kwargs)
@@ -58,11 +89,16 @@ def _trace(function, args, kwargs, placeholders):
         answer = _flatten_result(result)
     finally:
         watch.tracing.pop()
-    if own.get("_made") is None:
-        own["_made"] = [weakref.ref(v) for v in state.variables]
+    if state.may_make:
+        _first_done(own, instance)
         if state.variables:  # they exist now: the trace to keep must not make any
+            own["_made"] = own.get("_made", []) + [weakref.ref(v) for v in state.variables]
+            own["_again"] = True
             raise _core.TraceAgain
     graph.structured_outputs = result
+    graph.arguments = [weakly(a) for a in args], {k: weakly(a) for k, a in (kwargs or {}).items()}
+    graph.packing = answer[1:]
+    own["_graphs"][id(graph)] = graph
     return answer
 
 
@@ -192,6 +228,7 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
     if input_signature is None and experimental_autograph_options is None:
         key, found = made_before(python, (bool(autograph), bool(jit_compile)))
         if found is not None:
+            found.__dict__["_firsts"] += 1
             return found
     else:
         key = None
@@ -227,6 +264,8 @@ def _make(python, input_signature, autograph, jit_compile):
     own["_parameter_names"] = names
     own["_jit_compile"] = jit_compile
     own["_target"] = None
+    own["_firsts"] = 1  # traces that may make variables: one for each time it is handed out
+    own["_graphs"] = weakref.WeakValueDictionary()
     own["_input_signature"] = None if input_signature is None else tuple(input_signature)
     return made
 
@@ -272,110 +311,6 @@ def _fit(value, spec, function):
 # ---- concrete functions ---------------------------------------------------------------------------------------
 
 
-class ConcreteFunction:
-    """One trace of a function: its graph, and a call for tensors that fit it."""
-
-    def __init__(self, name, graph, kind, pack, structured):
-        self.name = f"__inference_{name}"
-        self._name = name
-        self.graph = graph
-        self._kind, self._pack = kind, pack
-        self._structured = structured
-        self._inputs = graph._function_inputs()
-
-    def __call__(self, *args, **kwargs):
-        flat = [_core.convert(a) for a in self._flat_arguments(args, kwargs)]
-        results = self.graph._call(flat)
-        if self._kind == ONE:
-            return results[0]
-        if self._kind == NONE:
-            return None
-        if self._kind == TUPLE:
-            return tuple(results)
-        return self._pack(results) if self._kind == BY_PYTHON else results
-
-    def _flat_arguments(self, args, kwargs):
-        given = [a for a in nest.flatten([list(args), kwargs], expand_composites=True)
-                 if isinstance(a, _core.CoreTensor) or not isinstance(a, (str, type(None)))]
-        tensors = [a for a in given if hasattr(a, "dtype") or not isinstance(a, (int, float, bool))]
-        if len(tensors) == len(self._inputs):
-            given = tensors
-        elif len(given) > len(self._inputs):
-            given = tensors
-        if len(given) != len(self._inputs):
-            raise TypeError(f"{self._name} takes {len(self._inputs)} tensors but {len(given)} were given")
-        fitted = []
-        for value, like in zip(given, self._inputs):
-            value = _core.convert(value, None if isinstance(value, _core.CoreTensor) else like.dtype)
-            if value.dtype != like.dtype:
-                raise errors.InvalidArgumentError(None, None, f"cannot compute {self._name} as input was expected to be "
-                                                  f"a {like.dtype.name} tensor but is a {value.dtype.name} tensor")
-            fitted.append(value)
-        return fitted
-
-    @property
-    def inputs(self):
-        return self._inputs + self.graph._captures()
-
-    @property
-    def outputs(self):
-        return self.graph._function_outputs()
-
-    @property
-    def captured_inputs(self):
-        return self.graph._captures()
-
-    @property
-    def variables(self):
-        found = (by_handle(t) for t in self.graph._captures() if t.dtype.name == "resource")
-        return tuple(v for v in found if v is not None)
-
-    @property
-    def trainable_variables(self):
-        return tuple(v for v in self.variables if v.trainable)
-
-    @property
-    def structured_input_signature(self):
-        return self._structured
-
-    @property
-    def structured_outputs(self):
-        from .specs import type_spec_from_value
-
-        def spec(leaf):
-            return type_spec_from_value(leaf) if isinstance(leaf, (_core.Tensor, CompositeTensor)) else leaf
-
-        return nest.map_structure(spec, self.graph.structured_outputs)
-
-    @property
-    def output_shapes(self):
-        return nest.map_structure(lambda t: getattr(t, "shape", None), self.graph.structured_outputs)
-
-    @property
-    def output_dtypes(self):
-        return nest.map_structure(lambda t: getattr(t, "dtype", None), self.graph.structured_outputs)
-
-    def pretty_printed_signature(self, verbose=True):
-        """One line for the function and one per input and output."""
-        lines = [f"{self._name}({', '.join(str(t.name).split(':')[0] for t in self._inputs)})"]
-        if verbose:
-            lines.append("Args:")
-            lines += [f"  {t.name}: {t.dtype.name} Tensor, shape={t.shape}" for t in self._inputs]
-            lines.append("Returns:")
-            lines += [f"  {t.dtype.name} Tensor, shape={t.shape}" for t in self.outputs]
-        return "\n".join(lines)
-
-    def add_to_graph(self, g=None, overwrite=False):
-        """Functions are found by structure, so there is nothing to add."""
-
-    def __repr__(self):
-        return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):X}>"
-
-
-ConcreteFunction.__module__ = "tensorflow.python.eager.polymorphic_function.concrete_function"
-offer(ConcreteFunction, "types.experimental.ConcreteFunction", "__internal__.function.ConcreteFunction")
-
-
 def _stand_in(value, scratch):
     """A placeholder for a spec, so that a trace can be asked for without values."""
     if isinstance(value, TensorSpec):
@@ -387,17 +322,23 @@ def get_concrete_function(self, *args, **kwargs):
     """The trace for these arguments; specs stand for any tensor of their kind."""
     from .graph import FuncGraph
 
-    signature = self.__dict__["_input_signature"]
-    if signature is not None and not args and not kwargs:
-        args = signature
+    own = self.__dict__
+    if own["_input_signature"] is not None and not args and not kwargs:
+        args = own["_input_signature"]
     scratch = FuncGraph("scratch")
     fitted = [nest.map_structure(lambda v: _stand_in(v, scratch), a) for a in args]
     named = {k: nest.map_structure(lambda v: _stand_in(v, scratch), v) for k, v in kwargs.items()}
-    graph, kind, pack = self._concrete(*fitted, **named)
-    found = self.__dict__.setdefault("_concrete_functions", weakref.WeakValueDictionary())
+    given = dict(zip(own["_parameter_names"], args), **kwargs)
+    names = {k: v.name for k, v in given.items() if isinstance(v, TensorSpec) and v.name is not None}
+    return _concrete(self, self._concrete(*fitted, **named), names)
+
+
+def _concrete(function, graph, names):
+    """The concrete function over a trace's graph; names: of specs, by the parameter they were given for."""
+    found = function.__dict__.setdefault("_concrete_functions", weakref.WeakValueDictionary())
     concrete = found.get(id(graph))
     if concrete is None:
-        concrete = found[id(graph)] = ConcreteFunction(self.__name__, graph, kind, pack, (args, kwargs))
+        concrete = found[id(graph)] = ConcreteFunction(function.__name__, function.python_function, graph, names)
     return concrete
 
 
@@ -424,7 +365,7 @@ def experimental_get_trace_reasons(self):
 
 @_method
 def _list_all_concrete_functions(self):
-    return list(self.__dict__.get("_concrete_functions", {}).values())
+    return [_concrete(self, graph, {}) for graph in self.__dict__["_graphs"].values()]
 
 
 @_method

@@ -220,6 +220,8 @@ class Variable(_core.VariableBase):
             return f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
         value = self.numpy()
         text = str(value) if not np.ndim(value) and self.dtype is not dtypes.string else repr(value)
+        if "\n" in text:
+            text = "\n" + text
         return f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}, numpy={text}>"
 
     def __iter__(self):

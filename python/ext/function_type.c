@@ -111,7 +111,7 @@ static PyObject *function_reasons(PyObject *o, PyObject *unused) {
     return list;
 }
 
-/* _concrete(*args, **kwargs): tensors stand for any of their dtype and shape -> (graph, kind, pack)
+/* _concrete(*args, **kwargs): tensors stand for any of their dtype and shape -> the trace's graph
  */
 static PyObject *function_concrete(PyObject *o, PyObject *const *args, Py_ssize_t n,
                                    PyObject *names) {
@@ -160,7 +160,7 @@ static PyObject *function_concrete(PyObject *o, PyObject *const *args, Py_ssize_
         raise_status(s, NULL);
     } else if (p != NULL) {
         ef_graph_free(g);
-        result = Py_BuildValue("(OiO)", p->graph, (int)p->kind, p->pack);
+        result = Py_NewRef(p->graph);
         packing_end(p);
     }
     entry_leave(e);

@@ -478,5 +478,7 @@ int tensor_init(PyObject *module) {
     if (tensor_type == NULL) return -1;
     eager_type = add_type(module, &eager_spec, tensor_type, "EagerTensor");
     symbolic_type = add_type(module, &symbolic_spec, tensor_type, "SymbolicTensor");
-    return eager_type != NULL && symbolic_type != NULL ? 0 : -1;
+    if (eager_type == NULL || symbolic_type == NULL) return -1;
+    symbolic_type->tp_name = "SymbolicTensor"; /* how TensorFlow's messages call it */
+    return 0;
 }

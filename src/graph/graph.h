@@ -88,7 +88,7 @@ struct ef_graph {
 
 extern void (*ef_graph_callable_end)(void *);
 
-ef_graph *ef_graph_make(void); /* NULL: out of memory */
+ef_graph *ef_graph_make(void);                    /* NULL: out of memory */
 void ef_graph_nest(ef_graph *g, ef_graph *outer); /* g is entered while outer (or NULL) is built */
 ef_graph *ef_graph_ref(ef_graph *g);
 void ef_graph_unref(ef_graph *g); /* NULL is fine */

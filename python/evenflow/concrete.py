@@ -1,0 +1,263 @@
+"""One trace of a function: what it takes and gives, and a call for tensors that fit it."""
+import inspect
+import weakref
+
+from . import _core, errors, nest
+from .composite import CompositeTensor
+from .namespace import offer
+from .specs import TensorSpec, type_spec_from_value
+from .variable import Variable, by_handle
+
+ONE, NONE, TUPLE, LIST, BY_PYTHON = range(5)  # how results are put together; as function.c has them
+
+
+_PLAIN = frozenset((int, float, complex, str, bytes, bool, type(None)))
+
+
+def weakly(value):
+    """An argument as a trace remembers it: an object that is no plain value by a weak reference."""
+    kind = type(value)
+    if kind in _PLAIN or isinstance(value, (_core.Tensor, CompositeTensor)):
+        return value
+    if kind is list or kind is tuple:
+        return kind([weakly(v) for v in value])
+    if kind is dict:
+        return {k: weakly(v) for k, v in value.items()}
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return value
+
+
+# ---- types ----------------------------------------------------------------------------------------------------
+
+
+class _Type:
+    """The type of an argument or result; prints as TensorFlow's trace types do."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text):
+        self._text = text
+
+    def __repr__(self):
+        return self._text
+
+    def __eq__(self, other):
+        return isinstance(other, _Type) and self._text == other._text
+
+    def __hash__(self):
+        return hash(self._text)
+
+
+def _describe(value, name=None):
+    if isinstance(value, _core.Tensor):
+        return repr(TensorSpec(value.shape, value.dtype, name))
+    alive = value() if isinstance(value, weakref.ref) else value
+    if isinstance(alive, Variable):
+        return f"VariableSpec(shape={alive.shape}, dtype={alive.dtype!r}, trainable={alive.trainable})"
+    if isinstance(value, CompositeTensor):
+        return repr(type_spec_from_value(value))
+    if isinstance(value, dict):
+        return f"Dict[{', '.join(f'[{k!r}, {_describe(v)}]' for k, v in value.items())}]"
+    if isinstance(value, (list, tuple)):
+        return f"{'List' if isinstance(value, list) else 'Tuple'}[{', '.join(map(_describe, value))}]"
+    return f"{'Weakref' if isinstance(value, weakref.ref) else 'Literal'}[{value!r}]"
+
+
+class FunctionType(inspect.Signature):
+    """The signature of a trace: a type for each parameter, for the result and for what is captured."""
+
+    __slots__ = ("captures",)
+
+    @property
+    def output(self):
+        return self.return_annotation
+
+    def pretty(self):
+        """A line per parameter, result and capture."""
+        lines = ["Input Parameters:"]
+        lines += [f"  {p.name} ({p.kind.name}): {p.annotation!r}" for p in self.parameters.values()] or ["  None"]
+        lines += ["Output Type:", f"  {self.output!r}", "Captures:"]
+        lines += [f"  {k}: {t!r}" for k, t in self.captures.items()] or ["  None"]
+        return "\n".join(lines)
+
+
+def _is_again(old, new):
+    """Whether `new` is what a trace was made with."""
+    if isinstance(old, weakref.ref):
+        return old() is new
+    return old is new or (type(old) is type(new) and old == new)
+
+
+def _bound(python, args, kwargs):
+    """[(parameter name, kind, value)] of the arguments a trace was made with."""
+    kinds = inspect.Parameter
+    try:
+        declared = list(inspect.signature(python).parameters.values())
+    except (TypeError, ValueError):
+        declared = []
+    places = [p for p in declared if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)]
+    rest = next((p.name for p in declared if p.kind is kinds.VAR_POSITIONAL), None)
+    found = []
+    for k, value in enumerate(args):
+        name = places[k].name if k < len(places) else f"{rest or 'args'}_{k - len(places)}"
+        kind = kinds.POSITIONAL_ONLY if rest is not None or k >= len(places) else places[k].kind
+        found.append((name, kind, value))
+    found += [(name, kinds.KEYWORD_ONLY, value) for name, value in (kwargs or {}).items()]
+    return found
+
+
+# ---- the trace ------------------------------------------------------------------------------------------------
+
+
+class ConcreteFunction:
+    """One trace of a function: its graph, and a call for tensors that fit it."""
+
+    def __init__(self, name, python, graph, names):
+        self.name = f"__inference_{name}"
+        self.graph = graph
+        self._kind, self._pack = graph.packing
+        self._names = names  # of the specs it was asked for with, by parameter
+        self._inputs = graph._function_inputs()
+        self._bound = _bound(python, *graph.arguments)
+
+    def __call__(self, *args, **kwargs):
+        results = self.graph._call(self._flat_arguments(args, kwargs))
+        if self._kind == ONE:
+            return results[0]
+        if self._kind == NONE:
+            return None
+        if self._kind == TUPLE:
+            return tuple(results)
+        return self._pack(results) if self._kind == BY_PYTHON else results
+
+    # -- arguments
+
+    def _flat_arguments(self, args, kwargs):
+        """The tensors of a call: of all parameters, or of those alone that are tensors."""
+        given = self._tensors_alone(args, kwargs)
+        if given is None:
+            given = self._tensors_bound(args, kwargs)
+        fitted = []
+        for value, like in zip(given, self._inputs):
+            value = _core.convert(value, None if isinstance(value, _core.CoreTensor) else like.dtype)
+            if value.dtype != like.dtype:
+                raise errors.InvalidArgumentError(
+                    None, None, f"cannot compute {self.name} as input was expected to be a {like.dtype.name} tensor but is "
+                    f"a {value.dtype.name} tensor")
+            fitted.append(value)
+        return fitted
+
+    def _tensors_alone(self, args, kwargs):
+        flat = nest.flatten(list(args), expand_composites=True)
+        names = [t.op.name for t in self._inputs]
+        if len(flat) + len(kwargs) != len(names) or set(names[len(flat):]) != set(kwargs):
+            return None
+        flat += [kwargs[name] for name in names[len(flat):]]
+        return flat if all(isinstance(v, _core.CoreTensor) for v in flat) else None
+
+    def _tensors_bound(self, args, kwargs):
+        def refuse(why):
+            return TypeError(f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} "
+                             f"for signature: {self.function_type}")
+
+        if len(args) > len(self._bound):
+            raise refuse("too many positional arguments")
+        left, flat = dict(kwargs), []
+        for k, (name, _, made_with) in enumerate(self._bound):
+            if k < len(args):
+                value = args[k]
+            elif name in left:
+                value = left.pop(name)
+            else:
+                raise refuse(f"missing a required argument: {name!r}")
+            try:
+                nest.assert_same_structure(made_with, value, expand_composites=True)
+            except (TypeError, ValueError):
+                raise refuse(f"Can not cast {value!r} to {_describe(made_with)}") from None
+            for old, new in zip(nest.flatten(made_with, expand_composites=True), nest.flatten(value, expand_composites=True)):
+                if isinstance(old, _core.Tensor):
+                    flat.append(new)
+                elif not _is_again(old, new):
+                    raise refuse(f"Can not cast {new!r} to {_describe(old)}")
+        if left:
+            raise refuse(f"got an unexpected keyword argument {next(iter(left))!r}")
+        return flat
+
+    # -- what it is
+
+    @property
+    def function_type(self):
+        parameters = [inspect.Parameter(name, kind, annotation=_Type(_describe(value, self._names.get(name))))
+                      for name, kind, value in self._bound]
+        found = FunctionType(parameters, return_annotation=_Type(_describe(self.graph.structured_outputs)))
+        found.captures = {id(t): _Type(_describe(t)) for t in self.captured_inputs}
+        return found
+
+    @property
+    def inference_fn(self):
+        return self.__call__
+
+    @property
+    def inputs(self):
+        return self._inputs + self.graph._captures()
+
+    @property
+    def outputs(self):
+        return self.graph._function_outputs()
+
+    @property
+    def captured_inputs(self):
+        return self.graph._captures()
+
+    @property
+    def variables(self):
+        found = (by_handle(t) for t in self.graph._captures() if t.dtype.name == "resource")
+        return tuple(v for v in found if v is not None)
+
+    @property
+    def trainable_variables(self):
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def structured_input_signature(self):
+        def spec(leaf):
+            return TensorSpec(leaf.shape, leaf.dtype, leaf.op.name) if isinstance(leaf, _core.Tensor) else leaf
+
+        values = [(kind, name, nest.map_structure(spec, value)) for name, kind, value in self._bound]
+        named = inspect.Parameter.KEYWORD_ONLY
+        return (tuple(v for kind, _, v in values if kind is not named),
+                {name: v for kind, name, v in values if kind is named})
+
+    @property
+    def structured_outputs(self):
+        def spec(leaf):
+            return type_spec_from_value(leaf) if isinstance(leaf, (_core.Tensor, CompositeTensor)) else leaf
+
+        return nest.map_structure(spec, self.graph.structured_outputs)
+
+    @property
+    def output_shapes(self):
+        return nest.map_structure(lambda t: getattr(t, "shape", None), self.graph.structured_outputs)
+
+    @property
+    def output_dtypes(self):
+        return nest.map_structure(lambda t: getattr(t, "dtype", None), self.graph.structured_outputs)
+
+    def pretty_printed_signature(self, verbose=True):
+        """The signature as text: a line per parameter, or all in one."""
+        return self.function_type.pretty() if verbose else str(self.function_type)
+
+    def add_to_graph(self, g=None, overwrite=False):
+        """Functions are found by structure, so there is nothing to add."""
+
+    def __str__(self):
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+    def __repr__(self):
+        return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):X}>"
+
+
+ConcreteFunction.__module__ = "tensorflow.python.eager.polymorphic_function.concrete_function"
+offer(ConcreteFunction, "types.experimental.ConcreteFunction", "__internal__.function.ConcreteFunction")

@@ -1,0 +1,132 @@
+"""Concrete functions: how they print, what they take, and what they do not keep alive."""
+import gc
+import weakref
+
+import pytest
+
+import evenflow as tf
+
+
+@tf.function
+def power(a, b):
+    return a ** b
+
+
+@pytest.fixture
+def square():
+    return power.get_concrete_function(a=tf.TensorSpec(None, tf.float32), b=2)
+
+
+def test_printed(square):
+    assert str(square) == ("ConcreteFunction Input Parameters:\n"
+                           "  a (POSITIONAL_OR_KEYWORD): TensorSpec(shape=<unknown>, dtype=tf.float32, name=None)\n"
+                           "  b (POSITIONAL_OR_KEYWORD): Literal[2]\n"
+                           "Output Type:\n"
+                           "  TensorSpec(shape=<unknown>, dtype=tf.float32, name=None)\n"
+                           "Captures:\n"
+                           "  None")
+    assert str(square.function_type) == ("(a: TensorSpec(shape=<unknown>, dtype=tf.float32, name=None), b: Literal[2]) -> "
+                                         "TensorSpec(shape=<unknown>, dtype=tf.float32, name=None)")
+
+
+def test_every_trace_is_listed():
+    @tf.function
+    def f(x, k):
+        return {"y": [x * k, None]}
+
+    f(tf.constant(1.0), 2.0)
+    f(tf.constant([1, 2]), k=3)
+    text = f.pretty_printed_concrete_signatures()
+    assert text.count("Input Parameters:") == 2
+    assert "  k (POSITIONAL_OR_KEYWORD): Literal[3]" in text
+    assert "  Dict[['y', List[TensorSpec(shape=(2,), dtype=tf.int32, name=None), Literal[None]]]]" in text
+
+
+@pytest.mark.parametrize("args, kwargs", [((10.0,), {}), ((10.0, 2), {}), ((10.0,), {"b": 2}), ((), {"a": 10.0})])
+def test_calls_that_fit(square, args, kwargs):
+    args = [tf.constant(v) if isinstance(v, float) else v for v in args]
+    kwargs = {k: tf.constant(v) if isinstance(v, float) else v for k, v in kwargs.items()}
+    assert square(*args, **kwargs).numpy() == 100
+
+
+@pytest.mark.parametrize("args, kwargs, why", [
+    ((1.0,), {"b": 3}, "Can not cast 3 to Literal"), ((1.0, 3), {}, "Can not cast 3"), ((), {}, "missing a required argument: 'a'"),
+    ((1.0, 2, 3), {}, "too many positional"), ((1.0, 2), {"z": 1}, "unexpected keyword argument 'z'")])
+def test_calls_that_do_not(square, args, kwargs, why):
+    with pytest.raises(TypeError, match=why):
+        square(*[tf.constant(v) if isinstance(v, float) else v for v in args], **kwargs)
+
+
+def test_arguments_are_not_kept_alive():
+    class Setting:
+        factor = 3.0
+
+    @tf.function
+    def f(x, setting):
+        return x * setting.factor
+
+    setting = Setting()
+    concrete = f.get_concrete_function(tf.TensorSpec([], tf.float32), setting)
+    assert f(tf.constant(2.0), setting).numpy() == 6
+    gone = weakref.ref(setting)
+    del setting
+    gc.collect()
+    assert gone() is None
+    assert "dead" in str(concrete)
+
+
+class Counter:
+    def __init__(self, start):
+        self.start, self.variable = start, None
+
+    @tf.function
+    def step(self, x):
+        if self.variable is None:
+            self.variable = tf.Variable(self.start)
+        return self.variable.assign_add(x)
+
+
+def test_each_instance_makes_its_variables():
+    a, b = Counter(1.0), Counter(10.0)
+    assert [a.step(1.0).numpy(), b.step(1.0).numpy(), a.step(1.0).numpy(), b.step(1.0).numpy()] == [2, 11, 3, 12]
+
+
+def test_each_function_makes_its_variables():
+    one, two = tf.function(Counter.step.python_function), tf.function(Counter.step.python_function)
+    assert one(Counter(1.0), 1.0).numpy() == 2
+    assert two(Counter(10.0), 1.0).numpy() == 11
+
+
+def test_one_function_makes_variables_once():
+    made = {}
+
+    @tf.function
+    def f(x, name):
+        if name not in made:
+            made[name] = tf.Variable(1.0)
+        return made[name] * x
+
+    f(tf.constant(1.0), "a")
+    with pytest.raises(ValueError, match="singleton tf.Variables created on the first call"):
+        f(tf.constant(1.0), "b")
+
+
+def leaked():
+    kept = []
+
+    @tf.function
+    def f(x):
+        kept.append(x + 1)
+        return kept[0]
+
+    f(tf.constant(1))
+    return kept[0]
+
+
+@pytest.mark.parametrize("use", [lambda t: t + 1, tf.reduce_sum, lambda t: tf.function(lambda b: b + t)(tf.constant(2)),
+                                 lambda t: tf.function(lambda b: b)(t)])
+def test_a_leaked_tensor(use):
+    with pytest.raises(TypeError, match="out of scope"):
+        use(leaked())
+    with pytest.raises(AttributeError, match="'SymbolicTensor' object has no attribute 'numpy'"):
+        leaked().numpy()

@@ -278,13 +278,7 @@ def fill(dims, value, name=None, layout=None):
 
 float16: DType
 float32: DType
-float4_e2m1fn: DType
 float64: DType
-float8_e4m3b11fnuz: DType
-float8_e4m3fn: DType
-float8_e4m3fnuz: DType
-float8_e5m2: DType
-float8_e5m2fnuz: DType
 def floor(x, name=None):
     """The largest integer not above `x`."""
 
@@ -353,16 +347,11 @@ def inside_function():
     """Whether a function is being traced."""
 
 int16: DType
-int2: DType
 int32: DType
-int4: DType
 int64: DType
 int8: DType
 def is_symbolic_tensor(tensor):
     """Whether `tensor` stands for a value in a graph."""
-
-def is_symbolic_tensor_or_eager(x):
-    """Whether `x` is a tensor, a variable, or made of tensors."""
 
 def is_tensor(x):
     """Whether `x` is a tensor, a variable, or made of tensors."""
@@ -666,9 +655,7 @@ def type_spec_from_value(value):
     """The spec of a value: a tensor's, a composite's, or of what the value converts to."""
 
 uint16: DType
-uint2: DType
 uint32: DType
-uint4: DType
 uint64: DType
 uint8: DType
 def unique(x, out_idx=..., name=None):

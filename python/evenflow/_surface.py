@@ -11,6 +11,7 @@ MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "contr
            "ops.clip", "ops.nn", "ops.conv", "ops.pool", "ops.ctc", "ops.quantization", "ops.image",
            "ops.image_color", "ops.stateless", "ops.random", "ops.init", "ops.debug", "ops.sparse", "ops.strings",
            "ops.ragged", "ops.sets", "ops.numpy")
+_EXPERIMENTAL = ("float4", "float8", "int2", "int4", "uint2", "uint4")
 
 
 def gather():
@@ -18,7 +19,9 @@ def gather():
     for name in MODULES:
         importlib.import_module(f"evenflow.{name}")
     for dtype in dtypes._by_enum.values():
-        if dtype._enum < 100:
+        if dtype.name.startswith(_EXPERIMENTAL) and dtype._enum < 100:
+            offer(dtype, f"dtypes.experimental.{dtype.name}")
+        elif dtype._enum < 100:
             offer(dtype, dtype.name, f"dtypes.{dtype.name}")
     for name in ("double", "half"):
         offer(getattr(dtypes, name), name, f"dtypes.{name}")

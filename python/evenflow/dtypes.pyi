@@ -22,18 +22,10 @@ complex64: DType
 double: DType
 float16: DType
 float32: DType
-float4_e2m1fn: DType
 float64: DType
-float8_e4m3b11fnuz: DType
-float8_e4m3fn: DType
-float8_e4m3fnuz: DType
-float8_e5m2: DType
-float8_e5m2fnuz: DType
 half: DType
 int16: DType
-int2: DType
 int32: DType
-int4: DType
 int64: DType
 int8: DType
 qint16: DType
@@ -47,9 +39,7 @@ def saturate_cast(value, dtype, name=None):
 
 string: DType
 uint16: DType
-uint2: DType
 uint32: DType
-uint4: DType
 uint64: DType
 uint8: DType
 variant: DType

@@ -502,7 +502,7 @@ def iterate(tensor):
         "Try `for x in tensor` inside a function decorated with @tf.function.")
 
 
-@export("is_tensor", "is_symbolic_tensor_or_eager")
+@export("is_tensor")
 def is_tensor(x):
     """Whether `x` is a tensor, a variable, or made of tensors."""
     return isinstance(x, (CoreTensor, CompositeTensor))
@@ -522,7 +522,7 @@ def constant_node(tensor, name=None):
     return raw.Const(value=tensor, dtype=tensor.dtype, name=name or "Const")
 
 
-@export("constant", "compat.v1.constant_v2")
+@export("constant")
 def constant(value, dtype=None, shape=None, name="Const"):
     """A constant tensor from a Python value or array; `shape` reshapes it, or repeats a single value."""
     if isinstance(value, SymbolicTensor):

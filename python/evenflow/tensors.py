@@ -53,17 +53,22 @@ def _leaves(items):
             yield i
 
 
+def _again(value, dtype, hint):
+    """Another form of a value, for C to convert."""
+    return _core.convert(value, None if hint else dtype, dtype if hint else None)
+
+
 def _stack_arrays(value, dtype, hint):
     """A list of numbers and other sequences (ranges, arrays of text, objects like arrays)."""
     if any(isinstance(v, range) for v in _leaves(value)):
-        return _core.convert(_lists(value), None if hint else dtype, dtype if hint else None)
+        return _again(_lists(value), dtype, hint)
     try:
         array = np.array(value)
     except ValueError as e:
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {e}") from None
     if array.dtype == object:
         raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
-    return _core.convert(array, None if hint else dtype, dtype if hint else None)
+    return _again(array, dtype, hint)
 
 
 def convert_object(value, dtype, hint):
@@ -92,15 +97,15 @@ def convert_object(value, dtype, hint):
         raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a "
                          "Tensor.")
     if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
-        return _core.convert(np.asarray(value), None if hint else dtype, dtype if hint else None)
+        return _again(np.asarray(value), dtype, hint)
     try:
         buffer = memoryview(value)
     except TypeError:
         pass
     else:
-        return _core.convert(np.asarray(buffer), None if hint else dtype, dtype if hint else None)
+        return _again(np.asarray(buffer), dtype, hint)
     if hasattr(value, "__iter__") and hasattr(value, "__len__") and not isinstance(value, (dict, set, frozenset)):
-        return _core.convert(list(value), None if hint else dtype, dtype if hint else None)
+        return _again(list(value), dtype, hint)
     raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
 
 
@@ -148,20 +153,15 @@ def _shape_text(tensor):
 # ---- indices with tensors in them ------------------------------------------------------------------------
 
 
-def _is_index(value):
-    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
-
-
 def _check_index(index):
     """TensorFlow's words for what cannot be an index."""
     if isinstance(index, CoreTensor):
-        if index.dtype not in (dtypes.int16, dtypes.int32, dtypes.int64):
-            raise TypeError(f"Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
-                            f"tf.int32/tf.int64 tensors are valid indices, got {index!r}")
-        return
-    if isinstance(index, np.ndarray) and index.ndim == 0 and np.issubdtype(index.dtype, np.integer):
-        return
-    if not _is_index(index):
+        fits = index.dtype in (dtypes.int16, dtypes.int32, dtypes.int64)
+    elif isinstance(index, np.ndarray) and index.ndim == 0:
+        fits = np.issubdtype(index.dtype, np.integer)
+    else:
+        fits = isinstance(index, (int, np.integer)) and not isinstance(index, (bool, np.bool_))
+    if not fits:
         raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
                         f"tf.int32/tf.int64 tensors are valid indices, got {index!r}")
 
@@ -422,34 +422,35 @@ def _backing_device(self):
     return self.device
 
 
+def _place(tensor, what):
+    """(graph, node, output) of a tensor that is asked for `what`."""
+    edge = tensor._edge
+    if edge is None:
+        raise AttributeError(f"Tensor.{what} is undefined when eager execution is enabled.")
+    return edge
+
+
 @_property(Tensor, "op")
 def _op(self):
-    edge = self._edge
-    if edge is None:
-        raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
-    return edge[0]._operation(edge[1])
+    graph, node, _ = _place(self, "op")
+    return graph._operation(node)
 
 
 @_property(Tensor, "name")
 def _name(self):
-    edge = self._edge
-    if edge is None:
-        raise AttributeError("Tensor.name is undefined when eager execution is enabled.")
-    return f"{edge[0]._node_name(edge[1])}:{edge[2]}"
+    graph, node, index = _place(self, "name")
+    return f"{graph._node_name(node)}:{index}"
 
 
 @_property(Tensor, "value_index")
 def _value_index(self):
-    edge = self._edge
-    if edge is None:
-        raise AttributeError("Tensor.value_index is undefined when eager execution is enabled.")
-    return edge[2]
+    return _place(self, "value_index")[2]
 
 
 @_method(Tensor)
 def consumers(self):
     """The ops that use this tensor."""
-    graph, node, index = self._edge
+    graph, node, index = _place(self, "consumers")
     found = []
     for k in range(node + 1, graph._nodes()):
         n_in = graph._node(k)[1]

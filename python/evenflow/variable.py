@@ -1,4 +1,5 @@
 """tf.Variable: the engine's variable with TensorFlow's methods. Reading and arithmetic are C."""
+import enum
 import threading
 import weakref
 
@@ -7,7 +8,7 @@ import numpy as np
 from . import _core, dtypes, errors
 from .composite import IndexedSlices
 from .graph import current_scope, init_scope, plain_graph
-from .namespace import export, offer
+from .namespace import export
 from .shapes import TensorShape
 from .tensors import Reference
 
@@ -23,31 +24,24 @@ def by_handle(handle):
     return _by_storage.get(handle._storage)
 
 
-class _Enum:
-    """A small enumeration with TensorFlow's names."""
+@export("VariableSynchronization")
+class VariableSynchronization(enum.Enum):
+    """When the copies of a variable on several devices are brought together."""
 
-    def __init__(self, owner, name, value):
-        self.name, self.value, self._owner = name, value, owner
-
-    def __repr__(self):
-        return f"<{self._owner}.{self.name}: {self.value}>"
-
-    def __eq__(self, other):
-        return isinstance(other, _Enum) and (self._owner, self.value) == (other._owner, other.value)
-
-    def __hash__(self):
-        return hash((self._owner, self.value))
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
 
 
-def _enumeration(owner, names):
-    members = {name: _Enum(owner, name, value) for value, name in enumerate(names)}
-    return type(owner, (), dict(members, __members__=members))
+@export("VariableAggregation")
+class VariableAggregation(enum.Enum):
+    """How the copies of a variable on several devices become one value."""
 
-
-VariableSynchronization = _enumeration("VariableSynchronization", ("AUTO", "NONE", "ON_WRITE", "ON_READ"))
-VariableAggregation = _enumeration("VariableAggregation", ("NONE", "SUM", "MEAN", "ONLY_FIRST_REPLICA"))
-offer(VariableSynchronization, "VariableSynchronization")
-offer(VariableAggregation, "VariableAggregation")
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
 
 
 def lift(tensor):
@@ -262,7 +256,7 @@ class Variable(_core.VariableBase):
         """Sets the value."""
         value = self._operand(value)
         dims = value._dims
-        if dims is not None and not self.shape.is_compatible_with(TensorShape(dims)):
+        if dims != self.shape._dims and not self.shape.is_compatible_with(TensorShape(dims)):
             raise ValueError(f"Cannot assign value to variable '{self.name}': Shape mismatch.The variable shape "
                              f"{self.shape}, and the assigned value shape {TensorShape(dims)} are incompatible.")
         return self._done(raw.AssignVariableOp(self.handle, value, name=name), read_value)

@@ -6,6 +6,7 @@ its own, and one node runs the right one.
 from . import _core, dtypes, nest
 from .body import close, is_stateful, pack, scalar, trace
 from .namespace import export
+from .operation import Operation
 
 raw = _core.raw
 
@@ -53,7 +54,7 @@ def _build_cond(pred, true_fn, false_fn, name):
     def noting(fn):
         def call():
             result = fn()
-            if type(result).__name__ == "Operation":
+            if isinstance(result, Operation):
                 had_ops.append(True)
             return result
 

@@ -6,7 +6,7 @@ by u, with the tangents coming in, is the jacobian times the tangents: exactly w
 from . import _core, nest
 from .composite import IndexedSlices
 from .namespace import export
-from .tape import UnconnectedGradients, is_variable, key_of, registered, result_of, wants_zeros, zeros_for
+from .tape import UnconnectedGradients, flows, is_variable, key_of, registered, result_of, wants_zeros, zeros_for
 
 raw = _core.raw
 
@@ -28,7 +28,7 @@ class ForwardAccumulator:
 
     def _watch(self, primal, tangent):
         dtype = primal.dtype
-        if not (dtype.is_floating or dtype.is_complex):
+        if not flows(dtype):
             _warn(dtype)
         tangent = _core.convert(tangent, dtype)
         dims, have = tuple(primal.shape), _core.static_shape(tangent)
@@ -43,7 +43,7 @@ class ForwardAccumulator:
         if self._tape is None:
             self._tape = _core.Tape(True, False)
             for primal in self._primals:
-                if primal.dtype.is_floating or primal.dtype.is_complex:
+                if flows(primal.dtype):
                     self._tape.watch(key_of(primal))
         else:
             self._tape.resume()
@@ -76,12 +76,12 @@ class ForwardAccumulator:
             if value is primal or (is_variable(value) and is_variable(primal) and value.handle is primal.handle):
                 return tangent
         target = _core.convert(value)
-        if target.dtype.is_floating or target.dtype.is_complex:
+        if flows(target.dtype):
             made = self._push(target)
         return zeros_for(target) if made is None and zero else made
 
     def _push(self, target):
-        live = [k for k, p in enumerate(self._primals) if p.dtype.is_floating or p.dtype.is_complex]
+        live = [k for k, p in enumerate(self._primals) if flows(p.dtype)]
         second = _core.Tape(True, False)
         seed = raw.OnesLike(target)  # any would do, but some gradients divide by it
         second.watch(seed)

@@ -5,8 +5,8 @@ import inspect
 from . import _core, nest
 from .composite import CompositeTensor, IndexedSlices
 from .namespace import export
-from .tape import (GradientTape, UnconnectedGradients, is_variable, key_of, registered, result_of, wants_zeros,
-                   zeros_for)
+from .tape import (GradientTape, UnconnectedGradients, flowing_part, flows, is_variable, key_of, registered, result_of,
+                   wants_zeros, zeros_for)
 
 raw = _core.raw
 
@@ -14,17 +14,9 @@ raw = _core.raw
 # ---- a user's own -------------------------------------------------------------------------------------------
 
 
-def _parts(value):
-    """The tensors of an argument or result that a gradient can belong to."""
-    if isinstance(value, CompositeTensor) and not is_variable(value):
-        if isinstance(value, IndexedSlices):
-            return [value.values]
-        return [getattr(value, "flat_values", None) if hasattr(value, "flat_values") else value.values]
-    return [value]
-
-
-def _flat_parts(structure):
-    return [part for leaf in nest.flatten(structure) for part in _parts(leaf)]
+def _part(value):
+    """The tensor of an argument or result that a gradient can belong to."""
+    return flowing_part(value) if isinstance(value, CompositeTensor) and not is_variable(value) else value
 
 
 class _Watcher:
@@ -92,10 +84,7 @@ def custom_gradient(f=None):
     """A function that says itself what its gradient is: `f(*args)` returns the result and a function from the
     result's gradients to the arguments'. If it uses variables, that function takes `variables=` and returns
     a second list, their gradients."""
-    if f is None:
-        return custom_gradient
-
-    return _Own(f)
+    return custom_gradient if f is None else _Own(f)
 
 
 class _Own:
@@ -125,19 +114,19 @@ def _with_gradient(f, args, kwargs, forget=False):
     if not isinstance(made, (tuple, list)) or len(made) != 2:
         raise ValueError("a function under tf.custom_gradient returns (result, gradient function)")
     result, grad_fn = made
-    flat_args = _flat_parts(args)
-    given = flat_args + _flat_parts(kwargs)
+    flat_args = [_part(a) for a in nest.flatten(args)]
+    given = flat_args + [_part(a) for a in nest.flatten(kwargs)]
     variables = [v for v in watcher.variables() if not any(v is a for a in given)]
     if variables and not _takes_variables(grad_fn):
         raise TypeError("@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses "
                         f"variables: {variables}")
     leaves = nest.flatten(result)
-    outputs = [_core.convert(part) for leaf in leaves for part in _parts(leaf)]
+    outputs = [_core.convert(_part(leaf)) for leaf in leaves]
     inputs = [key_of(a) if _is_tensor(a) else _core.convert(a) for a in flat_args] + [v.handle for v in variables]
     likes = list(flat_args) + variables
 
     def backward(grads):
-        grads = [zeros_for(o) if g is None and o.dtype.is_floating | o.dtype.is_complex else g
+        grads = [zeros_for(o) if g is None and flows(o.dtype) else g
                  for g, o in zip(grads, outputs)]
         made = _checked(grad_fn, variables, len(flat_args), _as_result(leaves, grads))
         return [_given(g, like) for g, like in zip(made, likes)]
@@ -212,7 +201,7 @@ def recompute_grad(f):
 
 
 def _flows(value):
-    return isinstance(value, _core.CoreTensor) and (value.dtype.is_floating or value.dtype.is_complex)
+    return _is_tensor(value) and flows(value.dtype)
 
 
 @export("nondifferentiable_batch_function")

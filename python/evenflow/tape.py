@@ -63,7 +63,8 @@ def zeros_for(source):
     return _core.raw.ZerosLike(_core.convert(source))
 
 
-def _flows(dtype):
+def flows(dtype):
+    """Whether numbers of this type have gradients."""
     return dtype.is_floating or dtype.is_complex
 
 
@@ -130,7 +131,7 @@ class GradientTape:
             if not isinstance(item, _core.CoreTensor):
                 raise ValueError(f"Passed in object {item!r} of type {type(item).__name__!r}, not tf.Tensor or "
                                  "tf.Variable or ExtensionType.")
-            if not _flows(item.dtype):
+            if not flows(item.dtype):
                 _log.warning("The dtype of the watched tensor must be floating (e.g. tf.float32), got %r", item.dtype)
                 continue
             if self._tape is None:
@@ -224,7 +225,7 @@ class GradientTape:
 
 def _targets(target, output_gradients):
     """The targets that a gradient can start from, what starts it (None: ones), and those that are variables."""
-    if type(target) in (_core.EagerTensor, _core.SymbolicTensor) and output_gradients is None and _flows(target.dtype):
+    if type(target) in (_core.EagerTensor, _core.SymbolicTensor) and output_gradients is None and flows(target.dtype):
         return [target], None, ()
     targets, seeds, variables = [], [], []
     given = None
@@ -236,17 +237,18 @@ def _targets(target, output_gradients):
             variables.append((item, seed))
             continue
         if isinstance(item, CompositeTensor):
-            item = _flowing_part(item)
+            item = flowing_part(item)
         if not isinstance(item, _core.Tensor):
             raise AttributeError(f"target {item!r} is not a tensor")
-        if not _flows(item.dtype):
+        if not flows(item.dtype):
             continue
         targets.append(item)
         seeds.append(None if seed is None else _core.convert(seed, item.dtype))
     return targets, seeds if given is not None else None, variables
 
 
-def _flowing_part(composite):
+def flowing_part(composite):
+    """The tensor of a composite that has a gradient."""
     if hasattr(composite, "flat_values"):
         return composite.flat_values
     return composite.values
@@ -258,7 +260,7 @@ def _source(source):
     if is_variable(source):
         return source.handle
     if isinstance(source, CompositeTensor):
-        return _flowing_part(source)
+        return flowing_part(source)
     if not isinstance(source, _core.CoreTensor):
         raise TypeError(f"source {source!r} is neither a tensor nor a variable")
     return key_of(source)

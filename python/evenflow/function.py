@@ -4,7 +4,6 @@ Calls are C (python/ext/function.c): they find the trace, or call `_trace` here 
 """
 import functools
 import inspect
-import types
 import weakref
 
 from . import _core, errors, nest

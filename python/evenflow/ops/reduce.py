@@ -3,7 +3,7 @@ from ..namespace import export, offer
 from ..ragged import RaggedTensor
 from .common import IndexedSlices, convert, dtypes, known, np, raw, rank_of, static_shape
 
-_ALL_AXES = tuple(np.arange(rank, dtype=np.int32) for rank in range(9))
+_ALL_AXES = tuple(convert(np.arange(rank, dtype=np.int32)) for rank in range(9))
 
 
 def _reduce(op, x, axis, keepdims, name):

@@ -163,6 +163,9 @@ def squeeze(input, axis=None, name=None):  # noqa: A002
     return raw.Squeeze(input, [int(a) for a in axis], name=name)
 
 
+_BACKWARDS = tuple(convert(np.arange(count, dtype=np.int32)[::-1].copy()) for count in range(9))
+
+
 @export("transpose")
 def transpose(a, perm=None, conjugate=False, name="transpose"):
     """Dimensions in the order `perm` (None: reversed); `conjugate` conjugates too."""
@@ -176,7 +179,7 @@ def transpose(a, perm=None, conjugate=False, name="transpose"):
         if count is None:
             perm = raw.Sub(raw.Sub(raw.Rank(a), 1), raw.Range(0, raw.Rank(a), 1))
         else:
-            perm = tuple(range(count - 1, -1, -1)) or np.zeros([0], np.int32)
+            perm = _BACKWARDS[count]
     return op(a, perm, name=name)
 
 

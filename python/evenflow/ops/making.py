@@ -73,6 +73,7 @@ def ones_like(input, dtype=None, name=None, layout=None):  # noqa: A002
     return _same_size(input, dtype, 1, name)
 
 
+_INT32 = builtins.range(-(2**31), 2**31)
 _RANGE_ORDER = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
@@ -81,8 +82,12 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
     """Numbers from `start` (0) up to, not including, `limit` in steps of `delta`."""
     if limit is None:
         start, limit = 0, start
+    if name == "range":
+        name = None
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
+    elif type(start) is type(limit) is type(delta) is int and max(start, limit, delta, key=builtins.abs) in _INT32:
+        return raw.Range(start, limit, delta, name=name)
     values = []
     for value in (start, limit, delta):
         if not isinstance(value, Tensor):
@@ -101,7 +106,7 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
         else:
             dtype = max(kinds, key=_RANGE_ORDER.index)
     values = [v if v.dtype is dtype else raw.Cast(v, dtype) for v in values]
-    return raw.Range(*values, name=name if name != "range" else None)
+    return raw.Range(*values, name=name)
 
 
 @export("linspace")

@@ -205,6 +205,8 @@ def cast(x, dtype, name=None):
     if type(dtype) is not dtypes.DType:
         dtype = dtypes.as_dtype(dtype)
     dtype = dtype.base_dtype
+    if isinstance(x, Tensor):
+        return x if x.dtype is dtype else raw.Cast(x, dtype, name=name)
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype, name), x.indices, x.dense_shape)
     if isinstance(x, SparseTensor):

@@ -6,7 +6,7 @@ import functools
 import inspect
 import weakref
 
-from . import _core, errors, nest
+from . import _core, nest
 from .composite import CompositeTensor
 from .concrete import BY_PYTHON, LIST, NONE, ONE, TUPLE, ConcreteFunction, weakly
 from .namespace import export, offer

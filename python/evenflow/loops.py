@@ -67,15 +67,15 @@ def _flat_invariants(loop_vars, invariants):
     given = nest.flatten_up_to(list(loop_vars), list(invariants), check_types=False)
     for variable, shape in zip(variables, given):
         if isinstance(shape, TypeSpec):
-            dims.extend(_dims(s.shape) for s in nest.flatten(shape, expand_composites=True))
+            dims.extend(s.shape._dims for s in nest.flatten(shape, expand_composites=True))
         elif nest._opens(variable):
             if hasattr(variable, "_flow_of"):  # a TensorArray: its list is a scalar, whatever it holds
                 dims.append(())
             else:
                 spec = variable._shape_invariant_to_type_spec(TensorShape(shape))
-                dims.extend(_dims(s.shape) for s in nest.flatten(spec, expand_composites=True))
+                dims.extend(s.shape._dims for s in nest.flatten(spec, expand_composites=True))
         else:
-            dims.append(_dims(TensorShape(shape)))
+            dims.append(TensorShape(shape)._dims)
     return dims
 
 
@@ -90,10 +90,6 @@ def _no_shapes(structure):
     if isinstance(structure, (list, tuple)):
         return type(structure)(_no_shapes(v) for v in structure)
     return 0
-
-
-def _dims(shape):
-    return None if shape.rank is None else tuple(shape.as_list())
 
 
 def _within(dims, bound):

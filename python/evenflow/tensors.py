@@ -32,9 +32,9 @@ def _pack(items, dtype, hint):
     """A list with tensors in it, as one tensor."""
     want = dtype
     if dtype is None or hint:
-        found = next((i.dtype for i in _leaves(items) if isinstance(i, CoreTensor)), None)
+        found = next((i.dtype for i in leaves(items) if isinstance(i, CoreTensor)), None)
         if found is None:
-            arrays = [i for i in _leaves(items) if isinstance(i, (np.ndarray, np.generic))]
+            arrays = [i for i in leaves(items) if isinstance(i, (np.ndarray, np.generic))]
             found = dtypes.as_dtype(np.result_type(*arrays)) if arrays and dtype is None else dtype
         want = found
     parts = [i if isinstance(i, CoreTensor) else _core.convert(i, want) for i in items]
@@ -45,10 +45,11 @@ def _lists(items):
     return [_lists(i) if isinstance(i, (list, tuple, range)) else i for i in items]
 
 
-def _leaves(items):
+def leaves(items):
+    """What nested lists and tuples hold."""
     for i in items:
         if isinstance(i, (list, tuple)):
-            yield from _leaves(i)
+            yield from leaves(i)
         else:
             yield i
 
@@ -60,7 +61,7 @@ def _again(value, dtype, hint):
 
 def _stack_arrays(value, dtype, hint):
     """A list of numbers and other sequences (ranges, arrays of text, objects like arrays)."""
-    if any(isinstance(v, range) for v in _leaves(value)):
+    if any(isinstance(v, range) for v in leaves(value)):
         return _again(_lists(value), dtype, hint)
     try:
         array = np.array(value)
@@ -75,7 +76,7 @@ def convert_object(value, dtype, hint):
     """What C could not convert: called with an object and the dtype asked for (or only hinted at)."""
     if isinstance(value, (list, tuple)):
         if any(isinstance(v, CoreTensor) or hasattr(v, "__tf_tensor__") or isinstance(v, CompositeTensor)
-               for v in _leaves(value)):
+               for v in leaves(value)):
             return _pack(value, dtype, hint)
         return _stack_arrays(value, dtype, hint)
     to_tensor = getattr(type(value), "__tf_tensor__", None)

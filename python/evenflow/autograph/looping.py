@@ -340,7 +340,7 @@ class _Loop:
         for tensor, shape in self.opts.get("shape_invariants") or ():
             if tensor is self.before[k]:
                 shape = shape.shape if hasattr(shape, "shape") else TensorShape(shape)
-                return None if hasattr(tensor, "_flow_of") else _Dims.of(shape)
+                return None if hasattr(tensor, "_flow_of") else shape._dims
         return None
 
     def _options(self, start):
@@ -361,12 +361,6 @@ def _shape_like(value, rest):
         parts = [next(rest) for _ in nest.flatten(value, expand_composites=True)]
         return TensorShape(parts[0])
     return TensorShape(next(rest))
-
-
-class _Dims:
-    @staticmethod
-    def of(shape):
-        return None if shape.rank is None else tuple(shape.as_list())
 
 
 def _can_vary(value):

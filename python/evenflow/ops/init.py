@@ -28,8 +28,12 @@ class Initializer:
                 raise TypeError(f"Keyword argument should be one of partition_shape, partition_offset. Received: {word}")
 
 
-def _is_number(dtype):
-    return dtype.is_numeric or dtype.is_bool
+def _number(dtype):
+    """The dtype of numbers or truth values that was asked for."""
+    dtype = dtypes.as_dtype(dtype)
+    if not (dtype.is_numeric or dtype.is_bool):
+        raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {dtype}.")
+    return dtype
 
 
 @export("zeros_initializer")
@@ -38,10 +42,7 @@ class Zeros(Initializer):
 
     def __call__(self, shape, dtype=dtypes.float32, **kwargs):
         self._check(kwargs)
-        dtype = dtypes.as_dtype(dtype)
-        if not _is_number(dtype):
-            raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {dtype}.")
-        return making.zeros(kwargs.get("partition_shape", shape), dtype)
+        return making.zeros(kwargs.get("partition_shape", shape), _number(dtype))
 
 
 @export("ones_initializer")
@@ -50,10 +51,7 @@ class Ones(Initializer):
 
     def __call__(self, shape, dtype=dtypes.float32, **kwargs):
         self._check(kwargs)
-        dtype = dtypes.as_dtype(dtype)
-        if not _is_number(dtype):
-            raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {dtype}.")
-        return making.ones(kwargs.get("partition_shape", shape), dtype)
+        return making.ones(kwargs.get("partition_shape", shape), _number(dtype))
 
 
 @export("constant_initializer")

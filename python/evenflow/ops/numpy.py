@@ -3,6 +3,7 @@ import builtins
 
 from .. import _core
 from ..namespace import export, offer
+from ..tensors import leaves
 from . import array as _array, making as _making
 from . import math as _math
 from . import matmul as _matmul
@@ -87,17 +88,9 @@ def asarray(a, dtype=None):
         return a
     if hasattr(a, "handle") or hasattr(a, "__tf_tensor__"):
         return convert(a)
-    if isinstance(a, (list, tuple)) and any(isinstance(v, Tensor) for v in _leaves(a)):
+    if isinstance(a, (list, tuple)) and any(isinstance(v, Tensor) for v in leaves(a)):
         return convert(a)
     return convert(np.asarray(a))
-
-
-def _leaves(items):
-    for i in items:
-        if isinstance(i, (list, tuple)):
-            yield from _leaves(i)
-        else:
-            yield i
 
 
 @_offer

@@ -9,8 +9,8 @@ import weakref
 
 from .. import _core
 from ..namespace import export
-from .common import Tensor, convert, dtypes, np, raw
-from .stateless import scaled, shape_tensor, spread
+from .common import Tensor, convert, dtypes, raw
+from .stateless import gamma_numbers, scaled, shape_tensor, spread
 
 _LARGEST = 2**31 - 1
 _DEFAULT = 87654321  # stands for the program's seed when only the op has one
@@ -129,14 +129,9 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None):
 @export("random.gamma")
 def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
     """Numbers of the gamma distribution with shape `alpha` and rate `beta`."""
-    dtype = dtypes.as_dtype(dtype)
     shape = shape_tensor(shape)
-    alpha = convert(alpha, dtype)
-    beta = convert(1 if beta is None else beta, dtype)
-    both = raw.BroadcastArgs(raw.Shape(alpha), raw.Shape(beta))
-    numbers = raw.RandomGamma(shape, raw.BroadcastTo(alpha, both), **_seeds(seed))
-    tiny = convert(np.finfo(dtype.as_numpy_dtype).tiny, dtype)
-    return raw.Maximum(tiny, raw.RealDiv(numbers, beta), name=name)
+    return gamma_numbers(lambda alpha: raw.RandomGamma(shape, alpha, **_seeds(seed)), alpha, beta,
+                         dtypes.as_dtype(dtype), name)
 
 
 @export("random.poisson")

@@ -174,20 +174,24 @@ def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, na
     )
 
 
-@export("random.stateless_gamma")
-def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
-    """Numbers of the gamma distribution with shape `alpha` and rate `beta`."""
-    dtype = dtypes.as_dtype(dtype)
-    shape = shape_tensor(shape)
+def gamma_numbers(draw, alpha, beta, dtype, name):
+    """What `draw` gives for shapes `alpha`, at rate `beta`; never zero."""
     alpha = convert(alpha, dtype)
     beta = convert(1 if beta is None else beta, dtype)
     both = raw.BroadcastArgs(raw.Shape(alpha), raw.Shape(beta))
-    key, counter, number = key_counter(seed, "auto_select")
-    numbers = raw.StatelessRandomGammaV3(
-        shape, key, counter, number, raw.BroadcastTo(alpha, both)
-    )
     tiny = convert(np.finfo(dtype.as_numpy_dtype).tiny, dtype)
-    return raw.Maximum(tiny, raw.RealDiv(numbers, beta), name=name)
+    return raw.Maximum(tiny, raw.RealDiv(draw(raw.BroadcastTo(alpha, both)), beta), name=name)
+
+
+@export("random.stateless_gamma")
+def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
+    """Numbers of the gamma distribution with shape `alpha` and rate `beta`."""
+    shape = shape_tensor(shape)
+
+    def draw(alpha):
+        return raw.StatelessRandomGammaV3(shape, *key_counter(seed, "auto_select"), alpha)
+
+    return gamma_numbers(draw, alpha, beta, dtypes.as_dtype(dtype), name)
 
 
 @export("random.stateless_poisson")

@@ -108,13 +108,8 @@ class RandomNormal(Initializer):
 
 
 @export("compat.v1.truncated_normal_initializer", "compat.v1.initializers.truncated_normal")
-class TruncatedNormal(Initializer):
+class TruncatedNormal(RandomNormal):
     """Makes normally distributed numbers within two standard deviations."""
-
-    _words = ("mean", "stddev", "seed")
-
-    def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
-        self.mean, self.stddev, self.seed, self.dtype = mean, stddev, seed, _float(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         return random.truncated_normal(shape, self.mean, self.stddev, self._dtype(dtype), self.seed)

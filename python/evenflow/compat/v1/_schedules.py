@@ -74,14 +74,18 @@ def _float(value, like):
     return value if value.dtype is like.dtype else raw.Cast(value, like.dtype)
 
 
+def _periods(global_step, decay_steps, rate, staircase):
+    """How many times `decay_steps` have passed, whole times for a staircase."""
+    passed = _float(global_step, rate) / _float(decay_steps, rate)
+    return raw.Floor(passed) if staircase else passed
+
+
 @export("compat.v1.train.exponential_decay")
 def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
     """learning_rate * decay_rate ** (global_step / decay_steps)."""
     def make():
         rate = _core.convert(learning_rate)
-        power = _float(global_step, rate) / _float(decay_steps, rate)
-        if staircase:
-            power = raw.Floor(power)
+        power = _periods(global_step, decay_steps, rate, staircase)
         return raw.Mul(rate, raw.Pow(_float(decay_rate, rate), power), name=name)
 
     return _decayed(make, global_step)
@@ -126,9 +130,7 @@ def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, stair
     """learning_rate * exp(-decay_rate * global_step / decay_steps)."""
     def make():
         rate = _core.convert(learning_rate)
-        power = _float(global_step, rate) / _float(decay_steps, rate)
-        if staircase:
-            power = raw.Floor(power)
+        power = _periods(global_step, decay_steps, rate, staircase)
         return raw.Mul(rate, raw.Exp(raw.Neg(_float(decay_rate, rate)) * power), name=name)
 
     return _decayed(make, global_step)
@@ -139,9 +141,7 @@ def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, stai
     """learning_rate / (1 + decay_rate * global_step / decay_steps)."""
     def make():
         rate = _core.convert(learning_rate)
-        part = _float(global_step, rate) / _float(decay_steps, rate)
-        if staircase:
-            part = raw.Floor(part)
+        part = _periods(global_step, decay_steps, rate, staircase)
         return raw.RealDiv(rate, _core.convert(1, rate.dtype) + _float(decay_rate, rate) * part, name=name)
 
     return _decayed(make, global_step)

@@ -188,9 +188,6 @@ class Graph(_core.GraphBase):
     def is_fetchable(self, tensor):
         return True
 
-    def prevent_feeding(self, tensor):
-        """Feeding any tensor is possible here; the wish is noted by nobody."""
-
     def unique_name(self, name, mark_as_used=True):
         """`name` below the present scope, with _1, _2 ... if it is taken."""
         full = (_core_scope() + name) if _core.current_graph() is self else self._scope + name
@@ -240,6 +237,7 @@ class Graph(_core.GraphBase):
 
     @contextlib.contextmanager
     def device(self, name):
+        """Wherever ops of a graph are wanted, they run on CPU:0."""
         yield
 
     @contextlib.contextmanager
@@ -312,10 +310,6 @@ class FuncGraph(Graph):
     def capture(self, tensor, name=None):
         """The tensor of this graph that stands for one from around it."""
         return self._import(tensor)
-
-    @property
-    def outer_graph(self):
-        return None
 
 
 FuncGraph.__module__ = "tensorflow.python.framework.func_graph"

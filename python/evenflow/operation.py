@@ -47,10 +47,6 @@ class Operation:
     def op_def(self):
         return _core.describe_op(self.type)
 
-    @property
-    def node_def(self):
-        return None
-
     def get_attr(self, name):
         """The value of an attribute; ValueError if there is none of that name."""
         return self.graph._attr(self._node, name)

@@ -6,7 +6,7 @@
 Calls are written down as plain data by a seeded generator; two processes carry them out, one with each package, and
 answer with values or with the name of an exception's class. A process that dies counts as a finding. Every finding is
 printed with the call that shows it. Public functions are called from here; operators, indexing, conversion and the like are
-written by peers_face.py.
+written by peers_face.py; peers_ops.py has the wider families.
 """
 import argparse
 import base64
@@ -22,6 +22,7 @@ import sys
 import numpy as np
 
 import peers_face
+import peers_ops
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FLOATS = ["float32", "float32", "float64", "float16", "bfloat16"]
@@ -45,7 +46,7 @@ math.reduce_variance math.reduce_std math.reduce_euclidean_norm""".split()
 ACCIDENTS = ("AssertionError", "MemoryError", "SystemError", "UnboundLocalError", "InternalError", "RecursionError")
 
 
-class Writer:
+class Writer(peers_ops.Calls):
     """Writes calls: {"name": ..., "args": [...], "kwargs": {...}} of plain values and {"tensor": ...}."""
 
     def __init__(self, seed):
@@ -85,7 +86,7 @@ class Writer:
         return [some] if some is not None and self.r.random() < 0.2 else some
 
     def call(self):
-        kind = self.r.choice(("unary", "binary", "binary", "reduce", "shape", "shape"))
+        kind = self.r.choice(("unary", "binary", "binary", "reduce", "shape", "shape", "more", "more", "more"))
         return getattr(self, kind)()
 
     def unary(self):
@@ -218,7 +219,7 @@ def carry_out(tf, call):
             f = tf
             for part in call["name"].split("."):
                 f = getattr(f, part)
-        return {"ok": plain(tf, f(*args, **call["kwargs"]))}
+        return {"ok": plain(tf, f(*args, **{k: value_of(tf, v) for k, v in call["kwargs"].items()}))}
     except Exception as e:
         return {"error": [c.__name__ for c in type(e).__mro__], "text": str(e)[:200]}
 
@@ -308,16 +309,18 @@ def main():
     parse.add_argument("--calls", type=int, default=10000)
     parse.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parse.add_argument("--only", default="", help="only calls whose name contains this")
+    parse.add_argument("--kinds", choices=("both", "functions", "face"), default="both", help="which calls are written")
     parse.add_argument("--show", type=int, default=5, help="findings shown of each name")
     parse.add_argument("--worker", help=argparse.SUPPRESS)
     args = parse.parse_args()
     if args.worker:
         return worker(args.worker)
     print(f"seed {args.seed}", flush=True)
-    writers, found, raised = (Writer(args.seed), peers_face.FaceWriter(args.seed)), collections.Counter(), 0
+    writers = [w(args.seed) for w, kind in ((Writer, "functions"), (peers_face.FaceWriter, "face")) if args.kinds in ("both", kind)]
+    found, raised = collections.Counter(), 0
     sides = Side(args.python, "evenflow"), Side(str(pathlib.Path(args.peers) / "bin/python"), "tensorflow")
     for k in range(args.calls):
-        call = writers[k % 2].next()
+        call = writers[k % len(writers)].next()
         if args.only not in call["name"]:
             continue
         for side in sides:

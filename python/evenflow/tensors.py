@@ -529,6 +529,8 @@ def constant(value, dtype=None, shape=None, name="Const"):
     """A constant tensor from a Python value or array; `shape` reshapes it, or repeats a single value."""
     if isinstance(value, SymbolicTensor):
         raise TypeError("a symbolic tensor is not a constant value; use tf.identity")
+    if isinstance(value, EagerTensor) and dtype is not None and value.dtype != dtype:
+        raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
     try:
         tensor = _core.convert(value, None if isinstance(value, Tensor) else dtype)
     except ValueError:

@@ -82,6 +82,12 @@ static bool converts(op_object *self, PyObject **value, const inputs *in, int v)
     return !direct && !tensors;
 }
 
+static bool fits_int32(PyObject *o) {
+    int over;
+    long long v = PyLong_AsLongLongAndOverflow(o, &over);
+    return over == 0 && v >= INT32_MIN && v <= INT32_MAX;
+}
+
 /* An input whose dtype is not the one its type variable or the op has; the op itself refuses most.
  */
 static int other_dtype(op_object *self, PyObject **value, inputs *in, int k, ef_dtype want) {
@@ -113,20 +119,37 @@ int check_type(const char *input, const ef_attr_desc *type, const ef_tensor *t) 
     return -1;
 }
 
+/* A value for a type variable that has a default, which nothing has decided yet. What is direct
+ * must take the default, unless it is too large for it. Anything else is what it is by itself, or
+ * the default if the op does not take that: an empty list is no list of floats then. */
+static int take_default(op_object *self, PyObject **value, inputs *in, int v, PyObject *o) {
+    operand *a = &in->at[in->n];
+    ef_dtype want = self->var_default[v];
+    unsigned types = self->var[v]->types;
+    if (is_array(o) || recording()) return operand_from(o, want, HINT, a);
+    if (is_direct(o) && !converts(self, value, in, -1)) {
+        if (PyLong_Check(o) && want == EF_I32 && types & 1u << EF_I64 && !fits_int32(o))
+            want = EF_I64;
+        return operand_from(o, want, MUST, a);
+    }
+    if (operand_from(o, EF_NO_DTYPE, MUST, a) < 0) return -1;
+    if (types == 0 || types & 1u << a->t->dtype || IS_TENSOR(o)) return 0;
+    operand_end(a);
+    return operand_from(o, want, HINT, a);
+}
+
 static int take(op_object *self, PyObject **value, inputs *in, int k, PyObject *o) {
     int v = self->in[k].var;
     ef_dtype want = v >= 0 ? in->var[v] : self->in[k].fixed;
     bool settled = v < 0 || want != EF_NO_DTYPE;
-    if (!settled) want = self->var_default[v];
     operand *a = &in->at[in->n];
-    if (operand_from(o, want, !settled || (v >= 0 && self->lenient) ? HINT : MUST, a) < 0)
-        return -1;
+    int bad = settled || self->var_default[v] == EF_NO_DTYPE
+                  ? operand_from(o, want, v >= 0 && self->lenient ? HINT : MUST, a)
+                  : take_default(self, value, in, v, o);
+    if (bad < 0) return -1;
     in->t[in->n++] = a->t;
     if (!settled) in->var[v] = (ef_dtype)a->t->dtype;
-    bool guessed =
-        !settled && want != EF_NO_DTYPE && a->keep == NULL && own_dtype(o) == EF_NO_DTYPE;
-    if (v >= 0 && (recording() || guessed) &&
-        check_type(self->desc->in[k].name, self->var[v], a->t) < 0)
+    if (v >= 0 && recording() && check_type(self->desc->in[k].name, self->var[v], a->t) < 0)
         return -1;
     if (settled && want != EF_NO_DTYPE && a->t->dtype != want)
         return other_dtype(self, value, in, k, want);

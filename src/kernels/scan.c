@@ -7,10 +7,8 @@
 enum { ABREAST = 64 };
 
 static inline double log_add(double a, double b) {
-    double high = a > b ? a : b, low = a > b ? b : a;
-    if (isnan(a) || isnan(b)) return (double)NAN;
-    if (isinf(high)) return high; /* both -inf, or some +inf: no difference to form */
-    return high + log1p(exp(low - high));
+    double high = a < b ? b : a, low = b < a ? b : a; /* NaN loses, as in TensorFlow */
+    return low > -(double)INFINITY ? high + log1p(exp(low - high)) : high;
 }
 static inline float log_addf(float a, float b) { return (float)log_add(a, b); }
 

@@ -51,9 +51,9 @@ static ef_status *diag_part_shape(ef_infer *i) {
     const ef_shape *x = &i->in[0].shape;
     if (x->rank < 0) return NULL;
     int half = x->rank / 2;
-    if (x->rank == 0 || x->rank % 2 != 0)
+    if (x->rank % 2 != 0)
         return ef_error(EF_INVALID,
-                        "DiagPart: The rank of the tensor should be even and positive, got shape "
+                        "DiagPart: The rank of the tensor should be even, got shape "
                         "%s",
                         EF_SHAPE(x));
     ef_shape *out = &i->out[0].shape;

@@ -49,6 +49,8 @@ static ef_status *where_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
     ef_dtype t = (ef_dtype)x->dtype;
     int words = ef_dtype_in(t, EF_COMPLEX) ? 2 : 1, rank = x->rank;
+    if (rank == 0)
+        return ef_error(EF_INVALID, "Where: a scalar has no places; its rank must be 1 or more");
     size_t size = ef_dtype_size(t) / (size_t)words;
     uint64_t bits = telling_bits(t);
     int64_t n = ef_count(x), at[EF_MAX_RANK] = {0};
@@ -73,6 +75,6 @@ const ef_op ef_op_Where = {
     .traits = EF_NO_GRAD | EF_DYNAMIC,
     .shape = where_shape,
     .kernel = EF_ANY_KERNEL(where_run),
-    .examples = {"bool[3,2]{1,0,0,1,1,0}", "float[4]{0,1,-0.0,2}", "int32[]{3}", "bool[0,2]",
+    .examples = {"bool[3,2]{1,0,0,1,1,0}", "float[4]{0,1,-0.0,2}", "int32[1]{3}", "bool[0,2]",
                  "complex64[2]"},
 };

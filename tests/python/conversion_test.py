@@ -144,3 +144,49 @@ def test_results_of_vectors_and_of_what_is_left():
     assert cast(17, tf.float16, tf.uint8) == [0] * 16 + [255]
     quotient = (tf.fill([5], c(1 + 2j, tf.complex64)) / c(0j, tf.complex64)).numpy()
     assert np.isnan(quotient[:4]).all() and quotient[4] == complex(np.inf, np.inf)
+
+
+x = c([[1.0, 2.0]])
+invalid = tf.errors.InvalidArgumentError
+
+
+@pytest.mark.parametrize("call, want", [
+    # a number must take the default dtype of an axis or shape; a list is what it is, and the op refuses it
+    (lambda: tf.reduce_sum(x, axis=1.5), TypeError),
+    (lambda: tf.reduce_sum(x, axis=[1.5]), invalid),
+    (lambda: tf.reduce_sum(x, axis=[2**40]), invalid),
+    (lambda: tf.reduce_sum(x, axis=[]), [[1, 2]]),
+    (lambda: tf.reshape(x, "a"), invalid),
+    (lambda: tf.one_hot([1.5], 3), invalid),
+    (lambda: tf.one_hot([1], 2, on_value=1.5, off_value=0), TypeError),
+    (lambda: tf.math.unsorted_segment_sum(x, [0], 1.5), invalid),
+    (lambda: tf.argmax(x, [0]), TypeError),
+    (lambda: tf.sort(x, axis=[0]), ValueError),
+    (lambda: tf.repeat(x, 1.5), TypeError),
+    (lambda: tf.constant(c([1.5]), tf.float64), TypeError),
+    (lambda: tf.saturate_cast(c([True]), tf.bool), TypeError),
+    (lambda: tf.math.is_non_decreasing(c([True])), TypeError),
+    (lambda: tf.add_n(c(1)), TypeError),
+    (lambda: tf.norm(x, axis=[0]), ValueError),
+    (lambda: tf.norm(c([True])), TypeError),
+    (lambda: tf.gather_nd(c([1, 2]), [[0], [1]], batch_dims=1), ValueError),
+    (lambda: tf.gather(c([1, 2]), [1, 1], axis=0, batch_dims=1), [2, 2]),
+    (lambda: tf.clip_by_value(c([5]), c([0.0]), c([1.0])), invalid),
+    (lambda: tf.math.bincount(c([0, 1, 1], tf.int64)), [1, 2]),
+    (lambda: tf.math.zero_fraction(c([True, False])), 0.5),
+    (lambda: tf.linalg.tensor_diag_part(c(2.5)), 2.5),
+    (lambda: tf.linalg.matvec(c([[2.5]], tf.float64), [1.5]), invalid),
+    (lambda: tf.meshgrid([1], [1.5]), invalid),
+    (lambda: tf.math.unsorted_segment_mean(c([1, 2]), [0, 0], 1), [1.5]),
+    (lambda: tf.stack([np.array([True]), 1], axis=1), TypeError),
+    (lambda: tf.math.cumulative_logsumexp(c([np.inf, np.inf])), [np.inf, np.nan]),
+    (lambda: tf.where(c(True)), invalid),
+    (lambda: tf.nn.softmax_cross_entropy_with_logits(c(1.0), c(1.0)), invalid),
+])
+def test_functions(call, want):
+    if isinstance(want, type):
+        with pytest.raises(want) as raised:
+            call()
+        assert want is invalid or not isinstance(raised.value, tf.errors.OpError)
+    else:
+        np.testing.assert_allclose(call().numpy(), want)

@@ -248,11 +248,7 @@ def stack(values, axis=0, name="stack"):
                 return convert(values)
             except (TypeError, ValueError):
                 pass
-        if values:
-            hint = next((v.dtype for v in values if isinstance(v, Tensor)), None)
-            first = convert(values[0], None, hint)
-            values = [first] + [convert(v, None, first.dtype) for v in values[1:]]
-    count = rank_of(values[0]) if values and isinstance(values[0], Tensor) else None
+    count = rank_of(convert(values[0])) if values else None
     if count is not None and not -(count + 1) <= axis <= count:
         raise ValueError(
             f"Argument `axis` = {axis} not in range [{-(count + 1)}, {count + 1})"
@@ -373,7 +369,10 @@ def _repeat_by(x, repeats, axis):
 def repeat(input, repeats, axis=None, name=None):  # noqa: A002
     """Each element along `axis` (None: of all, flattened) repeated."""
     x = convert(input)
-    repeats = raw.Cast(convert(repeats), dtypes.int32)
+    repeats = convert(repeats)
+    if not repeats.dtype.is_integer:
+        raise TypeError(f"repeats must be integers, but they are {repeats.dtype.name}")
+    repeats = raw.Cast(repeats, dtypes.int32)
     if axis is None:
         x, axis = raw.Reshape(x, [-1]), 0
     elif rank_of(x) == 0:

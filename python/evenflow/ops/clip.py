@@ -4,21 +4,25 @@ from .common import IndexedSlices, convert, raw, static_shape
 from .reduce import _reduce, global_norm
 
 
+def _need_shape(out, values):
+    """ValueError if a bound has made a tensor larger."""
+    have, want = static_shape(out), static_shape(values)
+    if None in (have, want):
+        return
+    if len(have) != len(want) or any(a != b and None not in (a, b) for a, b in zip(have, want)):
+        raise ValueError(
+            f"Shapes {want} and {have} are incompatible: the bounds of clip_by_value must fit the tensor's own shape"
+        )
+
+
 @export("clip_by_value")
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     """`t` with smaller elements raised to the minimum and larger ones lowered to the maximum."""
     values = convert(t.values if isinstance(t, IndexedSlices) else t)
-    low = convert(clip_value_min, values.dtype)
-    high = convert(clip_value_max, values.dtype)
-    out = raw.Maximum(raw.Minimum(values, high), low, name=name)
-    if None not in (static_shape(out), static_shape(values)):
-        if len(static_shape(out)) != len(static_shape(values)) or any(
-            a != b and None not in (a, b) for a, b in zip(static_shape(out), static_shape(values))
-        ):
-            raise ValueError(
-                f"Shapes {static_shape(values)} and {static_shape(out)} are incompatible: the "
-                "bounds of clip_by_value must fit the tensor's own shape"
-            )
+    out = raw.Minimum(values, clip_value_max)
+    _need_shape(out, values)
+    out = raw.Maximum(out, clip_value_min, name=name)
+    _need_shape(out, values)
     if isinstance(t, IndexedSlices):
         return IndexedSlices(out, t.indices, t.dense_shape)
     return out

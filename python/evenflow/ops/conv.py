@@ -179,7 +179,7 @@ def depthwise_conv2d(
 ):
     """2-D convolution of each channel by filters of its own [height, width, in, multiplier]."""
     more = attributes(2, padding, data_format, strides=strides, dilations=dilations)
-    return raw.DepthwiseConv2dNative(input, filter, **more, name=name)
+    return raw.DepthwiseConv2dNative(convert(input), convert(filter), **more, name=name)
 
 
 @export("nn.depthwise_conv2d_backprop_input")

@@ -10,7 +10,7 @@ from .math import cast, truediv
 def zero_fraction(value, name=None):
     """Which part of the elements is zero, as float32."""
     value = convert(value)
-    zeros = raw.Cast(raw.Equal(value, convert(0, value.dtype)), dtypes.float32)
+    zeros = raw.Cast(raw.Equal(value, raw.ZerosLike(value)), dtypes.float32)
     return raw.Mean(raw.Reshape(zeros, [-1]), [0], name=name)
 
 
@@ -63,16 +63,9 @@ def bincount(
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are supported.")
     if minlength is not None and known(minlength) is not None and known(minlength) < 0:
         raise ValueError(f"minlength must be >= 0, got {minlength}")
-    if axis is None and not binary_output:
-        arr = convert(arr, dtypes.int32)
-        size = _bin_count(arr, minlength, maxlength, arr.dtype)
-        if weights is not None:
-            return raw.UnsortedSegmentSum(convert(weights), arr, size, name=name)
-        empty = convert([], dtypes.as_dtype(dtype))
-        return raw.Bincount(raw.Reshape(arr, [-1]), size, empty, name=name)
     arr = convert(arr)
     if not arr.dtype.is_integer:
-        arr = convert(arr, dtypes.int32)
+        arr = raw.Cast(arr, dtypes.int32)
     size = _bin_count(arr, minlength, maxlength, arr.dtype)
     dtype = dtypes.as_dtype(dtype)
     if weights is None:

@@ -1,4 +1,5 @@
 """Elements by their place: gather, scatter, where, masks, one-hot, unique, search."""
+from .. import errors
 from ..namespace import export, offer_ops
 from ..ragged import RaggedTensor
 from .common import (
@@ -35,6 +36,8 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
         from .ragged import gather as rows
 
         return rows(params, indices)
+    if type(axis) is int and axis == 0:
+        batch_dims = 0  # there is no batch before the first axis
     if _is_variable(params) and type(axis) is int and axis == 0 and batch_dims == 0:
         return params.sparse_read(indices, name=name)
     return raw.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
@@ -72,12 +75,17 @@ def _batch_gather_nd(params, indices, batch_dims, name):
     ranks = (rank_of(params), rank_of(indices))
     if None in ranks:
         raise ValueError("gather_nd with batch_dims needs tensors of known rank")
-    if batch_dims < 0:
-        batch_dims += ranks[1] - 1
-    if not 0 <= batch_dims < min(ranks[0], ranks[1] - 1) + (ranks[1] - 1 > ranks[0] - 1):
-        if batch_dims < 0 or batch_dims >= min(ranks) + 1:
-            raise ValueError(f"gather_nd: batch_dims {batch_dims} does not fit ranks {ranks}")
+    if not 0 <= batch_dims < min(ranks):
+        raise ValueError(
+            f"Argument `batch_dims` = {batch_dims} must be less than the ranks of `params` and `indices`, {ranks}"
+        )
     sizes = raw.Shape(indices)
+    for mine, theirs in zip(static_shape(params)[:batch_dims], static_shape(indices)):
+        if None not in (mine, theirs) and mine != theirs:
+            raise errors.from_status(
+                errors.INVALID_ARGUMENT,
+                f"gather_nd: a batch of {mine} in params, but of {theirs} in indices",
+            )
     columns = []
     for d in range(batch_dims):
         places = raw.Cast(raw.Range(0, sizes[d], 1), indices.dtype)
@@ -141,33 +149,23 @@ def one_hot(
     indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None
 ):
     """`on_value` (1) at each index of a new axis of size `depth`, `off_value` (0) elsewhere."""
-    on_type = _value_type(on_value)
-    off_type = _value_type(off_value)
-    if dtype is not None:
-        dtype = dtypes.as_dtype(dtype).base_dtype
-        for given, value, word in ((on_type, on_value, "on_value"), (off_type, off_value, "off_value")):
-            if given is not None and given is not dtype:
-                raise TypeError(
-                    f"dtype {given.name} of {word} does not match dtype parameter {dtype.name}"
-                )
-    else:
-        dtype = on_type or off_type
-        if dtype is None and (on_value is not None or off_value is not None):
-            dtype = convert(off_value if on_value is None else on_value).dtype
-        dtype = dtype or dtypes.float32
-    on = convert(1 if on_value is None else on_value, dtype)
-    off = convert(0 if off_value is None else off_value, dtype)
+    dtype = dtypes.as_dtype(dtype).base_dtype if dtype is not None else None
+    on = convert(on_value, None, dtype) if on_value is not None else None
+    off = convert(off_value, None, dtype) if off_value is not None else None
+    for given, word in ((on, "on_value"), (off, "off_value")):
+        if None not in (given, dtype) and given.dtype is not dtype:
+            raise TypeError(
+                f"dtype {given.dtype.name} of {word} does not match dtype parameter {dtype.name}"
+            )
+    if dtype is None:
+        dtype = next((t.dtype for t in (on, off) if t is not None), dtypes.float32)
+    on = convert(1, dtype) if on is None else on
+    off = convert(0, dtype) if off is None else off
     if on.dtype is not off.dtype:
         raise TypeError(
             f"dtype {on.dtype.name} of on_value does not match dtype {off.dtype.name} of off_value"
         )
     return raw.OneHot(indices, depth, on, off, -1 if axis is None else axis, name=name)
-
-
-def _value_type(value):
-    if value is None or isinstance(value, (bool, int, float, str, bytes)):
-        return None
-    return convert(value).dtype.base_dtype
 
 
 # ---- scatter --------------------------------------------------------------------------------------------

@@ -163,6 +163,9 @@ def meshgrid(*args, **kwargs):
         places[0], places[1] = 1, 0
         lengths[0], lengths[1] = lengths[1], lengths[0]
     whole = raw.Pack(lengths)
+    for t in tensors[1:]:
+        if t.dtype is not tensors[0].dtype:
+            raw.Mul(t, raw.OnesLike(tensors[0]))  # refuses them: all must have one dtype
     out = []
     for k, t in enumerate(tensors):
         shape = [1] * count

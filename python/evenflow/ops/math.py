@@ -229,7 +229,10 @@ def saturate_cast(value, dtype, name=None):
             return raw.Complex(*parts, dtype, name=name)
         value = real(value)
     source, target = value.dtype, dtype.real_dtype
-    if source.is_bool or target.is_bool or not (source.min < target.min or source.max > target.max):
+    for dtype_ in (source, target):
+        if dtype_.is_bool or not (dtype_.is_integer or dtype_.is_floating):
+            raise TypeError(f"Cannot find minimum value of {dtype_!r}: there is nothing to saturate at.")
+    if not (source.min < target.min or source.max > target.max):
         return cast(value, dtype, name)
     kind = source.as_numpy_dtype
     low, high = kind(max(source.min, target.min)), kind(min(source.max, target.max))
@@ -327,8 +330,8 @@ def _terms(inputs, what):
 @export("math.add_n", "add_n")
 def add_n(inputs, name=None):
     """The sum of a list of tensors of one shape."""
-    if isinstance(inputs, Tensor) and rank_of(inputs):
-        inputs = list(inputs)
+    if isinstance(inputs, (Tensor, np.ndarray)):
+        inputs = list(inputs)  # of no scalar
     terms = _terms(inputs, "add_n")
     if len(terms) == 1:
         return terms[0] if name is None else raw.Identity(terms[0], name=name)
@@ -384,10 +387,10 @@ def polyval(coeffs, x, name=None):
     x = convert(x)
     if not coeffs:
         return raw.ZerosLike(x, name=name)
-    coeffs = [convert(c, None, x.dtype) for c in coeffs]
+    coeffs = [convert(c) for c in coeffs]
     value = coeffs[0]
     for c in coeffs[1:]:
-        value = raw.AddV2(c, raw.Mul(value, x))
+        value = c + value * x
     return value
 
 
@@ -414,6 +417,8 @@ def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
 
 def _steps(x):
     """Differences between neighbours of the flattened `x`."""
+    if not (x.dtype.is_floating or x.dtype.is_integer or x.dtype.is_complex):
+        raise TypeError(f"Expected x to be numeric, instead found: {x}")
     flat = raw.Reshape(x, [-1])
     return raw.Sub(flat[1:], flat[:-1])
 

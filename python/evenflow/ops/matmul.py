@@ -67,7 +67,6 @@ def matvec(
     a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None
 ):
     """Matrices times vectors."""
-    a, b = pair(a, b)
     column = raw.ExpandDims(b, -1)
     out = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
     return raw.Squeeze(out, [-1], name=name)
@@ -142,7 +141,7 @@ def _as_matrix(x, axes, last):
 @export("tensordot", "linalg.tensordot")
 def tensordot(a, b, axes, name=None):
     """The sum of products over pairs of axes of two tensors."""
-    a, b = pair(a, b)
+    a, b = convert(a), convert(b)
     if rank_of(a) is None or rank_of(b) is None:
         raise ValueError("tensordot needs tensors of known rank")
     first, second = _contract_axes(a, axes)
@@ -290,4 +289,4 @@ def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):  # noqa
 @export("linalg.trace")
 def trace(x, name=None):
     """The sum of the diagonal of matrices."""
-    return raw.Sum(diag_part(x), [-1], name=name)
+    return raw.Sum(diag_part(convert(x)), [-1], name=name)

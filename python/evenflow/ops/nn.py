@@ -175,6 +175,10 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     y = convert(labels)
     y = y if y.dtype is x.dtype else raw.Cast(y, x.dtype)
     rank = rank_of(x)
+    if 0 in (rank, rank_of(y)):
+        raise errors.from_status(
+            errors.INVALID_ARGUMENT, "softmax_cross_entropy_with_logits: a scalar has no classes"
+        )
     if rank is not None and axis not in (-1, rank - 1):
         axis = normal_axis(axis, rank)
         x, y = _last_to(x, axis), _last_to(y, axis)
@@ -183,7 +187,7 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     cost = raw.SoftmaxCrossEntropyWithLogits(_flat_rows(x), _flat_rows(y))[0]
     if dims is not None and None not in dims:
         outer = convert(list(dims[:-1]), dtypes.int32)
-    if dims is None or len(dims) != 2:
+    if dims is None or len(dims) != 2 or static_shape(cost) != dims[:1]:
         cost = raw.Reshape(cost, outer, name=name)
     return cost if given is cost.dtype else raw.Cast(cost, given)
 
@@ -332,13 +336,10 @@ def bias_add(value, bias, data_format=None, name=None):
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
     """(x - mean) / sqrt(variance + epsilon), times `scale`, plus `offset`."""
     x = convert(x)
-    factor = raw.Rsqrt(raw.AddV2(variance, variance_epsilon))
+    factor = raw.Rsqrt(variance + variance_epsilon)
     if scale is not None:
-        factor = raw.Mul(factor, scale)
-    if offset is not None:
-        shift = raw.Sub(offset, raw.Mul(mean, factor))
-    else:
-        shift = raw.Mul(raw.Neg(mean), factor)
+        factor = factor * scale
+    shift = offset - mean * factor if offset is not None else -mean * factor
     if factor.dtype is not x.dtype:
         factor = raw.Cast(factor, x.dtype)
     if shift.dtype is not x.dtype:

@@ -86,16 +86,26 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None
     return count if dtype == dtypes.int64 else raw.Cast(count, dtypes.as_dtype(dtype), name=name)
 
 
+def _place_axis(axis):
+    """The one axis of argmax: an integer, or a tensor or array of one."""
+    if type(axis) is int or axis is None:
+        return axis or 0
+    dtype = getattr(axis, "dtype", None)
+    if not isinstance(axis, int) and (dtype is None or dtype not in ("int16", "int32", "int64")):
+        raise TypeError(f"axis must be an integer, or a tensor of int16, int32 or int64, not {axis!r}")
+    return axis
+
+
 @export("math.argmax", "argmax")
 def argmax(input, axis=None, output_type=dtypes.int64, name=None):  # noqa: A002
     """Where the largest element along `axis` stands; of equals the first."""
-    return raw.ArgMax(input, 0 if axis is None else axis, output_type, name=name)
+    return raw.ArgMax(input, _place_axis(axis), output_type, name=name)
 
 
 @export("math.argmin", "argmin")
 def argmin(input, axis=None, output_type=dtypes.int64, name=None):  # noqa: A002
     """Where the smallest element along `axis` stands; of equals the first."""
-    return raw.ArgMin(input, 0 if axis is None else axis, output_type, name=name)
+    return raw.ArgMin(input, _place_axis(axis), output_type, name=name)
 
 
 # ---- norms ------------------------------------------------------------------------------------------
@@ -125,7 +135,7 @@ _ORDERS = ("fro", "euclidean", 1, 2, float("inf"))
 def _check_order(ord, axis):  # noqa: A002
     matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
     if isinstance(axis, (list, tuple)):
-        if len(axis) not in (1, 2) or (matrix and axis[0] == axis[1]):
+        if not matrix or axis[0] == axis[1]:
             raise ValueError(
                 f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}"
             )
@@ -164,12 +174,12 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):  # noqa:
     x = convert(tensor)
     if isinstance(axis, list):
         axis = tuple(axis)
-    from .math import abs as magnitude
+    from .math import abs as magnitude, conj
 
     if matrix and ord == 2:
         total = _largest_singular(x, axis)
     elif ord in ("fro", "euclidean", 2, 2.0):
-        square = raw.Mul(x, raw.Conj(x)) if x.dtype.is_complex else raw.Mul(x, x)
+        square = raw.Mul(x, conj(x))
         total = raw.Sqrt(_reduce(raw.Sum, square, axis, True, None))
     elif ord == 1 and matrix:
         columns = raw.Sum(magnitude(x), axis[0], True)

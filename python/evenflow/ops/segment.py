@@ -1,6 +1,7 @@
 """Segments: rows that belong together by an id are combined."""
 from ..namespace import export, offer_ops
 from .common import convert, dtypes, raw
+from .math import divide
 
 offer_ops(
     """
@@ -40,7 +41,7 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     """The mean of the rows of each segment; 0 for a segment without rows."""
     data, ids, number = _parts(data, segment_ids, num_segments)
     total = raw.UnsortedSegmentSum(data, ids, number)
-    return raw.RealDiv(total, _counts(data, ids, number), name=name)
+    return divide(total, _counts(data, ids, number), name)
 
 
 @export("math.unsorted_segment_sqrt_n")
@@ -48,7 +49,7 @@ def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     """The sum of the rows of each segment, divided by the square root of their number."""
     data, ids, number = _parts(data, segment_ids, num_segments)
     total = raw.UnsortedSegmentSum(data, ids, number)
-    return raw.RealDiv(total, raw.Sqrt(_counts(data, ids, number)), name=name)
+    return divide(total, raw.Sqrt(_counts(data, ids, number)), name)
 
 
 def _sparse(plain, numbered, data, indices, segment_ids, num_segments, name):

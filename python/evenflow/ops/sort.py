@@ -18,9 +18,9 @@ def _descending(x, axis, places):
 
 
 def _ordered(values, axis, direction, places):
-    axis = known(axis)
-    if axis is None:
-        raise ValueError("axis must be constant")
+    axis = known(convert(axis))
+    if axis is None or axis.ndim != 0:
+        raise ValueError(f"axis must be a constant scalar, got {axis}")
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(f"direction must be ASCENDING or DESCENDING, got {direction!r}")
     x = convert(values)

@@ -347,6 +347,4 @@ def _guess(value):
             return None
         return _from_numpy(np.dtype(value))
     dtype = getattr(value, "dtype", None)
-    if type(dtype) is DType:
-        return dtype
     return _from_numpy(dtype) if isinstance(dtype, np.dtype) else None

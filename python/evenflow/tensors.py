@@ -1,5 +1,7 @@
 """What tensors do that is not hot: printing, references, conversions of foreign objects, indices
 with tensors in them, copies. The classes themselves are C; the methods here are hung on them."""
+import numbers
+
 import numpy as np
 
 from . import _core, dtypes, errors
@@ -38,6 +40,8 @@ def _pack(items, dtype, hint):
             found = dtypes.as_dtype(np.result_type(*arrays)) if arrays and dtype is None else dtype
         want = found
     parts = [i if isinstance(i, CoreTensor) else _core.convert(i, want) for i in items]
+    if dtype is not None and not hint:
+        parts = [p if p.dtype == dtype else raw.Cast(p, dtype) for p in parts]
     return raw.Pack(parts, axis=0)
 
 
@@ -72,12 +76,53 @@ def _stack_arrays(value, dtype, hint):
     return _again(array, dtype, hint)
 
 
+def _unsupported(value, error=None):
+    """What is raised for an object that is no number: TypeError by a graph, ValueError elsewhere."""
+    error = error or (ValueError if _core.executing_eagerly() else TypeError)
+    return error(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
+
+
+# What may stand in a constant of a graph of which the dtype is given.
+_LEAVES = {"F": (int, float, np.integer, np.floating), "I": (int, np.integer), "C": (numbers.Number, np.number),
+           "B": (bool, np.bool_), "S": (str, bytes)}
+
+
+def _joined(value, dtype, hint):
+    """Numbers and text as a graph takes them: as numpy joins them, in TensorFlow's widths if no dtype is given."""
+    if dtype is not None:
+        try:
+            return _as_given(value, dtype)
+        except (TypeError, ValueError):
+            if not hint:
+                raise
+    array = np.array(value)
+    if array.dtype.kind in "OM" or array.dtype.kind == "U" and not all(isinstance(v, str) for v in leaves([value])):
+        raise TypeError(f"Failed to convert elements of {value!r} to Tensor: they are of several types, or of none")
+    if array.dtype == np.float64:
+        array = array.astype(np.float32)
+    elif array.dtype == np.int64 and np.array_equal(array, array.astype(np.int32)):
+        array = array.astype(np.int32)
+    return _core.convert(array)
+
+
+def _as_given(value, dtype):
+    kind = "F" if dtype.is_floating else "I" if dtype.is_integer else "C" if dtype.is_complex else \
+        "B" if dtype is dtypes.bool else "S"
+    for leaf in leaves([value]):
+        if not isinstance(leaf, (np.ndarray, range)) and not isinstance(leaf, _LEAVES[kind]):
+            raise TypeError(f"Expected {dtype.name}, but got {leaf!r} of type {type(leaf).__name__!r}.")
+    array = np.array(value) if kind == "I" else np.array(value, dtype.as_numpy_dtype)
+    return _core.convert(array, dtype)
+
+
 def convert_object(value, dtype, hint):
     """What C could not convert: called with an object and the dtype asked for (or only hinted at)."""
     if isinstance(value, (list, tuple)):
         if any(isinstance(v, CoreTensor) or hasattr(v, "__tf_tensor__") or isinstance(v, CompositeTensor)
                for v in leaves(value)):
             return _pack(value, dtype, hint)
+        if not _core.executing_eagerly():
+            return _joined(value, dtype, hint)
         return _stack_arrays(value, dtype, hint)
     to_tensor = getattr(type(value), "__tf_tensor__", None)
     if to_tensor is not None:
@@ -90,15 +135,14 @@ def convert_object(value, dtype, hint):
             made = function(value, dtype=None if hint else dtype, name=None, as_ref=False)
             if made is not NotImplemented:
                 return made
-    if isinstance(value, TensorShape):
-        if not value.is_fully_defined():
-            raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
-        return _core.convert(list(value._dims), dtype if dtype is not None and not hint else dtypes.int32)
-    if isinstance(value, dtypes.DType) or isinstance(value, type) or value is None:
-        raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a "
-                         "Tensor.")
+    if value is None:
+        raise _unsupported(value, ValueError)
+    if isinstance(value, (dtypes.DType, type)):
+        raise _unsupported(value)
     if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
         return _again(np.asarray(value), dtype, hint)
+    if not _core.executing_eagerly():
+        return _joined(value, dtype, hint)
     try:
         buffer = memoryview(value)
     except TypeError:
@@ -107,41 +151,35 @@ def convert_object(value, dtype, hint):
         return _again(np.asarray(buffer), dtype, hint)
     if hasattr(value, "__iter__") and hasattr(value, "__len__") and not isinstance(value, (dict, set, frozenset)):
         return _again(list(value), dtype, hint)
-    raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
+    raise _unsupported(value)
 
 
 # ---- printing ------------------------------------------------------------------------------------------
 
 
-def _text(tensor, is_repr):
+def value_text(tensor, is_repr):
+    """The value as TensorFlow prints it: arrays as numpy does, scalars as Python does."""
     if tensor.dtype is dtypes.resource or tensor.dtype is dtypes.variant:
         return "<unprintable>"
     value = tensor.numpy()
-    if tensor.dtype is dtypes.string and not tensor._dims:
-        return repr(value)
-    return repr(value) if is_repr else str(value)
+    if is_repr and isinstance(value, np.generic):
+        value = value.item()
+    text = repr(value) if is_repr else str(value)
+    return "\n" + text if "\n" in text else text
 
 
 def tensor_repr(tensor):
     """`<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>`, as TensorFlow prints it."""
     if _core.is_symbolic(tensor):
         return f'<tf.Tensor {tensor.name!r} shape={_shape_text(tensor)} dtype={tensor.dtype.name}>'
-    value = _text(tensor, True)
-    if not tensor._dims and tensor.dtype is not dtypes.string and value != "<unprintable>":
-        value = str(tensor.numpy())  # numpy 2 would say np.float32(1.0)
-    if "\n" in value:
-        value = "\n" + value
-    return f"<tf.Tensor: shape={_shape_text(tensor)}, dtype={tensor.dtype.name}, numpy={value}>"
+    return f"<tf.Tensor: shape={_shape_text(tensor)}, dtype={tensor.dtype.name}, numpy={value_text(tensor, True)}>"
 
 
 def tensor_str(tensor):
     if _core.is_symbolic(tensor):
         shape = f", shape={_shape_text(tensor)}" if tensor._dims is not None else ""
         return f'Tensor("{tensor.name}"{shape}, dtype={tensor.dtype.name})'
-    value = _text(tensor, False)
-    if "\n" in value:
-        value = "\n" + value
-    return f"tf.Tensor({value}, shape={_shape_text(tensor)}, dtype={tensor.dtype.name})"
+    return f"tf.Tensor({value_text(tensor, False)}, shape={_shape_text(tensor)}, dtype={tensor.dtype.name})"
 
 
 def _shape_text(tensor):
@@ -235,13 +273,11 @@ def _same(x, y, op):
         return op is raw.NotEqual
     if isinstance(y, (bool, int, float, complex, list, tuple, str, bytes, np.ndarray, np.generic, Tensor)):
         return op(x, y, incompatible_shape_error=False)
-    try:
-        if not isinstance(x, Tensor):
-            x = _core.convert(x, None, getattr(y, "dtype", None))
-        y = _core.convert(y, None, x.dtype)
-    except (TypeError, ValueError):
+    if isinstance(y, CompositeTensor):
         return NotImplemented
-    return op(x, y, incompatible_shape_error=False)
+    if not isinstance(x, Tensor):
+        x = _core.convert(x, None, getattr(y, "dtype", None))
+    return op(x, _core.convert(y, None, x.dtype), incompatible_shape_error=False)
 
 
 def tensor_equals(x, y):
@@ -283,6 +319,16 @@ def _method(cls, name=None):
         return function
 
     return hang
+
+
+@_method(TensorShape, "__tf_tensor__")
+def _sizes(self, dtype=None, name=None):
+    if not self.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape {self} to a Tensor.")
+    if dtype not in (None, dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert TensorShape {self} to dtype {dtype}: sizes are tf.int32 or tf.int64.")
+    wide = any(d > 2**31 - 1 for d in self._dims)
+    return _core.convert(list(self._dims), dtype or (dtypes.int64 if wide else dtypes.int32))
 
 
 @_method(Tensor)
@@ -347,21 +393,14 @@ def __format__(self, spec):
     return self.numpy().__format__(spec)
 
 
-@_method(Tensor)
+@_method(EagerTensor)
 def __complex__(self):
     return complex(self.numpy())
 
 
 @_method(Tensor)
 def __round__(self):
-    from .ops.math import round as tf_round
-
-    return tf_round(self)
-
-
-@_method(Tensor)
-def __contains__(self, item):
-    raise TypeError("Tensor does not support `in`: use tf.reduce_any(tensor == item)")
+    raise AttributeError("a Tensor has no attribute 'astype', which rounding needs; use tf.round")
 
 
 @_method(Tensor)
@@ -529,16 +568,11 @@ def constant(value, dtype=None, shape=None, name="Const"):
     """A constant tensor from a Python value or array; `shape` reshapes it, or repeats a single value."""
     if isinstance(value, SymbolicTensor):
         raise TypeError("a symbolic tensor is not a constant value; use tf.identity")
-    if isinstance(value, EagerTensor) and dtype is not None and value.dtype != dtype:
+    if isinstance(value, _core.VariableBase):
+        value = value.numpy()
+    if isinstance(value, Tensor) and dtype is not None and value.dtype != dtype:
         raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
-    try:
-        tensor = _core.convert(value, None if isinstance(value, Tensor) else dtype)
-    except ValueError:
-        if _core.executing_eagerly() or not isinstance(value, (list, tuple)):
-            raise
-        tensor = _core.convert(_mixed(value), dtype)  # in a graph numpy's rules decide
-    if dtype is not None and tensor.dtype != dtype:
-        tensor = raw.Cast(tensor, dtype)
+    tensor = _core.convert(value, None if isinstance(value, Tensor) else dtype)
     if shape is not None:
         want = TensorShape(shape)
         if not want.is_fully_defined():
@@ -556,15 +590,6 @@ def constant(value, dtype=None, shape=None, name="Const"):
     return tensor
 
 
-def _mixed(value):
-    """A list of numbers of several kinds as numpy joins them, in TensorFlow's default widths."""
-    array = np.array(value)
-    if array.dtype.kind in "USO":
-        raise TypeError(f"Failed to convert elements of {value} to Tensor: they are of several types")
-    narrow = {"int64": np.int32, "float64": np.float32}.get(array.dtype.name)
-    return array if narrow is None else array.astype(narrow)
-
-
 def _count(dims):
     n = 1
     for d in dims:
@@ -575,7 +600,8 @@ def _count(dims):
 def start():
     """Gives the C part what it calls."""
     _core.register_dtypes({n: d for n, d in dtypes._by_enum.items() if n < 100})
-    _core.register(error=errors.from_status, graph_error=errors.graph_error, shape=TensorShape._from_dims, convert=convert_object,
+    _core.register(error=errors.from_status, graph_error=errors.graph_error, shape=TensorShape._from_dims, as_dtype=dtypes.as_dtype,
+                   convert=convert_object,
                    repr=tensor_repr, str=tensor_str, getitem=getitem, equal=tensor_equals,
                    not_equal=tensor_not_equals, not_allowed=errors.OperatorNotAllowedInGraphError,
                    iterate=iterate)

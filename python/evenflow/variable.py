@@ -10,7 +10,7 @@ from .composite import IndexedSlices
 from .graph import current_scope, init_scope, plain_graph
 from .namespace import export
 from .shapes import TensorShape
-from .tensors import Reference
+from .tensors import Reference, value_text
 
 raw = _core.raw
 _by_storage = weakref.WeakValueDictionary()  # address behind the handle -> variable
@@ -151,10 +151,6 @@ class Variable(_core.VariableBase):
         return "/job:localhost/replica:0/task:0/device:CPU:0"
 
     @property
-    def ndim(self):
-        return self.shape.rank
-
-    @property
     def create(self):
         return None
 
@@ -212,20 +208,11 @@ class Variable(_core.VariableBase):
     def __repr__(self):
         if not _core.executing_eagerly():
             return f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
-        value = self.numpy()
-        text = str(value) if not np.ndim(value) and self.dtype is not dtypes.string else repr(value)
-        if "\n" in text:
-            text = "\n" + text
+        text = value_text(self.value(), True)
         return f"<tf.Variable {self.name!r} shape={self.shape} dtype={self.dtype.name}, numpy={text}>"
 
     def __iter__(self):
         return iter(self.value())
-
-    def __len__(self):
-        return len(self.value())
-
-    def __contains__(self, item):
-        raise TypeError("Variable does not support `in`: use tf.reduce_any(variable == item)")
 
     def __deepcopy__(self, memo):
         copied = type(self)(self.value(), trainable=self._trainable, name=self._scoped_name.rpartition("/")[2],
@@ -238,10 +225,7 @@ class Variable(_core.VariableBase):
         return _restore, (self.numpy(), self._trainable, self._scoped_name, self.dtype)
 
     def __complex__(self):
-        return complex(self.numpy())
-
-    def __format__(self, spec):
-        return format(self.value(), spec)
+        return complex(self.value().numpy())
 
     # ---- changing it
 
@@ -345,6 +329,14 @@ class Variable(_core.VariableBase):
     def __imul__(self, other):
         raise RuntimeError("`var *= value` with `tf.Variable`s is not supported. Use `var.assign(var * value)` to modify "
                            "the variable, or `out = var * value` if you need to get a new output Tensor.")
+
+    def __itruediv__(self, other):
+        raise RuntimeError("`var /= value` with `tf.Variable`s is not supported. Use `var.assign(var / value)` to modify "
+                           "the variable, or `out = var / value` if you need to get a new output Tensor.")
+
+    def __ipow__(self, other):
+        raise RuntimeError("`var **= value` with `tf.Variable`s is not supported. Use `var.assign(var ** value)` to modify "
+                           "the variable, or `out = var ** value` if you need to get a new output Tensor.")
 
     # ---- saving: Keras forwards these
 

@@ -89,20 +89,6 @@ int array_dims(PyObject *o, int64_t *dims) {
     return rank;
 }
 
-ef_dtype numpy_dtype_of(PyObject *o) {
-    if (o == Py_None) return EF_NO_DTYPE; /* numpy would take it for float64 */
-    PyArray_Descr *d = NULL;
-    if (!PyArray_DescrConverter2(o, &d) || d == NULL) {
-        PyErr_Clear();
-        return EF_NO_DTYPE;
-    }
-    ef_dtype t = d->type_num == NPY_OBJECT && o == (PyObject *)&PyBaseObject_Type
-                     ? EF_STRING
-                     : dtype_of_descr(d);
-    Py_DECREF(d);
-    return t;
-}
-
 /* ---- in -------------------------------------------------------------------------------------- */
 
 static int put_text(ef_tensor *t, int64_t i, PyObject *o) {
@@ -116,7 +102,7 @@ static int put_text(ef_tensor *t, int64_t i, PyObject *o) {
         const char *u = PyUnicode_AsUTF8AndSize(o, &n);
         return u == NULL ? -1 : check(ef_string_put(t, i, u, (size_t)n), NULL);
     }
-    PyErr_Format(PyExc_ValueError,
+    PyErr_Format(recording() ? PyExc_TypeError : PyExc_ValueError,
                  "Failed to convert a NumPy array to a Tensor (Unsupported object type %s).",
                  Py_TYPE(o)->tp_name);
     return -1;
@@ -140,67 +126,41 @@ static int strings_in(PyArrayObject *a, ef_tensor *out) {
     return bad;
 }
 
-/* Arrays take the dtype asked for as numpy casts: a fraction, a sign or an imaginary part may go.
- */
+static int no_tensor(PyArrayObject *a) {
+    PyErr_Format(recording() ? PyExc_TypeError : PyExc_ValueError,
+                 "Failed to convert a NumPy array to a Tensor (Unsupported numpy type %R).",
+                 (PyObject *)PyArray_DESCR(a));
+    return -1;
+}
+
+/* The elements of `a` as numpy casts them: a fraction, a sign or an imaginary part may go, dates
+ * become numbers, objects are asked. */
+static int cast_in(PyArrayObject *a, ef_dtype want, ef_tensor *out) {
+    int npy = want == EF_BF16 ? bfloat16_number() : npy_of[want];
+    if (npy < 0) return PyErr_Occurred() ? -1 : no_tensor(a);
+    PyArrayObject *c = (PyArrayObject *)PyArray_FROM_OTF(
+        (PyObject *)a, npy,
+        NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST);
+    if (c == NULL) return -1;
+    ef_shape s = {.rank = PyArray_NDIM(c)};
+    for (int d = 0; d < s.rank; d++) s.dim[d] = PyArray_DIM(c, d);
+    int bad = check(ef_tensor_from(want, &s, PyArray_DATA(c), out), NULL);
+    Py_DECREF(c);
+    return bad;
+}
+
 int array_to_tensor(PyObject *o, ef_dtype want, ef_tensor *out) {
     PyArrayObject *a = (PyArrayObject *)PyArray_FromAny(o, NULL, 0, EF_MAX_RANK + 1, 0, NULL);
     if (a == NULL) return -1;
     int bad = -1;
-    if (PyArray_NDIM(a) > EF_MAX_RANK) {
+    if (want == EF_NO_DTYPE) want = dtype_of_descr(PyArray_DESCR(a));
+    if (PyArray_NDIM(a) > EF_MAX_RANK)
         PyErr_Format(PyExc_ValueError, "an array of rank %d: the highest rank is %d",
                      PyArray_NDIM(a), EF_MAX_RANK);
-        goto done;
-    }
-    ef_dtype have = dtype_of_descr(PyArray_DESCR(a));
-    if (have == EF_NO_DTYPE) {
-        PyErr_Format(PyExc_ValueError,
-                     "Failed to convert a NumPy array to a Tensor (Unsupported numpy type %R).",
-                     (PyObject *)PyArray_DESCR(a));
-        goto done;
-    }
-    if (have == EF_STRING && PyArray_TYPE(a) == NPY_OBJECT && want != EF_STRING &&
-        PyArray_SIZE(a) > 0) { /* objects that are numbers: let numpy find the type */
-        PyObject *first = PyArray_GETITEM(a, PyArray_DATA(a));
-        int text = first == NULL || PyBytes_Check(first) || PyUnicode_Check(first);
-        Py_XDECREF(first);
-        if (!text) {
-            PyObject *list = PyArray_ToList(a);
-            PyObject *t = list != NULL ? convert(list, want, MUST) : NULL;
-            Py_XDECREF(list);
-            if (t != NULL) {
-                ef_tensor_copy(out, &((tensor_object *)t)->t);
-                Py_DECREF(t);
-                bad = 0;
-            }
-            goto done;
-        }
-    }
-    if (want == EF_NO_DTYPE) want = have;
-    if (want == EF_STRING || have == EF_STRING) {
-        if (want != have) {
-            PyErr_Format(PyExc_ValueError, "Cannot convert an array of %s to a tensor of %s.",
-                         ef_dtype_name(have), ef_dtype_name(want));
-            goto done;
-        }
-        bad = strings_in(a, out);
-        goto done;
-    }
-    int npy = want == EF_BF16 ? bfloat16_number() : npy_of[want];
-    if (npy < 0) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "an array cannot become a tensor of %s",
-                         ef_dtype_name(want));
-        goto done;
-    }
-    PyArrayObject *c = (PyArrayObject *)PyArray_FROM_OTF(
-        (PyObject *)a, npy,
-        NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST);
-    if (c == NULL) goto done;
-    ef_shape s = {.rank = PyArray_NDIM(c)};
-    for (int d = 0; d < s.rank; d++) s.dim[d] = PyArray_DIM(c, d);
-    bad = check(ef_tensor_from(want, &s, PyArray_DATA(c), out), NULL);
-    Py_DECREF(c);
-done:
+    else if (want == EF_NO_DTYPE)
+        no_tensor(a);
+    else
+        bad = want == EF_STRING ? strings_in(a, out) : cast_in(a, want, out);
     Py_DECREF(a);
     return bad;
 }

@@ -129,8 +129,30 @@ static void look(PyObject *o, int depth, scan *s) {
     if (depth != s->shape.rank) s->ragged = true;
 }
 
+/* The sizes along the first elements; true if one of them is 0. Then there is no element, and what
+ * stands beside the first ones is never read. */
+static bool nothing_in(PyObject *o, scan *s) {
+    int depth = 0;
+    bool empty = false;
+    for (; is_sequence(o) && !empty && depth < EF_MAX_RANK; depth++) {
+        Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
+        s->shape.dim[depth] = n;
+        empty = n == 0;
+        if (!empty) o = PySequence_Fast_GET_ITEM(o, 0);
+    }
+    int64_t dims[EF_MAX_RANK];
+    int rank = !empty && is_array(o) ? array_dims(o, dims) : 0;
+    for (int d = 0; d < rank && depth < EF_MAX_RANK; d++) {
+        s->shape.dim[depth++] = dims[d];
+        empty = empty || dims[d] == 0;
+    }
+    s->shape.rank = empty ? depth : -1;
+    return empty;
+}
+
 static void scan_value(PyObject *o, scan *s) {
     *s = (scan){.shape = {.rank = -1}};
+    if (is_sequence(o) && !recording() && nothing_in(o, s)) return;
     for (int d = 0; d < EF_MAX_RANK; d++) s->shape.dim[d] = -1;
     look(o, 0, s);
     for (int d = 0; d < s->shape.rank; d++)
@@ -386,15 +408,18 @@ int operand_from(PyObject *o, ef_dtype dtype, int hint, operand *out) {
     }
     if (IS_VARIABLE(o)) return variable_read((variable_object *)o, &out->own);
     if (is_array(o)) {
-        if (dtype == EF_STRING || dtype == EF_RESOURCE || dtype == EF_VARIANT ||
-            (hint == HINT && array_dtype(o) == EF_STRING)) /* no numbers: only what it is */
-            dtype = hint == HINT ? EF_NO_DTYPE : dtype;
-        return array_to_tensor(o, dtype, &out->own);
+        if (array_to_tensor(o, dtype, &out->own) == 0) return 0;
+        if (hint == MUST || dtype == EF_NO_DTYPE) return -1;
+        PyErr_Clear();
+        return array_to_tensor(o, EF_NO_DTYPE, &out->own);
     }
     scan s;
     scan_value(o, &s);
     if (s.seen & OTHER) return from_hook(o, dtype, hint, out);
-    return from_plain(o, &s, dtype, hint, &out->own);
+    if (from_plain(o, &s, dtype, hint, &out->own) == 0) return 0;
+    if (!recording()) return -1;
+    PyErr_Clear(); /* in a graph numpy's rules decide */
+    return from_hook(o, dtype, hint, out);
 }
 
 void operand_end(operand *o) {

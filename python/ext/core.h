@@ -44,6 +44,7 @@ typedef struct core_hooks {
     PyObject *graph_error; /* (message, op) -> exception, while a graph is built */
     PyObject *error;       /* (code, message, op) -> exception */
     PyObject *shape;       /* TensorShape._from_dims(dims, watch) */
+    PyObject *as_dtype;    /* (what means a dtype) -> DType */
     PyObject *convert;     /* (value, dtype or None, as_hint) -> Tensor: what C cannot convert */
     PyObject *repr, *str;  /* of tensors */
     PyObject *getitem;     /* (tensor, index): indices with tensors in them, masks */
@@ -114,8 +115,6 @@ int array_dims(PyObject *o, int64_t *dims); /* rank; -1: above EF_MAX_RANK */
 int array_to_tensor(PyObject *o, ef_dtype dtype, ef_tensor *out);
 PyObject *tensor_to_array(tensor_object *o, int copy); /* ndarray, or numpy scalar for rank 0 */
 PyObject *tensor_item(const ef_tensor *t, int64_t i);  /* Python number, bytes or bool */
-ef_dtype
-numpy_dtype_of(PyObject *o); /* a numpy dtype or scalar type; EF_NO_DTYPE, nothing raised */
 
 /* ---- op.c, op_inputs.c, op_type.c, attr.c ------------------------------------------------------
  * A call of an op with its attributes ready. Results as tf.raw_ops gives them. */

@@ -7,13 +7,8 @@ ef_dtype dtype_of(PyObject *o) {
     if (PyUnicode_Check(o)) {
         const char *name = PyUnicode_AsUTF8(o);
         ef_dtype t = name != NULL ? ef_dtype_find(name) : EF_NO_DTYPE;
-        if (t == EF_NO_DTYPE && !PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "Cannot convert '%U' to a TensorFlow DType.", o);
-        return t;
+        if (name == NULL || t != EF_NO_DTYPE) return t;
     }
-    if (o == (PyObject *)&PyFloat_Type) return EF_F32;
-    if (o == (PyObject *)&PyLong_Type) return EF_I32;
-    if (o == (PyObject *)&PyBool_Type) return EF_BOOL;
     if (str_enum == NULL) str_enum = PyUnicode_InternFromString("_enum");
     PyObject *e = PyObject_GetAttr(o, str_enum);
     if (e != NULL) {
@@ -25,14 +20,9 @@ ef_dtype dtype_of(PyObject *o) {
         return EF_NO_DTYPE;
     }
     PyErr_Clear();
-    if (PyLong_Check(o)) {
-        long n = PyLong_AsLong(o);
-        if (n > 100) n -= 100;
-        if (n > 0 && n < EF_DTYPES && ef_dtype_size((ef_dtype)n) > 0) return (ef_dtype)n;
-    }
-    ef_dtype t = numpy_dtype_of(o);
-    if (t == EF_NO_DTYPE && !PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "Cannot convert %R to a TensorFlow DType.", o);
+    PyObject *known = PyObject_CallOneArg(hooks.as_dtype, o); /* a DType, or it raises */
+    ef_dtype t = known != NULL ? dtype_of(known) : EF_NO_DTYPE;
+    Py_XDECREF(known);
     return t;
 }
 

@@ -40,6 +40,7 @@ static PyObject *core_register(PyObject *module, PyObject *args, PyObject *kwarg
     } slot[] = {{"error", &hooks.error},
                 {"graph_error", &hooks.graph_error},
                 {"shape", &hooks.shape},
+                {"as_dtype", &hooks.as_dtype},
                 {"convert", &hooks.convert},
                 {"repr", &hooks.repr},
                 {"str", &hooks.str},

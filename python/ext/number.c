@@ -13,7 +13,7 @@ static const ef_attrs *as_f32, *as_f64, *as_i32, *as_bool, *abs_f64, *lenient_eq
 static int knows_better(PyObject *o, const char *reverse) {
     if (reverse == NULL || PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) ||
         PyTuple_Check(o) || PyComplex_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o) ||
-        IS_VARIABLE(o) || IS_TENSOR(o))
+        PyAnySet_Check(o) || PyDict_Check(o) || IS_VARIABLE(o) || IS_TENSOR(o))
         return 0;
     return PyObject_HasAttrString((PyObject *)Py_TYPE(o), reverse) &&
                    !PyObject_HasAttrString((PyObject *)Py_TYPE(o), "__tf_tensor__")
@@ -23,6 +23,16 @@ static int knows_better(PyObject *o, const char *reverse) {
 
 typedef PyObject *pair_fn(const ef_tensor *x, const ef_tensor *y);
 static pair_fn divide;
+
+/* While recording: TypeError unless the op takes x. */
+static int check_types(const ef_op *op, const ef_tensor *x) {
+    const ef_op_desc *d = ef_op_describe(op);
+    for (int k = 0; k < d->n_attrs; k++)
+        if (d->attr[k].inferred && d->attr[k].kind == EF_ATTR_TYPE &&
+            check_type("x", &d->attr[k], x) < 0)
+            return -1;
+    return 0;
+}
 
 static PyObject *run_pair(const ef_op *op, const ef_tensor *x, const ef_tensor *y) {
     const ef_tensor *in[2] = {x, y};
@@ -34,12 +44,7 @@ static PyObject *run_pair(const ef_op *op, const ef_tensor *x, const ef_tensor *
                                 "argument 'x'.",
                                 ef_op_describe(op)->name, ef_dtype_name((ef_dtype)y->dtype),
                                 ef_dtype_name((ef_dtype)x->dtype));
-        const ef_op_desc *d = ef_op_describe(op);
-        for (int k = 0; k < d->n_attrs; k++)
-            if (d->attr[k].inferred && d->attr[k].kind == EF_ATTR_TYPE &&
-                check_type("x", &d->attr[k], x) < 0)
-                return NULL;
-        if (name_node(NULL, d->name) < 0) return NULL;
+        if (check_types(op, x) < 0 || name_node(NULL, ef_op_describe(op)->name) < 0) return NULL;
     }
     return op_run1(op, NULL, in, 2);
 }
@@ -155,7 +160,8 @@ static PyObject *tensor_div(PyObject *a, PyObject *b) {
 
 static PyObject *multiply_bools(PyObject *x, PyObject *y) {
     operand a, b; /* what stands beside a bool is not made one: 2 is as true as True */
-    if (operand_from(x, IS_TENSOR(x) ? EF_NO_DTYPE : EF_BOOL, MUST, &a) < 0) return NULL;
+    bool led = IS_TENSOR(x) || IS_VARIABLE(x);
+    if (operand_from(x, led ? EF_NO_DTYPE : EF_BOOL, MUST, &a) < 0) return NULL;
     if (operand_from(y, EF_NO_DTYPE, MUST, &b) < 0) {
         operand_end(&a);
         return NULL;
@@ -176,7 +182,9 @@ static PyObject *tensor_mul(PyObject *a, PyObject *b) {
         const ef_tensor *in[2] = {T(a), T(b)};
         return op_run1(op_mul, NULL, in, 2);
     }
-    if ((IS_TENSOR(a) && own_dtype(a) == EF_BOOL) || (IS_TENSOR(b) && own_dtype(b) == EF_BOOL)) {
+    bool led = IS_TENSOR(a) || IS_VARIABLE(a); /* else the second's reverse operator acts */
+    if ((led && own_dtype(a) == EF_BOOL) ||
+        ((IS_TENSOR(b) || (!led && IS_VARIABLE(b))) && own_dtype(b) == EF_BOOL)) {
         if (knows_better(b, "__rmul__")) Py_RETURN_NOTIMPLEMENTED;
         return multiply_bools(a, b);
     }
@@ -202,7 +210,8 @@ static PyObject *tensor_xor(PyObject *a, PyObject *b) {
 
 static PyObject *run_one(const ef_op *op, const ef_attrs *attrs, PyObject *a) {
     const ef_tensor *x = T(a);
-    if (recording() && name_node(NULL, ef_op_describe(op)->name) < 0) return NULL;
+    if (recording() && (check_types(op, x) < 0 || name_node(NULL, ef_op_describe(op)->name) < 0))
+        return NULL;
     return op_run1(op, attrs, &x, 1);
 }
 
@@ -210,7 +219,6 @@ static PyObject *tensor_invert(PyObject *a) {
     return run_one(T(a)->dtype == EF_BOOL ? op_not : op_invert, NULL, a);
 }
 static PyObject *tensor_neg(PyObject *a) { return run_one(op_neg, NULL, a); }
-static PyObject *tensor_pos(PyObject *a) { return Py_NewRef(a); }
 static PyObject *tensor_abs(PyObject *a) {
     if (T(a)->dtype == EF_C64) return run_one(op_complex_abs, NULL, a);
     if (T(a)->dtype == EF_C128) return run_one(op_complex_abs, abs_f64, a);
@@ -290,7 +298,6 @@ PyType_Slot number_slots[] = {{Py_nb_add, tensor_add},
                               {Py_nb_xor, tensor_xor},
                               {Py_nb_invert, tensor_invert},
                               {Py_nb_negative, tensor_neg},
-                              {Py_nb_positive, tensor_pos},
                               {Py_nb_absolute, tensor_abs},
                               {0, NULL}};
 

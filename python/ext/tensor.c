@@ -234,10 +234,15 @@ static const ef_tensor *value_of(PyObject *self) { /* of an eager tensor, settle
 static PyObject *item_of(PyObject *self, const char *as) {
     const ef_tensor *t = value_of(self);
     if (t == NULL) return NULL;
-    if (ef_tensor_count(t) != 1)
+    if (t->rank != 0)
         return PyErr_Format(PyExc_TypeError,
-                            "only length-1 arrays can be converted to Python scalars (%s)", as);
-    return tensor_item(t, 0);
+                            "only 0-dimensional arrays can be converted to Python scalars (%s)",
+                            as);
+    PyObject *v = tensor_item(t, 0);
+    if (v == NULL || !PyComplex_Check(v)) return v;
+    PyObject *real = PyFloat_FromDouble(PyComplex_RealAsDouble(v)); /* as numpy's scalars do */
+    Py_DECREF(v);
+    return real;
 }
 
 static PyObject *tensor_float(PyObject *self) {
@@ -262,6 +267,11 @@ static PyObject *tensor_index(PyObject *self) {
         return PyErr_Format(PyExc_TypeError,
                             "only integer scalar arrays can be converted to a scalar index");
     PyObject *v = item_of(self, "index");
+    if (v != NULL && !PyIndex_Check(v)) {
+        PyErr_Format(PyExc_AttributeError, "a tensor of %s has no '__index__'",
+                     ef_dtype_name((ef_dtype)t->dtype));
+        Py_CLEAR(v);
+    }
     PyObject *i = v != NULL ? PyNumber_Index(v) : NULL;
     Py_XDECREF(v);
     return i;
@@ -275,6 +285,7 @@ static int tensor_bool(PyObject *self) {
         return -1;
     }
     if ((t = value_of(self)) == NULL) return -1;
+    if (ef_tensor_count(t) == 0) return 0;
     if (ef_tensor_count(t) != 1) {
         PyErr_SetString(PyExc_ValueError,
                         "The truth value of an array with more than one element is ambiguous. Use "
@@ -459,6 +470,7 @@ int tensor_init(PyObject *module) {
                          {Py_mp_subscript, tensor_subscript},
                          {Py_sq_item, tensor_item_at},
                          {Py_mp_length, tensor_length},
+                         {Py_sq_length, tensor_length}, /* for reversed() */
                          {Py_bf_getbuffer, tensor_getbuffer},
                          {Py_bf_releasebuffer, tensor_releasebuffer},
                          {Py_nb_float, tensor_float},

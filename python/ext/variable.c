@@ -110,9 +110,13 @@ static PyObject *on_value(PyObject *o, PyObject *(*fn)(PyObject *)) {
 static PyObject *variable_neg(PyObject *o) { return on_value(o, PyNumber_Negative); }
 static PyObject *variable_abs(PyObject *o) { return on_value(o, PyNumber_Absolute); }
 static PyObject *variable_invert(PyObject *o) { return on_value(o, PyNumber_Invert); }
-static PyObject *variable_float(PyObject *o) { return on_value(o, PyNumber_Float); }
-static PyObject *variable_int(PyObject *o) { return on_value(o, PyNumber_Long); }
-static PyObject *variable_index(PyObject *o) { return on_value(o, PyNumber_Index); }
+static PyObject *as_number(PyObject *o, PyObject *(*fn)(PyObject *)) {
+    if (!recording()) return on_value(o, fn);
+    return PyErr_Format(PyExc_AttributeError,
+                        "the value of a variable is symbolic here and has no attribute 'numpy'");
+}
+static PyObject *variable_float(PyObject *o) { return as_number(o, PyNumber_Float); }
+static PyObject *variable_int(PyObject *o) { return as_number(o, PyNumber_Long); }
 static int variable_bool(PyObject *o) {
     PyObject *t = variable_value(o, NULL);
     int yes = t != NULL ? PyObject_IsTrue(t) : -1;
@@ -130,6 +134,9 @@ static PyObject *variable_subscript(PyObject *o, PyObject *key) {
     return r;
 }
 static PyObject *variable_compare(PyObject *a, PyObject *b, int how) {
+    if (b == Py_None)
+        return PyErr_Format(PyExc_ValueError, "Attempt to convert a value (None) with an "
+                                              "unsupported type (<class 'NoneType'>) to a Tensor.");
     PyObject *t = IS_VARIABLE(a) ? variable_value(a, NULL) : Py_NewRef(a);
     PyObject *u = t == NULL ? NULL : IS_VARIABLE(b) ? variable_value(b, NULL) : Py_NewRef(b);
     PyObject *r = u != NULL ? tensor_compare(t, u, how) : NULL;
@@ -174,7 +181,6 @@ int variable_init(PyObject *module) {
                          {Py_tp_hash, variable_hash},
                          {Py_nb_float, variable_float},
                          {Py_nb_int, variable_int},
-                         {Py_nb_index, variable_index},
                          {Py_nb_bool, variable_bool},
                          {0, NULL}};
     PyType_Slot all[64];

@@ -74,7 +74,7 @@ def matvec(
 
 def _matmul_operator(a, b):
     """a @ b, one of which is a tensor and decides the dtype of what is none."""
-    return matmul(a if isinstance(a, Tensor) else convert(a, b.dtype), b)
+    return matmul(a if isinstance(a, (Tensor, _core.VariableBase)) else convert(a, b.dtype), b)
 
 
 _core.register(matmul=_matmul_operator)

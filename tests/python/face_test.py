@@ -1,0 +1,108 @@
+"""What Python values, operators and attributes do beside tensors: TensorFlow's answers, as tables."""
+import operator
+
+import numpy as np
+import pytest
+
+import evenflow as tf
+
+c, v = tf.constant, tf.Variable
+Refused = (TypeError, ValueError, AttributeError, RuntimeError, NotImplementedError, OverflowError)
+
+
+def answer(call):
+    """The value of a call, or the class of what it raises."""
+    try:
+        made = call()
+    except (*Refused, tf.errors.OpError) as e:
+        return tf.errors.InvalidArgumentError if isinstance(e, tf.errors.InvalidArgumentError) else type(e)
+    return made.numpy().tolist() if isinstance(made, (tf.Tensor, tf.Variable)) else made
+
+
+def agree(got, want):
+    if isinstance(want, type):
+        assert isinstance(got, type) and issubclass(got, want), got
+    else:
+        np.testing.assert_equal(got, want)
+
+
+def in_graph(f):
+    return lambda: tf.function(f, autograph=False)()
+
+
+@pytest.mark.parametrize("call, want", [
+    # one tensor as a Python value
+    (lambda: bool(c([])), False),
+    (lambda: bool(c([1, 2])), ValueError),
+    (lambda: 2 in c([1, 2]), True),
+    (lambda: 2 in c(2), TypeError),
+    (lambda: int(c([1])), TypeError),
+    (lambda: float(c([[1.0]])), TypeError),
+    (lambda: int(c(2.5 + 1j)), 2),
+    (lambda: operator.index(c(1.0)), AttributeError),
+    (lambda: operator.index(c([1])), TypeError),
+    (lambda: [int(e) for e in reversed(c([1, 2]))], [2, 1]),
+    (lambda: +c(1), TypeError),
+    (lambda: round(c(1.5)), AttributeError),
+    (lambda: c(1) == object(), ValueError),
+    (lambda: c(1) == None, False),  # noqa: E711
+    (lambda: repr(c(0.1, tf.float16)), "<tf.Tensor: shape=(), dtype=float16, numpy=0.0999755859375>"),
+    # a variable has less
+    (lambda: len(v([1, 2])), TypeError),
+    (lambda: operator.index(v(1)), TypeError),
+    (lambda: v(1) == None, ValueError),  # noqa: E711
+    (lambda: f"{v(1.0):.2f}", TypeError),
+    (lambda: hasattr(v(1), "ndim"), False),
+    (lambda: operator.itruediv(v(1.0), 2.0), RuntimeError),
+    (lambda: operator.ipow(v(1.0), 2.0), RuntimeError),
+    (lambda: operator.ifloordiv(v(5), 2), 2),
+    (lambda: str(v([[1], [2]], name="n")).split("numpy=")[1], "\narray([[1],\n       [2]], dtype=int32)>"),
+    (in_graph(lambda: float(v0)), AttributeError),
+    (in_graph(lambda: c([1], tf.uint64) + (-1)), [0]),
+    (in_graph(lambda: complex(c(1.0))), TypeError),
+])
+def test_manners(call, want):
+    agree(answer(call), want)
+
+
+v0, v1 = v(1.0), v([True])
+
+
+@pytest.mark.parametrize("call, eager, graph", [
+    # what is no number
+    (lambda: tf.identity(object()), ValueError, TypeError),
+    (lambda: tf.identity(None), ValueError, ValueError),
+    (lambda: tf.identity([1, None]), ValueError, TypeError),
+    (lambda: tf.identity(["a", 1]), ValueError, TypeError),
+    (lambda: tf.identity([1, 1j]), ValueError, [1, 1j]),
+    (lambda: tf.identity([1, True]), [1, 1], [1, 1]),
+    (lambda: tf.identity([True, 1]), ValueError, [1, 1]),
+    # sizes
+    (lambda: tf.identity([[], [1]]), [[], []], ValueError),
+    (lambda: tf.identity([[1], []]), ValueError, ValueError),
+    (lambda: tf.identity([2**63]), ValueError, [2**63]),
+    (lambda: c([1], tf.int8) + 2**64, ValueError, OverflowError),
+    # arrays are cast as numpy casts
+    (lambda: c([1.0]) + np.array(None), [np.nan], [np.nan]),
+    (lambda: c([1]) + np.array([2.5], object), [3], [3]),
+    (lambda: tf.identity(np.array([1], object)), ValueError, TypeError),
+    (lambda: c(1) * np.timedelta64(3, "D"), 3, 3),
+    (lambda: tf.identity(np.datetime64("2020-01-01")), ValueError, TypeError),
+    (lambda: c(1) | {1}, ValueError, TypeError),
+    (lambda: v1 * c(2.5), [True], [True]),
+    (lambda: c(2.5) * v1, tf.errors.InvalidArgumentError, TypeError),
+    (lambda: ~c(1.0), tf.errors.InvalidArgumentError, TypeError),
+    # shapes are int32 or int64
+    (lambda: c([1, 2]) + tf.TensorShape([1, 2]), [2, 4], [2, 4]),
+    (lambda: c([1.0, 2]) - tf.TensorShape([1, 2]), TypeError, TypeError),
+    # what means a dtype
+    (lambda: c(1, int), TypeError, TypeError),
+    (lambda: c(1, float), 1.0, 1.0),
+    (lambda: c(1, b"float32"), TypeError, TypeError),
+    (lambda: c(1, c(1.0)), TypeError, TypeError),
+    # a tensor is no constant of another dtype, packing casts
+    (lambda: tf.convert_to_tensor([c(1), 2], tf.float32), [1.0, 2.0], [1.0, 2.0]),
+])
+def test_values(call, eager, graph):
+    agree(answer(call), eager)
+    agree(answer(in_graph(call)), graph)

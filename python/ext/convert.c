@@ -396,7 +396,7 @@ int operand_from(PyObject *o, ef_dtype dtype, int hint, operand *out) {
     out->keep = NULL;
     out->own.dtype = 0;
     if (IS_EAGER(o) || IS_SYMBOLIC(o)) {
-        out->t = &((tensor_object *)o)->t;
+        out->t = tensor_used((tensor_object *)o);
         return 0;
     }
     out->t = &out->own;

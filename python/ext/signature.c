@@ -49,7 +49,7 @@ static void tensor(walk *w, PyObject *o, int made) {
         return;
     }
     if (!made) {
-        w->t[w->n_t++] = &((tensor_object *)o)->t;
+        w->t[w->n_t++] = tensor_used((tensor_object *)o);
     } else {
         operand *a = &w->own[w->n_own];
         if (w->n_own >= MOST_TENSORS || operand_from(o, EF_NO_DTYPE, MUST, a) < 0) {

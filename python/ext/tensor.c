@@ -111,6 +111,11 @@ PyObject *tensor_list_copy(const ef_tensor *t, int n) {
     return list;
 }
 
+const ef_tensor *tensor_used(tensor_object *o) {
+    if (recording()) ef_tape_name(&o->t);
+    return &o->t;
+}
+
 const ef_tensor **tensor_pointers(PyObject *sequence, bool none, int *n) {
     PyObject *fast = PySequence_Fast(sequence, "a list of tensors");
     if (fast == NULL) return NULL;
@@ -125,7 +130,7 @@ const ef_tensor **tensor_pointers(PyObject *sequence, bool none, int *n) {
             PyMem_Free(p);
             p = NULL;
         } else {
-            p[k] = &((tensor_object *)o)->t;
+            p[k] = tensor_used((tensor_object *)o);
         }
     }
     Py_DECREF(fast);

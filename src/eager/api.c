@@ -23,6 +23,7 @@ ef_status *ef_graph_enter(ef_graph *g) {
     for (ef_graph *o = ef_here.graph; o != NULL; o = o->outer)
         if (o == g) return ef_error(EF_INVALID, "ef_graph_enter: the graph is entered already");
     ef_graph_nest(g, ef_here.graph);
+    g->part = ef_here.graph != NULL;
     ef_here.graph = g;
     ef_here.busy |= EF_TRACING;
     return NULL;

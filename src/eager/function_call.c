@@ -85,10 +85,11 @@ ef_status *ef_call_control(const ef_op *op, const ef_attrs *attrs, const ef_tens
 /* ---- functions
  * ------------------------------------------------------------------------------------------ */
 
-/* Parameters, then captured tensors; returns how many. */
+/* Parameters, then named constants of an opened trace, then captured tensors; returns how many. */
 static int all_inputs(const ef_trace *t, const ef_tensor *const *in, const ef_tensor **all) {
-    int n = 0;
-    for (int k = 0; k < t->n_in; k++) all[n++] = in[k];
+    int n = 0, own = (int)t->graph->n_inputs;
+    for (; n < own; n++) all[n] = in[n];
+    for (; n < t->n_in; n++) all[n] = &t->graph->named[n - own].tensor;
     for (int k = 0; k < t->n_captures; k++) all[n++] = &t->graph->capture[t->captures[k]].tensor;
     return n;
 }
@@ -125,10 +126,23 @@ static ef_status *call_recorded(const ef_trace *t, const ef_tensor *const *all, 
     return s;
 }
 
+/* Whether the values that became constants of the trace had better be parameters in this call: a
+ * tape wants to hear of them, or an outer trace's tape may. */
+static bool wants_names(const ef_trace *t) {
+    if (EF_LIKELY(ef_here.busy == 0) || t->graph->n_named == 0) return false;
+    if (ef_here.busy & EF_TRACING) return true;
+    for (size_t k = 0; k < t->graph->n_named && (ef_here.busy & EF_TAPING); k++) {
+        const ef_tensor *named = &t->graph->named[k].tensor;
+        if (ef_tape_interested(&named, 1)) return true;
+    }
+    return false;
+}
+
 /* Runs or records a trace on its parameters, by what the thread is doing. */
 static ef_status *call_trace(ef_trace *t, const char *name, const ef_tensor *const *in,
                              ef_tensor *out, int max_out, int *n_out) {
     ef_status *s = NULL;
+    if (EF_UNLIKELY(wants_names(t))) EF_TRY(ef_trace_open(t, &t));
     const ef_tensor *few[24], **all = few;
     size_t room = (size_t)(t->n_in + t->n_captures);
     *n_out = t->n_out;

@@ -117,7 +117,9 @@ typedef struct walk {
     size_t n_records;
     uint64_t first_id; /* smallest number seen in the window */
     size_t n_ids;
-    ef_value **grad; /* by number - first_id */
+    uint64_t *elder; /* sources with numbers from before the log */
+    size_t n_elders;
+    ef_value **grad; /* by place_of */
     uint8_t *wanted; /* does a source lead to it? */
 } walk;
 
@@ -135,19 +137,28 @@ static ef_value *add_up(walk *w, ef_value *a, ef_value *b) {
     return ef_add(&w->b.base, ef_dense(&w->b.base, a), ef_dense(&w->b.base, b));
 }
 
+/* Where the number is noted; SIZE_MAX: nowhere, nothing flows there. */
+static size_t place_of(const walk *w, uint64_t id) {
+    if (EF_LIKELY(id >= w->first_id && id - w->first_id < w->n_ids))
+        return (size_t)(id - w->first_id);
+    for (size_t k = 0; k < w->n_elders; k++)
+        if (w->elder[k] == id) return w->n_ids + k;
+    return SIZE_MAX;
+}
+
 static void arrive(walk *w, uint64_t id, ef_value *v) {
-    if (id == 0 || v == NULL || id < w->first_id || id - w->first_id >= w->n_ids) return;
-    ef_value **at = &w->grad[id - w->first_id];
-    *at = add_up(w, *at, v);
+    size_t at = v != NULL ? place_of(w, id) : SIZE_MAX;
+    if (at != SIZE_MAX) w->grad[at] = add_up(w, w->grad[at], v);
 }
 
 static ef_value *arrived(const walk *w, uint64_t id) {
-    if (id == 0 || id < w->first_id || id - w->first_id >= w->n_ids) return NULL;
-    return w->grad[id - w->first_id];
+    size_t at = place_of(w, id);
+    return at != SIZE_MAX ? w->grad[at] : NULL;
 }
 
 static bool is_wanted(const walk *w, uint64_t id) {
-    return id >= w->first_id && id - w->first_id < w->n_ids && w->wanted[id - w->first_id];
+    size_t at = place_of(w, id);
+    return at != SIZE_MAX && w->wanted[at];
 }
 
 static ef_status *back_op(walk *w, const ef_tape_record *r, ef_value **dout) {
@@ -294,27 +305,36 @@ static ef_status *list_records(walk *w) {
     return NULL;
 }
 
+static void widen(const walk *w, uint64_t id, uint64_t *low, uint64_t *high) {
+    if (id == 0 || !ef_log_made(w->tape->log, id)) return;
+    if (id < *low) *low = id;
+    if (id > *high) *high = id;
+}
+
+/* Places for all numbers of the window. Numbers from before the log are few, and far away: only
+ * sources matter among them. */
 static ef_status *number_window(walk *w, const ef_tensor *const *source, int n,
                                 const ef_tensor *const *target, int n_targets) {
     uint64_t low = UINT64_MAX, high = 0;
-#define SEEN(ID)                              \
-    do {                                      \
-        uint64_t id_ = (ID);                  \
-        if (id_ != 0 && id_ < low) low = id_; \
-        if (id_ > high) high = id_;           \
-    } while (0)
-    for (int k = 0; k < n; k++) SEEN(ef_tape_id(source[k]));
-    for (int k = 0; k < n_targets; k++) SEEN(ef_tape_id(target[k]));
-    for (size_t k = 0; k < w->n_records; k++) {
-        for (int i = 0; i < w->record[k]->n_in; i++) SEEN(w->record[k]->in[i].id);
-        for (int i = 0; i < w->record[k]->n_out; i++) SEEN(w->record[k]->out[i].id);
+    w->elder = ef_malloc(((size_t)n + 1) * sizeof *w->elder);
+    if (w->elder == NULL) return ef_no_memory((size_t)n * sizeof *w->elder);
+    for (int k = 0; k < n; k++) {
+        uint64_t id = ef_tape_id(source[k]);
+        widen(w, id, &low, &high);
+        if (id != 0 && !ef_log_made(w->tape->log, id)) w->elder[w->n_elders++] = id;
     }
-#undef SEEN
+    for (int k = 0; k < n_targets; k++) widen(w, ef_tape_id(target[k]), &low, &high);
+    for (size_t k = 0; k < w->n_records; k++) {
+        const ef_tape_record *r = w->record[k];
+        for (int i = 0; i < r->n_in; i++) widen(w, r->in[i].id, &low, &high);
+        for (int i = 0; i < r->n_out; i++) widen(w, r->out[i].id, &low, &high);
+    }
     w->first_id = low;
     w->n_ids = high >= low ? (size_t)(high - low + 1) : 0;
-    w->grad = ef_calloc(w->n_ids + 1, sizeof *w->grad);
-    w->wanted = ef_calloc(w->n_ids + 1, 1);
-    return w->grad != NULL && w->wanted != NULL ? NULL : ef_no_memory(w->n_ids * sizeof *w->grad);
+    size_t places = w->n_ids + w->n_elders;
+    w->grad = ef_calloc(places + 1, sizeof *w->grad);
+    w->wanted = ef_calloc(places + 1, 1);
+    return w->grad != NULL && w->wanted != NULL ? NULL : ef_no_memory(places * sizeof *w->grad);
 }
 
 static bool made_in_window(const walk *w, uint64_t id) {
@@ -332,14 +352,14 @@ static void mark_wanted(walk *w, const ef_tensor *const *source, int n) {
     for (int k = 0; k < n; k++) {
         uint64_t id = ef_tape_id(source[k]);
         if (id != 0 && (ef_tape_watches(w->tape, id) || made_in_window(w, id)))
-            w->wanted[id - w->first_id] = 1;
+            w->wanted[place_of(w, id)] = 1;
     }
     for (size_t k = 0; k < w->n_records; k++) {
         const ef_tape_record *r = w->record[k];
         bool any = false;
         for (int i = 0; i < r->n_in && !any; i++) any = is_wanted(w, r->in[i].id);
         for (int i = 0; i < r->n_out && any; i++)
-            if (r->out[i].id != 0) w->wanted[r->out[i].id - w->first_id] = 1;
+            if (r->out[i].id != 0) w->wanted[place_of(w, r->out[i].id)] = 1;
     }
 }
 
@@ -425,6 +445,7 @@ done:
     ef_free(w.record);
     ef_free(w.grad);
     ef_free(w.wanted);
+    ef_free(w.elder);
     return s;
 }
 

@@ -1,11 +1,12 @@
-/* Recording. Numbers are given out once per thread and never again, so "was this watched?" is a
- * comparison. A variable's handle is known by the variable itself, whatever copy of it is used. */
+/* Recording. Numbers are given out once and never again, so "was this watched?" is a comparison. A
+ * variable's handle is known by the variable itself, whatever copy of it is used. */
 #include "eager/tape.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "eager/context.h"
 
 static _Thread_local uint64_t last_id;
+enum { ID_BITS = 40 };               /* of a number; the thread's own number is above them */
 static _Thread_local ef_tape *tapes; /* alive ones of this thread, newest first */
 
 /* Numbers of variables, by their address; few, so a list will do. Forgotten with the log. */
@@ -16,6 +17,24 @@ typedef struct named_variable {
 static _Thread_local named_variable *variables;
 static _Thread_local size_t n_variables, cap_variables;
 
+static uint64_t new_id(void) {
+    static atomic_uint_fast64_t threads;
+    if (EF_UNLIKELY(last_id == 0))
+        last_id = (atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1) << ID_BITS;
+    return ++last_id;
+}
+
+/* Made since the log began; what is older counts only where a tape watches it. */
+bool ef_log_made(const ef_log *log, uint64_t id) {
+    return id >= log->first_id && id >> ID_BITS == log->first_id >> ID_BITS;
+}
+
+void ef_tape_name(ef_tensor *t) {
+    if (t->tape == 0 && !(t->flags & EF_TENSOR_SYMBOLIC) &&
+        ef_dtype_in((ef_dtype)t->dtype, EF_FLOATS | EF_COMPLEX))
+        t->tape = new_id();
+}
+
 uint64_t ef_tape_id(const ef_tensor *t) {
     if (EF_LIKELY(t->dtype != EF_RESOURCE)) return t->tape;
     for (size_t k = n_variables; k > 0; k--)
@@ -25,7 +44,7 @@ uint64_t ef_tape_id(const ef_tensor *t) {
 
 static ef_status *number_variable(ef_storage *v, uint64_t *id) {
     EF_TRY(EF_GROW(&variables, &cap_variables, n_variables + 1));
-    *id = ++last_id;
+    *id = new_id();
     variables[n_variables++] = (named_variable){ef_storage_ref(v), *id};
     return NULL;
 }
@@ -97,9 +116,12 @@ ef_status *ef_tape_start(bool persistent, ef_tape **out) {
     ef_tape *t = ef_calloc(1, sizeof *t);
     if (t == NULL) return ef_no_memory(sizeof *t);
     if (ef_here.log == NULL) ef_here.log = tapes != NULL ? tapes->log : NULL;
-    if (ef_here.log == NULL && (ef_here.log = ef_calloc(1, sizeof *ef_here.log)) == NULL) {
-        ef_free(t);
-        return ef_no_memory(sizeof *ef_here.log);
+    if (ef_here.log == NULL) {
+        if ((ef_here.log = ef_calloc(1, sizeof *ef_here.log)) == NULL) {
+            ef_free(t);
+            return ef_no_memory(sizeof *ef_here.log);
+        }
+        ef_here.log->first_id = new_id();
     }
     t->log = ef_here.log;
     t->persistent = persistent;
@@ -267,7 +289,7 @@ ef_status *ef_tape_watch(ef_tape *t, ef_tensor *x) {
     bool recording = ef_here.busy & EF_TRACING;
     if (id == 0 && x->dtype == EF_RESOURCE) EF_TRY(number_variable(x->storage, &id));
     if (recording && x->dtype != EF_RESOURCE) EF_TRY(lift(x));
-    if (id == 0) x->tape = id = ++last_id;
+    if (id == 0) x->tape = id = new_id();
     if (ef_tape_watches(t, id)) return NULL;
     return watch_as(t, id, next_epoch(), recording || x->dtype == EF_RESOURCE ? x : NULL);
 }
@@ -300,9 +322,17 @@ static bool is_trainable(const ef_tensor *t) {
     return v != NULL && v->trainable && ef_dtype_in(v->dtype, EF_FLOATS | EF_COMPLEX);
 }
 
+static bool matters(uint64_t id) {
+    if (id == 0) return false;
+    if (EF_LIKELY(ef_here.log != NULL && ef_log_made(ef_here.log, id))) return true;
+    for (const ef_tape *t = tapes; t != NULL; t = t->next)
+        if (ef_tape_watches(t, id)) return true;
+    return false;
+}
+
 bool ef_tape_interested(const ef_tensor *const *in, int n_in) {
     for (int k = 0; k < n_in; k++)
-        if (ef_tape_id(in[k]) != 0 || (in[k]->dtype == EF_RESOURCE && is_trainable(in[k])))
+        if (matters(ef_tape_id(in[k])) || (in[k]->dtype == EF_RESOURCE && is_trainable(in[k])))
             return true;
     return false;
 }
@@ -356,7 +386,7 @@ static ef_status *new_record(const ef_op *op, const ef_tensor *const *in, int n_
     for (int k = 0; k < n_out; k++) {
         bool flows = ef_dtype_in((ef_dtype)out[k].dtype, EF_FLOATS | EF_COMPLEX) ||
                      out[k].dtype == EF_VARIANT;
-        out[k].tape = flows ? ++last_id : 0;
+        out[k].tape = flows ? new_id() : 0;
         bool object = out[k].dtype == EF_VARIANT || out[k].dtype == EF_RESOURCE;
         note_value(&r->out[k], &out[k], keeps_out(op, k) || (op == NULL && object));
         if (out[k].dtype == EF_RESOURCE) r->out[k].id = 0; /* gradients go to the variable itself */

@@ -33,8 +33,10 @@ typedef struct ef_log {
     ef_arena arena;
     ef_tape_record **record;
     size_t n_records, cap_records;
-    int tapes; /* alive */
+    int tapes;         /* alive */
+    uint64_t first_id; /* no number given since it began is smaller */
 } ef_log;
+bool ef_log_made(const ef_log *log, uint64_t id); /* whether it is such a number */
 
 typedef struct ef_tape_span { /* a time during which the tape was recording */
     size_t begin, end;        /* records of the log; end SIZE_MAX: it still is */

@@ -53,6 +53,7 @@ static void graph_end(ef_storage *self) {
         if (g->node[k]->box != NULL) ef_box_free(g->node[k]);
     }
     for (size_t k = 0; k < g->n_captures; k++) ef_tensor_release(&g->capture[k].tensor);
+    ef_free(g->named); /* small values own nothing */
     ef_value_owner_free(&g->values);
     ef_map_free(&g->cons);
     ef_map_free(&g->names);
@@ -407,10 +408,23 @@ static bool captured(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
     return false;
 }
 
+static bool is_small(const ef_tensor *t) {
+    return t->storage == NULL && t->data == (const void *)t->small;
+}
+
+static bool named(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
+    for (size_t k = 0; k < g->n_named && t->tape != 0; k++)
+        if (g->named[k].tensor.tape == t->tape) {
+            *out = (ef_edge){g->named[k].node, 0};
+            return true;
+        }
+    return false;
+}
+
 bool ef_graph_imported(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
     ef_graph *from = NULL;
     if (t->flags & EF_TENSOR_SYMBOLIC) *out = ef_tensor_edge(t, &from);
-    return from == g || captured(g, t, out);
+    return from == g || captured(g, t, out) || (is_small(t) && named(g, t, out));
 }
 
 /* Small values lie in the list itself: they are found again where it went. */
@@ -452,6 +466,27 @@ static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
     return NULL;
 }
 
+/* A small value that can be told from its equals. */
+static ef_status *name(ef_graph *g, const ef_tensor *t, ef_edge *out) {
+    if (named(g, t, out)) return NULL;
+    uintptr_t before = (uintptr_t)g->named;
+    EF_TRY(EF_GROW(&g->named, &g->cap_named, g->n_named + 1));
+    for (size_t k = 0; k < g->n_named && before != (uintptr_t)g->named; k++)
+        ef_tensor_moved(&g->named[k].tensor);
+    size_t held = g->n_pending_after;
+    bool merge = g->merge;
+    g->n_pending_after = 0; /* a value waits for nothing, and no equal one may stand for it */
+    g->merge = false;
+    ef_status *s = ef_graph_constant(g, t, out);
+    g->n_pending_after = held;
+    g->merge = merge;
+    if (s != NULL) return s;
+    ef_capture *c = &g->named[g->n_named++];
+    ef_tensor_copy(&c->tensor, t);
+    c->node = out->node;
+    return NULL;
+}
+
 ef_status *ef_graph_import(ef_graph *g, const ef_tensor *t, ef_edge *out) {
     if (t->flags & EF_TENSOR_SYMBOLIC) {
         ef_graph *from;
@@ -474,9 +509,15 @@ ef_status *ef_graph_import(ef_graph *g, const ef_tensor *t, ef_edge *out) {
     }
     if (t->dtype == EF_NO_DTYPE)
         return ef_error(EF_INVALID, "an empty (released) tensor was used as an input");
-    if (t->storage == NULL && t->data == (const void *)t->small)
-        return ef_graph_constant(g, t, out);
-    return capture(g, t, out);
+    if (!is_small(t)) return capture(g, t, out);
+    if (t->tape == 0 || !g->function) return ef_graph_constant(g, t, out);
+    if (g->outer == NULL || !g->part || !g->outer->function) return name(g, t, out);
+    EF_TRY(ef_graph_import(g->outer, t, out)); /* where gradients can reach it */
+    ef_tensor outside;
+    ef_graph_tensor(g->outer, *out, &outside);
+    ef_status *s = capture(g, &outside, out);
+    ef_tensor_release(&outside);
+    return s;
 }
 
 ef_status *ef_graph_take(ef_graph *g, const ef_tensor *t, ef_edge *out) {

@@ -62,10 +62,13 @@ struct ef_graph {
     size_t n_outputs, cap_outputs;
     ef_capture *capture;
     size_t n_captures, cap_captures;
+    ef_capture *named; /* small values that became constants though gradients may go to them */
+    size_t n_named, cap_named;
     ef_value_owner values; /* known values behind facts */
     ef_graph *outer;       /* graph being built when this one was entered; not counted */
     uint64_t family;       /* the same for all graphs built within one outermost graph */
     bool merge;            /* hash-consing: equal pure nodes are one node */
+    bool part;             /* of the graph around it, as a branch or a loop's body is */
     bool function; /* effects happen in program order and are kept though nothing uses them */
     ef_map cons, names;
     ef_map counts;          /* by name asked for: how far its _1, _2 ... have got */
@@ -114,7 +117,9 @@ ef_status *ef_graph_input(ef_graph *g, ef_dtype dtype, const ef_shape *shape, co
 ef_status *ef_graph_input_like(ef_graph *g, const ef_fact *fact, const char *name, ef_edge *out);
 ef_status *ef_graph_set_outputs(ef_graph *g, const ef_edge *out, int n);
 /* The edge that stands for tensor t inside g: its own symbolic tensors as they are; small plain
- * values become constants, everything else a capture (the same tensor is captured once). */
+ * values become constants, everything else a capture (the same tensor is captured once). A small
+ * value that has a number (see eager/tape.h) is one constant, wherever it is used, and remembered.
+ */
 ef_status *ef_graph_import(ef_graph *g, const ef_tensor *t, ef_edge *out);
 /* The same without making anything: false if t has no edge in g yet. */
 bool ef_graph_imported(const ef_graph *g, const ef_tensor *t, ef_edge *out);

@@ -29,6 +29,7 @@ ef_status *ef_function_new(ef_trace_fn *trace, void *user, const char *name, ef_
 
 void ef_trace_unref(ef_trace *t) {
     if (t == NULL || atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1) return;
+    ef_trace_unref(t->opened);
     if (t->gradient != NULL) ef_trace_gradient_end(t->gradient);
     if (t->user_end != NULL) t->user_end(t->user);
     if (!t->borrowed) ef_graph_unref(t->graph);
@@ -187,41 +188,67 @@ static void relax(const ef_trace *near, const ef_tensor *const *in, int n_in, ef
 /* ---- tracing
  * -------------------------------------------------------------------------------------- */
 
-ef_status *ef_trace_make(ef_graph *g, ef_trace **out) {
+/* What of g runs, with its first n_named named constants as parameters too. */
+static ef_status *trace_of(ef_graph *g, size_t n_named, ef_trace **out) {
     ef_trace *t = ef_calloc(1, sizeof *t);
     if (t == NULL) return ef_no_memory(sizeof *t);
     atomic_init(&t->refs, 1);
+    size_t n = g->n_inputs + n_named;
     t->graph = ef_graph_ref(g);
-    t->n_in = (int)g->n_inputs;
+    t->n_in = (int)n;
     t->n_out = (int)g->n_outputs;
     t->captures = ef_malloc((g->n_captures + 1) * sizeof *t->captures);
-    t->shape = ef_malloc((g->n_inputs + 1) * sizeof *t->shape);
-    t->dtype = ef_malloc(g->n_inputs + 1);
-    ef_edge *feed = ef_malloc((g->n_inputs + 1) * sizeof *feed);
-    ef_graph *part = NULL;
+    t->shape = ef_malloc((n + 1) * sizeof *t->shape);
+    t->dtype = ef_malloc(n + 1);
+    ef_edge *feed = ef_malloc((n + 1) * sizeof *feed);
     ef_status *s = NULL;
     if (t->captures == NULL || t->shape == NULL || t->dtype == NULL || feed == NULL) {
-        s = ef_no_memory(g->n_inputs * sizeof *t->shape);
+        s = ef_no_memory(n * sizeof *t->shape);
         goto done;
     }
-    for (size_t k = 0; k < g->n_inputs; k++) {
-        const ef_fact *f = g->node[g->input[k]]->out;
-        feed[k] = (ef_edge){g->input[k], 0};
+    for (size_t k = 0; k < n; k++) {
+        int32_t node = k < g->n_inputs ? g->input[k] : g->named[k - g->n_inputs].node;
+        const ef_fact *f = g->node[node]->out;
+        feed[k] = (ef_edge){node, 0};
         t->shape[k] = f->shape;
         t->dtype[k] = (uint8_t)f->dtype;
     }
-    EF_TRY_GOTO(ef_graph_extract(g, feed, t->n_in, g->output, t->n_out, NULL, 0, &part, t->captures,
-                                 &t->n_captures));
-    t->closed = ef_graph_ref(part);
-    EF_TRY_GOTO(ef_compile(part, &t->program));
+    EF_TRY_GOTO(ef_graph_extract(g, feed, t->n_in, g->output, t->n_out, NULL, 0, &t->closed,
+                                 t->captures, &t->n_captures));
 done:
     ef_free(feed);
-    ef_graph_unref(part);
     if (s != NULL)
         ef_trace_unref(t);
     else
         *out = t;
     return s;
+}
+
+ef_status *ef_trace_make(ef_graph *g, ef_trace **out) {
+    ef_trace *t;
+    EF_TRY(trace_of(g, 0, &t));
+    ef_status *s = ef_compile(t->closed, &t->program);
+    if (s != NULL)
+        ef_trace_unref(t);
+    else
+        *out = t;
+    return s;
+}
+
+ef_status *ef_trace_open(ef_trace *t, ef_trace **out) {
+    ef_trace *known = atomic_load_explicit(&t->opened, memory_order_acquire);
+    if (known == NULL) {
+        ef_trace *made;
+        EF_TRY(trace_of(t->graph, t->graph->n_named, &made));
+        made->borrowed = true; /* t has the graph */
+        ef_graph_unref(t->graph);
+        if (atomic_compare_exchange_strong(&t->opened, &known, made))
+            known = made;
+        else
+            ef_trace_unref(made);
+    }
+    *out = known;
+    return NULL;
 }
 
 static ef_status *make_trace(ef_function *f, const ef_tensor *const *in, int n_in,

@@ -17,11 +17,15 @@ typedef struct ef_trace {
     bool borrowed; /* `graph` is not counted: it owns the trace */
     void *user;    /* of whoever traced; see ef_trace_set_user */
     void (*user_ref)(void *), (*user_end)(void *);
+    _Atomic(struct ef_trace *) opened; /* see ef_trace_open */
     _Atomic(void *) gradient; /* its derivative: made by eager on first need, ended by the hook */
 } ef_trace;
 void ef_trace_unref(ef_trace *t);
 /* From a graph that was just traced. */
 ef_status *ef_trace_make(ef_graph *g, ef_trace **out);
+/* The same with the graph's named constants as further parameters, behind its own: for gradients
+ * that go to them. It has no program. Made on first need; t owns it. */
+ef_status *ef_trace_open(ef_trace *t, ef_trace **out);
 
 /* What the traced function said about its trace while it was being made. */
 typedef struct ef_trace_notes {

@@ -29,3 +29,9 @@ def __getattr__(name):
 
         return alias.keras()
     raise AttributeError(_namespace.missing(_sys.modules[__name__], name))
+
+
+def __dir__():
+    """The public names; modules of the package itself are not among them."""
+    public = {name.split(".", 1)[0] for name in _namespace.names()}
+    return sorted(public | {"keras", "raw_ops"} | {name for name in globals() if name.startswith("__")})

@@ -104,13 +104,15 @@ static void attrs_capsule_end(PyObject *capsule) {
     ef_attrs_unref(PyCapsule_GetPointer(capsule, "ef_attrs"));
 }
 
-/* A hashable stand-in for an attribute value; NULL and no error: cannot be kept. */
-static PyObject *key_of(PyObject *o) {
+/* A hashable stand-in for an attribute value; NULL and no error: cannot be kept. Attributes are
+ * lists of lists at most; what is nested deeper is refused when it is read. */
+static PyObject *key_of(PyObject *o, int depth) {
     if (PyList_Check(o) || PyTuple_CheckExact(o)) {
+        if (depth == 0) return NULL;
         Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
         PyObject *t = PyTuple_New(n);
         for (Py_ssize_t k = 0; t != NULL && k < n; k++) {
-            PyObject *e = key_of(PySequence_Fast_GET_ITEM(o, k));
+            PyObject *e = key_of(PySequence_Fast_GET_ITEM(o, k), depth - 1);
             if (e == NULL) {
                 Py_DECREF(t);
                 return NULL;
@@ -153,7 +155,7 @@ static int find_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
     PyObject *key = PyTuple_New(self->n_params - 1 - self->desc->n_in);
     if (key == NULL) return -1;
     for (int k = self->desc->n_in; k < self->n_params - 1; k++) {
-        PyObject *e = value[k] == NULL ? Py_NewRef(Py_None) : key_of(value[k]);
+        PyObject *e = value[k] == NULL ? Py_NewRef(Py_None) : key_of(value[k], 4);
         if (e == NULL) { /* a tensor or a function among them */
             Py_DECREF(key);
             PyErr_Clear();

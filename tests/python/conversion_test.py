@@ -190,3 +190,12 @@ def test_functions(call, want):
         assert want is invalid or not isinstance(raised.value, tf.errors.OpError)
     else:
         np.testing.assert_allclose(call().numpy(), want)
+
+
+def test_a_list_that_holds_itself_is_no_attribute():
+    endless = []
+    endless.append(endless)
+    with pytest.raises(TypeError, match="ksize"):
+        tf.raw_ops.MaxPool(input=tf.zeros([1, 2, 2, 1]), ksize=endless, strides=[1, 1, 1, 1], padding="SAME")
+    with pytest.raises((RecursionError, ValueError)):
+        tf.constant(endless)

@@ -4,6 +4,7 @@
 """
 import os as _os
 import sys as _sys
+from importlib import util as _util
 
 from . import _core
 from . import raw as _raw
@@ -34,4 +35,5 @@ def __getattr__(name):
 def __dir__():
     """The public names; modules of the package itself are not among them."""
     public = {name.split(".", 1)[0] for name in _namespace.names()}
-    return sorted(public | {"keras", "raw_ops"} | {name for name in globals() if name.startswith("__")})
+    keras = {"keras"} if _util.find_spec("keras") is not None else set()
+    return sorted(public | keras | {"raw_ops"} | {name for name in globals() if name.startswith("__")})

@@ -93,8 +93,9 @@ static PyObject *tape_gradients(PyObject *self, PyObject *args) {
     if (dys != Py_None && t != NULL && s != NULL) d = tensor_pointers(dys, true, &n_d);
     ef_tensor *out = PyMem_Calloc(3 * (size_t)n_s + 1, sizeof *out);
     bool *slices = PyMem_Calloc((size_t)n_s + 1, sizeof *slices);
-    if (out == NULL || slices == NULL) PyErr_NoMemory();
-    if (t != NULL && s != NULL && !PyErr_Occurred()) {
+    if (out == NULL || slices == NULL) {
+        PyErr_NoMemory();
+    } else if (t != NULL && s != NULL && !PyErr_Occurred()) {
         ef_status *bad;
         PyThreadState *state = away();
         bad = ef_tape_gradients(TAPE(self), t, n_t, d, s, n_s, out, slices);

@@ -23,17 +23,18 @@ typedef struct job {
     float *line;   /* for each part, one line of the source's width */
 } job;
 
-/* Room for all spans, which are empty at first. mem: what to give back. */
-static ef_status *spans_begin(spans *s, int64_t in, int64_t out, int64_t width, void **mem) {
+/* Room for all spans, which are empty at first; false: there is none. mem: what to give back. */
+static bool spans_begin(spans *s, int64_t in, int64_t out, int64_t width, void **mem) {
     size_t each = 2 * sizeof(int64_t) + (size_t)width * sizeof(float), bytes = (size_t)out * each;
-    *s = (spans){.in = in, .out = out, .width = width};
-    if (bytes / each != (size_t)out || (*mem = ef_borrow(bytes)) == NULL)
-        return ef_no_memory(bytes);
-    s->start = *mem;
-    s->count = s->start + out;
-    s->weight = (float *)(s->count + out);
-    memset(s->start, 0, (size_t)out * 2 * sizeof(int64_t));
-    return NULL;
+    if (bytes / each != (size_t)out || (*mem = ef_borrow(bytes)) == NULL) return false;
+    int64_t *start = *mem;
+    *s = (spans){in, out, width, start, start + out, (float *)(start + 2 * out)};
+    memset(start, 0, (size_t)out * 2 * sizeof(int64_t));
+    return true;
+}
+
+static ef_status *no_spans(int64_t out, int64_t width) {
+    return ef_no_memory((size_t)out * (size_t)width * sizeof(float));
 }
 
 static int64_t clamp(int64_t v, int64_t limit) { return v < 0 ? 0 : v < limit ? v : limit - 1; }
@@ -82,7 +83,7 @@ static ef_status *spans_bicubic(const ef_resize *r, int64_t in, int64_t out, spa
     bool centred = r->half_pixel_centers;
     double a = centred ? -0.5 : -0.75;
     float scale = ef_resize_scale(r, in, out);
-    EF_TRY(spans_begin(s, in, out, 4, mem));
+    if (!spans_begin(s, in, out, 4, mem)) return no_spans(out, 4);
     for (int64_t i = 0; i < out; i++) {
         float at = centred ? ((float)i + 0.5F) * scale - 0.5F : (float)i * scale;
         int64_t low = (int64_t)floorf(at);
@@ -104,7 +105,8 @@ static ef_status *spans_bicubic(const ef_resize *r, int64_t in, int64_t out, spa
 /* Each place covers a stretch of the source; pixels count by how much of them it covers. */
 static ef_status *spans_area(const ef_resize *r, int64_t in, int64_t out, spans *s, void **mem) {
     float scale = ef_resize_scale(r, in, out);
-    EF_TRY(spans_begin(s, in, out, (int64_t)ceilf(scale) + 2, mem));
+    int64_t width = (int64_t)ceilf(scale) + 2;
+    if (!spans_begin(s, in, out, width, mem)) return no_spans(out, width);
     for (int64_t i = 0; i < out; i++) {
         float from = (float)i * scale, to = (float)(i + 1) * scale;
         int64_t begin = (int64_t)floorf(from), end = (int64_t)ceilf(to);
@@ -169,7 +171,8 @@ static ef_status *spans_filter(const ef_scaling *f, int axis, int64_t in, int64_
     float back = 1 / f->scale[axis], shift = -back * f->translation[axis];
     float stretch = f->antialias && back > 1 ? back : 1, reach = filter->radius * stretch;
     float most = 2 * ceilf(reach) + 1;
-    EF_TRY(spans_begin(s, in, out, most < (float)in ? (int64_t)most : in, mem));
+    int64_t width = most < (float)in ? (int64_t)most : in;
+    if (!spans_begin(s, in, out, width, mem)) return no_spans(out, width);
     for (int64_t i = 0; i < out; i++) {
         float at = ((float)i + 0.5F) * back + shift;
         if (!(at >= 0 && at <= (float)in)) continue;

@@ -106,6 +106,8 @@ def _joined(value, dtype, hint):
 
 
 def _as_given(value, dtype):
+    if dtype in (dtypes.resource, dtypes.variant):
+        raise TypeError(f"Expected {dtype.name}, but got {value!r} of type {type(value).__name__!r}.")
     kind = "F" if dtype.is_floating else "I" if dtype.is_integer else "C" if dtype.is_complex else \
         "B" if dtype is dtypes.bool else "S"
     for leaf in leaves([value]):

@@ -12,6 +12,7 @@ typedef struct spans {
     int64_t in, out, width; /* width: weights there is room for at each place */
     int64_t *start, *count; /* by place: the first of its sources, and how many there are */
     float *weight;          /* width for each place */
+    float total;            /* what sums are divided by in the end */
 } spans;
 
 typedef struct job {
@@ -28,7 +29,7 @@ static bool spans_begin(spans *s, int64_t in, int64_t out, int64_t width, void *
     size_t each = 2 * sizeof(int64_t) + (size_t)width * sizeof(float), bytes = (size_t)out * each;
     if (bytes / each != (size_t)out || (*mem = ef_borrow(bytes)) == NULL) return false;
     int64_t *start = *mem;
-    *s = (spans){in, out, width, start, start + out, (float *)(start + 2 * out)};
+    *s = (spans){in, out, width, start, start + out, (float *)(start + 2 * out), 1};
     memset(start, 0, (size_t)out * 2 * sizeof(int64_t));
     return true;
 }
@@ -102,11 +103,13 @@ static ef_status *spans_bicubic(const ef_resize *r, int64_t in, int64_t out, spa
 
 /* ---- area ---------------------------------------------------------------------------------- */
 
-/* Each place covers a stretch of the source; pixels count by how much of them it covers. */
+/* Each place covers a stretch of the source; pixels count by how much of them it covers. Most of
+ * them are covered whole, so sums are divided in the end: those of integers are exact till then. */
 static ef_status *spans_area(const ef_resize *r, int64_t in, int64_t out, spans *s, void **mem) {
     float scale = ef_resize_scale(r, in, out);
     int64_t width = (int64_t)ceilf(scale) + 2;
     if (!spans_begin(s, in, out, width, mem)) return no_spans(out, width);
+    if (scale > 0) s->total = scale;
     for (int64_t i = 0; i < out; i++) {
         float from = (float)i * scale, to = (float)(i + 1) * scale;
         int64_t begin = (int64_t)floorf(from), end = (int64_t)ceilf(to);
@@ -115,7 +118,7 @@ static ef_status *spans_area(const ef_resize *r, int64_t in, int64_t out, spans 
             float left = (float)k, right = (float)(k + 1);
             float covered =
                 left < from ? (right > to ? scale : right - from) : (right > to ? to - left : 1.0F);
-            spans_add(s, i, k, covered / scale);
+            spans_add(s, i, k, covered);
         }
     }
     return NULL;
@@ -203,6 +206,7 @@ static void forward(void *arg, int64_t begin, int64_t end) {
     const spans *cols = &j->cols;
     int64_t c = j->r.channels, in = j->r.in_height * j->r.in_width * c;
     int64_t lines = j->r.batch * j->r.out_height;
+    float share = (float)(1.0 / (double)(j->rows.total * cols->total));
     for (int64_t p = begin; p < end; p++) {
         float *line = j->line + p * j->r.in_width * c;
         for (int64_t i = lines * p / j->parts; i < lines * (p + 1) / j->parts; i++) {
@@ -213,6 +217,7 @@ static void forward(void *arg, int64_t begin, int64_t end) {
                 const float *x = line + cols->start[o] * c, *w = cols->weight + o * cols->width;
                 for (int64_t k = 0; k < cols->count[o]; k++, x += c)
                     for (int64_t q = 0; q < c; q++) y[q] += w[k] * x[q];
+                for (int64_t q = 0; q < c && share != 1; q++) y[q] *= share;
             }
         }
     }

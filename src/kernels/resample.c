@@ -201,6 +201,19 @@ static void mix_lines(const job *j, const float *image, int64_t i, float *restri
     }
 }
 
+/* The columns of a line of c channels; y: where the line begins. Inlined for a constant c, whose
+ * sums then stay in registers. */
+static inline void mix_columns(const spans *cols, int64_t c, const float *line, float share,
+                               float *restrict y) {
+    for (int64_t o = 0; o < cols->out; o++, y += c) {
+        const float *x = line + cols->start[o] * c, *w = cols->weight + o * cols->width;
+        for (int64_t q = 0; q < c; q++) y[q] = 0;
+        for (int64_t k = 0; k < cols->count[o]; k++, x += c)
+            for (int64_t q = 0; q < c; q++) y[q] += w[k] * x[q];
+        for (int64_t q = 0; q < c; q++) y[q] *= share;
+    }
+}
+
 static void forward(void *arg, int64_t begin, int64_t end) {
     const job *j = arg;
     const spans *cols = &j->cols;
@@ -210,14 +223,13 @@ static void forward(void *arg, int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; p++) {
         float *line = j->line + p * j->r.in_width * c;
         for (int64_t i = lines * p / j->parts; i < lines * (p + 1) / j->parts; i++) {
+            float *y = j->y + i * cols->out * c;
             mix_lines(j, j->x + i / j->r.out_height * in, i % j->r.out_height, line);
-            float *restrict y = j->y + i * cols->out * c;
-            memset(y, 0, (size_t)(cols->out * c) * sizeof *y);
-            for (int64_t o = 0; o < cols->out; o++, y += c) {
-                const float *x = line + cols->start[o] * c, *w = cols->weight + o * cols->width;
-                for (int64_t k = 0; k < cols->count[o]; k++, x += c)
-                    for (int64_t q = 0; q < c; q++) y[q] += w[k] * x[q];
-                for (int64_t q = 0; q < c && share != 1; q++) y[q] *= share;
+            switch (c) {
+            case 1: mix_columns(cols, 1, line, share, y); break;
+            case 3: mix_columns(cols, 3, line, share, y); break;
+            case 4: mix_columns(cols, 4, line, share, y); break;
+            default: mix_columns(cols, c, line, share, y);
             }
         }
     }

@@ -180,7 +180,7 @@ ef_status *ef_graph_gradients_of(const ef_tensor *const *y, int n_y, const ef_te
 /* Tapes see ops recorded into graphs too: ef_tape_gradients of symbolic targets adds the gradients
  * to the graph of the first of them. Sources may be symbolic, or values and handles it captured;
  * ef_tape_watch takes symbolic tensors as well. */
-bool ef_taping(void);            /* whether a tape of this thread is recording */
+bool ef_taping(void); /* whether a tape of this thread is recording */
 /* Gives a value that can have a gradient a number, which its copies share: for one that outlives a
  * trace it is used in, so that a tape that watches it later knows it there. */
 void ef_tape_name(ef_tensor *t);

@@ -83,7 +83,8 @@ tensor_object *tensor_make(void); /* an eager tensor object with a zeroed tensor
 PyObject *tensor_wrap(ef_tensor *t);
 PyObject *
 tensor_finish(tensor_object *o); /* an object whose tensor was just set; fixes its class */
-/* The tensor of an object, about to be used: a graph that is being built can tell it from others. */
+/* The tensor of an object, about to be used: a graph that is being built can tell it from others.
+ */
 const ef_tensor *tensor_used(tensor_object *o);
 /* Lists of tensors: of t (taken over, all of it, even on failure), or of copies; None for what is
  * no tensor (dtype 0). */

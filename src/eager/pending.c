@@ -230,9 +230,12 @@ static ef_status *edge_for(pending *p, const ef_tensor *t, ef_edge *out) {
     return NULL;
 }
 
-static bool worth_waiting(const ef_fact *f) {
+/* Axes of a reduction are part of the structure: the result's shape depends on them. */
+static bool are_axes(const ef_op *op, int k) { return k > 0 && (op->traits & EF_REDUCES); }
+
+static bool worth_waiting(const ef_fact *f, const ef_op *op) {
     return ef_shape_known(&f->shape) && ef_dtype_in(f->dtype, EF_PLAIN) &&
-           ef_shape_count(&f->shape) >= LEAST_ELEMENTS;
+           ((op->traits & EF_REDUCES) || ef_shape_count(&f->shape) >= LEAST_ELEMENTS);
 }
 
 /* The result: storage without data, known to the graph and to the caller. */
@@ -269,10 +272,13 @@ static ef_status *add(pending *p, const ef_op *op, const ef_attrs *attrs,
     if (p->n_waiting > 0 && !awaited(p)) empty(p);
     if (p->graph == NULL && (p->graph = ef_graph_make()) == NULL)
         return ef_no_memory(sizeof(ef_graph));
-    for (int k = 0; k < n_in; k++) EF_TRY(edge_for(p, in[k], &edge[k]));
+    for (int k = 0; k < n_in; k++) {
+        EF_TRY(are_axes(op, k) ? ef_graph_constant(p->graph, in[k], &edge[k])
+                               : edge_for(p, in[k], &edge[k]));
+    }
     int32_t node;
     EF_TRY(ef_graph_add(p->graph, op, attrs, edge, n_in, NULL, &node));
-    if (!worth_waiting(p->graph->node[node]->out) && !(op->traits & EF_REDUCES)) {
+    if (!worth_waiting(p->graph->node[node]->out, op)) {
         *deferred_it = false; /* the unused node is never computed */
         return NULL;
     }
@@ -291,6 +297,8 @@ ef_status *ef_pending_add(const ef_op *op, const ef_attrs *attrs, const ef_tenso
     for (int k = 0; k < n_in; k++)
         if (!ef_dtype_in((ef_dtype)in[k]->dtype, EF_PLAIN) || (in[k]->flags & EF_TENSOR_SYMBOLIC))
             return NULL;
+    for (int k = 0; k < n_in; k++) /* before the lock: they may be pending themselves */
+        if (are_axes(op, k)) EF_TRY(ef_tensor_settle((ef_tensor *)(uintptr_t)in[k]));
     EF_TRY(mine_ready());
     pthread_mutex_lock(&mine->lock);
     ef_status *s = add(mine, op, attrs, in, n_in, out, deferred_it);

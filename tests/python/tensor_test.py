@@ -145,3 +145,20 @@ def test_symbolic_tensors_say_what_they_cannot_do():
             np.array(x)
         assert not hasattr(x, "numpy")
         assert x.shape.as_list() == [None, 2] and x.op.type == "Placeholder"
+
+
+@pytest.mark.parametrize("reduce", [tf.reduce_sum, tf.reduce_mean, tf.reduce_max, tf.reduce_prod, tf.math.reduce_euclidean_norm])
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, [0, 2], (1,), []])
+def test_shape_of_a_large_result_that_waits(reduce, axis, keepdims):
+    x = tf.ones([40, 50, 60])
+    want = np.sum(np.ones([40, 50, 60], np.float32), axis=None if axis is None else tuple(np.atleast_1d(axis).astype(int)), keepdims=keepdims)
+    got = reduce(x * 1.0, axis=axis, keepdims=keepdims)
+    assert got.shape == want.shape
+    assert (got + tf.ones(want.shape)).shape == want.shape
+    assert got.numpy().shape == want.shape
+
+
+def test_an_axis_that_waits_itself():
+    axis = tf.reduce_max(tf.ones([300, 200], tf.int32) * 1)
+    assert tf.reduce_sum(tf.ones([300, 200]) * 2.0, axis=axis).shape == (300,)

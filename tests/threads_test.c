@@ -3,6 +3,7 @@
 #include "check.h"
 #include <ef_ops.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { THREADS = 8, CALLS = 300 };
 
@@ -144,8 +145,106 @@ EF_TEST(a_deferred_value_crosses_threads) {
     ef_tensor_release(&x);
 }
 
+/* ---- a graph that one thread builds while others run it ---- */
+
+enum { BUILT = 200, RUNNERS = 3 };
+static struct {
+    pthread_mutex_t lock; /* guards what follows */
+    ef_tensor newest;     /* x + k * 2, for the k below */
+    int k;
+} built = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static ef_graph *shared_graph;
+static atomic_bool building;
+
+/* One more node, and a tensor of its own that the graph captures. */
+static ef_status *build_one(int k) {
+    ef_shape s = {.rank = 1, .dim = {20}};
+    ef_tensor two, y;
+    const void *data;
+    ef_status *bad = ef_tensor_new(EF_F32, &s, &two);
+    if (bad != NULL) return bad;
+    bad = ef_tensor_data(&two, &data);
+    for (int i = 0; i < 20 && bad == NULL; i++) ((float *)data)[i] = 2;
+    if (bad == NULL) bad = ef_do_AddV2(&built.newest, &two, &y); /* nobody else writes it */
+    ef_tensor_release(&two);
+    if (bad != NULL) return bad;
+    pthread_mutex_lock(&built.lock);
+    ef_tensor_release(&built.newest);
+    ef_tensor_copy(&built.newest, &y);
+    built.k = k;
+    pthread_mutex_unlock(&built.lock);
+    ef_tensor_release(&y);
+    return NULL;
+}
+
+static void *builder(void *arg) {
+    worker *w = arg;
+    ef_status *bad = ef_graph_enter(shared_graph);
+    for (int k = 1; k <= BUILT && bad == NULL; k++) bad = build_one(k);
+    if (bad == NULL) bad = ef_graph_leave(shared_graph);
+    w->wrong += bad != NULL;
+    ef_status_free(bad);
+    atomic_store(&building, false);
+    return NULL;
+}
+
+static void *runner(void *arg) {
+    worker *w = arg;
+    ef_shape s = {.rank = 1, .dim = {20}};
+    ef_tensor x, y;
+    const void *data;
+    if (ef_tensor_new(EF_F32, &s, &x) != NULL || ef_tensor_data(&x, &data) != NULL) return NULL;
+    for (int i = 0; i < 20; i++) ((float *)data)[i] = (float)w->id;
+    for (int round = 0; atomic_load(&building) || round < 20; round++) {
+        float v = (float)w->id;
+        is(ef_session_run(shared_session, &placeholder, &x, 1, &fetch, 1, NULL, 0, &y), &y,
+           v * v + v, w, "an old fetch");
+        ef_tensor newest;
+        pthread_mutex_lock(&built.lock);
+        ef_tensor_copy(&newest, &built.newest);
+        int k = built.k;
+        pthread_mutex_unlock(&built.lock);
+        is(ef_session_run(shared_session, &placeholder, &x, 1, &newest, 1, NULL, 0, &y), &y,
+           v + 2.0f * (float)k, w, "a new fetch");
+        ef_tensor_release(&newest);
+    }
+    ef_tensor_release(&x);
+    return NULL;
+}
+
+EF_TEST(a_graph_grows_while_it_is_run) {
+    ef_graph *g = shared_graph = ef_graph_new();
+    CHECK(g != NULL);
+    ef_shape any = {.rank = 1, .dim = {EF_DIM_UNKNOWN}};
+    int n;
+    CHECK_OK(ef_graph_placeholder(g, EF_F32, &any, "x", &placeholder));
+    CHECK_OK(ef_graph_enter(g));
+    CHECK_OK(square_plus(NULL, &placeholder, 1, &fetch, 1, &n));
+    CHECK_OK(ef_graph_leave(g));
+    CHECK_OK(ef_session_new(g, &shared_session));
+    ef_tensor_copy(&built.newest, &placeholder);
+    atomic_store(&building, true);
+    pthread_t thread[RUNNERS + 1];
+    worker w[RUNNERS + 1] = {{0}};
+    for (int k = 0; k <= RUNNERS; k++) {
+        w[k].id = k;
+        CHECK_INT(pthread_create(&thread[k], NULL, k == 0 ? builder : runner, &w[k]), 0);
+    }
+    for (int k = 0; k <= RUNNERS; k++) pthread_join(thread[k], NULL);
+    for (int k = 0; k <= RUNNERS; k++) {
+        if (w[k].wrong > 0) printf("    thread %d: %d wrong (%s)\n", k, w[k].wrong, w[k].what);
+        CHECK_INT(w[k].wrong, 0);
+    }
+    ef_tensor_release(&built.newest);
+    ef_tensor_release(&placeholder);
+    ef_tensor_release(&fetch);
+    ef_session_free(shared_session);
+    ef_graph_free(g);
+}
+
 int main(void) {
     EF_RUN(eight_threads);
     EF_RUN(a_deferred_value_crosses_threads);
+    EF_RUN(a_graph_grows_while_it_is_run);
     return EF_VERDICT();
 }

@@ -13,7 +13,9 @@
 
 ef_graph *ef_graph_new(void) {
     ef_eager_start();
-    return ef_graph_make();
+    ef_graph *g = ef_graph_make();
+    if (g != NULL) g->guarded = true;
+    return g;
 }
 
 void ef_graph_free(ef_graph *g) { ef_graph_unref(g); }

@@ -192,7 +192,10 @@ ef_status *ef_tensor_set_shape(ef_tensor *t, const ef_shape *shape) {
         return ef_status_add(s, "setting the shape of a tensor of shape %s to %s", EF_SHAPE(&was),
                              EF_SHAPE(shape));
     if (g == NULL) return NULL;
+    ef_graph_lock(g);
     g->node[e.node]->out[e.index].shape = now;
+    ef_graph_changed(g);
+    ef_graph_unlock(g);
     ef_tensor_shape_set(t, (ef_dtype)t->dtype, &now);
     return NULL;
 }

@@ -29,10 +29,12 @@ ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
         edge = ef_malloc((size_t)n_in * sizeof *edge);
         if (edge == NULL) return ef_no_memory((size_t)n_in * sizeof *edge);
     }
+    ef_graph_lock(g);
     ef_status *s = record_edges(g, op, attrs, in, n_in, edge, &node);
+    const ef_node *n = s == NULL ? g->node[node] : NULL;
+    ef_graph_unlock(g);
     if (edge != few) ef_free(edge);
     if (s != NULL) return s;
-    const ef_node *n = g->node[node];
     if (n->n_out > max_out)
         return ef_error(EF_INVALID, "%s: has %d outputs but there is room for %d only", op->name,
                         n->n_out, max_out);

@@ -27,7 +27,24 @@ ef_graph *ef_graph_make(void) {
     atomic_init(&g->base.refs, 1);
     g->base.kind = EF_STORE_GRAPH;
     g->base.end = graph_end;
+    pthread_mutexattr_t again;
+    pthread_mutexattr_init(&again);
+    pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&g->lock, &again);
+    pthread_mutexattr_destroy(&again);
     return g;
+}
+
+void ef_graph_lock(const ef_graph *g) {
+    if (g->guarded) pthread_mutex_lock((pthread_mutex_t *)&g->lock);
+}
+
+void ef_graph_unlock(const ef_graph *g) {
+    if (g->guarded) pthread_mutex_unlock((pthread_mutex_t *)&g->lock);
+}
+
+uint64_t ef_graph_changed(ef_graph *g) {
+    return atomic_fetch_add_explicit(&g->version, 1, memory_order_release) + 1;
 }
 
 void ef_graph_nest(ef_graph *g, ef_graph *outer) {
@@ -54,6 +71,9 @@ static void graph_end(ef_storage *self) {
     }
     for (size_t k = 0; k < g->n_captures; k++) ef_tensor_release(&g->capture[k].tensor);
     ef_free(g->named); /* small values own nothing */
+    for (size_t k = 0; k < g->n_retired; k++) ef_free(g->retired[k]);
+    ef_free(g->retired);
+    pthread_mutex_destroy(&g->lock);
     ef_value_owner_free(&g->values);
     ef_map_free(&g->cons);
     ef_map_free(&g->names);
@@ -217,7 +237,7 @@ static ef_status *append(ef_graph *g, ef_node *n, const cons_key *key, bool merg
     if (merges) EF_TRY(ef_map_put(&g->cons, cons_hash(key), n));
     n->id = (int32_t)g->n_nodes;
     g->node[g->n_nodes++] = n;
-    n->serial = ++g->version;
+    n->serial = ef_graph_changed(g);
     return NULL;
 }
 
@@ -260,13 +280,13 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
     return NULL;
 }
 
-ef_status *ef_graph_add_after(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
-                              const ef_edge *in, int n_in, const int32_t *after, int n_after,
-                              const char *name, int32_t *node) {
+static ef_status *add_after(ef_graph *g, const ef_op *op, const ef_attrs *attrs, const ef_edge *in,
+                            int n_in, const int32_t *after, int n_after, const char *name,
+                            int32_t *node) {
     if (attrs == NULL && op->attr[0].name != NULL) {
         if ((attrs = ef_attrs_default(op)) == NULL) { /* says which one is missing */
             EF_TRY(ef_attrs_make(op, NULL, 0, &attrs));
-            ef_status *s = ef_graph_add_after(g, op, attrs, in, n_in, after, n_after, name, node);
+            ef_status *s = add_after(g, op, attrs, in, n_in, after, n_after, name, node);
             ef_attrs_unref(attrs);
             return s;
         }
@@ -283,12 +303,21 @@ ef_status *ef_graph_add_after(ef_graph *g, const ef_op *op, const ef_attrs *attr
     return s;
 }
 
+ef_status *ef_graph_add_after(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
+                              const ef_edge *in, int n_in, const int32_t *after, int n_after,
+                              const char *name, int32_t *node) {
+    ef_graph_lock(g);
+    ef_status *s = add_after(g, op, attrs, in, n_in, after, n_after, name, node);
+    ef_graph_unlock(g);
+    return s;
+}
+
 ef_status *ef_graph_add(ef_graph *g, const ef_op *op, const ef_attrs *attrs, const ef_edge *in,
                         int n_in, const char *name, int32_t *node) {
     return ef_graph_add_after(g, op, attrs, in, n_in, NULL, 0, name, node);
 }
 
-ef_status *ef_graph_become(ef_graph *g, int32_t node, const ef_op *op, const ef_attrs *attrs) {
+static ef_status *become(ef_graph *g, int32_t node, const ef_op *op, const ef_attrs *attrs) {
     ef_node *old = g->node[node], n = *old;
     n.op = op;
     n.attrs = attrs;
@@ -303,10 +332,17 @@ ef_status *ef_graph_become(ef_graph *g, int32_t node, const ef_op *op, const ef_
     if (attrs != NULL) ef_attrs_ref(attrs);
     ef_attrs_unref(old->attrs);
     *old = n;
-    old->serial = ++g->version;
+    old->serial = ef_graph_changed(g);
     settle(g);
     g->hash = 0;
     return NULL;
+}
+
+ef_status *ef_graph_become(ef_graph *g, int32_t node, const ef_op *op, const ef_attrs *attrs) {
+    ef_graph_lock(g);
+    ef_status *s = become(g, node, op, attrs);
+    ef_graph_unlock(g);
+    return s;
 }
 
 ef_status *ef_graph_constant(ef_graph *g, const ef_tensor *value, ef_edge *out) {
@@ -322,9 +358,8 @@ ef_status *ef_graph_constant(ef_graph *g, const ef_tensor *value, ef_edge *out) 
     return s;
 }
 
-/* A Placeholder node; `handle` says what a resource leads to. */
-static ef_status *placeholder(ef_graph *g, ef_dtype dtype, const ef_shape *shape,
-                              const ef_fact *handle, const char *name, int32_t *node) {
+ef_status *ef_graph_stand_in(ef_graph *g, ef_dtype dtype, const ef_shape *shape,
+                             const ef_fact *handle, const char *name, int32_t *node) {
     const ef_op *op = ef_op_find("Placeholder");
     ef_attr_value set[] = {EF_SET_TYPE("dtype", dtype), EF_SET_SHAPE("shape", shape)};
     const ef_attrs *attrs;
@@ -344,13 +379,20 @@ static ef_status *placeholder(ef_graph *g, ef_dtype dtype, const ef_shape *shape
     return NULL;
 }
 
-ef_status *ef_graph_input_like(ef_graph *g, const ef_fact *fact, const char *name, ef_edge *out) {
+static ef_status *add_input(ef_graph *g, const ef_fact *fact, const char *name, ef_edge *out) {
     EF_TRY(EF_GROW(&g->input, &g->cap_inputs, g->n_inputs + 1));
     int32_t node = 0;
-    EF_TRY(placeholder(g, fact->dtype, &fact->shape, fact->handle, name, &node));
+    EF_TRY(ef_graph_stand_in(g, fact->dtype, &fact->shape, fact->handle, name, &node));
     g->input[g->n_inputs++] = node;
     *out = (ef_edge){node, 0};
     return NULL;
+}
+
+ef_status *ef_graph_input_like(ef_graph *g, const ef_fact *fact, const char *name, ef_edge *out) {
+    ef_graph_lock(g);
+    ef_status *s = add_input(g, fact, name, out);
+    ef_graph_unlock(g);
+    return s;
 }
 
 ef_status *ef_graph_input(ef_graph *g, ef_dtype dtype, const ef_shape *shape, const char *name,
@@ -390,145 +432,6 @@ ef_edge ef_tensor_edge(const ef_tensor *t, ef_graph **g) {
     return e;
 }
 
-static bool same_captured(const ef_tensor *a, const ef_tensor *b) {
-    if (a->dtype != b->dtype || a->rank != b->rank || a->flags != b->flags ||
-        a->storage != b->storage || a->storage == NULL)
-        return false;
-    if (memcmp(a->dim, b->dim, (size_t)(a->rank > 0 ? a->rank : 0) * sizeof a->dim[0]) != 0)
-        return false;
-    return !(a->flags & EF_TENSOR_SYMBOLIC) || memcmp(a->small, b->small, sizeof(ef_edge)) == 0;
-}
-
-static bool captured(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
-    for (size_t k = 0; k < g->n_captures; k++)
-        if (same_captured(&g->capture[k].tensor, t)) {
-            *out = (ef_edge){g->capture[k].node, 0};
-            return true;
-        }
-    return false;
-}
-
-static bool is_small(const ef_tensor *t) {
-    return t->storage == NULL && t->data == (const void *)t->small;
-}
-
-static bool named(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
-    for (size_t k = 0; k < g->n_named && t->tape != 0; k++)
-        if (g->named[k].tensor.tape == t->tape) {
-            *out = (ef_edge){g->named[k].node, 0};
-            return true;
-        }
-    return false;
-}
-
-bool ef_graph_imported(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
-    ef_graph *from = NULL;
-    if (t->flags & EF_TENSOR_SYMBOLIC) *out = ef_tensor_edge(t, &from);
-    return from == g || captured(g, t, out) || (is_small(t) && named(g, t, out));
-}
-
-/* Small values lie in the list itself: they are found again where it went. */
-static ef_status *grow_captures(ef_graph *g, size_t n) {
-    uintptr_t before = (uintptr_t)g->capture;
-    EF_TRY(EF_GROW(&g->capture, &g->cap_captures, n));
-    for (size_t k = 0; k < g->n_captures && before != (uintptr_t)g->capture; k++)
-        if (g->capture[k].node >= 0) ef_tensor_moved(&g->capture[k].tensor);
-    return NULL;
-}
-
-static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
-    if (captured(g, t, out)) return NULL;
-    size_t at = 0; /* a place that was given up, or the next */
-    while (at < g->n_captures && g->capture[at].node >= 0) at++;
-    EF_TRY(grow_captures(g, at + 1));
-    ef_fact handle, *behind = NULL;
-    ef_graph *from;
-    if (t->flags & EF_TENSOR_SYMBOLIC) {
-        ef_edge e = ef_tensor_edge(t, &from);
-        behind = (ef_fact *)ef_edge_fact(from, e)->handle;
-    } else if (t->dtype == EF_RESOURCE) {
-        const ef_variable *v = (const ef_variable *)ef_tensor_object(t, EF_OBJECT_VARIABLE);
-        if (v != NULL) {
-            handle = (ef_fact){.dtype = v->dtype, .shape = v->shape};
-            behind = &handle;
-        }
-    }
-    ef_shape shape = ef_shape_from(t);
-    for (int d = 0; d < shape.rank; d++) /* symbols of another graph mean nothing here */
-        if (shape.dim[d] < 0) shape.dim[d] = EF_DIM_UNKNOWN;
-    int32_t node = 0;
-    EF_TRY(placeholder(g, (ef_dtype)t->dtype, &shape, behind, NULL, &node));
-    if (at == g->n_captures) g->n_captures++;
-    ef_capture *c = &g->capture[at];
-    ef_tensor_copy(&c->tensor, t);
-    c->node = node;
-    *out = (ef_edge){node, 0};
-    return NULL;
-}
-
-/* A small value that can be told from its equals. */
-static ef_status *name(ef_graph *g, const ef_tensor *t, ef_edge *out) {
-    if (named(g, t, out)) return NULL;
-    uintptr_t before = (uintptr_t)g->named;
-    EF_TRY(EF_GROW(&g->named, &g->cap_named, g->n_named + 1));
-    for (size_t k = 0; k < g->n_named && before != (uintptr_t)g->named; k++)
-        ef_tensor_moved(&g->named[k].tensor);
-    size_t held = g->n_pending_after;
-    bool merge = g->merge;
-    g->n_pending_after = 0; /* a value waits for nothing, and no equal one may stand for it */
-    g->merge = false;
-    ef_status *s = ef_graph_constant(g, t, out);
-    g->n_pending_after = held;
-    g->merge = merge;
-    if (s != NULL) return s;
-    ef_capture *c = &g->named[g->n_named++];
-    ef_tensor_copy(&c->tensor, t);
-    c->node = out->node;
-    return NULL;
-}
-
-ef_status *ef_graph_import(ef_graph *g, const ef_tensor *t, ef_edge *out) {
-    if (t->flags & EF_TENSOR_SYMBOLIC) {
-        ef_graph *from;
-        ef_edge e = ef_tensor_edge(t, &from);
-        if (from == g) {
-            *out = e;
-            return NULL;
-        }
-        for (const ef_graph *o = g->outer; o != NULL; o = o->outer)
-            if (o == from) return capture(g, t, out);
-        if (g->function && g->family != from->family)
-            return ef_error(EF_INVALID,
-                            "a symbolic tensor (%s) is out of scope: the function it belongs to "
-                            "has been traced; return it from there instead",
-                            EF_TENSOR(t));
-        return ef_error(EF_INVALID,
-                        "a tensor of one graph (%s) was used in another that is not "
-                        "nested in it; make it an input of this graph",
-                        EF_TENSOR(t));
-    }
-    if (t->dtype == EF_NO_DTYPE)
-        return ef_error(EF_INVALID, "an empty (released) tensor was used as an input");
-    if (!is_small(t)) return capture(g, t, out);
-    if (t->tape == 0 || !g->function) return ef_graph_constant(g, t, out);
-    if (g->outer == NULL || !g->part || !g->outer->function) return name(g, t, out);
-    EF_TRY(ef_graph_import(g->outer, t, out)); /* where gradients can reach it */
-    ef_tensor outside;
-    ef_graph_tensor(g->outer, *out, &outside);
-    ef_status *s = capture(g, &outside, out);
-    ef_tensor_release(&outside);
-    return s;
-}
-
-ef_status *ef_graph_take(ef_graph *g, const ef_tensor *t, ef_edge *out) {
-    ef_graph *from = NULL;
-    ef_edge e = {0, 0};
-    if (t->flags & EF_TENSOR_SYMBOLIC) e = ef_tensor_edge(t, &from);
-    if (from != g) return capture(g, t, out);
-    *out = e;
-    return NULL;
-}
-
 /* ---- names and places ------------------------------------------------------------------------ */
 
 int32_t ef_graph_find(const ef_graph *g, const char *name) {
@@ -536,7 +439,7 @@ int32_t ef_graph_find(const ef_graph *g, const char *name) {
     return n != NULL ? n->id : -1;
 }
 
-ef_status *ef_graph_rename(ef_graph *g, int32_t node, const char *name) {
+static ef_status *give_name(ef_graph *g, int32_t node, const char *name) {
     const char *own;
     size_t n_counts = g->counts.n;
     EF_TRY(free_name(g, name, &own));
@@ -551,6 +454,13 @@ ef_status *ef_graph_rename(ef_graph *g, int32_t node, const char *name) {
     return s;
 }
 
+ef_status *ef_graph_rename(ef_graph *g, int32_t node, const char *name) {
+    ef_graph_lock(g);
+    ef_status *s = give_name(g, node, name);
+    ef_graph_unlock(g);
+    return s;
+}
+
 const char *ef_node_name(const ef_graph *g, int32_t node, char *buf, size_t n) {
     if (g->node[node]->name != NULL) return g->node[node]->name;
     snprintf(buf, n, "%s_%d", g->node[node]->op->name, node);
@@ -558,12 +468,14 @@ const char *ef_node_name(const ef_graph *g, int32_t node, char *buf, size_t n) {
 }
 
 const char *ef_graph_text_keep(ef_graph *g, const char *text) {
+    ef_graph_lock(g);
     const char *copy = ef_arena_strdup(&g->arena, text);
     settle(g);
+    ef_graph_unlock(g);
     return copy;
 }
 
-ef_status *ef_graph_place(ef_graph *g, const char *text, int32_t *place) {
+static ef_status *find_place(ef_graph *g, const char *text, int32_t *place) {
     for (size_t k = g->n_places; k > 0; k--) /* the newest is the likeliest */
         if (strcmp(g->place[k - 1], text) == 0) {
             *place = (int32_t)k;
@@ -576,6 +488,13 @@ ef_status *ef_graph_place(ef_graph *g, const char *text, int32_t *place) {
     settle(g);
     *place = (int32_t)g->n_places;
     return NULL;
+}
+
+ef_status *ef_graph_place(ef_graph *g, const char *text, int32_t *place) {
+    ef_graph_lock(g);
+    ef_status *s = find_place(g, text, place);
+    ef_graph_unlock(g);
+    return s;
 }
 
 size_t ef_graph_bytes(const ef_graph *g) {

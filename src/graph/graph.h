@@ -5,12 +5,15 @@
  * A function is a graph with inputs (Placeholder nodes) and outputs. Tensors from outside that were
  * used while the graph was being made are captures: extra inputs, fed with those very tensors.
  *
- * A graph being built belongs to one thread; once finished it is read-only and may be shared. */
+ * A graph being built belongs to one thread; once finished it is read-only and may be shared. A
+ * guarded graph may be built by several threads, and run by sessions meanwhile. */
 #ifndef EF_GRAPH_GRAPH_H
 #define EF_GRAPH_GRAPH_H
 #include "base/arena.h"
 #include "base/map.h"
 #include "ops/op.h"
+#include <pthread.h>
+#include <stdatomic.h>
 
 typedef struct ef_edge { /* output `index` of node `node` */
     int32_t node, index;
@@ -60,8 +63,10 @@ struct ef_graph {
     size_t n_inputs, cap_inputs;
     ef_edge *output;
     size_t n_outputs, cap_outputs;
-    ef_capture *capture;
+    _Atomic(ef_capture *) capture;
     size_t n_captures, cap_captures;
+    ef_capture **retired; /* lists of captures that became too small */
+    size_t n_retired, cap_retired;
     ef_capture *named; /* small values that became constants though gradients may go to them */
     size_t n_named, cap_named;
     ef_value_owner values; /* known values behind facts */
@@ -74,13 +79,15 @@ struct ef_graph {
     ef_map counts;          /* by name asked for: how far its _1, _2 ... have got */
     int32_t *pending_after; /* control inputs for every new node (tf.control_dependencies) */
     size_t n_pending_after;
-    _Atomic(void *) callable; /* what calls of it run: made by eager, ended by the hook below */
-    uint64_t version;         /* grows with every node */
-    int32_t last;             /* the node made last */
-    int64_t n_seen;           /* tensors that a binding counts, see graph/trim.h */
-    bool trims;               /* nodes made from now on can be forgotten */
-    ef_arena_mark settled;    /* what was given up to there stays */
-    int32_t *gone, *doubt;    /* places to use again; nodes that may be forgotten */
+    _Atomic(void *) callable;  /* what calls of it run: made by eager, ended by the hook below */
+    _Atomic(uint64_t) version; /* grows with every change a session must hear of */
+    bool guarded;              /* others may look at it while it is built: its lock is used */
+    pthread_mutex_t lock;      /* rank 26; recursive: guards all but captures and version */
+    int32_t last;              /* the node made last */
+    int64_t n_seen;            /* tensors that a binding counts, see graph/trim.h */
+    bool trims;                /* nodes made from now on can be forgotten */
+    ef_arena_mark settled;     /* what was given up to there stays */
+    int32_t *gone, *doubt;     /* places to use again; nodes that may be forgotten */
     size_t n_gone, cap_gone, n_doubt, cap_doubt;
     uint64_t hash; /* structural, of a finished function; 0: not computed */
     int n_symbols; /* symbolic sizes used by its inputs */
@@ -91,7 +98,11 @@ struct ef_graph {
 
 extern void (*ef_graph_callable_end)(void *);
 
-ef_graph *ef_graph_make(void);                    /* NULL: out of memory */
+ef_graph *ef_graph_make(void); /* NULL: out of memory */
+/* Around building a guarded graph, and looking at it while others may build; nothing for others. */
+void ef_graph_lock(const ef_graph *g);
+void ef_graph_unlock(const ef_graph *g);
+uint64_t ef_graph_changed(ef_graph *g);           /* the new version */
 void ef_graph_nest(ef_graph *g, ef_graph *outer); /* g is entered while outer (or NULL) is built */
 ef_graph *ef_graph_ref(ef_graph *g);
 void ef_graph_unref(ef_graph *g); /* NULL is fine */
@@ -112,6 +123,9 @@ ef_status *ef_graph_become(ef_graph *g, int32_t node, const ef_op *op, const ef_
  * where its output k stands. f has no captures. */
 ef_status *ef_graph_inline(ef_graph *g, const ef_graph *f, const ef_edge *in, ef_edge *out);
 ef_status *ef_graph_constant(ef_graph *g, const ef_tensor *value, ef_edge *out);
+/* A Placeholder node, not among the inputs; `handle` says what a resource leads to. */
+ef_status *ef_graph_stand_in(ef_graph *g, ef_dtype dtype, const ef_shape *shape,
+                             const ef_fact *handle, const char *name, int32_t *node);
 ef_status *ef_graph_input(ef_graph *g, ef_dtype dtype, const ef_shape *shape, const char *name,
                           ef_edge *out); /* a new parameter */
 ef_status *ef_graph_input_like(ef_graph *g, const ef_fact *fact, const char *name, ef_edge *out);

@@ -78,7 +78,7 @@ ef_status *ef_graph_box(ef_graph *g, const ef_node *made, const char *name, size
     }
     g->values.n = n_values;
     n->id = place_for(g, n);
-    n->serial = ++g->version;
+    n->serial = ef_graph_changed(g);
     if ((size_t)n->id == g->n_nodes)
         g->n_nodes++;
     else
@@ -144,7 +144,7 @@ static void forget(ef_graph *g, ef_node *n) {
     n->fields = NULL;
     n->name = NULL;
     n->n_in = n->n_out = n->n_after = 0;
-    n->serial = ++g->version;
+    n->serial = ef_graph_changed(g);
     n->gone = true;
     g->gone[g->n_gone++] = n->id;
     for (int k = 0; k < n_in; k++) {

@@ -14,6 +14,8 @@ typedef struct request { /* newest first */
     ef_edge *edge; /* feeds, then fetches */
     int32_t *target;
     uint64_t *serial;  /* of the nodes of all these: numbers are used again */
+    uint64_t version;  /* of the graph, when nodes and feeds were last seen to be as here */
+    ef_fact *takes;    /* dtype and shape of each feed */
     int32_t *captures; /* of the graph, fed after the feeds */
     ef_program *program;
     int users;
@@ -50,6 +52,7 @@ static void request_free(request *r) {
     ef_free(r->edge);
     ef_free(r->target);
     ef_free(r->serial);
+    ef_free(r->takes);
     ef_free(r->captures);
     ef_free(r);
 }
@@ -67,19 +70,20 @@ void ef_session_free(ef_session *s) {
 }
 
 /* ---- requests
- * ------------------------------------------------------------------------------------- */
+ * The graph may grow while it is run. Its lock is held where a request is made, and where one is
+ * found after the graph has changed; a call like the last one does not look at the graph at all. */
 
 static uint64_t serial_of(const ef_graph *g, int32_t node) {
     return node >= 0 && (size_t)node < g->n_nodes ? g->node[node]->serial : 0;
 }
 
-static uint64_t hash_call(const ef_graph *g, const ef_session_call *c) {
+static uint64_t hash_call(const ef_session_call *c) {
     uint64_t h = ef_hash_mix(7, (uint64_t)c->n_feeds << 32 | (uint64_t)c->n_fetches);
     for (int k = 0; k < c->n_feeds; k++)
-        h = ef_hash_mix(h, serial_of(g, c->feed[k].node) << 8 | (uint32_t)c->feed[k].index);
+        h = ef_hash_mix(h, (uint64_t)c->feed[k].node << 8 | (uint32_t)c->feed[k].index);
     for (int k = 0; k < c->n_fetches; k++)
-        h = ef_hash_mix(h, serial_of(g, c->fetch[k].node) << 8 | (uint32_t)c->fetch[k].index);
-    for (int k = 0; k < c->n_targets; k++) h = ef_hash_mix(h, ~serial_of(g, c->target[k]));
+        h = ef_hash_mix(h, (uint64_t)c->fetch[k].node << 8 | (uint32_t)c->fetch[k].index);
+    for (int k = 0; k < c->n_targets; k++) h = ef_hash_mix(h, ~(uint64_t)c->target[k]);
     return h;
 }
 
@@ -92,7 +96,24 @@ static bool same_nodes(const ef_graph *g, const request *r) {
     return true;
 }
 
-static bool same_call(const ef_graph *g, const request *r, const ef_session_call *c) {
+static bool same_feeds(const ef_graph *g, const request *r) {
+    for (int k = 0; k < r->n_feeds; k++)
+        if (!ef_shape_equal(&ef_edge_fact(g, r->edge[k])->shape, &r->takes[k].shape)) return false;
+    return true;
+}
+
+/* Whether the graph is, for this request, what it was. Under the session's lock. */
+static bool still_true(const ef_graph *g, request *r) {
+    if (EF_LIKELY(atomic_load_explicit(&g->version, memory_order_acquire) == r->version))
+        return true;
+    ef_graph_lock(g);
+    bool same = same_nodes(g, r) && same_feeds(g, r);
+    if (same) r->version = g->version;
+    ef_graph_unlock(g);
+    return same;
+}
+
+static bool same_call(const ef_graph *g, request *r, const ef_session_call *c) {
     return r->n_feeds == c->n_feeds && r->n_fetches == c->n_fetches &&
            r->n_targets == c->n_targets &&
            (c->n_feeds == 0 ||
@@ -101,7 +122,7 @@ static bool same_call(const ef_graph *g, const request *r, const ef_session_call
             memcmp(r->edge + r->n_feeds, c->fetch, (size_t)c->n_fetches * sizeof *c->fetch) == 0) &&
            (c->n_targets == 0 ||
             memcmp(r->target, c->target, (size_t)c->n_targets * sizeof *c->target) == 0) &&
-           same_nodes(g, r);
+           still_true(g, r);
 }
 
 static ef_status *check_call(const ef_graph *g, const ef_session_call *c) {
@@ -127,13 +148,16 @@ static ef_status *check_call(const ef_graph *g, const ef_session_call *c) {
     return NULL;
 }
 
-static ef_status *fill_request(const ef_graph *g, const ef_session_call *c, request *r) {
+static ef_status *fill_request(const ef_graph *g, const ef_session_call *c, request *r,
+                               ef_graph **part) {
     size_t n = (size_t)(c->n_feeds + c->n_fetches) + 1;
     r->edge = ef_malloc(n * sizeof *r->edge);
     r->target = ef_malloc(((size_t)c->n_targets + 1) * sizeof *r->target);
     r->captures = ef_malloc((g->n_captures + 1) * sizeof *r->captures);
     r->serial = ef_malloc((n + (size_t)c->n_targets) * sizeof *r->serial);
-    if (r->edge == NULL || r->target == NULL || r->captures == NULL || r->serial == NULL)
+    r->takes = ef_malloc(((size_t)c->n_feeds + 1) * sizeof *r->takes);
+    if (r->edge == NULL || r->target == NULL || r->captures == NULL || r->serial == NULL ||
+        r->takes == NULL)
         return ef_no_memory(n * sizeof *r->edge);
     for (int k = 0; k < c->n_feeds; k++) r->edge[k] = c->feed[k];
     for (int k = 0; k < c->n_fetches; k++) r->edge[c->n_feeds + k] = c->fetch[k];
@@ -144,11 +168,29 @@ static ef_status *fill_request(const ef_graph *g, const ef_session_call *c, requ
     uint64_t *serial = r->serial;
     for (int k = 0; k < c->n_feeds + c->n_fetches; k++) *serial++ = serial_of(g, r->edge[k].node);
     for (int k = 0; k < c->n_targets; k++) *serial++ = serial_of(g, c->target[k]);
-    ef_graph *part;
-    EF_TRY(ef_graph_extract(g, c->feed, c->n_feeds, c->fetch, c->n_fetches, c->target, c->n_targets,
-                            &part, r->captures, &r->n_captures));
-    ef_status *s = ef_compile(part, &r->program);
+    for (int k = 0; k < c->n_feeds; k++) {
+        const ef_fact *f = ef_edge_fact(g, c->feed[k]);
+        r->takes[k] = (ef_fact){.dtype = f->dtype, .shape = f->shape};
+    }
+    r->version = g->version;
+    return ef_graph_extract(g, c->feed, c->n_feeds, c->fetch, c->n_fetches, c->target, c->n_targets,
+                            part, r->captures, &r->n_captures);
+}
+
+static ef_status *make_request(const ef_graph *g, const ef_session_call *c, request **out) {
+    request *r = ef_calloc(1, sizeof *r);
+    if (r == NULL) return ef_no_memory(sizeof *r);
+    ef_graph *part = NULL;
+    ef_graph_lock(g);
+    ef_status *s = check_call(g, c);
+    if (s == NULL) s = fill_request(g, c, r, &part);
+    ef_graph_unlock(g);
+    if (s == NULL) s = ef_compile(part, &r->program);
     ef_graph_unref(part);
+    if (s != NULL)
+        request_free(r);
+    else
+        *out = r;
     return s;
 }
 
@@ -164,7 +206,7 @@ static request *forget_oldest(ef_session *s) {
 }
 
 static ef_status *find_request(ef_session *s, const ef_session_call *c, request **out) {
-    uint64_t h = hash_call(s->graph, c);
+    uint64_t h = hash_call(c);
     pthread_mutex_lock(&s->lock);
     request **at = &s->newest;
     while (*at != NULL && !((*at)->hash == h && same_call(s->graph, *at, c))) at = &(*at)->next;
@@ -179,13 +221,7 @@ static ef_status *find_request(ef_session *s, const ef_session_call *c, request 
         return NULL;
     }
     pthread_mutex_unlock(&s->lock);
-    EF_TRY(check_call(s->graph, c));
-    if ((r = ef_calloc(1, sizeof *r)) == NULL) return ef_no_memory(sizeof *r);
-    ef_status *bad = fill_request(s->graph, c, r);
-    if (bad != NULL) {
-        request_free(r);
-        return bad;
-    }
+    EF_TRY(make_request(s->graph, c, &r));
     r->hash = h;
     r->users = 1;
     pthread_mutex_lock(&s->lock);
@@ -205,18 +241,25 @@ static void leave_request(ef_session *s, request *r) {
     if (gone) request_free(r);
 }
 
-static ef_status *check_feeds(const ef_session *s, const ef_session_call *c) {
+static ef_status *wrong_feed(const ef_graph *g, ef_edge e, const ef_tensor *have,
+                             const ef_fact *want) {
+    char buf[96];
+    ef_graph_lock(g);
+    ef_status *s = ef_error(EF_INVALID,
+                            "feed of %s for '%s', which takes %s %s; feed a value of that "
+                            "dtype and a compatible shape",
+                            EF_TENSOR(have), ef_node_name(g, e.node, buf, sizeof buf),
+                            ef_dtype_name(want->dtype), EF_SHAPE(&want->shape));
+    ef_graph_unlock(g);
+    return s;
+}
+
+static ef_status *check_feeds(const ef_session *s, const request *r, const ef_session_call *c) {
     for (int k = 0; k < c->n_feeds; k++) {
-        const ef_fact *want = ef_edge_fact(s->graph, c->feed[k]);
-        const ef_tensor *have = c->value[k];
-        ef_shape shape = ef_shape_from(have);
-        if (have->dtype == want->dtype && ef_shape_may_equal(&shape, &want->shape)) continue;
-        char buf[96];
-        return ef_error(EF_INVALID,
-                        "feed of %s for '%s', which takes %s %s; feed a value of that "
-                        "dtype and a compatible shape",
-                        EF_TENSOR(have), ef_node_name(s->graph, c->feed[k].node, buf, sizeof buf),
-                        ef_dtype_name(want->dtype), EF_SHAPE(&want->shape));
+        const ef_fact *want = &r->takes[k];
+        ef_shape shape = ef_shape_from(c->value[k]);
+        if (c->value[k]->dtype != want->dtype || !ef_shape_may_equal(&shape, &want->shape))
+            return wrong_feed(s->graph, c->feed[k], c->value[k], want);
     }
     return NULL;
 }
@@ -228,13 +271,14 @@ ef_status *ef_session_call_run(ef_session *s, const ef_session_call *c, ef_tenso
     size_t n = (size_t)(c->n_feeds + r->n_captures);
     ef_status *bad = NULL;
     if (n > 16 && (in = ef_malloc(n * sizeof *in)) == NULL) bad = ef_no_memory(n * sizeof *in);
-    if (bad == NULL) bad = check_feeds(s, c);
+    if (bad == NULL) bad = check_feeds(s, r, c);
     for (int k = 0; k < c->n_feeds && bad == NULL; k++) {
         in[k] = (ef_tensor *)c->value[k]; /* read only */
         bad = ef_tensor_settle(in[k]);
     }
+    ef_capture *captured = atomic_load_explicit(&s->graph->capture, memory_order_acquire);
     for (int k = 0; k < r->n_captures && bad == NULL; k++) {
-        in[c->n_feeds + k] = &s->graph->capture[r->captures[k]].tensor;
+        in[c->n_feeds + k] = &captured[r->captures[k]].tensor;
         bad = ef_tensor_settle(in[c->n_feeds + k]);
     }
     if (bad == NULL) {
@@ -315,7 +359,9 @@ ef_status *ef_session_run(ef_session *s, const ef_tensor *feeds, const ef_tensor
     asked a;
     ef_status *bad = ask(s, &a, feeds, n_feeds, fetches, n_fetches, n_targets);
     for (int k = 0; k < n_targets && bad == NULL; k++) {
+        ef_graph_lock(s->graph);
         a.target[k] = targets[k] != NULL ? ef_graph_find(s->graph, targets[k]) : -1;
+        ef_graph_unlock(s->graph);
         if (a.target[k] < 0)
             bad = ef_error(EF_NOT_FOUND, "the graph has no op called '%s'",
                            targets[k] != NULL ? targets[k] : "(null)");

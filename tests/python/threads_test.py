@@ -81,6 +81,29 @@ def test_one_session():
     together(work)
 
 
+def test_a_graph_grows_while_it_is_run():
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [None])
+        old = x * 2.0
+    session = tf.compat.v1.Session(graph=graph)
+    newest = [(old, 0)]
+
+    def work(k):
+        if k == 0:
+            with graph.as_default():
+                for turn in range(TURNS):
+                    newest[0] = newest[0][0] + tf.constant([1.0]), turn + 1
+            return
+        large = np.full(40000, float(k), np.float32)  # runs without the interpreter's lock
+        for _ in range(TURNS // 10):
+            fetch, added = newest[0]
+            a, b = session.run([old, fetch], {x: large})
+            assert (a == 2.0 * k).all() and (b == 2.0 * k + added).all()
+
+    together(work)
+
+
 def test_graphs_of_their_own():
     v1 = tf.compat.v1
 

@@ -1,0 +1,162 @@
+/* Tensors from outside that a graph uses: constants if they are small, else captures. */
+#include "base/alloc.h"
+#include "base/array.h"
+#include "graph/graph.h"
+
+static bool same_captured(const ef_tensor *a, const ef_tensor *b) {
+    if (a->dtype != b->dtype || a->rank != b->rank || a->flags != b->flags ||
+        a->storage != b->storage || a->storage == NULL)
+        return false;
+    if (memcmp(a->dim, b->dim, (size_t)(a->rank > 0 ? a->rank : 0) * sizeof a->dim[0]) != 0)
+        return false;
+    return !(a->flags & EF_TENSOR_SYMBOLIC) || memcmp(a->small, b->small, sizeof(ef_edge)) == 0;
+}
+
+static bool captured(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
+    for (size_t k = 0; k < g->n_captures; k++)
+        if (same_captured(&g->capture[k].tensor, t)) {
+            *out = (ef_edge){g->capture[k].node, 0};
+            return true;
+        }
+    return false;
+}
+
+static bool is_small(const ef_tensor *t) {
+    return t->storage == NULL && t->data == (const void *)t->small;
+}
+
+static bool named(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
+    for (size_t k = 0; k < g->n_named && t->tape != 0; k++)
+        if (g->named[k].tensor.tape == t->tape) {
+            *out = (ef_edge){g->named[k].node, 0};
+            return true;
+        }
+    return false;
+}
+
+bool ef_graph_imported(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
+    ef_graph *from = NULL;
+    if (t->flags & EF_TENSOR_SYMBOLIC) *out = ef_tensor_edge(t, &from);
+    return from == g || captured(g, t, out) || (is_small(t) && named(g, t, out));
+}
+
+/* Small values lie in the list itself, so they must be found again where it goes. A session that is
+ * under way reads the list without the lock: what it was before stays until the graph ends. */
+static ef_status *grow_captures(ef_graph *g, size_t n) {
+    if (n <= g->cap_captures) return NULL;
+    ef_capture *before = g->capture, *now = NULL;
+    size_t cap = 0;
+    EF_TRY(EF_GROW(&g->retired, &g->cap_retired, g->n_retired + 1));
+    EF_TRY(EF_GROW(&now, &cap, n > 2 * g->cap_captures ? n : 2 * g->cap_captures));
+    if (g->n_captures > 0) memcpy(now, before, g->n_captures * sizeof *now);
+    for (size_t k = 0; k < g->n_captures; k++)
+        if (now[k].node >= 0) ef_tensor_moved(&now[k].tensor);
+    g->cap_captures = cap;
+    atomic_store_explicit(&g->capture, now, memory_order_release);
+    if (g->guarded)
+        g->retired[g->n_retired++] = before;
+    else
+        ef_free(before);
+    return NULL;
+}
+
+static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
+    if (captured(g, t, out)) return NULL;
+    size_t at = 0; /* a place that was given up, or the next */
+    while (at < g->n_captures && g->capture[at].node >= 0) at++;
+    EF_TRY(grow_captures(g, at + 1));
+    ef_fact handle, *behind = NULL;
+    ef_graph *from;
+    if (t->flags & EF_TENSOR_SYMBOLIC) {
+        ef_edge e = ef_tensor_edge(t, &from);
+        behind = (ef_fact *)ef_edge_fact(from, e)->handle;
+    } else if (t->dtype == EF_RESOURCE) {
+        const ef_variable *v = (const ef_variable *)ef_tensor_object(t, EF_OBJECT_VARIABLE);
+        if (v != NULL) {
+            handle = (ef_fact){.dtype = v->dtype, .shape = v->shape};
+            behind = &handle;
+        }
+    }
+    ef_shape shape = ef_shape_from(t);
+    for (int d = 0; d < shape.rank; d++) /* symbols of another graph mean nothing here */
+        if (shape.dim[d] < 0) shape.dim[d] = EF_DIM_UNKNOWN;
+    int32_t node = 0;
+    EF_TRY(ef_graph_stand_in(g, (ef_dtype)t->dtype, &shape, behind, NULL, &node));
+    if (at == g->n_captures) g->n_captures++;
+    ef_capture *c = &g->capture[at];
+    ef_tensor_copy(&c->tensor, t);
+    c->node = node;
+    *out = (ef_edge){node, 0};
+    return NULL;
+}
+
+/* A small value that can be told from its equals. */
+static ef_status *name(ef_graph *g, const ef_tensor *t, ef_edge *out) {
+    if (named(g, t, out)) return NULL;
+    uintptr_t before = (uintptr_t)g->named;
+    EF_TRY(EF_GROW(&g->named, &g->cap_named, g->n_named + 1));
+    for (size_t k = 0; k < g->n_named && before != (uintptr_t)g->named; k++)
+        ef_tensor_moved(&g->named[k].tensor);
+    size_t held = g->n_pending_after;
+    bool merge = g->merge;
+    g->n_pending_after = 0; /* a value waits for nothing, and no equal one may stand for it */
+    g->merge = false;
+    ef_status *s = ef_graph_constant(g, t, out);
+    g->n_pending_after = held;
+    g->merge = merge;
+    if (s != NULL) return s;
+    ef_capture *c = &g->named[g->n_named++];
+    ef_tensor_copy(&c->tensor, t);
+    c->node = out->node;
+    return NULL;
+}
+
+static ef_status *import(ef_graph *g, const ef_tensor *t, ef_edge *out) {
+    if (t->flags & EF_TENSOR_SYMBOLIC) {
+        ef_graph *from;
+        ef_edge e = ef_tensor_edge(t, &from);
+        if (from == g) {
+            *out = e;
+            return NULL;
+        }
+        for (const ef_graph *o = g->outer; o != NULL; o = o->outer)
+            if (o == from) return capture(g, t, out);
+        if (g->function && g->family != from->family)
+            return ef_error(EF_INVALID,
+                            "a symbolic tensor (%s) is out of scope: the function it belongs to "
+                            "has been traced; return it from there instead",
+                            EF_TENSOR(t));
+        return ef_error(EF_INVALID,
+                        "a tensor of one graph (%s) was used in another that is not "
+                        "nested in it; make it an input of this graph",
+                        EF_TENSOR(t));
+    }
+    if (t->dtype == EF_NO_DTYPE)
+        return ef_error(EF_INVALID, "an empty (released) tensor was used as an input");
+    if (!is_small(t)) return capture(g, t, out);
+    if (t->tape == 0 || !g->function) return ef_graph_constant(g, t, out);
+    if (g->outer == NULL || !g->part || !g->outer->function) return name(g, t, out);
+    EF_TRY(ef_graph_import(g->outer, t, out)); /* where gradients can reach it */
+    ef_tensor outside;
+    ef_graph_tensor(g->outer, *out, &outside);
+    ef_status *s = capture(g, &outside, out);
+    ef_tensor_release(&outside);
+    return s;
+}
+
+ef_status *ef_graph_import(ef_graph *g, const ef_tensor *t, ef_edge *out) {
+    ef_graph_lock(g);
+    ef_status *s = import(g, t, out);
+    ef_graph_unlock(g);
+    return s;
+}
+
+ef_status *ef_graph_take(ef_graph *g, const ef_tensor *t, ef_edge *out) {
+    ef_graph *from = NULL;
+    if (t->flags & EF_TENSOR_SYMBOLIC) *out = ef_tensor_edge(t, &from);
+    if (from == g) return NULL;
+    ef_graph_lock(g);
+    ef_status *s = capture(g, t, out);
+    ef_graph_unlock(g);
+    return s;
+}

@@ -47,6 +47,7 @@ double ef_zeta(double x, double q) {
     if (x == 1) return INFINITY;
     if (!(x > 1) || isnan(q)) return NAN;
     if (q <= 0) {
+        if (x == INFINITY) return INFINITY;
         if (q == floor(q)) return fmod(x, 2) == 0 ? INFINITY : NAN; /* a pole of either sign */
         if (x != floor(x)) return NAN;                              /* roots of negative numbers */
         double part = q - floor(q); /* the terms below zero, mirrored, and those above */
@@ -55,7 +56,8 @@ double ef_zeta(double x, double q) {
     }
     if (q == INFINITY || x == INFINITY) return q > 1 ? 0 : q == 1 ? 1 : INFINITY;
     double sum = 0;
-    while (q < 10 + x) { /* from there on the expansion converges */
+    if (q > 0x1p60) return pow(q, 1 - x) / (x - 1); /* a sum so fine that it is the integral */
+    while (q < 10 + x) {                            /* from there on the expansion converges */
         double term = pow(q, -x);
         sum += term;
         if (term < EPS / 4 * sum || term == 0) return sum;

@@ -65,21 +65,29 @@ EF_UNARY_GRAD(bessel_k1e, ef_mul(b, dy, k1e_slope(b, x, y)))
 SPECIAL(BesselK1e, bessel_k1e, ef_bessel_k1e(x), KEEP_XY,
         "`exp(x)` times the modified Bessel function of the second kind, order 1.", ABOVE_ZERO)
 
+/* TensorFlow forms these from waves and powers, which are NaN at infinity. */
+
 /* ---- first and second kind ------------------------------------------------------------------- */
 
 EF_UNARY_GRAD(bessel_j0, ef_mul(b, dy, ef_neg(b, E1("BesselJ1", x))))
-SPECIAL(BesselJ0, bessel_j0, j0(x), KEEP_X, "The Bessel function of the first kind, order 0.",
-        ANYWHERE)
+SPECIAL(BesselJ0, bessel_j0, isinf(x) ? NAN : j0(x), KEEP_X,
+        "The Bessel function of the first kind, order 0.", ANYWHERE)
 EF_UNARY_GRAD(bessel_j1,
               ef_mul(b, dy, unless_zero(b, x, 0.5, ef_sub(b, E1("BesselJ0", x), ef_div(b, y, x)))))
-SPECIAL(BesselJ1, bessel_j1, j1(x), KEEP_XY, "The Bessel function of the first kind, order 1.",
-        ANYWHERE)
+SPECIAL(BesselJ1, bessel_j1, isinf(x) ? NAN : j1(x), KEEP_XY,
+        "The Bessel function of the first kind, order 1.", ANYWHERE)
 EF_UNARY_GRAD(bessel_y0, ef_mul(b, dy, ef_neg(b, E1("BesselY1", x))))
-SPECIAL(BesselY0, bessel_y0, x < 0 ? -INFINITY : y0(x), KEEP_X,
-        "The Bessel function of the second kind, order 0.", ABOVE_ZERO)
+SPECIAL(BesselY0, bessel_y0,
+        x < 0      ? -INFINITY
+        : isinf(x) ? NAN
+                   : y0(x),
+        KEEP_X, "The Bessel function of the second kind, order 0.", ABOVE_ZERO)
 EF_UNARY_GRAD(bessel_y1, ef_mul(b, dy, ef_sub(b, E1("BesselY0", x), ef_div(b, y, x))))
-SPECIAL(BesselY1, bessel_y1, x < 0 ? -INFINITY : y1(x), KEEP_XY,
-        "The Bessel function of the second kind, order 1.", ABOVE_ZERO)
+SPECIAL(BesselY1, bessel_y1,
+        x < 0      ? -INFINITY
+        : isinf(x) ? NAN
+                   : y1(x),
+        KEEP_XY, "The Bessel function of the second kind, order 1.", ABOVE_ZERO)
 
 /* ---- integrals ------------------------------------------------------------------------------- */
 
@@ -87,7 +95,8 @@ static ef_value *one_minus(ef_build *b, ef_value *v) { return ef_sub(b, number_l
 EF_UNARY_GRAD(dawsn, ef_mul(b, dy, one_minus(b, ef_scale(b, ef_mul(b, x, y), 2))))
 SPECIAL(Dawsn, dawsn, ef_dawsn(x), KEEP_XY, "Dawson's integral of `x`.", ANYWHERE)
 EF_UNARY_GRAD(expint, ef_div(b, ef_mul(b, dy, E1("Exp", x)), x))
-SPECIAL(Expint, expint, ef_expint(x), KEEP_X, "The exponential integral of `x`.", ABOVE_ZERO)
+SPECIAL(Expint, expint, isinf(x) ? NAN : ef_expint(x), KEEP_X, "The exponential integral of `x`.",
+        ABOVE_ZERO)
 static ef_value *quarter_turns(ef_build *b, ef_value *x) {
     return ef_scale(b, E1("Square", x), 1.57079632679489661923);
 }
@@ -102,5 +111,5 @@ static ef_value *spence_slope(ef_build *b, ef_value *x) {
     return ef_select(b, at_one, number_like(b, x, -1), ef_div(b, E1("Log", x), one_minus(b, x)));
 }
 EF_UNARY_GRAD(spence, ef_mul(b, dy, spence_slope(b, x)))
-SPECIAL(Spence, spence, ef_spence(x), KEEP_X,
+SPECIAL(Spence, spence, isinf(x) ? NAN : ef_spence(x), KEEP_X,
         "Spence's integral of `x`, the dilogarithm of `1 - x`.", ABOVE_ZERO)

@@ -169,12 +169,12 @@ static ef_status *histogram_run(const ef_call *c) {
     EF_TRY(ef_zero_elements((ef_dtype)y->dtype, y->data, bins));
     for (int64_t k = 0; k < n; k++) {
         double v = ef_element_double(t, x->data, k);
-        if (isnan(v))
+        if (isnan(v) && bins > 1)
             return ef_error(EF_INVALID,
                             "%s: Histogram values must not contain NaN, but element %lld "
                             "is",
                             c->op->name, (long long)k);
-        double from = v > lo ? v - lo : 0;
+        double from = v > lo ? v - lo : 0; /* with one bin even NaN is in it */
         if (t == EF_F32)
             from = (double)(float)from; /* the difference is taken in the values' type */
         double at = from / step;

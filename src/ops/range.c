@@ -154,6 +154,7 @@ static ef_status *linspace_run(const ef_call *c) {
            stop = ef_element_double(t, c->in[1]->data, 0);
     double step = n > 1 ? rounded(t, rounded(t, stop - start) / rounded(t, (double)(n - 1))) : 0;
     fill_floats(o, start, step, n);
+    if (n > 0) ef_element_set(t, o->data, 0, start); /* even if infinite */
     if (n > 1) ef_element_set(t, o->data, n - 1, stop);
     return NULL;
 }

@@ -44,7 +44,8 @@ static ef_value *bell(ef_build *b, ef_value *dy, ef_value *v, double k, double s
     return ef_mul(b, ef_scale(b, dy, k), E1("Exp", ef_scale(b, E1("Square", v), s)));
 }
 #define ROOT_PI 1.77245385090551602730
-EF_FLOATS1_FN(erf, ef_erf)
+/* TensorFlow's formula for doubles squares x, and is NaN where that is too large. */
+EF_FLOATS1(erf, ef_erf_F32(x), isinf(x *x) ? NAN : ef_erf_F64(x))
 EF_TILE_TABLE(erf) = {EF_ROWS_FLOAT(erf)};
 EF_UNARY_GRAD(erf, bell(b, dy, x, 2 / ROOT_PI, -1))
 RECORD1(Erf, erf, KEEP_X, "The error function of `x`.", "T[2,3]", "T[]", "T[0,3]")

@@ -263,7 +263,7 @@ def array(leaf):
 
 def differs(ours, theirs):
     """Why two answers are not the same, or None. Where TensorFlow lacks a kernel, there is nothing to compare with."""
-    lack = {"NotFoundError": "Could not find device", "InvalidArgumentError": "No OpKernel", "UnimplementedError": "", "death": ""}
+    lack = {"NotFoundError": "Could not find device", "InvalidArgumentError": ("No OpKernel", "OpKernel '"), "UnimplementedError": "", "death": ""}
     if "error" in theirs and theirs["text"].startswith(lack.get(theirs["error"][0], "\n")):
         return None if ours.get("error") != ["death"] else ours["text"]
     if "error" in ours or "error" in theirs:

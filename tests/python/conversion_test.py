@@ -181,6 +181,12 @@ invalid = tf.errors.InvalidArgumentError
     (lambda: tf.stack([np.array([True]), 1], axis=1), TypeError),
     (lambda: tf.math.cumulative_logsumexp(c([np.inf, np.inf])), [np.inf, np.nan]),
     (lambda: tf.where(c(True)), invalid),
+    (lambda: tf.math.is_non_decreasing(c([2, 1], tf.uint8)), False),
+    (lambda: tf.math.is_non_decreasing(c([np.inf, np.inf])), True),
+    (lambda: tf.linspace(c(np.inf), 1.0, 2), [np.inf, 1]),
+    (lambda: tf.histogram_fixed_width(c([np.nan, 1.0]), [0.0, 2.0], 1), [2]),
+    (lambda: tf.math.zeta(c(np.inf), c(-2.5)), np.inf),
+    (lambda: tf.add_n(1.5), TypeError),
     (lambda: tf.nn.softmax_cross_entropy_with_logits(c(1.0), c(1.0)), invalid),
 ])
 def test_functions(call, want):

@@ -319,7 +319,9 @@ def erfcinv(x, name=None):
 
 
 def _terms(inputs, what):
-    if not isinstance(inputs, (list, tuple)) or not inputs:
+    if not isinstance(inputs, (list, tuple)):
+        inputs = list(inputs)
+    if not inputs:
         raise ValueError(
             f"{what}: inputs must be an iterable of at least one Tensor/IndexedSlices with the "
             "same dtype and shape."
@@ -415,26 +417,34 @@ def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
     return raw.CumulativeLogsumexp(x, axis, exclusive, reverse, name=name)
 
 
-def _steps(x):
-    """Differences between neighbours of the flattened `x`."""
+def _is_short(x):
+    """Whether it is known that there are no neighbours to compare."""
+    dims = static_shape(x)
+    return dims is not None and None not in dims and np.prod(dims) < 2
+
+
+def _neighbours(x):
+    """The elements of the flattened `x` but the first, and all but the last."""
     if not (x.dtype.is_floating or x.dtype.is_integer or x.dtype.is_complex):
         raise TypeError(f"Expected x to be numeric, instead found: {x}")
     flat = raw.Reshape(x, [-1])
-    return raw.Sub(flat[1:], flat[:-1])
+    return flat[1:], flat[:-1]
 
 
 @export("math.is_non_decreasing")
 def is_non_decreasing(x, name=None):
     """Whether no element is smaller than the one before."""
-    steps = _steps(convert(x))
-    return raw.All(raw.GreaterEqual(steps, 0), [0], name=name)
+    x = convert(x)
+    after, before = _neighbours(x)
+    return convert(True) if _is_short(x) else raw.All(raw.GreaterEqual(after, before), [0], name=name)
 
 
 @export("math.is_strictly_increasing")
 def is_strictly_increasing(x, name=None):
     """Whether every element is larger than the one before."""
-    steps = _steps(convert(x))
-    return raw.All(raw.Greater(steps, 0), [0], name=name)
+    x = convert(x)
+    after, before = _neighbours(x)
+    return convert(True) if _is_short(x) else raw.All(raw.Greater(after, before), [0], name=name)
 
 
 @export("math.sobol_sample")

@@ -648,8 +648,8 @@ def truncatediv(x, y, name=None):
 def truncatemod(x, y, name=None):
     """The remainder of `x / y`, with the sign of `x`."""
 
-def tuple(tensors, name=None, control_inputs=None):
-    """The tensors, available only when all of them have been computed."""
+def tuple(tensors, control_inputs=None, name=None):
+    """The tensors, available only when all of them and the control inputs have been computed."""
 
 def type_spec_from_value(value):
     """The spec of a value: a tensor's, a composite's, or of what the value converts to."""

@@ -3,12 +3,24 @@
 The gradient g(u) of a result with incoming gradient u is linear in u, with the transposed jacobian. So its own gradient
 by u, with the tangents coming in, is the jacobian times the tangents: exactly what is asked for, by two walks back.
 """
+import threading
+
 from . import _core, nest
 from .composite import IndexedSlices
 from .namespace import export
 from .tape import UnconnectedGradients, flows, is_variable, key_of, registered, result_of, wants_zeros, zeros_for
 
 raw = _core.raw
+
+
+class _Open(threading.local):
+    """The accumulators a thread is inside of, outermost first."""
+
+    def __init__(self):
+        self.all = []
+
+
+_open = _Open()
 
 
 @export("autodiff.ForwardAccumulator")
@@ -22,6 +34,7 @@ class ForwardAccumulator:
         self._primals, self._tangents = [], []
         self._tape = None
         self._recording = False
+        self._around = ()  # those it was entered within
         for primal, tangent in zip(nest.flatten(primals, expand_composites=True),
                                    nest.flatten(tangents, expand_composites=True)):
             self._watch(primal, tangent)
@@ -48,12 +61,15 @@ class ForwardAccumulator:
         else:
             self._tape.resume()
         self._recording = True
+        self._around = tuple(_open.all)
+        _open.all.append(self)
         return self
 
     def __exit__(self, *unused):
         if self._recording:
             self._tape.pause()
             self._recording = False
+            _open.all.remove(self)
         return False
 
     def jvp(self, primals, unconnected_gradients=UnconnectedGradients.NONE):
@@ -62,11 +78,16 @@ class ForwardAccumulator:
         if self._tape is None:
             raise ValueError("Called jvp() without first tracing anything.")
         recording = self._recording
-        if recording:  # its own work is not its business; that of others is
+        if recording:  # its own work is not its business; that of others is,
             self._tape.pause()
+        left = [a for a in self._around if not a._recording]  # even if they have been left by now
+        for other in left:
+            other._tape.resume()
         try:
             return nest.map_structure(lambda t: self._one(t, zero), primals)
         finally:
+            for other in left:
+                other._tape.pause()
             if recording:
                 self._tape.resume()
 

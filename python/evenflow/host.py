@@ -126,24 +126,21 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):  #
     decorated = _decorator(numpy_function, func, inp, Tout, stateful=stateful, name=name)
     if decorated is not None:
         return decorated
-    inputs = [_core.convert(x) for x in nest.flatten(inp, expand_composites=True)]
+    given = nest.flatten(inp, expand_composites=True)
     if _core.executing_eagerly():
-        made = func(*[_array(x) for x in inputs])
+        made = func(*[np.array(x) for x in given])
         return nest.map_structure(_core.convert, made)
+    inputs = [_core.convert(x) for x in given]
     types, shapes = _wanted(Tout)
 
     def call(tensors):
         try:
-            return _array_results(func(*[_array(t) for t in tensors]), types)
+            return _array_results(func(*[np.asarray(t.numpy())[()] for t in tensors]), types)
         except Exception as e:
             raise _failure(e) from e
 
     outputs = _core.callback(call, inputs, types, shapes, bool(stateful))
     return _packed(Tout, outputs)
-
-
-def _array(tensor):
-    return np.asarray(tensor.numpy())
 
 
 def _array_results(made, types):

@@ -151,8 +151,11 @@ class TensorArray(CompositeTensor):
             self._put(int(index), value)
             return self
         self._learn(_shape_of(value))
-        return self._with(raw.TensorListSetItem(self._flow, raw.Cast(index, dtypes.int32), value,
+        made = self._with(raw.TensorListSetItem(self._flow, raw.Cast(index, dtypes.int32), value,
                                                 resize_if_index_out_of_bounds=self._dynamic, name=name))
+        if self._dynamic:  # it may have grown
+            made._count = None
+        return made
 
     def _put(self, index, value):
         size = len(self._items)

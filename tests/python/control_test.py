@@ -421,3 +421,14 @@ def test_empty_maps():
     assert tf.map_fn(lambda r: r, X[:0], fn_output_signature=tf.TensorSpec([2], tf.float32)).shape == (0, 2)
     assert tf.function(lambda x: tf.map_fn(lambda r: r * 2.0, x), autograph=False)(X[:0]).shape == (0,)
     assert tf.scan(lambda a, r: a + r, X[:0], 0.0).shape == (0,)
+
+
+def test_an_array_that_grows_after_unstack():
+    @tf.function
+    def fibonacci(n):
+        array = tf.TensorArray(tf.float32, size=0, dynamic_size=True).unstack([0.0, 1.0])
+        for i in range(2, n):
+            array = array.write(i, array.read(i - 1) + array.read(i - 2))
+        return array.stack()
+
+    assert fibonacci(7).numpy().tolist() == [0, 1, 1, 2, 3, 5, 8]

@@ -348,3 +348,13 @@ def test_tapes_leave_nothing_behind():
     del y, tape
     gc.collect()
     assert tf.config.experimental.get_memory_info("CPU:0")["current"] <= before
+
+
+def test_accumulators_nested_and_asked_from_outside():
+    primal = tf.constant(1.1)
+    with tf.autodiff.ForwardAccumulator(primal, tf.constant(1.0)) as outer:
+        with tf.autodiff.ForwardAccumulator(primal, tf.constant(1.0)) as inner:
+            result = primal ** tf.constant(3.5)
+    once = inner.jvp(result)
+    np.testing.assert_allclose(once, 3.5 * 1.1 ** 2.5, rtol=1e-6)
+    np.testing.assert_allclose(outer.jvp(once), 3.5 * 2.5 * 1.1 ** 1.5, rtol=1e-6)

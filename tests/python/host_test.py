@@ -117,3 +117,15 @@ def test_what_print_refuses():
     with pytest.raises(ValueError, match="placeholders"):
         tf.strings.format("{} {}", [1])
     assert tf.strings.format("a {} b", tf.constant([1, 2])).numpy() == b"a [1 2] b"
+
+
+def test_numpy_function_gives_python_numbers_as_numpy_makes_them():
+    seen = []
+
+    def note(x):
+        seen.append(x)
+        return x
+
+    assert tf.numpy_function(note, [1.0], tf.float64).dtype == tf.float64
+    assert tf.function(lambda: tf.numpy_function(note, [1.0], tf.float32))().numpy() == 1
+    assert [(type(x), x.dtype) for x in seen] == [(np.ndarray, np.float64), (np.float32, np.float32)]

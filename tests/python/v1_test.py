@@ -396,3 +396,13 @@ def test_tensorflow_programs_run_as_written():
             with tf.compat.v1.Session() as sess:
                 print(sess.run(c)[0])
         """) == ["0", "3", "6"]
+
+
+def test_tuple_waits_for_its_control_inputs():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        v = tf.Variable(0.0)
+        session.run(tf.compat.v1.global_variables_initializer())
+        update = tf.group(v.assign_add(1.0))
+        session.run(tf.tuple([tf.constant(1.0)], [update]))
+        session.run(tf.compat.v1.tuple([tf.constant(1.0)], control_inputs=[update]))
+        assert session.run(v) == 2

@@ -84,9 +84,15 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, sw
                       infer_shape=infer_shape, reverse=reverse, name=name)
 
 
-@export("tuple", "compat.v1.tuple")
-def tuple(tensors, name=None, control_inputs=None):  # noqa: A001
+@export("compat.v1.tuple")
+def _tuple(tensors, name=None, control_inputs=None):
     """The tensors, available only when all of them have been computed."""
+    return tuple(tensors, control_inputs, name)
+
+
+@export("tuple")
+def tuple(tensors, control_inputs=None, name=None):  # noqa: A001
+    """The tensors, available only when all of them and the control inputs have been computed."""
     if _core.current_graph() is None:
         return tensors
     needed = [t for t in tensors if t is not None]

@@ -52,7 +52,7 @@ def _decorator(make, func, inp, Tout, **options):
 
 
 def _wanted(Tout):
-    """(dtypes, shapes, how to pack) for a dtype, a spec, or a structure of them."""
+    """(dtypes, shapes) for a dtype, a spec, or a structure of them."""
     flat = nest.flatten(Tout) if nest.is_nested(Tout) else [Tout]
     types = [as_dtype(t.dtype if isinstance(t, TypeSpec) else t) for t in flat]
     shapes = [t.shape if isinstance(t, TensorSpec) else None for t in flat]

@@ -1,6 +1,9 @@
 """tf.compat: text and bytes, and both generations of names (compat.v1, compat.v2)."""
+import numbers
 import os
 import sys
+
+import numpy as np
 
 from .. import namespace
 from ..namespace import export, offer
@@ -43,18 +46,10 @@ def path_to_str(path):
     return as_str_any(os.fspath(path)) if hasattr(path, "__fspath__") else path
 
 
-def _kinds():
-    import numbers
-
-    import numpy as np
-
-    offer((numbers.Integral, np.integer), "compat.integral_types")
-    offer((numbers.Real, np.integer, np.floating), "compat.real_types")
-    offer((numbers.Complex, np.number), "compat.complex_types")
-    offer((bytes, str), "compat.bytes_or_text_types")
-
-
-_kinds()
+offer((numbers.Integral, np.integer), "compat.integral_types")
+offer((numbers.Real, np.integer, np.floating), "compat.real_types")
+offer((numbers.Complex, np.number), "compat.complex_types")
+offer((bytes, str), "compat.bytes_or_text_types")
 
 
 @export("compat.dimension_value", "compat.v1.dimension_value")

@@ -18,6 +18,7 @@ __all__ = [
     "Tensor",
     "convert",
     "dtypes",
+    "exchanged",
     "executing_eagerly",
     "is_symbolic",
     "known",
@@ -78,3 +79,10 @@ def normal_axis(axis, rank, word="axis"):
     if not -rank <= axis < rank:
         raise ValueError(f"{word} {axis} is out of range: it must lie in [{-rank}, {rank})")
     return axis + rank if axis < 0 else axis
+
+
+def exchanged(axis, rank):
+    """The permutation that exchanges `axis` and the last dimension."""
+    perm = list(range(rank))
+    perm[axis], perm[-1] = perm[-1], perm[axis]
+    return perm

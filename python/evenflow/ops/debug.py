@@ -3,9 +3,8 @@
 What is known when the call is made is checked then; the rest is checked by an Assert op when it runs.
 A check returns None eagerly and the assertion's op in a graph, to be used as a control dependency.
 """
-import sys
-
 from .. import errors
+from ..graph import control_dependencies
 from ..namespace import export
 from ..shapes import TensorShape, as_shape
 from .common import (
@@ -28,7 +27,7 @@ def with_dependencies(checks, value):
     checks = [c for c in checks if c is not None]
     if not checks:
         return value
-    with sys.modules["evenflow"].control_dependencies(checks):
+    with control_dependencies(checks):
         return raw.Identity(value)
 
 

@@ -8,6 +8,7 @@ from .common import (
     Tensor,
     convert,
     dtypes,
+    exchanged,
     known,
     normal_axis,
     np,
@@ -97,8 +98,7 @@ def _along(op, logits, axis, name):
             None, None, f"`axis` {axis} of softmax must be in the range [{-rank}, {rank})"
         )
     axis = axis + rank if axis < 0 else axis
-    perm = list(range(rank))
-    perm[axis], perm[-1] = perm[-1], perm[axis]
+    perm = exchanged(axis, rank)
     return raw.Transpose(op(raw.Transpose(x, perm)), perm, name=name)
 
 
@@ -123,8 +123,7 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
     out = x.dtype if x.dtype.name in kept else narrow.get(x.dtype.name, dtypes.float64)
     rank = rank_of(x)
     axis = normal_axis(axis, rank)
-    perm = list(range(rank))
-    perm[axis], perm[-1] = perm[-1], perm[axis]
+    perm = exchanged(axis, rank)
     moved = x if axis == rank - 1 else raw.Transpose(x, perm)
     rows = _flat_rows(moved if decreasing else raw.Neg(moved))
     values, segments = raw.IsotonicRegression(rows, output_dtype=out)
@@ -158,7 +157,7 @@ def _flat_rows(x):
 
 
 def _last_to(x, axis):
-    """`axis` exchanged with the last dimension."""
+    """`axis` moved to the end."""
     rank = rank_of(x)
     perm = list(range(rank))
     perm.append(perm.pop(axis))
@@ -270,12 +269,9 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 
 
 def _replicas():
-    import sys
+    from ..distribute import get_strategy
 
-    distribute = sys.modules.get("evenflow.distribute")
-    if distribute is None or not hasattr(distribute, "get_strategy"):
-        return 1
-    return distribute.get_strategy().num_replicas_in_sync
+    return get_strategy().num_replicas_in_sync
 
 
 @export("nn.compute_average_loss")

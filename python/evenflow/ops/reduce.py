@@ -27,8 +27,7 @@ def _reduction(op, doc, *names):
 
     reduced.__name__ = reduced.__qualname__ = names[0].rpartition(".")[2]
     reduced.__doc__ = doc
-    offer(reduced, *names)
-    return reduced
+    return offer(reduced, *names)
 
 
 reduce_sum = _reduction(raw.Sum, "The sum along `axis` (None: of everything).", "math.reduce_sum", "reduce_sum")

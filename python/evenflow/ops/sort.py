@@ -1,6 +1,6 @@
 """Sorting, and the largest elements of a row."""
 from ..namespace import export
-from .common import convert, dtypes, known, normal_axis, raw, rank_of
+from .common import convert, dtypes, exchanged, known, normal_axis, raw, rank_of
 
 
 def _descending(x, axis, places):
@@ -11,8 +11,7 @@ def _descending(x, axis, places):
         return found[1] if places else found[0]
     if rank is None:
         raise ValueError("sort along an inner axis needs a tensor of known rank")
-    perm = list(range(rank))
-    perm[axis], perm[-1] = perm[-1], perm[axis]
+    perm = exchanged(axis, rank)
     found = raw.TopKV2(raw.Transpose(x, perm), count)
     return raw.Transpose(found[1] if places else found[0], perm)
 
@@ -63,8 +62,7 @@ def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):  # noqa:
 def _approx(operand, k, axis, largest, name):
     x = convert(operand)
     axis = normal_axis(axis, rank_of(x), "reduction_dimension")
-    perm = list(range(rank_of(x)))
-    perm[axis], perm[-1] = perm[-1], perm[axis]
+    perm = exchanged(axis, rank_of(x))
     values, places = raw.TopKV2(raw.Transpose(x if largest else raw.Neg(x), perm), k)
     values = values if largest else raw.Neg(values)
     return raw.Transpose(values, perm, name=name), raw.Transpose(places, perm)

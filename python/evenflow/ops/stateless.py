@@ -5,9 +5,10 @@ The streams are Philox 4x32-10: a seed gives a key and a counter, and these give
 import enum
 
 from .. import errors
+from ..graph import init_scope
 from ..namespace import export, offer
 from ..shapes import TensorShape
-from .common import Tensor, convert, dtypes, executing_eagerly, np, raw
+from .common import Tensor, convert, dtypes, np, raw
 
 
 class Algorithm(enum.Enum):
@@ -463,13 +464,8 @@ _global = [None]
 def get_global_generator():
     """The generator of the whole program, made at the first call."""
     if _global[0] is None:
-        if executing_eagerly():
+        with init_scope():
             _global[0] = Generator.from_non_deterministic_state()
-        else:
-            import sys
-
-            with sys.modules["evenflow"].init_scope():
-                _global[0] = Generator.from_non_deterministic_state()
     return _global[0]
 
 

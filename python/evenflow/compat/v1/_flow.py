@@ -1,19 +1,14 @@
 """Control flow with the arguments of the first generation."""
 import builtins
 import contextlib
-import sys
 
-from ... import _core, dtypes, graph as graphs
-from ...namespace import export
+from ... import _core, control, dtypes, functional, graph as graphs, host, loops
+from ...namespace import export, offer
 from ._reductions import either
 from ._scopes import variable_scope
 from ._switches import control_flow_v2_enabled
 
 raw = _core.raw
-
-
-def _tf():
-    return sys.modules["evenflow"]
 
 
 @export("compat.v1.cond")
@@ -33,14 +28,14 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
             return result[0] if one and not control_flow_v2_enabled() else result
         return call
 
-    return _tf().cond(pred, opened(true_fn), opened(false_fn), name=name)
+    return control.cond(pred, opened(true_fn), opened(false_fn), name=name)
 
 
 @export("compat.v1.while_loop")
 def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True,  # noqa: A002
                swap_memory=False, name=None, maximum_iterations=None, return_same_structure=False):
     """Repeats `body` while `cond` holds; a single loop variable is given as it is."""
-    results = _tf().while_loop(cond, body, loop_vars, shape_invariants=shape_invariants,
+    results = loops.while_loop(cond, body, loop_vars, shape_invariants=shape_invariants,
                                parallel_iterations=parallel_iterations, maximum_iterations=maximum_iterations, name=name)
     if not return_same_structure and type(results) in (list, builtins.tuple) and len(results) == 1:
         return results[0]
@@ -50,7 +45,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
 @export("compat.v1.case")
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
     """The first function whose predicate holds."""
-    return _tf().case(pred_fn_pairs, default=default, exclusive=exclusive, strict=strict, name=name)
+    return control.case(pred_fn_pairs, default=default, exclusive=exclusive, strict=strict, name=name)
 
 
 @export("compat.v1.map_fn")
@@ -58,18 +53,18 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
            name=None, fn_output_signature=None):
     """fn of each row."""
     signature = fn_output_signature if fn_output_signature is not None else dtype
-    return _tf().map_fn(fn, elems, parallel_iterations=parallel_iterations, infer_shape=infer_shape, name=name,
-                        fn_output_signature=signature)
+    return functional.map_fn(fn, elems, parallel_iterations=parallel_iterations, infer_shape=infer_shape, name=name,
+                             fn_output_signature=signature)
 
 
 def _folding(word):
     def fold(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None):
-        return getattr(_tf(), word)(fn, elems, initializer=initializer, parallel_iterations=parallel_iterations,
-                                    name=name)
+        return getattr(functional, word)(fn, elems, initializer=initializer,
+                                         parallel_iterations=parallel_iterations, name=name)
 
     fold.__name__ = word
     fold.__doc__ = f"{word}: combines all rows."
-    return export(f"compat.v1.{word}")(fold)
+    return offer(fold, f"compat.v1.{word}")
 
 
 foldl = _folding("foldl")
@@ -80,8 +75,8 @@ foldr = _folding("foldr")
 def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, infer_shape=True,
          reverse=False, name=None):
     """Combines rows and keeps what is found on the way."""
-    return _tf().scan(fn, elems, initializer=initializer, parallel_iterations=parallel_iterations,
-                      infer_shape=infer_shape, reverse=reverse, name=name)
+    return functional.scan(fn, elems, initializer=initializer, parallel_iterations=parallel_iterations,
+                           infer_shape=infer_shape, reverse=reverse, name=name)
 
 
 @export("compat.v1.tuple")
@@ -130,7 +125,7 @@ def Print(input_, data, message=None, first_n=None, summarize=None, name=None): 
 @export("compat.v1.py_func")
 def py_func(func, inp, Tout, stateful=True, name=None):  # noqa: N803
     """A Python function of numpy arrays, called when the op runs."""
-    return _tf().numpy_function(func, inp, Tout, stateful=stateful, name=name)
+    return host.numpy_function(func, inp, Tout, stateful=stateful, name=name)
 
 
 @export("compat.v1.colocate_with")

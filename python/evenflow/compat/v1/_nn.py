@@ -1,9 +1,7 @@
 """tf.compat.v1.nn: neural network functions with the arguments of the first generation."""
-import sys
-
 from ... import _core
 from ...namespace import export, offer
-from ...ops import conv, nn
+from ...ops import conv, nn, pool as pooling
 from ._reductions import either
 
 raw = _core.raw
@@ -115,7 +113,7 @@ def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC",
 def _pool(word):
     def pool(value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None):  # noqa: A002
         value = either(value, "value", input, "input")
-        op = getattr(sys.modules["evenflow"].nn, word + "2d")
+        op = getattr(pooling, word + "2d")
         return op(value, ksize, strides, padding, data_format, name)
 
     pool.__name__ = word

@@ -1,6 +1,7 @@
 /* The public faces of graphs, variables and settings: small doors to the rooms below. */
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/option.h"
 #include "base/pool.h"
 #include "device/memory.h"
 #include "eager/context.h"
@@ -277,6 +278,7 @@ static void start(void) {
     ef_trace_hook = trace;
     ef_graph_callable_end = end_callable;
     ef_settle_hook = ef_pending_settle;
+    ef_defer_bytes = ef_option_int("EF_DEFER_BYTES", ef_defer_bytes);
     atomic_store_explicit(&started, true, memory_order_release);
 }
 

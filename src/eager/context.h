@@ -33,6 +33,8 @@ ef_status *ef_single_node(const ef_op *op, const ef_attrs *attrs, const ef_tenso
 /* pending.c: deferring. *deferred false: run it at once instead. */
 ef_status *ef_pending_add(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                           int n_in, ef_tensor *out, bool *deferred);
+/* Below this an op is done sooner than deferred; EF_DEFER_BYTES, and 0 defers whatever can be. */
+extern int64_t ef_defer_bytes;
 ef_status *ef_pending_settle(ef_storage *s); /* behind ef_settle_hook */
 bool ef_pending_on(void);                    /* false: EVENFLOW_SYNC=1 or ef_sync_set */
 

@@ -73,9 +73,11 @@ static ef_status *run_now(const ef_op *op, const ef_attrs *attrs, const ef_tenso
 
 static bool may_defer(const ef_op *op, const ef_tensor *const *in, int n_in) {
     if (!(op->traits & (EF_ELEMENTWISE | EF_REDUCES | EF_VIEW_0))) return false;
-    for (int k = 0; k < n_in; k++) /* large, or waiting already */
-        if (in[k]->storage != NULL && (in[k]->data == NULL || in[k]->storage->bytes >= 65536))
-            return true;
+    for (int k = 0; k < n_in; k++) { /* large, or waiting already */
+        const ef_storage *s = in[k]->storage;
+        if ((s != NULL ? (int64_t)s->bytes : 0) >= ef_defer_bytes) return true;
+        if (s != NULL && in[k]->data == NULL) return true;
+    }
     return false;
 }
 

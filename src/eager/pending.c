@@ -13,7 +13,6 @@
 #include <pthread.h>
 
 enum {
-    LEAST_ELEMENTS = 16384, /* below, an op is done sooner than deferred */
     MOST_NODES = 48,
     MOST_BYTES = 256 << 20 /* results waiting */
 };
@@ -37,6 +36,7 @@ typedef struct deferred {
 
 static _Thread_local pending *mine;
 static pthread_key_t key;
+int64_t ef_defer_bytes = 65536;
 static atomic_int sync_state = -1; /* 1: no deferring; -1: not read yet */
 
 bool ef_pending_on(void) {
@@ -235,7 +235,7 @@ static bool are_axes(const ef_op *op, int k) { return k > 0 && (op->traits & EF_
 
 static bool worth_waiting(const ef_fact *f, const ef_op *op) {
     return ef_shape_known(&f->shape) && ef_dtype_in(f->dtype, EF_PLAIN) &&
-           ((op->traits & EF_REDUCES) || ef_shape_count(&f->shape) >= LEAST_ELEMENTS);
+           ((op->traits & EF_REDUCES) || ef_shape_count(&f->shape) >= ef_defer_bytes / 4);
 }
 
 /* The result: storage without data, known to the graph and to the caller. */

@@ -724,6 +724,49 @@ EF_TEST(callbacks_in_loops) {
     CHECK_INT(c.ended, 1);
 }
 
+/* ---- tensors that a function holds ---- */
+
+static ef_status *times_held(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
+                             int *n_out) {
+    (void)n_in;
+    (void)max_out;
+    *n_out = 1;
+    return ef_do_Mul(&in[0], user, out);
+}
+
+EF_TEST(a_held_tensor_is_known_when_it_is_watched_later) {
+    float three = 3, five = 5;
+    ef_tensor x, held, y, g;
+    ef_function *f;
+    ef_tape *tape;
+    int n;
+    CHECK_OK(ef_tensor_from(EF_F32, NULL, &five, &x));
+    CHECK_OK(ef_tensor_from(EF_F32, NULL, &three, &held));
+    ef_tape_name(&held);
+    CHECK_OK(ef_function_new(times_held, &held, "times_held", &f));
+    const ef_tensor *in[] = {&x}, *source[] = {&held};
+    CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+    ef_tensor_release(&y);
+    for (int k = 0; k < 2; k++) {
+        const void *data;
+        CHECK_OK(ef_tape_start(false, &tape));
+        CHECK_OK(ef_tape_watch(tape, &held));
+        CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+        CHECK_OK(ef_tape_gradient(tape, &y, NULL, source, 1, &g));
+        CHECK_OK(ef_tensor_data(&g, &data));
+        CHECK_NEAR(*(const float *)data, 5, 0);
+        ef_tensor_release(&g);
+        ef_tensor_release(&y);
+        ef_tape_free(tape);
+    }
+    ef_function_info info;
+    ef_function_info_get(f, &info);
+    CHECK_INT(info.traces, 1);
+    ef_function_free(f);
+    ef_tensor_release(&held);
+    ef_tensor_release(&x);
+}
+
 int main(void) {
     EF_RUN(callbacks_run_eagerly);
     EF_RUN(callbacks_end_with_their_graph);
@@ -743,5 +786,6 @@ int main(void) {
     EF_RUN(data_of_traces_outlives_them_while_held);
     EF_RUN(equal_sizes_that_part);
     EF_RUN(finished_graphs_are_called);
+    EF_RUN(a_held_tensor_is_known_when_it_is_watched_later);
     return EF_VERDICT();
 }

@@ -36,22 +36,24 @@ def default(value, kind):
     return "..."
 
 
-def raw_stub(core):
+def raw_stub(core, public):
     lines = [HEAD.format("raw_ops"), "from typing import Any, Sequence", "",
              "from evenflow import Operation, Tensor", "", "_TensorLike = Any", "_DTypeLike = Any", "_ShapeLike = Any", ""]
     for name in sorted(core.op_names()):
         if name.startswith("_"):
             continue
         d = core.describe_op(name)
-        params = [f"{n}: {'Sequence[_TensorLike]' if many else '_TensorLike'}" for n, _, _, many in d["inputs"]]
+        own = [row[0] for row in d["inputs"]] + [row[0] for row in d["attrs"] if not row[3]]
+        shown = dict(zip(own, getattr(public, name)._params))
+        params = [f"{shown[n]}: {'Sequence[_TensorLike]' if many else '_TensorLike'}" for n, _, _, many in d["inputs"]]
         late = []
         for n, kind, value, inferred in d["attrs"]:
             if not inferred:
                 (late if value is not None else params).append(
-                    f"{n}: {annotation(kind)}" + ("" if value is None else f" = {default(value, kind)}"))
+                    f"{shown[n]}: {annotation(kind)}" + ("" if value is None else f" = {default(value, kind)}"))
         params += late + ["name: str | None = None"]
         params = [f"{p.split(':')[0]}_:{p.split(':', 1)[1]}" if keyword.iskeyword(p.split(':')[0]) else p for p in params]
-        lines += [f"def {name}({', '.join(params)}) -> {result(d['outputs'])}:", f"    {quoted(d['doc'])}", ""]
+        lines += [f"def {name}(*, {', '.join(params)}) -> {result(d['outputs'])}:", f"    {quoted(d['doc'])}", ""]
     return "\n".join(lines)
 
 
@@ -124,7 +126,7 @@ def stubs():
         if outer.count(".") == 0 and outer != "compat":
             spaces.setdefault(outer or "__init__", {})[last] = obj
     made = {f"{name}.pyi": space_stub(name, names) for name, names in spaces.items() if not name.startswith("__inter")}
-    made["raw_ops.pyi"] = raw_stub(evenflow._core)
+    made["raw_ops.pyi"] = raw_stub(evenflow._core, evenflow.raw_ops)
     return made
 
 

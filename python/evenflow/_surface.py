@@ -3,6 +3,7 @@ import importlib
 
 from . import _core, composite, dtypes, shapes, specs
 from .namespace import offer
+from .raw import public as raw_ops
 
 MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "control", "loops", "tensor_array",
            "functional", "tracking", "module", "config", "gradients", "forward", "host", "distribute", "ragged",
@@ -40,6 +41,6 @@ def gather():
     offer(_core.CoreTensor, "__internal__.types.Tensor")
     offer(_core.EagerTensor, "__internal__.EagerTensor")
     offer(composite.SparseTensor, "sparse.SparseTensor")
-    offer(_core.raw, "raw_ops")
+    offer(raw_ops, "raw_ops")
     offer(None, "newaxis")
     offer("2.21.0", "version.VERSION")

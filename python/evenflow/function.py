@@ -10,7 +10,6 @@ from . import _core, nest
 from .composite import CompositeTensor
 from .concrete import BY_PYTHON, LIST, NONE, ONE, TUPLE, ConcreteFunction, weakly
 from .namespace import export, offer
-from .operation import Operation
 from .shapes import TensorShape
 from .sharing import made_before, remember
 from .specs import TensorSpec, TypeSpec
@@ -144,7 +143,7 @@ def _flatten_result(result):
     """What a traced function returned, as tensors and how to put them together again."""
     if isinstance(result, _core.Tensor):
         return [result], ONE, None
-    if result is None or isinstance(result, Operation):
+    if result is None:
         return [], NONE, None
     kind = {tuple: TUPLE, list: LIST}.get(type(result))
     if kind is not None and all(isinstance(r, _core.Tensor) for r in result):
@@ -152,7 +151,7 @@ def _flatten_result(result):
     flat = nest.flatten(result, expand_composites=True)
     kept, template = [], []
     for item in flat:
-        if item is None or isinstance(item, Operation):
+        if item is None:
             template.append(None)
             continue
         try:

@@ -3,17 +3,19 @@ import numpy as np
 
 from . import _core, dtypes
 
-CoreTensor, raw = _core.CoreTensor, _core.raw
+CoreTensor, Tensor, raw = _core.CoreTensor, _core.Tensor, _core.raw
+_INDEX_TYPES = (dtypes.int16, dtypes.int32, dtypes.int64)
 
 
 def _check_index(index):
     """TensorFlow's words for what cannot be an index."""
     if isinstance(index, CoreTensor):
-        fits = index.dtype in (dtypes.int16, dtypes.int32, dtypes.int64)
-    elif isinstance(index, np.ndarray) and index.ndim == 0:
-        fits = np.issubdtype(index.dtype, np.integer)
+        dims = (index if isinstance(index, Tensor) else index.shape)._dims
+        fits = index.dtype in _INDEX_TYPES and (dims is None or len(dims) != 1)
+    elif isinstance(index, np.ndarray):
+        fits = index.dtype.name in ("int16", "int32", "int64") and index.ndim != 1
     else:
-        fits = isinstance(index, (int, np.integer)) and not isinstance(index, (bool, np.bool_))
+        fits = isinstance(index, (int, np.integer))
     if not fits:
         raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
                         f"tf.int32/tf.int64 tensors are valid indices, got {index!r}")
@@ -21,7 +23,7 @@ def _check_index(index):
 
 def getitem(tensor, key):
     """tensor[key] where key holds tensors, numpy integers, or is a mask."""
-    if isinstance(key, bool) or (isinstance(key, (np.ndarray, CoreTensor)) and _is_mask(key)):
+    if isinstance(key, bool) or (isinstance(key, (np.ndarray, Tensor)) and _is_mask(key)):
         from .ops.index import boolean_mask
 
         return boolean_mask(tensor, key)
@@ -39,12 +41,14 @@ def slice_parts(items):
     for k, item in enumerate(items):
         bit = 1 << k
         if isinstance(item, slice):
-            for part in (item.start, item.stop, item.step):
-                if part is not None:
-                    _check_index(part)
-            begin.append(0 if item.start is None else item.start)
-            end.append(0 if item.stop is None else item.stop)
-            strides.append(1 if item.step is None else item.step)
+            given = [part for part in (item.start, item.stop, item.step) if part is not None]
+            for part in given:
+                _check_index(part)
+            like = max((p.dtype for p in given if isinstance(p, Tensor)), key=_INDEX_TYPES.index, default=None)
+            zero, one = (0, 1) if like is None else (_core.convert(0, like), _core.convert(1, like))
+            begin.append(zero if item.start is None else item.start)
+            end.append(zero if item.stop is None else item.stop)
+            strides.append(one if item.step is None else item.step)
             masks["begin"] |= bit if item.start is None else 0
             masks["end"] |= bit if item.stop is None else 0
         elif item is Ellipsis or item is None:
@@ -56,11 +60,12 @@ def slice_parts(items):
             _check_index(item)
             begin.append(item)
             end.append(item + 1)
-            strides.append(1)
+            wide = isinstance(item, Tensor) and item.dtype is not dtypes.int32
+            strides.append(_core.convert(1, item.dtype) if wide else 1)
             masks["shrink_axis"] |= bit
     parts = [_index_vector(p) for p in (begin, end, strides)]
     if any(p.dtype is dtypes.int64 for p in parts):
-        parts = [raw.Cast(p, dtypes.int64) for p in parts]
+        parts = [p if p.dtype is dtypes.int64 else raw.Cast(p, dtypes.int64) for p in parts]
     return parts, {f"{name}_mask": mask for name, mask in masks.items()}
 
 
@@ -69,11 +74,8 @@ def _is_mask(key):
 
 
 def _index_vector(items):
-    if not any(isinstance(i, CoreTensor) for i in items):
-        array = np.array([int(i) for i in items])
-        big = array.size and (array.max() > 2**31 - 1 or array.min() < -(2**31))
-        return _core.convert(array.astype(np.int64 if big else np.int32))
-    wide = any(isinstance(i, CoreTensor) and i.dtype is dtypes.int64 for i in items)
-    want = dtypes.int64 if wide else dtypes.int32
-    parts = [raw.Cast(i, want) if isinstance(i, CoreTensor) else _core.convert(int(i), want) for i in items]
-    return raw.Pack(parts)
+    """Indices side by side: a tensor among them decides the type."""
+    try:
+        return _core.convert(items)
+    except TypeError:
+        return raw.Pack(items)

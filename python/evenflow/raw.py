@@ -7,13 +7,17 @@ from . import _core
 
 
 class RawOps(types.ModuleType):
-    """One attribute per op of the engine's table."""
+    """One attribute per op of the engine's table; arguments also by position, for the package itself."""
+
+    @staticmethod
+    def _make(name):
+        return _core.op(name)
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
         try:
-            op = _core.op(name)
+            op = self._make(name)
         except AttributeError:
             near = difflib.get_close_matches(name, _core.op_names(), 1)
             hint = f"; the nearest is {near[0]}" if near else ""
@@ -25,5 +29,20 @@ class RawOps(types.ModuleType):
         return _core.op_names()
 
 
-_core.raw = RawOps("evenflow.raw_ops", __doc__)
-sys.modules["evenflow.raw_ops"] = _core.raw
+class PublicOps(RawOps):
+    """tf.raw_ops: arguments by name only, a few under other names than in the ops' own definitions."""
+
+    _RENAMED = {"reduction_indices": "axis", "dim": "axis", "split_dim": "axis", "squeeze_dims": "axis"}
+    _OPS = ("All", "Any", "EuclideanNorm", "ExpandDims", "Max", "Mean", "Min", "Prod", "Split", "SplitV", "Squeeze", "Sum")
+    _OTHERS = {"Select": "condition, x, y", "Where": "condition"}
+
+    @classmethod
+    def _make(cls, name):
+        params = cls._OTHERS.get(name)
+        if name in cls._OPS:
+            params = [cls._RENAMED.get(p, p) for p in getattr(_core.raw, name)._params[:-1]]
+        return _core.op(name, params, None, None, True)
+
+
+_core.raw = RawOps("evenflow._core.raw", RawOps.__doc__)
+public = sys.modules["evenflow.raw_ops"] = PublicOps("evenflow.raw_ops", __doc__)

@@ -8,1538 +8,1538 @@ _TensorLike = Any
 _DTypeLike = Any
 _ShapeLike = Any
 
-def Abs(x: _TensorLike, name: str | None = None) -> Tensor:
+def Abs(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The absolute value of `x`."""
 
-def AccumulateNV2(inputs: Sequence[_TensorLike], shape: _ShapeLike, name: str | None = None) -> Tensor:
+def AccumulateNV2(*, inputs: Sequence[_TensorLike], shape: _ShapeLike, name: str | None = None) -> Tensor:
     """The sum of all `inputs`, which must have the given `shape`."""
 
-def Acos(x: _TensorLike, name: str | None = None) -> Tensor:
+def Acos(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The angle whose cosine is `x`."""
 
-def Acosh(x: _TensorLike, name: str | None = None) -> Tensor:
+def Acosh(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The number, not negative, whose hyperbolic cosine is `x`."""
 
-def Add(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def Add(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Adds `x` and `y` element by element; shapes broadcast. Strings are joined."""
 
-def AddN(inputs: Sequence[_TensorLike], name: str | None = None) -> Tensor:
+def AddN(*, inputs: Sequence[_TensorLike], name: str | None = None) -> Tensor:
     """The sum of all `inputs`, which must have one shape."""
 
-def AddV2(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def AddV2(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Adds `x` and `y` element by element; shapes broadcast."""
 
-def All(input: _TensorLike, reduction_indices: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+def All(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Whether all elements along the given axes are true."""
 
-def Angle(input: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def Angle(*, input: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The angle of `input` seen as a point of the plane, in [-pi, pi]."""
 
-def Any(input: _TensorLike, reduction_indices: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+def Any(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Whether any element along the given axes is true."""
 
-def ApproximateEqual(x: _TensorLike, y: _TensorLike, tolerance: float = 1e-05, name: str | None = None) -> Tensor:
+def ApproximateEqual(*, x: _TensorLike, y: _TensorLike, tolerance: float = 1e-05, name: str | None = None) -> Tensor:
     """Whether `x` and `y`, of one shape, differ by at most `tolerance`."""
 
-def ArgMax(input: _TensorLike, dimension: _TensorLike, output_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def ArgMax(*, input: _TensorLike, dimension: _TensorLike, output_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Where the largest element lies along an axis; the first of equals."""
 
-def ArgMin(input: _TensorLike, dimension: _TensorLike, output_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def ArgMin(*, input: _TensorLike, dimension: _TensorLike, output_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Where the smallest element lies along an axis; the first of equals."""
 
-def AsString(input: _TensorLike, precision: int = -1, scientific: bool = False, shortest: bool = False, width: int = -1, fill: str = '', name: str | None = None) -> Tensor:
+def AsString(*, input: _TensorLike, precision: int = -1, scientific: bool = False, shortest: bool = False, width: int = -1, fill: str = '', name: str | None = None) -> Tensor:
     """Each element written as text; `width`, `fill` and `precision` as in printf."""
 
-def Asin(x: _TensorLike, name: str | None = None) -> Tensor:
+def Asin(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The angle whose sine is `x`."""
 
-def Asinh(x: _TensorLike, name: str | None = None) -> Tensor:
+def Asinh(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The number whose hyperbolic sine is `x`."""
 
-def Assert(condition: _TensorLike, data: Sequence[_TensorLike], summarize: int = 3, name: str | None = None) -> Operation | None:
+def Assert(*, condition: _TensorLike, data: Sequence[_TensorLike], summarize: int = 3, name: str | None = None) -> Operation | None:
     """Fails, showing `data`, unless `condition` is true."""
 
-def AssignAddVariableOp(resource: _TensorLike, value: _TensorLike, name: str | None = None) -> Operation | None:
+def AssignAddVariableOp(*, resource: _TensorLike, value: _TensorLike, name: str | None = None) -> Operation | None:
     """Adds `value` to the variable, in place."""
 
-def AssignSubVariableOp(resource: _TensorLike, value: _TensorLike, name: str | None = None) -> Operation | None:
+def AssignSubVariableOp(*, resource: _TensorLike, value: _TensorLike, name: str | None = None) -> Operation | None:
     """Subtracts `value` from the variable, in place."""
 
-def AssignVariableOp(resource: _TensorLike, value: _TensorLike, validate_shape: bool = False, name: str | None = None) -> Operation | None:
+def AssignVariableOp(*, resource: _TensorLike, value: _TensorLike, validate_shape: bool = False, name: str | None = None) -> Operation | None:
     """Gives the variable a new value."""
 
-def Atan(x: _TensorLike, name: str | None = None) -> Tensor:
+def Atan(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The angle whose tangent is `x`."""
 
-def Atan2(y: _TensorLike, x: _TensorLike, name: str | None = None) -> Tensor:
+def Atan2(*, y: _TensorLike, x: _TensorLike, name: str | None = None) -> Tensor:
     """The angle of the point (`x`, `y`), in [-pi, pi]; shapes broadcast."""
 
-def Atanh(x: _TensorLike, name: str | None = None) -> Tensor:
+def Atanh(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The number whose hyperbolic tangent is `x`."""
 
-def AvgPool(value: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
+def AvgPool(*, value: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
     """The mean of every window of `ksize`, for each channel; padding does not count."""
 
-def AvgPool3D(input: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NDHWC', name: str | None = None) -> Tensor:
+def AvgPool3D(*, input: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NDHWC', name: str | None = None) -> Tensor:
     """The mean of every three-dimensional window of `ksize`; padding does not count."""
 
-def AvgPool3DGrad(orig_input_shape: _TensorLike, grad: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NDHWC', name: str | None = None) -> Tensor:
+def AvgPool3DGrad(*, orig_input_shape: _TensorLike, grad: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NDHWC', name: str | None = None) -> Tensor:
     """Gradient of AvgPool3D: each window's share goes back to the elements it was the mean of."""
 
-def AvgPoolGrad(orig_input_shape: _TensorLike, grad: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
+def AvgPoolGrad(*, orig_input_shape: _TensorLike, grad: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
     """Gradient of AvgPool: each window's share goes back to the elements it was the mean of."""
 
-def BandedTriangularSolve(matrix: _TensorLike, rhs: _TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None) -> Tensor:
+def BandedTriangularSolve(*, matrix: _TensorLike, rhs: _TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Solves systems with a triangular matrix of few diagonals, given as the rows of `matrix`: the main diagonal first and those below it if `lower`, else the main diagonal last."""
 
-def BatchMatMul(x: _TensorLike, y: _TensorLike, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False, name: str | None = None) -> Tensor:
+def BatchMatMul(*, x: _TensorLike, y: _TensorLike, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False, name: str | None = None) -> Tensor:
     """Multiplies the matrices in the last two axes of `x` and `y`, one pair for each place in the leading axes, which must agree. Adjoint means transposed and conjugated."""
 
-def BatchMatMulV2(x: _TensorLike, y: _TensorLike, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False, name: str | None = None) -> Tensor:
+def BatchMatMulV2(*, x: _TensorLike, y: _TensorLike, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False, name: str | None = None) -> Tensor:
     """Multiplies the matrices in the last two axes of `x` and `y`; the leading axes broadcast. Adjoint means transposed and conjugated."""
 
-def BatchMatMulV3(x: _TensorLike, y: _TensorLike, Tout: _DTypeLike, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False, name: str | None = None) -> Tensor:
+def BatchMatMulV3(*, x: _TensorLike, y: _TensorLike, Tout: _DTypeLike, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False, name: str | None = None) -> Tensor:
     """Multiplies the matrices in the last two axes of `x` and `y`, which may have narrower types than the result `Tout`; the leading axes broadcast."""
 
-def BatchToSpace(input: _TensorLike, crops: _TensorLike, block_size: int, name: str | None = None) -> Tensor:
+def BatchToSpace(*, input: _TensorLike, crops: _TensorLike, block_size: int, name: str | None = None) -> Tensor:
     """Moves parts of the batch back into square blocks of height and width and crops."""
 
-def BatchToSpaceND(input: _TensorLike, block_shape: _TensorLike, crops: _TensorLike, name: str | None = None) -> Tensor:
+def BatchToSpaceND(*, input: _TensorLike, block_shape: _TensorLike, crops: _TensorLike, name: str | None = None) -> Tensor:
     """Moves parts of the batch back into blocks of the spatial axes and crops these."""
 
-def BesselI0(x: _TensorLike, name: str | None = None) -> Tensor:
+def BesselI0(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of order 0 at `x`."""
 
-def BesselI0e(x: _TensorLike, name: str | None = None) -> Tensor:
+def BesselI0e(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """`exp(-|x|)` times the modified Bessel function of order 0."""
 
-def BesselI1(x: _TensorLike, name: str | None = None) -> Tensor:
+def BesselI1(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of order 1 at `x`."""
 
-def BesselI1e(x: _TensorLike, name: str | None = None) -> Tensor:
+def BesselI1e(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """`exp(-|x|)` times the modified Bessel function of order 1."""
 
-def BesselJ0(x: _TensorLike, name: str | None = None) -> Tensor:
+def BesselJ0(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind, order 0."""
 
-def BesselJ1(x: _TensorLike, name: str | None = None) -> Tensor:
+def BesselJ1(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the first kind, order 1."""
 
-def BesselK0(x: _TensorLike, name: str | None = None) -> Tensor:
+def BesselK0(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind, order 0."""
 
-def BesselK0e(x: _TensorLike, name: str | None = None) -> Tensor:
+def BesselK0e(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """`exp(x)` times the modified Bessel function of the second kind, order 0."""
 
-def BesselK1(x: _TensorLike, name: str | None = None) -> Tensor:
+def BesselK1(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of the second kind, order 1."""
 
-def BesselK1e(x: _TensorLike, name: str | None = None) -> Tensor:
+def BesselK1e(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """`exp(x)` times the modified Bessel function of the second kind, order 1."""
 
-def BesselY0(x: _TensorLike, name: str | None = None) -> Tensor:
+def BesselY0(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind, order 0."""
 
-def BesselY1(x: _TensorLike, name: str | None = None) -> Tensor:
+def BesselY1(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The Bessel function of the second kind, order 1."""
 
-def Betainc(a: _TensorLike, b: _TensorLike, x: _TensorLike, name: str | None = None) -> Tensor:
+def Betainc(*, a: _TensorLike, b: _TensorLike, x: _TensorLike, name: str | None = None) -> Tensor:
     """The incomplete beta function of `a` and `b` at `x`, divided by beta(a, b). Inputs have one shape or are scalars."""
 
-def BiasAdd(value: _TensorLike, bias: _TensorLike, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
+def BiasAdd(*, value: _TensorLike, bias: _TensorLike, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
     """Adds a vector to `value`, one element for each channel."""
 
-def BiasAddGrad(out_backprop: _TensorLike, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
+def BiasAddGrad(*, out_backprop: _TensorLike, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
     """Gradient of BiasAdd for the bias: the sum over every axis but the channels'."""
 
-def BiasAddV1(value: _TensorLike, bias: _TensorLike, name: str | None = None) -> Tensor:
+def BiasAddV1(*, value: _TensorLike, bias: _TensorLike, name: str | None = None) -> Tensor:
     """Adds a vector to `value` along its last axis."""
 
-def Bincount(arr: _TensorLike, size: _TensorLike, weights: _TensorLike, name: str | None = None) -> Tensor:
+def Bincount(*, arr: _TensorLike, size: _TensorLike, weights: _TensorLike, name: str | None = None) -> Tensor:
     """How often each number below `size` occurs in `arr`, or the sum of its weights."""
 
-def Bitcast(input: _TensorLike, type: _DTypeLike, name: str | None = None) -> Tensor:
+def Bitcast(*, input: _TensorLike, type: _DTypeLike, name: str | None = None) -> Tensor:
     """The bytes of `input` read as dtype `type`; the last dim is split or joined where the sizes of the elements differ."""
 
-def BitwiseAnd(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def BitwiseAnd(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """The bits set in both `x` and `y`; shapes broadcast."""
 
-def BitwiseOr(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def BitwiseOr(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """The bits set in `x` or `y` or both; shapes broadcast."""
 
-def BitwiseXor(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def BitwiseXor(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """The bits set in exactly one of `x` and `y`; shapes broadcast."""
 
-def BroadcastArgs(s0: _TensorLike, s1: _TensorLike, name: str | None = None) -> Tensor:
+def BroadcastArgs(*, s0: _TensorLike, s1: _TensorLike, name: str | None = None) -> Tensor:
     """The shape that tensors of the shapes `s0` and `s1` broadcast to."""
 
-def BroadcastGradientArgs(s0: _TensorLike, s1: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+def BroadcastGradientArgs(*, s0: _TensorLike, s1: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The axes along which tensors of the shapes `s0` and `s1` are stretched when they broadcast: those a gradient is summed over."""
 
-def BroadcastTo(input: _TensorLike, shape: _TensorLike, name: str | None = None) -> Tensor:
+def BroadcastTo(*, input: _TensorLike, shape: _TensorLike, name: str | None = None) -> Tensor:
     """Stretches `input` to `shape` by repeating it along new axes and axes of size 1."""
 
-def Bucketize(input: _TensorLike, boundaries: Sequence[float], name: str | None = None) -> Tensor:
+def Bucketize(*, input: _TensorLike, boundaries: Sequence[float], name: str | None = None) -> Tensor:
     """For each element, how many of the sorted `boundaries` are at or below it."""
 
-def CTCBeamSearchDecoder(inputs: _TensorLike, sequence_length: _TensorLike, beam_width: int, top_paths: int, merge_repeated: bool = True, name: str | None = None) -> tuple[list[Tensor], list[Tensor], list[Tensor], Tensor]:
+def CTCBeamSearchDecoder(*, inputs: _TensorLike, sequence_length: _TensorLike, beam_width: int, top_paths: int, merge_repeated: bool = True, name: str | None = None) -> tuple[list[Tensor], list[Tensor], list[Tensor], Tensor]:
     """The `top_paths` likeliest label sequences as sparse matrices, found with `beam_width` prefixes, and their log probabilities."""
 
-def CTCGreedyDecoder(inputs: _TensorLike, sequence_length: _TensorLike, merge_repeated: bool = False, blank_index: int = -1, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def CTCGreedyDecoder(*, inputs: _TensorLike, sequence_length: _TensorLike, merge_repeated: bool = False, blank_index: int = -1, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Takes the best class of each frame, drops blanks and perhaps repetitions; the result is a sparse matrix. `log_probability` is minus the sum of the best logits."""
 
-def CTCLoss(inputs: _TensorLike, labels_indices: _TensorLike, labels_values: _TensorLike, sequence_length: _TensorLike, preprocess_collapse_repeated: bool = False, ctc_merge_repeated: bool = True, ignore_longer_outputs_than_inputs: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
+def CTCLoss(*, inputs: _TensorLike, labels_indices: _TensorLike, labels_values: _TensorLike, sequence_length: _TensorLike, preprocess_collapse_repeated: bool = False, ctc_merge_repeated: bool = True, ignore_longer_outputs_than_inputs: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Minus the log probability of each batch's labels (given as a sparse matrix) under logits [frames, batch, classes], and its gradient."""
 
-def Case(branch_index: _TensorLike, input: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], branches: Sequence[Any], output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> list[Tensor]:
+def Case(*, branch_index: _TensorLike, input: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], branches: Sequence[Any], output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> list[Tensor]:
     """Runs `branches[branch_index]` on `input`; an index out of range means the last branch."""
 
-def Cast(x: _TensorLike, DstT: _DTypeLike, Truncate: bool = False, name: str | None = None) -> Tensor:
+def Cast(*, x: _TensorLike, DstT: _DTypeLike, Truncate: bool = False, name: str | None = None) -> Tensor:
     """Converts `x` to dtype `DstT`. Floats lose their fraction on the way to integers; complex numbers keep their real part on the way to reals; anything but 0 is true."""
 
-def Ceil(x: _TensorLike, name: str | None = None) -> Tensor:
+def Ceil(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The smallest integer not below `x`."""
 
-def CheckNumerics(tensor: _TensorLike, message: str, name: str | None = None) -> Tensor:
+def CheckNumerics(*, tensor: _TensorLike, message: str, name: str | None = None) -> Tensor:
     """Its input; an error if that holds an infinity or a NaN."""
 
-def CheckNumericsV2(tensor: _TensorLike, message: str, name: str | None = None) -> Tensor:
+def CheckNumericsV2(*, tensor: _TensorLike, message: str, name: str | None = None) -> Tensor:
     """Its input; an error that says which if it holds infinities or NaNs."""
 
-def Cholesky(input: _TensorLike, name: str | None = None) -> Tensor:
+def Cholesky(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """The lower triangular L with L L^H = `input`, for positive definite matrices, of which the lower triangle is read; NaN for others."""
 
-def CholeskyGrad(l: _TensorLike, grad: _TensorLike, name: str | None = None) -> Tensor:
+def CholeskyGrad(*, l: _TensorLike, grad: _TensorLike, name: str | None = None) -> Tensor:
     """What Cholesky's input gets when its output `l` gets the gradient `grad`: a symmetric matrix. Lower triangles are read."""
 
-def ClipByValue(t: _TensorLike, clip_value_min: _TensorLike, clip_value_max: _TensorLike, name: str | None = None) -> Tensor:
+def ClipByValue(*, t: _TensorLike, clip_value_min: _TensorLike, clip_value_max: _TensorLike, name: str | None = None) -> Tensor:
     """`t` where it lies between `clip_value_min` and `clip_value_max`, else the bound it passed."""
 
-def Complex(real: _TensorLike, imag: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def Complex(*, real: _TensorLike, imag: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The complex numbers with parts `real` and `imag`; shapes broadcast."""
 
-def ComplexAbs(x: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def ComplexAbs(*, x: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The length of `x` seen as an arrow in the plane."""
 
-def Concat(concat_dim: _TensorLike, values: Sequence[_TensorLike], name: str | None = None) -> Tensor:
+def Concat(*, concat_dim: _TensorLike, values: Sequence[_TensorLike], name: str | None = None) -> Tensor:
     """Joins tensors along the axis `concat_dim`; their other sizes agree."""
 
-def ConcatOffset(concat_dim: _TensorLike, shape: Sequence[_TensorLike], name: str | None = None) -> list[Tensor]:
+def ConcatOffset(*, concat_dim: _TensorLike, shape: Sequence[_TensorLike], name: str | None = None) -> list[Tensor]:
     """Where each of the tensors with these shapes begins in their concatenation."""
 
-def ConcatV2(values: Sequence[_TensorLike], axis: _TensorLike, name: str | None = None) -> Tensor:
+def ConcatV2(*, values: Sequence[_TensorLike], axis: _TensorLike, name: str | None = None) -> Tensor:
     """Joins tensors along `axis`; their other sizes agree."""
 
-def Conj(input: _TensorLike, name: str | None = None) -> Tensor:
+def Conj(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """`input` with the sign of its imaginary part turned round."""
 
-def ConjugateTranspose(x: _TensorLike, perm: _TensorLike, name: str | None = None) -> Tensor:
+def ConjugateTranspose(*, x: _TensorLike, perm: _TensorLike, name: str | None = None) -> Tensor:
     """Reorders axes as Transpose does and conjugates each element."""
 
-def Const(value: _TensorLike, dtype: _DTypeLike, name: str | None = None) -> Tensor:
+def Const(*, value: _TensorLike, dtype: _DTypeLike, name: str | None = None) -> Tensor:
     """A value fixed when the graph is built."""
 
-def Conv2D(input: _TensorLike, filter: _TensorLike, strides: Sequence[int], padding: str, use_cudnn_on_gpu: bool = True, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
+def Conv2D(*, input: _TensorLike, filter: _TensorLike, strides: Sequence[int], padding: str, use_cudnn_on_gpu: bool = True, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
     """Slides `filter` over the two image axes of `input` and sums the products over the window and over the channels of one group."""
 
-def Conv2DBackpropFilter(input: _TensorLike, filter_sizes: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], padding: str, use_cudnn_on_gpu: bool = True, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
+def Conv2DBackpropFilter(*, input: _TensorLike, filter_sizes: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], padding: str, use_cudnn_on_gpu: bool = True, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
     """Gradient of Conv2D with respect to its filter, whose shape `filter_sizes` gives."""
 
-def Conv2DBackpropInput(input_sizes: _TensorLike, filter: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], padding: str, use_cudnn_on_gpu: bool = True, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
+def Conv2DBackpropInput(*, input_sizes: _TensorLike, filter: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], padding: str, use_cudnn_on_gpu: bool = True, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
     """Gradient of Conv2D with respect to its input, whose shape `input_sizes` gives; also known as transposed convolution."""
 
-def Conv3D(input: _TensorLike, filter: _TensorLike, strides: Sequence[int], padding: str, data_format: str = 'NDHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
+def Conv3D(*, input: _TensorLike, filter: _TensorLike, strides: Sequence[int], padding: str, data_format: str = 'NDHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
     """Slides `filter` over the three image axes of `input` and sums the products over the window and the channels."""
 
-def Conv3DBackpropFilterV2(input: _TensorLike, filter_sizes: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], padding: str, data_format: str = 'NDHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
+def Conv3DBackpropFilterV2(*, input: _TensorLike, filter_sizes: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], padding: str, data_format: str = 'NDHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
     """Gradient of Conv3D with respect to its filter, whose shape `filter_sizes` gives."""
 
-def Conv3DBackpropInputV2(input_sizes: _TensorLike, filter: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], padding: str, data_format: str = 'NDHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
+def Conv3DBackpropInputV2(*, input_sizes: _TensorLike, filter: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], padding: str, data_format: str = 'NDHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
     """Gradient of Conv3D with respect to its input, whose shape `input_sizes` gives."""
 
-def Cos(x: _TensorLike, name: str | None = None) -> Tensor:
+def Cos(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The cosine of `x`, in radians."""
 
-def Cosh(x: _TensorLike, name: str | None = None) -> Tensor:
+def Cosh(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic cosine of `x`."""
 
-def Cross(a: _TensorLike, b: _TensorLike, name: str | None = None) -> Tensor:
+def Cross(*, a: _TensorLike, b: _TensorLike, name: str | None = None) -> Tensor:
     """The vector product of the three-element vectors in the last axes of `a` and `b`."""
 
-def Cumprod(x: _TensorLike, axis: _TensorLike, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+def Cumprod(*, x: _TensorLike, axis: _TensorLike, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
     """Running products along an axis. Exclusive leaves out the element itself; reverse starts from the end."""
 
-def Cumsum(x: _TensorLike, axis: _TensorLike, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+def Cumsum(*, x: _TensorLike, axis: _TensorLike, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
     """Running sums along an axis. Exclusive leaves out the element itself; reverse starts from the end."""
 
-def CumulativeLogsumexp(x: _TensorLike, axis: _TensorLike, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+def CumulativeLogsumexp(*, x: _TensorLike, axis: _TensorLike, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
     """The logarithm of running sums of exponentials along an axis. Exclusive leaves out the element itself; reverse starts from the end."""
 
-def Dawsn(x: _TensorLike, name: str | None = None) -> Tensor:
+def Dawsn(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """Dawson's integral of `x`."""
 
-def DenseBincount(input: _TensorLike, size: _TensorLike, weights: _TensorLike, binary_output: bool = False, name: str | None = None) -> Tensor:
+def DenseBincount(*, input: _TensorLike, size: _TensorLike, weights: _TensorLike, binary_output: bool = False, name: str | None = None) -> Tensor:
     """How often each number below `size` occurs in `input`, row by row if it has two axes, or the sum of its weights; with `binary_output` only whether it occurs."""
 
-def DenseToDenseSetOperation(set1: _TensorLike, set2: _TensorLike, set_operation: str, validate_indices: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+def DenseToDenseSetOperation(*, set1: _TensorLike, set2: _TensorLike, set_operation: str, validate_indices: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Merges the sets in the last axes of two tensors, place by place."""
 
-def DenseToSparseSetOperation(set1: _TensorLike, set2_indices: _TensorLike, set2_values: _TensorLike, set2_shape: _TensorLike, set_operation: str, validate_indices: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+def DenseToSparseSetOperation(*, set1: _TensorLike, set2_indices: _TensorLike, set2_values: _TensorLike, set2_shape: _TensorLike, set_operation: str, validate_indices: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Merges the sets in the last axes of a tensor and a sparse tensor, place by place."""
 
-def DepthToSpace(input: _TensorLike, block_size: int, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
+def DepthToSpace(*, input: _TensorLike, block_size: int, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
     """Moves channels into square blocks of height and width."""
 
-def DepthwiseConv2dNative(input: _TensorLike, filter: _TensorLike, strides: Sequence[int], padding: str, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
+def DepthwiseConv2dNative(*, input: _TensorLike, filter: _TensorLike, strides: Sequence[int], padding: str, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
     """Slides over the image a filter of its own for each channel; the results, several for each input channel if the filter says so, stand side by side."""
 
-def DepthwiseConv2dNativeBackpropFilter(input: _TensorLike, filter_sizes: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], padding: str, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
+def DepthwiseConv2dNativeBackpropFilter(*, input: _TensorLike, filter_sizes: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], padding: str, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
     """Gradient of DepthwiseConv2dNative with respect to its filter, whose shape `filter_sizes` gives."""
 
-def DepthwiseConv2dNativeBackpropInput(input_sizes: _TensorLike, filter: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], padding: str, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
+def DepthwiseConv2dNativeBackpropInput(*, input_sizes: _TensorLike, filter: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], padding: str, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', dilations: Sequence[int] = ..., name: str | None = None) -> Tensor:
     """Gradient of DepthwiseConv2dNative with respect to its input, whose shape `input_sizes` gives."""
 
-def DestroyResourceOp(resource: _TensorLike, ignore_lookup_error: bool = True, name: str | None = None) -> Operation | None:
+def DestroyResourceOp(*, resource: _TensorLike, ignore_lookup_error: bool = True, name: str | None = None) -> Operation | None:
     """Ends a variable: its memory is released and its name is free again."""
 
-def Diag(diagonal: _TensorLike, name: str | None = None) -> Tensor:
+def Diag(*, diagonal: _TensorLike, name: str | None = None) -> Tensor:
     """A tensor of twice the rank with the elements of `diagonal` where the two halves of an index are equal, and zeros elsewhere."""
 
-def DiagPart(input: _TensorLike, name: str | None = None) -> Tensor:
+def DiagPart(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """The elements of `input` whose index has two equal halves."""
 
-def Digamma(x: _TensorLike, name: str | None = None) -> Tensor:
+def Digamma(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The derivative of Lgamma."""
 
-def Dilation2D(input: _TensorLike, filter: _TensorLike, strides: Sequence[int], rates: Sequence[int], padding: str, name: str | None = None) -> Tensor:
+def Dilation2D(*, input: _TensorLike, filter: _TensorLike, strides: Sequence[int], rates: Sequence[int], padding: str, name: str | None = None) -> Tensor:
     """Grayscale dilation: for each window, the largest sum of input and filter elements."""
 
-def Dilation2DBackpropFilter(input: _TensorLike, filter: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], rates: Sequence[int], padding: str, name: str | None = None) -> Tensor:
+def Dilation2DBackpropFilter(*, input: _TensorLike, filter: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], rates: Sequence[int], padding: str, name: str | None = None) -> Tensor:
     """Gradient of Dilation2D for its filter."""
 
-def Dilation2DBackpropInput(input: _TensorLike, filter: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], rates: Sequence[int], padding: str, name: str | None = None) -> Tensor:
+def Dilation2DBackpropInput(*, input: _TensorLike, filter: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], rates: Sequence[int], padding: str, name: str | None = None) -> Tensor:
     """Gradient of Dilation2D for its input."""
 
-def DisableCopyOnRead(resource: _TensorLike, name: str | None = None) -> Operation | None:
+def DisableCopyOnRead(*, resource: _TensorLike, name: str | None = None) -> Operation | None:
     """Promises that reads of the variable need no copies; reads never copy here, so nothing changes."""
 
-def Div(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def Div(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Divides `x` by `y`; integers are divided towards zero."""
 
-def DivNoNan(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def DivNoNan(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Divides `x` by `y`; 0 wherever `y` is 0."""
 
-def DynamicPartition(data: _TensorLike, partitions: _TensorLike, num_partitions: int, name: str | None = None) -> list[Tensor]:
+def DynamicPartition(*, data: _TensorLike, partitions: _TensorLike, num_partitions: int, name: str | None = None) -> list[Tensor]:
     """Sorts the rows of `data` into `num_partitions` tensors: row i goes to number `partitions[i]`."""
 
-def DynamicStitch(indices: Sequence[_TensorLike], data: Sequence[_TensorLike], name: str | None = None) -> Tensor:
+def DynamicStitch(*, indices: Sequence[_TensorLike], data: Sequence[_TensorLike], name: str | None = None) -> Tensor:
     """Puts row j of each `data[k]` at `indices[k][j]` of one tensor; later rows win."""
 
-def EagerPyFunc(callback: _TensorLike, input: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], token: str = '', is_async: bool = False, output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> list[Tensor]:
+def EagerPyFunc(*, callback: _TensorLike, input: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], token: str = '', is_async: bool = False, output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> list[Tensor]:
     """Calls a function of the program on `input`, each time the node runs."""
 
-def Eig(input: _TensorLike, Tout: _DTypeLike, compute_v: bool = True, name: str | None = None) -> tuple[Tensor, Tensor]:
+def Eig(*, input: _TensorLike, Tout: _DTypeLike, compute_v: bool = True, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues of square matrices, in no particular order, and if asked the eigenvectors as columns of `v`; both are complex."""
 
-def Einsum(inputs: Sequence[_TensorLike], equation: str, name: str | None = None) -> Tensor:
+def Einsum(*, inputs: Sequence[_TensorLike], equation: str, name: str | None = None) -> Tensor:
     """Multiplies one or two operands and sums over the labels of `equation` that are missing after the arrow: 'ij,jk->ik' is a matrix product, 'ii->' a trace. '...' broadcasts."""
 
-def Elu(features: _TensorLike, name: str | None = None) -> Tensor:
+def Elu(*, features: _TensorLike, name: str | None = None) -> Tensor:
     """`exp(x) - 1` where `x` is negative, else `x`."""
 
-def EluGrad(gradients: _TensorLike, outputs: _TensorLike, name: str | None = None) -> Tensor:
+def EluGrad(*, gradients: _TensorLike, outputs: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Elu, from its result."""
 
-def Empty(shape: _TensorLike, dtype: _DTypeLike, init: bool = False, name: str | None = None) -> Tensor:
+def Empty(*, shape: _TensorLike, dtype: _DTypeLike, init: bool = False, name: str | None = None) -> Tensor:
     """A tensor of shape `shape` that nobody has given a value; here it always holds zeros."""
 
-def EmptyTensorList(element_shape: _TensorLike, max_num_elements: _TensorLike, element_dtype: _DTypeLike, name: str | None = None) -> Tensor:
+def EmptyTensorList(*, element_shape: _TensorLike, max_num_elements: _TensorLike, element_dtype: _DTypeLike, name: str | None = None) -> Tensor:
     """A list without elements. `element_shape` is what each element must agree with (-1: any); `max_num_elements` bounds the length (-1: no bound)."""
 
-def EnsureShape(input: _TensorLike, shape: _ShapeLike, name: str | None = None) -> Tensor:
+def EnsureShape(*, input: _TensorLike, shape: _ShapeLike, name: str | None = None) -> Tensor:
     """Its input, once its shape has been found to fit `shape`."""
 
-def Equal(x: _TensorLike, y: _TensorLike, incompatible_shape_error: bool = True, name: str | None = None) -> Tensor:
+def Equal(*, x: _TensorLike, y: _TensorLike, incompatible_shape_error: bool = True, name: str | None = None) -> Tensor:
     """Whether `x` equals `y`, element by element."""
 
-def Erf(x: _TensorLike, name: str | None = None) -> Tensor:
+def Erf(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The error function of `x`."""
 
-def Erfc(x: _TensorLike, name: str | None = None) -> Tensor:
+def Erfc(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """`1 - erf(x)`, accurate for large `x`."""
 
-def Erfinv(x: _TensorLike, name: str | None = None) -> Tensor:
+def Erfinv(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The number whose error function is `x`."""
 
-def EuclideanNorm(input: _TensorLike, reduction_indices: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+def EuclideanNorm(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The square root of the sum of squared magnitudes along the given axes."""
 
-def Exp(x: _TensorLike, name: str | None = None) -> Tensor:
+def Exp(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """e to the power `x`."""
 
-def ExpandDims(input: _TensorLike, dim: _TensorLike, name: str | None = None) -> Tensor:
+def ExpandDims(*, input: _TensorLike, axis: _TensorLike, name: str | None = None) -> Tensor:
     """Inserts an axis of size 1; negative positions count from the end."""
 
-def Expint(x: _TensorLike, name: str | None = None) -> Tensor:
+def Expint(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The exponential integral of `x`."""
 
-def Expm1(x: _TensorLike, name: str | None = None) -> Tensor:
+def Expm1(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """`exp(x) - 1`, accurate where `x` is near 0."""
 
-def ExtractImagePatches(images: _TensorLike, ksizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: str, name: str | None = None) -> Tensor:
+def ExtractImagePatches(*, images: _TensorLike, ksizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: str, name: str | None = None) -> Tensor:
     """For each window position of `images` all its pixels, one behind the other in the channels."""
 
-def FakeQuantWithMinMaxArgs(inputs: _TensorLike, min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False, name: str | None = None) -> Tensor:
+def FakeQuantWithMinMaxArgs(*, inputs: _TensorLike, min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False, name: str | None = None) -> Tensor:
     """Rounds to a grid of 2^num_bits values between `min` and `max`."""
 
-def FakeQuantWithMinMaxArgsGradient(gradients: _TensorLike, inputs: _TensorLike, min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False, name: str | None = None) -> Tensor:
+def FakeQuantWithMinMaxArgsGradient(*, gradients: _TensorLike, inputs: _TensorLike, min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False, name: str | None = None) -> Tensor:
     """Gradient of FakeQuantWithMinMaxArgs."""
 
-def FakeQuantWithMinMaxVars(inputs: _TensorLike, min: _TensorLike, max: _TensorLike, num_bits: int = 8, narrow_range: bool = False, name: str | None = None) -> Tensor:
+def FakeQuantWithMinMaxVars(*, inputs: _TensorLike, min: _TensorLike, max: _TensorLike, num_bits: int = 8, narrow_range: bool = False, name: str | None = None) -> Tensor:
     """Rounds to a grid of 2^num_bits values between `min` and `max`."""
 
-def FakeQuantWithMinMaxVarsGradient(gradients: _TensorLike, inputs: _TensorLike, min: _TensorLike, max: _TensorLike, num_bits: int = 8, narrow_range: bool = False, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+def FakeQuantWithMinMaxVarsGradient(*, gradients: _TensorLike, inputs: _TensorLike, min: _TensorLike, max: _TensorLike, num_bits: int = 8, narrow_range: bool = False, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Gradient of FakeQuantWithMinMaxVars."""
 
-def FakeQuantWithMinMaxVarsPerChannel(inputs: _TensorLike, min: _TensorLike, max: _TensorLike, num_bits: int = 8, narrow_range: bool = False, name: str | None = None) -> Tensor:
+def FakeQuantWithMinMaxVarsPerChannel(*, inputs: _TensorLike, min: _TensorLike, max: _TensorLike, num_bits: int = 8, narrow_range: bool = False, name: str | None = None) -> Tensor:
     """As FakeQuantWithMinMaxVars, with bounds for each channel."""
 
-def FakeQuantWithMinMaxVarsPerChannelGradient(gradients: _TensorLike, inputs: _TensorLike, min: _TensorLike, max: _TensorLike, num_bits: int = 8, narrow_range: bool = False, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+def FakeQuantWithMinMaxVarsPerChannelGradient(*, gradients: _TensorLike, inputs: _TensorLike, min: _TensorLike, max: _TensorLike, num_bits: int = 8, narrow_range: bool = False, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Gradient of FakeQuantWithMinMaxVarsPerChannel."""
 
-def Fill(dims: _TensorLike, value: _TensorLike, name: str | None = None) -> Tensor:
+def Fill(*, dims: _TensorLike, value: _TensorLike, name: str | None = None) -> Tensor:
     """A tensor of shape `dims` in which every element is the scalar `value`."""
 
-def Fingerprint(data: _TensorLike, method: _TensorLike, name: str | None = None) -> Tensor:
+def Fingerprint(*, data: _TensorLike, method: _TensorLike, name: str | None = None) -> Tensor:
     """Eight bytes for each row of `data` that hardly ever are those of another row."""
 
-def Floor(x: _TensorLike, name: str | None = None) -> Tensor:
+def Floor(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The largest integer not above `x`."""
 
-def FloorDiv(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def FloorDiv(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Divides `x` by `y` and rounds down."""
 
-def FloorMod(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def FloorMod(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """The remainder of `x / y`, with the sign of `y`."""
 
-def FresnelCos(x: _TensorLike, name: str | None = None) -> Tensor:
+def FresnelCos(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """Fresnel's cosine integral of `x`."""
 
-def FresnelSin(x: _TensorLike, name: str | None = None) -> Tensor:
+def FresnelSin(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """Fresnel's sine integral of `x`."""
 
-def FusedBatchNorm(x: _TensorLike, scale: _TensorLike, offset: _TensorLike, mean: _TensorLike, variance: _TensorLike, epsilon: float = 0.0001, exponential_avg_factor: float = 1.0, data_format: str = 'NHWC', is_training: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+def FusedBatchNorm(*, x: _TensorLike, scale: _TensorLike, offset: _TensorLike, mean: _TensorLike, variance: _TensorLike, epsilon: float = 0.0001, exponential_avg_factor: float = 1.0, data_format: str = 'NHWC', is_training: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Normalises each channel of `x` to zero mean and unit variance, then scales and shifts it; in training with the moments of `x` itself, else with the given ones."""
 
-def FusedBatchNormGrad(y_backprop: _TensorLike, x: _TensorLike, scale: _TensorLike, reserve_space_1: _TensorLike, reserve_space_2: _TensorLike, epsilon: float = 0.0001, data_format: str = 'NHWC', is_training: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+def FusedBatchNormGrad(*, y_backprop: _TensorLike, x: _TensorLike, scale: _TensorLike, reserve_space_1: _TensorLike, reserve_space_2: _TensorLike, epsilon: float = 0.0001, data_format: str = 'NHWC', is_training: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Gradients of batch normalisation for `x`, `scale` and `offset`, from the moments that the forward op reserved (in training) or was given."""
 
-def FusedBatchNormGradV2(y_backprop: _TensorLike, x: _TensorLike, scale: _TensorLike, reserve_space_1: _TensorLike, reserve_space_2: _TensorLike, epsilon: float = 0.0001, data_format: str = 'NHWC', is_training: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+def FusedBatchNormGradV2(*, y_backprop: _TensorLike, x: _TensorLike, scale: _TensorLike, reserve_space_1: _TensorLike, reserve_space_2: _TensorLike, epsilon: float = 0.0001, data_format: str = 'NHWC', is_training: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Gradients of batch normalisation for `x`, `scale` and `offset`, from the moments that the forward op reserved (in training) or was given."""
 
-def FusedBatchNormGradV3(y_backprop: _TensorLike, x: _TensorLike, scale: _TensorLike, reserve_space_1: _TensorLike, reserve_space_2: _TensorLike, reserve_space_3: _TensorLike, epsilon: float = 0.0001, data_format: str = 'NHWC', is_training: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+def FusedBatchNormGradV3(*, y_backprop: _TensorLike, x: _TensorLike, scale: _TensorLike, reserve_space_1: _TensorLike, reserve_space_2: _TensorLike, reserve_space_3: _TensorLike, epsilon: float = 0.0001, data_format: str = 'NHWC', is_training: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Gradients of batch normalisation for `x`, `scale` and `offset`, from the moments that the forward op reserved (in training) or was given."""
 
-def FusedBatchNormV2(x: _TensorLike, scale: _TensorLike, offset: _TensorLike, mean: _TensorLike, variance: _TensorLike, epsilon: float = 0.0001, exponential_avg_factor: float = 1.0, data_format: str = 'NHWC', is_training: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+def FusedBatchNormV2(*, x: _TensorLike, scale: _TensorLike, offset: _TensorLike, mean: _TensorLike, variance: _TensorLike, epsilon: float = 0.0001, exponential_avg_factor: float = 1.0, data_format: str = 'NHWC', is_training: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Normalises each channel of `x` to zero mean and unit variance, then scales and shifts it; in training with the moments of `x` itself, else with the given ones."""
 
-def FusedBatchNormV3(x: _TensorLike, scale: _TensorLike, offset: _TensorLike, mean: _TensorLike, variance: _TensorLike, epsilon: float = 0.0001, exponential_avg_factor: float = 1.0, data_format: str = 'NHWC', is_training: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+def FusedBatchNormV3(*, x: _TensorLike, scale: _TensorLike, offset: _TensorLike, mean: _TensorLike, variance: _TensorLike, epsilon: float = 0.0001, exponential_avg_factor: float = 1.0, data_format: str = 'NHWC', is_training: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Normalises each channel of `x` to zero mean and unit variance, then scales and shifts it; in training with the moments of `x` itself, else with the given ones."""
 
-def Gather(params: _TensorLike, indices: _TensorLike, validate_indices: bool = True, name: str | None = None) -> Tensor:
+def Gather(*, params: _TensorLike, indices: _TensorLike, validate_indices: bool = True, name: str | None = None) -> Tensor:
     """The slices of `params` along its first axis that `indices` name."""
 
-def GatherNd(params: _TensorLike, indices: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
+def GatherNd(*, params: _TensorLike, indices: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
     """The slices of `params` whose first coordinates stand in the last axis of `indices`."""
 
-def GatherV2(params: _TensorLike, indices: _TensorLike, axis: _TensorLike, batch_dims: int = 0, name: str | None = None) -> Tensor:
+def GatherV2(*, params: _TensorLike, indices: _TensorLike, axis: _TensorLike, batch_dims: int = 0, name: str | None = None) -> Tensor:
     """The slices of `params` along `axis` that `indices` name. The first `batch_dims` axes of both run in step."""
 
-def Greater(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def Greater(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Whether `x > y`, element by element; shapes broadcast."""
 
-def GreaterEqual(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def GreaterEqual(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Whether `x >= y`, element by element; shapes broadcast."""
 
-def GuaranteeConst(input: _TensorLike, name: str | None = None) -> Tensor:
+def GuaranteeConst(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """Its input, promised never to change."""
 
-def HistogramFixedWidth(values: _TensorLike, value_range: _TensorLike, nbins: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def HistogramFixedWidth(*, values: _TensorLike, value_range: _TensorLike, nbins: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Counts values in `nbins` equal bins between the two ends of `value_range`; what lies outside counts in the first or last."""
 
-def Identity(input: _TensorLike, name: str | None = None) -> Tensor:
+def Identity(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """Its input."""
 
-def IdentityN(input: Sequence[_TensorLike], name: str | None = None) -> list[Tensor]:
+def IdentityN(*, input: Sequence[_TensorLike], name: str | None = None) -> list[Tensor]:
     """Its inputs, one by one."""
 
-def If(cond: _TensorLike, input: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], then_branch: Any, else_branch: Any, output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> list[Tensor]:
+def If(*, cond: _TensorLike, input: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], then_branch: Any, else_branch: Any, output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> list[Tensor]:
     """Runs `then_branch` or `else_branch` on `input`, as `cond` is true (not zero, not empty) or not."""
 
-def Igamma(a: _TensorLike, x: _TensorLike, name: str | None = None) -> Tensor:
+def Igamma(*, a: _TensorLike, x: _TensorLike, name: str | None = None) -> Tensor:
     """The lower incomplete gamma function of `a` at `x`, divided by gamma(a)."""
 
-def IgammaGradA(a: _TensorLike, x: _TensorLike, name: str | None = None) -> Tensor:
+def IgammaGradA(*, a: _TensorLike, x: _TensorLike, name: str | None = None) -> Tensor:
     """The derivative of Igamma by `a`."""
 
-def Igammac(a: _TensorLike, x: _TensorLike, name: str | None = None) -> Tensor:
+def Igammac(*, a: _TensorLike, x: _TensorLike, name: str | None = None) -> Tensor:
     """The upper incomplete gamma function of `a` at `x`, divided by gamma(a)."""
 
-def Imag(input: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def Imag(*, input: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The imaginary part of `input`."""
 
-def InTopK(predictions: _TensorLike, targets: _TensorLike, k: int, name: str | None = None) -> Tensor:
+def InTopK(*, predictions: _TensorLike, targets: _TensorLike, k: int, name: str | None = None) -> Tensor:
     """Whether the prediction for the target class is among the `k` best of its row; ties count."""
 
-def InTopKV2(predictions: _TensorLike, targets: _TensorLike, k: _TensorLike, name: str | None = None) -> Tensor:
+def InTopKV2(*, predictions: _TensorLike, targets: _TensorLike, k: _TensorLike, name: str | None = None) -> Tensor:
     """Whether the prediction for the target class is among the `k` best of its row; ties count."""
 
-def Inv(x: _TensorLike, name: str | None = None) -> Tensor:
+def Inv(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """One over `x`; the older name of Reciprocal."""
 
-def InvGrad(y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
+def InvGrad(*, y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Inv: `-dy * conj(y)` squared."""
 
-def Invert(x: _TensorLike, name: str | None = None) -> Tensor:
+def Invert(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """Every bit of `x` turned round."""
 
-def InvertPermutation(x: _TensorLike, name: str | None = None) -> Tensor:
+def InvertPermutation(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The permutation that undoes `x`: `y[x[i]] = i`."""
 
-def IsFinite(x: _TensorLike, name: str | None = None) -> Tensor:
+def IsFinite(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """Whether `x` is neither infinite nor NaN."""
 
-def IsInf(x: _TensorLike, name: str | None = None) -> Tensor:
+def IsInf(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """Whether `x` is infinite, of either sign."""
 
-def IsNan(x: _TensorLike, name: str | None = None) -> Tensor:
+def IsNan(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """Whether `x` is NaN."""
 
-def IsotonicRegression(input: _TensorLike, output_dtype: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
+def IsotonicRegression(*, input: _TensorLike, output_dtype: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
     """The rows that never rise and are nearest to those of `input`; `segments` numbers the stretches of equal values."""
 
-def L2Loss(t: _TensorLike, name: str | None = None) -> Tensor:
+def L2Loss(*, t: _TensorLike, name: str | None = None) -> Tensor:
     """Half the sum of the squares of all elements."""
 
-def LRN(input: _TensorLike, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5, name: str | None = None) -> Tensor:
+def LRN(*, input: _TensorLike, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5, name: str | None = None) -> Tensor:
     """Divides each element by a power of `bias` plus `alpha` times the squares of its neighbours among the channels."""
 
-def LRNGrad(input_grads: _TensorLike, input_image: _TensorLike, output_image: _TensorLike, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5, name: str | None = None) -> Tensor:
+def LRNGrad(*, input_grads: _TensorLike, input_image: _TensorLike, output_image: _TensorLike, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5, name: str | None = None) -> Tensor:
     """Gradient of LRN."""
 
-def LeakyRelu(features: _TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
+def LeakyRelu(*, features: _TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """`x` where it is positive, else `alpha * x`."""
 
-def LeakyReluGrad(gradients: _TensorLike, features: _TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
+def LeakyReluGrad(*, gradients: _TensorLike, features: _TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """Gradient of LeakyRelu: `gradients` where `features` are positive, else `alpha` times."""
 
-def LeftShift(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def LeftShift(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """`x` moved `y` bits to the left; shapes broadcast."""
 
-def Less(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def Less(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Whether `x < y`, element by element; shapes broadcast."""
 
-def LessEqual(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def LessEqual(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Whether `x <= y`, element by element; shapes broadcast."""
 
-def Lgamma(x: _TensorLike, name: str | None = None) -> Tensor:
+def Lgamma(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the absolute value of the gamma function of `x`."""
 
-def LinSpace(start: _TensorLike, stop: _TensorLike, num: _TensorLike, name: str | None = None) -> Tensor:
+def LinSpace(*, start: _TensorLike, stop: _TensorLike, num: _TensorLike, name: str | None = None) -> Tensor:
     """`num` evenly spaced numbers from `start` to `stop`, both included."""
 
-def ListDiff(x: _TensorLike, y: _TensorLike, out_idx: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
+def ListDiff(*, x: _TensorLike, y: _TensorLike, out_idx: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
     """The elements of `x` that are not in `y`, and where they stand in `x`."""
 
-def Log(x: _TensorLike, name: str | None = None) -> Tensor:
+def Log(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The natural logarithm of `x`."""
 
-def Log1p(x: _TensorLike, name: str | None = None) -> Tensor:
+def Log1p(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """`log(1 + x)`, accurate where `x` is near 0."""
 
-def LogMatrixDeterminant(input: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+def LogMatrixDeterminant(*, input: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The signs of the determinants of square matrices, and the logarithms of their absolute values."""
 
-def LogSoftmax(logits: _TensorLike, name: str | None = None) -> Tensor:
+def LogSoftmax(*, logits: _TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the softmax along the last axis, without leaving the range of floats."""
 
-def LogicalAnd(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def LogicalAnd(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Whether both `x` and `y` are true; shapes broadcast."""
 
-def LogicalNot(x: _TensorLike, name: str | None = None) -> Tensor:
+def LogicalNot(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The opposite truth value of `x`."""
 
-def LogicalOr(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def LogicalOr(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Whether `x` or `y` or both are true; shapes broadcast."""
 
-def LowerBound(sorted_inputs: _TensorLike, values: _TensorLike, out_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def LowerBound(*, sorted_inputs: _TensorLike, values: _TensorLike, out_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The first place in each sorted row where a value could be put."""
 
-def Lu(input: _TensorLike, output_idx_type: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
+def Lu(*, input: _TensorLike, output_idx_type: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
     """The triangular factors L (with ones on its diagonal) and U of square matrices, packed into one, and the permutation `p` of rows for which input[p] = L U."""
 
-def MatMul(a: _TensorLike, b: _TensorLike, transpose_a: bool = False, transpose_b: bool = False, grad_a: bool = False, grad_b: bool = False, name: str | None = None) -> Tensor:
+def MatMul(*, a: _TensorLike, b: _TensorLike, transpose_a: bool = False, transpose_b: bool = False, grad_a: bool = False, grad_b: bool = False, name: str | None = None) -> Tensor:
     """Multiplies matrix `a` by matrix `b`, either of them transposed first if asked."""
 
-def MatrixBandPart(input: _TensorLike, num_lower: _TensorLike, num_upper: _TensorLike, name: str | None = None) -> Tensor:
+def MatrixBandPart(*, input: _TensorLike, num_lower: _TensorLike, num_upper: _TensorLike, name: str | None = None) -> Tensor:
     """Matrices in which all but a band around the main diagonal is zero: `num_lower` diagonals below it and `num_upper` above; negative: all there are."""
 
-def MatrixDeterminant(input: _TensorLike, name: str | None = None) -> Tensor:
+def MatrixDeterminant(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """The determinants of square matrices."""
 
-def MatrixDiag(diagonal: _TensorLike, name: str | None = None) -> Tensor:
+def MatrixDiag(*, diagonal: _TensorLike, name: str | None = None) -> Tensor:
     """Matrices that hold the vectors of `diagonal` on their main diagonals and zeros elsewhere."""
 
-def MatrixDiagPart(input: _TensorLike, name: str | None = None) -> Tensor:
+def MatrixDiagPart(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """The main diagonals of matrices."""
 
-def MatrixDiagPartV2(input: _TensorLike, k: _TensorLike, padding_value: _TensorLike, name: str | None = None) -> Tensor:
+def MatrixDiagPartV2(*, input: _TensorLike, k: _TensorLike, padding_value: _TensorLike, name: str | None = None) -> Tensor:
     """The diagonals `k[0]` to `k[1]` of matrices, each at the left of its row."""
 
-def MatrixDiagPartV3(input: _TensorLike, k: _TensorLike, padding_value: _TensorLike, align: str = 'RIGHT_LEFT', name: str | None = None) -> Tensor:
+def MatrixDiagPartV3(*, input: _TensorLike, k: _TensorLike, padding_value: _TensorLike, align: str = 'RIGHT_LEFT', name: str | None = None) -> Tensor:
     """The diagonals `k[0]` to `k[1]` of matrices, one per row."""
 
-def MatrixDiagV2(diagonal: _TensorLike, k: _TensorLike, num_rows: _TensorLike, num_cols: _TensorLike, padding_value: _TensorLike, name: str | None = None) -> Tensor:
+def MatrixDiagV2(*, diagonal: _TensorLike, k: _TensorLike, num_rows: _TensorLike, num_cols: _TensorLike, padding_value: _TensorLike, name: str | None = None) -> Tensor:
     """Matrices with the given diagonals, from the `k[0]`-th to the `k[1]`-th; shorter ones stand at the left of their rows."""
 
-def MatrixDiagV3(diagonal: _TensorLike, k: _TensorLike, num_rows: _TensorLike, num_cols: _TensorLike, padding_value: _TensorLike, align: str = 'RIGHT_LEFT', name: str | None = None) -> Tensor:
+def MatrixDiagV3(*, diagonal: _TensorLike, k: _TensorLike, num_rows: _TensorLike, num_cols: _TensorLike, padding_value: _TensorLike, align: str = 'RIGHT_LEFT', name: str | None = None) -> Tensor:
     """Matrices with the given diagonals, from the `k[0]`-th to the `k[1]`-th."""
 
-def MatrixExponential(input: _TensorLike, name: str | None = None) -> Tensor:
+def MatrixExponential(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """The exponentials of square matrices, 1 + A + A A / 2 + ...; NaN where an element is not finite."""
 
-def MatrixInverse(input: _TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
+def MatrixInverse(*, input: _TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverses of square matrices, or of their adjoints."""
 
-def MatrixLogarithm(input: _TensorLike, name: str | None = None) -> Tensor:
+def MatrixLogarithm(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """The principal logarithms of square complex matrices; NaN where there is none."""
 
-def MatrixSetDiag(input: _TensorLike, diagonal: _TensorLike, name: str | None = None) -> Tensor:
+def MatrixSetDiag(*, input: _TensorLike, diagonal: _TensorLike, name: str | None = None) -> Tensor:
     """`input` with the main diagonals of its matrices replaced by `diagonal`."""
 
-def MatrixSetDiagV2(input: _TensorLike, diagonal: _TensorLike, k: _TensorLike, name: str | None = None) -> Tensor:
+def MatrixSetDiagV2(*, input: _TensorLike, diagonal: _TensorLike, k: _TensorLike, name: str | None = None) -> Tensor:
     """`input` with the diagonals `k[0]` to `k[1]` of its matrices replaced."""
 
-def MatrixSetDiagV3(input: _TensorLike, diagonal: _TensorLike, k: _TensorLike, align: str = 'RIGHT_LEFT', name: str | None = None) -> Tensor:
+def MatrixSetDiagV3(*, input: _TensorLike, diagonal: _TensorLike, k: _TensorLike, align: str = 'RIGHT_LEFT', name: str | None = None) -> Tensor:
     """`input` with the diagonals `k[0]` to `k[1]` of its matrices replaced."""
 
-def MatrixSolve(matrix: _TensorLike, rhs: _TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
+def MatrixSolve(*, matrix: _TensorLike, rhs: _TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Solves `matrix` x = `rhs`, or with the adjoint of `matrix`, for each matrix of a batch."""
 
-def MatrixSolveLs(matrix: _TensorLike, rhs: _TensorLike, l2_regularizer: _TensorLike, fast: bool = True, name: str | None = None) -> Tensor:
+def MatrixSolveLs(*, matrix: _TensorLike, rhs: _TensorLike, l2_regularizer: _TensorLike, fast: bool = True, name: str | None = None) -> Tensor:
     """The x for which `matrix` x is nearest to `rhs`, where `l2_regularizer` times the squares of x counts too; of several the smallest. `fast` uses the normal equations."""
 
-def MatrixSquareRoot(input: _TensorLike, name: str | None = None) -> Tensor:
+def MatrixSquareRoot(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """The principal square roots of square matrices: the product of a root with itself is the matrix. NaN where there is none."""
 
-def MatrixTriangularSolve(matrix: _TensorLike, rhs: _TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None) -> Tensor:
+def MatrixTriangularSolve(*, matrix: _TensorLike, rhs: _TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Solves `matrix` x = `rhs`, or with the adjoint of `matrix`, of which only one triangle is read; leading axes broadcast."""
 
-def Max(input: _TensorLike, reduction_indices: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+def Max(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The largest element along the given axes; NaN if one is NaN."""
 
-def MaxPool(input: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', name: str | None = None) -> Tensor:
+def MaxPool(*, input: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', name: str | None = None) -> Tensor:
     """The largest element of every window of `ksize`, for each channel."""
 
-def MaxPool3D(input: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NDHWC', name: str | None = None) -> Tensor:
+def MaxPool3D(*, input: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NDHWC', name: str | None = None) -> Tensor:
     """The largest element of every three-dimensional window of `ksize`, for each channel."""
 
-def MaxPool3DGrad(orig_input: _TensorLike, orig_output: _TensorLike, grad: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NDHWC', name: str | None = None) -> Tensor:
+def MaxPool3DGrad(*, orig_input: _TensorLike, orig_output: _TensorLike, grad: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NDHWC', name: str | None = None) -> Tensor:
     """Gradient of MaxPool3D: what arrives for a window goes to each of its largest elements."""
 
-def MaxPool3DGradGrad(orig_input: _TensorLike, orig_output: _TensorLike, grad: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NDHWC', name: str | None = None) -> Tensor:
+def MaxPool3DGradGrad(*, orig_input: _TensorLike, orig_output: _TensorLike, grad: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NDHWC', name: str | None = None) -> Tensor:
     """Gradient of MaxPool3DGrad: of `grad`, the elements that stand where `orig_input` has the maxima of its windows."""
 
-def MaxPoolGrad(orig_input: _TensorLike, orig_output: _TensorLike, grad: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', name: str | None = None) -> Tensor:
+def MaxPoolGrad(*, orig_input: _TensorLike, orig_output: _TensorLike, grad: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', name: str | None = None) -> Tensor:
     """Gradient of MaxPool: what arrives for a window goes to its first largest element."""
 
-def MaxPoolGradGrad(orig_input: _TensorLike, orig_output: _TensorLike, grad: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
+def MaxPoolGradGrad(*, orig_input: _TensorLike, orig_output: _TensorLike, grad: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
     """Gradient of MaxPoolGrad: of `grad`, the elements that stand where `orig_input` has the maxima of its windows."""
 
-def MaxPoolGradGradV2(orig_input: _TensorLike, orig_output: _TensorLike, grad: _TensorLike, ksize: _TensorLike, strides: _TensorLike, padding: str, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
+def MaxPoolGradGradV2(*, orig_input: _TensorLike, orig_output: _TensorLike, grad: _TensorLike, ksize: _TensorLike, strides: _TensorLike, padding: str, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
     """MaxPoolGradGrad with the window's size and strides given as tensors."""
 
-def MaxPoolGradGradWithArgmax(input: _TensorLike, grad: _TensorLike, argmax: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, include_batch_in_index: bool = False, name: str | None = None) -> Tensor:
+def MaxPoolGradGradWithArgmax(*, input: _TensorLike, grad: _TensorLike, argmax: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, include_batch_in_index: bool = False, name: str | None = None) -> Tensor:
     """Gradient of MaxPoolGradWithArgmax: the elements of `grad` at the places `argmax` names."""
 
-def MaxPoolGradV2(orig_input: _TensorLike, orig_output: _TensorLike, grad: _TensorLike, ksize: _TensorLike, strides: _TensorLike, padding: str, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
+def MaxPoolGradV2(*, orig_input: _TensorLike, orig_output: _TensorLike, grad: _TensorLike, ksize: _TensorLike, strides: _TensorLike, padding: str, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
     """MaxPoolGrad with the window's size and strides given as tensors."""
 
-def MaxPoolGradWithArgmax(input: _TensorLike, grad: _TensorLike, argmax: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, include_batch_in_index: bool = False, name: str | None = None) -> Tensor:
+def MaxPoolGradWithArgmax(*, input: _TensorLike, grad: _TensorLike, argmax: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, include_batch_in_index: bool = False, name: str | None = None) -> Tensor:
     """Gradient of MaxPoolWithArgmax: `grad` added up at the places `argmax` names."""
 
-def MaxPoolV2(input: _TensorLike, ksize: _TensorLike, strides: _TensorLike, padding: str, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
+def MaxPoolV2(*, input: _TensorLike, ksize: _TensorLike, strides: _TensorLike, padding: str, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
     """MaxPool with the window's size and strides given as tensors."""
 
-def MaxPoolWithArgmax(input: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, Targmax: _DTypeLike = ..., include_batch_in_index: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
+def MaxPoolWithArgmax(*, input: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, Targmax: _DTypeLike = ..., include_batch_in_index: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     """MaxPool that also tells where each maximum stands: the flat index into its image, or into the whole batch with `include_batch_in_index`."""
 
-def Maximum(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def Maximum(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """The larger of `x` and `y` element by element; NaN if either is NaN."""
 
-def Mean(input: _TensorLike, reduction_indices: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+def Mean(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Averages the elements along the given axes; integers divide as C does."""
 
-def Min(input: _TensorLike, reduction_indices: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+def Min(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The smallest element along the given axes; NaN if one is NaN."""
 
-def Minimum(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def Minimum(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """The smaller of `x` and `y` element by element; NaN if either is NaN."""
 
-def MirrorPad(input: _TensorLike, paddings: _TensorLike, mode: str, name: str | None = None) -> Tensor:
+def MirrorPad(*, input: _TensorLike, paddings: _TensorLike, mode: str, name: str | None = None) -> Tensor:
     """Pads `input` with its own mirror image; REFLECT leaves out the outermost elements, SYMMETRIC repeats them."""
 
-def MirrorPadGrad(input: _TensorLike, paddings: _TensorLike, mode: str, name: str | None = None) -> Tensor:
+def MirrorPadGrad(*, input: _TensorLike, paddings: _TensorLike, mode: str, name: str | None = None) -> Tensor:
     """Folds a mirrored border back: each element receives what its images hold."""
 
-def Mod(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def Mod(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """The remainder of `x / y`, with the sign of `x`."""
 
-def Mul(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def Mul(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Multiplies `x` by `y` element by element; shapes broadcast."""
 
-def MulNoNan(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def MulNoNan(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Multiplies `x` by `y`; 0 wherever `y` is 0, even if `x` is infinite or NaN."""
 
-def Multinomial(logits: _TensorLike, num_samples: _TensorLike, seed: int = 0, seed2: int = 0, output_dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def Multinomial(*, logits: _TensorLike, num_samples: _TensorLike, seed: int = 0, seed2: int = 0, output_dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Draws `num_samples` classes per row of unnormalised log probabilities."""
 
-def Ndtri(x: _TensorLike, name: str | None = None) -> Tensor:
+def Ndtri(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The number below which a standard normal variable lies with probability `x`."""
 
-def Neg(x: _TensorLike, name: str | None = None) -> Tensor:
+def Neg(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The negative of `x`."""
 
-def NextAfter(x1: _TensorLike, x2: _TensorLike, name: str | None = None) -> Tensor:
+def NextAfter(*, x1: _TensorLike, x2: _TensorLike, name: str | None = None) -> Tensor:
     """The number next to `x1` on the way to `x2` that the dtype can represent."""
 
-def NoOp(name: str | None = None) -> Operation | None:
+def NoOp(*, name: str | None = None) -> Operation | None:
     """Does nothing; a place to hang control dependencies on."""
 
-def NonDeterministicInts(shape: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def NonDeterministicInts(*, shape: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Integers with every bit random, from the system; never the same twice."""
 
-def NotEqual(x: _TensorLike, y: _TensorLike, incompatible_shape_error: bool = True, name: str | None = None) -> Tensor:
+def NotEqual(*, x: _TensorLike, y: _TensorLike, incompatible_shape_error: bool = True, name: str | None = None) -> Tensor:
     """Whether `x` differs from `y`, element by element; NaN differs from everything."""
 
-def NthElement(input: _TensorLike, n: _TensorLike, reverse: bool = False, name: str | None = None) -> Tensor:
+def NthElement(*, input: _TensorLike, n: _TensorLike, reverse: bool = False, name: str | None = None) -> Tensor:
     """The element of each row that has `n` smaller ones before it when sorted; with `reverse`, `n` larger ones."""
 
-def OneHot(indices: _TensorLike, depth: _TensorLike, on_value: _TensorLike, off_value: _TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
+def OneHot(*, indices: _TensorLike, depth: _TensorLike, on_value: _TensorLike, off_value: _TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
     """For each index a row of `depth` elements along `axis`: `on_value` at the index, `off_value` elsewhere. An index outside the row gives `off_value` throughout."""
 
-def OnesLike(x: _TensorLike, name: str | None = None) -> Tensor:
+def OnesLike(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """Ones (true) in the shape and dtype of `x`."""
 
-def Pack(values: Sequence[_TensorLike], axis: int = 0, name: str | None = None) -> Tensor:
+def Pack(*, values: Sequence[_TensorLike], axis: int = 0, name: str | None = None) -> Tensor:
     """Stacks tensors of one shape along a new axis."""
 
-def Pad(input: _TensorLike, paddings: _TensorLike, name: str | None = None) -> Tensor:
+def Pad(*, input: _TensorLike, paddings: _TensorLike, name: str | None = None) -> Tensor:
     """`input` with `paddings[d, 0]` zeros before and `paddings[d, 1]` after it along each axis d."""
 
-def PadV2(input: _TensorLike, paddings: _TensorLike, constant_values: _TensorLike, name: str | None = None) -> Tensor:
+def PadV2(*, input: _TensorLike, paddings: _TensorLike, constant_values: _TensorLike, name: str | None = None) -> Tensor:
     """As Pad, with `constant_values` in place of zeros."""
 
-def ParallelDynamicStitch(indices: Sequence[_TensorLike], data: Sequence[_TensorLike], name: str | None = None) -> Tensor:
+def ParallelDynamicStitch(*, indices: Sequence[_TensorLike], data: Sequence[_TensorLike], name: str | None = None) -> Tensor:
     """As DynamicStitch, for indices that do not repeat."""
 
-def PartitionedCall(args: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], f: Any, config: str = '', config_proto: str = '', executor_type: str = '', name: str | None = None) -> list[Tensor]:
+def PartitionedCall(*, args: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], f: Any, config: str = '', config_proto: str = '', executor_type: str = '', name: str | None = None) -> list[Tensor]:
     """Calls the function `f`, which touches nothing outside."""
 
-def Placeholder(dtype: _DTypeLike, shape: _ShapeLike = ..., name: str | None = None) -> Tensor:
+def Placeholder(*, dtype: _DTypeLike, shape: _ShapeLike = ..., name: str | None = None) -> Tensor:
     """A value that the caller feeds; it has to be fed."""
 
-def PlaceholderV2(dtype: _DTypeLike, shape: _ShapeLike, name: str | None = None) -> Tensor:
+def PlaceholderV2(*, dtype: _DTypeLike, shape: _ShapeLike, name: str | None = None) -> Tensor:
     """A value of a given shape that the caller feeds; it has to be fed."""
 
-def PlaceholderWithDefault(input: _TensorLike, shape: _ShapeLike, name: str | None = None) -> Tensor:
+def PlaceholderWithDefault(*, input: _TensorLike, shape: _ShapeLike, name: str | None = None) -> Tensor:
     """Its input, unless the caller feeds another value."""
 
-def Polygamma(a: _TensorLike, x: _TensorLike, name: str | None = None) -> Tensor:
+def Polygamma(*, a: _TensorLike, x: _TensorLike, name: str | None = None) -> Tensor:
     """The derivative of order `a`, a whole number, of Digamma at `x`; shapes broadcast."""
 
-def PopulationCount(x: _TensorLike, name: str | None = None) -> Tensor:
+def PopulationCount(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """How many bits of `x` are set."""
 
-def Pow(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def Pow(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Raises `x` to the power `y`; shapes broadcast."""
 
-def PreventGradient(input: _TensorLike, message: str = '', name: str | None = None) -> Tensor:
+def PreventGradient(*, input: _TensorLike, message: str = '', name: str | None = None) -> Tensor:
     """Its input; asking for a gradient through it is an error with the given message."""
 
-def Print(input: _TensorLike, data: Sequence[_TensorLike], message: str = '', first_n: int = -1, summarize: int = 3, name: str | None = None) -> Tensor:
+def Print(*, input: _TensorLike, data: Sequence[_TensorLike], message: str = '', first_n: int = -1, summarize: int = 3, name: str | None = None) -> Tensor:
     """Its input; prints `message` and the beginnings of `data` on the way."""
 
-def PrintV2(input: _TensorLike, output_stream: str = 'stderr', end: str = '\n', name: str | None = None) -> Operation | None:
+def PrintV2(*, input: _TensorLike, output_stream: str = 'stderr', end: str = '\n', name: str | None = None) -> Operation | None:
     """Prints a string and `end` to a stream."""
 
-def Prod(input: _TensorLike, reduction_indices: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+def Prod(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Multiplies the elements along the given axes."""
 
-def PyFuncStateless(callback: _TensorLike, input: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], token: str = '', is_async: bool = False, output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> list[Tensor]:
+def PyFuncStateless(*, callback: _TensorLike, input: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], token: str = '', is_async: bool = False, output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> list[Tensor]:
     """Calls a function of the program that depends on nothing but `input`: calls may be merged or left out."""
 
-def Qr(input: _TensorLike, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
+def Qr(*, input: _TensorLike, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The factors of `input` = `q` `r`: the columns of `q` are orthonormal, `r` is upper triangular."""
 
-def RandomGamma(shape: _TensorLike, alpha: _TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
+def RandomGamma(*, shape: _TensorLike, alpha: _TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
     """Samples of gamma distributions of scale 1: `shape` of them for each `alpha`."""
 
-def RandomGammaGrad(alpha: _TensorLike, sample: _TensorLike, name: str | None = None) -> Tensor:
+def RandomGammaGrad(*, alpha: _TensorLike, sample: _TensorLike, name: str | None = None) -> Tensor:
     """The derivative of a sample of the gamma distribution by its shape parameter `alpha`."""
 
-def RandomIndexShuffle(index: _TensorLike, seed: _TensorLike, max_index: _TensorLike, rounds: int = 4, name: str | None = None) -> Tensor:
+def RandomIndexShuffle(*, index: _TensorLike, seed: _TensorLike, max_index: _TensorLike, rounds: int = 4, name: str | None = None) -> Tensor:
     """Where `index` goes in a permutation of [0, max_index] that follows from `seed`."""
 
-def RandomPoissonV2(shape: _TensorLike, rate: _TensorLike, seed: int = 0, seed2: int = 0, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def RandomPoissonV2(*, shape: _TensorLike, rate: _TensorLike, seed: int = 0, seed2: int = 0, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Samples of Poisson distributions: `shape` of them for each `rate`."""
 
-def RandomShuffle(value: _TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
+def RandomShuffle(*, value: _TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
     """The rows of `value` in a random order. Two seeds of zero mean: another order in every run."""
 
-def RandomStandardNormal(shape: _TensorLike, dtype: _DTypeLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
+def RandomStandardNormal(*, shape: _TensorLike, dtype: _DTypeLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
     """Normal numbers of mean 0 and deviation 1. Two seeds of zero mean: different numbers in every run."""
 
-def RandomUniform(shape: _TensorLike, dtype: _DTypeLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
+def RandomUniform(*, shape: _TensorLike, dtype: _DTypeLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
     """Numbers spread evenly over [0, 1). Two seeds of zero mean: different numbers in every run."""
 
-def RandomUniformInt(shape: _TensorLike, minval: _TensorLike, maxval: _TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
+def RandomUniformInt(*, shape: _TensorLike, minval: _TensorLike, maxval: _TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
     """Integers spread evenly over [minval, maxval). Two seeds of zero mean: different numbers in every run."""
 
-def Range(start: _TensorLike, limit: _TensorLike, delta: _TensorLike, name: str | None = None) -> Tensor:
+def Range(*, start: _TensorLike, limit: _TensorLike, delta: _TensorLike, name: str | None = None) -> Tensor:
     """The numbers from `start` up to but not including `limit` in steps of `delta`."""
 
-def Rank(input: _TensorLike, name: str | None = None) -> Tensor:
+def Rank(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """How many axes `input` has."""
 
-def ReadVariableOp(resource: _TensorLike, dtype: _DTypeLike, name: str | None = None) -> Tensor:
+def ReadVariableOp(*, resource: _TensorLike, dtype: _DTypeLike, name: str | None = None) -> Tensor:
     """The present value of a variable. Later assignments do not change what was read."""
 
-def Real(input: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def Real(*, input: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The real part of `input`."""
 
-def RealDiv(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def RealDiv(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Divides `x` by `y` element by element; shapes broadcast."""
 
-def Reciprocal(x: _TensorLike, name: str | None = None) -> Tensor:
+def Reciprocal(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """One over `x`."""
 
-def ReciprocalGrad(y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
+def ReciprocalGrad(*, y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Reciprocal: `-dy * conj(y)` squared."""
 
-def ReduceJoin(inputs: _TensorLike, reduction_indices: _TensorLike, keep_dims: bool = False, separator: str = '', name: str | None = None) -> Tensor:
+def ReduceJoin(*, inputs: _TensorLike, reduction_indices: _TensorLike, keep_dims: bool = False, separator: str = '', name: str | None = None) -> Tensor:
     """Joins the strings along the axes `reduction_indices`, in the order the axes are named."""
 
-def RegexFullMatch(input: _TensorLike, pattern: _TensorLike, name: str | None = None) -> Tensor:
+def RegexFullMatch(*, input: _TensorLike, pattern: _TensorLike, name: str | None = None) -> Tensor:
     """Whether `pattern` matches the whole of each string."""
 
-def RegexReplace(input: _TensorLike, pattern: _TensorLike, rewrite: _TensorLike, replace_global: bool = True, name: str | None = None) -> Tensor:
+def RegexReplace(*, input: _TensorLike, pattern: _TensorLike, rewrite: _TensorLike, replace_global: bool = True, name: str | None = None) -> Tensor:
     """Replaces what `pattern` matches by `rewrite`, in which \\1 to \\9 name groups."""
 
-def Relu(features: _TensorLike, name: str | None = None) -> Tensor:
+def Relu(*, features: _TensorLike, name: str | None = None) -> Tensor:
     """`x` where it is positive, else 0."""
 
-def Relu6(features: _TensorLike, name: str | None = None) -> Tensor:
+def Relu6(*, features: _TensorLike, name: str | None = None) -> Tensor:
     """`x` clipped to [0, 6]."""
 
-def Relu6Grad(gradients: _TensorLike, features: _TensorLike, name: str | None = None) -> Tensor:
+def Relu6Grad(*, gradients: _TensorLike, features: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Relu6: `gradients` where `features` lie strictly between 0 and 6."""
 
-def ReluGrad(gradients: _TensorLike, features: _TensorLike, name: str | None = None) -> Tensor:
+def ReluGrad(*, gradients: _TensorLike, features: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Relu: `gradients` where `features` (or the result) are positive."""
 
-def Reshape(tensor: _TensorLike, shape: _TensorLike, name: str | None = None) -> Tensor:
+def Reshape(*, tensor: _TensorLike, shape: _TensorLike, name: str | None = None) -> Tensor:
     """The elements of `tensor` in the same order under the shape `shape`, in which one size may be -1: whatever is left."""
 
-def ResizeArea(images: _TensorLike, size: _TensorLike, align_corners: bool = False, name: str | None = None) -> Tensor:
+def ResizeArea(*, images: _TensorLike, size: _TensorLike, align_corners: bool = False, name: str | None = None) -> Tensor:
     """Resizes images to `size`: each pixel is the mean of the area it covers."""
 
-def ResizeBicubic(images: _TensorLike, size: _TensorLike, align_corners: bool = False, half_pixel_centers: bool = False, name: str | None = None) -> Tensor:
+def ResizeBicubic(*, images: _TensorLike, size: _TensorLike, align_corners: bool = False, half_pixel_centers: bool = False, name: str | None = None) -> Tensor:
     """Resizes images to `size` by a cubic through the sixteen nearest pixels."""
 
-def ResizeBicubicGrad(grads: _TensorLike, original_image: _TensorLike, align_corners: bool = False, half_pixel_centers: bool = False, name: str | None = None) -> Tensor:
+def ResizeBicubicGrad(*, grads: _TensorLike, original_image: _TensorLike, align_corners: bool = False, half_pixel_centers: bool = False, name: str | None = None) -> Tensor:
     """Gradient of ResizeBicubic: each output pixel gives back to those it was mixed from."""
 
-def ResizeBilinear(images: _TensorLike, size: _TensorLike, align_corners: bool = False, half_pixel_centers: bool = False, name: str | None = None) -> Tensor:
+def ResizeBilinear(*, images: _TensorLike, size: _TensorLike, align_corners: bool = False, half_pixel_centers: bool = False, name: str | None = None) -> Tensor:
     """Resizes images to `size`, mixing the four nearest pixels."""
 
-def ResizeBilinearGrad(grads: _TensorLike, original_image: _TensorLike, align_corners: bool = False, half_pixel_centers: bool = False, name: str | None = None) -> Tensor:
+def ResizeBilinearGrad(*, grads: _TensorLike, original_image: _TensorLike, align_corners: bool = False, half_pixel_centers: bool = False, name: str | None = None) -> Tensor:
     """Gradient of ResizeBilinear: each output pixel gives back to the four it was mixed from."""
 
-def ResizeNearestNeighbor(images: _TensorLike, size: _TensorLike, align_corners: bool = False, half_pixel_centers: bool = False, name: str | None = None) -> Tensor:
+def ResizeNearestNeighbor(*, images: _TensorLike, size: _TensorLike, align_corners: bool = False, half_pixel_centers: bool = False, name: str | None = None) -> Tensor:
     """Resizes images to `size`, taking the nearest pixel."""
 
-def ResizeNearestNeighborGrad(grads: _TensorLike, size: _TensorLike, align_corners: bool = False, half_pixel_centers: bool = False, name: str | None = None) -> Tensor:
+def ResizeNearestNeighborGrad(*, grads: _TensorLike, size: _TensorLike, align_corners: bool = False, half_pixel_centers: bool = False, name: str | None = None) -> Tensor:
     """Gradient of ResizeNearestNeighbor: `grads` added up at the pixels they were taken from; `size` is the original image's."""
 
-def ResourceApplyAdaMax(var: _TensorLike, m: _TensorLike, v: _TensorLike, beta1_power: _TensorLike, lr: _TensorLike, beta1: _TensorLike, beta2: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyAdaMax(*, var: _TensorLike, m: _TensorLike, v: _TensorLike, beta1_power: _TensorLike, lr: _TensorLike, beta1: _TensorLike, beta2: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """Adam with the decayed largest gradient in place of the running mean square."""
 
-def ResourceApplyAdadelta(var: _TensorLike, accum: _TensorLike, accum_update: _TensorLike, lr: _TensorLike, rho: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyAdadelta(*, var: _TensorLike, accum: _TensorLike, accum_update: _TensorLike, lr: _TensorLike, rho: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """Scales the gradient by the ratio of the running sizes of past updates and past gradients."""
 
-def ResourceApplyAdagrad(var: _TensorLike, accum: _TensorLike, lr: _TensorLike, grad: _TensorLike, use_locking: bool = False, update_slots: bool = True, name: str | None = None) -> Operation | None:
+def ResourceApplyAdagrad(*, var: _TensorLike, accum: _TensorLike, lr: _TensorLike, grad: _TensorLike, use_locking: bool = False, update_slots: bool = True, name: str | None = None) -> Operation | None:
     """`accum += grad**2; var -= lr * grad / sqrt(accum)`."""
 
-def ResourceApplyAdagradDA(var: _TensorLike, gradient_accumulator: _TensorLike, gradient_squared_accumulator: _TensorLike, grad: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, global_step: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyAdagradDA(*, var: _TensorLike, gradient_accumulator: _TensorLike, gradient_squared_accumulator: _TensorLike, grad: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, global_step: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """Adagrad dual averaging: `var` follows from the sums of gradients and of their squares."""
 
-def ResourceApplyAdagradV2(var: _TensorLike, accum: _TensorLike, lr: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, use_locking: bool = False, update_slots: bool = True, name: str | None = None) -> Operation | None:
+def ResourceApplyAdagradV2(*, var: _TensorLike, accum: _TensorLike, lr: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, use_locking: bool = False, update_slots: bool = True, name: str | None = None) -> Operation | None:
     """`accum += grad**2; var -= lr * grad / (sqrt(accum) + epsilon)`."""
 
-def ResourceApplyAdam(var: _TensorLike, m: _TensorLike, v: _TensorLike, beta1_power: _TensorLike, beta2_power: _TensorLike, lr: _TensorLike, beta1: _TensorLike, beta2: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, use_locking: bool = False, use_nesterov: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyAdam(*, var: _TensorLike, m: _TensorLike, v: _TensorLike, beta1_power: _TensorLike, beta2_power: _TensorLike, lr: _TensorLike, beta1: _TensorLike, beta2: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, use_locking: bool = False, use_nesterov: bool = False, name: str | None = None) -> Operation | None:
     """Adam: running means `m` of the gradient and `v` of its square; `var` moves by their bias-corrected ratio."""
 
-def ResourceApplyAdamWithAmsgrad(var: _TensorLike, m: _TensorLike, v: _TensorLike, vhat: _TensorLike, beta1_power: _TensorLike, beta2_power: _TensorLike, lr: _TensorLike, beta1: _TensorLike, beta2: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyAdamWithAmsgrad(*, var: _TensorLike, m: _TensorLike, v: _TensorLike, vhat: _TensorLike, beta1_power: _TensorLike, beta2_power: _TensorLike, lr: _TensorLike, beta1: _TensorLike, beta2: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """Adam that divides by the largest running mean square so far, kept in `vhat`."""
 
-def ResourceApplyAddSign(var: _TensorLike, m: _TensorLike, lr: _TensorLike, alpha: _TensorLike, sign_decay: _TensorLike, beta: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyAddSign(*, var: _TensorLike, m: _TensorLike, lr: _TensorLike, alpha: _TensorLike, sign_decay: _TensorLike, beta: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """Steps longer where the gradient and its running mean `m` agree in sign, by adding."""
 
-def ResourceApplyCenteredRMSProp(var: _TensorLike, mg: _TensorLike, ms: _TensorLike, mom: _TensorLike, lr: _TensorLike, rho: _TensorLike, momentum: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyCenteredRMSProp(*, var: _TensorLike, mg: _TensorLike, ms: _TensorLike, mom: _TensorLike, lr: _TensorLike, rho: _TensorLike, momentum: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """RMSProp with the running variance of the gradient instead of its mean square."""
 
-def ResourceApplyFtrl(var: _TensorLike, accum: _TensorLike, linear: _TensorLike, grad: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, lr_power: _TensorLike, use_locking: bool = False, multiply_linear_by_lr: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyFtrl(*, var: _TensorLike, accum: _TensorLike, linear: _TensorLike, grad: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, lr_power: _TensorLike, use_locking: bool = False, multiply_linear_by_lr: bool = False, name: str | None = None) -> Operation | None:
     """Follow-the-regularised-leader with l1 and l2 penalties."""
 
-def ResourceApplyFtrlV2(var: _TensorLike, accum: _TensorLike, linear: _TensorLike, grad: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, l2_shrinkage: _TensorLike, lr_power: _TensorLike, use_locking: bool = False, multiply_linear_by_lr: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyFtrlV2(*, var: _TensorLike, accum: _TensorLike, linear: _TensorLike, grad: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, l2_shrinkage: _TensorLike, lr_power: _TensorLike, use_locking: bool = False, multiply_linear_by_lr: bool = False, name: str | None = None) -> Operation | None:
     """ResourceApplyFtrl with an l2 penalty that shrinks `var` itself as well."""
 
-def ResourceApplyGradientDescent(var: _TensorLike, alpha: _TensorLike, delta: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyGradientDescent(*, var: _TensorLike, alpha: _TensorLike, delta: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """`var -= alpha * delta`."""
 
-def ResourceApplyKerasMomentum(var: _TensorLike, accum: _TensorLike, lr: _TensorLike, grad: _TensorLike, momentum: _TensorLike, use_locking: bool = False, use_nesterov: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyKerasMomentum(*, var: _TensorLike, accum: _TensorLike, lr: _TensorLike, grad: _TensorLike, momentum: _TensorLike, use_locking: bool = False, use_nesterov: bool = False, name: str | None = None) -> Operation | None:
     """`accum = accum * momentum - lr * grad; var += accum`."""
 
-def ResourceApplyMomentum(var: _TensorLike, accum: _TensorLike, lr: _TensorLike, grad: _TensorLike, momentum: _TensorLike, use_locking: bool = False, use_nesterov: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyMomentum(*, var: _TensorLike, accum: _TensorLike, lr: _TensorLike, grad: _TensorLike, momentum: _TensorLike, use_locking: bool = False, use_nesterov: bool = False, name: str | None = None) -> Operation | None:
     """`accum = accum * momentum + grad; var -= lr * accum`."""
 
-def ResourceApplyPowerSign(var: _TensorLike, m: _TensorLike, lr: _TensorLike, logbase: _TensorLike, sign_decay: _TensorLike, beta: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyPowerSign(*, var: _TensorLike, m: _TensorLike, lr: _TensorLike, logbase: _TensorLike, sign_decay: _TensorLike, beta: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """Steps longer where the gradient and its running mean `m` agree in sign, by a power."""
 
-def ResourceApplyProximalAdagrad(var: _TensorLike, accum: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyProximalAdagrad(*, var: _TensorLike, accum: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """An Adagrad step followed by shrinking towards zero, both at Adagrad's rate."""
 
-def ResourceApplyProximalGradientDescent(var: _TensorLike, alpha: _TensorLike, l1: _TensorLike, l2: _TensorLike, delta: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyProximalGradientDescent(*, var: _TensorLike, alpha: _TensorLike, l1: _TensorLike, l2: _TensorLike, delta: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """A descent step followed by shrinking towards zero: l1 by a threshold, l2 by a factor."""
 
-def ResourceApplyRMSProp(var: _TensorLike, ms: _TensorLike, mom: _TensorLike, lr: _TensorLike, rho: _TensorLike, momentum: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceApplyRMSProp(*, var: _TensorLike, ms: _TensorLike, mom: _TensorLike, lr: _TensorLike, rho: _TensorLike, momentum: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """Divides the gradient by the root of its running mean square `ms`, with momentum in `mom`."""
 
-def ResourceGather(resource: _TensorLike, indices: _TensorLike, dtype: _DTypeLike, batch_dims: int = 0, validate_indices: bool = True, name: str | None = None) -> Tensor:
+def ResourceGather(*, resource: _TensorLike, indices: _TensorLike, dtype: _DTypeLike, batch_dims: int = 0, validate_indices: bool = True, name: str | None = None) -> Tensor:
     """The rows of the variable that `indices` name."""
 
-def ResourceGatherNd(resource: _TensorLike, indices: _TensorLike, dtype: _DTypeLike, name: str | None = None) -> Tensor:
+def ResourceGatherNd(*, resource: _TensorLike, indices: _TensorLike, dtype: _DTypeLike, name: str | None = None) -> Tensor:
     """The slices of the variable at the positions that the rows of `indices` name."""
 
-def ResourceScatterAdd(resource: _TensorLike, indices: _TensorLike, updates: _TensorLike, name: str | None = None) -> Operation | None:
+def ResourceScatterAdd(*, resource: _TensorLike, indices: _TensorLike, updates: _TensorLike, name: str | None = None) -> Operation | None:
     """Adds `updates` to the rows of the variable that `indices` name. A scalar serves all rows."""
 
-def ResourceScatterDiv(resource: _TensorLike, indices: _TensorLike, updates: _TensorLike, name: str | None = None) -> Operation | None:
+def ResourceScatterDiv(*, resource: _TensorLike, indices: _TensorLike, updates: _TensorLike, name: str | None = None) -> Operation | None:
     """Divides by `updates` the rows of the variable that `indices` name. A scalar serves all rows."""
 
-def ResourceScatterMax(resource: _TensorLike, indices: _TensorLike, updates: _TensorLike, name: str | None = None) -> Operation | None:
+def ResourceScatterMax(*, resource: _TensorLike, indices: _TensorLike, updates: _TensorLike, name: str | None = None) -> Operation | None:
     """Takes the larger of `updates` and the rows of the variable that `indices` name. A scalar serves all rows."""
 
-def ResourceScatterMin(resource: _TensorLike, indices: _TensorLike, updates: _TensorLike, name: str | None = None) -> Operation | None:
+def ResourceScatterMin(*, resource: _TensorLike, indices: _TensorLike, updates: _TensorLike, name: str | None = None) -> Operation | None:
     """Takes the smaller of `updates` and the rows of the variable that `indices` name. A scalar serves all rows."""
 
-def ResourceScatterMul(resource: _TensorLike, indices: _TensorLike, updates: _TensorLike, name: str | None = None) -> Operation | None:
+def ResourceScatterMul(*, resource: _TensorLike, indices: _TensorLike, updates: _TensorLike, name: str | None = None) -> Operation | None:
     """Multiplies by `updates` the rows of the variable that `indices` name. A scalar serves all rows."""
 
-def ResourceScatterNdAdd(ref: _TensorLike, indices: _TensorLike, updates: _TensorLike, use_locking: bool = True, bad_indices_policy: str = '', name: str | None = None) -> Operation | None:
+def ResourceScatterNdAdd(*, ref: _TensorLike, indices: _TensorLike, updates: _TensorLike, use_locking: bool = True, bad_indices_policy: str = '', name: str | None = None) -> Operation | None:
     """Adds `updates` to the slices of the variable at the positions that the rows of `indices` name."""
 
-def ResourceScatterNdMax(ref: _TensorLike, indices: _TensorLike, updates: _TensorLike, use_locking: bool = True, bad_indices_policy: str = '', name: str | None = None) -> Operation | None:
+def ResourceScatterNdMax(*, ref: _TensorLike, indices: _TensorLike, updates: _TensorLike, use_locking: bool = True, bad_indices_policy: str = '', name: str | None = None) -> Operation | None:
     """Takes the larger of `updates` and the slices of the variable at the positions that the rows of `indices` name."""
 
-def ResourceScatterNdMin(ref: _TensorLike, indices: _TensorLike, updates: _TensorLike, use_locking: bool = True, bad_indices_policy: str = '', name: str | None = None) -> Operation | None:
+def ResourceScatterNdMin(*, ref: _TensorLike, indices: _TensorLike, updates: _TensorLike, use_locking: bool = True, bad_indices_policy: str = '', name: str | None = None) -> Operation | None:
     """Takes the smaller of `updates` and the slices of the variable at the positions that the rows of `indices` name."""
 
-def ResourceScatterNdSub(ref: _TensorLike, indices: _TensorLike, updates: _TensorLike, use_locking: bool = True, bad_indices_policy: str = '', name: str | None = None) -> Operation | None:
+def ResourceScatterNdSub(*, ref: _TensorLike, indices: _TensorLike, updates: _TensorLike, use_locking: bool = True, bad_indices_policy: str = '', name: str | None = None) -> Operation | None:
     """Subtracts `updates` from the slices of the variable at the positions that the rows of `indices` name."""
 
-def ResourceScatterNdUpdate(ref: _TensorLike, indices: _TensorLike, updates: _TensorLike, use_locking: bool = True, bad_indices_policy: str = '', name: str | None = None) -> Operation | None:
+def ResourceScatterNdUpdate(*, ref: _TensorLike, indices: _TensorLike, updates: _TensorLike, use_locking: bool = True, bad_indices_policy: str = '', name: str | None = None) -> Operation | None:
     """Puts `updates` into the slices of the variable at the positions that the rows of `indices` name."""
 
-def ResourceScatterSub(resource: _TensorLike, indices: _TensorLike, updates: _TensorLike, name: str | None = None) -> Operation | None:
+def ResourceScatterSub(*, resource: _TensorLike, indices: _TensorLike, updates: _TensorLike, name: str | None = None) -> Operation | None:
     """Subtracts `updates` from the rows of the variable that `indices` name. A scalar serves all rows."""
 
-def ResourceScatterUpdate(resource: _TensorLike, indices: _TensorLike, updates: _TensorLike, name: str | None = None) -> Operation | None:
+def ResourceScatterUpdate(*, resource: _TensorLike, indices: _TensorLike, updates: _TensorLike, name: str | None = None) -> Operation | None:
     """Puts `updates` into the rows of the variable that `indices` name. A scalar serves all rows."""
 
-def ResourceSparseApplyAdadelta(var: _TensorLike, accum: _TensorLike, accum_update: _TensorLike, lr: _TensorLike, rho: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, indices: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceSparseApplyAdadelta(*, var: _TensorLike, accum: _TensorLike, accum_update: _TensorLike, lr: _TensorLike, rho: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, indices: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """ResourceApplyAdadelta on the rows that `indices` names."""
 
-def ResourceSparseApplyAdagrad(var: _TensorLike, accum: _TensorLike, lr: _TensorLike, grad: _TensorLike, indices: _TensorLike, use_locking: bool = False, update_slots: bool = True, name: str | None = None) -> Operation | None:
+def ResourceSparseApplyAdagrad(*, var: _TensorLike, accum: _TensorLike, lr: _TensorLike, grad: _TensorLike, indices: _TensorLike, use_locking: bool = False, update_slots: bool = True, name: str | None = None) -> Operation | None:
     """ResourceApplyAdagrad on the rows that `indices` names."""
 
-def ResourceSparseApplyAdagradDA(var: _TensorLike, gradient_accumulator: _TensorLike, gradient_squared_accumulator: _TensorLike, grad: _TensorLike, indices: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, global_step: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceSparseApplyAdagradDA(*, var: _TensorLike, gradient_accumulator: _TensorLike, gradient_squared_accumulator: _TensorLike, grad: _TensorLike, indices: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, global_step: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """ResourceApplyAdagradDA on the rows that `indices` names."""
 
-def ResourceSparseApplyAdagradV2(var: _TensorLike, accum: _TensorLike, lr: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, indices: _TensorLike, use_locking: bool = False, update_slots: bool = True, name: str | None = None) -> Operation | None:
+def ResourceSparseApplyAdagradV2(*, var: _TensorLike, accum: _TensorLike, lr: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, indices: _TensorLike, use_locking: bool = False, update_slots: bool = True, name: str | None = None) -> Operation | None:
     """ResourceApplyAdagradV2 on the rows that `indices` names."""
 
-def ResourceSparseApplyCenteredRMSProp(var: _TensorLike, mg: _TensorLike, ms: _TensorLike, mom: _TensorLike, lr: _TensorLike, rho: _TensorLike, momentum: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, indices: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceSparseApplyCenteredRMSProp(*, var: _TensorLike, mg: _TensorLike, ms: _TensorLike, mom: _TensorLike, lr: _TensorLike, rho: _TensorLike, momentum: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, indices: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """ResourceApplyCenteredRMSProp on the rows that `indices` names."""
 
-def ResourceSparseApplyFtrl(var: _TensorLike, accum: _TensorLike, linear: _TensorLike, grad: _TensorLike, indices: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, lr_power: _TensorLike, use_locking: bool = False, multiply_linear_by_lr: bool = False, name: str | None = None) -> Operation | None:
+def ResourceSparseApplyFtrl(*, var: _TensorLike, accum: _TensorLike, linear: _TensorLike, grad: _TensorLike, indices: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, lr_power: _TensorLike, use_locking: bool = False, multiply_linear_by_lr: bool = False, name: str | None = None) -> Operation | None:
     """ResourceApplyFtrl on the rows that `indices` names."""
 
-def ResourceSparseApplyFtrlV2(var: _TensorLike, accum: _TensorLike, linear: _TensorLike, grad: _TensorLike, indices: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, l2_shrinkage: _TensorLike, lr_power: _TensorLike, use_locking: bool = False, multiply_linear_by_lr: bool = False, name: str | None = None) -> Operation | None:
+def ResourceSparseApplyFtrlV2(*, var: _TensorLike, accum: _TensorLike, linear: _TensorLike, grad: _TensorLike, indices: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, l2_shrinkage: _TensorLike, lr_power: _TensorLike, use_locking: bool = False, multiply_linear_by_lr: bool = False, name: str | None = None) -> Operation | None:
     """ResourceApplyFtrlV2 on the rows that `indices` names."""
 
-def ResourceSparseApplyKerasMomentum(var: _TensorLike, accum: _TensorLike, lr: _TensorLike, grad: _TensorLike, indices: _TensorLike, momentum: _TensorLike, use_locking: bool = False, use_nesterov: bool = False, name: str | None = None) -> Operation | None:
+def ResourceSparseApplyKerasMomentum(*, var: _TensorLike, accum: _TensorLike, lr: _TensorLike, grad: _TensorLike, indices: _TensorLike, momentum: _TensorLike, use_locking: bool = False, use_nesterov: bool = False, name: str | None = None) -> Operation | None:
     """ResourceApplyKerasMomentum on the rows of `var` and `accum` that `indices` names."""
 
-def ResourceSparseApplyMomentum(var: _TensorLike, accum: _TensorLike, lr: _TensorLike, grad: _TensorLike, indices: _TensorLike, momentum: _TensorLike, use_locking: bool = False, use_nesterov: bool = False, name: str | None = None) -> Operation | None:
+def ResourceSparseApplyMomentum(*, var: _TensorLike, accum: _TensorLike, lr: _TensorLike, grad: _TensorLike, indices: _TensorLike, momentum: _TensorLike, use_locking: bool = False, use_nesterov: bool = False, name: str | None = None) -> Operation | None:
     """ResourceApplyMomentum on the rows of `var` and `accum` that `indices` names."""
 
-def ResourceSparseApplyProximalAdagrad(var: _TensorLike, accum: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, grad: _TensorLike, indices: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceSparseApplyProximalAdagrad(*, var: _TensorLike, accum: _TensorLike, lr: _TensorLike, l1: _TensorLike, l2: _TensorLike, grad: _TensorLike, indices: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """ResourceApplyProximalAdagrad on the rows that `indices` names."""
 
-def ResourceSparseApplyProximalGradientDescent(var: _TensorLike, alpha: _TensorLike, l1: _TensorLike, l2: _TensorLike, grad: _TensorLike, indices: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceSparseApplyProximalGradientDescent(*, var: _TensorLike, alpha: _TensorLike, l1: _TensorLike, l2: _TensorLike, grad: _TensorLike, indices: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """ResourceApplyProximalGradientDescent on the rows that `indices` names."""
 
-def ResourceSparseApplyRMSProp(var: _TensorLike, ms: _TensorLike, mom: _TensorLike, lr: _TensorLike, rho: _TensorLike, momentum: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, indices: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
+def ResourceSparseApplyRMSProp(*, var: _TensorLike, ms: _TensorLike, mom: _TensorLike, lr: _TensorLike, rho: _TensorLike, momentum: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, indices: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """ResourceApplyRMSProp on the rows that `indices` names."""
 
-def ResourceStridedSliceAssign(ref: _TensorLike, begin: _TensorLike, end: _TensorLike, strides: _TensorLike, value: _TensorLike, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, name: str | None = None) -> Operation | None:
+def ResourceStridedSliceAssign(*, ref: _TensorLike, begin: _TensorLike, end: _TensorLike, strides: _TensorLike, value: _TensorLike, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, name: str | None = None) -> Operation | None:
     """What Python's `ref[begin:end:strides] = value` does to a variable."""
 
-def Reverse(tensor: _TensorLike, dims: _TensorLike, name: str | None = None) -> Tensor:
+def Reverse(*, tensor: _TensorLike, dims: _TensorLike, name: str | None = None) -> Tensor:
     """`tensor` backwards along each axis d for which `dims[d]` is true."""
 
-def ReverseSequence(input: _TensorLike, seq_lengths: _TensorLike, seq_dim: int, batch_dim: int = 0, name: str | None = None) -> Tensor:
+def ReverseSequence(*, input: _TensorLike, seq_lengths: _TensorLike, seq_dim: int, batch_dim: int = 0, name: str | None = None) -> Tensor:
     """For each entry of axis `batch_dim`, the first `seq_lengths` elements along `seq_dim` backwards and the rest as they are."""
 
-def ReverseV2(tensor: _TensorLike, axis: _TensorLike, name: str | None = None) -> Tensor:
+def ReverseV2(*, tensor: _TensorLike, axis: _TensorLike, name: str | None = None) -> Tensor:
     """`tensor` backwards along the given axes."""
 
-def RightShift(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def RightShift(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """`x` moved `y` bits to the right, copies of the sign filling up; shapes broadcast."""
 
-def Rint(x: _TensorLike, name: str | None = None) -> Tensor:
+def Rint(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The integer nearest to `x`; of two equally near, the even one."""
 
-def RngReadAndSkip(resource: _TensorLike, alg: _TensorLike, delta: _TensorLike, name: str | None = None) -> Tensor:
+def RngReadAndSkip(*, resource: _TensorLike, alg: _TensorLike, delta: _TensorLike, name: str | None = None) -> Tensor:
     """Reads a generator's state (counter and key) and moves it past `delta` outputs."""
 
-def RngSkip(resource: _TensorLike, algorithm: _TensorLike, delta: _TensorLike, name: str | None = None) -> Operation | None:
+def RngSkip(*, resource: _TensorLike, algorithm: _TensorLike, delta: _TensorLike, name: str | None = None) -> Operation | None:
     """Moves a generator's state past `delta` outputs."""
 
-def Roll(input: _TensorLike, shift: _TensorLike, axis: _TensorLike, name: str | None = None) -> Tensor:
+def Roll(*, input: _TensorLike, shift: _TensorLike, axis: _TensorLike, name: str | None = None) -> Tensor:
     """Moves elements by `shift` along `axis`; those that fall off the end come in at the beginning."""
 
-def Round(x: _TensorLike, name: str | None = None) -> Tensor:
+def Round(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The integer nearest to `x`; of two equally near, the even one."""
 
-def Rsqrt(x: _TensorLike, name: str | None = None) -> Tensor:
+def Rsqrt(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """One over the square root of `x`."""
 
-def RsqrtGrad(y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
+def RsqrtGrad(*, y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Rsqrt: `-dy / 2 * conj(y)` cubed."""
 
-def ScaleAndTranslate(images: _TensorLike, size: _TensorLike, scale: _TensorLike, translation: _TensorLike, kernel_type: str = 'lanczos3', antialias: bool = True, name: str | None = None) -> Tensor:
+def ScaleAndTranslate(*, images: _TensorLike, size: _TensorLike, scale: _TensorLike, translation: _TensorLike, kernel_type: str = 'lanczos3', antialias: bool = True, name: str | None = None) -> Tensor:
     """Images of `size` whose pixels are those of `images` scaled and then moved, filtered by `kernel_type`."""
 
-def ScaleAndTranslateGrad(grads: _TensorLike, original_image: _TensorLike, scale: _TensorLike, translation: _TensorLike, kernel_type: str = 'lanczos3', antialias: bool = True, name: str | None = None) -> Tensor:
+def ScaleAndTranslateGrad(*, grads: _TensorLike, original_image: _TensorLike, scale: _TensorLike, translation: _TensorLike, kernel_type: str = 'lanczos3', antialias: bool = True, name: str | None = None) -> Tensor:
     """Gradient of ScaleAndTranslate: each pixel gives back to those it was mixed from."""
 
-def ScatterNd(indices: _TensorLike, updates: _TensorLike, shape: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
+def ScatterNd(*, indices: _TensorLike, updates: _TensorLike, shape: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
     """Zeros of shape `shape` onto which `updates` are added at the coordinates in `indices`."""
 
-def ScatterNdNonAliasingAdd(input: _TensorLike, indices: _TensorLike, updates: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
+def ScatterNdNonAliasingAdd(*, input: _TensorLike, indices: _TensorLike, updates: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
     """`input` with `updates` added to the slices that `indices` name."""
 
-def SegmentMax(data: _TensorLike, segment_ids: _TensorLike, name: str | None = None) -> Tensor:
+def SegmentMax(*, data: _TensorLike, segment_ids: _TensorLike, name: str | None = None) -> Tensor:
     """The largest elements of each segment; ids are sorted. A gap becomes 0."""
 
-def SegmentMean(data: _TensorLike, segment_ids: _TensorLike, name: str | None = None) -> Tensor:
+def SegmentMean(*, data: _TensorLike, segment_ids: _TensorLike, name: str | None = None) -> Tensor:
     """Averages the rows of each segment; ids are sorted. A gap becomes 0."""
 
-def SegmentMin(data: _TensorLike, segment_ids: _TensorLike, name: str | None = None) -> Tensor:
+def SegmentMin(*, data: _TensorLike, segment_ids: _TensorLike, name: str | None = None) -> Tensor:
     """The smallest elements of each segment; ids are sorted. A gap becomes 0."""
 
-def SegmentProd(data: _TensorLike, segment_ids: _TensorLike, name: str | None = None) -> Tensor:
+def SegmentProd(*, data: _TensorLike, segment_ids: _TensorLike, name: str | None = None) -> Tensor:
     """Multiplies the rows of each segment; ids are sorted. A gap becomes 1."""
 
-def SegmentSum(data: _TensorLike, segment_ids: _TensorLike, name: str | None = None) -> Tensor:
+def SegmentSum(*, data: _TensorLike, segment_ids: _TensorLike, name: str | None = None) -> Tensor:
     """Adds up the rows of each segment; ids are sorted. A gap becomes 0."""
 
-def Select(condition: _TensorLike, t: _TensorLike, e: _TensorLike, name: str | None = None) -> Tensor:
+def Select(*, condition: _TensorLike, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """`t` where `condition` is true, else `e`. A vector `condition` picks whole rows."""
 
-def SelectV2(condition: _TensorLike, t: _TensorLike, e: _TensorLike, name: str | None = None) -> Tensor:
+def SelectV2(*, condition: _TensorLike, t: _TensorLike, e: _TensorLike, name: str | None = None) -> Tensor:
     """`t` where `condition` is true, else `e`; all three shapes broadcast."""
 
-def SelfAdjointEigV2(input: _TensorLike, compute_v: bool = True, name: str | None = None) -> tuple[Tensor, Tensor]:
+def SelfAdjointEigV2(*, input: _TensorLike, compute_v: bool = True, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues of self-adjoint matrices in rising order, and if asked the eigenvectors as columns of `v`; the lower triangles are read."""
 
-def Selu(features: _TensorLike, name: str | None = None) -> Tensor:
+def Selu(*, features: _TensorLike, name: str | None = None) -> Tensor:
     """The scaled exponential unit that keeps mean and variance of its input."""
 
-def SeluGrad(gradients: _TensorLike, outputs: _TensorLike, name: str | None = None) -> Tensor:
+def SeluGrad(*, gradients: _TensorLike, outputs: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Selu, from its result."""
 
-def SetSize(set_indices: _TensorLike, set_values: _TensorLike, set_shape: _TensorLike, validate_indices: bool = True, name: str | None = None) -> Tensor:
+def SetSize(*, set_indices: _TensorLike, set_values: _TensorLike, set_shape: _TensorLike, validate_indices: bool = True, name: str | None = None) -> Tensor:
     """How many different elements each set in the last axis of a sparse tensor has."""
 
-def Shape(input: _TensorLike, out_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def Shape(*, input: _TensorLike, out_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The sizes of `input`'s axes, as a vector."""
 
-def ShapeN(input: Sequence[_TensorLike], out_type: _DTypeLike = ..., name: str | None = None) -> list[Tensor]:
+def ShapeN(*, input: Sequence[_TensorLike], out_type: _DTypeLike = ..., name: str | None = None) -> list[Tensor]:
     """The shapes of several tensors, each as a vector."""
 
-def Sigmoid(x: _TensorLike, name: str | None = None) -> Tensor:
+def Sigmoid(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The logistic function `1 / (1 + exp(-x))`."""
 
-def SigmoidGrad(y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
+def SigmoidGrad(*, y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Sigmoid: `dy * y * (1 - y)`."""
 
-def Sign(x: _TensorLike, name: str | None = None) -> Tensor:
+def Sign(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """-1, 0 or 1 as `x` is negative, zero or positive; complex numbers are scaled to length 1."""
 
-def Sin(x: _TensorLike, name: str | None = None) -> Tensor:
+def Sin(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The sine of `x`, in radians."""
 
-def Sinh(x: _TensorLike, name: str | None = None) -> Tensor:
+def Sinh(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic sine of `x`."""
 
-def Size(input: _TensorLike, out_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def Size(*, input: _TensorLike, out_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """How many elements `input` has."""
 
-def Slice(input: _TensorLike, begin: _TensorLike, size: _TensorLike, name: str | None = None) -> Tensor:
+def Slice(*, input: _TensorLike, begin: _TensorLike, size: _TensorLike, name: str | None = None) -> Tensor:
     """The box of `input` that starts at `begin` and has size `size`; a size of -1 reaches to the end."""
 
-def Snapshot(input: _TensorLike, name: str | None = None) -> Tensor:
+def Snapshot(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """Its input, as it is at this moment."""
 
-def SobolSample(dim: _TensorLike, num_results: _TensorLike, skip: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def SobolSample(*, dim: _TensorLike, num_results: _TensorLike, skip: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Points `skip` and following of the Sobol sequence in `dim` dimensions (at most 1111), one per row: quasi-random numbers of [0, 1)."""
 
-def Softmax(logits: _TensorLike, name: str | None = None) -> Tensor:
+def Softmax(*, logits: _TensorLike, name: str | None = None) -> Tensor:
     """Exponentials along the last axis, scaled to add up to 1."""
 
-def SoftmaxCrossEntropyWithLogits(features: _TensorLike, labels: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+def SoftmaxCrossEntropyWithLogits(*, features: _TensorLike, labels: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """For each row the cross-entropy between the distribution in `labels` and the softmax of `features`; and its gradient with respect to `features`."""
 
-def Softplus(features: _TensorLike, name: str | None = None) -> Tensor:
+def Softplus(*, features: _TensorLike, name: str | None = None) -> Tensor:
     """`log(1 + exp(x))`: a smooth Relu."""
 
-def SoftplusGrad(gradients: _TensorLike, features: _TensorLike, name: str | None = None) -> Tensor:
+def SoftplusGrad(*, gradients: _TensorLike, features: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Softplus: `gradients * sigmoid(features)`."""
 
-def Softsign(features: _TensorLike, name: str | None = None) -> Tensor:
+def Softsign(*, features: _TensorLike, name: str | None = None) -> Tensor:
     """`x / (1 + |x|)`: a slow Tanh."""
 
-def SoftsignGrad(gradients: _TensorLike, features: _TensorLike, name: str | None = None) -> Tensor:
+def SoftsignGrad(*, gradients: _TensorLike, features: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Softsign."""
 
-def SpaceToBatch(input: _TensorLike, paddings: _TensorLike, block_size: int, name: str | None = None) -> Tensor:
+def SpaceToBatch(*, input: _TensorLike, paddings: _TensorLike, block_size: int, name: str | None = None) -> Tensor:
     """Pads height and width and moves the places inside square blocks into the batch."""
 
-def SpaceToBatchND(input: _TensorLike, block_shape: _TensorLike, paddings: _TensorLike, name: str | None = None) -> Tensor:
+def SpaceToBatchND(*, input: _TensorLike, block_shape: _TensorLike, paddings: _TensorLike, name: str | None = None) -> Tensor:
     """Pads the spatial axes and moves the places inside blocks of them into the batch."""
 
-def SpaceToDepth(input: _TensorLike, block_size: int, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
+def SpaceToDepth(*, input: _TensorLike, block_size: int, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
     """Moves the places inside square blocks of height and width into the channels."""
 
-def SparseReorder(input_indices: _TensorLike, input_values: _TensorLike, input_shape: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+def SparseReorder(*, input_indices: _TensorLike, input_values: _TensorLike, input_shape: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The same sparse tensor with its indices in ascending order."""
 
-def SparseReshape(input_indices: _TensorLike, input_shape: _TensorLike, new_shape: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+def SparseReshape(*, input_indices: _TensorLike, input_shape: _TensorLike, new_shape: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Indices and shape of a sparse tensor as they are in another shape; one size may be -1."""
 
-def SparseSegmentMean(data: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, sparse_gradient: bool = False, name: str | None = None) -> Tensor:
+def SparseSegmentMean(*, data: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, sparse_gradient: bool = False, name: str | None = None) -> Tensor:
     """Averages the rows of `data` named by `indices`, by segment. Segment ids are sorted; a gap becomes 0."""
 
-def SparseSegmentMeanGrad(grad: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, output_dim0: _TensorLike, name: str | None = None) -> Tensor:
+def SparseSegmentMeanGrad(*, grad: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, output_dim0: _TensorLike, name: str | None = None) -> Tensor:
     """The gradient of SparseSegmentMean with respect to its data, dense."""
 
-def SparseSegmentMeanGradV2(grad: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, dense_output_dim0: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+def SparseSegmentMeanGradV2(*, grad: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, dense_output_dim0: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The gradient of SparseSegmentMean with respect to its data: the rows that have one, and their sorted indices."""
 
-def SparseSegmentMeanWithNumSegments(data: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, sparse_gradient: bool = False, name: str | None = None) -> Tensor:
+def SparseSegmentMeanWithNumSegments(*, data: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, sparse_gradient: bool = False, name: str | None = None) -> Tensor:
     """Averages the rows of `data` named by `indices`, by segment. Segment ids are sorted; `num_segments` rows come out, gaps as 0."""
 
-def SparseSegmentSqrtN(data: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, sparse_gradient: bool = False, name: str | None = None) -> Tensor:
+def SparseSegmentSqrtN(*, data: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, sparse_gradient: bool = False, name: str | None = None) -> Tensor:
     """Adds up the rows of `data` named by `indices`, by segment, over the root of their number. Segment ids are sorted; a gap becomes 0."""
 
-def SparseSegmentSqrtNGrad(grad: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, output_dim0: _TensorLike, name: str | None = None) -> Tensor:
+def SparseSegmentSqrtNGrad(*, grad: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, output_dim0: _TensorLike, name: str | None = None) -> Tensor:
     """The gradient of SparseSegmentSqrtN with respect to its data, dense."""
 
-def SparseSegmentSqrtNGradV2(grad: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, dense_output_dim0: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+def SparseSegmentSqrtNGradV2(*, grad: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, dense_output_dim0: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The gradient of SparseSegmentSqrtN with respect to its data: the rows that have one, and their sorted indices."""
 
-def SparseSegmentSqrtNWithNumSegments(data: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, sparse_gradient: bool = False, name: str | None = None) -> Tensor:
+def SparseSegmentSqrtNWithNumSegments(*, data: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, sparse_gradient: bool = False, name: str | None = None) -> Tensor:
     """Adds up the rows of `data` named by `indices`, by segment, over the root of their number. Segment ids are sorted; `num_segments` rows come out, gaps as 0."""
 
-def SparseSegmentSum(data: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, sparse_gradient: bool = False, name: str | None = None) -> Tensor:
+def SparseSegmentSum(*, data: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, sparse_gradient: bool = False, name: str | None = None) -> Tensor:
     """Adds up the rows of `data` named by `indices`, by segment. Segment ids are sorted; a gap becomes 0."""
 
-def SparseSegmentSumGrad(grad: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, output_dim0: _TensorLike, name: str | None = None) -> Tensor:
+def SparseSegmentSumGrad(*, grad: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, output_dim0: _TensorLike, name: str | None = None) -> Tensor:
     """The gradient of SparseSegmentSum with respect to its data, dense."""
 
-def SparseSegmentSumGradV2(grad: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, dense_output_dim0: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+def SparseSegmentSumGradV2(*, grad: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, dense_output_dim0: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The gradient of SparseSegmentSum with respect to its data: the rows that have one, and their sorted indices."""
 
-def SparseSegmentSumWithNumSegments(data: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, sparse_gradient: bool = False, name: str | None = None) -> Tensor:
+def SparseSegmentSumWithNumSegments(*, data: _TensorLike, indices: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, sparse_gradient: bool = False, name: str | None = None) -> Tensor:
     """Adds up the rows of `data` named by `indices`, by segment. Segment ids are sorted; `num_segments` rows come out, gaps as 0."""
 
-def SparseSoftmaxCrossEntropyWithLogits(features: _TensorLike, labels: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+def SparseSoftmaxCrossEntropyWithLogits(*, features: _TensorLike, labels: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """For each row the cross-entropy between the class in `labels` and the softmax of `features`; and its gradient with respect to `features`."""
 
-def SparseTensorDenseMatMul(a_indices: _TensorLike, a_values: _TensorLike, a_shape: _TensorLike, b: _TensorLike, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None) -> Tensor:
+def SparseTensorDenseMatMul(*, a_indices: _TensorLike, a_values: _TensorLike, a_shape: _TensorLike, b: _TensorLike, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None) -> Tensor:
     """The product of a sparse matrix and a dense one, either of them adjoint if asked."""
 
-def SparseToDense(sparse_indices: _TensorLike, output_shape: _TensorLike, sparse_values: _TensorLike, default_value: _TensorLike, validate_indices: bool = True, name: str | None = None) -> Tensor:
+def SparseToDense(*, sparse_indices: _TensorLike, output_shape: _TensorLike, sparse_values: _TensorLike, default_value: _TensorLike, validate_indices: bool = True, name: str | None = None) -> Tensor:
     """A tensor that is `default_value` but for `sparse_values` at `sparse_indices`."""
 
-def SparseToSparseSetOperation(set1_indices: _TensorLike, set1_values: _TensorLike, set1_shape: _TensorLike, set2_indices: _TensorLike, set2_values: _TensorLike, set2_shape: _TensorLike, set_operation: str, validate_indices: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+def SparseToSparseSetOperation(*, set1_indices: _TensorLike, set1_values: _TensorLike, set1_shape: _TensorLike, set2_indices: _TensorLike, set2_values: _TensorLike, set2_shape: _TensorLike, set_operation: str, validate_indices: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Merges the sets in the last axes of two sparse tensors, place by place."""
 
-def Spence(x: _TensorLike, name: str | None = None) -> Tensor:
+def Spence(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """Spence's integral of `x`, the dilogarithm of `1 - x`."""
 
-def Split(split_dim: _TensorLike, value: _TensorLike, num_split: int, name: str | None = None) -> list[Tensor]:
+def Split(*, axis: _TensorLike, value: _TensorLike, num_split: int, name: str | None = None) -> list[Tensor]:
     """Cuts `value` along `split_dim` into `num_split` equal parts."""
 
-def SplitV(value: _TensorLike, size_splits: _TensorLike, split_dim: _TensorLike, num_split: int, name: str | None = None) -> list[Tensor]:
+def SplitV(*, value: _TensorLike, size_splits: _TensorLike, axis: _TensorLike, num_split: int, name: str | None = None) -> list[Tensor]:
     """Cuts `value` along `split_dim` into parts of the given sizes, one of which may be -1: the rest."""
 
-def Sqrt(x: _TensorLike, name: str | None = None) -> Tensor:
+def Sqrt(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The square root of `x`."""
 
-def SqrtGrad(y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
+def SqrtGrad(*, y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Sqrt: `dy / 2 / conj(y)`."""
 
-def Square(x: _TensorLike, name: str | None = None) -> Tensor:
+def Square(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """`x` times itself."""
 
-def SquaredDifference(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def SquaredDifference(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Squares `x - y` element by element (its magnitude, if complex); shapes broadcast."""
 
-def Squeeze(input: _TensorLike, squeeze_dims: Sequence[int] = ..., name: str | None = None) -> Tensor:
+def Squeeze(*, input: _TensorLike, axis: Sequence[int] = ..., name: str | None = None) -> Tensor:
     """Removes axes of size 1: those listed in `squeeze_dims`, or all of them if it is empty."""
 
-def StatefulPartitionedCall(args: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], f: Any, config: str = '', config_proto: str = '', executor_type: str = '', name: str | None = None) -> list[Tensor]:
+def StatefulPartitionedCall(*, args: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], f: Any, config: str = '', config_proto: str = '', executor_type: str = '', name: str | None = None) -> list[Tensor]:
     """Calls the function `f`."""
 
-def StatefulRandomBinomial(resource: _TensorLike, algorithm: _TensorLike, shape: _TensorLike, counts: _TensorLike, probs: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StatefulRandomBinomial(*, resource: _TensorLike, algorithm: _TensorLike, shape: _TensorLike, counts: _TensorLike, probs: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Numbers of successes in `counts` trials of probability `probs`. The generator's state, in the variable `resource`, moves on."""
 
-def StatefulStandardNormalV2(resource: _TensorLike, algorithm: _TensorLike, shape: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StatefulStandardNormalV2(*, resource: _TensorLike, algorithm: _TensorLike, shape: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Standard normal numbers. The generator's state, in the variable `resource`, moves on."""
 
-def StatefulTruncatedNormal(resource: _TensorLike, algorithm: _TensorLike, shape: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StatefulTruncatedNormal(*, resource: _TensorLike, algorithm: _TensorLike, shape: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Standard normal numbers within two deviations. The generator's state, in the variable `resource`, moves on."""
 
-def StatefulUniform(resource: _TensorLike, algorithm: _TensorLike, shape: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StatefulUniform(*, resource: _TensorLike, algorithm: _TensorLike, shape: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Numbers spread evenly over [0, 1). The generator's state, in the variable `resource`, moves on."""
 
-def StatefulUniformFullInt(resource: _TensorLike, algorithm: _TensorLike, shape: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StatefulUniformFullInt(*, resource: _TensorLike, algorithm: _TensorLike, shape: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Integers with every bit random. The generator's state, in the variable `resource`, moves on."""
 
-def StatefulUniformInt(resource: _TensorLike, algorithm: _TensorLike, shape: _TensorLike, minval: _TensorLike, maxval: _TensorLike, name: str | None = None) -> Tensor:
+def StatefulUniformInt(*, resource: _TensorLike, algorithm: _TensorLike, shape: _TensorLike, minval: _TensorLike, maxval: _TensorLike, name: str | None = None) -> Tensor:
     """Integers in [minval, maxval). The generator's state, in the variable `resource`, moves on."""
 
-def StatelessCase(branch_index: _TensorLike, input: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], branches: Sequence[Any], output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> list[Tensor]:
+def StatelessCase(*, branch_index: _TensorLike, input: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], branches: Sequence[Any], output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> list[Tensor]:
     """Case whose branches touch nothing outside."""
 
-def StatelessIf(cond: _TensorLike, input: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], then_branch: Any, else_branch: Any, output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> list[Tensor]:
+def StatelessIf(*, cond: _TensorLike, input: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], then_branch: Any, else_branch: Any, output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> list[Tensor]:
     """If whose branches touch nothing outside."""
 
-def StatelessMultinomial(logits: _TensorLike, num_samples: _TensorLike, seed: _TensorLike, output_dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StatelessMultinomial(*, logits: _TensorLike, num_samples: _TensorLike, seed: _TensorLike, output_dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Draws `num_samples` classes per row of unnormalised log probabilities, decided by `seed` alone."""
 
-def StatelessParameterizedTruncatedNormal(shape: _TensorLike, seed: _TensorLike, means: _TensorLike, stddevs: _TensorLike, minvals: _TensorLike, maxvals: _TensorLike, name: str | None = None) -> Tensor:
+def StatelessParameterizedTruncatedNormal(*, shape: _TensorLike, seed: _TensorLike, means: _TensorLike, stddevs: _TensorLike, minvals: _TensorLike, maxvals: _TensorLike, name: str | None = None) -> Tensor:
     """Samples of normal distributions cut off below `minvals` and above `maxvals`, decided by `seed` alone; `shape` ends with that of the parameters, which broadcast."""
 
-def StatelessRandomBinomial(shape: _TensorLike, seed: _TensorLike, counts: _TensorLike, probs: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StatelessRandomBinomial(*, shape: _TensorLike, seed: _TensorLike, counts: _TensorLike, probs: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Numbers of successes in `counts` trials of probability `probs`, decided by `seed` alone."""
 
-def StatelessRandomGammaV2(shape: _TensorLike, seed: _TensorLike, alpha: _TensorLike, name: str | None = None) -> Tensor:
+def StatelessRandomGammaV2(*, shape: _TensorLike, seed: _TensorLike, alpha: _TensorLike, name: str | None = None) -> Tensor:
     """Samples of gamma distributions of scale 1, decided by `seed` alone; `shape` ends with that of `alpha`."""
 
-def StatelessRandomGammaV3(shape: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, alpha: _TensorLike, name: str | None = None) -> Tensor:
+def StatelessRandomGammaV3(*, shape: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, alpha: _TensorLike, name: str | None = None) -> Tensor:
     """Samples of gamma distributions of scale 1, decided by key and counter; `shape` ends with that of `alpha`."""
 
-def StatelessRandomGetAlg(name: str | None = None) -> Tensor:
+def StatelessRandomGetAlg(*, name: str | None = None) -> Tensor:
     """The number of the generator that suits this device: 1, Philox."""
 
-def StatelessRandomGetKeyCounter(seed: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+def StatelessRandomGetKeyCounter(*, seed: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Scrambles a seed into a key and a counter for the Philox generator."""
 
-def StatelessRandomGetKeyCounterAlg(seed: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+def StatelessRandomGetKeyCounterAlg(*, seed: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Scrambles a seed into a key and a counter, and names the generator they are for."""
 
-def StatelessRandomNormal(shape: _TensorLike, seed: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StatelessRandomNormal(*, shape: _TensorLike, seed: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Standard normal numbers, decided by `seed` alone."""
 
-def StatelessRandomNormalV2(shape: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StatelessRandomNormalV2(*, shape: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Standard normal numbers, decided by key and counter."""
 
-def StatelessRandomPoisson(shape: _TensorLike, seed: _TensorLike, lam: _TensorLike, dtype: _DTypeLike, name: str | None = None) -> Tensor:
+def StatelessRandomPoisson(*, shape: _TensorLike, seed: _TensorLike, lam: _TensorLike, dtype: _DTypeLike, name: str | None = None) -> Tensor:
     """Samples of Poisson distributions, decided by `seed` alone; `shape` ends with that of `lam`."""
 
-def StatelessRandomUniform(shape: _TensorLike, seed: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StatelessRandomUniform(*, shape: _TensorLike, seed: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Numbers spread evenly over [0, 1), decided by `seed` alone."""
 
-def StatelessRandomUniformFullInt(shape: _TensorLike, seed: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StatelessRandomUniformFullInt(*, shape: _TensorLike, seed: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Integers with every bit random, decided by `seed` alone."""
 
-def StatelessRandomUniformFullIntV2(shape: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StatelessRandomUniformFullIntV2(*, shape: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Integers with every bit random, decided by key and counter."""
 
-def StatelessRandomUniformInt(shape: _TensorLike, seed: _TensorLike, minval: _TensorLike, maxval: _TensorLike, name: str | None = None) -> Tensor:
+def StatelessRandomUniformInt(*, shape: _TensorLike, seed: _TensorLike, minval: _TensorLike, maxval: _TensorLike, name: str | None = None) -> Tensor:
     """Integers in [minval, maxval), decided by `seed` alone."""
 
-def StatelessRandomUniformIntV2(shape: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, minval: _TensorLike, maxval: _TensorLike, name: str | None = None) -> Tensor:
+def StatelessRandomUniformIntV2(*, shape: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, minval: _TensorLike, maxval: _TensorLike, name: str | None = None) -> Tensor:
     """Integers in [minval, maxval), decided by key and counter."""
 
-def StatelessRandomUniformV2(shape: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StatelessRandomUniformV2(*, shape: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Numbers spread evenly over [0, 1), decided by key and counter."""
 
-def StatelessShuffle(value: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, name: str | None = None) -> Tensor:
+def StatelessShuffle(*, value: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, name: str | None = None) -> Tensor:
     """The rows of `value` in an order decided by key and counter."""
 
-def StatelessTruncatedNormal(shape: _TensorLike, seed: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StatelessTruncatedNormal(*, shape: _TensorLike, seed: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Standard normal numbers within two deviations, decided by `seed` alone."""
 
-def StatelessTruncatedNormalV2(shape: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StatelessTruncatedNormalV2(*, shape: _TensorLike, key: _TensorLike, counter: _TensorLike, alg: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Standard normal numbers within two deviations, decided by key and counter."""
 
-def StatelessWhile(input: Sequence[_TensorLike], cond: Any, body: Any, output_shapes: Sequence[_ShapeLike] = ..., parallel_iterations: int = 10, name: str | None = None) -> list[Tensor]:
+def StatelessWhile(*, input: Sequence[_TensorLike], cond: Any, body: Any, output_shapes: Sequence[_ShapeLike] = ..., parallel_iterations: int = 10, name: str | None = None) -> list[Tensor]:
     """While whose `cond` and `body` touch nothing outside."""
 
-def StaticRegexFullMatch(input: _TensorLike, pattern: str, name: str | None = None) -> Tensor:
+def StaticRegexFullMatch(*, input: _TensorLike, pattern: str, name: str | None = None) -> Tensor:
     """As RegexFullMatch, with the pattern known beforehand."""
 
-def StaticRegexReplace(input: _TensorLike, pattern: str, rewrite: str, replace_global: bool = True, name: str | None = None) -> Tensor:
+def StaticRegexReplace(*, input: _TensorLike, pattern: str, rewrite: str, replace_global: bool = True, name: str | None = None) -> Tensor:
     """As RegexReplace, with pattern and rewrite known beforehand."""
 
-def StopGradient(input: _TensorLike, name: str | None = None) -> Tensor:
+def StopGradient(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """Its input, taken as a constant by differentiation."""
 
-def StridedSlice(input: _TensorLike, begin: _TensorLike, end: _TensorLike, strides: _TensorLike, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, name: str | None = None) -> Tensor:
+def StridedSlice(*, input: _TensorLike, begin: _TensorLike, end: _TensorLike, strides: _TensorLike, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, name: str | None = None) -> Tensor:
     """What Python's `input[begin:end:strides]` takes. The masks mark open ends, the ellipsis, new axes and axes indexed by a single number, which vanish."""
 
-def StridedSliceGrad(shape: _TensorLike, begin: _TensorLike, end: _TensorLike, strides: _TensorLike, dy: _TensorLike, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, name: str | None = None) -> Tensor:
+def StridedSliceGrad(*, shape: _TensorLike, begin: _TensorLike, end: _TensorLike, strides: _TensorLike, dy: _TensorLike, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, name: str | None = None) -> Tensor:
     """Zeros of shape `shape` with `dy` put where StridedSlice would have taken its slice."""
 
-def StringFormat(inputs: Sequence[_TensorLike], template: str = '%s', placeholder: str = '%s', summarize: int = 3, name: str | None = None) -> Tensor:
+def StringFormat(*, inputs: Sequence[_TensorLike], template: str = '%s', placeholder: str = '%s', summarize: int = 3, name: str | None = None) -> Tensor:
     """`template` with its placeholders replaced by the inputs, written out."""
 
-def StringJoin(inputs: Sequence[_TensorLike], separator: str = '', name: str | None = None) -> Tensor:
+def StringJoin(*, inputs: Sequence[_TensorLike], separator: str = '', name: str | None = None) -> Tensor:
     """Joins the strings that stand at one place of all `inputs`, `separator` between them; scalars go with every place."""
 
-def StringLength(input: _TensorLike, unit: str = 'BYTE', name: str | None = None) -> Tensor:
+def StringLength(*, input: _TensorLike, unit: str = 'BYTE', name: str | None = None) -> Tensor:
     """The length of each string in bytes or in UTF-8 characters."""
 
-def StringLower(input: _TensorLike, encoding: str = '', name: str | None = None) -> Tensor:
+def StringLower(*, input: _TensorLike, encoding: str = '', name: str | None = None) -> Tensor:
     """Each string in lower case: ASCII letters, or all of Unicode's."""
 
-def StringStrip(input: _TensorLike, name: str | None = None) -> Tensor:
+def StringStrip(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """Each string without white space at its ends."""
 
-def StringToHashBucket(string_tensor: _TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
+def StringToHashBucket(*, string_tensor: _TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
     """The bucket of each string by MurmurHash64A modulo `num_buckets`."""
 
-def StringToHashBucketFast(input: _TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
+def StringToHashBucketFast(*, input: _TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
     """The bucket of each string: its FarmHash fingerprint modulo `num_buckets`."""
 
-def StringToHashBucketStrong(input: _TensorLike, num_buckets: int, key: Sequence[int], name: str | None = None) -> Tensor:
+def StringToHashBucketStrong(*, input: _TensorLike, num_buckets: int, key: Sequence[int], name: str | None = None) -> Tensor:
     """The bucket of each string: SipHash with the two words of `key`, modulo `num_buckets`."""
 
-def StringToNumber(string_tensor: _TensorLike, out_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def StringToNumber(*, string_tensor: _TensorLike, out_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The number each string spells."""
 
-def StringUpper(input: _TensorLike, encoding: str = '', name: str | None = None) -> Tensor:
+def StringUpper(*, input: _TensorLike, encoding: str = '', name: str | None = None) -> Tensor:
     """Each string in upper case: ASCII letters, or all of Unicode's."""
 
-def Sub(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def Sub(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Subtracts `y` from `x` element by element; shapes broadcast."""
 
-def Substr(input: _TensorLike, pos: _TensorLike, len: _TensorLike, unit: str = 'BYTE', name: str | None = None) -> Tensor:
+def Substr(*, input: _TensorLike, pos: _TensorLike, len: _TensorLike, unit: str = 'BYTE', name: str | None = None) -> Tensor:
     """The part of each string that begins at `pos` (from the end if negative) and has at most `len` bytes or characters."""
 
-def Sum(input: _TensorLike, reduction_indices: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
+def Sum(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Adds up the elements along the given axes."""
 
-def Svd(input: _TensorLike, compute_uv: bool = True, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+def Svd(*, input: _TensorLike, compute_uv: bool = True, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Singular values of `input` = u diag(s) v^H, the largest first, and if asked the singular vectors as columns of `u` and `v`."""
 
-def Tan(x: _TensorLike, name: str | None = None) -> Tensor:
+def Tan(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The tangent of `x`, in radians."""
 
-def Tanh(x: _TensorLike, name: str | None = None) -> Tensor:
+def Tanh(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic tangent of `x`."""
 
-def TanhGrad(y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
+def TanhGrad(*, y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Tanh: `dy * (1 - y * y)`."""
 
-def TensorListConcat(input_handle: _TensorLike, element_dtype: _DTypeLike, element_shape: _ShapeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
+def TensorListConcat(*, input_handle: _TensorLike, element_dtype: _DTypeLike, element_shape: _ShapeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
     """All elements joined along their first axis, and the length of each."""
 
-def TensorListConcatLists(input_a: _TensorLike, input_b: _TensorLike, element_dtype: _DTypeLike, name: str | None = None) -> Tensor:
+def TensorListConcatLists(*, input_a: _TensorLike, input_b: _TensorLike, element_dtype: _DTypeLike, name: str | None = None) -> Tensor:
     """The elements of `input_a` followed by those of `input_b`."""
 
-def TensorListConcatV2(input_handle: _TensorLike, element_shape: _TensorLike, leading_dims: _TensorLike, element_dtype: _DTypeLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+def TensorListConcatV2(*, input_handle: _TensorLike, element_shape: _TensorLike, leading_dims: _TensorLike, element_dtype: _DTypeLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """All elements joined along their first axis, and the length of each. `leading_dims` gives the lengths of empty places, which are filled with zeros."""
 
-def TensorListElementShape(input_handle: _TensorLike, shape_type: _DTypeLike, name: str | None = None) -> Tensor:
+def TensorListElementShape(*, input_handle: _TensorLike, shape_type: _DTypeLike, name: str | None = None) -> Tensor:
     """What the list demands of its elements' shapes: a vector with -1 for unknown sizes, or the scalar -1."""
 
-def TensorListFromTensor(tensor: _TensorLike, element_shape: _TensorLike, name: str | None = None) -> Tensor:
+def TensorListFromTensor(*, tensor: _TensorLike, element_shape: _TensorLike, name: str | None = None) -> Tensor:
     """A list of the slices of `tensor` along its first axis."""
 
-def TensorListGather(input_handle: _TensorLike, indices: _TensorLike, element_shape: _TensorLike, element_dtype: _DTypeLike, name: str | None = None) -> Tensor:
+def TensorListGather(*, input_handle: _TensorLike, indices: _TensorLike, element_shape: _TensorLike, element_dtype: _DTypeLike, name: str | None = None) -> Tensor:
     """The elements named by `indices`, stacked along a new first axis."""
 
-def TensorListGetItem(input_handle: _TensorLike, index: _TensorLike, element_shape: _TensorLike, element_dtype: _DTypeLike, name: str | None = None) -> Tensor:
+def TensorListGetItem(*, input_handle: _TensorLike, index: _TensorLike, element_shape: _TensorLike, element_dtype: _DTypeLike, name: str | None = None) -> Tensor:
     """Element `index`; zeros of the element shape where nothing was stored."""
 
-def TensorListLength(input_handle: _TensorLike, name: str | None = None) -> Tensor:
+def TensorListLength(*, input_handle: _TensorLike, name: str | None = None) -> Tensor:
     """The number of elements."""
 
-def TensorListPopBack(input_handle: _TensorLike, element_shape: _TensorLike, element_dtype: _DTypeLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+def TensorListPopBack(*, input_handle: _TensorLike, element_shape: _TensorLike, element_dtype: _DTypeLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The list without its last element, and that element."""
 
-def TensorListPushBack(input_handle: _TensorLike, tensor: _TensorLike, name: str | None = None) -> Tensor:
+def TensorListPushBack(*, input_handle: _TensorLike, tensor: _TensorLike, name: str | None = None) -> Tensor:
     """The list with `tensor` added at its end."""
 
-def TensorListReserve(element_shape: _TensorLike, num_elements: _TensorLike, element_dtype: _DTypeLike, name: str | None = None) -> Tensor:
+def TensorListReserve(*, element_shape: _TensorLike, num_elements: _TensorLike, element_dtype: _DTypeLike, name: str | None = None) -> Tensor:
     """A list of `num_elements` empty places."""
 
-def TensorListResize(input_handle: _TensorLike, size: _TensorLike, name: str | None = None) -> Tensor:
+def TensorListResize(*, input_handle: _TensorLike, size: _TensorLike, name: str | None = None) -> Tensor:
     """The list cut or extended with empty places to `size` elements."""
 
-def TensorListScatter(tensor: _TensorLike, indices: _TensorLike, element_shape: _TensorLike, name: str | None = None) -> Tensor:
+def TensorListScatter(*, tensor: _TensorLike, indices: _TensorLike, element_shape: _TensorLike, name: str | None = None) -> Tensor:
     """A list with the rows of `tensor` at the places `indices`, as long as these demand."""
 
-def TensorListScatterIntoExistingList(input_handle: _TensorLike, tensor: _TensorLike, indices: _TensorLike, name: str | None = None) -> Tensor:
+def TensorListScatterIntoExistingList(*, input_handle: _TensorLike, tensor: _TensorLike, indices: _TensorLike, name: str | None = None) -> Tensor:
     """The list with the rows of `tensor` at the places `indices`; it grows if need be."""
 
-def TensorListScatterV2(tensor: _TensorLike, indices: _TensorLike, element_shape: _TensorLike, num_elements: _TensorLike, name: str | None = None) -> Tensor:
+def TensorListScatterV2(*, tensor: _TensorLike, indices: _TensorLike, element_shape: _TensorLike, num_elements: _TensorLike, name: str | None = None) -> Tensor:
     """A list of `num_elements` places (-1: as many as needed) with the rows of `tensor` at the places `indices`."""
 
-def TensorListSetItem(input_handle: _TensorLike, index: _TensorLike, item: _TensorLike, resize_if_index_out_of_bounds: bool = False, name: str | None = None) -> Tensor:
+def TensorListSetItem(*, input_handle: _TensorLike, index: _TensorLike, item: _TensorLike, resize_if_index_out_of_bounds: bool = False, name: str | None = None) -> Tensor:
     """The list with `item` at place `index`; with resize_if_index_out_of_bounds the list grows to reach it."""
 
-def TensorListSplit(tensor: _TensorLike, element_shape: _TensorLike, lengths: _TensorLike, name: str | None = None) -> Tensor:
+def TensorListSplit(*, tensor: _TensorLike, element_shape: _TensorLike, lengths: _TensorLike, name: str | None = None) -> Tensor:
     """A list of stretches of `tensor` along its first axis, the k-th `lengths[k]` rows long."""
 
-def TensorListStack(input_handle: _TensorLike, element_shape: _TensorLike, element_dtype: _DTypeLike, num_elements: int = -1, name: str | None = None) -> Tensor:
+def TensorListStack(*, input_handle: _TensorLike, element_shape: _TensorLike, element_dtype: _DTypeLike, num_elements: int = -1, name: str | None = None) -> Tensor:
     """All elements stacked along a new first axis; empty places give zeros."""
 
-def TensorScatterAdd(tensor: _TensorLike, indices: _TensorLike, updates: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
+def TensorScatterAdd(*, tensor: _TensorLike, indices: _TensorLike, updates: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
     """`tensor` with `updates` added to the slices that `indices` name."""
 
-def TensorScatterMax(tensor: _TensorLike, indices: _TensorLike, updates: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
+def TensorScatterMax(*, tensor: _TensorLike, indices: _TensorLike, updates: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
     """`tensor` with the slices that `indices` name raised to `updates` where those are larger."""
 
-def TensorScatterMin(tensor: _TensorLike, indices: _TensorLike, updates: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
+def TensorScatterMin(*, tensor: _TensorLike, indices: _TensorLike, updates: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
     """`tensor` with the slices that `indices` name lowered to `updates` where those are smaller."""
 
-def TensorScatterSub(tensor: _TensorLike, indices: _TensorLike, updates: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
+def TensorScatterSub(*, tensor: _TensorLike, indices: _TensorLike, updates: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
     """`tensor` with `updates` subtracted from the slices that `indices` name."""
 
-def TensorScatterUpdate(tensor: _TensorLike, indices: _TensorLike, updates: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
+def TensorScatterUpdate(*, tensor: _TensorLike, indices: _TensorLike, updates: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
     """`tensor` with the slices that `indices` name replaced by `updates`."""
 
-def TensorStridedSliceUpdate(input: _TensorLike, begin: _TensorLike, end: _TensorLike, strides: _TensorLike, value: _TensorLike, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, name: str | None = None) -> Tensor:
+def TensorStridedSliceUpdate(*, input: _TensorLike, begin: _TensorLike, end: _TensorLike, strides: _TensorLike, value: _TensorLike, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, name: str | None = None) -> Tensor:
     """`input` with `value` in place of the slice that `begin`, `end` and `strides` name."""
 
-def Tile(input: _TensorLike, multiples: _TensorLike, name: str | None = None) -> Tensor:
+def Tile(*, input: _TensorLike, multiples: _TensorLike, name: str | None = None) -> Tensor:
     """Repeats `input` `multiples[d]` times along each axis d."""
 
-def TileGrad(input: _TensorLike, multiples: _TensorLike, name: str | None = None) -> Tensor:
+def TileGrad(*, input: _TensorLike, multiples: _TensorLike, name: str | None = None) -> Tensor:
     """Undoes Tile by summing its repetitions."""
 
-def Timestamp(name: str | None = None) -> Tensor:
+def Timestamp(*, name: str | None = None) -> Tensor:
     """Seconds since the epoch."""
 
-def TopK(input: _TensorLike, k: int, sorted: bool = True, name: str | None = None) -> tuple[Tensor, Tensor]:
+def TopK(*, input: _TensorLike, k: int, sorted: bool = True, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The `k` largest elements along the last axis and where they are, largest first; the earlier of equals comes first."""
 
-def TopKV2(input: _TensorLike, k: _TensorLike, sorted: bool = True, index_type: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
+def TopKV2(*, input: _TensorLike, k: _TensorLike, sorted: bool = True, index_type: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
     """The `k` largest elements along the last axis and where they are, largest first; the earlier of equals comes first."""
 
-def Transpose(x: _TensorLike, perm: _TensorLike, name: str | None = None) -> Tensor:
+def Transpose(*, x: _TensorLike, perm: _TensorLike, name: str | None = None) -> Tensor:
     """Reorders axes: axis d of the result is axis `perm[d]` of `x`."""
 
-def TridiagonalMatMul(superdiag: _TensorLike, maindiag: _TensorLike, subdiag: _TensorLike, rhs: _TensorLike, name: str | None = None) -> Tensor:
+def TridiagonalMatMul(*, superdiag: _TensorLike, maindiag: _TensorLike, subdiag: _TensorLike, rhs: _TensorLike, name: str | None = None) -> Tensor:
     """Matrices with three diagonals times `rhs`. The last element of `superdiag` and the first of `subdiag` are unused."""
 
-def TridiagonalSolve(diagonals: _TensorLike, rhs: _TensorLike, partial_pivoting: bool = True, perturb_singular: bool = False, name: str | None = None) -> Tensor:
+def TridiagonalSolve(*, diagonals: _TensorLike, rhs: _TensorLike, partial_pivoting: bool = True, perturb_singular: bool = False, name: str | None = None) -> Tensor:
     """Solves systems whose matrix has three diagonals, the rows of `diagonals`: above the main diagonal (last element unused), on it, and below it (first element unused)."""
 
-def TruncateDiv(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def TruncateDiv(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Divides `x` by `y` and rounds towards zero."""
 
-def TruncateMod(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def TruncateMod(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """The remainder of `x / y`, with the sign of `x`."""
 
-def TruncatedNormal(shape: _TensorLike, dtype: _DTypeLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
+def TruncatedNormal(*, shape: _TensorLike, dtype: _DTypeLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
     """Normal numbers, drawn again where beyond two deviations. Two seeds of zero mean: different numbers in every run."""
 
-def Unique(x: _TensorLike, out_idx: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
+def Unique(*, x: _TensorLike, out_idx: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
     """The distinct elements of `x`, and for each element of `x` which of them it is."""
 
-def UniqueV2(x: _TensorLike, axis: _TensorLike, out_idx: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
+def UniqueV2(*, x: _TensorLike, axis: _TensorLike, out_idx: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
     """The distinct slices of `x` along `axis`, and for each slice which of them it is."""
 
-def UniqueWithCounts(x: _TensorLike, out_idx: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+def UniqueWithCounts(*, x: _TensorLike, out_idx: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """As Unique, and how often each distinct element appears."""
 
-def UniqueWithCountsV2(x: _TensorLike, axis: _TensorLike, out_idx: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+def UniqueWithCountsV2(*, x: _TensorLike, axis: _TensorLike, out_idx: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """As UniqueV2, and how often each distinct slice appears."""
 
-def Unpack(value: _TensorLike, num: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
+def Unpack(*, value: _TensorLike, num: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
     """Takes `value` apart along `axis` into `num` tensors of one rank less."""
 
-def UnsortedSegmentMax(data: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, name: str | None = None) -> Tensor:
+def UnsortedSegmentMax(*, data: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, name: str | None = None) -> Tensor:
     """The largest elements of each segment; one without rows is the lowest number. Ids come in any order; negative ones are left out."""
 
-def UnsortedSegmentMin(data: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, name: str | None = None) -> Tensor:
+def UnsortedSegmentMin(*, data: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, name: str | None = None) -> Tensor:
     """The smallest elements of each segment; one without rows is the highest number. Ids come in any order; negative ones are left out."""
 
-def UnsortedSegmentProd(data: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, name: str | None = None) -> Tensor:
+def UnsortedSegmentProd(*, data: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, name: str | None = None) -> Tensor:
     """Multiplies the rows of each segment; one without rows is 1. Ids come in any order; negative ones are left out."""
 
-def UnsortedSegmentSum(data: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, name: str | None = None) -> Tensor:
+def UnsortedSegmentSum(*, data: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, name: str | None = None) -> Tensor:
     """Adds up the rows of each segment; one without rows is 0. Ids come in any order; negative ones are left out."""
 
-def UpperBound(sorted_inputs: _TensorLike, values: _TensorLike, out_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def UpperBound(*, sorted_inputs: _TensorLike, values: _TensorLike, out_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The last place in each sorted row where a value could be put."""
 
-def VarHandleOp(dtype: _DTypeLike, shape: _ShapeLike, container: str = '', shared_name: str = '', debug_name: str = '', allowed_devices: Sequence[str] = ..., name: str | None = None) -> Tensor:
+def VarHandleOp(*, dtype: _DTypeLike, shape: _ShapeLike, container: str = '', shared_name: str = '', debug_name: str = '', allowed_devices: Sequence[str] = ..., name: str | None = None) -> Tensor:
     """Gives the handle of a variable: the one named `shared_name`, or a new one if it has no name. The variable has no value until one is assigned."""
 
-def VarIsInitializedOp(resource: _TensorLike, name: str | None = None) -> Tensor:
+def VarIsInitializedOp(*, resource: _TensorLike, name: str | None = None) -> Tensor:
     """Whether the variable has been given a value."""
 
-def VariableShape(input: _TensorLike, out_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
+def VariableShape(*, input: _TensorLike, out_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The shape of a variable's value, as a vector."""
 
-def Where(input: _TensorLike, name: str | None = None) -> Tensor:
+def Where(*, condition: _TensorLike, name: str | None = None) -> Tensor:
     """The coordinates of the elements of `input` that are true or not zero, one row each, in order."""
 
-def While(input: Sequence[_TensorLike], cond: Any, body: Any, output_shapes: Sequence[_ShapeLike] = ..., parallel_iterations: int = 10, name: str | None = None) -> list[Tensor]:
+def While(*, input: Sequence[_TensorLike], cond: Any, body: Any, output_shapes: Sequence[_ShapeLike] = ..., parallel_iterations: int = 10, name: str | None = None) -> list[Tensor]:
     """Runs `body` on its own results, starting from `input`, for as long as `cond` says so."""
 
-def Xdivy(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def Xdivy(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Divides `x` by `y`; 0 wherever `x` is 0, even if `y` is 0 too."""
 
-def Xlog1py(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def Xlog1py(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Computes `x * log(1 + y)`; 0 wherever `x` is 0."""
 
-def Xlogy(x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
+def Xlogy(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Computes `x * log(y)`; 0 wherever `x` is 0."""
 
-def ZerosLike(x: _TensorLike, name: str | None = None) -> Tensor:
+def ZerosLike(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """Zeros (false, empty strings, lists of zeros) in the shape and dtype of `x`."""
 
-def Zeta(x: _TensorLike, q: _TensorLike, name: str | None = None) -> Tensor:
+def Zeta(*, x: _TensorLike, q: _TensorLike, name: str | None = None) -> Tensor:
     """The Hurwitz zeta function: the sum of `(q + k)` to the power `-x` over all k >= 0."""

@@ -276,8 +276,6 @@ class TensorSpec(DenseSpec, BatchTypeSpec):
             return cls(tensor.shape, tensor.dtype, name)
         if isinstance(tensor, _core.Tensor):
             return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
-        if hasattr(tensor, "_type_spec") or hasattr(tensor, "assign"):
-            return cls(tensor.shape, tensor.dtype, name or tensor.name)
         raise ValueError(f"`tensor` should be a tf.Tensor, but got type {type(tensor)}.")
 
     @property

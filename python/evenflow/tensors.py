@@ -123,6 +123,9 @@ def convert_object(value, dtype, hint):
     if isinstance(value, (list, tuple)):
         if any(isinstance(v, CoreTensor) or hasattr(v, "__tf_tensor__") or isinstance(v, CompositeTensor)
                for v in leaves(value)):
+            if hint is None:
+                error = ValueError if _core.executing_eagerly() else TypeError
+                raise error("tf.constant takes no tensors in lists; use tf.stack or tf.convert_to_tensor")
             return _pack(value, dtype, hint)
         if not _core.executing_eagerly():
             return _joined(value, dtype, hint)
@@ -286,7 +289,7 @@ def set_shape(self, shape):
 def eval(self, feed_dict=None, session=None):  # noqa: A001
     """The value, run in `session` or the default one."""
     if not _core.is_symbolic(self):
-        return self.numpy()
+        raise NotImplementedError("eval is not supported when eager execution is enabled; use numpy()")
     from .session import default_session
 
     return default_session(session).run(self, feed_dict)
@@ -499,7 +502,7 @@ def constant(value, dtype=None, shape=None, name="Const"):
         value = value.numpy()
     if isinstance(value, Tensor) and dtype is not None and value.dtype != dtype:
         raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
-    tensor = _core.convert(value, None if isinstance(value, Tensor) else dtype)
+    tensor = value if isinstance(value, Tensor) else _core.convert(value, dtype, None, True)
     if shape is not None:
         want = TensorShape(shape)
         if not want.is_fully_defined():

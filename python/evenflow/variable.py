@@ -92,6 +92,10 @@ class Variable(_core.VariableBase):
                              "providing a `variable_def`. You provided neither.")
         if constraint is not None and not callable(constraint):
             raise ValueError("Argument `constraint` must be None or a callable.")
+        if not isinstance(aggregation, VariableAggregation) and aggregation is not None:
+            raise ValueError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}")
+        if name is not None and not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
         if watch.tracing:
             watch.tracing[-1].made_variable(self)
         self._trainable = True if trainable is None else bool(trainable)
@@ -117,8 +121,10 @@ class Variable(_core.VariableBase):
             dtype = dtypes.as_dtype(dtype)
         if callable(initial_value):
             with init_scope():
-                initial_value = initial_value()
-                return _cast_to(initial_value, dtype)
+                made = _cast_to(initial_value(), dtype)
+                if _core.is_symbolic(made) and _core.executing_eagerly():
+                    raise ValueError("the initial value of a variable depends on the arguments of a tf.function")
+                return made
         if isinstance(initial_value, _core.Tensor) and _core.is_symbolic(initial_value):
             initial_value = lift(initial_value)
         with init_scope():
@@ -164,7 +170,7 @@ class Variable(_core.VariableBase):
 
     @property
     def initializer(self):
-        raise AttributeError("a variable made eagerly has its value already: it has no initializer op")
+        return None
 
     def is_initialized(self, name=None):
         return raw.VarIsInitializedOp(self.handle, name=name)
@@ -254,8 +260,7 @@ class Variable(_core.VariableBase):
         return self._done(raw.AssignSubVariableOp(self.handle, self._operand(delta), name=name), read_value)
 
     def _scatter(self, op, sparse_delta, name):
-        if not isinstance(sparse_delta, IndexedSlices):
-            raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}")
+        _check_slices(sparse_delta)
         values = _core.convert(sparse_delta.values, self.dtype)
         return self._done(op(self.handle, sparse_delta.indices, values, name=name), True)
 
@@ -282,6 +287,7 @@ class Variable(_core.VariableBase):
 
     def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
         """Each row of indices changes the matching row of the variable."""
+        _check_slices(sparse_delta)
         indices = _core.convert(sparse_delta.indices)
         updates = _core.convert(sparse_delta.values, self.dtype)
         rank = len(indices._dims)
@@ -352,6 +358,11 @@ class Variable(_core.VariableBase):
 
 Variable.__module__ = "tensorflow.python.ops.resource_variable_ops"
 Variable.__name__ = "ResourceVariable"
+
+
+def _check_slices(delta):
+    if not isinstance(delta, IndexedSlices):
+        raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {delta}")
 
 
 def _restore(value, trainable, name, dtype):

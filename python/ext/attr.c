@@ -43,10 +43,6 @@ static int int_from(PyObject *o, int64_t *out) {
     PyObject *i = PyNumber_Index(o);
     if (i == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) { /* numpy's and ours, as numbers */
         PyErr_Clear();
-        if (PyFloat_Check(o) && PyFloat_AS_DOUBLE(o) != (double)(int64_t)PyFloat_AS_DOUBLE(o)) {
-            PyErr_SetString(PyExc_TypeError, "not an integer");
-            return -1;
-        }
         if (PyUnicode_Check(o) || PyBytes_Check(o)) {
             PyErr_SetString(PyExc_TypeError, "not an integer");
             return -1;
@@ -161,9 +157,8 @@ int attr_from(const char *op, const ef_attr_desc *d, PyObject *o, attr_arena *a,
     *v = (ef_attr_value){.name = d->name, .kind = d->kind};
     switch (d->kind) {
     case EF_ATTR_BOOL: {
-        int yes = PyBool_Check(o) || is_array(o) || PyLong_Check(o) ? PyObject_IsTrue(o) : -1;
-        if (yes < 0) return wrong(op, d, o, "bool");
-        v->as.b = yes;
+        if (!PyBool_Check(o)) return wrong(op, d, o, "bool");
+        v->as.b = o == Py_True;
         return 0;
     }
     case EF_ATTR_INT: return int_from(o, &v->as.i) < 0 ? wrong(op, d, o, "int") : 0;
@@ -181,7 +176,12 @@ int attr_from(const char *op, const ef_attr_desc *d, PyObject *o, attr_arena *a,
                                             "allowed values: %s of op %s",
                                             d->name, v->as.s, d->type, op));
     }
-    case EF_ATTR_TYPE: return (v->as.type = dtype_of(o)) == EF_NO_DTYPE ? -1 : 0;
+    case EF_ATTR_TYPE: {
+        ef_tensor probe = {.dtype = 0};
+        probe.dtype = v->as.type = dtype_of(o);
+        if (v->as.type == EF_NO_DTYPE) return -1;
+        return recording() ? check_type(d->name, d, &probe) : 0;
+    }
     case EF_ATTR_SHAPE: {
         ef_shape *s = room(a, sizeof *s);
         if (s == NULL || shape_from(o, s) < 0) return -1;

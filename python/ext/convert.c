@@ -84,6 +84,7 @@ typedef struct scan {
     int first, seen; /* kinds */
     bool beyond;     /* a number that float32 cannot hold */
     bool ragged;
+    bool arrays; /* numpy's values among them */
 } scan;
 
 static bool is_sequence(PyObject *o) { return PyList_Check(o) || PyTuple_Check(o); }
@@ -116,6 +117,7 @@ static void look(PyObject *o, int depth, scan *s) {
         int64_t dims[EF_MAX_RANK];
         int rank = array_dims(o, dims);
         if (rank < 0) kind = OTHER;
+        s->arrays = s->arrays || is_array(o);
         for (int d = 0; d < rank; d++)
             if (!agree(s, depth++, dims[d])) return;
     }
@@ -377,8 +379,8 @@ ef_dtype own_dtype(PyObject *o) {
 static int from_hook(PyObject *o, ef_dtype dtype, int hint, operand *out) {
     PyObject *d = dtype != EF_NO_DTYPE ? dtype_object(dtype) : Py_NewRef(Py_None);
     if (d == NULL) return -1;
-    PyObject *t =
-        PyObject_CallFunctionObjArgs(hooks.convert, o, d, hint ? Py_True : Py_False, NULL);
+    PyObject *how = hint == HINT ? Py_True : hint == PLAIN ? Py_None : Py_False;
+    PyObject *t = PyObject_CallFunctionObjArgs(hooks.convert, o, d, how, NULL);
     Py_DECREF(d);
     if (t == NULL) return -1;
     if (!IS_TENSOR(t)) {
@@ -409,13 +411,14 @@ int operand_from(PyObject *o, ef_dtype dtype, int hint, operand *out) {
     if (IS_VARIABLE(o)) return variable_read((variable_object *)o, &out->own);
     if (is_array(o)) {
         if (array_to_tensor(o, dtype, &out->own) == 0) return 0;
-        if (hint == MUST || dtype == EF_NO_DTYPE) return -1;
+        if (hint != HINT || dtype == EF_NO_DTYPE) return -1;
         PyErr_Clear();
         return array_to_tensor(o, EF_NO_DTYPE, &out->own);
     }
     scan s;
     scan_value(o, &s);
-    if (s.seen & OTHER) return from_hook(o, dtype, hint, out);
+    bool numpys = recording() && s.arrays && (dtype == EF_NO_DTYPE || hint == HINT);
+    if (s.seen & OTHER || numpys) return from_hook(o, dtype, hint, out);
     if (from_plain(o, &s, dtype, hint, &out->own) == 0) return 0;
     if (!recording()) return -1;
     PyErr_Clear(); /* in a graph numpy's rules decide */
@@ -430,7 +433,7 @@ void operand_end(operand *o) {
 PyObject *convert(PyObject *o, ef_dtype dtype, int hint) {
     if (IS_TENSOR(o)) {
         ef_dtype have = (ef_dtype)((tensor_object *)o)->t.dtype;
-        if (dtype != EF_NO_DTYPE && have != dtype && hint == MUST)
+        if (dtype != EF_NO_DTYPE && have != dtype && hint != HINT)
             return PyErr_Format(PyExc_ValueError,
                                 "Tensor conversion requested dtype %s for Tensor with dtype %s: %R",
                                 ef_dtype_name(dtype), ef_dtype_name(have), o);
@@ -441,7 +444,7 @@ PyObject *convert(PyObject *o, ef_dtype dtype, int hint) {
     if (a.keep != NULL) {
         PyObject *t = a.keep;
         ef_dtype have = (ef_dtype)((tensor_object *)t)->t.dtype;
-        if (dtype != EF_NO_DTYPE && have != dtype && hint == MUST) {
+        if (dtype != EF_NO_DTYPE && have != dtype && hint != HINT) {
             PyErr_Format(PyExc_ValueError,
                          "Tensor conversion requested dtype %s for Tensor with dtype %s",
                          ef_dtype_name(dtype), ef_dtype_name(have));
@@ -449,7 +452,7 @@ PyObject *convert(PyObject *o, ef_dtype dtype, int hint) {
         }
         return t;
     }
-    if (dtype != EF_NO_DTYPE && a.own.dtype != dtype && hint == MUST) { /* a variable */
+    if (dtype != EF_NO_DTYPE && a.own.dtype != dtype && hint != HINT) { /* a variable */
         PyErr_Format(PyExc_ValueError,
                      "Tensor conversion requested dtype %s for Tensor with dtype %s",
                      ef_dtype_name(dtype), ef_dtype_name((ef_dtype)a.own.dtype));

@@ -45,10 +45,10 @@ typedef struct core_hooks {
     PyObject *error;       /* (code, message, op) -> exception */
     PyObject *shape;       /* TensorShape._from_dims(dims, watch) */
     PyObject *as_dtype;    /* (what means a dtype) -> DType */
-    PyObject *convert;     /* (value, dtype or None, as_hint) -> Tensor: what C cannot convert */
-    PyObject *repr, *str;  /* of tensors */
-    PyObject *getitem;     /* (tensor, index): indices with tensors in them, masks */
-    PyObject *operation;   /* (graph, node) -> Operation */
+    PyObject *convert; /* (value, dtype or None, as_hint; None: PLAIN) -> Tensor: what C cannot */
+    PyObject *repr, *str;                 /* of tensors */
+    PyObject *getitem;                    /* (tensor, index): indices with tensors in them, masks */
+    PyObject *operation;                  /* (graph, node) -> Operation */
     PyObject *operation_class;            /* what those are */
     PyObject *graph_class;                /* makes a Graph around a C graph nobody has wrapped */
     PyObject *matmul, *equal, *not_equal; /* operators with argument work */
@@ -59,6 +59,8 @@ typedef struct core_hooks {
 extern core_hooks hooks;
 
 /* ---- status.c -------------------------------------------------------------------------------- */
+/* A ValueError that was raised becomes a TypeError; -1. */
+int say_type_error(void);
 /* Raises what s says (freeing it) and returns NULL. op may be NULL. graph: while recording, an
  * invalid argument is a ValueError. */
 PyObject *raise_status(ef_status *s, const char *op);
@@ -102,7 +104,9 @@ typedef struct operand {
     PyObject *keep; /* object that owns t, or NULL */
     ef_tensor own;
 } operand;
-enum { MUST = 0, HINT = 1 }; /* dtype is required, or only preferred for Python values */
+/* dtype is required, or only preferred for Python values; PLAIN: required, and no tensors in lists
+ */
+enum { MUST, HINT, PLAIN };
 int operand_from(PyObject *o, ef_dtype dtype, int hint, operand *out); /* -1: raised */
 void operand_end(operand *o);
 /* A tensor object from any value. */

@@ -6,7 +6,7 @@ core_hooks hooks;
 static PyObject *core_convert(PyObject *module, PyObject *const *args, Py_ssize_t n,
                               PyObject *names) {
     (void)module;
-    static const char *const known[] = {"value", "dtype", "dtype_hint", "name"};
+    static const char *const known[] = {"value", "dtype", "dtype_hint", "plain"};
     PyObject *value[4] = {NULL};
     if (n > 4) return PyErr_Format(PyExc_TypeError, "convert takes at most 4 arguments");
     for (Py_ssize_t k = 0; k < n; k++) value[k] = args[k];
@@ -16,7 +16,7 @@ static PyObject *core_convert(PyObject *module, PyObject *const *args, Py_ssize_
                 value[j] = args[n + k];
     if (value[0] == NULL) return PyErr_Format(PyExc_TypeError, "convert needs a value");
     ef_dtype t = EF_NO_DTYPE;
-    int hint = MUST;
+    int hint = value[3] == Py_True ? PLAIN : MUST;
     if (value[1] != NULL && value[1] != Py_None) {
         if ((t = dtype_of(value[1])) == EF_NO_DTYPE) return NULL;
     } else if (value[2] != NULL && value[2] != Py_None) {

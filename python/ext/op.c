@@ -121,8 +121,9 @@ static PyObject *key_of(PyObject *o, int depth) {
         }
         return t;
     }
-    if (PyLong_CheckExact(o) || PyUnicode_CheckExact(o) || PyBool_Check(o) || o == Py_None ||
-        PyBytes_CheckExact(o))
+    if (PyBool_Check(o))
+        return Py_NewRef(o == Py_True ? Py_Ellipsis : Py_NotImplemented); /* no 1 */
+    if (PyLong_CheckExact(o) || PyUnicode_CheckExact(o) || o == Py_None || PyBytes_CheckExact(o))
         return Py_NewRef(o);
     if (PyFloat_CheckExact(o)) /* -0.0 is not 0.0 */
         return PyFloat_AS_DOUBLE(o) == 0.0 ? NULL : Py_NewRef(o);
@@ -147,6 +148,12 @@ static int make_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
 static int find_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
     *out = NULL;
     int given = 0;
+    for (int k = self->desc->n_in; self->demands && k < self->n_params - 1; k++)
+        if (self->attr[k]->value == NULL && (value[k] == NULL || value[k] == Py_None)) {
+            PyErr_Format(PyExc_TypeError, "Expected %s for argument '%U' of '%s' Op, not None.",
+                         self->attr[k]->type, self->param[k], self->desc->name);
+            return -1;
+        }
     for (int k = self->desc->n_in; k < self->n_params - 1; k++)
         given += value[k] != NULL && value[k] != Py_None;
     if (given == 0) return 0;
@@ -182,9 +189,9 @@ static int find_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
 
 static int bind(op_object *self, PyObject *const *args, Py_ssize_t n, PyObject *names,
                 PyObject **value) {
-    if (n > self->n_params) {
-        PyErr_Format(PyExc_TypeError, "%s() takes %d arguments but %zd were given",
-                     self->desc->name, self->n_params, n);
+    if (n > self->n_places) {
+        PyErr_Format(PyExc_TypeError, "%s() takes %d arguments by position but %zd were given",
+                     self->desc->name, self->n_places, n);
         return -1;
     }
     for (Py_ssize_t k = 0; k < n; k++) value[k] = args[k];

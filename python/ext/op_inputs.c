@@ -33,7 +33,8 @@ static int open_lists(op_object *self, PyObject **value, inputs *in, int *count)
             ++*count;
             continue;
         }
-        if (!PyList_Check(value[k]) && !PyTuple_Check(value[k])) {
+        bool rows = IS_TENSOR(value[k]) || IS_VARIABLE(value[k]) || is_array(value[k]);
+        if (!PyList_Check(value[k]) && !PyTuple_Check(value[k]) && (recording() || !rows)) {
             PyErr_Format(PyExc_TypeError, "Expected list for '%s' argument to '%s' Op, not %R.",
                          self->desc->in[k].name, self->desc->name, value[k]);
             return -1;
@@ -179,7 +180,8 @@ int inputs_take(op_object *self, PyObject **value, inputs *in) {
             continue;
         }
         for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(in->held[k]); i++)
-            if (take(self, value, in, k, PySequence_Fast_GET_ITEM(in->held[k], i)) < 0) return -1;
+            if (take(self, value, in, k, PySequence_Fast_GET_ITEM(in->held[k], i)) < 0)
+                return recording() ? say_type_error() : -1; /* as TensorFlow says it of lists */
     }
     return 0;
 }

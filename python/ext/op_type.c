@@ -52,8 +52,11 @@ static int describe(op_object *self) {
         for (int v = 0; d->in[k].type_attr != NULL && v < self->n_vars; v++)
             if (strcmp(self->var[v]->name, d->in[k].type_attr) == 0) self->in[k].var = (int8_t)v;
     }
-    for (int k = 0; k < d->n_attrs; k++)
-        if (!d->attr[k].inferred && add_param(self, d->attr[k].name, &d->attr[k]) < 0) return -1;
+    for (int k = 0; k < d->n_attrs; k++) {
+        if (d->attr[k].inferred) continue;
+        if (add_param(self, d->attr[k].name, &d->attr[k]) < 0) return -1;
+        self->demands = self->demands || d->attr[k].value == NULL;
+    }
     return add_param(self, "name", NULL);
 }
 
@@ -73,19 +76,22 @@ static PyObject *new_op(const ef_op *op) {
     return (PyObject *)self;
 }
 
-/* op(name, parameters=None, public=None, doc=None): an op as a function, its parameters renamed in
- * order; "name" is always the last. */
+/* op(name, parameters=None, public=None, doc=None, named=False): an op as a function, its
+ * parameters renamed in order; "name" is always the last. named: it takes arguments by name only.
+ */
 static PyObject *core_op(PyObject *module, PyObject *args) {
     (void)module;
     const char *name, *public = NULL, *doc = NULL;
     PyObject *params = NULL;
-    if (!PyArg_ParseTuple(args, "s|Ozz", &name, &params, &public, &doc)) return NULL;
+    int named = 0;
+    if (!PyArg_ParseTuple(args, "s|Ozzp", &name, &params, &public, &doc, &named)) return NULL;
     const ef_op *op = ef_op_find(name);
     if (op == NULL) return PyErr_Format(PyExc_AttributeError, "the engine has no op '%s'", name);
     op_object *self = (op_object *)new_op(op);
     if (self == NULL) return NULL;
     int bad = 0;
     self->lenient = public != NULL && strcmp(name, "AddV2") == 0;
+    self->n_places = named ? 0 : self->n_params;
     if (params != NULL && params != Py_None) {
         PyObject *comma = PyUnicode_FromString(", ");
         PyObject *split = PyUnicode_Check(params) && comma != NULL

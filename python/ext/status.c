@@ -40,3 +40,14 @@ int check(ef_status *s, const char *op) {
     raise_status(s, op);
     return -1;
 }
+
+int say_type_error(void) {
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) return -1;
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_Format(PyExc_TypeError, "%S", error);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+    return -1;
+}

@@ -325,14 +325,20 @@ static PyObject *tensor_numpy(PyObject *self, PyObject *unused) {
 
 static PyObject *tensor_array(PyObject *self, PyObject *const *args, Py_ssize_t n,
                               PyObject *names) {
-    (void)names;
-    if (((tensor_object *)self)->t.flags & EF_TENSOR_SYMBOLIC)
+    if (n == 0 && names != NULL && PyTuple_GET_SIZE(names) > 0 &&
+        PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "dtype") == 0)
+        n = 1; /* by name it stands in the same place */
+    PyObject *dtype = n > 0 && args[0] != Py_None ? args[0] : NULL;
+    const ef_tensor *t = &((tensor_object *)self)->t;
+    if (dtype == NULL && t->dtype == EF_STRING && t->rank == 0)
+        dtype = (PyObject *)&PyBaseObject_Type; /* numpy would make fixed-width bytes */
+    if (t->flags & EF_TENSOR_SYMBOLIC)
         return PyErr_Format(PyExc_NotImplementedError,
                             "Cannot convert a symbolic tf.Tensor to a numpy array: it has no value "
                             "while a graph is being built.");
     PyObject *a = tensor_numpy(self, NULL);
     if (a == NULL) return NULL;
-    if (((tensor_object *)self)->t.rank == 0 || (n > 0 && args[0] != Py_None)) {
+    if (t->rank == 0 || dtype != NULL) {
         static PyObject *asarray;
         if (asarray == NULL) {
             PyObject *np = PyImport_ImportModule("numpy");
@@ -343,7 +349,7 @@ static PyObject *tensor_array(PyObject *self, PyObject *const *args, Py_ssize_t 
                 return NULL;
             }
         }
-        PyObject *b = PyObject_CallFunctionObjArgs(asarray, a, n > 0 ? args[0] : NULL, NULL);
+        PyObject *b = PyObject_CallFunctionObjArgs(asarray, a, dtype, NULL);
         Py_DECREF(a);
         a = b;
     }
@@ -381,8 +387,9 @@ static PyObject *tensor_iter(PyObject *self) {
 
 static const char *const format_of[EF_DTYPES] = {
     [EF_F32] = "f", [EF_F64] = "d", [EF_I32] = "i",  [EF_U8] = "B",   [EF_I16] = "h",
-    [EF_I8] = "b",  [EF_I64] = "q", [EF_BOOL] = "?", [EF_U16] = "H",  [EF_F16] = "e",
-    [EF_U32] = "I", [EF_U64] = "Q", [EF_C64] = "Zf", [EF_C128] = "Zd"};
+    [EF_I8] = "b",  [EF_I64] = "l", [EF_BOOL] = "?", [EF_U16] = "H",  [EF_F16] = "e",
+    [EF_U32] = "I", [EF_U64] = "L", [EF_C64] = "Zf", [EF_C128] = "Zd"};
+_Static_assert(sizeof(long) == 8, "numpy's int64 is a long");
 
 static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     const ef_tensor *t = value_of(self);

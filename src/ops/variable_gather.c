@@ -175,9 +175,12 @@ static ef_status *nd_from(const ef_call *c, const ef_tensor *p) {
     const ef_tensor *x = c->in[1];
     ef_shape ps = ef_shape_from(p), xs = ef_shape_from(x), out;
     EF_TRY(picked(c->op, &ps, &xs, &out));
-    EF_TRY(ef_out_ready(c, 0, &out));
     int depth = (int)xs.dim[xs.rank - 1];
     int64_t n = ef_shape_span(&xs, 0, xs.rank - 1), inner = ef_shape_span(&ps, depth, ps.rank);
+    if (n > 0 && ef_count(p) == 0)
+        return ef_error(EF_INVALID, "%s: %lld slices of a variable that is empty: its shape is %s",
+                        c->op->name, (long long)n, EF_SHAPE(&ps));
+    EF_TRY(ef_out_ready(c, 0, &out));
     size_t size = ef_dtype_size((ef_dtype)p->dtype), row = (size_t)inner * size;
     for (int64_t k = 0; k < n; k++) {
         int64_t at = 0;

@@ -106,3 +106,50 @@ v0, v1 = v(1.0), v([True])
 def test_values(call, eager, graph):
     agree(answer(call), eager)
     agree(answer(in_graph(call)), graph)
+
+
+x = tf.reshape(tf.range(6), [2, 3])
+
+
+@pytest.mark.parametrize("call, eager, graph", [
+    # a bool among indices is an integer, alone it is a mask
+    (lambda: x[..., True], [1, 4], [1, 4]),
+    (lambda: x[np.bool_(True)], TypeError, TypeError),
+    (lambda: x[c([0, 1])], TypeError, TypeError),
+    (lambda: x[v([True, False])], TypeError, None),
+    (lambda: x[2**64], ValueError, TypeError),
+    (lambda: x[np.array(1)], [3, 4, 5], [3, 4, 5]),
+    (lambda: x[np.uint8(1)], [3, 4, 5], TypeError),
+    (lambda: x[np.array(1, np.uint8)], TypeError, TypeError),
+    (lambda: x[c(1, tf.int64):, :1], [[3]], [[3]]),
+    (lambda: x[c(1, tf.int64):, :c(1)], tf.errors.InvalidArgumentError, TypeError),
+    (lambda: c([np.uint8(1)]).dtype == tf.uint8, False, True),
+    (lambda: c([np.float64(1)]).dtype == tf.float64, True, False),
+    (lambda: x[c(1, tf.int16):2], tf.errors.InvalidArgumentError, TypeError),
+    # raw ops: by name, attributes of their own kind
+    (lambda: tf.raw_ops.AddV2(x, x), TypeError, TypeError),
+    (lambda: tf.raw_ops.Sum(input=x, axis=1), [3, 12], [3, 12]),
+    (lambda: tf.raw_ops.Sum(input=x, reduction_indices=1), TypeError, TypeError),
+    (lambda: tf.raw_ops.MatMul(a=x, b=x, transpose_a=1), TypeError, TypeError),
+    (lambda: tf.raw_ops.Unpack(value=x, num=None, axis=0), TypeError, TypeError),
+    (lambda: tf.raw_ops.Pack(values=x, axis=1), [[0, 3], [1, 4], [2, 5]], TypeError),
+    (lambda: tf.raw_ops.ArgMax(input=x, dimension=0, output_type=tf.uint8), tf.errors.InvalidArgumentError, TypeError),
+    (lambda: tf.raw_ops.AddN(inputs=[x, None]), ValueError, TypeError),
+    # sizes, and what is made of them
+    (lambda: c([c(1), 2]), ValueError, TypeError),
+    (lambda: tf.zeros({2}), [0, 0], [0, 0]),
+    (lambda: tf.zeros("2"), TypeError, TypeError),
+    (lambda: tf.eye(np.float32(2)), TypeError, TypeError),
+    (lambda: tf.eye(c(2, tf.uint8), 1), [[1], [0]], [[1], [0]]),
+    (lambda: tf.eye(2, batch_shape=2), TypeError, TypeError),
+    (lambda: tf.linspace(np.uint8(1), np.uint8(2), c(2, tf.uint8)).dtype == tf.float32, True, True),
+    (lambda: tf.linspace(1j, 2j, 2), [1j, 2j], [1j, 2j]),
+    (lambda: tf.linspace(1, 2, 2.5), TypeError, TypeError),
+    (lambda: np.asarray(c("a")).dtype == object, True, None),
+    (lambda: c([1.5]).__array__(dtype="int8").dtype.name, "int8", None),
+    (lambda: tf.group(x), None, TypeError),
+])
+def test_calls(call, eager, graph):
+    for made, want in ((call, eager), (in_graph(call), graph)):
+        if want is not None:
+            agree(answer(made), want)

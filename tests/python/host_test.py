@@ -105,7 +105,7 @@ def test_printing_in_a_function(capfd):
 def test_printing_to_a_file(tmp_path):
     path = tmp_path / "out.txt"
     tf.print("one", tf.constant(1), output_stream=f"file://{path}")
-    tf.function(lambda: tf.print("two", output_stream=f"file://{path}"), autograph=False)()
+    tf.function(lambda: [tf.print("two", output_stream=f"file://{path}")][1:], autograph=False)()
     assert path.read_text() == "one 1\ntwo\n"
 
 

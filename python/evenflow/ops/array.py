@@ -133,7 +133,7 @@ def broadcast_static_shape(shape_x, shape_y):
         elif m == 1:
             out.append(n)
         elif m is None or n is None:
-            out.append(n if m is None else m)
+            out.append((n if m is None else m) or None)  # nothing can be known beside a size of 0
         else:
             raise ValueError(
                 f"Incompatible shapes for broadcasting: {a} and {b}; sizes {m} and {n} differ "

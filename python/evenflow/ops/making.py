@@ -24,10 +24,23 @@ def _dims(shape):
 _EMPTY_VALUE = {dtypes.bool: (False, True), dtypes.string: ("", "")}
 
 
+def _sizes(shape):
+    """The shape argument of zeros and ones as a vector, of int64 if some size needs it."""
+    if not isinstance(shape, (Tensor, list, tuple, int, np.ndarray, np.generic)):
+        try:
+            shape = convert(TensorShape(shape))
+        except (TypeError, ValueError):
+            pass  # then as a tensor of any other kind
+    sizes = convert(shape)
+    if sizes.dtype not in (dtypes.int32, dtypes.int64) and not isinstance(shape, Tensor):
+        sizes = convert(shape, dtypes.int32)
+    return raw.Reshape(sizes, [-1]) if rank_of(sizes) == 0 else sizes
+
+
 def _filled(shape, dtype, which, name):
     dtype = dtypes.as_dtype(dtype).base_dtype
     value = _EMPTY_VALUE.get(dtype, (0, 1))[which]
-    return raw.Fill(_dims(shape), convert(value, dtype), name=name)
+    return raw.Fill(_sizes(shape), convert(value, dtype), name=name)
 
 
 @export("zeros")
@@ -114,20 +127,24 @@ def linspace(start, stop, num, name=None, axis=0):
     """`num` evenly spaced values from `start` to `stop`, along a new `axis`."""
     start = convert(start)
     stop = convert(stop, start.dtype)
-    if start.dtype.is_integer:
-        start, stop = raw.Cast(start, dtypes.float64), raw.Cast(stop, dtypes.float64)
-    if rank_of(start) == 0 and rank_of(stop) == 0:
+    num = convert(num, None, dtypes.int32)
+    if not num.dtype.is_integer:
+        raise TypeError(f"tf.linspace: `num` counts, so it must be an integer, not {num!r}")
+    num = cast(num, dtypes.int32)
+    if start.dtype.is_integer:  # as in a quotient
+        inexact = dtypes.float32 if start.dtype.size < 4 else dtypes.float64
+        start, stop = raw.Cast(start, inexact), raw.Cast(stop, inexact)
+    if rank_of(start) == 0 and rank_of(stop) == 0 and start.dtype.is_floating:
         count = known(num)
         if known(axis) in (0, -1) and count is not None and count > 0:
             return raw.LinSpace(start, stop, num, name=name)
     return _linspace_along(start, stop, num, axis, name)
 
 
-def _linspace_along(start, stop, num, axis, name):
+def _linspace_along(start, stop, count, axis, name):
     shape = raw.BroadcastArgs(raw.Shape(start), raw.Shape(stop))
     start, stop = raw.BroadcastTo(start, shape), raw.BroadcastTo(stop, shape)
     first, last = raw.ExpandDims(start, axis), raw.ExpandDims(stop, axis)
-    count = cast(convert(num), dtypes.int32)
     place = raw.SelectV2(raw.GreaterEqual(axis, 0), axis, raw.AddV2(raw.Rank(first), axis))
     gaps = raw.Maximum(raw.Sub(count, 1), 1)
     inner = raw.Sub(gaps, 1)

@@ -1,5 +1,6 @@
 """Matrix products, and what is built of diagonals."""
 import builtins
+import numbers
 import re
 
 from .. import _core
@@ -245,10 +246,19 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
     """Identity matrices: ones on the diagonal, zeros elsewhere."""
     dtype = dtypes.as_dtype(dtype)
     columns = num_rows if num_columns is None else num_columns
-    rows, columns = convert(num_rows, dtypes.int32), convert(columns, dtypes.int32)
+    if isinstance(num_rows, Tensor) or isinstance(columns, Tensor):
+        rows, columns = pair(num_rows, columns) if isinstance(num_rows, Tensor) else pair(columns, num_rows)[::-1]
+        rows, columns = (r if r.dtype is dtypes.int32 else raw.Cast(r, dtypes.int32) for r in (rows, columns))
+    elif not isinstance(num_rows, numbers.Integral) or not isinstance(columns, numbers.Integral):
+        raise TypeError("Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
+                        f"num_rows={num_rows}, num_columns={columns}")
+    else:
+        rows, columns = convert(num_rows, dtypes.int32), convert(columns, dtypes.int32)
     length = raw.Reshape(raw.Minimum(rows, columns), [1])
     one, zero = (True, False) if dtype.is_bool else (1, 0)
     if batch_shape is not None:
+        if not isinstance(batch_shape, Tensor):
+            batch_shape = list(batch_shape)
         length = raw.ConcatV2([raw.Reshape(convert(batch_shape, dtypes.int32), [-1]), length], 0)
     ones = raw.Fill(length, convert(one, dtype))
     return raw.MatrixDiagV3(ones, 0, rows, columns, convert(zero, dtype), name=name)

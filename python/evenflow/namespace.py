@@ -65,7 +65,7 @@ class Namespace(types.ModuleType):
 def missing(module, name):
     """What to say when `module` has no public `name`."""
     short = module.__name__.replace("evenflow", "tf", 1)
-    near = difflib.get_close_matches(name, [n for n in vars(module) if not n.startswith("_")], 1)
+    near = difflib.get_close_matches(name, [n for n in dir(module) if not n.startswith("_")], 1)
     hint = f"; the nearest there is: {short}.{near[0]}" if near else ""
     if not near:
         tail = [n for n in _names if n.rsplit(".", 1)[-1] == name]

@@ -511,7 +511,7 @@ def constant(value, dtype=None, shape=None, name="Const"):
         if have == need:
             tensor = tensor if tensor._dims == want._dims else raw.Reshape(tensor, list(want._dims))
         elif have == 1:
-            tensor = raw.Fill(list(want._dims), raw.Reshape(tensor, []))
+            tensor = raw.Fill(list(want._dims), raw.Reshape(tensor, []) if len(tensor._dims) < 2 else tensor)
         else:
             raise TypeError(f"Eager execution of tf.constant with unsupported shape. Tensor {tensor!r} (converted from "
                             f"{value!r}) has shape {tensor._dims} which is not {tuple(want._dims)}")

@@ -152,9 +152,18 @@ static bool nothing_in(PyObject *o, scan *s) {
     return empty;
 }
 
+/* A tensor further on in a nest whose first part is empty decides all the same. */
+static bool holds_tensor(PyObject *o) {
+    if (!is_sequence(o)) return IS_TENSOR(o) || IS_VARIABLE(o);
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); k++)
+        if (holds_tensor(PySequence_Fast_GET_ITEM(o, k))) return true;
+    return false;
+}
+
 static void scan_value(PyObject *o, scan *s) {
     *s = (scan){.shape = {.rank = -1}};
-    if (is_sequence(o) && !recording() && nothing_in(o, s)) return;
+    if (is_sequence(o) && !recording() && nothing_in(o, s) && !holds_tensor(o)) return;
+    *s = (scan){.shape = {.rank = -1}};
     for (int d = 0; d < EF_MAX_RANK; d++) s->shape.dim[d] = -1;
     look(o, 0, s);
     for (int d = 0; d < s->shape.rank; d++)

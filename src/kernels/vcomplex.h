@@ -1,8 +1,8 @@
 /* Complex arithmetic for inner loops. Products are the plain formula: C's own operator rescues
  * infinities through a library call per element, which TensorFlow does not do either. Quotients are
- * scaled (Smith), so they do not overflow half way; by zero they are NaN, but infinite in the form
- * for the last few elements of a loop (_end), which is how TensorFlow's come out. Names end in the
- * dtype: ef_cmul_C64. */
+ * scaled (Smith), so they do not overflow half way; by zero or infinity they are NaN, but infinite
+ * or zero in the form for the last few elements of a loop (_end), which is how TensorFlow's come
+ * out. Names end in the dtype: ef_cmul_C64. */
 #ifndef EF_KERNELS_VCOMPLEX_H
 #define EF_KERNELS_VCOMPLEX_H
 #include "tensor/dtype.h"
@@ -19,6 +19,7 @@ static inline ef_c128 ef_complex_C128(double re, double im) { return __builtin_c
     }                                                                                              \
     static inline C ef_cdiv_##SUF(C x, C y) {                                                      \
         R a = creal##f(x), b = cimag##f(x), c = creal##f(y), d = cimag##f(y);                      \
+        if (isinf(c) || isinf(d)) return ef_complex_##SUF((R)NAN, (R)NAN);                         \
         if (fabs##f(c) >= fabs##f(d)) {                                                            \
             R r = d / c, s = 1 / (c + d * r);                                                      \
             return ef_complex_##SUF((a + b * r) * s, (b - a * r) * s);                             \
@@ -28,6 +29,8 @@ static inline ef_c128 ef_complex_C128(double re, double im) { return __builtin_c
     }                                                                                              \
     static inline C ef_cdiv_end_##SUF(C x, C y) {                                                  \
         R a = creal##f(x), b = cimag##f(x), inf = copysign##f((R)INFINITY, creal##f(y));           \
+        if (isinf(creal##f(y)) || isinf(cimag##f(y)))                                              \
+            return isfinite(a) && isfinite(b) ? ef_complex_##SUF(0, 0) : ef_cdiv_##SUF(x, y);      \
         return y != 0 ? ef_cdiv_##SUF(x, y) : ef_complex_##SUF(inf * a, inf * b);                  \
     }                                                                                              \
     static inline C ef_cconj_##SUF(C x) { return ef_complex_##SUF(creal##f(x), -cimag##f(x)); }    \

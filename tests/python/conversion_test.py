@@ -144,6 +144,8 @@ def test_results_of_vectors_and_of_what_is_left():
     assert cast(17, tf.float16, tf.uint8) == [0] * 16 + [255]
     quotient = (tf.fill([5], c(1 + 2j, tf.complex64)) / c(0j, tf.complex64)).numpy()
     assert np.isnan(quotient[:4]).all() and quotient[4] == complex(np.inf, np.inf)
+    quotient = (tf.fill([3], c(1 + 2j)) / c(complex(np.inf, 0))).numpy()
+    assert np.isnan(quotient[:2]).all() and quotient[2] == 0
 
 
 x = c([[1.0, 2.0]])
@@ -187,6 +189,9 @@ invalid = tf.errors.InvalidArgumentError
     (lambda: tf.histogram_fixed_width(c([np.nan, 1.0]), [0.0, 2.0], 1), [2]),
     (lambda: tf.math.zeta(c(np.inf), c(-2.5)), np.inf),
     (lambda: tf.add_n(1.5), TypeError),
+    (lambda: tf.constant([[1]], shape=[2, 2]), invalid),
+    (lambda: tf.saturate_cast(c(-np.inf, tf.float16), tf.float32), -65504),
+    (lambda: tf.shape(tf.stack([np.zeros((1, 0)), tf.zeros([1, 0], tf.float64)])), [2, 1, 0]),
     (lambda: tf.nn.softmax_cross_entropy_with_logits(c(1.0), c(1.0)), invalid),
 ])
 def test_functions(call, want):

@@ -232,7 +232,7 @@ def saturate_cast(value, dtype, name=None):
     for dtype_ in (source, target):
         if dtype_.is_bool or not (dtype_.is_integer or dtype_.is_floating):
             raise TypeError(f"Cannot find minimum value of {dtype_!r}: there is nothing to saturate at.")
-    if not (source.min < target.min or source.max > target.max):
+    if not (source.is_floating or source.min < target.min or source.max > target.max):
         return cast(value, dtype, name)
     kind = source.as_numpy_dtype
     low, high = kind(max(source.min, target.min)), kind(min(source.max, target.max))

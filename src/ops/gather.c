@@ -87,9 +87,10 @@ static ef_status *gather_run(const ef_call *c) {
                             "%s: params.shape[%d]: %lld should be equal to indices.shape[%d]: "
                             "%lld",
                             c->op->name, d, (long long)ps.dim[d], d, (long long)xs.dim[d]);
+    EF_TRY(ef_out_memory(c, 0));
+    if (ef_count(c->out[0]) == 0) return NULL; /* indices of nothing are not looked at */
     int64_t bad = ef_index_outside((ef_dtype)x->dtype, x->data, ef_count(x), ps.dim[axis]);
     if (bad >= 0) return outside(c, bad, ps.dim[axis]);
-    EF_TRY(ef_out_memory(c, 0));
     ef_gather_job g = {.dtype = (ef_dtype)p->dtype,
                        .index_dtype = (ef_dtype)x->dtype,
                        .batches = ef_shape_span(&ps, 0, batch),

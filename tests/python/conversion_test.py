@@ -120,6 +120,7 @@ def test_what_is_not_there_is_not_looked_at():
     invalid = tf.errors.InvalidArgumentError
     assert tf.reverse(c(2.5), [0]).numpy() == 2.5 and tf.reverse(tf.zeros([0, 2]), [3]).shape == (0, 2)
     assert tf.math.unsorted_segment_sum(tf.zeros([2, 0]), [0, 7], 3).shape == (3, 0)
+    assert tf.gather(tf.zeros([3, 0]), [5]).shape == (1, 0)
     assert tf.repeat(c(2), 3, axis=0).numpy().tolist() == [2, 2, 2]
     assert tf.reduce_any(np.array([0.0, 2.5])).numpy()
     assert tf.where([], c([], tf.float64), np.zeros(0)).dtype == tf.float64

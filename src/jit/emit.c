@@ -152,11 +152,11 @@ bool ef_jit_emit(ef_jit_values *v, ef_dtype dtype, ef_x86 *c, size_t *entry) {
     c->full = false;
     c->wide = dtype == EF_F64;
     find_bases(&e);
+    if (c->full) return false;
     write_data(&e);
     *entry = c->n;
     save(&e);
     spread_fixed(&e);
-    if (c->full) return false;
     load_bases(&e);
     ef_x86_shift_left(c, COUNT, c->wide ? 3 : 2); /* in bytes from here on */
     ef_x86_move2(c, EF_X86_MOV, WHOLE, COUNT);

@@ -77,5 +77,5 @@ def _index_vector(items):
     """Indices side by side: a tensor among them decides the type."""
     try:
         return _core.convert(items)
-    except TypeError:
+    except (TypeError, OverflowError):
         return raw.Pack(items)

@@ -381,7 +381,8 @@ class TensorShape:
         """The shape, known to have `rank`; ValueError if it has another."""
         if self._dims is None:
             return unknown_shape(rank)
-        self.assert_has_rank(rank)
+        if rank is not None:
+            self.assert_has_rank(rank)
         return self
 
     def with_rank_at_least(self, rank):

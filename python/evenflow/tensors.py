@@ -387,6 +387,12 @@ def _device(self):
     return "" if _core.is_symbolic(self) else "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
+@_method(EagerTensor)
+def gpu(self, gpu_index=0):
+    """There is none."""
+    raise RuntimeError(f"GPU:{gpu_index} unknown device.")
+
+
 @_property(Tensor, "backing_device")
 def _backing_device(self):
     return self.device
@@ -454,7 +460,6 @@ Tensor._rank = lambda self: self.ndim
 Tensor._shape_tuple = lambda self: self._dims
 Tensor._datatype_enum = lambda self: self.dtype.as_datatype_enum
 Tensor.cpu = lambda self: self
-Tensor.gpu = lambda self, gpu_index=0: self
 Tensor.is_symbolic = property(_core.is_symbolic)
 EagerTensor.__hash__ = Tensor.__hash__
 offer(Tensor, "Tensor")

@@ -206,7 +206,12 @@ class Variable(_core.VariableBase):
     experimental_ref = ref
 
     def eval(self, session=None):
-        return self.numpy()
+        raise RuntimeError("eval is not supported when eager execution is enabled; use numpy()")
+
+    @property
+    def initial_value(self):
+        if _core.executing_eagerly():
+            raise RuntimeError("initial_value is not kept when eager execution is enabled")
 
     def initialized_value(self):
         return self.value()

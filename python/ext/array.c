@@ -199,8 +199,9 @@ PyObject *tensor_to_array(tensor_object *o, int copy) {
     int npy = t->dtype == EF_BF16 ? bfloat16_number() : npy_of[t->dtype];
     if (npy < 0) {
         if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "a tensor of %s has no numpy form",
-                         ef_dtype_name((ef_dtype)t->dtype));
+            invalid(NULL,
+                    PyUnicode_FromFormat("Cannot convert a Tensor of dtype %s to a NumPy array.",
+                                         ef_dtype_name((ef_dtype)t->dtype)));
         return NULL;
     }
     PyArray_Descr *descr = PyArray_DescrFromType(npy);

@@ -59,7 +59,7 @@ typedef struct core_hooks {
 extern core_hooks hooks;
 
 /* ---- status.c -------------------------------------------------------------------------------- */
-/* A ValueError that was raised becomes a TypeError; -1. */
+/* A ValueError or OverflowError that was raised becomes a TypeError; -1. */
 int say_type_error(void);
 /* Raises what s says (freeing it) and returns NULL. op may be NULL. graph: while recording, an
  * invalid argument is a ValueError. */

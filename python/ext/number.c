@@ -84,7 +84,7 @@ static PyObject *slow(PyObject *a, PyObject *b, const char *reverse, const ef_op
     operand x, y;
     int how = operands(a, b, reverse, fn == divide || (op != NULL && op == op_add), &x, &y);
     if (how > 0) Py_RETURN_NOTIMPLEMENTED;
-    if (how < 0) return NULL;
+    if (how < 0) return recording() ? NULL : ask_array(a, b, reverse);
     PyObject *r = fn != NULL ? fn(x.t, y.t) : run_pair(op, x.t, y.t);
     operand_end(&x);
     operand_end(&y);

@@ -241,13 +241,11 @@ PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyOb
     memset(value, 0, (size_t)self->n_params * sizeof *value);
     if (bind(self, args, n, names, value) < 0) return NULL;
     const ef_attrs *attrs = NULL;
+    if (find_attrs(self, value, &attrs) < 0) return NULL; /* TensorFlow, too, reads them first */
     inputs in;
-    if (inputs_take(self, value, &in) < 0 || find_attrs(self, value, &attrs) < 0) {
-        inputs_end(self, &in);
-        return NULL;
-    }
     PyObject *result = NULL;
-    if (name_node(value[self->n_params - 1], self->desc->name) == 0) {
+    if (inputs_take(self, value, &in) == 0 &&
+        name_node(value[self->n_params - 1], self->desc->name) == 0) {
         if (self->desc->n_out == 1 && !self->desc->out[0].is_list) {
             result = op_run1(self->op, attrs, in.t, in.n);
         } else {

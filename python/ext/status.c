@@ -42,7 +42,8 @@ int check(ef_status *s, const char *op) {
 }
 
 int say_type_error(void) {
-    if (!PyErr_ExceptionMatches(PyExc_ValueError)) return -1;
+    if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_OverflowError))
+        return -1;
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
     PyErr_Format(PyExc_TypeError, "%S", error);

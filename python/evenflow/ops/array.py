@@ -148,7 +148,7 @@ def broadcast_static_shape(shape_x, shape_y):
 @export("reshape")
 def reshape(tensor, shape, name=None):
     """The same elements in another shape; one size may be -1."""
-    if isinstance(shape, TensorShape):
+    if isinstance(shape, TensorShape) and shape._dims is not None:
         shape = [-1 if d is None else d for d in shape._dims]
     return raw.Reshape(tensor, shape, name=name)
 
@@ -238,17 +238,12 @@ def stack(values, axis=0, name="stack"):
     """Tensors of one shape as slices of a new axis."""
     if name == "stack":
         name = None
-    if isinstance(values, (list, tuple)) or not isinstance(values, Tensor):
-        values = list(values)
-    else:
-        values = unstack(values)
-    if not values or not isinstance(values[0], Tensor):
-        if axis == 0:
-            try:
-                return convert(values)
-            except (TypeError, ValueError):
-                pass
-    count = rank_of(convert(values[0])) if values else None
+    if axis == 0 and not (isinstance(values, (list, tuple)) and values and isinstance(values[0], Tensor)):
+        try:
+            return convert(values)
+        except (TypeError, ValueError):
+            pass
+    count = rank_of(convert(values[0]))
     if count is not None and not -(count + 1) <= axis <= count:
         raise ValueError(
             f"Argument `axis` = {axis} not in range [{-(count + 1)}, {count + 1})"

@@ -3,7 +3,7 @@ import builtins
 
 from ..namespace import export
 from ..shapes import TensorShape
-from .common import Tensor, convert, dtypes, known, np, raw, rank_of
+from .common import Tensor, convert, dtypes, executing_eagerly, known, np, raw, rank_of
 from .math import cast
 
 
@@ -66,7 +66,7 @@ def fill(dims, value, name=None, layout=None):
 def _same_size(x, dtype, which, name):
     x = convert(x)
     dtype = x.dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
-    if dtype is x.dtype and dtype is not dtypes.string:
+    if dtype is x.dtype and (which or dtype is not dtypes.string):
         return (raw.OnesLike if which else raw.ZerosLike)(x, name=name)
     if dtype is dtypes.string and which:
         raise TypeError("Cannot convert 1 to a tensor of strings: tf.ones_like needs numbers")
@@ -105,6 +105,8 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
     for value in (start, limit, delta):
         if not isinstance(value, Tensor):
             value = convert(value, dtype)
+        if value._dims == (1,) and executing_eagerly():  # then as good as a scalar
+            value = raw.Reshape(value, [])
         values.append(value)
     if dtype is None:
         kinds = [v.dtype for v in values]

@@ -6,6 +6,7 @@ import re
 from .. import _core
 from ..namespace import export, offer_ops
 from .common import Tensor, convert, dtypes, known, np, pair, raw, rank_of, static_shape
+from .making import ones
 
 offer_ops(
     """
@@ -253,15 +254,16 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
         raise TypeError("Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
                         f"num_rows={num_rows}, num_columns={columns}")
     else:
-        rows, columns = convert(num_rows, dtypes.int32), convert(columns, dtypes.int32)
-    length = raw.Reshape(raw.Minimum(rows, columns), [1])
-    one, zero = (True, False) if dtype.is_bool else (1, 0)
-    if batch_shape is not None:
-        if not isinstance(batch_shape, Tensor):
-            batch_shape = list(batch_shape)
-        length = raw.ConcatV2([raw.Reshape(convert(batch_shape, dtypes.int32), [-1]), length], 0)
-    ones = raw.Fill(length, convert(one, dtype))
-    return raw.MatrixDiagV3(ones, 0, rows, columns, convert(zero, dtype), name=name)
+        rows = num_rows
+    if isinstance(rows, Tensor) or isinstance(batch_shape, Tensor):
+        sizes = raw.Reshape(raw.Minimum(rows, columns), [1])
+        if batch_shape is not None:
+            sizes = raw.ConcatV2([convert(batch_shape, dtypes.int32), sizes], 0)
+    else:
+        sizes = [*(() if batch_shape is None else batch_shape), min(rows, columns)]
+    diagonal = ones(sizes, dtype)
+    zero = convert(False if dtype.is_bool else 0, dtype)
+    return raw.MatrixDiagV3(diagonal, 0, rows, columns, zero, name=name)
 
 
 def _padding(value, beside):

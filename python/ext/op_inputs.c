@@ -11,15 +11,6 @@ void inputs_end(op_object *self, inputs *in) {
     }
 }
 
-static void note_dtype(op_object *self, inputs *in, int k, PyObject *o) {
-    int v = self->in[k].var;
-    if (v < 0 || in->var[v] != EF_NO_DTYPE) return;
-    if (IS_EAGER(o) || IS_SYMBOLIC(o))
-        in->var[v] = (ef_dtype)((tensor_object *)o)->t.dtype;
-    else if (IS_VARIABLE(o))
-        in->var[v] = own_dtype(o);
-}
-
 /* Any sequence argument as a fast one; counts the tensors. */
 static int open_lists(op_object *self, PyObject **value, inputs *in, int *count) {
     *count = 0;
@@ -33,7 +24,7 @@ static int open_lists(op_object *self, PyObject **value, inputs *in, int *count)
             ++*count;
             continue;
         }
-        bool rows = IS_TENSOR(value[k]) || IS_VARIABLE(value[k]) || is_array(value[k]);
+        bool rows = IS_TENSOR(value[k]) || IS_VARIABLE(value[k]);
         if (!PyList_Check(value[k]) && !PyTuple_Check(value[k]) && (recording() || !rows)) {
             PyErr_Format(PyExc_TypeError, "Expected list for '%s' argument to '%s' Op, not %R.",
                          self->desc->in[k].name, self->desc->name, value[k]);
@@ -44,20 +35,6 @@ static int open_lists(op_object *self, PyObject **value, inputs *in, int *count)
         *count += (int)PySequence_Fast_GET_SIZE(in->held[k]);
     }
     return 0;
-}
-
-/* A tensor decides for all that share its type variable, wherever it stands. Without one the first
- * value decides, be it a list or an array: see take(). */
-static void settle_types(op_object *self, PyObject **value, inputs *in) {
-    if (self->lenient) return; /* there the first operand always decides */
-    for (int k = 0; k < self->desc->n_in; k++) {
-        if (in->held[k] == NULL) {
-            note_dtype(self, in, k, value[k]);
-            continue;
-        }
-        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(in->held[k]); i++)
-            note_dtype(self, in, k, PySequence_Fast_GET_ITEM(in->held[k], i));
-    }
 }
 
 /* TensorFlow hands tensors, arrays and plain numbers to the op as they are. Any other argument
@@ -81,6 +58,30 @@ static bool converts(op_object *self, PyObject **value, const inputs *in, int v)
         }
     }
     return !direct && !tensors;
+}
+
+/* A variable decides as a tensor does, unless all are converted: then it only follows. */
+static void note_dtype(op_object *self, PyObject **value, inputs *in, int k, PyObject *o) {
+    int v = self->in[k].var;
+    if (v < 0 || in->var[v] != EF_NO_DTYPE) return;
+    if (IS_EAGER(o) || IS_SYMBOLIC(o))
+        in->var[v] = (ef_dtype)((tensor_object *)o)->t.dtype;
+    else if (IS_VARIABLE(o) && (recording() || !converts(self, value, in, -1)))
+        in->var[v] = own_dtype(o);
+}
+
+/* A tensor decides for all that share its type variable, wherever it stands. Without one the first
+ * value decides, be it a list or an array: see take(). */
+static void settle_types(op_object *self, PyObject **value, inputs *in) {
+    if (self->lenient) return; /* there the first operand always decides */
+    for (int k = 0; k < self->desc->n_in; k++) {
+        if (in->held[k] == NULL) {
+            note_dtype(self, value, in, k, value[k]);
+            continue;
+        }
+        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(in->held[k]); i++)
+            note_dtype(self, value, in, k, PySequence_Fast_GET_ITEM(in->held[k], i));
+    }
 }
 
 static bool fits_int32(PyObject *o) {

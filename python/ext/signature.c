@@ -53,7 +53,7 @@ static void tensor(walk *w, PyObject *o, int made) {
     } else {
         operand *a = &w->own[w->n_own];
         if (w->n_own >= MOST_TENSORS || operand_from(o, EF_NO_DTYPE, MUST, a) < 0) {
-            if (PyErr_Occurred()) say_type_error();
+            if (is_array(o) && array_dtype(o) == EF_NO_DTYPE) say_type_error();
             w->failed = 1;
             return;
         }

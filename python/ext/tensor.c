@@ -272,7 +272,7 @@ static PyObject *tensor_index(PyObject *self) {
         return PyErr_Format(PyExc_TypeError,
                             "only integer scalar arrays can be converted to a scalar index");
     PyObject *v = item_of(self, "index");
-    if (v != NULL && !PyIndex_Check(v)) {
+    if (v != NULL && (!PyIndex_Check(v) || PyBool_Check(v))) {
         PyErr_Format(PyExc_AttributeError, "a tensor of %s has no '__index__'",
                      ef_dtype_name((ef_dtype)t->dtype));
         Py_CLEAR(v);

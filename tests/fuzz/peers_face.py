@@ -31,7 +31,7 @@ DTYPES = """None tf.float32 tf.float64 tf.int32 tf.int64 tf.uint8 tf.bool tf.str
 "float32" "int64" np.float32 np.int8 float int bool complex str object np.dtype("int16") "nope" 3 1 tf.resource tf.variant
 np.array([1]) [] tf.constant(1) tf.uint32 tf.int8 tf.complex128 "half" "double" b"float32" """.split()
 SHAPES = """None () [] [2] [1,2] [2,1] [3] [0] (2,3) -1 [-1] 2 0 2.0 [2.0] [2.5] "2" [None] [1,None] tf.TensorShape([2]) tf.TensorShape(None)
-tf.constant([2]) np.array([2,1]) np.int64(2) [True] [[1,2]] [[2]] tf.constant(2) tf.constant([2.0]) [2**31] [-2,1] (2,"a") tf.zeros([0],tf.int32)
+tf.constant([2]) np.array([2,1]) np.int64(2) [True] [[1,2]] [[2]] tf.constant(2) tf.constant([2.0]) [-2,1] (2,"a") tf.zeros([0],tf.int32)
 [tf.constant(2),1] tf.constant([1,2],tf.int64) tf.constant([2],tf.uint8) tf.constant([2],tf.int16) range(3) {2} {2:1} True""".split()
 
 
@@ -270,7 +270,7 @@ class FaceWriter:
             lambda: (f"tf.raw_ops.Transpose(x=a, perm={r.choice(('[0]', '[1, 0]', '[0, 1]', '[0, 0]', '[2, 0, 1]', '[]', '[-1, 0]'))})", [a]),
             lambda: (f"tf.raw_ops.ExpandDims(input=a, axis={axis})", [a]),
             lambda: (f"tf.raw_ops.Squeeze(input=a, axis={axis})", [a]),
-            lambda: (f"tf.raw_ops.Range(start={axis}, limit={r.choice(SCALARS)}, delta=1)", []),
+            lambda: (f"tf.raw_ops.Range(start={axis}, limit={r.choice(('3', '2.5', '[4]', '-1', 'None', "'a'", 'True', 'np.uint8(3)', 'tf.constant(3, tf.int64)'))}, delta=1)", []),
             lambda: (f"tf.raw_ops.MatMul(a=a, b=b, transpose_a={r.choice(('True', 'False', '1', 'None'))})", [a, b]),
             lambda: (f"tf.raw_ops.SelectV2(condition={r.choice(SCALARS)}, t=a, e=b)", [a, b]),
             lambda: (f"tf.raw_ops.GatherV2(params=a, indices=b, axis={axis})", [a, self.value(r.choice(INTS))]),

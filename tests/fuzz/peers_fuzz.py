@@ -16,6 +16,7 @@ import operator
 import os
 import pathlib
 import random
+import resource
 import subprocess
 import sys
 
@@ -228,6 +229,7 @@ def worker(module):
     import importlib
     import warnings
     warnings.simplefilter("ignore")
+    resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))  # a call for too much must not end the others
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     tf = importlib.import_module(module)

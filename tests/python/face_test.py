@@ -65,7 +65,7 @@ def test_manners(call, want):
     agree(answer(call), want)
 
 
-v0, v1 = v(1.0), v([True])
+v0, v1, v2 = v(1.0), v([True]), v([1.0], dtype=tf.float64)
 
 
 @pytest.mark.parametrize("call, eager, graph", [
@@ -156,6 +156,11 @@ x = tf.reshape(tf.range(6), [2, 3])
     (lambda: tf.range([2]), [0, 1], ValueError),
     (lambda: tf.reshape(x, tf.TensorShape(None)), ValueError, ValueError),
     (lambda: tf.ones_like(["a"]), tf.errors.InvalidArgumentError, TypeError),
+    (lambda: operator.index(c(True)), AttributeError, None),
+    # a variable decides like a tensor, unless a list makes all be converted
+    (lambda: tf.maximum(2.0, v2), [2.0], None),
+    (lambda: tf.maximum([2.0], v2), ValueError, None),
+    (lambda: tf.maximum(v2, [2.0]), [2.0], None),
     # attributes are read before inputs, an array may do what a tensor cannot
     (lambda: tf.raw_ops.MatMul(a=..., b=..., transpose_a=1), TypeError, TypeError),
     (lambda: (c([2]) * np.array(["a"], object)).tolist(), ["aa"], None),

@@ -270,7 +270,7 @@ class FaceWriter:
             lambda: (f"tf.raw_ops.Transpose(x=a, perm={r.choice(('[0]', '[1, 0]', '[0, 1]', '[0, 0]', '[2, 0, 1]', '[]', '[-1, 0]'))})", [a]),
             lambda: (f"tf.raw_ops.ExpandDims(input=a, axis={axis})", [a]),
             lambda: (f"tf.raw_ops.Squeeze(input=a, axis={axis})", [a]),
-            lambda: (f"tf.raw_ops.Range(start={axis}, limit={r.choice(('3', '2.5', '[4]', '-1', 'None', "'a'", 'True', 'np.uint8(3)', 'tf.constant(3, tf.int64)'))}, delta=1)", []),
+            lambda: (f"tf.raw_ops.Range(start={axis}, limit={r.choice(('3', '2.5', '[4]', '-1', 'None', 'True', 'np.uint8(3)', 'tf.constant(3, tf.int64)'))}, delta=1)", []),
             lambda: (f"tf.raw_ops.MatMul(a=a, b=b, transpose_a={r.choice(('True', 'False', '1', 'None'))})", [a, b]),
             lambda: (f"tf.raw_ops.SelectV2(condition={r.choice(SCALARS)}, t=a, e=b)", [a, b]),
             lambda: (f"tf.raw_ops.GatherV2(params=a, indices=b, axis={axis})", [a, self.value(r.choice(INTS))]),

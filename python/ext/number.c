@@ -15,7 +15,7 @@ static int knows_better(PyObject *o, const char *reverse) {
         PyTuple_Check(o) || PyComplex_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o) ||
         PyAnySet_Check(o) || PyDict_Check(o) || IS_VARIABLE(o) || IS_TENSOR(o))
         return 0;
-    return PyObject_HasAttrString((PyObject *)Py_TYPE(o), reverse) &&
+    return PyObject_HasAttrString(o, reverse) && /* of its type: int | str is a metaclass's work */
                    !PyObject_HasAttrString((PyObject *)Py_TYPE(o), "__tf_tensor__")
                ? 1
                : 0;

@@ -52,8 +52,9 @@ static void tensor(walk *w, PyObject *o, int made) {
         w->t[w->n_t++] = tensor_used((tensor_object *)o);
     } else {
         operand *a = &w->own[w->n_own];
+        bool known = !is_array(o) || array_dtype(o) != EF_NO_DTYPE;
         if (w->n_own >= MOST_TENSORS || operand_from(o, EF_NO_DTYPE, MUST, a) < 0) {
-            if (is_array(o) && array_dtype(o) == EF_NO_DTYPE) say_type_error();
+            if (!known && PyErr_Occurred()) say_type_error();
             w->failed = 1;
             return;
         }

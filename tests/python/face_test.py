@@ -157,6 +157,9 @@ x = tf.reshape(tf.range(6), [2, 3])
     (lambda: tf.reshape(x, tf.TensorShape(None)), ValueError, ValueError),
     (lambda: tf.ones_like(["a"]), tf.errors.InvalidArgumentError, TypeError),
     (lambda: operator.index(c(True)), AttributeError, None),
+    (lambda: tf.function(lambda a: a)(np.datetime64("2020-01-01")), TypeError, None),
+    (lambda: tf.function(lambda a: a)(np.array([1], object)), ValueError, None),
+    (lambda: c(4) | range(3), [4, 5, 6], [4, 5, 6]),
     # a variable decides like a tensor, unless a list makes all be converted
     (lambda: tf.maximum(2.0, v2), [2.0], None),
     (lambda: tf.maximum([2.0], v2), ValueError, None),

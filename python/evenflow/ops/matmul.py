@@ -121,7 +121,8 @@ def _as_matrix(x, axes, last):
     count = len(dims)
     axes = [k + count if k < 0 else k for k in axes]
     if any(not 0 <= k < count for k in axes):
-        raise ValueError(f"tensordot: axes {axes} do not fit a tensor of rank {count}")
+        error = IndexError if max(axes) >= count else ValueError  # as TensorFlow has it
+        raise error(f"tensordot: axes {axes} do not fit a tensor of rank {count}")
     free = [k for k in builtins.range(count) if k not in axes]
     perm = free + axes if last else axes + free
     if None not in dims:

@@ -4,6 +4,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 300
+KINDS ?= functions
 PYTHON ?= python3
 
 .PHONY: all setup build run test bench bench-peers check asan tsan fuzz fuzz-peers install clean
@@ -53,7 +54,7 @@ fuzz: setup
 
 fuzz-peers: build
 	@scripts/peers_venv
-	@.venv/bin/python tests/fuzz/peers_fuzz.py --peers $${EF_PEERS:-build/peers-venv}
+	@.venv/bin/python tests/fuzz/peers_fuzz.py --peers $${EF_PEERS:-build/peers-venv} --kinds $(KINDS)
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)

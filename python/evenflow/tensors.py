@@ -300,7 +300,7 @@ def __copy__(self):
     return self
 
 
-@_method(Tensor)
+@_method(EagerTensor)
 def __deepcopy__(self, memo):
     return self
 
@@ -502,7 +502,7 @@ def constant_node(tensor, name=None):
 def constant(value, dtype=None, shape=None, name="Const"):
     """A constant tensor from a Python value or array; `shape` reshapes it, or repeats a single value."""
     if isinstance(value, SymbolicTensor):
-        raise TypeError("a symbolic tensor is not a constant value; use tf.identity")
+        raise NotImplementedError("a symbolic tensor is not a constant value; use tf.identity")
     if isinstance(value, _core.VariableBase):
         value = value.numpy()
     if isinstance(value, Tensor) and dtype is not None and value.dtype != dtype:

@@ -13,7 +13,7 @@ static const ef_attrs *as_f32, *as_f64, *as_i32, *as_bool, *abs_f64, *lenient_eq
 static int knows_better(PyObject *o, const char *reverse) {
     if (reverse == NULL || PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) ||
         PyTuple_Check(o) || PyComplex_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o) ||
-        PyAnySet_Check(o) || PyDict_Check(o) || IS_VARIABLE(o) || IS_TENSOR(o))
+        PyAnySet_Check(o) || PyDict_Check(o) || PyType_Check(o) || IS_VARIABLE(o) || IS_TENSOR(o))
         return 0;
     return PyObject_HasAttrString(o, reverse) && /* of its type: int | str is a metaclass's work */
                    !PyObject_HasAttrString((PyObject *)Py_TYPE(o), "__tf_tensor__")

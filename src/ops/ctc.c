@@ -1,9 +1,7 @@
 /* CTCLoss and CTCGreedyDecoder: sequences of labels without a given alignment. Inputs are logits
  * [frames, batch, classes]; the last class is the blank. */
-#include "kernels/ctc.h"
+#include "ops/ctc.h"
 #include "base/alloc.h"
-#include "ops/build.h"
-#include "ops/shapes.h"
 #include <math.h>
 #include <string.h>
 
@@ -95,6 +93,7 @@ static ef_status *loss_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
     const ctc_attrs *t = c->attrs;
     const int32_t *length = c->in[3]->data;
+    EF_TRY(ef_ctc_need_blank(c));
     int64_t classes = x->dim[2], most = c->in[2]->dim[0];
     ef_ctc whole = {x->dim[0], classes, most, NULL, (int32_t)classes - 1, t->ctc_merge_repeated};
     size_t room = ef_ctc_room(&whole) + 2 * (size_t)(x->dim[0] * classes);
@@ -218,6 +217,7 @@ static ef_status *greedy_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
     const greedy_attrs *t = c->attrs;
     const int32_t *length = c->in[1]->data;
+    EF_TRY(ef_ctc_need_blank(c));
     int64_t blank = t->blank_index < 0 ? t->blank_index + x->dim[2] : t->blank_index;
     ef_shape column = {.rank = 2, .dim = {x->dim[1], 1}};
     EF_TRY(ef_out_alloc(c, 3, &column));

@@ -2,9 +2,7 @@
  * frame by frame. A prefix is a node of a tree; at each frame it has two probabilities, that of the
  * paths that end in a blank and that of those that end in its last label. */
 #include "base/alloc.h"
-#include "kernels/ctc.h"
-#include "ops/build.h"
-#include "ops/shapes.h"
+#include "ops/ctc.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -200,6 +198,7 @@ static ef_status *search_all(const ef_call *c, search *s, int64_t *label, int64_
 static ef_status *beam_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
     const beam_attrs *t = c->attrs;
+    EF_TRY(ef_ctc_need_blank(c));
     ef_shape scores = {.rank = 2, .dim = {x->dim[1], t->top_paths}};
     EF_TRY(ef_out_alloc(c, (int)(3 * t->top_paths), &scores));
     size_t width = (size_t)t->beam_width, classes = (size_t)x->dim[2];

@@ -74,10 +74,10 @@ static ef_status *read_axes(const ef_op *op, const ef_tensor *axes, int rank, bo
     return NULL;
 }
 
-/* A scalar, or no elements (or nothing known): axes are not looked at, as in TensorFlow. */
+/* A scalar, or no elements, or not known to have any: axes are not looked at, as in TensorFlow. */
 static bool nothing_to_turn(const ef_shape *s) {
     bool empty = s->rank <= 0;
-    for (int d = 0; d < s->rank; d++) empty = empty || s->dim[d] == 0;
+    for (int d = 0; d < s->rank; d++) empty = empty || s->dim[d] <= 0;
     return empty;
 }
 

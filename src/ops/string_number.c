@@ -106,7 +106,7 @@ typedef struct {
     ef_attr_text fill;
 } text_attrs;
 
-enum { MOST_DIGITS = 65536 };
+enum { MOST_DIGITS = 2048 }; /* the longest double has some 1,100; beyond there are only zeros */
 
 static ef_status *text_shape(ef_infer *i) {
     const text_attrs *t = i->attrs;

@@ -513,7 +513,7 @@ def reshape(tensor, shape, name=None):
 
 resource: DType
 def reverse(tensor, axis, name=None):
-    """`tensor` backwards along the given axes."""
+    """`tensor` backwards along each axis in `axis`; where there is nothing to turn, only a graph looks at the axes."""
 
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):
     """The first `seq_lengths[i]` elements along `seq_axis` of batch i reversed."""

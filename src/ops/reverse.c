@@ -74,25 +74,17 @@ static ef_status *read_axes(const ef_op *op, const ef_tensor *axes, int rank, bo
     return NULL;
 }
 
-/* A scalar, or no elements, or not known to have any: axes are not looked at, as in TensorFlow. */
-static bool nothing_to_turn(const ef_shape *s) {
-    bool empty = s->rank <= 0;
-    for (int d = 0; d < s->rank; d++) empty = empty || s->dim[d] <= 0;
-    return empty;
-}
-
 static ef_status *reverse2_shape(ef_infer *i) {
     bool back[EF_MAX_RANK];
     EF_TRY(ef_need_rank(i, 1, 1));
-    if (i->in[1].value != NULL && !nothing_to_turn(&i->in[0].shape))
+    if (i->in[1].value != NULL && i->in[0].shape.rank > 0) /* of a scalar no axis is looked at */
         EF_TRY(read_axes(i->op, i->in[1].value, i->in[0].shape.rank, back));
     return ef_shape_same(i);
 }
 
 static ef_status *reverse2_run(const ef_call *c) {
     bool back[EF_MAX_RANK] = {false};
-    ef_shape s = ef_shape_of(c->in[0]->rank, c->in[0]->dim);
-    if (!nothing_to_turn(&s)) EF_TRY(read_axes(c->op, c->in[1], s.rank, back));
+    if (c->in[0]->rank > 0) EF_TRY(read_axes(c->op, c->in[1], c->in[0]->rank, back));
     return reverse_axes(c, back);
 }
 

@@ -27,11 +27,21 @@ offer_ops(
     BatchToSpaceND | input, block_shape, crops | batch_to_space
     ExpandDims | input, axis | expand_dims
     GuaranteeConst | input | guarantee_const
-    ReverseV2 | tensor, axis | reverse
     Roll | input, shift, axis | roll
     Slice | input_, begin, size | slice
     """
 )
+
+
+@export("reverse")
+def reverse(tensor, axis, name=None):
+    """`tensor` backwards along each axis in `axis`; where there is nothing to turn, only a graph looks at the axes."""
+    if executing_eagerly():
+        tensor = convert(tensor)
+        if 0 in static_shape(tensor):
+            convert(axis, dtype_hint=dtypes.int32)
+            return tensor
+    return raw.ReverseV2(tensor, axis, name=name)
 
 
 # ---- the same tensor ------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 300
-KINDS ?= functions
 PYTHON ?= python3
 
 .PHONY: all setup build run test bench bench-peers check asan tsan fuzz fuzz-peers install clean
@@ -54,7 +53,7 @@ fuzz: setup
 
 fuzz-peers: build
 	@scripts/peers_venv
-	@.venv/bin/python tests/fuzz/peers_fuzz.py --peers $${EF_PEERS:-build/peers-venv} --kinds $(KINDS)
+	@.venv/bin/python tests/fuzz/peers_fuzz.py --peers $${EF_PEERS:-build/peers-venv}
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -4,9 +4,8 @@
 usage: even.py [CALLS]
 
 Each row makes CALLS calls in samples of five hundred. `growth` is what resident memory gained after the first
-hundredth of them, `drift` a quick sample of the last tenth over one of the second: the one that nine in ten exceed,
-because the machine has other guests, who only ever make a sample slower. The last line is `N held, M missed`; exit
-status 1 if one was missed.
+hundredth of them, `drift` the median sample of the last tenth over that of the second. The last line is
+`N held, M missed`; exit status 1 if one was missed.
 """
 import array
 import gc
@@ -30,10 +29,6 @@ def median(values):
     return ordered[len(ordered) // 2]
 
 
-def quick(values):
-    return sorted(values)[len(values) // 10]
-
-
 def measure(call, calls):
     samples = array.array("d", [0.0]) * (calls // SAMPLE)
     clock, early = time.thread_time, 0  # processor time: the machine may have other work
@@ -48,7 +43,7 @@ def measure(call, calls):
             early = resident_kb()
     growth = resident_kb() - early
     tenth = len(samples) // 10
-    return growth, quick(samples[-tenth:]) / quick(samples[tenth:2 * tenth]), median(samples) / SAMPLE
+    return growth, median(samples[-tenth:]) / median(samples[tenth:2 * tenth]), median(samples) / SAMPLE
 
 
 def eager_op():

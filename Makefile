@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 300
 PYTHON ?= python3
 
-.PHONY: all setup build run test bench bench-peers check asan tsan fuzz fuzz-peers install clean
+.PHONY: all setup build run test bench bench-peers even check asan tsan fuzz fuzz-peers install clean
 
 all: build
 
@@ -32,6 +32,9 @@ bench-peers: build
 
 bench: build
 	@scripts/run_bench $(BUILD)
+
+even: build
+	@scripts/run_even $(BUILD)
 
 check:
 	@scripts/setup --check

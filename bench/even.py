@@ -4,11 +4,17 @@
 usage: even.py [CALLS]
 
 Each row makes CALLS calls in samples of five hundred. `growth` is what resident memory gained after the first
-hundredth of them, `drift` the median sample of the last tenth over that of the second. The last line is
-`N held, M missed`; exit status 1 if one was missed.
+hundredth of them, `late/early` the median sample of the last tenth over that of the second. Between the two lie seconds, in
+which a machine with other guests may change its speed by half. So a row has a companion, a second process that
+makes the same calls: it takes turns with the row on one processor through its second tenth, then rests, and takes turns
+with it again through its last. What the companion's calls take more or less the second time is `machine`. `drift` is how
+much the row lost on its companion: a sample over the companion's of the same turn, the median of the last tenth over
+that of the second. The last line is `N held, M missed`; exit status 1 if one was missed.
 """
 import array
 import gc
+import os
+import subprocess
 import sys
 import time
 
@@ -29,21 +35,71 @@ def median(values):
     return ordered[len(ordered) // 2]
 
 
-def measure(call, calls):
-    samples = array.array("d", [0.0]) * (calls // SAMPLE)
-    clock, early = time.thread_time, 0  # processor time: the machine may have other work
-    warm = len(samples) // 100
-    for k in range(len(samples)):
-        start = clock()
-        for _ in range(SAMPLE):
-            call()
-        samples[k] = clock() - start
-        if k == warm:
-            gc.collect()
-            early = resident_kb()
+class Samples:
+    """The time of each five hundred calls, in the order they were made."""
+
+    def __init__(self, call, calls):
+        self.call, self.took, self.made = call, array.array("d", [0.0]) * (calls // SAMPLE), 0
+        self.tenth = len(self.took) // 10
+
+    def make(self, until):
+        call, clock, took = self.call, time.thread_time, self.took  # processor time: the machine may have other work
+        for k in range(self.made, until):
+            start = clock()
+            for _ in range(SAMPLE):
+                call()
+            took[k] = clock() - start
+        self.made = until
+
+    def turns(self, wait, give):
+        """Makes a tenth, a sample at a turn."""
+        for _ in range(self.tenth):
+            wait()
+            self.make(self.made + 1)
+            give()
+
+    def of_tenth(self, k):
+        return self.took[k * self.tenth:(k + 1) * self.tenth]
+
+
+def be_companion(name, calls, cpu):
+    """The other side of measure(): a byte to stdin is a turn given, one to stdout a turn given back."""
+    samples = Samples(next(make for row, make, _ in ROWS if row == name)(), calls)
+    samples.make(samples.tenth)
+    os.sched_setaffinity(0, {cpu})
+    for _ in range(2):
+        samples.turns(lambda: os.read(0, 1), lambda: os.write(1, b"."))
+    os.write(1, samples.took[samples.tenth:3 * samples.tenth].tobytes())
+
+
+def measure(name, call, calls):
+    """(growth, late/early, machine, drift, seconds of a call)"""
+    samples = Samples(call, calls)
+    samples.make(max(1, len(samples.took) // 100))
+    gc.collect()
+    early = resident_kb()
+    samples.make(samples.tenth)
+    anywhere = os.sched_getaffinity(0)
+    cpu = max(anywhere)
+    companion = subprocess.Popen([sys.executable, __file__, "--companion", name, str(calls), str(cpu)], bufsize=0,
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def give():
+        companion.stdin.write(b".")
+        assert companion.stdout.read(1)
+
+    os.sched_setaffinity(0, {cpu})
+    samples.turns(lambda: None, give)
+    os.sched_setaffinity(0, anywhere)
+    samples.make(9 * samples.tenth)
+    os.sched_setaffinity(0, {cpu})
+    samples.turns(lambda: None, give)
+    os.sched_setaffinity(0, anywhere)
     growth = resident_kb() - early
-    tenth = len(samples) // 10
-    return growth, median(samples[-tenth:]) / median(samples[tenth:2 * tenth]), median(samples) / SAMPLE
+    beside = array.array("d", companion.communicate()[0])
+    early, late, then, now = samples.of_tenth(1), samples.of_tenth(9), beside[:samples.tenth], beside[samples.tenth:]
+    drift = median(a / b for a, b in zip(late, now)) / median(a / b for a, b in zip(early, then))
+    return growth, median(late) / median(early), median(now) / median(then), drift, median(samples.took) / SAMPLE
 
 
 def eager_op():
@@ -105,21 +161,23 @@ ROWS = [("eager op", eager_op, 1), ("function call", function_call, 1), ("sessio
 
 
 def main():
+    if sys.argv[1:2] == ["--companion"]:
+        return be_companion(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
     calls = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     held = missed = 0
-    print(f"{'':28}{'calls':>9}{'each':>12}{'growth':>12}{'drift':>8}{'left behind':>14}")
+    print(f"{'':28}{'calls':>9}{'each':>12}{'growth':>10}{'late/early':>12}{'machine':>9}{'drift':>8}{'left behind':>14}")
     for name, make, share in ROWS:
         call = make()
         gc.collect()
         objects, bytes_held = len(gc.get_objects()), tf.config.experimental.get_memory_info("CPU:0")["current"]
-        growth, drift, each = measure(call, calls // share)
+        growth, aged, machine, drift, each = measure(name, call, calls // share)
         gc.collect()
         tf._core.wait()
         left = len(gc.get_objects()) - objects
         more = tf.config.experimental.get_memory_info("CPU:0")["current"] - bytes_held
         ok = growth <= MOST_GROWTH_KB and drift <= MOST_DRIFT and left <= 700 and more <= 65536
         held, missed = held + ok, missed + (not ok)
-        print(f"{name:28}{calls // share:>9}{each * 1e6:>9.2f} us{growth:>9} KB{drift:>8.2f}"
+        print(f"{name:28}{calls // share:>9}{each * 1e6:>9.2f} us{growth:>7} KB{aged:>12.2f}{machine:>9.2f}{drift:>8.2f}"
               f"{left:>6} obj{more:>5} B  {'held' if ok else 'MISSED'}", flush=True)
     print(f"{held} held, {missed} missed")
     return missed > 0

@@ -43,13 +43,9 @@ static inline double median(float *v, long from, long to) {
     return v[(from + to) / 2];
 }
 
-/* Times of `n` calls in us: the line `make run` collects, and how even they were. */
-static inline void report(const char *name, float *us, long n, long kb_early, long kb_late) {
+/* The line `make run` collects. */
+static inline void report_calls(const char *name, const float *us, long n) {
     printf("%s: first %.1f us, second %.1f us, thousandth %.1f us\n", name, us[0], us[1],
            us[n > 1000 ? 999 : n - 1]);
-    double early = median(us, n / 10, n / 5), late = median(us, n - n / 10, n);
-    printf("    %ld calls: median of the second tenth %.3f us, of the last %.3f us (%.3f x); "
-           "resident memory %+ld KB since the first hundredth\n",
-           n, early, late, late / early, kb_late - kb_early);
 }
 #endif

@@ -1,6 +1,6 @@
 /* The same call again and again - a million times unless told otherwise - eagerly and as a traced
  * function. The last call takes what the second took, and memory stays where it was. */
-#include "example.h"
+#include "beside.h"
 #include <ef_ops.h>
 
 typedef struct layer {
@@ -48,15 +48,15 @@ static void eagerly(void *arg) {
     ef_tensor_release(&out);
 }
 
-static void repeat(const char *name, one_call *call, subject *s, float *us, long n) {
-    long early = 0;
-    for (long k = 0; k < n; k++) {
-        double t = now_us();
+static void repeat(const char *name, one_call *call, subject *s, long n) {
+    run r;
+    run_begin(&r, name, n);
+    for (long k = 0; k < r.n; k++) {
+        run_before(&r, k);
         call(s);
-        us[k] = (float)(now_us() - t);
-        if (k == n / 100) early = resident_kb();
+        run_after(&r, k);
     }
-    report(name, us, n, early, resident_kb());
+    run_report(&r);
 }
 
 static void fill(ef_tensor *t, int rank, int64_t d0, int64_t d1) {
@@ -70,18 +70,14 @@ static void fill(ef_tensor *t, int rank, int64_t d0, int64_t d1) {
 
 int main(int argc, char **argv) {
     long n = argc > 1 ? strtol(argv[1], NULL, 10) : 1000000;
-    if (n < 1000) n = 1000;
-    float *us = malloc((size_t)n * sizeof *us);
-    if (us == NULL) return 1;
-    for (long k = 0; k < n; k++) us[k] = -1; /* its pages are not the engine's growth */
     layer l;
     subject s = {.l = &l};
     fill(&s.x, 2, 4, 16);
     fill(&l.w, 2, 16, 16);
     fill(&l.b, 1, 16, 0);
     ok(ef_function_new(dense, &l, "dense", &s.f));
-    repeat("loop, traced function", by_function, &s, us, n);
-    repeat("loop, eager", eagerly, &s, us, n);
+    repeat("loop, traced function", by_function, &s, n);
+    repeat("loop, eager", eagerly, &s, n);
     uint64_t before = ef_allocations();
     for (int k = 0; k < 1000; k++) by_function(&s);
     printf("    system allocations in 1000 calls of the function: %llu\n",
@@ -90,6 +86,5 @@ int main(int argc, char **argv) {
     ef_tensor_release(&s.x);
     ef_tensor_release(&l.w);
     ef_tensor_release(&l.b);
-    free(us);
     return 0;
 }

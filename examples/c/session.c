@@ -75,7 +75,7 @@ int main(void) {
         if (k % 250 == 0 || k == 999) printf("step %4d  loss %.6f\n", k, *(const float *)v);
         ef_tensor_release(&loss);
     }
-    report("session, training step", us, 1000, resident_kb(), resident_kb());
+    report_calls("session, training step", us, 1000);
     ef_tensor w;
     const void *wv;
     ok(ef_variable_get(&m.w, &w));
@@ -101,7 +101,7 @@ int main(void) {
         end(&m);
         us[k] = (float)(now_us() - t);
     }
-    report("session, graph and session rebuilt", us, 1000, resident_kb(), resident_kb());
+    report_calls("session, graph and session rebuilt", us, 1000);
     ef_tensor_release(&m.w);
     ef_tensor_release(&start);
     ef_tensor_release(&values[0]);

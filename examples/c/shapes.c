@@ -1,6 +1,6 @@
 /* A new batch size every call. The function is traced twice - once for the first size, once with
  * the size left open - and from then on a new size costs microseconds. */
-#include "example.h"
+#include "beside.h"
 #include <ef_ops.h>
 
 enum { LAYERS = 8, WIDTH = 32, MOST = 97 };
@@ -45,10 +45,6 @@ static void fill(ef_tensor *t, int rank, int64_t d0, int64_t d1) {
 
 int main(int argc, char **argv) {
     long n = argc > 1 ? strtol(argv[1], NULL, 10) : 1000000;
-    if (n < 1000) n = 1000;
-    float *us = malloc((size_t)n * sizeof *us);
-    if (us == NULL) return 1;
-    for (long k = 0; k < n; k++) us[k] = -1; /* its pages are not the engine's growth */
     mlp m;
     ef_tensor x[MOST];
     for (int k = 0; k < LAYERS; k++) {
@@ -58,20 +54,20 @@ int main(int argc, char **argv) {
     for (int k = 0; k < MOST; k++) fill(&x[k], 2, k + 1, WIDTH);
     ef_function *f;
     ok(ef_function_new(forward, &m, "mlp", &f));
-    long early = 0;
+    run r;
+    run_begin(&r, "shapes, a new size every call", n);
     unsigned size = 1;
-    for (long k = 0; k < n; k++) {
+    for (long k = 0; k < r.n; k++) {
         size = (size * 37 + 11) % MOST; /* never the size of the call before */
         const ef_tensor *in[] = {&x[size]};
         ef_tensor out;
         int n_out;
-        double t = now_us();
+        run_before(&r, k);
         ok(ef_function_call(f, in, 1, &out, 1, &n_out));
-        us[k] = (float)(now_us() - t);
+        run_after(&r, k);
         ef_tensor_release(&out);
-        if (k == n / 100) early = resident_kb();
     }
-    report("shapes, a new size every call", us, n, early, resident_kb());
+    run_report(&r);
     ef_function_info info;
     ef_function_info_get(f, &info);
     printf("    traces %llu (the last because %s), plans made %llu\n",
@@ -82,6 +78,5 @@ int main(int argc, char **argv) {
         ef_tensor_release(&m.b[k]);
     }
     for (int k = 0; k < MOST; k++) ef_tensor_release(&x[k]);
-    free(us);
     return 0;
 }

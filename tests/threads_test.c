@@ -79,10 +79,8 @@ static void *work(void *arg) {
     return NULL;
 }
 
-EF_TEST(eight_threads) {
-    CHECK_OK(ef_function_new(square_plus, NULL, "square_plus", &shared_function));
-    ef_graph *g = ef_graph_new();
-    CHECK(g != NULL);
+/* The graph of square_plus of a vector, and the session all threads share. */
+static void open_session(ef_graph *g) {
     ef_shape any = {.rank = 1, .dim = {EF_DIM_UNKNOWN}};
     int n;
     CHECK_OK(ef_graph_placeholder(g, EF_F32, &any, "x", &placeholder));
@@ -90,6 +88,13 @@ EF_TEST(eight_threads) {
     CHECK_OK(square_plus(NULL, &placeholder, 1, &fetch, 1, &n));
     CHECK_OK(ef_graph_leave(g));
     CHECK_OK(ef_session_new(g, &shared_session));
+}
+
+EF_TEST(eight_threads) {
+    CHECK_OK(ef_function_new(square_plus, NULL, "square_plus", &shared_function));
+    ef_graph *g = ef_graph_new();
+    CHECK(g != NULL);
+    open_session(g);
     float zero = 0;
     ef_tensor start;
     CHECK_OK(ef_tensor_from(EF_F32, NULL, &zero, &start));
@@ -215,13 +220,7 @@ static void *runner(void *arg) {
 EF_TEST(a_graph_grows_while_it_is_run) {
     ef_graph *g = shared_graph = ef_graph_new();
     CHECK(g != NULL);
-    ef_shape any = {.rank = 1, .dim = {EF_DIM_UNKNOWN}};
-    int n;
-    CHECK_OK(ef_graph_placeholder(g, EF_F32, &any, "x", &placeholder));
-    CHECK_OK(ef_graph_enter(g));
-    CHECK_OK(square_plus(NULL, &placeholder, 1, &fetch, 1, &n));
-    CHECK_OK(ef_graph_leave(g));
-    CHECK_OK(ef_session_new(g, &shared_session));
+    open_session(g);
     ef_tensor_copy(&built.newest, &placeholder);
     atomic_store(&building, true);
     pthread_t thread[RUNNERS + 1];

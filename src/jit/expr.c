@@ -150,26 +150,31 @@ static term unary(parser *p) {
     return two(p, EF_JIT_XOR, a, bits(p, sign_bit(p)));
 }
 
-static term product(parser *p) {
-    term a = unary(p);
+typedef struct binary {
+    const char *sign;
+    ef_jit_kind kind;
+} binary;
+
+/* `part`s joined by either of two signs, from the left. */
+static term chain(parser *p, term (*part)(parser *), const binary *either) {
+    term a = part(p);
     while (!p->failed) {
-        ef_jit_kind kind = taken(p, "*") ? EF_JIT_MUL : taken(p, "/") ? EF_JIT_DIV : EF_JIT_LOAD;
-        if (kind == EF_JIT_LOAD) break;
-        term b = plain(p, unary(p));
-        a = two(p, kind, plain(p, a), b);
+        const binary *by = taken(p, either[0].sign) ? &either[0] : &either[1];
+        if (by == &either[1] && !taken(p, by->sign)) break;
+        term b = plain(p, part(p));
+        a = two(p, by->kind, plain(p, a), b);
     }
     return a;
 }
 
+static term product(parser *p) {
+    static const binary either[] = {{"*", EF_JIT_MUL}, {"/", EF_JIT_DIV}};
+    return chain(p, unary, either);
+}
+
 static term sum(parser *p) {
-    term a = product(p);
-    while (!p->failed) {
-        ef_jit_kind kind = taken(p, "+") ? EF_JIT_ADD : taken(p, "-") ? EF_JIT_SUB : EF_JIT_LOAD;
-        if (kind == EF_JIT_LOAD) break;
-        term b = plain(p, product(p));
-        a = two(p, kind, plain(p, a), b);
-    }
-    return a;
+    static const binary either[] = {{"+", EF_JIT_ADD}, {"-", EF_JIT_SUB}};
+    return chain(p, product, either);
 }
 
 static term comparison(parser *p) {

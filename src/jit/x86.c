@@ -121,19 +121,20 @@ static void indexed(ef_x86 *c, int reg, int base, int index) {
     ef_x86_byte(c, (unsigned)(index & 7) << 3 | (unsigned)(base & 7));
     ef_x86_byte(c, 0);
 }
-void ef_x86_read(ef_x86 *c, int to, int base, int index, int mask) {
+/* Between a register and [base + index]: all lanes by `whole`, those of `mask` by `masked`. */
+static void move(ef_x86 *c, unsigned whole, unsigned masked, int reg, int base, int index,
+                 int mask) {
     if (mask < 0)
-        vex(c, MAP_0F, c->wide, 0x10, to, NO_REG, index, base);
+        vex(c, MAP_0F, c->wide, whole, reg, NO_REG, index, base);
     else
-        vex(c, MAP_0F38, true, c->wide ? 0x2D : 0x2C, to, mask, index, base);
-    indexed(c, to, base, index);
+        vex(c, MAP_0F38, true, c->wide ? masked + 1 : masked, reg, mask, index, base);
+    indexed(c, reg, base, index);
+}
+void ef_x86_read(ef_x86 *c, int to, int base, int index, int mask) {
+    move(c, 0x10, 0x2C, to, base, index, mask);
 }
 void ef_x86_write(ef_x86 *c, int from, int base, int index, int mask) {
-    if (mask < 0)
-        vex(c, MAP_0F, c->wide, 0x11, from, NO_REG, index, base);
-    else
-        vex(c, MAP_0F38, true, c->wide ? 0x2F : 0x2E, from, mask, index, base);
-    indexed(c, from, base, index);
+    move(c, 0x11, 0x2E, from, base, index, mask);
 }
 void ef_x86_read_at(ef_x86 *c, int to, int base) {
     vex(c, MAP_0F, c->wide, 0x10, to, NO_REG, 0, base);

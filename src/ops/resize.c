@@ -146,72 +146,57 @@ static ef_status *nearest_grad_grad(ef_grad *g) {
             EF_ATTR(resize_attrs, half_pixel_centers, "bool", "false"), \
     }
 #define IMAGE_TYPES "T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}"
+/* What the resizings share that mix pixels, and what their gradients do. */
+#define MIXING                                                                                    \
+    .in = {"images: T", "size: int32"}, .out = {"resized_images: float"}, .types = IMAGE_TYPES,   \
+    .attr = ATTRS, .attr_size = sizeof(resize_attrs), .traits = EF_HEAVY, .keeps = EF_KEEP_IN(0), \
+    .shape = sized_shape
+#define MIXED_EXAMPLES                                                              \
+    "T[2,3,4,2] int32[2]{5,6}", "T[1,4,5,1] int32[2]{3,2} half_pixel_centers=true", \
+        "T[1,3,3,2] int32[2]{5,7} align_corners=true"
+#define GIVING_BACK                                                                                \
+    .in = {"grads: float", "original_image: T"}, .out = {"output: T"}, .attr = ATTRS,              \
+    .attr_size = sizeof(resize_attrs), .shape = like_image_shape,                                  \
+    .examples = {"float[2,5,6,2] T[2,3,4,2]", "float[1,3,2,1] T[1,4,5,1] half_pixel_centers=true", \
+                 "float[1,5,7,2] T[1,3,3,2] align_corners=true"}
 
 const ef_op ef_op_ResizeBilinear = {
     EF_NAMED(ResizeBilinear),
     .doc = "Resizes images to `size`, mixing the four nearest pixels.",
-    .in = {"images: T", "size: int32"},
-    .out = {"resized_images: float"},
-    .types = IMAGE_TYPES,
-    .attr = ATTRS,
-    .attr_size = sizeof(resize_attrs),
-    .traits = EF_HEAVY,
-    .keeps = EF_KEEP_IN(0),
-    .shape = sized_shape,
+    MIXING,
     .kernel = {{EF_CPU, EF_REALS, bilinear_run, NULL, NULL, NULL, NULL}},
     .grad = bilinear_grad,
-    .examples = {"T[2,3,4,2] int32[2]{5,6}", "T[1,4,5,1] int32[2]{3,2} half_pixel_centers=true",
-                 "T[1,3,3,2] int32[2]{5,7} align_corners=true", "T[1,3,3,2] int32[2]{1,1}"},
+    .examples = {MIXED_EXAMPLES, "T[1,3,3,2] int32[2]{1,1}"},
 };
 
 const ef_op ef_op_ResizeBilinearGrad = {
     EF_NAMED(ResizeBilinearGrad),
     .doc =
         "Gradient of ResizeBilinear: each output pixel gives back to the four it was mixed from.",
-    .in = {"grads: float", "original_image: T"},
-    .out = {"output: T"},
+    GIVING_BACK,
     .types = "T: {float, bfloat16, half, double}",
-    .attr = ATTRS,
-    .attr_size = sizeof(resize_attrs),
     .traits = EF_HEAVY,
     .keeps = EF_KEEP_NONE,
-    .shape = like_image_shape,
     .kernel = {{EF_CPU, EF_FLOATS, bilinear_grad_run, NULL, NULL, NULL, NULL}},
     .grad = bilinear_grad_grad,
-    .examples = {"float[2,5,6,2] T[2,3,4,2]", "float[1,3,2,1] T[1,4,5,1] half_pixel_centers=true",
-                 "float[1,5,7,2] T[1,3,3,2] align_corners=true"},
 };
 
 const ef_op ef_op_ResizeBicubic = {
     EF_NAMED(ResizeBicubic),
     .doc = "Resizes images to `size` by a cubic through the sixteen nearest pixels.",
-    .in = {"images: T", "size: int32"},
-    .out = {"resized_images: float"},
-    .types = IMAGE_TYPES,
-    .attr = ATTRS,
-    .attr_size = sizeof(resize_attrs),
-    .traits = EF_HEAVY,
-    .keeps = EF_KEEP_IN(0),
-    .shape = sized_shape,
+    MIXING,
     .kernel = {{EF_CPU, EF_REALS, bicubic_run, NULL, NULL, NULL, NULL}},
     .grad = bicubic_grad,
-    .examples = {"T[2,3,4,2] int32[2]{5,6}", "T[1,4,5,1] int32[2]{3,2} half_pixel_centers=true",
-                 "T[1,3,3,2] int32[2]{5,7} align_corners=true", "T[1,1,2,1] int32[2]{3,5}"},
+    .examples = {MIXED_EXAMPLES, "T[1,1,2,1] int32[2]{3,5}"},
 };
 
 const ef_op ef_op_ResizeBicubicGrad = {
     EF_NAMED(ResizeBicubicGrad),
     .doc = "Gradient of ResizeBicubic: each output pixel gives back to those it was mixed from.",
-    .in = {"grads: float", "original_image: T"},
-    .out = {"output: T"},
+    GIVING_BACK,
     .types = "T: {float, double}",
-    .attr = ATTRS,
-    .attr_size = sizeof(resize_attrs),
     .traits = EF_HEAVY | EF_GRAD_UNDEFINED,
-    .shape = like_image_shape,
     .kernel = {{EF_CPU, EF_REALS, bicubic_grad_run, NULL, NULL, NULL, NULL}},
-    .examples = {"float[2,5,6,2] T[2,3,4,2]", "float[1,3,2,1] T[1,4,5,1] half_pixel_centers=true",
-                 "float[1,5,7,2] T[1,3,3,2] align_corners=true"},
 };
 
 const ef_op ef_op_ResizeArea = {
@@ -242,8 +227,7 @@ const ef_op ef_op_ResizeNearestNeighbor = {
     .shape = sized_shape,
     .kernel = {{EF_CPU, EF_REALS, nearest_run, NULL, NULL, NULL, NULL}},
     .grad = nearest_grad,
-    .examples = {"T[2,3,4,2] int32[2]{5,6}", "T[1,4,5,1] int32[2]{3,2} half_pixel_centers=true",
-                 "T[1,3,3,2] int32[2]{5,7} align_corners=true"},
+    .examples = {MIXED_EXAMPLES},
 };
 
 const ef_op ef_op_ResizeNearestNeighborGrad = {

@@ -59,41 +59,38 @@ def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):  # noqa:
     return type(found)(found[0], raw.Cast(found[1], index_type))
 
 
-def _approx(operand, k, axis, largest, name):
-    x = convert(operand)
-    axis = normal_axis(axis, rank_of(x), "reduction_dimension")
-    perm = exchanged(axis, rank_of(x))
-    values, places = raw.TopKV2(raw.Transpose(x if largest else raw.Neg(x), perm), k)
-    values = values if largest else raw.Neg(values)
-    return raw.Transpose(values, perm, name=name), raw.Transpose(places, perm)
+def _approximate(name, largest, doc):
+    def approx_k(
+        operand,
+        k,
+        reduction_dimension=-1,
+        recall_target=0.95,
+        reduction_input_size_override=-1,
+        aggregate_to_topk=True,
+        name=None,
+    ):
+        x = convert(operand)
+        axis = normal_axis(reduction_dimension, rank_of(x), "reduction_dimension")
+        perm = exchanged(axis, rank_of(x))
+        values, places = raw.TopKV2(raw.Transpose(x if largest else raw.Neg(x), perm), k)
+        values = values if largest else raw.Neg(values)
+        return raw.Transpose(values, perm, name=name), raw.Transpose(places, perm)
+
+    approx_k.__name__ = approx_k.__qualname__ = name
+    approx_k.__doc__ = doc
+    return export(f"math.{name}", f"nn.{name}")(approx_k)
 
 
-@export("math.approx_max_k", "nn.approx_max_k")
-def approx_max_k(
-    operand,
-    k,
-    reduction_dimension=-1,
-    recall_target=0.95,
-    reduction_input_size_override=-1,
-    aggregate_to_topk=True,
-    name=None,
-):
-    """The `k` largest along an axis and their places; found exactly, whatever recall is asked."""
-    return _approx(operand, k, reduction_dimension, True, name)
-
-
-@export("math.approx_min_k", "nn.approx_min_k")
-def approx_min_k(
-    operand,
-    k,
-    reduction_dimension=-1,
-    recall_target=0.95,
-    reduction_input_size_override=-1,
-    aggregate_to_topk=True,
-    name=None,
-):
-    """The `k` smallest along an axis and their places; found exactly, whatever recall is asked."""
-    return _approx(operand, k, reduction_dimension, False, name)
+approx_max_k = _approximate(
+    "approx_max_k",
+    True,
+    "The `k` largest along an axis and their places; found exactly, whatever recall is asked.",
+)
+approx_min_k = _approximate(
+    "approx_min_k",
+    False,
+    "The `k` smallest along an axis and their places; found exactly, whatever recall is asked.",
+)
 
 
 @export("math.in_top_k", "nn.in_top_k")

@@ -1,11 +1,10 @@
 """What tensors do that is not hot: printing, references, conversions of foreign objects, copies. The
 classes themselves are C; the methods here are hung on them."""
-import numbers
-
 import numpy as np
 
 from . import _core, dtypes, errors
 from .composite import CompositeTensor
+from .constants import graph_array
 from .indexing import getitem, slice_parts
 from .namespace import export, offer
 from .shapes import TensorShape
@@ -32,22 +31,61 @@ def register_tensor_conversion_function(base_type, conversion_func, priority=100
 
 
 def _pack(items, dtype, hint):
-    """A list with tensors in it, as one tensor."""
-    want = dtype
-    if dtype is None or hint:
-        found = next((i.dtype for i in leaves(items) if isinstance(i, CoreTensor)), None)
-        if found is None:
-            arrays = [i for i in leaves(items) if isinstance(i, (np.ndarray, np.generic))]
-            found = dtypes.as_dtype(np.result_type(*arrays)) if arrays and dtype is None else dtype
-        want = found
-    parts = [i if isinstance(i, CoreTensor) else _core.convert(i, want) for i in items]
-    if dtype is not None and not hint:
-        parts = [p if p.dtype == dtype else raw.Cast(p, dtype) for p in parts]
+    """A list with tensors in it, as one tensor: of the dtype asked for, else of the first tensor's."""
+    found = next((i.dtype for i in leaves(items) if isinstance(i, CoreTensor)), None)
+    if found is None:  # there are only objects that can be tensors
+        arrays = [i for i in leaves(items) if isinstance(i, (np.ndarray, np.generic))]
+        found = dtypes.as_dtype(np.result_type(*arrays)) if arrays and dtype is None else dtype
+    if hint and dtype != found:
+        try:
+            return _packed(_cast_tensors(items, dtype), dtype)
+        except (TypeError, ValueError):
+            dtype = None
+    if dtype is not None and dtype != found:
+        items = _cast_tensors(items, dtype)
+    return _packed(items, dtype or found)
+
+
+def _cast_tensors(items, dtype):
+    return [_cast_tensors(i, dtype) if isinstance(i, (list, tuple)) else
+            raw.Cast(i, dtype) if isinstance(i, CoreTensor) and i.dtype != dtype else i for i in items]
+
+
+def _packed(items, dtype):
+    """Tensors must be of `dtype` already, unless at once and alone; lists are packed first, all else is a constant."""
+    if _core.executing_eagerly() and all(isinstance(i, CoreTensor) for i in items):
+        return raw.Pack(list(items), axis=0)
+    parts = []
+    for i in items:
+        if isinstance(i, CoreTensor) and dtype is not None and i.dtype != dtype:
+            raise TypeError(f"Cannot convert a list that holds a tensor of dtype {i.dtype.name} to {dtype.name} (it is {i!r})")
+        parts.append(_packed(i, dtype) if isinstance(i, (list, tuple)) and _holds_tensors(i) else i)
+    parts = [p if isinstance(p, CoreTensor) else _core.convert(p, dtype, None, not _is_foreign(p)) for p in parts]
     return raw.Pack(parts, axis=0)
 
 
-def _lists(items):
-    return [_lists(i) if isinstance(i, (list, tuple, range)) else i for i in items]
+def _is_foreign(value):
+    """An object that can be a tensor."""
+    return (hasattr(value, "__tf_tensor__") or isinstance(value, CompositeTensor)) and not isinstance(value, (CoreTensor, TensorShape))
+
+
+def _holds_tensors(items):
+    return any(isinstance(v, CoreTensor) or _is_foreign(v) for v in leaves(items))
+
+
+def _opened(items, rank):
+    """A list of lists from a list of anything that can be gone through: text, ranges, the keys of a dict. How deep it is, its
+    first elements say."""
+    return [_opened(i, rank - 1) if rank > 1 and not isinstance(i, (np.ndarray, np.generic, CoreTensor)) and hasattr(i, "__iter__")
+            else i for i in items]
+
+
+def _depth(value):
+    depth = 0
+    while isinstance(value, (list, tuple, range, TensorShape)):
+        depth += 1
+        value = next(iter(value), None)
+    return depth + (value.ndim if isinstance(value, np.ndarray) else 0)
 
 
 def leaves(items):
@@ -59,15 +97,21 @@ def leaves(items):
             yield i
 
 
+def _asked(dtype, hint):
+    """The dtype, the hint and whether it is a plain constant, as _core.convert takes them."""
+    return (None, dtype, False) if hint else (dtype, None, hint is None)
+
+
 def _again(value, dtype, hint):
     """Another form of a value, for C to convert."""
-    return _core.convert(value, None if hint else dtype, dtype if hint else None)
+    return _core.convert(value, *_asked(dtype, hint))
 
 
 def _stack_arrays(value, dtype, hint):
     """A list of numbers and other sequences (ranges, arrays of text, objects like arrays)."""
-    if any(isinstance(v, range) for v in leaves(value)):
-        return _again(_lists(value), dtype, hint)
+    opened = _opened(value, _depth(value))
+    if not _same_lists(opened, value):
+        return _core.convert(opened, *_asked(dtype, hint))
     try:
         array = np.array(value)
     except ValueError as e:
@@ -77,59 +121,53 @@ def _stack_arrays(value, dtype, hint):
     return _again(array, dtype, hint)
 
 
+def _same_lists(opened, value):
+    return isinstance(value, (list, tuple)) and all(_same_lists(o, v) if isinstance(o, list) and o is not v else o is v
+                                                    for o, v in zip(opened, value))
+
+
 def _unsupported(value, error=None):
     """What is raised for an object that is no number: TypeError by a graph, ValueError elsewhere."""
     error = error or (ValueError if _core.executing_eagerly() else TypeError)
     return error(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
 
 
-# What may stand in a constant of a graph of which the dtype is given.
-_LEAVES = {"F": (int, float, np.integer, np.floating), "I": (int, np.integer), "C": (numbers.Number, np.number),
-           "B": (bool, np.bool_), "S": (str, bytes)}
-
-
 def _joined(value, dtype, hint):
-    """Numbers and text as a graph takes them: as numpy joins them, in TensorFlow's widths if no dtype is given."""
-    if dtype is not None:
+    """A value as a constant of a graph."""
+    if hint and dtype is not None:
         try:
-            return _as_given(value, dtype)
+            return _core.convert(*graph_array(value, dtype))
         except (TypeError, ValueError):
-            if not hint:
-                raise
-    array = np.array(value)
-    if array.dtype.kind in "OM" or array.dtype.kind == "U" and not all(isinstance(v, str) for v in leaves([value])):
-        raise TypeError(f"Failed to convert elements of {value!r} to Tensor: they are of several types, or of none")
-    if array.dtype == np.float64:
-        array = array.astype(np.float32)
-    elif array.dtype == np.int64 and np.array_equal(array, array.astype(np.int32)):
-        array = array.astype(np.int32)
-    return _core.convert(array)
+            dtype = None
+    return _core.convert(*graph_array(value, dtype))
 
 
-def _as_given(value, dtype):
-    if dtype in (dtypes.resource, dtypes.variant):
-        raise TypeError(f"Expected {dtype.name}, but got {value!r} of type {type(value).__name__!r}.")
-    kind = "F" if dtype.is_floating else "I" if dtype.is_integer else "C" if dtype.is_complex else \
-        "B" if dtype is dtypes.bool else "S"
-    for leaf in leaves([value]):
-        if not isinstance(leaf, (np.ndarray, range)) and not isinstance(leaf, _LEAVES[kind]):
-            raise TypeError(f"Expected {dtype.name}, but got {leaf!r} of type {type(leaf).__name__!r}.")
-    array = np.array(value) if kind == "I" else np.array(value, dtype.as_numpy_dtype)
-    return _core.convert(array, dtype)
+def _counted(value, dtype, hint):
+    """A Python range: as tf.range makes it."""
+    from .ops.making import range as numbers  # needs this module
+
+    if hint and dtype is not None:
+        try:
+            return numbers(value.start, value.stop, value.step, dtype=dtype)
+        except (TypeError, ValueError):
+            dtype = None
+    return numbers(value.start, value.stop, value.step, dtype=dtype)
 
 
 def convert_object(value, dtype, hint):
     """What C could not convert: called with an object and the dtype asked for (or only hinted at)."""
+    if hint is None and not _core.executing_eagerly():
+        return _joined(value, dtype, hint)
     if isinstance(value, (list, tuple)):
-        if any(isinstance(v, CoreTensor) or hasattr(v, "__tf_tensor__") or isinstance(v, CompositeTensor)
-               for v in leaves(value)):
+        if _holds_tensors(value):
             if hint is None:
-                error = ValueError if _core.executing_eagerly() else TypeError
-                raise error("tf.constant takes no tensors in lists; use tf.stack or tf.convert_to_tensor")
+                raise ValueError("tf.constant takes no tensors in lists; use tf.stack or tf.convert_to_tensor")
             return _pack(value, dtype, hint)
-        if not _core.executing_eagerly():
-            return _joined(value, dtype, hint)
-        return _stack_arrays(value, dtype, hint)
+        return _stack_arrays(value, dtype, hint) if _core.executing_eagerly() else _joined(value, dtype, hint)
+    if isinstance(value, range) and hint is not None:
+        return _counted(value, dtype, hint)
+    if isinstance(value, TensorShape) and hint is None:
+        return _again(value.as_list(), dtype, hint)
     to_tensor = getattr(type(value), "__tf_tensor__", None)
     if to_tensor is not None:
         tensor = to_tensor(value, None if hint else dtype)
@@ -501,8 +539,10 @@ def constant_node(tensor, name=None):
 @export("constant")
 def constant(value, dtype=None, shape=None, name="Const"):
     """A constant tensor from a Python value or array; `shape` reshapes it, or repeats a single value."""
-    if isinstance(value, SymbolicTensor):
-        raise NotImplementedError("a symbolic tensor is not a constant value; use tf.identity")
+    if not _core.executing_eagerly():
+        if shape is None and not isinstance(value, CoreTensor) and (dtype is None or isinstance(dtype, dtypes.DType)):
+            return constant_node(_core.convert(value, dtype, None, True), name)
+        return constant_node(_core.convert(*graph_array(value, dtype, shape)), name)
     if isinstance(value, _core.VariableBase):
         value = value.numpy()
     if isinstance(value, Tensor) and dtype is not None and value.dtype != dtype:
@@ -510,18 +550,15 @@ def constant(value, dtype=None, shape=None, name="Const"):
     tensor = value if isinstance(value, Tensor) else _core.convert(value, dtype, None, True)
     if shape is not None:
         want = TensorShape(shape)
-        if not want.is_fully_defined():
-            raise ValueError(f"the shape of a constant must be known, not {want}")
         have, need = _count(tensor._dims), want.num_elements()
         if have == need:
             tensor = tensor if tensor._dims == want._dims else raw.Reshape(tensor, list(want._dims))
         elif have == 1:
-            tensor = raw.Fill(list(want._dims), raw.Reshape(tensor, []) if len(tensor._dims) < 2 else tensor)
+            tensor = raw.Fill(_core.convert(want.as_list(), dtypes.int32),
+                              raw.Reshape(tensor, []) if len(tensor._dims) < 2 else tensor)
         else:
             raise TypeError(f"Eager execution of tf.constant with unsupported shape. Tensor {tensor!r} (converted from "
-                            f"{value!r}) has shape {tensor._dims} which is not {tuple(want._dims)}")
-    if not _core.executing_eagerly() and not _core.is_symbolic(tensor):
-        return constant_node(tensor, name)
+                            f"{value!r}) has shape {tensor._dims} which is not {want}")
     return tensor
 
 

@@ -126,7 +126,14 @@ static int strings_in(PyArrayObject *a, ef_tensor *out) {
     return bad;
 }
 
-static int no_tensor(PyArrayObject *a) {
+/* An array for which there is no tensor, or none of dtype `want`. */
+static int no_tensor(PyArrayObject *a, ef_dtype want) {
+    bool objects = PyArray_TYPE(a) == NPY_OBJECT && PyArray_SIZE(a) > 0;
+    if (want == EF_VARIANT || (want == EF_RESOURCE && objects)) {
+        PyErr_Format(PyExc_TypeError, "an array cannot become a tensor of dtype %s",
+                     ef_dtype_name(want));
+        return -1;
+    }
     PyErr_Format(recording() ? PyExc_TypeError : PyExc_ValueError,
                  "Failed to convert a NumPy array to a Tensor (Unsupported numpy type %R).",
                  (PyObject *)PyArray_DESCR(a));
@@ -137,7 +144,7 @@ static int no_tensor(PyArrayObject *a) {
  * become numbers, objects are asked. */
 static int cast_in(PyArrayObject *a, ef_dtype want, ef_tensor *out) {
     int npy = want == EF_BF16 ? bfloat16_number() : npy_of[want];
-    if (npy < 0) return PyErr_Occurred() ? -1 : no_tensor(a);
+    if (npy < 0) return PyErr_Occurred() ? -1 : no_tensor(a, want);
     PyArrayObject *c = (PyArrayObject *)PyArray_FROM_OTF(
         (PyObject *)a, npy,
         NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST);
@@ -158,7 +165,7 @@ int array_to_tensor(PyObject *o, ef_dtype want, ef_tensor *out) {
         PyErr_Format(PyExc_ValueError, "an array of rank %d: the highest rank is %d",
                      PyArray_NDIM(a), EF_MAX_RANK);
     else if (want == EF_NO_DTYPE)
-        no_tensor(a);
+        no_tensor(a, want);
     else
         bad = want == EF_STRING ? strings_in(a, out) : cast_in(a, want, out);
     Py_DECREF(a);

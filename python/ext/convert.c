@@ -131,8 +131,14 @@ static void look(PyObject *o, int depth, scan *s) {
     if (depth != s->shape.rank) s->ragged = true;
 }
 
-/* The sizes along the first elements; true if one of them is 0. Then there is no element, and what
- * stands beside the first ones is never read. */
+static int tensor_dims(PyObject *o, int64_t *dims) {
+    const ef_tensor *t = &((tensor_object *)o)->t;
+    for (int d = 0; d < t->rank; d++) dims[d] = t->dim[d];
+    return t->rank;
+}
+
+/* The sizes along the first elements, up to one that is 0; true if there is one. Then there is no
+ * element, and what stands beside the first ones is never read. */
 static bool nothing_in(PyObject *o, scan *s) {
     int depth = 0;
     bool empty = false;
@@ -144,15 +150,17 @@ static bool nothing_in(PyObject *o, scan *s) {
     }
     int64_t dims[EF_MAX_RANK];
     int rank = !empty && is_array(o) ? array_dims(o, dims) : 0;
-    for (int d = 0; d < rank && depth < EF_MAX_RANK; d++) {
+    if (!empty && IS_EAGER(o)) rank = tensor_dims(o, dims);
+    for (int d = 0; d < rank && depth < EF_MAX_RANK && !empty; d++) {
         s->shape.dim[depth++] = dims[d];
-        empty = empty || dims[d] == 0;
+        empty = dims[d] == 0;
     }
     s->shape.rank = empty ? depth : -1;
     return empty;
 }
 
-/* A tensor further on in a nest whose first part is empty decides all the same. */
+/* A tensor further on in a nest whose first part is empty decides all the same, but not of a plain
+ * constant. */
 static bool holds_tensor(PyObject *o) {
     if (!is_sequence(o)) return IS_TENSOR(o) || IS_VARIABLE(o);
     for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); k++)
@@ -160,9 +168,10 @@ static bool holds_tensor(PyObject *o) {
     return false;
 }
 
-static void scan_value(PyObject *o, scan *s) {
+static void scan_value(PyObject *o, int hint, scan *s) {
     *s = (scan){.shape = {.rank = -1}};
-    if (is_sequence(o) && !recording() && nothing_in(o, s) && !holds_tensor(o)) return;
+    if (is_sequence(o) && !recording() && nothing_in(o, s) && (hint == PLAIN || !holds_tensor(o)))
+        return;
     *s = (scan){.shape = {.rank = -1}};
     for (int d = 0; d < EF_MAX_RANK; d++) s->shape.dim[d] = -1;
     look(o, 0, s);
@@ -365,7 +374,7 @@ static ef_dtype settle(PyObject *o, const scan *s, ef_dtype want) {
 
 static int from_plain(PyObject *o, const scan *s, ef_dtype want, int hint, ef_tensor *out) {
     ef_dtype t = settle(o, s, want);
-    if (t == EF_NO_DTYPE && want != EF_NO_DTYPE && hint == HINT) { /* then as it is */
+    if (t == EF_NO_DTYPE && want != EF_NO_DTYPE && hint == HINT && !recording()) { /* as it is */
         PyErr_Clear();
         t = settle(o, s, EF_NO_DTYPE);
     }
@@ -425,9 +434,10 @@ int operand_from(PyObject *o, ef_dtype dtype, int hint, operand *out) {
         return array_to_tensor(o, EF_NO_DTYPE, &out->own);
     }
     scan s;
-    scan_value(o, &s);
+    scan_value(o, hint, &s);
     bool numpys = recording() && s.arrays && (dtype == EF_NO_DTYPE || hint == HINT);
-    if (s.seen & OTHER || numpys) return from_hook(o, dtype, hint, out);
+    bool opened = s.ragged && !recording(); /* parts that are no lists may still be gone through */
+    if (s.seen & OTHER || numpys || opened) return from_hook(o, dtype, hint, out);
     if (from_plain(o, &s, dtype, hint, &out->own) == 0) return 0;
     if (!recording()) return -1;
     PyErr_Clear(); /* in a graph numpy's rules decide */

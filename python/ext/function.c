@@ -164,6 +164,12 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     entry *e = NULL;
     if (w.failed == 2)
         PyErr_Format(PyExc_ValueError, "the arguments of a tf.function hold too many values");
+    if (w.unfit != NULL && !w.failed) {
+        PyObject *graph = function_trace_walked(self, &w, items, n_items, kwargs);
+        if (graph != NULL) PyErr_SetObject((PyObject *)Py_TYPE(w.unfit), w.unfit);
+        Py_XDECREF(graph);
+        goto done;
+    }
     if (w.failed || (e = entry_find(self, &k)) == NULL) goto done;
     if (!e->few && (out = PyMem_Malloc(MOST_RESULTS * sizeof *out)) == NULL) {
         out = few_out;
@@ -204,6 +210,7 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     Py_DECREF(self);
 done:
     for (int i = 0; i < w.n_own; i++) operand_end(&w.own[i]);
+    Py_XDECREF(w.unfit);
     if (out != few_out) PyMem_Free(out);
     PyMem_Free(many);
     return result;

@@ -77,7 +77,8 @@ typedef struct walk {
     int n_own;
     const ef_tensor **t;
     int n_t;
-    int failed; /* 1: raised; 2: too large for the key */
+    int failed;      /* 1: raised; 2: too large for the key */
+    PyObject *unfit; /* the exception of an argument that can be traced with, but not called */
 } walk;
 void key_look(walk *w, PyObject *o);
 /* Puts placeholders where the tensors were, in the same order as key_look. */
@@ -106,6 +107,10 @@ extern PyObject *trace_again;               /* raised by a trace that made varia
 ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
                           int *n_out); /* an ef_trace_fn; user: the entry */
 void packing_end(void *user);
+/* Traces for arguments that were walked through, unless that was done before: the trace's graph.
+ * Takes nothing over. */
+PyObject *function_trace_walked(function_object *self, walk *w, PyObject *const *items,
+                                Py_ssize_t n_items, PyObject *kwargs);
 /* items: bound to the signature; kwargs: a dict or NULL. */
 PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_ssize_t n_items,
                               PyObject *kwargs);

@@ -111,6 +111,44 @@ static PyObject *function_reasons(PyObject *o, PyObject *unused) {
     return list;
 }
 
+PyObject *function_trace_walked(function_object *self, walk *w, PyObject *const *items,
+                                Py_ssize_t n_items, PyObject *kwargs) {
+    PyObject *result = NULL;
+    entry *e = entry_find(self, w->k);
+    ef_dtype *dtype = PyMem_Calloc(MOST_TENSORS, sizeof *dtype);
+    ef_shape *shape = PyMem_Calloc(MOST_TENSORS, sizeof *shape);
+    if (dtype == NULL || shape == NULL) PyErr_NoMemory();
+    if (e == NULL || dtype == NULL || shape == NULL) goto done;
+    for (int i = 0; i < w->n_t; i++) {
+        dtype[i] = (ef_dtype)w->t[i]->dtype;
+        shape[i] = ef_tensor_shape(w->t[i]);
+    }
+    calling c = {function_now, e, items, n_items, kwargs};
+    packing *p = NULL;
+    ef_graph *g = NULL;
+    function_now = &c;
+    e->users++;
+    ef_status *s = ef_function_trace_for(e->f, dtype, shape, w->n_t, &g, (void **)&p);
+    if (s != NULL && PyErr_Occurred() && PyErr_ExceptionMatches(trace_again)) {
+        PyErr_Clear();
+        ef_status_free(s);
+        s = ef_function_trace_for(e->f, dtype, shape, w->n_t, &g, (void **)&p);
+    }
+    function_now = c.outer;
+    if (s != NULL) {
+        raise_status(s, NULL);
+    } else if (p != NULL) {
+        ef_graph_free(g);
+        result = Py_NewRef(p->graph);
+        packing_end(p);
+    }
+    entry_leave(e);
+done:
+    PyMem_Free(dtype);
+    PyMem_Free(shape);
+    return result;
+}
+
 /* _concrete(*args, **kwargs): tensors stand for any of their dtype and shape -> the trace's graph
  */
 static PyObject *function_concrete(PyObject *o, PyObject *const *args, Py_ssize_t n,
@@ -125,51 +163,22 @@ static PyObject *function_concrete(PyObject *o, PyObject *const *args, Py_ssize_
     key k = {.hash = 0x1234567};
     operand *own = PyMem_Malloc(MOST_TENSORS * sizeof *own);
     const ef_tensor **t = PyMem_Malloc(MOST_TENSORS * sizeof *t);
-    ef_dtype *dtype = PyMem_Calloc(MOST_TENSORS, sizeof *dtype);
-    ef_shape *shape = PyMem_Calloc(MOST_TENSORS, sizeof *shape);
     walk w = {.k = &k, .own = own, .t = t};
-    if (own == NULL || t == NULL || dtype == NULL || shape == NULL) {
+    if (own == NULL || t == NULL) {
         PyErr_NoMemory();
         goto done;
     }
     for (Py_ssize_t i = 0; i < b.n && !w.failed; i++) key_look(&w, b.item[i]);
     if (b.kwargs != NULL && !w.failed) key_look(&w, b.kwargs);
-    entry *e = w.failed ? NULL : entry_find(self, &k);
-    if (e == NULL) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_ValueError, "too many values among the arguments");
-        goto done;
-    }
-    for (int i = 0; i < w.n_t; i++) {
-        dtype[i] = (ef_dtype)w.t[i]->dtype;
-        shape[i] = ef_tensor_shape(w.t[i]);
-    }
-    calling c = {function_now, e, b.item, b.n, b.kwargs};
-    packing *p = NULL;
-    ef_graph *g = NULL;
-    function_now = &c;
-    e->users++;
-    ef_status *s = ef_function_trace_for(e->f, dtype, shape, w.n_t, &g, (void **)&p);
-    if (s != NULL && PyErr_Occurred() && PyErr_ExceptionMatches(trace_again)) {
-        PyErr_Clear();
-        ef_status_free(s);
-        s = ef_function_trace_for(e->f, dtype, shape, w.n_t, &g, (void **)&p);
-    }
-    function_now = c.outer;
-    if (s != NULL) {
-        raise_status(s, NULL);
-    } else if (p != NULL) {
-        ef_graph_free(g);
-        result = Py_NewRef(p->graph);
-        packing_end(p);
-    }
-    entry_leave(e);
+    if (w.failed == 2)
+        PyErr_SetString(PyExc_ValueError, "too many values among the arguments");
+    else if (!w.failed)
+        result = function_trace_walked(self, &w, b.item, b.n, b.kwargs);
 done:
     for (int i = 0; i < w.n_own; i++) operand_end(&w.own[i]);
     PyMem_Free(own);
     PyMem_Free(t);
-    PyMem_Free(dtype);
-    PyMem_Free(shape);
+    Py_XDECREF(w.unfit);
     Py_XDECREF(b.kwargs);
     return result;
 }

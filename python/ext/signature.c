@@ -43,6 +43,35 @@ static void object(walk *w, PyObject *o) {
     w->k->object[w->k->n_objects++] = o;
 }
 
+/* An array of objects that are no text: it stands for strings while the function is traced, and
+ * what is wrong with it is said after that. */
+static int stand_in(walk *w, PyObject *o, operand *a) {
+    ef_shape s = {.rank = array_dims(o, s.dim)};
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    memset(a, 0, sizeof *a);
+    if (s.rank < 0 || check(ef_tensor_new(EF_STRING, &s, &a->own), NULL) < 0) {
+        PyErr_Restore(type, value, trace);
+        return -1;
+    }
+    a->t = &a->own;
+    if (w->unfit == NULL) {
+        PyErr_NormalizeException(&type, &value, &trace);
+        w->unfit = Py_XNewRef(value);
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return 0;
+}
+
+static int made_tensor(walk *w, PyObject *o, operand *a) {
+    ef_dtype t = is_array(o) ? array_dtype(o) : EF_BOOL;
+    if (operand_from(o, EF_NO_DTYPE, MUST, a) == 0) return 0;
+    if (t == EF_STRING) return stand_in(w, o, a);
+    return t == EF_NO_DTYPE ? say_type_error() : -1;
+}
+
 static void tensor(walk *w, PyObject *o, int made) {
     if (w->n_t == MOST_TENSORS) {
         w->failed = w->failed ? w->failed : 2;
@@ -52,9 +81,7 @@ static void tensor(walk *w, PyObject *o, int made) {
         w->t[w->n_t++] = tensor_used((tensor_object *)o);
     } else {
         operand *a = &w->own[w->n_own];
-        bool known = !is_array(o) || array_dtype(o) != EF_NO_DTYPE;
-        if (w->n_own >= MOST_TENSORS || operand_from(o, EF_NO_DTYPE, MUST, a) < 0) {
-            if (!known && PyErr_Occurred()) say_type_error();
+        if (w->n_own >= MOST_TENSORS || made_tensor(w, o, a) < 0) {
             w->failed = 1;
             return;
         }
@@ -86,7 +113,7 @@ void key_look(walk *w, PyObject *o) {
         memcpy(&bits, &d, sizeof bits);
         word(w, K_FLOAT);
         word(w, bits);
-    } else if (type == &PyUnicode_Type || type == &PyBytes_Type) {
+    } else if (PyUnicode_Check(o) || type == &PyBytes_Type) {
         word(w, K_TEXT);
         word(w, (uint64_t)PyObject_Hash(o));
         object(w, o);
@@ -165,7 +192,7 @@ void key_look(walk *w, PyObject *o) {
 
 PyObject *args_again(rebuild *r, PyObject *o) {
     PyTypeObject *type = Py_TYPE(o);
-    if (type == eager_type || type == symbolic_type || is_array(o))
+    if (type == eager_type || type == symbolic_type || (is_array(o) && !PyUnicode_Check(o)))
         return Py_NewRef(PyList_GET_ITEM(r->list, r->at++));
     if (type == &PyTuple_Type || type == &PyList_Type) {
         Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
@@ -192,6 +219,7 @@ PyObject *args_again(rebuild *r, PyObject *o) {
         return c;
     }
     if (type == &PyMethod_Type || type == bound_type) return Py_NewRef(o);
+    if (type == &PyRange_Type) return PySequence_List(o); /* as all sequences are built again */
     if (PyTuple_Check(o)) {
         Py_ssize_t n = PyTuple_GET_SIZE(o);
         PyObject *list = PyList_New(n), *c = NULL;

@@ -5,11 +5,22 @@
 #include "eager/function_call.h"
 #include "eager/tape.h"
 #include "ops/run.h"
+#include "ops/shapes.h"
 
 _Thread_local ef_context ef_here;
 
 /* ---- recording into a graph
  * ------------------------------------------------------------------------ */
+
+static ef_status *ranks_fit(ef_graph *g, const ef_op *op, const ef_edge *edge, int n_in) {
+    ef_fact few[16] = {{.dtype = EF_NO_DTYPE}}, *in = few;
+    if (n_in > 16 && (in = ef_malloc((size_t)n_in * sizeof *in)) == NULL)
+        return ef_no_memory((size_t)n_in * sizeof *in);
+    for (int k = 0; k < n_in; k++) in[k] = *ef_edge_fact(g, edge[k]);
+    ef_status *s = ef_need_graph_ranks(op, in, n_in);
+    if (in != few) ef_free(in);
+    return s;
+}
 
 static ef_status *record_edges(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
                                const ef_tensor *const *in, int n_in, ef_edge *edge, int32_t *node) {
@@ -17,6 +28,7 @@ static ef_status *record_edges(ef_graph *g, const ef_op *op, const ef_attrs *att
     if (EF_UNLIKELY(ef_here.busy & EF_TAPING)) EF_TRY(ef_tape_note_variables(in, n_in));
     const char *name = ef_here.next_name;
     ef_here.next_name = NULL; /* also if the op turns out to be wrong */
+    if (EF_UNLIKELY((op->scalar_in | op->vector_in) != 0)) EF_TRY(ranks_fit(g, op, edge, n_in));
     return ef_graph_add(g, op, attrs, edge, n_in, name, node);
 }
 
@@ -59,6 +71,15 @@ static ef_status *settle_inputs(const ef_op *op, const ef_tensor *const *in, int
     return NULL;
 }
 
+/* Such an op has nothing to fail at. */
+static bool makes_nothing(const ef_op *op, const void *fields, int n_in) {
+    ef_arity a;
+    ef_status *s = ef_op_arity(op, fields, n_in, &a);
+    bool none = s == NULL && a.n_out == 0 && !(op->traits & (EF_EFFECT | EF_STATEFUL));
+    ef_status_free(s);
+    return none;
+}
+
 static ef_status *run_now(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                           int n_in, ef_tensor *out, int max_out, int *n_out) {
     EF_TRY(settle_inputs(op, in, n_in));
@@ -68,7 +89,11 @@ static ef_status *run_now(const ef_op *op, const ef_attrs *attrs, const ef_tenso
         *n_out = 1;
         return NULL;
     }
-    return ef_op_run(op, fields, (ef_tensor *const *)in, n_in, out, max_out, n_out);
+    ef_status *s = ef_op_run(op, fields, (ef_tensor *const *)in, n_in, out, max_out, n_out);
+    if (EF_LIKELY(s == NULL) || !makes_nothing(op, fields, n_in)) return s;
+    ef_status_free(s);
+    *n_out = 0;
+    return NULL;
 }
 
 static bool may_defer(const ef_op *op, const ef_tensor *const *in, int n_in) {

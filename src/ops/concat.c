@@ -36,6 +36,7 @@ static ef_status *concat_shape(ef_infer *i) {
     int64_t given = 0;
     bool known;
     int axis = -1, rank = -1, first = 0;
+    EF_TRY(ef_need_single(i, l.axis));
     EF_TRY(ef_known_int(i, l.axis, &given, &known));
     for (int k = 0; k < l.n; k++) {
         const ef_shape *s = &i->in[l.first + k].shape;
@@ -139,6 +140,7 @@ const ef_op ef_op_Concat = {
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; N: int >= 2",
     .keeps = EF_KEEP_IN(0),
+    .scalar_in = 1,
     .shape = concat_shape,
     .kernel = EF_ANY_KERNEL(concat_run),
     .grad = concat_grad,
@@ -151,6 +153,7 @@ const ef_op ef_op_ConcatV2 = {
     .in = {"values: N * T", "axis: Tidx"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Tidx: {int32, int64} = int32; N: int >= 2",
+    .scalar_in = 2,
     .shape = concat_shape,
     .kernel = EF_ANY_KERNEL(concat_run),
     .grad = concat_grad,

@@ -4,7 +4,7 @@
 #include "ops/list.h"
 
 static ef_status *fill_shape(ef_infer *i) {
-    EF_TRY(ef_need_rank(i, 1, 0));
+    EF_TRY(ef_need_single(i, 1));
     return ef_shape_input(i, 0, false, &i->out[0].shape);
 }
 
@@ -28,6 +28,8 @@ const ef_op ef_op_Fill = {
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; index_type: {int32, int64} = int32",
     .keeps = EF_KEEP_NONE,
+    .scalar_in = 2,
+    .vector_in = 1,
     .shape = fill_shape,
     .kernel = EF_ANY_KERNEL(fill_run),
     .grad = fill_grad,

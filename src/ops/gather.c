@@ -37,7 +37,10 @@ static ef_status *gather_shape(ef_infer *i) {
     int64_t given = 0;
     bool known = true;
     int axis = 0, batch = 0;
-    if (i->n_in > 2) EF_TRY(ef_known_int(i, 2, &given, &known));
+    if (i->n_in > 2) {
+        EF_TRY(ef_need_rank(i, 2, 0));
+        EF_TRY(ef_known_int(i, 2, &given, &known));
+    }
     EF_TRY(ef_need_rank_at_least(i, 0, 1));
     if (x->rank < 0) return NULL;
     EF_TRY(batch_of(i->op, i->attrs, x->rank, &batch));

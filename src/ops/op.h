@@ -115,6 +115,9 @@ struct ef_op {
     uint32_t traits, keeps;
     uint32_t no_grad_in; /* bit k: input k gets no gradient though out depends on it, as TensorFlow
                             has it */
+    /* Bit k: in a graph, argument k must be a scalar (a vector), though the kernel takes a single
+     * element either way. TensorFlow refuses the other one only while it builds graphs. */
+    uint32_t scalar_in, vector_in;
     ef_shape_fn *shape;
     ef_kernel kernel[EF_MAX_KERNELS];
     ef_tile_fn *const *tile; /* by dtype of input tile_key; NULL entries: not for that dtype */

@@ -72,7 +72,7 @@ static ef_status *range_shape(ef_infer *i) {
     const ef_tensor *v[3];
     bool known = true;
     for (int k = 0; k < 3; k++) {
-        EF_TRY(ef_need_rank(i, k, 0));
+        EF_TRY(ef_need_single(i, k));
         v[k] = i->in[k].value;
         known = known && v[k] != NULL && v[k]->data != NULL;
     }
@@ -126,6 +126,7 @@ const ef_op ef_op_Range = {
              "uint64} = "
              "int32",
     .traits = EF_NO_GRAD,
+    .scalar_in = 7,
     .shape = range_shape,
     .kernel = EF_ANY_KERNEL(range_run),
     .examples = {"int32[]{3} int32[]{10} int32[]{2}", "int64[]{5} int64[]{-5} int64[]{-3}",

@@ -91,6 +91,7 @@ const ef_op ef_op_Reshape = {
     .types = "T: type; Tshape: {int32, int64} = int32",
     .traits = EF_VIEW_0,
     .keeps = EF_KEEP_NONE,
+    .vector_in = 2,
     .shape = reshape_shape,
     .kernel = EF_ANY_KERNEL(view_run),
     .grad = view_grad,

@@ -96,6 +96,24 @@ ef_status *ef_need_rank(const ef_infer *i, int k, int rank) {
     int r = i->in[k].shape.rank;
     return r < 0 || r == rank ? NULL : wrong_rank(i, k, "", rank);
 }
+ef_status *ef_need_single(const ef_infer *i, int k) {
+    const ef_shape *s = &i->in[k].shape;
+    if (s->rank == 1 && ef_dim_may_equal(s->dim[0], 1)) return NULL;
+    return ef_need_rank(i, k, 0);
+}
+ef_status *ef_need_graph_ranks(const ef_op *op, const ef_fact *in, int n_in) {
+    const ef_signature *s = ef_op_signature(op);
+    ef_infer i = {.op = op, .n_in = n_in, .in = in};
+    bool listed = false; /* behind a list, arguments are counted from the end */
+    for (int k = 0; k < s->n_in; k++) {
+        listed = listed || s->in[k].is_list || s->in[k].count_attr >= 0;
+        int at = listed ? n_in - s->n_in + k : k;
+        if (at < 0 || at >= n_in) continue; /* too few: the arity is checked later */
+        if (op->scalar_in >> k & 1u) EF_TRY(ef_need_rank(&i, at, 0));
+        if (op->vector_in >> k & 1u) EF_TRY(ef_need_rank(&i, at, 1));
+    }
+    return NULL;
+}
 ef_status *ef_need_rank_at_least(const ef_infer *i, int k, int rank) {
     int r = i->in[k].shape.rank;
     return r < 0 || r >= rank ? NULL : wrong_rank(i, k, "at least ", rank);

@@ -14,6 +14,7 @@ static ef_status *split_shape(ef_infer *i) {
     int64_t n = ((const split_attrs *)i->attrs)->num_split, given = 0;
     bool known;
     int axis;
+    EF_TRY(ef_need_rank(i, 0, 0));
     EF_TRY(ef_known_int(i, 0, &given, &known));
     if (v->rank < 0) return NULL;
     if (v->rank == 0)
@@ -194,6 +195,7 @@ const ef_op ef_op_SplitV = {
     .attr = {EF_ATTR(split_attrs, num_split, "int >= 1", NULL)},
     .attr_size = sizeof(split_attrs),
     .keeps = EF_KEEP_IN(2),
+    .scalar_in = 4,
     .shape = splitv_shape,
     .kernel = EF_ANY_KERNEL(splitv_run),
     .grad = splitv_grad,

@@ -171,6 +171,7 @@ int attr_from(const char *op, const ef_attr_desc *d, PyObject *o, attr_arena *a,
         if (d->choice == NULL) return 0;
         for (int k = 0; d->choice[k] != NULL; k++)
             if (strcmp(d->choice[k], v->as.s) == 0) return 0;
+        a->late = true;
         return invalid(op,
                        PyUnicode_FromFormat("Value for attr '%s' of \"%s\" is not in the list of "
                                             "allowed values: %s of op %s",
@@ -180,7 +181,9 @@ int attr_from(const char *op, const ef_attr_desc *d, PyObject *o, attr_arena *a,
         ef_tensor probe = {.dtype = 0};
         probe.dtype = v->as.type = dtype_of(o);
         if (v->as.type == EF_NO_DTYPE) return -1;
-        return recording() ? check_type(d->name, d, &probe) : 0;
+        if (!recording() || check_type(d->name, d, &probe) == 0) return 0;
+        a->late = true;
+        return -1;
     }
     case EF_ATTR_SHAPE: {
         ef_shape *s = room(a, sizeof *s);

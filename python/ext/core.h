@@ -137,6 +137,7 @@ struct attr_arena {
     int n;
     PyObject *keep[32];
     int n_keep;
+    bool late; /* what was raised is about a value that is of its type but not allowed */
 };
 void attr_arena_end(attr_arena *a);
 PyObject *attr_object(const ef_attr_value *v); /* the other way */

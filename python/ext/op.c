@@ -132,6 +132,9 @@ static PyObject *key_of(PyObject *o, int depth) {
     return NULL;
 }
 
+/* -1: raised; LATE: of a value that is of its type, but which the op does not take. */
+enum { LATE = -2 };
+
 static int make_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
     attr_arena arena = {.n = 0};
     ef_attr_value set[MAX_PARAMS];
@@ -139,9 +142,12 @@ static int make_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
     for (int k = self->desc->n_in; k < self->n_params - 1 && bad == 0; k++)
         if (value[k] != NULL && value[k] != Py_None)
             bad = attr_from(self->desc->name, self->attr[k], value[k], &arena, &set[n++]);
-    if (bad == 0) bad = check(ef_attrs_make(self->op, set, n, out), self->desc->name);
+    if (bad == 0) {
+        bad = check(ef_attrs_make(self->op, set, n, out), self->desc->name);
+        arena.late = true;
+    }
     attr_arena_end(&arena);
-    return bad;
+    return bad < 0 && arena.late ? LATE : bad;
 }
 
 /* Attributes for these values, counted; NULL in *out: the defaults. */
@@ -171,9 +177,10 @@ static int find_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
         PyTuple_SET_ITEM(key, k - self->desc->n_in, e);
     }
     PyObject *held = PyDict_GetItemWithError(self->kept, key);
+    int bad = -1;
     if (held != NULL) {
         *out = ef_attrs_ref(PyCapsule_GetPointer(held, "ef_attrs"));
-    } else if (!PyErr_Occurred() && make_attrs(self, value, out) == 0) {
+    } else if (!PyErr_Occurred() && (bad = make_attrs(self, value, out)) == 0) {
         if (PyDict_GET_SIZE(self->kept) >= KEPT_ATTRS) PyDict_Clear(self->kept);
         held = PyCapsule_New((void *)ef_attrs_ref(*out), "ef_attrs", attrs_capsule_end);
         if (held != NULL) PyDict_SetItem(self->kept, key, held);
@@ -182,7 +189,23 @@ static int find_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
     Py_DECREF(key);
     if (!PyErr_Occurred()) return 0;
     if (*out != NULL) ef_attrs_unref(*out);
-    return -1;
+    return bad == 0 ? -1 : bad;
+}
+
+/* An attribute the op does not take was given: complaints about inputs come first. */
+static PyObject *refuse_late(op_object *self, PyObject **value) {
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    inputs in;
+    if (inputs_take(self, value, &in) == 0) {
+        PyErr_Restore(type, error, trace);
+    } else {
+        Py_XDECREF(type);
+        Py_XDECREF(error);
+        Py_XDECREF(trace);
+    }
+    inputs_end(self, &in);
+    return NULL;
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
@@ -241,7 +264,8 @@ PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyOb
     memset(value, 0, (size_t)self->n_params * sizeof *value);
     if (bind(self, args, n, names, value) < 0) return NULL;
     const ef_attrs *attrs = NULL;
-    if (find_attrs(self, value, &attrs) < 0) return NULL; /* TensorFlow, too, reads them first */
+    int bad = find_attrs(self, value, &attrs); /* TensorFlow, too, reads them first */
+    if (bad < 0) return bad == LATE ? refuse_late(self, value) : NULL;
     inputs in;
     PyObject *result = NULL;
     if (inputs_take(self, value, &in) == 0 &&

@@ -32,6 +32,8 @@ typedef struct op_object {
 typedef struct inputs {
     operand few[MAX_FEW], *at;
     const ef_tensor *few_t[MAX_FEW], **t;
+    PyObject *few_item[MAX_FEW], **item; /* what each is made of */
+    uint8_t few_arg[MAX_FEW], *arg;      /* the argument each belongs to */
     int n;
     ef_dtype var[MAX_VARS];
     PyObject *held[MAX_PARAMS]; /* lists made fast */

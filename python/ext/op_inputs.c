@@ -1,5 +1,9 @@
 /* The inputs of an op's call: lists are opened, type variables settled, and what is no tensor is
- * converted. */
+ * converted. There are three ways, as in TensorFlow, and they differ in what decides a dtype and in
+ * which error comes first:
+ * - at once, all arguments plain (tensors, variables, arrays, numbers): in order of the inputs;
+ * - at once, otherwise: by type variable, all inputs of one together, then those of a fixed dtype;
+ * - into a graph: in order of the inputs, the first of a type variable decides for the others. */
 #include "op.h"
 
 void inputs_end(op_object *self, inputs *in) {
@@ -8,12 +12,24 @@ void inputs_end(op_object *self, inputs *in) {
     if (in->at != in->few) {
         PyMem_Free(in->at);
         PyMem_Free(in->t);
+        PyMem_Free(in->item);
+        PyMem_Free(in->arg);
     }
 }
 
-/* Any sequence argument as a fast one; counts the tensors. */
-static int open_lists(op_object *self, PyObject **value, inputs *in, int *count) {
+/* ---- the arguments, lists opened ------------------------------------------------------------- */
+
+static int not_a_list(op_object *self, PyObject **value, int k) {
+    PyErr_Format(PyExc_TypeError, "Expected list for '%s' argument to '%s' Op, not %R.",
+                 self->desc->in[k].name, self->desc->name, value[k]);
+    return -1;
+}
+
+/* Sequences as fast ones; *count: how many tensors there are. *odd: a list argument that is neither
+ * list nor tuple, or -1; what is no sequence at all counts as one, unopened. */
+static int open_lists(op_object *self, PyObject **value, inputs *in, int *count, int *odd) {
     *count = 0;
+    *odd = -1;
     for (int k = 0; k < self->desc->n_in; k++) {
         if (value[k] == NULL) {
             PyErr_Format(PyExc_TypeError, "%s() missing required argument '%U'", self->desc->name,
@@ -24,64 +40,115 @@ static int open_lists(op_object *self, PyObject **value, inputs *in, int *count)
             ++*count;
             continue;
         }
-        bool rows = IS_TENSOR(value[k]) || IS_VARIABLE(value[k]);
-        if (!PyList_Check(value[k]) && !PyTuple_Check(value[k]) && (recording() || !rows)) {
-            PyErr_Format(PyExc_TypeError, "Expected list for '%s' argument to '%s' Op, not %R.",
-                         self->desc->in[k].name, self->desc->name, value[k]);
-            return -1;
+        if (!PyList_Check(value[k]) && !PyTuple_Check(value[k])) {
+            *odd = k;
+            bool opens = PySequence_Check(value[k]) || IS_VARIABLE(value[k]);
+            if (recording() || !opens) return not_a_list(self, value, k);
         }
         in->held[k] = PySequence_Fast(value[k], "a list");
-        if (in->held[k] == NULL) return -1;
+        if (in->held[k] == NULL) {
+            PyErr_Clear(); /* a scalar is a sequence by its type only */
+            return not_a_list(self, value, k);
+        }
         *count += (int)PySequence_Fast_GET_SIZE(in->held[k]);
     }
     return 0;
 }
 
-/* TensorFlow hands tensors, arrays and plain numbers to the op as they are. Any other argument
- * makes it convert all of them first, and then a tensor of another dtype is an error of conversion.
- */
+static int make_room(inputs *in, int count) {
+    in->n = 0;
+    if (count > MAX_FEW) {
+        in->at = PyMem_Malloc((size_t)count * sizeof *in->at);
+        in->t = PyMem_Malloc((size_t)count * sizeof *in->t);
+        in->item = PyMem_Malloc((size_t)count * sizeof *in->item);
+        in->arg = PyMem_Malloc((size_t)count * sizeof *in->arg);
+        if (in->at == NULL || in->t == NULL || in->item == NULL || in->arg == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+    }
+    for (int k = 0; k < count; k++) {
+        in->at[k].keep = NULL;
+        in->at[k].own.dtype = 0;
+    }
+    in->n = count;
+    return 0;
+}
+
+/* item[] and arg[]: each tensor to be, and the argument it belongs to. */
+static void spread(op_object *self, PyObject **value, inputs *in) {
+    int at = 0;
+    for (int k = 0; k < self->desc->n_in; k++) {
+        Py_ssize_t n = in->held[k] != NULL ? PySequence_Fast_GET_SIZE(in->held[k]) : 1;
+        for (Py_ssize_t i = 0; i < n; i++, at++) {
+            in->item[at] =
+                in->held[k] != NULL ? PySequence_Fast_GET_ITEM(in->held[k], i) : value[k];
+            in->arg[at] = (uint8_t)k;
+        }
+    }
+}
+
+static bool is_value(PyObject *o) { return IS_TENSOR(o); } /* variables are none */
+
+static int take_as(inputs *in, int i, ef_dtype dtype, int hint) {
+    if (operand_from(in->item[i], dtype, hint, &in->at[i]) == 0) {
+        in->t[i] = in->at[i].t;
+        return 0;
+    }
+    in->at[i].keep = NULL; /* nothing to end */
+    in->at[i].own.dtype = 0;
+    return -1;
+}
+
+static ef_dtype dtype_at(const inputs *in, int i) { return (ef_dtype)in->t[i]->dtype; }
+
+static void give_back(operand *a) {
+    operand_end(a);
+    a->keep = NULL;
+    a->own.dtype = 0;
+}
+
+static int no_match(op_object *self, int k, ef_dtype have, ef_dtype want) {
+    PyErr_Format(PyExc_TypeError,
+                 "Input '%s' of '%s' Op has type %s that does not match the expected type %s.",
+                 self->desc->in[k].name, self->desc->name, ef_dtype_name(have),
+                 ef_dtype_name(want));
+    return -1;
+}
+
+/* ---- at once, all plain ---------------------------------------------------------------------- */
+
+/* What TensorFlow hands to the op without asking Python. */
 static bool is_direct(PyObject *o) {
     return IS_TENSOR(o) || IS_VARIABLE(o) || PyFloat_Check(o) || PyLong_Check(o) ||
            (is_array(o) && PyObject_HasAttrString(o, "__setitem__"));
 }
 
-/* Whether some input is not direct, and some input of type variable v (if >= 0) is no tensor yet:
- * tensors among themselves are left to the op. */
-static bool converts(op_object *self, PyObject **value, const inputs *in, int v) {
-    bool direct = true, tensors = v >= 0;
-    for (int k = 0; k < self->desc->n_in; k++) {
-        Py_ssize_t n = in->held[k] != NULL ? PySequence_Fast_GET_SIZE(in->held[k]) : 1;
-        for (Py_ssize_t i = 0; i < n; i++) {
-            PyObject *o = in->held[k] != NULL ? PySequence_Fast_GET_ITEM(in->held[k], i) : value[k];
-            direct = direct && is_direct(o);
-            tensors = tensors && (self->in[k].var != v || IS_TENSOR(o) || IS_VARIABLE(o));
+/* Attributes of just their type; what only converts to it takes the other way. */
+static bool plain_attrs(op_object *self, PyObject **value) {
+    for (int k = self->desc->n_in; k < self->n_params - 1; k++) {
+        PyObject *o = value[k];
+        if (o == NULL || o == Py_None) continue;
+        switch (self->attr[k]->kind) {
+        case EF_ATTR_INT:
+            if (!PyLong_Check(o)) return false;
+            break;
+        case EF_ATTR_FLOAT:
+            if (!PyFloat_Check(o)) return false;
+            break;
+        case EF_ATTR_TYPE:
+            if (!PyLong_Check(o) && !PyObject_HasAttrString(o, "_type_enum")) return false;
+            break;
+        default: break;
         }
     }
-    return !direct && !tensors;
+    return true;
 }
 
-/* A variable decides as a tensor does, unless all are converted: then it only follows. */
-static void note_dtype(op_object *self, PyObject **value, inputs *in, int k, PyObject *o) {
-    int v = self->in[k].var;
-    if (v < 0 || in->var[v] != EF_NO_DTYPE) return;
-    if (IS_EAGER(o) || IS_SYMBOLIC(o))
-        in->var[v] = (ef_dtype)((tensor_object *)o)->t.dtype;
-    else if (IS_VARIABLE(o) && (recording() || !converts(self, value, in, -1)))
-        in->var[v] = own_dtype(o);
-}
-
-/* A tensor decides for all that share its type variable, wherever it stands. Without one the first
- * value decides, be it a list or an array: see take(). */
-static void settle_types(op_object *self, PyObject **value, inputs *in) {
-    if (self->lenient) return; /* there the first operand always decides */
-    for (int k = 0; k < self->desc->n_in; k++) {
-        if (in->held[k] == NULL) {
-            note_dtype(self, value, in, k, value[k]);
-            continue;
-        }
-        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(in->held[k]); i++)
-            note_dtype(self, value, in, k, PySequence_Fast_GET_ITEM(in->held[k], i));
-    }
+static bool all_direct(op_object *self, PyObject **value, const inputs *in) {
+    for (int i = 0; i < in->n; i++)
+        if (!is_direct(in->item[i])) return false;
+    return plain_attrs(self, value);
 }
 
 static bool fits_int32(PyObject *o) {
@@ -90,22 +157,102 @@ static bool fits_int32(PyObject *o) {
     return over == 0 && v >= INT32_MIN && v <= INT32_MAX;
 }
 
-/* An input whose dtype is not the one its type variable or the op has; the op itself refuses most.
- */
-static int other_dtype(op_object *self, PyObject **value, inputs *in, int k, ef_dtype want) {
-    const char *have = ef_dtype_name((ef_dtype)in->t[in->n - 1]->dtype);
-    if (recording()) {
-        PyErr_Format(PyExc_TypeError,
-                     "Input '%s' of '%s' Op has type %s that does not match the expected type %s.",
-                     self->desc->in[k].name, self->desc->name, have, ef_dtype_name(want));
-        return -1;
+/* The dtype a plain value of type variable v gets: that of the first tensor or variable, wherever
+ * it stands, or of a value before it, or the default, if the value is not too large for it. */
+static ef_dtype direct_dtype(op_object *self, const inputs *in, int v, PyObject *o) {
+    if (in->var[v] != EF_NO_DTYPE) return in->var[v];
+    for (int i = 0; i < in->n; i++)
+        if (self->in[in->arg[i]].var == v && (is_value(in->item[i]) || IS_VARIABLE(in->item[i])))
+            return own_dtype(in->item[i]);
+    ef_dtype want = self->var_default[v];
+    if (want == EF_I32 && PyLong_Check(o) && self->var[v]->types & 1u << EF_I64 && !fits_int32(o))
+        want = EF_I64;
+    return want;
+}
+
+static int take_direct(op_object *self, inputs *in) {
+    for (int i = 0; i < in->n; i++) {
+        PyObject *o = in->item[i];
+        int k = in->arg[i], v = self->in[k].var;
+        ef_dtype want = self->in[k].fixed;
+        bool made = !is_value(o) && !IS_VARIABLE(o);
+        if (made && v >= 0) want = direct_dtype(self, in, v, o);
+        if (take_as(in, i, want, MUST) < 0) return -1;
+        if (made && v >= 0) in->var[v] = dtype_at(in, i);
     }
-    if (self->lenient || !converts(self, value, in, self->in[k].var)) return 0;
+    return 0;
+}
+
+/* ---- at once, by conversion ------------------------------------------------------------------ */
+
+static int convert_to(op_object *self, inputs *in, int i, ef_dtype want) {
+    if (take_as(in, i, want, MUST) < 0) return -1;
+    if (want == EF_NO_DTYPE || dtype_at(in, i) == want) return 0;
     PyErr_Format(PyExc_ValueError,
                  "Tensor conversion requested dtype %s for Tensor with dtype %s (input '%s' of %s)",
-                 ef_dtype_name(want), have, self->desc->in[k].name, self->desc->name);
+                 ef_dtype_name(want), ef_dtype_name(dtype_at(in, i)),
+                 self->desc->in[in->arg[i]].name, self->desc->name);
     return -1;
 }
+
+/* The first of a type variable without any tensor: what it is by itself, or the default if the op
+ * does not take that. An empty list is no list of floats then. */
+static int convert_first(op_object *self, inputs *in, int i, int v) {
+    unsigned types = self->var[v]->types;
+    if (types != 0) {
+        if (take_as(in, i, EF_NO_DTYPE, MUST) < 0) return -1;
+        if (types & 1u << dtype_at(in, i)) return 0;
+        give_back(&in->at[i]);
+    }
+    return take_as(in, i, self->var_default[v], HINT);
+}
+
+static int convert_group(op_object *self, inputs *in, int v) {
+    bool values = true, any = false;
+    ef_dtype want = EF_NO_DTYPE;
+    for (int i = 0; i < in->n; i++) {
+        if (self->in[in->arg[i]].var != v) continue;
+        bool value = is_value(in->item[i]);
+        any = true;
+        values = values && value;
+        if (value && want == EF_NO_DTYPE) want = own_dtype(in->item[i]);
+    }
+    if (!any && self->var_default[v] == EF_NO_DTYPE) {
+        PyErr_Format(PyExc_IndexError, "%s: an empty list has no dtype", self->desc->name);
+        return -1; /* TensorFlow's class */
+    }
+    if (values) want = EF_NO_DTYPE; /* tensors among themselves are left to the op */
+    for (int i = 0; i < in->n; i++) {
+        if (self->in[in->arg[i]].var != v) continue;
+        bool first = !values && want == EF_NO_DTYPE;
+        if ((first ? convert_first(self, in, i, v) : convert_to(self, in, i, want)) < 0) return -1;
+        if (first) want = dtype_at(in, i);
+    }
+    return 0;
+}
+
+static int take_converted(op_object *self, inputs *in) {
+    for (int v = 0; v < self->n_vars; v++)
+        if (convert_group(self, in, v) < 0) return -1;
+    for (int i = 0; i < in->n; i++)
+        if (self->in[in->arg[i]].var < 0 && convert_to(self, in, i, self->in[in->arg[i]].fixed) < 0)
+            return -1;
+    return 0;
+}
+
+/* tf.add: the first decides, and a second that cannot follow is left to the op. */
+static int take_leniently(op_object *self, inputs *in) {
+    for (int i = 0; i < in->n; i++) {
+        ef_dtype want = i > 0 ? dtype_at(in, 0) : EF_NO_DTYPE;
+        if (take_as(in, i, want, HINT) < 0) return -1;
+        if (!recording()) continue;
+        if (check_type(self->desc->in[i].name, self->var[0], in->t[i]) < 0) return -1;
+        if (i > 0 && dtype_at(in, i) != want) return no_match(self, i, dtype_at(in, i), want);
+    }
+    return 0;
+}
+
+/* ---- into a graph ---------------------------------------------------------------------------- */
 
 int check_type(const char *input, const ef_attr_desc *type, const ef_tensor *t) {
     if (type->types == 0 || type->types & 1u << t->dtype) return 0;
@@ -121,68 +268,119 @@ int check_type(const char *input, const ef_attr_desc *type, const ef_tensor *t) 
     return -1;
 }
 
-/* A value for a type variable that has a default, which nothing has decided yet. What is direct
- * must take the default, unless it is too large for it. Anything else is what it is by itself, or
- * the default if the op does not take that: an empty list is no list of floats then. */
-static int take_default(op_object *self, PyObject **value, inputs *in, int v, PyObject *o) {
-    operand *a = &in->at[in->n];
-    ef_dtype want = self->var_default[v];
-    unsigned types = self->var[v]->types;
-    if (is_array(o) || recording()) return operand_from(o, want, HINT, a);
-    if (is_direct(o) && !converts(self, value, in, -1)) {
-        if (PyLong_Check(o) && want == EF_I32 && types & 1u << EF_I64 && !fits_int32(o))
-            want = EF_I64;
-        return operand_from(o, want, MUST, a);
-    }
-    if (operand_from(o, EF_NO_DTYPE, MUST, a) < 0) return -1;
-    if (types == 0 || types & 1u << a->t->dtype || IS_TENSOR(o)) return 0;
-    operand_end(a);
-    return operand_from(o, want, HINT, a);
+/* A value that does not become what is wanted is of the wrong type if it becomes anything. */
+static int record_as(op_object *self, inputs *in, int i, ef_dtype want) {
+    if (take_as(in, i, want, MUST) == 0) return 0;
+    if (want == EF_NO_DTYPE || !PyErr_ExceptionMatches(PyExc_ValueError) ||
+        PyErr_ExceptionMatches(PyExc_TypeError))
+        return -1;
+    PyErr_Clear();
+    if (take_as(in, i, EF_NO_DTYPE, MUST) < 0) return -1;
+    return no_match(self, in->arg[i], dtype_at(in, i), want);
 }
 
-static int take(op_object *self, PyObject **value, inputs *in, int k, PyObject *o) {
+/* A value that nothing decides for yet, of a type variable with a default: what it is by itself if
+ * the op takes that. */
+static int record_default(op_object *self, inputs *in, int i, int v) {
+    unsigned types = self->var[v]->types;
+    if (types != 0) {
+        if (take_as(in, i, EF_NO_DTYPE, MUST) == 0) {
+            if (types & 1u << dtype_at(in, i)) return 0;
+            give_back(&in->at[i]);
+        } else if (!PyErr_ExceptionMatches(PyExc_TypeError)) {
+            return -1;
+        }
+        PyErr_Clear();
+    }
+    return take_as(in, i, self->var_default[v], HINT);
+}
+
+static int record_one(op_object *self, inputs *in, int i) {
+    int k = in->arg[i], v = self->in[k].var;
+    ef_dtype want = v >= 0 ? in->var[v] : self->in[k].fixed;
+    bool preset = v >= 0 && want == EF_NO_DTYPE && self->var_default[v] != EF_NO_DTYPE;
+    if ((preset ? record_default(self, in, i, v) : record_as(self, in, i, want)) < 0) return -1;
+    if (want != EF_NO_DTYPE)
+        return dtype_at(in, i) == want ? 0 : no_match(self, k, dtype_at(in, i), want);
+    if (v < 0) return 0;
+    in->var[v] = dtype_at(in, i);
+    return check_type(self->desc->in[k].name, self->var[v], in->t[i]);
+}
+
+/* The items first to last-1 of a list argument. A tensor among them decides; without one each is
+ * what it is, and they must be the same. */
+static int record_list(op_object *self, inputs *in, int k, int first, int last) {
     int v = self->in[k].var;
     ef_dtype want = v >= 0 ? in->var[v] : self->in[k].fixed;
-    bool settled = v < 0 || want != EF_NO_DTYPE;
-    operand *a = &in->at[in->n];
-    int bad = settled || self->var_default[v] == EF_NO_DTYPE
-                  ? operand_from(o, want, v >= 0 && self->lenient ? HINT : MUST, a)
-                  : take_default(self, value, in, v, o);
-    if (bad < 0) return -1;
-    in->t[in->n++] = a->t;
-    if (!settled) in->var[v] = (ef_dtype)a->t->dtype;
-    if (v >= 0 && recording() && check_type(self->desc->in[k].name, self->var[v], a->t) < 0)
-        return -1;
-    if (settled && want != EF_NO_DTYPE && a->t->dtype != want)
-        return other_dtype(self, value, in, k, want);
+    for (int i = first; i < last && v >= 0 && want == EF_NO_DTYPE; i++)
+        if (is_value(in->item[i])) want = own_dtype(in->item[i]);
+    for (int i = first; i < last; i++) {
+        bool preset = v >= 0 && want == EF_NO_DTYPE;
+        if (take_as(in, i, preset ? self->var_default[v] : want, preset ? HINT : MUST) < 0)
+            return PyErr_ExceptionMatches(PyExc_ValueError) ? say_type_error() : -1;
+        ef_dtype like = want != EF_NO_DTYPE ? want : v >= 0 ? dtype_at(in, first) : EF_NO_DTYPE;
+        if (like != EF_NO_DTYPE && dtype_at(in, i) != like)
+            return no_match(self, k, dtype_at(in, i), like);
+    }
+    if (v < 0 || first == last || in->var[v] != EF_NO_DTYPE) return 0;
+    in->var[v] = dtype_at(in, first);
+    return check_type(self->desc->in[k].name, self->var[v], in->t[first]);
+}
+
+static int take_recorded(op_object *self, inputs *in) {
+    for (int i = 0; i < in->n;) {
+        int k = in->arg[i], last = i;
+        while (last < in->n && in->arg[last] == k) last++;
+        if ((self->desc->in[k].is_list ? record_list(self, in, k, i, last)
+                                       : record_one(self, in, i)) < 0)
+            return -1;
+        i = last;
+    }
     return 0;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+/* The usual call: eager tensors only, no list, no graph. */
+static bool take_tensors(op_object *self, PyObject **value, inputs *in) {
+    int n = self->desc->n_in;
+    for (int k = 0; k < n; k++)
+        if (value[k] == NULL || !IS_EAGER(value[k]) || self->desc->in[k].is_list) return false;
+    if (n > MAX_FEW || recording()) return false;
+    for (int k = 0; k < n; k++) {
+        in->at[k].keep = NULL;
+        in->at[k].own.dtype = 0;
+        in->t[k] = &((tensor_object *)value[k])->t;
+    }
+    in->n = n;
+    return true;
 }
 
 int inputs_take(op_object *self, PyObject **value, inputs *in) {
-    int count;
+    int count, odd;
     in->n = 0;
     in->at = in->few;
     in->t = in->few_t;
+    in->item = in->few_item;
+    in->arg = in->few_arg;
+    memset(in->held, 0, (size_t)self->desc->n_in * sizeof *in->held);
+    if (take_tensors(self, value, in)) return 0;
     memset(in->var, 0, sizeof in->var);
-    memset(in->held, 0, sizeof in->held);
-    if (open_lists(self, value, in, &count) < 0) return -1;
-    if (count > MAX_FEW) {
-        in->at = PyMem_Malloc((size_t)count * sizeof *in->at);
-        in->t = PyMem_Malloc((size_t)count * sizeof *in->t);
-        if (in->at == NULL || in->t == NULL) {
-            PyErr_NoMemory();
+    if (open_lists(self, value, in, &count, &odd) < 0 || make_room(in, count) < 0) return -1;
+    spread(self, value, in);
+    if (self->lenient) return take_leniently(self, in);
+    if (recording()) return take_recorded(self, in);
+    bool direct = all_direct(self, value, in);
+    if (odd >= 0 && !direct) return not_a_list(self, value, odd);
+    if (odd >= 0 && is_array(value[odd])) {
+        int64_t dims[EF_MAX_RANK];
+        int rank = array_dims(value[odd], dims);
+        if (rank != 1) {
+            PyErr_Format(PyExc_ValueError,
+                         "expected a sequence for '%s' of %s, got an ndarray with rank %d instead",
+                         self->desc->in[odd].name, self->desc->name, rank);
             return -1;
         }
     }
-    settle_types(self, value, in);
-    for (int k = 0; k < self->desc->n_in; k++) {
-        if (in->held[k] == NULL) {
-            if (take(self, value, in, k, value[k]) < 0) return -1;
-            continue;
-        }
-        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(in->held[k]); i++)
-            if (take(self, value, in, k, PySequence_Fast_GET_ITEM(in->held[k], i)) < 0)
-                return recording() ? say_type_error() : -1; /* as TensorFlow says it of lists */
-    }
-    return 0;
+    return direct ? take_direct(self, in) : take_converted(self, in);
 }

@@ -187,9 +187,9 @@ static term comparison(parser *p) {
     for (size_t k = 0; k < sizeof signs / sizeof *signs; k++) {
         if (p->failed || !taken(p, signs[k].sign)) continue;
         term b = plain(p, sum(p));
-        term c = two(p, EF_JIT_COMPARE, plain(p, a), b);
-        if (!p->failed) p->v->at[c.id].how = (uint8_t)signs[k].how;
-        return (term){c.id, true};
+        ef_jit_value c = {
+            .kind = EF_JIT_COMPARE, .how = (uint8_t)signs[k].how, .arg = {plain(p, a).id, b.id}};
+        return (term){make(p, c).id, true};
     }
     return a;
 }

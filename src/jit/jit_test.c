@@ -196,6 +196,33 @@ EF_TEST(in_place) {
     CHECK(compiled == before + 1);
 }
 
+/* Comparisons of the same operands are values of their own, whichever came first. */
+EF_TEST(every_comparison_of_the_same_operands) {
+    static const char *const tests[] = {"x == y", "x != y", "x < y", "x <= y", "x > y", "x >= y"};
+    enum { TESTS = sizeof tests / sizeof *tests };
+    for (int first = 0; first < TESTS; first++)
+        for (int second = 0; second < TESTS; second++) {
+            static memory m;
+            ef_jit_run run = {.dtype = EF_F32, .n = 4};
+            run.ins[0] = (ef_jit_ins){tests[first], 2, 0, EF_JIT_TRUTH_OUT, {0, 1}, 2, false};
+            run.ins[1] = (ef_jit_ins){tests[second], 2, 0, EF_JIT_TRUTH_OUT, {0, 1}, 3, false};
+            run.ins[2] = (ef_jit_ins){"x ? 1 : 2", 1, 0, 1, {2}, 4, true};
+            run.ins[3] = (ef_jit_ins){"x ? 1 : 2", 1, 0, 1, {3}, 5, true};
+            ef_jit_code *code = ef_jit_get(&run);
+            CHECK(code != NULL);
+            if (code == NULL) continue;
+            fill(&m, EF_F32);
+            run_code(code, &m, N);
+            ef_jit_release(code);
+            for (int k = 0; k < N; k++) {
+                double x = get(m.raw[0], EF_F32, k), y = get(m.raw[1], EF_F32, k);
+                bool yes[] = {x == y, x != y, x<y, x <= y, x> y, x >= y};
+                CHECK(get(m.raw[4], EF_F32, k) == (yes[first] ? 1 : 2));
+                CHECK(get(m.raw[5], EF_F32, k) == (yes[second] ? 1 : 2));
+            }
+        }
+}
+
 enum { NUMBERS = 20, TRUTHS = 24 };
 /* An instruction that makes a truth value or reads some; they are operands 20-23. */
 static bool with_truths(ef_jit_ins *x, bool *made) {
@@ -204,6 +231,7 @@ static bool with_truths(ef_jit_ins *x, bool *made) {
         unsigned truths;
     } some[] = {{"x > y", EF_JIT_TRUTH_OUT},
                 {"x <= y", EF_JIT_TRUTH_OUT},
+                {"x == y", EF_JIT_TRUTH_OUT},
                 {"x ? y : z", 1},
                 {"x ? 0 : y", 1},
                 {"!x || y", 1 | 2 | EF_JIT_TRUTH_OUT},
@@ -337,6 +365,7 @@ int main(void) {
     if (ef_jit_emits()) {
         EF_RUN(every_expression_at_every_length);
         EF_RUN(in_place);
+        EF_RUN(every_comparison_of_the_same_operands);
         EF_RUN(random_runs);
         EF_RUN(the_same_run_is_compiled_once);
         EF_RUN(code_is_bounded);

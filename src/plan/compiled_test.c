@@ -45,15 +45,16 @@ static bool alike(const char *a, const char *b, ef_dtype d) {
 }
 
 static const ef_op *subject;
-static int n_in, known;
+static int n_in, known, known_tests;
 
 static ef_jit_ins expression(void) {
     return (ef_jit_ins){subject->expr, (uint8_t)n_in, 0, 0, {0, 1, 2}, 3, true};
 }
-static bool known_expression(void) {
-    ef_jit_ins x = expression();
-    return ef_jit_knows(&x);
+/* The same of one that gives truth values, which stay inside the run. */
+static ef_jit_ins test_expression(void) {
+    return (ef_jit_ins){subject->expr, (uint8_t)n_in, 0, EF_JIT_TRUTH_OUT, {0, 1, 2}, 4, false};
 }
+static bool known_expression(ef_jit_ins x) { return ef_jit_knows(&x); }
 
 EF_TEST(expression_says_what_the_op_does) {
     static _Alignas(64) char x[8 * N], y[8 * N], z[8 * N], want[8 * N], got[8 * N];
@@ -77,7 +78,38 @@ EF_TEST(expression_says_what_the_op_does) {
     }
 }
 
-EF_TEST(many_are_known) { CHECK(known > 50); }
+EF_TEST(expression_tests_what_the_op_does) {
+    static _Alignas(64) char x[8 * N], y[8 * N], z[8 * N], got[8 * N];
+    static uint8_t want[N];
+    const ef_attrs *attrs = ef_attrs_default(subject);
+    for (ef_dtype d = EF_F32; d <= EF_F64; d++) {
+        ef_dtype types[] = {d, d, d};
+        const void *fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
+        ef_tile_fn *tile = ef_op_tile(subject, types, n_in, EF_BOOL, fields);
+        if (tile == NULL) continue;
+        ef_jit_run run = {.dtype = d, .n = 2};
+        run.ins[0] = test_expression();
+        run.ins[1] = (ef_jit_ins){"x ? 1 : 0", 1, 0, 1, {4}, 3, true};
+        ef_jit_code *code = ef_jit_get(&run);
+        CHECK(code != NULL);
+        fill(x, y, z, d);
+        const void *in[] = {x, y, z, got};
+        tile(want, in, N, 0, NULL);
+        ef_jit_entry(code)(in, N);
+        ef_jit_release(code);
+        int wrong = 0;
+        for (int k = 0; k < N; k++)
+            wrong += want[k] != (d == EF_F32 ? ((float *)got)[k] != 0 : ((double *)got)[k] != 0);
+        if (wrong > 0) printf("    %s: \"%s\" is something else\n", subject->name, subject->expr);
+        CHECK_INT(wrong, 0);
+        known_tests++;
+    }
+}
+
+EF_TEST(many_are_known) {
+    CHECK(known > 50);
+    CHECK(known_tests >= 12); /* six comparisons of two types */
+}
 
 int main(void) {
     ef_jit_run any = {.dtype = EF_F32, .n = 1, .ins = {{"x", 1, 0, 0, {0}, 1, true}}};
@@ -87,10 +119,10 @@ int main(void) {
     for (int k = 0; k < EF_OP_COUNT; k++) {
         subject = ef_op_table[k];
         for (n_in = 0; n_in < 3 && subject->in[n_in] != NULL;) n_in++;
-        bool plain =
-            (subject->traits & EF_ELEMENTWISE) && subject->expr != NULL && subject->attr_size == 0;
-        if (plain && subject->tile != NULL && known_expression())
-            EF_RUN(expression_says_what_the_op_does);
+        if (!(subject->traits & EF_ELEMENTWISE) || subject->expr == NULL) continue;
+        bool plain = subject->attr_size == 0 && subject->tile != NULL;
+        if (plain && known_expression(expression())) EF_RUN(expression_says_what_the_op_does);
+        if (known_expression(test_expression())) EF_RUN(expression_tests_what_the_op_does);
     }
     EF_RUN(many_are_known);
     return EF_VERDICT();

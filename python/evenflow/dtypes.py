@@ -61,9 +61,12 @@ class DType:
     __slots__ = ("_enum", "name", "size", "_kind", "_numpy", "__weakref__")
 
     def __new__(cls, type_enum):
+        type_enum = int(type_enum)
         known = _by_enum.get(type_enum)
         if known is not None:
             return known
+        if not -(2**63) <= type_enum < 2**63:
+            raise OverflowError(f"{type_enum} is far from the number of any type")
         base = _NAME_OF.get(type_enum % _REF if type_enum > _REF else type_enum)
         if base is None:
             raise TypeError(f"Could not convert enum {type_enum!r} to a TensorFlow DType.")

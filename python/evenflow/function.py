@@ -159,6 +159,8 @@ def _flatten_result(result):
         except (TypeError, ValueError) as e:
             if isinstance(item, (str, bytes)):
                 raise
+            if isinstance(item, type) and issubclass(item, _core.Tensor):
+                raise ValueError("a tf.function returned the class of tensors: it has no value") from e
             raise TypeError("To be compatible with tf.function, Python functions must return zero or more Tensors or "
                             f"ExtensionTypes or None values; in compilation of the function, found return value of type "
                             f"{type(item).__name__}, which is not a Tensor or ExtensionType.") from e

@@ -10,7 +10,7 @@ import operator
 
 def _size(value):
     """A size as int or None; what v1's Dimension accepts."""
-    if type(value) is int:
+    if type(value) is int or type(value) is bool:
         size = value
     elif value is None:
         return None
@@ -275,7 +275,7 @@ class TensorShape:
         if type(other) is not TensorShape:
             try:
                 other = as_shape(other)
-            except (TypeError, ValueError):
+            except TypeError:
                 return NotImplemented
         self._look()
         if other._watch is not None:
@@ -381,8 +381,8 @@ class TensorShape:
         """The shape, known to have `rank`; ValueError if it has another."""
         if self._dims is None:
             return unknown_shape(rank)
-        if rank is not None:
-            self.assert_has_rank(rank)
+        if rank is not None and len(unknown_shape(rank)._dims) != len(self._dims):
+            raise ValueError(f"Shape {self} must have rank {rank}")
         return self
 
     def with_rank_at_least(self, rank):

@@ -283,9 +283,7 @@ class TensorSpec(DenseSpec, BatchTypeSpec):
         return self
 
     def _to_components(self, value):
-        from . import _core
-
-        return _core.convert(value, self._dtype)
+        return value
 
     def _from_components(self, components):
         return components

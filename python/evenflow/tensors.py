@@ -38,29 +38,25 @@ def _pack(items, dtype, hint):
         found = dtypes.as_dtype(np.result_type(*arrays)) if arrays and dtype is None else dtype
     if hint and dtype != found:
         try:
-            return _packed(_cast_tensors(items, dtype), dtype)
+            return _packed(items, dtype, True)
         except (TypeError, ValueError):
             dtype = None
-    if dtype is not None and dtype != found:
-        items = _cast_tensors(items, dtype)
-    return _packed(items, dtype or found)
+    return _packed(items, dtype or found, dtype is not None and dtype != found)
 
 
-def _cast_tensors(items, dtype):
-    return [_cast_tensors(i, dtype) if isinstance(i, (list, tuple)) else
-            raw.Cast(i, dtype) if isinstance(i, CoreTensor) and i.dtype != dtype else i for i in items]
-
-
-def _packed(items, dtype):
-    """Tensors must be of `dtype` already, unless at once and alone; lists are packed first, all else is a constant."""
-    if _core.executing_eagerly() and all(isinstance(i, CoreTensor) for i in items):
+def _packed(items, dtype, cast):
+    """Tensors must be of `dtype` already, unless at once and alone; or all are cast. Lists are packed first, all else is a
+    constant."""
+    if _core.executing_eagerly() and not cast and all(isinstance(i, CoreTensor) for i in items):
         return raw.Pack(list(items), axis=0)
     parts = []
     for i in items:
-        if isinstance(i, CoreTensor) and dtype is not None and i.dtype != dtype:
+        if isinstance(i, CoreTensor) and dtype is not None and i.dtype != dtype and not cast:
             raise TypeError(f"Cannot convert a list that holds a tensor of dtype {i.dtype.name} to {dtype.name} (it is {i!r})")
-        parts.append(_packed(i, dtype) if isinstance(i, (list, tuple)) and _holds_tensors(i) else i)
+        parts.append(_packed(i, dtype, cast) if isinstance(i, (list, tuple)) and _holds_tensors(i) else i)
     parts = [p if isinstance(p, CoreTensor) else _core.convert(p, dtype, None, not _is_foreign(p)) for p in parts]
+    if cast:
+        parts = [p if p.dtype == dtype else raw.Cast(p, dtype) for p in parts]
     return raw.Pack(parts, axis=0)
 
 
@@ -431,7 +427,7 @@ def gpu(self, gpu_index=0):
     raise RuntimeError(f"GPU:{gpu_index} unknown device.")
 
 
-@_property(Tensor, "backing_device")
+@_property(EagerTensor, "backing_device")
 def _backing_device(self):
     return self.device
 
@@ -464,7 +460,9 @@ def _value_index(self):
 @_method(Tensor)
 def consumers(self):
     """The ops that use this tensor."""
-    graph, node, index = _place(self, "consumers")
+    if self._edge is None:
+        raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
+    graph, node, index = self._edge
     found = []
     for k in range(node + 1, graph._nodes()):
         n_in = graph._node(k)[1]
@@ -497,7 +495,7 @@ Tensor._should_act_as_resource_variable = False
 Tensor._rank = lambda self: self.ndim
 Tensor._shape_tuple = lambda self: self._dims
 Tensor._datatype_enum = lambda self: self.dtype.as_datatype_enum
-Tensor.cpu = lambda self: self
+EagerTensor.cpu = lambda self: self
 Tensor.is_symbolic = property(_core.is_symbolic)
 EagerTensor.__hash__ = Tensor.__hash__
 offer(Tensor, "Tensor")

@@ -111,6 +111,8 @@ class Variable(_core.VariableBase):
         if wanted is not None and not wanted.is_compatible_with(TensorShape(value._dims)):
             raise ValueError(f"The initial value's shape ({TensorShape(value._dims)}) is not compatible with the "
                              f"explicitly supplied `shape` argument ({wanted}).")
+        if wanted is not None and any(type(size) is bool for size in wanted._dims or ()):
+            raise TypeError(f"the sizes of a variable are numbers, not {wanted}")
         with init_scope():
             self._create(value, self._scoped_name, self._trainable, wanted)
         _by_storage[self.handle._storage] = self
@@ -206,6 +208,8 @@ class Variable(_core.VariableBase):
     experimental_ref = ref
 
     def eval(self, session=None):
+        if not _core.executing_eagerly():
+            raise AttributeError("a variable that was made at once is no part of this graph: there is nothing to evaluate")
         raise RuntimeError("eval is not supported when eager execution is enabled; use numpy()")
 
     @property
@@ -225,7 +229,15 @@ class Variable(_core.VariableBase):
     def __iter__(self):
         return iter(self.value())
 
+    def __copy__(self):
+        return self
+
+    def _shape_tuple(self):
+        return tuple(self.shape.as_list())
+
     def __deepcopy__(self, memo):
+        if not _core.executing_eagerly():
+            raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled.")
         copied = type(self)(self.value(), trainable=self._trainable, name=self._scoped_name.rpartition("/")[2],
                             dtype=self.dtype, constraint=self.constraint, shape=self.shape,
                             synchronization=self._synchronization, aggregation=self._aggregation)

@@ -195,6 +195,14 @@ static PyObject *strings_out(const ef_tensor *t) {
     return a;
 }
 
+/* numpy refuses the product of sizes, even where one of them is 0. */
+static PyObject *no_array(void) {
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) return NULL;
+    PyErr_Clear();
+    invalid(NULL, PyUnicode_FromString("the sizes of the tensor are too large for a NumPy array"));
+    return NULL;
+}
+
 PyObject *tensor_to_array(tensor_object *o, int copy) {
     const void *data;
     if (check(ef_tensor_data(&o->t, &data), NULL) < 0) return NULL;
@@ -222,7 +230,7 @@ PyObject *tensor_to_array(tensor_object *o, int copy) {
     if (copy || t->storage == NULL) { /* small: a copy is cheaper than holding the tensor */
         PyObject *a = PyArray_SimpleNewFromDescr(t->rank, dim, descr);
         if (a != NULL) memcpy(PyArray_DATA((PyArrayObject *)a), data, ef_tensor_bytes(t));
-        return a;
+        return a != NULL ? a : no_array();
     }
     PyObject *a = PyArray_NewFromDescr(&PyArray_Type, descr, t->rank, dim, NULL, (void *)data,
                                        NPY_ARRAY_CARRAY, NULL);

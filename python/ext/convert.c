@@ -83,6 +83,7 @@ typedef struct scan {
     ef_shape shape;
     int first, seen; /* kinds */
     bool beyond;     /* a number that float32 cannot hold */
+    bool vast;       /* an integer that int64 cannot hold, before anything but integers */
     bool ragged;
     bool arrays; /* numpy's values among them */
 } scan;
@@ -126,6 +127,7 @@ static void look(PyObject *o, int depth, scan *s) {
         s->beyond = s->beyond || (isinf((float)v) && !isinf(v));
     }
     if (s->seen == 0) s->first = kind;
+    if (kind & VAST && !(s->seen & ~INTEGERS)) s->vast = true;
     s->seen |= kind;
     if (s->shape.rank < 0) s->shape.rank = depth;
     if (depth != s->shape.rank) s->ragged = true;
@@ -211,7 +213,7 @@ static ef_dtype natural(const scan *s) {
     if (s->first & (BOOL | TRUTH)) return seen & ~(BOOL | TRUTH) ? EF_NO_DTYPE : EF_BOOL;
     if (s->first == TEXT) return seen != TEXT ? EF_NO_DTYPE : EF_STRING;
     if (s->first == COMPLEX) return seen & ~(REALS | COMPLEX) ? EF_NO_DTYPE : EF_C128;
-    if (seen & ~REALS) return EF_NO_DTYPE;
+    if (seen & ~REALS || s->vast) return EF_NO_DTYPE;
     if (s->first == HALF) return EF_F16;
     if (s->first == DOUBLE) return EF_F64;
     if (seen & (FLOAT | HALF | DOUBLE)) return EF_F32;
@@ -435,7 +437,8 @@ int operand_from(PyObject *o, ef_dtype dtype, int hint, operand *out) {
     }
     scan s;
     scan_value(o, hint, &s);
-    bool numpys = recording() && s.arrays && (dtype == EF_NO_DTYPE || hint == HINT);
+    bool numpys =
+        recording() && (s.arrays || s.seen & VAST) && (dtype == EF_NO_DTYPE || hint == HINT);
     bool opened = s.ragged && !recording(); /* parts that are no lists may still be gone through */
     if (s.seen & OTHER || numpys || opened) return from_hook(o, dtype, hint, out);
     if (from_plain(o, &s, dtype, hint, &out->own) == 0) return 0;

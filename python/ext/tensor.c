@@ -323,6 +323,11 @@ static PyObject *tensor_numpy(PyObject *self, PyObject *unused) {
     return value_of(self) == NULL ? NULL : tensor_to_array((tensor_object *)self, 0);
 }
 
+static const char *const format_of[EF_DTYPES] = {
+    [EF_F32] = "f", [EF_F64] = "d", [EF_I32] = "i",  [EF_U8] = "B",   [EF_I16] = "h",
+    [EF_I8] = "b",  [EF_I64] = "l", [EF_BOOL] = "?", [EF_U16] = "H",  [EF_F16] = "e",
+    [EF_U32] = "I", [EF_U64] = "L", [EF_C64] = "Zf", [EF_C128] = "Zd"};
+
 static PyObject *tensor_array(PyObject *self, PyObject *const *args, Py_ssize_t n,
                               PyObject *names) {
     if (n == 0 && names != NULL && PyTuple_GET_SIZE(names) > 0 &&
@@ -338,7 +343,8 @@ static PyObject *tensor_array(PyObject *self, PyObject *const *args, Py_ssize_t 
                             "while a graph is being built.");
     PyObject *a = tensor_numpy(self, NULL);
     if (a == NULL) return NULL;
-    if (t->rank == 0 || dtype != NULL) {
+    bool lone = t->rank == 0 && format_of[t->dtype] == NULL; /* numpy cannot do without an array */
+    if (lone || dtype != NULL) {
         static PyObject *asarray;
         if (asarray == NULL) {
             PyObject *np = PyImport_ImportModule("numpy");
@@ -385,10 +391,6 @@ static PyObject *tensor_iter(PyObject *self) {
 
 /* ---- buffer protocol ------------------------------------------------------------------------- */
 
-static const char *const format_of[EF_DTYPES] = {
-    [EF_F32] = "f", [EF_F64] = "d", [EF_I32] = "i",  [EF_U8] = "B",   [EF_I16] = "h",
-    [EF_I8] = "b",  [EF_I64] = "l", [EF_BOOL] = "?", [EF_U16] = "H",  [EF_F16] = "e",
-    [EF_U32] = "I", [EF_U64] = "L", [EF_C64] = "Zf", [EF_C128] = "Zd"};
 _Static_assert(sizeof(long) == 8, "numpy's int64 is a long");
 
 static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
@@ -449,7 +451,8 @@ static PyType_Spec core_spec = {"tensorflow.python.types.core.Tensor", 0, 0,
         Py_tp_clear, tensor_clear                                         \
     }
 static PyType_Slot sub_slots[] = {LIFE, {0, NULL}};
-static PyType_Slot eager_slots[] = {LIFE, {Py_tp_methods, eager_methods}, {0, NULL}};
+static PyType_Slot eager_slots[] = {
+    LIFE, {Py_tp_methods, eager_methods}, {Py_nb_index, tensor_index}, {0, NULL}};
 enum { FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC };
 static PyType_Spec eager_spec = {"tensorflow.python.framework.ops.EagerTensor",
                                  sizeof(tensor_object), 0, FLAGS, eager_slots};
@@ -487,7 +490,6 @@ int tensor_init(PyObject *module) {
                          {Py_bf_releasebuffer, tensor_releasebuffer},
                          {Py_nb_float, tensor_float},
                          {Py_nb_int, tensor_int},
-                         {Py_nb_index, tensor_index},
                          {Py_nb_bool, tensor_bool},
                          {0, NULL}};
     PyType_Slot all[64];

@@ -26,21 +26,36 @@ _EMPTY_VALUE = {dtypes.bool: (False, True), dtypes.string: ("", "")}
 
 def _sizes(shape):
     """The shape argument of zeros and ones as a vector, of int64 if some size needs it."""
-    if not isinstance(shape, (Tensor, list, tuple, int, np.ndarray, np.generic)):
+    if type(shape) in (list, tuple) and shape and all(type(size) is int for size in shape):
+        return convert(shape)
+    if not isinstance(shape, Tensor):
         try:
-            shape = convert(TensorShape(shape))
-        except (TypeError, ValueError):
-            pass  # then as a tensor of any other kind
-    sizes = convert(shape)
-    if sizes.dtype not in (dtypes.int32, dtypes.int64) and not isinstance(shape, Tensor):
-        sizes = convert(shape, dtypes.int32)
-    return raw.Reshape(sizes, [-1]) if rank_of(sizes) == 0 else sizes
+            sizes = convert(TensorShape(shape))
+        except (TypeError, ValueError):  # some size is a tensor, or none at all
+            sizes = None if executing_eagerly() else _truncated(shape)
+            if sizes is None:
+                sizes = convert(shape, dtypes.int32)
+        shape = sizes
+    return raw.Reshape(shape, [-1]) if rank_of(shape) == 0 else shape
+
+
+def _truncated(shape):
+    """A graph takes any numbers as the sizes of a small constant, and their whole part for them."""
+    try:
+        small = 0 != np.prod(shape) < 1000
+        sizes = [int(size) for size in shape] if small else None
+    except (TypeError, ValueError, NotImplementedError):
+        return None
+    return None if sizes is None or min(sizes, default=0) < 0 else convert(np.array(sizes, np.int32))
 
 
 def _filled(shape, dtype, which, name):
     dtype = dtypes.as_dtype(dtype).base_dtype
     value = _EMPTY_VALUE.get(dtype, (0, 1))[which]
-    return raw.Fill(_sizes(shape), convert(value, dtype), name=name)
+    sizes = _sizes(shape)
+    if which and dtype is dtypes.string:
+        raise TypeError("tf.ones cannot make a tensor of strings")
+    return raw.Fill(sizes, convert(value, dtype), name=name)
 
 
 @export("zeros")
@@ -52,8 +67,6 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
 @export("ones")
 def ones(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of ones (True)."""
-    if dtypes.as_dtype(dtype).base_dtype is dtypes.string:
-        raise TypeError("tf.ones cannot make a tensor of strings")
     return _filled(shape, dtype, 1, name)
 
 
@@ -65,7 +78,11 @@ def fill(dims, value, name=None, layout=None):
 
 def _same_size(x, dtype, which, name):
     x = convert(x)
-    dtype = x.dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
+    if executing_eagerly() or x._dims is None or None in x._dims:
+        same = dtype is None or not dtype != x.dtype
+    else:
+        same = not dtype
+    dtype = x.dtype if same else dtypes.as_dtype(dtype).base_dtype
     if dtype is x.dtype and (which or dtype is not dtypes.string):
         return (raw.OnesLike if which else raw.ZerosLike)(x, name=name)
     if dtype is dtypes.string and which:
@@ -121,6 +138,8 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
         else:
             dtype = max(kinds, key=_RANGE_ORDER.index)
     values = [v if v.dtype is dtype else raw.Cast(v, dtype) for v in values]
+    if dtype is dtypes.float16 and not executing_eagerly() and all(known(v) is not None for v in values):
+        raise ValueError("tf.range: a graph cannot count the numbers of a range of float16 beforehand; cast one of float32")
     return raw.Range(*values, name=name)
 
 
@@ -136,7 +155,7 @@ def linspace(start, stop, num, name=None, axis=0):
     if start.dtype.is_integer:  # as in a quotient
         inexact = dtypes.float32 if start.dtype.size < 4 else dtypes.float64
         start, stop = raw.Cast(start, inexact), raw.Cast(stop, inexact)
-    if rank_of(start) == 0 and rank_of(stop) == 0 and start.dtype.is_floating:
+    if rank_of(start) == rank_of(stop) == rank_of(num) == 0 and start.dtype.is_floating:
         count = known(num)
         if known(axis) in (0, -1) and count is not None and count > 0:
             return raw.LinSpace(start, stop, num, name=name)

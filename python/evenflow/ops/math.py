@@ -220,8 +220,8 @@ def cast(x, dtype, name=None):
 @export("dtypes.saturate_cast", "saturate_cast")
 def saturate_cast(value, dtype, name=None):
     """As cast, but values that `dtype` cannot hold become its nearest extreme."""
-    dtype = dtypes.as_dtype(dtype).base_dtype
     value = convert(value)
+    dtype = dtypes.as_dtype(dtype).base_dtype
     if value.dtype.is_complex:
         if dtype.is_complex:
             parts = (real(value), imag(value))
@@ -229,20 +229,30 @@ def saturate_cast(value, dtype, name=None):
             return raw.Complex(*parts, dtype, name=name)
         value = real(value)
     source, target = value.dtype, dtype.real_dtype
+    if not target.is_numpy_compatible:
+        raise KeyError(target.as_datatype_enum)
     for dtype_ in (source, target):
         if dtype_.is_bool or not (dtype_.is_integer or dtype_.is_floating):
             raise TypeError(f"Cannot find minimum value of {dtype_!r}: there is nothing to saturate at.")
-    if not (source.is_floating or source.min < target.min or source.max > target.max):
-        return cast(value, dtype, name)
+    low, high = _bounds(source, target)
+    value = raw.Maximum(raw.Minimum(value, convert(high, source)), convert(low, source))
+    return cast(value, dtype, name)
+
+
+def _bounds(source, target):
+    """The least and the greatest value of `source` that `target` holds. The greatest is looked for among floats, as TensorFlow
+    does: where that is int64's own, it is one too many and numpy makes of it what the processor does."""
     kind = source.as_numpy_dtype
-    low, high = kind(max(source.min, target.min)), kind(min(source.max, target.max))
+    with np.errstate(invalid="ignore"):
+        low, high = kind(max(source.min, target.min)), kind(np.minimum(float(source.max), float(target.max)))
     if source.is_floating:  # the bound itself may have been rounded out of range
         if float(low) < target.min:
             low = np.nextafter(low, kind(0), dtype=kind)
         if float(high) > target.max:
             high = np.nextafter(high, kind(0), dtype=kind)
-    value = raw.Maximum(raw.Minimum(value, convert(high, source)), convert(low, source))
-    return cast(value, dtype, name)
+    elif source.is_unsigned:
+        high = kind(min(source.max, target.max))
+    return low, high
 
 
 # ---- division -------------------------------------------------------------------------------------

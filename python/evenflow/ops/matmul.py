@@ -6,7 +6,7 @@ import re
 from .. import _core
 from ..namespace import export, offer_ops
 from .common import Tensor, convert, dtypes, known, np, pair, raw, rank_of, static_shape
-from .making import ones
+from .making import ones, zeros
 
 offer_ops(
     """
@@ -246,25 +246,26 @@ def _cheapest(tensors, labels):
 @export("eye", "linalg.eye")
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
     """Identity matrices: ones on the diagonal, zeros elsewhere."""
-    dtype = dtypes.as_dtype(dtype)
     columns = num_rows if num_columns is None else num_columns
+    square = num_columns is None
+    batch_shape = [] if batch_shape is None else batch_shape
     if isinstance(num_rows, Tensor) or isinstance(columns, Tensor):
-        rows, columns = pair(num_rows, columns) if isinstance(num_rows, Tensor) else pair(columns, num_rows)[::-1]
-        rows, columns = (r if r.dtype is dtypes.int32 else raw.Cast(r, dtypes.int32) for r in (rows, columns))
+        size = raw.Minimum(num_rows, columns)
     elif not isinstance(num_rows, numbers.Integral) or not isinstance(columns, numbers.Integral):
         raise TypeError("Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
                         f"num_rows={num_rows}, num_columns={columns}")
     else:
-        rows = num_rows
-    if isinstance(rows, Tensor) or isinstance(batch_shape, Tensor):
-        sizes = raw.Reshape(raw.Minimum(rows, columns), [1])
-        if batch_shape is not None:
-            sizes = raw.ConcatV2([convert(batch_shape, dtypes.int32), sizes], 0)
+        square, size = num_rows == columns, np.minimum(num_rows, columns)
+    if isinstance(batch_shape, Tensor) or isinstance(size, Tensor):
+        batch_shape = convert(batch_shape, dtypes.int32)
+        around = lambda sizes: raw.ConcatV2([batch_shape, sizes], 0)
     else:
-        sizes = [*(() if batch_shape is None else batch_shape), min(rows, columns)]
-    diagonal = ones(sizes, dtype)
-    zero = convert(False if dtype.is_bool else 0, dtype)
-    return raw.MatrixDiagV3(diagonal, 0, rows, columns, zero, name=name)
+        around = lambda sizes: [*batch_shape, *sizes]
+    diagonal = ones(around([size]), dtype)
+    if square:
+        return raw.MatrixDiagV3(diagonal, 0, -1, -1, zeros([], diagonal.dtype), name=name)
+    whole = zeros(around([num_rows, columns]), dtype)
+    return raw.MatrixSetDiagV3(whole, diagonal, 0, name=name)
 
 
 def _padding(value, beside):

@@ -21,7 +21,8 @@ struct ef_jit_code {
     size_t bytes, entry;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the cache and all counts */
+/* Guards the cache and all counts; a leaf but for memory's own locks. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ef_cache cache;
 
 static void let_go(ef_jit_code *code) {

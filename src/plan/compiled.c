@@ -5,6 +5,9 @@
 #include "plan/tiles.h"
 
 enum { LEAST = 512 /* elements below which the interpreter is as quick */ };
+_Static_assert((int)EF_TILES_MAX_INS <= (int)EF_JIT_MAX_INS, "a run holds a whole program");
+_Static_assert((int)EF_TILES_MAX_ARGS + (int)EF_TILES_MAX_REGS <= (int)EF_JIT_MAX_OPERANDS,
+               "a run can name every operand of a program");
 
 static ef_jit_ins as_jit(const ef_tile_ins *x) {
     ef_jit_ins j = {.expr = x->expr,

@@ -241,9 +241,50 @@ EF_TEST(a_graph_grows_while_it_is_run) {
     ef_graph_free(g);
 }
 
+/* ---- a graph that several threads build ---- */
+
+enum { BUILDERS = 4, NODES = 3000 };
+
+/* x + x + x + ..., each sum looked at as soon as it is there. */
+static void *fellow_builder(void *arg) {
+    worker *w = arg;
+    ef_tensor at, next;
+    ef_status *bad = ef_graph_enter(shared_graph);
+    ef_tensor_copy(&at, &placeholder);
+    for (int k = 0; k < NODES && bad == NULL; k++) {
+        if ((bad = ef_do_AddV2(&at, &placeholder, &next)) != NULL) break;
+        w->wrong += next.dtype != EF_F32 || next.rank != 1;
+        ef_tensor_release(&at);
+        ef_tensor_copy(&at, &next);
+        ef_tensor_release(&next);
+    }
+    if (bad == NULL) bad = ef_graph_leave(shared_graph);
+    w->wrong += bad != NULL;
+    ef_status_free(bad);
+    ef_tensor_release(&at);
+    return NULL;
+}
+
+EF_TEST(several_threads_build_a_graph) {
+    ef_graph *g = shared_graph = ef_graph_new();
+    CHECK(g != NULL);
+    open_session(g);
+    pthread_t thread[BUILDERS];
+    worker w[BUILDERS] = {{0}};
+    for (int k = 0; k < BUILDERS; k++)
+        CHECK_INT(pthread_create(&thread[k], NULL, fellow_builder, &w[k]), 0);
+    for (int k = 0; k < BUILDERS; k++) pthread_join(thread[k], NULL);
+    for (int k = 0; k < BUILDERS; k++) CHECK_INT(w[k].wrong, 0);
+    ef_tensor_release(&placeholder);
+    ef_tensor_release(&fetch);
+    ef_session_free(shared_session);
+    ef_graph_free(g);
+}
+
 int main(void) {
     EF_RUN(eight_threads);
     EF_RUN(a_deferred_value_crosses_threads);
     EF_RUN(a_graph_grows_while_it_is_run);
+    EF_RUN(several_threads_build_a_graph);
     return EF_VERDICT();
 }

@@ -25,8 +25,10 @@ ef_status *ef_graph_enter(ef_graph *g) {
     if (g == NULL) return ef_error(EF_INVALID, "ef_graph_enter: the graph is NULL");
     for (ef_graph *o = ef_here.graph; o != NULL; o = o->outer)
         if (o == g) return ef_error(EF_INVALID, "ef_graph_enter: the graph is entered already");
+    ef_graph_lock(g);
     ef_graph_nest(g, ef_here.graph);
     g->part = ef_here.graph != NULL;
+    ef_graph_unlock(g);
     ef_here.graph = g;
     ef_here.busy |= EF_TRACING;
     return NULL;
@@ -36,7 +38,9 @@ ef_status *ef_graph_leave(ef_graph *g) {
     if (g == NULL || ef_here.graph != g)
         return ef_error(EF_INVALID,
                         "ef_graph_leave: another graph was entered last; leave that first");
+    ef_graph_lock(g);
     ef_here.graph = g->outer;
+    ef_graph_unlock(g);
     if (ef_here.graph == NULL) ef_here.busy &= ~(unsigned)EF_TRACING;
     return NULL;
 }

@@ -32,6 +32,17 @@ static ef_status *record_edges(ef_graph *g, const ef_op *op, const ef_attrs *att
     return ef_graph_add(g, op, attrs, edge, n_in, name, node);
 }
 
+/* Tensors of a node, made before others can change the graph. */
+static ef_status *give_outputs(ef_graph *g, int32_t node, ef_tensor *out, int max_out, int *n_out) {
+    const ef_node *n = g->node[node];
+    if (n->n_out > max_out)
+        return ef_error(EF_INVALID, "%s: has %d outputs but there is room for %d only", n->op->name,
+                        n->n_out, max_out);
+    for (int k = 0; k < n->n_out; k++) ef_graph_tensor(g, (ef_edge){node, k}, &out[k]);
+    *n_out = n->n_out;
+    return NULL;
+}
+
 ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
                      const ef_tensor *const *in, int n_in, ef_tensor *out, int max_out,
                      int *n_out) {
@@ -43,16 +54,10 @@ ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
     }
     ef_graph_lock(g);
     ef_status *s = record_edges(g, op, attrs, in, n_in, edge, &node);
-    const ef_node *n = s == NULL ? g->node[node] : NULL;
+    if (s == NULL) s = give_outputs(g, node, out, max_out, n_out);
     ef_graph_unlock(g);
     if (edge != few) ef_free(edge);
-    if (s != NULL) return s;
-    if (n->n_out > max_out)
-        return ef_error(EF_INVALID, "%s: has %d outputs but there is room for %d only", op->name,
-                        n->n_out, max_out);
-    for (int k = 0; k < n->n_out; k++) ef_graph_tensor(g, (ef_edge){node, k}, &out[k]);
-    *n_out = n->n_out;
-    return NULL;
+    return s;
 }
 
 /* ---- running at once

@@ -417,9 +417,11 @@ ef_status *ef_graph_set_outputs(ef_graph *g, const ef_edge *out, int n) {
 /* ---- tensors and edges ----------------------------------------------------------------------- */
 
 void ef_graph_tensor(ef_graph *g, ef_edge e, ef_tensor *out) {
-    const ef_fact *f = ef_edge_fact(g, e);
     memset(out, 0, sizeof *out);
+    ef_graph_lock(g);
+    const ef_fact *f = ef_edge_fact(g, e);
     ef_tensor_shape_set(out, f->dtype, &f->shape);
+    ef_graph_unlock(g);
     out->flags = EF_TENSOR_SYMBOLIC;
     out->storage = ef_storage_ref(&g->base);
     memcpy(out->small, &e, sizeof e);

@@ -5,8 +5,9 @@
  * A function is a graph with inputs (Placeholder nodes) and outputs. Tensors from outside that were
  * used while the graph was being made are captures: extra inputs, fed with those very tensors.
  *
- * A graph being built belongs to one thread; once finished it is read-only and may be shared. A
- * guarded graph may be built by several threads, and run by sessions meanwhile. */
+ * A graph being built belongs to one thread; once finished it is read-only and may be shared. To a
+ * guarded graph several threads that entered it from the same place may add ops, and sessions may
+ * run it meanwhile; whatever else is done to it is one thread's. */
 #ifndef EF_GRAPH_GRAPH_H
 #define EF_GRAPH_GRAPH_H
 #include "base/arena.h"

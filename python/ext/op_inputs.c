@@ -351,6 +351,8 @@ static bool take_tensors(op_object *self, PyObject **value, inputs *in) {
         in->at[k].keep = NULL;
         in->at[k].own.dtype = 0;
         in->t[k] = &((tensor_object *)value[k])->t;
+        ef_dtype fixed = self->in[k].fixed; /* who refuses another depends on the attributes */
+        if (fixed != EF_NO_DTYPE && fixed != dtype_at(in, k)) return false;
     }
     in->n = n;
     return true;

@@ -2,6 +2,7 @@
 from ..namespace import export, offer_ops
 from ..shapes import TensorShape, as_shape
 from .common import (
+    CoreTensor,
     Tensor,
     convert,
     dtypes,
@@ -240,6 +241,8 @@ def concat(values, axis, name="concat"):
         if not isinstance(axis, int) and rank_of(convert(axis, dtypes.int32)) != 0:
             raise ValueError(f"concat: axis must be a single number, got {axis!r}")
         return raw.Identity(values[0], name=name)
+    if not values and not executing_eagerly():
+        raise ValueError("concat: a graph needs at least one tensor")
     return raw.ConcatV2(values, axis, name=name)
 
 
@@ -248,7 +251,10 @@ def stack(values, axis=0, name="stack"):
     """Tensors of one shape as slices of a new axis."""
     if name == "stack":
         name = None
-    if axis == 0 and not (isinstance(values, (list, tuple)) and values and isinstance(values[0], Tensor)):
+    listed = isinstance(values, (list, tuple)) and len(values) > 0
+    if axis == 0 and listed and executing_eagerly() and all(isinstance(v, CoreTensor) for v in values):
+        axis = 0  # whatever says it
+    elif axis == 0 and not (listed and isinstance(values[0], Tensor)):
         try:
             return convert(values)
         except (TypeError, ValueError):

@@ -11,8 +11,10 @@ static_value = _core.static_value
 is_symbolic = _core.is_symbolic
 executing_eagerly = _core.executing_eagerly
 Tensor = _core.Tensor
+CoreTensor = _core.CoreTensor  # variables too
 
 __all__ = [
+    "CoreTensor",
     "IndexedSlices",
     "SparseTensor",
     "Tensor",

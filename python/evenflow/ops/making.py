@@ -1,6 +1,7 @@
 """Making tensors: of one value, of numbers in a row, of coordinates."""
 import builtins
 
+from .. import errors
 from ..namespace import export
 from ..shapes import TensorShape
 from .common import Tensor, convert, dtypes, executing_eagerly, known, np, raw, rank_of
@@ -12,10 +13,12 @@ def _dims(shape):
     if isinstance(shape, TensorShape):
         shape.assert_is_fully_defined()
         return np.array(shape._dims, np.int32)
-    if isinstance(shape, (int, np.integer)):
-        return [shape]
     if isinstance(shape, (list, tuple)):
         return shape or np.zeros([0], np.int32)
+    if not executing_eagerly():
+        return shape  # a graph insists on a vector
+    if isinstance(shape, (int, np.integer)):
+        return [shape]
     if isinstance(shape, Tensor) and rank_of(shape) == 0:
         return raw.Reshape(shape, [-1])
     return shape
@@ -55,7 +58,17 @@ def _filled(shape, dtype, which, name):
     sizes = _sizes(shape)
     if which and dtype is dtypes.string:
         raise TypeError("tf.ones cannot make a tensor of strings")
+    if not executing_eagerly():
+        _check_bytes(known(sizes), dtype)
     return raw.Fill(sizes, convert(value, dtype), name=name)
+
+
+def _check_bytes(sizes, dtype):
+    """A graph refuses a constant that no machine has the memory for."""
+    if sizes is None or sizes.size == 0 or not sizes.all():
+        return
+    if np.prod(sizes.astype(np.float64)) * dtype.size > 2**40:
+        raise errors.InvalidArgumentError(None, None, f"a constant of shape {sizes.tolist()} and dtype {dtype.name} is too large")
 
 
 @export("zeros")

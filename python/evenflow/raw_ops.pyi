@@ -926,6 +926,9 @@ def ResourceApplyProximalGradientDescent(*, var: _TensorLike, alpha: _TensorLike
 def ResourceApplyRMSProp(*, var: _TensorLike, ms: _TensorLike, mom: _TensorLike, lr: _TensorLike, rho: _TensorLike, momentum: _TensorLike, epsilon: _TensorLike, grad: _TensorLike, use_locking: bool = False, name: str | None = None) -> Operation | None:
     """Divides the gradient by the root of its running mean square `ms`, with momentum in `mom`."""
 
+def ResourceCountUpTo(*, resource: _TensorLike, limit: int, T: _DTypeLike, name: str | None = None) -> Tensor:
+    """Adds 1 to a scalar variable and gives the value it had; at `limit` it fails instead."""
+
 def ResourceGather(*, resource: _TensorLike, indices: _TensorLike, dtype: _DTypeLike, batch_dims: int = 0, validate_indices: bool = True, name: str | None = None) -> Tensor:
     """The rows of the variable that `indices` name."""
 

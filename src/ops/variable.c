@@ -385,7 +385,7 @@ static ef_status *sub_run(const ef_call *c) { return combine_into(c, EF_COMBINE_
         EF_NAMED(N),                                                       \
         .doc = text,                                                       \
         .in = {"resource: resource", "value: dtype"},                      \
-        .types = "dtype: numbertype",                                      \
+        .types = "dtype: type",                                            \
         .traits = EF_STATEFUL | EF_EFFECT | EF_NO_GRAD,                    \
         .shape = assign_shape,                                             \
         .kernel = {{EF_CPU, EF_NUMBERS, fn, NULL, NULL, NULL, NULL}},      \
@@ -394,3 +394,66 @@ static ef_status *sub_run(const ef_call *c) { return combine_into(c, EF_COMBINE_
     };
 COMBINED(AssignAddVariableOp, "Adds `value` to the variable, in place.", add_run)
 COMBINED(AssignSubVariableOp, "Subtracts `value` from the variable, in place.", sub_run)
+
+/* ---- ResourceCountUpTo ---- */
+
+typedef struct count_attrs {
+    int64_t limit;
+    ef_dtype T;
+} count_attrs;
+
+static ef_status *count_shape(ef_infer *i) {
+    EF_TRY(need_handle(i, 0, i->out[0].dtype));
+    ef_shape s = ef_infer_variable_shape(i, 0);
+    i->out[0].shape = ef_scalar_shape();
+    if (s.rank <= 0) return NULL;
+    return ef_error(EF_INVALID, "ResourceCountUpTo: the variable is %s; only a scalar counts",
+                    EF_SHAPE(&s));
+}
+
+static void put_count(ef_dtype t, void *at, int64_t v) {
+    if (t == EF_I32)
+        *(int32_t *)at = (int32_t)v;
+    else
+        *(int64_t *)at = v;
+}
+
+static ef_status *count_on(const count_attrs *a, ef_tensor *value, void *before) {
+    if (value->rank != 0)
+        return ef_error(EF_INVALID,
+                        "ResourceCountUpTo: the variable has rank %d; only a scalar counts",
+                        value->rank);
+    if (a->T == EF_I32 && a->limit != (int32_t)a->limit)
+        return ef_error(EF_INVALID, "ResourceCountUpTo: the limit %lld does not fit int32",
+                        (long long)a->limit);
+    int64_t now = ef_element_int(a->T, value->data, 0);
+    if (now >= a->limit)
+        return ef_error(EF_OUT_OF_RANGE, "ResourceCountUpTo: Reached limit of %lld",
+                        (long long)a->limit);
+    put_count(a->T, before, now);
+    put_count(a->T, value->data, now + 1);
+    return NULL;
+}
+
+static ef_status *count_run(const ef_call *c) {
+    const count_attrs *a = c->attrs;
+    ef_locked l;
+    EF_TRY(ef_lock_variables(c, (const int[]){0}, 1, a->T, &l));
+    ef_status *s = count_on(a, l.value[0], c->out[0]->data);
+    ef_unlock_variables(&l);
+    return s;
+}
+
+const ef_op ef_op_ResourceCountUpTo = {
+    EF_NAMED(ResourceCountUpTo),
+    .doc = "Adds 1 to a scalar variable and gives the value it had; at `limit` it fails instead.",
+    .in = {"resource: resource"},
+    .out = {"output: T"},
+    .attr = {EF_ATTR(count_attrs, limit, "int", NULL),
+             EF_ATTR(count_attrs, T, "{int32, int64}", NULL)},
+    .attr_size = sizeof(count_attrs),
+    .traits = EF_STATEFUL | EF_EFFECT | EF_NO_GRAD,
+    .shape = count_shape,
+    .kernel = {{EF_CPU, 1u << EF_I32 | 1u << EF_I64, count_run, NULL, NULL, NULL, NULL}},
+    .examples = {"var(int32[]) limit=100 T=int32", "var(int64[]) limit=100 T=int64"},
+};

@@ -247,12 +247,12 @@ static ef_status *update_strided(const ef_call *c, ef_combine op, ef_tensor *var
                         "%s: Expected begin, end, and strides to be 1D equal size tensors",
                         c->op->name);
     EF_TRY(ef_strided_read(c->op, c->attrs, &vs, n, c->in[1], c->in[2], c->in[3], &s));
+    if (ef_shape_count(&s.out) == 0) return NULL; /* whatever the value is */
     if (!ef_shape_broadcast2(&s.out, &xs, &both) || !ef_shape_equal(&both, &s.out))
         return ef_error(EF_INVALID,
                         "%s: value is %s but the slice %s; value must have the slice's "
                         "shape or broadcast to it",
                         c->op->name, EF_SHAPE(&xs), EF_SHAPE(&s.out));
-    if (ef_shape_count(&s.out) == 0) return NULL;
     ef_strided_block(&s, var->dim, true, &b, &first);
     ef_dtype t = (ef_dtype)x->dtype;
     char *at = (char *)var->data + first * (int64_t)ef_dtype_size(t);

@@ -23,7 +23,7 @@ def _check_index(index):
 
 def getitem(tensor, key):
     """tensor[key] where key holds tensors, numpy integers, or is a mask."""
-    if isinstance(key, bool) or (isinstance(key, (np.ndarray, Tensor)) and _is_mask(key)):
+    if is_mask(key):
         from .ops.index import boolean_mask
 
         return boolean_mask(tensor, key)
@@ -69,13 +69,16 @@ def slice_parts(items):
     return parts, {f"{name}_mask": mask for name, mask in masks.items()}
 
 
-def _is_mask(key):
-    return key.dtype == np.bool_ if isinstance(key, np.ndarray) else key.dtype is dtypes.bool
+def is_mask(key):
+    """Whether an index picks elements by truth values."""
+    if isinstance(key, np.ndarray):
+        return key.dtype == np.bool_
+    return isinstance(key, bool) or (isinstance(key, Tensor) and key.dtype is dtypes.bool)
 
 
 def _index_vector(items):
     """Indices side by side: a tensor among them decides the type."""
     try:
-        return _core.convert(items)
-    except (TypeError, OverflowError):
+        return _core.convert(items, None if items else dtypes.int32)
+    except (TypeError, ValueError, NotImplementedError):
         return raw.Pack(items)

@@ -5,7 +5,7 @@ import numpy as np
 from . import _core, dtypes, errors
 from .composite import CompositeTensor
 from .constants import graph_array
-from .indexing import getitem, slice_parts
+from .indexing import getitem, is_mask, slice_parts
 from .namespace import export, offer
 from .shapes import TensorShape
 
@@ -56,6 +56,8 @@ def _packed(items, dtype, cast):
         parts.append(_packed(i, dtype, cast) if isinstance(i, (list, tuple)) and _holds_tensors(i) else i)
     parts = [p if isinstance(p, CoreTensor) else _core.convert(p, dtype, None, not _is_foreign(p)) for p in parts]
     if cast:
+        if not _core.executing_eagerly() and any((p.dtype is dtypes.string) != (dtype is dtypes.string) for p in parts):
+            raise TypeError(f"Cannot convert a list of tensors to {dtype.name}: text and numbers are not cast to each other")
         parts = [p if p.dtype == dtype else raw.Cast(p, dtype) for p in parts]
     return raw.Pack(parts, axis=0)
 
@@ -235,13 +237,9 @@ def _shape_text(tensor):
 def _same(x, y, op):
     if y is None:
         return op is raw.NotEqual
-    if isinstance(y, (bool, int, float, complex, list, tuple, str, bytes, np.ndarray, np.generic, Tensor)):
-        return op(x, y, incompatible_shape_error=False)
     if isinstance(y, CompositeTensor):
         return NotImplemented
-    if not isinstance(x, Tensor):
-        x = _core.convert(x, None, getattr(y, "dtype", None))
-    return op(x, _core.convert(y, None, x.dtype), incompatible_shape_error=False)
+    return op(x, y, incompatible_shape_error=False)
 
 
 def tensor_equals(x, y):
@@ -478,7 +476,7 @@ def consumers(self):
 def _assign(self):
     """Only a slice of a variable has it: `v[1:].assign(value)` changes those elements of v."""
     sliced = self.__dict__.get("_sliced")
-    if sliced is None:
+    if sliced is None or is_mask(sliced[1]):
         raise AttributeError("a Tensor cannot be assigned to; a tf.Variable, or a slice of one, can")
     variable, key = sliced
 

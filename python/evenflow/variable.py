@@ -34,14 +34,52 @@ class VariableSynchronization(enum.Enum):
     ON_READ = 3
 
 
+class _Aggregation(enum.Enum):
+    """Members of the two classes below are the same by their numbers."""
+
+    def __eq__(self, other):
+        return isinstance(other, _Aggregation) and self.value == other.value
+
+    def __hash__(self):
+        return hash(self.value)
+
+
 @export("VariableAggregation")
-class VariableAggregation(enum.Enum):
+class VariableAggregationV2(_Aggregation):
     """How the copies of a variable on several devices become one value."""
 
     NONE = 0
     SUM = 1
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
+
+
+@export("compat.v1.VariableAggregation")
+class VariableAggregation(_Aggregation):
+    """How the copies of a variable on several devices become one value."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+def distribution(synchronization, aggregation, trainable, name):
+    """What was given for a variable on several devices, with the defaults in place."""
+    try:
+        if aggregation is None:
+            aggregation = VariableAggregation.NONE
+        elif not isinstance(aggregation, _Aggregation):
+            aggregation = VariableAggregationV2(aggregation)
+    except ValueError:
+        raise ValueError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}") from None
+    try:
+        synchronization = VariableSynchronization(synchronization if synchronization is not None else 0)
+    except ValueError:
+        raise ValueError(f"Invalid variable synchronization mode: {synchronization} for variable: {name}") from None
+    if trainable is None:
+        trainable = synchronization is not VariableSynchronization.ON_READ
+    return synchronization, aggregation, trainable
 
 
 def lift(tensor):
@@ -92,13 +130,12 @@ class Variable(_core.VariableBase):
                              "providing a `variable_def`. You provided neither.")
         if constraint is not None and not callable(constraint):
             raise ValueError("Argument `constraint` must be None or a callable.")
-        if not isinstance(aggregation, VariableAggregation) and aggregation is not None:
-            raise ValueError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}")
+        synchronization, aggregation, trainable = distribution(synchronization, aggregation, trainable, name)
         if name is not None and not isinstance(name, str):
             raise ValueError("name for name_scope must be a string.")
         if watch.tracing:
             watch.tracing[-1].made_variable(self)
-        self._trainable = True if trainable is None else bool(trainable)
+        self._trainable = trainable
         self.constraint = constraint
         self._synchronization, self._aggregation = synchronization, aggregation
         scope = current_scope()
@@ -339,7 +376,8 @@ class Variable(_core.VariableBase):
         return raw.ResourceGatherNd(self.handle, indices, dtype=self.dtype, name=name)
 
     def count_up_to(self, limit):
-        raise NotImplementedError("count_up_to: compare and assign_add instead")
+        """Adds 1 and gives the value before, until there is nothing below `limit`."""
+        return raw.ResourceCountUpTo(self.handle, limit, self.dtype)
 
     def __iadd__(self, other):
         raise RuntimeError("`variable += value` with `tf.Variable`s is not supported. Use `variable.assign_add(value)` "

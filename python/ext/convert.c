@@ -270,7 +270,7 @@ static int put_int(PyObject *o, ef_dtype t, void *at, int64_t i) {
     if (t == EF_U64) {
         unsigned long long u = PyLong_AsUnsignedLongLong(o);
         if (u == (unsigned long long)-1 && PyErr_Occurred()) {
-            PyErr_Format(PyExc_SystemError, "%R does not fit uint64", o); /* TensorFlow's class */
+            PyErr_Format(PyExc_OverflowError, "%R does not fit uint64", o);
             return -1;
         }
         ((uint64_t *)at)[i] = u;

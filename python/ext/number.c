@@ -34,43 +34,44 @@ static int check_types(const ef_op *op, const ef_tensor *x) {
     return 0;
 }
 
+static PyObject *no_match(const ef_op *op, const ef_tensor *y, const ef_tensor *x) {
+    return PyErr_Format(PyExc_TypeError,
+                        "Input 'y' of '%s' Op has type %s that does not match type %s of "
+                        "argument 'x'.",
+                        ef_op_describe(op)->name, ef_dtype_name((ef_dtype)y->dtype),
+                        ef_dtype_name((ef_dtype)x->dtype));
+}
+
 static PyObject *run_pair(const ef_op *op, const ef_tensor *x, const ef_tensor *y) {
     const ef_tensor *in[2] = {x, y};
     if (op == op_add && x->dtype == EF_STRING) op = op_join;
     if (recording()) {
-        if (x->dtype != y->dtype)
-            return PyErr_Format(PyExc_TypeError,
-                                "Input 'y' of '%s' Op has type %s that does not match type %s of "
-                                "argument 'x'.",
-                                ef_op_describe(op)->name, ef_dtype_name((ef_dtype)y->dtype),
-                                ef_dtype_name((ef_dtype)x->dtype));
+        if (x->dtype != y->dtype) return no_match(op, y, x);
         if (check_types(op, x) < 0 || name_node(NULL, ef_op_describe(op)->name) < 0) return NULL;
     }
     return op_run1(op, NULL, in, 2);
 }
 
-/* Both operands as tensors; the first that is one, or a variable, leads. lenient: a second one that
- * cannot follow keeps its own dtype, and the op complains. 1: NotImplemented. */
-static int operands(PyObject *a, PyObject *b, const char *reverse, int lenient, operand *x,
-                    operand *y) {
-    if (knows_better(b, reverse)) return 1;
-    bool led = IS_TENSOR(a) || IS_VARIABLE(a);
-    if (operand_from(a, led ? EF_NO_DTYPE : own_dtype(b), MUST, x) < 0) return -1;
-    if (operand_from(b, (ef_dtype)x->t->dtype, lenient ? HINT : MUST, y) == 0) return 0;
-    operand_end(x);
-    return -1;
+static PyObject *reversed(PyObject *a, PyObject *b, const char *reverse) {
+    PyObject *x = convert(a, EF_NO_DTYPE, MUST); /* of a variable, its value */
+    PyObject *r = x != NULL ? PyObject_CallMethod(b, reverse, "O", x) : NULL;
+    Py_XDECREF(x);
+    return r;
 }
 
-/* What failed here an array may still do in its own way: bool / bool is a quotient in numpy. */
-static PyObject *ask_array(PyObject *a, PyObject *b, const char *reverse) {
-    if (reverse == NULL || !is_array(b) ||
+/* What failed here the other operand may still do in its own way: bool / bool is a quotient in
+ * numpy, and an integer scalar repeats a list. Unless that fails like this, too, it counts. */
+static PyObject *ask_other(PyObject *a, PyObject *b, const char *reverse) {
+    if (reverse == NULL || IS_TENSOR(b) || IS_VARIABLE(b) ||
         !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError)))
         return NULL;
-    PyObject *type, *error, *trace;
+    PyObject *type, *error, *trace, *r = NULL;
     PyErr_Fetch(&type, &error, &trace);
-    PyObject *r = PyObject_CallMethod(b, reverse, "O", a);
+    if (PyObject_HasAttrString((PyObject *)Py_TYPE(b), reverse)) r = reversed(a, b, reverse);
     if (r == Py_NotImplemented) Py_CLEAR(r);
-    if (r == NULL) {
+    bool other = PyErr_Occurred() != NULL && !PyErr_ExceptionMatches(PyExc_TypeError) &&
+                 !PyErr_ExceptionMatches(PyExc_ValueError);
+    if (r == NULL && !other) {
         PyErr_Restore(type, error, trace);
         return NULL;
     }
@@ -80,15 +81,41 @@ static PyObject *ask_array(PyObject *a, PyObject *b, const char *reverse) {
     return r;
 }
 
-static PyObject *slow(PyObject *a, PyObject *b, const char *reverse, const ef_op *op, pair_fn *fn) {
+/* The second operand, beside x. Into a graph, what does not become x's dtype but something is of
+ * the wrong type. */
+static int second(const ef_op *op, const ef_tensor *x, PyObject *b, bool lenient, operand *y) {
+    if (operand_from(b, (ef_dtype)x->dtype, lenient ? HINT : MUST, y) == 0) return 0;
+    if (op == NULL || !recording() || !PyErr_ExceptionMatches(PyExc_ValueError) ||
+        PyErr_ExceptionMatches(PyExc_TypeError))
+        return -1;
+    PyErr_Clear();
+    if (operand_from(b, EF_NO_DTYPE, MUST, y) < 0) return -1;
+    no_match(op, y->t, x);
+    operand_end(y);
+    return -1;
+}
+
+typedef const ef_op *pick_fn(ef_dtype t);
+
+/* op, or what pick says of the first operand, or fn: what takes operands that are no two eager
+ * tensors. */
+static PyObject *slow(PyObject *a, PyObject *b, const char *reverse, const ef_op *op, pick_fn *pick,
+                      pair_fn *fn) {
     operand x, y;
-    int how = operands(a, b, reverse, fn == divide || (op != NULL && op == op_add), &x, &y);
-    if (how > 0) Py_RETURN_NOTIMPLEMENTED;
-    if (how < 0) return recording() ? NULL : ask_array(a, b, reverse);
-    PyObject *r = fn != NULL ? fn(x.t, y.t) : run_pair(op, x.t, y.t);
+    PyObject *r = NULL;
+    if (knows_better(b, reverse)) Py_RETURN_NOTIMPLEMENTED;
+    bool led = IS_TENSOR(a) || IS_VARIABLE(a), lenient = op == NULL ? fn == divide : op == op_add;
+    if (operand_from(a, led ? EF_NO_DTYPE : own_dtype(b), MUST, &x) < 0)
+        return ask_other(a, b, reverse);
+    if (pick != NULL) op = pick((ef_dtype)x.t->dtype);
+    /* A graph looks at the second operand only if it takes the first. */
+    bool taken = lenient || op == NULL || !recording() || check_types(op, x.t) == 0;
+    if (taken && second(op, x.t, b, lenient, &y) == 0) {
+        r = fn != NULL ? fn(x.t, y.t) : run_pair(op, x.t, y.t);
+        operand_end(&y);
+    }
     operand_end(&x);
-    operand_end(&y);
-    return r != NULL || recording() ? r : ask_array(a, b, reverse);
+    return r != NULL ? r : ask_other(a, b, reverse);
 }
 
 #define EAGER_PAIR(a, b) (IS_EAGER(a) && IS_EAGER(b) && !recording())
@@ -100,14 +127,14 @@ static PyObject *slow(PyObject *a, PyObject *b, const char *reverse, const ef_op
             const ef_tensor *in[2] = {T(a), T(b)};    \
             return op_run1(OP, NULL, in, 2);          \
         }                                             \
-        return slow(a, b, REVERSE, OP, NULL);         \
+        return slow(a, b, REVERSE, OP, NULL, NULL);   \
     }
 static PyObject *tensor_add(PyObject *a, PyObject *b) {
     if (EAGER_PAIR(a, b)) {
         const ef_tensor *in[2] = {T(a), T(b)};
         return op_run1(T(a)->dtype == EF_STRING ? op_join : op_add, NULL, in, 2);
     }
-    return slow(a, b, "__radd__", op_add, NULL);
+    return slow(a, b, "__radd__", op_add, NULL, NULL);
 }
 PLAIN(tensor_sub, op_sub, "__rsub__")
 PLAIN(tensor_mod, op_mod, "__rmod__")
@@ -153,7 +180,7 @@ static PyObject *divide(const ef_tensor *x, const ef_tensor *y) {
 
 static PyObject *tensor_div(PyObject *a, PyObject *b) {
     if (EAGER_PAIR(a, b)) return divide(T(a), T(b));
-    return slow(a, b, "__rtruediv__", NULL, divide);
+    return slow(a, b, "__rtruediv__", NULL, NULL, divide);
 }
 
 /* ---- products: those of booleans are booleans ------------------------------------------------ */
@@ -186,27 +213,22 @@ static PyObject *tensor_mul(PyObject *a, PyObject *b) {
     if ((led && own_dtype(a) == EF_BOOL) ||
         ((IS_TENSOR(b) || (!led && IS_VARIABLE(b))) && own_dtype(b) == EF_BOOL)) {
         if (knows_better(b, "__rmul__")) Py_RETURN_NOTIMPLEMENTED;
-        return multiply_bools(a, b);
+        PyObject *r = multiply_bools(a, b);
+        return r != NULL ? r : ask_other(a, b, "__rmul__");
     }
-    return slow(a, b, "__rmul__", op_mul, NULL);
+    return slow(a, b, "__rmul__", op_mul, NULL, NULL);
 }
 
 /* ---- logic: booleans and integers take different ops ----------------------------------------- */
 
-#define LOGIC(NAME, OP, BITS, REVERSE)                                   \
-    static PyObject *NAME##_of(const ef_tensor *x, const ef_tensor *y) { \
-        return run_pair(x->dtype == EF_BOOL ? OP : BITS, x, y);          \
-    }                                                                    \
-    static PyObject *NAME(PyObject *a, PyObject *b) { return slow(a, b, REVERSE, NULL, NAME##_of); }
+#define LOGIC(NAME, OP, BITS, REVERSE)                                             \
+    static const ef_op *NAME##_op(ef_dtype t) { return t == EF_BOOL ? OP : BITS; } \
+    static PyObject *NAME(PyObject *a, PyObject *b) {                              \
+        return slow(a, b, REVERSE, NULL, NAME##_op, NULL);                         \
+    }
 LOGIC(tensor_and, op_and, op_bit_and, "__rand__")
 LOGIC(tensor_or, op_or, op_bit_or, "__ror__")
-
-static PyObject *tensor_xor_of(const ef_tensor *x, const ef_tensor *y) {
-    return run_pair(x->dtype == EF_BOOL ? op_not_equal : op_bit_xor, x, y);
-}
-static PyObject *tensor_xor(PyObject *a, PyObject *b) {
-    return slow(a, b, "__rxor__", NULL, tensor_xor_of);
-}
+LOGIC(tensor_xor, op_not_equal, op_bit_xor, "__rxor__")
 
 static PyObject *run_one(const ef_op *op, const ef_attrs *attrs, PyObject *a) {
     const ef_tensor *x = T(a);
@@ -224,13 +246,10 @@ static PyObject *tensor_abs(PyObject *a) {
     if (T(a)->dtype == EF_C128) return run_one(op_complex_abs, abs_f64, a);
     return run_one(op_abs, NULL, a);
 }
-static PyObject *tensor_pow_of(const ef_tensor *x, const ef_tensor *y) {
-    return run_pair(op_pow, x, y);
-}
 static PyObject *tensor_pow(PyObject *a, PyObject *b, PyObject *mod) {
     if (mod != Py_None)
         return PyErr_Format(PyExc_TypeError, "pow with a modulus is not for tensors");
-    return slow(a, b, "__rpow__", NULL, tensor_pow_of);
+    return slow(a, b, "__rpow__", op_pow, NULL, NULL);
 }
 
 /* ---- those with argument work in Python ------------------------------------------------------ */
@@ -282,7 +301,7 @@ PyObject *tensor_compare(PyObject *a, PyObject *b, int how) {
         const ef_tensor *in[2] = {T(a), T(b)};
         return op_run1(op, NULL, in, 2);
     }
-    return slow(a, b, NULL, op, NULL);
+    return slow(a, b, NULL, op, NULL, NULL);
 }
 
 PyType_Slot number_slots[] = {{Py_nb_add, tensor_add},

@@ -343,8 +343,7 @@ static PyObject *tensor_array(PyObject *self, PyObject *const *args, Py_ssize_t 
                             "while a graph is being built.");
     PyObject *a = tensor_numpy(self, NULL);
     if (a == NULL) return NULL;
-    bool lone = t->rank == 0 && format_of[t->dtype] == NULL; /* numpy cannot do without an array */
-    if (lone || dtype != NULL) {
+    if (dtype != NULL) { /* numpy reads a scalar by its buffer, so that it may be one here */
         static PyObject *asarray;
         if (asarray == NULL) {
             PyObject *np = PyImport_ImportModule("numpy");

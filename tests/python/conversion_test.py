@@ -62,7 +62,7 @@ def test_values_of_arrays_in_lists():
     t = c([np.array([1, 2**40]), [2, 3]])
     assert t.dtype == tf.int64 and t.numpy().tolist() == [[1, 2**40], [2, 3]]
     assert c([np.array([1.5, 2.5]), [1, 2]], tf.float16).numpy().tolist() == [[1.5, 2.5], [1, 2]]
-    with pytest.raises(SystemError):
+    with pytest.raises(OverflowError):
         c(-1, tf.uint64)
 
 

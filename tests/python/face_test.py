@@ -175,3 +175,65 @@ def test_calls(call, eager, graph):
     for made, want in ((call, eager), (in_graph(call), graph)):
         if want is not None:
             agree(answer(made), want)
+
+
+f, scalar = c([1.5, 2.5]), c(3)
+Invalid = tf.errors.InvalidArgumentError
+
+
+@pytest.mark.parametrize("call, eager, graph", [
+    # at once: inputs of a type variable together, then those of a fixed dtype, then what the op takes
+    (lambda: tf.raw_ops.SelectV2(condition=["a"], t=x, e={1}), ValueError, TypeError),
+    (lambda: tf.raw_ops.SelectV2(condition=["a"], t=x, e=x), TypeError, TypeError),
+    (lambda: tf.raw_ops.OneHot(indices=[0], depth="a", on_value=1, off_value=[None]), ValueError, TypeError),
+    (lambda: tf.raw_ops.ArgMax(input=None, dimension=0, output_type=tf.int8), ValueError, ValueError),
+    (lambda: tf.raw_ops.ArgMax(input=x, dimension=0.5), TypeError, TypeError),
+    (lambda: tf.raw_ops.ArgMax(input=[1], dimension=0.5), Invalid, TypeError),
+    (lambda: tf.raw_ops.ConcatV2(values=[v2, c([1j])], axis=[0]), ValueError, TypeError),
+    (lambda: tf.raw_ops.Pack(values=[], axis=0.0), IndexError, ValueError),
+    # in a graph the first decides; in a list, a tensor
+    (lambda: tf.raw_ops.Maximum(x=1, y=f), [1.5, 2.5], TypeError),
+    (lambda: tf.raw_ops.Maximum(x=f, y=1), [1.5, 2.5], [1.5, 2.5]),
+    (lambda: tf.raw_ops.Pack(values=[1, c(1.5)]), [1.0, 1.5], [1.0, 1.5]),
+    (lambda: tf.raw_ops.Slice(input=f, begin=[], size=[1]), Invalid, TypeError),
+    # sequences that are no lists
+    (lambda: tf.raw_ops.Pack(values=range(2)), [0, 1], TypeError),
+    (lambda: tf.raw_ops.Pack(values=x, axis=0.0), TypeError, TypeError),
+    (lambda: tf.raw_ops.Pack(values=np.zeros([1, 1])), ValueError, TypeError),
+    (lambda: tf.raw_ops.AddN(inputs=v2), 1.0, None),
+    # one element is as good as a scalar, but not to a graph
+    (lambda: tf.raw_ops.Range(start=[0], limit=2, delta=1), [0, 1], ValueError),
+    (lambda: tf.raw_ops.Range(start=[[0]], limit=2, delta=1), Invalid, ValueError),
+    (lambda: tf.raw_ops.Fill(dims=2, value=[1]), [1, 1], ValueError),
+    (lambda: tf.raw_ops.Reshape(tensor=x, shape=6), [0, 1, 2, 3, 4, 5], ValueError),
+    (lambda: tf.raw_ops.ConcatV2(values=[f, f], axis=[0]), [1.5, 2.5] * 2, ValueError),
+    (lambda: tf.raw_ops.GatherV2(params=f, indices=0, axis=[0]), Invalid, ValueError),
+    (lambda: tf.raw_ops.ExpandDims(input=1, axis=[[0]]), [1], [1]),
+    (lambda: tf.raw_ops.Unpack(value=x, num=0, axis=9), [], ValueError),
+    # what fails here the other operand may do
+    (lambda: scalar * ["a"], ["a"] * 3, None),
+    (lambda: v(2) * "ab", "abab", None),
+    (lambda: c(1.5) * ["a"], AttributeError, TypeError),
+    (lambda: scalar - np.str_("a"), ValueError, TypeError),
+    (lambda: c(True) & None, ValueError, ValueError),
+    (lambda: f & None, ValueError, TypeError),
+    (lambda: f == tf.TensorShape([1]), TypeError, TypeError),
+    (lambda: c([1], tf.uint64) < -1, OverflowError, None),
+    (lambda: np.abs(c(1.5, tf.bfloat16)), ValueError, None),
+    (lambda: x[True, 0], TypeError, 3),
+    # variables
+    (lambda: v(3).count_up_to(4), 3, None),
+    (lambda: v(3).count_up_to(3), tf.errors.OutOfRangeError, None),
+    (lambda: v([3]).count_up_to(9), Invalid, None),
+    (lambda: v(1.0).count_up_to(9), Invalid, None),
+    (lambda: v2.count_up_to(9), Invalid, TypeError),
+    (lambda: v2.eval(), None, AttributeError),
+    (lambda: v2.__deepcopy__({}), None, NotImplementedError),
+    (lambda: v2[0:0].assign([1.0, 2.0]), [1.0], None),
+    (lambda: v2[np.array([True])].assign([1.0]), AttributeError, AttributeError),
+    (lambda: v(1, trainable="a").trainable, "a", None),
+    (lambda: v(1, aggregation=tf.VariableAggregation.SUM).aggregation == tf.compat.v1.VariableAggregation.SUM, True, None),
+    (lambda: v(1, synchronization=tf.VariableSynchronization.ON_READ).trainable, False, None),
+])
+def test_order(call, eager, graph):
+    test_calls(call, eager, graph)

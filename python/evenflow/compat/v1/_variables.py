@@ -23,7 +23,8 @@ class GraphVariable(variable.Variable):
             raise ValueError("initial_value must be specified.")
         if constraint is not None and not callable(constraint):
             raise ValueError("Argument `constraint` must be None or a callable.")
-        self._trainable = True if trainable is None else bool(trainable)
+        synchronization, aggregation, trainable = variable.distribution(synchronization, aggregation, trainable, name)
+        self._trainable = trainable
         self.constraint = constraint
         self._synchronization, self._aggregation = synchronization, aggregation
         self._validate_shape = validate_shape

@@ -249,13 +249,17 @@ static void *take_larger(cache *c, size_t bytes) {
 
 static ef_status *alloc_slow(size_t bytes, bool injected, void **out) {
     cache *c = cache_get();
-    if (!injected && (*out = take_larger(c, bytes)) != NULL) return NULL;
+    void *p = injected ? NULL : take_larger(c, bytes);
+    if (p != NULL) {
+        *out = p;
+        return NULL;
+    }
     uint16_t label = bytes >= EF_LABELLED ? ef_holder_now() : 0;
     pthread_mutex_lock(&lock);
     fold(c);
     int64_t most = atomic_load_explicit(&limit, memory_order_relaxed), in_use = total_now();
     bool fits = most == 0 || (bytes <= (size_t)most && in_use <= most - (int64_t)bytes);
-    void *p = fits && !injected ? block_take(c, bytes, label) : NULL;
+    p = fits && !injected ? block_take(c, bytes, label) : NULL;
     size_t largest = 0;
     if (p == NULL && fits && !injected) {
         largest = ef_region_largest_free();

@@ -224,12 +224,14 @@ EF_TEST(a_limit_names_the_holders) {
 }
 
 EF_TEST(impossible_requests_fail_cleanly) {
-    void *p = NULL;
+    char mark;
+    void *p = &mark;
     ef_memory_info before = info();
     CHECK_FAILS(ef_memory_alloc(0, SIZE_MAX, &p), EF_NO_MEMORY, "out of memory on CPU:0");
     CHECK_FAILS(ef_memory_alloc(0, (size_t)1 << 60, &p), EF_NO_MEMORY, "asked 1.0 EiB");
     CHECK_FAILS(ef_memory_alloc(0, (size_t)1 << 46, &p), EF_NO_MEMORY, "asked 64.0 TiB");
     CHECK_FAILS(ef_memory_alloc(3, 10, &p), EF_INVALID, "no device 3");
+    CHECK(p == &mark); /* untouched */
     CHECK_INT(info().current, before.current);
     CHECK_INT(info().blocks, before.blocks);
 }

@@ -27,21 +27,40 @@ static ef_status *batch_of_size(ef_infer *i) {
     if (v[0] <= 0 || v[1] <= 0)
         return ef_error(EF_INVALID, "%s: size is (%lld, %lld); output dimensions must be positive",
                         i->op->name, (long long)v[0], (long long)v[1]);
-    if (x->rank == 4 && (x->dim[1] == 0 || x->dim[2] == 0))
-        return ef_error(EF_INVALID, "%s: images is %s; input image must be of non-zero size",
-                        i->op->name, EF_SHAPE(x));
     y->dim[1] = v[0], y->dim[2] = v[1];
     return NULL;
 }
 
-static ef_status *sized_shape(ef_infer *i) {
+/* Input k, called `what`, has lines and columns. */
+static ef_status *need_pixels(const ef_infer *i, int k, const char *what) {
+    const ef_shape *x = &i->in[k].shape;
+    if (x->rank != 4 || (x->dim[1] != 0 && x->dim[2] != 0)) return NULL;
+    return ef_error(EF_INVALID, "%s: %s is %s; input image must be of non-zero size", i->op->name,
+                    what, EF_SHAPE(x));
+}
+
+static ef_status *image_shape(ef_infer *i) {
+    const ef_shape *x = &i->in[0].shape;
+    EF_TRY(batch_of_size(i));
+    EF_TRY(need_pixels(i, 0, "images"));
+    if (x->rank == 4 && x->dim[3] == 0)
+        return ef_error(EF_INVALID, "%s: images is %s; image must have at least one channel",
+                        i->op->name, EF_SHAPE(x));
+    return NULL;
+}
+
+static ef_status *need_one_way(const ef_infer *i) {
     const resize_attrs *t = i->attrs;
-    if (t->align_corners && t->half_pixel_centers)
-        return ef_error(EF_INVALID,
-                        "%s: align_corners and half_pixel_centers are both true; if "
-                        "half_pixel_centers is True, align_corners must be False",
-                        i->op->name);
-    return batch_of_size(i);
+    if (!t->align_corners || !t->half_pixel_centers) return NULL;
+    return ef_error(EF_INVALID,
+                    "%s: align_corners and half_pixel_centers are both true; if "
+                    "half_pixel_centers is True, align_corners must be False",
+                    i->op->name);
+}
+
+static ef_status *sized_shape(ef_infer *i) {
+    EF_TRY(need_one_way(i));
+    return image_shape(i);
 }
 
 /* Gradients: like the original image. */
@@ -57,6 +76,12 @@ static ef_status *like_image_shape(ef_infer *i) {
                         i->op->name, EF_SHAPE(g), EF_SHAPE(x));
     i->out[0].shape = *x;
     return NULL;
+}
+static ef_status *mixed_from_shape(ef_infer *i) {
+    EF_TRY(need_one_way(i));
+    EF_TRY(like_image_shape(i));
+    EF_TRY(need_pixels(i, 0, "grads"));
+    return need_pixels(i, 1, "original_image");
 }
 
 /* small: the image that was resized; large: what it became. */
@@ -156,7 +181,7 @@ static ef_status *nearest_grad_grad(ef_grad *g) {
         "T[1,3,3,2] int32[2]{5,7} align_corners=true"
 #define GIVING_BACK                                                                                \
     .in = {"grads: float", "original_image: T"}, .out = {"output: T"}, .attr = ATTRS,              \
-    .attr_size = sizeof(resize_attrs), .shape = like_image_shape,                                  \
+    .attr_size = sizeof(resize_attrs), .shape = mixed_from_shape,                                  \
     .examples = {"float[2,5,6,2] T[2,3,4,2]", "float[1,3,2,1] T[1,4,5,1] half_pixel_centers=true", \
                  "float[1,5,7,2] T[1,3,3,2] align_corners=true"}
 
@@ -242,7 +267,7 @@ const ef_op ef_op_ResizeNearestNeighborGrad = {
     .attr_size = sizeof(resize_attrs),
     .traits = EF_HEAVY,
     .keeps = EF_KEEP_NONE,
-    .shape = sized_shape,
+    .shape = batch_of_size, /* which takes even nothing, and both ways */
     .kernel = {{EF_CPU, EF_REALS, nearest_grad_run, NULL, NULL, NULL, NULL}},
     .grad = nearest_grad_grad,
     .examples = {"T[2,5,6,2] int32[2]{3,4}", "T[1,3,2,1] int32[2]{4,5} half_pixel_centers=true",
@@ -298,12 +323,7 @@ static ef_status *scaling_checks(const ef_infer *i) {
 }
 static ef_status *scaled_shape(ef_infer *i) {
     EF_TRY(scaling_checks(i));
-    EF_TRY(batch_of_size(i));
-    const ef_shape *x = &i->in[0].shape;
-    if (x->rank == 4 && x->dim[3] == 0)
-        return ef_error(EF_INVALID, "%s: images is %s; image must have at least one channel",
-                        i->op->name, EF_SHAPE(x));
-    return NULL;
+    return image_shape(i);
 }
 static ef_status *scaled_grad_shape(ef_infer *i) {
     EF_TRY(scaling_checks(i));

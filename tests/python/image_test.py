@@ -61,6 +61,23 @@ def test_wrong_arguments():
             tf.raw_ops.ScaleAndTranslate(**{**scale, **wrong})
 
 
+def test_images_of_nothing():
+    raw, invalid = tf.raw_ops, tf.errors.InvalidArgumentError
+    for op in [raw.ResizeBilinear, raw.ResizeBicubic, raw.ResizeArea, raw.ResizeNearestNeighbor]:
+        assert op(images=np.ones((0, 3, 3, 2), np.float32), size=(2, 5)).shape == (0, 2, 5, 2)
+        for shape, words in [((1, 3, 3, 0), "at least one channel"), ((1, 0, 3, 2), "non-zero size")]:
+            with pytest.raises(invalid, match=words):
+                op(images=np.ones(shape, np.float32), size=(2, 5))
+    for op in [raw.ResizeBilinearGrad, raw.ResizeBicubicGrad]:
+        for grads, image in [((1, 0, 4, 2), (1, 3, 2, 2)), ((1, 4, 4, 2), (1, 3, 0, 2))]:
+            with pytest.raises(invalid, match="non-zero size"):
+                op(grads=np.ones(grads, np.float32), original_image=np.ones(image, np.float32))
+        with pytest.raises(invalid, match="align_corners must be False"):
+            op(grads=IMAGES, original_image=IMAGES, align_corners=True, half_pixel_centers=True)
+    nothing = raw.ResizeNearestNeighborGrad(grads=np.ones((1, 0, 4, 2), np.float32), size=(3, 2))
+    assert np.array_equal(nothing, np.zeros((1, 3, 2, 2)))
+
+
 def test_version_1():
     v1 = tf.compat.v1.image
     assert v1.resize_images(np.ones((5, 7, 1), np.uint8), (5, 7)).dtype == tf.uint8  # as it is: it has that size

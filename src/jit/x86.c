@@ -21,10 +21,8 @@ static void rex(ef_x86 *c, int reg, int rm) {
 static void modrm(ef_x86 *c, unsigned mod, int reg, int rm) {
     ef_x86_byte(c, mod << 6 | (unsigned)(reg & 7) << 3 | (unsigned)(rm & 7));
 }
-/* What follows is `place - end of instruction`; `more` bytes come after it. */
-static void relative(ef_x86 *c, size_t place, size_t more) {
-    ef_x86_word(c, (uint32_t)(place - (c->n + 4 + more)));
-}
+/* The last word of an instruction: where `place` is, from the instruction's end. */
+static void relative(ef_x86 *c, size_t place) { ef_x86_word(c, (uint32_t)(place - (c->n + 4))); }
 
 void ef_x86_push(ef_x86 *c, int r) {
     if (r >= 8) ef_x86_byte(c, 0x41);
@@ -44,7 +42,7 @@ void ef_x86_address(ef_x86 *c, int r, size_t place) {
     rex(c, r, 0);
     ef_x86_byte(c, 0x8D);
     modrm(c, 0, r, 5);
-    relative(c, place, 0);
+    relative(c, place);
 }
 void ef_x86_move2(ef_x86 *c, ef_x86_move op, int to, int from) {
     rex(c, from, to);
@@ -73,7 +71,7 @@ void ef_x86_land(ef_x86 *c, size_t jump, size_t place) {
     if (c->full) return;
     size_t end = c->n;
     c->n = jump - 4;
-    relative(c, place, 0);
+    relative(c, place);
     c->n = end;
 }
 void ef_x86_return(ef_x86 *c) {
@@ -149,5 +147,5 @@ void ef_x86_spread(ef_x86 *c, int to, int base) {
 void ef_x86_spread_const(ef_x86 *c, int to, size_t place) {
     vex(c, MAP_0F38, true, c->wide ? 0x19 : 0x18, to, NO_REG, 0, 0);
     modrm(c, 0, to, 5);
-    relative(c, place, 0);
+    relative(c, place);
 }

@@ -107,6 +107,9 @@ def _again(value, dtype, hint):
 
 def _stack_arrays(value, dtype, hint):
     """A list of numbers and other sequences (ranges, arrays of text, objects like arrays)."""
+    for leaf in leaves(value):
+        if isinstance(leaf, np.generic) and leaf.dtype.kind == "V":  # those of ml_dtypes
+            raise _unsupported(leaf)
     opened = _opened(value, _depth(value))
     if not _same_lists(opened, value):
         return _core.convert(opened, *_asked(dtype, hint))
@@ -180,7 +183,7 @@ def convert_object(value, dtype, hint):
     if value is None:
         raise _unsupported(value, ValueError)
     if isinstance(value, (dtypes.DType, type)):
-        raise _unsupported(value)
+        raise _unsupported(value, TypeError if hasattr(value, "__array__") else None)  # a class is no array
     if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
         return _again(np.asarray(value), dtype, hint)
     if not _core.executing_eagerly():
@@ -540,7 +543,7 @@ def constant(value, dtype=None, shape=None, name="Const"):
             return constant_node(_core.convert(value, dtype, None, True), name)
         return constant_node(_core.convert(*graph_array(value, dtype, shape)), name)
     if isinstance(value, _core.VariableBase):
-        value = value.numpy()
+        value = np.asarray(value)
     if isinstance(value, Tensor) and dtype is not None and value.dtype != dtype:
         raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
     tensor = value if isinstance(value, Tensor) else _core.convert(value, dtype, None, True)

@@ -81,6 +81,11 @@ ef_dtype array_dtype(PyObject *o) {
     return t;
 }
 
+bool array_is_long_double(PyObject *o) {
+    if (PyArray_Check(o)) return PyArray_TYPE((PyArrayObject *)o) == NPY_LONGDOUBLE;
+    return PyArray_IsScalar(o, LongDouble);
+}
+
 int array_dims(PyObject *o, int64_t *dims) {
     if (!PyArray_Check(o)) return 0;
     int rank = PyArray_NDIM((PyArrayObject *)o);

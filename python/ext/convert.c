@@ -46,7 +46,7 @@ static int array_kind(PyObject *o) {
     case EF_U32:
     case EF_I64:
     case EF_U64: break;
-    default: return OTHER;
+    default: return array_is_long_double(o) ? FLOAT : OTHER;
     }
     PyObject *end[2] = {PyObject_CallMethod(o, "min", NULL), PyObject_CallMethod(o, "max", NULL)};
     int kind = 0;

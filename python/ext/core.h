@@ -118,6 +118,7 @@ ef_dtype own_dtype(PyObject *o);
 int array_init(void);
 int is_array(PyObject *o); /* ndarray or numpy scalar */
 ef_dtype array_dtype(PyObject *o);
+bool array_is_long_double(PyObject *o);     /* a float, but of no dtype of ours */
 int array_dims(PyObject *o, int64_t *dims); /* rank; -1: above EF_MAX_RANK */
 int array_to_tensor(PyObject *o, ef_dtype dtype, ef_tensor *out);
 PyObject *tensor_to_array(tensor_object *o, int copy); /* ndarray, or numpy scalar for rank 0 */

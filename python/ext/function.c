@@ -129,6 +129,25 @@ static ef_status *run(entry *e, const ef_tensor *const *t, int n_t, ef_tensor *o
     return s;
 }
 
+/* The exception is about what only running would have missed; it is cleared then. */
+static bool lacks_kernel(void) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    PyObject *code = value != NULL ? PyObject_GetAttrString(value, "error_code") : NULL;
+    bool lacks = code != NULL && PyLong_Check(code) && PyLong_AsLong(code) == EF_UNIMPLEMENTED;
+    Py_XDECREF(code);
+    PyErr_Clear();
+    if (!lacks) {
+        PyErr_Restore(type, value, trace);
+        return false;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return true;
+}
+
 /* Room for the results: few after the first call has shown how many there are. */
 enum { FEW = 8 };
 
@@ -166,7 +185,7 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
         PyErr_Format(PyExc_ValueError, "the arguments of a tf.function hold too many values");
     if (w.unfit != NULL && !w.failed) {
         PyObject *graph = function_trace_walked(self, &w, items, n_items, kwargs);
-        if (graph != NULL) PyErr_SetObject((PyObject *)Py_TYPE(w.unfit), w.unfit);
+        if (graph != NULL || lacks_kernel()) PyErr_SetObject((PyObject *)Py_TYPE(w.unfit), w.unfit);
         Py_XDECREF(graph);
         goto done;
     }

@@ -450,8 +450,12 @@ static PyType_Spec core_spec = {"tensorflow.python.types.core.Tensor", 0, 0,
         Py_tp_clear, tensor_clear                                         \
     }
 static PyType_Slot sub_slots[] = {LIFE, {0, NULL}};
-static PyType_Slot eager_slots[] = {
-    LIFE, {Py_tp_methods, eager_methods}, {Py_nb_index, tensor_index}, {0, NULL}};
+static PyType_Slot eager_slots[] = {LIFE,
+                                    {Py_tp_methods, eager_methods},
+                                    {Py_nb_index, tensor_index},
+                                    {Py_nb_int, tensor_int},
+                                    {Py_nb_float, tensor_float},
+                                    {0, NULL}};
 enum { FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC };
 static PyType_Spec eager_spec = {"tensorflow.python.framework.ops.EagerTensor",
                                  sizeof(tensor_object), 0, FLAGS, eager_slots};
@@ -487,8 +491,6 @@ int tensor_init(PyObject *module) {
                          {Py_sq_length, tensor_length}, /* for reversed() */
                          {Py_bf_getbuffer, tensor_getbuffer},
                          {Py_bf_releasebuffer, tensor_releasebuffer},
-                         {Py_nb_float, tensor_float},
-                         {Py_nb_int, tensor_int},
                          {Py_nb_bool, tensor_bool},
                          {0, NULL}};
     PyType_Slot all[64];

@@ -252,9 +252,9 @@ def stack(values, axis=0, name="stack"):
     if name == "stack":
         name = None
     listed = isinstance(values, (list, tuple)) and len(values) > 0
-    if axis == 0 and listed and executing_eagerly() and all(isinstance(v, CoreTensor) for v in values):
+    if axis == 0 and listed and all(isinstance(v, CoreTensor) for v in values):
         axis = 0  # whatever says it
-    elif axis == 0 and not (listed and isinstance(values[0], Tensor)):
+    elif axis == 0:
         try:
             return convert(values)
         except (TypeError, ValueError):

@@ -15,8 +15,8 @@ typedef struct ef_tile_worker {
 } ef_tile_worker;
 
 void ef_tile_worker_begin(ef_tile_worker *w, const ef_tiles *t, const ef_call *c);
-/* Runs the program on elements [i, i + n), or fewer where an input read in place would wrap;
- * returns how many. n <= EF_TILE, or t->stretch where the program has no reduction. */
+/* Runs the program on elements [i, i + n), or on fewer where an input read in place would wrap, and
+ * says on how many. At most EF_TILE, or t->stretch where the program has no reduction. */
 int64_t ef_tile_worker_run(ef_tile_worker *w, int64_t i, int64_t n);
 
 /* tail.c: the whole of a program that ends in a reduction. */

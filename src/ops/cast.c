@@ -2,8 +2,8 @@
  *
  * What C leaves undefined is defined here as x86 does it, which is what TensorFlow's results show:
  * a float too large for int32 or int64 (or NaN) becomes the smallest integer; narrower integers are
- * made of an int32, uint32 of an int64. Complex to real keeps the real part. 16-bit floats go by
- * way of float, in blocks.
+ * made of an int32, uint32 of an int64 (in whole vectors, of an int32). Complex to real keeps the
+ * real part. 16-bit floats go by way of float, in blocks.
  *
  * A float that a narrow integer cannot hold becomes the nearest one it can where whole vectors are
  * converted, and loses its high bits among the few elements left at the end. That, too, is what
@@ -31,6 +31,14 @@ typedef struct {
     }
 FROM_FLOAT(float, F32)
 FROM_FLOAT(double, F64)
+/* A uint32 in a vector: of an int32, with the highest bit for the upper half. */
+#define UPPER_HALF(T, SUF)                                                  \
+    static inline uint32_t uint32_of_##SUF(T x) {                           \
+        if (!(x >= (T)0x1p31)) return (uint32_t)int32_of_##SUF(x);          \
+        return (uint32_t)int32_of_##SUF(x - (T)0x1p31) | UINT32_C(1) << 31; \
+    }
+UPPER_HALF(float, F32)
+UPPER_HALF(double, F64)
 
 /* ---- tiles: cast_<from>_<to> ----------------------------------------------------------------- */
 
@@ -59,11 +67,17 @@ NARROW(F32, float, int32_of_F32(x), 32)
 NARROW(F64, double, int32_of_F64(x), 16)
 NARROW(C128, ef_c128, int32_of_F64(creal(x)), 16)
 
+#define TO_UINT32(F, T)                                    \
+    EF_TILE1(cut_##F, U32, T, uint32_t, int64_of_##F(x))   \
+    EF_TILE1(held_##F, U32, T, uint32_t, uint32_of_##F(x)) \
+    LANES(cast, F, T, U32, uint32_t, 8)
+TO_UINT32(F32, float)
+TO_UINT32(F64, double)
+
 /* From a float type. */
 #define OF_FLOAT(F, T)                          \
     REAL(F, T, I32, int32_t, int32_of_##F(x))   \
     REAL(F, T, I64, int64_t, int64_of_##F(x))   \
-    REAL(F, T, U32, uint32_t, int64_of_##F(x))  \
     REAL(F, T, U64, uint64_t, uint64_of_##F(x)) \
     TO_REST(F, T)
 /* From an integer type: C's conversions wrap on every compiler we know. */

@@ -150,6 +150,11 @@ static ef_status *check_positions(const ef_op *op, const ef_shape *var, const ef
     if (x->rank == 0)
         return ef_error(EF_INVALID, "%s: indices is a scalar; it must be at least 1 dimensional",
                         op->name);
+    bool some = (ef_shape_known(x) && ef_shape_count(x) > 0) ||
+                (ef_shape_known(updates) && ef_shape_count(updates) > 0);
+    if (some && ef_shape_known(var) && ef_shape_count(var) == 0)
+        return ef_error(EF_INVALID, "%s: Indices and updates specified for an empty variable, %s",
+                        op->name, EF_SHAPE(var));
     if (var->rank < 0 || x->rank < 1 || updates->rank < 0 || x->dim[x->rank - 1] < 0) return NULL;
     int64_t depth = x->dim[x->rank - 1];
     bool fits = depth <= var->rank && updates->rank == x->rank - 1 + var->rank - depth;

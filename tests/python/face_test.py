@@ -230,6 +230,8 @@ Invalid = tf.errors.InvalidArgumentError
     (lambda: v2.eval(), None, AttributeError),
     (lambda: v2.__deepcopy__({}), None, NotImplementedError),
     (lambda: v2[0:0].assign([1.0, 2.0]), [1.0], None),
+    (lambda: v(tf.zeros([1, 0])).scatter_nd_add([[0]], tf.zeros([1, 0])), Invalid, None),
+    (lambda: tf.cast([-float("inf")] * 9, tf.uint32), [2**31] * 8 + [0], None),
     (lambda: v2[np.array([True])].assign([1.0]), AttributeError, AttributeError),
     (lambda: v(1, trainable="a").trainable, "a", None),
     (lambda: v(1, aggregation=tf.VariableAggregation.SUM).aggregation == tf.compat.v1.VariableAggregation.SUM, True, None),

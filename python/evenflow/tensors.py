@@ -7,7 +7,7 @@ from .composite import CompositeTensor
 from .constants import graph_array
 from .indexing import getitem, is_mask, slice_parts
 from .namespace import export, offer
-from .shapes import TensorShape
+from .shapes import Dimension, TensorShape
 
 Tensor, EagerTensor, SymbolicTensor = _core.Tensor, _core.EagerTensor, _core.SymbolicTensor
 CoreTensor = _core.CoreTensor
@@ -294,6 +294,15 @@ def _sizes(self, dtype=None, name=None):
         raise TypeError(f"Cannot convert TensorShape {self} to dtype {dtype}: sizes are tf.int32 or tf.int64.")
     wide = any(d > 2**31 - 1 for d in self._dims)
     return _core.convert(list(self._dims), dtype or (dtypes.int64 if wide else dtypes.int32))
+
+
+@_method(Dimension, "__tf_tensor__")
+def _one_size(self, dtype=None, name=None):
+    if self._value is None:
+        raise ValueError("Cannot convert an unknown Dimension to a Tensor.")
+    if dtype not in (None, dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a Dimension to dtype {dtype}: sizes are tf.int32 or tf.int64.")
+    return _core.convert(self._value, dtype or dtypes.int32)
 
 
 @_method(Tensor)

@@ -1,6 +1,7 @@
 """Arranging the elements of tensors: shapes, joining, cutting, padding, repeating."""
 from ..namespace import export, offer_ops
 from ..shapes import TensorShape, as_shape
+from ..tensors import EagerTensor, SymbolicTensor
 from .common import (
     CoreTensor,
     Tensor,
@@ -246,13 +247,16 @@ def concat(values, axis, name="concat"):
     return raw.ConcatV2(values, axis, name=name)
 
 
+_TENSORS = frozenset((EagerTensor, SymbolicTensor))
+
+
 @export("stack")
 def stack(values, axis=0, name="stack"):
     """Tensors of one shape as slices of a new axis."""
     if name == "stack":
         name = None
     listed = isinstance(values, (list, tuple)) and len(values) > 0
-    if axis == 0 and listed and all(isinstance(v, CoreTensor) for v in values):
+    if axis == 0 and listed and (_TENSORS.issuperset(map(type, values)) or all(isinstance(v, CoreTensor) for v in values)):
         axis = 0  # whatever says it
     elif axis == 0:
         try:

@@ -24,12 +24,13 @@ def _dims(shape):
     return shape
 
 
+_INTS = frozenset((int,))
 _EMPTY_VALUE = {dtypes.bool: (False, True), dtypes.string: ("", "")}
 
 
 def _sizes(shape):
     """The shape argument of zeros and ones as a vector, of int64 if some size needs it."""
-    if type(shape) in (list, tuple) and shape and all(type(size) is int for size in shape):
+    if type(shape) in (list, tuple) and shape and _INTS.issuperset(map(type, shape)):
         return convert(shape)
     if not isinstance(shape, Tensor):
         try:

@@ -25,19 +25,26 @@ static ef_status *combine(ef_combine op, ef_dtype t, char *dst, const char *src,
     return NULL;
 }
 
-/* What can be combined at all, and no integer division by zero. */
+static bool is_zero(const ef_tensor *x, int64_t k) {
+    ef_dtype t = (ef_dtype)x->dtype;
+    if (ef_dtype_in(t, EF_INTS)) return ef_element_int(t, x->data, k) == 0;
+    if (!ef_dtype_in(t, EF_COMPLEX)) return ef_element_double(t, x->data, k) == 0;
+    ef_dtype part = t == EF_C64 ? EF_F32 : EF_F64;
+    return ef_element_double(part, x->data, 2 * k) == 0 &&
+           ef_element_double(part, x->data, 2 * k + 1) == 0;
+}
+
+/* What can be combined at all, and no division by zero, of whatever type. */
 static ef_status *check_values(const ef_call *c, ef_combine op, const ef_tensor *x) {
     ef_dtype t = (ef_dtype)x->dtype;
     if (ef_combine_pick(op, t) == NULL && !(op == EF_COMBINE_SET && t == EF_STRING))
         return ef_error(EF_UNIMPLEMENTED, "%s: there is no such update for %s", c->op->name,
                         ef_dtype_name(t));
-    if (op != EF_COMBINE_DIV || !ef_dtype_in(t, EF_INTS)) return NULL;
+    if (op != EF_COMBINE_DIV) return NULL;
     int64_t n = ef_count(x);
     for (int64_t k = 0; k < n; k++)
-        if (ef_element_int(t, x->data, k) == 0)
-            return ef_error(EF_INVALID,
-                            "%s: updates has a zero at %lld; integers cannot be divided by "
-                            "it",
+        if (is_zero(x, k))
+            return ef_error(EF_INVALID, "%s: updates must not contain 0; it is at %lld",
                             c->op->name, (long long)k);
     return NULL;
 }

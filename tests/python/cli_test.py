@@ -97,7 +97,8 @@ def test_interrupt(tmp_path):
     path = tmp_path / "p.py"
     path.write_text("import atexit, time\natexit.register(print, 'bye', flush=True)\n"
                     "print('ready', flush=True)\ntime.sleep(30)")
-    child = subprocess.Popen([*COMMAND, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen([*COMMAND, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a job behind "&" ignores it
     assert child.stdout.readline() == "ready\n"
     time.sleep(0.05)
     child.send_signal(signal.SIGINT)

@@ -53,9 +53,7 @@ def registered(gradients, *args):
     try:
         return gradients(*args)
     except errors.NotFoundError as e:
-        if e.message.startswith("gradient registry has no entry"):
-            raise LookupError(e.message) from None
-        raise
+        raise LookupError(e.message) from None
 
 
 def zeros_for(source):

@@ -119,6 +119,8 @@ def _stack_arrays(value, dtype, hint):
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {e}") from None
     if array.dtype == object:
         raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
+    if array.dtype.kind in "SU" and not all(np.asarray(leaf).dtype.kind in "SU" for leaf in leaves(value)):
+        raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
     return _again(array, dtype, hint)
 
 

@@ -12,12 +12,13 @@ _Thread_local ef_context ef_here;
 /* ---- recording into a graph
  * ------------------------------------------------------------------------ */
 
-static ef_status *ranks_fit(ef_graph *g, const ef_op *op, const ef_edge *edge, int n_in) {
+static ef_status *fits(ef_graph *g, const ef_op *op, const ef_attrs *attrs, const ef_edge *edge,
+                       int n_in) {
     ef_fact few[16] = {{.dtype = EF_NO_DTYPE}}, *in = few;
     if (n_in > 16 && (in = ef_malloc((size_t)n_in * sizeof *in)) == NULL)
         return ef_no_memory((size_t)n_in * sizeof *in);
     for (int k = 0; k < n_in; k++) in[k] = *ef_edge_fact(g, edge[k]);
-    ef_status *s = ef_need_graph_ranks(op, in, n_in);
+    ef_status *s = ef_need_graph_fit(op, attrs != NULL ? ef_attrs_fields(attrs) : NULL, in, n_in);
     if (in != few) ef_free(in);
     return s;
 }
@@ -28,7 +29,8 @@ static ef_status *record_edges(ef_graph *g, const ef_op *op, const ef_attrs *att
     if (EF_UNLIKELY(ef_here.busy & EF_TAPING)) EF_TRY(ef_tape_note_variables(in, n_in));
     const char *name = ef_here.next_name;
     ef_here.next_name = NULL; /* also if the op turns out to be wrong */
-    if (EF_UNLIKELY((op->scalar_in | op->vector_in) != 0)) EF_TRY(ranks_fit(g, op, edge, n_in));
+    if (EF_UNLIKELY((op->scalar_in | op->vector_in) != 0 || op->graph_check != NULL))
+        EF_TRY(fits(g, op, attrs, edge, n_in));
     return ef_graph_add(g, op, attrs, edge, n_in, name, node);
 }
 

@@ -291,7 +291,7 @@ const ef_op ef_op_Bitcast = {
     .types = "T: " BITS,
     .attr = {EF_ATTR(bitcast_attrs, type, BITS, NULL)},
     .attr_size = sizeof(bitcast_attrs),
-    .traits = EF_NO_GRAD,
+    .traits = EF_GRAD_UNDEFINED,
     .shape = bitcast_shape,
     .kernel = {{EF_CPU, EF_PLAIN, bitcast_run, NULL, NULL, NULL, NULL}},
     .examples = {"float[2,3] type=int32", "float[2] type=uint8", "uint8[3,4] type=float",

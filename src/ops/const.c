@@ -139,7 +139,7 @@ static ef_status *pass_shape(ef_infer *i) {
 PASS(Identity, "Its input.", "input", pass_grad, EF_SLICES_OK)
 PASS(Snapshot, "Its input, as it is at this moment.", "input", pass_grad, EF_SLICES_OK)
 PASS(StopGradient, "Its input, taken as a constant by differentiation.", "input", NULL, EF_NO_GRAD)
-PASS(GuaranteeConst, "Its input, promised never to change.", "input", NULL, EF_NO_GRAD)
+PASS(GuaranteeConst, "Its input, promised never to change.", "input", NULL, EF_GRAD_UNDEFINED)
 
 typedef struct {
     ef_attr_text message;

@@ -26,6 +26,7 @@ const ef_op ef_op_Conv2D = {
     .traits = EF_HEAVY,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
     .shape = forward_shape,
+    .graph_check = ef_window_graph_check,
     .kernel = EF_CONV_KERNELS(forward, EF_FLOATS | EF_BIT(I32)),
     .grad = forward_grad,
     .examples = {"T[2,5,4,3] T[3,2,3,4] strides=[1,1,1,1] padding='SAME'",

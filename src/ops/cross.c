@@ -2,6 +2,14 @@
 #include "ops/build.h"
 #include "ops/shapes.h"
 
+static ef_status *three(const ef_op *op, const ef_shape *y, ef_code code) {
+    if (y->rank <= 0 || ef_dim_may_equal(y->dim[y->rank - 1], 3)) return NULL;
+    return ef_error(code,
+                    "%s: Cross-products are only defined for 3-element vectors, but the inputs are "
+                    "%s",
+                    op->name, EF_SHAPE(y));
+}
+
 static ef_status *cross_shape(ef_infer *i) {
     const ef_shape *a = &i->in[0].shape, *b = &i->in[1].shape;
     EF_TRY(ef_need_rank_at_least(i, 0, 1));
@@ -9,15 +17,10 @@ static ef_status *cross_shape(ef_infer *i) {
         return ef_error(EF_INVALID, "%s: Both inputs must be of same shape: %s vs. %s", i->op->name,
                         EF_SHAPE(a), EF_SHAPE(b));
     EF_TRY(ef_shape_merge(a, b, &i->out[0].shape));
-    const ef_shape *y = &i->out[0].shape;
-    if (y->rank > 0 && y->dim[y->rank - 1] >= 0 && y->dim[y->rank - 1] != 3)
-        return ef_error(
-            EF_FAILED_PRECONDITION,
-            "%s: Cross-products are only defined for 3-element vectors, but the inputs are "
-            "%s",
-            i->op->name, EF_SHAPE(y));
     return NULL;
 }
+
+static ef_status *cross_check(ef_infer *i) { return three(i->op, &i->out[0].shape, EF_INVALID); }
 
 /* Integers wrap, so they multiply as unsigned numbers. */
 #define CROSS(SUF, T, W, GET, PUT)                                                 \
@@ -50,6 +53,8 @@ static ef_status *cross_run(const ef_call *c) {
     static void (*const table[EF_DTYPES])(const void *, const void *, void *, int64_t) = {
         EF_EACH_INT(ROW) EF_EACH_FULL_FLOAT(ROW) EF_EACH_HALF(ROW)};
     const ef_tensor *a = c->in[0];
+    ef_shape shape = ef_shape_from(a);
+    EF_TRY(three(c->op, &shape, EF_FAILED_PRECONDITION));
     table[a->dtype](a->data, c->in[1]->data, c->out[0]->data, ef_count(a) / 3);
     return NULL;
 }
@@ -69,6 +74,7 @@ const ef_op ef_op_Cross = {
              "uint64}",
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
     .shape = cross_shape,
+    .graph_check = cross_check,
     .kernel = {{EF_CPU, EF_REALS, cross_run, NULL, NULL, NULL, NULL}},
     .grad = cross_grad,
     .examples = {"T[3] T[3]", "T[2,4,3] T[2,4,3]", "T[0,3] T[0,3]"},

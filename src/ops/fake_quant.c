@@ -110,7 +110,7 @@ const ef_op ef_op_FakeQuantWithMinMaxArgsGradient = {
     .out = {"backprops: float"},
     .attr = {BOUNDS},
     .attr_size = sizeof(quant_attrs),
-    .traits = EF_HEAVY | EF_GRAD_UNDEFINED,
+    .traits = EF_HEAVY | EF_NO_GRAD,
     .shape = args_shape,
     .kernel = ROW(args_gradient_run),
     .examples = {"float[2,3] float[2,3]", "float[5] float[5] min=-1.0 max=2.5"},
@@ -228,7 +228,7 @@ static ef_status *vars_grad(ef_grad *g) {
                 "backprop_wrt_max: float"},                                      \
         .attr = {BITS},                                                          \
         .attr_size = sizeof(quant_attrs),                                        \
-        .traits = EF_HEAVY | EF_GRAD_UNDEFINED,                                  \
+        .traits = EF_HEAVY | EF_NO_GRAD,                                  \
         .shape = vars_gradient_shape,                                            \
         .kernel = ROW(vars_gradient_run),                                        \
         .examples = {__VA_ARGS__},                                               \

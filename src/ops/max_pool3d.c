@@ -67,6 +67,7 @@ const ef_op ef_op_MaxPool3D = {
     .traits = EF_HEAVY,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_OUT(0),
     .shape = pool_shape,
+    .graph_check = ef_window_graph_check,
     .kernel = {{EF_CPU, EF_FLOATS, pool_run, NULL, NULL, NULL, NULL}},
     .grad = pool_grad,
     .examples = {"T[1,4,5,3,2] ksize=[1,2,3,2,1] strides=[1,2,2,1,1] padding='SAME'",

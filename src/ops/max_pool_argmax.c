@@ -139,6 +139,7 @@ const ef_op ef_op_MaxPoolWithArgmax = {
     .traits = EF_HEAVY,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_OUT(1),
     .shape = pool_shape,
+    .graph_check = ef_window_graph_check,
     .kernel = {{EF_CPU, EF_REALS, pool_run, NULL, NULL, NULL, NULL}},
     .grad = pool_grad,
     .examples = {"T[2,6,7,3] ksize=[1,2,3,1] strides=[1,2,2,1] padding='SAME'",

@@ -119,6 +119,7 @@ struct ef_op {
      * element either way. TensorFlow refuses the other one only while it builds graphs. */
     uint32_t scalar_in, vector_in;
     ef_shape_fn *shape;
+    ef_shape_fn *graph_check; /* more that is refused only while a graph is built; after shape */
     ef_kernel kernel[EF_MAX_KERNELS];
     ef_tile_fn *const *tile; /* by dtype of input tile_key; NULL entries: not for that dtype */
     int tile_key;

@@ -82,6 +82,12 @@ static ef_status *reverse2_shape(ef_infer *i) {
     return ef_shape_same(i);
 }
 
+static ef_status *reverse2_check(ef_infer *i) {
+    bool back[EF_MAX_RANK];
+    if (i->in[1].value == NULL || i->in[0].shape.rank < 0) return NULL;
+    return read_axes(i->op, i->in[1].value, i->in[0].shape.rank, back);
+}
+
 static ef_status *reverse2_run(const ef_call *c) {
     bool back[EF_MAX_RANK] = {false};
     if (c->in[0]->rank > 0) EF_TRY(read_axes(c->op, c->in[1], c->in[0]->rank, back));
@@ -96,6 +102,7 @@ const ef_op ef_op_ReverseV2 = {
     .types = "Tidx: {int32, int64} = int32; T: " EF_MOVE_TYPES,
     .keeps = EF_KEEP_IN(1),
     .shape = reverse2_shape,
+    .graph_check = reverse2_check,
     .kernel = EF_ANY_KERNEL(reverse2_run),
     .grad = reverse_grad,
     .examples = {"float[2,3] int32[1]{1}", "double[2,3,2] int64[2]{0,-1}", "float[] int32[0]",

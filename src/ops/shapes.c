@@ -101,9 +101,10 @@ ef_status *ef_need_single(const ef_infer *i, int k) {
     if (s->rank == 1 && ef_dim_may_equal(s->dim[0], 1)) return NULL;
     return ef_need_rank(i, k, 0);
 }
-ef_status *ef_need_graph_ranks(const ef_op *op, const ef_fact *in, int n_in) {
+ef_status *ef_need_graph_fit(const ef_op *op, const void *attrs, const ef_fact *in, int n_in) {
     const ef_signature *s = ef_op_signature(op);
-    ef_infer i = {.op = op, .n_in = n_in, .in = in};
+    ef_fact out[4];
+    ef_infer i = {.op = op, .attrs = attrs, .n_in = n_in, .in = in, .out = out};
     bool listed = false; /* behind a list, arguments are counted from the end */
     for (int k = 0; k < s->n_in; k++) {
         listed = listed || s->in[k].is_list || s->in[k].count_attr >= 0;
@@ -112,7 +113,9 @@ ef_status *ef_need_graph_ranks(const ef_op *op, const ef_fact *in, int n_in) {
         if (op->scalar_in >> k & 1u) EF_TRY(ef_need_rank(&i, at, 0));
         if (op->vector_in >> k & 1u) EF_TRY(ef_need_rank(&i, at, 1));
     }
-    return NULL;
+    if (op->graph_check == NULL) return NULL;
+    EF_TRY(ef_op_infer(op, attrs, in, n_in, out, 4, &i.n_out));
+    return op->graph_check(&i);
 }
 ef_status *ef_need_rank_at_least(const ef_infer *i, int k, int rank) {
     int r = i->in[k].shape.rank;

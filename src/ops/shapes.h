@@ -14,8 +14,8 @@ ef_status *ef_need_rank(const ef_infer *i, int k, int rank);
 ef_status *ef_need_rank_at_least(const ef_infer *i, int k, int rank);
 ef_status *ef_need_rank_at_most(const ef_infer *i, int k, int rank);
 ef_status *ef_need_single(const ef_infer *i, int k); /* a scalar, or a vector of one element */
-/* While a graph is built: arguments that must be scalars or vectors there. See scalar_in. */
-ef_status *ef_need_graph_ranks(const ef_op *op, const ef_fact *in, int n_in);
+/* While a graph is built: what is refused only there. See scalar_in, vector_in, graph_check. */
+ef_status *ef_need_graph_fit(const ef_op *op, const void *attrs, const ef_fact *in, int n_in);
 /* Dims x and y (of inputs a and b, for the message) may be equal; *out the more precise. */
 ef_status *ef_need_same_dim(const ef_infer *i, int64_t x, int64_t y, const char *what,
                             int64_t *out);

@@ -78,20 +78,30 @@ static ef_status *tile_run(const ef_call *c) {
     return ef_block_copy((ef_dtype)x->dtype, c->out[0]->data, x->data, &b);
 }
 
-/* Repeated no times along an axis that had elements: nothing of the input is left to sum. */
-static bool tiled_away(const ef_shape *x, const ef_shape *out) {
-    for (int d = 0; d < out->rank; d++)
-        if (out->dim[d] == 0 && (x->rank < 0 || x->dim[d] != 0)) return true;
+/* Repeated no times along an axis: nothing of the input is left to sum. */
+static bool tiled_away(const ef_tensor *times) {
+    for (int64_t d = 0; times != NULL && d < ef_count(times); d++)
+        if (ef_element_int((ef_dtype)times->dtype, times->data, d) == 0) return true;
     return false;
 }
 
 static ef_status *tile_grad(ef_grad *g) {
-    if (tiled_away(&g->in[0]->fact.shape, &g->out[0]->fact.shape)) {
+    if (tiled_away(g->in[1]->fact.value)) {
         ef_value *zero = ef_const_number(g->b, g->dout[0]->fact.dtype, 0);
         g->din[0] = ef_emit(g->b, "Fill", 2, ef_shape_value(g->b, g->in[0], EF_I32), zero);
         return NULL;
     }
-    g->din[0] = ef_emit(g->b, "TileGrad", 2, g->dout[0], ef_cast(g->b, g->in[1], EF_I32));
+    ef_build *b = g->b;
+    ef_value *dy = g->dout[0], *times = ef_cast(b, g->in[1], EF_I32);
+    if (g->in[1]->fact.value == NULL) { /* some may be 0: as if by 1, and all of it zeros */
+        ef_value *zero = ef_zeros_like(b, times), *one = ef_ones_like(b, times);
+        ef_value *away = ef_emit(b, "Equal", 2, times, zero);
+        ef_value *after = ef_select(b, away, ef_shape_value(b, g->in[0], EF_I32), zero);
+        ef_attr_value axis[] = {EF_SET_INT("axis", 1)};
+        dy = ef_emit(b, "Pad", 2, dy, ef_emit_set(b, "Pack", axis, 1, 2, zero, after));
+        times = ef_emit(b, "Maximum", 2, times, one);
+    }
+    g->din[0] = ef_emit(b, "TileGrad", 2, dy, times);
     return NULL;
 }
 

@@ -36,12 +36,12 @@ static ef_status *unique_shape(ef_infer *i) {
     int axis = -1;
     bool known = i->n_in == 1 || i->in[1].value != NULL;
     for (int k = 1; k < i->n_out; k++) i->out[k].shape = ef_shape_of_rank(1);
-    if (i->n_in == 1) EF_TRY(ef_need_rank(i, 0, 1));
     if (x->rank < 0) return NULL;
     if (i->n_in == 2 && known) EF_TRY(read_axis(i->op, i->in[1].value, x->rank, &axis));
-    if (known && axis < 0 && x->rank != 1)
-        return ef_error(EF_INVALID, "%s: unique expects a 1D vector, but x is %s; give an axis",
-                        i->op->name, EF_SHAPE(x));
+    if (known && axis < 0 && x->rank != 1) { /* the kernel refuses it */
+        i->out[0].shape = ef_shape_of_rank(1);
+        return NULL;
+    }
     ef_shape out = known ? *x : ef_shape_of_rank(x->rank);
     if (known) {
         i->out[1].shape.dim[0] = x->dim[axis < 0 ? 0 : axis];
@@ -64,7 +64,8 @@ static ef_status *unique_run(const ef_call *c) {
     int axis = -1;
     if (c->n_in > 1) EF_TRY(read_axis(c->op, c->in[1], x->rank, &axis));
     if (axis < 0 && x->rank != 1)
-        return ef_error(EF_INVALID, "%s: unique expects a 1D vector", c->op->name);
+        return ef_error(EF_INVALID, "%s: unique expects a 1D vector, but x is %s; give an axis",
+                        c->op->name, EF_SHAPE(&s));
     if (axis < 0) axis = 0;
     int64_t n = s.dim[axis], found = 0;
     ef_slices_of all = {(ef_dtype)x->dtype, x->data, ef_shape_span(&s, 0, axis), n,
@@ -102,7 +103,7 @@ static ef_status *unique_run(const ef_call *c) {
     return ef_gather(&g);
 }
 
-#define UNIQUE(N, words, ins, outs, more_types, ...)                                    \
+#define UNIQUE(N, words, vectors, ins, outs, more_types, ...)                           \
     const ef_op ef_op_##N = {                                                           \
         EF_NAMED(N),                                                                    \
         .doc = words,                                                                   \
@@ -111,7 +112,8 @@ static ef_status *unique_run(const ef_call *c) {
         .types = "T: " EF_MOVE_TYPES more_types,                                        \
         .attr = OUT_IDX,                                                                \
         .attr_size = sizeof(idx_attrs),                                                 \
-        .traits = EF_NO_GRAD | EF_DYNAMIC,                                              \
+        .traits = EF_GRAD_UNDEFINED | EF_DYNAMIC,                                       \
+        .vector_in = (vectors),                                                         \
         .shape = unique_shape,                                                          \
         .kernel = {{EF_CPU, UINT32_MAX, unique_run, unique_scratch, NULL, NULL, NULL}}, \
         .examples = {__VA_ARGS__},                                                      \
@@ -119,17 +121,17 @@ static ef_status *unique_run(const ef_call *c) {
 #define LIST(...) \
     { __VA_ARGS__ }
 #define AXIS "; Taxis: {int32, int64} = int64"
-UNIQUE(Unique, "The distinct elements of `x`, and for each element of `x` which of them it is.",
+UNIQUE(Unique, "The distinct elements of `x`, and for each element of `x` which of them it is.", 1,
        LIST("x: T"), LIST("y: T", "idx: out_idx"), , "int32[5]{3,1,3,2,1}",
        "float[3]{0,1,0} out_idx=int64", "string[3]{a,b,a}", "int32[0]")
-UNIQUE(UniqueWithCounts, "As Unique, and how often each distinct element appears.", LIST("x: T"),
+UNIQUE(UniqueWithCounts, "As Unique, and how often each distinct element appears.", 0, LIST("x: T"),
        LIST("y: T", "idx: out_idx", "count: out_idx"), , "int32[5]{3,1,3,2,1}",
        "float[3]{0,1,0} out_idx=int64", "string[3]{a,b,a}", "int32[0]")
 UNIQUE(UniqueV2, "The distinct slices of `x` along `axis`, and for each slice which of them it is.",
-       LIST("x: T", "axis: Taxis"), LIST("y: T", "idx: out_idx"), AXIS,
+       0, LIST("x: T", "axis: Taxis"), LIST("y: T", "idx: out_idx"), AXIS,
        "int32[3,2]{1,2,3,4,1,2} int64[1]{0}", "float[2,3]{1,2,1,4,5,4} int32[1]{-1} out_idx=int64",
        "string[3]{a,b,a} int64[0]", "int32[0,2] int64[1]{0}")
-UNIQUE(UniqueWithCountsV2, "As UniqueV2, and how often each distinct slice appears.",
+UNIQUE(UniqueWithCountsV2, "As UniqueV2, and how often each distinct slice appears.", 0,
        LIST("x: T", "axis: Taxis"), LIST("y: T", "idx: out_idx", "count: out_idx"), AXIS,
        "int32[3,2]{1,2,3,4,1,2} int64[1]{0}", "float[2,3]{1,2,1,4,5,4} int32[1]{-1} out_idx=int64",
        "string[3]{a,b,a} int64[0]")
@@ -181,7 +183,7 @@ const ef_op ef_op_ListDiff = {
     .types = "T: " EF_MOVE_TYPES,
     .attr = OUT_IDX,
     .attr_size = sizeof(idx_attrs),
-    .traits = EF_NO_GRAD | EF_DYNAMIC,
+    .traits = EF_GRAD_UNDEFINED | EF_DYNAMIC,
     .shape = diff_shape,
     .kernel = {{EF_CPU, UINT32_MAX, diff_run, diff_scratch, NULL, NULL, NULL}},
     .examples = {"int32[5]{1,2,3,2,5} int32[2]{2,9}", "string[2]{a,b} string[1]{a} out_idx=int64",

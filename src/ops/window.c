@@ -99,6 +99,19 @@ ef_status *ef_window_fit(const ef_op *op, const ef_window_attrs *t, ef_window_bo
     return NULL;
 }
 
+ef_status *ef_window_graph_check(ef_infer *i) {
+    const ef_window_attrs *t = i->attrs;
+    const ef_shape *x = &i->in[0].shape, *y = &i->out[0].shape;
+    int first = t->data_format == 0 ? 1 : 2;
+    for (int d = first; t->padding != 0 && d < first + y->rank - 2; d++)
+        if (y->dim[d] == 0)
+            return ef_error(EF_INVALID,
+                            "%s: Negative dimension size: the window does not fit into axis %d of "
+                            "the input %s; use 'SAME' padding or a smaller window",
+                            i->op->name, d, EF_SHAPE(x));
+    return NULL;
+}
+
 ef_shape ef_with_rank(const ef_shape *s, int rank) {
     if (s->rank >= 0) return *s;
     ef_shape r = {.rank = rank};

@@ -23,6 +23,8 @@ typedef struct ef_window_attrs {
 ef_status *ef_window_setup(const ef_op *op, const ef_window_attrs *t, int rank, ef_window_box *b);
 /* Sets out, before and after from in and kernel; unknown sizes give unknown ones. */
 ef_status *ef_window_fit(const ef_op *op, const ef_window_attrs *t, ef_window_box *b);
+ef_shape_fn
+    ef_window_graph_check; /* a window that fits nowhere, where kernels see an empty image */
 /* s with `rank` dims, all unknown if its rank is. */
 ef_shape ef_with_rank(const ef_shape *s, int rank);
 

@@ -358,3 +358,34 @@ def test_accumulators_nested_and_asked_from_outside():
     once = inner.jvp(result)
     np.testing.assert_allclose(once, 3.5 * 1.1 ** 2.5, rtol=1e-6)
     np.testing.assert_allclose(outer.jvp(once), 3.5 * 2.5 * 1.1 ** 1.5, rtol=1e-6)
+
+
+def slope(function, x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)
+    return tape.gradient(y, x)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_through_compositions(traced):
+    def check(function, x, expected):
+        found = (tf.function(slope, autograph=False) if traced else slope)(function, x)
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    check(lambda x: tf.linspace(x, 3.0, 4), tf.constant(1.0), 2)
+    check(lambda x: tf.linspace(0.0, x, 3), tf.constant(2.0), 1.5)
+    check(lambda x: tf.math.real(tf.sign(x)), tf.constant([3 + 4j]), [0.128 - 0.096j])
+    check(lambda x: tf.saturate_cast(x, tf.float16), tf.constant([np.nan, 1e9, 2]), [1, 0, 1])
+    check(lambda x: tf.matmul(x, tf.ones([2, 2], tf.bfloat16)), tf.ones([1, 2]), [[2, 2]])
+    times = tf.Variable([0, 2])
+    check(lambda x: tf.tile(x, times), tf.ones([2, 1]), [[0], [0]])
+    times.assign([3, 2])
+    check(lambda x: tf.tile(x, times), tf.ones([2, 1]), [[6], [6]])
+
+
+@pytest.mark.parametrize("function", [lambda x: tf.unique(x)[0], lambda x: tf.bitcast(x, tf.float32),
+                                      lambda x: tf.raw_ops.Bincount(arr=[1, 0], size=2, weights=x)])
+def test_ops_without_a_gradient(function):
+    for call in (slope, tf.function(slope, autograph=False)):
+        with pytest.raises(LookupError):
+            call(function, tf.constant(X))

@@ -178,3 +178,30 @@ def test_normal_numbers_within_bounds():
     for bad in ({"stddevs": -1.0}, {"minvals": 3.0}, {"minvals": -np.inf, "maxvals": np.inf}):
         with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid parameters"):
             sample([2], [1, 2], **bad)
+
+
+def test_refused_only_while_a_graph_is_built():
+    image = tf.ones([1, 2, 2, 1])
+    for call, shape in ((lambda x: tf.nn.max_pool2d(x, 3, 1, "VALID"), [1, 0, 0, 1]),
+                        (lambda x: tf.nn.depthwise_conv2d(x, tf.ones([3, 3, 1, 1]), [1, 1, 1, 1], "VALID"), [1, 0, 0, 1]),
+                        (lambda x: tf.reverse(x[0, 0, 0, 0], [0]), [])):
+        assert call(image).shape == shape
+        with pytest.raises(ValueError):
+            tf.function(call, autograph=False)(image)
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        tf.linalg.cross([1.0, 2.0], [1.0, 2.0])
+    with pytest.raises(ValueError):
+        tf.function(lambda: tf.linalg.cross([1.0, 2.0], [1.0, 2.0]))()
+
+
+def test_sizes_of_any_type_in_a_graph():
+    same(tf.function(lambda x: tf.shape(x, tf.float32))(tf.ones([2, 3])), [2, 3], tf.float32)
+    same(tf.function(lambda x: tf.size(x, tf.uint8))(tf.ones([2, 3])), 6, tf.uint8)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.shape(tf.ones([2, 3]), tf.float32)
+
+
+def test_saturate_cast_of_wide_integers():
+    for target in (tf.float32, tf.float64, tf.bfloat16, tf.int64, tf.uint64):
+        same(tf.saturate_cast(tf.constant([5, 64], tf.int64), target), [5, 64], target)
+    same(tf.saturate_cast(tf.constant([5, 2 ** 63], tf.uint64), tf.int64), [5, 2 ** 63 - 1], tf.int64)

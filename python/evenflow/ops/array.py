@@ -1,4 +1,6 @@
 """Arranging the elements of tensors: shapes, joining, cutting, padding, repeating."""
+import math
+
 from ..namespace import export, offer_ops
 from ..shapes import TensorShape, as_shape
 from ..tensors import EagerTensor, SymbolicTensor
@@ -95,12 +97,23 @@ def _index_type(out_type):
     return dtypes.int32 if out_type is None else dtypes.as_dtype(out_type)
 
 
+def _measured(op, input, out_type, of, name):  # noqa: A002
+    """Shape or Size; in a graph, where the sizes are known, their constant - which may be of any type."""
+    out_type = _index_type(out_type)
+    if out_type not in (dtypes.int32, dtypes.int64) and not executing_eagerly():
+        input = convert(input)  # noqa: A001
+        dims = static_shape(input)
+        if dims is not None and None not in dims:
+            return convert(of(dims), out_type)
+    return op(input, out_type, name=name)
+
+
 @export("shape")
 def shape(input, out_type=None, name=None):  # noqa: A002
     """The sizes of `input` as a 1-D tensor."""
     if hasattr(input, "dense_shape") and getattr(type(input), "_nest_kind", None):
         return raw.Cast(input.dense_shape, _index_type(out_type), name=name)
-    return raw.Shape(input, _index_type(out_type), name=name)
+    return _measured(raw.Shape, input, out_type, lambda dims: dims, name)
 
 
 @export("shape_n")
@@ -112,7 +125,7 @@ def shape_n(input, out_type=dtypes.int32, name=None):  # noqa: A002
 @export("size")
 def size(input, out_type=None, name=None):  # noqa: A002
     """The number of elements of `input`."""
-    return raw.Size(input, _index_type(out_type), name=name)
+    return _measured(raw.Size, input, out_type, math.prod, name)
 
 
 @export("rank")

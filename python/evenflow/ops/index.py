@@ -81,10 +81,13 @@ def _batch_gather_nd(params, indices, batch_dims, name):
         )
     sizes = raw.Shape(indices)
     for mine, theirs in zip(static_shape(params)[:batch_dims], static_shape(indices)):
-        if None not in (mine, theirs) and mine != theirs:
-            raise errors.from_status(
-                errors.INVALID_ARGUMENT,
-                f"gather_nd: a batch of {mine} in params, but of {theirs} in indices",
+        if None in (mine, theirs):  # refuses other batches when it runs
+            sizes = raw.ConcatV2([raw.Shape(params)[:batch_dims], sizes[batch_dims:]], 0)
+            indices = raw.Reshape(indices, sizes)
+            break
+        if mine != theirs:
+            raise errors.InvalidGraphError(
+                f"gather_nd: a batch of {mine} in params, but of {theirs} in indices"
             )
     columns = []
     for d in range(batch_dims):

@@ -160,6 +160,7 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
 @export("linspace")
 def linspace(start, stop, num, name=None, axis=0):
     """`num` evenly spaced values from `start` to `stop`, along a new `axis`."""
+    constant = isinstance(start, (int, float)) and isinstance(stop, (int, float))
     start = convert(start)
     stop = convert(stop, start.dtype)
     num = convert(num, None, dtypes.int32)
@@ -169,7 +170,7 @@ def linspace(start, stop, num, name=None, axis=0):
     if start.dtype.is_integer:  # as in a quotient
         inexact = dtypes.float32 if start.dtype.size < 4 else dtypes.float64
         start, stop = raw.Cast(start, inexact), raw.Cast(stop, inexact)
-    if rank_of(start) == rank_of(stop) == rank_of(num) == 0 and start.dtype.is_floating:
+    if constant and rank_of(num) == 0:  # LinSpace has no gradient
         count = known(num)
         if known(axis) in (0, -1) and count is not None and count > 0:
             return raw.LinSpace(start, stop, num, name=name)

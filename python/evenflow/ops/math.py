@@ -7,6 +7,7 @@ from .common import (
     Tensor,
     convert,
     dtypes,
+    executing_eagerly,
     np,
     pair,
     raw,
@@ -62,7 +63,6 @@ offer_ops(
     Rint | x | math.rint
     Rsqrt | x | math.rsqrt
     Sigmoid | x | math.sigmoid sigmoid nn.sigmoid
-    Sign | x | math.sign sign
     Sin | x | math.sin sin
     Sinh | x | math.sinh sinh
     Sqrt | x | math.sqrt sqrt
@@ -129,6 +129,15 @@ def abs(x, name=None):  # noqa: A001 - TensorFlow's name
     if x.dtype.is_complex:
         return raw.ComplexAbs(x, x.dtype.real_dtype, name=name)
     return raw.Abs(x, name=name)
+
+
+@export("math.sign", "sign")
+def sign(x, name=None):
+    """-1, 0 or 1; of a complex number the one of magnitude 1 in its direction."""
+    x = convert(x)
+    if x.dtype.is_complex:
+        return raw.DivNoNan(x, raw.Cast(raw.ComplexAbs(x, x.dtype.real_dtype), x.dtype), name=name)
+    return raw.Sign(x, name=name)
 
 
 @export("math.round", "round")
@@ -235,23 +244,22 @@ def saturate_cast(value, dtype, name=None):
         if dtype_.is_bool or not (dtype_.is_integer or dtype_.is_floating):
             raise TypeError(f"Cannot find minimum value of {dtype_!r}: there is nothing to saturate at.")
     low, high = _bounds(source, target)
-    value = raw.Maximum(raw.Minimum(value, convert(high, source)), convert(low, source))
-    return cast(value, dtype, name)
+    return cast(raw.ClipByValue(value, convert(low, source), convert(high, source)), dtype, name)
 
 
 def _bounds(source, target):
-    """The least and the greatest value of `source` that `target` holds. The greatest is looked for among floats, as TensorFlow
-    does: where that is int64's own, it is one too many and numpy makes of it what the processor does."""
+    """The least and the greatest value of `source` that `target` holds."""
+    exact = [float if t.is_floating else int for t in (source, target)]
+    least, most = exact[1](target.min), exact[1](target.max)
+    low, high = max(exact[0](source.min), least), min(exact[0](source.max), most)
+    if not source.is_floating:
+        return int(low), int(high)
     kind = source.as_numpy_dtype
-    with np.errstate(invalid="ignore"):
-        low, high = kind(max(source.min, target.min)), kind(np.minimum(float(source.max), float(target.max)))
-    if source.is_floating:  # the bound itself may have been rounded out of range
-        if float(low) < target.min:
-            low = np.nextafter(low, kind(0), dtype=kind)
-        if float(high) > target.max:
-            high = np.nextafter(high, kind(0), dtype=kind)
-    elif source.is_unsigned:
-        high = kind(min(source.max, target.max))
+    low, high = kind(low), kind(high)  # which may have rounded them out of range
+    if float(low) < least:
+        low = np.nextafter(low, kind(0), dtype=kind)
+    if float(high) > most:
+        high = np.nextafter(high, kind(0), dtype=kind)
     return low, high
 
 
@@ -441,20 +449,27 @@ def _neighbours(x):
     return flat[1:], flat[:-1]
 
 
+def _in_order(x, follows, name):
+    """Whether each element of the flattened `x` follows the one before; graphs compare even what has no neighbours."""
+    x = convert(x)
+    after, before = _neighbours(x)
+    short = _is_short(x)
+    if short and executing_eagerly():
+        return convert(True)
+    order = follows(after, before)
+    return convert(True) if short else raw.All(order, [0], name=name)
+
+
 @export("math.is_non_decreasing")
 def is_non_decreasing(x, name=None):
     """Whether no element is smaller than the one before."""
-    x = convert(x)
-    after, before = _neighbours(x)
-    return convert(True) if _is_short(x) else raw.All(raw.GreaterEqual(after, before), [0], name=name)
+    return _in_order(x, raw.GreaterEqual, name)
 
 
 @export("math.is_strictly_increasing")
 def is_strictly_increasing(x, name=None):
-    """Whether every element is larger than the one before."""
-    x = convert(x)
-    after, before = _neighbours(x)
-    return convert(True) if _is_short(x) else raw.All(raw.Greater(after, before), [0], name=name)
+    """Whether each element is larger than the one before."""
+    return _in_order(x, raw.Greater, name)
 
 
 @export("math.sobol_sample")

@@ -59,9 +59,10 @@ def matmul(
         a = raw.Conj(a) if a.dtype.is_complex else a
     if adjoint_b:
         b = raw.Conj(b) if b.dtype.is_complex else b
-    return raw.MatMul(
-        a, b, bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b), name=name
-    )
+    flips = bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b)
+    if a.dtype is not b.dtype and {a.dtype, b.dtype} == {dtypes.bfloat16, dtypes.float32}:
+        a, b = raw.Cast(a, dtypes.float32), raw.Cast(b, dtypes.float32)
+    return raw.MatMul(a, b, *flips, name=name)
 
 
 @export("linalg.matvec")
@@ -150,7 +151,7 @@ def tensordot(a, b, axes, name=None):
     first, second = _contract_axes(a, axes)
     a, left = _as_matrix(a, first, True)
     b, right = _as_matrix(b, second, False)
-    product = raw.MatMul(a, b)
+    product = matmul(a, b)
     if isinstance(left, list) and isinstance(right, list):
         return raw.Reshape(product, convert(left + right, dtypes.int32), name=name)
     sizes = [convert(s, dtypes.int32) for s in (left, right)]

@@ -9,6 +9,7 @@ from .common import (
     convert,
     dtypes,
     exchanged,
+    executing_eagerly,
     known,
     normal_axis,
     np,
@@ -175,9 +176,10 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     y = y if y.dtype is x.dtype else raw.Cast(y, x.dtype)
     rank = rank_of(x)
     if 0 in (rank, rank_of(y)):
-        raise errors.from_status(
-            errors.INVALID_ARGUMENT, "softmax_cross_entropy_with_logits: a scalar has no classes"
-        )
+        words = "softmax_cross_entropy_with_logits: a scalar has no classes"
+        if executing_eagerly():
+            raise errors.from_status(errors.INVALID_ARGUMENT, words)
+        raise IndexError(words)
     if rank is not None and axis not in (-1, rank - 1):
         axis = normal_axis(axis, rank)
         x, y = _last_to(x, axis), _last_to(y, axis)
@@ -325,6 +327,9 @@ def bias_add(value, bias, data_format=None, name=None):
             raise ValueError(
                 f"`data_format` must be of the form `N...C` or `NC...`. Received: {data_format!r}"
             )
+    if not executing_eagerly():
+        value = convert(value)
+        bias = convert(bias, value.dtype)
     return raw.BiasAdd(value, bias, data_format or "NHWC", name=name)
 
 

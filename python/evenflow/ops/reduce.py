@@ -312,5 +312,5 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
 def lbeta(x, name=None):
     """log of the Beta function of the last dimension: sum of lgamma minus lgamma of the sum."""
     x = convert(x)
-    total = raw.Lgamma(raw.Sum(x, [-1]))
-    return raw.Sub(raw.Sum(raw.Lgamma(x), [-1]), total, name=name)
+    apart = raw.Sum(raw.Lgamma(x), [-1])
+    return raw.Sub(apart, raw.Lgamma(raw.Sum(x, [-1])), name=name)

@@ -20,7 +20,7 @@ offer_ops(
 
 def _counts(data, segment_ids, num_segments):
     """How many rows each segment has, at least 1, shaped to divide the sums."""
-    ones = raw.Fill(raw.Shape(segment_ids), convert(1, data.dtype))
+    ones = raw.Fill(raw.Shape(segment_ids), raw.Cast(1, data.dtype))
     counts = raw.UnsortedSegmentSum(ones, segment_ids, num_segments)
     inner = raw.Sub(raw.Rank(data), raw.Rank(segment_ids))
     shape = raw.ConcatV2(
@@ -40,16 +40,16 @@ def _parts(data, segment_ids, num_segments):
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     """The mean of the rows of each segment; 0 for a segment without rows."""
     data, ids, number = _parts(data, segment_ids, num_segments)
-    total = raw.UnsortedSegmentSum(data, ids, number)
-    return divide(total, _counts(data, ids, number), name)
+    counts = _counts(data, ids, number)
+    return divide(raw.UnsortedSegmentSum(data, ids, number), counts, name)
 
 
 @export("math.unsorted_segment_sqrt_n")
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     """The sum of the rows of each segment, divided by the square root of their number."""
     data, ids, number = _parts(data, segment_ids, num_segments)
-    total = raw.UnsortedSegmentSum(data, ids, number)
-    return divide(total, raw.Sqrt(_counts(data, ids, number)), name)
+    counts = _counts(data, ids, number)
+    return divide(raw.UnsortedSegmentSum(data, ids, number), raw.Sqrt(counts), name)
 
 
 def _sparse(plain, numbered, data, indices, segment_ids, num_segments, name):

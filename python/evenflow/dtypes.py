@@ -324,7 +324,7 @@ def as_dtype(type_value):
     if type(type_value) is DType:
         return type_value
     if isinstance(type_value, str):
-        found = _words.get(type_value)
+        found = _words.get(type_value) or (_guess(type_value) if type(type_value) is np.str_ else None)
     else:
         try:
             found = _found.get(type_value)

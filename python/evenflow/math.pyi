@@ -168,7 +168,7 @@ def is_non_decreasing(x, name=None):
     """Whether no element is smaller than the one before."""
 
 def is_strictly_increasing(x, name=None):
-    """Whether every element is larger than the one before."""
+    """Whether each element is larger than the one before."""
 
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
     """`x` scaled to length 1 along `axis`; vectors shorter than sqrt(epsilon) are scaled less."""
@@ -318,7 +318,7 @@ def sigmoid(x, name=None):
     """The logistic function `1 / (1 + exp(-x))`."""
 
 def sign(x, name=None):
-    """-1, 0 or 1 as `x` is negative, zero or positive; complex numbers are scaled to length 1."""
+    """-1, 0 or 1; of a complex number the one of magnitude 1 in its direction."""
 
 def sin(x, name=None):
     """The sine of `x`, in radians."""

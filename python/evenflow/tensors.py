@@ -561,6 +561,8 @@ def constant(value, dtype=None, shape=None, name="Const"):
     if shape is not None:
         want = TensorShape(shape)
         have, need = _count(tensor._dims), want.num_elements()
+        if tensor._dims != want._dims:  # a new constant, whatever it was made from
+            tensor = raw.StopGradient(tensor)
         if have == need:
             tensor = tensor if tensor._dims == want._dims else raw.Reshape(tensor, list(want._dims))
         elif have == 1:

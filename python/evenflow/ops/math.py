@@ -300,6 +300,7 @@ def divide(x, y, name=None):
     """`x / y` by Python's rules, of tensors."""
     if not isinstance(x, Tensor):
         x = convert(x, y.dtype if isinstance(y, Tensor) else None)
+        x = x if executing_eagerly() else raw.Identity(x)  # of the graph: an array beside it cannot have its value
     return x / y if name is None else truediv(x, y, name)
 
 

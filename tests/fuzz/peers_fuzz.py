@@ -298,7 +298,8 @@ def carry_out(tf, call):
                  "gradient.graph": tf.function(slopes, autograph=False)}[mode]
         return {"ok": plain(tf, whole(*tensors))}
     except Exception as e:
-        return {"error": [c.__name__ for c in type(e).__mro__], "text": str(e)[:1000] + str(e)[-1000:]}
+        text = str(e)
+        return {"error": [c.__name__ for c in type(e).__mro__], "text": text if len(text) < 2000 else text[:1000] + text[-1000:]}
 
 
 def worker(module):

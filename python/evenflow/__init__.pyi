@@ -552,7 +552,7 @@ def sigmoid(x, name=None):
     """The logistic function `1 / (1 + exp(-x))`."""
 
 def sign(x, name=None):
-    """-1, 0 or 1; of a complex number the one of magnitude 1 in its direction."""
+    """-1, 0 or 1 as `x` is negative, zero or positive; complex numbers are scaled to length 1."""
 
 def sin(x, name=None):
     """The sine of `x`, in radians."""

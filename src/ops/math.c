@@ -49,10 +49,26 @@ EF_SIGNED1(sign, (x > 0) - (x < 0))
 EF_FLOATS1_FN(sign, ef_sign)
 EF_COMPLEX1_FN(sign, ef_csign)
 EF_TILE_TABLE(sign) = {EF_ROWS_SIGNED(sign) EF_ROWS_FLOAT(sign) EF_ROWS_COMPLEX(sign)};
-EF_UNARY_GRAD(sign, ef_zeros_like(b, dy))
-RECORD(Sign, sign, EF_T_SIGNED, EF_KEEP_NONE, "sign(x)",
+/* Of complex numbers the length does not matter: what is left is dy across x, over |x|. */
+static ef_status *sign_grad(ef_grad *g) {
+    ef_build *b = g->b;
+    ef_value *x = g->in[0], *dy = g->dout[0];
+    ef_dtype t = x->fact.dtype;
+    if (t != EF_C64 && t != EF_C128) {
+        g->din[0] = ef_zeros_like(b, dy);
+        return NULL;
+    }
+    ef_dtype part = t == EF_C64 ? EF_F32 : EF_F64;
+    ef_attr_value out[] = {EF_SET_TYPE("Tout", part)};
+    ef_value *unit = ef_emit1(b, "Sign", x), *length = ef_emit_set(b, "ComplexAbs", out, 1, 1, x);
+    ef_value *along = ef_emit_set(b, "Real", out, 1, 1, ef_mul(b, dy, ef_conj(b, unit)));
+    ef_value *across = ef_sub(b, dy, ef_mul(b, ef_cast(b, along, t), unit));
+    g->din[0] = ef_emit2(b, "DivNoNan", across, ef_cast(b, length, t));
+    return NULL;
+}
+RECORD(Sign, sign, EF_T_SIGNED, KEEP_X, "sign(x)",
        "-1, 0 or 1 as `x` is negative, zero or positive; complex numbers are scaled to length 1.",
-       "float[2,3]", "int32[5]{-3,0,2,9,-1}", "double[]", "half[0,3]", "complex64[2] grad=no")
+       "float[2,3]", "int32[5]{-3,0,2,9,-1}", "double[]", "half[0,3]", "complex64[2]")
 
 EF_WRAPS1(square, x * 1u * x)
 EF_FLOATS1(square, x *x, x *x)

@@ -99,7 +99,9 @@ def _index_type(out_type):
 
 def _measured(op, input, out_type, of, name):  # noqa: A002
     """Shape or Size; in a graph, where the sizes are known, their constant - which may be of any type."""
-    out_type = _index_type(out_type)
+    if out_type is None:
+        return op(input, name=name)
+    out_type = dtypes.as_dtype(out_type)
     if out_type not in (dtypes.int32, dtypes.int64) and not executing_eagerly():
         input = convert(input)  # noqa: A001
         dims = static_shape(input)
@@ -270,8 +272,8 @@ def stack(values, axis=0, name="stack"):
         name = None
     listed = isinstance(values, (list, tuple)) and len(values) > 0
     if axis == 0 and listed and (_TENSORS.issuperset(map(type, values)) or all(isinstance(v, CoreTensor) for v in values)):
-        axis = 0  # whatever says it
-    elif axis == 0:
+        return raw.Pack(values, 0, name=name)
+    if axis == 0:
         try:
             return convert(values)
         except (TypeError, ValueError):

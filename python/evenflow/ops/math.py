@@ -63,6 +63,7 @@ offer_ops(
     Rint | x | math.rint
     Rsqrt | x | math.rsqrt
     Sigmoid | x | math.sigmoid sigmoid nn.sigmoid
+    Sign | x | math.sign sign
     Sin | x | math.sin sin
     Sinh | x | math.sinh sinh
     Sqrt | x | math.sqrt sqrt
@@ -129,15 +130,6 @@ def abs(x, name=None):  # noqa: A001 - TensorFlow's name
     if x.dtype.is_complex:
         return raw.ComplexAbs(x, x.dtype.real_dtype, name=name)
     return raw.Abs(x, name=name)
-
-
-@export("math.sign", "sign")
-def sign(x, name=None):
-    """-1, 0 or 1; of a complex number the one of magnitude 1 in its direction."""
-    x = convert(x)
-    if x.dtype.is_complex:
-        return raw.DivNoNan(x, raw.Cast(raw.ComplexAbs(x, x.dtype.real_dtype), x.dtype), name=name)
-    return raw.Sign(x, name=name)
 
 
 @export("math.round", "round")

@@ -3,7 +3,7 @@ import builtins
 import numbers
 import re
 
-from .. import _core
+from .. import _core, errors
 from ..namespace import export, offer_ops
 from .common import Tensor, convert, dtypes, known, np, pair, raw, rank_of, static_shape
 from .making import ones, zeros
@@ -59,10 +59,13 @@ def matmul(
         a = raw.Conj(a) if a.dtype.is_complex else a
     if adjoint_b:
         b = raw.Conj(b) if b.dtype.is_complex else b
-    flips = bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b)
-    if a.dtype is not b.dtype and {a.dtype, b.dtype} == {dtypes.bfloat16, dtypes.float32}:
-        a, b = raw.Cast(a, dtypes.float32), raw.Cast(b, dtypes.float32)
-    return raw.MatMul(a, b, *flips, name=name)
+    flip_a, flip_b = bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b)
+    try:
+        return raw.MatMul(a, b, flip_a, flip_b, name=name)
+    except (TypeError, errors.InvalidArgumentError):
+        if {a.dtype, b.dtype} != {dtypes.bfloat16, dtypes.float32}:
+            raise
+    return raw.MatMul(raw.Cast(a, dtypes.float32), raw.Cast(b, dtypes.float32), flip_a, flip_b, name=name)
 
 
 @export("linalg.matvec")
@@ -256,7 +259,8 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
         raise TypeError("Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
                         f"num_rows={num_rows}, num_columns={columns}")
     else:
-        square, size = num_rows == columns, np.minimum(num_rows, columns)
+        plain = type(num_rows) is type(columns) is int
+        square, size = num_rows == columns, min(num_rows, columns) if plain else np.minimum(num_rows, columns)
     if isinstance(batch_shape, Tensor) or isinstance(size, Tensor):
         batch_shape = convert(batch_shape, dtypes.int32)
         around = lambda sizes: raw.ConcatV2([batch_shape, sizes], 0)
@@ -264,7 +268,8 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
         around = lambda sizes: [*batch_shape, *sizes]
     diagonal = ones(around([size]), dtype)
     if square:
-        return raw.MatrixDiagV3(diagonal, 0, -1, -1, zeros([], diagonal.dtype), name=name)
+        pad = 0 if diagonal.dtype.is_floating else zeros([], diagonal.dtype)
+        return raw.MatrixDiagV3(diagonal, 0, -1, -1, pad, name=name)
     whole = zeros(around([num_rows, columns]), dtype)
     return raw.MatrixSetDiagV3(whole, diagonal, 0, name=name)
 

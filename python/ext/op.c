@@ -17,7 +17,8 @@ static int is_long(const ef_tensor *const *in, int n_in) {
 static ef_status *call(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
                        ef_tensor *out, int max_out, int *n_out) {
     if (refused) return ef_status_make(EF_FAILED_PRECONDITION, refusal);
-    if (!is_long(in, n_in)) return ef_call_op(op, attrs, in, n_in, out, max_out, n_out);
+    if (!is_long(in, n_in) || recording()) /* a node is made under the GIL, as its tensor is */
+        return ef_call_op(op, attrs, in, n_in, out, max_out, n_out);
     ef_status *s;
     PyThreadState *state = away();
     s = ef_call_op(op, attrs, in, n_in, out, max_out, n_out);

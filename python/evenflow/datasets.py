@@ -57,6 +57,12 @@ def _packed(structure, elements):
     return next(elements)
 
 
+def _graph_for(iterated, *loop):
+    from .autograph.dataset_loop import for_dataset
+
+    return for_dataset(iterated, *loop)
+
+
 class OwnedIterator(Iterator):
     """Goes through the elements of a dataset once."""
 
@@ -73,6 +79,16 @@ class OwnedIterator(Iterator):
 
     def __next__(self):
         return next(self._elements)
+
+    _from_host = True
+
+    def _graph_elements(self):
+        return self
+
+    def _take_back(self, element):
+        self._elements = itertools.chain([element], self._elements)
+
+    _ef_graph_for = _graph_for
 
     def get_next(self, name=None):
         """The next element; OutOfRangeError after the last."""
@@ -100,6 +116,15 @@ class Dataset:
 
     def __init__(self, make, spec, count=UNKNOWN):
         self._make, self._element_spec, self._count = make, spec, count
+        self._from_host = _core.executing_eagerly()  # made while tracing, it may hold tensors of the graph
+
+    _ef_graph_for = _graph_for
+
+    def _graph_elements(self):
+        return self._elements()
+
+    def _take_back(self, element):
+        """Of a run that is over nobody asks for more."""
 
     @property
     def element_spec(self):
@@ -138,7 +163,9 @@ class Dataset:
     def range(*args, output_type=dtypes.int64, name=None):
         """The numbers of Python's range."""
         numbers = range(*[int(a) for a in args])
-        return Dataset(lambda: (_core.convert(n, output_type) for n in numbers), TensorSpec([], output_type), len(numbers))
+        made = Dataset(lambda: (_core.convert(n, output_type) for n in numbers), TensorSpec([], output_type), len(numbers))
+        made._from_host = True
+        return made
 
     @staticmethod
     def from_tensors(tensors, name=None):

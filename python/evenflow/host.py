@@ -21,7 +21,7 @@ _CLASSES = ((TypeError, "InvalidArgumentError"), (ValueError, "InvalidArgumentEr
             (NotImplementedError, "UnimplementedError"))
 
 
-def _failure(error):
+def failure(error):
     """An exception of the user's function as that of an op."""
     if isinstance(error, errors.OpError):
         return error
@@ -85,7 +85,7 @@ def py_function(func=None, inp=None, Tout=None, name=None):  # noqa: N803 - Tens
         try:
             return _results(func(*tensors), types)
         except Exception as e:  # whatever it is: it becomes the error of an op
-            raise _failure(e) from e
+            raise failure(e) from e
 
     inputs = [_core.convert(x) for x in nest.flatten(inp, expand_composites=True)]
     if _core.executing_eagerly():
@@ -137,7 +137,7 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):  #
         try:
             return _array_results(func(*[np.asarray(t.numpy())[()] for t in tensors]), types)
         except Exception as e:
-            raise _failure(e) from e
+            raise failure(e) from e
 
     outputs = _core.callback(call, inputs, types, shapes, bool(stateful))
     return _packed(Tout, outputs)

@@ -53,3 +53,71 @@ def test_generators_are_checked():
 def test_what_is_missing_says_so():
     with pytest.raises(AttributeError):
         Dataset.range(3).shuffle
+
+
+@tf.function
+def before(data, most):
+    total = tf.constant(0, tf.int64)
+    for x in data:
+        if x == 1:
+            continue
+        if x > most:
+            break
+        total += x
+    return total
+
+
+def test_a_loop_in_a_graph():
+    assert before(Dataset.range(10), tf.constant(4, tf.int64)) == 0 + 2 + 3 + 4
+    assert before(Dataset.range(5).repeat(), tf.constant(3, tf.int64)) == 2 + 3  # without end
+    assert before(Dataset.range(0), tf.constant(3, tf.int64)) == 0
+    data = Dataset.range(6)
+    counts = []
+    for most in range(8):
+        before(data, tf.constant(most, tf.int64))
+        counts.append(before.experimental_get_tracing_count())
+    assert counts[0] == counts[-1]
+
+
+def test_a_loop_over_an_iterator_goes_on_where_it_stopped():
+    it = iter(Dataset.range(7))
+    rest = tf.function(lambda: [x for x in it], autograph=False)
+    assert before(it, tf.constant(2, tf.int64)) == 0 + 2
+    assert [int(x) for x in rest()] == [4, 5, 6]
+
+
+def test_structures_variables_and_gradients_in_a_loop():
+    data = Dataset.from_tensor_slices({"a": [1.0, 2.0, 3.0], "b": ([4.0, 5.0, 6.0], [7, 8, 9])}).batch(2)
+    v = tf.Variable(2.0)
+
+    @tf.function
+    def walk():
+        total, rows = 0.0, 0
+        for k, e in enumerate(data):
+            total += tf.reduce_sum(e["a"] * e["b"][0]) * v
+            rows += tf.shape(e["b"][1])[0]
+            v.assign_add(1.0)
+        return total, rows
+
+    total, rows = walk()
+    assert total == 14 * 2 + 18 * 3 and rows == 3 and v.numpy() == 4
+
+    @tf.function
+    def slope(w):
+        with tf.GradientTape() as tape:
+            tape.watch(w)
+            total = 0.0
+            for e in data:
+                total += tf.reduce_sum(e["a"]) * w * w
+        return tape.gradient(total, w)
+
+    assert slope(tf.constant(3.0)) == 6 * 6
+
+
+def test_a_loop_whose_source_fails():
+    def generate():
+        yield 1
+        raise KeyError("no more")
+    data = Dataset.from_generator(generate, output_signature=tf.TensorSpec([], tf.int64))
+    with pytest.raises(tf.errors.OpError, match="no more"):
+        before(data, tf.constant(9, tf.int64))

@@ -31,7 +31,7 @@ def while_stmt(test, body, get_state, set_state, names, opts):
     with scratch:  # only to see what kind of value it gives
         first = test()
     if is_staged(first):
-        _Loop(names, get_state, set_state, opts).run_while(test, body)
+        Loop(names, get_state, set_state, opts).run_while(test, body)
         return
     while first:
         body()
@@ -50,11 +50,11 @@ def for_stmt(iterated, extra_test, body, get_state, set_state, names, opts):
     """A for statement. `extra_test` (or None) says whether to go on: no break or return has been met."""
     if not _core.executing_eagerly():
         hook = getattr(type(iterated), "_ef_graph_for", None)
-        if hook is not None:
-            return hook(iterated, extra_test, body, get_state, set_state, names, opts)
+        if hook is not None and hook(iterated, extra_test, body, get_state, set_state, names, opts) is not NotImplemented:
+            return None
         if isinstance(iterated, (_core.CoreTensor, Staged)):
-            loop = _Loop(names, get_state, set_state, opts)
-            return loop.run_for(_Elements.of(iterated), extra_test, body)
+            loop = Loop(names, get_state, set_state, opts)
+            return loop.run_for(Elements.of(iterated), extra_test, body)
     if extra_test is None:
         for item in iterated:
             body(item)
@@ -76,7 +76,7 @@ def _go_on(extra_test):
     return result
 
 
-class _Elements:
+class Elements:
     """What a staged for loop goes over: a counter's start, a test, and the element at a counter's value."""
 
     def __init__(self, start, test, step, at):
@@ -132,7 +132,7 @@ def rows_of(tensor):
 # ---- a staged loop ------------------------------------------------------------------------------------------------
 
 
-class _Loop:
+class Loop:
     """One loop that becomes a While node. Its variables are those of get_state that hold tensors or numbers."""
 
     def __init__(self, names, get_state, set_state, opts):
@@ -275,7 +275,9 @@ class _Loop:
         if not start:
             start = [_core.convert(0)]
             return while_loop(lambda i: run_test(), lambda i: (turn(), i)[1:], start, **self._options([]))[1:]
-        return while_loop(run_test, turn, start, **self._options(start))[n:]
+        after = while_loop(run_test, turn, start, **self._options(start))
+        self.counter_after = after[0] if n else None
+        return after[n:]
 
     def _set(self, values):
         state = list(self.before)

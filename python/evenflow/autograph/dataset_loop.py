@@ -1,0 +1,94 @@
+"""A for statement over a dataset, or an iterator of one, in a graph: one While, whose elements come from Python when it runs.
+
+Each run of the loop has an iterator of its own here, found again by a number that the graph carries.
+"""
+import collections
+import itertools
+
+from .. import _core, dtypes, nest
+from ..host import failure
+from ..specs import TensorSpec
+from .looping import Elements, Loop
+
+MOST = 1024  # loops that ended in an error leave their iterators behind; the oldest are forgotten
+
+_numbers = itertools.count(1)
+
+
+class _Running:
+    """The elements of one run of the loop, asked for by their positions, which grow."""
+
+    def __init__(self, elements):
+        self._elements, self.element, self.position = elements, None, -1
+
+    def reach(self, position):
+        """Makes the element at `position` the current one; False: there is none."""
+        while self.position < position:
+            found = next(self._elements, self)
+            if found is self:
+                return False
+            self.element, self.position = found, self.position + 1
+        return True
+
+
+class _Source:
+    """What the graph's ops call."""
+
+    def __init__(self, iterated, spec):
+        self._iterated, self._spec, self._running = iterated, nest.flatten(spec), collections.OrderedDict()
+
+    def start(self, tensors):
+        number = next(_numbers)
+        self._running[number] = _Running(self._iterated._graph_elements())
+        if len(self._running) > MOST:
+            self._running.popitem(last=False)
+        return [_core.convert(number, dtypes.int64)]
+
+    def more(self, tensors):
+        number, position = (int(t) for t in tensors)
+        return [_core.convert(self._running[number].reach(position))]
+
+    def element(self, tensors):
+        number, position = (int(t) for t in tensors)
+        running = self._running[number]
+        running.reach(position)
+        return [_core.convert(e, s.dtype) for e, s in zip(nest.flatten(running.element), self._spec)]
+
+    def end(self, tensors):
+        number, turns = (int(t) for t in tensors)
+        running = self._running.pop(number, None)
+        if running is not None and running.position >= turns:  # looked at, and then there was a break
+            self._iterated._take_back(running.element)
+        return []
+
+
+def _call(method, inputs, types, shapes):
+    """An op that calls `method` when the graph runs; what the user's iterator raises becomes its error."""
+    def call(tensors):
+        try:
+            return method(tensors)
+        except Exception as e:
+            raise failure(e) from e
+
+    return _core.callback(call, inputs, types, shapes, True)
+
+
+def for_dataset(iterated, extra_test, body, get_state, set_state, names, opts):
+    """The hook for for_stmt; NotImplemented: the elements cannot be described, or are themselves of the graph."""
+    spec = iterated.element_spec
+    if not iterated._from_host or spec is None or not all(isinstance(s, TensorSpec) for s in nest.flatten(spec)):
+        return NotImplemented
+    source = _Source(iterated, spec)
+    types, shapes = [s.dtype for s in source._spec], [s.shape for s in source._spec]
+    [number] = _call(source.start, [], [dtypes.int64], [()])
+
+    def more(position):
+        return _call(source.more, [number, position], [dtypes.bool], [()])[0]
+
+    def element(position):
+        return nest.pack_sequence_as(spec, _call(source.element, [number, position], types, shapes))
+
+    loop = Loop(names, get_state, set_state, opts)
+    loop.run_for(Elements(_core.convert(0, dtypes.int64), more, 1, element), extra_test, body)
+    _call(source.end, [number, loop.counter_after], [], [])
+    return None

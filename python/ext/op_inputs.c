@@ -255,7 +255,7 @@ static int take_leniently(op_object *self, inputs *in) {
 /* ---- into a graph ---------------------------------------------------------------------------- */
 
 int check_type(const char *input, const ef_attr_desc *type, const ef_tensor *t) {
-    if (type->types == 0 || type->types & 1u << t->dtype) return 0;
+    if (type->types == 0 || (type->types | type->declared) & 1u << t->dtype) return 0;
     char text[512] = "";
     for (int k = 1; k < EF_DTYPES; k++) {
         if (!(type->types & 1u << k)) continue;

@@ -174,6 +174,7 @@ static ef_status *div_grad(ef_grad *g) { return quotient_grad(g, "RealDiv"); }
 const ef_op ef_op_RealDiv = {
     EF_BINARY(RealDiv, "Divides `x` by `y` element by element; shapes broadcast."),
     .types = EF_T_FLOATS_COMPLEX,
+    .declared = EF_INTS,
     .traits = EF_IN_PLACE,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
     .tile = div_tiles,

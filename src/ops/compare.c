@@ -149,6 +149,7 @@ const ef_op ef_op_ApproximateEqual = {
     .in = {"x: T", "y: T"},
     .out = {"z: bool"},
     .types = EF_T_FLOATS,
+    .declared = EF_INTS | EF_COMPLEX,
     .attr = {EF_ATTR(approximate_attrs, tolerance, "float", "1e-05")},
     .attr_size = sizeof(approximate_attrs),
     .traits = EF_ELEMENTWISE | EF_COMMUTES | EF_NO_GRAD,

@@ -79,7 +79,7 @@ static bool describe_own(ef_arena *memory, const ef_op *op, const ef_signature *
 }
 
 /* Type variables and counts that are no attributes of the record: the inputs decide them. */
-static int describe_inferred(const ef_signature *s, ef_attr_desc *out) {
+static int describe_inferred(const ef_op *op, const ef_signature *s, ef_attr_desc *out) {
     int n = 0;
     for (int k = 0; k < s->n_vars; k++) {
         const struct ef_type_var *v = &s->var[k];
@@ -88,6 +88,7 @@ static int describe_inferred(const ef_signature *s, ef_attr_desc *out) {
                                   .type = list ? "list(type)" : "type",
                                   .kind = list ? EF_ATTR_TYPES : EF_ATTR_TYPE,
                                   .types = v->set == EF_ANY ? 0 : v->set,
+                                  .declared = k == 0 ? op->declared : 0,
                                   .inferred = true};
         if (v->otherwise != EF_NO_DTYPE) out[n - 1].value = ef_dtype_name(v->otherwise);
     }
@@ -115,7 +116,7 @@ static const ef_op_desc *make(const ef_op *op) {
                       .doc = op->doc != NULL ? op->doc : "",
                       .n_in = s->n_in,
                       .n_out = s->n_out,
-                      .n_attrs = s->n_attrs + describe_inferred(s, attr + s->n_attrs),
+                      .n_attrs = s->n_attrs + describe_inferred(op, s, attr + s->n_attrs),
                       .in = arg,
                       .out = arg + s->n_in,
                       .attr = attr,

@@ -269,13 +269,36 @@ static inline ef_status *infer_fixed(const ef_op *op, const ef_signature *s, con
     return NULL;
 }
 
+/* Inputs of dtypes that are only declared: what the shape function says against them if they had
+ * one that is known, else the refusal there was. */
+static ef_status *shapes_first(const ef_op *op, const void *attrs, const ef_fact *in, int n_in,
+                               ef_status *refusal) {
+    ef_fact as[EF_MAX_ARGS], out[EF_MAX_ARGS];
+    int n_out;
+    ef_dtype t = n_in > 0 && n_in <= EF_MAX_ARGS ? in[0].dtype : EF_NO_DTYPE;
+    if (t >= EF_DTYPES || !ef_dtype_in(t, op->declared)) return refusal;
+    for (int k = 0; k < n_in; k++) {
+        if (in[k].dtype != t) return refusal;
+        as[k] = in[k];
+        as[k].dtype = EF_F32;
+        as[k].value = NULL;
+    }
+    ef_status *misfit = ef_op_infer(op, attrs, as, n_in, out, EF_MAX_ARGS, &n_out);
+    if (!misfit) return refusal;
+    ef_status_free(refusal);
+    return misfit;
+}
+
 ef_status *ef_op_infer(const ef_op *op, const void *attrs, const ef_fact *in, int n_in,
                        ef_fact *out, int max_out, int *n_out) {
     const ef_signature *s = ef_op_signature(op);
     int made = 0;
     if (EF_UNLIKELY(!attrs && s->n_attrs > 0)) EF_TRY(need_attrs(op, &attrs));
-    EF_TRY(EF_UNLIKELY(s->variadic) ? infer_variadic(op, s, attrs, in, n_in, out, max_out, &made)
-                                    : infer_fixed(op, s, attrs, in, n_in, out, max_out, &made));
+    ef_status *refusal = EF_UNLIKELY(s->variadic)
+                             ? infer_variadic(op, s, attrs, in, n_in, out, max_out, &made)
+                             : infer_fixed(op, s, attrs, in, n_in, out, max_out, &made);
+    if (EF_UNLIKELY(refusal))
+        return op->declared ? shapes_first(op, attrs, in, n_in, refusal) : refusal;
     if (op->shape) {
         static _Thread_local ef_fact behind;
         ef_infer i = {op, attrs, n_in, made, in, out, &behind};

@@ -91,6 +91,19 @@ EF_TEST(infers_and_refuses) {
     CHECK_FAILS(ef_op_infer(&ef_op_AddV2, NULL, in, 2, out, 0, &n), EF_INVALID, "room for 0");
 }
 
+EF_TEST(shapes_come_before_types_without_kernels) {
+    ef_fact in[] = {fact(EF_I32, 1, 2, 0), fact(EF_I32, 1, 3, 0)}, out[1];
+    int n = 0;
+    CHECK_FAILS(ef_op_infer(&ef_op_RealDiv, NULL, in, 2, out, 1, &n), EF_INVALID,
+                "RealDiv: Incompatible shapes: [2] and [3]");
+    in[1] = in[0];
+    CHECK_FAILS(ef_op_infer(&ef_op_RealDiv, NULL, in, 2, out, 1, &n), EF_INVALID,
+                "RealDiv: x is int32; T must be one of");
+    in[1].dtype = EF_I64;
+    CHECK_FAILS(ef_op_infer(&ef_op_RealDiv, NULL, in, 2, out, 1, &n), EF_INVALID,
+                "RealDiv: x is int32; T must be one of");
+}
+
 EF_TEST(unknown_shapes_pass) {
     ef_fact in[2] = {fact(EF_F32, -1, 0, 0), fact(EF_F32, 1, 3, 0)}, out[1];
     int n;
@@ -150,6 +163,7 @@ int main(void) {
     EF_RUN(parses_notation);
     EF_RUN(refuses_bad_notation);
     EF_RUN(infers_and_refuses);
+    EF_RUN(shapes_come_before_types_without_kernels);
     EF_RUN(unknown_shapes_pass);
     EF_RUN(reads_values);
     EF_RUN(is_quick);

@@ -158,6 +158,7 @@ static ef_status *no_grad(ef_grad *g) {
 const ef_op ef_op_TruncateDiv = {
     DIVISION(TruncateDiv, "Divides `x` by `y` and rounds towards zero.", truncate_div_ints, 0),
     .types = EF_T_REALS,
+    .declared = EF_COMPLEX,
     .keeps = EF_KEEP_NONE,
     .tile = float_truncate_div_tiles,
     .expr = "trunc(x / y)",
@@ -168,6 +169,7 @@ const ef_op ef_op_TruncateDiv = {
 const ef_op ef_op_FloorDiv = {
     DIVISION(FloorDiv, "Divides `x` by `y` and rounds down.", floor_div_ints, 0),
     .types = EF_T_REALS,
+    .declared = EF_COMPLEX,
     .keeps = EF_KEEP_NONE,
     .tile = float_floor_div_tiles,
     .expr = "floor(x / y)",

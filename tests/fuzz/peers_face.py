@@ -37,9 +37,14 @@ tf.constant([2]) np.array([2,1]) np.int64(2) [True] [[1,2]] [[2]] tf.constant(2)
 
 
 # What TensorFlow answers wrongly: the limits of int64, rounded out of its range, and whole numbers rounded to 0.
-WRONG = re.compile(r"saturate_cast.*(int64|2\*\*[346]|10\*\*|np\.ar)|raw_ops\.Round\(.*(int|bool|[ \[(]-?\d+[\],)]|True)")
-# What its graphs drop before anyone looks at it: an axis named twice, a size of -1.
+WRONG = re.compile(r"saturate_cast.*(int64|2\*\*[346]|10\*\*|np\.ar)"
+                   r"|raw_ops\.Round\(.*(int|bool|True|False|np\.ar|range|Shape|; (?![TVALN]\()[^.ej]*\d[^.ej]*$)")
+# What its graphs drop before anyone looks at it: an axis named twice, a size of -1; rows that scatter would add or multiply by
+# without changing anything (none at all, or plain numbers), wherever they were to go; and where only ranks are known, the
+# reshaping of one vector into another.
 UNSEEN = re.compile(r"\[0, 0\]|broadcast_to.*-1")
+IDLE = re.compile(r"\.scatter_(add|sub|mul|div)\(.*\[(5|-1)\].*; (V\('\w+', \[[^\]]*\b0\b|.*; (?![TVA]\())")
+REARRANGED = re.compile(r"[Rr]eshape\(.*; T\('\w+', \[\d\]")
 
 
 class FaceWriter:
@@ -295,11 +300,14 @@ class FaceWriter:
     def next(self):
         name = self.r.choice("operator operator operator index index convert convert convert variable attribute raw".split())
         code, args = getattr(self, name)()
-        if WRONG.search("; ".join([code, *args])):
+        whole = "; ".join([code, *args])
+        if WRONG.search(whole):
             return self.next()
         mode = "eager" if "tf.Variable(" in code or self.r.random() < 0.7 else self.r.choice(("graph", "graph", "open"))
-        if UNSEEN.search(code):
+        if UNSEEN.search(code) or IDLE.search(whole):
             mode = "eager"
+        if mode == "open" and REARRANGED.search(whole):
+            mode = "graph"
         return {"name": f"face.{name}" + ("" if mode == "eager" else f".{mode}"), "code": code, "args": args, "mode": mode}
 
 

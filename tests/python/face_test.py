@@ -210,6 +210,11 @@ Invalid = tf.errors.InvalidArgumentError
     (lambda: tf.raw_ops.GatherV2(params=f, indices=0, axis=[0]), Invalid, ValueError),
     (lambda: tf.raw_ops.ExpandDims(input=1, axis=[[0]]), [1], [1]),
     (lambda: tf.raw_ops.Unpack(value=x, num=0, axis=9), [], ValueError),
+    # of dtypes that are declared, but without kernels, graphs look at the shapes first
+    (lambda: tf.raw_ops.ApproximateEqual(x=c([1, 2]), y=[1, 2, 3]), None, ValueError),
+    (lambda: tf.raw_ops.FloorDiv(x=c([1j, 2]), y=None), ValueError, ValueError),
+    (lambda: tf.raw_ops.RealDiv(x=c([1, 2]), y=[1, 2, 3]), None, ValueError),
+    (lambda: tf.raw_ops.RealDiv(x=c([True]), y=[True]), Invalid, TypeError),
     # what fails here the other operand may do
     (lambda: scalar * ["a"], ["a"] * 3, None),
     (lambda: v(2) * "ab", "abab", None),

@@ -99,7 +99,7 @@ static inline ef_c128 ef_complex_C128(double re, double im) { return __builtin_c
     /* |x - y|^2 as TensorFlow has it: (x - y) times its conjugate */                              \
     static inline C ef_csquared_difference_##SUF(C x, C y) {                                       \
         R a = creal##f(x) - creal##f(y), b = cimag##f(x) - cimag##f(y);                            \
-        return ef_complex_##SUF(a * a + b * b, 0);                                                 \
+        return ef_complex_##SUF(a * a + b * b, 0 * fabs##f(a * b)); /* not 0 if not finite */      \
     }                                                                                              \
     /* Gradients from y, the forward result. The last three conjugate y themselves; callers of the \
      * first two do it. */                                                                         \

@@ -215,6 +215,8 @@ Invalid = tf.errors.InvalidArgumentError
     (lambda: tf.raw_ops.FloorDiv(x=c([1j, 2]), y=None), ValueError, ValueError),
     (lambda: tf.raw_ops.RealDiv(x=c([1, 2]), y=[1, 2, 3]), None, ValueError),
     (lambda: tf.raw_ops.RealDiv(x=c([True]), y=[True]), Invalid, TypeError),
+    # a product with the conjugate, whose halves cancel only if they are finite
+    (lambda: tf.math.is_nan(tf.math.imag(tf.math.squared_difference(c([2 + 1j, float("inf")]), 1j))), [False, True], None),
     # what fails here the other operand may do
     (lambda: scalar * ["a"], ["a"] * 3, None),
     (lambda: v(2) * "ab", "abab", None),

@@ -363,6 +363,10 @@ static ef_dtype refuse_value(const scan *s) {
 /* The dtype for a value of which `want` was asked, if anything; EF_NO_DTYPE: raised. */
 static ef_dtype settle(PyObject *o, const scan *s, ef_dtype want) {
     if (s->ragged) return refuse_value(s);
+    if (want == EF_VARIANT && recording()) { /* not even an empty one can be written into a graph */
+        PyErr_Format(PyExc_TypeError, "%R cannot be a constant of dtype variant", o);
+        return EF_NO_DTYPE;
+    }
     if (want != EF_NO_DTYPE && !(s->seen & ~taken_by(want))) return want;
     ef_dtype own = natural(s);
     if (own == EF_NO_DTYPE || (want == EF_NO_DTYPE && own == EF_F32 && s->beyond))

@@ -134,7 +134,7 @@ static PyObject *variable_subscript(PyObject *o, PyObject *key) {
     return r;
 }
 static PyObject *variable_compare(PyObject *a, PyObject *b, int how) {
-    if (b == Py_None)
+    if (b == Py_None && (how == Py_EQ || how == Py_NE))
         return PyErr_Format(PyExc_ValueError, "Attempt to convert a value (None) with an "
                                               "unsupported type (<class 'NoneType'>) to a Tensor.");
     PyObject *t = IS_VARIABLE(a) ? variable_value(a, NULL) : Py_NewRef(a);

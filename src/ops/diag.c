@@ -64,6 +64,13 @@ static ef_status *diag_part_shape(ef_infer *i) {
     return NULL;
 }
 
+static ef_status *diag_part_graph(ef_infer *i) {
+    if (i->in[0].shape.rank != 0) return NULL;
+    return ef_error(EF_INVALID,
+                    "DiagPart: input is a scalar; in a graph, its rank must be even and "
+                    "not zero");
+}
+
 static ef_status *diag_part_run(const ef_call *c) {
     int64_t n = ef_count(c->out[0]);
     ef_block b = {.rank = 1, .dim = {n}, .from = {n + 1}, .to = {1}};
@@ -76,11 +83,17 @@ static ef_status *diag_part_grad(ef_grad *g) {
 }
 
 const ef_op ef_op_DiagPart = {
-    EF_NAMED(DiagPart),       .doc = "The elements of `input` whose index has two equal halves.",
-    .in = {"input: T"},       .out = {"diagonal: T"},
-    .types = DIAG_TYPES,      .keeps = EF_KEEP_NONE,
-    .shape = diag_part_shape, .kernel = EF_ANY_KERNEL(diag_part_run),
-    .grad = diag_part_grad,   .examples = {"float[3,3]", "double[2,3,2,3]", "int32[0,0]"},
+    EF_NAMED(DiagPart),
+    .doc = "The elements of `input` whose index has two equal halves.",
+    .in = {"input: T"},
+    .out = {"diagonal: T"},
+    .types = DIAG_TYPES,
+    .keeps = EF_KEEP_NONE,
+    .shape = diag_part_shape,
+    .graph_check = diag_part_graph,
+    .kernel = EF_ANY_KERNEL(diag_part_run),
+    .grad = diag_part_grad,
+    .examples = {"float[3,3]", "double[2,3,2,3]", "int32[0,0]"},
 };
 
 /* ---- MatrixBandPart ---------------------------------------------------------------------------

@@ -39,7 +39,7 @@ ef_status *ef_tensor_alloc(ef_tensor *t, ef_dtype dtype, const ef_shape *s) {
     int64_t count;
     size_t bytes;
     EF_TRY(check_size(dtype, s, &count, &bytes));
-    if (dtype == EF_RESOURCE || dtype == EF_VARIANT)
+    if (dtype == EF_RESOURCE || (dtype == EF_VARIANT && count > 0)) /* none needs no object */
         return ef_error(EF_INVALID, "tensor: a %s tensor is made from its object, not from bytes",
                         ef_dtype_name(dtype));
     ef_storage *storage = NULL;

@@ -177,7 +177,7 @@ def test_calls(call, eager, graph):
             agree(answer(made), want)
 
 
-f, scalar = c([1.5, 2.5]), c(3)
+f, scalar, complex_v = c([1.5, 2.5]), c(3), v([1j])
 Invalid = tf.errors.InvalidArgumentError
 
 
@@ -243,6 +243,11 @@ Invalid = tf.errors.InvalidArgumentError
     (lambda: v(1, trainable="a").trainable, "a", None),
     (lambda: v(1, aggregation=tf.VariableAggregation.SUM).aggregation == tf.compat.v1.VariableAggregation.SUM, True, None),
     (lambda: v(1, synchronization=tf.VariableSynchronization.ON_READ).trainable, False, None),
+    (lambda: complex_v < None, ValueError, TypeError),
+    (lambda: complex_v == None, ValueError, ValueError),  # noqa: E711
+    (lambda: c([], tf.variant, shape=[1, 2]), TypeError, TypeError),
+    (lambda: c([], tf.variant).shape.rank, 1, TypeError),
+    (lambda: tf.linalg.tensor_diag_part(scalar), 3, ValueError),
 ])
 def test_order(call, eager, graph):
     test_calls(call, eager, graph)

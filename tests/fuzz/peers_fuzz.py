@@ -54,7 +54,7 @@ def no_slope(call):
     if call["kwargs"].get("padding") == "VALID":  # a window that fits nowhere: memory as it was found
         window = args[1]["dims"] if len(args) > 1 and isinstance(args[1], dict) else [call["kwargs"].get("ksize", 1)] * 2
         return any(w > size for w, size in zip(window, first["dims"][1:-1]))
-    return ("segment_prod" in name and first["dtype"] in COMPLEX  # not conjugated
+    return (("segment_prod" in name or name == "math.cumprod") and first["dtype"] in COMPLEX  # not conjugated
             or name in ("nn.silu", "nn.swish") and first["dtype"] in COMPLEX
             or name == "nn.dilation2d"  # of 16 bits: rounding makes equals
             or name == "image.resize" and call["kwargs"]["antialias"] and first["dtype"] != "float32"  # its gradient's op has one type
@@ -67,11 +67,12 @@ HALFLESS = ("linalg.triangular_solve", "linalg.solve", "linalg.det", "linalg.slo
 
 def no_rule(call):
     """What TensorFlow's graphs do not always check: as many repeats as rows, each axis once in a permutation, as many labels
-    as logits."""
+    as logits. What they turn into ops without kernels: an integer's power of -1."""
     return (call["name"] == "repeat" and isinstance(call["args"][1], list)
             or call["name"] == "transpose" and call["kwargs"]["perm"] == [0, 0]
             or call["name"] == "nn.softmax_cross_entropy_with_logits" and no_slope(call)
-            or call["name"] in HALFLESS and call["args"][0]["dtype"] in ("float16", "bfloat16"))
+            or call["name"] in HALFLESS and call["args"][0]["dtype"] in ("float16", "bfloat16")
+            or call["name"] in ("math.pow", "**") and call["args"][1] == -1 and call["args"][0]["dtype"] in INTS)
 
 
 UNSURE = {"gradient": no_slope, "gradient.graph": lambda call: no_slope(call) or no_rule(call), "open": no_rule, "graph": no_rule}

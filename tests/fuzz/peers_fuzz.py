@@ -67,8 +67,10 @@ HALFLESS = ("linalg.triangular_solve", "linalg.solve", "linalg.det", "linalg.slo
 
 def no_rule(call):
     """What TensorFlow's graphs do not always check: as many repeats as rows, each axis once in a permutation, as many labels
-    as logits. What they turn into ops without kernels: an integer's power of -1."""
-    return (call["name"] == "repeat" and isinstance(call["args"][1], list)
+    as logits. What they turn into ops without kernels: an integer's power of -1. What they
+    fold as if it were a shape: a slice, too long, of a row of constants."""
+    return (call["name"] == "slice" and call["args"][0]["tensor"] != "tensor" and len(call["args"][0]["dims"]) == 1
+            or call["name"] == "repeat" and isinstance(call["args"][1], list)
             or call["name"] == "transpose" and call["kwargs"]["perm"] == [0, 0]
             or call["name"] == "nn.softmax_cross_entropy_with_logits" and no_slope(call)
             or call["name"] in HALFLESS and call["args"][0]["dtype"] in ("float16", "bfloat16")

@@ -27,10 +27,6 @@ int name_node(PyObject *name, const char *op) {
     if (g == NULL || (scope == NULL && (name == NULL || name == Py_None))) return 0;
     const char *own = op;
     if (name != NULL && name != Py_None) {
-        if (!PyUnicode_Check(name)) {
-            PyErr_Format(PyExc_TypeError, "a name must be a string, not %R", name);
-            return -1;
-        }
         if ((own = PyUnicode_AsUTF8(name)) == NULL) return -1;
     }
     size_t n = strlen(own);

@@ -264,13 +264,15 @@ PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyOb
     PyObject *value[MAX_PARAMS];
     memset(value, 0, (size_t)self->n_params * sizeof *value);
     if (bind(self, args, n, names, value) < 0) return NULL;
+    PyObject *name = value[self->n_params - 1];
+    if (name != NULL && name != Py_None && !PyUnicode_Check(name) && recording())
+        return PyErr_Format(PyExc_TypeError, "a name must be a string, not %R", name);
     const ef_attrs *attrs = NULL;
     int bad = find_attrs(self, value, &attrs); /* TensorFlow, too, reads them first */
     if (bad < 0) return bad == LATE ? refuse_late(self, value) : NULL;
     inputs in;
     PyObject *result = NULL;
-    if (inputs_take(self, value, &in) == 0 &&
-        name_node(value[self->n_params - 1], self->desc->name) == 0) {
+    if (inputs_take(self, value, &in) == 0 && name_node(name, self->desc->name) == 0) {
         if (self->desc->n_out == 1 && !self->desc->out[0].is_list) {
             result = op_run1(self->op, attrs, in.t, in.n);
         } else {

@@ -59,7 +59,7 @@ static inline void wait_turn(const run *r) {
 }
 
 static inline void start_companion(run *r) {
-    int down[2], up[2];
+    int down[2] = {-1, -1}, up[2] = {-1, -1};
     need(pipe(down) == 0 && pipe(up) == 0, "pipe");
     char text[128], n[24];
     r->cpu = sched_getcpu();

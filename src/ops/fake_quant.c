@@ -228,7 +228,7 @@ static ef_status *vars_grad(ef_grad *g) {
                 "backprop_wrt_max: float"},                                      \
         .attr = {BITS},                                                          \
         .attr_size = sizeof(quant_attrs),                                        \
-        .traits = EF_HEAVY | EF_NO_GRAD,                                  \
+        .traits = EF_HEAVY | EF_NO_GRAD,                                         \
         .shape = vars_gradient_shape,                                            \
         .kernel = ROW(vars_gradient_run),                                        \
         .examples = {__VA_ARGS__},                                               \

@@ -273,7 +273,7 @@ static inline ef_status *infer_fixed(const ef_op *op, const ef_signature *s, con
  * one that is known, else the refusal there was. */
 static ef_status *shapes_first(const ef_op *op, const void *attrs, const ef_fact *in, int n_in,
                                ef_status *refusal) {
-    ef_fact as[EF_MAX_ARGS], out[EF_MAX_ARGS];
+    ef_fact as[EF_MAX_ARGS] = {{.dtype = EF_NO_DTYPE}}, out[EF_MAX_ARGS];
     int n_out;
     ef_dtype t = n_in > 0 && n_in <= EF_MAX_ARGS ? in[0].dtype : EF_NO_DTYPE;
     if (t >= EF_DTYPES || !ef_dtype_in(t, op->declared)) return refusal;

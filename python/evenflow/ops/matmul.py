@@ -56,9 +56,9 @@ def matmul(
             return raw.BatchMatMulV3(a, b, output_type, flip_a, flip_b, name=name)
         return raw.BatchMatMulV2(a, b, flip_a, flip_b, name=name)
     if adjoint_a:
-        a = raw.Conj(a) if a.dtype.is_complex else a
+        a = _conjugate(a)
     if adjoint_b:
-        b = raw.Conj(b) if b.dtype.is_complex else b
+        b = _conjugate(b)
     flip_a, flip_b = bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b)
     try:
         return raw.MatMul(a, b, flip_a, flip_b, name=name)
@@ -66,6 +66,14 @@ def matmul(
         if {a.dtype, b.dtype} != {dtypes.bfloat16, dtypes.float32}:
             raise
     return raw.MatMul(raw.Cast(a, dtypes.float32), raw.Cast(b, dtypes.float32), flip_a, flip_b, name=name)
+
+
+def _conjugate(x):
+    if x.dtype.is_complex:
+        return raw.Conj(x)
+    if not (x.dtype.is_floating or x.dtype.is_integer):
+        raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}.")
+    return x
 
 
 @export("linalg.matvec")

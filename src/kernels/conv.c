@@ -5,6 +5,7 @@
  * half the speed. */
 #include "kernels/conv.h"
 #include "base/pool.h"
+#include "kernels/conv_filter.h"
 #include "kernels/dnnl.h"
 
 static double flops(const ef_conv *c) {
@@ -30,7 +31,10 @@ static bool is_sane(const ef_window_box *b) {
     return b->batch <= most && b->in_channels <= most && b->out_channels <= most;
 }
 
-bool ef_conv_pays(const ef_conv *c) { return flops(c) >= pays_from && is_sane(&c->box); }
+bool ef_conv_pays(const ef_conv *c) {
+    if (c->kind == EF_CONV_FILTER && ef_conv_filter_pays(&c->box)) return false;
+    return flops(c) >= pays_from && is_sane(&c->box);
+}
 
 typedef struct layout {
     int n; /* dims: 2 + rank, for grouped filters 3 + rank */

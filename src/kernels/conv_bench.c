@@ -141,9 +141,9 @@ static void line(int kind, int64_t n, int64_t size, int64_t in, int64_t out, int
 
 int main(void) {
     static const int64_t sizes[][5] = {
-        {32, 64, 3, 32, 3}, {32, 32, 32, 64, 3}, {32, 16, 128, 128, 1},
-        {32, 28, 1, 32, 3}, {1, 28, 1, 8, 3},    {1, 8, 8, 8, 3},
-        {1, 4, 4, 8, 3},    {1, 4, 4, 4, 3},     {1, 8, 3, 4, 3}};
+        {32, 64, 3, 32, 3}, {32, 32, 32, 64, 3}, {32, 16, 128, 128, 1}, {32, 28, 1, 32, 3},
+        {1, 28, 1, 8, 3},   {1, 8, 8, 8, 3},     {1, 4, 4, 8, 3},       {1, 4, 4, 4, 3},
+        {1, 8, 3, 4, 3},    {16, 56, 64, 64, 3}, {8, 112, 3, 64, 7}};
     for (size_t q = 0; q < sizeof sizes / sizeof *sizes; q++)
         for (int kind = 0; kind < 3; kind++)
             line(kind, sizes[q][0], sizes[q][1], sizes[q][2], sizes[q][3], sizes[q][4]);

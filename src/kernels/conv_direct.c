@@ -3,10 +3,11 @@
  * pixels; four pixels times a block of result channels stay in registers while the weights, packed
  * in that order, stream past. The input gradient only asks which output pixels saw this one, and
  * packs the filter with its channel axes exchanged. Everything works on channels-last images;
- * others are turned first. */
+ * others are turned first. The filter's gradient is next door (conv_filter.c). */
 #include "base/pool.h"
 #include "kernels/borrow.h"
 #include "kernels/conv.h"
+#include "kernels/conv_filter.h"
 
 enum { PIXELS = 4 };
 
@@ -24,23 +25,6 @@ typedef struct spot {
     int64_t batch, pos[3], n; /* n pixels along the last axis */
 } spot;
 
-typedef struct filter_job {
-    const ef_window_box *box;
-    const void *input, *grad;
-    void *out;
-} filter_job;
-
-/* The input position that kernel place k sees from output position o. */
-static inline int64_t seen(const ef_window_box *b, int d, int64_t o, int64_t k) {
-    return o * b->stride[d] - b->before[d] + k * b->dilation[d];
-}
-/* The output positions [*from, *to) from which kernel place k sees the image. */
-static inline void meets(const ef_window_box *b, int d, int64_t k, int64_t *from, int64_t *to) {
-    int64_t first = seen(b, d, 0, k), stride = b->stride[d], left = b->in[d] - first;
-    *from = first < 0 ? (-first + stride - 1) / stride : 0;
-    *to = left <= 0 ? 0 : (left + stride - 1) / stride;
-    if (*to > b->out[d]) *to = b->out[d];
-}
 /* Which source position meets result position `to` at kernel place k; -1: none. */
 static inline int64_t source(const sweep *s, int d, int64_t to, int64_t k) {
     const ef_window_box *b = s->box;
@@ -50,7 +34,7 @@ static inline int64_t source(const sweep *s, int d, int64_t to, int64_t k) {
         if (at < 0 || (b->stride[d] != 1 && at % b->stride[d] != 0)) return -1;
         if (b->stride[d] != 1) at /= b->stride[d];
     } else {
-        at = seen(b, d, to, k);
+        at = ef_window_sees(b, d, to, k);
     }
     return at >= 0 && at < s->from_size[d] ? at : -1;
 }
@@ -65,23 +49,13 @@ static inline int64_t source(const sweep *s, int d, int64_t to, int64_t k) {
 #undef NAME
 
 #define ROW(SUF) \
-    { LANES_##SUF, lines_##SUF, filter_units_##SUF, pack_##SUF, turn_##SUF }
+    { LANES_##SUF, lines_##SUF, pack_##SUF, turn_##SUF }
 static const struct loops {
     int64_t lanes;
-    ef_range_fn *lines, *filter_units;
+    ef_range_fn *lines;
     void (*pack)(const sweep *, const void *, void *);
     void (*turn)(const void *, void *, int64_t, int64_t, int64_t);
 } loops[EF_DTYPES] = {[EF_F32] = ROW(f32), [EF_F64] = ROW(f64), [EF_I32] = ROW(u32)};
-
-static ef_status *run_filter(const ef_conv *c, ef_dtype t, const ef_conv_data *d) {
-    const ef_window_box *b = &c->box;
-    filter_job f = {.box = b, .input = d->a, .grad = d->b, .out = d->out};
-    int64_t quads = (b->in_channels / b->groups + PIXELS - 1) / PIXELS;
-    int64_t per_out = b->out_channels / b->groups;
-    double cost = (double)b->batch * (double)ef_volume(b->out) * (double)per_out * 0.2;
-    ef_parallel(ef_volume(b->kernel) * b->groups * quads, 1, cost, loops[t].filter_units, &f);
-    return NULL;
-}
 
 static ef_status *run_sweep(const ef_conv *c, ef_dtype t, const ef_conv_data *d) {
     const ef_window_box *b = &c->box;
@@ -128,7 +102,7 @@ static ef_status *run_turned(const ef_conv *c, ef_dtype t, const ef_conv_data *d
                       ef_volume(b->out));
     if (c->kind == EF_CONV_FILTER) {
         e.a = x, e.b = y;
-        s = run_filter(&last, t, &e);
+        s = ef_conv_filter(&last.box, t, &e);
     } else if (c->kind == EF_CONV_INPUT) {
         e.a = y, e.out = x;
         s = run_sweep(&last, t, &e);
@@ -147,7 +121,7 @@ static ef_status *run_wide(const ef_conv *c, ef_dtype t, const ef_conv_data *d, 
     if (c->box.channels_first)
         EF_TRY(run_turned(c, t, d));
     else
-        EF_TRY(c->kind == EF_CONV_FILTER ? run_filter(c, t, d) : run_sweep(c, t, d));
+        EF_TRY(c->kind == EF_CONV_FILTER ? ef_conv_filter(&c->box, t, d) : run_sweep(c, t, d));
     if (c->has_bias || c->has_add || c->activation != EF_ACT_NONE) ef_conv_epilogue(c, t, d);
     return NULL;
 }

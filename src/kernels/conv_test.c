@@ -154,9 +154,28 @@ EF_TEST(agrees_with_definition) {
         check_box(box(2, first, 1, 8, 1, 3, 3, 1, 7, 20));
         check_box(box(2, first, 8, 8, 8, 3, 2, 1, 6, 5));
         check_box(box(2, first, 8, 8, 1, 1, 3, 1, 2, 2));
+        check_box(box(2, first, 3, 59, 1, 3, 1, 1, 1, 1));  /* 32 + 16 + 8 + 3 outputs */
+        check_box(box(2, first, 64, 64, 1, 3, 1, 1, 1, 1)); /* a filter summed in slices */
         check_box(box(3, first, 3, 4, 1, 2, 1, 1, 0, 1));
         check_box(box(3, first, 8, 16, 1, 3, 2, 1, 1, 1));
     }
+}
+
+EF_TEST(loops_do_not_depend_on_the_team) {
+    ef_window_box b = box(2, false, 3, 32, 1, 3, 1, 1, 1, 1);
+    b.in[2] = b.out[2] = 400;
+    trial t;
+    trial_make(&t, b, EF_CONV_FILTER);
+    float *got = numbers(out_count(&t), 9), *want = numbers(out_count(&t), 8);
+    ef_conv_data one = data_of(&t, want), all = data_of(&t, got);
+    ef_pool_limit(1);
+    CHECK_OK(ef_conv_direct(&t.c, EF_F32, &one));
+    ef_pool_limit(0);
+    CHECK_OK(ef_conv_direct(&t.c, EF_F32, &all));
+    CHECK(memcmp(got, want, (size_t)out_count(&t) * sizeof *got) == 0);
+    ef_free_aligned(got);
+    ef_free_aligned(want);
+    trial_end(&t);
 }
 
 /* ---- one handle, many threads --------------------------------------------------------------- */
@@ -253,6 +272,7 @@ EF_TEST(failures_are_clean) {
 
 int main(void) {
     EF_RUN(agrees_with_definition);
+    EF_RUN(loops_do_not_depend_on_the_team);
     EF_RUN(threads_share_a_handle);
     EF_RUN(hot_calls_allocate_nothing);
     EF_RUN(failures_are_clean);

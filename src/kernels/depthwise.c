@@ -10,11 +10,6 @@ typedef struct job {
     ef_steps in, out;
 } job;
 
-/* The input position that kernel place k sees from output position o. */
-static inline int64_t seen(const ef_window_box *b, int d, int64_t o, int64_t k) {
-    return o * b->stride[d] - b->before[d] + k * b->dilation[d];
-}
-
 #define EACH "kernels/depthwise.inc"
 #include "kernels/each_float.inc"
 

@@ -36,6 +36,11 @@ static inline ef_steps ef_steps_out(const ef_window_box *b) {
 }
 static inline int64_t ef_volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
 
+/* The input position that kernel place k sees from output position o; it may lie beside the image.
+ */
+static inline int64_t ef_window_sees(const ef_window_box *b, int d, int64_t o, int64_t k) {
+    return o * b->stride[d] - b->before[d] + k * b->dilation[d];
+}
 /* The part [*from, *to) of the kernel that lies inside the image for output position o. */
 static inline void ef_window_clip(const ef_window_box *b, int d, int64_t o, int64_t *from,
                                   int64_t *to) {

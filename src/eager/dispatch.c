@@ -78,15 +78,6 @@ static ef_status *settle_inputs(const ef_op *op, const ef_tensor *const *in, int
     return NULL;
 }
 
-/* Such an op has nothing to fail at. */
-static bool makes_nothing(const ef_op *op, const void *fields, int n_in) {
-    ef_arity a;
-    ef_status *s = ef_op_arity(op, fields, n_in, &a);
-    bool none = s == NULL && a.n_out == 0 && !(op->traits & (EF_EFFECT | EF_STATEFUL));
-    ef_status_free(s);
-    return none;
-}
-
 static ef_status *run_now(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                           int n_in, ef_tensor *out, int max_out, int *n_out) {
     EF_TRY(settle_inputs(op, in, n_in));
@@ -96,11 +87,7 @@ static ef_status *run_now(const ef_op *op, const ef_attrs *attrs, const ef_tenso
         *n_out = 1;
         return NULL;
     }
-    ef_status *s = ef_op_run(op, fields, (ef_tensor *const *)in, n_in, out, max_out, n_out);
-    if (EF_LIKELY(s == NULL) || !makes_nothing(op, fields, n_in)) return s;
-    ef_status_free(s);
-    *n_out = 0;
-    return NULL;
+    return ef_op_run(op, fields, (ef_tensor *const *)in, n_in, out, max_out, n_out);
 }
 
 static bool may_defer(const ef_op *op, const ef_tensor *const *in, int n_in) {

@@ -205,7 +205,7 @@ const ef_op ef_op_SplitV = {
                  "string[3]{a,b,c} int64[2]{2,1} int32[]{0} num_split=2"},
 };
 
-static ef_status *unpack_shape(ef_infer *i) {
+static ef_status *unpack_check(ef_infer *i) {
     const unpack_attrs *a = i->attrs;
     const ef_shape *v = &i->in[0].shape;
     int axis;
@@ -215,6 +215,17 @@ static ef_status *unpack_shape(ef_infer *i) {
         return ef_error(EF_INVALID,
                         "Unpack: axis %d of the input, of shape %s, must have size num = %lld",
                         axis, EF_SHAPE(v), (long long)a->num);
+    return NULL;
+}
+
+/* Into no tensors at all anything can be taken apart; only a graph asks whether it fits. */
+static ef_status *unpack_shape(ef_infer *i) {
+    const unpack_attrs *a = i->attrs;
+    const ef_shape *v = &i->in[0].shape;
+    int axis;
+    if (v->rank < 0 || a->num == 0) return NULL;
+    EF_TRY(unpack_check(i));
+    EF_TRY(ef_need_axis(i->op, a->axis, v->rank, &axis));
     ef_shape out = {.rank = v->rank - 1};
     for (int d = 0; d < out.rank; d++) out.dim[d] = v->dim[d + (d >= axis)];
     for (int k = 0; k < i->n_out; k++) i->out[k].shape = out;
@@ -224,6 +235,7 @@ static ef_status *unpack_shape(ef_infer *i) {
 static ef_status *unpack_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
     int axis;
+    if (c->n_out == 0) return NULL;
     EF_TRY(ef_need_axis(c->op, ((const unpack_attrs *)c->attrs)->axis, x->rank, &axis));
     if (x->dim[axis] != c->n_out)
         return ef_error(EF_INVALID, "Unpack: axis %d of the input has size %lld, but num is %d",
@@ -254,6 +266,7 @@ const ef_op ef_op_Unpack = {
     .attr_size = sizeof(unpack_attrs),
     .keeps = EF_KEEP_NONE,
     .shape = unpack_shape,
+    .graph_check = unpack_check,
     .kernel = EF_ANY_KERNEL(unpack_run),
     .grad = unpack_grad,
     .examples = {"float[2,3] num=2", "float[2,3] num=3 axis=-1", "double[3] num=3",

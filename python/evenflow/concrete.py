@@ -119,7 +119,8 @@ class ConcreteFunction:
         self.graph = graph
         self._kind, self._pack = graph.packing
         self._names = names  # of the specs it was asked for with, by parameter
-        self._inputs = graph._function_inputs()
+        inputs = graph._function_inputs()
+        self._inputs = inputs[:len(inputs) - len(graph._captures())]  # those that a call gives
         self._bound = _bound(python, *graph.arguments)
 
     def __call__(self, *args, **kwargs):
@@ -201,7 +202,7 @@ class ConcreteFunction:
 
     @property
     def inputs(self):
-        return self._inputs + self.graph._captures()
+        return self.graph._function_inputs()
 
     @property
     def outputs(self):

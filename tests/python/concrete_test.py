@@ -130,3 +130,19 @@ def test_a_leaked_tensor(use):
         use(leaked())
     with pytest.raises(AttributeError, match="'SymbolicTensor' object has no attribute 'numpy'"):
         leaked().numpy()
+
+
+def test_what_is_captured_is_no_argument():
+    class Scaled(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.factor = tf.Variable(3.0)
+
+        @tf.function
+        def __call__(self, x, times=2):
+            return x * self.factor * times
+
+    scaled = Scaled()
+    concrete = scaled.__call__.get_concrete_function(tf.TensorSpec([], tf.float32))
+    assert concrete(tf.constant(2.0)).numpy() == concrete(x=tf.constant(2.0)).numpy() == 12
+    assert [t.dtype for t in concrete.inputs] == [tf.float32, tf.resource]

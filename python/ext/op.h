@@ -36,7 +36,7 @@ typedef struct inputs {
     uint8_t few_arg[MAX_FEW], *arg;      /* the argument each belongs to */
     int n;
     ef_dtype var[MAX_VARS];
-    PyObject *held[MAX_PARAMS]; /* lists made fast */
+    PyObject *held[MAX_PARAMS]; /* lists as tuples */
 } inputs;
 
 /* Reads the inputs of a call from the values of its parameters. -1: raised; ends either way. */

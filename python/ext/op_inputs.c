@@ -25,7 +25,8 @@ static int not_a_list(op_object *self, PyObject **value, int k) {
     return -1;
 }
 
-/* Sequences as fast ones; *count: how many tensors there are. *odd: a list argument that is neither
+/* Sequences as tuples, since a list may change while its items are converted, or while other
+ * threads run; *count: how many tensors there are. *odd: a list argument that is neither
  * list nor tuple, or -1; what is no sequence at all counts as one, unopened. */
 static int open_lists(op_object *self, PyObject **value, inputs *in, int *count, int *odd) {
     *count = 0;
@@ -45,12 +46,13 @@ static int open_lists(op_object *self, PyObject **value, inputs *in, int *count,
             bool opens = PySequence_Check(value[k]) || IS_VARIABLE(value[k]);
             if (recording() || !opens) return not_a_list(self, value, k);
         }
-        in->held[k] = PySequence_Fast(value[k], "a list");
+        in->held[k] = PySequence_Tuple(value[k]);
         if (in->held[k] == NULL) {
+            if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
             PyErr_Clear(); /* a scalar is a sequence by its type only */
             return not_a_list(self, value, k);
         }
-        *count += (int)PySequence_Fast_GET_SIZE(in->held[k]);
+        *count += (int)PyTuple_GET_SIZE(in->held[k]);
     }
     return 0;
 }
@@ -79,10 +81,10 @@ static int make_room(inputs *in, int count) {
 static void spread(op_object *self, PyObject **value, inputs *in) {
     int at = 0;
     for (int k = 0; k < self->desc->n_in; k++) {
-        Py_ssize_t n = in->held[k] != NULL ? PySequence_Fast_GET_SIZE(in->held[k]) : 1;
+        PyObject *held = in->held[k];
+        Py_ssize_t n = held != NULL ? PyTuple_GET_SIZE(held) : 1;
         for (Py_ssize_t i = 0; i < n; i++, at++) {
-            in->item[at] =
-                in->held[k] != NULL ? PySequence_Fast_GET_ITEM(in->held[k], i) : value[k];
+            in->item[at] = held != NULL ? PyTuple_GET_ITEM(held, i) : value[k];
             in->arg[at] = (uint8_t)k;
         }
     }

@@ -211,3 +211,13 @@ def test_a_list_that_holds_itself_is_no_attribute():
         tf.raw_ops.MaxPool(input=tf.zeros([1, 2, 2, 1]), ksize=endless, strides=[1, 1, 1, 1], padding="SAME")
     with pytest.raises((RecursionError, ValueError)):
         tf.constant(endless)
+
+
+def test_a_list_may_change_while_its_items_are_converted():
+    class Clearing:
+        def __tf_tensor__(self, dtype=None, name=None):
+            items.clear()
+            return c(1.0)
+
+    items = [Clearing(), c(2.0), np.float32(3.0)]
+    np.testing.assert_array_equal(tf.raw_ops.Pack(values=items), [1, 2, 3])

@@ -56,8 +56,6 @@ def _packed(items, dtype, cast):
         parts.append(_packed(i, dtype, cast) if isinstance(i, (list, tuple)) and _holds_tensors(i) else i)
     parts = [p if isinstance(p, CoreTensor) else _core.convert(p, dtype, None, not _is_foreign(p)) for p in parts]
     if cast:
-        if not _core.executing_eagerly() and any((p.dtype is dtypes.string) != (dtype is dtypes.string) for p in parts):
-            raise TypeError(f"Cannot convert a list of tensors to {dtype.name}: text and numbers are not cast to each other")
         parts = [p if p.dtype == dtype else raw.Cast(p, dtype) for p in parts]
     return raw.Pack(parts, axis=0)
 
@@ -72,8 +70,9 @@ def _holds_tensors(items):
 
 
 def _opened(items, rank):
-    """A list of lists from a list of anything that can be gone through: text, ranges, the keys of a dict. How deep it is, its
-    first elements say."""
+    """A list of lists from a list of anything that can be gone through: text, ranges, the keys of a dict, arrays of objects. How
+    deep it is, its first elements say."""
+    items = [i.tolist() if isinstance(i, np.ndarray) and i.dtype == object else i for i in items]
     return [_opened(i, rank - 1) if rank > 1 and not isinstance(i, (np.ndarray, np.generic, CoreTensor)) and hasattr(i, "__iter__")
             else i for i in items]
 
@@ -137,24 +136,24 @@ def _unsupported(value, error=None):
 
 def _joined(value, dtype, hint):
     """A value as a constant of a graph."""
-    if hint and dtype is not None:
-        try:
-            return _core.convert(*graph_array(value, dtype))
-        except (TypeError, ValueError):
-            dtype = None
-    return _core.convert(*graph_array(value, dtype))
+    return _hinted(lambda v, d: _core.convert(*graph_array(v, d)), value, dtype, hint)
 
 
-def _counted(value, dtype, hint):
+def _counted(value, dtype):
     """A Python range: as tf.range makes it."""
     from .ops.making import range as numbers  # needs this module
 
+    return numbers(value.start, value.stop, value.step, dtype=dtype)
+
+
+def _hinted(function, value, dtype, hint):
+    """What `function` makes of a value: of a dtype that is only hinted at if it can, else as the value is."""
     if hint and dtype is not None:
         try:
-            return numbers(value.start, value.stop, value.step, dtype=dtype)
+            return function(value, dtype)
         except (TypeError, ValueError):
             dtype = None
-    return numbers(value.start, value.stop, value.step, dtype=dtype)
+    return function(value, dtype)
 
 
 def convert_object(value, dtype, hint):
@@ -168,9 +167,11 @@ def convert_object(value, dtype, hint):
             return _pack(value, dtype, hint)
         return _stack_arrays(value, dtype, hint) if _core.executing_eagerly() else _joined(value, dtype, hint)
     if isinstance(value, range) and hint is not None:
-        return _counted(value, dtype, hint)
+        return _hinted(_counted, value, dtype, hint)
     if isinstance(value, TensorShape) and hint is None:
         return _again(value.as_list(), dtype, hint)
+    if isinstance(value, (TensorShape, Dimension)):
+        return _hinted(type(value).__tf_tensor__, value, dtype, hint)
     to_tensor = getattr(type(value), "__tf_tensor__", None)
     if to_tensor is not None:
         tensor = to_tensor(value, None if hint else dtype)
@@ -179,7 +180,7 @@ def convert_object(value, dtype, hint):
         return tensor
     for _, bases, function in _converters:
         if isinstance(value, bases):
-            made = function(value, dtype=None if hint else dtype, name=None, as_ref=False)
+            made = _hinted(lambda v, d: function(v, dtype=d, name=None, as_ref=False), value, dtype, hint)
             if made is not NotImplemented:
                 return made
     if value is None:

@@ -196,16 +196,19 @@ static ef_tile_fn *pick_cast(const ef_dtype *in, int n_in, ef_dtype out, const v
 
 /* ---- the record ------------------------------------------------------------------------------ */
 
-static ef_status *cast_shape(ef_infer *i) {
-    ef_dtype from = i->in[0].dtype, to = i->out[0].dtype;
-    if (from != to && !(ef_dtype_in(from, EF_PLAIN) && ef_dtype_in(to, EF_PLAIN)))
-        return ef_error(EF_UNIMPLEMENTED,
-                        "Cast: Cast %s to %s is not supported; use StringToNumber or AsString to "
-                        "go from or to text",
-                        ef_dtype_name(from), ef_dtype_name(to));
-    return ef_shape_same(i);
+static bool is_plain(const ef_call *c) { return ef_dtype_in(c->out[0]->dtype, EF_PLAIN); }
+static bool is_same(const ef_call *c) { return c->in[0]->dtype == c->out[0]->dtype; }
+static bool is_apart(const ef_call *c) {
+    return !is_same(c) && !(is_plain(c) && ef_dtype_in(c->in[0]->dtype, EF_PLAIN));
 }
 static ef_status *share(const ef_call *c) { return ef_out_share(c, 0, c->in[0]); }
+/* A graph may hold such a cast, as TensorFlow's do; it fails when it runs. */
+static ef_status *refuse(const ef_call *c) {
+    return ef_error(EF_UNIMPLEMENTED,
+                    "Cast: Cast %s to %s is not supported; use StringToNumber or AsString to go "
+                    "from or to text",
+                    ef_dtype_name(c->in[0]->dtype), ef_dtype_name(c->out[0]->dtype));
+}
 
 static ef_status *cast_grad(ef_grad *g) {
     enum { SMOOTH = EF_FLOATS | EF_COMPLEX };
@@ -228,9 +231,10 @@ const ef_op ef_op_Cast = {
     .attr_size = sizeof(cast_attrs),
     .traits = EF_ELEMENTWISE,
     .keeps = EF_KEEP_NONE,
-    .shape = cast_shape,
-    .kernel = {{EF_CPU, EF_PLAIN, ef_run_elementwise, NULL, NULL, NULL, NULL},
-               {EF_CPU, EF_MANAGED, share, NULL, NULL, NULL, NULL}},
+    .shape = ef_shape_same,
+    .kernel = {{EF_CPU, EF_PLAIN, ef_run_elementwise, NULL, is_plain, NULL, NULL},
+               {EF_CPU, EF_MANAGED, share, NULL, is_same, NULL, NULL},
+               {EF_CPU, EF_ANY, refuse, NULL, is_apart, NULL, NULL}},
     .pick_tile = pick_cast,
     .grad = cast_grad,
     .examples = {"float[2,3] DstT=double", "float[5]{-1.5,2.5,1e20,0,nan} DstT=int32",

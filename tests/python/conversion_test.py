@@ -64,6 +64,47 @@ def test_values_of_arrays_in_lists():
     assert c([np.array([1.5, 2.5]), [1, 2]], tf.float16).numpy().tolist() == [[1.5, 2.5], [1, 2]]
     with pytest.raises(OverflowError):
         c(-1, tf.uint64)
+    objects = np.array([1, 2.5], dtype=object)  # gone through as a list is
+    assert c([objects, np.array([1, 2])]).numpy().tolist() == [[1, 2.5], [1, 2]]
+    assert tf.stack([[1, 2], objects]).dtype == tf.float32
+    assert c([np.array(["b"], dtype=object), ["a"]]).dtype == tf.string
+    for dtype, error in ((tf.variant, TypeError), (tf.int32, TypeError), (tf.string, TypeError)):
+        with pytest.raises(error):
+            c([objects, np.array([1, 2])], dtype)
+    with pytest.raises(ValueError):
+        c([objects, ["a", "b"]])
+
+
+def test_a_dtype_that_is_hinted_at():
+    """It is tried first by whatever is registered; an object's own method does not hear of it."""
+    sizes, three = tf.TensorShape([1, 2]), c(3, tf.int64)
+    assert (three + sizes).numpy().tolist() == [4, 5] and (three / sizes).dtype == tf.float64
+    assert tf.convert_to_tensor(sizes, dtype_hint=tf.float32).dtype == tf.int32
+
+    class Seven:
+        def __tf_tensor__(self, dtype=None, name=None):
+            return c(7, dtype)
+
+    assert tf.convert_to_tensor(Seven(), dtype_hint=tf.int64).dtype == tf.int32
+
+
+def test_text_and_numbers_in_graphs():
+    """A graph may hold a cast between them, which fails when it runs."""
+    @tf.function(autograph=False)
+    def cast(x, to):
+        return tf.convert_to_tensor([x], to)
+
+    @tf.function(autograph=False)
+    def unused(x):
+        assert tf.cast(x, tf.string).shape == [2]
+        return x
+
+    for x, to in (c(1), tf.string), (c("a"), tf.float32):
+        with pytest.raises(tf.errors.UnimplementedError, match="is not supported"):
+            cast(x, to)
+    assert unused(c([1, 2])).numpy().tolist() == [1, 2]
+    with pytest.raises(ValueError):
+        tf.function(lambda x: tf.reshape(tf.cast(x, tf.string), [5]), autograph=False)(c([1, 2]))
 
 
 @pytest.mark.parametrize("call, want", [

@@ -45,6 +45,10 @@ WRONG = re.compile(r"\[a, b\].*(datetime|timedelta)64|^int\(a\).*bfloat16.*True|
 # reshaping of one vector into another, and a vector's size that was promised wrongly.
 UNSEEN = re.compile(r"\[0, 0\]|broadcast_to.*-1")
 IDLE = re.compile(r"\.scatter_(add|sub|mul|div)\(.*\[(5|-1)\].*; (V\('\w+', \[[^\]]*\b0\b|.*; (?![TVA]\())")
+# What they turn into ops that have no kernel or too few operands: nothing minus an unsigned number, an integer's power of -1, a
+# power by a list of equal numbers.
+REWRITTEN = re.compile(r"^(a - b|operator\.isub|tf\.raw_ops\.Sub).*; (?![TVAN]\()[^;]*; [TV]\('uint(8|16)'"
+                       r"|^(a \*\* b|operator\.ipow|tf\.raw_ops\.Pow).*; ([TV]\('u?int[^;]*; -1$|.*; L\()")
 REARRANGED = re.compile(r"[Rr]eshape\(.*; T\('\w+', \[\d\]|set_shape\(\[2\]\); T\('\w+', \[[013]\]")
 
 
@@ -305,7 +309,7 @@ class FaceWriter:
         if WRONG.search(whole):
             return self.next()
         mode = "eager" if "tf.Variable(" in code or self.r.random() < 0.7 else self.r.choice(("graph", "graph", "open"))
-        if UNSEEN.search(code) or IDLE.search(whole):
+        if UNSEEN.search(code) or IDLE.search(whole) or REWRITTEN.search(whole):
             mode = "eager"
         if mode == "open" and REARRANGED.search(whole):
             mode = "graph"

@@ -11,6 +11,7 @@ written by peers_face.py; peers_ops.py has the wider families.
 import argparse
 import base64
 import collections
+import itertools
 import json
 import operator
 import os
@@ -29,6 +30,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FLOATS = ["float32", "float32", "float64", "float16", "bfloat16"]
 INTS = ["int32", "int32", "int64", "int8", "uint8", "int16", "uint16"]
 COMPLEX = ["complex64", "complex128"]
+HALVES = ["float16", "bfloat16"]
 TOLERANCE = {"float16": 1e-2, "bfloat16": 6e-2, "float32": 1e-4, "float64": 1e-8, "complex64": 1e-4, "complex128": 1e-8}
 
 UNARY = """math.abs math.negative math.sign math.square math.sqrt math.exp math.log math.log1p math.expm1 math.sin math.cos
@@ -47,6 +49,13 @@ math.reduce_variance math.reduce_std math.reduce_euclidean_norm""".split()
 ACCIDENTS = ("AssertionError", "MemoryError", "SystemError", "UnboundLocalError", "InternalError", "RecursionError")
 
 
+def is_one(call):
+    """Whether what is taken along the axes is one element."""
+    dims, axis = call["args"][0]["dims"], call["kwargs"].get("axis")
+    axes = range(len(dims)) if axis is None else axis if isinstance(axis, list) else [axis]
+    return all(dims[a] == 1 for a in axes if -len(dims) <= a < len(dims))
+
+
 def no_slope(call):
     """Calls of whose gradients TensorFlow's are not sure, or no derivatives."""
     name, args = call["name"], call["args"]
@@ -57,6 +66,7 @@ def no_slope(call):
     return (("segment_prod" in name or name == "math.cumprod") and first["dtype"] in COMPLEX  # not conjugated
             or name in ("nn.silu", "nn.swish") and first["dtype"] in COMPLEX
             or name == "nn.dilation2d"  # of 16 bits: rounding makes equals
+            or "l2_normalize" in name and first["dtype"] in HALVES and is_one(call)  # 0, and what rounding makes of it
             or name == "image.resize" and call["kwargs"]["antialias"] and first["dtype"] != "float32"  # its gradient's op has one type
             or name in ("sort", "math.top_k") and 0 in first["dims"]  # refused, for its own Range
             or name == "nn.softmax_cross_entropy_with_logits" and [a["dims"] for a in args if isinstance(a, dict)] != [first["dims"]] * 2)
@@ -67,14 +77,28 @@ HALFLESS = ("linalg.triangular_solve", "linalg.solve", "linalg.det", "linalg.slo
 
 def no_rule(call):
     """What TensorFlow's graphs do not always check: as many repeats as rows, each axis once in a permutation, as many labels
-    as logits. What they turn into ops without kernels: an integer's power of -1. What they
-    fold as if it were a shape: a slice, too long, of a row of constants."""
+    as logits. What they turn into ops without kernels: an integer's power of -1, nothing minus an unsigned number. What they
+    turn into ops of fewer operands: a power whose exponent is a constant that has more dimensions. What they fold as if it
+    were a shape: a slice, too long, of a row of constants."""
     return (call["name"] == "slice" and call["args"][0]["tensor"] != "tensor" and len(call["args"][0]["dims"]) == 1
             or call["name"] == "repeat" and isinstance(call["args"][1], list)
             or call["name"] == "transpose" and call["kwargs"]["perm"] == [0, 0]
             or call["name"] == "nn.softmax_cross_entropy_with_logits" and no_slope(call)
-            or call["name"] in HALFLESS and call["args"][0]["dtype"] in ("float16", "bfloat16")
-            or call["name"] in ("math.pow", "**") and call["args"][1] == -1 and call["args"][0]["dtype"] in INTS)
+            or call["name"] in HALFLESS and call["args"][0]["dtype"] in HALVES
+            or call["name"] in ("math.subtract", "-") and call["args"][0]["dtype"] in ("uint8", "uint16") and is_zero(call["args"][0])
+            or call["name"] in ("math.pow", "**") and is_rewritten(*call["args"]))
+
+
+def is_zero(x):
+    return x["tensor"] != "tensor" and not np.any(value_of(None, x))
+
+
+def is_rewritten(base, exponent):
+    if not isinstance(exponent, dict):
+        return exponent == -1 and base["dtype"] in INTS
+    grows = exponent["tensor"] != "tensor" and any(
+        m > n for m, n in itertools.zip_longest(exponent["dims"][::-1], base["dims"][::-1], fillvalue=0))
+    return grows and len(np.unique(value_of(None, exponent))) == 1
 
 
 UNSURE = {"gradient": no_slope, "gradient.graph": lambda call: no_slope(call) or no_rule(call), "open": no_rule, "graph": no_rule}

@@ -26,8 +26,11 @@ class Calls:
         return getattr(self, kind)()
 
     def more_unary(self):
-        low = self.r.choice((-4, -4, 0, -1))
-        return self.r.choice(UNARY), [self.tensor(low=low, high=max(low + 2, self.r.choice((1, 4))))], {}
+        low, name = self.r.choice((-4, -4, 0, -1)), self.r.choice(UNARY)
+        x = self.tensor(low=low, high=max(low + 2, self.r.choice((1, 4))))
+        if name == "math.lbeta" and "float16" in x["dtype"]:  # a difference of sums that TensorFlow rounds to 16 bits at each step
+            x["dtype"] = "float32"
+        return name, [x], {}
 
     def more_binary(self):
         name = self.r.choice(BINARY)

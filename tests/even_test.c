@@ -1,8 +1,10 @@
 /* Nothing grows with the number of calls: a hot planned call takes nothing from the system, caches
  * keep their bounds, and what is made in a loop is gone after it. */
+#include "base/sanitize.h"
 #include "check.h"
 #include "plan/program.h"
 #include <ef_ops.h>
+#include <malloc.h>
 
 static ef_status *four_ops(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
                            int *n_out) {
@@ -120,7 +122,67 @@ EF_TEST(what_is_made_in_a_loop_is_gone_after_it) {
     CHECK_INT(after.current, before.current);
 }
 
+/* ---- functions of a number each: the newest are kept, as a binding keeps them -----------------
+ */
+
+enum { KEPT = 64 };
+
+static ef_status *scaled(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
+                         int *n_out) {
+    (void)n_in;
+    (void)max_out;
+    ef_tensor by, y = {0};
+    ef_status *s = ef_tensor_from(EF_F32, NULL, user, &by);
+    for (int k = 0; k < 8 && s == NULL; k++) {
+        ef_tensor next;
+        s = ef_do_Mul(k == 0 ? &in[0] : &y, &by, &next);
+        if (s != NULL) break;
+        ef_tensor_release(&y);
+        y = next;
+    }
+    if (s == NULL) s = ef_do_Relu(&y, out);
+    ef_tensor_release(&y);
+    ef_tensor_release(&by);
+    *n_out = 1;
+    return s;
+}
+
+/* How far into the heap the program has got; less than 0: nobody says. */
+static int64_t heap_reached(void) {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+    struct mallinfo2 m = mallinfo2();
+    return (int64_t)(m.arena - m.keepcost);
+#else
+    return -1;
+#endif
+}
+
+EF_TEST(traces_that_come_and_go_use_the_same_memory) {
+    if (EF_ASAN || EF_TSAN || heap_reached() < 0) SKIP("malloc does not tell");
+    static float number[KEPT];
+    ef_function *kept[KEPT] = {NULL};
+    ef_tensor x, y;
+    int n;
+    int64_t before = 0;
+    fill(&x, 16);
+    const ef_tensor *in[] = {&x};
+    for (int k = 0; k < 8 * KEPT; k++) {
+        ef_function_free(kept[k % KEPT]);
+        number[k % KEPT] = (float)k + 5.5f;
+        CHECK_OK(ef_function_new(scaled, &number[k % KEPT], "f", &kept[k % KEPT]));
+        CHECK_OK(ef_function_call(kept[k % KEPT], in, 1, &y, 1, &n));
+        ef_tensor_release(&y);
+        if (k == 2 * KEPT) before = heap_reached();
+    }
+    int64_t grown = heap_reached() - before;
+    printf("heap growth of %d new traces: %" PRId64 " bytes\n", 6 * KEPT, grown);
+    CHECK(grown <= 8 * 1024);
+    for (int k = 0; k < KEPT; k++) ef_function_free(kept[k]);
+    ef_tensor_release(&x);
+}
+
 int main(void) {
+    EF_RUN(traces_that_come_and_go_use_the_same_memory); /* first: the heap is fresh */
     EF_RUN(a_hot_call_takes_nothing);
     EF_RUN(a_small_eager_op_takes_nothing);
     EF_RUN(sizes_are_traced_twice_and_plans_bounded);

@@ -26,11 +26,18 @@ void *ef_malloc(size_t n) {
     return absurd(n) || ef_alloc_refuse() ? NULL : counted(malloc(n ? n : 1));
 }
 
+/* Small blocks come from malloc's cache of the thread, which hands out the very block that was
+ * freed last. glibc's calloc passes that cache by and splits larger blocks, so that what is made
+ * and dropped again and again would spread over fresh memory. */
+enum { SMALL = 1024 };
+
 void *ef_calloc(size_t count, size_t size) {
     if (count == 0 || size == 0) count = size = 1;
     if (absurd(count) || absurd(size) || size > SIZE_MAX / count || absurd(count * size))
         return NULL;
-    return ef_alloc_refuse() ? NULL : counted(calloc(count, size));
+    if (count * size > SMALL) return ef_alloc_refuse() ? NULL : counted(calloc(count, size));
+    void *p = ef_malloc(count * size);
+    return p != NULL ? memset(p, 0, count * size) : NULL;
 }
 
 void *ef_realloc(void *p, size_t n) {

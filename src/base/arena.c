@@ -1,12 +1,14 @@
 /* Chunks in a list, newest first; an allocation moves a pointer. Chunks double up to 256 KiB, so a
  * small graph costs little and a large one few calls. A request too large for the next chunk gets a
- * chunk of its own behind the newest, which keeps serving small ones. */
+ * chunk of its own behind the newest, which keeps serving small ones. Small chunks that are freed
+ * serve the next arena: graphs that come and go use the same memory again. */
 #include "base/arena.h"
 #include "base/alloc.h"
+#include "base/spare.h"
 #include <stdint.h>
 #include <string.h>
 
-enum { ALIGN = 16, FIRST_CHUNK = 2048, LARGEST_CHUNK = 256 * 1024 };
+enum { ALIGN = 16, FIRST_CHUNK = 2048, LARGEST_CHUNK = 256 * 1024, KEPT_SIZES = 3 };
 
 typedef struct ef_arena_chunk {
     struct ef_arena_chunk *older;
@@ -15,18 +17,38 @@ typedef struct ef_arena_chunk {
 
 _Static_assert(sizeof(chunk) % ALIGN == 0, "what follows a chunk's header is aligned");
 
+static ef_spare spare[KEPT_SIZES]; /* chunks of the first sizes */
+
+static ef_spare *spare_of(size_t bytes) { /* NULL: such chunks are not kept */
+    for (int k = 0; k < KEPT_SIZES; k++)
+        if (bytes == (size_t)FIRST_CHUNK << k) return &spare[k];
+    return NULL;
+}
+
 static chunk *chunk_new(ef_arena *a, size_t bytes) {
     if (bytes > SIZE_MAX - sizeof(chunk)) return NULL;
-    chunk *c = ef_malloc(sizeof(chunk) + bytes);
+    ef_spare *kept = spare_of(bytes);
+    chunk *c = kept != NULL ? ef_spare_take(kept, sizeof(chunk) + bytes)
+                            : ef_malloc(sizeof(chunk) + bytes);
     if (c == NULL) return NULL;
     c->bytes = bytes;
     a->bytes += bytes;
     return c;
 }
 
+static chunk *chunk_end(chunk *c) { /* the one behind it */
+    chunk *older = c->older;
+    ef_spare *kept = spare_of(c->bytes);
+    if (kept != NULL)
+        ef_spare_give(kept, c);
+    else
+        ef_free(c);
+    return older;
+}
+
 static void *alloc_slow(ef_arena *a, size_t n) {
-    size_t usual = a->bytes < FIRST_CHUNK ? FIRST_CHUNK : a->bytes;
-    if (usual > LARGEST_CHUNK) usual = LARGEST_CHUNK;
+    size_t usual = FIRST_CHUNK;
+    while (usual < LARGEST_CHUNK && 2 * usual <= a->bytes) usual *= 2;
     if (n > usual / 4 && a->chunk != NULL) {
         chunk *c = chunk_new(a, n);
         if (c == NULL) return NULL;
@@ -71,10 +93,8 @@ ef_arena_mark ef_arena_here(const ef_arena *a) {
 }
 
 static chunk *drop(ef_arena *a, chunk *c) { /* the one behind it */
-    chunk *older = c->older;
     a->bytes -= c->bytes;
-    ef_free(c);
-    return older;
+    return chunk_end(c);
 }
 
 void ef_arena_rewind(ef_arena *a, ef_arena_mark to) {
@@ -89,10 +109,7 @@ void ef_arena_rewind(ef_arena *a, ef_arena_mark to) {
 }
 
 void ef_arena_free(ef_arena *a) {
-    for (chunk *c = a->chunk, *older; c != NULL; c = older) {
-        older = c->older;
-        ef_free(c);
-    }
+    for (chunk *c = a->chunk; c != NULL;) c = chunk_end(c);
     *a = (ef_arena){0};
 }
 
@@ -101,10 +118,7 @@ void ef_arena_reset(ef_arena *a) {
     for (chunk *c = a->chunk; c != NULL; c = c->older)
         if (c->bytes > best->bytes) best = c;
     if (best == NULL) return;
-    for (chunk *c = a->chunk, *older; c != NULL; c = older) {
-        older = c->older;
-        if (c != best) ef_free(c);
-    }
+    for (chunk *c = a->chunk; c != NULL;) c = c == best ? c->older : chunk_end(c);
     best->older = NULL;
     *a = (ef_arena){.chunk = best,
                     .at = (char *)(best + 1),

@@ -1,6 +1,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/sanitize.h"
 #include "check.h"
 
 EF_TEST(gives_distinct_aligned_memory) {
@@ -35,6 +36,17 @@ EF_TEST(reset_keeps_the_largest_chunk) {
     ef_arena_reset(&a);
     CHECK(ef_arena_alloc(&a, 1));
     ef_arena_free(&a);
+}
+
+EF_TEST(chunks_serve_the_next_arena) {
+    ef_arena a = {0};
+    for (int round = 0; round < 3; round++) {
+        uint64_t before = ef_alloc_count();
+        CHECK(ef_arena_alloc(&a, 3000)); /* larger than the first chunk: not kept */
+        for (int i = 0; i < 120; i++) CHECK(ef_arena_alloc(&a, 100));
+        if (round > 0 && !EF_ASAN) CHECK_INT(ef_alloc_count() - before, 1);
+        ef_arena_free(&a);
+    }
 }
 
 EF_TEST(failure_leaves_it_usable) {
@@ -95,6 +107,7 @@ EF_TEST(rewinding_gives_back_what_came_later) {
 int main(void) {
     EF_RUN(gives_distinct_aligned_memory);
     EF_RUN(reset_keeps_the_largest_chunk);
+    EF_RUN(chunks_serve_the_next_arena);
     EF_RUN(failure_leaves_it_usable);
     EF_RUN(rewinding_gives_back_what_came_later);
     EF_RUN(arrays_grow_by_doubling);

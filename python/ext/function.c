@@ -112,21 +112,52 @@ static PyObject *pack(packing *p, ef_tensor *out, int n) {
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static ef_status *run(entry *e, const ef_tensor *const *t, int n_t, ef_tensor *out, int max_out,
-                      int *n_out, packing **p) {
+/* Room for the results of a call. How many there are is known when the trace is; FEW are on the
+ * stack, and for more there is as much room as the calls before needed. */
+enum { FEW = 8 };
+typedef struct results {
+    int n, room;
+    packing *packing;
+    ef_tensor *at, few[FEW];
+} results;
+
+static ef_status *make_room(results *r, int n) {
+    ef_tensor *more = PyMem_Malloc((size_t)n * sizeof *more);
+    if (more == NULL) return ef_status_make(EF_NO_MEMORY, "no memory for the results");
+    if (r->at != r->few) PyMem_Free(r->at);
+    r->at = more;
+    r->room = n;
+    return NULL;
+}
+
+static ef_status *run_once(entry *e, const walk *w, results *r) {
     ef_status *s;
     if (refused) return ef_status_make(EF_FAILED_PRECONDITION, refusal);
     bool measure = (e->calls++ & 63) == 0 || e->calls == 3; /* now and then */
     int64_t began = measure ? nanoseconds() : 0;
+    void **user = (void **)&r->packing;
     if (e->heavy && !recording()) {
         PyThreadState *save = away();
-        s = ef_function_call_user(e->f, t, n_t, out, max_out, n_out, (void **)p);
+        s = ef_function_call_user(e->f, w->t, w->n_t, r->at, r->room, &r->n, user);
         back(save);
     } else {
-        s = ef_function_call_user(e->f, t, n_t, out, max_out, n_out, (void **)p);
+        s = ef_function_call_user(e->f, w->t, w->n_t, r->at, r->room, &r->n, user);
     }
     if (measure && e->calls > 1) e->heavy = nanoseconds() - began > LONG_CALL;
     return s;
+}
+
+static ef_status *run(entry *e, const walk *w, results *r) {
+    for (;;) {
+        if (e->most_results > r->room) {
+            ef_status *s = make_room(r, e->most_results);
+            if (s != NULL) return s;
+        }
+        ef_status *s = run_once(e, w, r);
+        if (s == NULL || r->n <= r->room) return s;
+        ef_status_free(s); /* it did not run: this trace gives more than those before */
+        if (e->most_results < r->n) e->most_results = r->n;
+    }
 }
 
 /* The exception is about what only running would have missed; it is cleared then. */
@@ -147,9 +178,6 @@ static bool lacks_kernel(void) {
     Py_XDECREF(trace);
     return true;
 }
-
-/* Room for the results: few after the first call has shown how many there are. */
-enum { FEW = 8 };
 
 /* items: bound to the signature; kwargs: a dict or NULL. */
 PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_ssize_t n_items,
@@ -179,7 +207,11 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     for (Py_ssize_t i = 0; i < n_items && !w.failed; i++) key_look(&w, items[i]);
     if (kwargs != NULL && !w.failed) key_look(&w, kwargs);
     PyObject *result = NULL;
-    ef_tensor few_out[FEW], *out = few_out;
+    results r;
+    r.n = 0;
+    r.room = FEW;
+    r.packing = NULL;
+    r.at = r.few;
     entry *e = NULL;
     if (w.failed == 2)
         PyErr_Format(PyExc_ValueError, "the arguments of a tf.function hold too many values");
@@ -190,47 +222,29 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
         goto done;
     }
     if (w.failed || (e = entry_find(self, &k)) == NULL) goto done;
-    if (!e->few && (out = PyMem_Malloc(MOST_RESULTS * sizeof *out)) == NULL) {
-        out = few_out;
-        PyErr_NoMemory();
-        goto done;
-    }
     calling c = {function_now, e, items, n_items, kwargs};
-    packing *p = NULL;
-    int n_out = 0;
     function_now = &c;
     Py_INCREF(self);
     e->users++;
-    ef_status *s = run(e, w.t, w.n_t, out, out == few_out ? FEW : MOST_RESULTS, &n_out, &p);
-    if (s != NULL && out == few_out && n_out > FEW) { /* another trace with more results */
-        ef_status_free(s);
-        e->few = false;
-        if ((out = PyMem_Malloc(MOST_RESULTS * sizeof *out)) != NULL) {
-            s = run(e, w.t, w.n_t, out, MOST_RESULTS, &n_out, &p);
-        } else {
-            out = few_out;
-            s = ef_status_make(EF_NO_MEMORY, "no memory for the results");
-        }
-    }
+    ef_status *s = run(e, &w, &r);
     if (s != NULL && PyErr_Occurred() && PyErr_ExceptionMatches(trace_again)) {
         PyErr_Clear(); /* the trace made variables: one made now that they exist is kept */
         ef_status_free(s);
-        s = run(e, w.t, w.n_t, out, out == few_out ? FEW : MOST_RESULTS, &n_out, &p);
+        s = run(e, &w, &r);
     }
     function_now = c.outer;
     if (s != NULL) {
         raise_status(s, NULL);
     } else {
-        e->few = n_out <= FEW;
-        result = pack(p, out, n_out);
-        if (p != NULL) packing_end(p);
+        result = pack(r.packing, r.at, r.n);
+        if (r.packing != NULL) packing_end(r.packing);
     }
     entry_leave(e);
     Py_DECREF(self);
 done:
     for (int i = 0; i < w.n_own; i++) operand_end(&w.own[i]);
     Py_XDECREF(w.unfit);
-    if (out != few_out) PyMem_Free(out);
+    if (r.at != r.few) PyMem_Free(r.at);
     PyMem_Free(many);
     return result;
 }

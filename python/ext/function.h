@@ -11,8 +11,7 @@ enum {
     MOST_WORDS = 192,
     MOST_OBJECTS = 48,
     MOST_TENSORS = 256,
-    MOST_PARAMS = 64,
-    MOST_RESULTS = 512
+    MOST_PARAMS = 64
 };
 
 /* What tells calls apart beside dtypes and shapes. */
@@ -33,10 +32,10 @@ typedef struct entry {
     ef_function *f;
     struct function_object *owner; /* borrowed */
     bool heavy;                    /* worth letting other threads run Python meanwhile */
-    bool few;                      /* its results were few */
     bool gone;                     /* dropped while in use */
     unsigned calls;
-    int users; /* calls going on */
+    int most_results; /* that a call has given, if more than a few */
+    int users;        /* calls going on */
 } entry;
 
 /* How a trace's results are put together; kept with the trace. */

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/option.h"
 #include "base/pool.h"
+#include "base/spare.h"
 #include "device/memory.h"
 #include "eager/context.h"
 #include "eager/function_call.h"
@@ -221,13 +222,29 @@ ef_status *ef_variable_set(const ef_tensor *handle, const ef_tensor *value) {
 
 enum { MOST_RESULTS = 512 };
 
+/* Room for the results of a trace: nobody knows beforehand how many there will be. All zero. */
+static ef_spare rooms;
+
+static ef_status *keep_outputs(ef_graph *g, const ef_tensor *out, int n) {
+    if (n < 0 || n > MOST_RESULTS)
+        return ef_error(EF_INVALID, "a traced function gave %d results; at most %d are possible", n,
+                        MOST_RESULTS);
+    ef_edge *e = ef_malloc(((size_t)n + 1) * sizeof *e);
+    if (e == NULL) return ef_no_memory((size_t)n * sizeof *e);
+    ef_status *s = NULL;
+    for (int k = 0; k < n && s == NULL; k++) s = ef_graph_import(g, &out[k], &e[k]);
+    if (s == NULL) s = ef_graph_set_outputs(g, e, n);
+    ef_free(e);
+    return s;
+}
+
 static ef_status *trace(ef_graph *g, ef_trace_fn *fn, void *user, ef_trace_notes *notes) {
     size_t n = g->n_inputs;
-    ef_tensor *in = ef_calloc(n + 1, sizeof *in), *out = ef_calloc(MOST_RESULTS, sizeof *out);
-    ef_edge *e = ef_malloc(MOST_RESULTS * sizeof *e);
+    ef_tensor *in = ef_calloc(n + 1, sizeof *in),
+              *out = ef_spare_take(&rooms, MOST_RESULTS * sizeof *out);
     ef_status *s = NULL;
     int n_out = 0;
-    if (in == NULL || out == NULL || e == NULL) {
+    if (in == NULL || out == NULL) {
         s = ef_no_memory(MOST_RESULTS * sizeof *out);
         goto done;
     }
@@ -241,17 +258,15 @@ static ef_status *trace(ef_graph *g, ef_trace_fn *fn, void *user, ef_trace_notes
     s = fn(user, in, (int)n, out, MOST_RESULTS, &n_out);
     ef_here = before;
     g->outer = NULL;
-    if (s == NULL && (n_out < 0 || n_out > MOST_RESULTS))
-        s = ef_error(EF_INVALID, "a traced function gave %d results; at most %d are possible",
-                     n_out, MOST_RESULTS);
-    for (int k = 0; k < n_out && s == NULL; k++) s = ef_graph_import(g, &out[k], &e[k]);
-    if (s == NULL) s = ef_graph_set_outputs(g, e, n_out);
+    if (s == NULL) s = keep_outputs(g, out, n_out);
 done:
     for (size_t k = 0; in != NULL && k < n; k++) ef_tensor_release(&in[k]);
-    for (int k = 0; out != NULL && k < n_out; k++) ef_tensor_release(&out[k]);
+    for (int k = 0; out != NULL && k < n_out && k < MOST_RESULTS; k++) ef_tensor_release(&out[k]);
     ef_free(in);
-    ef_free(out);
-    ef_free(e);
+    if (s == NULL)
+        ef_spare_give(&rooms, out);
+    else /* it may not be zero */
+        ef_free(out);
     return s;
 }
 

@@ -423,6 +423,28 @@ def test_many_threads_trace_and_call_one_function():
     assert not wrong
 
 
+def test_as_many_results_as_the_trace_gives():
+    traced = []
+
+    @tf.function(autograph=False)
+    def f(x):
+        traced.append(x.shape.rank)
+        return [x + float(k) for k in range([1, 30, 300][x.shape.rank])]
+
+    for _ in range(2):
+        for rank, n in ((2, 300), (0, 1), (1, 30)):  # the arguments tell the traces of one entry apart
+            results = f(tf.zeros([1] * rank))
+            assert [float(tf.reduce_sum(r)) for r in results] == list(map(float, range(n)))
+    assert sorted(traced) == [0, 1, 2]
+
+    @tf.function(autograph=False)
+    def too_many(x):
+        return [x] * 513
+
+    with pytest.raises(ValueError, match="at most 512"):
+        too_many(1.0 + tf.zeros([]))
+
+
 def test_dropped_functions_leave_nothing_behind():
     x = tf.constant(2.0)
 

@@ -11,8 +11,9 @@ from . import _core, dtypes, errors, nest
 from .composite import CompositeTensor
 from .namespace import export
 from .shapes import TensorShape
-from .specs import TensorSpec, TypeSpec, type_spec_from_value
 from .optional import Iterator
+from .ragged import RaggedTensor, RaggedTensorSpec
+from .specs import TensorSpec, TypeSpec, type_spec_from_value
 
 INFINITE, UNKNOWN = -1, -2
 
@@ -42,6 +43,17 @@ def _spec(structure):
     return nest.map_structure(type_spec_from_value, structure)
 
 
+def _row_spec(whole):
+    """The spec of a row of a tensor."""
+    row = whole.shape[1:]
+    if not isinstance(whole, CompositeTensor):
+        return TensorSpec(row, whole.dtype)
+    if not isinstance(whole, RaggedTensor):
+        raise TypeError(f"from_tensor_slices takes dense and ragged tensors, not {whole!r}")
+    deep = whole.ragged_rank > 1
+    return RaggedTensorSpec(row, whole.dtype, whole.ragged_rank - 1, whole.row_splits.dtype) if deep else TensorSpec(row, whole.dtype)
+
+
 def _wider(spec, size):
     """The spec of a stack of elements."""
     return nest.map_structure(lambda s: TensorSpec([size] + (s.shape.as_list() if s.shape.rank is not None else []), s.dtype)
@@ -69,16 +81,25 @@ class OwnedIterator(Iterator):
     def __init__(self, dataset):
         self._dataset = dataset
         self._elements = dataset._elements()
+        self._goes_on = _core.executing_eagerly()  # from run to run of a graph; one made while tracing begins anew
 
     @property
     def element_spec(self):
         return self._dataset.element_spec
 
     def __iter__(self):
-        return self
+        return self if _core.executing_eagerly() else self._elements  # Python's own loops cannot be recorded
 
     def __next__(self):
-        return next(self._elements)
+        return self._recorded(False) if self._records() else next(self._elements)
+
+    def _records(self):
+        return self._goes_on and not _core.executing_eagerly()
+
+    def _recorded(self, optional):
+        from .autograph.dataset_loop import next_element
+
+        return next_element(self, optional)
 
     _from_host = True
 
@@ -92,6 +113,8 @@ class OwnedIterator(Iterator):
 
     def get_next(self, name=None):
         """The next element; OutOfRangeError after the last."""
+        if self._records():
+            return self._recorded(False)
         try:
             return next(self._elements)
         except StopIteration:
@@ -101,6 +124,8 @@ class OwnedIterator(Iterator):
         """An Optional that is empty after the last element."""
         from .optional import Optional
 
+        if self._records():
+            return self._recorded(True)
         try:
             return Optional.from_value(next(self._elements))
         except StopIteration:
@@ -178,13 +203,13 @@ class Dataset:
         """The rows of tensors of equal length."""
         whole = _tensors(tensors)
         flat = nest.flatten(whole)
-        if not flat or any(not t._dims for t in flat):
+        if not flat or any(not t.shape.rank for t in flat):
             raise ValueError("from_tensor_slices needs tensors of rank 1 at least: their first axis is cut")
-        counts = {t._dims[0] for t in flat}
+        counts = {t.shape.as_list()[0] for t in flat}
         if len(counts) > 1:
             raise ValueError(f"Dimensions {sorted(counts)} are not compatible: all tensors must have as many rows")
         count = counts.pop()
-        spec = nest.map_structure(lambda t: TensorSpec(t._dims[1:], t.dtype), whole)
+        spec = nest.map_structure(_row_spec, whole)
         return Dataset(lambda: (nest.map_structure(lambda t: t[k], whole) for k in range_(count)), spec, count)
 
     @staticmethod

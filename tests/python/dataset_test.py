@@ -121,3 +121,44 @@ def test_a_loop_whose_source_fails():
     data = Dataset.from_generator(generate, output_signature=tf.TensorSpec([], tf.int64))
     with pytest.raises(tf.errors.OpError, match="no more"):
         before(data, tf.constant(9, tf.int64))
+
+
+def test_the_next_element_in_a_graph():
+    @tf.function
+    def ten_times(it):
+        return next(it) * 10
+
+    it = iter(Dataset.range(4))
+    assert [int(ten_times(it)), int(ten_times(it)), int(next(it)), int(ten_times(it))] == [0, 10, 2, 30]
+    with pytest.raises(tf.errors.OutOfRangeError):
+        ten_times(it)
+    assert ten_times.experimental_get_tracing_count() == 1
+
+    @tf.function
+    def sums(it, steps):
+        total = 0.0
+        for _ in tf.range(steps):
+            element = it.get_next()
+            total += tf.reduce_sum(element["a"]) * element["b"][0][0]
+        return total
+
+    data = Dataset.from_tensor_slices({"a": [1.0, 2.0, 3.0, 4.0], "b": ([5.0, 6.0, 7.0, 8.0],)}).batch(2)
+    assert sums(iter(data), tf.constant(2)) == 3 * 5 + 7 * 7
+
+    @tf.function
+    def or_less(it):
+        found = it.get_next_as_optional()
+        return found.get_value() if found.has_value() else tf.constant(-1, tf.int64)
+
+    it = iter(Dataset.range(2))
+    assert [int(or_less(it)) for _ in range(3)] == [0, 1, -1]
+
+
+def test_rows_of_ragged_tensors():
+    data = Dataset.from_tensor_slices(tf.ragged.constant([[1, 2], [3], []]))
+    assert [row.numpy().tolist() for row in data] == [[1, 2], [3], []]
+    assert data.element_spec == tf.TensorSpec([None], tf.int32)
+    deeper = Dataset.from_tensor_slices(tf.ragged.constant([[[1], [2, 3]], [[4]]]))
+    assert [row.to_list() for row in deeper] == [[[1], [2, 3]], [[4]]]
+    with pytest.raises(TypeError):
+        Dataset.from_tensor_slices(tf.sparse.eye(2))

@@ -1,12 +1,15 @@
-"""A for statement over a dataset, or an iterator of one, in a graph: one While, whose elements come from Python when it runs.
+"""Datasets in a graph: their elements come from Python when it runs.
 
-Each run of the loop has an iterator of its own here, found again by a number that the graph carries.
+A for statement is one While. Each run of it has an iterator of its own here, found again by a number that the graph
+carries. An iterator from outside that is asked for its next element is an op.
 """
 import collections
 import itertools
+import weakref
 
 from .. import _core, dtypes, nest
 from ..host import failure
+from ..optional import Optional
 from ..specs import TensorSpec
 from .looping import Elements, Loop
 
@@ -92,3 +95,21 @@ def for_dataset(iterated, extra_test, body, get_state, set_state, names, opts):
     loop.run_for(Elements(_core.convert(0, dtypes.int64), more, 1, element), extra_test, body)
     _call(source.end, [number, loop.counter_after], [], [])
     return None
+
+
+def next_element(iterator, optional):
+    """The next element of an iterator, or an Optional of it, whenever the graph runs. Who calls the function keeps the
+    iterator, so the graph need not."""
+    spec, found = iterator.element_spec, weakref.ref(iterator)
+    parts = nest.flatten(spec, expand_composites=True)
+    if optional:
+        parts = nest.flatten(Optional.empty(spec)._type_spec, expand_composites=True)
+
+    def take(tensors):
+        value = found().get_next_as_optional() if optional else found().get_next()
+        return [_core.convert(e, s.dtype) for e, s in zip(nest.flatten(value, expand_composites=True), parts)]
+
+    made = _call(take, [], [s.dtype for s in parts], [s.shape for s in parts])
+    if optional:
+        return Optional(spec, made[0], made[1:])
+    return nest.pack_sequence_as(spec, made, expand_composites=True)

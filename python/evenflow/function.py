@@ -6,7 +6,7 @@ import functools
 import inspect
 import weakref
 
-from . import _core, nest
+from . import _core, arguments, nest  # noqa: F401 - arguments tells C how to look into structures
 from .composite import CompositeTensor
 from .concrete import BY_PYTHON, LIST, NONE, ONE, TUPLE, ConcreteFunction, weakly
 from .namespace import export, offer
@@ -184,24 +184,25 @@ def _pack(structure, template, results):
 
 
 def _parameters(python):
-    """(names, defaults, keyword-only, has *args, has **kwargs) of a callable."""
+    """(names, how many of them are given by position only, defaults, keyword-only, has *args, has **kwargs) of a callable."""
     try:
         signature = inspect.signature(python)
     except (TypeError, ValueError):
-        return (), (), None, True, True
-    names, defaults, kwonly, varargs, varkw = [], [], {}, False, False
+        return (), 0, (), None, True, True
+    names, unnamed, defaults, kwonly, varargs, varkw = [], 0, [], {}, False, False
     for p in signature.parameters.values():
         if p.kind is p.VAR_POSITIONAL:
             varargs = True
         elif p.kind is p.VAR_KEYWORD:
             varkw = True
         elif p.kind is p.KEYWORD_ONLY:
-            kwonly[p.name] = ... if p.default is p.empty else p.default
+            kwonly[p.name] = None if p.default is p.empty else (p.default,)
         else:
             names.append(p.name)
+            unnamed += p.kind is p.POSITIONAL_ONLY
             if p.default is not p.empty:
                 defaults.append(p.default)
-    return tuple(names), tuple(defaults), kwonly or None, varargs, varkw
+    return tuple(names), unnamed, tuple(defaults), kwonly or None, varargs, varkw
 
 
 @export("function", "compat.v1.function")
@@ -240,7 +241,7 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
 
 
 def _make(python, input_signature, autograph, jit_compile):
-    names, defaults, kwonly, varargs, varkw = _parameters(python)
+    names, unnamed, defaults, kwonly, varargs, varkw = _parameters(python)
     signature = prepare = None
     if input_signature is not None:
         if not isinstance(input_signature, (tuple, list)):
@@ -253,7 +254,7 @@ def _make(python, input_signature, autograph, jit_compile):
             raise ValueError(f"input_signature has {len(input_signature)} entries but the function takes {len(names)}")
         signature = tuple((s.dtype, s.shape) for s in specs)
         prepare = _prepare
-    made = Function(python, _trace, names, defaults, kwonly, varargs, varkw, signature, prepare, True)
+    made = Function(python, _trace, names, unnamed, defaults, kwonly, varargs, varkw, signature, prepare, True)
     own = made.__dict__
     own["__name__"] = getattr(python, "__name__", type(python).__name__)
     own["__qualname__"] = getattr(python, "__qualname__", own["__name__"])

@@ -35,7 +35,8 @@ def is_mapping(obj):
     return isinstance(obj, abc.Mapping)
 
 
-def _is_custom(obj):
+def is_custom(obj):
+    """Whether `obj` takes itself apart."""
     return hasattr(type(obj), "__tf_flatten__") and hasattr(type(obj), "__tf_unflatten__")
 
 
@@ -50,7 +51,7 @@ def is_nested(seq):
         isinstance(seq, (list, tuple, abc.Mapping, abc.MappingView))
         or (isinstance(seq, abc.Sequence) and not isinstance(seq, _NOT_SEQUENCES))
         or is_attrs(seq)
-        or _is_custom(seq)
+        or is_custom(seq)
     )
 
 
@@ -88,7 +89,7 @@ def _values(structure):
         return [structure[k] for k in _sorted_keys(structure)]
     if is_attrs(structure):
         return [getattr(structure, a.name) for a in type(structure).__attrs_attrs__]
-    if _is_custom(structure):
+    if is_custom(structure):
         return list(structure.__tf_flatten__()[1])
     if _opens(structure):
         return [_components(structure)]
@@ -129,7 +130,7 @@ def _rebuild(like, children):
     if is_attrs(like):
         names = [a.name.lstrip("_") for a in type(like).__attrs_attrs__]
         return type(like)(**dict(zip(names, children)))
-    if _is_custom(like):
+    if is_custom(like):
         return type(like).__tf_unflatten__(like.__tf_flatten__()[0], tuple(children))
     if _opens(like):
         return _spec(like)._from_components(children[0])

@@ -4,9 +4,9 @@
 
 static int find_param(function_object *self, PyObject *name) {
     Py_ssize_t n = PyTuple_GET_SIZE(self->params);
-    for (Py_ssize_t k = 0; k < n; k++)
+    for (Py_ssize_t k = self->unnamed; k < n; k++)
         if (PyTuple_GET_ITEM(self->params, k) == name) return (int)k;
-    for (Py_ssize_t k = 0; k < n; k++)
+    for (Py_ssize_t k = self->unnamed; k < n; k++)
         if (PyUnicode_Compare(PyTuple_GET_ITEM(self->params, k), name) == 0) return (int)k;
     return -1;
 }
@@ -48,32 +48,42 @@ static int bind_rest(function_object *self, bound *b) { /* defaults */
     PyObject *name, *value;
     while (self->kwonly != Py_None && PyDict_Next(self->kwonly, &at, &name, &value)) {
         if (b->kwargs != NULL && PyDict_Contains(b->kwargs, name)) continue;
-        if (value == Py_Ellipsis) { /* has no default */
+        if (value == Py_None) {
             PyErr_Format(PyExc_TypeError, "%R missing required keyword-only argument '%U'",
                          self->python, name);
             return -1;
         }
         if (b->kwargs == NULL && (b->kwargs = PyDict_New()) == NULL) return -1;
-        if (PyDict_SetItem(b->kwargs, name, value) < 0) return -1;
+        if (PyDict_SetItem(b->kwargs, name, PyTuple_GET_ITEM(value, 0)) < 0) return -1;
     }
     return 0;
 }
 
 int args_bind(function_object *self, PyObject *const *args, Py_ssize_t n, PyObject *names,
               bound *b) {
-    Py_ssize_t n_params = PyTuple_GET_SIZE(self->params);
+    Py_ssize_t n_params = PyTuple_GET_SIZE(self->params), most = n > n_params ? n : n_params;
     b->kwargs = NULL;
-    if ((n > n_params && !self->varargs) || n > MOST_PARAMS + 64) {
+    b->item = b->few;
+    if (n > n_params && !self->varargs) {
         PyErr_Format(PyExc_TypeError, "%R takes %zd positional arguments but %zd were given",
                      self->python, n_params, n);
         return -1;
     }
-    memset(b->item, 0, sizeof(PyObject *) * (size_t)(n_params > n ? n_params : n));
+    if (most > FEW_PARAMS && (b->item = PyMem_Malloc((size_t)most * sizeof *b->item)) == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    memset(b->item, 0, (size_t)most * sizeof *b->item);
     for (Py_ssize_t k = 0; k < n; k++) b->item[k] = args[k];
     b->n = n;
     for (Py_ssize_t k = 0; names != NULL && k < PyTuple_GET_SIZE(names); k++)
         if (bind_keyword(self, b, PyTuple_GET_ITEM(names, k), args[n + k]) < 0) return -1;
     return bind_rest(self, b);
+}
+
+void bound_end(bound *b) {
+    Py_XDECREF(b->kwargs);
+    if (b->item != b->few) PyMem_Free(b->item);
 }
 
 bool functions_eager;
@@ -106,6 +116,6 @@ PyObject *function_call(PyObject *callable, PyObject *const *args, size_t nargsf
             Py_XDECREF(ready);
         }
     }
-    Py_XDECREF(b.kwargs);
+    bound_end(&b);
     return result;
 }

@@ -54,6 +54,9 @@ typedef struct core_hooks {
     PyObject *matmul, *equal, *not_equal; /* operators with argument work */
     PyObject *not_allowed;                /* OperatorNotAllowedInGraphError */
     PyObject *iterate;                    /* (symbolic tensor) -> iterator, or raises */
+    PyObject *opens;                      /* (class) -> bool: a structure, for tf.function */
+    PyObject *take_apart;                 /* (structure) -> (what is fixed, tuple of parts) */
+    PyObject *put_together;               /* (structure, what is fixed, list of other parts) */
     PyObject *dtype[EF_DTYPES];           /* DType objects by number */
 } core_hooks;
 extern core_hooks hooks;

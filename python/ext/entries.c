@@ -2,6 +2,8 @@
  * in keys are held weakly where they can be, and an entry whose object died is dropped when met. */
 #include "function.h"
 
+static uint64_t changes; /* of any function's list, under the interpreter's lock */
+
 static void entry_free(entry *e) {
     ef_function_free(e->f);
     for (int k = 0; k < e->n_objects; k++) Py_XDECREF(e->object[k]);
@@ -91,6 +93,7 @@ void entry_drop_last(function_object *self) {
     self->n_traces_gone += info.traces;
     entry *e = *at;
     *at = NULL;
+    changes++;
     self->n_entries--;
     entry_drop(e);
 }
@@ -120,27 +123,37 @@ static entry *new_entry(function_object *self, const key *k) {
     if (self->n_entries >= MOST_ENTRIES) entry_drop_last(self);
     e->next = self->entries;
     self->entries = e;
+    changes++;
     self->n_entries++;
     return e;
 }
 
+/* Comparing may run a user's Python, which may call the same function, here or in another thread:
+ * then the search begins anew. */
 entry *entry_find(function_object *self, const key *k) {
     for (entry **at = &self->entries; *at != NULL;) {
         entry *e = *at;
+        uint64_t before = changes;
+        e->users++;
         int how = e->hash == k->hash ? matches(e, k) : 0;
-        if (how == 0) {
+        entry_leave(e);
+        if (changes != before) {
+            at = &self->entries;
+        } else if (how == 0) {
             at = &e->next;
-            continue;
-        }
-        *at = e->next;
-        if (how < 0) { /* its object is gone */
-            self->n_entries--;
+        } else if (how > 0 && at == &self->entries) {
+            return e;
+        } else {
+            *at = e->next;
+            changes++;
+            if (how > 0) {
+                e->next = self->entries;
+                self->entries = e;
+                return e;
+            }
+            self->n_entries--; /* its object is gone */
             entry_drop(e);
-            continue;
         }
-        e->next = self->entries;
-        self->entries = e;
-        return e;
     }
     return new_entry(self, k);
 }

@@ -40,7 +40,10 @@ static int keep_results(PyObject *r, ef_tensor *out, int max_out, int *n_out) {
     }
     *n_out = (int)n;
     packing *p = PyMem_RawCalloc(1, sizeof *p);
-    if (p == NULL) return -1;
+    if (p == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
     atomic_init(&p->refs, 1);
     p->kind = (int)PyLong_AsLong(kind);
     p->n = (int)n;
@@ -182,30 +185,7 @@ static bool lacks_kernel(void) {
 /* items: bound to the signature; kwargs: a dict or NULL. */
 PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_ssize_t n_items,
                               PyObject *kwargs) {
-    key k;
-    k.hash = 0x1234567;
-    k.n_words = k.n_objects = 0;
-    operand few_own[4];
-    const ef_tensor *few_t[16];
-    operand *own = few_own;
-    const ef_tensor **t = few_t;
-    void *many = NULL;
-    bool simple = n_items <= 4 && kwargs == NULL;
-    for (Py_ssize_t i = 0; i < n_items && simple; i++) {
-        PyTypeObject *type = Py_TYPE(items[i]);
-        simple = type == eager_type || type == symbolic_type || type == &PyLong_Type ||
-                 type == &PyFloat_Type || items[i] == Py_None || type == &PyBool_Type ||
-                 type == &PyMethod_Type;
-    }
-    if (!simple) {
-        many = PyMem_Malloc(MOST_TENSORS * (sizeof *own + sizeof *t));
-        if (many == NULL) return PyErr_NoMemory();
-        own = many;
-        t = (const ef_tensor **)(own + MOST_TENSORS);
-    }
-    walk w = {.k = &k, .own = own, .t = t};
-    for (Py_ssize_t i = 0; i < n_items && !w.failed; i++) key_look(&w, items[i]);
-    if (kwargs != NULL && !w.failed) key_look(&w, kwargs);
+    walk w;
     PyObject *result = NULL;
     results r;
     r.n = 0;
@@ -213,15 +193,14 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     r.packing = NULL;
     r.at = r.few;
     entry *e = NULL;
-    if (w.failed == 2)
-        PyErr_Format(PyExc_ValueError, "the arguments of a tf.function hold too many values");
-    if (w.unfit != NULL && !w.failed) {
+    if (!walk_begin(&w, items, n_items, kwargs)) goto done;
+    if (w.unfit != NULL) {
         PyObject *graph = function_trace_walked(self, &w, items, n_items, kwargs);
         if (graph != NULL || lacks_kernel()) PyErr_SetObject((PyObject *)Py_TYPE(w.unfit), w.unfit);
         Py_XDECREF(graph);
         goto done;
     }
-    if (w.failed || (e = entry_find(self, &k)) == NULL) goto done;
+    if ((e = entry_find(self, &w.k)) == NULL) goto done;
     calling c = {function_now, e, items, n_items, kwargs};
     function_now = &c;
     Py_INCREF(self);
@@ -242,9 +221,7 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     entry_leave(e);
     Py_DECREF(self);
 done:
-    for (int i = 0; i < w.n_own; i++) operand_end(&w.own[i]);
-    Py_XDECREF(w.unfit);
+    walk_end(&w);
     if (r.at != r.few) PyMem_Free(r.at);
-    PyMem_Free(many);
     return result;
 }

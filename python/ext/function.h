@@ -6,20 +6,14 @@
 #include "core.h"
 #include <stdatomic.h>
 
-enum {
-    MOST_ENTRIES = 64,
-    MOST_WORDS = 192,
-    MOST_OBJECTS = 48,
-    MOST_TENSORS = 256,
-    MOST_PARAMS = 64
-};
+enum { MOST_ENTRIES = 64, FEW_WORDS = 48, FEW_OBJECTS = 12, FEW_TENSORS = 12, FEW_PARAMS = 32 };
 
 /* What tells calls apart beside dtypes and shapes. */
 typedef struct key {
     uint64_t hash;
     int n_words, n_objects;
-    uint64_t word[MOST_WORDS];
-    PyObject *object[MOST_OBJECTS]; /* borrowed while looking */
+    uint64_t *word;
+    PyObject **object; /* borrowed while looking */
 } key;
 
 typedef struct entry {
@@ -54,7 +48,8 @@ typedef struct function_object {
     PyObject *tracer;   /* (function, args, kwargs) -> (flat results, kind, pack) */
     PyObject *params;   /* tuple of positional parameter names, interned */
     PyObject *defaults; /* tuple aligned with the last parameters */
-    PyObject *kwonly;   /* dict name -> default or a marker, or None */
+    PyObject *kwonly;   /* dict name -> (default,) or None, if it must be given; or None */
+    int unnamed;        /* of the parameters: given by position only */
     bool varargs, varkw;
     PyObject *signature; /* tuple of (dtype, shape) for the flat tensors, or None */
     PyObject *prepare;   /* (function, args, kwargs) -> (args, kwargs): for signatures; or None */
@@ -71,22 +66,30 @@ typedef struct bound_object {
 
 /* ---- signature.c: arguments as a key and an array of tensors */
 typedef struct walk {
-    key *k;
-    operand *own; /* made from numpy arrays and such */
-    int n_own;
+    key k;
     const ef_tensor **t;
     int n_t;
-    int failed;      /* 1: raised; 2: too large for the key */
+    PyObject **held; /* what only a container was seen to hold, which may change meanwhile */
+    int n_held;
+    struct made_operand *made; /* from numpy arrays */
+    int word_room, object_room, t_room, held_room;
+    int depth; /* of containers */
+    bool failed;
     PyObject *unfit; /* the exception of an argument that can be traced with, but not called */
+    uint64_t few_word[FEW_WORDS];
+    PyObject *few_object[FEW_OBJECTS], *few_held[FEW_TENSORS];
+    const ef_tensor *few_t[FEW_TENSORS];
 } walk;
-void key_look(walk *w, PyObject *o);
-/* Puts placeholders where the tensors were, in the same order as key_look. */
+/* Looks at bound arguments; kwargs: a dict or NULL. false: raised. Ends with walk_end either way.
+ */
+bool walk_begin(walk *w, PyObject *const *items, Py_ssize_t n_items, PyObject *kwargs);
+void walk_end(walk *w);
+/* Puts placeholders where the tensors were, in the same order as walk_begin. */
 typedef struct rebuild {
     PyObject *list; /* placeholders */
     Py_ssize_t at;
 } rebuild;
 PyObject *args_again(rebuild *r, PyObject *o);
-int signature_init(void);
 
 /* ---- entries.c: one per set of Python arguments, least recently used out first */
 entry *entry_find(function_object *self, const key *k); /* made if need be; NULL: raised */
@@ -116,12 +119,13 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
 
 /* ---- bind.c */
 typedef struct bound {
-    PyObject *item[MOST_PARAMS + 64];
+    PyObject **item, *few[FEW_PARAMS];
     Py_ssize_t n;
     PyObject *kwargs; /* owned; NULL: none */
 } bound;
 int args_bind(function_object *self, PyObject *const *args, Py_ssize_t n, PyObject *names,
-              bound *b); /* -1: raised; b->kwargs is to be released either way */
+              bound *b); /* -1: raised; bound_end either way */
+void bound_end(bound *b);
 PyObject *function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names);
 extern bool functions_eager; /* tf.config.run_functions_eagerly */
 

@@ -3,23 +3,23 @@
 #include "function.h"
 #include <structmember.h>
 
-/* Function(python, tracer, params, defaults, kwonly, varargs, varkw, signature, prepare, relax) */
+/* Function(python, tracer, params, unnamed, defaults, kwonly, varargs, varkw, signature, prepare,
+ * relax) */
 static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     (void)kwargs;
     PyObject *python, *tracer, *params, *defaults, *kwonly, *signature, *prepare;
-    int varargs, varkw, relax;
-    if (!PyArg_ParseTuple(args, "OOO!O!OppOOp", &python, &tracer, &PyTuple_Type, &params,
+    int unnamed, varargs, varkw, relax;
+    if (!PyArg_ParseTuple(args, "OOO!iO!OppOOp", &python, &tracer, &PyTuple_Type, &params, &unnamed,
                           &PyTuple_Type, &defaults, &kwonly, &varargs, &varkw, &signature, &prepare,
                           &relax))
         return NULL;
-    if (PyTuple_GET_SIZE(params) > MOST_PARAMS)
-        return PyErr_Format(PyExc_ValueError, "a function of more than %d parameters", MOST_PARAMS);
     function_object *self = (function_object *)type->tp_alloc(type, 0);
     if (self == NULL) return NULL;
     self->call = function_call;
     self->python = Py_NewRef(python);
     self->tracer = Py_NewRef(tracer);
     self->params = Py_NewRef(params);
+    self->unnamed = unnamed;
     self->defaults = Py_NewRef(defaults);
     self->kwonly = Py_NewRef(kwonly);
     self->varargs = varargs;
@@ -66,6 +66,8 @@ static int function_traverse(PyObject *o, visitproc visit, void *arg) {
     Py_VISIT(self->defaults);
     Py_VISIT(self->kwonly);
     Py_VISIT(self->prepare);
+    for (entry *e = self->entries; e != NULL; e = e->next)
+        for (int k = 0; k < e->n_objects; k++) Py_VISIT(e->object[k]);
     Py_VISIT(Py_TYPE(o));
     return 0;
 }
@@ -114,9 +116,9 @@ static PyObject *function_reasons(PyObject *o, PyObject *unused) {
 PyObject *function_trace_walked(function_object *self, walk *w, PyObject *const *items,
                                 Py_ssize_t n_items, PyObject *kwargs) {
     PyObject *result = NULL;
-    entry *e = entry_find(self, w->k);
-    ef_dtype *dtype = PyMem_Calloc(MOST_TENSORS, sizeof *dtype);
-    ef_shape *shape = PyMem_Calloc(MOST_TENSORS, sizeof *shape);
+    entry *e = entry_find(self, &w->k);
+    ef_dtype *dtype = PyMem_Calloc((size_t)w->n_t + 1, sizeof *dtype);
+    ef_shape *shape = PyMem_Calloc((size_t)w->n_t + 1, sizeof *shape);
     if (dtype == NULL || shape == NULL) PyErr_NoMemory();
     if (e == NULL || dtype == NULL || shape == NULL) goto done;
     for (int i = 0; i < w->n_t; i++) {
@@ -155,31 +157,14 @@ static PyObject *function_concrete(PyObject *o, PyObject *const *args, Py_ssize_
                                    PyObject *names) {
     function_object *self = (function_object *)o;
     bound b;
+    walk w;
     PyObject *result = NULL;
-    if (args_bind(self, args, n, names, &b) < 0) {
-        Py_XDECREF(b.kwargs);
-        return NULL;
+    if (args_bind(self, args, n, names, &b) == 0) {
+        if (walk_begin(&w, b.item, b.n, b.kwargs))
+            result = function_trace_walked(self, &w, b.item, b.n, b.kwargs);
+        walk_end(&w);
     }
-    key k = {.hash = 0x1234567};
-    operand *own = PyMem_Malloc(MOST_TENSORS * sizeof *own);
-    const ef_tensor **t = PyMem_Malloc(MOST_TENSORS * sizeof *t);
-    walk w = {.k = &k, .own = own, .t = t};
-    if (own == NULL || t == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
-    for (Py_ssize_t i = 0; i < b.n && !w.failed; i++) key_look(&w, b.item[i]);
-    if (b.kwargs != NULL && !w.failed) key_look(&w, b.kwargs);
-    if (w.failed == 2)
-        PyErr_SetString(PyExc_ValueError, "too many values among the arguments");
-    else if (!w.failed)
-        result = function_trace_walked(self, &w, b.item, b.n, b.kwargs);
-done:
-    for (int i = 0; i < w.n_own; i++) operand_end(&w.own[i]);
-    PyMem_Free(own);
-    PyMem_Free(t);
-    Py_XDECREF(w.unfit);
-    Py_XDECREF(b.kwargs);
+    bound_end(&b);
     return result;
 }
 
@@ -219,7 +204,7 @@ int function_init(PyObject *module) {
     trace_again = PyErr_NewException("evenflow._core.TraceAgain", NULL, NULL);
     if (trace_again == NULL || PyModule_AddObjectRef(module, "TraceAgain", trace_again) < 0)
         return -1;
-    if (signature_init() < 0 || bound_function_init(module) < 0 ||
+    if (bound_function_init(module) < 0 ||
         add_type(module, &function_spec, NULL, "Function") == NULL)
         return -1;
     return PyModule_AddFunctions(module, functions);

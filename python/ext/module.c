@@ -52,6 +52,9 @@ static PyObject *core_register(PyObject *module, PyObject *args, PyObject *kwarg
                 {"not_equal", &hooks.not_equal},
                 {"not_allowed", &hooks.not_allowed},
                 {"iterate", &hooks.iterate},
+                {"opens", &hooks.opens},
+                {"take_apart", &hooks.take_apart},
+                {"put_together", &hooks.put_together},
                 {"operation_class", &hooks.operation_class}};
     PyObject *name, *value;
     Py_ssize_t at = 0;

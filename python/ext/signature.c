@@ -4,8 +4,6 @@
  * equality, by that. */
 #include "function.h"
 
-static PyObject *str_flatten;
-
 enum tag {
     K_TENSOR = 1,
     K_NONE,
@@ -13,7 +11,6 @@ enum tag {
     K_FALSE,
     K_INT,
     K_FLOAT,
-    K_TEXT,
     K_BIG,
     K_TUPLE,
     K_LIST,
@@ -25,23 +22,51 @@ enum tag {
     K_COMPOSITE
 };
 
-static void word(walk *w, uint64_t v) {
-    if (w->k->n_words == MOST_WORDS) {
-        w->failed = w->failed ? w->failed : 2;
-        return;
+/* An array with room for one more: the same, or a longer one. Unchanged if there is no memory. */
+static void *grown(walk *w, void *at, const void *few, int n, int *room, size_t size) {
+    if (n < *room) return at;
+    size_t bytes = (size_t)n * size;
+    void *more = at == few ? PyMem_Malloc(2 * bytes) : PyMem_Realloc(at, 2 * bytes);
+    if (more == NULL) {
+        PyErr_NoMemory();
+        w->failed = true;
+        return at;
     }
-    w->k->word[w->k->n_words++] = v;
-    w->k->hash = (w->k->hash ^ v) * 0x9E3779B97F4A7C15u;
-    w->k->hash ^= w->k->hash >> 29;
+    if (at == few) memcpy(more, few, bytes);
+    *room = 2 * n;
+    return more;
+}
+
+static void word(walk *w, uint64_t v) {
+    key *k = &w->k;
+    k->word = grown(w, k->word, w->few_word, k->n_words, &w->word_room, sizeof *k->word);
+    if (w->failed) return;
+    k->word[k->n_words++] = v;
+    k->hash = (k->hash ^ v) * 0x9E3779B97F4A7C15u;
+    k->hash ^= k->hash >> 29;
 }
 
 static void object(walk *w, PyObject *o) {
-    if (w->k->n_objects == MOST_OBJECTS) {
-        w->failed = w->failed ? w->failed : 2;
-        return;
-    }
-    w->k->object[w->k->n_objects++] = o;
+    key *k = &w->k;
+    k->object = grown(w, k->object, w->few_object, k->n_objects, &w->object_room, sizeof o);
+    if (!w->failed) k->object[k->n_objects++] = o;
 }
+
+/* Takes o over. */
+static void hold(walk *w, PyObject *o) {
+    w->held = grown(w, w->held, w->few_held, w->n_held, &w->held_room, sizeof o);
+    if (w->failed)
+        Py_DECREF(o);
+    else
+        w->held[w->n_held++] = o;
+}
+
+/* ---- tensors --------------------------------------------------------------------------------- */
+
+typedef struct made_operand {
+    struct made_operand *next;
+    operand a;
+} made_operand;
 
 /* An array of objects that are no text: it stands for strings while the function is traced, and
  * what is wrong with it is said after that. */
@@ -65,36 +90,168 @@ static int stand_in(walk *w, PyObject *o, operand *a) {
     return 0;
 }
 
-static int made_tensor(walk *w, PyObject *o, operand *a) {
-    ef_dtype t = is_array(o) ? array_dtype(o) : EF_BOOL;
+static int from_array(walk *w, PyObject *o, operand *a) {
+    ef_dtype t = array_dtype(o);
     if (operand_from(o, EF_NO_DTYPE, MUST, a) == 0) return 0;
     if (t == EF_STRING) return stand_in(w, o, a);
     return t == EF_NO_DTYPE ? say_type_error() : -1;
 }
 
-static void tensor(walk *w, PyObject *o, int made) {
-    if (w->n_t == MOST_TENSORS) {
-        w->failed = w->failed ? w->failed : 2;
-        return;
-    }
-    if (!made) {
-        w->t[w->n_t++] = tensor_used((tensor_object *)o);
-    } else {
-        operand *a = &w->own[w->n_own];
-        if (w->n_own >= MOST_TENSORS || made_tensor(w, o, a) < 0) {
-            w->failed = 1;
-            return;
-        }
-        w->n_own++;
-        w->t[w->n_t++] = a->t;
-    }
+static void tensor(walk *w, const ef_tensor *t) {
+    w->t = grown(w, w->t, w->few_t, w->n_t, &w->t_room, sizeof *w->t);
+    if (w->failed) return;
+    w->t[w->n_t++] = t;
     word(w, K_TENSOR);
 }
 
-void key_look(walk *w, PyObject *o) {
+static void array(walk *w, PyObject *o) {
+    made_operand *m = PyMem_Malloc(sizeof *m);
+    if (m == NULL) PyErr_NoMemory();
+    if (m == NULL || from_array(w, o, &m->a) < 0) {
+        PyMem_Free(m);
+        w->failed = true;
+        return;
+    }
+    m->next = w->made;
+    w->made = m;
+    tensor(w, m->a.t);
+}
+
+/* ---- everything else ------------------------------------------------------------------------- */
+
+/* Whether values of a class are structures beside lists, tuples and dicts: Python says, and that is
+ * kept while the class does not change. */
+static int opens(PyTypeObject *type) {
+    static struct {
+        PyTypeObject *type;
+        unsigned version;
+        int opens;
+    } known[64], *at;
+    at = &known[((uintptr_t)type >> 6) % 64];
+    if (at->type == type && at->version != 0 && at->version == type->tp_version_tag)
+        return at->opens;
+    PyObject *answer = PyObject_CallOneArg(hooks.opens, (PyObject *)type);
+    int yes = answer != NULL ? PyObject_IsTrue(answer) : -1;
+    Py_XDECREF(answer);
+    if (yes < 0) return -1;
+    at->type = type;
+    at->version = PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG) ? type->tp_version_tag : 0;
+    return at->opens = yes;
+}
+
+/* Makes (what is fixed about it, its parts) of a structure. */
+static PyObject *take_apart(PyObject *o) {
+    PyObject *parts = PyObject_CallOneArg(hooks.take_apart, o);
+    if (parts != NULL && PyTuple_Check(parts) && PyTuple_GET_SIZE(parts) == 2 &&
+        PyTuple_Check(PyTuple_GET_ITEM(parts, 1)))
+        return parts;
+    if (parts != NULL) PyErr_Format(PyExc_TypeError, "%R is a structure without parts", o);
+    Py_XDECREF(parts);
+    return NULL;
+}
+
+static void by_identity(walk *w, PyObject *o) {
+    word(w, K_SAME);
+    word(w, (uint64_t)(uintptr_t)o);
+    object(w, o);
+}
+
+/* What can change while it stays equal to itself would be taken for what it was. */
+static void by_value(walk *w, PyObject *o) {
+    Py_hash_t h = PyObject_Hash(o);
+    if (h == -1) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError))
+            PyErr_Format(PyExc_TypeError,
+                         "Could not generate a generic TraceType for %R: an argument of a "
+                         "tf.function that is no tensor or structure must be hashable.",
+                         o);
+        w->failed = true;
+        return;
+    }
+    word(w, K_EQUAL);
+    word(w, (uint64_t)h);
+    object(w, o);
+}
+
+static void look(walk *w, PyObject *o);
+
+static void look_in_sequence(walk *w, PyObject *o) {
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o) && !w->failed; i++)
+        look(w, PySequence_Fast_GET_ITEM(o, i));
+}
+
+static void look_in_structure(walk *w, PyObject *o) {
+    PyTypeObject *type = Py_TYPE(o);
+    if (type == &PyTuple_Type || type == &PyList_Type) {
+        word(w, type == &PyTuple_Type ? K_TUPLE : K_LIST);
+        word(w, (uint64_t)PySequence_Fast_GET_SIZE(o));
+        look_in_sequence(w, o);
+        return;
+    }
+    if (type == &PyDict_Type) {
+        word(w, K_DICT);
+        word(w, (uint64_t)PyDict_GET_SIZE(o));
+        Py_ssize_t at = 0;
+        PyObject *k, *v;
+        while (!w->failed && PyDict_Next(o, &at, &k, &v)) {
+            by_value(w, k);
+            if (!w->failed) look(w, v);
+        }
+        return;
+    }
+    word(w, K_COMPOSITE);
+    word(w, (uint64_t)(uintptr_t)type);
+    object(w, (PyObject *)type);
+    if (PyTuple_Check(o)) { /* a namedtuple */
+        look_in_sequence(w, o);
+    } else {
+        PyObject *parts = take_apart(o);
+        w->failed = w->failed || parts == NULL;
+        if (parts != NULL) hold(w, parts);
+        if (!w->failed) by_value(w, PyTuple_GET_ITEM(parts, 0));
+        if (!w->failed) look_in_sequence(w, PyTuple_GET_ITEM(parts, 1));
+    }
+    word(w, K_END);
+}
+
+static void look_deeper(walk *w, PyObject *o) {
+    if (Py_EnterRecursiveCall(" while looking at the arguments of a tf.function")) {
+        w->failed = true;
+        return;
+    }
+    w->depth++;
+    look_in_structure(w, o);
+    w->depth--;
+    Py_LeaveRecursiveCall();
+}
+
+static void method(walk *w, PyObject *function, PyObject *self) {
+    word(w, K_METHOD); /* made afresh at each access: by what it binds */
+    word(w, (uint64_t)(uintptr_t)function);
+    word(w, (uint64_t)(uintptr_t)self);
+    object(w, function);
+    object(w, self);
+}
+
+static void look_at_object(walk *w, PyObject *o) {
+    PyTypeObject *type = Py_TYPE(o);
+    int structure = IS_VARIABLE(o) ? 0 : PyTuple_Check(o) ? 1 : opens(type);
+    if (structure < 0)
+        w->failed = true;
+    else if (structure)
+        look_deeper(w, o);
+    else if (type->tp_hash == PyBaseObject_Type.tp_hash || IS_VARIABLE(o) || PyFunction_Check(o) ||
+             PyType_Check(o))
+        by_identity(w, o);
+    else
+        by_value(w, o);
+}
+
+static void look(walk *w, PyObject *o) {
     PyTypeObject *type = Py_TYPE(o);
     if (type == eager_type || type == symbolic_type) {
-        tensor(w, o, 0);
+        tensor(w, tensor_used((tensor_object *)o));
+        if (w->depth > 0) hold(w, Py_NewRef(o));
     } else if (o == Py_None) {
         word(w, K_NONE);
     } else if (o == Py_True || o == Py_False) {
@@ -114,100 +271,93 @@ void key_look(walk *w, PyObject *o) {
         word(w, K_FLOAT);
         word(w, bits);
     } else if (PyUnicode_Check(o) || type == &PyBytes_Type) {
-        word(w, K_TEXT);
-        word(w, (uint64_t)PyObject_Hash(o));
-        object(w, o);
-    } else if (type == &PyTuple_Type || type == &PyList_Type) {
-        word(w, type == &PyTuple_Type ? K_TUPLE : K_LIST);
-        Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
-        word(w, (uint64_t)n);
-        for (Py_ssize_t i = 0; i < n && !w->failed; i++)
-            key_look(w, PySequence_Fast_GET_ITEM(o, i));
-    } else if (type == &PyDict_Type) {
-        word(w, K_DICT);
-        word(w, (uint64_t)PyDict_GET_SIZE(o));
-        Py_ssize_t at = 0;
-        PyObject *k, *v;
-        while (!w->failed && PyDict_Next(o, &at, &k, &v)) {
-            key_look(w, k);
-            key_look(w, v);
-        }
+        by_value(w, o);
+    } else if (type == &PyTuple_Type || type == &PyList_Type || type == &PyDict_Type) {
+        look_deeper(w, o);
     } else if (is_array(o)) {
-        tensor(w, o, 1);
+        array(w, o);
     } else if (type == bound_type) {
-        word(w, K_METHOD);
-        word(w, (uint64_t)(uintptr_t)((bound_object *)o)->function);
-        word(w, (uint64_t)(uintptr_t)((bound_object *)o)->self);
-        object(w, ((bound_object *)o)->function);
-        object(w, ((bound_object *)o)->self);
-    } else if (type == &PyMethod_Type) { /* made afresh at each access: by what it binds */
-        word(w, K_METHOD);
-        word(w, (uint64_t)(uintptr_t)PyMethod_GET_FUNCTION(o));
-        word(w, (uint64_t)(uintptr_t)PyMethod_GET_SELF(o));
-        object(w, PyMethod_GET_FUNCTION(o));
-        object(w, PyMethod_GET_SELF(o));
-    } else if (PyTuple_Check(o) || PyObject_HasAttr((PyObject *)type, str_flatten)) {
-        word(w, K_COMPOSITE); /* a namedtuple, or an object that is made of tensors */
-        word(w, (uint64_t)(uintptr_t)type);
-        object(w, (PyObject *)type);
-        if (PyTuple_Check(o)) {
-            for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o) && !w->failed; i++)
-                key_look(w, PyTuple_GET_ITEM(o, i));
-        } else {
-            PyObject *parts = PyObject_CallMethodNoArgs(o, str_flatten); /* (static, tensors) */
-            if (parts == NULL || !PyTuple_Check(parts) || PyTuple_GET_SIZE(parts) != 2) {
-                Py_XDECREF(parts);
-                if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "a composite's parts");
-                w->failed = 1;
-                return;
-            }
-            key_look(w, PyTuple_GET_ITEM(parts, 0));
-            key_look(w, PyTuple_GET_ITEM(parts, 1));
-            if (w->n_own < MOST_TENSORS) { /* keeps the parts alive during the call */
-                memset(&w->own[w->n_own], 0, sizeof w->own[0]);
-                w->own[w->n_own++].keep = parts;
-            } else
-                Py_DECREF(parts);
-        }
-        word(w, K_END);
-    } else if (type->tp_hash != NULL && type->tp_hash != PyBaseObject_Type.tp_hash &&
-               type->tp_hash != PyObject_HashNotImplemented && !PyFunction_Check(o) &&
-               !PyType_Check(o)) {
-        Py_hash_t h = PyObject_Hash(o);
-        if (h == -1 && PyErr_Occurred()) {
-            PyErr_Clear(); /* says it is hashable and is not: by identity */
-            word(w, K_SAME);
-            word(w, (uint64_t)(uintptr_t)o);
-        } else {
-            word(w, K_EQUAL);
-            word(w, (uint64_t)h);
-        }
-        object(w, o);
+        method(w, ((bound_object *)o)->function, ((bound_object *)o)->self);
+    } else if (type == &PyMethod_Type) {
+        method(w, PyMethod_GET_FUNCTION(o), PyMethod_GET_SELF(o));
     } else {
-        word(w, K_SAME);
-        word(w, (uint64_t)(uintptr_t)o);
-        object(w, o);
+        look_at_object(w, o);
     }
+}
+
+bool walk_begin(walk *w, PyObject *const *items, Py_ssize_t n_items, PyObject *kwargs) {
+    w->k = (key){.hash = 0x1234567, .word = w->few_word, .object = w->few_object};
+    w->t = w->few_t;
+    w->held = w->few_held;
+    w->made = NULL;
+    w->unfit = NULL;
+    w->n_t = w->n_held = w->depth = 0;
+    w->word_room = FEW_WORDS;
+    w->object_room = FEW_OBJECTS;
+    w->t_room = w->held_room = FEW_TENSORS;
+    w->failed = false;
+    for (Py_ssize_t i = 0; i < n_items && !w->failed; i++) look(w, items[i]);
+    if (kwargs != NULL && !w->failed) look(w, kwargs);
+    return !w->failed;
+}
+
+void walk_end(walk *w) {
+    for (made_operand *m; (m = w->made) != NULL; PyMem_Free(m)) {
+        w->made = m->next;
+        operand_end(&m->a);
+    }
+    for (int i = 0; i < w->n_held; i++) Py_DECREF(w->held[i]);
+    if (w->k.word != w->few_word) PyMem_Free(w->k.word);
+    if (w->k.object != w->few_object) PyMem_Free(w->k.object);
+    if (w->t != w->few_t) PyMem_Free(w->t);
+    if (w->held != w->few_held) PyMem_Free(w->held);
+    Py_XDECREF(w->unfit);
+}
+
+/* ---- the way back ---------------------------------------------------------------------------- */
+
+static PyObject *next_tensor(rebuild *r) {
+    if (r->at < PyList_GET_SIZE(r->list)) return Py_NewRef(PyList_GET_ITEM(r->list, r->at++));
+    PyErr_SetString(PyExc_RuntimeError, "the arguments of a tf.function changed during its call");
+    return NULL;
+}
+
+/* The items of a list or tuple as one of another kind, PyTuple_Type or PyList_Type. */
+static PyObject *sequence_again(rebuild *r, PyObject *o, PyTypeObject *kind) {
+    PyObject *from = PySequence_Tuple(o);
+    if (from == NULL) return NULL;
+    Py_ssize_t n = PyTuple_GET_SIZE(from);
+    PyObject *c = kind == &PyTuple_Type ? PyTuple_New(n) : PyList_New(n);
+    for (Py_ssize_t i = 0; c != NULL && i < n; i++) {
+        PyObject *e = args_again(r, PyTuple_GET_ITEM(from, i));
+        if (e == NULL)
+            Py_CLEAR(c);
+        else if (kind == &PyTuple_Type)
+            PyTuple_SET_ITEM(c, i, e);
+        else
+            PyList_SET_ITEM(c, i, e);
+    }
+    Py_DECREF(from);
+    return c;
+}
+
+static PyObject *structure_again(rebuild *r, PyObject *o) {
+    PyObject *parts = take_apart(o), *c = NULL;
+    PyObject *tensors =
+        parts != NULL ? sequence_again(r, PyTuple_GET_ITEM(parts, 1), &PyList_Type) : NULL;
+    if (tensors != NULL)
+        c = PyObject_CallFunctionObjArgs(hooks.put_together, o, PyTuple_GET_ITEM(parts, 0), tensors,
+                                         NULL);
+    Py_XDECREF(tensors);
+    Py_XDECREF(parts);
+    return c;
 }
 
 PyObject *args_again(rebuild *r, PyObject *o) {
     PyTypeObject *type = Py_TYPE(o);
     if (type == eager_type || type == symbolic_type || (is_array(o) && !PyUnicode_Check(o)))
-        return Py_NewRef(PyList_GET_ITEM(r->list, r->at++));
-    if (type == &PyTuple_Type || type == &PyList_Type) {
-        Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
-        PyObject *c = type == &PyTuple_Type ? PyTuple_New(n) : PyList_New(n);
-        for (Py_ssize_t i = 0; c != NULL && i < n; i++) {
-            PyObject *e = args_again(r, PySequence_Fast_GET_ITEM(o, i));
-            if (e == NULL)
-                Py_CLEAR(c);
-            else if (type == &PyTuple_Type)
-                PyTuple_SET_ITEM(c, i, e);
-            else
-                PyList_SET_ITEM(c, i, e);
-        }
-        return c;
-    }
+        return next_tensor(r);
+    if (type == &PyTuple_Type || type == &PyList_Type) return sequence_again(r, o, type);
     if (type == &PyDict_Type) {
         PyObject *c = PyDict_New(), *k, *v;
         Py_ssize_t at = 0;
@@ -218,34 +368,16 @@ PyObject *args_again(rebuild *r, PyObject *o) {
         }
         return c;
     }
-    if (type == &PyMethod_Type || type == bound_type) return Py_NewRef(o);
+    if (type == &PyMethod_Type || type == bound_type || IS_VARIABLE(o)) return Py_NewRef(o);
     if (type == &PyRange_Type) return PySequence_List(o); /* as all sequences are built again */
     if (PyTuple_Check(o)) {
-        Py_ssize_t n = PyTuple_GET_SIZE(o);
-        PyObject *list = PyList_New(n), *c = NULL;
-        for (Py_ssize_t i = 0; list != NULL && i < n; i++) {
-            PyObject *e = args_again(r, PyTuple_GET_ITEM(o, i));
-            if (e == NULL)
-                Py_CLEAR(list);
-            else
-                PyList_SET_ITEM(list, i, e);
-        }
-        if (list != NULL) c = PyObject_CallMethod((PyObject *)type, "_make", "(O)", list);
-        Py_XDECREF(list);
-        return c;
+        PyObject *c = sequence_again(r, o, &PyTuple_Type);
+        if (c == NULL || !PyObject_HasAttrString((PyObject *)type, "_make")) return c;
+        PyObject *named = PyObject_CallMethod((PyObject *)type, "_make", "(O)", c);
+        Py_DECREF(c);
+        return named;
     }
-    if (PyObject_HasAttr((PyObject *)type, str_flatten)) {
-        PyObject *parts = PyObject_CallMethodNoArgs(o, str_flatten), *c = NULL;
-        PyObject *tensors = parts != NULL ? args_again(r, PyTuple_GET_ITEM(parts, 1)) : NULL;
-        if (tensors != NULL) c = PyObject_CallMethod(o, "_ef_rebuild", "(O)", tensors);
-        Py_XDECREF(tensors);
-        Py_XDECREF(parts);
-        return c;
-    }
-    return Py_NewRef(o);
-}
-
-int signature_init(void) {
-    str_flatten = PyUnicode_InternFromString("_ef_flatten");
-    return str_flatten != NULL ? 0 : -1;
+    int structure = PyUnicode_Check(o) || PyLong_Check(o) ? 0 : opens(type);
+    if (structure < 0) return NULL;
+    return structure ? structure_again(r, o) : Py_NewRef(o);
 }

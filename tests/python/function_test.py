@@ -1,6 +1,8 @@
 """tf.function: when it traces, what it shares and what it must not, arguments, results, variables."""
+import collections
 import gc
 import threading
+import types
 import weakref
 
 import numpy as np
@@ -459,3 +461,111 @@ def test_dropped_functions_leave_nothing_behind():
         once(k)
     gc.collect()
     assert len(gc.get_objects()) - before < 200
+
+
+# ---- what arguments are made of ------------------------------------------------------------------------------
+
+
+class Rows(list):
+    pass
+
+
+class Named(dict):
+    pass
+
+
+class Pair:
+    def __init__(self, label, value):
+        self.label, self.value = label, value
+
+    def __tf_flatten__(self):
+        return (self.label,), (self.value,)
+
+    @classmethod
+    def __tf_unflatten__(cls, fixed, parts):
+        return cls(fixed[0], parts[0])
+
+
+@pytest.mark.parametrize("make, take", [
+    (lambda x: collections.OrderedDict(a=x), lambda s: s["a"]), (lambda x: collections.defaultdict(list, a=x), lambda s: s["a"]),
+    (lambda x: Named(a=x), lambda s: s["a"]), (lambda x: Rows([x]), lambda s: s[0]), (lambda x: Pair("a", x), lambda s: s.value),
+    (lambda x: {np.int64(1): x}, lambda s: s[1])])
+def test_structures_of_other_classes_are_looked_into(make, take):
+    f = tf.function(lambda s: take(s) * 2.0)
+    assert [f(make(tf.constant(k))).numpy() for k in (1.0, 2.0, 3.0)] == [2, 4, 6]
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_a_structure_that_changes_is_another_argument():
+    f = tf.function(lambda s: s["a"] * 2.0)
+    held = Named(a=tf.constant(1.0))
+    assert f(held).numpy() == 2
+    held["a"] = tf.constant(5.0)
+    assert f(held).numpy() == 10
+
+
+@pytest.mark.parametrize("value", [{1, 2}, bytearray(b"a"), collections.deque([1]), types.SimpleNamespace(a=1)])
+def test_what_can_change_is_no_argument(value):
+    with pytest.raises(TypeError, match="TraceType"):
+        tf.function(lambda v: 1)(value)
+
+
+def test_arguments_without_number():
+    x = tf.constant(1.0)
+    add = tf.function(tf.add_n)
+    assert add([x] * 300).numpy() == add([np.float32(1)] * 300).numpy() == 300
+    assert tf.function(lambda d: tf.add_n(list(d.values())))({f"feature {k}": x for k in range(100)}).numpy() == 100
+    assert tf.function(lambda v: tf.add_n([u * 1.0 for u in v]))([tf.Variable(1.0) for _ in range(100)]).numpy() == 100
+    assert tf.function(lambda *a: tf.add_n(a))(*[x] * 200).numpy() == 200
+    endless = []
+    endless.append(endless)
+    with pytest.raises(RecursionError):
+        add(endless)
+
+
+def test_parameters_of_every_kind():
+    def f(x, /, y=1.0, *, at=...):
+        return (x + y)[at]
+
+    f = tf.function(f)
+    assert f(tf.constant([1.0, 2.0])).numpy().tolist() == [2, 3]
+    assert f(tf.constant([1.0, 2.0]), at=0).numpy() == 2
+    with pytest.raises(TypeError):
+        f(x=tf.constant([1.0]))
+
+
+def test_comparing_arguments_may_call_the_function():
+    class Number:
+        def __init__(self, n):
+            self.n = n
+
+        def __hash__(self):
+            return 1
+
+        def __eq__(self, other):
+            for k in range(70):  # more than are remembered
+                f(k)
+            return self.n == other.n
+
+    f = tf.function(lambda k: 1 if isinstance(k, int) else k.n)
+    assert [f(Number(n)).numpy() for n in (2, 3, 2)] == [2, 3, 2]
+
+
+def test_an_argument_that_holds_the_function_is_collected():
+    class Model:
+        def __hash__(self):
+            return 1
+
+        def __eq__(self, other):
+            return self is other
+
+    def model():
+        made = Model()
+        own = object()  # so that the function is not shared
+        made.call = tf.function(lambda m, x: x * 2.0 if own else x)
+        made.call(made, tf.constant(1.0))
+        return weakref.ref(made)
+
+    gone = model()
+    gc.collect()
+    assert gone() is None

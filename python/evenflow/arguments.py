@@ -1,0 +1,40 @@
+"""Arguments of functions that are structures of other classes than list, tuple and dict.
+
+A call looks into them (python/ext/signature.c): what they hold is arguments, and what is fixed about them tells calls
+apart. The function gets them built again, mappings as their class and lists as plain ones, as in TensorFlow.
+"""
+import collections
+import collections.abc as abc
+
+from . import _core, nest
+
+
+def _opens(kind):
+    return (issubclass(kind, (list, abc.Mapping)) or getattr(kind, "_nest_kind", None) == "composite"
+            or getattr(kind, "__attrs_attrs__", None) is not None
+            or hasattr(kind, "__tf_flatten__") and hasattr(kind, "__tf_unflatten__"))
+
+
+def _take_apart(value):
+    """What is fixed about it, which must be hashable, and its parts."""
+    if nest._opens(value):
+        return value._ef_flatten()
+    if isinstance(value, abc.Mapping):
+        return tuple(value), tuple(value.values())
+    if nest.is_custom(value):
+        fixed, parts = value.__tf_flatten__()
+        return fixed, tuple(parts)
+    return None, tuple(nest._values(value))
+
+
+def _put_together(value, fixed, parts):
+    """A structure like `value` with other parts."""
+    if nest._opens(value):
+        return value._ef_rebuild(parts)
+    if isinstance(value, abc.Mapping):
+        pairs = zip(fixed, parts)
+        return dict(pairs) if isinstance(value, collections.defaultdict) else type(value)(pairs)
+    return parts if isinstance(value, list) else nest._rebuild(value, parts)
+
+
+_core.register(opens=_opens, take_apart=_take_apart, put_together=_put_together)

@@ -74,10 +74,18 @@ def _from_lists(value, dtype, shape):
     return array
 
 
-def _check_text(array):
-    for leaf in array.ravel():
-        if not isinstance(leaf, (str, bytes)):
-            raise TypeError(f"Failed to convert {leaf!r} to an element of a Tensor: it is neither a number nor text.")
+def _flat(value):
+    if isinstance(value, (list, tuple)):
+        for v in value:
+            yield from _flat(v)
+    else:
+        yield value
+
+
+def _check_text(values):
+    for leaf in values:
+        if not isinstance(leaf, (str, bytes, bytearray)):
+            raise TypeError(f"Failed to convert {leaf!r} to an element of a Tensor: it is not text.")
 
 
 def graph_array(value, dtype=None, shape=None):
@@ -106,8 +114,6 @@ def graph_array(value, dtype=None, shape=None):
         if any(size < 0 for size in shape):
             raise ValueError(f"Dimension {min(shape)} must be >= 0")
         array = array.reshape(shape) if array.size == np.prod(shape) else np.broadcast_to(array.reshape(()), shape)
-    if found is dtypes.string and array.dtype == object:
-        _check_text(array)
-    elif found is dtypes.string and not isinstance(value, np.ndarray) and not all(isinstance(v, (str, bytes)) for v in nest.flatten(value)):
-        raise TypeError(f"Failed to convert elements of {value!r} to Tensor: they are of several types, or of none.")
+    if found is dtypes.string:  # what was given decides, even of an empty constant
+        _check_text(value.ravel() if isinstance(value, np.ndarray) else _flat(value))
     return array, found

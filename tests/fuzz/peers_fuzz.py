@@ -78,14 +78,15 @@ HALFLESS = ("linalg.triangular_solve", "linalg.solve", "linalg.det", "linalg.slo
 def no_rule(call):
     """What TensorFlow's graphs do not always check: as many repeats as rows, each axis once in a permutation, as many labels
     as logits. What they turn into ops without kernels: an integer's power of -1, nothing minus an unsigned number. What they
-    turn into ops of fewer operands: a power whose exponent is a constant that has more dimensions. What they fold as if it
-    were a shape: a slice, too long, of a row of constants."""
+    turn into ops of fewer operands: a power whose exponent is a constant that has more dimensions. What they take for x itself:
+    its quotient by 1, truncated. What they fold as if it were a shape: a slice, too long, of a row of constants."""
     return (call["name"] == "slice" and call["args"][0]["tensor"] != "tensor" and len(call["args"][0]["dims"]) == 1
             or call["name"] == "repeat" and isinstance(call["args"][1], list)
             or call["name"] == "transpose" and call["kwargs"]["perm"] == [0, 0]
             or call["name"] == "nn.softmax_cross_entropy_with_logits" and no_slope(call)
             or call["name"] in HALFLESS and call["args"][0]["dtype"] in HALVES
             or call["name"] in ("math.subtract", "-") and call["args"][0]["dtype"] in ("uint8", "uint16") and is_zero(call["args"][0])
+            or call["name"] == "truncatediv" and call["args"][1] in (1, True)
             or call["name"] in ("math.pow", "**") and is_rewritten(*call["args"]))
 
 

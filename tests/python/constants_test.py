@@ -71,6 +71,14 @@ def test_symbolic_tensors_are_no_constants():
     assert dtype_shape(graph(lambda a: tf.constant(a, tf.complex64, shape=[0]), x)) == ("complex64", (0,))
 
 
+def test_empty_constants_of_text_in_a_graph():
+    """What is given must be text, even where nothing of it is kept."""
+    for value in (tf.constant(1j), {}, [1], 2.5):
+        with pytest.raises(TypeError):
+            tf.function(lambda v=value: tf.constant(v, tf.string, [0]), autograph=False)()
+    assert tf.function(lambda: tf.constant(["a", ["b"]], tf.string, [0]), autograph=False)().shape == [0]
+
+
 def test_arrays_are_cast_in_a_graph():
     x = np.array([1.5, -2.5])
     assert graph(lambda: tf.constant(x, tf.int32)).numpy().tolist() == [1, -2]

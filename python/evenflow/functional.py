@@ -4,8 +4,10 @@ Eagerly they are Python loops over the rows. In a graph they are one While node 
 list and writes results into one.
 """
 from . import _core, dtypes, errors, nest
+from .composite import RaggedTensorSpec
 from .loops import while_loop
 from .namespace import export
+from .ragged import RaggedTensor
 from .shapes import TensorShape
 from .specs import TensorSpec, TypeSpec
 from .tensor_array import TensorArray
@@ -44,7 +46,8 @@ class _Rows:
         if not nest.flatten(elems):
             raise ValueError(f"{what}: elems must hold at least one tensor")
         self.elems = elems
-        self.flat, self.count = _flat_elems(elems, what)
+        self.ragged = {k: leaf for k, leaf in enumerate(nest.flatten(elems)) if isinstance(leaf, RaggedTensor)}
+        self.flat, self.count = _flat_elems(_starts(elems) if self.ragged else elems, what)
         self.eager = _core.executing_eagerly()
         if self.eager:
             self.rows = [raw.Unpack(t, self.count) for t in self.flat]
@@ -60,7 +63,16 @@ class _Rows:
 
     def __getitem__(self, k):
         parts = [r[k] if self.eager else r.read(k) for r in self.rows]
-        return nest.pack_sequence_as(self.elems, parts, expand_composites=True)
+        if not self.ragged:
+            return nest.pack_sequence_as(self.elems, parts, expand_composites=True)
+        row = nest.pack_sequence_as(_starts(self.elems), parts, expand_composites=True)
+        leaves = [self.ragged[n][k] if n in self.ragged else leaf for n, leaf in enumerate(nest.flatten(row))]
+        return nest.pack_sequence_as(self.elems, leaves)
+
+
+def _starts(elems):
+    """The elements with a dense tensor of as many rows in the place of each ragged one."""
+    return nest.map_structure(lambda e: e.row_starts() if isinstance(e, RaggedTensor) else e, elems)
 
 
 def _tail(tensor):
@@ -83,19 +95,87 @@ def _signature_spec(leaf):
     return TensorSpec(None, dtypes.as_dtype(leaf))
 
 
+def _row_spec(elem):
+    if not isinstance(elem, RaggedTensor):
+        return TensorSpec(None, _core.convert(elem).dtype)
+    return RaggedTensorSpec(elem.shape[1:], elem.dtype, elem.ragged_rank - 1, elem.row_splits.dtype)
+
+
 def _signature(elems, dtype, given):
     if given is None:
         given = dtype
-    if given is None:
-        return nest.map_structure(lambda t: TensorSpec(None, _core.convert(t).dtype), elems)
-    return nest.map_structure(_signature_spec, given)
+    return nest.map_structure(_row_spec, elems) if given is None else nest.map_structure(_signature_spec, given)
 
 
-def _results_of(result, signature, specs):
-    """The plain tensors of what the function returned for one row."""
-    nest.assert_same_structure(signature, result, expand_composites=True)
-    flat = nest.flatten(result, expand_composites=True)
-    return [v if isinstance(v, _core.Tensor) else _core.convert(v, s.dtype) for v, s in zip(flat, specs)]
+class _Results:
+    """What the function returned for the rows so far, as TensorArrays, for one leaf of its signature."""
+
+    def __init__(self, spec):
+        self.spec = spec
+
+    def specs(self):
+        """Of the plain tensors of one row."""
+        return nest.flatten(self.spec, expand_composites=True)
+
+    def tensors(self, value):
+        """Those of what the function returned."""
+        nest.assert_same_structure(self.spec, value, expand_composites=True)
+        flat = nest.flatten(value, expand_composites=True)
+        return [v if isinstance(v, _core.Tensor) else _core.convert(v, s.dtype) for v, s in zip(flat, self.specs())]
+
+    def whole(self, arrays, count):
+        """All rows together."""
+        return nest.pack_sequence_as(self.spec, [_stacked(a, count) for a in arrays], expand_composites=True)
+
+
+class _RaggedResults(_Results):
+    """Rows of different lengths: their values one after the other, how many there are, and the lengths inside."""
+
+    def specs(self):
+        spec = self.spec
+        known = spec.shape.rank is not None
+        inner = spec.shape.as_list()[spec.ragged_rank + 1:] if known else None
+        lengths = [TensorSpec([None], spec.row_splits_dtype)] * spec.ragged_rank
+        return [TensorSpec([None] + inner if known else None, spec.dtype), TensorSpec([], spec.row_splits_dtype)] + lengths
+
+    def tensors(self, value):
+        spec = self.spec
+        if not spec.ragged_rank:
+            value = _core.convert(value, spec.dtype)
+            return [value, raw.Cast(raw.Shape(value)[0], spec.row_splits_dtype)]
+        nest.assert_same_structure(spec, value, expand_composites=True)
+        parts = [value.nrows(), *value.nested_row_lengths()]
+        return [value.flat_values] + [raw.Cast(p, spec.row_splits_dtype) for p in parts]
+
+    def whole(self, arrays, count):
+        joined = [a.concat() if count != 0 else _empty(a) for a in arrays[:1] + arrays[2:]]
+        return RaggedTensor.from_nested_row_lengths(joined[0], [_stacked(arrays[1], count)] + joined[1:], validate=False)
+
+
+def _empty(array):
+    inner = array.element_shape.as_list()[1:] if array.element_shape.rank is not None else []
+    return raw.Fill([0] + inner, _core.convert("" if array.dtype is dtypes.string else 0, array.dtype))
+
+
+class _Collected:
+    """The results of all rows in the structure of the signature."""
+
+    def __init__(self, signature, size, infer_shape):
+        self.signature = signature
+        self.leaves = [(_RaggedResults if isinstance(s, RaggedTensorSpec) else _Results)(s) for s in nest.flatten(signature)]
+        self.arrays = []
+        for leaf in self.leaves:
+            infer = infer_shape and type(leaf) is _Results
+            self.arrays.append([TensorArray(s.dtype, size=size, infer_shape=infer, element_shape=s.shape) for s in leaf.specs()])
+
+    def write(self, arrays, k, result):
+        nest.assert_same_structure(self.signature, result)
+        return [[a.write(k, t) for a, t in zip(row, leaf.tensors(value))]
+                for leaf, row, value in zip(self.leaves, arrays, nest.flatten(result))]
+
+    def whole(self, arrays, count):
+        made = [leaf.whole(row, count) for leaf, row in zip(self.leaves, arrays)]
+        return nest.pack_sequence_as(self.signature, made)
 
 
 @export("map_fn")
@@ -106,27 +186,19 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     if not callable(fn):
         raise TypeError(f"The provided function {fn} is not callable. fn must be callable.")
     rows = _Rows(elems, "map_fn")
-    signature = _signature(elems, dtype, fn_output_signature)
-    specs = nest.flatten(signature, expand_composites=True)
+    n = len(rows) if rows.eager else rows.length()
+    made = _Collected(_signature(elems, dtype, fn_output_signature), n, infer_shape)
     if rows.eager:
-        arrays = [TensorArray(s.dtype, size=len(rows), infer_shape=infer_shape, element_shape=s.shape) for s in specs]
-        for k in range(len(rows)):
-            for array, value in zip(arrays, _results_of(fn(rows[k]), signature, specs)):
-                array.write(k, value)
-        return nest.pack_sequence_as(signature, [a.stack() for a in arrays], expand_composites=True)
-    return _map_graph(fn, rows, signature, specs, infer_shape, name)
-
-
-def _map_graph(fn, rows, signature, specs, infer_shape, name):
-    n = rows.length()
-    arrays = [TensorArray(s.dtype, size=n, infer_shape=infer_shape, element_shape=s.shape) for s in specs]
+        arrays = made.arrays
+        for k in range(n):
+            arrays = made.write(arrays, k, fn(rows[k]))
+        return made.whole(arrays, n)
 
     def body(i, arrays):
-        values = _results_of(fn(rows[i]), signature, specs)
-        return i + 1, [a.write(i, v) for a, v in zip(arrays, values)]
+        return i + 1, made.write(arrays, i, fn(rows[i]))
 
-    _, arrays = while_loop(lambda i, _: i < n, body, [_core.convert(0), arrays], maximum_iterations=None, name=name)
-    return nest.pack_sequence_as(signature, [_stacked(a, rows.count) for a in arrays], expand_composites=True)
+    _, arrays = while_loop(lambda i, _: i < n, body, [_core.convert(0), made.arrays], maximum_iterations=None, name=name)
+    return made.whole(arrays, rows.count)
 
 
 def _stacked(array, count):

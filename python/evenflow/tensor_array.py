@@ -41,7 +41,7 @@ class TensorArray(CompositeTensor):
         self._dtype = as_dtype(dtype).base_dtype
         self._dynamic = bool(dynamic_size)
         self._clear = clear_after_read is None or bool(clear_after_read)
-        self._infer = bool(infer_shape) or element_shape is not None
+        self._infer = bool(infer_shape)
         self._known = [as_shape(element_shape)]  # shared with the arrays that writes give
         self._name = name or tensor_array_name or "TensorArray"
         self._items = self._flow = None

@@ -75,3 +75,23 @@ def test_reductions_and_rows():
     assert tf.reduce_sum(deep, axis=1).to_list() == [[1, 2], [], [3]]
     assert tf.reduce_sum(deep, axis=2).to_list() == [[3, 0], [], [3]]
     assert tf.gather(r, [2, 0]).to_list() == [[3, 4, 5], [1, 2]]
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, lambda f: tf.function(f, autograph=False)])
+def test_functions_of_rows(wrap):
+    rows = tf.ragged.constant([[1, 2], [3], []])
+    deep = tf.ragged.constant([[[1], [2, 3]], [], [[4, 5]]])
+    numbers = tf.RaggedTensorSpec([None], tf.int32)
+    assert wrap(lambda: tf.map_fn(tf.reduce_sum, rows, fn_output_signature=tf.int32))().numpy().tolist() == [3, 3, 0]
+    assert wrap(lambda: tf.map_fn(lambda r: r * 2, rows))().to_list() == [[2, 4], [6], []]
+    assert wrap(lambda: tf.map_fn(lambda r: r + 1, deep))().to_list() == [[[2], [3, 4]], [], [[5, 6]]]
+    assert wrap(lambda: tf.map_fn(tf.range, tf.constant([1, 3]), fn_output_signature=numbers))().to_list() == [[0], [0, 1, 2]]
+    both = wrap(lambda: tf.map_fn(lambda d: (d["r"] + d["x"], tf.size(d["r"])), {"r": rows, "x": tf.constant([10, 20, 30])},
+                                  fn_output_signature=(numbers, tf.int32)))()
+    assert both[0].to_list() == [[11, 12], [23], []] and both[1].numpy().tolist() == [2, 1, 0]
+    assert wrap(lambda: tf.map_fn(tf.range, tf.zeros([0], tf.int32), fn_output_signature=numbers))().to_list() == []
+
+
+def test_elements_of_any_length():
+    array = tf.TensorArray(tf.int32, 2, infer_shape=False, element_shape=[None])
+    assert array.write(0, [1]).write(1, [2, 3]).concat().numpy().tolist() == [1, 2, 3]

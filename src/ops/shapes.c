@@ -1,6 +1,7 @@
 /* Shape functions many ops share. Dims may be known, symbolic or unknown: a check fails only when
  * what is known contradicts the rule, and a result says as much as can be known. */
 #include "ops/shapes.h"
+#include "base/alloc.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -101,10 +102,23 @@ ef_status *ef_need_single(const ef_infer *i, int k) {
     if (s->rank == 1 && ef_dim_may_equal(s->dim[0], 1)) return NULL;
     return ef_need_rank(i, k, 0);
 }
+/* graph_check sees what inference says of the outputs, however many there are. */
+static ef_status *run_graph_check(ef_infer *i) {
+    enum { FEW = 4 };
+    ef_fact few[FEW];
+    ef_arity a;
+    EF_TRY(ef_op_arity(i->op, i->attrs, i->n_in, &a));
+    i->out = a.n_out <= FEW ? few : ef_malloc((size_t)a.n_out * sizeof *i->out);
+    if (i->out == NULL) return ef_no_memory((size_t)a.n_out * sizeof *i->out);
+    ef_status *s = ef_op_infer(i->op, i->attrs, i->in, i->n_in, i->out, a.n_out, &i->n_out);
+    if (s == NULL) s = i->op->graph_check(i);
+    if (i->out != few) ef_free(i->out);
+    return s;
+}
+
 ef_status *ef_need_graph_fit(const ef_op *op, const void *attrs, const ef_fact *in, int n_in) {
     const ef_signature *s = ef_op_signature(op);
-    ef_fact out[4];
-    ef_infer i = {.op = op, .attrs = attrs, .n_in = n_in, .in = in, .out = out};
+    ef_infer i = {.op = op, .attrs = attrs, .n_in = n_in, .in = in};
     bool listed = false; /* behind a list, arguments are counted from the end */
     for (int k = 0; k < s->n_in; k++) {
         listed = listed || s->in[k].is_list || s->in[k].count_attr >= 0;
@@ -113,9 +127,7 @@ ef_status *ef_need_graph_fit(const ef_op *op, const void *attrs, const ef_fact *
         if (op->scalar_in >> k & 1u) EF_TRY(ef_need_rank(&i, at, 0));
         if (op->vector_in >> k & 1u) EF_TRY(ef_need_rank(&i, at, 1));
     }
-    if (op->graph_check == NULL) return NULL;
-    EF_TRY(ef_op_infer(op, attrs, in, n_in, out, 4, &i.n_out));
-    return op->graph_check(&i);
+    return op->graph_check != NULL ? run_graph_check(&i) : NULL;
 }
 ef_status *ef_need_rank_at_least(const ef_infer *i, int k, int rank) {
     int r = i->in[k].shape.rank;

@@ -205,3 +205,8 @@ def test_saturate_cast_of_wide_integers():
     for target in (tf.float32, tf.float64, tf.bfloat16, tf.int64, tf.uint64):
         same(tf.saturate_cast(tf.constant([5, 64], tf.int64), target), [5, 64], target)
     same(tf.saturate_cast(tf.constant([5, 2 ** 63], tf.uint64), tf.int64), [5, 2 ** 63 - 1], tf.int64)
+
+
+def test_a_graph_unpacks_any_number():
+    rows = tf.function(lambda x: tf.unstack(x))(tf.zeros([9, 2]))
+    assert [r.shape.as_list() for r in rows] == [[2]] * 9

@@ -173,24 +173,29 @@ static ef_status *while_below(float step, float limit, const ef_tensor *x, ef_te
     return s;
 }
 
-static ef_status *choose(float then, float otherwise, const ef_tensor *x, bool yes, ef_tensor *y) {
+static ef_status *choose_by(const ef_tensor *flag, float then, float otherwise, const ef_tensor *x,
+                            ef_tensor *y) {
     ef_graph *a = ef_graph_new(), *b = ef_graph_new();
     const ef_attrs *attrs = NULL;
-    ef_tensor flag;
     ef_dtype t = EF_F32;
     int n;
-    ef_status *s = ef_tensor_from(EF_BOOL, NULL, &yes, &flag);
-    if (s == NULL) s = unary(a, ef_op_find("Mul"), then);
+    ef_status *s = unary(a, ef_op_find("Mul"), then);
     if (s == NULL) s = unary(b, ef_op_find("Sub"), otherwise);
     ef_attr_value set[] = {EF_SET_FUNC("then_branch", a), EF_SET_FUNC("else_branch", b),
                            EF_SET_TYPES("Tout", 1, &t)};
-    const ef_tensor *in[] = {&flag, x};
+    const ef_tensor *in[] = {flag, x};
     if (s == NULL) s = ef_attrs_make(ef_op_find("If"), set, 3, &attrs);
     if (s == NULL) s = ef_call_op(ef_op_find("If"), attrs, in, 2, y, 1, &n);
     ef_attrs_unref(attrs);
     ef_graph_free(a);
     ef_graph_free(b);
     return s;
+}
+
+static ef_status *choose(float then, float otherwise, const ef_tensor *x, bool yes, ef_tensor *y) {
+    ef_tensor flag;
+    ef_status *s = ef_tensor_from(EF_BOOL, NULL, &yes, &flag);
+    return s != NULL ? s : choose_by(&flag, then, otherwise, x, y);
 }
 
 static float add_up(float x, float step, float limit) {
@@ -216,6 +221,42 @@ EF_TEST(control_flow_shares_a_program) {
         CHECK_OK(choose(step, limit, &five, k % 2, &y));
         CHECK_NEAR(at(&y, 0), k % 2 ? 5 * step : 5 - limit, 0);
         ef_tensor_release(&y);
+        if (k == 4) ef_compile_info_get(&before);
+    }
+    ef_compile_info_get(&after);
+    CHECK_INT((int64_t)after.programs, (int64_t)before.programs);
+}
+
+/* x > number ? x * 7 : x - number */
+static ef_status *by_data(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
+                          int *n_out) {
+    ef_tensor c, flag;
+    (void)n_in;
+    (void)max_out;
+    scalar(&c, *(const float *)user);
+    ef_status *s = ef_do_Greater(&in[0], &c, &flag);
+    if (s != NULL) return s;
+    s = choose_by(&flag, 7, *(const float *)user, &in[0], out);
+    ef_tensor_release(&flag);
+    *n_out = 1;
+    return s;
+}
+
+EF_TEST(choices_by_data_share_a_program) {
+    ef_tensor x, y;
+    ef_compile_info before = {0}, after;
+    int n;
+    scalar(&x, 20);
+    const ef_tensor *in[] = {&x};
+    ef_programs_clear();
+    for (int k = 0; k < 40; k++) {
+        float number = 4 + (float)k;
+        ef_function *f;
+        CHECK_OK(ef_function_new(by_data, &number, "by_data", &f));
+        CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+        CHECK_NEAR(at(&y, 0), 20 > number ? 140 : 20 - number, 0);
+        ef_tensor_release(&y);
+        ef_function_free(f);
         if (k == 4) ef_compile_info_get(&before);
     }
     ef_compile_info_get(&after);
@@ -377,6 +418,7 @@ int main(void) {
     EF_RUN(nothing_grows_with_the_number_of_numbers);
     EF_RUN(sessions_share_a_program);
     EF_RUN(control_flow_shares_a_program);
+    EF_RUN(choices_by_data_share_a_program);
     EF_RUN(functions_in_functions_share_a_program);
     EF_RUN(derivatives_of_control_flow_are_made_once);
     EF_RUN(rows_by_number_share_a_program);

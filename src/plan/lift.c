@@ -259,7 +259,7 @@ static ef_status *lift_function(const ef_graph *g, const uint8_t *outputs, bool 
                                 ef_lifted *out) {
     lift l = {.from = g, .to = out, .depth = depth};
     ef_status *s;
-    EF_TRY_GOTO(ef_wanted_make(g, outputs, &l.wanted));
+    EF_TRY_GOTO(ef_wanted_make(g, outputs, depth, &l.wanted));
     if (!anyway && !is_worth_it(g, &l.wanted)) goto done;
     out->graph = ef_graph_make();
     l.moved = ef_malloc((g->n_nodes + 1) * sizeof *l.moved);

@@ -99,8 +99,21 @@ ef_status *ef_wanted_inside(const ef_wanted *w, const ef_node *n, uint8_t *outpu
     return inside(w, n, 1, outputs);
 }
 
+/* By node, whether its values may be known when a plan is made: shapes and what constants give are,
+ * what is computed from a parameter is not, unless whoever calls this function knows it. */
+static void mark_knowable(const ef_graph *g, int depth, uint8_t *knowable) {
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const ef_node *n = g->node[i];
+        bool from_all = !(n->op->traits & (EF_STATEFUL | EF_EFFECT));
+        for (int k = 0; k < n->n_in && from_all; k++) from_all = knowable[n->in[k].node];
+        knowable[i] = n->op->traits & EF_NO_KERNEL
+                          ? depth > 0
+                          : (n->op->traits & (EF_READS_SHAPES | EF_CONTROL)) || from_all;
+    }
+}
+
 /* Marks the inputs of a control-flow node. */
-static ef_status *mark_control(const ef_node *n, int depth, ef_wanted *w) {
+static ef_status *mark_control(const ef_node *n, int depth, const uint8_t *knowable, ef_wanted *w) {
     ef_control c;
     ef_control_of(n->op, n->fields, &c);
     size_t room = (size_t)(n->n_in + n->n_out) + 2;
@@ -111,11 +124,11 @@ static ef_status *mark_control(const ef_node *n, int depth, ef_wanted *w) {
     if (depth >= DEPTH || !is_usable(n, &c)) {
         everything(in, n->n_in);
     } else if (c.kind == EF_CONTROL_LOOP) {
-        s = inside(w, n, depth, out);
+        s = inside(w, n, depth + 1, out);
         memcpy(in, out, (size_t)n->n_out);
     } else {
-        if (c.first > 0) in[0] = 1; /* a known choice needs no branch */
-        s = inside(w, n, depth, out);
+        if (c.first > 0) in[0] = knowable[n->in[0].node]; /* a known choice needs no branch */
+        s = inside(w, n, depth + 1, out);
         for (int k = 0; k < c.n_funcs && s == NULL; k++)
             s = inputs_of(c.func[k], out, depth + 1, in + c.first);
     }
@@ -134,7 +147,10 @@ static ef_status *wanted(const ef_graph *g, const uint8_t *outputs, int depth, e
         w->base[k] = values;
         values += g->node[k]->n_out;
     }
-    if ((w->value = ef_calloc((size_t)values + 1, 1)) == NULL) return ef_no_memory((size_t)values);
+    if ((w->value = ef_calloc((size_t)values + g->n_nodes + 1, 1)) == NULL)
+        return ef_no_memory((size_t)values);
+    uint8_t *knowable = w->value + values;
+    mark_knowable(g, depth, knowable);
     for (size_t k = 0; outputs != NULL && k < g->n_outputs; k++)
         w->value[w->base[g->output[k].node] + g->output[k].index] |= outputs[k];
     for (size_t i = g->n_nodes; i-- > 0;) {
@@ -142,7 +158,7 @@ static ef_status *wanted(const ef_graph *g, const uint8_t *outputs, int depth, e
         bool result = false; /* some output is wanted */
         for (int k = 0; k < n->n_out; k++) result = result || w->value[w->base[i] + k];
         if (n->op->traits & EF_CONTROL) {
-            EF_TRY(mark_control(n, depth, w));
+            EF_TRY(mark_control(n, depth, knowable, w));
             continue;
         }
         bool values_flow = result && !(n->op->traits & EF_READS_SHAPES);
@@ -153,6 +169,6 @@ static ef_status *wanted(const ef_graph *g, const uint8_t *outputs, int depth, e
     return NULL;
 }
 
-ef_status *ef_wanted_make(const ef_graph *g, const uint8_t *outputs, ef_wanted *w) {
-    return wanted(g, outputs, 0, w);
+ef_status *ef_wanted_make(const ef_graph *g, const uint8_t *outputs, int depth, ef_wanted *w) {
+    return wanted(g, outputs, depth, w);
 }

@@ -9,9 +9,10 @@ typedef struct ef_wanted {
     int32_t *base;  /* by node: where its outputs begin */
     uint8_t *value; /* by output: 1: wanted */
 } ef_wanted;
-/* outputs: by output of g, whether whoever uses it wants it; NULL: nobody does. Ended by free, also
- * after a failure. */
-ef_status *ef_wanted_make(const ef_graph *g, const uint8_t *outputs, ef_wanted *w);
+/* outputs: by output of g, whether whoever uses it wants it; NULL: nobody does. depth: how many
+ * functions g stands in; at 0 nobody knows the values of its inputs. Ended by free, also after a
+ * failure. */
+ef_status *ef_wanted_make(const ef_graph *g, const uint8_t *outputs, int depth, ef_wanted *w);
 void ef_wanted_free(ef_wanted *w);
 /* Which outputs of n's functions are wanted, for n in the graph of w: room for n_out. For a loop
  * these are also the inputs that are. */

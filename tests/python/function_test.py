@@ -447,6 +447,11 @@ def test_as_many_results_as_the_trace_gives():
         too_many(1.0 + tf.zeros([]))
 
 
+def test_ops_of_many_results():
+    f = tf.function(lambda x: tf.unstack(x), autograph=False)
+    assert [int(r) for r in f(tf.range(40))] == list(range(40))
+
+
 def test_dropped_functions_leave_nothing_behind():
     x = tf.constant(2.0)
 

@@ -441,8 +441,8 @@ int operand_from(PyObject *o, ef_dtype dtype, int hint, operand *out) {
     }
     scan s;
     scan_value(o, hint, &s);
-    bool numpys =
-        recording() && (s.arrays || s.seen & VAST) && (dtype == EF_NO_DTYPE || hint == HINT);
+    bool loose = dtype == EF_NO_DTYPE || hint == HINT;
+    bool numpys = recording() && (s.arrays || (loose && s.seen & VAST));
     bool opened = s.ragged && !recording(); /* parts that are no lists may still be gone through */
     if (s.seen & OTHER || numpys || opened) return from_hook(o, dtype, hint, out);
     if (from_plain(o, &s, dtype, hint, &out->own) == 0) return 0;

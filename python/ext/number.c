@@ -256,7 +256,8 @@ static PyObject *tensor_pow(PyObject *a, PyObject *b, PyObject *mod) {
 
 static PyObject *hooked(PyObject *hook, PyObject *a, PyObject *b, const char *reverse) {
     if (knows_better(b, reverse)) Py_RETURN_NOTIMPLEMENTED;
-    return PyObject_CallFunctionObjArgs(hook, a, b, NULL);
+    PyObject *r = PyObject_CallFunctionObjArgs(hook, a, b, NULL);
+    return r != NULL ? r : ask_other(a, b, reverse);
 }
 static PyObject *tensor_matmul(PyObject *a, PyObject *b) {
     return hooked(hooks.matmul, a, b, "__rmatmul__");

@@ -88,6 +88,32 @@ def test_a_dtype_that_is_hinted_at():
     assert tf.convert_to_tensor(Seven(), dtype_hint=tf.int64).dtype == tf.int32
 
 
+def test_what_numpy_decides():
+    """In a graph a list that holds an array is no list of lists, whatever dtype is wanted; a product that is none is asked of
+    the array."""
+    def where(x):
+        return tf.where(True, x, [np.array([1, 2]), [3, 4]])
+
+    assert where(c(1, tf.uint64)).shape == [2, 2]
+    with pytest.raises(ValueError):
+        tf.function(where, autograph=False)(c(1, tf.uint64))
+    objects = np.array([1, "a"], dtype=object)
+    assert (tf.zeros([0, 2]) @ objects).dtype == object
+    with pytest.raises(NotImplementedError):
+        tf.function(lambda x: x @ objects, autograph=False)(tf.zeros([0, 2]))
+
+
+def test_shapes_come_before_kernels():
+    @tf.function(autograph=False)
+    def scatter(x, updates):
+        return tf.tensor_scatter_nd_max(x, [[0]], updates)
+
+    with pytest.raises(ValueError):
+        scatter(c([1j, 2]), c([1j, 2]))
+    with pytest.raises(tf.errors.UnimplementedError):
+        scatter(c([1j, 2]), c([1j]))
+
+
 def test_text_and_numbers_in_graphs():
     """A graph may hold a cast between them, which fails when it runs."""
     @tf.function(autograph=False)

@@ -71,15 +71,18 @@ ef_status *ef_graph_node(const ef_graph *g, int node, ef_node_desc *out);
 ef_status *ef_graph_node_in(ef_graph *g, int node, int k, ef_tensor *out);    /* symbolic */
 ef_status *ef_graph_node_out(ef_graph *g, int node, int k, ef_tensor *out);   /* symbolic */
 ef_status *ef_graph_node_after(const ef_graph *g, int node, int k, int *out); /* control input k */
-int ef_graph_find_node(const ef_graph *g, const char *name);                  /* -1: none */
+int ef_graph_find_node(ef_graph *g, const char *name);                        /* -1: none */
 ef_status *ef_attrs_read(const ef_op *op, const ef_attrs *a, const char *name, ef_attr_value *out);
 /* As ef_attrs_read for a node; also what its inputs decide (T, N, Tin). types: room for a list of
  * dtypes that is made up here. */
 ef_status *ef_graph_node_attr(const ef_graph *g, int node, const char *name, ef_attr_value *out,
                               ef_dtype *types, int max_types);
-/* Gives a node a name if it has none (made unique); nodes recorded without one are named on demand
- * as TensorFlow would: op, op_1, ... */
+/* The name of a node. Nodes recorded without one are named on demand as TensorFlow would, by their
+ * kind in the order they were made: add, add_1, ... */
 ef_status *ef_graph_node_name(ef_graph *g, int node, const char **name);
+/* The kind of the next node recorded by this thread, if it gets no name; without one it is its op's
+ * name. The text must live as long as the process, as a literal does. */
+void ef_graph_kind_next(const char *kind);
 ef_status *ef_graph_rename(ef_graph *g, int32_t node, const char *name); /* made unique */
 /* The value a symbolic tensor is known to have (a constant, or what follows from shapes); a zeroed
  * tensor if it is not known. Partly known shapes: see ef_tensor_known_shape. */

@@ -20,12 +20,16 @@ void graph_gained(const ef_tensor *t) {
     if (growing > 0 && ef_graph_current() == NULL) graph_trim(ef_tensor_graph(t, NULL, NULL));
 }
 
-int name_node(PyObject *name, const char *op) {
+int name_node(PyObject *name, const char *kind) {
     ef_graph *g = ef_graph_current();
     if (growing > 0 && g != NULL) graph_trim(g);
     if (n_final > 0 && g != NULL && refuse_final(g) < 0) return -1;
-    if (g == NULL || (scope == NULL && (name == NULL || name == Py_None))) return 0;
-    const char *own = op;
+    if (g == NULL) return 0;
+    if (scope == NULL && (name == NULL || name == Py_None)) {
+        ef_graph_kind_next(kind);
+        return 0;
+    }
+    const char *own = kind;
     if (name != NULL && name != Py_None) {
         if ((own = PyUnicode_AsUTF8(name)) == NULL) return -1;
     }
@@ -35,12 +39,12 @@ int name_node(PyObject *name, const char *op) {
         if (full == NULL) return -1;
         memcpy(full, own, n - 1);
         full[n - 1] = '\0';
-        int bad = check(ef_graph_name_next(g, full), op);
+        int bad = check(ef_graph_name_next(g, full), kind);
         PyMem_Free(full);
         return bad;
     }
     if (n == 0) return 0;
-    if (scope == NULL) return check(ef_graph_name_next(g, own), op);
+    if (scope == NULL) return check(ef_graph_name_next(g, own), kind);
     size_t room = strlen(scope) + n + 1;
     char *full = PyMem_Malloc(room);
     if (full == NULL) {
@@ -48,7 +52,7 @@ int name_node(PyObject *name, const char *op) {
         return -1;
     }
     snprintf(full, room, "%s%s", scope, own);
-    int bad = check(ef_graph_name_next(g, full), op);
+    int bad = check(ef_graph_name_next(g, full), kind);
     PyMem_Free(full);
     return bad;
 }

@@ -25,6 +25,20 @@ typedef PyObject *pair_fn(const ef_tensor *x, const ef_tensor *y);
 static pair_fn divide;
 
 /* While recording: TypeError unless the op takes x. */
+/* What TensorFlow calls the node of an operator. */
+static const char *kind_of(const ef_op *op) {
+    const struct {
+        const ef_op *op;
+        const char *kind;
+    } operators[] = {{op_add, "add"}, {op_join, "add"},     {op_sub, "sub"},
+                     {op_mul, "mul"}, {op_real, "truediv"}, {op_floordiv, "floordiv"},
+                     {op_mod, "mod"}, {op_pow, "pow"},      {op_and, "and"},
+                     {op_or, "or"},   {op_not_equal, "xor"}};
+    for (size_t k = 0; k < sizeof operators / sizeof *operators; k++)
+        if (operators[k].op == op) return operators[k].kind;
+    return ef_op_describe(op)->name;
+}
+
 static int check_types(const ef_op *op, const ef_tensor *x) {
     const ef_op_desc *d = ef_op_describe(op);
     for (int k = 0; k < d->n_attrs; k++)
@@ -47,7 +61,7 @@ static PyObject *run_pair(const ef_op *op, const ef_tensor *x, const ef_tensor *
     if (op == op_add && x->dtype == EF_STRING) op = op_join;
     if (recording()) {
         if (x->dtype != y->dtype) return no_match(op, y, x);
-        if (check_types(op, x) < 0 || name_node(NULL, ef_op_describe(op)->name) < 0) return NULL;
+        if (check_types(op, x) < 0 || name_node(NULL, kind_of(op)) < 0) return NULL;
     }
     return op_run1(op, NULL, in, 2);
 }
@@ -232,8 +246,7 @@ LOGIC(tensor_xor, op_not_equal, op_bit_xor, "__rxor__")
 
 static PyObject *run_one(const ef_op *op, const ef_attrs *attrs, PyObject *a) {
     const ef_tensor *x = T(a);
-    if (recording() && (check_types(op, x) < 0 || name_node(NULL, ef_op_describe(op)->name) < 0))
-        return NULL;
+    if (recording() && (check_types(op, x) < 0 || name_node(NULL, kind_of(op)) < 0)) return NULL;
     return op_run1(op, attrs, &x, 1);
 }
 

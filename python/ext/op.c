@@ -272,7 +272,7 @@ PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyOb
     if (bad < 0) return bad == LATE ? refuse_late(self, value) : NULL;
     inputs in;
     PyObject *result = NULL;
-    if (inputs_take(self, value, &in) == 0 && name_node(name, self->desc->name) == 0) {
+    if (inputs_take(self, value, &in) == 0 && name_node(name, self->kind) == 0) {
         if (self->desc->n_out == 1 && !self->desc->out[0].is_list) {
             result = op_run1(self->op, attrs, in.t, in.n);
         } else {

@@ -11,9 +11,10 @@ typedef struct op_object {
     PyObject *dict, *weak;
     const ef_op *op;
     const ef_op_desc *desc;
-    int n_params; /* inputs, then attributes that are not inferred, then name */
-    int n_places; /* how many of them may be given by position */
-    bool demands; /* some attribute has no default */
+    const char *kind; /* what nodes of it are called */
+    int n_params;     /* inputs, then attributes that are not inferred, then name */
+    int n_places;     /* how many of them may be given by position */
+    bool demands;     /* some attribute has no default */
     PyObject *param[MAX_PARAMS];
     const ef_attr_desc *attr[MAX_PARAMS]; /* by parameter, NULL for inputs and name */
     struct {

@@ -39,6 +39,7 @@ static int describe(op_object *self) {
         PyErr_NoMemory();
         return -1;
     }
+    self->kind = d->name;
     for (int k = 0; k < d->n_attrs && self->n_vars < MAX_VARS; k++)
         if (d->attr[k].inferred && d->attr[k].kind == EF_ATTR_TYPE) {
             self->var_default[self->n_vars] =
@@ -91,6 +92,7 @@ static PyObject *core_op(PyObject *module, PyObject *args) {
     if (self == NULL) return NULL;
     int bad = 0;
     self->lenient = public != NULL && strcmp(name, "AddV2") == 0;
+    if (self->lenient) self->kind = "Add";
     self->n_places = named ? 0 : self->n_params;
     if (params != NULL && params != Py_None) {
         PyObject *comma = PyUnicode_FromString(", ");

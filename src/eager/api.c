@@ -253,7 +253,7 @@ static ef_status *trace(ef_graph *g, ef_trace_fn *fn, void *user, ef_trace_notes
     ef_graph_nest(g, ef_here.graph);
     ef_here.graph = g;
     ef_here.busy = EF_TRACING;
-    ef_here.next_name = NULL;
+    ef_here.next_name = ef_here.next_kind = NULL;
     ef_here.notes = notes;
     s = fn(user, in, (int)n, out, MOST_RESULTS, &n_out);
     ef_here = before;

@@ -75,7 +75,7 @@ ef_status *ef_graph_node_after(const ef_graph *g, int node, int k, int *out) {
     return NULL;
 }
 
-int ef_graph_find_node(const ef_graph *g, const char *name) {
+int ef_graph_find_node(ef_graph *g, const char *name) {
     return g != NULL && name != NULL ? ef_graph_find(g, name) : -1;
 }
 
@@ -139,10 +139,10 @@ ef_status *ef_graph_node_attr(const ef_graph *g, int node, const char *name, ef_
 ef_status *ef_graph_node_name(ef_graph *g, int node, const char **name) {
     const ef_node *n = NULL;
     EF_TRY(node_at(g, node, "ef_graph_node_name", &n));
-    if (n->name == NULL) EF_TRY(ef_graph_rename(g, node, n->op->name));
-    *name = n->name;
-    return NULL;
+    return ef_graph_called(g, node, name);
 }
+
+void ef_graph_kind_next(const char *kind) { ef_here.next_kind = kind; }
 
 /* ---- what is known -----------------------------------------------------------------------------
  */
@@ -317,7 +317,7 @@ void ef_suspend(ef_suspension *s) {
     *s = (ef_suspension){
         {ef_here.graph, (void *)(uintptr_t)ef_here.next_name, ef_here.notes, ef_tapes_pause()}};
     ef_here.graph = NULL;
-    ef_here.next_name = NULL;
+    ef_here.next_name = ef_here.next_kind = NULL;
     ef_here.notes = NULL;
     ef_here.busy &= ~(unsigned)EF_TRACING;
 }

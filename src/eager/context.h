@@ -11,6 +11,7 @@ typedef struct ef_context {
     ef_graph *graph;              /* being built; not counted */
     struct ef_log *log;           /* records of this thread's tapes; NULL while there is none */
     const char *next_name;        /* for the next node; owned */
+    const char *next_kind;        /* of the next node, if it gets no name; static */
     struct ef_trace_notes *notes; /* on the trace being made; NULL: none is */
 } ef_context;
 enum { EF_TRACING = 1, EF_TAPING = 2 };

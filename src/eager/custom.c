@@ -62,7 +62,7 @@ static ef_status *call_user(writing *w, ef_custom_gradient *gradient, void *user
     ef_graph_nest(w->graph, ef_here.graph);
     ef_here.graph = w->graph;
     ef_here.busy = EF_TRACING;
-    ef_here.next_name = NULL;
+    ef_here.next_name = ef_here.next_kind = NULL;
     ef_status *s = gradient(user, w->dout, w->n_out, w->din, w->n_in);
     for (int k = 0; k < 3 * w->n_in && s == NULL; k++) {
         if (w->din[k].dtype == EF_NO_DTYPE) continue;

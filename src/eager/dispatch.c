@@ -27,11 +27,14 @@ static ef_status *record_edges(ef_graph *g, const ef_op *op, const ef_attrs *att
                                const ef_tensor *const *in, int n_in, ef_edge *edge, int32_t *node) {
     for (int k = 0; k < n_in; k++) EF_TRY(ef_graph_import(g, in[k], &edge[k]));
     if (EF_UNLIKELY(ef_here.busy & EF_TAPING)) EF_TRY(ef_tape_note_variables(in, n_in));
-    const char *name = ef_here.next_name;
-    ef_here.next_name = NULL; /* also if the op turns out to be wrong */
+    const char *name = ef_here.next_name, *kind = ef_here.next_kind;
+    ef_here.next_name = ef_here.next_kind = NULL; /* also if the op turns out to be wrong */
     if (EF_UNLIKELY((op->scalar_in | op->vector_in) != 0 || op->graph_check != NULL))
         EF_TRY(fits(g, op, attrs, edge, n_in));
-    return ef_graph_add(g, op, attrs, edge, n_in, name, node);
+    EF_TRY(ef_graph_add(g, op, attrs, edge, n_in, name, node));
+    ef_node *made = g->node[*node];
+    if (made->name == NULL && made->kind == NULL) made->kind = kind;
+    return NULL;
 }
 
 /* Tensors of a node, made before others can change the graph. */

@@ -6,6 +6,7 @@
 #include "graph/control.h"
 #include "graph/spelled.h"
 #include "graph/trim.h"
+#include <ctype.h>
 #include <stdio.h>
 
 _Thread_local uint64_t ef_graph_epoch;
@@ -125,11 +126,17 @@ typedef struct name_count {
 } name_count;
 
 static bool count_same(const void *value, const void *key) {
-    return strcmp(((const name_count *)value)->name, key) == 0;
+    return strcasecmp(((const name_count *)value)->name, key) == 0;
 }
 
 static bool name_same(const void *value, const void *key) {
-    return strcmp(((const ef_node *)value)->name, key) == 0;
+    return strcasecmp(((const ef_node *)value)->name, key) == 0;
+}
+
+uint64_t ef_name_hash(const char *name) {
+    uint64_t h = 0;
+    for (; *name != '\0'; name++) h = ef_hash_mix(h, (uint64_t)tolower((unsigned char)*name));
+    return h;
 }
 
 /* A name nobody has yet: `name`, else name_1, name_2 ... counted on from the last one given, so
@@ -140,16 +147,16 @@ static ef_status *free_name(ef_graph *g, const char *name, const char **out) {
     if (text == NULL) return ef_no_memory(n);
     snprintf(text, n, "%s", name);
     *out = text;
-    if (ef_map_find(&g->names, ef_hash_text(0, text), name_same, text) == NULL) return NULL;
-    name_count *c = ef_map_find(&g->counts, ef_hash_text(0, name), count_same, name);
+    if (ef_map_find(&g->names, ef_name_hash(text), name_same, text) == NULL) return NULL;
+    name_count *c = ef_map_find(&g->counts, ef_name_hash(name), count_same, name);
     if (c == NULL) {
         c = ef_arena_zalloc(&g->arena, sizeof *c);
         if (c == NULL || (c->name = ef_arena_strdup(&g->arena, name)) == NULL)
             return ef_no_memory(n);
-        EF_TRY(ef_map_put(&g->counts, ef_hash_text(0, name), c));
+        EF_TRY(ef_map_put(&g->counts, ef_name_hash(name), c));
     }
     do snprintf(text, n, "%s_%d", name, ++c->last);
-    while (ef_map_find(&g->names, ef_hash_text(0, text), name_same, text) != NULL);
+    while (ef_map_find(&g->names, ef_name_hash(text), name_same, text) != NULL);
     return NULL;
 }
 
@@ -227,12 +234,38 @@ done:
     return s;
 }
 
+static ef_status *give_name(ef_graph *g, int32_t node, const char *name) {
+    const char *own;
+    size_t n_counts = g->counts.n;
+    EF_TRY(free_name(g, name, &own));
+    ef_node *n = g->node[node];
+    if (n->name != NULL) ef_map_remove(&g->names, ef_name_hash(n->name), n);
+    if (n->box != NULL)
+        EF_TRY(ef_box_name(n, own));
+    else
+        n->name = own;
+    ef_status *s = ef_map_put(&g->names, ef_name_hash(own), n);
+    if (s != NULL) n->name = NULL;
+    if (n->box == NULL || g->counts.n != n_counts) settle(g);
+    return s;
+}
+
+static ef_status *call_nodes(ef_graph *g, size_t from, size_t to) {
+    for (size_t k = from; k < to; k++) {
+        const ef_node *n = g->node[k];
+        if (n->name == NULL && !n->gone)
+            EF_TRY(give_name(g, (int32_t)k, n->kind != NULL ? n->kind : n->op->name));
+        if (k == g->called) g->called = k + 1;
+    }
+    return NULL;
+}
+
 static ef_status *append(ef_graph *g, ef_node *n, const cons_key *key, bool merges,
                          const char *name) {
     EF_TRY(EF_GROW(&g->node, &g->cap_nodes, g->n_nodes + 1));
     if (name != NULL) {
         EF_TRY(free_name(g, name, &n->name));
-        EF_TRY(ef_map_put(&g->names, ef_hash_text(0, n->name), n));
+        EF_TRY(ef_map_put(&g->names, ef_name_hash(n->name), n));
     }
     if (merges) EF_TRY(ef_map_put(&g->cons, cons_hash(key), n));
     n->id = (int32_t)g->n_nodes;
@@ -255,6 +288,7 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
             return NULL;
         }
     }
+    if (name != NULL) EF_TRY(call_nodes(g, g->called, g->n_nodes)); /* they came first */
     size_t n_values = g->values.n, n_counts = g->counts.n;
     ef_node *n = ef_arena_zalloc(&g->arena, sizeof *n);
     if (n == NULL) return ef_no_memory(sizeof *n);
@@ -436,31 +470,33 @@ ef_edge ef_tensor_edge(const ef_tensor *t, ef_graph **g) {
 
 /* ---- names and places ------------------------------------------------------------------------ */
 
-int32_t ef_graph_find(const ef_graph *g, const char *name) {
-    const ef_node *n = ef_map_find(&g->names, ef_hash_text(0, name), name_same, name);
-    return n != NULL ? n->id : -1;
-}
-
-static ef_status *give_name(ef_graph *g, int32_t node, const char *name) {
-    const char *own;
-    size_t n_counts = g->counts.n;
-    EF_TRY(free_name(g, name, &own));
-    ef_node *n = g->node[node];
-    if (n->box != NULL)
-        EF_TRY(ef_box_name(n, own));
-    else
-        n->name = own;
-    ef_status *s = ef_map_put(&g->names, ef_hash_text(0, own), n);
-    if (s != NULL) n->name = NULL;
-    if (n->box == NULL || g->counts.n != n_counts) settle(g);
-    return s;
-}
-
 ef_status *ef_graph_rename(ef_graph *g, int32_t node, const char *name) {
     ef_graph_lock(g);
     ef_status *s = give_name(g, node, name);
     ef_graph_unlock(g);
     return s;
+}
+
+ef_status *ef_graph_called(ef_graph *g, int32_t node, const char **name) {
+    ef_graph_lock(g);
+    size_t k = (size_t)node;
+    ef_status *s = call_nodes(g, k < g->called ? k : g->called, k + 1);
+    ef_graph_unlock(g);
+    *name = g->node[node]->name;
+    return s;
+}
+
+int32_t ef_graph_find(ef_graph *g, const char *name) {
+    ef_graph_lock(g);
+    uint64_t h = ef_name_hash(name);
+    const ef_node *n = ef_map_find(&g->names, h, name_same, name);
+    if (n == NULL) {
+        ef_status_free(
+            call_nodes(g, 0, g->n_nodes)); /* those that cannot be called are not found */
+        n = ef_map_find(&g->names, h, name_same, name);
+    }
+    ef_graph_unlock(g);
+    return n != NULL && strcmp(n->name, name) == 0 ? n->id : -1;
 }
 
 const char *ef_node_name(const ef_graph *g, int32_t node, char *buf, size_t n) {

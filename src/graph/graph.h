@@ -29,6 +29,7 @@ typedef struct ef_node {
     int32_t *after;   /* control inputs: nodes that must have run before */
     ef_fact *out;     /* what is known of each output */
     const char *name; /* NULL: none was given; see ef_node_name */
+    const char *kind; /* what to call it when a name is asked for, static; NULL: as its op */
     int32_t place;    /* user's file and line, see ef_graph_place; 0: unknown */
     int32_t id;       /* its index */
     uint8_t device;
@@ -78,6 +79,7 @@ struct ef_graph {
     bool function; /* effects happen in program order and are kept though nothing uses them */
     ef_map cons, names;
     ef_map counts;          /* by name asked for: how far its _1, _2 ... have got */
+    size_t called;          /* nodes before this one have a name, but those put there later */
     int32_t *pending_after; /* control inputs for every new node (tf.control_dependencies) */
     size_t n_pending_after;
     _Atomic(void *) callable;  /* what calls of it run: made by eager, ended by the hook below */
@@ -144,8 +146,13 @@ ef_status *ef_graph_take(ef_graph *g, const ef_tensor *t, ef_edge *out);
 void ef_graph_tensor(ef_graph *g, ef_edge e, ef_tensor *out);
 /* The edge behind a symbolic tensor; *g its graph. */
 ef_edge ef_tensor_edge(const ef_tensor *t, ef_graph **g);
-int32_t ef_graph_find(const ef_graph *g, const char *name); /* -1: none */
-/* Names a node that has no name yet; made unique as by add. */
+/* -1: none. A name that nobody gave makes every node take one, see ef_graph_called. */
+int32_t ef_graph_find(ef_graph *g, const char *name);
+/* The name of a node. Nodes without one, this and those before it, take that of their kind, in the
+ * order they were made: add, add_1, ... */
+ef_status *ef_graph_called(ef_graph *g, int32_t node, const char **name);
+uint64_t ef_name_hash(const char *name); /* for the map of names, to which add and Add are one */
+/* Names a node, anew if it has a name; made unique as by add. */
 ef_status *ef_graph_rename(ef_graph *g, int32_t node, const char *name);
 /* A name for printing: its own, or "AddV2_12". Returns buf or the name. */
 const char *ef_node_name(const ef_graph *g, int32_t node, char *buf, size_t n);

@@ -62,6 +62,29 @@ EF_TEST(taken_names_get_a_number) {
     ef_graph_unref(g);
 }
 
+EF_TEST(nodes_without_a_name_take_that_of_their_kind) {
+    ef_graph *g = ef_graph_make();
+    ef_edge x = input(g, 2), in[] = {x, x};
+    int32_t node[4];
+    for (int k = 0; k < 3; k++) {
+        CHECK_OK(ef_graph_add(g, ef_op_find("AddV2"), NULL, in, 2, NULL, &node[k]));
+        if (k > 0) g->node[node[k]]->kind = "add";
+    }
+    CHECK_OK(ef_graph_add(g, ef_op_find("AddV2"), NULL, in, 2, "Add", &node[3]));
+    const char *name;
+    CHECK_OK(ef_graph_called(g, node[3], &name));
+    CHECK_TEXT(name, "Add_2"); /* came last, and case makes no difference */
+    CHECK_OK(ef_graph_called(g, node[2], &name));
+    CHECK_TEXT(name, "add_1");
+    CHECK_INT(ef_graph_find(g, "AddV2"), node[0]);
+    CHECK_INT(ef_graph_find(g, "add"), node[1]);
+    CHECK_INT(ef_graph_find(g, "Add"), -1); /* but to find one it does */
+    CHECK_OK(ef_graph_rename(g, node[1], "sum"));
+    CHECK_INT(ef_graph_find(g, "sum"), node[1]);
+    CHECK_INT(ef_graph_find(g, "add"), -1);
+    ef_graph_unref(g);
+}
+
 EF_TEST(merging_makes_equal_nodes_one) {
     ef_graph *g = ef_graph_make();
     g->merge = true;
@@ -215,6 +238,7 @@ int main(void) {
     EF_RUN(wrong_shapes_are_found_where_they_are_made);
     EF_RUN(edges_that_do_not_exist_are_refused);
     EF_RUN(taken_names_get_a_number);
+    EF_RUN(nodes_without_a_name_take_that_of_their_kind);
     EF_RUN(merging_makes_equal_nodes_one);
     EF_RUN(shapes_are_known_values);
     EF_RUN(values_are_captured_once);

@@ -70,7 +70,7 @@ ef_status *ef_graph_box(ef_graph *g, const ef_node *made, const char *name, size
     ef_node *n = pack(g, made, name, n_values);
     if (n == NULL) return ef_no_memory(sizeof *n);
     if (name != NULL) {
-        ef_status *s = ef_map_put(&g->names, ef_hash_text(0, n->name), n);
+        ef_status *s = ef_map_put(&g->names, ef_name_hash(n->name), n);
         if (s != NULL) {
             ef_free(n);
             return s;
@@ -125,7 +125,7 @@ void ef_graph_see(const ef_tensor *t, int by) {
 }
 
 static void forget(ef_graph *g, ef_node *n) {
-    if (n->name != NULL) ef_map_remove(&g->names, ef_hash_text(0, n->name), n);
+    if (n->name != NULL) ef_map_remove(&g->names, ef_name_hash(n->name), n);
     for (size_t k = 0; k < g->n_captures; k++)
         if (g->capture[k].node == n->id) {
             ef_tensor_release(&g->capture[k].tensor);

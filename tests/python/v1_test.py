@@ -406,3 +406,35 @@ def test_tuple_waits_for_its_control_inputs():
         session.run(tf.tuple([tf.constant(1.0)], [update]))
         session.run(tf.compat.v1.tuple([tf.constant(1.0)], control_inputs=[update]))
         assert session.run(v) == 2
+
+
+def test_nodes_are_called_as_in_tensorflow():
+    with tf.Graph().as_default() as graph:
+        a = tf.compat.v1.placeholder(tf.float32, [2, 3], name="a")
+        b = tf.compat.v1.placeholder(tf.float32, [2, 3])
+        t = tf.constant(True)
+        made = [a + b, a - b, a * b, a / b, a // b, a % b, a**b, a @ tf.transpose(b), t & t, t | t, t ^ t, a[0], 2 + a,
+                tf.add(a, b), tf.concat([a, b], 0), tf.stack([a, b]), tf.unstack(a)[1], tf.split(a, 3, 1)[2], tf.zeros([2]),
+                tf.ones_like(a), tf.one_hot([1], 3), tf.clip_by_value(a, 0.0, 1.0), tf.random.normal([2]), tf.reduce_sum(a)]
+        last = made[-1].name  # asked for first: the others keep their numbers
+        assert [x.name for x in (b, t, *made)] == (
+            "Placeholder:0 Const:0 add:0 sub:0 mul:0 truediv:0 floordiv:0 mod:0 pow:0 matmul:0 and:0 or:0 xor:0 "
+            "strided_slice:0 add_1:0 Add_2:0 concat:0 stack:0 unstack:1 split:2 zeros:0 ones_like:0 one_hot:0 clip_by_value:0 "
+            "random_normal:0 Sum:0"
+        ).split()
+        assert last == "Sum:0"
+        with tf.name_scope("s"):
+            assert [(a + b).name, tf.add(a, b).name] == ["s/add:0", "s/Add_1:0"]
+
+
+def test_a_node_nobody_asked_for_is_found_by_name():
+    with tf.Graph().as_default() as graph:
+        a = tf.constant(1.0, name="a")
+        sums = [a + 1.0, a + 2.0]
+        assert tf.constant(5.0, name="add").name == "add_2:0"
+        assert graph.get_tensor_by_name("add_1:0") is not None
+        with tf.compat.v1.Session() as session:
+            assert session.run(["add:0", "add_1:0"]) == [2.0, 3.0]
+        with pytest.raises(KeyError):
+            graph.get_tensor_by_name("add_3:0")
+        del sums

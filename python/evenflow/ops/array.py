@@ -198,8 +198,6 @@ def transpose(a, perm=None, conjugate=False, name="transpose"):
     """Dimensions in the order `perm` (None: reversed); `conjugate` conjugates too."""
     if not isinstance(a, Tensor):
         a = convert(a)
-    if name == "transpose":
-        name = None
     op = raw.ConjugateTranspose if conjugate and a.dtype.is_complex else raw.Transpose
     if perm is None:
         count = rank_of(a)
@@ -249,8 +247,6 @@ def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=No
 @export("concat")
 def concat(values, axis, name="concat"):
     """Tensors joined along an existing axis."""
-    if name == "concat":
-        name = None
     if not isinstance(values, (list, tuple)):
         values = [values]
     if len(values) == 1:
@@ -268,8 +264,6 @@ _TENSORS = frozenset((EagerTensor, SymbolicTensor))
 @export("stack")
 def stack(values, axis=0, name="stack"):
     """Tensors of one shape as slices of a new axis."""
-    if name == "stack":
-        name = None
     listed = isinstance(values, (list, tuple)) and len(values) > 0
     if axis == 0 and listed and (_TENSORS.issuperset(map(type, values)) or all(isinstance(v, CoreTensor) for v in values)):
         return raw.Pack(values, 0, name=name)
@@ -307,14 +301,12 @@ def unstack(value, num=None, axis=0, name="unstack"):
         num = dims[axis]
         if num is None:
             raise ValueError(f"Cannot infer argument `num` from shape {as_shape(dims)}")
-    return raw.Unpack(value, num, axis, name=None if name == "unstack" else name)
+    return raw.Unpack(value, num, axis, name=name)
 
 
 @export("split")
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     """Cut along `axis` into that many equal pieces, or into pieces of the given sizes."""
-    if name == "split":
-        name = None
     if isinstance(num_or_size_splits, (int, np.integer)):
         return raw.Split(axis, value, int(num_or_size_splits), name=name)
     if isinstance(num_or_size_splits, TensorShape):

@@ -21,7 +21,7 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     values = convert(t.values if isinstance(t, IndexedSlices) else t)
     out = raw.Minimum(values, clip_value_max)
     _need_shape(out, values)
-    out = raw.Maximum(out, clip_value_min, name=name)
+    out = raw.Maximum(out, clip_value_min, name=name or "clip_by_value")
     _need_shape(out, values)
     if isinstance(t, IndexedSlices):
         return IndexedSlices(out, t.indices, t.dense_shape)

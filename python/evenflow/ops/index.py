@@ -168,7 +168,7 @@ def one_hot(
         raise TypeError(
             f"dtype {on.dtype.name} of on_value does not match dtype {off.dtype.name} of off_value"
         )
-    return raw.OneHot(indices, depth, on, off, -1 if axis is None else axis, name=name)
+    return raw.OneHot(indices, depth, on, off, -1 if axis is None else axis, name=name or "one_hot")
 
 
 # ---- scatter --------------------------------------------------------------------------------------------

@@ -75,13 +75,13 @@ def _check_bytes(sizes, dtype):
 @export("zeros")
 def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of zeros (False, or empty strings)."""
-    return _filled(shape, dtype, 0, name)
+    return _filled(shape, dtype, 0, name or "zeros")
 
 
 @export("ones")
 def ones(shape, dtype=dtypes.float32, name=None, layout=None):
     """A tensor of ones (True)."""
-    return _filled(shape, dtype, 1, name)
+    return _filled(shape, dtype, 1, name or "ones")
 
 
 @export("fill")
@@ -108,13 +108,13 @@ def _same_size(x, dtype, which, name):
 @export("zeros_like")
 def zeros_like(input, dtype=None, name=None, layout=None):  # noqa: A002
     """Zeros in the shape of `input`."""
-    return _same_size(input, dtype, 0, name)
+    return _same_size(input, dtype, 0, name or "zeros_like")
 
 
 @export("ones_like")
 def ones_like(input, dtype=None, name=None, layout=None):  # noqa: A002
     """Ones in the shape of `input`."""
-    return _same_size(input, dtype, 1, name)
+    return _same_size(input, dtype, 1, name or "ones_like")
 
 
 _INT32 = builtins.range(-(2**31), 2**31)
@@ -126,8 +126,6 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
     """Numbers from `start` (0) up to, not including, `limit` in steps of `delta`."""
     if limit is None:
         start, limit = 0, start
-    if name == "range":
-        name = None
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
     elif type(start) is type(limit) is type(delta) is int and max(start, limit, delta, key=builtins.abs) in _INT32:

@@ -284,7 +284,7 @@ def _quotient_pair(x, y, where):
 def truediv(x, y, name=None):
     """The quotient as Python 3 has it: integers are divided as floats."""
     x, y = _quotient_pair(x, y, "__truediv__")
-    return raw.RealDiv(x, y, name=name)
+    return raw.RealDiv(x, y, name=name or "truediv")
 
 
 @export("math.divide", "divide")

@@ -88,7 +88,8 @@ def matvec(
 
 def _matmul_operator(a, b):
     """a @ b, one of which is a tensor and decides the dtype of what is none."""
-    return matmul(a if isinstance(a, (Tensor, _core.VariableBase)) else convert(a, b.dtype), b)
+    a = a if isinstance(a, (Tensor, _core.VariableBase)) else convert(a, b.dtype)
+    return matmul(a, b, name="matmul")
 
 
 _core.register(matmul=_matmul_operator)

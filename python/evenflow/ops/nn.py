@@ -240,7 +240,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
     positive = raw.SelectV2(up, x, zeros)
     minus = raw.SelectV2(up, raw.Neg(x), x)
     linear = raw.Sub(positive, raw.Mul(x, z))
-    return raw.AddV2(linear, raw.Log1p(raw.Exp(minus)), name=name)
+    return raw.AddV2(linear, raw.Log1p(raw.Exp(minus)), name=name or "logistic_loss")
 
 
 @export("nn.weighted_cross_entropy_with_logits")

@@ -78,6 +78,7 @@ def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=
             raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
         maxval = 1
     shape = shape_tensor(shape)
+    name = name or "random_uniform"
     from_zero = type(minval) is int and minval == 0
     to_one = type(maxval) is int and maxval == 1
     if dtype.is_integer:
@@ -95,20 +96,19 @@ def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=
 def _bell(op, shape, mean, stddev, dtype, seed, name):
     dtype = dtypes.as_dtype(dtype)
     shape = shape_tensor(shape)
-    numbers = op(shape, dtype=dtype, **_seeds(seed))
-    return spread(numbers, mean, stddev, name)
+    return spread(lambda own: op(shape, dtype=dtype, name=own, **_seeds(seed)), mean, stddev, name)
 
 
 @export("random.normal")
 def normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     """Normally distributed numbers."""
-    return _bell(raw.RandomStandardNormal, shape, mean, stddev, dtype, seed, name)
+    return _bell(raw.RandomStandardNormal, shape, mean, stddev, dtype, seed, name or "random_normal")
 
 
 @export("random.truncated_normal")
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     """Normally distributed numbers within two standard deviations."""
-    return _bell(raw.TruncatedNormal, shape, mean, stddev, dtype, seed, name)
+    return _bell(raw.TruncatedNormal, shape, mean, stddev, dtype, seed, name or "truncated_normal")
 
 
 @export("random.shuffle")

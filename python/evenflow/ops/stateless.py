@@ -113,11 +113,15 @@ def stateless_uniform(
     return scaled(numbers, low, high, name)
 
 
-def spread(numbers, mean, stddev, name=None):
-    """`numbers * stddev + mean`, without the steps that change nothing: each would be a copy."""
-    if not (type(stddev) in (int, float) and stddev == 1):
-        numbers = raw.Mul(numbers, convert(stddev, numbers.dtype), name=name)
-    if not (type(mean) in (int, float) and mean == 0):
+def spread(draw, mean, stddev, name=None):
+    """`draw(name) * stddev + mean`, without the steps that change nothing: each would be a copy.
+    The last step that is left has the name."""
+    scaled = not (type(stddev) in (int, float) and stddev == 1)
+    moved = not (type(mean) in (int, float) and mean == 0)
+    numbers = draw(None if scaled or moved else name)
+    if scaled:
+        numbers = raw.Mul(numbers, convert(stddev, numbers.dtype), name=None if moved else name)
+    if moved:
         numbers = raw.AddV2(numbers, convert(mean, numbers.dtype), name=name)
     return numbers
 
@@ -126,8 +130,7 @@ def _bell(op, shape, seed, mean, stddev, dtype, name, alg):
     dtype = dtypes.as_dtype(dtype)
     shape = shape_tensor(shape)
     key, counter, number = key_counter(seed, alg)
-    numbers = op(shape, key, counter, number, dtype=dtype)
-    return spread(numbers, mean, stddev, name)
+    return spread(lambda own: op(shape, key, counter, number, dtype=dtype, name=own), mean, stddev, name)
 
 
 @export("random.stateless_normal")
@@ -382,8 +385,8 @@ class Generator:
     def _bell(self, op, shape, mean, stddev, dtype, name):
         dtype = dtypes.as_dtype(dtype)
         shape = shape_tensor(shape)
-        numbers = op(shape, *self._next(shape), self._alg, dtype=dtype)
-        return spread(numbers, mean, stddev, name)
+        key, counter = self._next(shape)
+        return spread(lambda own: op(shape, key, counter, self._alg, dtype=dtype, name=own), mean, stddev, name)
 
     def normal(self, shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None):
         """Normally distributed numbers."""

@@ -133,30 +133,43 @@ static bool name_same(const void *value, const void *key) {
     return strcasecmp(((const ef_node *)value)->name, key) == 0;
 }
 
-uint64_t ef_name_hash(const char *name) {
-    uint64_t h = 0;
-    for (; *name != '\0'; name++) h = ef_hash_mix(h, (uint64_t)tolower((unsigned char)*name));
+static uint64_t fold(uint64_t h, const char *text) {
+    for (; *text != '\0'; text++) h = ef_hash_mix(h, (uint64_t)tolower((unsigned char)*text));
     return h;
+}
+uint64_t ef_name_hash(const char *name) { return fold(0, name); }
+
+/* "_12" to `end`: graphs of a million nodes are named, so without printf. */
+static void number(char *end, int n) {
+    char digits[16], *d = digits + sizeof digits;
+    *--d = '\0';
+    do *--d = (char)('0' + n % 10);
+    while ((n /= 10) > 0);
+    *--d = '_';
+    memcpy(end, d, (size_t)(digits + sizeof digits - d));
 }
 
 /* A name nobody has yet: `name`, else name_1, name_2 ... counted on from the last one given, so
  * that many nodes of one name cost no search. */
-static ef_status *free_name(ef_graph *g, const char *name, const char **out) {
-    size_t n = strlen(name) + 16;
-    char *text = ef_arena_alloc(&g->arena, n);
-    if (text == NULL) return ef_no_memory(n);
-    snprintf(text, n, "%s", name);
+static ef_status *free_name(ef_graph *g, const char *name, const char **out, uint64_t *hash) {
+    size_t n = strlen(name), room = n + 16;
+    char *text = ef_arena_alloc(&g->arena, room);
+    if (text == NULL) return ef_no_memory(room);
+    memcpy(text, name, n + 1);
     *out = text;
-    if (ef_map_find(&g->names, ef_name_hash(text), name_same, text) == NULL) return NULL;
-    name_count *c = ef_map_find(&g->counts, ef_name_hash(name), count_same, name);
+    uint64_t h = *hash = ef_name_hash(name);
+    if (ef_map_find(&g->names, h, name_same, text) == NULL) return NULL;
+    name_count *c = ef_map_find(&g->counts, h, count_same, name);
     if (c == NULL) {
         c = ef_arena_zalloc(&g->arena, sizeof *c);
         if (c == NULL || (c->name = ef_arena_strdup(&g->arena, name)) == NULL)
-            return ef_no_memory(n);
-        EF_TRY(ef_map_put(&g->counts, ef_name_hash(name), c));
+            return ef_no_memory(room);
+        EF_TRY(ef_map_put(&g->counts, h, c));
     }
-    do snprintf(text, n, "%s_%d", name, ++c->last);
-    while (ef_map_find(&g->names, ef_name_hash(text), name_same, text) != NULL);
+    do {
+        number(text + n, ++c->last);
+        *hash = fold(h, text + n);
+    } while (ef_map_find(&g->names, *hash, name_same, text) != NULL);
     return NULL;
 }
 
@@ -236,15 +249,16 @@ done:
 
 static ef_status *give_name(ef_graph *g, int32_t node, const char *name) {
     const char *own;
+    uint64_t hash;
     size_t n_counts = g->counts.n;
-    EF_TRY(free_name(g, name, &own));
+    EF_TRY(free_name(g, name, &own, &hash));
     ef_node *n = g->node[node];
     if (n->name != NULL) ef_map_remove(&g->names, ef_name_hash(n->name), n);
     if (n->box != NULL)
         EF_TRY(ef_box_name(n, own));
     else
         n->name = own;
-    ef_status *s = ef_map_put(&g->names, ef_name_hash(own), n);
+    ef_status *s = ef_map_put(&g->names, hash, n);
     if (s != NULL) n->name = NULL;
     if (n->box == NULL || g->counts.n != n_counts) settle(g);
     return s;
@@ -264,8 +278,9 @@ static ef_status *append(ef_graph *g, ef_node *n, const cons_key *key, bool merg
                          const char *name) {
     EF_TRY(EF_GROW(&g->node, &g->cap_nodes, g->n_nodes + 1));
     if (name != NULL) {
-        EF_TRY(free_name(g, name, &n->name));
-        EF_TRY(ef_map_put(&g->names, ef_name_hash(n->name), n));
+        uint64_t hash;
+        EF_TRY(free_name(g, name, &n->name, &hash));
+        EF_TRY(ef_map_put(&g->names, hash, n));
     }
     if (merges) EF_TRY(ef_map_put(&g->cons, cons_hash(key), n));
     n->id = (int32_t)g->n_nodes;
@@ -288,7 +303,9 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
             return NULL;
         }
     }
-    if (name != NULL) EF_TRY(call_nodes(g, g->called, g->n_nodes)); /* they came first */
+    if (name != NULL &&
+        strchr(name, '/') == NULL) /* in no scope: nodes before it may be called so */
+        EF_TRY(call_nodes(g, g->called, g->n_nodes));
     size_t n_values = g->values.n, n_counts = g->counts.n;
     ef_node *n = ef_arena_zalloc(&g->arena, sizeof *n);
     if (n == NULL) return ef_no_memory(sizeof *n);
@@ -301,7 +318,8 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
     EF_TRY(fill_node(g, n, in, after, n_after));
     if (g->trims && !merges) {
         const char *own = NULL;
-        if (name != NULL) EF_TRY(free_name(g, name, &own));
+        uint64_t hash;
+        if (name != NULL) EF_TRY(free_name(g, name, &own, &hash));
         EF_TRY(ef_graph_box(g, n, own, n_values, &n));
         if (g->counts.n != n_counts) settle(g); /* how often a name was given stays */
         ef_arena_rewind(&g->arena, g->settled);

@@ -159,6 +159,9 @@ void ef_function_set_relax(ef_function *f, bool on);
  * holder, with no lock of the library held. ref NULL: what is handed
  * out is valid until the function forgets the trace. */
 void ef_trace_set_user(void *user, void (*ref)(void *), void (*end)(void *));
+/* Inside a trace: its results, when they are more than it has room for. It then returns 0 of them.
+ */
+ef_status *ef_trace_give(const ef_tensor *out, int n);
 /* As ef_function_call; *user is what that trace was given (NULL: nothing), with one reference for
  * the caller taken by `ref`. On failure *user is NULL. */
 ef_status *ef_function_call_user(ef_function *f, const ef_tensor *const *in, int n_in,

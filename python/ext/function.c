@@ -25,20 +25,30 @@ void packing_end(void *user) {
     PyMem_RawFree(p);
 }
 
-static int keep_results(PyObject *r, ef_tensor *out, int max_out, int *n_out) {
-    PyObject *flat, *kind, *pack;
-    if (!PyArg_ParseTuple(r, "O!OO", &PyList_Type, &flat, &kind, &pack)) return -1;
+/* The tensors of a list as results of the trace; what there is no room for is given apart. */
+static int give_results(PyObject *flat, ef_tensor *out, int max_out, int *n_out) {
     Py_ssize_t n = PyList_GET_SIZE(flat);
-    if (n > max_out) {
-        PyErr_Format(PyExc_ValueError, "a function gave %zd tensors; at most %d are possible", n,
-                     max_out);
+    ef_tensor *at = n <= max_out ? out : PyMem_Calloc((size_t)n, sizeof *at);
+    if (at == NULL) {
+        PyErr_NoMemory();
         return -1;
     }
     for (Py_ssize_t k = 0; k < n; k++) {
-        memset(&out[k], 0, sizeof out[k]);
-        ef_tensor_copy(&out[k], &((tensor_object *)PyList_GET_ITEM(flat, k))->t);
+        memset(&at[k], 0, sizeof at[k]);
+        ef_tensor_copy(&at[k], &((tensor_object *)PyList_GET_ITEM(flat, k))->t);
     }
-    *n_out = (int)n;
+    *n_out = at == out ? (int)n : 0;
+    if (at == out) return 0;
+    int bad = check(ef_trace_give(at, (int)n), NULL);
+    for (Py_ssize_t k = 0; k < n; k++) ef_tensor_release(&at[k]);
+    PyMem_Free(at);
+    return bad;
+}
+
+static int keep_results(PyObject *r, ef_tensor *out, int max_out, int *n_out) {
+    PyObject *flat, *kind, *pack;
+    if (!PyArg_ParseTuple(r, "O!OO", &PyList_Type, &flat, &kind, &pack)) return -1;
+    if (give_results(flat, out, max_out, n_out) < 0) return -1;
     packing *p = PyMem_RawCalloc(1, sizeof *p);
     if (p == NULL) {
         PyErr_NoMemory();
@@ -46,7 +56,7 @@ static int keep_results(PyObject *r, ef_tensor *out, int max_out, int *n_out) {
     }
     atomic_init(&p->refs, 1);
     p->kind = (int)PyLong_AsLong(kind);
-    p->n = (int)n;
+    p->n = (int)PyList_GET_SIZE(flat);
     p->pack = Py_NewRef(pack);
     p->graph = graph_wrap(ef_graph_current());
     ef_trace_set_user(p, packing_ref, packing_end);

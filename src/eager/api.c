@@ -226,9 +226,6 @@ enum { MOST_RESULTS = 512 };
 static ef_spare rooms;
 
 static ef_status *keep_outputs(ef_graph *g, const ef_tensor *out, int n) {
-    if (n < 0 || n > MOST_RESULTS)
-        return ef_error(EF_INVALID, "a traced function gave %d results; at most %d are possible", n,
-                        MOST_RESULTS);
     ef_edge *e = ef_malloc(((size_t)n + 1) * sizeof *e);
     if (e == NULL) return ef_no_memory((size_t)n * sizeof *e);
     ef_status *s = NULL;
@@ -258,7 +255,10 @@ static ef_status *trace(ef_graph *g, ef_trace_fn *fn, void *user, ef_trace_notes
     s = fn(user, in, (int)n, out, MOST_RESULTS, &n_out);
     ef_here = before;
     g->outer = NULL;
-    if (s == NULL) s = keep_outputs(g, out, n_out);
+    if (s == NULL && (n_out < 0 || n_out > MOST_RESULTS))
+        s = ef_error(EF_INVALID, "a traced function gave %d results; there is room for %d", n_out,
+                     MOST_RESULTS);
+    if (s == NULL && !notes->given) s = keep_outputs(g, out, n_out);
 done:
     for (size_t k = 0; in != NULL && k < n; k++) ef_tensor_release(&in[k]);
     for (int k = 0; out != NULL && k < n_out && k < MOST_RESULTS; k++) ef_tensor_release(&out[k]);
@@ -272,6 +272,14 @@ done:
 
 void ef_trace_needs_sizes(void) {
     if (ef_here.notes != NULL) ef_here.notes->sizes = true;
+}
+
+ef_status *ef_trace_give(const ef_tensor *out, int n) {
+    if (ef_here.notes == NULL || n < 0 || (out == NULL && n > 0))
+        return ef_error(EF_INVALID, "ef_trace_give: outside a trace, or without results");
+    EF_TRY(keep_outputs(ef_here.graph, out, n));
+    ef_here.notes->given = true;
+    return NULL;
 }
 
 void ef_trace_set_user(void *user, void (*ref)(void *), void (*end)(void *)) {

@@ -29,7 +29,7 @@ ef_status *ef_trace_open(ef_trace *t, ef_trace **out);
 
 /* What the traced function said about its trace while it was being made. */
 typedef struct ef_trace_notes {
-    bool sizes;
+    bool sizes, given; /* it needs sizes; its outputs are set */
     void *user;
     void (*user_ref)(void *), (*user_end)(void *);
 } ef_trace_notes;

@@ -431,20 +431,23 @@ def test_as_many_results_as_the_trace_gives():
     @tf.function(autograph=False)
     def f(x):
         traced.append(x.shape.rank)
-        return [x + float(k) for k in range([1, 30, 300][x.shape.rank])]
+        return [x + float(k) for k in range([1, 30, 3000][x.shape.rank])]
 
     for _ in range(2):
-        for rank, n in ((2, 300), (0, 1), (1, 30)):  # the arguments tell the traces of one entry apart
+        for rank, n in ((2, 3000), (0, 1), (1, 30)):  # the arguments tell the traces of one entry apart
             results = f(tf.zeros([1] * rank))
             assert [float(tf.reduce_sum(r)) for r in results] == list(map(float, range(n)))
     assert sorted(traced) == [0, 1, 2]
 
-    @tf.function(autograph=False)
-    def too_many(x):
-        return [x] * 513
+    weights = [tf.Variable(float(k)) for k in range(600)]
 
-    with pytest.raises(ValueError, match="at most 512"):
-        too_many(1.0 + tf.zeros([]))
+    @tf.function
+    def slopes():
+        with tf.GradientTape() as tape:
+            loss = tf.add_n([w * w for w in weights])
+        return tape.gradient(loss, weights)
+
+    assert [float(s) for s in slopes()] == [2.0 * k for k in range(600)]
 
 
 def test_ops_of_many_results():

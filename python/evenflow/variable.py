@@ -131,7 +131,7 @@ class Variable(_core.VariableBase):
         if constraint is not None and not callable(constraint):
             raise ValueError("Argument `constraint` must be None or a callable.")
         synchronization, aggregation, trainable = distribution(synchronization, aggregation, trainable, name)
-        if name is not None and not isinstance(name, str):
+        if name is not None and not isinstance(name, str) and name:
             raise ValueError("name for name_scope must be a string.")
         if watch.tracing:
             watch.tracing[-1].made_variable(self)
@@ -140,7 +140,7 @@ class Variable(_core.VariableBase):
         self._synchronization, self._aggregation = synchronization, aggregation
         scope = current_scope()
         value = self._first_value(initial_value, dtype)
-        self._scoped_name = scope + (name or "Variable")
+        self._scoped_name = "" if name is not None and not name else scope + (name or "Variable")
         with _count_lock:
             _count[0] += 1
             self._unique_id = f"{name or 'Variable'}_{_count[0]}"

@@ -48,9 +48,13 @@ static int int_from(PyObject *o, int64_t *out) {
             return -1;
         }
         i = PyNumber_Long(o);
+        if (i == NULL && PyErr_ExceptionMatches(PyExc_ValueError)) /* not a number */
+            PyErr_SetString(PyExc_TypeError, "not an integer");
     }
     if (i == NULL) return -1;
     *out = PyLong_AsLongLong(i);
+    if (*out == -1 && PyErr_Occurred() && recording()) /* a graph writes it down first */
+        PyErr_Format(PyExc_ValueError, "Value out of range: %S", i);
     Py_DECREF(i);
     return *out == -1 && PyErr_Occurred() ? -1 : 0;
 }

@@ -88,6 +88,24 @@ def test_a_dtype_that_is_hinted_at():
     assert tf.convert_to_tensor(Seven(), dtype_hint=tf.int64).dtype == tf.int32
 
 
+def test_attributes_that_are_no_integers():
+    """NaN is no number of anything; what is too large a graph cannot write down."""
+    def hot(axis):
+        return tf.one_hot(0, 2, axis=axis)
+
+    for call in (hot, lambda axis: tf.function(lambda: hot(axis), autograph=False)()):
+        with pytest.raises(TypeError):
+            call(float("nan"))
+        with pytest.raises(OverflowError if call is hot else ValueError):
+            call(1e40)
+
+
+def test_range_of_halves():
+    assert tf.range(np.float16(1.5), 3).numpy().tolist() == [1.5, 2.5]
+    assert tf.range(c(1, tf.float16), c(3, tf.bfloat16)).dtype == tf.bfloat16 and tf.range(np.float16(2)).dtype == tf.float16
+    assert tf.range(np.float16(1), np.float32(3)).dtype == tf.float32
+
+
 def test_what_numpy_decides():
     """In a graph a list that holds an array is no list of lists, whatever dtype is wanted; a product that is none is asked of
     the array."""

@@ -118,7 +118,7 @@ def ones_like(input, dtype=None, name=None, layout=None):  # noqa: A002
 
 
 _INT32 = builtins.range(-(2**31), 2**31)
-_RANGE_ORDER = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
+_RANGE_ORDER = (dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 
 
 @export("range")

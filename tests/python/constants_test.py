@@ -79,6 +79,15 @@ def test_empty_constants_of_text_in_a_graph():
     assert tf.function(lambda: tf.constant(["a", ["b"]], tf.string, [0]), autograph=False)().shape == [0]
 
 
+def test_variants_like_what_has_no_size():
+    spec = [tf.TensorSpec([None], tf.float32)]
+    for like in (tf.zeros_like, tf.ones_like):
+        f = tf.function(lambda x: like(x, dtype=tf.variant), autograph=False, input_signature=spec)
+        assert f(tf.constant([1.0, 2.0])).dtype == tf.float32
+        with pytest.raises(TypeError):
+            tf.function(lambda x: like(x, dtype=tf.variant), autograph=False)(tf.constant([1.0]))
+
+
 def test_arrays_are_cast_in_a_graph():
     x = np.array([1.5, -2.5])
     assert graph(lambda: tf.constant(x, tf.int32)).numpy().tolist() == [1, -2]

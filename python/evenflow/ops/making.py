@@ -92,8 +92,10 @@ def fill(dims, value, name=None, layout=None):
 
 def _same_size(x, dtype, which, name):
     x = convert(x)
-    if executing_eagerly() or x._dims is None or None in x._dims:
+    if executing_eagerly():
         same = dtype is None or not dtype != x.dtype
+    elif x._dims is None or None in x._dims:  # variants are made from what is there, so the question is left to the op
+        same = dtype is None or not dtype != x.dtype or not dtype != dtypes.variant
     else:
         same = not dtype
     dtype = x.dtype if same else dtypes.as_dtype(dtype).base_dtype

@@ -4,9 +4,9 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "graph/control.h"
+#include "graph/names.h"
 #include "graph/spelled.h"
 #include "graph/trim.h"
-#include <ctype.h>
 #include <stdio.h>
 
 _Thread_local uint64_t ef_graph_epoch;
@@ -91,9 +91,6 @@ static void graph_end(ef_storage *self) {
     ef_free(g);
 }
 
-/* What the arena gave up to here stays. */
-static void settle(ef_graph *g) { g->settled = ef_arena_here(&g->arena); }
-
 /* ---- adding nodes ---------------------------------------------------------------------------- */
 
 typedef struct cons_key {
@@ -118,59 +115,6 @@ static uint64_t cons_hash(const cons_key *k) {
     for (int i = 0; i < k->n_in; i++)
         h = ef_hash_mix(h, (uint64_t)(uint32_t)k->in[i].node << 32 | (uint32_t)k->in[i].index);
     return h;
-}
-
-typedef struct name_count {
-    const char *name;
-    int last;
-} name_count;
-
-static bool count_same(const void *value, const void *key) {
-    return strcasecmp(((const name_count *)value)->name, key) == 0;
-}
-
-static bool name_same(const void *value, const void *key) {
-    return strcasecmp(((const ef_node *)value)->name, key) == 0;
-}
-
-static uint64_t fold(uint64_t h, const char *text) {
-    for (; *text != '\0'; text++) h = ef_hash_mix(h, (uint64_t)tolower((unsigned char)*text));
-    return h;
-}
-uint64_t ef_name_hash(const char *name) { return fold(0, name); }
-
-/* "_12" to `end`: graphs of a million nodes are named, so without printf. */
-static void number(char *end, int n) {
-    char digits[16], *d = digits + sizeof digits;
-    *--d = '\0';
-    do *--d = (char)('0' + n % 10);
-    while ((n /= 10) > 0);
-    *--d = '_';
-    memcpy(end, d, (size_t)(digits + sizeof digits - d));
-}
-
-/* A name nobody has yet: `name`, else name_1, name_2 ... counted on from the last one given, so
- * that many nodes of one name cost no search. */
-static ef_status *free_name(ef_graph *g, const char *name, const char **out, uint64_t *hash) {
-    size_t n = strlen(name), room = n + 16;
-    char *text = ef_arena_alloc(&g->arena, room);
-    if (text == NULL) return ef_no_memory(room);
-    memcpy(text, name, n + 1);
-    *out = text;
-    uint64_t h = *hash = ef_name_hash(name);
-    if (ef_map_find(&g->names, h, name_same, text) == NULL) return NULL;
-    name_count *c = ef_map_find(&g->counts, h, count_same, name);
-    if (c == NULL) {
-        c = ef_arena_zalloc(&g->arena, sizeof *c);
-        if (c == NULL || (c->name = ef_arena_strdup(&g->arena, name)) == NULL)
-            return ef_no_memory(room);
-        EF_TRY(ef_map_put(&g->counts, h, c));
-    }
-    do {
-        number(text + n, ++c->last);
-        *hash = fold(h, text + n);
-    } while (ef_map_find(&g->names, *hash, name_same, text) != NULL);
-    return NULL;
 }
 
 static ef_status *check_edges(const ef_graph *g, const ef_op *op, const ef_edge *in, int n_in,
@@ -247,39 +191,12 @@ done:
     return s;
 }
 
-static ef_status *give_name(ef_graph *g, int32_t node, const char *name) {
-    const char *own;
-    uint64_t hash;
-    size_t n_counts = g->counts.n;
-    EF_TRY(free_name(g, name, &own, &hash));
-    ef_node *n = g->node[node];
-    if (n->name != NULL) ef_map_remove(&g->names, ef_name_hash(n->name), n);
-    if (n->box != NULL)
-        EF_TRY(ef_box_name(n, own));
-    else
-        n->name = own;
-    ef_status *s = ef_map_put(&g->names, hash, n);
-    if (s != NULL) n->name = NULL;
-    if (n->box == NULL || g->counts.n != n_counts) settle(g);
-    return s;
-}
-
-static ef_status *call_nodes(ef_graph *g, size_t from, size_t to) {
-    for (size_t k = from; k < to; k++) {
-        const ef_node *n = g->node[k];
-        if (n->name == NULL && !n->gone)
-            EF_TRY(give_name(g, (int32_t)k, n->kind != NULL ? n->kind : n->op->name));
-        if (k == g->called) g->called = k + 1;
-    }
-    return NULL;
-}
-
 static ef_status *append(ef_graph *g, ef_node *n, const cons_key *key, bool merges,
                          const char *name) {
     EF_TRY(EF_GROW(&g->node, &g->cap_nodes, g->n_nodes + 1));
     if (name != NULL) {
         uint64_t hash;
-        EF_TRY(free_name(g, name, &n->name, &hash));
+        EF_TRY(ef_name_free(g, name, &n->name, &hash));
         EF_TRY(ef_map_put(&g->names, hash, n));
     }
     if (merges) EF_TRY(ef_map_put(&g->cons, cons_hash(key), n));
@@ -305,7 +222,7 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
     }
     if (name != NULL &&
         strchr(name, '/') == NULL) /* in no scope: nodes before it may be called so */
-        EF_TRY(call_nodes(g, g->called, g->n_nodes));
+        EF_TRY(ef_names_catch_up(g));
     size_t n_values = g->values.n, n_counts = g->counts.n;
     ef_node *n = ef_arena_zalloc(&g->arena, sizeof *n);
     if (n == NULL) return ef_no_memory(sizeof *n);
@@ -319,13 +236,13 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
     if (g->trims && !merges) {
         const char *own = NULL;
         uint64_t hash;
-        if (name != NULL) EF_TRY(free_name(g, name, &own, &hash));
+        if (name != NULL) EF_TRY(ef_name_free(g, name, &own, &hash));
         EF_TRY(ef_graph_box(g, n, own, n_values, &n));
-        if (g->counts.n != n_counts) settle(g); /* how often a name was given stays */
+        if (g->counts.n != n_counts) ef_graph_settle(g); /* how often a name was given stays */
         ef_arena_rewind(&g->arena, g->settled);
     } else {
         EF_TRY(append(g, n, &key, merges, name));
-        settle(g);
+        ef_graph_settle(g);
     }
     if (attrs != NULL) ef_attrs_ref(attrs);
     *node = g->last = n->id;
@@ -385,7 +302,7 @@ static ef_status *become(ef_graph *g, int32_t node, const ef_op *op, const ef_at
     ef_attrs_unref(old->attrs);
     *old = n;
     old->serial = ef_graph_changed(g);
-    settle(g);
+    ef_graph_settle(g);
     g->hash = 0;
     return NULL;
 }
@@ -427,7 +344,7 @@ ef_status *ef_graph_stand_in(ef_graph *g, ef_dtype dtype, const ef_shape *shape,
     /* Of a list as parameter nothing is known: what one call hands over another may not. */
     if (handle != NULL && dtype == EF_RESOURCE)
         fact->handle = ef_arena_copy(&g->arena, handle, sizeof *handle);
-    settle(g);
+    ef_graph_settle(g);
     return NULL;
 }
 
@@ -488,45 +405,10 @@ ef_edge ef_tensor_edge(const ef_tensor *t, ef_graph **g) {
 
 /* ---- names and places ------------------------------------------------------------------------ */
 
-ef_status *ef_graph_rename(ef_graph *g, int32_t node, const char *name) {
-    ef_graph_lock(g);
-    ef_status *s = give_name(g, node, name);
-    ef_graph_unlock(g);
-    return s;
-}
-
-ef_status *ef_graph_called(ef_graph *g, int32_t node, const char **name) {
-    ef_graph_lock(g);
-    size_t k = (size_t)node;
-    ef_status *s = call_nodes(g, k < g->called ? k : g->called, k + 1);
-    ef_graph_unlock(g);
-    *name = g->node[node]->name;
-    return s;
-}
-
-int32_t ef_graph_find(ef_graph *g, const char *name) {
-    ef_graph_lock(g);
-    uint64_t h = ef_name_hash(name);
-    const ef_node *n = ef_map_find(&g->names, h, name_same, name);
-    if (n == NULL) {
-        ef_status_free(
-            call_nodes(g, 0, g->n_nodes)); /* those that cannot be called are not found */
-        n = ef_map_find(&g->names, h, name_same, name);
-    }
-    ef_graph_unlock(g);
-    return n != NULL && strcmp(n->name, name) == 0 ? n->id : -1;
-}
-
-const char *ef_node_name(const ef_graph *g, int32_t node, char *buf, size_t n) {
-    if (g->node[node]->name != NULL) return g->node[node]->name;
-    snprintf(buf, n, "%s_%d", g->node[node]->op->name, node);
-    return buf;
-}
-
 const char *ef_graph_text_keep(ef_graph *g, const char *text) {
     ef_graph_lock(g);
     const char *copy = ef_arena_strdup(&g->arena, text);
-    settle(g);
+    ef_graph_settle(g);
     ef_graph_unlock(g);
     return copy;
 }
@@ -541,7 +423,7 @@ static ef_status *find_place(ef_graph *g, const char *text, int32_t *place) {
     char *copy = ef_arena_strdup(&g->arena, text);
     if (copy == NULL) return ef_no_memory(strlen(text));
     g->place[g->n_places++] = copy;
-    settle(g);
+    ef_graph_settle(g);
     *place = (int32_t)g->n_places;
     return NULL;
 }

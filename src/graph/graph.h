@@ -151,7 +151,6 @@ int32_t ef_graph_find(ef_graph *g, const char *name);
 /* The name of a node. Nodes without one, this and those before it, take that of their kind, in the
  * order they were made: add, add_1, ... */
 ef_status *ef_graph_called(ef_graph *g, int32_t node, const char **name);
-uint64_t ef_name_hash(const char *name); /* for the map of names, to which add and Add are one */
 /* Names a node, anew if it has a name; made unique as by add. */
 ef_status *ef_graph_rename(ef_graph *g, int32_t node, const char *name);
 /* A name for printing: its own, or "AddV2_12". Returns buf or the name. */

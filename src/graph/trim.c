@@ -3,7 +3,7 @@
 #include "graph/trim.h"
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/hash.h"
+#include "graph/names.h"
 
 struct ef_box {        /* behind the node, in one block of memory */
     ef_tensor **value; /* known values that facts point at */

@@ -86,12 +86,16 @@ def no_rule(call):
             or call["name"] == "nn.softmax_cross_entropy_with_logits" and no_slope(call)
             or call["name"] in HALFLESS and call["args"][0]["dtype"] in HALVES
             or call["name"] in ("math.subtract", "-") and call["args"][0]["dtype"] in ("uint8", "uint16") and is_zero(call["args"][0])
-            or call["name"] == "truncatediv" and call["args"][1] in (1, True)
+            or call["name"] == "truncatediv" and is_ones(call["args"][1])
             or call["name"] in ("math.pow", "**") and is_rewritten(*call["args"]))
 
 
 def is_zero(x):
     return x["tensor"] != "tensor" and not np.any(value_of(None, x))
+
+
+def is_ones(x):
+    return np.all(np.asarray(value_of(None, x)) == 1) if not isinstance(x, dict) or x["tensor"] != "tensor" else False
 
 
 def is_rewritten(base, exponent):

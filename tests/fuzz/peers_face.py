@@ -50,10 +50,12 @@ WRONG = re.compile(rf"; [TV]\('uint64'[^;]*; {UNFIT}$|; {UNFIT}; [TV]\('uint64'"
 UNSEEN = re.compile(r"\[0, 0\]|broadcast_to.*-1")
 IDLE = re.compile(r"\.scatter_(add|sub|mul|div)\(.*\[(5|-1)\].*; (V\('\w+', \[[^\]]*\b0\b|.*; (?![TVA]\())")
 # What they turn into ops that have no kernel or too few operands: nothing minus an unsigned number, an integer's power of -1, a
-# power by a list of equal numbers. What they take for x itself: its quotient by 1, truncated.
+# power by a list of equal numbers. What they take for x itself: its quotient by 1, truncated. What they multiply by the
+# reciprocal: a quotient by a constant, so that an endless one gives 0 where it gives NaN as written.
 REWRITTEN = re.compile(r"^(a - b|operator\.isub|tf\.raw_ops\.Sub).*; (?![TVAN]\()[^;]*; [TV]\('uint(8|16)'"
                        r"|^(a \*\* b|operator\.ipow|tf\.raw_ops\.Pow).*; ([TV]\('u?int[^;]*; -1$|.*; L\()"
-                       r"|^tf\.raw_ops\.TruncateDiv.*; [TV]\('b?float[^;]*; (?![TVAN]\()")
+                       r"|^tf\.raw_ops\.TruncateDiv.*; [TV]\('b?float[^;]*; (?![TVAN]\()"
+                       r"|^(a / b|operator\.itruediv|tf\.raw_ops\.\w*Div)\b.*; [TV]\('complex64[^;]*; [^;]*1e40")
 REARRANGED = re.compile(r"[Rr]eshape\(.*; T\('\w+', \[\d\]|set_shape\(\[2\]\); T\('\w+', \[[013]\]")
 
 

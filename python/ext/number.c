@@ -24,7 +24,6 @@ static int knows_better(PyObject *o, const char *reverse) {
 typedef PyObject *pair_fn(const ef_tensor *x, const ef_tensor *y);
 static pair_fn divide;
 
-/* While recording: TypeError unless the op takes x. */
 /* What TensorFlow calls the node of an operator. */
 static const char *kind_of(const ef_op *op) {
     const struct {
@@ -39,6 +38,7 @@ static const char *kind_of(const ef_op *op) {
     return ef_op_describe(op)->name;
 }
 
+/* While recording: TypeError unless the op takes x. */
 static int check_types(const ef_op *op, const ef_tensor *x) {
     const ef_op_desc *d = ef_op_describe(op);
     for (int k = 0; k < d->n_attrs; k++)

@@ -78,6 +78,31 @@ EF_TEST(strides_and_accumulation) {
     }
 }
 
+EF_TEST(many_rows_by_a_small_matrix) {
+    for (int n = 1; n <= 18; n++)
+        for (int k = 1; k <= 18; k++) {
+            compare(EF_F32, 70, n, k, (n + k) % 2 * 2, 0, false);
+            compare(EF_F32, 5 + k, n, k, k % 2 * 2, n % 3, n % 2);
+        }
+    compare(EF_F32, 380, 8, 8, 0, 0, false);
+    compare(EF_F32, 380, 30, 8, 0, 1, true);
+}
+
+/* Blocks that end where the matrices end: a sanitizer sees a read beyond them. */
+EF_TEST(reads_within_the_operands) {
+    for (size_t n = 1; n < 20; n++)
+        for (size_t k = 1; k < 20; k++) {
+            size_t m = 1 + (n * k) % 37;
+            float *x = calloc(m * k, sizeof *x), *y = calloc(k * n, sizeof *y);
+            float *z = malloc(m * n * sizeof *z);
+            ef_gemm_args g = ef_gemm_dense(EF_F32, EF_GEMM_N, EF_GEMM_N, (int64_t)m, (int64_t)n,
+                                           (int64_t)k, x, y, z);
+            ef_gemm(&g);
+            for (size_t i = 0; i < m * n; i++) CHECK_NEAR(z[i], 0, 0);
+            free(x), free(y), free(z);
+        }
+}
+
 EF_TEST(integers_wrap) {
     int32_t x[2] = {INT32_MAX, INT32_MIN}, y[2] = {2, -1}, z;
     ef_gemm_args g = ef_gemm_dense(EF_I32, EF_GEMM_N, EF_GEMM_N, 1, 1, 2, x, y, &z);
@@ -147,6 +172,8 @@ EF_TEST(batches) {
 int main(void) {
     EF_RUN(sizes_and_orders);
     EF_RUN(strides_and_accumulation);
+    EF_RUN(many_rows_by_a_small_matrix);
+    EF_RUN(reads_within_the_operands);
     EF_RUN(integers_wrap);
     EF_RUN(complex_adjoint);
     EF_RUN(epilogues);

@@ -1,33 +1,12 @@
-/* Tiny f32 products. The right-hand matrix is used where it lies, or copied (transposed, padded to
- * whole vectors) into a stack buffer; then four rows by two vectors of the result are held in
- * registers while k runs. */
+/* Tiny f32 products. The right-hand matrix is used where it lies, or copied (transposed, made whole
+ * vectors) into a stack buffer; then many rows run past panels of it (gemm_panel.c), or, for few
+ * rows and a transposed left side, four rows by two vectors of the result are held in registers
+ * while k runs. */
 #include "kernels/gemm_loop.h"
-#ifdef __FMA__
-#include <immintrin.h>
-#endif
+#include "kernels/gemm_vec.h"
 
-#ifdef __AVX__
-enum { LANES = 8 };
-typedef float vec __attribute__((vector_size(32)));
-#else
-enum { LANES = 4 };
-typedef float vec __attribute__((vector_size(16)));
-#endif
-enum { PACK_MAX = 4096 }; /* floats of stack for the right-hand side */
-
-static inline vec load(const float *p) {
-    vec v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-static inline void store(float *p, vec v) { memcpy(p, &v, sizeof v); }
-static inline vec madd(float x, vec y, vec sum) {
-#ifdef __FMA__
-    return (vec)_mm256_fmadd_ps(_mm256_set1_ps(x), (__m256)y, (__m256)sum);
-#else
-    return x * y + sum;
-#endif
-}
+/* Floats of the right-hand side worth copying to the stack as they lie, and transposed. */
+enum { PACK_MAX = 4096, TURN_MAX = 512 };
 
 typedef struct sides {
     const float *a, *b;
@@ -111,34 +90,50 @@ static void dots(const ef_gemm_args *g) {
         }
 }
 
-/* op(b) as k rows of `width` floats, zero beyond n. */
+/* op(b) as k rows of whole vectors; what lies beyond n is never looked at. */
 static void pack(const ef_gemm_args *g, float *out, int64_t width) {
     const float *b = g->b;
     bool plain = g->op_b == EF_GEMM_N;
     int64_t row = plain ? g->ldb : 1, col = plain ? 1 : g->ldb;
-    for (int64_t p = 0; p < g->k; p++, out += width) {
-        for (int64_t j = 0; j < g->n; j++) out[j] = b[p * row + j * col];
-        for (int64_t j = g->n; j < width; j++) out[j] = 0;
+    int64_t end = plain ? (g->k - 1) * row + g->n : 0; /* of what may be read a vector at a time */
+    for (int64_t p = 0; p < g->k; p++, b += row, out += width) {
+        if (p * row + width <= end)
+            for (int64_t j = 0; j < width; j += LANES) store(out + j, load(b + j));
+        else
+            for (int64_t j = 0; j < width; j++) out[j] = j < g->n ? b[j * col] : 0;
     }
 }
 
+/* Measured against oneDNN's on one thread. */
+static bool pays(const ef_gemm_args *g) {
+    int64_t columns = g->m * g->n, work = columns * g->k;
+    if (columns <= 2048 && work <= 12000) return true;
+    return g->op_a == EF_GEMM_N && work < 400000 &&
+           ((g->k <= 8 && g->n <= 32) || (g->k <= 16 && g->n <= 8));
+}
+
 bool ef_gemm_tiny(const ef_gemm_args *g) {
-    if (g->m * g->n > 2048 || g->m * g->n * g->k > 12000) return false;
-    if (g->op_a == EF_GEMM_N && (g->op_b != EF_GEMM_N ? g->m <= 2 : g->n == 1 && g->ldb == 1)) {
+    if (!pays(g)) return false;
+    bool plain = g->op_b == EF_GEMM_N, column = g->n == 1 && (!plain || g->ldb == 1);
+    if (g->op_a == EF_GEMM_N && (column || (!plain && g->m <= 2))) {
+        if (g->m > 16) return false;
         ef_gemm_args t = *g;
-        if (g->op_b == EF_GEMM_N)
-            t.ldb = g->k; /* a column, contiguous: the one row of its transpose */
+        if (plain) t.ldb = g->k; /* a column, contiguous: the one row of its transpose */
         dots(&t);
         return true;
     }
     float packed[PACK_MAX];
     sides s = {g->a, g->b, g->c, g->lda, 1, g->ldb, g->ldc, g->k};
     if (g->op_a != EF_GEMM_N) s.row = 1, s.col = g->lda;
-    if (g->op_b != EF_GEMM_N || g->n % LANES != 0) {
+    if (!plain || g->n % LANES != 0) {
         s.ldb = (g->n + LANES - 1) / LANES * LANES;
-        if (g->k * s.ldb > PACK_MAX) return false;
+        if (g->k * s.ldb > (plain ? PACK_MAX : TURN_MAX)) return false;
         pack(g, packed, s.ldb);
         s.b = packed;
+    }
+    if (g->op_a == EF_GEMM_N && g->m > 4 && (g->m > 16 || g->k <= 16)) {
+        ef_gemm_panels(g, s.b, s.ldb);
+        return true;
     }
     for (int64_t j = 0; j < g->n; j += 2 * LANES) {
         int64_t width = g->n - j < 2 * LANES ? g->n - j : 2 * LANES, i = 0;

@@ -95,6 +95,40 @@ EF_TEST(sizes_are_traced_twice_and_plans_bounded) {
     ef_function_free(f);
 }
 
+/* Plans made so far, after calls with all these sizes. */
+static void sizes_make(ef_function *f, int64_t from, int64_t to, uint64_t *plans) {
+    for (int64_t size = from; size < to; size++) {
+        ef_tensor x, y;
+        int n;
+        fill(&x, size);
+        const ef_tensor *in[] = {&x};
+        CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+        ef_tensor_release(&y);
+        ef_tensor_release(&x);
+    }
+    ef_function_info info;
+    ef_function_info_get(f, &info);
+    *plans = info.plans;
+}
+
+EF_TEST(a_size_seen_before_is_found) {
+    ef_function *f;
+    uint64_t first, now;
+    CHECK_OK(ef_function_new(four_ops, NULL, "f", &f));
+    sizes_make(f, 1000, 1002, &first); /* from here on one trace takes any size */
+    sizes_make(f, 1002, 1100, &now);
+    CHECK_INT(now, first + 98);
+    sizes_make(f, 1001, 1100, &now);
+    CHECK_INT(now, first + 98);
+    sizes_make(f, 1100, 1300, &now); /* out go the oldest */
+    CHECK_INT(now, first + 298);
+    sizes_make(f, 1300 - EF_PROGRAM_PLANS, 1300, &now);
+    CHECK_INT(now, first + 298);
+    sizes_make(f, 1050, 1051, &now);
+    CHECK_INT(now, first + 299);
+    ef_function_free(f);
+}
+
 EF_TEST(what_is_made_in_a_loop_is_gone_after_it) {
     ef_memory_usage before, after;
     for (int round = 0; round < 2; round++) {
@@ -186,6 +220,7 @@ int main(void) {
     EF_RUN(a_hot_call_takes_nothing);
     EF_RUN(a_small_eager_op_takes_nothing);
     EF_RUN(sizes_are_traced_twice_and_plans_bounded);
+    EF_RUN(a_size_seen_before_is_found);
     EF_RUN(what_is_made_in_a_loop_is_gone_after_it);
     return EF_VERDICT();
 }

@@ -1,6 +1,7 @@
 /* Programs: from input shapes to a plan, from a plan to a frame, from a frame to results. The
- * look-up compares dims with those of the plan used last before it searches; a new set of shapes
- * costs one planning, never another optimisation. */
+ * look-up compares dims with those of the plans used last before it asks the table, so that it does
+ * not take longer the more plans there are; a new set of shapes costs one planning, never another
+ * optimisation. */
 #include "plan/program.h"
 #include "base/alloc.h"
 #include "base/pool.h"
@@ -11,15 +12,20 @@ typedef struct shaped_plan { /* newest first */
     ef_plan *plan;
     int users; /* frames out; an evicted plan goes with the last */
     bool evicted;
-    int64_t *key; /* rank and dims of every input; for resources what is behind */
+    int64_t *key;             /* rank and dims of every input; for resources what is behind */
+    uint64_t hash;            /* of the key */
+    struct shaped_plan *same; /* the next in its bucket */
     bool heavy;
 } shaped_plan;
+
+enum { RECENT = 8, BUCKETS = 128 }; /* plans looked at one by one; a power of two */
 
 struct ef_program {
     atomic_int refs;
     ef_graph *graph;
     pthread_mutex_t lock; /* rank 20: guards the list of plans, their users and idle frames */
     shaped_plan *newest, *oldest;
+    shaped_plan **bucket; /* all plans by hash; NULL while there were few */
     int n_plans;
     size_t key_words;
     uint8_t *own; /* inputs that are moved in; NULL: none */
@@ -84,6 +90,7 @@ void ef_program_unref(ef_program *p) {
         next = s->next;
         shaped_free(s);
     }
+    ef_free(p->bucket);
     for (size_t k = 0; k < p->n_bound; k++) ef_tensor_release(&p->bound[k]);
     ef_free(p->bound);
     ef_program_unref(p->base);
@@ -99,6 +106,7 @@ size_t ef_program_bytes(ef_program *p) {
     if (p->base != NULL) return ef_program_bytes(p->base) + sizeof *p;
     size_t n = sizeof *p + ef_graph_bytes(p->graph);
     pthread_mutex_lock(&p->lock);
+    if (p->bucket != NULL) n += BUCKETS * sizeof(shaped_plan *);
     for (shaped_plan *s = p->newest; s != NULL; s = s->next) n += ef_plan_bytes(s->plan);
     pthread_mutex_unlock(&p->lock);
     return n;
@@ -159,40 +167,95 @@ static void key_fill(int64_t *key, ef_tensor *const *in, size_t n, ef_fact *fact
     }
 }
 
+static uint64_t mix(uint64_t h, int64_t word) {
+    h = (h ^ (uint64_t)word) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 32;
+}
+
+/* Equal wherever key_matches finds equals. */
+static uint64_t key_hash(ef_tensor *const *in, size_t n) {
+    uint64_t h = n;
+    for (size_t k = 0; k < n; k++) {
+        const ef_tensor *t = in[k];
+        const ef_variable *v = behind(t);
+        if (t->dtype == EF_RESOURCE && v == NULL) continue;
+        int rank = v != NULL ? v->shape.rank : t->rank;
+        const int64_t *dim = v != NULL ? v->shape.dim : t->dim;
+        h = mix(h, rank);
+        for (int d = 0; d < rank; d++) h = mix(h, dim[d]);
+    }
+    return h;
+}
+
 /* ---- the list of plans, newest first (under the lock) ------------------------------------------
  */
 
-static void unlink_plan(ef_program *p, shaped_plan *s) {
+static shaped_plan **bucket_of(const ef_program *p, uint64_t hash) {
+    return &p->bucket[hash & (BUCKETS - 1)];
+}
+
+static void list_remove(ef_program *p, shaped_plan *s) {
     *(s->prev != NULL ? &s->prev->next : &p->newest) = s->next;
     *(s->next != NULL ? &s->next->prev : &p->oldest) = s->prev;
     s->next = s->prev = NULL;
-    p->n_plans--;
 }
 
-static void push_newest(ef_program *p, shaped_plan *s) {
+static void list_push(ef_program *p, shaped_plan *s) {
     s->prev = NULL;
     s->next = p->newest;
     *(p->newest != NULL ? &p->newest->prev : &p->oldest) = s;
     p->newest = s;
+}
+
+static void table_push(ef_program *p, shaped_plan *s) {
+    shaped_plan **at = bucket_of(p, s->hash);
+    s->same = *at;
+    *at = s;
+}
+
+static void forget(ef_program *p, shaped_plan *s) {
+    list_remove(p, s);
+    p->n_plans--;
+    if (p->bucket == NULL) return;
+    shaped_plan **at = bucket_of(p, s->hash);
+    while (*at != s) at = &(*at)->same;
+    *at = s->same;
+}
+
+static void remember(ef_program *p, shaped_plan *s) {
+    list_push(p, s);
     p->n_plans++;
+    if (p->bucket != NULL) {
+        table_push(p, s);
+    } else if (p->n_plans > RECENT) { /* without memory for a table, the list is searched */
+        p->bucket = ef_calloc(BUCKETS, sizeof(shaped_plan *));
+        for (shaped_plan *q = p->newest; p->bucket != NULL && q != NULL; q = q->next)
+            table_push(p, q);
+    }
 }
 
 static shaped_plan *find(ef_program *p, ef_tensor *const *in) {
-    for (shaped_plan *s = p->newest; s != NULL; s = s->next) {
-        if (!key_matches(s->key, in, p->graph->n_inputs)) continue;
-        if (s != p->newest) {
-            unlink_plan(p, s);
-            push_newest(p, s);
+    size_t n = p->graph->n_inputs;
+    shaped_plan *s = p->newest;
+    for (int k = 0; s != NULL && !key_matches(s->key, in, n); k++) {
+        if (k == RECENT && p->bucket != NULL) {
+            s = *bucket_of(p, key_hash(in, n));
+            while (s != NULL && !key_matches(s->key, in, n)) s = s->same;
+            break;
         }
-        return s;
+        s = s->next;
     }
-    return NULL;
+    if (s != NULL && s != p->newest) {
+        list_remove(p, s);
+        list_push(p, s);
+    }
+    return s;
 }
 
 static void evict_beyond_bound(ef_program *p) {
     while (p->n_plans > EF_PROGRAM_PLANS && p->oldest != NULL) {
         shaped_plan *s = p->oldest;
-        unlink_plan(p, s);
+        forget(p, s);
         p->evicted++;
         s->evicted = true;
         if (s->users == 0) shaped_free(s);
@@ -231,6 +294,7 @@ static ef_status *plan_for(ef_program *p, ef_tensor *const *in, shaped_plan **ou
         bad = ef_no_memory(n * sizeof *facts);
     } else {
         key_fill(s->key, in, n, facts, facts + n);
+        s->hash = key_hash(in, n);
         bad = ef_plan_make(p->graph, facts, &(ef_plan_options){.own_inputs = p->own}, &s->plan);
     }
     ef_free(facts);
@@ -254,7 +318,7 @@ static ef_status *acquire(ef_program *p, ef_tensor *const *in, shaped_plan **pla
         EF_TRY(plan_for(p, in, &s));
         if (s == NULL) return ef_no_memory(sizeof *s);
         pthread_mutex_lock(&p->lock);
-        push_newest(p, s);
+        remember(p, s);
         p->made++;
     }
     s->users++;

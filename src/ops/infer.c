@@ -271,15 +271,17 @@ static inline ef_status *infer_fixed(const ef_op *op, const ef_signature *s, con
 
 /* Inputs of dtypes that are only declared: what the shape function says against them if they had
  * one that is known, else the refusal there was. */
-static ef_status *shapes_first(const ef_op *op, const void *attrs, const ef_fact *in, int n_in,
-                               ef_status *refusal) {
+static ef_status *shapes_first(const ef_op *op, const ef_signature *s, const void *attrs,
+                               const ef_fact *in, int n_in, ef_status *refusal) {
     ef_fact as[EF_MAX_ARGS] = {{.dtype = EF_NO_DTYPE}}, out[EF_MAX_ARGS];
     int n_out;
-    ef_dtype t = n_in > 0 && n_in <= EF_MAX_ARGS ? in[0].dtype : EF_NO_DTYPE;
-    if (t >= EF_DTYPES || !ef_dtype_in(t, op->declared)) return refusal;
+    if (s->variadic || n_in != s->n_in || n_in > EF_MAX_ARGS) return refusal;
     for (int k = 0; k < n_in; k++) {
-        if (in[k].dtype != t) return refusal;
         as[k] = in[k];
+        if (s->in[k].type_var != 0) continue;
+        if (in[k].dtype != in[0].dtype || in[k].dtype >= EF_DTYPES ||
+            !ef_dtype_in(in[k].dtype, op->declared))
+            return refusal;
         as[k].dtype = EF_F32;
         as[k].value = NULL;
     }
@@ -298,7 +300,7 @@ ef_status *ef_op_infer(const ef_op *op, const void *attrs, const ef_fact *in, in
                              ? infer_variadic(op, s, attrs, in, n_in, out, max_out, &made)
                              : infer_fixed(op, s, attrs, in, n_in, out, max_out, &made);
     if (EF_UNLIKELY(refusal))
-        return op->declared ? shapes_first(op, attrs, in, n_in, refusal) : refusal;
+        return op->declared ? shapes_first(op, s, attrs, in, n_in, refusal) : refusal;
     if (op->shape) {
         static _Thread_local ef_fact behind;
         ef_infer i = {op, attrs, n_in, made, in, out, &behind};

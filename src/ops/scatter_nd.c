@@ -188,8 +188,10 @@ static ef_status *extremum_grad(ef_grad *g) {
     return NULL;
 }
 
-#define UPDATE_TYPES EF_MOVE_TYPES
-#define SCATTER(N, how, words, input, set, kernels, index_set, kept, gradient, ...)         \
+#define REAL_TYPES \
+    "{bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64}"
+/* `others`: see ef_op.declared. */
+#define SCATTER(N, how, words, input, set, others, index_set, kept, gradient, ...)          \
     static ef_status *run_##N(const ef_call *c) { return update(c, EF_COMBINE_##how); }     \
     const ef_op ef_op_##N = {                                                               \
         EF_NAMED(N),                                                                        \
@@ -197,12 +199,13 @@ static ef_status *extremum_grad(ef_grad *g) {
         .in = {input ": T", "indices: Tindices", "updates: T"},                             \
         .out = {"output: T"},                                                               \
         .types = "T: " set "; Tindices: " index_set,                                        \
+        .declared = others,                                                                 \
         .attr = EF_ND_ATTRS,                                                                \
         .attr_size = sizeof(ef_nd_attrs),                                                   \
         .traits = EF_MAY_ALIAS_0,                                                           \
         .keeps = kept,                                                                      \
         .shape = update_shape,                                                              \
-        .kernel = {{EF_CPU, kernels, run_##N, NULL, NULL, NULL, NULL}},                     \
+        .kernel = {{EF_CPU, EF_ANY, run_##N, NULL, NULL, NULL, NULL}},                      \
         .grad = gradient,                                                                   \
         .examples = {"float[4] int32[2,1]{0,2} float[2]",                                   \
                      "double[3,2] int64[2,2]{0,1,2,0} double[2]",                           \
@@ -210,30 +213,29 @@ static ef_status *extremum_grad(ef_grad *g) {
                      __VA_ARGS__},                                                          \
     };
 #define INDEX "{int32, int64}"
-/* Some are declared for more types than they have kernels for, as in TensorFlow: a graph looks at
- * shapes before anyone looks for a kernel. */
 SCATTER(TensorScatterUpdate, SET,
         "`tensor` with the slices that `indices` name replaced by `updates`.", "tensor",
-        UPDATE_TYPES, EF_ANY, "{int16, int32, int64, uint16}", EF_KEEP_IN(1), update_grad,
+        EF_MOVE_TYPES, 0, "{int16, int32, int64, uint16}", EF_KEEP_IN(1), update_grad,
         "string[3]{a,b,c} int32[1,1]{1} string[1]{x}")
 SCATTER(TensorScatterAdd, ADD, "`tensor` with `updates` added to the slices that `indices` name.",
-        "tensor", "type", EF_PLAIN, INDEX, EF_KEEP_IN(1), add_grad,
+        "tensor", EF_PLAIN_TYPES, EF_ANY & ~EF_PLAIN, INDEX, EF_KEEP_IN(1), add_grad,
         "float[3] int32[3,1]{1,1,0} float[3]")
 SCATTER(TensorScatterSub, SUB,
-        "`tensor` with `updates` subtracted from the slices that `indices` name.", "tensor", "type",
-        EF_PLAIN, INDEX, EF_KEEP_IN(1), sub_grad, "float[3] int32[3,1]{1,1,0} float[3]")
+        "`tensor` with `updates` subtracted from the slices that `indices` name.", "tensor",
+        EF_PLAIN_TYPES, EF_ANY & ~EF_PLAIN, INDEX, EF_KEEP_IN(1), sub_grad,
+        "float[3] int32[3,1]{1,1,0} float[3]")
 SCATTER(TensorScatterMax, MAX,
         "`tensor` with the slices that `indices` name raised to `updates` where those "
         "are larger.",
-        "tensor", "type", EF_REALS, INDEX,
+        "tensor", REAL_TYPES, EF_ANY & ~EF_REALS, INDEX,
         EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0), extremum_grad,
         "float[3] int32[3,1]{1,1,0} float[3]")
 SCATTER(TensorScatterMin, MIN,
         "`tensor` with the slices that `indices` name lowered to `updates` where those "
         "are smaller.",
-        "tensor", "type", EF_REALS, INDEX,
+        "tensor", REAL_TYPES, EF_ANY & ~EF_REALS, INDEX,
         EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0), extremum_grad,
         "float[3] int32[3,1]{1,1,0} float[3]")
 SCATTER(ScatterNdNonAliasingAdd, ADD,
         "`input` with `updates` added to the slices that `indices` name.", "input", EF_PLAIN_TYPES,
-        EF_ANY, INDEX, EF_KEEP_IN(1), add_grad, "float[3] int32[3,1]{1,1,0} float[3]")
+        0, INDEX, EF_KEEP_IN(1), add_grad, "float[3] int32[3,1]{1,1,0} float[3]")

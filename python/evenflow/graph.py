@@ -1,5 +1,6 @@
 """Graphs: what tf.Graph offers beyond the engine's graph, the default graph, scopes."""
 import contextlib
+import itertools
 import re
 import threading
 import weakref
@@ -31,11 +32,13 @@ class Graph(_core.GraphBase):
 
     def __init__(self):
         self._collections = {}
+        self._weakly = {}  # collection -> {address: weak reference}, of values that are asked for through it alone
         self._scope = ""
         self._seed = None
         self._last_id = 0
         self._finalized = False
         self._names = {}
+        self._built = None  # how many names there were when the graph began to forget
         self._lock = threading.RLock()
 
     @classmethod
@@ -141,21 +144,32 @@ class Graph(_core.GraphBase):
         for name in {names} if isinstance(names, str) else set(names):
             self.add_to_collection(name, value)
 
+    def _collect_weakly(self, name, value):
+        """Adds a value to a collection until the graph forgets it, as graphs that grow while they run do."""
+        kept, number = self._weakly.setdefault(name, {}), id(value)
+        kept[number] = weakref.ref(value, lambda _: kept.pop(number, None))
+
     def get_collection_ref(self, name):
-        return self._collections.setdefault(name, [])
+        items = self._collections.setdefault(name, [])
+        for reference in list(self._weakly.pop(name, {}).values()):
+            value = reference()
+            if value is not None and not any(value is i for i in items):
+                items.append(value)
+        return items
 
     def get_collection(self, name, scope=None):
-        items = self._collections.get(name, [])
+        items = self.get_collection_ref(name) if name in self._weakly else self._collections.get(name, [])
         if scope is None:
             return list(items)
         test = re.compile(scope)
         return [i for i in items if hasattr(i, "name") and test.match(i.name)]
 
     def get_all_collection_keys(self):
-        return [k for k in self._collections if isinstance(k, str)]
+        return [k for k in {**self._collections, **self._weakly} if isinstance(k, str)]
 
     def clear_collection(self, name):
         self._collections.pop(name, None)
+        self._weakly.pop(name, None)
 
     @property
     def collections(self):
@@ -192,16 +206,34 @@ class Graph(_core.GraphBase):
         """`name` below the present scope, with _1, _2 ... if it is taken."""
         full = (_core_scope() + name) if _core.current_graph() is self else self._scope + name
         key = full.lower()
-        count = self._names.get(key, 0)
+        count = self._used(key)
         unique = full if count == 0 else f"{full}_{count}"
-        while (count > 0 and unique.lower() in self._names) or self._find(unique) >= 0:
+        while (count > 0 and self._used(unique.lower())) or self._find(unique) >= 0:
             count += 1
             unique = f"{full}_{count}"
         if mark_as_used:
             self._names[key] = count + 1
-            if count < 1000:  # a loop that opens a scope in each pass needs no memory of them all
-                self._names.setdefault(unique.lower(), 1)
+            if self._forgets:
+                self._forget_names()
         return unique
+
+    def _forget_names(self):
+        """Names of scopes that a loop opens go with its ops: nodes that stay are unique by themselves."""
+        if self._built is None:
+            self._built = len(self._names)
+        if len(self._names) > self._built + 256:
+            for old in list(itertools.islice(self._names, self._built, self._built + 128)):
+                del self._names[old]
+
+    def _used(self, key):
+        """The first number that a name is free with. What was given as name_1, name_2 ... is known by the name's own
+        count: a loop that opens a scope in each pass needs no memory of them all."""
+        count = self._names.get(key, 0)
+        if count == 0:
+            base, _, number = key.rpartition("_")
+            if number.isdecimal() and number[0] != "0" and int(number) < self._names.get(base, 0):
+                return 1
+        return count
 
     @contextlib.contextmanager
     def name_scope(self, name):

@@ -166,6 +166,8 @@ int settings_init(PyObject *module);
 /* Before an op is called: names the node it will be if a graph is being built. name: NULL or None
  * for one made of its kind, a literal. -1: raised. */
 int name_node(PyObject *name, const char *kind);
+/* Before nodes are added in another way: a graph that keeps growing forgets what it can. */
+void graph_grows(void);
 /* A tensor was added to a graph: outside of all graphs this is when it may forget others. */
 void graph_gained(const ef_tensor *t);
 /* A run of g begins: a graph that keeps growing between runs starts forgetting what it can. */

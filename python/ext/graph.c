@@ -20,6 +20,11 @@ void graph_gained(const ef_tensor *t) {
     if (growing > 0 && ef_graph_current() == NULL) graph_trim(ef_tensor_graph(t, NULL, NULL));
 }
 
+void graph_grows(void) {
+    ef_graph *g = growing > 0 ? ef_graph_current() : NULL;
+    if (g != NULL) graph_trim(g);
+}
+
 int name_node(PyObject *name, const char *kind) {
     ef_graph *g = ef_graph_current();
     if (growing > 0 && g != NULL) graph_trim(g);
@@ -500,6 +505,7 @@ static PyMemberDef graph_members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(graph_object, dict), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(graph_object, weak), READONLY, NULL},
     {"_ops", T_OBJECT_EX, offsetof(graph_object, ops), READONLY, NULL},
+    {"_forgets", T_INT, offsetof(graph_object, trims), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
 static PyGetSetDef graph_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},

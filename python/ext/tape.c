@@ -97,6 +97,7 @@ static PyObject *tape_gradients(PyObject *self, PyObject *args) {
         PyErr_NoMemory();
     } else if (t != NULL && s != NULL && !PyErr_Occurred()) {
         ef_status *bad;
+        graph_grows();
         PyThreadState *state = away();
         bad = ef_tape_gradients(TAPE(self), t, n_t, d, s, n_s, out, slices);
         back(state);
@@ -117,6 +118,7 @@ static PyObject *core_graph_gradients(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "OOOO", &list[0], &list[1], &list[2], &list[3])) return NULL;
     const ef_tensor **p[4] = {NULL};
     int n[4] = {0};
+    graph_grows();
     for (int j = 0; j < 4; j++)
         if (list[j] != Py_None && (p[j] = tensor_pointers(list[j], true, &n[j])) == NULL) goto done;
     ef_tensor *out = PyMem_Calloc(3 * (size_t)n[2] + 1, sizeof *out);

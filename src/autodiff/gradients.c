@@ -20,7 +20,7 @@ typedef struct edge_state {
 typedef struct walk {
     ef_graph_build b;
     ef_graph *g;
-    int32_t n;   /* nodes there were; the walk adds more */
+    int32_t n;   /* nodes up to the last one named; what is added comes behind, or is not reached */
     int32_t *at; /* first edge of a node; at[n] is the number of edges */
     edge_state *edge;
     uint8_t *reached; /* by node: its outputs depend on some x */
@@ -52,15 +52,20 @@ static ef_status *check_edges(const ef_graph *g, const ef_edge *e, int n, const 
     return NULL;
 }
 
-static ef_status *walk_begin(walk *w, ef_graph *g, const ef_edge *x, int n_x, const ef_edge *stop,
-                             int n_stop) {
-    w->g = g;
-    w->n = (int32_t)g->n_nodes;
-    size_t n = g->n_nodes + 1, edges = 0;
+static void reach_to(walk *w, const ef_edge *e, int n) {
+    for (int k = 0; k < n; k++)
+        if (e[k].node >= w->n) w->n = e[k].node + 1;
+}
+
+static ef_status *walk_begin(walk *w, const ef_edge *x, int n_x, const ef_edge *stop, int n_stop) {
+    const ef_graph *g = w->g;
+    reach_to(w, x, n_x);
+    reach_to(w, stop, n_stop);
+    size_t n = (size_t)w->n + 1, edges = 0;
     w->at = ef_malloc(n * sizeof *w->at);
     w->reached = ef_calloc(n, 1);
     if (w->at == NULL || w->reached == NULL) return ef_no_memory(n * sizeof *w->at);
-    for (size_t k = 0; k < g->n_nodes; k++) {
+    for (int32_t k = 0; k < w->n; k++) {
         w->at[k] = (int32_t)edges;
         edges += (size_t)g->node[k]->n_out;
     }
@@ -282,7 +287,8 @@ ef_status *ef_gradients_through(ef_graph *g, const ef_edge *y, int n_y, const ef
     EF_TRY(check_edges(g, stop, n_stop, "stop"));
     walk w = {.g = g, .flow = flow};
     ef_graph_build_begin(&w.b, g);
-    ef_build_fail(&w.b.base, walk_begin(&w, g, x, n_x, stop, n_stop));
+    reach_to(&w, y, n_y);
+    ef_build_fail(&w.b.base, walk_begin(&w, x, n_x, stop, n_stop));
     for (int k = 0; k < n_y && w.b.base.failed == NULL; k++)
         ef_build_fail(&w.b.base, seed(&w, y[k], dy != NULL ? &dy[k] : NULL));
     if (w.b.base.failed == NULL) walk_back(&w);

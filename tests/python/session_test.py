@@ -265,6 +265,49 @@ def test_values_of_variables_belong_to_sessions():
         assert first.run(v) == 5.0 and second.run(v) == 1.0
 
 
+def test_gradients_taken_in_a_loop_are_forgotten():
+    graph = tf.Graph()
+    with graph.as_default():
+        v = v1.get_variable("v", [3], initializer=v1.ones_initializer())
+        loss = tf.reduce_sum(tf.square(v))
+        sess = v1.Session(graph=graph)
+        sess.run(v1.global_variables_initializer())
+        for _ in range(40):
+            assert sess.run(tf.gradients(loss, v)[0]).tolist() == [2.0, 2.0, 2.0]
+        few = len(graph.get_operations())
+        for _ in range(40):
+            sess.run(tf.gradients(loss, v)[0])
+        assert len(graph.get_operations()) == few
+
+
+def test_train_ops_made_in_a_loop_are_forgotten():
+    graph = tf.Graph()
+    with graph.as_default():
+        v = v1.get_variable("v", [], initializer=v1.ones_initializer())
+        loss = tf.square(v)
+        optimizer = v1.train.GradientDescentOptimizer(0.25)
+        first = optimizer.minimize(loss)
+        sess = v1.Session(graph=graph)
+        sess.run(v1.global_variables_initializer())
+        for _ in range(40):
+            sess.run(optimizer.minimize(loss))
+        few = len(graph.get_operations())
+        for _ in range(400):
+            sess.run(optimizer.minimize(loss))
+        assert len(graph.get_operations()) == few and len(graph._names) < 400
+        kept = graph.get_collection(v1.GraphKeys.TRAIN_OP)
+        assert kept[0] is first and len(kept) < 40
+        assert v1.GraphKeys.TRAIN_OP in graph.get_all_collection_keys()
+
+
+def test_names_are_free_as_in_tensorflow():
+    graph = tf.Graph()
+    names = [graph.unique_name(n) for n in ["a", "a", "a_1", "a_2", "a_2", "A", "a_01", "a", "b_1", "b", "b", "b", "c_3",
+                                            "c", "c", "c", "c", "c_3_1", "c_3"]]
+    assert names == ["a", "a_1", "a_1_1", "a_2", "a_2_1", "A_3", "a_01", "a_4", "b_1", "b", "b_2", "b_3", "c_3", "c",
+                     "c_1", "c_2", "c_4", "c_3_1", "c_3_2"]
+
+
 def test_a_graph_that_grows_while_it_is_run_stays_small():
     graph = tf.Graph()
     with graph.as_default():

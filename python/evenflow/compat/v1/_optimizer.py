@@ -123,9 +123,7 @@ class Optimizer:
                 if isinstance(global_step, _core.VariableBase):
                     done = global_step.assign_add(_core.convert(1, global_step.dtype), name=scope, read_value=False)
         if done is not None and not done.graph.building_function:
-            kept = done.graph.get_collection_ref(GraphKeys.TRAIN_OP)
-            if done not in kept:
-                kept.append(done)
+            done.graph._collect_weakly(GraphKeys.TRAIN_OP, done.op if isinstance(done, _core.Tensor) else done)
         return done
 
     def _update(self, gradient, var):

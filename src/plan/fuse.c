@@ -199,8 +199,8 @@ static bool find_outputs(builder *b, const group *g, const int32_t *reads_outsid
         if (!p->value[v].output && reads_outside[v] == 0) continue;
         int at = b->t->n_inputs + b->t->n_outputs;
         if (at >= EF_TILES_MAX_ARGS) return false;
-        b->t->arg[at] = (struct ef_tile_arg){
-            .spread = EF_SPREAD_FULL, .size = (uint8_t)ef_dtype_size(p->value[v].fact.dtype)};
+        b->t->arg[at] = (ef_tile_arg){.spread = EF_SPREAD_FULL,
+                                      .size = (uint8_t)ef_dtype_size(p->value[v].fact.dtype)};
         b->arg[at] = v;
         b->operand_of[v] = at;
         b->t->n_outputs++;
@@ -290,6 +290,9 @@ static ef_status *make_tiles(fuser *f, int32_t g, int32_t *operand_of, int32_t *
     b.t = ef_plan_memory(p, sizeof *b.t, &s);
     b.arg = ef_notes_memory(p, EF_TILES_MAX_ARGS * sizeof *b.arg, &s);
     if (s != NULL) return s;
+    b.t->ins = ef_plan_memory(p, (size_t)from->n * sizeof *b.t->ins, &s);
+    b.t->arg = ef_notes_memory(p, EF_TILES_MAX_ARGS * sizeof *b.t->arg, &s);
+    if (s != NULL) return s;
     b.t->shape = from->shape;
     b.t->count = from->count;
     b.t->stretch = EF_TILE;
@@ -299,6 +302,11 @@ static ef_status *make_tiles(fuser *f, int32_t g, int32_t *operand_of, int32_t *
     for (int k = 0; k < b.t->n_inputs + b.t->n_outputs; k++) operand_of[b.arg[k]] = -1;
     for (int32_t m = 0; m < from->n; m++) operand_of[p->base[from->member[m]]] = -1;
     if (!*ok) return NULL;
+    const ef_tile_arg *arg = b.t->arg;
+    size_t n_args = (size_t)(b.t->n_inputs + b.t->n_outputs);
+    b.t->arg = ef_plan_memory(p, n_args * sizeof *arg, &s);
+    if (s != NULL) return s;
+    memcpy(b.t->arg, arg, n_args * sizeof *arg);
     p->tiles[p->n_groups] = b.t;
     p->tile_values[p->n_groups] = b.arg;
     p->last_in_group[p->n_groups] = from->tail >= 0 ? from->tail : from->member[from->n - 1];

@@ -42,7 +42,7 @@ static bool is_prefix(const ef_shape *out, const int64_t *stride, int64_t count,
 }
 
 void ef_tiles_spread(ef_tiles *t, int k, const ef_shape *arg, ef_dtype dtype) {
-    struct ef_tile_arg *a = &t->arg[k];
+    ef_tile_arg *a = &t->arg[k];
     int64_t n = ef_shape_count(arg);
     a->size = (uint8_t)ef_dtype_size(dtype);
     a->as_scalar = false;
@@ -67,10 +67,10 @@ void ef_tiles_spread(ef_tiles *t, int k, const ef_shape *arg, ef_dtype dtype) {
     }
 }
 
-static bool is_long_period(const struct ef_tile_arg *a) {
+static bool is_long_period(const ef_tile_arg *a) {
     return a->spread == EF_SPREAD_PERIOD && a->period > EF_TILE;
 }
-static bool needs_buffer(const struct ef_tile_arg *a) {
+static bool needs_buffer(const ef_tile_arg *a) {
     return a->spread == EF_SPREAD_ANY || (a->spread == EF_SPREAD_REPEAT && !a->as_scalar) ||
            (a->spread == EF_SPREAD_PERIOD && !is_long_period(a));
 }
@@ -109,14 +109,13 @@ static void copy_element(char *to, const char *from, size_t size) {
     }
 }
 
-static void fill_period(const struct ef_tile_arg *a, char *to, const char *from) {
+static void fill_period(const ef_tile_arg *a, char *to, const char *from) {
     size_t row = (size_t)a->period * a->size, want = (size_t)(EF_TILE + a->period) * a->size;
     for (size_t at = 0; at < want; at += row)
         memcpy(to + at, from, row < want - at ? row : want - at);
 }
 
-static void fill_repeat(const struct ef_tile_arg *a, char *to, const char *from, int64_t i,
-                        int64_t n) {
+static void fill_repeat(const ef_tile_arg *a, char *to, const char *from, int64_t i, int64_t n) {
     int64_t at = i / a->period, left = a->period - i % a->period;
     for (int64_t k = 0; k < n; k++) {
         copy_element(to + k * a->size, from + at * a->size, a->size);
@@ -127,8 +126,8 @@ static void fill_repeat(const struct ef_tile_arg *a, char *to, const char *from,
     }
 }
 
-static void fill_any(const ef_tiles *t, const struct ef_tile_arg *a, char *to, const char *from,
-                     int64_t i, int64_t n) {
+static void fill_any(const ef_tiles *t, const ef_tile_arg *a, char *to, const char *from, int64_t i,
+                     int64_t n) {
     int64_t index[EF_MAX_RANK], at = 0, rest = i;
     for (int d = t->shape.rank - 1; d >= 0; d--) {
         index[d] = rest % t->shape.dim[d];
@@ -152,7 +151,7 @@ static void fill_any(const ef_tiles *t, const struct ef_tile_arg *a, char *to, c
 /* A stretch ends where an input read in place would wrap. */
 static int64_t cut(const ef_tiles *t, int64_t i, int64_t n) {
     for (int k = 0; k < t->n_inputs; k++) {
-        const struct ef_tile_arg *a = &t->arg[k];
+        const ef_tile_arg *a = &t->arg[k];
         if (!is_long_period(a) && !(a->spread == EF_SPREAD_REPEAT && a->as_scalar)) continue;
         int64_t left = a->period - i % a->period;
         if (left < n) n = left;
@@ -164,7 +163,7 @@ static void input_addresses(ef_tile_worker *w, int64_t i, int64_t n) {
     const ef_tiles *t = w->t;
     int buffer = 0;
     for (int k = 0; k < t->n_inputs; k++) {
-        const struct ef_tile_arg *a = &t->arg[k];
+        const ef_tile_arg *a = &t->arg[k];
         const char *from = w->c->in[k]->data;
         char *room = needs_buffer(a) ? w->spread[buffer++] : NULL;
         switch ((ef_spread)a->spread) {

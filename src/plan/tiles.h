@@ -51,15 +51,17 @@ typedef struct ef_tile_tail {
     int64_t part, parts; /* size along the reduced side of a part (the last may be smaller) */
 } ef_tile_tail;
 
+typedef struct ef_tile_arg {
+    uint8_t spread, size; /* size: bytes of an element */
+    bool as_scalar;       /* handed to instructions as one element per stretch */
+    int64_t period;
+    int64_t stride[EF_MAX_RANK]; /* EF_SPREAD_ANY, over the program's shape */
+} ef_tile_arg;
+
 typedef struct ef_tiles {
     int n_ins, n_inputs, n_outputs, n_regs;
-    ef_tile_ins ins[EF_TILES_MAX_INS];
-    struct ef_tile_arg {
-        uint8_t spread, size; /* size: bytes of an element */
-        bool as_scalar;       /* handed to instructions as one element per stretch */
-        int64_t period;
-        int64_t stride[EF_MAX_RANK]; /* EF_SPREAD_ANY, over `shape` */
-    } arg[EF_TILES_MAX_ARGS];
+    ef_tile_ins *ins; /* as many as there are, as plans are kept for many shapes */
+    ef_tile_arg *arg;
     ef_shape shape; /* of the result, adjacent dims collapsed where all inputs allow */
     int64_t count;
     int64_t stretch;   /* elements it takes at once, unless it ends in a reduction */

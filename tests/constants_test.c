@@ -106,6 +106,44 @@ EF_TEST(nothing_grows_with_the_number_of_numbers) {
            (double)first / EACH);
 }
 
+/* out = x + zeros(number), which a plan depends on: x is one element. */
+static ef_status *sized(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
+                        int *n_out) {
+    ef_tensor dims, zero, zeros;
+    (void)n_in;
+    (void)max_out;
+    ints(&dims, 1, user);
+    scalar(&zero, 0);
+    ef_status *s = ef_do_Fill(&dims, &zero, &zeros);
+    if (s != NULL) return s;
+    s = ef_do_AddV2(&in[0], &zeros, out);
+    ef_tensor_release(&zeros);
+    *n_out = 1;
+    return s;
+}
+
+EF_TEST(graphs_that_differ_in_a_size_are_kept_for_the_latest) {
+    ef_tensor x, y;
+    ef_compile_info before = {0}, after;
+    int n;
+    scalar(&x, 3);
+    const ef_tensor *in[] = {&x};
+    ef_programs_clear();
+    for (int32_t k = 1; k <= 400; k++) {
+        ef_function *f;
+        CHECK_OK(ef_function_new(sized, &k, "sized", &f));
+        CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+        CHECK_INT(y.dim[0], k);
+        CHECK_NEAR(at(&y, k - 1), 3, 0);
+        ef_tensor_release(&y);
+        ef_function_free(f);
+        if (k == 200) ef_compile_info_get(&before);
+    }
+    ef_compile_info_get(&after);
+    CHECK_INT((int64_t)after.programs, (int64_t)before.programs);
+    CHECK(after.programs < 200);
+}
+
 EF_TEST(sessions_share_a_program) {
     ef_compile_info before = {0}, after;
     const float v[] = {3, 4};
@@ -416,6 +454,7 @@ EF_TEST(shapes_and_axes_stay) {
 int main(void) {
     EF_RUN(functions_share_a_program);
     EF_RUN(nothing_grows_with_the_number_of_numbers);
+    EF_RUN(graphs_that_differ_in_a_size_are_kept_for_the_latest);
     EF_RUN(sessions_share_a_program);
     EF_RUN(control_flow_shares_a_program);
     EF_RUN(choices_by_data_share_a_program);

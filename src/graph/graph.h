@@ -170,6 +170,7 @@ static inline bool ef_edge_same(ef_edge a, ef_edge b) {
 /* Structural hash and equality of functions: op, attributes, wiring, inputs, outputs; constants by
  * value. Names and places do not count. */
 uint64_t ef_graph_hash(ef_graph *g);
+uint64_t ef_graph_wiring(const ef_graph *g); /* the same whatever numbers and sizes are in it */
 bool ef_graph_equal(const ef_graph *a, const ef_graph *b);
 size_t ef_graph_bytes(const ef_graph *g);
 

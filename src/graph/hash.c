@@ -34,6 +34,17 @@ uint64_t ef_graph_hash(ef_graph *g) {
     return g->hash;
 }
 
+uint64_t ef_graph_wiring(const ef_graph *g) {
+    uint64_t h = ef_hash_mix(14695981039346656037u, g->n_nodes);
+    for (size_t k = 0; k < g->n_nodes; k++) {
+        const ef_node *n = g->node[k];
+        h = ef_hash_mix(h, (uint64_t)n->op->id << 32 | (uint32_t)n->n_out);
+        for (int i = 0; i < n->n_in; i++)
+            h = ef_hash_mix(h, (uint64_t)(uint32_t)n->in[i].node << 32 | (uint32_t)n->in[i].index);
+    }
+    return h;
+}
+
 /* What is known of an input; behind a resource too, since passes may have built on it. */
 static bool same_input(const ef_fact *a, const ef_fact *b) {
     if (!ef_shape_equal(&a->shape, &b->shape)) return false;

@@ -2,28 +2,84 @@
  * is, and without the numbers. The first time the numbers are compiled in, as good as can be; when
  * the same graph comes with others, a program is made that takes them as inputs, and all further
  * ones share it. So a loop that puts a new number into a graph each time compiles twice, not each
- * time, and fills no cache. */
+ * time, and fills no cache. Some numbers cannot be taken out, since plans depend on them: sizes,
+ * axes, text. Graphs of one wiring are kin, and of those only the latest are kept. */
 #include "plan/compile.h"
 #include "base/alloc.h"
 #include "base/cache.h"
 #include "passes/passes.h"
 #include "plan/lift.h"
 
-enum { MEBI = 1 << 20, LIMIT = 64 * MEBI };
+enum { MEBI = 1 << 20, LIMIT = 64 * MEBI, MOST_KIN = 64 };
 
 typedef struct entry {
     ef_cache_entry base; /* first, so that an entry is an ef_cache_entry */
     ef_graph *source;
-    ef_program *program; /* NULL: a graph without its numbers, seen once */
+    ef_program *program;         /* NULL: a graph without its numbers, seen once */
+    struct family *family;       /* NULL: not in the cache */
+    struct entry *newer, *older; /* kin */
 } entry;
+
+typedef struct family { /* entries of one wiring, the one used last first */
+    uint64_t wiring;
+    int n;
+    entry *newest, *oldest;
+} family;
 
 /* Rank 15: guards the cache; never held while a graph is optimised or run. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ef_cache cache;
+static ef_map families;
 static bool ready;
+
+static void unlink_kin(family *f, entry *e) {
+    *(e->newer != NULL ? &e->newer->older : &f->newest) = e->older;
+    *(e->older != NULL ? &e->older->newer : &f->oldest) = e->newer;
+    e->newer = e->older = NULL;
+    f->n--;
+}
+
+static void leave_family(entry *e) {
+    family *f = e->family;
+    unlink_kin(f, e);
+    e->family = NULL;
+    if (f->n > 0) return;
+    ef_map_remove(&families, f->wiring, f);
+    ef_free(f);
+}
+
+static void lead_family(family *f, entry *e) {
+    e->family = f;
+    e->older = f->newest;
+    *(f->newest != NULL ? &f->newest->newer : &f->oldest) = e;
+    f->newest = e;
+    f->n++;
+}
+
+static bool any_family(const void *value, const void *key) { /* the hash says it all */
+    return ((const family *)value)->wiring == *(const uint64_t *)key;
+}
+
+/* An entry new in the cache; should there be no memory, it has no kin. */
+static void join_family(entry *e) {
+    uint64_t wiring = ef_graph_wiring(e->source);
+    family *f = ef_map_find(&families, wiring, any_family, &wiring);
+    if (f == NULL) {
+        if ((f = ef_calloc(1, sizeof *f)) == NULL) return;
+        f->wiring = wiring;
+        ef_status *s = ef_map_put(&families, wiring, f);
+        if (s != NULL) {
+            ef_status_free(s);
+            ef_free(f);
+            return;
+        }
+    }
+    lead_family(f, e);
+}
 
 static void drop(ef_cache_entry *e) {
     entry *it = (entry *)e;
+    if (it->family != NULL) leave_family(it);
     ef_graph_unref(it->source);
     ef_program_unref(it->program);
     ef_free(it);
@@ -40,7 +96,24 @@ static void start(void) { /* under the lock */
 }
 
 static entry *find(ef_graph *g) {
-    return (entry *)ef_cache_find(&cache, ef_graph_hash(g), same, g);
+    entry *e = (entry *)ef_cache_find(&cache, ef_graph_hash(g), same, g);
+    family *f = e != NULL ? e->family : NULL;
+    if (f != NULL && f->newest != e) {
+        unlink_kin(f, e);
+        lead_family(f, e);
+    }
+    return e;
+}
+
+static ef_status *put(entry *e) {
+    EF_TRY(ef_cache_put(&cache, &e->base));
+    join_family(e);
+    if (e->family == NULL || e->family->n <= MOST_KIN) return NULL;
+    entry *last = e->family->oldest;
+    ef_cache_remove(&cache, &last->base);
+    cache.evictions++;
+    drop(&last->base);
+    return NULL;
 }
 
 static size_t entry_bytes(const entry *e) {
@@ -70,7 +143,7 @@ static void keep(ef_graph *g, ef_program **program) {
     pthread_mutex_lock(&lock);
     entry *there = find(g);
     if (there == NULL) {
-        s = ef_cache_put(&cache, &fresh->base);
+        s = put(fresh);
         if (s == NULL) fresh = NULL;
     } else if (program != NULL && there->program == NULL) {
         there->program = fresh->program;
@@ -146,5 +219,6 @@ void ef_compile_clear(void) {
     pthread_mutex_lock(&lock);
     start();
     ef_cache_clear(&cache);
+    ef_map_free(&families);
     pthread_mutex_unlock(&lock);
 }

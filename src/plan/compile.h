@@ -1,6 +1,7 @@
 /* From a function graph to the program that runs it. Programs are shared by everything that has the
  * same structure: a graph rebuilt in a loop, a retraced function, another session. Bounded by
- * bytes, least recently used out first. */
+ * bytes, and for graphs that differ in numbers and sizes alone by number; least recently used out
+ * first. */
 #ifndef EF_PLAN_COMPILE_H
 #define EF_PLAN_COMPILE_H
 #include "plan/program.h"

@@ -203,6 +203,7 @@ void ef_tape_set_quiet(ef_tape *t, bool on);
 int ef_tape_watched(const ef_tape *t, ef_tensor *out, int max);
 /* Whether a new variable is watched by tapes by being used (default true). */
 ef_status *ef_variable_set_trainable(const ef_tensor *handle, bool on);
+bool ef_variable_trainable(const ef_tensor *handle);
 /* A user's own gradient. Given d outputs (dtype 0 where none arrives) it sets d inputs (dtype 0:
  * none): din has room for 3 n_in tensors, and din[3k] is the gradient of input k, or, if din[3k+1]
  * and din[3k+2] are set as well, values, indices and dense shape of a sparse one. Called by tape

@@ -14,6 +14,7 @@ from .tensors import Reference, value_text
 
 raw = _core.raw
 _by_storage = weakref.WeakValueDictionary()  # address behind the handle -> variable
+_arguments = weakref.WeakValueDictionary()  # (graph, node) of a handle -> variable, where a function takes it as argument
 _count_lock = threading.Lock()
 _count = [0]
 graph_variable = [None]  # the class for variables of graphs, from compat.v1
@@ -21,6 +22,9 @@ graph_variable = [None]  # the class for variables of graphs, from compat.v1
 
 def by_handle(handle):
     """The variable a handle belongs to; None if it is gone or was never wrapped."""
+    if _core.is_symbolic(handle):
+        graph, node = handle._edge[:2]
+        return _arguments.get((id(graph), node))
     return _by_storage.get(handle._storage)
 
 
@@ -431,3 +435,16 @@ def _cast_to(value, dtype):
         raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: "
                          f"{value!r}")
     return _core.convert(value, dtype)
+
+
+def _again(variable, handle):
+    """A variable like another, in a function that takes any of its dtype and shape as argument."""
+    made = _core.VariableBase.__new__(type(variable))
+    made.__dict__.update(variable.__dict__)
+    made._adopt(handle, variable.dtype, variable.shape)
+    graph, node = handle._edge[:2]
+    _arguments[id(graph), node] = made
+    return made
+
+
+_core.register(variable_again=_again)

@@ -57,6 +57,7 @@ typedef struct core_hooks {
     PyObject *opens;                      /* (class) -> bool: a structure, for tf.function */
     PyObject *take_apart;                 /* (structure) -> (what is fixed, tuple of parts) */
     PyObject *put_together;               /* (structure, what is fixed, list of other parts) */
+    PyObject *variable_again;             /* (variable, handle) -> one like it, of that handle */
     PyObject *dtype[EF_DTYPES];           /* DType objects by number */
 } core_hooks;
 extern core_hooks hooks;

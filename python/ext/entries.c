@@ -119,7 +119,9 @@ static entry *new_entry(function_object *self, const key *k) {
     Py_XDECREF(name);
     if (!self->relax) ef_function_set_relax(e->f, false);
     e->hash = k->hash;
+    e->by_spec = k->by_spec;
     e->owner = self;
+    self->saw_variables = self->saw_variables || k->variables;
     if (self->n_entries >= MOST_ENTRIES) entry_drop_last(self);
     e->next = self->entries;
     self->entries = e;
@@ -130,7 +132,7 @@ static entry *new_entry(function_object *self, const key *k) {
 
 /* Comparing may run a user's Python, which may call the same function, here or in another thread:
  * then the search begins anew. */
-entry *entry_find(function_object *self, const key *k) {
+entry *entry_look(function_object *self, const key *k) {
     for (entry **at = &self->entries; *at != NULL;) {
         entry *e = *at;
         uint64_t before = changes;
@@ -155,5 +157,10 @@ entry *entry_find(function_object *self, const key *k) {
             entry_drop(e);
         }
     }
-    return new_entry(self, k);
+    return NULL;
+}
+
+entry *entry_find(function_object *self, const key *k) {
+    entry *e = entry_look(self, k);
+    return e != NULL ? e : new_entry(self, k);
 }

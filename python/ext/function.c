@@ -68,9 +68,9 @@ ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *
     PyGILState_STATE gil = PyGILState_Ensure();
     entry *e = user;
     calling *c = function_now;
-    rebuild r = {tensor_list_copy(in, n_in), 0};
+    rebuild r = {tensor_list_copy(in, n_in), 0, e->by_spec ? PyDict_New() : NULL};
     PyObject *args = NULL, *kwargs = NULL, *result = NULL;
-    if (r.list != NULL && c != NULL && c->e == e) {
+    if (r.list != NULL && c != NULL && c->e == e && (r.variables != NULL || !e->by_spec)) {
         args = PyTuple_New(c->n_items);
         for (Py_ssize_t i = 0; args != NULL && i < c->n_items; i++) {
             PyObject *o = args_again(&r, c->items[i]);
@@ -93,6 +93,7 @@ ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *
     Py_XDECREF(args);
     Py_XDECREF(kwargs);
     Py_XDECREF(r.list);
+    Py_XDECREF(r.variables);
     Py_DECREF(f);
     Py_XDECREF(graph);
     ef_status *s = bad == 0 ? NULL : raised_in_python();
@@ -192,6 +193,13 @@ static bool lacks_kernel(void) {
     return true;
 }
 
+/* Whether a call with variables in its key comes after one with others: a trace for each would be
+ * made for ever. Concerns plain calls only; an outer trace has variables of its own. */
+static bool others_before(function_object *self, const key *k) {
+    return self->saw_variables && self->signature == Py_None && hooks.variable_again != NULL &&
+           entry_look(self, k) == NULL;
+}
+
 /* items: bound to the signature; kwargs: a dict or NULL. */
 PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_ssize_t n_items,
                               PyObject *kwargs) {
@@ -203,7 +211,12 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     r.packing = NULL;
     r.at = r.few;
     entry *e = NULL;
-    if (!walk_begin(&w, items, n_items, kwargs)) goto done;
+    if (!walk_begin(&w, items, n_items, kwargs, self->by_spec)) goto done;
+    if (w.k.variables && others_before(self, &w.k)) {
+        self->by_spec = true;
+        walk_end(&w);
+        if (!walk_begin(&w, items, n_items, kwargs, true)) goto done;
+    }
     if (w.unfit != NULL) {
         PyObject *graph = function_trace_walked(self, &w, items, n_items, kwargs);
         if (graph != NULL || lacks_kernel()) PyErr_SetObject((PyObject *)Py_TYPE(w.unfit), w.unfit);

@@ -11,6 +11,8 @@ enum { MOST_ENTRIES = 64, FEW_WORDS = 48, FEW_OBJECTS = 12, FEW_TENSORS = 12, FE
 /* What tells calls apart beside dtypes and shapes. */
 typedef struct key {
     uint64_t hash;
+    bool variables; /* some are in it, by identity */
+    bool by_spec;   /* variables are arguments: they are told apart by dtype and shape */
     int n_words, n_objects;
     uint64_t *word;
     PyObject **object; /* borrowed while looking */
@@ -27,6 +29,7 @@ typedef struct entry {
     struct function_object *owner; /* borrowed */
     bool heavy;                    /* worth letting other threads run Python meanwhile */
     bool gone;                     /* dropped while in use */
+    bool by_spec;                  /* as the key it was made for */
     unsigned calls;
     int most_results; /* that a call has given, if more than a few */
     int users;        /* calls going on */
@@ -54,6 +57,8 @@ typedef struct function_object {
     PyObject *signature; /* tuple of (dtype, shape) for the flat tensors, or None */
     PyObject *prepare;   /* (function, args, kwargs) -> (args, kwargs): for signatures; or None */
     bool relax;
+    bool saw_variables; /* an entry has variables in its key, */
+    bool by_spec;       /* and a call had others: variables are arguments from now on */
     entry *entries;
     int n_entries;
     uint64_t n_traces_gone; /* of entries that were dropped */
@@ -82,16 +87,19 @@ typedef struct walk {
 } walk;
 /* Looks at bound arguments; kwargs: a dict or NULL. false: raised. Ends with walk_end either way.
  */
-bool walk_begin(walk *w, PyObject *const *items, Py_ssize_t n_items, PyObject *kwargs);
+bool walk_begin(walk *w, PyObject *const *items, Py_ssize_t n_items, PyObject *kwargs,
+                bool by_spec);
 void walk_end(walk *w);
 /* Puts placeholders where the tensors were, in the same order as walk_begin. */
 typedef struct rebuild {
     PyObject *list; /* placeholders */
     Py_ssize_t at;
+    PyObject *variables; /* a dict, address -> the one in its place; NULL: they stay themselves */
 } rebuild;
 PyObject *args_again(rebuild *r, PyObject *o);
 
 /* ---- entries.c: one per set of Python arguments, least recently used out first */
+entry *entry_look(function_object *self, const key *k); /* NULL: none */
 entry *entry_find(function_object *self, const key *k); /* made if need be; NULL: raised */
 void entry_drop_last(function_object *self);
 void entry_leave(entry *e); /* a call has ended */

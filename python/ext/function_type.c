@@ -160,7 +160,7 @@ static PyObject *function_concrete(PyObject *o, PyObject *const *args, Py_ssize_
     walk w;
     PyObject *result = NULL;
     if (args_bind(self, args, n, names, &b) == 0) {
-        if (walk_begin(&w, b.item, b.n, b.kwargs))
+        if (walk_begin(&w, b.item, b.n, b.kwargs, false))
             result = function_trace_walked(self, &w, b.item, b.n, b.kwargs);
         walk_end(&w);
     }

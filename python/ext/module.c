@@ -55,6 +55,7 @@ static PyObject *core_register(PyObject *module, PyObject *args, PyObject *kwarg
                 {"opens", &hooks.opens},
                 {"take_apart", &hooks.take_apart},
                 {"put_together", &hooks.put_together},
+                {"variable_again", &hooks.variable_again},
                 {"operation_class", &hooks.operation_class}};
     PyObject *name, *value;
     Py_ssize_t at = 0;

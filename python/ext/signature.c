@@ -1,7 +1,7 @@
 /* What tells the calls of a function apart. Tensors, and arrays that become tensors, are collected
  * for the engine, which compares dtypes and shapes itself; everything else becomes words of a key:
  * numbers by value and type, containers by structure, objects by identity or, if they define
- * equality, by that. */
+ * equality, by that. Variables go by identity too, until a function is called with other ones. */
 #include "function.h"
 
 enum tag {
@@ -19,7 +19,8 @@ enum tag {
     K_EQUAL,
     K_METHOD,
     K_END,
-    K_COMPOSITE
+    K_COMPOSITE,
+    K_VARIABLE
 };
 
 /* An array with room for one more: the same, or a longer one. Unchanged if there is no memory. */
@@ -173,6 +174,32 @@ static void by_value(walk *w, PyObject *o) {
     object(w, o);
 }
 
+/* The handle is an argument like a tensor; the same variable twice is one argument. */
+static void variable(walk *w, PyObject *o) {
+    const variable_object *v = (variable_object *)o;
+    if (v->handle == NULL || !IS_EAGER(v->handle) || !w->k.by_spec) {
+        w->k.variables = w->k.variables || (v->handle != NULL && IS_EAGER(v->handle));
+        by_identity(w, o);
+        return;
+    }
+    const ef_tensor *handle = &v->handle->t;
+    ef_shape s;
+    ef_dtype dtype;
+    int at = 0;
+    while (at < w->n_t && w->t[at] != handle) at++;
+    w->failed = check(ef_resource_describe(handle, &dtype, &s), NULL) < 0;
+    if (w->failed) return;
+    word(w, K_VARIABLE);
+    word(w, (uint64_t)(uintptr_t)Py_TYPE(o));
+    object(w, (PyObject *)Py_TYPE(o));
+    word(w, (uint64_t)at << 16 | (uint64_t)ef_variable_trainable(handle) << 8 | (uint64_t)dtype);
+    if (at < w->n_t) return;
+    word(w, (uint64_t)(int64_t)s.rank);
+    for (int d = 0; d < s.rank; d++) word(w, (uint64_t)s.dim[d]);
+    tensor(w, handle);
+    if (w->depth > 0) hold(w, Py_NewRef(o));
+}
+
 static void look(walk *w, PyObject *o);
 
 static void look_in_sequence(walk *w, PyObject *o) {
@@ -235,13 +262,16 @@ static void method(walk *w, PyObject *function, PyObject *self) {
 
 static void look_at_object(walk *w, PyObject *o) {
     PyTypeObject *type = Py_TYPE(o);
-    int structure = IS_VARIABLE(o) ? 0 : PyTuple_Check(o) ? 1 : opens(type);
+    if (IS_VARIABLE(o)) {
+        variable(w, o);
+        return;
+    }
+    int structure = PyTuple_Check(o) ? 1 : opens(type);
     if (structure < 0)
         w->failed = true;
     else if (structure)
         look_deeper(w, o);
-    else if (type->tp_hash == PyBaseObject_Type.tp_hash || IS_VARIABLE(o) || PyFunction_Check(o) ||
-             PyType_Check(o))
+    else if (type->tp_hash == PyBaseObject_Type.tp_hash || PyFunction_Check(o) || PyType_Check(o))
         by_identity(w, o);
     else
         by_value(w, o);
@@ -285,8 +315,10 @@ static void look(walk *w, PyObject *o) {
     }
 }
 
-bool walk_begin(walk *w, PyObject *const *items, Py_ssize_t n_items, PyObject *kwargs) {
-    w->k = (key){.hash = 0x1234567, .word = w->few_word, .object = w->few_object};
+bool walk_begin(walk *w, PyObject *const *items, Py_ssize_t n_items, PyObject *kwargs,
+                bool by_spec) {
+    w->k =
+        (key){.hash = 0x1234567, .by_spec = by_spec, .word = w->few_word, .object = w->few_object};
     w->t = w->few_t;
     w->held = w->few_held;
     w->made = NULL;
@@ -353,6 +385,22 @@ static PyObject *structure_again(rebuild *r, PyObject *o) {
     return c;
 }
 
+/* A variable like o, of the handle that stands for its own; each has one. */
+static PyObject *variable_again(rebuild *r, PyObject *o) {
+    const variable_object *v = (variable_object *)o;
+    if (r->variables == NULL || v->handle == NULL || !IS_EAGER(v->handle)) return Py_NewRef(o);
+    PyObject *number = PyLong_FromVoidPtr(o), *handle, *made;
+    if (number == NULL) return NULL;
+    made = Py_XNewRef(PyDict_GetItemWithError(r->variables, number));
+    if (made == NULL && !PyErr_Occurred() && (handle = next_tensor(r)) != NULL) {
+        made = PyObject_CallFunctionObjArgs(hooks.variable_again, o, handle, NULL);
+        Py_DECREF(handle);
+        if (made != NULL && PyDict_SetItem(r->variables, number, made) < 0) Py_CLEAR(made);
+    }
+    Py_DECREF(number);
+    return made;
+}
+
 PyObject *args_again(rebuild *r, PyObject *o) {
     PyTypeObject *type = Py_TYPE(o);
     if (type == eager_type || type == symbolic_type || (is_array(o) && !PyUnicode_Check(o)))
@@ -368,7 +416,8 @@ PyObject *args_again(rebuild *r, PyObject *o) {
         }
         return c;
     }
-    if (type == &PyMethod_Type || type == bound_type || IS_VARIABLE(o)) return Py_NewRef(o);
+    if (type == &PyMethod_Type || type == bound_type) return Py_NewRef(o);
+    if (IS_VARIABLE(o)) return variable_again(r, o);
     if (type == &PyRange_Type) return PySequence_List(o); /* as all sequences are built again */
     if (PyTuple_Check(o)) {
         PyObject *c = sequence_again(r, o, &PyTuple_Type);

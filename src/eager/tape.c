@@ -253,16 +253,20 @@ static ef_status *watch_as(ef_tape *t, uint64_t id, uint64_t since, const ef_ten
     return NULL;
 }
 
-static ef_status *watch_symbolic(ef_tape *t, const ef_tensor *x) {
+static bool watches_symbolic(const ef_tape *t, const ef_tensor *x) {
     ef_graph *g, *other;
     ef_edge e = ef_tensor_edge(x, &g);
     for (size_t k = 0; k < t->n_watched; k++) {
         const ef_tensor *kept = &t->watched[k].kept;
         if (!(kept->flags & EF_TENSOR_SYMBOLIC)) continue;
         ef_edge have = ef_tensor_edge(kept, &other);
-        if (other == g && ef_edge_same(have, e)) return NULL;
+        if (other == g && ef_edge_same(have, e)) return true;
     }
-    return watch_as(t, 0, next_epoch(), x);
+    return false;
+}
+
+static ef_status *watch_symbolic(ef_tape *t, const ef_tensor *x) {
+    return watches_symbolic(t, x) ? NULL : watch_as(t, 0, next_epoch(), x);
 }
 
 /* A small value gets memory of its own: graphs then capture it, so it can be told from others. */
@@ -313,11 +317,23 @@ ef_status *ef_variable_set_trainable(const ef_tensor *handle, bool on) {
     return NULL;
 }
 
+bool ef_variable_trainable(const ef_tensor *handle) {
+    const ef_variable *v = (const ef_variable *)ef_tensor_object(handle, EF_OBJECT_VARIABLE);
+    return v != NULL && v->trainable;
+}
+
 /* ---- recording
  * -------------------------------------------------------------------------------------- */
 
 /* Trainable variables are watched by being used. */
 static bool is_trainable(const ef_tensor *t) {
+    if (EF_UNLIKELY(t->flags & EF_TENSOR_SYMBOLIC)) { /* an argument of a function */
+        ef_graph *g;
+        ef_edge e = ef_tensor_edge(t, &g);
+        const ef_fact *behind = ef_edge_fact(g, e)->handle;
+        return g->node[e.node]->trains && behind != NULL &&
+               ef_dtype_in(behind->dtype, EF_FLOATS | EF_COMPLEX);
+    }
     const ef_variable *v = (const ef_variable *)ef_tensor_object(t, EF_OBJECT_VARIABLE);
     return v != NULL && v->trainable && ef_dtype_in(v->dtype, EF_FLOATS | EF_COMPLEX);
 }
@@ -340,11 +356,14 @@ bool ef_tape_interested(const ef_tensor *const *in, int n_in) {
 ef_status *ef_tape_note_variables(const ef_tensor *const *in, int n_in) {
     for (int k = 0; k < n_in; k++) {
         if (in[k]->dtype != EF_RESOURCE || !is_trainable(in[k])) continue;
-        uint64_t id = ef_tape_id(in[k]);
-        if (id == 0) EF_TRY(number_variable(in[k]->storage, &id));
-        for (ef_tape *t = tapes; t != NULL; t = t->next)
-            if (is_open(t) && t->auto_watch && !ef_tape_watches(t, id))
-                EF_TRY(watch_as(t, id, 0, in[k]));
+        bool symbolic = in[k]->flags & EF_TENSOR_SYMBOLIC;
+        uint64_t id = symbolic ? 0 : ef_tape_id(in[k]);
+        if (id == 0 && !symbolic) EF_TRY(number_variable(in[k]->storage, &id));
+        for (ef_tape *t = tapes; t != NULL; t = t->next) {
+            if (!is_open(t) || !t->auto_watch) continue;
+            if (symbolic ? watches_symbolic(t, in[k]) : ef_tape_watches(t, id)) continue;
+            EF_TRY(watch_as(t, id, 0, in[k]));
+        }
     }
     return NULL;
 }

@@ -40,6 +40,7 @@ typedef struct ef_node {
     int32_t users;      /* nodes with a box that use it */
     bool doubted;       /* stands in the graph's list of doubts */
     bool gone;          /* forgotten: a NoOp keeps its place */
+    bool trains;        /* an input: the handle of a variable that tapes watch by themselves */
 } ef_node;
 
 /* A number that tapes move on whenever one starts, stops, pauses or watches: by the epoch of a node

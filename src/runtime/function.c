@@ -267,6 +267,7 @@ static ef_status *make_trace(ef_function *f, const ef_tensor *const *in, int n_i
             fact.handle = &handle;
         }
         s = ef_graph_input_like(g, &fact, NULL, &e);
+        if (s == NULL && v != NULL) g->node[e.node]->trains = v->trainable;
     }
     if (s == NULL) s = ef_trace_hook(g, f->trace, f->user, &notes);
     if (s == NULL) s = ef_trace_make(g, out);

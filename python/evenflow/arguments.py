@@ -11,7 +11,7 @@ from . import _core, nest
 
 def _opens(kind):
     return (issubclass(kind, (list, abc.Mapping)) or getattr(kind, "_nest_kind", None) == "composite"
-            or getattr(kind, "__attrs_attrs__", None) is not None
+            or getattr(kind, "__attrs_attrs__", None) is not None or hasattr(kind, "_ef_argument")
             or hasattr(kind, "__tf_flatten__") and hasattr(kind, "__tf_unflatten__"))
 
 
@@ -19,6 +19,8 @@ def _take_apart(value):
     """What is fixed about it, which must be hashable, and its parts."""
     if nest._opens(value):
         return value._ef_flatten()
+    if hasattr(value, "_ef_argument"):
+        return value._ef_argument()
     if isinstance(value, abc.Mapping):
         return tuple(value), tuple(value.values())
     if nest.is_custom(value):
@@ -31,6 +33,8 @@ def _put_together(value, fixed, parts):
     """A structure like `value` with other parts."""
     if nest._opens(value):
         return value._ef_rebuild(parts)
+    if hasattr(value, "_ef_argument"):
+        return value._ef_again(parts)
     if isinstance(value, abc.Mapping):
         pairs = zip(fixed, parts)
         return dict(pairs) if isinstance(value, collections.defaultdict) else type(value)(pairs)

@@ -14,11 +14,24 @@ ONE, NONE, TUPLE, LIST, BY_PYTHON = range(5)  # how results are put together; as
 _PLAIN = frozenset((int, float, complex, str, bytes, bool, type(None)))
 
 
+class Taken:
+    """An argument that functions take as tensors though it is none: of what kind, and what is fixed about it."""
+
+    def __init__(self, value):
+        self.kind = next(c for c in type(value).__mro__ if "_ef_argument" in vars(c))
+        self.fixed, self._text = value._ef_argument()[0], f"IteratorSpec({value.element_spec},)"
+
+    def __repr__(self):
+        return self._text
+
+
 def weakly(value):
     """An argument as a trace remembers it: an object that is no plain value by a weak reference."""
     kind = type(value)
     if kind in _PLAIN or isinstance(value, (_core.Tensor, CompositeTensor)):
         return value
+    if hasattr(value, "_ef_argument"):
+        return Taken(value)
     if kind is list or kind is tuple:
         return kind([weakly(v) for v in value])
     if kind is dict:
@@ -58,6 +71,8 @@ def _describe(value, name=None):
         return f"VariableSpec(shape={alive.shape}, dtype={alive.dtype!r}, trainable={alive.trainable})"
     if isinstance(value, CompositeTensor):
         return repr(type_spec_from_value(value))
+    if isinstance(value, Taken):
+        return repr(value)
     if isinstance(value, dict):
         return f"Dict[{', '.join(f'[{k!r}, {_describe(v)}]' for k, v in value.items())}]"
     if isinstance(value, (list, tuple)):
@@ -180,6 +195,8 @@ class ConcreteFunction:
             for old, new in zip(nest.flatten(made_with, expand_composites=True), nest.flatten(value, expand_composites=True)):
                 if isinstance(old, _core.Tensor):
                     flat.append(new)
+                elif isinstance(old, Taken) and isinstance(new, old.kind) and new._ef_argument()[0] == old.fixed:
+                    flat += new._ef_argument()[1]
                 elif not _is_again(old, new):
                     raise refuse(f"Can not cast {new!r} to {_describe(old)}")
         if left:

@@ -4,11 +4,13 @@ What is here is sequential. Transformations that are not here (shuffling, parall
 names, not names that do less than they say.
 """
 import itertools
+import weakref
 
 import numpy as np
 
 from . import _core, dtypes, errors, nest
 from .composite import CompositeTensor
+from .graph import init_scope
 from .namespace import export
 from .shapes import TensorShape
 from .optional import Iterator
@@ -75,8 +77,15 @@ def _graph_for(iterated, *loop):
     return for_dataset(iterated, *loop)
 
 
+_numbers = itertools.count(1)
+_numbered = weakref.WeakValueDictionary()  # number -> the iterator that was given to functions
+
+
 class OwnedIterator(Iterator):
-    """Goes through the elements of a dataset once."""
+    """Goes through the elements of a dataset once. Functions take it as a number, so that one trace serves all iterators
+    over such elements."""
+
+    _number = None  # a tensor, once a function was called with it
 
     def __init__(self, dataset):
         self._dataset = dataset
@@ -101,6 +110,18 @@ class OwnedIterator(Iterator):
 
         return next_element(self, optional)
 
+    def _ef_argument(self):
+        if self._number is None:
+            number = next(_numbers)
+            _numbered[number] = self
+            with init_scope():
+                self._number = _core.convert(number, dtypes.int64)
+        return self._dataset._spec_key(), (self._number,)
+
+    def _ef_again(self, parts):
+        return _Given(self, parts[0])
+
+    _asked = None  # the number to be found by when a graph runs; None: it is itself
     _from_host = True
 
     def _graph_elements(self):
@@ -135,6 +156,20 @@ class OwnedIterator(Iterator):
 OwnedIterator.__module__ = "tensorflow.python.data.ops.iterator_ops"
 
 
+class _Given(OwnedIterator):
+    """An iterator in a function that takes it as argument: whichever the call is made with."""
+
+    def __init__(self, like, number):
+        self._dataset, self._elements = like._dataset, like._elements  # for what is asked while tracing
+        self._asked = self._number = number
+        self._goes_on = True
+
+
+def find_iterator(number):
+    """The iterator that a number stands for; whoever calls a function with it holds it."""
+    return _numbered[int(number)]
+
+
 @export("data.Dataset")
 class Dataset:
     """A sequence of elements of one structure. `make` gives a fresh iterator over them."""
@@ -145,8 +180,20 @@ class Dataset:
 
     _ef_graph_for = _graph_for
 
+    _asked = None
+
     def _graph_elements(self):
         return self._elements()
+
+    def _spec_key(self):
+        """The element spec as something hashable."""
+        if self._key is None:
+            spec = self.element_spec
+            structure = nest.map_structure(lambda _: 0, spec)
+            self._key = type(spec), str(structure), tuple(nest.flatten(spec))
+        return self._key
+
+    _key = None
 
     def _take_back(self, element):
         """Of a run that is over nobody asks for more."""

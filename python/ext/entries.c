@@ -84,18 +84,41 @@ static int apply_signature(function_object *self, entry *e) {
     return bad;
 }
 
+/* Takes the entry at `at` out of the list. What goes with it may run Python. */
+static void take_out(function_object *self, entry **at) {
+    entry *e = *at;
+    ef_function_info info;
+    ef_function_info_get(e->f, &info);
+    self->n_traces_gone += info.traces;
+    *at = e->next;
+    changes++;
+    self->n_entries--;
+    entry_drop(e);
+}
+
 void entry_drop_last(function_object *self) {
     entry **at = &self->entries;
     if (*at == NULL) return;
     while ((*at)->next != NULL) at = &(*at)->next;
-    ef_function_info info;
-    ef_function_info_get((*at)->f, &info);
-    self->n_traces_gone += info.traces;
-    entry *e = *at;
-    *at = NULL;
-    changes++;
-    self->n_entries--;
-    entry_drop(e);
+    take_out(self, at);
+}
+
+static bool is_dead(const entry *e) {
+    for (int k = 0; k < e->n_objects; k++)
+        if (held(e, k) == NULL) return true;
+    return false;
+}
+
+/* Before another entry comes: those that can never match again make room. */
+static void drop_dead(function_object *self) {
+    for (entry **at = &self->entries; *at != NULL;) {
+        if (is_dead(*at)) {
+            take_out(self, at);
+            at = &self->entries;
+        } else {
+            at = &(*at)->next;
+        }
+    }
 }
 
 void entry_leave(entry *e) {
@@ -122,6 +145,7 @@ static entry *new_entry(function_object *self, const key *k) {
     e->by_spec = k->by_spec;
     e->owner = self;
     self->saw_variables = self->saw_variables || k->variables;
+    drop_dead(self);
     if (self->n_entries >= MOST_ENTRIES) entry_drop_last(self);
     e->next = self->entries;
     self->entries = e;
@@ -145,16 +169,15 @@ entry *entry_look(function_object *self, const key *k) {
             at = &e->next;
         } else if (how > 0 && at == &self->entries) {
             return e;
-        } else {
+        } else if (how > 0) {
             *at = e->next;
             changes++;
-            if (how > 0) {
-                e->next = self->entries;
-                self->entries = e;
-                return e;
-            }
-            self->n_entries--; /* its object is gone */
-            entry_drop(e);
+            e->next = self->entries;
+            self->entries = e;
+            return e;
+        } else { /* its object is gone */
+            take_out(self, at);
+            at = &self->entries;
         }
     }
     return NULL;

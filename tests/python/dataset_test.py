@@ -162,3 +162,44 @@ def test_rows_of_ragged_tensors():
     assert [row.to_list() for row in deeper] == [[[1], [2, 3]], [[4]]]
     with pytest.raises(TypeError):
         Dataset.from_tensor_slices(tf.sparse.eye(2))
+
+
+def test_one_trace_for_an_iterator_of_each_epoch():
+    @tf.function
+    def total(it):
+        found = tf.constant(0, tf.int64)
+        for element in it:
+            found += tf.reduce_sum(element)
+            if found > 5:
+                break
+        return found
+
+    for size in range(3, 9):
+        it = iter(Dataset.range(size))
+        assert int(total(it)) == {3: 3}.get(size, 6)
+        assert size < 5 or int(next(it)) == 4  # what the loop did not take is there
+    assert total.experimental_get_tracing_count() == 1
+    assert int(total(iter(Dataset.range(3).batch(2)))) == 3
+    assert total.experimental_get_tracing_count() == 2
+
+
+def test_iterators_in_structures_and_functions_called():
+    inner = tf.function(lambda it: next(it) * 2)
+    outer = tf.function(lambda given: inner(given["it"]) + inner(given["it"]) + given["k"])
+    k = tf.constant(7, tf.int64)
+    assert [int(outer({"it": iter(Dataset.range(5)), "k": k})) for _ in range(3)] == [9, 9, 9]
+    assert outer.experimental_get_tracing_count() == 1
+    pair = tf.function(lambda a, b: next(a) * 10 + next(b))
+    a, b = iter(Dataset.range(5)), iter(Dataset.range(9))
+    assert [int(pair(a, b)), int(pair(b, a)), int(pair(a, a))] == [0, 11, 23]
+    assert pair.experimental_get_tracing_count() == 1
+
+
+def test_concrete_functions_of_iterators():
+    function = tf.function(lambda it: next(it))
+    it, other = iter(Dataset.range(9)), iter(Dataset.range(9))
+    concrete = function.get_concrete_function(it)
+    assert [int(concrete(it)), int(concrete(it)), int(function(it)), int(concrete(other))] == [0, 1, 2, 0]
+    with pytest.raises(TypeError):
+        concrete(iter(Dataset.range(9).batch(2)))
+    assert "IteratorSpec" in str(concrete)

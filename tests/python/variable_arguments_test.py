@@ -1,4 +1,4 @@
-"""Variables as arguments of functions: a function called with ever other ones has one trace for all."""
+"""Variables and other objects as arguments of functions: one trace for all variables, none for what is gone."""
 import gc
 
 import evenflow as tf
@@ -124,3 +124,18 @@ def test_no_variable_is_kept():
         f(tf.Variable(float(k)))
     gc.collect()
     assert len([o for o in gc.get_objects() if isinstance(o, tf.Variable)]) == before
+
+
+def test_traces_of_objects_that_died_go_with_the_next_one():
+    class Factor:
+        def __init__(self, k):
+            self.k = k
+
+    f = tf.function(lambda factor, x: x * factor.k)
+    x = tf.ones([2])
+    kept = Factor(2.0)
+    f(kept, x)
+    for k in range(20):
+        assert f(Factor(float(k)), x)[0] == k
+    assert len(f._reasons()) <= 3
+    assert f.experimental_get_tracing_count() == 21

@@ -8,6 +8,7 @@ import itertools
 import weakref
 
 from .. import _core, dtypes, nest
+from ..datasets import find_iterator
 from ..host import failure
 from ..optional import Optional
 from ..specs import TensorSpec
@@ -21,8 +22,9 @@ _numbers = itertools.count(1)
 class _Running:
     """The elements of one run of the loop, asked for by their positions, which grow."""
 
-    def __init__(self, elements):
-        self._elements, self.element, self.position = elements, None, -1
+    def __init__(self, iterated):
+        self.iterated, self._elements = iterated, iterated._graph_elements()
+        self.element, self.position = None, -1
 
     def reach(self, position):
         """Makes the element at `position` the current one; False: there is none."""
@@ -38,11 +40,12 @@ class _Source:
     """What the graph's ops call."""
 
     def __init__(self, iterated, spec):
-        self._iterated, self._spec, self._running = iterated, nest.flatten(spec), collections.OrderedDict()
+        self._spec, self._running = nest.flatten(spec), collections.OrderedDict()
+        self._iterated = iterated if iterated._asked is None else None
 
     def start(self, tensors):
         number = next(_numbers)
-        self._running[number] = _Running(self._iterated._graph_elements())
+        self._running[number] = _Running(find_iterator(*tensors) if tensors else self._iterated)
         if len(self._running) > MOST:
             self._running.popitem(last=False)
         return [_core.convert(number, dtypes.int64)]
@@ -61,7 +64,7 @@ class _Source:
         number, turns = (int(t) for t in tensors)
         running = self._running.pop(number, None)
         if running is not None and running.position >= turns:  # looked at, and then there was a break
-            self._iterated._take_back(running.element)
+            running.iterated._take_back(running.element)
         return []
 
 
@@ -76,6 +79,10 @@ def _call(method, inputs, types, shapes):
     return _core.callback(call, inputs, types, shapes, True)
 
 
+def _asked(iterated):
+    return [] if iterated._asked is None else [iterated._asked]
+
+
 def for_dataset(iterated, extra_test, body, get_state, set_state, names, opts):
     """The hook for for_stmt; NotImplemented: the elements cannot be described, or are themselves of the graph."""
     spec = iterated.element_spec
@@ -83,7 +90,7 @@ def for_dataset(iterated, extra_test, body, get_state, set_state, names, opts):
         return NotImplemented
     source = _Source(iterated, spec)
     types, shapes = [s.dtype for s in source._spec], [s.shape for s in source._spec]
-    [number] = _call(source.start, [], [dtypes.int64], [()])
+    [number] = _call(source.start, _asked(iterated), [dtypes.int64], [()])
 
     def more(position):
         return _call(source.more, [number, position], [dtypes.bool], [()])[0]
@@ -100,16 +107,17 @@ def for_dataset(iterated, extra_test, body, get_state, set_state, names, opts):
 def next_element(iterator, optional):
     """The next element of an iterator, or an Optional of it, whenever the graph runs. Who calls the function keeps the
     iterator, so the graph need not."""
-    spec, found = iterator.element_spec, weakref.ref(iterator)
+    spec, itself = iterator.element_spec, weakref.ref(iterator)
     parts = nest.flatten(spec, expand_composites=True)
     if optional:
         parts = nest.flatten(Optional.empty(spec)._type_spec, expand_composites=True)
 
     def take(tensors):
-        value = found().get_next_as_optional() if optional else found().get_next()
+        found = find_iterator(*tensors) if tensors else itself()
+        value = found.get_next_as_optional() if optional else found.get_next()
         return [_core.convert(e, s.dtype) for e, s in zip(nest.flatten(value, expand_composites=True), parts)]
 
-    made = _call(take, [], [s.dtype for s in parts], [s.shape for s in parts])
+    made = _call(take, _asked(iterator), [s.dtype for s in parts], [s.shape for s in parts])
     if optional:
         return Optional(spec, made[0], made[1:])
     return nest.pack_sequence_as(spec, made, expand_composites=True)

@@ -5,14 +5,32 @@ its own, and one node runs the right one.
 """
 from . import _core, dtypes, nest
 from .body import close, is_stateful, pack, scalar, trace
+from .composite import IndexedSlices
 from .namespace import export
 from .operation import Operation
 
 raw = _core.raw
 
 
+def _match_indices(bodies):
+    """Where one branch returns IndexedSlices that count in int32 and another in int64, all come to count in int64."""
+    flat = [nest.flatten(b.result) for b in bodies]
+    if len({len(f) for f in flat}) > 1:
+        return
+    for k, slices in enumerate(zip(*flat)):
+        if not all(isinstance(s, IndexedSlices) for s in slices) or len({s.indices.dtype for s in slices}) == 1:
+            continue
+        for body, values, given in zip(bodies, flat, slices):
+            if given.indices.dtype == dtypes.int32:
+                with body:
+                    indices = raw.Cast(given.indices, dtypes.int64)
+                values[k] = IndexedSlices(given.values, indices, given.dense_shape)
+                body.finish(nest.pack_sequence_as(body.result, values))
+
+
 def _same_results(bodies, names, where):
     """All branches must return the same structure of the same dtypes."""
+    _match_indices(bodies)
     first = bodies[0]
     for body, name in zip(bodies[1:], names[1:]):
         if bool(first.tensors) != bool(body.tensors):

@@ -432,3 +432,18 @@ def test_an_array_that_grows_after_unstack():
         return array.stack()
 
     assert fibonacci(7).numpy().tolist() == [0, 1, 1, 2, 3, 5, 8]
+
+
+def test_slices_that_count_in_different_integers():
+    def slices(values, indices):
+        return tf.IndexedSlices(tf.constant(values), indices, tf.constant([4]))
+
+    @tf.function(autograph=False)
+    def choose(first, a, b):
+        chosen = tf.cond(first, lambda: slices([1.0, 2.0], tf.cast(a, tf.int64)), lambda: slices([3.0, 4.0], b))
+        assert chosen.indices.dtype == tf.int64
+        return tf.convert_to_tensor(chosen)
+
+    a, b = tf.constant([0, 1]), tf.constant([2, 3])
+    assert choose(tf.constant(True), a, b).numpy().tolist() == [1, 2, 0, 0]
+    assert choose(tf.constant(False), a, b).numpy().tolist() == [0, 0, 3, 4]

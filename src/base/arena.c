@@ -65,6 +65,17 @@ static void *alloc_slow(ef_arena *a, size_t n) {
     return c + 1;
 }
 
+bool ef_arena_reserve(ef_arena *a, size_t n) {
+    if ((size_t)(a->end - a->at) >= n) return true;
+    chunk *c = chunk_new(a, n);
+    if (c == NULL) return false;
+    c->older = a->chunk;
+    a->chunk = c;
+    a->at = (char *)(c + 1);
+    a->end = a->at + n;
+    return true;
+}
+
 void *ef_arena_alloc(ef_arena *a, size_t n) {
     if (n > SIZE_MAX - ALIGN) return NULL;
     n = (n + ALIGN - 1) / ALIGN * ALIGN;

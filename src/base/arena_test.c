@@ -104,11 +104,27 @@ EF_TEST(rewinding_gives_back_what_came_later) {
     ef_arena_free(&a);
 }
 
+EF_TEST(what_is_reserved_is_one_piece) {
+    ef_arena a = {0};
+    CHECK(ef_arena_reserve(&a, 10000));
+    CHECK_INT(a.bytes, 10000);
+    char *first = ef_arena_alloc(&a, 9000);
+    CHECK(ef_arena_alloc(&a, 900) == first + 9008);
+    CHECK(ef_arena_reserve(&a, 80)); /* still there */
+    CHECK_INT(a.bytes, 10000);
+    CHECK(ef_arena_reserve(&a, 5000));
+    CHECK_INT(a.bytes, 15000);
+    CHECK(ef_arena_alloc(&a, 5000) != NULL);
+    CHECK(ef_arena_alloc(&a, 100) != NULL); /* beyond it, as ever */
+    ef_arena_free(&a);
+}
+
 int main(void) {
     EF_RUN(gives_distinct_aligned_memory);
     EF_RUN(reset_keeps_the_largest_chunk);
     EF_RUN(chunks_serve_the_next_arena);
     EF_RUN(failure_leaves_it_usable);
+    EF_RUN(what_is_reserved_is_one_piece);
     EF_RUN(rewinding_gives_back_what_came_later);
     EF_RUN(arrays_grow_by_doubling);
     return EF_VERDICT();

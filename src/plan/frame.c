@@ -59,9 +59,17 @@ ef_status *ef_frame_make(const ef_plan *p, ef_frame **out) {
     ef_frame *f = ef_calloc(1, sizeof *f);
     if (f == NULL) return ef_no_memory(sizeof *f);
     f->plan = p;
+    size_t args = 0;
+    for (int32_t k = 0; k < p->n_steps; k++)
+        args += (size_t)(p->step[k].n_in + p->step[k].n_out + 2) * sizeof(ef_tensor *);
+    ef_status *s = NULL;
+    if (!ef_arena_reserve(&f->memory, ((size_t)p->n_slots + 1) * sizeof *f->slot + args +
+                                          ((size_t)p->n_steps + 1) * sizeof *f->step)) {
+        s = ef_no_memory(args);
+        goto done;
+    }
     f->slot = ef_arena_zalloc(&f->memory, ((size_t)p->n_slots + 1) * sizeof *f->slot);
     f->step = ef_arena_zalloc(&f->memory, ((size_t)p->n_steps + 1) * sizeof *f->step);
-    ef_status *s = NULL;
     if (f->slot == NULL || f->step == NULL) {
         s = ef_no_memory((size_t)p->n_slots * sizeof *f->slot);
         goto done;

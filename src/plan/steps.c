@@ -105,11 +105,12 @@ static ef_status *start_step(ef_planner *p, const ef_op *op, const void *fields,
     ef_status *s = NULL;
     ef_plan_step *t = &p->plan->step[p->plan->n_steps];
     *t = (ef_plan_step){.op = op, .fields = fields, .n_in = n_in, .n_out = n_out, .node = node};
-    t->in = ef_plan_memory(p, (size_t)n_in * sizeof *t->in, &s);
-    t->out = ef_plan_memory(p, (size_t)n_out * sizeof *t->out, &s);
-    t->alloc = ef_plan_memory(p, (size_t)n_out * sizeof *t->alloc, &s);
+    t->in = ef_plan_memory(p, (size_t)(n_in + 2 * n_out) * sizeof *t->in, &s);
+    if (s != NULL) return s;
+    t->out = t->in + n_in;
+    t->alloc = t->out + n_out;
     *out = t;
-    return s;
+    return NULL;
 }
 
 static void use(ef_planner *p, int32_t value) {
@@ -323,15 +324,18 @@ static void mark_drop(ef_plan_step *t, int32_t slot) {
 static ef_status *find_drops(ef_planner *p) {
     ef_status *s = NULL;
     ef_plan *plan = p->plan;
-    int32_t n = plan->n_steps, when;
+    int32_t n = plan->n_steps, when, total = 0;
     int32_t *count = ef_notes_memory(p, ((size_t)n + 1) * sizeof *count, &s);
     if (s != NULL) return s;
     for (int32_t v = 0; v < p->n_values; v++)
-        if (to_drop(p, v, &when)) count[when]++;
-    for (int32_t k = 0; k < n; k++)
-        plan->step[k].drop = ef_plan_memory(p, (size_t)count[k] * sizeof(int32_t), &s);
-    plan->leftover = ef_plan_memory(p, (size_t)count[n] * sizeof(int32_t), &s);
+        if (to_drop(p, v, &when)) {
+            count[when]++;
+            total++;
+        }
+    int32_t *drop = ef_plan_memory(p, (size_t)total * sizeof *drop, &s);
     if (s != NULL) return s;
+    for (int32_t k = 0; k < n; drop += count[k++]) plan->step[k].drop = drop;
+    plan->leftover = drop;
     for (int32_t v = 0; v < p->n_values; v++) {
         if (!to_drop(p, v, &when)) continue;
         if (when < n)
@@ -351,25 +355,41 @@ static void find_outputs(ef_planner *p) {
     }
 }
 
+static bool makes_step(const ef_planner *p, size_t node) {
+    int32_t group = p->group[node];
+    return p->runs[node] && (group < 0 || p->last_in_group[group] == (int32_t)node);
+}
+
+/* Room for slots, steps and their lists, as much as is needed: plans are kept for many shapes.
+ * Slots and steps are filled in as they are made: no need to clear them first. */
+static ef_status *make_room(ef_planner *p) {
+    ef_plan *plan = p->plan;
+    size_t slots = ((size_t)p->n_values + 1) * sizeof *plan->slot, n = 1, lists = 0;
+    for (size_t k = 0; k < p->g->n_nodes; k++) {
+        if (!makes_step(p, k)) continue;
+        const ef_node *node = p->g->node[k];
+        lists += (size_t)(node->n_in + 3 * node->n_out) * sizeof(int32_t) + sizeof(one_tile);
+        n++;
+    }
+    if (!ef_arena_reserve(&plan->memory, slots + n * sizeof *plan->step + lists))
+        return ef_no_memory(slots);
+    plan->slot = ef_arena_alloc(&plan->memory, slots);
+    plan->step = ef_arena_alloc(&plan->memory, n * sizeof *plan->step);
+    return plan->slot != NULL && plan->step != NULL ? NULL : ef_no_memory(slots);
+}
+
 ef_status *ef_plan_steps(ef_planner *p) {
     ef_status *s = NULL;
     ef_plan *plan = p->plan;
-    /* Slots and steps are filled in as they are made: no need to clear them first. */
-    plan->slot = ef_arena_alloc(&plan->memory, ((size_t)p->n_values + 1) * sizeof *plan->slot);
-    plan->step = ef_arena_alloc(&plan->memory, (p->g->n_nodes + 1) * sizeof *plan->step);
-    if (plan->slot == NULL || plan->step == NULL)
-        return ef_no_memory((size_t)p->n_values * sizeof *plan->slot);
+    EF_TRY(make_room(p));
     plan->input = ef_plan_memory(p, ((size_t)plan->n_inputs + 1) * sizeof *plan->input, &s);
     plan->out = ef_plan_memory(p, ((size_t)plan->n_outputs + 1) * sizeof *plan->out, &s);
     if (s != NULL) return s;
     input_slots(p);
     for (size_t k = 0; k < p->g->n_nodes; k++) {
-        if (!p->runs[k]) continue;
+        if (!makes_step(p, k)) continue;
         int32_t group = p->group[k];
-        if (group < 0)
-            EF_TRY(node_step(p, p->g->node[k]));
-        else if (p->last_in_group[group] == (int32_t)k)
-            EF_TRY(group_step(p, group, (int32_t)k));
+        EF_TRY(group < 0 ? node_step(p, p->g->node[k]) : group_step(p, group, (int32_t)k));
     }
     find_outputs(p);
     return find_drops(p);

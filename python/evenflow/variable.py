@@ -279,7 +279,7 @@ class Variable(_core.VariableBase):
     def __deepcopy__(self, memo):
         if not _core.executing_eagerly():
             raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled.")
-        copied = type(self)(self.value(), trainable=self._trainable, name=self._scoped_name.rpartition("/")[2],
+        copied = Variable(self.value(), trainable=self._trainable, name=self._scoped_name.rpartition("/")[2],
                             dtype=self.dtype, constraint=self.constraint, shape=self.shape,
                             synchronization=self._synchronization, aggregation=self._aggregation)
         memo[id(self)] = copied
@@ -294,8 +294,9 @@ class Variable(_core.VariableBase):
     # ---- changing it
 
     def _done(self, op, read_value):
-        """What an assignment gives back: the variable, or None (eager) or the op (graph) without reading."""
-        return self if read_value else op
+        """What an assignment gives back: the variable under another name, or None (eager) or the op (graph) without
+        reading."""
+        return self._again(_UnreadVariable) if read_value else op
 
     def _operand(self, value):
         return _core.convert(value, self.dtype)
@@ -417,6 +418,21 @@ class Variable(_core.VariableBase):
 
 Variable.__module__ = "tensorflow.python.ops.resource_variable_ops"
 Variable.__name__ = "ResourceVariable"
+
+
+class _UnreadVariable(Variable):
+    """A variable after an assignment: the same variable in all but its name."""
+
+    @property
+    def name(self):
+        return "UnreadVariable"
+
+    @property
+    def op(self):
+        return None
+
+
+_UnreadVariable.__module__ = Variable.__module__
 
 
 def _check_slices(delta):

@@ -72,6 +72,24 @@ static PyObject *variable_adopt(PyObject *o, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+/* _again(type): the same variable, all it has shared, as an object of a type derived from its own
+ */
+static PyObject *variable_again(PyObject *o, PyObject *type) {
+    variable_object *self = (variable_object *)o;
+    if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, variable_type)) {
+        PyErr_SetString(PyExc_TypeError, "a type of variables is needed");
+        return NULL;
+    }
+    variable_object *other =
+        (variable_object *)((PyTypeObject *)type)->tp_alloc((PyTypeObject *)type, 0);
+    if (other == NULL) return NULL;
+    other->dtype = self->dtype;
+    other->handle = (tensor_object *)Py_XNewRef(self->handle);
+    other->shape = Py_XNewRef(self->shape);
+    other->dict = Py_XNewRef(self->dict);
+    return (PyObject *)other;
+}
+
 static PyObject *get_dtype(PyObject *o, void *c) {
     (void)c;
     return dtype_object(((variable_object *)o)->dtype);
@@ -154,6 +172,7 @@ static Py_hash_t variable_hash(PyObject *o) {
 static PyMethodDef variable_methods[] = {
     {"_create", variable_create, METH_VARARGS, NULL},
     {"_adopt", variable_adopt, METH_VARARGS, NULL},
+    {"_again", variable_again, METH_O, NULL},
     {"value", variable_value, METH_NOARGS, "The present value as a Tensor."},
     {"read_value", variable_value, METH_NOARGS, "The present value as a Tensor."},
     {"_read", variable_value, METH_NOARGS, NULL},

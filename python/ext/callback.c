@@ -99,6 +99,7 @@ static PyObject *core_callback(PyObject *module, PyObject *args) {
                           &PyList_Type, &shapes, &stateful))
         return NULL;
     int n = (int)PyList_GET_SIZE(dtypes);
+    graph_grows();
     const ef_tensor **in = tensor_pointers(ins, false, &n_in);
     ef_tensor *out = PyMem_Calloc((size_t)n + 1, sizeof *out);
     ef_dtype *t = PyMem_Calloc((size_t)n + 1, sizeof *t);

@@ -224,6 +224,7 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
         goto done;
     }
     if ((e = entry_find(self, &w.k)) == NULL) goto done;
+    if (recording()) graph_grows();
     calling c = {function_now, e, items, n_items, kwargs};
     function_now = &c;
     Py_INCREF(self);

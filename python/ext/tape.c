@@ -38,6 +38,7 @@ static PyObject *tape_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) 
     if (!PyArg_ParseTuple(args, "pp|p", &persistent, &watch, &quiet)) return NULL;
     tape_object *o = (tape_object *)type->tp_alloc(type, 0);
     if (o == NULL) return NULL;
+    graph_grows(); /* what a tape watches cannot be forgotten while it lives */
     if (check(ef_tape_start(persistent, &o->t), "GradientTape") < 0) {
         Py_DECREF(o);
         return NULL;

@@ -280,6 +280,34 @@ def test_gradients_taken_in_a_loop_are_forgotten():
         assert len(graph.get_operations()) == few
 
 
+def taped(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    return tape.gradient(y, x)
+
+
+@pytest.mark.parametrize("make", [
+    lambda x: v1.py_func(lambda a: a * np.float32(2), [x], tf.float32),
+    lambda x: tf.py_function(lambda a: a * 2.0, [x], tf.float32),
+    lambda x: tf.function(lambda y: y * 2.0)(x),
+    lambda x: tf.cond(x[0] > 0.0, lambda: x, lambda: -x),
+    lambda x: tf.map_fn(lambda e: e * 2.0, x),
+    lambda x: tf.random.normal([2]) + x,
+    taped,
+], ids=["py_func", "py_function", "function", "cond", "map_fn", "random", "tape"])
+def test_whatever_a_loop_adds_is_forgotten(make):
+    graph = tf.Graph()
+    with graph.as_default():
+        x = v1.placeholder(tf.float32, [2])
+        sess = v1.Session(graph=graph)
+        for k in range(60):
+            sess.run(make(x), {x: [1.0, 2.0]})
+            if k == 39:
+                few = len(graph.get_operations())
+        assert len(graph.get_operations()) == few
+
+
 def test_train_ops_made_in_a_loop_are_forgotten():
     graph = tf.Graph()
     with graph.as_default():

@@ -93,10 +93,12 @@ struct ef_graph {
     ef_arena_mark settled;     /* what was given up to there stays */
     int32_t *gone, *doubt;     /* places to use again; nodes that may be forgotten */
     size_t n_gone, cap_gone, n_doubt, cap_doubt;
-    uint64_t hash; /* structural, of a finished function; 0: not computed */
-    int n_symbols; /* symbolic sizes used by its inputs */
-    int32_t here;  /* current place, given to new nodes */
-    char **place;  /* "file.py:12 in f" texts, from 1 */
+    size_t n_objected;      /* the first ones in doubt: something spoke for them */
+    size_t n_doubted_since; /* others that came since those were asked for */
+    uint64_t hash;          /* structural, of a finished function; 0: not computed */
+    int n_symbols;          /* symbolic sizes used by its inputs */
+    int32_t here;           /* current place, given to new nodes */
+    char **place;           /* "file.py:12 in f" texts, from 1 */
     size_t n_places, cap_places;
 };
 

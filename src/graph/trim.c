@@ -5,6 +5,8 @@
 #include "base/array.h"
 #include "graph/names.h"
 
+enum { FEW = 16 };
+
 struct ef_box {        /* behind the node, in one block of memory */
     ef_tensor **value; /* known values that facts point at */
     size_t n_values;
@@ -178,20 +180,25 @@ static bool waited_for(const ef_graph *g, int32_t node) {
 size_t ef_graph_trim(ef_graph *g, int others, bool (*keep)(void *user, int node), void *user) {
     if (g->n_doubt == 0) return 0;
     if (atomic_load_explicit(&g->base.refs, memory_order_acquire) - g->n_seen > others) return 0;
-    size_t went = 0, kept = 0;
-    for (size_t k = 0; k < g->n_doubt; k++) { /* forgetting one may put others in doubt */
+    /* Many that were objected to are asked again when as many others have come: each costs little,
+     * however many there are. */
+    g->n_doubted_since += g->n_doubt - g->n_objected;
+    bool all = g->n_objected < FEW || g->n_doubted_since >= g->n_objected;
+    size_t went = 0, kept = all ? 0 : g->n_objected;
+    if (all) g->n_doubted_since = 0;
+    for (size_t k = kept; k < g->n_doubt; k++) { /* forgetting one may put others in doubt */
         ef_node *n = g->node[g->doubt[k]];
         n->doubted = false;
         if (n->seen > 0 || n->users > 0) continue;
         if (waited_for(g, n->id) || (keep != NULL && keep(user, n->id))) {
-            g->doubt[kept++] = n->id; /* asked again next time */
+            g->doubt[kept++] = n->id;
             n->doubted = true;
             continue;
         }
         forget(g, n);
         went++;
     }
-    g->n_doubt = kept;
+    g->n_doubt = g->n_objected = kept;
     g->hash = 0;
     return went;
 }

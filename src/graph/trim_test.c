@@ -112,10 +112,35 @@ EF_TEST(who_waits_or_objects_is_heard) {
     ef_graph_unref(g);
 }
 
+static bool keep_all(void *user, int node) {
+    (void)node;
+    ++*(int *)user;
+    return true;
+}
+
+EF_TEST(who_objects_is_not_asked_each_time) {
+    ef_graph *g = trimming();
+    int asked = 0;
+    for (int k = 0; k < 1000; k++) {
+        ef_tensor t = seen(g, number(g, k, NULL));
+        unseen(&t);
+        CHECK_INT(ef_graph_trim(g, 1, keep_all, &asked), 0);
+    }
+    CHECK(asked >= 1000 && asked < 4000);
+    for (int k = 0; k < 1000; k++) { /* nobody objects any more: all go before long */
+        ef_tensor t = seen(g, number(g, k, NULL));
+        unseen(&t);
+        ef_graph_trim(g, 1, NULL, NULL);
+    }
+    CHECK_INT(g->n_doubt, 0);
+    ef_graph_unref(g);
+}
+
 int main(void) {
     EF_RUN(nodes_go_and_their_places_are_used_again);
     EF_RUN(tensors_held_unseen_keep_everything);
     EF_RUN(names_go_with_their_nodes);
     EF_RUN(who_waits_or_objects_is_heard);
+    EF_RUN(who_objects_is_not_asked_each_time);
     return EF_VERDICT();
 }

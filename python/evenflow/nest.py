@@ -10,9 +10,11 @@ A class tells how it opens up by `_nest_kind`: "composite" (its `_type_spec` kno
 """
 import collections.abc as abc
 
+from . import _core
+
 _NOT_SEQUENCES = (str, bytes, bytearray, memoryview)
 _PLAIN = frozenset((list, tuple, dict))
-_LEAVES = frozenset((int, float, bool, complex, str, bytes, type(None)))
+_LEAVES = frozenset((int, float, bool, complex, str, bytes, type(None), _core.EagerTensor, _core.SymbolicTensor))
 
 
 def is_namedtuple(instance, strict=False):
@@ -65,7 +67,7 @@ def _opens(obj):
 
 def is_nested_or_composite(seq):
     """Whether `seq` is a structure, a composite tensor or the spec of one."""
-    return is_nested(seq) or _opens(seq)
+    return type(seq) not in _LEAVES and (is_nested(seq) or _opens(seq))
 
 
 is_sequence_or_composite = is_nested_or_composite
@@ -85,6 +87,8 @@ def _spec(obj):
 
 def _values(structure):
     """The children of anything the tests above call a structure, in order."""
+    if type(structure) is list or type(structure) is tuple:
+        return list(structure)
     if isinstance(structure, abc.Mapping):
         return [structure[k] for k in _sorted_keys(structure)]
     if is_attrs(structure):
@@ -258,6 +262,8 @@ def _check_opened(a, b, check_types):
 
 
 def _compare(a, b, check_types, test):
+    if type(a) in _LEAVES and type(b) in _LEAVES:
+        return
     deep_a, deep_b = test(a), test(b)
     if deep_a != deep_b:
         inner, leaf = (a, b) if deep_a else (b, a)

@@ -91,12 +91,19 @@ static ef_status *fit_channels(const ef_op *op, ef_conv_op what, const roles *r,
                         op->name, EF_SHAPE(&r->input), (long long)in, EF_SHAPE(&r->filter),
                         (long long)per_in);
     b->groups = in / per_in > 0 ? in / per_in : 1;
-    if (out >= 0 && out % b->groups != 0)
-        return ef_error(EF_INVALID,
-                        "%s: filter %s makes %lld channels in %lld groups; output depth must be "
-                        "evenly divisible by the number of groups",
-                        op->name, EF_SHAPE(&r->filter), (long long)out, (long long)b->groups);
     return NULL;
+}
+
+/* As many channels out of each group; where nothing comes out, nobody asks. */
+static ef_status *fit_groups(const ef_op *op, const roles *r, const ef_window_box *b) {
+    int64_t out = b->out_channels;
+    for (int d = 0; d < 3; d++)
+        if (b->out[d] == 0) return NULL;
+    if (out < 0 || b->groups <= 0 || out % b->groups == 0) return NULL;
+    return ef_error(EF_INVALID,
+                    "%s: filter %s makes %lld channels in %lld groups; output depth must be "
+                    "evenly divisible by the number of groups",
+                    op->name, EF_SHAPE(&r->filter), (long long)out, (long long)b->groups);
 }
 
 /* Everything the three shapes must agree on. Afterwards b->out holds the output's image axes. */
@@ -111,6 +118,7 @@ static ef_status *fit(const ef_op *op, const ef_window_attrs *t, ef_conv_op what
                             "%s: filter %s must not have zero elements in an image axis", op->name,
                             EF_SHAPE(&r->filter));
     EF_TRY(ef_window_fit(op, t, b));
+    if (!what.depthwise) EF_TRY(fit_groups(op, r, b));
     ef_shape made = ef_window_image(b, r->input.dim[0], b->out_channels, b->out);
     if (!ef_shape_may_equal(&made, &r->output))
         return ef_error(EF_INVALID,

@@ -232,7 +232,8 @@ ef_status *ef_window(const ef_op *op, int64_t size, int64_t window, int64_t dila
     }
     int64_t room = ef_dim_sub(ef_dim_add(size, before + after), span); /* last place of a window */
     int64_t lack = span - (size + before + after);                     /* when it does not fit */
-    if (size >= 0 && lack > 0 && lack <= stride) { /* TensorFlow's kernels take this as empty */
+    if (size >= 0 && lack > 0 &&
+        lack < 2 * stride) { /* divided towards 0, as TensorFlow does: empty */
         *out = 0;
         return NULL;
     }

@@ -1,7 +1,7 @@
 """Convolutions, plain, transposed and depthwise, and their like in morphology."""
 from ..namespace import export
-from .common import convert, dtypes, known, np, raw, rank_of
-from .window import FIRST, LAST, attributes, height_axis
+from .common import convert, dtypes, known, np, raw, rank_of, static_shape
+from .window import FIRST, LAST, attributes, by_batches, height_axis, padding_of, sizes_of
 
 
 def _outer_folded(x, n, run):
@@ -27,8 +27,8 @@ def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None,
 @export("nn.conv3d")
 def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None, name=None):  # noqa: A002
     """3-D convolution of volumes with `filters` [depth, height, width, in, out]."""
-    more = attributes(3, padding, data_format, strides=strides, dilations=dilations)
-    return _outer_folded(input, 3, lambda x: raw.Conv3D(x, filters, **more, name=name))
+    more = {"strides": strides, "dilations": [1] * 5 if dilations is None else dilations, "data_format": data_format}
+    return _outer_folded(input, 3, lambda x: raw.Conv3D(x, filters, padding=padding, **more, name=name))
 
 
 @export("nn.conv1d")
@@ -72,6 +72,8 @@ def convolution(
                 f"strides={strides} and dilations={dilations}"
             )
     fmt = FIRST[n] if data_format is not None and data_format.startswith("NC") else LAST[n]
+    if n == 3:
+        strides, dilations = (sizes_of(v, n, fmt == FIRST[n], w) for v, w in ((strides, "strides"), (dilations, "dilations")))
     return op(input, filters, strides, padding, fmt, dilations, name=name)
 
 
@@ -178,8 +180,22 @@ def depthwise_conv2d(
     input, filter, strides, padding, data_format=None, dilations=None, name=None  # noqa: A002
 ):
     """2-D convolution of each channel by filters of its own [height, width, in, multiplier]."""
-    more = attributes(2, padding, data_format, strides=strides, dilations=dilations)
-    return raw.DepthwiseConv2dNative(convert(input), convert(filter), **more, name=name)
+    x, filter = convert(input), convert(filter)
+    holes = [1, 1] if dilations is None else [int(known(d)) for d in dilations]
+    first = data_format is not None and data_format.startswith("NC")
+
+    def run(x, padding, wide=(1, 1, 1, 1)):
+        word, pairs = padding_of(padding, 2)
+        return raw.DepthwiseConv2dNative(x, filter, strides=strides, padding=word, explicit_paddings=pairs,
+                                         data_format=data_format or "NHWC", dilations=list(wide), name=name)
+
+    if len(holes) != 2 or min(holes) < 1:
+        raise ValueError(f"`dilations` must be two positive numbers. Received: {dilations}")
+    if max(holes) == 1:
+        return run(x, padding)
+    if padding in ("SAME", "VALID") and all(s == 1 for s in strides):
+        return run(x, padding, [1, 1, *holes] if first else [1, *holes, 1])
+    return by_batches(x, holes, padding, run, list(static_shape(filter)[:2]), [2, 3] if first else [1, 2])
 
 
 @export("nn.depthwise_conv2d_backprop_input")

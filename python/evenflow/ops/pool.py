@@ -1,14 +1,17 @@
 """Pooling: the largest or the mean of each window."""
 from ..namespace import export
-from .common import convert, dtypes, known, raw, rank_of, static_shape
-from .window import FIRST, LAST, attributes, height_axis, sizes_of
+from ..shapes import TensorShape
+from .common import convert, dtypes, known, np, raw, rank_of, static_shape
+from .window import FIRST, LAST, attributes, by_batches, height_axis, sizes_of
 
 
 def _pool(n, op, input, ksize, strides, padding, data_format, name):  # noqa: A002
     """Pooling over n dimensions."""
-    more = attributes(n, padding, data_format, ksize=ksize, strides=strides)
-    if op is raw.AvgPool and more.pop("explicit_paddings"):
-        raise ValueError("explicit paddings are for max_pool and convolutions only")
+    words = op is raw.AvgPool  # takes no pairs
+    more = attributes(n, "VALID" if words else padding, data_format, ksize=ksize, strides=strides)
+    if words:
+        del more["explicit_paddings"]
+        more["padding"] = padding
     if n > 1:
         return op(input, **more, name=name)
     axis = height_axis(data_format)
@@ -102,6 +105,18 @@ def max_pool_with_argmax(
     )
 
 
+def _steps(given, n, word):
+    """One step for each dimension: 1, or those that are given."""
+    if given is None:
+        return [1] * n
+    if len(given) != n:
+        raise ValueError(f"`len({word})` should be {n}. Received: {word}={given}")
+    steps = [int(v) for v in np.array(given, dtype=np.int32)]
+    if min(steps) < 1:
+        raise ValueError(f"all values of `{word}` must be positive. Received: {given}")
+    return steps
+
+
 @export("nn.pool")
 def pool(
     input,  # noqa: A002
@@ -114,50 +129,31 @@ def pool(
     name=None,
 ):
     """Pooling ("MAX" or "AVG") over windows, with holes between their elements by `dilations`."""
-    if pooling_type not in ("MAX", "AVG"):
-        raise ValueError(f"`pooling_type` must be MAX or AVG. Received: {pooling_type!r}")
     x = convert(input)
     n = len(window_shape)
+    if n not in (1, 2, 3):
+        raise ValueError(f"`len(window_shape)` must be 1, 2 or 3. Received: {window_shape}")
+    TensorShape(static_shape(x)).with_rank(n + 2)
+    holes = _steps(dilations, n, "dilation_rate")
+    steps = _steps(strides, n, "strides")
+    if max(steps) > 1 and max(holes) > 1:
+        raise ValueError(f"`strides > 1` not supported in conjunction with `dilation_rate > 1`: {strides}, {dilations}")
+    if padding == "SAME" and max(holes) > 1:
+        raise ValueError(f"pooling with 'SAME' padding is not implemented for `dilation_rate` > 1. Received: {dilations}")
+    if any(s > w for s, w in zip(steps, window_shape)):
+        raise ValueError(f"`strides` > `window_shape` not supported. Received: {strides}, {window_shape}")
+    if pooling_type not in ("MAX", "AVG"):
+        raise ValueError(f"`pooling_type` must be MAX or AVG. Received: {pooling_type!r}")
     first = data_format is not None and data_format.startswith("NC")
-    holes = [1] * n if dilations is None else [int(d) for d in dilations]
-    steps = [1] * n if strides is None else [int(s) for s in strides]
     op = max_pool if pooling_type == "MAX" else avg_pool
     if max(holes) == 1:
-        fmt = FIRST[n] if first else LAST[n]
-        return op(x, list(window_shape), steps, padding, fmt, name)
-    if max(steps) > 1:
-        raise ValueError(
-            f"`strides` > 1 not supported in conjunction with `dilations` > 1: {strides}, {dilations}"
-        )
+        return op(x, list(window_shape), steps, padding, FIRST[n] if first else LAST[n], name)
 
     def run(moved, word):
         return op(moved, list(window_shape), [1] * n, word, FIRST[n] if first else LAST[n], name)
 
     axes = list(range(2, n + 2) if first else range(1, n + 1))
-    return _by_batches(x, holes, padding, run, list(window_shape), axes)
-
-
-def _by_batches(x, holes, padding, run, window, axes):
-    """An op with holes in its window, as an op without on every hole-th element: the elements of
-    each phase become a batch of their own."""
-    from .array import required_space_to_batch_paddings
-
-    dims = static_shape(x)
-    sizes = [dims[a] for a in axes] if dims is not None else [None]
-    sizes = sizes if None not in sizes else raw.GatherV2(raw.Shape(x), axes, 0)
-    base = None
-    if padding == "SAME":
-        wide = [(w - 1) * h for w, h in zip(window, holes)]
-        base = [[w // 2, w - w // 2] for w in wide]
-    elif padding != "VALID":
-        raise ValueError(f"Invalid padding method {padding!r}")
-    pads, crops = required_space_to_batch_paddings(sizes, holes, base)
-    lead = min(axes) - 1  # dimensions between batch and space: channels, if they come first
-    full = [1] * lead + list(holes)
-    pads = raw.Pad(pads, [[lead, 0], [0, 0]])
-    crops = raw.Pad(crops, [[lead, 0], [0, 0]])
-    moved = raw.SpaceToBatchND(x, full, pads)
-    return raw.BatchToSpaceND(run(moved, "VALID"), full, crops)
+    return by_batches(x, holes, padding, run, list(window_shape), axes)
 
 
 @export("nn.with_space_to_batch")
@@ -182,4 +178,4 @@ def with_space_to_batch(
     window = None if filter_shape is None else [int(v) for v in known(filter_shape)[:n]]
     if padding == "SAME" and window is None:
         raise ValueError("`filter_shape` must be given for SAME padding")
-    return _by_batches(x, holes, padding, lambda m, word: op(m, n, word), window, spatial_dims)
+    return by_batches(x, holes, padding, lambda m, word: op(m, n, word), window, spatial_dims)

@@ -1,6 +1,6 @@
 """Windows that slide over images: sizes, strides, dilations and paddings, spelt in TensorFlow's many ways."""
 from .. import errors
-from .common import known
+from .common import Tensor, known, raw, static_shape
 
 LAST = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 FIRST = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
@@ -25,9 +25,8 @@ def sizes_of(value, n, first, word):
     """A size for each dimension, of 1, n or n+2 numbers: channels and batch get 1."""
     if value is None:
         value = 1
-    if isinstance(value, int) or not hasattr(value, "__iter__"):
-        value = [int(known(value))]
-    value = [int(known(v)) for v in value]
+    value = list(value) if hasattr(value, "__len__") else [value]
+    value = [int(known(v)) if isinstance(v, Tensor) else v for v in value]
     if len(value) == n + 2:
         return value
     if len(value) == 1:
@@ -42,19 +41,22 @@ def sizes_of(value, n, first, word):
 
 def padding_of(padding, n):
     """Padding as the op takes it: a word and, for EXPLICIT, a flat list."""
-    if isinstance(padding, str):
-        return padding, []
-    pairs = list(padding)
-    if len(pairs) != n + 2 or any(len(p) != 2 for p in pairs):
+    if padding == "EXPLICIT":
+        raise ValueError("'EXPLICIT' is not a valid value for `padding`: give the pairs (before, after) themselves")
+    if not isinstance(padding, (list, tuple)):
+        return padding, []  # the op knows the words
+    if len(padding) != n + 2 or any(not isinstance(p, (list, tuple)) or len(p) != 2 for p in padding):
         raise ValueError(
             f"padding must be a string or a list of {n + 2} pairs (before, after). Received: {padding}"
         )
-    return "EXPLICIT", [int(v) for p in pairs for v in p]
+    return "EXPLICIT", [v for p in padding for v in p]
 
 
 def attributes(n, padding, data_format, **sizes):
     """What an op with windows over n dimensions takes beside tensors. One dimension is taken for two, the first of
     size 1 (see `height_axis`)."""
+    if n == 2:
+        word, explicit = padding_of(padding, 2)
     first = channels_first(data_format, n)
     made = {word: sizes_of(value, n, first, word) for word, value in sizes.items()}
     if n == 3:
@@ -62,13 +64,39 @@ def attributes(n, padding, data_format, **sizes):
     if n == 1:
         for size in made.values():
             size.insert(height_axis(data_format), 1)
-        if not isinstance(padding, str):
-            padding = [list(p) for p in padding]
+        if isinstance(padding, (list, tuple)):
+            padding = list(padding)
             padding.insert(height_axis(data_format), [0, 0])
-    word, explicit = padding_of(padding, 2)
+        word, explicit = padding_of(padding, 2)
     return {**made, "padding": word, "explicit_paddings": explicit, "data_format": FIRST[2] if first else LAST[2]}
 
 
 def height_axis(data_format):
     """Where sequences get a dimension of size 1 to become images."""
     return 2 if channels_first(data_format, 1) else 1
+
+
+def by_batches(x, holes, padding, run, window, axes):
+    """An op with holes in its window, as an op without on every hole-th element: the elements of
+    each phase become a batch of their own."""
+    from .array import required_space_to_batch_paddings
+
+    dims = static_shape(x)
+    sizes = [dims[a] for a in axes] if dims is not None else [None]
+    sizes = sizes if None not in sizes else raw.GatherV2(raw.Shape(x), axes, 0)
+    base = None
+    word, pairs = padding_of(padding, len(axes))
+    if word == "SAME":
+        wide = [(w - 1) * h for w, h in zip(window, holes)]
+        base = [[w // 2, w - w // 2] for w in wide]
+    elif word == "EXPLICIT":
+        base = [pairs[2 * a : 2 * a + 2] for a in axes]
+    elif word != "VALID":
+        raise ValueError(f"`padding` must be one of 'SAME' or 'VALID'. Received: padding={padding!r}")
+    pads, crops = required_space_to_batch_paddings(sizes, holes, base)
+    lead = min(axes) - 1  # dimensions between batch and space: channels, if they come first
+    full = [1] * lead + list(holes)
+    pads = raw.Pad(pads, [[lead, 0], [0, 0]])
+    crops = raw.Pad(crops, [[lead, 0], [0, 0]])
+    moved = raw.SpaceToBatchND(x, full, pads)
+    return raw.BatchToSpaceND(run(moved, "VALID"), full, crops)

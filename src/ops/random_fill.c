@@ -30,6 +30,7 @@ static ef_status *out_shape(ef_infer *i, int shape, int low) {
         EF_TRY(ef_need_rank(i, low, 0));
         EF_TRY(ef_need_rank(i, low + 1, 0));
     }
+    EF_TRY(ef_need_rank(i, shape, 1));
     return ef_shape_input(i, shape, false, &i->out[0].shape);
 }
 

@@ -24,6 +24,7 @@
 static ef_status *appended_shape(ef_infer *i, int k, int p) {
     ef_shape s;
     const ef_shape *more = &i->in[p].shape;
+    EF_TRY(ef_need_rank(i, k, 1));
     EF_TRY(ef_shape_input(i, k, false, &s));
     if (s.rank < 0 || more->rank < 0) return NULL;
     EF_TRY(ef_need_rank_held(i->op, s.rank + more->rank));
@@ -36,6 +37,7 @@ static ef_status *appended_shape(ef_infer *i, int k, int p) {
 
 ef_status *ef_random_ending_shape(ef_infer *i, int k, const ef_shape *tail) {
     ef_shape s;
+    EF_TRY(ef_need_rank(i, k, 1));
     EF_TRY(ef_shape_input(i, k, false, &s));
     bool ends = s.rank < 0 || tail->rank < 0 || s.rank >= tail->rank;
     for (int d = 1; ends && s.rank >= 0 && d <= tail->rank; d++)

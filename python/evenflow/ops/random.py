@@ -10,7 +10,7 @@ import weakref
 from .. import _core
 from ..namespace import export
 from .common import Tensor, convert, dtypes, raw
-from .stateless import gamma_numbers, scaled, shape_tensor, spread
+from .stateless import gamma_numbers, moments, scaled, shape_tensor, spread
 
 _LARGEST = 2**31 - 1
 _DEFAULT = 87654321  # stands for the program's seed when only the op has one
@@ -96,6 +96,7 @@ def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=
 def _bell(op, shape, mean, stddev, dtype, seed, name):
     dtype = dtypes.as_dtype(dtype)
     shape = shape_tensor(shape)
+    mean, stddev = moments(mean, stddev, dtype)
     return spread(lambda own: op(shape, dtype=dtype, name=own, **_seeds(seed)), mean, stddev, name)
 
 

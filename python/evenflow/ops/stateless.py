@@ -7,7 +7,7 @@ import enum
 from .. import errors
 from ..graph import init_scope
 from ..namespace import export, offer
-from ..shapes import TensorShape
+from ..shapes import Dimension, TensorShape
 from .common import Tensor, convert, dtypes, np, raw
 
 
@@ -44,7 +44,10 @@ def algorithm_number(alg):
 def key_counter(seed, alg):
     """Key, counter and algorithm number for a seed of two integers."""
     number = algorithm_number("auto_select" if alg is None else alg)
-    key, counter = raw.StatelessRandomGetKeyCounter(convert(seed))
+    seed = convert(seed)
+    if not isinstance(number, Tensor) and number == 1:  # asked for by name, it takes any number for a seed
+        seed = raw.Cast(seed, dtypes.int64)
+    key, counter = raw.StatelessRandomGetKeyCounter(seed)
     if not isinstance(number, Tensor) and number == 2:
         raise errors.InvalidArgumentError(
             None, None, "the threefry algorithm is not available on this device; use philox"
@@ -56,14 +59,11 @@ def shape_tensor(shape):
     """A shape argument as a tensor: int32, or int64 if it is given so."""
     if isinstance(shape, Tensor):
         return shape
-    if isinstance(shape, TensorShape):
-        shape = shape.as_list()
     if isinstance(shape, (list, tuple)):
         if not shape:
             return convert(np.zeros([0], np.int32))
-        if not any(isinstance(d, Tensor) for d in shape):
-            return convert([int(d) for d in shape])
-        return raw.Pack([raw.Cast(convert(d), dtypes.int32) for d in shape])
+        if any(isinstance(d, Dimension) for d in shape):
+            shape = [d.value if isinstance(d, Dimension) else d for d in shape]
     return convert(shape)
 
 
@@ -101,12 +101,10 @@ def stateless_uniform(
     elif maxval is None:
         maxval = 1
     shape = shape_tensor(shape)
-    key, counter, number = key_counter(seed, alg)
     if dtype.is_integer and minval is None:
-        return raw.StatelessRandomUniformFullIntV2(
-            shape, key, counter, number, dtype=dtype, name=name
-        )
+        return raw.StatelessRandomUniformFullIntV2(shape, *key_counter(seed, alg), dtype=dtype, name=name)
     low, high = convert(minval, dtype), convert(maxval, dtype)
+    key, counter, number = key_counter(seed, alg)
     if dtype.is_integer:
         return raw.StatelessRandomUniformIntV2(shape, key, counter, number, low, high, name=name)
     numbers = raw.StatelessRandomUniformV2(shape, key, counter, number, dtype=dtype)
@@ -126,9 +124,17 @@ def spread(draw, mean, stddev, name=None):
     return numbers
 
 
+def moments(mean, stddev, dtype):
+    """Mean and deviation as numbers of the dtype; plain ones that any float can be stay as they are (see `spread`)."""
+    if dtype.is_floating and type(mean) in (int, float) and type(stddev) in (int, float):
+        return mean, stddev
+    return convert(mean, dtype), convert(stddev, dtype)
+
+
 def _bell(op, shape, seed, mean, stddev, dtype, name, alg):
     dtype = dtypes.as_dtype(dtype)
     shape = shape_tensor(shape)
+    mean, stddev = moments(mean, stddev, dtype)
     key, counter, number = key_counter(seed, alg)
     return spread(lambda own: op(shape, key, counter, number, dtype=dtype, name=own), mean, stddev, name)
 
@@ -209,6 +215,8 @@ def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
 @export("random.stateless_categorical")
 def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
     """Class numbers drawn by unnormalised log probabilities, for each row of `logits`."""
+    if dtypes.as_dtype(dtype or "int64") not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are int32 and int64.")
     return raw.StatelessMultinomial(
         convert(logits),
         num_samples,
@@ -385,6 +393,7 @@ class Generator:
     def _bell(self, op, shape, mean, stddev, dtype, name):
         dtype = dtypes.as_dtype(dtype)
         shape = shape_tensor(shape)
+        mean, stddev = moments(mean, stddev, dtype)
         key, counter = self._next(shape)
         return spread(lambda own: op(shape, key, counter, self._alg, dtype=dtype, name=own), mean, stddev, name)
 

@@ -26,11 +26,13 @@ static grid grid_of(float min, float max, const quant_attrs *t) {
     return (grid){(first - zero) * step, (last - zero) * step, step, false};
 }
 
-static float quantized(const grid *g, float x) {
+/* `step` and its reciprocal round differently in the middle between two places, so both are used
+ * where TensorFlow uses them: the product where the bounds are attributes, else the quotient. */
+static float quantized(const grid *g, float x, bool product) {
     if (g->nothing) return 0.0f;
     float inverse = 1.0f / g->step, zero = floorf(-g->low * inverse + 0.5f);
     float inside = fmaxf(fminf(x, g->high), g->low) - g->low;
-    return floorf(inside * inverse - zero + 0.5f) * g->step;
+    return floorf((product ? inside * inverse : inside / g->step) - zero + 0.5f) * g->step;
 }
 
 static ef_status *check_bits(const ef_op *op, const quant_attrs *t) {
@@ -59,7 +61,7 @@ static ef_status *args_run(const ef_call *c) {
     grid g = grid_of(t->min, t->max, t);
     const float *x = c->in[0]->data;
     float *y = c->out[0]->data;
-    for (int64_t i = 0, n = ef_count(c->in[0]); i < n; i++) y[i] = quantized(&g, x[i]);
+    for (int64_t i = 0, n = ef_count(c->in[0]); i < n; i++) y[i] = quantized(&g, x[i], true);
     return NULL;
 }
 
@@ -166,7 +168,7 @@ static ef_status *vars_run(const ef_call *c) {
     for (int64_t k = 0; k < channels; k++) {
         grid g = grid_of(low[k], high[k], c->attrs);
         if (!g.nothing) EF_TRY(check_bounds(c->op, low[k], high[k]));
-        for (int64_t i = k; i < n; i += channels) y[i] = quantized(&g, x[i]);
+        for (int64_t i = k; i < n; i += channels) y[i] = quantized(&g, x[i], false);
     }
     return NULL;
 }

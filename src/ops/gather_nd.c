@@ -7,6 +7,7 @@
 #include <string.h>
 
 static ef_status *gather_nd_shape(ef_infer *i) {
+    EF_TRY(ef_need_rank_at_least(i, 0, 1));
     return ef_nd_shape(i->op, &i->in[1].shape, &i->in[0].shape, &i->out[0].shape);
 }
 

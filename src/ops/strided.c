@@ -42,15 +42,12 @@ static ef_status *whole_axes(const ef_op *op, spread *s, int *at, int until) {
 static ef_status *spread_entries(const ef_op *op, const ef_strided_attrs *a, int rank, int64_t n,
                                  const ef_tensor *begin, const ef_tensor *end,
                                  const ef_tensor *strides, spread *s) {
-    bool ellipsis = false;
     int at = 0;
+    if ((a->ellipsis_mask & (a->ellipsis_mask - 1)) != 0) /* of entries that are not there, too */
+        return ef_error(EF_INVALID, "%s: Multiple ellipses in slice spec not allowed", op->name);
     for (int64_t k = 0; k < n; k++) {
         if (bit(a->ellipsis_mask, k)) {
             int64_t later = 0; /* axes the entries behind the ellipsis speak of */
-            if (ellipsis)
-                return ef_error(EF_INVALID, "%s: Multiple ellipses in slice spec not allowed",
-                                op->name);
-            ellipsis = true;
             for (int64_t j = k + 1; j < n; j++)
                 later += !bit(a->new_axis_mask, j) || bit(a->ellipsis_mask, j);
             int64_t until = rank - later;

@@ -108,6 +108,8 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
         if not callable(fn):
             raise TypeError(f"'{which}' must be callable.")
     if _core.executing_eagerly():
+        if not isinstance(pred, (bool, _core.Tensor)):
+            pred = _core.convert(pred).numpy()
         return true_fn() if pred else false_fn()
     return _build_cond(_predicate(pred), true_fn, false_fn, name)
 

@@ -27,7 +27,7 @@ def assert_less_equal(x, y, message=None, summarize=None, name=None):
     """InvalidArgumentError unless `x <= y` everywhere."""
 
 def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless `|x - y| <= atol + rtol |y|` everywhere."""
+    """InvalidArgumentError unless `|x - y| < atol + rtol |y|` everywhere."""
 
 def assert_negative(x, message=None, summarize=None, name=None):
     """InvalidArgumentError unless `x < 0` everywhere."""

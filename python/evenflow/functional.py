@@ -17,13 +17,14 @@ raw = _core.raw
 
 def _flat_elems(elems, what):
     flat = [_core.convert(e) for e in nest.flatten(elems, expand_composites=True)]
+    wrong = ValueError if what == "map_fn" else IndexError  # folds ask the first tensor for its first size
     if not flat:
-        raise ValueError(f"{what}: elems must hold at least one tensor")
+        raise wrong(f"{what}: elems must hold at least one tensor")
     count = None
     for tensor in flat:
         dims = _core.static_shape(tensor)
         if dims == ():
-            raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
+            raise wrong("Elements in elems must be 1+ dimensional Tensors, not scalars")
         if dims is None or dims[0] is None:
             continue
         if count is not None and dims[0] != count:
@@ -43,8 +44,6 @@ class _Rows:
     """The rows of several tensors: Python lists eagerly, lists of the engine in a graph."""
 
     def __init__(self, elems, what):
-        if not nest.flatten(elems):
-            raise ValueError(f"{what}: elems must hold at least one tensor")
         self.elems = elems
         self.ragged = {k: leaf for k, leaf in enumerate(nest.flatten(elems)) if isinstance(leaf, RaggedTensor)}
         self.flat, self.count = _flat_elems(_starts(elems) if self.ragged else elems, what)

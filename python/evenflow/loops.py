@@ -47,7 +47,10 @@ def _run(cond, body, loop_vars, maximum_iterations):
     left = None if maximum_iterations is None else int(maximum_iterations)
     while (left is None or left > 0) and cond(*loop_vars):
         result = _as_sequence(body(*loop_vars), count)
-        nest.assert_same_structure(list(loop_vars), list(result))
+        if left is None or count == 1:
+            nest.assert_same_structure(list(loop_vars), list(result))
+        else:  # counted, they are one variable beside the count: list and tuple differ
+            nest.assert_same_structure(loop_vars, result)
         loop_vars = result
         if left is not None:
             left -= 1

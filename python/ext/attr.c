@@ -167,7 +167,8 @@ int attr_from(const char *op, const ef_attr_desc *d, PyObject *o, attr_arena *a,
     }
     case EF_ATTR_INT: return int_from(o, &v->as.i) < 0 ? wrong(op, d, o, "int") : 0;
     case EF_ATTR_FLOAT:
-        if (PyUnicode_Check(o) || PyBytes_Check(o)) return wrong(op, d, o, "float");
+        if (PyUnicode_Check(o) || PyBytes_Check(o) || IS_TENSOR(o) || IS_VARIABLE(o))
+            return wrong(op, d, o, "float");
         v->as.f = PyFloat_AsDouble(o);
         return v->as.f == -1.0 && PyErr_Occurred() ? wrong(op, d, o, "float") : 0;
     case EF_ATTR_STRING: {

@@ -3,7 +3,7 @@ import math
 
 from ..namespace import export, offer_ops
 from ..shapes import TensorShape, as_shape
-from ..tensors import EagerTensor, SymbolicTensor
+from ..tensors import EagerTensor, SymbolicTensor, is_tensor
 from .common import (
     CoreTensor,
     Tensor,
@@ -42,7 +42,8 @@ def reverse(tensor, axis, name=None):
     """`tensor` backwards along each axis in `axis`; where there is nothing to turn, only a graph looks at the axes."""
     if executing_eagerly():
         tensor = convert(tensor)
-        if 0 in static_shape(tensor):
+        dims = static_shape(tensor)
+        if not dims or 0 in dims:
             convert(axis, dtype_hint=dtypes.int32)
             return tensor
     return raw.ReverseV2(tensor, axis, name=name)
@@ -79,9 +80,9 @@ def is_symbolic_tensor(tensor):
 @export("get_static_value")
 def get_static_value(tensor, partial=False):
     """The value of a tensor as numpy if it is known without running, else None."""
-    if not isinstance(tensor, Tensor):
-        return None
-    return static_value(tensor)
+    if isinstance(tensor, Tensor):
+        return static_value(tensor)
+    return None if is_tensor(tensor) else tensor
 
 
 @export("ensure_shape")
@@ -183,11 +184,10 @@ def reshape(tensor, shape, name=None):
 @export("squeeze")
 def squeeze(input, axis=None, name=None):  # noqa: A002
     """Without the dimensions of size 1: all, or those in `axis`."""
-    if axis is None:
-        axis = []
-    elif not isinstance(axis, (list, tuple)):
-        axis = np.asarray(known(axis)).reshape(-1).tolist()
-    return raw.Squeeze(input, [int(a) for a in axis], name=name)
+    axis = [] if axis is None else [axis] if np.isscalar(axis) else axis
+    if not isinstance(axis, (list, tuple)):
+        raise TypeError(f"squeeze: expected a list of axes, not {axis!r}")
+    return raw.Squeeze(input, axis, name=name)
 
 
 _BACKWARDS = tuple(convert(np.arange(count, dtype=np.int32)[::-1].copy()) for count in range(9))
@@ -237,8 +237,7 @@ def adjoint(matrix, name=None):
 @export("reverse_sequence")
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):  # noqa: A002
     """The first `seq_lengths[i]` elements along `seq_axis` of batch i reversed."""
-    seq_axis = 0 if seq_axis is None else seq_axis
-    return raw.ReverseSequence(input, seq_lengths, seq_axis, batch_axis or 0, name=name)
+    return raw.ReverseSequence(input, seq_lengths, seq_axis, 0 if batch_axis is None else batch_axis, name=name)
 
 
 # ---- joining and cutting --------------------------------------------------------------------------------
@@ -342,14 +341,13 @@ def strided_slice(
     name=None,
 ):
     """The part from `begin` to `end` in steps of `strides`, as Python's slices cut."""
-    begin = convert(begin)
     if strides is None:
         strides = raw.OnesLike(begin)
     return raw.StridedSlice(
         input_,
         begin,
-        convert(end, begin.dtype),
-        convert(strides, begin.dtype),
+        end,
+        strides,
         begin_mask=begin_mask,
         end_mask=end_mask,
         ellipsis_mask=ellipsis_mask,

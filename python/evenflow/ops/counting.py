@@ -18,7 +18,7 @@ def zero_fraction(value, name=None):
 def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
     """The bin of each value, of `nbins` equal ones over `value_range`."""
     values = convert(values)
-    span = convert(value_range, values.dtype)
+    span = convert(value_range)
     bins = convert(nbins, dtypes.int32)
     size = known(bins)
     if size is not None and size <= 0:

@@ -167,20 +167,18 @@ def assert_non_positive(x, message=None, summarize=None, name=None):
 
 @export("debugging.assert_near")
 def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
-    """InvalidArgumentError unless `|x - y| <= atol + rtol |y|` everywhere."""
-    x, y = pair(x, y)
-    eps = float(np.finfo(np.float32).eps) if x.dtype.real_dtype not in (
-        dtypes.float16,
-        dtypes.float64,
-    ) else float(np.finfo(x.dtype.real_dtype.as_numpy_dtype).eps)
+    """InvalidArgumentError unless `|x - y| < atol + rtol |y|` everywhere."""
+    x = convert(x)
+    y = convert(y, x.dtype)
     real = x.dtype.real_dtype
+    eps = float(np.finfo(real.as_numpy_dtype).eps)
     rtol = convert(10 * eps if rtol is None else rtol, real)
     atol = convert(10 * eps if atol is None else atol, real)
 
     def near(a, b):
         from .math import abs as magnitude
 
-        return raw.LessEqual(magnitude(raw.Sub(a, b)), raw.AddV2(atol, raw.Mul(rtol, magnitude(b))))
+        return raw.Less(magnitude(raw.Sub(a, b)), raw.AddV2(atol, raw.Mul(rtol, magnitude(b))))
 
     return _compare(near, "~=", x, y, message, summarize, name)
 
@@ -268,6 +266,11 @@ def _static_rank(x, message, test, words):
     return rank
 
 
+def _no_more():
+    """What a check answers that needs nothing at run time: in a graph, an op all the same."""
+    return None if executing_eagerly() else raw.NoOp()
+
+
 def _rank_number(rank):
     rank = convert(rank, dtypes.int32) if not isinstance(rank, Tensor) else rank
     if not rank.dtype.is_integer:
@@ -284,7 +287,7 @@ def assert_rank(x, rank, message=None, name=None):
     want = static_value(rank)
     if want is not None:
         if _static_rank(x, message, lambda r: r == int(want), f"{int(want)}") is not None:
-            return None
+            return _no_more()
     return _compare(raw.Equal, "==", raw.Rank(x), rank, message, None, name)
 
 
@@ -295,7 +298,7 @@ def assert_rank_at_least(x, rank, message=None, name=None):
     want = static_value(rank)
     if want is not None:
         if _static_rank(x, message, lambda r: r >= int(want), f"at least {int(want)}") is not None:
-            return None
+            return _no_more()
     return _compare(raw.GreaterEqual, ">=", raw.Rank(x), rank, message, None, name)
 
 
@@ -308,7 +311,7 @@ def assert_rank_in(x, ranks, message=None, name=None):
     if None not in wants:
         wants = [int(w) for w in wants]
         if _static_rank(x, message, lambda r: r in wants, f"in {tuple(wants)}") is not None:
-            return None
+            return _no_more()
     hits = raw.Pack([raw.Equal(raw.Rank(x), r) for r in ranks])
     data = [message or "", "Tensor must have rank in", *ranks, "but has", raw.Rank(x)]
     return Assert(raw.Any(hits, [0]), data, name=name)

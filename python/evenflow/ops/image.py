@@ -262,12 +262,13 @@ def resize_with_crop_or_pad(image, target_height, target_width):
 @export("image.central_crop")
 def central_crop(image, central_fraction):
     """The middle part whose sides are `central_fraction` of the image's."""
-    images, back = _batched(image)
+    image = convert(image)
     fraction = float(known(central_fraction))
     if not 0.0 < fraction <= 1.0:
         raise ValueError("central_fraction must be within (0, 1]")
     if fraction == 1.0:
-        return back(images)
+        return image
+    images, back = _batched(image)
 
     def part(size):
         if isinstance(size, int):
@@ -293,6 +294,8 @@ def convert_image_dtype(image, dtype, saturate=False, name=None):
     image, dtype = convert(image), dtypes.as_dtype(dtype)
     if not dtype.is_floating and not dtype.is_integer:
         raise AttributeError("dtype must be either floating point or integer")
+    if not image.dtype.is_floating and not image.dtype.is_integer:
+        raise AttributeError("image dtype must be either floating point or integer")
     if image.dtype == dtype:
         return raw.Identity(image, name=name)
     if image.dtype.is_integer and dtype.is_integer:
@@ -324,7 +327,10 @@ def _between_ints(image, dtype, saturate, name):
 
 def _target(size, images, preserve):
     """The size to resize to: two numbers if they are known, else a tensor of two."""
-    size = convert(size, dtypes.int32)
+    try:
+        size = convert(size, dtypes.int32)
+    except (TypeError, ValueError):
+        raise ValueError("'size' must be a 1-D int32 Tensor") from None
     dims = static_shape(size)
     if dims is not None and dims != (2,):
         raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
@@ -334,12 +340,14 @@ def _target(size, images, preserve):
     height, width = _sizes(images)
     value = known(size)
     if value is not None and isinstance(height, int) and isinstance(width, int):
-        scale = min(value[0] / height, value[1] / width)
-        return [max(int(round(scale * height)), 1), max(int(round(scale * width)), 1)]
+        now = np.array([height, width], np.float32)
+        with np.errstate(divide="ignore"):
+            scale = (value.astype(np.float32) / now).min()
+        return [int(v) for v in np.round(scale * now)]
     f32 = dtypes.float32
     now = raw.Cast(raw.Pack([convert(height, dtypes.int32), convert(width, dtypes.int32)]), f32)
     scale = raw.Min(raw.RealDiv(raw.Cast(size, f32), now), [0])
-    return raw.Maximum(raw.Cast(raw.Round(raw.Mul(scale, now)), dtypes.int32), convert(1))
+    return raw.Cast(raw.Round(raw.Mul(scale, now)), dtypes.int32)
 
 
 def _filtered(filter, images, size, antialias):
@@ -395,9 +403,12 @@ def resize_with_pad(image, target_height, target_width, method=ResizeMethod.BILI
     rows, columns = _number(target_height), _number(target_width)
     if not all(isinstance(v, int) for v in (height, width, rows, columns)):
         raise ValueError("resize_with_pad: the sizes of the image must be known")
-    ratio = max(width / columns, height / rows)
-    new_height, new_width = int(height / ratio), int(width / ratio)
-    top, left = int((rows - height / ratio) / 2), int((columns - width / ratio) / 2)
+    if columns <= 0 or rows <= 0:
+        raise ValueError(f"target_width and target_height must be > 0. Received: {columns}, {rows}")
+    now, want = np.array([height, width], np.float32), np.array([rows, columns], np.float32)
+    fitting = now / (now / want).max()
+    new_height, new_width = (int(v) for v in np.floor(fitting))
+    top, left = (int(v) for v in np.floor((want - fitting) / 2))
     small = resize(images, [new_height, new_width], method, antialias=antialias)
     return back(pad_to_bounding_box(small, max(0, top), max(0, left), rows, columns))
 

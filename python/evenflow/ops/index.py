@@ -262,7 +262,7 @@ def unique_with_counts(x, out_idx=dtypes.int32, name=None):
 def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
     """Where `values` would be put into the ordered last dimension of `sorted_sequence`."""
     rows, found = convert(sorted_sequence), None
-    values = convert(values, rows.dtype)
+    values = convert(values)
     size = raw.Shape(rows)[-1]
     flat_rows = raw.Reshape(rows, raw.Pack([-1, size]))
     flat = raw.Reshape(values, raw.Pack([-1, raw.Shape(values)[-1]]))
@@ -281,6 +281,10 @@ def unravel_index(indices, dims, name=None):
     """Flat places as coordinates in a tensor of shape `dims`: one row for each dimension."""
     indices = convert(indices)
     dims = convert(dims, indices.dtype)
+    if (rank_of(indices) or 0) > 1:
+        raise errors.InvalidGraphError(f"unravel_index: The indices can only be scalar or vector, got {indices.shape}")
+    if static_shape(dims) == (0,):  # no coordinates, wherever
+        return raw.Fill(raw.ConcatV2([[0], raw.Shape(indices)], 0), convert(0, indices.dtype), name=name)
     total = raw.Prod(dims, [0])
     from .debug import assert_less, assert_non_negative, with_dependencies
 

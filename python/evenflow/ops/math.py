@@ -2,6 +2,7 @@
 from ..namespace import export, offer_ops
 from ..shapes import as_shape
 from .common import (
+    CoreTensor,
     IndexedSlices,
     SparseTensor,
     Tensor,
@@ -290,8 +291,8 @@ def truediv(x, y, name=None):
 @export("math.divide", "divide")
 def divide(x, y, name=None):
     """`x / y` by Python's rules, of tensors."""
-    if not isinstance(x, Tensor):
-        x = convert(x, y.dtype if isinstance(y, Tensor) else None)
+    if not isinstance(x, CoreTensor):
+        x = convert(x, y.dtype if isinstance(y, CoreTensor) else None)
         x = x if executing_eagerly() else raw.Identity(x)  # of the graph: an array beside it cannot have its value
     return x / y if name is None else truediv(x, y, name)
 

@@ -18,6 +18,7 @@ from .common import (
     static_shape,
     static_value,
 )
+from .math import divide_no_nan
 
 offer_ops(
     """
@@ -57,7 +58,7 @@ def silu(features, beta=1.0):
     x = convert(features)
     if isinstance(beta, (int, float)) and beta == 1.0:
         return raw.Mul(x, raw.Sigmoid(x))
-    return raw.Mul(x, raw.Sigmoid(raw.Mul(convert(beta, x.dtype), x)))
+    return raw.Mul(x, raw.Sigmoid(raw.Mul(raw.Cast(convert(beta), x.dtype), x)))
 
 
 @export("nn.leaky_relu")
@@ -66,11 +67,9 @@ def leaky_relu(features, alpha=0.2, name=None):
     x = convert(features)
     if x.dtype.is_integer:
         x = raw.Cast(x, dtypes.float32)
-    if isinstance(alpha, Tensor):
-        alpha = known(alpha)
-        if alpha is None:
-            raise TypeError("leaky_relu: alpha must be a number known when the graph is made")
-    return raw.LeakyRelu(x, float(alpha), name=name)
+    if isinstance(alpha, np.ndarray):
+        alpha = alpha.item()
+    return raw.LeakyRelu(x, alpha, name=name)
 
 
 @export("nn.crelu")
@@ -302,7 +301,7 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
         if value is not None and value < 0:
             raise ValueError(f"`global_batch_size` must not be negative, got {value}")
     total = raw.Sum(raw.Reshape(loss, [-1]), [0])
-    return raw.DivNoNan(total, raw.Cast(size, total.dtype))
+    return divide_no_nan(total, raw.Cast(size, total.dtype))
 
 
 @export("nn.scale_regularization_loss")

@@ -1,7 +1,9 @@
 """Reductions: one value of many, along some axes or all of them."""
 from ..namespace import export, offer
 from ..ragged import RaggedTensor
+from .array import squeeze
 from .common import IndexedSlices, convert, dtypes, known, np, raw, rank_of, static_shape
+from .math import divide_no_nan
 
 _ALL_AXES = tuple(convert(np.arange(rank, dtype=np.int32)) for rank in range(9))
 
@@ -85,14 +87,17 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None
     return count if dtype == dtypes.int64 else raw.Cast(count, dtypes.as_dtype(dtype), name=name)
 
 
+_PLACES = (dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.uint16, dtypes.int32, dtypes.int64)
+
+
 def _place_axis(axis):
-    """The one axis of argmax: an integer, or a tensor or array of one."""
+    """The one axis of argmax: an integer, or a tensor of one."""
     if type(axis) is int or axis is None:
         return axis or 0
     dtype = getattr(axis, "dtype", None)
-    if not isinstance(axis, int) and (dtype is None or dtype not in ("int16", "int32", "int64")):
-        raise TypeError(f"axis must be an integer, or a tensor of int16, int32 or int64, not {axis!r}")
-    return axis
+    if not isinstance(axis, int) and not (isinstance(dtype, dtypes.DType) and dtype in _PLACES):
+        raise TypeError(f"axis must be an integer, or a tensor of up to 64 bits of integers, not {axis!r}")
+    return raw.Cast(axis, dtypes.int32) if dtype in _PLACES[:4] else axis
 
 
 @export("math.argmax", "argmax")
@@ -104,7 +109,7 @@ def argmax(input, axis=None, output_type=dtypes.int64, name=None):  # noqa: A002
 @export("math.argmin", "argmin")
 def argmin(input, axis=None, output_type=dtypes.int64, name=None):  # noqa: A002
     """Where the smallest element along `axis` stands; of equals the first."""
-    return raw.ArgMin(input, _place_axis(axis), output_type, name=name)
+    return raw.ArgMin(input, 0 if axis is None else axis, output_type, name=name)
 
 
 # ---- norms ------------------------------------------------------------------------------------------
@@ -133,11 +138,12 @@ _ORDERS = ("fro", "euclidean", 1, 2, float("inf"))
 
 def _check_order(ord, axis):  # noqa: A002
     matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
-    if isinstance(axis, (list, tuple)):
-        if not matrix or axis[0] == axis[1]:
-            raise ValueError(
-                f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}"
-            )
+    if matrix:
+        good = isinstance(axis[0], int) and isinstance(axis[1], int) and axis[0] != axis[1]
+    else:
+        good = axis is None or isinstance(axis, int)
+    if not good:
+        raise ValueError(f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}")
     if matrix:
         if ord not in _ORDERS:
             raise ValueError(
@@ -167,8 +173,6 @@ def _largest_singular(x, axes):
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):  # noqa: A002
     """The norm of vectors (one axis, or all) or of matrices (two axes)."""
     keepdims = bool(keepdims)
-    if axis is not None and not isinstance(axis, (list, tuple)):
-        axis = int(known(axis))
     matrix = _check_order(ord, axis)
     x = convert(tensor)
     if isinstance(axis, list):
@@ -240,8 +244,7 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
         if axes is None:
             mean, variance = raw.Reshape(mean, []), raw.Reshape(variance, [])
         else:
-            drop = known(axes).reshape(-1).tolist()
-            mean, variance = raw.Squeeze(mean, drop), raw.Squeeze(variance, drop)
+            mean, variance = squeeze(mean, axes), squeeze(variance, axes)
     if half:
         mean, variance = raw.Cast(mean, x.dtype), raw.Cast(variance, x.dtype)
     return mean, variance
@@ -296,13 +299,11 @@ def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
         weights = raw.Cast(weights, y.dtype)
     spread = raw.AddV2(weights, raw.ZerosLike(y))
     total = _reduce(raw.Sum, spread, axes, True, None)
-    divisor = raw.Reciprocal(total)
-    mean = raw.Mul(_reduce(raw.Sum, raw.Mul(weights, y), axes, True, None), divisor)
-    off = raw.SquaredDifference(y, raw.StopGradient(mean))
-    variance = raw.Mul(_reduce(raw.Sum, raw.Mul(weights, off), axes, True, None), divisor)
+    mean = divide_no_nan(_reduce(raw.Sum, raw.Mul(weights, y), axes, True, None), total)
+    off = raw.SquaredDifference(y, mean)
+    variance = divide_no_nan(_reduce(raw.Sum, raw.Mul(weights, off), axes, True, None), total)
     if not keepdims:
-        drop = list(range(rank_of(x))) if axes is None else known(axes).reshape(-1).tolist()
-        mean, variance = raw.Squeeze(mean, drop), raw.Squeeze(variance, drop)
+        mean, variance = squeeze(mean, axes), squeeze(variance, axes)
     if half:
         mean, variance = raw.Cast(mean, x.dtype), raw.Cast(variance, x.dtype)
     return mean, variance

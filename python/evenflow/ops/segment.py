@@ -32,7 +32,9 @@ def _counts(data, segment_ids, num_segments):
 def _parts(data, segment_ids, num_segments):
     data = convert(data)
     ids = convert(segment_ids)
-    number = raw.Cast(convert(num_segments), dtypes.int32)
+    number = convert(num_segments)
+    if number.dtype.is_integer:
+        number = raw.Cast(number, dtypes.int32)
     return data, ids, number
 
 

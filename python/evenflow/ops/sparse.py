@@ -1,9 +1,10 @@
 """Sparse tensors: made and made dense, put in order, added, multiplied, reduced, cut and joined."""
-from .. import composite
+from .. import composite, errors
 from ..namespace import export
 from ..shapes import TensorShape
 from . import debug
 from .common import SparseTensor, Tensor, convert, dtypes, known, np, raw, static_shape, static_value
+from .math import truediv
 
 
 def sparse(x):
@@ -106,15 +107,16 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
         return raw.Conj(flipped) if turned.dtype.is_complex else flipped
     x = sparse(sp_a)
     return raw.SparseTensorDenseMatMul(
-        *_parts(x), convert(b, x.dtype), adjoint_a=adjoint_a, adjoint_b=adjoint_b, name=name
+        *_parts(x), convert(b), adjoint_a=adjoint_a, adjoint_b=adjoint_b, name=name
     )
 
 
 @export("sparse.retain")
 def retain(sp_input, to_retain):
     """Only the elements where `to_retain` is true."""
-    x = sparse(sp_input)
-    rows = raw.Reshape(raw.Where(convert(to_retain, dtypes.bool)), [-1])
+    x, kept = sparse(sp_input), convert(to_retain)
+    TensorShape(static_shape(kept)).assert_is_compatible_with(TensorShape(static_shape(x.values)))
+    rows = raw.Reshape(raw.Where(kept), [-1])
     made = SparseTensor(
         raw.GatherV2(x.indices, rows, 0), raw.GatherV2(x.values, rows, 0), raw.Identity(x.dense_shape)
     )
@@ -179,7 +181,7 @@ def _reduction(x, axis, keepdims, segment, empty):
     axes = range(rank) if axis is None else np.ravel(known(axis)).tolist()
     gone = {int(a) + rank if a < 0 else int(a) for a in axes}
     if any(not 0 <= a < rank for a in gone):
-        raise ValueError(f"axis {axis} is out of range for rank {rank}")
+        raise errors.InvalidGraphError(f"Invalid reduction dimension in {axis}, for input with {rank} dimensions.")
     left = [d for d in range(rank) if d not in gone]
     sizes = raw.GatherV2(x.dense_shape, np.array(left, np.int64), 0)
     strides = raw.Cumprod(sizes, 0, exclusive=True, reverse=True)
@@ -290,7 +292,7 @@ def _beside(x, dense, function):
 
 SparseTensor.__mul__ = lambda self, y: _beside(self, y, raw.Mul)
 SparseTensor.__rmul__ = SparseTensor.__mul__
-SparseTensor.__truediv__ = lambda self, y: _beside(self, y, raw.RealDiv)
+SparseTensor.__truediv__ = lambda self, y: _beside(self, y, truediv)
 
 
 # ---- cutting, joining, rows ---------------------------------------------------------------------------
@@ -320,7 +322,7 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
         raise ValueError("the rank of SparseTensors that are joined must be known")
     axis = int(axis) + rank if axis < 0 else int(axis)
     if not 0 <= axis < rank:
-        raise ValueError(f"axis {axis} is out of range for rank {rank}")
+        raise errors.InvalidGraphError(f"Concat dimension must be in range [{-rank}, {rank}), got {axis}")
     mark = np.eye(rank, dtype=np.int64)[axis]
     offset, moved = convert(np.zeros(rank, np.int64)), []
     most = inputs[0].dense_shape

@@ -33,7 +33,7 @@ def join(inputs, separator="", name=None):
 @export("strings.reduce_join")
 def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
     """The strings along `axis` joined, the first axis named fastest; None joins all, row by row."""
-    inputs = convert(inputs, dtypes.string)
+    inputs = convert(inputs)
     if axis is None:
         rank = rank_of(inputs)
         if rank is None:

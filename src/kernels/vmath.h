@@ -56,11 +56,12 @@ EF_EACH_INSTRUCTION(EF_DEFINE)
 #endif
 
 static inline double ef_tanh_F64(double x) { return tanh(x); }
-/* x P(x^2) / Q(x^2), fitted for least relative error on |x| <= 9; beyond it is 1 in float. Five
- * times as fast as libmvec's, within 4 ulp. */
+/* x P(x^2) / Q(x^2), fitted for least relative error on |x| <= 9, up to the first x where it is 1:
+ * it is never more. Six times as fast as libmvec's, within 5 ulp. */
 static inline float ef_tanh_F32(float x) {
-    float c = x > 9 ? 9 : x;
-    c = c < -9 ? -9 : c;
+    const float most = 0x1.006a74p+3f;
+    float c = most < x ? most : x;
+    c = -most > c ? -most : c;
     float z = c * c, p = 0x1.cad848p-27f, q = 0x1.a17d5ap-21f;
     p = EF_FMA_F32(p, z, 0x1.59c1ccp-16f);
     p = EF_FMA_F32(p, z, 0x1.ca2bc6p-9f);
@@ -70,9 +71,7 @@ static inline float ef_tanh_F32(float x) {
     q = EF_FMA_F32(q, z, 0x1.a7f79ap-6f);
     q = EF_FMA_F32(q, z, 0x1.de5accp-2f);
     q = EF_FMA_F32(q, z, 1.0f);
-    float r = c * p / q;
-    r = x >= 9 ? 1 : r;
-    return x <= -9 ? -1 : r;
+    return c * p / q;
 }
 
 static inline double ef_fmod_F64(double x, double y) { return fmod(x, y); }

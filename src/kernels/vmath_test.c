@@ -75,6 +75,17 @@ EF_TEST(floats_are_near) {
     }
 }
 
+EF_TEST(tanh_stays_within_one) {
+    float most = 0;
+    for (float x = 5; x < 10; x = nextafterf(x, 11)) {
+        float y = ef_tanh_F32(x);
+        if (!(y <= most)) most = y;
+        CHECK(y == -ef_tanh_F32(-x));
+    }
+    CHECK(most == 1 && ef_tanh_F32(9) == 1 && ef_tanh_F32(1e30f) == 1);
+    CHECK(isnan(ef_tanh_F32(NAN)) && signbit(ef_tanh_F32(-0.0f)));
+}
+
 EF_TEST(extremes_keep_nan) {
     volatile float nan = NAN, one = 1;
     CHECK(isnan(ef_max_F32(nan, one)) && isnan(ef_max_F32(one, nan)));
@@ -147,6 +158,7 @@ EF_TEST(complex_arithmetic) {
 
 int main(void) {
     EF_RUN(floats_are_near);
+    EF_RUN(tanh_stays_within_one);
     EF_RUN(extremes_keep_nan);
     EF_RUN(special_functions);
     EF_RUN(complex_arithmetic);

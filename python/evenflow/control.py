@@ -107,6 +107,8 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
             raise TypeError(f"cond(): '{which}' argument required")
         if not callable(fn):
             raise TypeError(f"'{which}' must be callable.")
+    if pred is None:
+        raise ValueError("cond(): 'pred' must be a boolean, not None")
     if _core.executing_eagerly():
         if not isinstance(pred, (bool, _core.Tensor)):
             pred = _core.convert(pred).numpy()

@@ -303,10 +303,10 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     flat = [_core.convert(e) for e in nest.flatten(elems, expand_composites=True)]
     flat = _even_rows(flat)
     elems = nest.pack_sequence_as(elems, flat, expand_composites=True)
+    taped = _core.executing_eagerly() and _core.taping()  # small tensors it uses would be constants of the trace
     try:
-        if _core.executing_eagerly() and _core.taping():  # small tensors it uses would be constants of the trace
-            raise NotSimple
-        return vectorize(fn, elems, flat)
+        if not taped:
+            return vectorize(fn, elems, flat)
     except NotSimple:
         if not fallback_to_while_loop:
             raise ValueError("vectorized_map: fn holds ops that are not vectorised, and fallback_to_while_loop is False"

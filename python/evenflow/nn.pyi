@@ -170,6 +170,9 @@ def relu(features, name=None):
 def relu6(features, name=None):
     """`x` clipped to [0, 6]."""
 
+def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner='mean', default_id=None, max_norm=None, name=None, allow_fast_lookup=False):
+    """embedding_lookup_sparse over the last dimension of `sparse_ids`, that passes over negative numbers and weights that"""
+
 def scale_regularization_loss(regularization_loss):
     """The sum of regularization losses over the number of replicas."""
 

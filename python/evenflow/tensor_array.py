@@ -296,10 +296,8 @@ class TensorArray(CompositeTensor):
             raise errors.InvalidArgumentError(None, None, f"TensorArray's size is not equal to the size of lengths "
                                                           f"({len(self._items)} vs. {len(sizes)}), and the TensorArray is "
                                                           "not marked as dynamically resizeable.")
-        parts = raw.SplitV(value, lengths, 0, len(sizes))
-        self._items[:] = [None] * len(parts)
-        for k, part in enumerate(parts):
-            self._put(k, part)
+        self._items[:] = raw.SplitV(value, lengths, 0, len(sizes))  # pieces may differ in length, whatever infer_shape says
+        self._read.clear()
         return self
 
     def _split(self, value, lengths, name):

@@ -50,6 +50,11 @@ ef_status *ef_error(ef_code code, const char *fmt, ...) {
     return s;
 }
 
+ef_status *ef_status_as(ef_status *s, ef_code code) {
+    if (s != NULL && s != &out_of_memory) s->code = code;
+    return s;
+}
+
 ef_status *ef_no_memory(size_t bytes) {
     return ef_error(EF_NO_MEMORY, "out of memory: could not get %zu bytes", bytes);
 }

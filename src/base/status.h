@@ -10,6 +10,9 @@ ef_status *ef_no_memory(size_t bytes); /* EF_NO_MEMORY, "could not get N bytes" 
 /* Appends " \n    <text>" (a place, an op) to s and returns s. */
 ef_status *ef_status_add(ef_status *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same message under another code; NULL stays NULL. */
+ef_status *ef_status_as(ef_status *s, ef_code code);
+
 #define EF_LIKELY(x) __builtin_expect(!!(x), 1)
 #define EF_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define EF_TRY(expr)                                  \

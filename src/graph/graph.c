@@ -140,7 +140,10 @@ static ef_status *check_edges(const ef_graph *g, const ef_op *op, const ef_edge 
 /* Facts of the outputs: inference, then what control flow's functions say, then known values. */
 static ef_status *infer_node(ef_graph *g, ef_node *n, const ef_edge *edge, const ef_fact *in,
                              ef_fact *out, int room, int *n_out) {
-    EF_TRY(ef_op_infer(n->op, n->fields, in, n->n_in, out, room, n_out));
+    ef_status *misfit = ef_op_infer(n->op, n->fields, in, n->n_in, out, room, n_out);
+    if (ef_status_code(misfit) == EF_NOT_FOUND) /* what eager calls find no kernel for */
+        ef_status_as(misfit, EF_INVALID);
+    EF_TRY(misfit);
     if (*n_out > 0 && !ef_shape_known(&out[0].shape))
         ef_graph_spell(g, n->op, edge, n->n_in, &out[0].shape);
     if (n->op->traits & EF_CONTROL) EF_TRY(ef_control_facts(n, in, out, *n_out));

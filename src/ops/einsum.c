@@ -281,6 +281,7 @@ const ef_op ef_op_Einsum = {
     .in = {"inputs: N * T"},
     .out = {"output: T"},
     .types = "T: {bfloat16, half, float, double, int32, int64, complex64, complex128}",
+    .declared = EF_PLAIN | EF_BIT(STRING),
     .attr = {EF_ATTR(ef_einsum_attrs, equation, "string", NULL)},
     .attr_size = sizeof(ef_einsum_attrs),
     .traits = EF_HEAVY,

@@ -45,8 +45,10 @@ static ef_status *not_allowed(const ef_op *op, const ef_signature *s, const stru
                               int at, ef_dtype t) {
     char names[300];
     const struct ef_type_var *v = &s->var[a->type_var];
-    return ef_error(EF_INVALID, "%s: %s is %s; %s must be one of %s", op->name, name_of(a, at).text,
-                    ef_dtype_name(t), v->name, set_names(v->set, names, sizeof names));
+    bool no_kernel = a->type_var == 0 && ef_dtype_in(t, op->declared);
+    return ef_error(no_kernel ? EF_NOT_FOUND : EF_INVALID, "%s: %s is %s; %s must be one of %s",
+                    op->name, name_of(a, at).text, ef_dtype_name(t), v->name,
+                    set_names(v->set, names, sizeof names));
 }
 
 /* The argument that gave the variable its type is the first that uses it. */
@@ -279,9 +281,8 @@ static ef_status *shapes_first(const ef_op *op, const ef_signature *s, const voi
     for (int k = 0; k < n_in; k++) {
         as[k] = in[k];
         if (s->in[k].type_var != 0) continue;
-        if (in[k].dtype != in[0].dtype || in[k].dtype >= EF_DTYPES ||
-            !ef_dtype_in(in[k].dtype, op->declared))
-            return refusal;
+        if (in[k].dtype != in[0].dtype) return ef_status_as(refusal, EF_INVALID); /* comes first */
+        if (in[k].dtype >= EF_DTYPES || !ef_dtype_in(in[k].dtype, op->declared)) return refusal;
         as[k].dtype = EF_F32;
         as[k].value = NULL;
     }
@@ -359,7 +360,7 @@ ef_status *ef_op_kernel(const ef_call *c, int device, const ef_kernel **out) {
         *out = k;
         return NULL;
     }
-    return ef_error(EF_UNIMPLEMENTED,
+    return ef_error(EF_NOT_FOUND,
                     "%s: there is no kernel for %s on %s (cast the inputs to a type "
                     "that has one)",
                     op->name, key ? ef_dtype_name(key) : "this call",

@@ -97,7 +97,7 @@ EF_TEST(shapes_come_before_types_without_kernels) {
     CHECK_FAILS(ef_op_infer(&ef_op_RealDiv, NULL, in, 2, out, 1, &n), EF_INVALID,
                 "RealDiv: Incompatible shapes: [2] and [3]");
     in[1] = in[0];
-    CHECK_FAILS(ef_op_infer(&ef_op_RealDiv, NULL, in, 2, out, 1, &n), EF_INVALID,
+    CHECK_FAILS(ef_op_infer(&ef_op_RealDiv, NULL, in, 2, out, 1, &n), EF_NOT_FOUND,
                 "RealDiv: x is int32; T must be one of");
     in[1].dtype = EF_I64;
     CHECK_FAILS(ef_op_infer(&ef_op_RealDiv, NULL, in, 2, out, 1, &n), EF_INVALID,

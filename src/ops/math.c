@@ -5,11 +5,19 @@
 #include "kernels/vmath.h"
 #include "ops/records.h"
 
-#define RECORD(N, name, T, keep, is, text, ...)                                             \
-    const ef_op ef_op_##N = {                                                               \
-        EF_UNARY(N, text),    .types = T, .traits = EF_IN_PLACE, .keeps = keep,             \
-        .tile = name##_tiles, .expr = is, .grad = name##_grad,   .examples = {__VA_ARGS__}, \
+#define RECORD_AND(D, N, name, T, keep, is, text, ...) \
+    const ef_op ef_op_##N = {                          \
+        EF_UNARY(N, text),                             \
+        .types = T,                                    \
+        .declared = (D),                               \
+        .traits = EF_IN_PLACE,                         \
+        .keeps = keep,                                 \
+        .tile = name##_tiles,                          \
+        .expr = is,                                    \
+        .grad = name##_grad,                           \
+        .examples = {__VA_ARGS__},                     \
     };
+#define RECORD(N, ...) RECORD_AND(0, N, __VA_ARGS__)
 #define KEEP_X EF_KEEP_IN(0)
 #define KEEP_Y EF_KEEP_OUT(0)
 
@@ -100,9 +108,10 @@ RECORD(Rint, rint, EF_T_FLOATS, EF_KEEP_NONE, "rint(x)",
        "The integer nearest to `x`; of two equally near, the even one.", "T[2,3]", "T[]", "T[0,3]")
 EF_WRAPS1(round, x)
 EF_TILE_TABLE(round) = {EF_ROWS_FLOAT(rint) EF_ROWS_WRAP_SIGNED(round)};
-RECORD(Round, round, "T: {bfloat16, half, float, double, int8, int16, int32, int64}", EF_KEEP_NONE,
-       "rint(x)", "The integer nearest to `x`; of two equally near, the even one.", "T[2,3]", "T[]",
-       "T[0,3]")
+RECORD_AND(EF_COMPLEX, Round, round,
+           "T: {bfloat16, half, float, double, int8, int16, int32, int64}", EF_KEEP_NONE, "rint(x)",
+           "The integer nearest to `x`; of two equally near, the even one.", "T[2,3]", "T[]",
+           "T[0,3]")
 
 /* ---- roots and reciprocals ------------------------------------------------------------------- */
 
@@ -123,10 +132,10 @@ EF_FLOATS1(reciprocal, 1 / x, 1 / x)
 EF_COMPLEX1_ENDS(reciprocal, ef_cinv)
 EF_TILE_TABLE(reciprocal) = {EF_ROWS_FLOAT(reciprocal) EF_ROWS_COMPLEX(reciprocal)};
 EF_UNARY_GRAD(reciprocal, ef_emit2(b, "ReciprocalGrad", y, dy))
-RECORD(Reciprocal, reciprocal, EF_T_FLOATS_COMPLEX, KEEP_Y, "1 / x", "One over `x`.",
-       "T[2,3]:0.5..4", "T[]:1..2", "T[0,3]")
-RECORD(Inv, reciprocal, EF_T_FLOATS_COMPLEX, KEEP_Y, "1 / x",
-       "One over `x`; the older name of Reciprocal.", "T[2,3]:0.5..4", "T[]:1..2", "T[0,3]")
+RECORD_AND(EF_SIGNED_INTS, Reciprocal, reciprocal, EF_T_FLOATS_COMPLEX, KEEP_Y, "1 / x",
+           "One over `x`.", "T[2,3]:0.5..4", "T[]:1..2", "T[0,3]")
+RECORD_AND(EF_SIGNED_INTS, Inv, reciprocal, EF_T_FLOATS_COMPLEX, KEEP_Y, "1 / x",
+           "One over `x`; the older name of Reciprocal.", "T[2,3]:0.5..4", "T[]:1..2", "T[0,3]")
 
 /* ---- exponentials and logarithms ------------------------------------------------------------- */
 

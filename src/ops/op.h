@@ -111,8 +111,8 @@ struct ef_op {
     const char *in[EF_MAX_ARGS], *out[EF_MAX_ARGS];
     const char *types; /* "T: {float, double}; Tidx: {int32, int64} = int32; Tin: list(type)" */
     /* Dtypes that TensorFlow declares for the first type variable and has no kernel for. They are
-     * refused here too, but only once the shapes are known to fit: a graph complains of these
-     * first. */
+     * refused here too (EF_NOT_FOUND), but only once the shapes are known to fit: a graph complains
+     * of these first. */
     uint32_t declared;
     ef_attr attr[EF_MAX_ATTRS];
     size_t attr_size;

@@ -193,7 +193,8 @@ static ef_status *choose_kernel(ef_planner *p, ef_plan_step *t) {
     shadow sh;
     EF_TRY(make_shadow(p, t, &sh));
     const ef_kernel *row;
-    EF_TRY(ef_op_kernel(&sh.call, EF_CPU, &row));
+    /* A kernel that an eager call does not find makes a graph invalid. */
+    EF_TRY(ef_status_as(ef_op_kernel(&sh.call, EF_CPU, &row), EF_INVALID));
     if (row->run == ef_run_elementwise) {
         bool done;
         EF_TRY(direct_tile(p, t, &sh, &done));

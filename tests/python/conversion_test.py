@@ -130,6 +130,21 @@ def test_shapes_come_before_kernels():
         scatter(c([1j, 2]), c([1j, 2]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="must be one of"):
         scatter(c([1j, 2]), c([1j]))
+    with pytest.raises(tf.errors.NotFoundError):
+        tf.tensor_scatter_nd_max(c([1j, 2]), [[0]], c([1j]))
+
+
+def test_dtypes_without_a_kernel():
+    """TensorFlow declares some ops for dtypes that they have no kernel for: not found, or an invalid graph."""
+    calls = [lambda: tf.math.reciprocal(c([2])), lambda: tf.realdiv(c([2]), c([2])), lambda: c([1j]) // c([1j]),
+             lambda: tf.round(c([1j])), lambda: tf.einsum("i,i->", c([1], tf.int8), c([1], tf.int8))]
+    for call in calls:
+        with pytest.raises(tf.errors.NotFoundError):
+            call()
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.function(call, autograph=False)()
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.realdiv(c([2]), c([2], tf.int64))
 
 
 def test_text_and_numbers_in_graphs():

@@ -80,6 +80,8 @@ def convolution(
 @export("nn.atrous_conv2d")
 def atrous_conv2d(value, filters, rate, padding, name=None):
     """2-D convolution with `rate` - 1 holes between the taps of the filter."""
+    if isinstance(rate, int) and rate < 1:
+        raise ValueError(f"`rate` must be positive, got {rate}")
     return conv2d(value, filters, 1, padding, "NHWC", rate, name=name)
 
 

@@ -26,8 +26,7 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
     scaled = truediv(raw.Sub(values, span[0]), raw.Sub(span[1], span[0]))
     index = raw.Floor(raw.Mul(raw.Cast(bins, scaled.dtype), scaled))
     index = raw.Cast(index, dtypes.int32)
-    index = raw.Minimum(raw.Maximum(index, 0), raw.Sub(bins, 1))
-    return raw.Cast(index, dtypes.as_dtype(dtype), name=name)
+    return raw.Minimum(raw.Maximum(index, 0), raw.Sub(bins, 1), name=name)
 
 
 @export("histogram_fixed_width")

@@ -144,7 +144,7 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):  # noqa: A001
         if any(k not in _RANGE_ORDER for k in kinds):
             odd = next(k for k in kinds if k not in _RANGE_ORDER)
             if any(k is not odd for k in kinds):
-                raise ValueError(
+                raise AssertionError(
                     f"tf.range: bounds of types {[k.name for k in kinds]} have no common type; "
                     "give dtype"
                 )

@@ -248,7 +248,7 @@ def _bounds(source, target):
     if not source.is_floating:
         return int(low), int(high)
     kind = source.as_numpy_dtype
-    low, high = kind(low), kind(high)  # which may have rounded them out of range
+    low, high = kind(float(low)), kind(float(high))  # which may have rounded them out of range
     if float(low) < least:
         low = np.nextafter(low, kind(0), dtype=kind)
     if float(high) > most:

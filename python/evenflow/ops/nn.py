@@ -93,6 +93,8 @@ def _along(op, logits, axis, name):
     rank = rank_of(x)
     if axis == -1 or rank is None or axis == rank - 1:
         return op(x, name=name)
+    if isinstance(axis, float):
+        return op(raw.Transpose(x, [axis]), name=name)  # which says that axes are integers
     if not -rank <= axis < rank:
         raise errors.InvalidArgumentError(
             None, None, f"`axis` {axis} of softmax must be in the range [{-rank}, {rank})"
@@ -180,7 +182,9 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
             raise errors.from_status(errors.INVALID_ARGUMENT, words)
         raise IndexError(words)
     if rank is not None and axis not in (-1, rank - 1):
-        axis = normal_axis(axis, rank)
+        if not 0 <= axis < rank:
+            words = f"softmax_cross_entropy_with_logits: axis {axis} must be -1, or in [0, {rank})"
+            raise errors.graph_error(words) if not executing_eagerly() else errors.from_status(errors.INVALID_ARGUMENT, words)
         x, y = _last_to(x, axis), _last_to(y, axis)
     outer = raw.Shape(x)[:-1]
     dims = static_shape(x)
@@ -245,6 +249,8 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
 @export("nn.weighted_cross_entropy_with_logits")
 def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
     """As sigmoid_cross_entropy_with_logits, the positive part weighted."""
+    if isinstance(pos_weight, (list, tuple)):
+        raise TypeError(f"`pos_weight` must be a number or a tensor, not a {type(pos_weight).__name__}")
     x, z = convert(logits), convert(labels)
     _same_shape(z, x)
     one = convert(1, x.dtype)
@@ -287,6 +293,11 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
         )
     if sample_weight is not None:
         weight = convert(sample_weight)
+        more = (rank_of(weight) or 0) - (rank_of(loss) or 0)
+        if more == 1:
+            weight = raw.Squeeze(weight, [-1])
+        elif more == -1 and rank_of(weight):
+            weight = raw.ExpandDims(weight, -1)
         loss = raw.Mul(raw.Cast(loss, dtypes.float32), raw.Cast(weight, dtypes.float32))
         loss = raw.Cast(loss, given)
     if global_batch_size is None:
@@ -479,96 +490,3 @@ def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
         return None if shape is None else uniform_sampler(shape=shape, dtype=dtype)
 
     return _drop(x, rate, noise_shape, uniform, name)
-
-
-# ---- embeddings -----------------------------------------------------------------------------------------
-
-
-def _limit_norm(rows, ids, max_norm):
-    if max_norm is None:
-        return rows
-    from .clip import clip_by_norm
-
-    axes = list(range(rank_of(ids) or 0, rank_of(rows)))
-    return clip_by_norm(rows, max_norm, axes=axes)
-
-
-@export("nn.embedding_lookup")
-def embedding_lookup(params, ids, max_norm=None, name=None):
-    """Rows of an embedding table, or of one cut into a list of equal parts, by number."""
-    from .index import gather
-
-    if params is None:
-        raise ValueError("params must be specified")
-    if isinstance(params, (list, tuple)) and not params:
-        raise ValueError("Length of `params` is currently 0. Need at least one.")
-    ids = convert(ids)
-    if not isinstance(params, (list, tuple)):
-        params = [params]
-    if len(params) == 1:
-        found = _limit_norm(gather(params[0], ids, name=name), ids, max_norm)
-        return found
-    return _limit_norm(_partitioned_lookup(list(params), ids), ids, max_norm)
-
-
-def _partitioned_lookup(params, ids):
-    """Rows of a table that is cut by rows into parts of nearly equal size, the larger first."""
-    flat = raw.Reshape(ids, [-1])
-    sizes = [raw.Cast(raw.Shape(p)[0], flat.dtype) for p in params]
-    total = raw.AddN(sizes)
-    count = convert(len(params), flat.dtype)
-    small = raw.FloorDiv(total, count)
-    extra = raw.FloorMod(total, count)
-    early = raw.FloorDiv(flat, raw.AddV2(small, 1))
-    late = raw.FloorDiv(raw.Sub(flat, extra), small)
-    part = raw.Maximum(early, late)
-    before = raw.Less(part, extra)
-    row = raw.SelectV2(
-        before,
-        raw.FloorMod(flat, raw.AddV2(small, 1)),
-        raw.FloorMod(raw.Sub(flat, extra), raw.Maximum(small, 1)),
-    )
-    part = raw.Cast(part, dtypes.int32)
-    rows = raw.DynamicPartition(row, part, len(params))
-    places = raw.DynamicPartition(raw.Range(0, raw.Size(flat), 1), part, len(params))
-    from .index import gather
-
-    found = [gather(p, r) for p, r in zip(params, rows)]
-    merged = raw.DynamicStitch(places, found)
-    shape = raw.ConcatV2([raw.Shape(ids), raw.Shape(params[0])[1:]], 0)
-    return raw.Reshape(merged, shape)
-
-
-@export("nn.embedding_lookup_sparse")
-def embedding_lookup_sparse(
-    params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None, allow_fast_lookup=False
-):
-    """Rows of a table by a sparse matrix of numbers, combined for each row of that matrix."""
-    combiner = "mean" if combiner is None else combiner
-    if combiner not in ("mean", "sqrtn", "sum"):
-        raise ValueError(f"`combiner` must be one of 'mean', 'sqrtn' or 'sum', got {combiner!r}")
-    segments = raw.Cast(sp_ids.indices[:, 0], dtypes.int32)
-    ids, places = raw.Unique(sp_ids.values)
-    rows = embedding_lookup(params, ids, max_norm=max_norm)
-    if rows.dtype in (dtypes.float16, dtypes.bfloat16):
-        rows = raw.Cast(rows, dtypes.float32)
-    if sp_weights is None:
-        op = {
-            "sum": raw.SparseSegmentSum,
-            "mean": raw.SparseSegmentMean,
-            "sqrtn": raw.SparseSegmentSqrtN,
-        }[combiner]
-        return op(rows, places, segments, name=name)
-    weights = sp_weights.values
-    if weights.dtype is not rows.dtype:
-        weights = raw.Cast(weights, rows.dtype)
-    rows = raw.GatherV2(rows, places, 0)
-    rank = rank_of(rows)
-    rows = raw.Mul(rows, raw.Reshape(weights, [-1] + [1] * (rank - 1)))
-    total = raw.SegmentSum(rows, segments)
-    if combiner == "sum":
-        return total if name is None else raw.Identity(total, name=name)
-    by = weights if combiner == "mean" else raw.Mul(weights, weights)
-    norm = raw.SegmentSum(by, segments)
-    norm = norm if combiner == "mean" else raw.Sqrt(norm)
-    return raw.DivNoNan(total, raw.Reshape(norm, [-1] + [1] * (rank - 1)), name=name)

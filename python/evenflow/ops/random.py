@@ -85,7 +85,7 @@ def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=
         low, high = convert(minval, dtype), convert(maxval, dtype)
         return raw.RandomUniformInt(shape, low, high, name=name, **_seeds(seed))
     if from_zero and to_one:
-        return raw.RandomUniform(shape, dtype=dtype, name=name, **_seeds(seed))
+        return raw.RandomUniform(shape, dtype=dtype, name=f"{name}/RandomUniform", **_seeds(seed))
     low, high = convert(minval, dtype), convert(maxval, dtype)
     numbers = raw.RandomUniform(shape, dtype=dtype, **_seeds(seed))
     if from_zero:

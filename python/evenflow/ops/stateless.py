@@ -299,7 +299,7 @@ def _known_algorithm(number):
 def _variable(state):
     from ..variable import Variable
 
-    return Variable(state, dtype=dtypes.int64, trainable=False, shape=None)
+    return Variable(state, dtype=dtypes.int64, trainable=False, name="StateVar", shape=None)
 
 
 @export("random.Generator", "random.experimental.Generator")
@@ -408,10 +408,11 @@ class Generator:
     def uniform(self, shape, minval=0, maxval=None, dtype=dtypes.float32, name=None):
         """Evenly distributed numbers of [minval, maxval)."""
         dtype = dtypes.as_dtype(dtype)
-        if maxval is None:
-            if dtype.is_integer:
-                raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
-            maxval = 1
+        if dtype.is_integer and (minval is None) != (maxval is None):
+            raise ValueError(f"For integer dtype {dtype!r}, minval and maxval must be both None or both given")
+        if dtype.is_integer and minval is None:
+            return self.uniform_full_int(shape, dtype, name)
+        maxval = 1 if maxval is None else maxval
         shape = shape_tensor(shape)
         low, high = convert(minval, dtype), convert(maxval, dtype)
         key, counter = self._next(shape)

@@ -1,7 +1,7 @@
 """tf.compat.v1.nn: neural network functions with the arguments of the first generation."""
 from ... import _core
 from ...namespace import export, offer
-from ...ops import conv, nn, pool as pooling
+from ...ops import conv, embedding, nn, pool as pooling
 from ._reductions import either
 
 raw = _core.raw
@@ -156,7 +156,7 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
         if len(params) != 1:
             raise NotImplementedError("an embedding in several parts is not supported; concatenate the parts")
         params = params[0]
-    return nn.embedding_lookup(params, ids, max_norm, name)
+    return embedding.embedding_lookup(params, ids, max_norm, name)
 
 
 @export("compat.v1.nn.batch_norm_with_global_normalization")

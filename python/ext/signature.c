@@ -385,11 +385,11 @@ static PyObject *structure_again(rebuild *r, PyObject *o) {
     return c;
 }
 
-/* A variable like o, of the handle that stands for its own; each has one. */
+/* A variable like o, of the handle that stands for its own; each handle has one. */
 static PyObject *variable_again(rebuild *r, PyObject *o) {
     const variable_object *v = (variable_object *)o;
     if (r->variables == NULL || v->handle == NULL || !IS_EAGER(v->handle)) return Py_NewRef(o);
-    PyObject *number = PyLong_FromVoidPtr(o), *handle, *made;
+    PyObject *number = PyLong_FromVoidPtr(v->handle), *handle, *made;
     if (number == NULL) return NULL;
     made = Py_XNewRef(PyDict_GetItemWithError(r->variables, number));
     if (made == NULL && !PyErr_Occurred() && (handle = next_tensor(r)) != NULL) {

@@ -52,6 +52,7 @@ def test_one_variable_in_two_places():
     v = [tf.Variable(float(k)) for k in range(5)]
     calls = [(0, 1), (1, 2), (2, 3), (3, 3), (4, 4), (0, 4)]
     assert [float(f(v[a], v[b])) for a, b in calls] == [2.0, 4.0, 6.0, 8.0, 10.0, 7.0]
+    assert [float(f(v[k], v[k].assign(10.0 * k))) for k in range(3)] == [2.0, 22.0, 42.0]
 
 
 def test_gradients_inside_and_outside():

@@ -5,6 +5,8 @@ the node that runs it gets those tensors as further inputs, so before a graph be
 captures are turned into parameters (`close`). Structures are flattened down to plain tensors; `None`
 and ops have their place in the structure but no tensor.
 """
+import functools
+
 import numpy as np
 
 from . import _core, errors, nest
@@ -60,24 +62,23 @@ class Body:
 
 def as_result(result):
     """What a traced function returned, with tensors of its graph for leaves; None stays, an op becomes None."""
-    graph = _core.current_graph()
+    return nest.map_structure(functools.partial(_leaf, _core.current_graph()), result)
 
-    def leaf(value):
-        if value is None:
-            return None
-        if isinstance(value, _core.Tensor):
-            edge = value._edge
-            if edge is None:
-                return _core.raw.Identity(value)
-            return value if edge[0] is graph else graph._import(value)
-        if isinstance(value, Operation):
-            return None
-        if nest._opens(value):
-            return nest.pack_sequence_as(
-                value, [leaf(v) for v in nest.flatten(value, expand_composites=True)], expand_composites=True)
-        return leaf(_core.convert(value))
 
-    return nest.map_structure(leaf, result)
+def _leaf(graph, value):  # no closure: one that calls itself would hold the graph until garbage is collected
+    if value is None:
+        return None
+    if isinstance(value, _core.Tensor):
+        edge = value._edge
+        if edge is None:
+            return _core.raw.Identity(value)
+        return value if edge[0] is graph else graph._import(value)
+    if isinstance(value, Operation):
+        return None
+    if nest._opens(value):
+        return nest.pack_sequence_as(
+            value, [_leaf(graph, v) for v in nest.flatten(value, expand_composites=True)], expand_composites=True)
+    return _leaf(graph, _core.convert(value))
 
 
 def trace(name, function, *args):

@@ -1,4 +1,6 @@
 """Control flow: the same values eagerly, traced, with unknown shapes and in plain graphs; TensorFlow's errors."""
+import gc
+
 import numpy as np
 import pytest
 
@@ -447,3 +449,23 @@ def test_slices_that_count_in_different_integers():
     a, b = tf.constant([0, 1]), tf.constant([2, 3])
     assert choose(tf.constant(True), a, b).numpy().tolist() == [1, 2, 0, 0]
     assert choose(tf.constant(False), a, b).numpy().tolist() == [0, 0, 3, 4]
+
+
+@pytest.mark.parametrize("body", [
+    lambda v: tf.cond(v[0] > 0.0, lambda: v, lambda: -v),
+    lambda v: tf.while_loop(lambda k, a: k < 3, lambda k, a: (k + 1, a * 2.0), [0, v])[1],
+    lambda v: tf.map_fn(lambda e: e * 2.0, v),
+    lambda v: tf.scan(lambda a, e: a + e, v),
+], ids=["cond", "while", "map_fn", "scan"])
+def test_traces_of_control_flow_make_no_garbage(body):
+    """Graphs go with their last user, not when garbage is collected: they are large."""
+    x = tf.ones([3])
+    tf.function(lambda v: body(v) * 0.5)(x)
+    gc.collect()
+    gc.disable()
+    try:
+        for k in range(5):
+            tf.function(lambda v: body(v) * float(k))(x)
+        assert gc.collect() < 5  # a graph kept is more than that, each time
+    finally:
+        gc.enable()

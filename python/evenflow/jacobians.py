@@ -114,8 +114,8 @@ def batch_jacobian(tape, target, source, unconnected):
     wants_zeros(unconnected)
     value = convert(source)
     dims, inner = _core.static_shape(target), _core.static_shape(value)
-    if dims is None or inner is None or len(dims) < 2 or len(inner) < 1:
-        raise ValueError(f"batch_jacobian needs a target of rank 2 or more and a source of rank 1 or more; they are "
+    if dims is None or inner is None or len(dims) < 2 or len(inner) < 2:
+        raise ValueError(f"batch_jacobian needs a target and a source of rank 2 or more; they are "
                          f"{target.shape} and {source.shape}")
     if dims[0] is not None and inner[0] is not None and dims[0] != inner[0]:
         raise ValueError(f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to "

@@ -221,6 +221,13 @@ class GradientTape:
         return batch_jacobian(self, target, source, unconnected_gradients)
 
 
+def _spread(seed, target):
+    """An output gradient, broadcast to the shape of its target."""
+    if seed._dims == target._dims or None in (seed._dims, target._dims) or None in seed._dims:
+        return seed
+    return _core.raw.BroadcastTo(seed, _core.raw.Shape(target))
+
+
 def _targets(target, output_gradients):
     """The targets that a gradient can start from, what starts it (None: ones), and those that are variables."""
     if type(target) in (_core.EagerTensor, _core.SymbolicTensor) and output_gradients is None and flows(target.dtype):
@@ -241,7 +248,7 @@ def _targets(target, output_gradients):
         if not flows(item.dtype):
             continue
         targets.append(item)
-        seeds.append(None if seed is None else _core.convert(seed, item.dtype))
+        seeds.append(None if seed is None else _spread(_core.convert(seed, item.dtype), item))
     return targets, seeds if given is not None else None, variables
 
 

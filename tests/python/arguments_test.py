@@ -109,3 +109,32 @@ def test_safe_embedding_lookup():
     np.testing.assert_allclose(tf.function(look)(table, ragged), [[2, 20], [2, 20]])
     with pytest.raises(ValueError):
         look([], ids)
+
+
+def test_clipping():
+    x = c([[3.0, 4.0], [0.3, 0.4]])
+    assert tf.clip_by_norm(x, -1.0).numpy().tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    np.testing.assert_allclose(tf.clip_by_norm(x, c([[1.0], [1.0]], tf.float64), axes=1), [[0.6, 0.8], [0.3, 0.4]], 1e-6)
+    both(lambda: tf.clip_by_norm(x[0], c([[1.0], [2.0]])), ValueError)
+    both(lambda: tf.clip_by_global_norm(x, 1.0), TypeError)
+    both(lambda: tf.linalg.global_norm(x), TypeError)
+
+
+def test_gradients_of_masks_are_dense():
+    x = c([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.boolean_mask(x, [True, False])
+    assert isinstance(tape.gradient(y, x), tf.Tensor)
+
+
+def test_output_gradients_are_broadcast():
+    x = c([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+    assert tape.gradient(y, x, output_gradients=[3.0]).numpy().tolist() == [6.0, 12.0]
+    with pytest.raises(INVALID):
+        tape.gradient(y, x, output_gradients=tf.ones([5]))
+    with pytest.raises(ValueError):
+        tape.batch_jacobian(x[:, None] * x[None], x)

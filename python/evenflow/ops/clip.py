@@ -1,7 +1,7 @@
 """Clipping: values and norms kept within bounds."""
 from ..namespace import export
-from .common import IndexedSlices, convert, raw, static_shape
-from .reduce import _reduce, global_norm
+from .common import IndexedSlices, convert, np, raw, static_shape
+from .reduce import _reduce, global_norm, need_sequence
 
 
 def _need_shape(out, values):
@@ -11,7 +11,7 @@ def _need_shape(out, values):
         return
     if len(have) != len(want) or any(a != b and None not in (a, b) for a, b in zip(have, want)):
         raise ValueError(
-            f"Shapes {want} and {have} are incompatible: the bounds of clip_by_value must fit the tensor's own shape"
+            f"Shapes {want} and {have} are incompatible: the bounds of a clipping must fit the tensor's own shape"
         )
 
 
@@ -32,12 +32,19 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     """`t` scaled down where its norm along `axes` is above `clip_norm`."""
     values = convert(t.values if isinstance(t, IndexedSlices) else t)
+    if np.isscalar(clip_norm):
+        limit = convert(max(clip_norm, 0), values.dtype)
+    else:
+        limit = convert(clip_norm)
+        limit = raw.Maximum(limit, convert(0, limit.dtype))
+        limit = limit if limit.dtype is values.dtype else raw.Cast(limit, values.dtype)
     square = _reduce(raw.Sum, raw.Mul(values, values), axes, True, None)
     some = raw.Greater(square, 0)
     safe = raw.SelectV2(some, square, raw.OnesLike(square))
     length = raw.SelectV2(some, raw.Sqrt(safe), square)
-    scaled = raw.Mul(values, convert(clip_norm, values.dtype))
-    out = raw.RealDiv(scaled, raw.Maximum(length, convert(clip_norm, values.dtype)), name=name)
+    scaled = raw.Mul(values, limit)
+    _need_shape(scaled, values)
+    out = raw.RealDiv(scaled, raw.Maximum(length, limit), name=name)
     if isinstance(t, IndexedSlices):
         return IndexedSlices(out, t.indices, t.dense_shape)
     return out
@@ -49,8 +56,7 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
 
     Returns the list and the norm before clipping. A norm that is not finite makes everything NaN.
     """
-    if isinstance(t_list, dict) or not hasattr(t_list, "__iter__"):
-        raise TypeError("`t_list` should be a sequence of tensors.")
+    need_sequence(t_list)
     t_list = list(t_list)
     if use_norm is None:
         use_norm = global_norm(t_list)

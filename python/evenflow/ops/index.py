@@ -139,9 +139,9 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
                 "more dimensions than the tensor"
             )
     places = raw.Squeeze(raw.Where(raw.Reshape(mask, [-1])), [1])
-    if depth == 1:
-        return raw.GatherV2(tensor, places, axis)
     sizes = raw.Shape(tensor)
+    if depth == 1:  # reshaped all the same: what comes back through this is dense
+        return raw.GatherV2(raw.Reshape(tensor, sizes), places, axis)
     joined = raw.Prod(sizes[axis : axis + depth], [0], True)
     flat = raw.Reshape(tensor, raw.ConcatV2([sizes[:axis], joined, sizes[axis + depth :]], 0))
     return raw.GatherV2(flat, places, axis)

@@ -1,4 +1,6 @@
 """Reductions: one value of many, along some axes or all of them."""
+import collections.abc
+
 from ..namespace import export, offer
 from ..ragged import RaggedTensor
 from .array import squeeze
@@ -214,11 +216,16 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):  # noqa: A002
     return raw.RealDiv(x, length, name=name), length
 
 
+def need_sequence(t_list):
+    """TypeError for what is no sequence of tensors; a tensor of rows is none."""
+    if isinstance(t_list, str) or not isinstance(t_list, collections.abc.Sequence):
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+
+
 @export("linalg.global_norm")
 def global_norm(t_list, name=None):
     """The Euclidean norm of several tensors taken as one vector; None entries do not count."""
-    if isinstance(t_list, str) or not hasattr(t_list, "__iter__"):
-        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+    need_sequence(t_list)
     parts = [t.values if isinstance(t, IndexedSlices) else t for t in t_list if t is not None]
     parts = [convert(t) for t in parts]
     halves = [raw.L2Loss(t) for t in parts]

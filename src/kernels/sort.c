@@ -57,6 +57,24 @@ static void insertion_sort(item *a, int64_t n) {
     }
 }
 
+/* NaN is neither above nor below a number, so where it comes to stand is a matter of who is asked
+ * in what order. Short rows are sorted as std::sort does it, which TensorFlow leaves them to. */
+enum { SHORT_ROW = 16 };
+static inline bool ahead(item a, item b, uint64_t nan) {
+    return a.key != b.key && a.key != nan && b.key != nan ? a.key < b.key : a.at < b.at;
+}
+static void sort_short(item *a, int64_t n, uint64_t nan) {
+    for (int64_t i = 1; i < n; i++) {
+        item x = a[i];
+        int64_t j = i;
+        if (ahead(x, a[0], nan))
+            for (; j > 0; j--) a[j] = a[j - 1];
+        else
+            for (; ahead(x, a[j - 1], nan); j--) a[j] = a[j - 1];
+        a[j] = x;
+    }
+}
+
 /* Items in order of `at` come out in order of key; returns which of the two arrays holds them. */
 static item *radix_sort(item *a, item *b, int64_t n) {
     uint64_t all = ~(uint64_t)0, any = 0;
@@ -113,7 +131,10 @@ static item *select_few(const ef_top_k *t, const void *row, item *heap) {
 static item *sort_all(const ef_top_k *t, const void *row, item *a) {
     for (int64_t i = 0; i < t->n; i++) a[i] = (item){~key_at(t->dtype, row, i), i};
     if (t->n > 48) return radix_sort(a, a + t->n, t->n);
-    insertion_sort(a, t->n);
+    if (t->n <= SHORT_ROW && ef_dtype_in(t->dtype, EF_FLOATS))
+        sort_short(a, t->n, ~(t->dtype == EF_F64 ? UINT64_MAX : (uint64_t)UINT32_MAX));
+    else
+        insertion_sort(a, t->n);
     return a;
 }
 

@@ -138,3 +138,10 @@ def test_output_gradients_are_broadcast():
         tape.gradient(y, x, output_gradients=tf.ones([5]))
     with pytest.raises(ValueError):
         tape.batch_jacobian(x[:, None] * x[None], x)
+
+
+def test_short_rows_with_nan_are_sorted_as_in_tensorflow():
+    row = c([np.nan, 1.0, np.inf, -np.inf, np.nan, 2.0])
+    assert tf.argsort(row).numpy().tolist() == [0, 3, 1, 2, 4, 5]
+    assert tf.argsort(c([5.0, 1.0, np.nan, 3.0])).numpy().tolist() == [1, 0, 2, 3]
+    assert tf.argsort(c([2, 1, 2**31 - 1])).numpy().tolist() == [1, 0, 2]

@@ -22,7 +22,11 @@ def _take_apart(value):
     if hasattr(value, "_ef_argument"):
         return value._ef_argument()
     if isinstance(value, abc.Mapping):
-        return tuple(value), tuple(value.values())
+        try:
+            keys = tuple(sorted(value))
+        except TypeError:
+            keys = tuple(value)
+        return keys, tuple([value[k] for k in keys])
     if nest.is_custom(value):
         fixed, parts = value.__tf_flatten__()
         return fixed, tuple(parts)
@@ -36,7 +40,8 @@ def _put_together(value, fixed, parts):
     if hasattr(value, "_ef_argument"):
         return value._ef_again(parts)
     if isinstance(value, abc.Mapping):
-        pairs = zip(fixed, parts)
+        made = dict(zip(fixed, parts))
+        pairs = [(k, made[k]) for k in value]
         return dict(pairs) if isinstance(value, collections.defaultdict) else type(value)(pairs)
     return parts if isinstance(value, list) else nest._rebuild(value, parts)
 

@@ -207,6 +207,45 @@ static void look_in_sequence(walk *w, PyObject *o) {
         look(w, PySequence_Fast_GET_ITEM(o, i));
 }
 
+/* The keys of a dict in the order its tensors are in, which is no matter of who came first: sorted,
+ * where they can be. NULL: as they stand, or raised. */
+static PyObject *sorted_keys(PyObject *dict) {
+    Py_ssize_t at = 0;
+    PyObject *k, *before = NULL;
+    bool fine = true;
+    while (fine && PyDict_Next(dict, &at, &k, NULL)) {
+        fine = PyUnicode_CheckExact(k) && (before == NULL || PyUnicode_Compare(before, k) < 0);
+        before = k;
+    }
+    if (fine || PyDict_GET_SIZE(dict) < 2) return NULL;
+    PyObject *keys = PyDict_Keys(dict);
+    if (keys != NULL && PyList_Sort(keys) < 0) Py_CLEAR(keys);
+    if (keys == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) PyErr_Clear();
+    return keys;
+}
+
+/* Goes on to the next item of a dict; at begins with 0. false: at the end, or raised. */
+static bool next_item(PyObject *dict, PyObject *keys, Py_ssize_t *at, PyObject **k, PyObject **v) {
+    if (keys == NULL) return PyDict_Next(dict, at, k, v);
+    if (*at >= PyList_GET_SIZE(keys)) return false;
+    *k = PyList_GET_ITEM(keys, (*at)++);
+    *v = PyDict_GetItemWithError(dict, *k);
+    if (*v == NULL && !PyErr_Occurred()) PyErr_SetObject(PyExc_KeyError, *k);
+    return *v != NULL;
+}
+
+static void look_in_dict(walk *w, PyObject *o) {
+    word(w, K_DICT);
+    word(w, (uint64_t)PyDict_GET_SIZE(o));
+    PyObject *keys = sorted_keys(o), *k, *v;
+    if (keys != NULL) hold(w, keys);
+    for (Py_ssize_t at = 0; !w->failed && next_item(o, keys, &at, &k, &v);) {
+        by_value(w, k);
+        if (!w->failed) look(w, v);
+    }
+    w->failed = w->failed || PyErr_Occurred();
+}
+
 static void look_in_structure(walk *w, PyObject *o) {
     PyTypeObject *type = Py_TYPE(o);
     if (type == &PyTuple_Type || type == &PyList_Type) {
@@ -216,14 +255,7 @@ static void look_in_structure(walk *w, PyObject *o) {
         return;
     }
     if (type == &PyDict_Type) {
-        word(w, K_DICT);
-        word(w, (uint64_t)PyDict_GET_SIZE(o));
-        Py_ssize_t at = 0;
-        PyObject *k, *v;
-        while (!w->failed && PyDict_Next(o, &at, &k, &v)) {
-            by_value(w, k);
-            if (!w->failed) look(w, v);
-        }
+        look_in_dict(w, o);
         return;
     }
     word(w, K_COMPOSITE);
@@ -401,21 +433,26 @@ static PyObject *variable_again(rebuild *r, PyObject *o) {
     return made;
 }
 
+/* Its keys stand as they stood; its tensors come in their own order. */
+static PyObject *dict_again(rebuild *r, PyObject *o) {
+    PyObject *keys = sorted_keys(o), *k, *v;
+    PyObject *c = keys != NULL ? PyDict_Copy(o) : PyDict_New();
+    for (Py_ssize_t at = 0; c != NULL && next_item(o, keys, &at, &k, &v);) {
+        PyObject *e = args_again(r, v);
+        if (e == NULL || PyDict_SetItem(c, k, e) < 0) Py_CLEAR(c);
+        Py_XDECREF(e);
+    }
+    Py_XDECREF(keys);
+    if (PyErr_Occurred()) Py_CLEAR(c);
+    return c;
+}
+
 PyObject *args_again(rebuild *r, PyObject *o) {
     PyTypeObject *type = Py_TYPE(o);
     if (type == eager_type || type == symbolic_type || (is_array(o) && !PyUnicode_Check(o)))
         return next_tensor(r);
     if (type == &PyTuple_Type || type == &PyList_Type) return sequence_again(r, o, type);
-    if (type == &PyDict_Type) {
-        PyObject *c = PyDict_New(), *k, *v;
-        Py_ssize_t at = 0;
-        while (c != NULL && PyDict_Next(o, &at, &k, &v)) {
-            PyObject *e = args_again(r, v);
-            if (e == NULL || PyDict_SetItem(c, k, e) < 0) Py_CLEAR(c);
-            Py_XDECREF(e);
-        }
-        return c;
-    }
+    if (type == &PyDict_Type) return dict_again(r, o);
     if (type == &PyMethod_Type || type == bound_type) return Py_NewRef(o);
     if (IS_VARIABLE(o)) return variable_again(r, o);
     if (type == &PyRange_Type) return PySequence_List(o); /* as all sequences are built again */

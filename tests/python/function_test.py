@@ -577,3 +577,23 @@ def test_an_argument_that_holds_the_function_is_collected():
     gone = model()
     gc.collect()
     assert gone() is None
+
+
+def test_the_order_of_keys_is_no_matter():
+    orders = []
+
+    @tf.function(autograph=False)
+    def f(d, **more):
+        orders.append((list(d), list(more)))
+        return d["b"] * 10 + d["a"] + sum(more.values()), d
+
+    one, two, three = (tf.constant(k) for k in (1, 2, 3))
+    for kind in dict, collections.OrderedDict:
+        orders.clear()
+        for pairs in ((("b", one), ("a", two)), (("a", two), ("b", one))):
+            for more in ({"y": three, "x": one}, {"x": one, "y": three}):
+                total, back = f(kind(pairs), **more)
+                assert int(total) == 16 and list(back) == ["b", "a"] and int(back["b"]) == 1
+        assert orders == [(["b", "a"], ["y", "x"])]
+    concrete = f.get_concrete_function({"b": one, "a": two})
+    assert int(concrete({"a": two, "b": one})[0]) == int(concrete({"b": one, "a": two})[0]) == 12

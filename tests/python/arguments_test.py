@@ -145,3 +145,20 @@ def test_short_rows_with_nan_are_sorted_as_in_tensorflow():
     assert tf.argsort(row).numpy().tolist() == [0, 3, 1, 2, 4, 5]
     assert tf.argsort(c([5.0, 1.0, np.nan, 3.0])).numpy().tolist() == [1, 0, 2, 3]
     assert tf.argsort(c([2, 1, 2**31 - 1])).numpy().tolist() == [1, 0, 2]
+
+
+def test_shapes_asserted_in_graphs():
+    @tf.function(autograph=False, input_signature=[tf.TensorSpec([None, None])])
+    def square(x):
+        return tf.debugging.assert_shapes([(x, ("n", "n"))])
+
+    assert square(tf.ones([2, 2])) is None
+    with pytest.raises(INVALID):
+        square(tf.ones([2, 3]))
+
+
+def test_sequences_are_padded_by_words():
+    x, k = tf.ones([1, 4, 1]), tf.ones([2, 1, 1])
+    both(lambda: tf.nn.conv1d(x, k, 1, [[0, 0], [1, 1], [0, 0]]), TypeError)
+    both(lambda: tf.nn.convolution(x, k, padding=[[0, 0], [1, 1], [0, 0]]), TypeError)
+    both(lambda: tf.nn.conv1d(x, k, 1, "SAME", "NHC"), ValueError)

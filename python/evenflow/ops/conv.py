@@ -34,6 +34,10 @@ def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None
 @export("nn.conv1d")
 def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):  # noqa: A002
     """1-D convolution of sequences with `filters` [width, in, out]: a 2-D one of height 1."""
+    if data_format not in (None, "NWC", "NCW", "NHWC", "NCHW"):
+        raise ValueError(f"`data_format` must be 'NWC' or 'NCW'. Received: data_format={data_format}")
+    if not isinstance(padding, str):
+        raise TypeError(f"Expected string for argument 'padding' not {padding}.")
     more = attributes(1, padding, data_format, strides=stride, dilations=dilations)
     axis = height_axis(data_format)
 
@@ -55,6 +59,8 @@ def convolution(
     name=None,
 ):
     """Convolution over as many dimensions as `filters` has before its last two."""
+    if not isinstance(padding, str):
+        raise TypeError(f"Expected string for argument 'padding' not {padding}.")
     filters = convert(filters)
     rank = rank_of(filters)
     if rank is None:

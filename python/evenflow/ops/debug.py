@@ -346,13 +346,13 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
     None and "." fit any size, "*" or "..." in front stands for any number of dimensions, and "Q=3"
     names a size and gives it.
     """
-    known_sizes, checks = {}, []
+    known_sizes = {}
     for x, spec in _shape_items(shapes):
         dims = static_shape(x)
         front = bool(spec) and spec[0] in ("*", "...", Ellipsis)
         rest = spec[1:] if front else spec
         if dims is None:
-            checks.append(assert_rank_at_least(x, len(rest)) if front else assert_rank(x, len(rest)))
+            (assert_rank_at_least if front else assert_rank)(x, len(rest))
             continue
         if len(dims) < len(rest) or (not front and len(dims) != len(rest)):
             raise ValueError(
@@ -363,9 +363,7 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
         for k, want in enumerate(rest):
             place = len(dims) - len(rest) + k
             size = dims[place] if dims[place] is not None else sizes[place]
-            checks.append(_check_size(size, want, known_sizes, x, place, message))
-    checks = [c for c in checks if c is not None]
-    return checks[-1] if checks and not executing_eagerly() else None
+            _check_size(size, want, known_sizes, x, place, message)
 
 
 def _check_size(size, want, sizes, x, place, message):

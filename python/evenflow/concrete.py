@@ -89,7 +89,7 @@ class FunctionType(inspect.Signature):
     def output(self):
         return self.return_annotation
 
-    def pretty(self):
+    def __repr__(self):
         """A line per parameter, result and capture."""
         lines = ["Input Parameters:"]
         lines += [f"  {p.name} ({p.kind.name}): {p.annotation!r}" for p in self.parameters.values()] or ["  None"]
@@ -265,7 +265,7 @@ class ConcreteFunction:
 
     def pretty_printed_signature(self, verbose=True):
         """The signature as text: a line per parameter, or all in one."""
-        return self.function_type.pretty() if verbose else str(self.function_type)
+        return repr(self.function_type) if verbose else str(self.function_type)
 
     def add_to_graph(self, g=None, overwrite=False):
         """Functions are found by structure, so there is nothing to add."""

@@ -89,7 +89,7 @@ class OptionalSpec(TypeSpec):
         return Optional
 
     def _serialize(self):
-        return (self._element_spec, self._optional_shape)
+        return (self._element_spec, self._optional_shape) if self._optional_shape else (self._element_spec,)
 
     @property
     def _component_specs(self):

@@ -146,3 +146,15 @@ def test_what_is_captured_is_no_argument():
     concrete = scaled.__call__.get_concrete_function(tf.TensorSpec([], tf.float32))
     assert concrete(tf.constant(2.0)).numpy() == concrete(x=tf.constant(2.0)).numpy() == 12
     assert [t.dtype for t in concrete.inputs] == [tf.float32, tf.resource]
+
+
+def test_function_types_show_a_line_for_each_part():
+    @tf.function
+    def add(x, y=2):
+        return x + y
+
+    concrete = add.get_concrete_function(tf.TensorSpec([], tf.int32))
+    assert repr(concrete.function_type) == concrete.pretty_printed_signature()
+    assert repr(concrete.function_type).splitlines()[1:3] == [
+        "  x (POSITIONAL_OR_KEYWORD): TensorSpec(shape=(), dtype=tf.int32, name=None)", "  y (POSITIONAL_OR_KEYWORD): Literal[2]"]
+    assert repr(tf.OptionalSpec(tf.TensorSpec([]))) == f"OptionalSpec({tf.TensorSpec([])},)"

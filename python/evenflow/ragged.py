@@ -3,6 +3,8 @@
 A RaggedTensor's `values` may be ragged again; `flat_values` are the innermost. Functions over ragged
 tensors stand in ops/ragged.py; here is the class: making, taking apart, making dense.
 """
+import builtins
+
 import numpy as np
 
 from . import _core, dtypes
@@ -417,7 +419,10 @@ class RaggedTensor(CompositeTensor):
     def __iter__(self):
         if _core.is_symbolic(self._row_splits):
             raise TypeError("a RaggedTensor can be iterated over only in eager mode")
-        return (self[k] for k in range(int(self.nrows())))
+        return (self[k] for k in builtins.range(int(self.nrows())))  # `range` here is tf.ragged.range
+
+    def __bool__(self):
+        raise TypeError("RaggedTensor may not be used as a boolean.")
 
     def __repr__(self):
         if _core.is_symbolic(self._row_splits) or _core.is_symbolic(self.flat_values):

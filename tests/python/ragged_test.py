@@ -95,3 +95,23 @@ def test_functions_of_rows(wrap):
 def test_elements_of_any_length():
     array = tf.TensorArray(tf.int32, 2, infer_shape=False, element_shape=[None])
     assert array.write(0, [1]).write(1, [2, 3]).concat().numpy().tolist() == [1, 2, 3]
+
+
+def test_going_over_rows():
+    ragged = tf.ragged.constant([[1, 2], [3], []])
+    assert [row.numpy().tolist() for row in ragged] == [[1, 2], [3], []]
+    assert [row.to_list() for row in tf.ragged.constant([[[1], [2, 3]], []])] == [[[1], [2, 3]], []]
+    with pytest.raises(TypeError, match="boolean"):
+        bool(ragged)
+
+    @tf.function
+    def lengths(rows):
+        total, seen = 0, 0
+        for row in rows:
+            total += tf.reduce_sum(row)
+            if tf.size(row) == 0:
+                break
+            seen += 1
+        return total, seen
+
+    assert [int(v) for v in lengths(ragged)] == [6, 2]

@@ -5,6 +5,7 @@ from .. import _core, dtypes, nest
 from ..body import Body
 from ..loops import _text, _within, while_loop
 from ..namespace import _names as public
+from ..ragged import RaggedTensor
 from ..shapes import TensorShape
 from ..tensor_array import TensorArray, _shape_vector
 from . import frames
@@ -52,7 +53,7 @@ def for_stmt(iterated, extra_test, body, get_state, set_state, names, opts):
         hook = getattr(type(iterated), "_ef_graph_for", None)
         if hook is not None and hook(iterated, extra_test, body, get_state, set_state, names, opts) is not NotImplemented:
             return None
-        if isinstance(iterated, (_core.CoreTensor, Staged)):
+        if isinstance(iterated, (_core.CoreTensor, Staged, RaggedTensor)):
             loop = Loop(names, get_state, set_state, opts)
             return loop.run_for(Elements.of(iterated), extra_test, body)
     if extra_test is None:
@@ -85,6 +86,8 @@ class Elements:
     @classmethod
     def of(cls, iterated):
         """Elements of a tensor's first axis, of a range, or of several together."""
+        if isinstance(iterated, RaggedTensor):
+            return cls._counted(iterated.nrows(dtypes.int32), iterated.__getitem__)
         if isinstance(iterated, Staged):
             return cls._counted(iterated.length(), iterated.elements())
         tensor = _core.convert(iterated)

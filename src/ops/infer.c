@@ -45,7 +45,7 @@ static ef_status *not_allowed(const ef_op *op, const ef_signature *s, const stru
                               int at, ef_dtype t) {
     char names[300];
     const struct ef_type_var *v = &s->var[a->type_var];
-    bool no_kernel = a->type_var == 0 && ef_dtype_in(t, op->declared);
+    bool no_kernel = a->type_var == 0 && t < EF_DTYPES && ef_dtype_in(t, op->declared);
     return ef_error(no_kernel ? EF_NOT_FOUND : EF_INVALID, "%s: %s is %s; %s must be one of %s",
                     op->name, name_of(a, at).text, ef_dtype_name(t), v->name,
                     set_names(v->set, names, sizeof names));

@@ -110,7 +110,7 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
     if pred is None:
         raise ValueError("cond(): 'pred' must be a boolean, not None")
     if _core.executing_eagerly():
-        if not isinstance(pred, (bool, _core.Tensor)):
+        if not isinstance(pred, bool):
             pred = _core.convert(pred).numpy()
         return true_fn() if pred else false_fn()
     return _build_cond(_predicate(pred), true_fn, false_fn, name)
@@ -169,7 +169,8 @@ def _check(condition, words, preds):
 def _check_preds(preds, exclusive, has_default):
     flags = raw.Pack([_core.convert(p) for p in preds])
     if exclusive:
-        count = raw.Sum(raw.Cast(flags, dtypes.int32), 0)
+        others = flags if has_default else flags[:-1]  # the last stands for a default that is missing
+        count = raw.Sum(raw.Cast(others, dtypes.int32), 0)
         _check(count < 2, "Input error: exclusive=True: more than 1 conditions evaluated as True:", [flags])
     if not has_default:
         _check(raw.Any(flags, 0), "Input error: None of conditions evaluated as True:", [flags])

@@ -215,7 +215,8 @@ def _start(rows, initializer, k):
     """(accumulator, how many rows are used up)"""
     if initializer is None:
         if rows.count == 0:
-            raise errors.OutOfRangeError(None, None, "Tried to read from index 0 but array size is: 0 ")
+            kind = errors.OutOfRangeError if rows.eager else errors.InvalidArgumentError
+            raise kind(None, None, "Tried to read from index 0 but array size is: 0 ")
         return rows[k], 1
     return nest.map_structure(_core.convert, initializer), 0
 
@@ -227,6 +228,7 @@ def _fold(fn, elems, initializer, what, backwards, name):
     n = rows.length()
     a, used = _start(rows, initializer, (n - 1 if backwards else 0))
     if rows.eager:
+        a = a if initializer is None else initializer  # plain numbers follow the rows
         order = range(n - 1 - used, -1, -1) if backwards else range(used, n)
         for k in order:
             a = fn(a, rows[k])

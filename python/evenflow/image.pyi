@@ -43,7 +43,7 @@ def pad_to_bounding_box(image, offset_height, offset_width, target_height, targe
     """The image on a black ground of the given size, its corner at the given row and column."""
 
 def per_image_standardization(image):
-    """Mean 0 and variance 1 in each image; the deviation is at least 1 / sqrt(pixels)."""
+    """Mean 0 and variance 1 in each image, as float32; the deviation is at least 1 / sqrt(pixels)."""
 
 def psnr(a, b, max_val, name=None):
     """The peak signal-to-noise ratio of two images in decibels."""

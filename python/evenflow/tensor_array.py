@@ -238,7 +238,9 @@ class TensorArray(CompositeTensor):
             return raw.ConcatV2(parts, 0, name=name)
         except errors.OpError as e:
             shapes = [tuple(p.shape) for p in parts]
-            if len({s[1:] for s in shapes}) > 1 or () in shapes:
+            if () in shapes:
+                raise errors.InvalidArgumentError(None, None, "Concat saw a scalar shape but requires at least vectors.") from None
+            if len({s[1:] for s in shapes}) > 1:
                 raise ValueError(f"TensorArray.concat: elements of shapes {shapes} cannot be joined") from None
             raise e
 

@@ -33,6 +33,9 @@ static ef_status *add_infer(ef_infer *i, const void *attrs) {
     return NULL;
 }
 static ef_status *add_shape(ef_infer *i) { return add_infer(i, i->attrs); }
+static ef_status *add_graph(ef_infer *i) {
+    return channel_axis(i->attrs, 0) == 1 ? ef_need_rank_at_least(i, 0, 3) : NULL;
+}
 static ef_status *add_v1_shape(ef_infer *i) { return add_infer(i, NULL); }
 
 static ef_status *grad_shape(ef_infer *i) {
@@ -100,10 +103,11 @@ const ef_op ef_op_BiasAdd = {
     .traits = EF_MAY_ALIAS_0,
     .keeps = EF_KEEP_NONE,
     .shape = add_shape,
+    .graph_check = add_graph,
     .kernel = {{EF_CPU, EF_NUMBERS, add_run, NULL, NULL, NULL, NULL}},
     .grad = add_grad,
     .examples = {"T[2,3] T[3]", "T[2,3,2,4] T[4]", "T[2,3,2,4] T[3] data_format='NCHW'",
-                 "T[2,3] T[3] data_format='NCHW'", "T[0,3] T[3]"},
+                 "T[2,3,1] T[3] data_format='NCHW'", "T[0,3] T[3]"},
 };
 
 const ef_op ef_op_BiasAddV1 = {

@@ -40,7 +40,7 @@ static ef_value *zero_of(ef_build *b, ef_dtype t) { return ef_const_number(b, t,
         .attr_size = sizeof(part_attrs),                                                         \
         .traits = EF_ELEMENTWISE,                                                                \
         .keeps = keep,                                                                           \
-        .shape = ef_shape_same,                                                                  \
+        .shape = name##_shape,                                                                   \
         .kernel = EF_ELEMENTWISE_KERNEL,                                                         \
         .pick_tile = name##_pick,                                                                \
         .grad = name##_grad,                                                                     \
@@ -67,6 +67,17 @@ static ef_status *complex_abs_grad(ef_grad *g) { /* dy x / |x|, 0 at 0 */
     ef_value *length = make_complex(b, g->out[0], zero_of(b, out), in);
     g->din[0] = ef_emit2(b, "DivNoNan", ef_mul(b, dz, g->in[0]), length);
     return NULL;
+}
+#define real_shape ef_shape_same
+#define imag_shape ef_shape_same
+#define angle_shape ef_shape_same
+static ef_status *complex_abs_shape(ef_infer *i) {
+    const part_attrs *t = i->attrs;
+    if ((i->in[0].dtype == EF_C64) != (t->Tout == EF_F32))
+        return ef_error(EF_INVALID, "ComplexAbs: x is %s, so Tout must be %s",
+                        ef_dtype_name(i->in[0].dtype),
+                        i->in[0].dtype == EF_C64 ? "float" : "double");
+    return ef_shape_same(i);
 }
 PART(Real, real, "input", "output", crealf(x), creal(x), EF_KEEP_NONE, "The real part of `input`.")
 PART(Imag, imag, "input", "output", cimagf(x), cimag(x), EF_KEEP_NONE,

@@ -165,7 +165,7 @@ static ef_status *histogram_run(const ef_call *c) {
             "%s: value_range should satisfy value_range[0] < value_range[1], but got '[%g, "
             "%g]'",
             c->op->name, lo, hi);
-    double width = t == EF_F32 ? (double)(float)(hi - lo) : hi - lo, step = width / (double)bins;
+    double step = (hi - lo) / (double)bins;
     EF_TRY(ef_zero_elements((ef_dtype)y->dtype, y->data, bins));
     for (int64_t k = 0; k < n; k++) {
         double v = ef_element_double(t, x->data, k);
@@ -175,8 +175,6 @@ static ef_status *histogram_run(const ef_call *c) {
                             "is",
                             c->op->name, (long long)k);
         double from = v > lo ? v - lo : 0; /* with one bin even NaN is in it */
-        if (t == EF_F32)
-            from = (double)(float)from; /* the difference is taken in the values' type */
         double at = from / step;
         int64_t bin = at < (double)bins ? (int64_t)at : bins - 1; /* NaN of inf / inf too */
         if (bin > bins - 1) bin = bins - 1;

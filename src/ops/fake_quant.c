@@ -31,7 +31,7 @@ static grid grid_of(float min, float max, const quant_attrs *t) {
 static float quantized(const grid *g, float x, bool product) {
     if (g->nothing) return 0.0f;
     float inverse = 1.0f / g->step, zero = floorf(-g->low * inverse + 0.5f);
-    float inside = fmaxf(fminf(x, g->high), g->low) - g->low;
+    float inside = (x > g->high ? g->high : x < g->low ? g->low : x) - g->low; /* NaN stays */
     return floorf((product ? inside * inverse : inside / g->step) - zero + 0.5f) * g->step;
 }
 

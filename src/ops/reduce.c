@@ -205,6 +205,9 @@ static ef_status *norm_grad(ef_grad *g) {
 #define ALL_TYPES "T: {" REALS ", complex64, complex128}; " TIDX
 #define REAL_TYPES "T: {" REALS "}; " TIDX
 
+/* At once, axes may have any shape. */
+static ef_status *axes_graph(ef_infer *i) { return ef_need_rank_at_most(i, 1, 1); }
+
 #define REDUCTION(N, KIND, DOC, IN, OUT, TYPES, TRAITS, KEEPS, GRAD)                      \
     static ef_status *run_##N(const ef_call *c) { return reduce(c, EF_REDUCE_##KIND); }   \
     const ef_op ef_op_##N = {                                                             \
@@ -218,6 +221,7 @@ static ef_status *norm_grad(ef_grad *g) {
         .traits = (TRAITS),                                                               \
         .keeps = (KEEPS),                                                                 \
         .shape = ef_reduce_shape,                                                         \
+        .graph_check = axes_graph,                                                        \
         .kernel = {{EF_CPU, EF_ANY, run_##N, NULL, NULL, NULL, NULL}},                    \
         .grad = GRAD,                                                                     \
         .examples = {IN "[2,3,4] int32[]{1}", IN "[2,3,4] int32[2]{0,-1} keep_dims=true", \

@@ -119,6 +119,9 @@ typedef struct {
 /* seq_dim and batch_dim of a tensor of known rank. */
 static ef_status *sequence_axes(const ef_op *op, const sequence_attrs *a, int rank, int *seq,
                                 int *batch) {
+    if (a->seq_dim < 0 || a->batch_dim < 0) /* not counted from the end */
+        return ef_error(EF_INVALID, "ReverseSequence: seq_dim %lld and batch_dim %lld must be >= 0",
+                        (long long)a->seq_dim, (long long)a->batch_dim);
     EF_TRY(ef_need_axis(op, a->seq_dim, rank, seq));
     EF_TRY(ef_need_axis(op, a->batch_dim, rank, batch));
     if (*seq == *batch)

@@ -345,9 +345,6 @@ typedef struct {
 
 static ef_status *case_one(const ef_call *c, const ef_str *in, ef_text *out, bool upper) {
     const case_attrs *t = c->attrs;
-    if (t->encoding.n > 0 && strcmp(t->encoding.at, "utf-8") != 0)
-        return ef_error(EF_INVALID, "%s: encoding is '%s'; it must be '' (ASCII) or 'utf-8'",
-                        c->op->name, t->encoding.at);
     if (t->encoding.n > 0) {
         ef_letters_case(in->at, in->n, upper, out);
         return NULL;
@@ -359,6 +356,13 @@ static ef_status *case_one(const ef_call *c, const ef_str *in, ef_text *out, boo
         ef_text_bytes(out, &made, 1);
     }
     return NULL;
+}
+static ef_status *case_shape(ef_infer *i) {
+    const case_attrs *t = i->attrs;
+    if (t->encoding.n > 0 && strcmp(t->encoding.at, "utf-8") != 0)
+        return ef_error(EF_INVALID, "%s: encoding is '%s'; it must be '' (ASCII) or 'utf-8'",
+                        i->op->name, t->encoding.at);
+    return ef_shape_same(i);
 }
 static ef_status *lower_one(const ef_call *c, const ef_str *in, ef_text *out) {
     return case_one(c, in, out, false);
@@ -378,7 +382,7 @@ static ef_status *upper_run(const ef_call *c) { return ef_map_strings(c, upper_o
         .attr = {EF_ATTR(case_attrs, encoding, "string", "''")},                            \
         .attr_size = sizeof(case_attrs),                                                    \
         .traits = EF_NO_GRAD,                                                               \
-        .shape = ef_shape_same,                                                             \
+        .shape = case_shape,                                                                \
         .kernel = EF_ANY_KERNEL(run),                                                       \
         .examples = {"string[3]{abC,,X}", "string[]{aBc} encoding='utf-8'", "string[0,2]"}, \
     };

@@ -249,7 +249,8 @@ static ef_status *strided_shape(ef_infer *i) {
 
 static ef_status *update_strided(const ef_call *c, ef_combine op, ef_tensor *var) {
     (void)op;
-    const ef_tensor *x = c->in[4];
+    ef_tensor view = *c->in[4],
+              *x = &view; /* without its first dimensions of 1 that the slice has not */
     ef_shape vs = ef_shape_from(var), xs = ef_shape_from(x), both;
     ef_strided s;
     ef_block b;
@@ -260,6 +261,10 @@ static ef_status *update_strided(const ef_call *c, ef_combine op, ef_tensor *var
                         c->op->name);
     EF_TRY(ef_strided_read(c->op, c->attrs, &vs, n, c->in[1], c->in[2], c->in[3], &s));
     if (ef_shape_count(&s.out) == 0) return NULL; /* whatever the value is */
+    while (xs.rank > s.out.rank && xs.dim[0] == 1) {
+        memmove(view.dim, view.dim + 1, (size_t)--view.rank * sizeof *view.dim);
+        xs = ef_shape_from(x);
+    }
     if (!ef_shape_broadcast2(&s.out, &xs, &both) || !ef_shape_equal(&both, &s.out))
         return ef_error(EF_INVALID,
                         "%s: value is %s but the slice %s; value must have the slice's "

@@ -41,11 +41,12 @@ offer_ops(
 def reverse(tensor, axis, name=None):
     """`tensor` backwards along each axis in `axis`; where there is nothing to turn, only a graph looks at the axes."""
     if executing_eagerly():
-        tensor = convert(tensor)
-        dims = static_shape(tensor)
+        whole = convert(tensor)
+        dims = static_shape(whole)
         if not dims or 0 in dims:
-            convert(axis, dtype_hint=dtypes.int32)
-            return tensor
+            turned = convert(axis, dtype_hint=dtypes.int32)
+            if turned.dtype in (dtypes.int32, dtypes.int64):
+                return whole
     return raw.ReverseV2(tensor, axis, name=name)
 
 
@@ -103,7 +104,7 @@ def _measured(op, input, out_type, of, name):  # noqa: A002
     if out_type is None:
         return op(input, name=name)
     out_type = dtypes.as_dtype(out_type)
-    if out_type not in (dtypes.int32, dtypes.int64) and not executing_eagerly():
+    if out_type not in (dtypes.int32, dtypes.int64) and (op is raw.Size or not executing_eagerly()):
         input = convert(input)  # noqa: A001
         dims = static_shape(input)
         if dims is not None and None not in dims:
@@ -186,6 +187,8 @@ def squeeze(input, axis=None, name=None):  # noqa: A002
     """Without the dimensions of size 1: all, or those in `axis`."""
     axis = [] if axis is None else [axis] if np.isscalar(axis) else axis
     if not isinstance(axis, (list, tuple)):
+        if executing_eagerly() and hasattr(axis, "__len__") and all(type(a) is int for a in axis):
+            return raw.Squeeze(input, list(axis), name=name)
         raise TypeError(f"squeeze: expected a list of axes, not {axis!r}")
     return raw.Squeeze(input, axis, name=name)
 
@@ -389,7 +392,7 @@ def _repeat_by(x, repeats, axis):
 def repeat(input, repeats, axis=None, name=None):  # noqa: A002
     """Each element along `axis` (None: of all, flattened) repeated."""
     x = convert(input)
-    repeats = convert(repeats)
+    repeats = convert(repeats, None, dtypes.int32)
     if not repeats.dtype.is_integer:
         raise TypeError(f"repeats must be integers, but they are {repeats.dtype.name}")
     repeats = raw.Cast(repeats, dtypes.int32)
@@ -397,8 +400,10 @@ def repeat(input, repeats, axis=None, name=None):  # noqa: A002
         x, axis = raw.Reshape(x, [-1]), 0
     elif rank_of(x) == 0:
         x = raw.Reshape(x, [1])
+    if not isinstance(axis, int):
+        raise TypeError(f"Argument `axis` must be an int. Received `axis` = {axis} of type {type(axis).__name__}")
     count = rank_of(x)
-    axis = normal_axis(known(axis), count)
+    axis = normal_axis(axis, count)
     if rank_of(repeats) == 0 or static_shape(repeats) == (1,):
         times = raw.Reshape(repeats, [])
         grown = raw.ExpandDims(x, axis + 1)

@@ -201,7 +201,8 @@ def depthwise_conv2d(
         raise ValueError(f"`dilations` must be two positive numbers. Received: {dilations}")
     if max(holes) == 1:
         return run(x, padding)
-    if padding in ("SAME", "VALID") and all(s == 1 for s in strides):
+    still = all(s == 1 for s in strides)
+    if padding in ("SAME", "VALID") and still:
         return run(x, padding, [1, 1, *holes] if first else [1, *holes, 1])
     return by_batches(x, holes, padding, run, list(static_shape(filter)[:2]), [2, 3] if first else [1, 2])
 

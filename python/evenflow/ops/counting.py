@@ -24,9 +24,10 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
     if size is not None and size <= 0:
         raise errors.InvalidArgumentError(None, None, f"nbins {size} must be > 0.")
     scaled = truediv(raw.Sub(values, span[0]), raw.Sub(span[1], span[0]))
-    index = raw.Floor(raw.Mul(raw.Cast(bins, scaled.dtype), scaled))
-    index = raw.Cast(index, dtypes.int32)
-    return raw.Minimum(raw.Maximum(index, 0), raw.Sub(bins, 1), name=name)
+    count = raw.Cast(bins, scaled.dtype)
+    index = raw.Floor(raw.Mul(count, scaled))
+    index = raw.Maximum(raw.Minimum(index, raw.Sub(count, convert(1, count.dtype))), convert(0, count.dtype))
+    return raw.Cast(index, dtypes.int32, name=name)
 
 
 @export("histogram_fixed_width")

@@ -64,7 +64,7 @@ def _fail(message, text):
 
 def _compare(op, sign, x, y, message, summarize, name):
     """The pattern of assert_less and its like."""
-    x, y = pair(x, y)
+    x, y = convert(x), convert(y)
     good = raw.All(_flat(op(x, y)), [0])
     if executing_eagerly():
         if not bool(good):
@@ -354,6 +354,8 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
         if dims is None:
             (assert_rank_at_least if front else assert_rank)(x, len(rest))
             continue
+        if not front and len(rest) < 2 and len(dims) < 2:  # a scalar is a vector of one, too
+            dims, rest = dims or (1,), rest or [1]
         if len(dims) < len(rest) or (not front and len(dims) != len(rest)):
             raise ValueError(
                 f"{message or ''}Specified by tensor of shape {as_shape(dims)}: rank must be "

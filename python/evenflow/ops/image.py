@@ -401,10 +401,17 @@ def resize_with_pad(image, target_height, target_width, method=ResizeMethod.BILI
     images, back = _batched(image)
     height, width = _sizes(images)
     rows, columns = _number(target_height), _number(target_width)
+    for v in (columns, rows):
+        if isinstance(v, int) and v <= 0:
+            raise ValueError(f"target_width and target_height must be > 0. Received: {columns}, {rows}")
     if not all(isinstance(v, int) for v in (height, width, rows, columns)):
-        raise ValueError("resize_with_pad: the sizes of the image must be known")
-    if columns <= 0 or rows <= 0:
-        raise ValueError(f"target_width and target_height must be > 0. Received: {columns}, {rows}")
+        now, want = (raw.Cast(raw.Pack([convert(v, dtypes.int32) for v in pair]), dtypes.float32)
+                     for pair in ((height, width), (rows, columns)))
+        fitting = raw.RealDiv(now, raw.Max(raw.RealDiv(now, want), [0]))
+        size = raw.Cast(raw.Floor(fitting), dtypes.int32)
+        edge = raw.Maximum(0, raw.Cast(raw.Floor(raw.RealDiv(raw.Sub(want, fitting), 2.0)), dtypes.int32))
+        small = resize(images, size, method, antialias=antialias)
+        return back(pad_to_bounding_box(small, edge[0], edge[1], rows, columns))
     now, want = np.array([height, width], np.float32), np.array([rows, columns], np.float32)
     fitting = now / (now / want).max()
     new_height, new_width = (int(v) for v in np.floor(fitting))

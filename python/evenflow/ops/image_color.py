@@ -2,6 +2,7 @@
 from ..namespace import export
 from . import random, stateless
 from .common import convert, dtypes, np, raw, static_shape
+from .debug import assert_equal, with_dependencies
 from .image import _image, convert_image_dtype
 
 
@@ -10,7 +11,8 @@ def _matrix(images, matrix, name):
     images = convert(images)
     dims = static_shape(images)
     rank = len(dims)
-    product = raw.MatMul(raw.Reshape(images, [-1, 3]), convert(matrix, images.dtype))
+    rows = raw.Reshape(images, raw.Pack([-1, raw.Shape(images)[-1]]))
+    product = raw.MatMul(rows, convert(matrix, images.dtype))
     out = raw.Reshape(product, raw.Shape(images), name=name)
     if rank and None in dims:
         out.set_shape(dims)
@@ -53,8 +55,9 @@ def rgb_to_grayscale(images, name=None):
     images = convert(images)
     original = images.dtype
     floats = convert_image_dtype(images, dtypes.float32)
-    weights = convert([0.2989, 0.5870, 0.1140], floats.dtype)
-    grey = raw.Sum(raw.Mul(floats, weights), [-1], keep_dims=True)
+    weights = convert([[0.2989], [0.5870], [0.1140]], floats.dtype)
+    rows = raw.MatMul(raw.Reshape(floats, raw.Pack([-1, raw.Shape(floats)[-1]])), weights)
+    grey = raw.Reshape(rows, raw.ConcatV2([raw.Shape(floats)[:-1], [1]], 0))
     return convert_image_dtype(grey, original, name=name)
 
 
@@ -67,6 +70,9 @@ def grayscale_to_rgb(images, name=None):
         raise ValueError("'images' contains no shape.")
     if dims[-1] not in (1, None):
         raise ValueError(f"the last dimension of a grayscale image must be 1, not {dims[-1]}")
+    if dims[-1] is None:
+        one = assert_equal(raw.Shape(images)[-1], 1, "Last dimension of a grayscale image should be size 1.")
+        images = with_dependencies([one], images)
     return raw.Tile(images, [1] * (len(dims) - 1) + [3], name=name)
 
 
@@ -157,16 +163,13 @@ def stateless_random_contrast(image, lower, upper, seed):
 
 @export("image.per_image_standardization")
 def per_image_standardization(image):
-    """Mean 0 and variance 1 in each image; the deviation is at least 1 / sqrt(pixels)."""
-    image = _image(image)
-    original = image.dtype
-    x = image if original in (dtypes.float16, dtypes.float32) else convert_image_dtype(image, dtypes.float32)
+    """Mean 0 and variance 1 in each image, as float32; the deviation is at least 1 / sqrt(pixels)."""
+    x = raw.Cast(_image(image), dtypes.float32)
     axes = [-3, -2, -1]
     count = raw.Cast(raw.Prod(raw.Shape(x)[-3:], [0]), x.dtype)
-    mean = raw.Mean(x, axes, keep_dims=True)
-    spread = raw.Sqrt(raw.Mean(raw.Square(raw.Sub(x, mean)), axes, keep_dims=True))
-    out = raw.RealDiv(raw.Sub(x, mean), raw.Maximum(spread, raw.Rsqrt(count)))
-    return convert_image_dtype(out, original, saturate=True)
+    off = raw.Sub(x, raw.Mean(x, axes, keep_dims=True))
+    spread = raw.Sqrt(raw.Mean(raw.Square(off), axes, keep_dims=True))
+    return raw.RealDiv(off, raw.Maximum(spread, raw.Rsqrt(count)))
 
 
 @export("image.total_variation")
@@ -197,7 +200,7 @@ def sobel_edges(image):
     image = convert(image)
     shape = raw.Shape(image)
     kernels = np.array([[[-1, -2, -1], [0, 0, 0], [1, 2, 1]],
-                        [[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]]], np.float32)
+                        [[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]]], image.dtype.as_numpy_dtype)
     filters = raw.Tile(np.transpose(kernels, (1, 2, 0))[:, :, None, :], raw.ConcatV2(
         [convert([1, 1]), shape[3:], convert([1])], 0))
     padded = raw.MirrorPad(image, [[0, 0], [1, 1], [1, 1], [0, 0]], mode="REFLECT")

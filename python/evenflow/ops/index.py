@@ -2,15 +2,17 @@
 from .. import errors
 from ..namespace import export, offer_ops
 from ..ragged import RaggedTensor
+from ..shapes import TensorShape
 from .common import (
     Tensor,
     convert,
     dtypes,
+    executing_eagerly,
     known,
-    normal_axis,
     raw,
     rank_of,
     static_shape,
+    static_value,
 )
 
 offer_ops(
@@ -36,10 +38,10 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
         from .ragged import gather as rows
 
         return rows(params, indices)
-    if type(axis) is int and axis == 0:
+    if not bool((static_value(axis) if isinstance(axis, Tensor) else axis) != 0):
+        if _is_variable(params):
+            return params.sparse_read(indices, name=name)
         batch_dims = 0  # there is no batch before the first axis
-    if _is_variable(params) and type(axis) is int and axis == 0 and batch_dims == 0:
-        return params.sparse_read(indices, name=name)
     return raw.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
@@ -124,20 +126,7 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
             "boolean_mask: the mask must have a known rank; give its shape (None for open sizes)"
         )
     axis = 0 if axis is None else int(known(axis))
-    dims = static_shape(tensor)
-    if dims is not None:
-        axis = normal_axis(axis, len(dims))
-        for a, b in zip(dims[axis : axis + depth], static_shape(mask)):
-            if a is not None and b is not None and a != b:
-                raise ValueError(
-                    f"Shapes {dims[axis : axis + depth]} and {static_shape(mask)} are "
-                    "incompatible: the mask must match the tensor from the axis on"
-                )
-        if len(dims) < axis + depth:
-            raise ValueError(
-                f"Shapes {dims[axis:]} and {static_shape(mask)} are incompatible: the mask has "
-                "more dimensions than the tensor"
-            )
+    TensorShape(static_shape(tensor))[axis : axis + depth].assert_is_compatible_with(static_shape(mask))
     places = raw.Squeeze(raw.Where(raw.Reshape(mask, [-1])), [1])
     sizes = raw.Shape(tensor)
     if depth == 1:  # reshaped all the same: what comes back through this is dense
@@ -197,7 +186,7 @@ def _inside(tensor_shape, indices, updates, policy, op):
 def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
     """Zeros of `shape` with `updates` added at `indices`."""
     if not isinstance(indices, Tensor):
-        indices = convert(indices)
+        indices = convert(indices, shape.dtype if isinstance(shape, Tensor) and executing_eagerly() else None)
     if not isinstance(shape, Tensor):
         shape = convert(shape, indices.dtype)
     if bad_indices_policy:
@@ -283,18 +272,18 @@ def unravel_index(indices, dims, name=None):
     dims = convert(dims, indices.dtype)
     if (rank_of(indices) or 0) > 1:
         raise errors.InvalidGraphError(f"unravel_index: The indices can only be scalar or vector, got {indices.shape}")
-    if static_shape(dims) == (0,):  # no coordinates, wherever
-        return raw.Fill(raw.ConcatV2([[0], raw.Shape(indices)], 0), convert(0, indices.dtype), name=name)
+    if 0 in (static_shape(indices) or ()):
+        raise errors.InvalidGraphError("unravel_index: received empty tensor indices")
     total = raw.Prod(dims, [0])
-    from .debug import assert_less, assert_non_negative, with_dependencies
+    from .debug import assert_less, assert_positive, with_dependencies
 
     checks = [
+        assert_positive(total, message="unravel_index: dims must be positive"),
         assert_less(indices, total, message="unravel_index: index is out of bound as with dims"),
-        assert_non_negative(indices, message="unravel_index: indices must not be negative"),
     ]
     indices = with_dependencies(checks, indices)
     steps = raw.Cumprod(dims, 0, True, True)
     if rank_of(indices) != 0:
         shape = raw.ConcatV2([[-1], raw.Fill(raw.Reshape(raw.Rank(indices), [1]), 1)], 0)
         steps, dims = raw.Reshape(steps, shape), raw.Reshape(dims, shape)
-    return raw.FloorMod(raw.FloorDiv(indices, steps), dims, name=name)
+    return raw.TruncateMod(raw.TruncateDiv(indices, steps), dims, name=name)

@@ -300,7 +300,7 @@ def divide(x, y, name=None):
 @export("math.divide_no_nan")
 def divide_no_nan(x, y, name=None):
     """`x / y`, and 0 where `y` is 0; integers are divided as floats."""
-    if isinstance(y, Tensor) and not isinstance(x, Tensor):
+    if isinstance(y, CoreTensor) and not isinstance(x, CoreTensor):
         x = convert(x, y.dtype)
     x, y = _quotient_pair(x, y, "tf.math.divide_no_nan")
     return raw.DivNoNan(x, y, name=name)
@@ -414,13 +414,13 @@ def polyval(coeffs, x, name=None):
 @export("math.cumsum", "cumsum")
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
     """Sums of the elements so far along `axis`."""
-    return raw.Cumsum(x, axis, exclusive, reverse, name=name)
+    return raw.Cumsum(convert(x), axis, exclusive, reverse, name=name)
 
 
 @export("math.cumprod")
 def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
     """Products of the elements so far along `axis`."""
-    return raw.Cumprod(x, axis, exclusive, reverse, name=name)
+    return raw.Cumprod(convert(x), axis, exclusive, reverse, name=name)
 
 
 @export("math.cumulative_logsumexp")

@@ -124,6 +124,8 @@ def _contract_axes(a, axes):
     both = known(convert(axes, dtypes.int32))
     if both is None:
         raise ValueError("tensordot: axes must be known when the graph is made")
+    if both.ndim == 0:
+        raise errors.InvalidGraphError("tensordot: axes given as a tensor are two rows; this one is a scalar")
     return _contract_axes(a, both.tolist())
 
 

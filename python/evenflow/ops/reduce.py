@@ -272,7 +272,7 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
         sizes = raw.GatherV2(raw.Shape(x), axes, 0)
         count = raw.Cast(raw.Prod(sizes, [0]), x.dtype)
     if shift is not None:
-        shift = convert(shift, x.dtype)
+        shift = convert(shift)
         off = raw.Sub(x, shift)
         squares = raw.SquaredDifference(x, shift)
     else:

@@ -3,7 +3,7 @@ from .. import composite, errors
 from ..namespace import export
 from ..shapes import TensorShape
 from . import debug
-from .common import SparseTensor, Tensor, convert, dtypes, known, np, raw, static_shape, static_value
+from .common import SparseTensor, Tensor, convert, dtypes, executing_eagerly, known, np, raw, static_shape, static_value
 from .math import truediv
 
 
@@ -73,7 +73,10 @@ def reshape(sp_input, shape, name=None):
         full = int(np.prod(x.shape.as_list(), dtype=np.int64))
         rest = int(-np.prod(want, dtype=np.int64)) if -1 in want else 0
         fill = full // rest if rest else 0
-        made._known = TensorShape([fill if d == -1 else int(d) for d in want])
+        filled = [fill if d == -1 else int(d) for d in want]
+        if int(np.prod(filled, dtype=np.int64)) != full:
+            raise ValueError(f"Cannot reshape a tensor with {full} elements to shape {list(want)}")
+        made._known = TensorShape(filled)
     return made
 
 
@@ -115,7 +118,8 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
 def retain(sp_input, to_retain):
     """Only the elements where `to_retain` is true."""
     x, kept = sparse(sp_input), convert(to_retain)
-    TensorShape(static_shape(kept)).assert_is_compatible_with(TensorShape(static_shape(x.values)))
+    if executing_eagerly():
+        TensorShape(static_shape(kept)).assert_is_compatible_with(TensorShape(static_shape(x.values)))
     rows = raw.Reshape(raw.Where(kept), [-1])
     made = SparseTensor(
         raw.GatherV2(x.indices, rows, 0), raw.GatherV2(x.values, rows, 0), raw.Identity(x.dense_shape)
@@ -359,6 +363,8 @@ def fill_empty_rows(sp_input, default_value, name=None):
 def softmax(sp_input, name=None):
     """The softmax over the stored elements of each row of the last axis."""
     x = sparse(sp_input)
+    if x.dtype.is_floating and x.shape.rank is not None and x.shape.rank < 2:
+        raise errors.InvalidGraphError(f"Input should have rank >= 2, but received shape: {x.shape}")
     outer = raw.Slice(x.dense_shape, [0], raw.Sub(raw.Shape(x.dense_shape), convert([1])))
     strides = raw.Cumprod(outer, 0, exclusive=True, reverse=True)
     places = raw.Slice(x.indices, [0, 0], raw.Sub(raw.Shape(x.indices), convert([0, 1])))

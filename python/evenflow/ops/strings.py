@@ -1,6 +1,7 @@
 """Strings: joined, cut, searched, hashed, and turned into numbers and back."""
+from .. import errors
 from ..namespace import export, offer_ops
-from .common import convert, dtypes, np, rank_of, raw
+from .common import convert, dtypes, executing_eagerly, known, np, rank_of, raw
 
 offer_ops(
     """
@@ -41,6 +42,9 @@ def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
             axis = raw.Range(last, -1, -1)
         else:
             axis = np.arange(rank - 1, -1, -1, dtype=np.int32)
+    rank = rank_of(inputs)
+    if executing_eagerly() and any(not -rank <= a < rank for a in np.ravel(known(axis)).tolist()):
+        raise errors.OutOfRangeError(None, None, f"Invalid reduction dimension in {axis} for input with {rank} dimension(s)")
     return raw.ReduceJoin(inputs, convert(axis, dtypes.int32), keepdims, separator, name=name)
 
 

@@ -113,7 +113,7 @@ static void sizes_make(ef_function *f, int64_t from, int64_t to, uint64_t *plans
 
 EF_TEST(a_size_seen_before_is_found) {
     ef_function *f;
-    uint64_t first, now;
+    uint64_t first = 0, now = 0;
     CHECK_OK(ef_function_new(four_ops, NULL, "f", &f));
     sizes_make(f, 1000, 1002, &first); /* from here on one trace takes any size */
     sizes_make(f, 1002, 1100, &now);

@@ -36,14 +36,15 @@ PANEL(6)
 PANEL(7)
 PANEL(8)
 
-/* All of k, for LANES whole columns. */
+/* All of k, which is not 0, for LANES whole columns. */
 static void deep(panel s, int64_t k) {
     static void (*const panels[DEEP])(const panel *) = {panel1, panel2, panel3, panel4,
                                                         panel5, panel6, panel7, panel8};
-    for (int64_t p = 0; p < k; p += DEEP, s.add = true) {
-        panels[(k - p < DEEP ? k - p : DEEP) - 1](&s);
-        s.a += DEEP, s.b += DEEP * s.ldb;
-    }
+    do {
+        panels[(k < DEEP ? k : DEEP) - 1](&s);
+        s.a += DEEP, s.b += DEEP * s.ldb, s.add = true;
+        k -= DEEP;
+    } while (k > 0);
 }
 
 /* Fewer columns than a vector has: built beside c, and what counts is copied. */

@@ -308,15 +308,15 @@ static ef_status *plan_for(ef_program *p, ef_tensor *const *in, shaped_plan **ou
     return NULL;
 }
 
-/* A plan for these inputs with an idle frame, marked as used. */
-static ef_status *acquire(ef_program *p, ef_tensor *const *in, shaped_plan **plan,
-                          ef_frame **frame) {
+/* A plan for these inputs with an idle frame, or none, marked as used. NULL: *bad says why. */
+static shaped_plan *acquire(ef_program *p, ef_tensor *const *in, ef_frame **frame,
+                            ef_status **bad) {
     pthread_mutex_lock(&p->lock);
     shaped_plan *s = find(p, in);
     if (EF_UNLIKELY(s == NULL)) {
         pthread_mutex_unlock(&p->lock); /* planning may take a while; others go on */
-        EF_TRY(plan_for(p, in, &s));
-        if (s == NULL) return ef_no_memory(sizeof *s);
+        *bad = plan_for(p, in, &s);
+        if (s == NULL) return NULL;
         pthread_mutex_lock(&p->lock);
         remember(p, s);
         p->made++;
@@ -329,9 +329,8 @@ static ef_status *acquire(ef_program *p, ef_tensor *const *in, shaped_plan **pla
     }
     if (p->n_plans > EF_PROGRAM_PLANS) evict_beyond_bound(p);
     pthread_mutex_unlock(&p->lock);
-    *plan = s;
     *frame = f;
-    return NULL;
+    return s;
 }
 
 enum { IDLE_FRAMES = 8 }; /* more threads than that make their frame each time */
@@ -380,10 +379,10 @@ static ef_status *run_frame(const ef_program *p, ef_frame *f, ef_tensor *const *
 }
 
 static ef_status *run_own(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
-    shaped_plan *plan = NULL;
     ef_frame *frame = NULL;
-    EF_TRY(acquire(p, in, &plan, &frame));
     ef_status *s = NULL;
+    shaped_plan *plan = acquire(p, in, &frame, &s);
+    if (plan == NULL) return s;
     if (frame == NULL) s = ef_frame_make(plan->plan, &frame);
     if (s == NULL) {
         if (plan->heavy) ef_pool_enter();

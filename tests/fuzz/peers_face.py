@@ -47,15 +47,25 @@ WRONG = re.compile(rf"; [TV]\('uint64'[^;]*; {UNFIT}$|; {UNFIT}; [TV]\('uint64'"
 # What its graphs drop before anyone looks at it: an axis named twice, a size of -1; rows that scatter would add or multiply by
 # without changing anything (none at all, or plain numbers), wherever they were to go; and where only ranks are known, the
 # reshaping of one vector into another, and a vector's size that was promised wrongly.
-UNSEEN = re.compile(r"\[0, 0\]|broadcast_to.*-1")
+UNSEEN = re.compile(r"\[0, 0\]|broadcast_to.*-1|\[(1,1|0,-1|-1,0|1,-2)\]")
 IDLE = re.compile(r"\.scatter_(add|sub|mul|div)\(.*\[(5|-1)\].*; (V\('\w+', \[[^\]]*\b0\b|.*; (?![TVA]\())")
 # What they turn into ops that have no kernel or too few operands: nothing minus an unsigned number, an integer's power of -1, a
 # power by a list of equal numbers. What they take for x itself: its quotient by 1, truncated. What they multiply by the
 # reciprocal: a quotient by a constant, so that an endless one gives 0 where it gives NaN as written.
-REWRITTEN = re.compile(r"^(a - b|operator\.isub|tf\.raw_ops\.Sub).*; (?![TVAN]\()[^;]*; [TV]\('uint(8|16)'"
-                       r"|^(a \*\* b|operator\.ipow|tf\.raw_ops\.Pow).*; ([TV]\('u?int[^;]*; -1$|.*; L\()"
-                       r"|^tf\.raw_ops\.TruncateDiv.*; [TV]\('b?float[^;]*; (?![TVAN]\()"
-                       r"|^(a / b|operator\.itruediv|tf\.raw_ops\.\w*Div)\b.*; [TV]\('complex64[^;]*; [^;]*1e40")
+SAME = r"L\((?P<same>[^;]*)\)$"  # a list, if its numbers are equal
+REWRITTEN = re.compile(rf"^(a - b|operator\.isub|tf\.raw_ops\.Sub)\b.*; (0|False|\[\]|L\((?P<left>[^;]*)\)); [TV]\('uint(8|16)'"
+                       rf"|^(a \*\* b|operator\.ipow|tf\.raw_ops\.Pow)\b.*; ([TV]\('u?int[^;]*; -1$|.*; {SAME})"
+                       rf"|^tf\.raw_ops\.TruncateDiv\b.*; [TV]\('b?float[^;]*; (\[?1\]?$|True$|np\.\w+\(\[?(1|True)\]?\)$|{SAME.replace('same', 'ones')})"
+                       r"|^(a / b|operator\.itruediv|tf\.raw_ops\.\w*Div)\b.*; [TV]\('complex64[^;]*; \[?1e40\]?$")
+
+
+def is_rewritten(whole):
+    """Whether graphs answer otherwise than TensorFlow does at once; lists do so if all their numbers are the same."""
+    found = REWRITTEN.search(whole)
+    listed = found and next((text for text in found.groupdict().values() if text), None)
+    return bool(found) and (not listed or len(set(np.ravel(numbers(*eval(f"({listed})"))).tolist())) < 2)
+
+
 REARRANGED = re.compile(r"[Rr]eshape\(.*; T\('\w+', \[\d\]|set_shape\(\[2\]\); T\('\w+', \[[013]\]")
 
 
@@ -311,16 +321,19 @@ class FaceWriter:
 
     def next(self):
         name = self.r.choice("operator operator operator index index convert convert convert variable attribute raw".split())
-        code, args = getattr(self, name)()
+        return self.call("face", name, *getattr(self, name)())
+
+    def call(self, kind, name, code, args):
+        """The call as data: eager, or in a graph, unless it is one of those not to be made there."""
         whole = "; ".join([code, *args])
         if WRONG.search(whole):
             return self.next()
         mode = "eager" if "tf.Variable(" in code or self.r.random() < 0.7 else self.r.choice(("graph", "graph", "open"))
-        if UNSEEN.search(code) or IDLE.search(whole) or REWRITTEN.search(whole):
+        if UNSEEN.search(code) or IDLE.search(whole) or is_rewritten(whole):
             mode = "eager"
         if mode == "open" and REARRANGED.search(whole):
             mode = "graph"
-        return {"name": f"face.{name}" + ("" if mode == "eager" else f".{mode}"), "code": code, "args": args, "mode": mode}
+        return {"name": f"{kind}.{name}" + ("" if mode == "eager" else f".{mode}"), "code": code, "args": args, "mode": mode}
 
 
 # ---- carrying out ----------------------------------------------------------------------------------------------------------
@@ -389,6 +402,10 @@ def leaves(tf, v, depth=0):
         return [packed(kind, v.dtype.name, v.numpy())]
     if isinstance(v, tf.IndexedSlices):
         return leaves(tf, [v.values, v.indices], depth)
+    if isinstance(v, tf.SparseTensor):
+        return leaves(tf, [v.indices, v.values, v.dense_shape], depth)
+    if isinstance(v, tuple) and hasattr(v, "_fields") and depth < 4:
+        return [[f"={type(v).__name__}", [], str(v._fields)]] + [leaf for e in v for leaf in leaves(tf, e, depth + 1)]
     if isinstance(v, (np.ndarray, np.generic)):
         return [packed(type(v).__name__, v.dtype.name, v)]
     if isinstance(v, (float, complex)):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Random calls, the same ones, to Evenflow and to TensorFlow: equal values, or exceptions of the same class.
 
-    peers_fuzz.py --peers VENV [--calls N] [--seed S] [--only TEXT]
+    peers_fuzz.py --peers VENV [--calls N] [--seed S] [--only TEXT] [--kinds both|functions|face|uses|all]
 
 Calls are written down as plain data by a seeded generator; two processes carry them out, one with each package, and
 answer with values or with the name of an exception's class. A process that dies counts as a finding. Every finding is
 printed with the call that shows it. Public functions are called from here; operators, indexing, conversion and the like are
-written by peers_face.py; peers_ops.py has the wider families.
+written by peers_face.py and peers_uses.py; peers_ops.py has the wider families.
 """
 import argparse
 import base64
@@ -25,6 +25,7 @@ import numpy as np
 
 import peers_face
 import peers_ops
+import peers_uses
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FLOATS = ["float32", "float32", "float64", "float16", "bfloat16"]
@@ -440,14 +441,16 @@ def main():
     parse.add_argument("--calls", type=int, default=10000)
     parse.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parse.add_argument("--only", default="", help="only calls whose name contains this")
-    parse.add_argument("--kinds", choices=("both", "functions", "face"), default="both", help="which calls are written")
+    parse.add_argument("--kinds", choices=("both", "functions", "face", "uses", "all"), default="both",
+                       help="which calls are written; both: functions and face, all: these and what programs are made of")
     parse.add_argument("--show", type=int, default=5, help="findings shown of each name")
     parse.add_argument("--worker", help=argparse.SUPPRESS)
     args = parse.parse_args()
     if args.worker:
         return worker(args.worker)
     print(f"seed {args.seed}", flush=True)
-    writers = [w(args.seed) for w, kind in ((Writer, "functions"), (peers_face.FaceWriter, "face")) if args.kinds in ("both", kind)]
+    writers = [w(args.seed) for w, kind in ((Writer, "functions"), (peers_face.FaceWriter, "face"), (peers_uses.UsesWriter, "uses"))
+               if args.kinds in ("all", kind) or args.kinds == "both" and kind != "uses"]
     found, raised = collections.Counter(), 0
     sides = Side(args.python, "evenflow"), Side(str(pathlib.Path(args.peers) / "bin/python"), "tensorflow")
     for k in range(args.calls):

@@ -45,7 +45,7 @@ def _run(cond, body, loop_vars, maximum_iterations):
     """The loop at once."""
     count = len(loop_vars)
     left = None if maximum_iterations is None else int(maximum_iterations)
-    while (left is None or left > 0) and cond(*loop_vars):
+    while cond(*loop_vars) if left is None else raw.LogicalAnd(left > 0, cond(*loop_vars)):
         result = _as_sequence(body(*loop_vars), count)
         if left is None or count == 1:
             nest.assert_same_structure(list(loop_vars), list(result))

@@ -33,7 +33,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
     """`t` scaled down where its norm along `axes` is above `clip_norm`."""
     values = convert(t.values if isinstance(t, IndexedSlices) else t)
     if np.isscalar(clip_norm):
-        limit = convert(max(clip_norm, 0), values.dtype)
+        limit = max(clip_norm, 0)
     else:
         limit = convert(clip_norm)
         limit = raw.Maximum(limit, convert(0, limit.dtype))
@@ -42,6 +42,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
     some = raw.Greater(square, 0)
     safe = raw.SelectV2(some, square, raw.OnesLike(square))
     length = raw.SelectV2(some, raw.Sqrt(safe), square)
+    limit = convert(limit, values.dtype)
     scaled = raw.Mul(values, limit)
     _need_shape(scaled, values)
     out = raw.RealDiv(scaled, raw.Maximum(length, limit), name=name)

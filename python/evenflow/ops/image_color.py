@@ -200,11 +200,11 @@ def sobel_edges(image):
     image = convert(image)
     shape = raw.Shape(image)
     kernels = np.array([[[-1, -2, -1], [0, 0, 0], [1, 2, 1]],
-                        [[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]]], image.dtype.as_numpy_dtype)
+                        [[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]]], np.float32)
     filters = raw.Tile(np.transpose(kernels, (1, 2, 0))[:, :, None, :], raw.ConcatV2(
         [convert([1, 1]), shape[3:], convert([1])], 0))
     padded = raw.MirrorPad(image, [[0, 0], [1, 1], [1, 1], [0, 0]], mode="REFLECT")
-    both = raw.DepthwiseConv2dNative(padded, filters, strides=[1, 1, 1, 1], padding="VALID")
+    both = raw.DepthwiseConv2dNative(padded, raw.Cast(filters, image.dtype), strides=[1, 1, 1, 1], padding="VALID")
     out = raw.Reshape(both, raw.ConcatV2([shape, convert([2])], 0))
     dims = static_shape(image)
     if dims is not None and static_shape(out) != tuple(dims) + (2,):

@@ -426,7 +426,7 @@ def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
 @export("math.cumulative_logsumexp")
 def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
     """log of the sum of exponentials so far along `axis`, safe from overflow."""
-    return raw.CumulativeLogsumexp(x, axis, exclusive, reverse, name=name)
+    return raw.CumulativeLogsumexp(convert(x), axis, exclusive, reverse, name=name)
 
 
 def _is_short(x):

@@ -253,11 +253,12 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
         raise TypeError(f"`pos_weight` must be a number or a tensor, not a {type(pos_weight).__name__}")
     x, z = convert(logits), convert(labels)
     _same_shape(z, x)
+    one = convert(1, z.dtype)
+    more = pos_weight - 1 if isinstance(pos_weight, Tensor) else convert(pos_weight - 1, z.dtype)
+    weight = raw.AddV2(one, raw.Mul(more, z))
+    rest = raw.Mul(raw.Sub(one, z), x)
     tail = raw.AddV2(raw.Log1p(raw.Exp(raw.Neg(raw.Abs(x)))), raw.Relu(raw.Neg(x)))
-    one = convert(1, x.dtype)
-    pos = pos_weight if isinstance(pos_weight, Tensor) else convert(pos_weight, x.dtype)
-    weight = raw.AddV2(raw.Mul(raw.Sub(pos, convert(1, pos.dtype)), z), one)
-    return raw.AddV2(raw.Mul(raw.Sub(one, z), x), raw.Mul(weight, tail), name=name)
+    return raw.AddV2(rest, raw.Mul(weight, tail), name=name)
 
 
 @export("nn.log_poisson_loss")

@@ -43,7 +43,8 @@ static ef_status *spread_entries(const ef_op *op, const ef_strided_attrs *a, int
                                  const ef_tensor *begin, const ef_tensor *end,
                                  const ef_tensor *strides, spread *s) {
     int at = 0;
-    if ((a->ellipsis_mask & (a->ellipsis_mask - 1)) != 0) /* of entries that are not there, too */
+    uint64_t ellipses = (uint64_t)a->ellipsis_mask; /* of entries that are not there, too */
+    if ((ellipses & (ellipses - 1)) != 0)
         return ef_error(EF_INVALID, "%s: Multiple ellipses in slice spec not allowed", op->name);
     for (int64_t k = 0; k < n; k++) {
         if (bit(a->ellipsis_mask, k)) {

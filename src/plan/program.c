@@ -18,7 +18,12 @@ typedef struct shaped_plan { /* newest first */
     bool heavy;
 } shaped_plan;
 
-enum { RECENT = 8, BUCKETS = 128 }; /* plans looked at one by one; a power of two */
+enum {
+    RECENT = 8,    /* plans looked at one by one */
+    BUCKETS = 128, /* a power of two */
+    WINDOW = 16,   /* the latest, which stay */
+    AGING = 8      /* one out of so many that go is the oldest */
+};
 
 struct ef_program {
     atomic_int refs;
@@ -252,9 +257,19 @@ static shaped_plan *find(ef_program *p, ef_tensor *const *in) {
     return s;
 }
 
+/* Sizes that come back in turn, more than there is room for, would each go just before they are
+ * asked for if the oldest went; and where each size is new, its memory would be the coldest there
+ * is. So one that came lately goes, and the oldest only now and then. */
+static shaped_plan *to_evict(ef_program *p) {
+    if (p->evicted % AGING == AGING - 1) return p->oldest;
+    shaped_plan *s = p->newest;
+    for (int k = 0; k < WINDOW && s->next != NULL; k++) s = s->next;
+    return s;
+}
+
 static void evict_beyond_bound(ef_program *p) {
     while (p->n_plans > EF_PROGRAM_PLANS && p->oldest != NULL) {
-        shaped_plan *s = p->oldest;
+        shaped_plan *s = to_evict(p);
         forget(p, s);
         p->evicted++;
         s->evicted = true;

@@ -1,5 +1,5 @@
 /* A program: a function graph, optimised once, and the plans made from it, one per set of input
- * shapes, bounded, least recently used out first. Counted; any number of threads may run it. */
+ * shapes, bounded. Counted; any number of threads may run it. */
 #ifndef EF_PLAN_PROGRAM_H
 #define EF_PLAN_PROGRAM_H
 #include "plan/plan.h"

@@ -11,7 +11,6 @@ from .composite import CompositeTensor
 from .concrete import BY_PYTHON, LIST, NONE, ONE, TUPLE, ConcreteFunction, weakly
 from .namespace import export, offer
 from .shapes import TensorShape
-from .sharing import made_before, remember
 from .specs import TensorSpec, TypeSpec
 from .variable import watch
 
@@ -22,12 +21,12 @@ Function = _core.Function
 
 
 class _Tracing:
-    """One trace being made: remembers the variables it makes, and whether it may."""
+    """One trace being made: whether it makes variables, and whether it may."""
 
-    __slots__ = ("variables", "may_make")
+    __slots__ = ("makes", "may_make")
 
     def __init__(self, may_make):
-        self.variables = []
+        self.makes = False
         self.may_make = may_make
 
     def made_variable(self, variable):
@@ -36,7 +35,7 @@ class _Tracing:
                 "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable "
                 "is only created once or created outside tf.function. See "
                 "https://www.tensorflow.org/guide/function#creating_tfvariables for more information.")
-        self.variables.append(variable)
+        self.makes = True
 
 
 def _method_of(own, function, args):
@@ -52,18 +51,18 @@ def _method_of(own, function, args):
 
 
 def _may_make(own, instance):
-    """Whether a trace may make variables: the first one may, for each function handed out and each instance."""
+    """Whether a trace may make variables: the first one may, for each function and each instance."""
     if own.get("_again"):
         return False
     if instance is None:
-        return own["_firsts"] > 0
+        return own["_first"]
     seen = own.setdefault("_instances", {}).get(id(instance))
     return seen is None or seen() is not instance
 
 
 def _first_done(own, instance):
     if instance is None:
-        own["_firsts"] = max(own["_firsts"] - 1, 0)
+        own["_first"] = False
     else:
         instances, number = own["_instances"], id(instance)
         instances[number] = weakref.ref(instance, lambda _: instances.pop(number, None))
@@ -89,8 +88,7 @@ def _trace(function, args, kwargs, placeholders):
         watch.tracing.pop()
     if state.may_make:
         _first_done(own, instance)
-        if state.variables:  # they exist now: the trace to keep must not make any
-            own["_made"] = own.get("_made", []) + [weakref.ref(v) for v in state.variables]
+        if state.makes:  # they exist now: the trace to keep must not make any
             own["_again"] = True
             raise _core.TraceAgain
     graph.structured_outputs = result
@@ -226,17 +224,8 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
         python = func.python_function
     else:
         python = func
-    if input_signature is None and experimental_autograph_options is None:
-        key, found = made_before(python, (bool(autograph), bool(jit_compile)))
-        if found is not None:
-            found.__dict__["_firsts"] += 1
-            return found
-    else:
-        key = None
     made = _make(python, input_signature, autograph, jit_compile)
     made.__dict__["_features"] = experimental_autograph_options
-    if key is not None:
-        remember(key, made)
     return made
 
 
@@ -265,7 +254,7 @@ def _make(python, input_signature, autograph, jit_compile):
     own["_parameter_names"] = names
     own["_jit_compile"] = jit_compile
     own["_target"] = None
-    own["_firsts"] = 1  # traces that may make variables: one for each time it is handed out
+    own["_first"] = True  # the first trace may make variables
     own["_graphs"] = weakref.WeakValueDictionary()
     own["_input_signature"] = None if input_signature is None else tuple(input_signature)
     return made

@@ -146,13 +146,42 @@ def test_bound_methods_made_afresh_find_their_trace():
     assert len(traces) == 2
 
 
-def test_functions_made_afresh_share_what_is_equal_and_nothing_else():
+@pytest.mark.parametrize("autograph", [False, True])
+def test_a_function_made_afresh_runs_its_python_again(autograph):
+    runs = []
+
+    def body(x):
+        runs.append(len(runs))
+        return x * 2.0
+
+    def make():
+        return tf.function(body, autograph=autograph)
+
+    x = tf.constant(2.0)
+    assert [float(make()(x)) for _ in range(3)] == [4.0] * 3
+    assert runs == [0, 1, 2]
+    first, second = make(), make()
+    assert first is not second
+    first.mark = 1
+    assert not hasattr(second, "mark")
+    assert first(x) == second(x) and runs == [0, 1, 2, 3, 4]
+    assert first.experimental_get_tracing_count() == 1
+
+
+def test_a_function_made_afresh_sees_the_seed():
+    def draw(seed):
+        tf.random.set_seed(seed)
+        return float(tf.function(lambda: tf.random.uniform([]), autograph=False)())
+
+    assert draw(1) == draw(1) != draw(2)
+
+
+def test_functions_made_afresh_see_what_changed():
     def make(factor):
         return tf.function(lambda x: x * factor, autograph=False)
 
     x = tf.constant(2.0)
     assert [float(make(k)(x)) for k in (2.0, 3.0, 2.0)] == [4.0, 6.0, 4.0]
-    assert make(2.0) is make(2.0)
     values = [1.0]
     held = [float(tf.function(lambda v: v * values[0], autograph=False)(x))]
     values[0] = 5.0

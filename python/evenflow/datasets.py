@@ -385,10 +385,12 @@ class Dataset:
                                 if bool(traced(*e) if isinstance(e, tuple) else traced(e))), self._element_spec)
 
     def reduce(self, initial_state, reduce_func, name=None):
-        """`reduce_func(state, element)` over all elements."""
-        state = _tensors(initial_state)
+        """`reduce_func(state, element)` over all elements, traced once."""
+        from .function import function
+
+        traced, state = function(reduce_func), _tensors(initial_state)
         for element in self._elements():
-            state = _tensors(reduce_func(state, element))
+            state = _tensors(traced(state, element))
         return state
 
     def apply(self, transformation_func):

@@ -184,6 +184,10 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     those of `elems`."""
     if not callable(fn):
         raise TypeError(f"The provided function {fn} is not callable. fn must be callable.")
+    if not _core.executing_eagerly():  # eagerly it runs as plain Python
+        from . import autograph
+
+        fn = autograph.tf_convert(fn, autograph.state.control_status_ctx())
     rows = _Rows(elems, "map_fn")
     n = len(rows) if rows.eager else rows.length()
     made = _Collected(_signature(elems, dtype, fn_output_signature), n, infer_shape)

@@ -49,21 +49,33 @@ def convert(python, features=None):
     function, first = _callable_of(python)
     if function is None or isinstance(python, type) or "autograph_info__" in function.__dict__:
         return python
-    from .needs import is_straight
+    from .needs import straight
 
-    if is_straight(function):
-        return _told(function, first)
+    seen = straight(function)
+    if seen is not None:
+        return _told(function, first, seen, features)
+    return _transpiled(function, first, features) or python
+
+
+def _transpiled(function, first, features):
+    """The function converted by the transformers; None if they cannot."""
     from . import transpile
 
     made = transpile.converted(function, _options(features))
-    return python if made is None else _told(made, first)
+    return None if made is None else _told(made, first)
 
 
-def _told(function, first):
-    """The function with errors that tell the user's file and line."""
+def _told(function, first, seen=(), features=None):
+    """The function with errors that tell the user's file and line. One that is straight because of what `seen` says is
+    converted once a name it uses stands for something else."""
+    from .needs import still
     from .tell import translated
 
     def call(*args, **kwargs):
+        if seen and not still(seen):
+            converted = _transpiled(function, first, features)
+            if converted is not None:
+                return converted(*args, **kwargs)
         try:
             return function(*first, *args, **kwargs)
         except Exception as e:

@@ -1,12 +1,14 @@
 """Which functions need no conversion at all.
 
 Most functions that people trace are straight lines: arithmetic and calls of tf and numpy. The bytecode
-shows it: no jumps, and every call's target is a name that can be looked up now and is not the user's own
-code. Such functions run as they are, and the transformers are never loaded. Anything unknown counts as
-needing conversion.
+shows it: there are no jumps, and every callee is a dotted name that can be looked up now and is not the
+user's own code. Such functions run as they are, and the transformers are never loaded. A callee that is
+known only when the code runs - an element of a list or a dict, a local variable, the result of another
+call - may be the user's, so such a function is converted.
 """
 import builtins
 import dis
+import functools
 import types
 import weakref
 
@@ -21,6 +23,9 @@ LOAD_FAST_LOAD_FAST STORE_FAST_STORE_FAST STORE_FAST_LOAD_FAST LOAD_FAST_CHECK""
 _OVERLOADED = frozenset({abs, all, any, enumerate, filter, float, int, len, map, max, min, next, print, range, sorted, sum,
                          zip, eval, exec, globals, locals, super, vars})
 _MISSING = object()
+_NULL = object()  # what the interpreter pushes beside a callee that is no method
+_WITHOUT_RESULT = frozenset("POP_TOP STORE_FAST STORE_DEREF RETURN_VALUE LIST_EXTEND LIST_APPEND STORE_FAST_STORE_FAST".split())
+_DEPTH = 4  # calls of the user's functions that are followed
 
 
 _kept = weakref.WeakKeyDictionary()  # code object -> its paths
@@ -34,78 +39,154 @@ def _paths(code):
     return found
 
 
+class _Stack:
+    """The interpreter's stack as far as it matters: dotted names as lists, NULLs, and None for any other value."""
+
+    def __init__(self):
+        self.items = []
+        self.paths = []  # every dotted name that is read
+
+    def name(self, step):
+        path = [step.argval]
+        self.paths.append(path)
+        pushed = [path]
+        if step.opname == "LOAD_GLOBAL" and "NULL" in step.argrepr:  # below the callee, or above it since Python 3.13
+            pushed.insert(0 if step.argrepr.startswith("NULL") else 1, _NULL)
+        self.items += pushed
+
+    def attribute(self, step):
+        owner = self.items.pop()
+        if isinstance(owner, list):
+            owner.append(step.argval)
+        else:
+            owner = None
+        self.items.append(owner)
+        if step.opname == "LOAD_METHOD" or "NULL" in step.argrepr:
+            self.items.append(_NULL)  # or the instance: the callee is the item below in both cases
+
+    def call(self, count):
+        """Whether the callee is a dotted name."""
+        del self.items[len(self.items) - count:]
+        pair = [self.items.pop(), self.items.pop()]
+        self.items.append(None)
+        return any(isinstance(item, list) for item in pair)
+
+    def other(self, step):
+        name = step.opname
+        if name == "PUSH_NULL":
+            self.items.append(_NULL)
+        elif name == "COPY":
+            self.items.append(self.items[-step.arg])
+        elif name == "SWAP":
+            self.items[-1], self.items[-step.arg] = self.items[-step.arg], self.items[-1]
+        else:
+            effect = dis.stack_effect(step.opcode, step.arg)
+            pushed = 0 if name in _WITHOUT_RESULT else step.arg if name == "UNPACK_SEQUENCE" else 2 if effect == 2 else 1
+            if name in ("RESUME", "NOP", "CACHE", "PRECALL", "KW_NAMES", "COPY_FREE_VARS", "MAKE_CELL", "RETURN_CONST"):
+                return
+            del self.items[len(self.items) - (pushed - effect):]
+            self.items += [None] * pushed
+
+
 def _find_paths(code):
     """The dotted names a straight-line function calls or reads from around it; None if it is not one."""
-    found, path, callee = [], None, False
+    stack = _Stack()
     for step in dis.get_instructions(code):
         name = step.opname
         if name not in _PLAIN:
             return None
-        if name == "PUSH_NULL":
-            callee = True
-            continue
         if name in ("LOAD_GLOBAL", "LOAD_DEREF"):
-            path, callee = [step.argval], False
-            found.append(path)
+            stack.name(step)
         elif name in ("LOAD_ATTR", "LOAD_METHOD"):
-            is_method = name == "LOAD_METHOD" or (step.arg is not None and "NULL" in step.argrepr)
-            if path is not None:
-                path.append(step.argval)
-            elif is_method:
-                return None  # a method of something that is only known when it runs
-            elif callee:
+            stack.attribute(step)
+        elif name in ("CALL", "CALL_KW"):
+            if not stack.call(step.arg + (name == "CALL_KW")):
                 return None
-        elif name not in ("CACHE", "NOP", "PRECALL", "KW_NAMES"):
-            if callee:
-                return None  # calls what a local variable holds
-            path = None
-    return [tuple(p) for p in found]
+        else:
+            stack.other(step)
+    return [tuple(p) for p in stack.paths]
 
 
-def _lookup(python, path):
-    name = path[0]
+def _root(python, name, seen):
+    """What a name stands for around the function. `seen` learns where that was looked up."""
     code = python.__code__
     if name in code.co_freevars:
+        cell = python.__closure__[code.co_freevars.index(name)]
         try:
-            value = python.__closure__[code.co_freevars.index(name)].cell_contents
+            value = cell.cell_contents
         except ValueError:
             return _MISSING
-    else:
-        value = python.__globals__.get(name, getattr(builtins, name, _MISSING))
+        seen.append((cell, None, value))
+        return value
+    value = python.__globals__.get(name, _MISSING)
+    seen.append((python.__globals__, name, value))
+    return getattr(builtins, name, _MISSING) if value is _MISSING else value
+
+
+def _lookup(python, path, depth, seen):
+    value = _root(python, path[0], seen)
     for attribute in path[1:]:
-        if not isinstance(value, types.ModuleType):
-            return value if is_harmless(value, 0) else _MISSING
-        value = getattr(value, attribute, _MISSING)
+        own = getattr(value, "__dict__", {})
+        if isinstance(value, types.ModuleType):
+            value = getattr(value, attribute, _MISSING)
+        elif isinstance(value, types.FunctionType) or (
+                attribute in own and not isinstance(value, type) and is_library(type(value).__module__)):
+            value = own.get(attribute, _MISSING)
+        elif isinstance(value, tuple) and type(value) is not tuple:
+            return _MISSING  # a field of a named tuple
+        else:
+            return value if is_harmless(value, depth, seen) else _MISSING
         if value is _MISSING:
             return _MISSING
     return value
 
 
-def is_harmless(value, depth):
+def is_harmless(value, depth, seen):
     """Whether calling (or just reading) `value` runs no code that needs conversion."""
-    if isinstance(value, types.ModuleType) or isinstance(value, type):
-        return not isinstance(value, type) or value.__module__ == "builtins" and value not in _OVERLOADED or is_library(
-            value.__module__)
+    if isinstance(value, types.ModuleType):
+        return True
+    if isinstance(value, type):
+        return value not in _OVERLOADED and is_library(value.__module__)
     if isinstance(value, (_core.CoreTensor, _core.Op, _core.Function, _core.BoundFunction)):
         return True
     if isinstance(value, types.BuiltinFunctionType):
         return value not in _OVERLOADED
+    if isinstance(value, functools.partial):
+        return is_harmless(value.func, depth, seen)
+    if isinstance(value, types.MethodType):
+        return is_harmless(value.__func__, depth, seen)
     if isinstance(value, types.FunctionType):
         if "autograph_info__" in value.__dict__ or is_library(value.__globals__.get("__name__")):
             return True
-        return depth < 4 and is_straight(value, depth + 1)
+        return depth < _DEPTH and _is_straight(value, depth + 1, seen)
     if isinstance(value, (int, float, complex, str, bytes, type(None), list, tuple, dict)):
         return True
     return is_library(type(value).__module__)
 
 
-def is_straight(python, depth=0):
-    """Whether the function runs unconverted just as well."""
+def _is_straight(python, depth, seen):
     paths = _paths(python.__code__)
     if paths is None:
         return False
     for path in paths:
-        value = _lookup(python, path)
-        if value is _MISSING or not is_harmless(value, depth):
+        value = _lookup(python, path, depth, seen)
+        if value is _MISSING or not is_harmless(value, depth, seen):
+            return False
+    return True
+
+
+def straight(python):
+    """Evidence that the function runs unconverted just as well, to be asked `still`; None if it does not."""
+    seen = []
+    return seen if _is_straight(python, 0, seen) else None
+
+
+def still(seen):
+    """Whether every name that made a function straight stands for the same object as then."""
+    for where, name, value in seen:
+        if name is None:
+            if where.cell_contents is not value:
+                return False
+        elif where.get(name, _MISSING) is not value:
             return False
     return True

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from . import _core, errors, nest
+from . import _core, dtypes, errors, nest
 from .composite import CompositeTensor, IndexedSlices, SparseTensor
 from .dtypes import as_dtype
 from .namespace import export
@@ -217,6 +217,11 @@ def _stream(output_stream):
                      "the form of 'file://<filepath>'.")
 
 
+def _is_text(value):
+    """Whether a value is a tensor of one string: alone, it is printed without quotes."""
+    return isinstance(value, _core.Tensor) and value.dtype is dtypes.string and _core.static_shape(value) == ()
+
+
 @export("print")
 def print_v2(*inputs, **kwargs):
     """Prints values and tensors; in a graph when it runs. To stderr, or `output_stream`."""
@@ -231,6 +236,10 @@ def print_v2(*inputs, **kwargs):
     summarize = 3 if summarize is None else summarize
     text, tensors = _template(inputs, " " if sep is None else sep)
     end = os.linesep if end is None else end
+    if len(inputs) == 1 and _is_text(inputs[0]):
+        if not _core.executing_eagerly():
+            return raw.PrintV2(input=inputs[0], output_stream=stream, end=end, name=name)
+        text, tensors = inputs[0].numpy().decode("utf-8", "replace"), []
     if not _core.executing_eagerly():
         made = raw.StringFormat(inputs=tensors, template=text, placeholder=_HOLE, summarize=summarize)
         return raw.PrintV2(input=made, output_stream=stream, end=end, name=name)

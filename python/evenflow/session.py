@@ -12,6 +12,7 @@ import numpy as np
 from . import _core, dtypes, graph as graphs
 from .composite import IndexedSlices, SparseTensor, SparseTensorValue
 from .namespace import export, offer
+from .ragged import RaggedTensor
 
 IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", "values indices dense_shape")
 IndexedSlicesValue.__module__ = "tensorflow.python.framework.indexed_slices"
@@ -73,6 +74,11 @@ class _Fetches:
             parts = [self.take(item.values), self.take(item.indices),
                      self.take(shape) if shape is not None else lambda results: None]
             return lambda results: IndexedSlicesValue(*(p(results) for p in parts))
+        if isinstance(item, RaggedTensor):
+            from .ragged_value import value_of
+
+            values, splits = self.take(item.flat_values), [self.take(s) for s in item.nested_row_splits]
+            return lambda results: value_of(values(results), [p(results) for p in splits])
         return self._leaf(item)
 
     def _sequence(self, items):
@@ -141,6 +147,9 @@ def _expand(key, value):
         parts = (value.values, value.indices, value.dense_shape) if isinstance(value, IndexedSlices) else tuple(value)
         ends = (key.values, key.indices) + ((key.dense_shape,) if key.dense_shape is not None else ())
         yield from zip(ends, parts)
+    elif isinstance(key, RaggedTensor):
+        yield key.flat_values, value.flat_values
+        yield from zip(key.nested_row_splits, value.nested_row_splits)
     else:
         yield key, value
 

@@ -184,6 +184,10 @@ class TensorArray(CompositeTensor):
             raise errors.OutOfRangeError(None, None, f"Reading from negative indices (index {index}) is not allowed.")
         if index >= size:
             raise errors.OutOfRangeError(None, None, f"Tried to read from index {index} but array size is: {size} ")
+        if index in self._read and self._items[index] is None:
+            raise errors.InvalidArgumentError(
+                None, None, f"Could not read index {index} twice because it was cleared after a previous read (perhaps try "
+                            "setting clear_after_read = false?)")
         value = self._get(index)
         if self._clear:
             self._items[index] = None
@@ -191,18 +195,14 @@ class TensorArray(CompositeTensor):
         return value
 
     def _get(self, index):
+        """The element, zeros where none was written or it was cleared."""
         value = self._items[index]
         if value is not None:
             return value
-        if index in self._read:
-            raise errors.InvalidArgumentError(
-                None, None, f"Could not read index {index} twice because it was cleared after a previous read (perhaps try "
-                            "setting clear_after_read = false?)")
         if not self.element_shape.is_fully_defined():
             raise ValueError(f"Tried to read the unwritten element {index} and the element shape {self.element_shape} is not "
                              "known; give element_shape")
-        value = self._items[index] = raw.Fill(self.element_shape.as_list(), _core.convert(_zero(self._dtype), self._dtype))
-        return value
+        return raw.Fill(self.element_shape.as_list(), _core.convert(_zero(self._dtype), self._dtype))
 
     # ---- many
 

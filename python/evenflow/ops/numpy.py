@@ -88,7 +88,7 @@ def asarray(a, dtype=None):
         return a
     if hasattr(a, "handle") or hasattr(a, "__tf_tensor__"):
         return convert(a)
-    if isinstance(a, (list, tuple)) and any(isinstance(v, Tensor) for v in leaves(a)):
+    if isinstance(a, (list, tuple)) and builtins.any(isinstance(v, Tensor) for v in leaves(a)):
         return convert(a)
     return convert(np.asarray(a))
 

@@ -38,15 +38,8 @@ def _flat(items, levels):
     return items
 
 
-@export("ragged.constant")
-def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None,
-             row_splits_dtype=dtypes.int64):
-    """A RaggedTensor of nested Python lists; a plain tensor if nothing in them is nested."""
-    splits_dtype = dtypes.as_dtype(row_splits_dtype)
-    if not isinstance(pylist, (list, tuple, np.ndarray)):
-        if ragged_rank:
-            raise ValueError("Invalid pylist: a scalar has no ragged dimensions")
-        return convert(pylist, dtype)
+def nested_splits(pylist, ragged_rank, inner_shape):
+    """(row splits from the outermost on, the values without the ragged levels) of nested lists."""
     depth = _depth(pylist)
     most = max(_most_lists(pylist), depth or 0)
     if ragged_rank is None:
@@ -61,8 +54,20 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None,
     for _ in builtins.range(ragged_rank):
         splits.append(np.cumsum([0] + [len(row) for row in items]))
         items = _flat(items, 1)
-    values = np.array(items) if len(items) else None
-    if values is None:
+    return splits, items
+
+
+@export("ragged.constant")
+def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None,
+             row_splits_dtype=dtypes.int64):
+    """A RaggedTensor of nested Python lists; a plain tensor if nothing in them is nested."""
+    splits_dtype = dtypes.as_dtype(row_splits_dtype)
+    if not isinstance(pylist, (list, tuple, np.ndarray)):
+        if ragged_rank:
+            raise ValueError("Invalid pylist: a scalar has no ragged dimensions")
+        return convert(pylist, dtype)
+    splits, items = nested_splits(pylist, ragged_rank, inner_shape)
+    if len(items) == 0:
         dtype = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
         values = convert(np.zeros([0] + list(inner_shape or []), dtype.as_numpy_dtype), dtype)
     else:

@@ -177,31 +177,44 @@ def expand_dims(sp_input, axis=None, name=None):
 # ---- reductions: sums over the flattened places that are left ---------------------------------------
 
 
+def _reduced_axes(x, axis):
+    """Which axes are reduced, as a mask over all of them: of numpy if the rank is known, else a tensor."""
+    rank = x.shape.rank
+    if rank is not None:
+        axes = range(rank) if axis is None else np.ravel(known(axis)).tolist()
+        gone = {int(a) + rank if a < 0 else int(a) for a in axes}
+        if any(not 0 <= a < rank for a in gone):
+            raise errors.InvalidGraphError(f"Invalid reduction dimension in {axis}, for input with {rank} dimensions.")
+        return np.array([d in gone for d in range(rank)], bool)
+    count = raw.Size(x.dense_shape)
+    if axis is None:
+        return raw.Fill(raw.Reshape(count, [1]), convert(True))
+    axes = raw.Reshape(convert(axis, dtypes.int32), [-1])
+    inside = raw.All(raw.LogicalAnd(raw.Less(axes, count), raw.GreaterEqual(axes, raw.Neg(count))), [0])
+    check = debug.Assert(inside, ["Invalid reduction dimension in", axes, "for input with dimensions", count])
+    axes = debug.with_dependencies([check], raw.FloorMod(axes, count))
+    every = raw.Range(convert(0), count, convert(1))
+    return raw.Any(raw.Equal(raw.ExpandDims(every, 1), raw.ExpandDims(axes, 0)), [1])
+
+
 def _reduction(x, axis, keepdims, segment, empty):
     """Segments of the values by what is left of their places."""
-    rank = x.shape.rank
-    if rank is None:
-        raise ValueError("the rank of a SparseTensor that is reduced must be known")
-    axes = range(rank) if axis is None else np.ravel(known(axis)).tolist()
-    gone = {int(a) + rank if a < 0 else int(a) for a in axes}
-    if any(not 0 <= a < rank for a in gone):
-        raise errors.InvalidGraphError(f"Invalid reduction dimension in {axis}, for input with {rank} dimensions.")
-    left = [d for d in range(rank) if d not in gone]
-    sizes = raw.GatherV2(x.dense_shape, np.array(left, np.int64), 0)
-    strides = raw.Cumprod(sizes, 0, exclusive=True, reverse=True)
-    places = raw.GatherV2(x.indices, np.array(left, np.int64), 1)
-    at = raw.Sum(raw.Mul(places, strides), [1])
-    flat = segment(x.values, at, raw.Prod(sizes, [0]))
+    mask = _reduced_axes(x, axis)
+    one = raw.OnesLike(x.dense_shape)
+    sizes = raw.SelectV2(mask, one, x.dense_shape)
+    strides = raw.SelectV2(mask, raw.ZerosLike(one), raw.Cumprod(sizes, 0, exclusive=True, reverse=True))
+    at = raw.Sum(raw.Mul(x.indices, strides), [1])
+    count = raw.Prod(sizes, [0])
+    flat = segment(x.values, at, count)
     if empty is not None:  # places without elements
-        some = raw.UnsortedSegmentSum(raw.OnesLike(at), at, raw.Prod(sizes, [0]))
+        some = raw.UnsortedSegmentSum(raw.OnesLike(at), at, count)
         flat = raw.SelectV2(raw.Greater(some, convert(0, dtypes.int64)), flat, convert(empty, x.dtype))
-    shape = sizes
-    if keepdims:
-        mask = np.array([d in gone for d in range(rank)])
-        shape = raw.SelectV2(mask, np.ones(rank, np.int64), x.dense_shape)
-    out = raw.Reshape(flat, shape)
+    left = sizes if keepdims else raw.GatherV2(sizes, raw.Reshape(raw.Where(raw.LogicalNot(mask)), [-1]), 0)
+    out = raw.Reshape(flat, left)
+    if x.shape.rank is None:
+        return _with_shape(out, TensorShape([])) if axis is None and not keepdims else out
     dims = x.shape._dims
-    have = [1 if d in gone else dims[d] for d in range(rank) if keepdims or d not in gone]
+    have = [1 if gone else d for gone, d in zip(mask, dims) if keepdims or not gone]
     return _with_shape(out, TensorShape(have))
 
 

@@ -9,10 +9,12 @@
 #include "base/array.h"
 #include "base/option.h"
 #include "eager/context.h"
+#include "ops/run.h"
 #include "plan/compile.h"
 #include <pthread.h>
 
 enum {
+    MOST_INPUTS = 8,
     MOST_NODES = 48,
     MOST_BYTES = 256 << 20 /* results waiting */
 };
@@ -233,11 +235,6 @@ static ef_status *edge_for(pending *p, const ef_tensor *t, ef_edge *out) {
 /* Axes of a reduction are part of the structure: the result's shape depends on them. */
 static bool are_axes(const ef_op *op, int k) { return k > 0 && (op->traits & EF_REDUCES); }
 
-static bool worth_waiting(const ef_fact *f, const ef_op *op) {
-    return ef_shape_known(&f->shape) && ef_dtype_in(f->dtype, EF_PLAIN) &&
-           ((op->traits & EF_REDUCES) || ef_shape_count(&f->shape) >= ef_defer_bytes / 4);
-}
-
 /* The result: storage without data, known to the graph and to the caller. */
 static ef_status *new_deferred(pending *p, int32_t node, ef_tensor *out) {
     EF_TRY(EF_GROW(&p->waiting, &p->cap_waiting, p->n_waiting + 1));
@@ -267,8 +264,8 @@ static bool awaited(const pending *p) {
 }
 
 static ef_status *add(pending *p, const ef_op *op, const ef_attrs *attrs,
-                      const ef_tensor *const *in, int n_in, ef_tensor *out, bool *deferred_it) {
-    ef_edge edge[8];
+                      const ef_tensor *const *in, int n_in, ef_tensor *out) {
+    ef_edge edge[MOST_INPUTS];
     if (p->n_waiting > 0 && !awaited(p)) empty(p);
     if (p->graph == NULL && (p->graph = ef_graph_make()) == NULL)
         return ef_no_memory(sizeof(ef_graph));
@@ -278,30 +275,72 @@ static ef_status *add(pending *p, const ef_op *op, const ef_attrs *attrs,
     }
     int32_t node;
     EF_TRY(ef_graph_add(p->graph, op, attrs, edge, n_in, NULL, &node));
-    if (!worth_waiting(p->graph->node[node]->out, op)) {
-        *deferred_it = false; /* the unused node is never computed */
-        return NULL;
-    }
     EF_TRY(new_deferred(p, node, out));
-    *deferred_it = true;
     if (p->n_waiting < MOST_NODES && p->bytes < MOST_BYTES) return NULL;
     ef_status *s = run_pending(p);
     if (s != NULL) ef_tensor_release(out);
     return s;
 }
 
+/* ---- deciding
+ * ----------------------------------------------------------------------------------------- */
+
+static bool is_large(size_t bytes) { return (int64_t)bytes >= ef_defer_bytes; }
+
+static bool is_deferred(const ef_tensor *t) {
+    return t->data == NULL && t->storage != NULL && t->storage->kind == EF_STORE_PENDING;
+}
+
+/* A value that is fed has no known elements in the pending graph, only axes have. */
+static bool infers(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
+                   ef_fact *out) {
+    ef_fact facts[MOST_INPUTS];
+    int n_out = 0;
+    for (int k = 0; k < n_in; k++) {
+        ef_fact_of(in[k], &facts[k], NULL);
+        if (!are_axes(op, k)) facts[k].value = NULL;
+    }
+    const void *fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
+    ef_status *s = ef_op_infer(op, fields, facts, n_in, out, 1, &n_out);
+    ef_status_free(s); /* running it says the same in an eager call's words */
+    if (s != NULL || n_out != 1 || !ef_shape_known(&out->shape) ||
+        !ef_dtype_in(out->dtype, EF_PLAIN))
+        return false;
+    if (!(op->traits & EF_ELEMENTWISE)) return true;
+    /* The other rows are not fused, and may fail: integers divided by zero raise at the call. */
+    return ef_dtype_in(ef_op_key(op, facts, n_in, out, 1), op->kernel[0].types);
+}
+
+/* The one rule, before anything is touched. Elementwise ops and reductions are deferred if an
+ * argument is large. If one is deferred, running the op would run the pending graph, so reductions
+ * and views join it whatever their size, elementwise ops if their result is large. */
+static bool worth_deferring(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                            int n_in) {
+    bool large = false, waits = false;
+    if (n_in > MOST_INPUTS || (op->traits & (EF_STATEFUL | EF_EFFECT))) return false;
+    for (int k = 0; k < n_in; k++) {
+        if (!ef_dtype_in((ef_dtype)in[k]->dtype, EF_PLAIN) || (in[k]->flags & EF_TENSOR_SYMBOLIC))
+            return false;
+        large |= is_large(ef_tensor_bytes(in[k]));
+        waits |= is_deferred(in[k]);
+    }
+    if (!waits && (!large || !(op->traits & (EF_ELEMENTWISE | EF_REDUCES)))) return false;
+    ef_fact out;
+    if (!infers(op, attrs, in, n_in, &out)) return false;
+    return large || !(op->traits & EF_ELEMENTWISE) ||
+           is_large((size_t)ef_shape_count(&out.shape) * ef_dtype_size(out.dtype));
+}
+
 ef_status *ef_pending_add(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                           int n_in, ef_tensor *out, bool *deferred_it) {
     *deferred_it = false;
-    if (n_in > 8 || (op->traits & (EF_STATEFUL | EF_EFFECT))) return NULL;
-    for (int k = 0; k < n_in; k++)
-        if (!ef_dtype_in((ef_dtype)in[k]->dtype, EF_PLAIN) || (in[k]->flags & EF_TENSOR_SYMBOLIC))
-            return NULL;
-    for (int k = 0; k < n_in; k++) /* before the lock: they may be pending themselves */
+    for (int k = 0; k < n_in; k++) /* before the lock: they may be deferred themselves */
         if (are_axes(op, k)) EF_TRY(ef_tensor_settle((ef_tensor *)(uintptr_t)in[k]));
+    if (!worth_deferring(op, attrs, in, n_in)) return NULL;
     EF_TRY(mine_ready());
     pthread_mutex_lock(&mine->lock);
-    ef_status *s = add(mine, op, attrs, in, n_in, out, deferred_it);
+    ef_status *s = add(mine, op, attrs, in, n_in, out);
     pthread_mutex_unlock(&mine->lock);
+    *deferred_it = s == NULL;
     return s;
 }

@@ -7,8 +7,9 @@
 
 #define FLOATS "{half, bfloat16, float, double}"
 #define SHAPE_TYPES "T: {int32, int64}"
-#define SEEDED_TYPES "T: {int32, int64}; Tseed: {int32, int64}"
-#define KEYED_TYPES "Tshape: {int32, int64}"
+#define SEED_TYPE "Tseed: {int32, int64} = int64"
+#define SEEDED_TYPES "T: {int32, int64} = int32; " SEED_TYPE
+#define KEYED_TYPES "Tshape: {int32, int64} = int32"
 #define DTYPE(set, value) EF_ATTR(ef_random_attrs, dtype, set, value)
 #define STATEFUL_ROW(fn)                                                         \
     {                                                                            \
@@ -168,13 +169,13 @@ STATELESS(StatelessTruncatedNormal,
           "Standard normal numbers within two deviations, decided by `seed` alone.", SEED_IN,
           SEEDED_TYPES, FLOAT_ATTR, -1, EF_RANDOM_TRUNCATED, seeded_shape, seeded, SEED_EXAMPLES)
 STATELESS(StatelessRandomUniformFullInt, "Integers with every bit random, decided by `seed` alone.",
-          SEED_IN, "T: {int32, int64}; Tseed: {int32, int64, uint32, uint64}", FULL_ATTR, -1,
-          EF_RANDOM_FULL_INT, seeded_shape, seeded, "int32[2]{2,3} int64[2]{1,2}",
+          SEED_IN, "T: {int32, int64} = int32; Tseed: {int32, int64, uint32, uint64} = int64",
+          FULL_ATTR, -1, EF_RANDOM_FULL_INT, seeded_shape, seeded, "int32[2]{2,3} int64[2]{1,2}",
           "int32[1]{5} int32[2]{-1,7} dtype=int32")
 STATELESS(StatelessRandomUniformInt, "Integers in [minval, maxval), decided by `seed` alone.",
           LIST("shape: T", "seed: Tseed", "minval: dtype", "maxval: dtype"),
-          SEEDED_TYPES "; dtype: {int32, int64}", NO_ATTR, 2, EF_RANDOM_INT, seeded_shape, seeded,
-          "int32[2]{2,3} int64[2]{1,2} int32[]{-3} int32[]{12}",
+          "T: {int32, int64}; " SEED_TYPE "; dtype: {int32, int64}", NO_ATTR, 2, EF_RANDOM_INT,
+          seeded_shape, seeded, "int32[2]{2,3} int64[2]{1,2} int32[]{-3} int32[]{12}",
           "int32[1]{5} int32[2]{1,2} int64[]{0} int64[]{9}")
 STATELESS(StatelessRandomUniformV2,
           "Numbers spread evenly over [0, 1), decided by key and counter.", KEY_IN, KEYED_TYPES,
@@ -236,5 +237,6 @@ ADVANCING(StatefulTruncatedNormal, "Standard normal numbers within two deviation
 ADVANCING(StatefulUniformFullInt, "Integers with every bit random.", , , FULL_ATTR, -1,
           EF_RANDOM_FULL_INT, ADVANCING_EXAMPLE)
 #define BOUNDS , "minval: dtype", "maxval: dtype"
-ADVANCING(StatefulUniformInt, "Integers in [minval, maxval).", BOUNDS, "; dtype: {int32, int64}",
-          NO_ATTR, 3, EF_RANDOM_INT, ADVANCING_EXAMPLE " int64[]{0} int64[]{9}")
+ADVANCING(StatefulUniformInt, "Integers in [minval, maxval).", BOUNDS,
+          "; dtype: {int32, int64} = int64", NO_ATTR, 3, EF_RANDOM_INT,
+          ADVANCING_EXAMPLE " int64[]{0} int64[]{9}")

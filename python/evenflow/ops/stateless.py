@@ -44,9 +44,8 @@ def algorithm_number(alg):
 def key_counter(seed, alg):
     """Key, counter and algorithm number for a seed of two integers."""
     number = algorithm_number("auto_select" if alg is None else alg)
-    seed = convert(seed)
     if not isinstance(number, Tensor) and number == 1:  # asked for by name, it takes any number for a seed
-        seed = raw.Cast(seed, dtypes.int64)
+        seed = raw.Cast(convert(seed), dtypes.int64)
     key, counter = raw.StatelessRandomGetKeyCounter(seed)
     if not isinstance(number, Tensor) and number == 2:
         raise errors.InvalidArgumentError(
@@ -162,7 +161,7 @@ def stateless_parameterized_truncated_normal(
     """Normally distributed numbers within bounds; `shape` ends with that of the parameters."""
     return raw.StatelessParameterizedTruncatedNormal(
         shape_tensor(shape),
-        convert(seed),
+        seed,
         convert(means),
         convert(stddevs),
         convert(minvals),
@@ -180,7 +179,7 @@ def stateless_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, na
     if counts.dtype is not probs.dtype:
         counts = raw.Cast(counts, probs.dtype)
     return raw.StatelessRandomBinomial(
-        shape, convert(seed), counts, probs, dtype=dtypes.as_dtype(output_dtype), name=name
+        shape, seed, counts, probs, dtype=dtypes.as_dtype(output_dtype), name=name
     )
 
 
@@ -208,7 +207,7 @@ def stateless_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=No
 def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
     """Numbers of the Poisson distribution with rate `lam`."""
     return raw.StatelessRandomPoisson(
-        shape_tensor(shape), convert(seed), convert(lam), dtype=dtypes.as_dtype(dtype), name=name
+        shape_tensor(shape), seed, convert(lam), dtype=dtypes.as_dtype(dtype), name=name
     )
 
 
@@ -220,7 +219,7 @@ def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=No
     return raw.StatelessMultinomial(
         convert(logits),
         num_samples,
-        convert(seed),
+        seed,
         output_dtype=dtypes.as_dtype(dtype or "int64"),
         name=name,
     )

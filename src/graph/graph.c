@@ -144,6 +144,8 @@ static ef_status *infer_node(ef_graph *g, ef_node *n, const ef_edge *edge, const
     if (ef_status_code(misfit) == EF_NOT_FOUND) /* what eager calls find no kernel for */
         ef_status_as(misfit, EF_INVALID);
     EF_TRY(misfit);
+    if (n->op->traits & EF_ROWS_AT_RUN && out[0].shape.rank > 0)
+        out[0].shape.dim[0] = EF_DIM_UNKNOWN;
     if (*n_out > 0 && !ef_shape_known(&out[0].shape))
         ef_graph_spell(g, n->op, edge, n->n_in, &out[0].shape);
     if (n->op->traits & EF_CONTROL) EF_TRY(ef_control_facts(n, in, out, *n_out));

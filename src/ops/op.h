@@ -97,6 +97,8 @@ enum ef_trait {
     EF_SHARES_OUT =
         1 << 15, /* outputs come by ef_out_share (ReadVariableOp): give them no memory */
     EF_GRAD_UNDEFINED = 1 << 16, /* TensorFlow defines no gradient: differentiating is an error */
+    EF_ROWS_AT_RUN = 1 << 17, /* the rows of out 0 follow from values: a graph leaves their number
+                               * open even where it knows these values, as TensorFlow does */
 };
 
 /* Which values a gradient function reads (facts of all inputs and outputs are always there). 0:

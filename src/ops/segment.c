@@ -155,6 +155,7 @@ static ef_status *prod_grad(ef_grad *g) {
         .in = {"data: T", "segment_ids: Tindices"},                                     \
         .out = {"output: T"},                                                           \
         .types = TYPES IDS,                                                             \
+        .traits = EF_ROWS_AT_RUN,                                                       \
         .keeps = (KEEPS),                                                               \
         .shape = sorted_shape,                                                          \
         .kernel = {{EF_CPU, EF_NUMBERS, run_##N, NULL, NULL, NULL, NULL}},              \

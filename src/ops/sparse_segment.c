@@ -139,6 +139,7 @@ static ef_status *sparse_grad(ef_grad *g, const char *dense_op, const char *slic
         .types = TYPES TIDX TSEG,                                                               \
         .attr = {EF_ATTR(sparse_attrs, sparse_gradient, "bool", "false")},                      \
         .attr_size = sizeof(sparse_attrs),                                                      \
+        .traits = EF_ROWS_AT_RUN,                                                               \
         .keeps = EF_KEEP_IN(1) | EF_KEEP_IN(2),                                                 \
         .shape = sparse_shape,                                                                  \
         .kernel = {{EF_CPU, EF_REALS, run_##NAME, NULL, NULL, NULL, NULL}},                     \

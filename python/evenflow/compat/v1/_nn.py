@@ -151,12 +151,24 @@ def crelu(features, name=None, axis=-1):
 
 @export("compat.v1.nn.embedding_lookup")
 def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
-    """Rows of a table."""
-    if isinstance(params, (list, tuple)):
-        if len(params) != 1:
-            raise NotImplementedError("an embedding in several parts is not supported; concatenate the parts")
-        params = params[0]
-    return embedding.embedding_lookup(params, ids, max_norm, name)
+    """Rows of a table, or of one in several parts."""
+    return embedding.lookup(params, ids, partition_strategy, max_norm, name)
+
+
+@export("compat.v1.nn.embedding_lookup_sparse")
+def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod", name=None, combiner=None,
+                            max_norm=None, allow_fast_lookup=False):
+    """Rows of a table by a sparse matrix of numbers, combined for each row of that matrix."""
+    return embedding.lookup_sparse(params, sp_ids, sp_weights, partition_strategy, combiner, max_norm, name)
+
+
+@export("compat.v1.nn.safe_embedding_lookup_sparse")
+def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner="mean",
+                                 default_id=None, name=None, partition_strategy="div", max_norm=None,
+                                 allow_fast_lookup=False):
+    """embedding_lookup_sparse that ignores negative numbers and weights that are not positive."""
+    return embedding.safe_lookup_sparse(embedding_weights, sparse_ids, sparse_weights, partition_strategy, combiner,
+                                        default_id, max_norm, name)
 
 
 @export("compat.v1.nn.batch_norm_with_global_normalization")

@@ -3,7 +3,7 @@
 Eagerly the chosen function is simply called. While recording every function is traced into a graph of
 its own, and one node runs the right one.
 """
-from . import _core, dtypes, nest
+from . import _core, dtypes, graph as graphs, nest
 from .body import close, is_stateful, pack, scalar, trace
 from .composite import IndexedSlices
 from .namespace import export
@@ -167,13 +167,17 @@ def _check(condition, words, preds):
 
 
 def _check_preds(preds, exclusive, has_default):
+    """Checks of the predicates; in a graph, the ops that what follows must wait for."""
+    checks = []
     flags = raw.Pack([_core.convert(p) for p in preds])
     if exclusive:
         others = flags if has_default else flags[:-1]  # the last stands for a default that is missing
         count = raw.Sum(raw.Cast(others, dtypes.int32), 0)
-        _check(count < 2, "Input error: exclusive=True: more than 1 conditions evaluated as True:", [flags])
+        words = "Input error: exclusive=True: more than 1 conditions evaluated as True:"
+        checks.append(_check(count < 2, words, [flags]))
     if not has_default:
-        _check(raw.Any(flags, 0), "Input error: None of conditions evaluated as True:", [flags])
+        checks.append(_check(raw.Any(flags, 0), "Input error: None of conditions evaluated as True:", [flags]))
+    return checks
 
 
 @export("case")
@@ -183,8 +187,9 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     pairs = _pairs(pred_fn_pairs)
     if default is not None and not callable(default):
         raise TypeError("default must be callable.")
+    checks = []
     if exclusive or default is None:
-        _check_preds([p for p, _ in pairs], exclusive, default is not None)
+        checks = _check_preds([p for p, _ in pairs], exclusive, default is not None)
     if default is None:
         default = pairs.pop()[1]
     if _core.executing_eagerly():
@@ -195,7 +200,8 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     choice = default
     for pred, fn in reversed(pairs):
         choice = _or_else(pred, fn, choice)
-    return choice()
+    with graphs.control_dependencies(checks):
+        return choice()
 
 
 def _or_else(pred, fn, otherwise):

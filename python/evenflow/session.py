@@ -379,10 +379,18 @@ def placeholder(dtype, shape=None, name=None):
     return graph._placeholder(dtypes.as_dtype(dtype), shape, full)
 
 
-@export("compat.v1.placeholder_with_default", "placeholder_with_default")
+@export("compat.v1.placeholder_with_default")
 def placeholder_with_default(input, shape, name=None):  # noqa: A002
-    """A tensor that is `input` unless it is fed."""
-    return _in_default_graph(lambda: _core.raw.PlaceholderWithDefault(input, shape, name=name))
+    """A tensor that is `input` unless it is fed; eagerly nothing can be fed."""
+    from .shapes import TensorShape
+
+    return _core.raw.PlaceholderWithDefault(input, TensorShape(shape), name=name)
+
+
+@export("placeholder_with_default")
+def default_graph_placeholder(input, shape, name=None):  # noqa: A002
+    """The same under its old name: outside all graphs it goes to the default one."""
+    return _in_default_graph(lambda: placeholder_with_default(input, shape, name))
 
 
 @export("compat.v1.sparse_placeholder", "sparse_placeholder")

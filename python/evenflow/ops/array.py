@@ -403,35 +403,48 @@ def repeat(input, repeats, axis=None, name=None):  # noqa: A002
     if not isinstance(axis, int):
         raise TypeError(f"Argument `axis` must be an int. Received `axis` = {axis} of type {type(axis).__name__}")
     count = rank_of(x)
+    if count is None:
+        x = raw.Reshape(x, raw.ConcatV2([[1], raw.Shape(x)], 0)[-raw.Maximum(raw.Rank(x), 1) :])
+        if axis < 0:
+            raise ValueError(f"repeat: axis {axis} is counted from the end, but the rank is not known")
     axis = normal_axis(axis, count)
-    if rank_of(repeats) == 0 or static_shape(repeats) == (1,):
-        times = raw.Reshape(repeats, [])
-        grown = raw.ExpandDims(x, axis + 1)
-        sizes = raw.Shape(grown)
-        multiples = raw.ConcatV2(
-            [
-                raw.OnesLike(sizes[: axis + 1]),
-                raw.Reshape(times, [1]),
-                raw.OnesLike(sizes[axis + 2 :]),
-            ],
-            0,
-        )
-        shape = raw.Shape(x)
-        merged = raw.ConcatV2(
-            [shape[:axis], raw.Mul(shape[axis : axis + 1], times), shape[axis + 1 :]], 0
-        )
-        return raw.Reshape(raw.Tile(grown, multiples), merged, name=name)
-    if rank_of(repeats) == 1:
-        sizes = static_shape(repeats)
-        dims = static_shape(x)
-        if sizes[0] is not None and dims is not None and dims[axis] not in (None, sizes[0]):
-            raise ValueError(
-                f"repeat: {sizes[0]} repeats for {dims[axis]} elements along axis {axis}; there "
-                "must be one for each"
-            )
-    else:
+    return _repeat_along(x, repeats, axis, name)
+
+
+def _repeat_along(x, repeats, axis, name):
+    """The slices of `x` along `axis`, each as often as `repeats` says: one number for all, or one for each."""
+    sizes, dims = static_shape(repeats), static_shape(x)
+    if sizes == () or sizes == (1,):
+        return _repeat_all(x, raw.Reshape(repeats, []), axis, name)
+    if sizes is not None and len(sizes) > 1:
         raise ValueError("repeat: repeats must be a number or a vector")
+    if sizes is not None and sizes[0] is not None and dims is not None and dims[axis] not in (None, sizes[0]):
+        raise ValueError(
+            f"repeat: {sizes[0]} repeats for {dims[axis]} elements along axis {axis}; there "
+            "must be one for each"
+        )
+    if sizes is None or sizes[0] is None:  # one number is meant for all
+        repeats = raw.BroadcastTo(repeats, raw.Shape(x)[axis : axis + 1])
     return _repeat_by(x, repeats, axis)
+
+
+def _repeat_all(x, times, axis, name):
+    """Each slice along `axis` the same number of times: tiled along a new axis that is then merged."""
+    grown = raw.ExpandDims(x, axis + 1)
+    sizes = raw.Shape(grown)
+    multiples = raw.ConcatV2(
+        [
+            raw.OnesLike(sizes[: axis + 1]),
+            raw.Reshape(times, [1]),
+            raw.OnesLike(sizes[axis + 2 :]),
+        ],
+        0,
+    )
+    shape = raw.Shape(x)
+    merged = raw.ConcatV2(
+        [shape[:axis], raw.Mul(shape[axis : axis + 1], times), shape[axis + 1 :]], 0
+    )
+    return raw.Reshape(raw.Tile(grown, multiples), merged, name=name)
 
 
 # ---- space and batch --------------------------------------------------------------------------------------

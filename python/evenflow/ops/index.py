@@ -125,7 +125,10 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
         raise ValueError(
             "boolean_mask: the mask must have a known rank; give its shape (None for open sizes)"
         )
-    axis = 0 if axis is None else int(known(axis))
+    at = 0 if axis is None else known(axis)
+    if at is None:
+        return _masked_anywhere(tensor, mask, raw.Reshape(convert(axis), []), depth)
+    axis = int(at)
     TensorShape(static_shape(tensor))[axis : axis + depth].assert_is_compatible_with(static_shape(mask))
     places = raw.Squeeze(raw.Where(raw.Reshape(mask, [-1])), [1])
     sizes = raw.Shape(tensor)
@@ -134,6 +137,19 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
     joined = raw.Prod(sizes[axis : axis + depth], [0], True)
     flat = raw.Reshape(tensor, raw.ConcatV2([sizes[:axis], joined, sizes[axis + depth :]], 0))
     return raw.GatherV2(flat, places, axis)
+
+
+def _masked_anywhere(tensor, mask, axis, depth):
+    """boolean_mask with an axis that only running tells."""
+    places = raw.Squeeze(raw.Where(raw.Reshape(mask, [-1])), [1])
+    sizes = raw.Shape(tensor)
+    joined = raw.Prod(sizes[axis : axis + depth], [0], True)
+    flat = raw.Reshape(tensor, raw.ConcatV2([sizes[:axis], joined, sizes[axis + depth :]], 0))
+    made = raw.GatherV2(flat, places, axis)
+    rank = rank_of(tensor)
+    if rank is not None:
+        made.set_shape([None] * (rank - depth + 1))
+    return made
 
 
 @export("one_hot")

@@ -28,6 +28,14 @@ for _name in ("pi", "e", "inf", "nan"):
     offer(getattr(np, _name), _SPACE + _name)
 
 
+def wanted(dtype):
+    """The dtype that numpy means by `dtype`: `int` is int64, `float` float64, and text of any length string."""
+    if isinstance(dtype, dtypes.DType):
+        return dtype
+    dtype = np.dtype(dtype)
+    return dtypes.string if dtype.kind in "SUO" else dtypes.as_dtype(dtype)
+
+
 @_offer
 def finfo(dtype):
     """The limits of a floating type."""
@@ -60,7 +68,7 @@ def _promoted(*values):
 
 
 def _as(x, dtype):
-    dtype = dtypes.as_dtype(dtype)
+    dtype = wanted(dtype)
     if isinstance(x, Tensor) or hasattr(x, "handle"):
         x = convert(x)
     elif isinstance(x, (np.ndarray, np.generic, list, tuple)):
@@ -114,7 +122,7 @@ def arange(start, stop=None, step=1, dtype=None):
     """Numbers from `start` to `stop` by `step`."""
     if stop is None:
         start, stop = 0, start
-    want = dtypes.as_dtype(dtype if dtype is not None else np.result_type(
+    want = wanted(dtype if dtype is not None else np.result_type(
         *[np.asarray(v).dtype if not isinstance(v, Tensor) else _dtype(v) for v in (start, stop, step)]))
     return raw.Range(_as(start, want), _as(stop, want), _as(step, want))
 
@@ -122,27 +130,27 @@ def arange(start, stop=None, step=1, dtype=None):
 @_offer
 def zeros(shape, dtype=float):
     """Zeros."""
-    return _making.zeros(shape, dtypes.as_dtype(np.dtype(dtype) if not isinstance(dtype, dtypes.DType) else dtype))
+    return _making.zeros(shape, wanted(dtype))
 
 
 @_offer
 def ones(shape, dtype=float):
     """Ones."""
-    return _making.ones(shape, dtypes.as_dtype(np.dtype(dtype) if not isinstance(dtype, dtypes.DType) else dtype))
+    return _making.ones(shape, wanted(dtype))
 
 
 @_offer
 def zeros_like(a, dtype=None):
     """Zeros in the shape of `a`."""
     a = asarray(a)
-    return _making.zeros_like(a, dtype=dtype)
+    return _making.zeros_like(a, dtype=None if dtype is None else wanted(dtype))
 
 
 @_offer
 def ones_like(a, dtype=None):
     """Ones in the shape of `a`."""
     a = asarray(a)
-    return _making.ones_like(a, dtype=dtype)
+    return _making.ones_like(a, dtype=None if dtype is None else wanted(dtype))
 
 
 @_offer
@@ -170,7 +178,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axi
 @_offer
 def eye(N, M=None, k=0, dtype=float):  # noqa: N803 - numpy's names
     """Ones on diagonal `k`."""
-    return convert(np.eye(N, M, k, dtype))
+    return convert(np.eye(N, M, k, wanted(dtype).as_numpy_dtype))
 
 
 # ---- element by element -------------------------------------------------------------------------------------
@@ -501,6 +509,8 @@ def take(a, indices, axis=None, out=None, mode="clip"):
 def matmul(x1, x2):
     """The matrix product; vectors lose the axis they are given for it."""
     x1, x2 = _promoted(x1, x2)
+    if () in (static_shape(x1), static_shape(x2)):
+        raise ValueError("matmul: the operands are scalars or one of them is; multiply does that")
     left, right = len(static_shape(x1)) == 1, len(static_shape(x2)) == 1
     if left and right:
         return raw.Sum(raw.Mul(x1, x2), [0])

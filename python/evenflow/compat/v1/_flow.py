@@ -14,7 +14,9 @@ raw = _core.raw
 @export("compat.v1.cond")
 def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
     """true_fn() if `pred` else false_fn(); without control flow v2 a list of one result is given as that."""
-    true_fn, false_fn = either(true_fn, "true_fn", fn1, "fn1"), either(false_fn, "false_fn", fn2, "fn2")
+    if None not in (true_fn, fn1) or None not in (false_fn, fn2):
+        raise TypeError("cond(): 'true_fn' and 'fn1', or 'false_fn' and 'fn2', may not be set simultaneously.")
+    true_fn, false_fn = true_fn or fn1, false_fn or fn2
     for word, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         if function is None:
             raise TypeError(f"cond(): '{word}' argument required")

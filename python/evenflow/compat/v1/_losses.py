@@ -39,7 +39,7 @@ def _sum(x, axis=None, keep=False):
 
 
 def _safe_mean(total, count):
-    return raw.DivNoNan(total, count)
+    return raw.DivNoNan(total, count, name="value")
 
 
 def _present(losses, weights):
@@ -49,39 +49,67 @@ def _present(losses, weights):
 
 
 def _check_weights(losses, weights):
+    """What has to run before the weights are used: they are a scalar, or of the losses' rank with sizes that are
+    theirs or 1. Raises where the shapes are known."""
     have, want = _core.static_shape(weights), _core.static_shape(losses)
-    if have is None or want is None or len(have) == 0:
-        return
+    if have is None or want is None:
+        return [_fits(losses, weights)]
+    if len(have) == 0:
+        return []
     if len(have) != len(want):
         raise ValueError(f"weights can not be broadcast to values. values.rank={len(want)}. weights.rank={len(have)}. "
                          f"values.shape={want}. weights.shape={have}.")
     if any(h not in (1, None) and w is not None and h != w for h, w in zip(have, want)):
         raise ValueError(f"weights can not be broadcast to values. values.shape={want}. weights.shape={have}.")
+    return [_fits(losses, weights)] if None in have or None in want else []
+
+
+def _fits(losses, weights):
+    """The check of `_check_weights` when the graph runs. A weight that broadcasting would add a dimension to, or whose
+    size would make the product larger than the losses, does not fit."""
+    from ...ops.debug import Assert
+
+    have, want = raw.Shape(weights), raw.Shape(losses)
+    rank = raw.Reshape(raw.Minimum(raw.Rank(weights), raw.Rank(losses)), [1])
+    ours, theirs = raw.Slice(have, [0], rank), raw.Slice(want, [0], rank)
+    sizes = raw.All(raw.LogicalOr(raw.Equal(ours, theirs), raw.Equal(ours, 1)), [0])
+    same = raw.LogicalAnd(sizes, raw.Equal(raw.Rank(weights), raw.Rank(losses)))
+    good = raw.LogicalOr(raw.Equal(raw.Rank(weights), 0), same)
+    return Assert(good, ["weights can not be broadcast to values. weights.shape=", have, "values.shape=", want])
 
 
 @export("compat.v1.losses.compute_weighted_loss")
 def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES, reduction=BY_WEIGHTS):
     """The weighted losses, reduced as asked, and added to the collection."""
     Reduction.validate(reduction)
+    with graphs.name_scope(scope or "weighted_loss"):
+        return _weighted(losses, weights, loss_collection, reduction)
+
+
+def _weighted(losses, weights, loss_collection, reduction):
     losses = _core.convert(losses)
     kind = losses.dtype
     losses = losses if kind is dtypes.float32 else raw.Cast(losses, dtypes.float32)
     weights = _core.convert(weights, None, dtypes.float32)
     weights = weights if weights.dtype is dtypes.float32 else raw.Cast(weights, dtypes.float32)
-    _check_weights(losses, weights)
+    with graphs.control_dependencies(_check_weights(losses, weights)):
+        loss = _reduced(losses, weights, reduction)
+        loss = loss if kind is dtypes.float32 else raw.Cast(loss, kind)
+    add_loss(loss, loss_collection)
+    return loss
+
+
+def _reduced(losses, weights, reduction):
     weighted = raw.Mul(losses, weights)
     if reduction == Reduction.NONE:
-        loss = weighted
-    else:
-        loss = _sum(weighted)
-        if reduction == Reduction.MEAN:
-            loss = _safe_mean(loss, _sum(raw.Mul(raw.OnesLike(losses), weights)))
-        elif reduction == BY_WEIGHTS:
-            loss = _safe_mean(loss, _present(losses, weights))
-        elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
-            loss = _safe_mean(loss, raw.Cast(raw.Size(losses), dtypes.float32))
-    loss = loss if kind is dtypes.float32 else raw.Cast(loss, kind)
-    add_loss(loss, loss_collection)
+        return weighted
+    loss = _sum(weighted)
+    if reduction == Reduction.MEAN:
+        return _safe_mean(loss, _sum(raw.Mul(raw.OnesLike(losses), weights)))
+    if reduction == BY_WEIGHTS:
+        return _safe_mean(loss, _present(losses, weights))
+    if reduction == Reduction.SUM_OVER_BATCH_SIZE:
+        return _safe_mean(loss, raw.Cast(raw.Size(losses), dtypes.float32))
     return loss
 
 
@@ -143,7 +171,7 @@ def mean_squared_error(labels, predictions, weights=1.0, scope=None, loss_collec
                        reduction=BY_WEIGHTS):
     """Squared differences."""
     predictions, labels = _pair(predictions, labels)
-    with graphs.name_scope(scope or "mean_squared_error"):
+    with graphs.name_scope(scope or "mean_squared_error") as scope:
         losses = raw.SquaredDifference(predictions, labels)
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
@@ -153,7 +181,7 @@ def absolute_difference(labels, predictions, weights=1.0, scope=None, loss_colle
                         reduction=BY_WEIGHTS):
     """Absolute differences."""
     predictions, labels = _pair(predictions, labels)
-    with graphs.name_scope(scope or "absolute_difference"):
+    with graphs.name_scope(scope or "absolute_difference") as scope:
         losses = raw.Abs(raw.Sub(predictions, labels))
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
@@ -163,7 +191,7 @@ def huber_loss(labels, predictions, weights=1.0, delta=1.0, scope=None, loss_col
                reduction=BY_WEIGHTS):
     """Squared for small differences, linear beyond `delta`."""
     predictions, labels = _pair(predictions, labels)
-    with graphs.name_scope(scope or "huber_loss"):
+    with graphs.name_scope(scope or "huber_loss") as scope:
         limit = _core.convert(delta, dtypes.float32)
         away = raw.Abs(raw.Sub(predictions, labels))
         near = raw.Minimum(away, limit)
@@ -177,7 +205,7 @@ def log_loss(labels, predictions, weights=1.0, epsilon=1e-7, scope=None, loss_co
              reduction=BY_WEIGHTS):
     """Cross entropy of probabilities."""
     predictions, labels = _pair(predictions, labels)
-    with graphs.name_scope(scope or "log_loss"):
+    with graphs.name_scope(scope or "log_loss") as scope:
         tiny, one = _core.convert(epsilon, dtypes.float32), _core.convert(1.0, dtypes.float32)
         hit = labels * raw.Log(predictions + tiny)
         miss = (one - labels) * raw.Log(one - predictions + tiny)
@@ -188,7 +216,7 @@ def log_loss(labels, predictions, weights=1.0, epsilon=1e-7, scope=None, loss_co
 def hinge_loss(labels, logits, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES, reduction=BY_WEIGHTS):
     """max(0, 1 - label * logit) with labels 0 and 1 taken as -1 and 1."""
     logits, labels = _pair(logits, labels)
-    with graphs.name_scope(scope or "hinge_loss"):
+    with graphs.name_scope(scope or "hinge_loss") as scope:
         one, two = _core.convert(1.0, dtypes.float32), _core.convert(2.0, dtypes.float32)
         losses = raw.Relu(one - (two * labels - one) * logits)
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
@@ -202,7 +230,7 @@ def cosine_distance(labels, predictions, axis=None, weights=1.0, scope=None, los
     if axis is None:
         raise ValueError("You must specify argument `axis`.")
     predictions, labels = _pair(predictions, labels)
-    with graphs.name_scope(scope or "cosine_distance_loss"):
+    with graphs.name_scope(scope or "cosine_distance_loss") as scope:
         losses = _core.convert(1.0) - _sum(predictions * labels, [axis], True)
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
@@ -212,7 +240,7 @@ def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None, lo
     """Squares of how much the differences within a row differ."""
     predictions, labels = _pair(predictions, labels)
     weights = raw.Cast(_core.convert(weights, None, dtypes.float32), dtypes.float32)
-    with graphs.name_scope(scope or "mean_pairwise_squared_error"):
+    with graphs.name_scope(scope or "mean_pairwise_squared_error") as scope:
         diffs = predictions - labels
         axis = list(range(1, len(_core.static_shape(diffs))))
         per = raw.OnesLike(diffs)
@@ -223,7 +251,7 @@ def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None, lo
         second = two * _safe_mean(whole * whole, raw.Maximum(count * (count - one), raw.ZerosLike(count)))
         loss = raw.Mul(first - second, weights)
         total = _sum(loss)
-        value = raw.SelectV2(raw.Greater(_sum(count), _core.convert(0.0)), total, raw.ZerosLike(total))
+        value = raw.SelectV2(raw.Greater(_sum(count), _core.convert(0.0)), total, raw.ZerosLike(total), name="value")
         add_loss(value, loss_collection)
         return value
 
@@ -234,9 +262,11 @@ def sigmoid_cross_entropy(multi_class_labels, logits, weights=1.0, label_smoothi
     """Cross entropy of independent classes."""
     from ...ops.nn import sigmoid_cross_entropy_with_logits
 
+    if multi_class_labels is None or logits is None:
+        raise ValueError("Arguments `multi_class_labels` and `logits` must not be None.")
     logits = _core.convert(logits)
     labels = raw.Cast(_core.convert(multi_class_labels), logits.dtype)
-    with graphs.name_scope(scope or "sigmoid_cross_entropy_loss"):
+    with graphs.name_scope(scope or "sigmoid_cross_entropy_loss") as scope:
         if label_smoothing > 0:
             labels = labels * _core.convert(1 - label_smoothing, logits.dtype) \
                 + _core.convert(0.5 * label_smoothing, logits.dtype)
@@ -250,9 +280,11 @@ def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0,
     """Cross entropy of one class per row, given as rows of probabilities."""
     from ...ops.nn import softmax_cross_entropy_with_logits
 
+    if onehot_labels is None or logits is None:
+        raise ValueError("Arguments `onehot_labels` and `logits` must not be None.")
     logits = _core.convert(logits)
     labels = raw.Cast(_core.convert(onehot_labels), logits.dtype)
-    with graphs.name_scope(scope or "softmax_cross_entropy_loss"):
+    with graphs.name_scope(scope or "softmax_cross_entropy_loss") as scope:
         if label_smoothing > 0:
             classes = raw.Cast(raw.StridedSlice(raw.Shape(labels), [1], [2], [1], shrink_axis_mask=1), logits.dtype)
             labels = labels * _core.convert(1 - label_smoothing, logits.dtype) \
@@ -261,20 +293,33 @@ def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0,
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 
+def _as_flat_as(labels, weights):
+    """The weights without a last dimension of size 1 that the labels do not have."""
+    have, dims = _core.static_shape(weights), _core.static_shape(labels)
+    if have is not None and len(have) == 0:
+        return weights
+    if have is not None and dims is not None:
+        extra = len(have) == len(dims) + 1 and have[-1] in (1, None)
+        return raw.Squeeze(weights, squeeze_dims=[-1]) if extra else weights
+    extra = raw.Cast(raw.Equal(raw.Rank(weights), raw.AddV2(raw.Rank(labels), 1)), dtypes.int32)
+    rank = raw.Reshape(raw.Sub(raw.Rank(weights), extra), [1])
+    return raw.Reshape(weights, raw.Slice(raw.Shape(weights), [0], rank))
+
+
 @export("compat.v1.losses.sparse_softmax_cross_entropy")
 def sparse_softmax_cross_entropy(labels, logits, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
                                  reduction=BY_WEIGHTS):
     """Cross entropy of one class per row, given by number."""
     from ...ops.nn import sparse_softmax_cross_entropy_with_logits
 
+    if labels is None or logits is None:
+        raise ValueError("Arguments `labels` and `logits` must not be None.")
     labels, logits = _core.convert(labels), _core.convert(logits)
-    with graphs.name_scope(scope or "sparse_softmax_cross_entropy_loss"):
+    with graphs.name_scope(scope or "sparse_softmax_cross_entropy_loss") as scope:
         dims, wide = _core.static_shape(labels), _core.static_shape(logits)
         if dims is not None and wide is not None and len(dims) == len(wide):
             labels = raw.Squeeze(labels, squeeze_dims=[-1])
         losses = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
         weights = _core.convert(weights, None, dtypes.float32)
-        have = _core.static_shape(weights)
-        if have is not None and dims is not None and len(have) == len(dims) + 1 and have[-1] == 1:
-            weights = raw.Squeeze(weights, squeeze_dims=[-1])
+        weights = _as_flat_as(labels, weights)
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)

@@ -75,22 +75,22 @@ static ef_status *fit_channels(const ef_op *op, ef_conv_op what, const roles *r,
                 "equal",
                 op->name, EF_SHAPE(&r->input), (long long)in, EF_SHAPE(&r->filter),
                 (long long)per_in);
-        b->groups = in;
+        b->groups = in == 0 ? 1 : in;
         return NULL;
     }
-    if (per_in == 0)
+    if (per_in == 0 && (what.kind == EF_CONV_FORWARD || in != 0))
         return ef_error(EF_INVALID,
                         "%s: filter %s has no input channels; filter depth must be "
                         "strictly greater than zero",
                         op->name, EF_SHAPE(&r->filter));
     if (in < 0 || per_in < 0) return NULL;
-    if (in % per_in != 0)
+    if (per_in > 0 && in % per_in != 0)
         return ef_error(EF_INVALID,
                         "%s: input %s has %lld channels and filter %s takes %lld; input depth must "
                         "be evenly divisible by filter depth",
                         op->name, EF_SHAPE(&r->input), (long long)in, EF_SHAPE(&r->filter),
                         (long long)per_in);
-    b->groups = in / per_in > 0 ? in / per_in : 1;
+    b->groups = in > 0 ? in / per_in : 1;
     return NULL;
 }
 
@@ -112,11 +112,10 @@ static ef_status *fit(const ef_op *op, const ef_window_attrs *t, ef_conv_op what
     EF_TRY(fit_channels(op, what, r, b));
     ef_window_read(b, r->input.dim, b->in);
     for (int d = 0; d < what.rank; d++) b->kernel[ef_box_axis(b, d)] = r->filter.dim[d];
-    for (int d = 0; d < what.rank; d++)
-        if (r->filter.dim[d] == 0)
-            return ef_error(EF_INVALID,
-                            "%s: filter %s must not have zero elements in an image axis", op->name,
-                            EF_SHAPE(&r->filter));
+    if (what.kind == EF_CONV_FORWARD && ef_shape_count(&r->filter) == 0)
+        return ef_error(EF_INVALID,
+                        "%s: filter %s must not have zero elements; all its sizes must be positive",
+                        op->name, EF_SHAPE(&r->filter));
     EF_TRY(ef_window_fit(op, t, b));
     if (!what.depthwise) EF_TRY(fit_groups(op, r, b));
     ef_shape made = ef_window_image(b, r->input.dim[0], b->out_channels, b->out);
@@ -175,13 +174,20 @@ static ef_conv_data data_of(const ef_call *c, ef_conv_op what) {
     return (ef_conv_data){.a = a, .b = b, .out = c->out[0]->data};
 }
 
+/* The gradients of a convolution without pixels, taps or channels are zeros, as in TensorFlow. */
+static bool is_empty(const ef_conv *d) {
+    const ef_window_box *b = &d->box;
+    return ef_volume(b->in) == 0 || ef_volume(b->kernel) == 0 || ef_volume(b->out) == 0 ||
+           b->batch == 0 || b->in_channels == 0 || b->out_channels == 0;
+}
+
 bool ef_conv_call_pays(const ef_call *c, ef_conv_op what) {
     ef_conv d;
     if (!ef_dtype_in((ef_dtype)c->out[0]->dtype, EF_BIT(F32) | EF_BIT(F16) | EF_BIT(BF16)))
         return false;
     ef_status *s = ef_conv_describe(c, what, &d);
     ef_status_free(s); /* run will say it again */
-    return s == NULL && ef_conv_pays(&d);
+    return s == NULL && !is_empty(&d) && ef_conv_pays(&d);
 }
 
 ef_status *ef_conv_call_prepare(const ef_call *c, ef_conv_op what, void **state) {
@@ -202,6 +208,10 @@ ef_status *ef_conv_call_direct(const ef_call *c, ef_conv_op what) {
     EF_TRY(ef_conv_describe(c, what, &d));
     ef_conv_data data = data_of(c, what);
     ef_dtype t = (ef_dtype)c->out[0]->dtype;
+    if (is_empty(&d)) {
+        memset(c->out[0]->data, 0, ef_tensor_bytes(c->out[0]));
+        return NULL;
+    }
     return what.depthwise ? ef_conv_depthwise(&d, t, &data) : ef_conv_direct(&d, t, &data);
 }
 

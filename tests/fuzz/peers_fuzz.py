@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random calls, the same ones, to Evenflow and to TensorFlow: equal values, or exceptions of the same class.
 
-    peers_fuzz.py --peers VENV [--calls N] [--seed S] [--only TEXT] [--kinds both|functions|face|uses|all]
+    peers_fuzz.py --peers VENV [--calls N] [--seed S] [--only TEXT] [--kinds functions,face,uses,sweep]
 
 Calls are written down as plain data by a seeded generator; two processes carry them out, one with each package, and
 answer with values or with the name of an exception's class. A process that dies counts as a finding. Every finding is
@@ -25,6 +25,7 @@ import numpy as np
 
 import peers_face
 import peers_ops
+import peers_sweep
 import peers_uses
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -314,6 +315,8 @@ def carry_out(tf, call):
     try:
         if "code" in call:
             return {"ok": peers_face.evaluate(tf, call)}
+        if "op" in call:
+            return {"ok": peers_sweep.evaluate(tf, call, plain)}
         args, f, mode = [value_of(tf, a) for a in call["args"]], function_of(tf, call["name"]), call["mode"]
         kwargs = {k: value_of(tf, v) for k, v in call["kwargs"].items()}
         if mode == "eager":
@@ -381,6 +384,8 @@ LACK = {"NotFoundError": ["Could not find device"], "InvalidArgumentError": ["No
 def differs(call, ours, theirs):
     """Why two answers are not the same, or None. Where TensorFlow lacks a kernel - or, inside a gradient, a type of an op it
     builds that gradient from - there is nothing to compare with."""
+    if "op" in call and not peers_sweep.comparable(ours, theirs):
+        return None
     steep = "gradient" in call.get("mode", "")
     lack = LACK.get(theirs["error"][0], []) + ["Value for attr", "DataType", "was expected to be a"] * steep if "error" in theirs else []
     if any(text in theirs["text"] for text in lack):
@@ -423,6 +428,8 @@ def sure(call, theirs, side):
 
 
 def shown(call):
+    if "op" in call:
+        return peers_sweep.shown(call)
     if "code" in call:
         return "; ".join([f"{n} = {v}" for n, v in zip("abc", call["args"])] + [call["code"]]) + f"  # {call['name']}"
 
@@ -441,28 +448,30 @@ def main():
     parse.add_argument("--calls", type=int, default=10000)
     parse.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parse.add_argument("--only", default="", help="only calls whose name contains this")
-    parse.add_argument("--kinds", choices=("both", "functions", "face", "uses", "all"), default="both",
-                       help="which calls are written; both: functions and face, all: these and what programs are made of")
+    parse.add_argument("--kinds", default="all", help="which calls are written, comma separated: functions, face (operators, "
+                       "indexing, conversion), uses, sweep (raw ops at the edge of what they accept)")
     parse.add_argument("--show", type=int, default=5, help="findings shown of each name")
     parse.add_argument("--worker", help=argparse.SUPPRESS)
     args = parse.parse_args()
     if args.worker:
         return worker(args.worker)
     print(f"seed {args.seed}", flush=True)
-    writers = [w(args.seed) for w, kind in ((Writer, "functions"), (peers_face.FaceWriter, "face"), (peers_uses.UsesWriter, "uses"))
-               if args.kinds in ("all", kind) or args.kinds == "both" and kind != "uses"]
+    kinds = {"functions": Writer, "face": peers_face.FaceWriter, "uses": peers_uses.UsesWriter,
+             "sweep": lambda seed: peers_sweep.SweepWriter(seed, args.calls // len(wanted))}
+    wanted = list(kinds) if args.kinds == "all" else args.kinds.split(",")
+    writers = [kinds[kind](args.seed) for kind in wanted]
     found, raised = collections.Counter(), 0
     sides = Side(args.python, "evenflow"), Side(str(pathlib.Path(args.peers) / "bin/python"), "tensorflow")
     for k in range(args.calls):
         call = writers[k % len(writers)].next()
-        if args.only not in call["name"]:
+        if call is None or args.only not in call["name"]:
             continue
         for side in sides:
             side.ask(call)
         ours, theirs = [side.answer() for side in sides]
         raised += "error" in theirs
         why = differs(call, ours, theirs)
-        if why and sure(call, theirs, sides[1]):
+        if why and (found[call["name"]] >= args.show or sure(call, theirs, sides[1])):
             found[call["name"]] += 1
             if found[call["name"]] <= args.show:
                 print(f"{shown(call)}\n    {why}", flush=True)

@@ -210,3 +210,18 @@ def test_saturate_cast_of_wide_integers():
 def test_a_graph_unpacks_any_number():
     rows = tf.function(lambda x: tf.unstack(x))(tf.zeros([9, 2]))
     assert [r.shape.as_list() for r in rows] == [[2]] * 9
+
+
+@pytest.mark.parametrize("image, window", [((2, 5, 5, 0), (3, 3, 0, 4)), ((2, 5, 5, 2), (3, 3, 2, 0)), ((2, 5, 5, 2), (3, 0, 2, 1))])
+def test_convolution_with_an_empty_filter(image, window):
+    """Refused, as TensorFlow does; the gradients' ops give zeros or nothing."""
+    for op, channels in ((tf.raw_ops.DepthwiseConv2dNative, window[2] * window[3]), (tf.raw_ops.Conv2D, window[3])):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="zero"):
+            op(input=tf.zeros(image), filter=tf.zeros(window), strides=[1] * 4, padding="SAME")
+        name, out = op.__name__, tf.ones(image[:3] + (channels,))
+        back = getattr(tf.raw_ops, name + "BackpropInput")(input_sizes=image, filter=tf.zeros(window), out_backprop=out,
+                                                           strides=[1] * 4, padding="SAME")
+        assert back.shape == image and not back.numpy().any()
+        back = getattr(tf.raw_ops, name + "BackpropFilter")(input=tf.ones(image), filter_sizes=window, out_backprop=out,
+                                                            strides=[1] * 4, padding="SAME")
+        assert back.shape == window

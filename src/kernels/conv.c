@@ -21,12 +21,14 @@ static const double pays_from = 20e3;
 /* About 20 us on one thread. */
 static const double team_from = 2e6;
 
-/* oneDNN counts in int: sizes far from any image stay away from it. */
+/* oneDNN counts in int, and its time grows with the padding (2 s for a dilation of 2^20, which
+ * 'SAME' pads by twice as much): sizes far from any image stay away from it. */
 static bool is_sane(const ef_window_box *b) {
-    const int64_t most = 1 << 24;
+    const int64_t most = 1 << 24, most_padding = 1 << 12;
     for (int d = 0; d < 3; d++)
-        if (b->stride[d] > most || b->dilation[d] > most || b->before[d] > most ||
-            b->after[d] > most || b->in[d] > most || b->out[d] > most || b->kernel[d] > most)
+        if (b->stride[d] > most || b->dilation[d] > most || b->before[d] > most_padding ||
+            b->after[d] > most_padding || b->in[d] > most || b->out[d] > most ||
+            b->kernel[d] > most)
             return false;
     return b->batch <= most && b->in_channels <= most && b->out_channels <= most;
 }

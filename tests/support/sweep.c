@@ -2,12 +2,12 @@
  * that size), single sizes, ranks 0 and 8, extreme values, extreme attributes, and sizes near
  * overflow that are declared to inference without any memory behind them. */
 #include "sweep.h"
-#include "base/clock.h"
 #include "ops/run.h"
 #include "ops/signature.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { MAX_OUT = 64, LARGE = 1 << 20, LIST = 16 };
 
@@ -385,6 +385,12 @@ bool ef_sweep_moderate(const ef_sweep_call *c) {
     return s || moderate(said, n, &why);
 }
 
+#ifdef NDEBUG
+static const double patience = 1.5; /* seconds of processor time; the arguments are all small */
+#else
+static const double patience = 30;
+#endif
+
 const char *ef_sweep_run(ef_sweep_call *c) {
     static _Thread_local char text[600];
     ef_fact said[MAX_OUT];
@@ -394,9 +400,9 @@ const char *ef_sweep_run(ef_sweep_call *c) {
     for (int k = 0; k < c->e.n_in; k++) in[k] = &c->e.in[k];
     ef_status *s = infer(c, said, &n);
     if (!s && moderate(said, n, &why) && !c->declared) {
-        uint64_t begin = ef_now_ns();
+        double begin = (double)clock();
         s = ef_op_run(c->op, ef_attrs_fields(c->e.attrs), in, c->e.n_in, out, MAX_OUT, &n_out);
-        if (ef_now_ns() - begin > 5000000000u) why = "it ran longer than five seconds";
+        if ((double)clock() - begin > patience * CLOCKS_PER_SEC) why = "it took seconds";
         for (int k = 0; !s && k < n_out; k++) {
             ef_shape got = ef_shape_from(&out[k]);
             if (!why && !ef_shape_may_equal(&said[k].shape, &got)) {

@@ -171,6 +171,9 @@ ef_status *ef_function_call_user(ef_function *f, const ef_tensor *const *in, int
  * may be NULL. Shapes may have unknown dims. */
 ef_status *ef_function_trace_for(ef_function *f, const ef_dtype *dtype, const ef_shape *shape,
                                  int n, ef_graph **graph, void **user);
+/* The traces that f keeps, most recently used first: user data and graphs, each with a reference as
+ * by ef_function_trace_for. At most `max`; returns how many. */
+int ef_function_traces(ef_function *f, void **user, ef_graph **graph, int max);
 /* The inputs of the trace: as ef_graph_node_out of its parameters and captures. */
 int ef_graph_inputs(const ef_graph *g);
 ef_status *ef_graph_input_at(ef_graph *g, int k, ef_tensor *out);

@@ -8,9 +8,7 @@ from .namespace import offer
 from .specs import TensorSpec, type_spec_from_value
 from .variable import Variable, by_handle
 
-ONE, NONE, TUPLE, LIST, BY_PYTHON = range(5)  # how results are put together; as function.c has them
-
-
+ConcreteFunction = _core.ConcreteFunction
 _PLAIN = frozenset((int, float, complex, str, bytes, bool, type(None)))
 
 
@@ -126,90 +124,101 @@ def _bound(python, args, kwargs):
 # ---- the trace ------------------------------------------------------------------------------------------------
 
 
-class ConcreteFunction:
-    """One trace of a function: its graph, and a call for tensors that fit it."""
+def _made_with(concrete):
+    """[(parameter name, kind, value)] of the arguments a trace was made with."""
+    own = concrete.__dict__
+    if "_bound" not in own:
+        bound = _bound(own.get("_python"), *concrete._arguments)
+        own["_bound"] = bound[1:] if own.get("_method") else bound  # the instance is not given to it
+    return own["_bound"]
 
-    def __init__(self, name, python, graph, names):
-        self.name = f"__inference_{name}"
-        self.graph = graph
-        self._kind, self._pack = graph.packing
-        self._names = names  # of the specs it was asked for with, by parameter
-        inputs = graph._function_inputs()
-        self._inputs = inputs[:len(inputs) - len(graph._captures())]  # those that a call gives
-        self._bound = _bound(python, *graph.arguments)
 
-    def __call__(self, *args, **kwargs):
-        results = self.graph._call(self._flat_arguments(args, kwargs))
-        if self._kind == ONE:
-            return results[0]
-        if self._kind == NONE:
-            return None
-        if self._kind == TUPLE:
-            return tuple(results)
-        return self._pack(results) if self._kind == BY_PYTHON else results
+def _inputs(concrete):
+    """The placeholders of what a call gives."""
+    return concrete.graph._function_inputs()[:len(concrete._input_names)]
 
-    # -- arguments
 
-    def _flat_arguments(self, args, kwargs):
-        """The tensors of a call: of all parameters, or of those alone that are tensors."""
-        given = self._tensors_alone(args, kwargs)
-        if given is None:
-            given = self._tensors_bound(args, kwargs)
-        fitted = []
-        for value, like in zip(given, self._inputs):
-            value = _core.convert(value, None if isinstance(value, _core.CoreTensor) else like.dtype)
-            if value.dtype != like.dtype:
-                raise errors.InvalidArgumentError(
-                    None, None, f"cannot compute {self.name} as input was expected to be a {like.dtype.name} tensor but is "
-                    f"a {value.dtype.name} tensor")
-            fitted.append(value)
-        return fitted
+def _flat_arguments(concrete, args, kwargs):
+    """The tensors of a call: of all parameters, or of those alone that are tensors."""
+    given = _tensors_alone(concrete, args, kwargs)
+    if given is None:
+        given = _tensors_bound(concrete, args, kwargs)
+    fitted = []
+    for value, like in zip(given, _inputs(concrete)):
+        value = _core.convert(value, None if isinstance(value, _core.CoreTensor) else like.dtype)
+        if value.dtype != like.dtype:
+            raise errors.InvalidArgumentError(
+                None, None, f"cannot compute {concrete.name} as input was expected to be a {like.dtype.name} tensor but is "
+                f"a {value.dtype.name} tensor")
+        fitted.append(value)
+    return fitted
 
-    def _tensors_alone(self, args, kwargs):
-        flat = nest.flatten(list(args), expand_composites=True)
-        names = [t.op.name for t in self._inputs]
-        if len(flat) + len(kwargs) != len(names) or set(names[len(flat):]) != set(kwargs):
-            return None
-        flat += [kwargs[name] for name in names[len(flat):]]
-        return flat if all(isinstance(v, _core.CoreTensor) for v in flat) else None
 
-    def _tensors_bound(self, args, kwargs):
-        def refuse(why):
-            return TypeError(f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} "
-                             f"for signature: {self.function_type}")
+def _tensors_alone(concrete, args, kwargs):
+    flat, names = nest.flatten(list(args), expand_composites=True), concrete._input_names
+    if len(flat) + len(kwargs) != len(names) or set(names[len(flat):]) != set(kwargs):
+        return None
+    flat += [kwargs[name] for name in names[len(flat):]]
+    return flat if all(isinstance(v, _core.CoreTensor) for v in flat) else None
 
-        if len(args) > len(self._bound):
-            raise refuse("too many positional arguments")
-        left, flat = dict(kwargs), []
-        for k, (name, _, made_with) in enumerate(self._bound):
-            if k < len(args):
-                value = args[k]
-            elif name in left:
-                value = left.pop(name)
-            else:
-                raise refuse(f"missing a required argument: {name!r}")
-            try:
-                nest.assert_same_structure(made_with, value, expand_composites=True)
-            except (TypeError, ValueError):
-                raise refuse(f"Can not cast {value!r} to {_describe(made_with)}") from None
-            for old, new in zip(nest.flatten(made_with, expand_composites=True), nest.flatten(value, expand_composites=True)):
-                if isinstance(old, _core.Tensor):
-                    flat.append(new)
-                elif isinstance(old, Taken) and isinstance(new, old.kind) and new._ef_argument()[0] == old.fixed:
-                    flat += new._ef_argument()[1]
-                elif not _is_again(old, new):
-                    raise refuse(f"Can not cast {new!r} to {_describe(old)}")
-        if left:
-            raise refuse(f"got an unexpected keyword argument {next(iter(left))!r}")
-        return flat
+
+def _converted(value, like, refuse):
+    """An argument for a tensor: what is none is converted, and has to be of its shape."""
+    if isinstance(value, _core.CoreTensor):
+        return value
+    try:
+        value = _core.convert(value, like.dtype)
+    except (TypeError, ValueError) as e:
+        raise refuse(str(e)) from None
+    if not like.shape.is_compatible_with(value.shape):
+        raise refuse(f"Can not cast {_describe(value)} to {_describe(like)}")
+    return value
+
+
+def _tensors_bound(concrete, args, kwargs):
+    def refuse(why):
+        return TypeError(f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} "
+                         f"for signature: {concrete.function_type}")
+
+    bound = _made_with(concrete)
+    if len(args) > len(bound):
+        raise refuse("too many positional arguments")
+    left, flat = dict(kwargs), []
+    for k, (name, _, made_with) in enumerate(bound):
+        if k < len(args):
+            value = args[k]
+        elif name in left:
+            value = left.pop(name)
+        else:
+            raise refuse(f"missing a required argument: {name!r}")
+        if isinstance(made_with, _core.Tensor):
+            value = _converted(value, made_with, refuse)
+        try:
+            nest.assert_same_structure(made_with, value, expand_composites=True)
+        except (TypeError, ValueError):
+            raise refuse(f"Can not cast {value!r} to {_describe(made_with)}") from None
+        for old, new in zip(nest.flatten(made_with, expand_composites=True), nest.flatten(value, expand_composites=True)):
+            if isinstance(old, _core.Tensor):
+                flat.append(new)
+            elif isinstance(old, Taken) and isinstance(new, old.kind) and new._ef_argument()[0] == old.fixed:
+                flat += new._ef_argument()[1]
+            elif not _is_again(old, new):
+                raise refuse(f"Can not cast {new!r} to {_describe(old)}")
+    if left:
+        raise refuse(f"got an unexpected keyword argument {next(iter(left))!r}")
+    return flat
+
+
+class _Concrete:
+    """What is asked of a concrete function beside calling it."""
 
     # -- what it is
 
     @property
     def function_type(self):
-        parameters = [inspect.Parameter(name, kind, annotation=_Type(_describe(value, self._names.get(name))))
-                      for name, kind, value in self._bound]
-        found = FunctionType(parameters, return_annotation=_Type(_describe(self.graph.structured_outputs)))
+        parameters = [inspect.Parameter(name, kind, annotation=_Type(_describe(value, self.__dict__.get("_names", {}).get(name))))
+                      for name, kind, value in _made_with(self)]
+        found = FunctionType(parameters, return_annotation=_Type(_describe(self._result)))
         found.captures = {id(t): _Type(_describe(t)) for t in self.captured_inputs}
         return found
 
@@ -243,7 +252,7 @@ class ConcreteFunction:
         def spec(leaf):
             return TensorSpec(leaf.shape, leaf.dtype, leaf.op.name) if isinstance(leaf, _core.Tensor) else leaf
 
-        values = [(kind, name, nest.map_structure(spec, value)) for name, kind, value in self._bound]
+        values = [(kind, name, nest.map_structure(spec, value)) for name, kind, value in _made_with(self)]
         named = inspect.Parameter.KEYWORD_ONLY
         return (tuple(v for kind, _, v in values if kind is not named),
                 {name: v for kind, name, v in values if kind is named})
@@ -253,15 +262,15 @@ class ConcreteFunction:
         def spec(leaf):
             return type_spec_from_value(leaf) if isinstance(leaf, (_core.Tensor, CompositeTensor)) else leaf
 
-        return nest.map_structure(spec, self.graph.structured_outputs)
+        return nest.map_structure(spec, self._result)
 
     @property
     def output_shapes(self):
-        return nest.map_structure(lambda t: getattr(t, "shape", None), self.graph.structured_outputs)
+        return nest.map_structure(lambda t: getattr(t, "shape", None), self._result)
 
     @property
     def output_dtypes(self):
-        return nest.map_structure(lambda t: getattr(t, "dtype", None), self.graph.structured_outputs)
+        return nest.map_structure(lambda t: getattr(t, "dtype", None), self._result)
 
     def pretty_printed_signature(self, verbose=True):
         """The signature as text: a line per parameter, or all in one."""
@@ -277,5 +286,8 @@ class ConcreteFunction:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):X}>"
 
 
-ConcreteFunction.__module__ = "tensorflow.python.eager.polymorphic_function.concrete_function"
+for _name, _value in vars(_Concrete).items():
+    if _name not in ("__module__", "__dict__", "__weakref__", "__doc__"):
+        setattr(ConcreteFunction, _name, _value)
+_core.register(concrete_arguments=_flat_arguments)
 offer(ConcreteFunction, "types.experimental.ConcreteFunction", "__internal__.function.ConcreteFunction")

@@ -1,18 +1,16 @@
-"""tf.function: what happens while tracing, and everything about functions that is not a call.
+"""tf.function: what is asked of Python while tracing, and everything about functions that is not a call.
 
-Calls are C (python/ext/function.c): they find the trace, or call `_trace` here to make one.
+Calls and tracing are C (python/ext/function.c, trace.c); this is what they hand over.
 """
 import functools
 import inspect
-import weakref
 
 from . import _core, arguments, nest  # noqa: F401 - arguments tells C how to look into structures
 from .composite import CompositeTensor
-from .concrete import BY_PYTHON, LIST, NONE, ONE, TUPLE, ConcreteFunction, weakly
+from .concrete import weakly
 from .namespace import export, offer
 from .shapes import TensorShape
 from .specs import TensorSpec, TypeSpec
-from .variable import watch
 
 Function = _core.Function
 
@@ -20,115 +18,19 @@ Function = _core.Function
 # ---- tracing ------------------------------------------------------------------------------------------
 
 
-class _Tracing:
-    """One trace being made: whether it makes variables, and whether it may."""
-
-    __slots__ = ("makes", "may_make")
-
-    def __init__(self, may_make):
-        self.makes = False
-        self.may_make = may_make
-
-    def made_variable(self, variable):
-        if not self.may_make:
-            raise ValueError(
-                "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable "
-                "is only created once or created outside tf.function. See "
-                "https://www.tensorflow.org/guide/function#creating_tfvariables for more information.")
-        self.makes = True
-
-
-def _method_of(own, function, args):
-    """The instance a function was called on as a method, if it can be remembered; else None."""
-    name = own["__name__"]
-    if args and any(vars(c).get(name) is function for c in type(args[0]).__mro__):
-        try:
-            weakref.ref(args[0])
-            return args[0]
-        except TypeError:
-            pass
-    return None
-
-
-def _may_make(own, instance):
-    """Whether a trace may make variables: the first one may, for each function and each instance."""
-    if own.get("_again"):
-        return False
-    if instance is None:
-        return own["_first"]
-    seen = own.setdefault("_instances", {}).get(id(instance))
-    return seen is None or seen() is not instance
-
-
-def _first_done(own, instance):
-    if instance is None:
-        own["_first"] = False
-    else:
-        instances, number = own["_instances"], id(instance)
-        instances[number] = weakref.ref(instance, lambda _: instances.pop(number, None))
-
-
-def _trace(function, args, kwargs, placeholders):
-    """Called by C inside the graph of a new trace -> (flat results, kind, pack)."""
-    own = function.__dict__
-    graph = _core.current_graph()
-    graph.name = own["__name__"]
-    instance = _method_of(own, function, args)
-    state = _Tracing(_may_make(own, instance))
-    own["_again"] = False
-    watch.tracing.append(state)
-    try:
-        _name_arguments(graph, own, args, kwargs)
-        target = own["_target"]
-        if target is None:
-            target = own["_target"] = _converted(function)
-        result = target(*args, **(kwargs or {}))
-        answer = _flatten_result(result)
-    finally:
-        watch.tracing.pop()
-    if state.may_make:
-        _first_done(own, instance)
-        if state.makes:  # they exist now: the trace to keep must not make any
-            own["_again"] = True
-            raise _core.TraceAgain
-    graph.structured_outputs = result
-    graph.arguments = [weakly(a) for a in args], {k: weakly(a) for k, a in (kwargs or {}).items()}
-    graph.packing = answer[1:]
-    own["_graphs"][id(graph)] = graph
-    return answer
-
-
-def _name_arguments(graph, own, args, kwargs):
-    """Placeholders are called as the parameters are, or as the input signature says."""
-    signature = own["_input_signature"] or ()
-    names = own["_parameter_names"]
-    for k, value in enumerate(args):
-        given = signature[k].name if k < len(signature) and isinstance(signature[k], TensorSpec) else None
-        _name_tensors(graph, given or (names[k] if k < len(names) else "args"), value)
-    for name, value in (kwargs or {}).items():
-        _name_tensors(graph, name, value)
-
-
-def _name_tensors(graph, name, value):
-    if isinstance(value, _core.Tensor):
-        edge = value._edge
-        if edge is not None and edge[0] is graph:
-            graph._rename(edge[1], name)
-    elif isinstance(value, dict):
-        for item in value.values():
-            _name_tensors(graph, name, item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            _name_tensors(graph, name, item)
-
-
 def _converted(function):
-    python = function.python_function
-    if not function.__dict__["_autograph"]:
-        return python
+    """What a trace of the function calls, as `autograph.target` says."""
     from . import autograph
 
-    return autograph.convert(python, function.__dict__.get("_features"))
+    return autograph.target(function.python_function, function._features)
+
+
+def _translated(error):
+    from .autograph.tell import translated
+
+    made = translated(error)
+    made.__suppress_context__ = True
+    return made
 
 
 def _tensor_result(value):
@@ -137,15 +39,8 @@ def _tensor_result(value):
     return _core.convert(value)
 
 
-def _flatten_result(result):
-    """What a traced function returned, as tensors and how to put them together again."""
-    if isinstance(result, _core.Tensor):
-        return [result], ONE, None
-    if result is None:
-        return [], NONE, None
-    kind = {tuple: TUPLE, list: LIST}.get(type(result))
-    if kind is not None and all(isinstance(r, _core.Tensor) for r in result):
-        return list(result), kind, None
+def _flat_result(result):
+    """What a traced function returned, as tensors and what puts them together again: for what C does not know."""
     flat = nest.flatten(result, expand_composites=True)
     kept, template = [], []
     for item in flat:
@@ -164,8 +59,8 @@ def _flatten_result(result):
                             f"{type(item).__name__}, which is not a Tensor or ExtensionType.") from e
         template.append(len(kept) - 1)
     if len(flat) == 1 and flat[0] is result:
-        return kept, ONE, None
-    return kept, BY_PYTHON, functools.partial(_pack, result_structure(result), template)
+        return kept, None
+    return kept, functools.partial(_pack, result_structure(result), template)
 
 
 def result_structure(result):
@@ -224,51 +119,39 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
         python = func.python_function
     else:
         python = func
-    made = _make(python, input_signature, autograph, jit_compile)
-    made.__dict__["_features"] = experimental_autograph_options
-    return made
+    return Function(python, input_signature, autograph, jit_compile, experimental_autograph_options, True)
 
 
-def _make(python, input_signature, autograph, jit_compile):
-    names, unnamed, defaults, kwonly, varargs, varkw = _parameters(python)
-    signature = prepare = None
-    if input_signature is not None:
-        if not isinstance(input_signature, (tuple, list)):
-            raise TypeError("input_signature must be either a tuple or a list, got " f"{type(input_signature)}.")
-        specs = nest.flatten(list(input_signature), expand_composites=True)
-        if not all(isinstance(s, TypeSpec) for s in specs):
-            raise TypeError("input_signature must be a possibly nested sequence of TensorSpec objects, got "
-                            f"{input_signature}")
-        if len(input_signature) > len(names) and not varargs:
-            raise ValueError(f"input_signature has {len(input_signature)} entries but the function takes {len(names)}")
-        signature = tuple((s.dtype, s.shape) for s in specs)
-        prepare = _prepare
-    made = Function(python, _trace, names, unnamed, defaults, kwonly, varargs, varkw, signature, prepare, True)
-    own = made.__dict__
-    own["__name__"] = getattr(python, "__name__", type(python).__name__)
-    own["__qualname__"] = getattr(python, "__qualname__", own["__name__"])
-    own["__doc__"] = getattr(python, "__doc__", None)
-    own["__module__"] = getattr(python, "__module__", None)
-    own["__wrapped__"] = python
-    own["_autograph"] = autograph
-    own["_parameter_names"] = names
-    own["_jit_compile"] = jit_compile
-    own["_target"] = None
-    own["_first"] = True  # the first trace may make variables
-    own["_graphs"] = weakref.WeakValueDictionary()
-    own["_input_signature"] = None if input_signature is None else tuple(input_signature)
-    return made
+def _read_signature(given, parameters, n_defaults, kwonly, varargs):
+    """(the signature as a tuple, (dtype, shape) of its tensors, the name of each entry: None or, if it is no TensorSpec,
+    False, the parameter it begins with)"""
+    if not isinstance(given, (tuple, list)):
+        raise TypeError("input_signature must be either a tuple or a list, got " f"{type(given)}.")
+    specs = nest.flatten(list(given), expand_composites=True)
+    if not all(isinstance(s, TypeSpec) for s in specs):
+        raise TypeError("input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
+                        f"{[s for s in specs if not isinstance(s, TypeSpec)]} in {given}")
+    first = 1 if parameters[:1] == ("self",) else 0
+    left = parameters[first + len(given):len(parameters) - n_defaults]
+    if left:
+        raise TypeError(f"input_signature missing type constraint for {left[0]}")
+    extra = first + len(given) - len(parameters)
+    if extra > 0 and not varargs:
+        raise TypeError(f"input_signature contains {extra} extra type constraints.")
+    for name, default in (kwonly or {}).items():
+        if default is None:
+            raise TypeError(f"Since input_signature is defined, keyword-only parameter `{name}` must have a default value")
+    names = tuple(s.name if isinstance(s, TensorSpec) else False for s in given)
+    return tuple(given), tuple((s.dtype, s.shape) for s in specs), names, first
 
 
-def _prepare(function, args, kwargs):
+def _fit_signature(function, args):
     """The arguments of a call as the input signature wants them."""
-    signature = function.__dict__["_input_signature"]
-    bound = []
-    for k, spec in enumerate(signature):
-        if k >= len(args):
-            raise TypeError(f"{function.__name__} missing an argument for {spec}")
-        bound.append(_fit(args[k], spec, function))
-    return tuple(bound) + tuple(args[len(signature):])
+    first, specs = function._first_spec, function.input_signature
+    if first + len(specs) > len(args):
+        raise TypeError(f"{function.__name__} missing an argument for {specs[len(args) - first]}")
+    bound = [_fit(value, spec, function) for value, spec in zip(args[first:], specs)]
+    return (*args[:first], *bound, *args[first + len(specs):])
 
 
 def _fit(value, spec, function):
@@ -312,23 +195,22 @@ def get_concrete_function(self, *args, **kwargs):
     """The trace for these arguments; specs stand for any tensor of their kind."""
     from .graph import FuncGraph
 
-    own = self.__dict__
-    if own["_input_signature"] is not None and not args and not kwargs:
-        args = own["_input_signature"]
+    if self.input_signature is not None and len(args) <= self._first_spec and not kwargs:
+        args = (*args, *self.input_signature)
     scratch = FuncGraph("scratch")
     fitted = [nest.map_structure(lambda v: _stand_in(v, scratch), a) for a in args]
     named = {k: nest.map_structure(lambda v: _stand_in(v, scratch), v) for k, v in kwargs.items()}
-    given = dict(zip(own["_parameter_names"], args), **kwargs)
+    given = dict(zip(self._parameter_names, args), **kwargs)
     names = {k: v.name for k, v in given.items() if isinstance(v, TensorSpec) and v.name is not None}
-    return _concrete(self, self._concrete(*fitted, **named), names)
+    return _of(self, self._concrete(*fitted, **named), names)
 
 
-def _concrete(function, graph, names):
-    """The concrete function over a trace's graph; names: of specs, by the parameter they were given for."""
-    found = function.__dict__.setdefault("_concrete_functions", weakref.WeakValueDictionary())
-    concrete = found.get(id(graph))
-    if concrete is None:
-        concrete = found[id(graph)] = ConcreteFunction(function.__name__, function.python_function, graph, names)
+def _of(function, concrete, names):
+    """The concrete function, told where it comes from; names: of specs, by the parameter they were given for."""
+    own = concrete.__dict__
+    if "name" not in own:
+        own.update(name=f"__inference_{function.__name__}", _python=function.python_function, _names=names,
+                   _method=function._instance is not None)
     return concrete
 
 
@@ -355,7 +237,7 @@ def experimental_get_trace_reasons(self):
 
 @_method
 def _list_all_concrete_functions(self):
-    return [_concrete(self, graph, {}) for graph in self.__dict__["_graphs"].values()]
+    return [_of(self, concrete, {}) for concrete in self._all()]
 
 
 @_method
@@ -380,17 +262,16 @@ def __deepcopy__(self, memo):
 
 @_method
 def __reduce__(self):
-    return function, (self.python_function, self.__dict__["_input_signature"], self.__dict__["_autograph"])
+    return function, (self.python_function, self.input_signature, self._autograph)
 
 
-Function.input_signature = property(lambda self: self.__dict__["_input_signature"])
 Function.function_spec = property(lambda self: self)
 Function.concrete_functions = property(_list_all_concrete_functions)
-Function.experimental_compile = property(lambda self: self.__dict__["_jit_compile"])
+Function.experimental_compile = property(lambda self: self._jit_compile)
 _core.BoundFunction.get_concrete_function = lambda self, *args, **kwargs: self.__func__.get_concrete_function(
     self.__self__, *args, **kwargs)
-
-
+_core.register(parameters=_parameters, read_signature=_read_signature, fit_signature=_fit_signature, converted=_converted,
+               translated=_translated, weakly=weakly, flat_result=_flat_result)
 
 
 class _Instances(type):

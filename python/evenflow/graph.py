@@ -42,9 +42,9 @@ class Graph(_core.GraphBase):
         self._lock = threading.RLock()
 
     @classmethod
-    def _around(cls):
-        """For a graph the engine made: a function's body."""
-        return FuncGraph("")
+    def _around(cls, name, function):
+        """For a graph that has no object: a function's body that the engine made, or one whose object is gone."""
+        return FuncGraph(name or "") if function else Graph()
 
     @contextlib.contextmanager
     def as_default(self):

@@ -103,16 +103,6 @@ def lift(tensor):
         _core.resume(suspended)
 
 
-class _Watch(threading.local):
-    """What function is being traced, for the rule that variables are made in the first trace only."""
-
-    def __init__(self):
-        self.tracing = []
-
-
-watch = _Watch()
-
-
 @export("Variable")
 class Variable(_core.VariableBase):
     """A tensor that can be changed."""
@@ -137,8 +127,7 @@ class Variable(_core.VariableBase):
         synchronization, aggregation, trainable = distribution(synchronization, aggregation, trainable, name)
         if name is not None and not isinstance(name, str) and name:
             raise ValueError("name for name_scope must be a string.")
-        if watch.tracing:
-            watch.tracing[-1].made_variable(self)
+        _core.variable_made()  # functions may make variables in their first trace only
         self._trainable = trainable
         self.constraint = constraint
         self._synchronization, self._aggregation = synchronization, aggregation

@@ -86,6 +86,49 @@ void bound_end(bound *b) {
     if (b->item != b->few) PyMem_Free(b->item);
 }
 
+/* ---- input signatures ------------------------------------------------------------------------ */
+
+static bool fits(const ef_tensor *t, ef_dtype dtype, const ef_shape *shape) {
+    if ((ef_dtype)t->dtype != dtype) return false;
+    if (shape->rank < 0) return true;
+    ef_shape s = ef_tensor_shape(t);
+    if (s.rank >= 0 && s.rank != shape->rank) return false;
+    for (int d = 0; d < s.rank; d++)
+        if (shape->dim[d] >= 0 && s.dim[d] >= 0 && s.dim[d] != shape->dim[d]) return false;
+    return true;
+}
+
+/* Whether the arguments are what the signature says already. */
+static bool are_fit(const function_object *self, PyObject *const *items, Py_ssize_t n) {
+    if (!self->flat_signature || n < self->first_spec + self->n_specs) return false;
+    for (int k = 0; k < self->n_specs; k++) {
+        PyObject *o = items[self->first_spec + k];
+        if (!(IS_EAGER(o) || IS_SYMBOLIC(o)) ||
+            !fits(&((tensor_object *)o)->t, self->spec_dtype[k], &self->spec_shape[k]))
+            return false;
+    }
+    return true;
+}
+
+static PyObject *call_fitted(function_object *self, PyObject *const *items, Py_ssize_t n,
+                             PyObject *kwargs) {
+    if (self->signature == Py_None || are_fit(self, items, n))
+        return function_call_bound(self, items, n, kwargs);
+    PyObject *tuple = PyTuple_New(n), *ready = NULL, *result = NULL;
+    for (Py_ssize_t k = 0; tuple != NULL && k < n; k++)
+        PyTuple_SET_ITEM(tuple, k, Py_NewRef(items[k]));
+    if (tuple != NULL)
+        ready = PyObject_CallFunctionObjArgs(hooks.fit_signature, (PyObject *)self, tuple, NULL);
+    if (ready != NULL && PyTuple_Check(ready))
+        result =
+            function_call_bound(self, &PyTuple_GET_ITEM(ready, 0), PyTuple_GET_SIZE(ready), kwargs);
+    Py_XDECREF(tuple);
+    Py_XDECREF(ready);
+    return result;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
 bool functions_eager;
 
 PyObject *function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names) {
@@ -94,28 +137,11 @@ PyObject *function_call(PyObject *callable, PyObject *const *args, size_t nargsf
     if (self->python == NULL)
         return PyErr_Format(PyExc_RuntimeError, "a tf.function without a function");
     if (functions_eager) return PyObject_Vectorcall(self->python, args, nargsf, names);
-    if (self->prepare == Py_None && names == NULL && self->kwonly == Py_None &&
-        n == PyTuple_GET_SIZE(self->params))
-        return function_call_bound(self, args, n, NULL);
+    if (names == NULL && self->kwonly == Py_None && n == PyTuple_GET_SIZE(self->params))
+        return call_fitted(self, args, n, NULL);
     bound b;
-    PyObject *result = NULL, *ready = NULL;
-    if (args_bind(self, args, n, names, &b) == 0) {
-        if (self->prepare == Py_None) {
-            result = function_call_bound(self, b.item, b.n, b.kwargs);
-        } else { /* as the input signature wants them: a tuple of positional arguments */
-            PyObject *tuple = PyTuple_New(b.n);
-            for (Py_ssize_t k = 0; tuple != NULL && k < b.n; k++)
-                PyTuple_SET_ITEM(tuple, k, Py_NewRef(b.item[k]));
-            if (tuple != NULL)
-                ready = PyObject_CallFunctionObjArgs(self->prepare, callable, tuple,
-                                                     b.kwargs != NULL ? b.kwargs : Py_None, NULL);
-            Py_XDECREF(tuple);
-            if (ready != NULL && PyTuple_Check(ready))
-                result = function_call_bound(self, &PyTuple_GET_ITEM(ready, 0),
-                                             PyTuple_GET_SIZE(ready), b.kwargs);
-            Py_XDECREF(ready);
-        }
-    }
+    PyObject *result = NULL;
+    if (args_bind(self, args, n, names, &b) == 0) result = call_fitted(self, b.item, b.n, b.kwargs);
     bound_end(&b);
     return result;
 }

@@ -34,8 +34,12 @@ PyObject *function_descr_get(PyObject *self, PyObject *obj, PyObject *type) {
     if (b == NULL) return NULL;
     b->call = bound_call;
     b->weak = NULL;
-    b->function = Py_NewRef(self);
+    b->function = (PyObject *)function_for_instance((function_object *)self, obj);
     b->self = Py_NewRef(obj);
+    if (b->function == NULL) {
+        Py_DECREF(b);
+        return NULL;
+    }
     PyObject_GC_Track((PyObject *)b);
     return (PyObject *)b;
 }
@@ -43,7 +47,7 @@ PyObject *function_descr_get(PyObject *self, PyObject *obj, PyObject *type) {
 static void bound_dealloc(PyObject *o) {
     bound_object *b = (bound_object *)o;
     PyTypeObject *type = Py_TYPE(o);
-    PyObject_GC_UnTrack(o);
+    if (PyObject_GC_IsTracked(o)) PyObject_GC_UnTrack(o);
     if (b->weak != NULL) PyObject_ClearWeakRefs(o);
     Py_CLEAR(b->function);
     Py_CLEAR(b->self);
@@ -62,6 +66,10 @@ static PyObject *bound_getattro(PyObject *o, PyObject *name) {
     PyErr_Clear();
     return PyObject_GetAttr(((bound_object *)o)->function, name);
 }
+/* What is set is the function's, so that it is there at the next access too. */
+static int bound_setattro(PyObject *o, PyObject *name, PyObject *value) {
+    return PyObject_SetAttr(((bound_object *)o)->function, name, value);
+}
 static PyObject *bound_compare(PyObject *a, PyObject *b, int how) {
     if ((how != Py_EQ && how != Py_NE) || Py_TYPE(a) != bound_type || Py_TYPE(b) != bound_type)
         Py_RETURN_NOTIMPLEMENTED;
@@ -79,11 +87,15 @@ static PyMemberDef bound_members[] = {
     {"__func__", T_OBJECT_EX, offsetof(bound_object, function), READONLY, NULL},
     {"__self__", T_OBJECT_EX, offsetof(bound_object, self), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
-static PyType_Slot bound_slots[] = {
-    {Py_tp_dealloc, bound_dealloc},   {Py_tp_traverse, bound_traverse},
-    {Py_tp_call, PyVectorcall_Call},  {Py_tp_members, bound_members},
-    {Py_tp_getattro, bound_getattro}, {Py_tp_richcompare, bound_compare},
-    {Py_tp_hash, bound_hash},         {0, NULL}};
+static PyType_Slot bound_slots[] = {{Py_tp_dealloc, bound_dealloc},
+                                    {Py_tp_traverse, bound_traverse},
+                                    {Py_tp_call, PyVectorcall_Call},
+                                    {Py_tp_members, bound_members},
+                                    {Py_tp_getattro, bound_getattro},
+                                    {Py_tp_setattro, bound_setattro},
+                                    {Py_tp_richcompare, bound_compare},
+                                    {Py_tp_hash, bound_hash},
+                                    {0, NULL}};
 static PyType_Spec bound_spec = {
     "evenflow._core.BoundFunction", sizeof(bound_object), 0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, bound_slots};

@@ -58,6 +58,14 @@ typedef struct core_hooks {
     PyObject *take_apart;                 /* (structure) -> (what is fixed, tuple of parts) */
     PyObject *put_together;               /* (structure, what is fixed, list of other parts) */
     PyObject *variable_again;             /* (variable, handle) -> one like it, of that handle */
+    PyObject *parameters;                 /* (callable) -> as function_new.c wants them */
+    PyObject *read_signature;             /* (input_signature, parameters) -> as it is kept */
+    PyObject *fit_signature;              /* (function, args) -> args as its signature says */
+    PyObject *converted;                  /* (function) -> what a trace calls */
+    PyObject *translated;                 /* (exception) -> one that tells the user's lines */
+    PyObject *weakly;                     /* (argument) -> as a trace remembers it */
+    PyObject *flat_result;                /* (result) -> (tensors, callable that packs them) */
+    PyObject *concrete_arguments;         /* (concrete function, args, kwargs) -> tensors */
     PyObject *dtype[EF_DTYPES];           /* DType objects by number */
 } core_hooks;
 extern core_hooks hooks;
@@ -174,6 +182,10 @@ void graph_gained(const ef_tensor *t);
 /* A run of g begins: a graph that keeps growing between runs starts forgetting what it can. */
 void graph_run_begins(graph_object *o);
 PyObject *graph_wrap(ef_graph *g); /* the graph_object of g, made if need be; new reference */
+/* A graph got an object: the trace that is being made of it keeps it. */
+void function_graph_wrapped(ef_graph *g, PyObject *o);
+/* What a graph is called: the name of the function it is a trace of, borrowed; NULL: of none. */
+PyObject *function_graph_name(ef_graph *g);
 /* Reads a variable: a ReadVariableOp, eager or recorded. */
 int variable_read(variable_object *v, ef_tensor *out);
 int recording(void); /* inside a graph */

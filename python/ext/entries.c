@@ -67,21 +67,10 @@ static int keep_objects(entry *e, const key *k) {
     return 0;
 }
 
-static int apply_signature(function_object *self, entry *e) {
+static int apply_signature(const function_object *self, const entry *e) {
     if (self->signature == Py_None) return 0;
-    Py_ssize_t n = PyTuple_GET_SIZE(self->signature);
-    ef_dtype *t = PyMem_Calloc((size_t)n + 1, sizeof *t);
-    ef_shape *s = PyMem_Calloc((size_t)n + 1, sizeof *s);
-    int bad = t == NULL || s == NULL ? -1 : 0;
-    for (Py_ssize_t k = 0; k < n && bad == 0; k++) {
-        PyObject *row = PyTuple_GET_ITEM(self->signature, k);
-        t[k] = dtype_of(PyTuple_GET_ITEM(row, 0));
-        bad = t[k] == EF_NO_DTYPE ? -1 : shape_from(PyTuple_GET_ITEM(row, 1), &s[k]);
-    }
-    if (bad == 0) bad = check(ef_function_set_signature(e->f, t, s, (int)n), NULL);
-    PyMem_Free(t);
-    PyMem_Free(s);
-    return bad;
+    return check(ef_function_set_signature(e->f, self->spec_dtype, self->spec_shape, self->n_specs),
+                 NULL);
 }
 
 /* Takes the entry at `at` out of the list. What goes with it may run Python. */

@@ -1,5 +1,6 @@
-/* tf.function, shared by its files: signature.c walks arguments, entries.c keeps what was found,
- * function.c traces and calls, bind.c binds arguments to parameters, function_type.c is the class.
+/* tf.function, shared by its files: function_new.c makes functions, bind.c binds arguments to
+ * parameters, signature.c walks them, entries.c keeps what was found, function.c calls, trace.c
+ * traces, result.c puts results together, concrete.c calls one trace, function_type.c is the class.
  */
 #ifndef EF_PY_FUNCTION_H
 #define EF_PY_FUNCTION_H
@@ -35,34 +36,71 @@ typedef struct entry {
     int users;        /* calls going on */
 } entry;
 
-/* How a trace's results are put together; kept with the trace. */
+/* How results are put together: a tree of what a traced function returned. */
+typedef struct part {
+    enum { P_TENSOR, P_NONE, P_TUPLE, P_LIST, P_DICT, P_NAMED, P_COMPOSITE } kind;
+    int at; /* P_TENSOR: which result */
+    int n;
+    struct part *part;
+    PyObject *what; /* P_DICT: tuple of keys; P_NAMED: class; P_COMPOSITE: one made by the trace */
+} part;
+
+/* Kept with a trace. */
 typedef struct packing {
     atomic_int refs;
-    enum { ONE, NONE, TUPLE, LIST, BY_PYTHON } kind;
-    int n;
-    PyObject *pack;  /* BY_PYTHON: called with the list of results */
-    PyObject *graph; /* the FuncGraph of the trace, for concrete functions */
+    part whole;
+    PyObject *pack;          /* not NULL: Python puts the results together, from a list of them */
+    PyObject *result;        /* what the trace returned */
+    PyObject *args, *kwargs; /* what it was called with; objects weakly */
+    PyObject *graph;         /* its FuncGraph; NULL until somebody asks for it */
+    PyObject *name;          /* of the function */
+    struct concrete_object *concrete; /* borrowed; NULL: there is none */
 } packing;
 
 typedef struct function_object {
     PyObject_HEAD vectorcallfunc call;
     PyObject *dict, *weak;
     PyObject *python;   /* the user's function */
-    PyObject *tracer;   /* (function, args, kwargs) -> (flat results, kind, pack) */
+    PyObject *target;   /* what a trace calls: the same, converted; NULL before the first trace */
+    PyObject *seen;     /* list: why the target needed no conversion, see names_unchanged */
     PyObject *params;   /* tuple of positional parameter names, interned */
     PyObject *defaults; /* tuple aligned with the last parameters */
     PyObject *kwonly;   /* dict name -> (default,) or None, if it must be given; or None */
     int unnamed;        /* of the parameters: given by position only */
     bool varargs, varkw;
-    PyObject *signature; /* tuple of (dtype, shape) for the flat tensors, or None */
-    PyObject *prepare;   /* (function, args, kwargs) -> (args, kwargs): for signatures; or None */
-    bool relax;
+    PyObject *input_signature; /* as it was given; None: none */
+    int first_spec;            /* the parameter that it begins with: 1 for methods */
+    PyObject *signature;       /* tuple of (dtype, shape) for the flat tensors, or None */
+    ef_dtype *spec_dtype;      /* the same for C */
+    ef_shape *spec_shape;
+    int n_specs;
+    bool flat_signature;  /* a tensor for each of the first parameters */
+    PyObject *spec_names; /* tuple of the names its specs have, or None */
+    PyObject *jit_compile, *features;
+    char autograph, relax;
+    bool told;          /* errors of a trace are told by the user's files and lines */
+    bool first_done;    /* a trace was made: others may not make variables */
     bool saw_variables; /* an entry has variables in its key, */
     bool by_spec;       /* and a call had others: variables are arguments from now on */
     entry *entries;
     int n_entries;
     uint64_t n_traces_gone; /* of entries that were dropped */
+    PyObject *instances;    /* dict address -> the function of that instance; NULL: none yet */
+    PyObject *instance;     /* weak reference: the instance this one belongs to; NULL: none */
+    struct tracer *tracer;  /* the thread that traces it now; NULL: none */
+    int depth;              /* traces of that thread inside each other */
+    struct waiter *waiters; /* threads that wait for it */
 } function_object;
+
+typedef struct concrete_object {
+    PyObject_HEAD vectorcallfunc call;
+    PyObject *dict, *weak;
+    ef_graph *g;
+    packing *packing;
+    PyObject *names; /* tuple of its inputs' names */
+    int n;           /* inputs that a call gives */
+    ef_dtype *dtype; /* of each */
+} concrete_object;
 
 typedef struct bound_object {
     PyObject_HEAD vectorcallfunc call;
@@ -104,26 +142,63 @@ entry *entry_find(function_object *self, const key *k); /* made if need be; NULL
 void entry_drop_last(function_object *self);
 void entry_leave(entry *e); /* a call has ended */
 
-/* ---- function.c */
+/* ---- trace.c */
 typedef struct calling {
     struct calling *outer;
     entry *e;
     PyObject *const *items;
     Py_ssize_t n_items;
     PyObject *kwargs; /* dict or NULL */
+    ef_graph *g;      /* being traced; NULL: none */
+    PyObject *graph;  /* its object, once somebody asked for it */
+    bool may_make;    /* this trace may make variables, */
+    bool made;        /* and did */
+    bool again;       /* call once more: variables exist now, or another thread has traced */
 } calling;
 extern _Thread_local calling *function_now; /* the call this thread is making */
-extern PyObject *trace_again;               /* raised by a trace that made variables */
 ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
                           int *n_out); /* an ef_trace_fn; user: the entry */
 void packing_end(void *user);
-/* Traces for arguments that were walked through, unless that was done before: the trace's graph.
- * Takes nothing over. */
+void packing_ref(void *user);
+int trace_init(PyObject *module);
+
+/* ---- mutation.c: did a trace change what it was given? */
+bool containers_in(PyObject *args, PyObject *kwargs);
+/* A copy of nested lists, tuples and dicts; what they hold stays the same. */
+PyObject *containers_copy(PyObject *o);
+/* before: copies of args and kwargs; -1: raised, something was changed. */
+int arguments_unchanged(const function_object *f, PyObject *before, PyObject *args,
+                        PyObject *kwargs);
+
+/* ---- result.c */
+/* The tensors of what a function returned, a list; fills p->whole or p->pack. NULL: raised. */
+PyObject *result_flatten(PyObject *result, packing *p);
+/* Puts results together; takes all n over. */
+PyObject *result_pack(packing *p, ef_tensor *out, int n);
+void part_end(part *p);
+
+/* ---- function.c */
+/* Traces for arguments that were walked through, unless that was done before: the trace. Takes
+ * nothing over. */
 PyObject *function_trace_walked(function_object *self, walk *w, PyObject *const *items,
                                 Py_ssize_t n_items, PyObject *kwargs);
 /* items: bound to the signature; kwargs: a dict or NULL. */
 PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_ssize_t n_items,
                               PyObject *kwargs);
+/* Room for the results of a call. How many there are is known when the trace is; FEW_RESULTS are on
+ * the stack, and for more there is as much room as the calls before needed. */
+enum { FEW_RESULTS = 8 };
+
+/* ---- function_new.c */
+PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+/* One like it for an instance; new reference. */
+function_object *function_for_instance(function_object *self, PyObject *instance);
+int specs_read(function_object *self); /* from self->signature; -1: raised */
+
+/* ---- concrete.c */
+/* The concrete function of a trace, made if need be; g may be taken from it later. */
+PyObject *concrete_of(packing *p, ef_graph *g);
+int concrete_init(PyObject *module);
 
 /* ---- bind.c */
 typedef struct bound {
@@ -138,7 +213,7 @@ PyObject *function_call(PyObject *callable, PyObject *const *args, size_t nargsf
 extern bool functions_eager; /* tf.config.run_functions_eagerly */
 
 /* ---- bound_function.c: a function taken from an instance */
-extern PyTypeObject *bound_type;
+extern PyTypeObject *bound_type, *function_type;
 PyObject *function_descr_get(PyObject *self, PyObject *obj, PyObject *type);
 int bound_function_init(PyObject *module);
 #endif

@@ -3,32 +3,7 @@
 #include "function.h"
 #include <structmember.h>
 
-/* Function(python, tracer, params, unnamed, defaults, kwonly, varargs, varkw, signature, prepare,
- * relax) */
-static PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    (void)kwargs;
-    PyObject *python, *tracer, *params, *defaults, *kwonly, *signature, *prepare;
-    int unnamed, varargs, varkw, relax;
-    if (!PyArg_ParseTuple(args, "OOO!iO!OppOOp", &python, &tracer, &PyTuple_Type, &params, &unnamed,
-                          &PyTuple_Type, &defaults, &kwonly, &varargs, &varkw, &signature, &prepare,
-                          &relax))
-        return NULL;
-    function_object *self = (function_object *)type->tp_alloc(type, 0);
-    if (self == NULL) return NULL;
-    self->call = function_call;
-    self->python = Py_NewRef(python);
-    self->tracer = Py_NewRef(tracer);
-    self->params = Py_NewRef(params);
-    self->unnamed = unnamed;
-    self->defaults = Py_NewRef(defaults);
-    self->kwonly = Py_NewRef(kwonly);
-    self->varargs = varargs;
-    self->varkw = varkw;
-    self->signature = Py_NewRef(signature);
-    self->prepare = Py_NewRef(prepare);
-    self->relax = relax;
-    return (PyObject *)self;
-}
+PyTypeObject *function_type;
 
 static void drop_entries(function_object *self) {
     while (self->entries != NULL) entry_drop_last(self);
@@ -39,10 +14,13 @@ static int function_clear(PyObject *o) {
     drop_entries(self);
     Py_CLEAR(self->dict);
     Py_CLEAR(self->python);
-    Py_CLEAR(self->tracer);
+    Py_CLEAR(self->target);
+    Py_CLEAR(self->seen);
     Py_CLEAR(self->defaults);
     Py_CLEAR(self->kwonly);
-    Py_CLEAR(self->prepare);
+    Py_CLEAR(self->instances);
+    Py_CLEAR(self->instance);
+    Py_CLEAR(self->features);
     return 0;
 }
 
@@ -53,7 +31,12 @@ static void function_dealloc(PyObject *o) {
     if (self->weak != NULL) PyObject_ClearWeakRefs(o);
     function_clear(o);
     Py_CLEAR(self->params);
+    Py_CLEAR(self->input_signature);
     Py_CLEAR(self->signature);
+    Py_CLEAR(self->spec_names);
+    Py_CLEAR(self->jit_compile);
+    PyMem_Free(self->spec_dtype);
+    PyMem_Free(self->spec_shape);
     type->tp_free(o);
     Py_DECREF(type);
 }
@@ -62,10 +45,13 @@ static int function_traverse(PyObject *o, visitproc visit, void *arg) {
     function_object *self = (function_object *)o;
     Py_VISIT(self->dict);
     Py_VISIT(self->python);
-    Py_VISIT(self->tracer);
+    Py_VISIT(self->target);
+    Py_VISIT(self->seen);
     Py_VISIT(self->defaults);
     Py_VISIT(self->kwonly);
-    Py_VISIT(self->prepare);
+    Py_VISIT(self->instances);
+    Py_VISIT(self->instance);
+    Py_VISIT(self->features);
     for (entry *e = self->entries; e != NULL; e = e->next)
         for (int k = 0; k < e->n_objects; k++) Py_VISIT(e->object[k]);
     Py_VISIT(Py_TYPE(o));
@@ -113,46 +99,7 @@ static PyObject *function_reasons(PyObject *o, PyObject *unused) {
     return list;
 }
 
-PyObject *function_trace_walked(function_object *self, walk *w, PyObject *const *items,
-                                Py_ssize_t n_items, PyObject *kwargs) {
-    PyObject *result = NULL;
-    entry *e = entry_find(self, &w->k);
-    ef_dtype *dtype = PyMem_Calloc((size_t)w->n_t + 1, sizeof *dtype);
-    ef_shape *shape = PyMem_Calloc((size_t)w->n_t + 1, sizeof *shape);
-    if (dtype == NULL || shape == NULL) PyErr_NoMemory();
-    if (e == NULL || dtype == NULL || shape == NULL) goto done;
-    for (int i = 0; i < w->n_t; i++) {
-        dtype[i] = (ef_dtype)w->t[i]->dtype;
-        shape[i] = ef_tensor_shape(w->t[i]);
-    }
-    calling c = {function_now, e, items, n_items, kwargs};
-    packing *p = NULL;
-    ef_graph *g = NULL;
-    function_now = &c;
-    e->users++;
-    ef_status *s = ef_function_trace_for(e->f, dtype, shape, w->n_t, &g, (void **)&p);
-    if (s != NULL && PyErr_Occurred() && PyErr_ExceptionMatches(trace_again)) {
-        PyErr_Clear();
-        ef_status_free(s);
-        s = ef_function_trace_for(e->f, dtype, shape, w->n_t, &g, (void **)&p);
-    }
-    function_now = c.outer;
-    if (s != NULL) {
-        raise_status(s, NULL);
-    } else if (p != NULL) {
-        ef_graph_free(g);
-        result = Py_NewRef(p->graph);
-        packing_end(p);
-    }
-    entry_leave(e);
-done:
-    PyMem_Free(dtype);
-    PyMem_Free(shape);
-    return result;
-}
-
-/* _concrete(*args, **kwargs): tensors stand for any of their dtype and shape -> the trace's graph
- */
+/* _concrete(*args, **kwargs): tensors stand for any of their dtype and shape -> the trace */
 static PyObject *function_concrete(PyObject *o, PyObject *const *args, Py_ssize_t n,
                                    PyObject *names) {
     function_object *self = (function_object *)o;
@@ -168,8 +115,29 @@ static PyObject *function_concrete(PyObject *o, PyObject *const *args, Py_ssize_
     return result;
 }
 
+/* All traces that are kept, as concrete functions. */
+static PyObject *function_all(PyObject *o, PyObject *unused) {
+    (void)unused;
+    enum { MOST = 64 };
+    PyObject *list = PyList_New(0);
+    for (entry *e = ((function_object *)o)->entries; list != NULL && e != NULL; e = e->next) {
+        void *user[MOST];
+        ef_graph *graph[MOST];
+        int n = ef_function_traces(e->f, user, graph, MOST);
+        for (int k = 0; k < n; k++) {
+            PyObject *c = list != NULL ? concrete_of(user[k], graph[k]) : NULL;
+            if (c == NULL || PyList_Append(list, c) < 0) Py_CLEAR(list);
+            Py_XDECREF(c);
+            packing_end(user[k]);
+            ef_graph_free(graph[k]);
+        }
+    }
+    return list;
+}
+
 static PyMethodDef function_methods[] = {{"_traces", function_traces, METH_NOARGS, NULL},
                                          {"_reasons", function_reasons, METH_NOARGS, NULL},
+                                         {"_all", function_all, METH_NOARGS, NULL},
                                          {"_concrete",
                                           (PyCFunction)(void (*)(void))function_concrete,
                                           METH_FASTCALL | METH_KEYWORDS, NULL},
@@ -179,6 +147,13 @@ static PyMemberDef function_members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(function_object, dict), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(function_object, weak), READONLY, NULL},
     {"python_function", T_OBJECT_EX, offsetof(function_object, python), READONLY, NULL},
+    {"input_signature", T_OBJECT, offsetof(function_object, input_signature), READONLY, NULL},
+    {"_first_spec", T_INT, offsetof(function_object, first_spec), READONLY, NULL},
+    {"_instance", T_OBJECT, offsetof(function_object, instance), READONLY, NULL},
+    {"_parameter_names", T_OBJECT, offsetof(function_object, params), READONLY, NULL},
+    {"_jit_compile", T_OBJECT, offsetof(function_object, jit_compile), READONLY, NULL},
+    {"_features", T_OBJECT, offsetof(function_object, features), READONLY, NULL},
+    {"_autograph", T_BOOL, offsetof(function_object, autograph), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
 static PyGetSetDef function_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
@@ -196,16 +171,12 @@ static PyType_Slot function_slots[] = {{Py_tp_new, function_new},
 static PyType_Spec function_spec = {
     "tensorflow.python.eager.polymorphic_function.polymorphic_function.Function",
     sizeof(function_object), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
-        Py_TPFLAGS_METHOD_DESCRIPTOR,
-    function_slots};
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, function_slots};
 
 int function_init(PyObject *module) {
-    trace_again = PyErr_NewException("evenflow._core.TraceAgain", NULL, NULL);
-    if (trace_again == NULL || PyModule_AddObjectRef(module, "TraceAgain", trace_again) < 0)
-        return -1;
-    if (bound_function_init(module) < 0 ||
-        add_type(module, &function_spec, NULL, "Function") == NULL)
+    function_type = add_type(module, &function_spec, NULL, "Function");
+    if (function_type == NULL || bound_function_init(module) < 0 || concrete_init(module) < 0 ||
+        trace_init(module) < 0)
         return -1;
     return PyModule_AddFunctions(module, functions);
 }

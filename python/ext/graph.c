@@ -90,13 +90,16 @@ static int remember(graph_object *o) {
     return bad;
 }
 
+static ef_graph *adopted; /* the graph that the next object is made around; NULL: one of its own */
+
 static PyObject *graph_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     (void)args;
     (void)kwargs;
     graph_object *o = (graph_object *)type->tp_alloc(type, 0);
     if (o == NULL) return NULL;
     o->ops = PyDict_New();
-    o->g = ef_graph_new();
+    o->g = adopted != NULL ? ef_graph_hold(adopted) : ef_graph_new();
+    adopted = NULL;
     if (o->g == NULL || o->ops == NULL || remember(o) < 0) {
         if (!PyErr_Occurred()) PyErr_NoMemory();
         Py_DECREF(o);
@@ -115,17 +118,12 @@ static PyObject *find_known(ef_graph *g) {
 PyObject *graph_wrap(ef_graph *g) {
     PyObject *o = find_known(g);
     if (o != NULL || PyErr_Occurred()) return o;
-    PyTypeObject *type = (PyTypeObject *)hooks.graph_class;
-    o = PyObject_CallMethod((PyObject *)type, "_around",
-                            NULL); /* a Graph with a graph of its own */
-    if (o == NULL) return NULL;
-    graph_object *self = (graph_object *)o;
-    PyObject *key = PyLong_FromVoidPtr(self->g);
-    if (key != NULL) PyDict_DelItem(known, key);
-    Py_XDECREF(key);
-    ef_graph_free(self->g);
-    self->g = ef_graph_hold(g);
-    if (remember(self) < 0) Py_CLEAR(o);
+    PyObject *name = function_graph_name(g);
+    adopted = g;
+    o = PyObject_CallMethod(hooks.graph_class, "_around", "OO", name != NULL ? name : Py_None,
+                            ef_graph_is_function(g) ? Py_True : Py_False);
+    adopted = NULL;
+    if (o != NULL) function_graph_wrapped(g, o);
     return o;
 }
 

@@ -56,6 +56,14 @@ static PyObject *core_register(PyObject *module, PyObject *args, PyObject *kwarg
                 {"take_apart", &hooks.take_apart},
                 {"put_together", &hooks.put_together},
                 {"variable_again", &hooks.variable_again},
+                {"parameters", &hooks.parameters},
+                {"read_signature", &hooks.read_signature},
+                {"fit_signature", &hooks.fit_signature},
+                {"converted", &hooks.converted},
+                {"translated", &hooks.translated},
+                {"weakly", &hooks.weakly},
+                {"flat_result", &hooks.flat_result},
+                {"concrete_arguments", &hooks.concrete_arguments},
                 {"operation_class", &hooks.operation_class}};
     PyObject *name, *value;
     Py_ssize_t at = 0;

@@ -60,20 +60,29 @@ static int tensor_setattro(PyObject *self, PyObject *name, PyObject *value) {
     return bad;
 }
 
+static PyObject *wrap_symbolic(ef_tensor *t) {
+    tensor_object *o = PyObject_GC_New(tensor_object, symbolic_type);
+    if (o == NULL) {
+        ef_tensor_release(t);
+        return NULL;
+    }
+    o->dict = o->weak = NULL;
+    memset(&o->t, 0, sizeof o->t);
+    ef_tensor_take(&o->t, t);
+    ef_tensor_seen(&o->t, 1);
+    graph_gained(&o->t);
+    return (PyObject *)o;
+}
+
 PyObject *tensor_finish(tensor_object *o) {
     if (!(o->t.flags & EF_TENSOR_SYMBOLIC)) return (PyObject *)o;
-    tensor_object *s = PyObject_GC_New(tensor_object, symbolic_type);
-    if (s != NULL) {
-        s->dict = s->weak = NULL;
-        ef_tensor_take(&s->t, &o->t);
-        ef_tensor_seen(&s->t, 1);
-        graph_gained(&s->t);
-    }
+    PyObject *s = wrap_symbolic(&o->t);
     Py_DECREF(o);
-    return (PyObject *)s;
+    return s;
 }
 
 PyObject *tensor_wrap(ef_tensor *t) {
+    if (t->flags & EF_TENSOR_SYMBOLIC) return wrap_symbolic(t);
     tensor_object *o = tensor_make();
     if (o == NULL) {
         ef_tensor_release(t);

@@ -407,3 +407,17 @@ void ef_function_info_get(ef_function *f, ef_function_info *out) {
     }
     pthread_mutex_unlock(&f->lock);
 }
+
+int ef_function_traces(ef_function *f, void **user, ef_graph **graph, int max) {
+    int n = 0;
+    pthread_mutex_lock(&f->lock);
+    for (size_t k = 0; k < f->n_traces && n < max; k++) {
+        ef_trace *t = f->traces[k];
+        if (t->user == NULL || t->user_ref == NULL) continue;
+        t->user_ref(t->user);
+        user[n] = t->user;
+        graph[n++] = ef_graph_ref(t->graph);
+    }
+    pthread_mutex_unlock(&f->lock);
+    return n;
+}

@@ -42,42 +42,44 @@ def _callable_of(function):
     return (call, (function,)) if isinstance(call, types.FunctionType) else (None, ())
 
 
-def convert(python, features=None):
-    """`python` with its control flow converted, same signature; itself where that is not needed or not possible."""
+def target(python, features=None):
+    """What runs when `python` is traced: (`python` with its control flow converted where that is needed and possible,
+    whether errors are told by the user's lines, the evidence that it needs no conversion, see `needs.still`)"""
     if isinstance(python, functools.partial):
-        return functools.partial(convert(python.func, features), *python.args, **python.keywords)
+        made, told, seen = target(python.func, features)
+        return functools.partial(made, *python.args, **python.keywords), told, seen
     function, first = _callable_of(python)
     if function is None or isinstance(python, type) or "autograph_info__" in function.__dict__:
-        return python
+        return python, False, []
     from .needs import straight
 
     seen = straight(function)
     if seen is not None:
-        return _told(function, first, seen, features)
-    return _transpiled(function, first, features) or python
-
-
-def _transpiled(function, first, features):
-    """The function converted by the transformers; None if they cannot."""
+        return python, True, seen
     from . import transpile
 
     made = transpile.converted(function, _options(features))
-    return None if made is None else _told(made, first)
+    if made is None:
+        return python, False, []
+    return (types.MethodType(made, first[0]) if first else made), True, []
 
 
-def _told(function, first, seen=(), features=None):
-    """The function with errors that tell the user's file and line. One that is straight because of what `seen` says is
-    converted once a name it uses stands for something else."""
+def convert(python, features=None):
+    """`python` with its control flow converted, same signature; itself where that is not needed or not possible. A
+    function that needs none because of what its names stand for is converted once one of them stands for another."""
     from .needs import still
     from .tell import translated
 
+    made, told, seen = target(python, features)
+    if not told:
+        return made
+
     def call(*args, **kwargs):
+        nonlocal made, seen
         if seen and not still(seen):
-            converted = _transpiled(function, first, features)
-            if converted is not None:
-                return converted(*args, **kwargs)
+            made, _, seen = target(python, features)
         try:
-            return function(*first, *args, **kwargs)
+            return made(*args, **kwargs)
         except Exception as e:
             raise translated(e) from None
 

@@ -97,9 +97,8 @@ typedef struct ef_tensor {
     uint8_t dtype; /* ef_dtype */
     int8_t rank;   /* -1 only for symbolic tensors of unknown rank */
     uint8_t device;
-    uint8_t flags;   /* EF_TENSOR_ bits */
-    uint32_t record; /* tape record that made it; 0: none */
-    uint64_t tape;   /* the tape `record` belongs to */
+    uint8_t flags;        /* EF_TENSOR_ bits */
+    struct ef_mark *tape; /* counted: what gradient tapes know the value by; or NULL */
     int64_t dim[EF_MAX_RANK];
     void *data;          /* NULL while deferred or symbolic: use ef_tensor_data */
     ef_storage *storage; /* counted; NULL: data is in `small`, or borrowed */

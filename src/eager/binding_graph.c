@@ -314,8 +314,9 @@ bool ef_taping(void) { return (ef_here.busy & EF_TAPING) != 0; }
  */
 
 void ef_suspend(ef_suspension *s) {
-    *s = (ef_suspension){
-        {ef_here.graph, (void *)(uintptr_t)ef_here.next_name, ef_here.notes, ef_tapes_pause()}};
+    *s =
+        (ef_suspension){{ef_here.graph, (void *)(uintptr_t)ef_here.next_name, ef_here.notes, NULL}};
+    ef_tapes_suspend();
     ef_here.graph = NULL;
     ef_here.next_name = ef_here.next_kind = NULL;
     ef_here.notes = NULL;
@@ -326,6 +327,6 @@ void ef_resume(ef_suspension *s) {
     ef_here.graph = s->state[0];
     ef_here.next_name = s->state[1];
     ef_here.notes = s->state[2];
-    ef_tapes_resume(s->state[3]);
+    ef_tapes_resume();
     if (ef_here.graph != NULL) ef_here.busy |= EF_TRACING;
 }

@@ -4,12 +4,10 @@
 #define EF_EAGER_CONTEXT_H
 #include "graph/graph.h"
 
-struct ef_log;
 struct ef_trace_notes;
 typedef struct ef_context {
     unsigned busy;                /* EF_TRACING | EF_TAPING; 0: nothing special */
     ef_graph *graph;              /* being built; not counted */
-    struct ef_log *log;           /* records of this thread's tapes; NULL while there is none */
     const char *next_name;        /* for the next node; owned */
     const char *next_kind;        /* of the next node, if it gets no name; static */
     struct ef_trace_notes *notes; /* on the trace being made; NULL: none is */
@@ -39,9 +37,10 @@ extern int64_t ef_defer_bytes;
 ef_status *ef_pending_settle(ef_storage *s); /* behind ef_settle_hook */
 bool ef_pending_on(void);                    /* false: EVENFLOW_SYNC=1 or ef_sync_set */
 
-/* tape.c: notes an op that was run. Called only while EF_TAPING. */
+/* note.c: notes an op that was run on the tapes that want it. Called only while EF_TAPING. */
 ef_status *ef_tape_note(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                         int n_in, ef_tensor *out, int n_out);
+/* Whether some tape wants to hear of what is done with these; notes the use of variables. */
 bool ef_tape_interested(const ef_tensor *const *in, int n_in);
 /* Hooks of this room into the rooms below; called by every entry point, cheap after the first. */
 void ef_eager_start(void);

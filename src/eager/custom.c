@@ -198,12 +198,11 @@ ef_status *ef_custom_gradient_attach(const ef_tensor *const *in, int n_in, ef_te
     } else if ((ef_here.busy & EF_TRACING) || any_symbolic(out, n_out)) {
         s = attach_at_home(in, n_in, out, n_out, gradient, user);
     } else if (ef_here.busy & EF_TAPING) {
-        for (int k = 0; k < n_out; k++) out[k].tape = 0; /* what led here does not count */
-        if (ef_tapes_quiet()) {
-            s = ef_tape_note_variables(in, n_in);
-        } else if (ef_tape_interested(in, n_in)) {
+        for (int k = 0; k < n_out; k++)
+            ef_tensor_unmark(&out[k]); /* what led here does not count */
+        if (ef_tape_interested(in, n_in)) {
             s = ef_tape_note_custom(in, n_in, out, n_out, gradient, user, end);
-            held = s == NULL;
+            held = true;
         }
     }
     if (!held && end != NULL) end(user);

@@ -26,7 +26,7 @@ static ef_status *fits(ef_graph *g, const ef_op *op, const ef_attrs *attrs, cons
 static ef_status *record_edges(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
                                const ef_tensor *const *in, int n_in, ef_edge *edge, int32_t *node) {
     for (int k = 0; k < n_in; k++) EF_TRY(ef_graph_import(g, in[k], &edge[k]));
-    if (EF_UNLIKELY(ef_here.busy & EF_TAPING)) EF_TRY(ef_tape_note_variables(in, n_in));
+    if (EF_UNLIKELY(ef_here.busy & EF_TAPING)) ef_tape_note_variables(in, n_in);
     const char *name = ef_here.next_name, *kind = ef_here.next_kind;
     ef_here.next_name = ef_here.next_kind = NULL; /* also if the op turns out to be wrong */
     if (EF_UNLIKELY((op->scalar_in | op->vector_in) != 0 || op->graph_check != NULL))
@@ -118,7 +118,7 @@ static ef_status *eager(const ef_op *op, const ef_attrs *attrs, const ef_tensor 
         *n_out = 1;
     }
     if (!deferred) EF_TRY(run_now(op, attrs, in, n_in, out, max_out, n_out));
-    if (EF_LIKELY(!(ef_here.busy & EF_TAPING)) || !ef_tape_interested(in, n_in)) return NULL;
+    if (EF_LIKELY(!(ef_here.busy & EF_TAPING))) return NULL;
     ef_status *s = ef_tape_note(op, attrs, in, n_in, out, *n_out);
     for (int k = 0; s != NULL && k < *n_out; k++) ef_tensor_release(&out[k]);
     return s;

@@ -46,19 +46,36 @@ static ef_value *value_of(eager_build *b, const ef_tensor *t) {
     return &v->base;
 }
 
-static ef_value *value_of_note(eager_build *b, const ef_tape_value *n) {
-    if (n->tensor.dtype != EF_NO_DTYPE) {
-        ef_value *v = value_of(b, &n->tensor);
-        if (v != NULL) v->fact.handle = n->fact.handle;
-        return v;
-    }
+/* A value of which only dtype and shape are known. */
+static ef_value *fact_of(eager_build *b, const ef_tensor *like) {
     eager_value *v = new_value(b);
     if (v == NULL) {
         ef_build_fail(&b->base, ef_no_memory(sizeof *v));
         return NULL;
     }
-    v->base.fact = n->fact;
+    v->base.fact = (ef_fact){.dtype = (ef_dtype)like->dtype, .shape = ef_shape_from(like)};
     return &v->base;
+}
+
+/* The mark goes along where a tape may look: what is computed from the value is its business. */
+static ef_value *value_marked(eager_build *b, const ef_tensor *t, ef_mark *mark) {
+    eager_value *v = (eager_value *)value_of(b, t);
+    if (v != NULL && (ef_here.busy & EF_TAPING)) v->t.tape = ef_mark_ref(mark);
+    return v != NULL ? &v->base : NULL;
+}
+
+static ef_value *value_of_note(eager_build *b, const ef_tape_value *n) {
+    const ef_variable *var = (const ef_variable *)ef_tensor_object(&n->tensor, EF_OBJECT_VARIABLE);
+    ef_value *v = ef_value_kept(n) ? value_marked(b, &n->tensor, n->mark) : fact_of(b, &n->tensor);
+    if (v == NULL || var == NULL) return v;
+    ef_fact *behind = ef_arena_zalloc(&b->arena, sizeof *behind);
+    if (behind == NULL) {
+        ef_build_fail(&b->base, ef_no_memory(sizeof *behind));
+        return NULL;
+    }
+    *behind = (ef_fact){.dtype = var->dtype, .shape = var->shape};
+    v->fact.handle = behind;
+    return v;
 }
 
 static ef_status *emit(ef_build *base, const ef_op *op, const ef_attrs *attrs, ef_value *const *in,
@@ -112,15 +129,12 @@ static void build_end(eager_build *b) {
 
 typedef struct walk {
     eager_build b;
-    const ef_tape *tape;
-    ef_tape_record **record; /* those of the tape's windows, in order */
+    ef_tape_record **record; /* counted */
     size_t n_records;
-    uint64_t first_id; /* smallest number seen in the window */
-    size_t n_ids;
-    uint64_t *elder; /* sources with numbers from before the log */
-    size_t n_elders;
-    ef_value **grad; /* by place_of */
-    uint8_t *wanted; /* does a source lead to it? */
+    const uint32_t **at;       /* of each record, the places of its inputs, then its outputs */
+    uint32_t *source, *target; /* their places */
+    ef_value **grad;           /* by place */
+    uint8_t *wanted;           /* does a source lead to it? */
 } walk;
 
 static ef_value *add_up(walk *w, ef_value *a, ef_value *b) {
@@ -137,31 +151,19 @@ static ef_value *add_up(walk *w, ef_value *a, ef_value *b) {
     return ef_add(&w->b.base, ef_dense(&w->b.base, a), ef_dense(&w->b.base, b));
 }
 
-/* Where the number is noted; SIZE_MAX: nowhere, nothing flows there. */
-static size_t place_of(const walk *w, uint64_t id) {
-    if (EF_LIKELY(id >= w->first_id && id - w->first_id < w->n_ids))
-        return (size_t)(id - w->first_id);
-    for (size_t k = 0; k < w->n_elders; k++)
-        if (w->elder[k] == id) return w->n_ids + k;
-    return SIZE_MAX;
+static void arrive(walk *w, uint32_t place, ef_value *v) {
+    if (v != NULL && place != EF_NO_PLACE) w->grad[place] = add_up(w, w->grad[place], v);
 }
 
-static void arrive(walk *w, uint64_t id, ef_value *v) {
-    size_t at = v != NULL ? place_of(w, id) : SIZE_MAX;
-    if (at != SIZE_MAX) w->grad[at] = add_up(w, w->grad[at], v);
+static ef_value *arrived(const walk *w, uint32_t place) {
+    return place != EF_NO_PLACE ? w->grad[place] : NULL;
 }
 
-static ef_value *arrived(const walk *w, uint64_t id) {
-    size_t at = place_of(w, id);
-    return at != SIZE_MAX ? w->grad[at] : NULL;
+static bool is_wanted(const walk *w, uint32_t place) {
+    return place != EF_NO_PLACE && w->wanted[place];
 }
 
-static bool is_wanted(const walk *w, uint64_t id) {
-    size_t at = place_of(w, id);
-    return at != SIZE_MAX && w->wanted[at];
-}
-
-static ef_status *back_op(walk *w, const ef_tape_record *r, ef_value **dout) {
+static ef_status *back_op(walk *w, const ef_tape_record *r, const uint32_t *at, ef_value **dout) {
     if (r->op->grad == NULL)
         return ef_error(EF_NOT_FOUND,
                         "gradient registry has no entry for: %s. The op has no gradient; "
@@ -185,7 +187,7 @@ static ef_status *back_op(walk *w, const ef_tape_record *r, ef_value **dout) {
                  .dout = dout,
                  .din = din};
     if (w->b.base.failed == NULL) EF_TRY(r->op->grad(&g));
-    for (int k = 0; k < r->n_in; k++) arrive(w, r->in[k].id, din[k]);
+    for (int k = 0; k < r->n_in; k++) arrive(w, at[k], din[k]);
     return NULL;
 }
 
@@ -193,14 +195,18 @@ static ef_status *back_op(walk *w, const ef_tape_record *r, ef_value **dout) {
  * right dtype where there is no gradient. */
 static ef_value *nothing(walk *w, const ef_tape_value *of) {
     ef_tensor t = {0}, now = {0};
-    ef_fact f = of->fact;
+    ef_dtype dtype = (ef_dtype)of->tensor.dtype;
+    ef_shape shape = ef_shape_from(&of->tensor);
     ef_variable *v = (ef_variable *)ef_tensor_object(&of->tensor, EF_OBJECT_VARIABLE);
-    if (f.dtype == EF_VARIANT) return ef_emit(&w->b.base, "ZerosLike", 1, value_of_note(&w->b, of));
-    if (f.dtype == EF_RESOURCE && v == NULL) return value_of_note(&w->b, of);
+    if (dtype == EF_VARIANT) return ef_emit(&w->b.base, "ZerosLike", 1, value_of_note(&w->b, of));
+    if (dtype == EF_RESOURCE && v == NULL) return value_of_note(&w->b, of);
     ef_status *s = v != NULL ? ef_variable_read(v, &now) : NULL;
-    if (v != NULL && s == NULL) f = (ef_fact){.dtype = v->dtype, .shape = ef_shape_from(&now)};
+    if (v != NULL && s == NULL) {
+        dtype = v->dtype;
+        shape = ef_shape_from(&now);
+    }
     ef_tensor_release(&now);
-    if (s == NULL) s = ef_tensor_alloc(&t, f.dtype, &f.shape);
+    if (s == NULL) s = ef_tensor_alloc(&t, dtype, &shape);
     if (s != NULL) {
         ef_build_fail(&w->b.base, s);
         return NULL;
@@ -219,16 +225,24 @@ static int level_for(const ef_tape_record *r, ef_value *const *dout) {
     return level;
 }
 
-static ef_status *back_call(walk *w, const ef_tape_record *r, ef_value **dout) {
+/* What the call saved for this level. Where a tape may look, what counts as an output has its mark.
+ */
+static ef_tensor *saved_by(walk *w, const ef_tape_record *r, int n_dout, int k) {
+    ef_tensor *saved = &r->saved[n_dout - r->n_results + k];
+    if (!(ef_here.busy & EF_TAPING) || n_dout + k >= r->n_out) return saved;
+    ef_value *v = value_marked(&w->b, saved, r->out[n_dout + k].mark);
+    return v != NULL ? &((eager_value *)v)->t : saved;
+}
+
+static ef_status *back_call(walk *w, const ef_tape_record *r, const uint32_t *at, ef_value **dout) {
     int level = level_for(r, dout), n_dout = ef_derivative_outputs(r->call, level, r->n_results);
     ef_derivative *call = ef_derivative_level(r->call, level);
     const ef_function_gradient *d = &call->d;
-    const ef_tensor *saved = r->saved + (n_dout - r->n_results);
     size_t n = (size_t)(d->n_saved + n_dout);
     ef_tensor **in = ef_arena_zalloc(&w->b.arena, (n + 1) * sizeof *in);
     ef_tensor *out = ef_arena_zalloc(&w->b.arena, (3 * (size_t)r->n_in + 1) * sizeof *out);
     if (in == NULL || out == NULL) return ef_no_memory(n * sizeof *in);
-    for (int k = 0; k < d->n_saved; k++) in[k] = (ef_tensor *)&saved[k];
+    for (int k = 0; k < d->n_saved; k++) in[k] = saved_by(w, r, n_dout, k);
     for (int k = 0; k < n_dout; k++) {
         ef_value *v = dout[k] != NULL ? ef_dense(&w->b.base, dout[k]) : nothing(w, &r->out[k]);
         if (w->b.base.failed != NULL) return NULL;
@@ -242,13 +256,14 @@ static ef_status *back_call(walk *w, const ef_tape_record *r, ef_value **dout) {
             part[i] = value_of(&w->b, &out[j]);
             ef_tensor_release(&out[j]);
         }
-        arrive(w, r->in[k].id,
+        arrive(w, at[k],
                d->parts[k] == 3 ? ef_slices(&w->b.base, part[0], part[1], part[2]) : part[0]);
     }
     return NULL;
 }
 
-static ef_status *back_custom(walk *w, const ef_tape_record *r, ef_value **dout) {
+static ef_status *back_custom(walk *w, const ef_tape_record *r, const uint32_t *at,
+                              ef_value **dout) {
     size_t n = (size_t)(3 * r->n_in + r->n_out);
     ef_tensor *t = ef_arena_zalloc(&w->b.arena, (n + 1) * sizeof *t);
     if (t == NULL) return ef_no_memory(n * sizeof *t);
@@ -264,13 +279,13 @@ static ef_status *back_custom(walk *w, const ef_tape_record *r, ef_value **dout)
         ef_value *v = value_of(&w->b, &d[0]);
         if (d[1].dtype != EF_NO_DTYPE)
             v = ef_slices(&w->b.base, v, value_of(&w->b, &d[1]), value_of(&w->b, &d[2]));
-        arrive(w, r->in[k].id, v);
+        arrive(w, at[k], v);
     }
     for (size_t k = 0; k < n; k++) ef_tensor_release(&t[k]);
     return s;
 }
 
-static ef_status *back(walk *w, const ef_tape_record *r) {
+static ef_status *back(walk *w, const ef_tape_record *r, const uint32_t *at) {
     bool any = false, leads = false;
     ef_value *few[8] = {0}, **dout = few;
     if (r->n_out > 8) {
@@ -278,96 +293,67 @@ static ef_status *back(walk *w, const ef_tape_record *r) {
         if (dout == NULL) return ef_no_memory((size_t)r->n_out * sizeof *dout);
     }
     for (int k = 0; k < r->n_out; k++) {
-        dout[k] = arrived(w, r->out[k].id);
+        dout[k] = arrived(w, at[r->n_in + k]);
         any = any || dout[k] != NULL;
     }
-    for (int k = 0; k < r->n_in; k++) leads = leads || is_wanted(w, r->in[k].id);
+    for (int k = 0; k < r->n_in; k++) leads = leads || is_wanted(w, at[k]);
     if (!any || !leads) return NULL;
-    if (r->call != NULL) return back_call(w, r, dout);
-    if (r->custom != NULL) return back_custom(w, r, dout);
-    return back_op(w, r, dout);
+    if (r->call != NULL) return back_call(w, r, at, dout);
+    if (r->custom != NULL) return back_custom(w, r, at, dout);
+    return back_op(w, r, at, dout);
 }
 
 /* ---- from sources to targets
  * ------------------------------------------------------------------------------ */
 
-/* A list of its own: the log grows, and moves, when other tapes record what the walk computes. */
-static ef_status *list_records(walk *w) {
-    const ef_tape *t = w->tape;
-    size_t now = t->log->n_records, n = 0;
-    for (size_t k = 0; k < t->n_spans; k++)
-        n += (t->span[k].end < now ? t->span[k].end : now) - t->span[k].begin;
-    w->record = ef_malloc((n + 1) * sizeof(ef_tape_record *));
-    if (w->record == NULL) return ef_no_memory(n * sizeof(ef_tape_record *));
-    for (size_t k = 0; k < t->n_spans; k++)
-        for (size_t i = t->span[k].begin; i < now && i < t->span[k].end; i++)
-            w->record[w->n_records++] = t->log->record[i];
+/* What the tape has at this moment, with places for all it knows: it may go on recording, also what
+ * the walk computes, and be asked or dropped by others meanwhile. Under its lock. */
+static ef_status *take_down(walk *w, const ef_tape *t, const ef_tensor *const *source, int n,
+                            const ef_tensor *const *target, int n_targets) {
+    size_t values = (size_t)n + (size_t)n_targets;
+    for (size_t k = 0; k < t->n_records; k++)
+        values += (size_t)(t->record[k]->n_in + t->record[k]->n_out);
+    ef_arena *a = &w->b.arena;
+    w->record = ef_arena_alloc(a, (t->n_records + 1) * sizeof(ef_tape_record *));
+    w->at = ef_arena_alloc(a, (t->n_records + 1) * sizeof(uint32_t *));
+    uint32_t *place = ef_arena_alloc(a, (values + 1) * sizeof *place);
+    w->grad = ef_arena_zalloc(a, ((size_t)t->known.places + 1) * sizeof *w->grad);
+    w->wanted = ef_arena_zalloc(a, (size_t)t->known.places + 1);
+    if (w->record == NULL || w->at == NULL || place == NULL || w->grad == NULL || w->wanted == NULL)
+        return ef_no_memory(values * sizeof *place);
+    w->source = place;
+    for (int k = 0; k < n; k++) *place++ = ef_known_find(&t->known, ef_tape_id(source[k]));
+    w->target = place;
+    for (int k = 0; k < n_targets; k++) *place++ = ef_known_find(&t->known, ef_tape_id(target[k]));
+    for (size_t k = 0; k < t->n_records; k++) {
+        ef_tape_record *r = t->record[k];
+        atomic_fetch_add_explicit(&r->refs, 1, memory_order_relaxed);
+        w->record[w->n_records] = r;
+        w->at[w->n_records++] = place;
+        for (int i = 0; i < r->n_in + r->n_out; i++)
+            *place++ = ef_known_find(&t->known, r->in[i].id);
+    }
     return NULL;
 }
 
-static void widen(const walk *w, uint64_t id, uint64_t *low, uint64_t *high) {
-    if (id == 0 || !ef_log_made(w->tape->log, id)) return;
-    if (id < *low) *low = id;
-    if (id > *high) *high = id;
-}
-
-/* Places for all numbers of the window. Numbers from before the log are few, and far away: only
- * sources matter among them. */
-static ef_status *number_window(walk *w, const ef_tensor *const *source, int n,
-                                const ef_tensor *const *target, int n_targets) {
-    uint64_t low = UINT64_MAX, high = 0;
-    w->elder = ef_malloc(((size_t)n + 1) * sizeof *w->elder);
-    if (w->elder == NULL) return ef_no_memory((size_t)n * sizeof *w->elder);
-    for (int k = 0; k < n; k++) {
-        uint64_t id = ef_tape_id(source[k]);
-        widen(w, id, &low, &high);
-        if (id != 0 && !ef_log_made(w->tape->log, id)) w->elder[w->n_elders++] = id;
-    }
-    for (int k = 0; k < n_targets; k++) widen(w, ef_tape_id(target[k]), &low, &high);
+/* Which values the sources lead to: nothing else needs a gradient. */
+static void mark_wanted(walk *w, int n) {
+    for (int k = 0; k < n; k++)
+        if (w->source[k] != EF_NO_PLACE) w->wanted[w->source[k]] = 1;
     for (size_t k = 0; k < w->n_records; k++) {
         const ef_tape_record *r = w->record[k];
-        for (int i = 0; i < r->n_in; i++) widen(w, r->in[i].id, &low, &high);
-        for (int i = 0; i < r->n_out; i++) widen(w, r->out[i].id, &low, &high);
-    }
-    w->first_id = low;
-    w->n_ids = high >= low ? (size_t)(high - low + 1) : 0;
-    size_t places = w->n_ids + w->n_elders;
-    w->grad = ef_calloc(places + 1, sizeof *w->grad);
-    w->wanted = ef_calloc(places + 1, 1);
-    return w->grad != NULL && w->wanted != NULL ? NULL : ef_no_memory(places * sizeof *w->grad);
-}
-
-static bool made_in_window(const walk *w, uint64_t id) {
-    for (size_t k = 0; k < w->n_records; k++) {
-        const ef_tape_record *r = w->record[k];
-        for (int i = 0; i < r->n_out; i++)
-            if (r->out[i].id == id) return true;
-    }
-    return false;
-}
-
-/* Which values the sources lead to: nothing else needs a gradient. A source counts if this tape
- * watches it or saw it being made. */
-static void mark_wanted(walk *w, const ef_tensor *const *source, int n) {
-    for (int k = 0; k < n; k++) {
-        uint64_t id = ef_tape_id(source[k]);
-        if (id != 0 && (ef_tape_watches(w->tape, id) || made_in_window(w, id)))
-            w->wanted[place_of(w, id)] = 1;
-    }
-    for (size_t k = 0; k < w->n_records; k++) {
-        const ef_tape_record *r = w->record[k];
+        const uint32_t *at = w->at[k];
         bool any = false;
-        for (int i = 0; i < r->n_in && !any; i++) any = is_wanted(w, r->in[i].id);
-        for (int i = 0; i < r->n_out && any; i++)
-            if (r->out[i].id != 0) w->wanted[place_of(w, r->out[i].id)] = 1;
+        for (int i = 0; i < r->n_in && !any; i++) any = is_wanted(w, at[i]);
+        for (int i = r->n_in; i < r->n_in + r->n_out && any; i++)
+            if (at[i] != EF_NO_PLACE) w->wanted[at[i]] = 1;
     }
 }
 
 static ef_status *seed(walk *w, const ef_tensor *const *target, int n,
                        const ef_tensor *const *dout) {
     for (int k = 0; k < n; k++) {
-        uint64_t id = ef_tape_id(target[k]);
-        if (id == 0) continue;
+        if (w->target[k] == EF_NO_PLACE) continue;
         ef_value *y = value_of(&w->b, target[k]), *dy;
         if (dout != NULL && dout[k] != NULL) {
             ef_shape a = ef_shape_from(dout[k]), b = ef_shape_from(target[k]);
@@ -380,7 +366,7 @@ static ef_status *seed(walk *w, const ef_tensor *const *target, int n,
         } else {
             dy = ef_ones_like(&w->b.base, y);
         }
-        arrive(w, id, dy);
+        arrive(w, w->target[k], dy);
     }
     return NULL;
 }
@@ -406,7 +392,7 @@ static ef_status *check_gradient(const ef_tape *t, const ef_tensor *const *targe
     if (t->used && !t->persistent)
         return ef_error(EF_FAILED_PRECONDITION, "gradient: a tape that is not persistent gives "
                                                 "gradients once; start it with persistent = true");
-    if (t->broken) return ef_no_memory(sizeof *t->span);
+    if (t->broken) return ef_no_memory(sizeof *t);
     for (int k = 0; k < n_targets; k++)
         if (target[k] == NULL) return ef_error(EF_INVALID, "gradient: target %d is NULL", k);
     for (int k = 0; k < n; k++)
@@ -425,27 +411,23 @@ ef_status *ef_tape_gradients(ef_tape *t, const ef_tensor *const *target, int n_t
             t->used = true;
             return NULL;
         }
-    walk w = {.b = {.base = {.emit = emit, .constant = constant, .memory = memory}}, .tape = t};
-    ef_status *s;
-    EF_TRY_GOTO(list_records(&w));
-    EF_TRY_GOTO(number_window(&w, source, n, target, n_targets));
-    mark_wanted(&w, source, n);
+    walk w = {.b = {.base = {.emit = emit, .constant = constant, .memory = memory}}};
+    ef_tape_lock(t);
+    ef_status *s = take_down(&w, t, source, n, target, n_targets);
+    ef_tape_unlock(t);
+    if (s != NULL) goto done;
+    mark_wanted(&w, n);
     EF_TRY_GOTO(seed(&w, target, n_targets, dout));
     for (size_t k = w.n_records; k-- > 0;) {
-        EF_TRY_GOTO(back(&w, w.record[k]));
+        EF_TRY_GOTO(back(&w, w.record[k], w.at[k]));
         if ((s = w.b.base.failed) != NULL) goto done;
     }
-    for (int k = 0; k < n; k++)
-        give(is_wanted(&w, ef_tape_id(source[k])) ? arrived(&w, ef_tape_id(source[k])) : NULL,
-             &out[3 * k], &slices[k]);
+    for (int k = 0; k < n; k++) give(arrived(&w, w.source[k]), &out[3 * k], &slices[k]);
     t->used = true;
 done:
     if (w.b.base.failed != NULL && s != w.b.base.failed) ef_status_free(w.b.base.failed);
+    for (size_t k = 0; k < w.n_records; k++) ef_record_unref(w.record[k]);
     build_end(&w.b);
-    ef_free(w.record);
-    ef_free(w.grad);
-    ef_free(w.wanted);
-    ef_free(w.elder);
     return s;
 }
 

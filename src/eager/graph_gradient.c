@@ -146,6 +146,7 @@ done:
 typedef struct seen_edge {
     ef_edge edge;
     uint64_t since;
+    uint32_t next; /* of the same node, counted from 1; 0: none */
 } seen_edge;
 
 typedef struct view { /* a graph as a tape sees it */
@@ -153,19 +154,25 @@ typedef struct view { /* a graph as a tape sees it */
     const ef_graph *g;
     seen_edge *watched; /* what it watches there */
     size_t n_watched;
-    uint8_t *made; /* by node: made in a window, from what is watched */
-    uint8_t *seen; /* by node: it watches some output */
+    uint8_t *made;  /* by node: made in a window, from what is watched */
+    uint32_t *seen; /* by node: the first of its outputs that is watched, counted from 1; 0: none */
 } view;
 
 static bool in_window(const ef_tape *t, uint64_t epoch) {
-    for (size_t k = t->n_spans; k > 0; k--)
-        if (epoch >= t->span[k - 1].from) return epoch < t->span[k - 1].to;
-    return false;
+    size_t low = 0, high = t->n_spans; /* the last that began by then is below high */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (epoch >= t->span[middle].from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return high > 0 && epoch < t->span[high - 1].to;
 }
 
 static const seen_edge *watched(const view *v, ef_edge e) {
-    for (size_t k = 0; k < v->n_watched && v->seen[e.node]; k++)
-        if (ef_edge_same(v->watched[k].edge, e)) return &v->watched[k];
+    for (uint32_t k = v->seen[e.node]; k > 0; k = v->watched[k - 1].next)
+        if (ef_edge_same(v->watched[k - 1].edge, e)) return &v->watched[k - 1];
     return NULL;
 }
 
@@ -182,15 +189,15 @@ static ef_status *view_begin(view *v, const ef_tape *t, const ef_graph *g) {
     *v = (view){.tape = t, .g = g};
     v->made = ef_calloc(g->n_nodes + 1, 1);
     v->watched = ef_malloc((t->n_watched + 1) * sizeof *v->watched);
-    v->seen = ef_calloc(g->n_nodes + 1, 1);
+    v->seen = ef_calloc(g->n_nodes + 1, sizeof *v->seen);
     if (v->made == NULL || v->watched == NULL || v->seen == NULL) return ef_no_memory(g->n_nodes);
     for (size_t k = 0; k < t->n_watched; k++) {
         seen_edge *e = &v->watched[v->n_watched];
         const ef_tensor *kept = &t->watched[k].kept;
         if (kept->dtype == EF_NO_DTYPE || !ef_graph_imported(g, kept, &e->edge)) continue;
         e->since = t->watched[k].since;
-        v->seen[e->edge.node] = 1;
-        v->n_watched++;
+        e->next = v->seen[e->edge.node];
+        v->seen[e->edge.node] = (uint32_t)++v->n_watched;
     }
     for (size_t k = 0; k < g->n_nodes; k++)
         for (int i = 0; i < g->node[k]->n_in && !v->made[k]; i++)

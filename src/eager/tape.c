@@ -1,56 +1,33 @@
-/* Recording. Numbers are given out once and never again, so "was this watched?" is a comparison. A
- * variable's handle is known by the variable itself, whatever copy of it is used. */
+/* Tapes: starting, stopping, watching, and letting go. A tape may be stopped, asked and dropped by
+ * any thread; while it is recording its thread lists it, and looks at each entry before it uses it,
+ * so nobody ever takes an entry out of another thread's list. */
 #include "eager/tape.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "eager/context.h"
+#include <pthread.h>
+#include <sched.h>
 
-static _Thread_local uint64_t last_id;
-enum { ID_BITS = 40 };               /* of a number; the thread's own number is above them */
-static _Thread_local ef_tape *tapes; /* alive ones of this thread, newest first */
+_Thread_local ef_open_tapes ef_open;
 
-/* Numbers of variables, by their address; few, so a list will do. Forgotten with the log. */
-typedef struct named_variable {
-    ef_storage *variable; /* counted */
-    uint64_t id;
-} named_variable;
-static _Thread_local named_variable *variables;
-static _Thread_local size_t n_variables, cap_variables;
-
-static uint64_t new_id(void) {
-    static atomic_uint_fast64_t threads;
-    if (EF_UNLIKELY(last_id == 0))
-        last_id = (atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1) << ID_BITS;
-    return ++last_id;
-}
-
-/* Made since the log began; what is older counts only where a tape watches it. */
-bool ef_log_made(const ef_log *log, uint64_t id) {
-    return id >= log->first_id && id >> ID_BITS == log->first_id >> ID_BITS;
+void ef_tape_wait(ef_tape *t) {
+    while (atomic_exchange_explicit(&t->locked, true, memory_order_acquire)) sched_yield();
 }
 
 void ef_tape_name(ef_tensor *t) {
-    if (t->tape == 0 && !(t->flags & EF_TENSOR_SYMBOLIC) &&
+    if (t->tape == NULL && !(t->flags & EF_TENSOR_SYMBOLIC) &&
         ef_dtype_in((ef_dtype)t->dtype, EF_FLOATS | EF_COMPLEX))
-        t->tape = new_id();
+        t->tape = ef_mark_new();
 }
 
 uint64_t ef_tape_id(const ef_tensor *t) {
-    if (EF_LIKELY(t->dtype != EF_RESOURCE)) return t->tape;
-    for (size_t k = n_variables; k > 0; k--)
-        if (variables[k - 1].variable == t->storage) return variables[k - 1].id;
-    return 0;
+    if (EF_LIKELY(t->dtype != EF_RESOURCE)) return t->tape != NULL ? t->tape->id : 0;
+    const ef_variable *v = (const ef_variable *)ef_tensor_object(t, EF_OBJECT_VARIABLE);
+    return v != NULL ? v->number : 0;
 }
 
-static ef_status *number_variable(ef_storage *v, uint64_t *id) {
-    EF_TRY(EF_GROW(&variables, &cap_variables, n_variables + 1));
-    *id = new_id();
-    variables[n_variables++] = (named_variable){ef_storage_ref(v), *id};
-    return NULL;
-}
-
-/* ---- windows
- * ------------------------------------------------------------------------------------- */
+/* ---- which tapes are open
+ * --------------------------------------------------------------------------- */
 
 /* Epochs are numbered through all threads, so that no two events have the same. */
 static uint64_t next_epoch(void) {
@@ -59,78 +36,218 @@ static uint64_t next_epoch(void) {
     return ef_graph_epoch;
 }
 
-static bool is_open(const ef_tape *t) {
-    return t->n_spans > 0 && t->span[t->n_spans - 1].end == SIZE_MAX;
+static void tape_unref(ef_tape *t);
+static void end_idle(void);
+
+static void set_busy(void) {
+    ef_here.busy &= ~(unsigned)EF_TAPING;
+    for (size_t k = 0; k < ef_open.n; k++)
+        if (ef_tape_here(&ef_open.at[k])) ef_here.busy |= EF_TAPING;
 }
 
 int ef_tape_open_count(void) {
     int n = 0;
-    for (const ef_tape *t = tapes; t != NULL; t = t->next) n += is_open(t);
+    for (size_t k = 0; k < ef_open.n; k++) n += ef_tape_here(&ef_open.at[k]);
     return n;
 }
 
-static void set_busy(void) {
-    ef_here.busy &= ~(unsigned)EF_TAPING;
-    for (const ef_tape *t = tapes; t != NULL; t = t->next)
-        if (is_open(t)) {
-            ef_here.busy |= EF_TAPING;
-            ef_here.log = t->log;
-        }
+static void unlist(size_t k) {
+    ef_tape *t = ef_open.at[k].tape;
+    for (ef_open.n--; k < ef_open.n; k++) ef_open.at[k] = ef_open.at[k + 1];
+    tape_unref(t);
 }
 
+/* Takes out the tapes that other threads have closed. */
+static void prune(void) {
+    for (size_t k = ef_open.n; k-- > 0;)
+        if (atomic_load_explicit(&ef_open.at[k].tape->home, memory_order_relaxed) !=
+            (const void *)&ef_open)
+            unlist(k);
+}
+
+static void thread_ends(void *arg) {
+    (void)arg;
+    for (size_t k = 0; k < ef_open.n; k++) ef_tape_stop(ef_open.at[k].tape);
+    while (ef_open.n > 0) unlist(ef_open.n - 1);
+    ef_free(ef_open.at);
+    ef_open = (ef_open_tapes){0};
+    end_idle();
+}
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void make_key(void) { pthread_key_create(&key, thread_ends); }
+
+static ef_status *list_tape(ef_tape *t) {
+    prune();
+    if (ef_open.cap == 0) {
+        pthread_once(&once, make_key);
+        pthread_setspecific(key, &ef_open);
+    }
+    EF_TRY(EF_GROW(&ef_open.at, &ef_open.cap, ef_open.n + 1));
+    ef_open.at[ef_open.n++] = (ef_open_tape){.tape = t};
+    atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+    return NULL;
+}
+
+/* Under the lock. */
 static void open_span(ef_tape *t) {
     ef_status *s = EF_GROW(&t->span, &t->cap_spans, t->n_spans + 1);
     t->broken = t->broken || s != NULL;
+    if (s == NULL) t->span[t->n_spans++] = (ef_tape_span){next_epoch(), UINT64_MAX};
     ef_status_free(s);
-    if (!t->broken)
-        t->span[t->n_spans++] = (ef_tape_span){
-            .begin = t->log->n_records, .end = SIZE_MAX, .from = next_epoch(), .to = UINT64_MAX};
+}
+
+/* Under the lock. A span in which its thread recorded nothing into graphs need not be remembered.
+ * mine: it is this thread. */
+static void close_span(ef_tape *t, bool mine) {
+    if (t->n_spans == 0 || t->span[t->n_spans - 1].to != UINT64_MAX) return;
+    if (mine && ef_graph_stamped < t->span[t->n_spans - 1].from)
+        t->n_spans--;
+    else
+        t->span[t->n_spans - 1].to = next_epoch();
+}
+
+static void open_tape(ef_tape *t) {
+    ef_tape_lock(t);
+    bool closed = atomic_load_explicit(&t->home, memory_order_relaxed) == NULL;
+    if (closed) open_span(t);
+    ef_tape_unlock(t);
+    if (!closed) return;
+    ef_status *s = list_tape(t);
+    if (s == NULL)
+        atomic_store_explicit(&t->home, &ef_open, memory_order_release);
+    else
+        t->broken = true;
+    ef_status_free(s);
     set_busy();
 }
 
-static void close_span(ef_tape *t) {
-    if (is_open(t)) {
-        t->span[t->n_spans - 1].end = t->log->n_records;
-        t->span[t->n_spans - 1].to = next_epoch();
+static void close_tape(ef_tape *t) {
+    ef_tape_lock(t);
+    const void *home = atomic_exchange_explicit(&t->home, NULL, memory_order_acq_rel);
+    if (home != NULL) close_span(t, home == (const void *)&ef_open);
+    ef_tape_unlock(t);
+    for (size_t k = ef_open.n; k-- > 0 && home == (const void *)&ef_open;)
+        if (ef_open.at[k].tape == t) unlist(k);
+    set_busy();
+}
+
+void ef_tapes_suspend(void) {
+    for (size_t k = 0; k < ef_open.n; k++) {
+        ef_tape *t = ef_open.at[k].tape;
+        if (ef_open.at[k].suspended++ > 0) continue;
+        ef_tape_lock(t);
+        close_span(t, true);
+        ef_tape_unlock(t);
     }
     set_busy();
+}
+
+void ef_tapes_resume(void) {
+    for (size_t k = 0; k < ef_open.n; k++) {
+        ef_tape *t = ef_open.at[k].tape;
+        if (ef_open.at[k].suspended == 0 || --ef_open.at[k].suspended > 0) continue;
+        ef_tape_lock(t);
+        open_span(t);
+        ef_tape_unlock(t);
+    }
+    set_busy();
+}
+
+/* ---- what a tape holds
+ * ------------------------------------------------------------------------------- */
+
+/* Tapes that ended, emptied, with their lists: small ones come and go with every step. */
+enum { IDLE = 4, MANY = 1024 }; /* longer lists are not worth keeping */
+static _Thread_local ef_tape *idle[IDLE];
+static _Thread_local int n_idle;
+
+static void forget_watched(ef_watched *w, size_t n) {
+    for (size_t k = 0; k < n; k++) {
+        ef_tensor_release(&w[k].kept);
+        ef_mark_unref(w[k].mark);
+    }
+}
+
+static void known_clear(ef_known *k) {
+    if (k->n > 0) memset(k->slot, 0, k->cap * sizeof *k->slot);
+    k->n = 0;
+    k->places = 0;
+}
+
+/* Lets go of everything recorded and watched. What ends with it may call the user, so the lists are
+ * taken away first. */
+static void let_go(ef_tape *t) {
+    ef_tape_lock(t);
+    ef_tape held = *t;
+    t->record = NULL;
+    t->watched = NULL;
+    t->n_records = t->cap_records = t->n_watched = t->cap_watched = 0;
+    t->n_fresh = t->n_old = t->fresh_bytes = 0;
+    known_clear(&t->known);
+    t->n_spans = 0;
+    ef_tape_unlock(t);
+    for (size_t k = held.n_records; k-- > 0;) ef_record_unref(held.record[k]);
+    forget_watched(held.watched, held.n_watched);
+    ef_tape_lock(t);
+    bool empty = t->record == NULL && t->watched == NULL; /* nobody was quicker */
+    if (empty) {
+        t->record = held.record;
+        t->cap_records = held.cap_records;
+        t->watched = held.watched;
+        t->cap_watched = held.cap_watched;
+    }
+    ef_tape_unlock(t);
+    if (empty) return;
+    ef_free(held.record);
+    ef_free(held.watched);
+}
+
+static void tape_end(ef_tape *t) {
+    ef_free(t->record);
+    ef_free(t->watched);
+    ef_free(t->span);
+    ef_free(t->known.slot);
+    ef_free(t);
+}
+
+static void tape_unref(ef_tape *t) {
+    if (atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1) return;
+    let_go(t); /* the user has done so, but for what came in between */
+    bool keep = t->cap_records + t->cap_watched + t->cap_spans + t->known.cap <= MANY;
+    if (keep && n_idle < IDLE && ef_open.cap > 0)
+        idle[n_idle++] = t;
+    else
+        tape_end(t);
+}
+
+static void end_idle(void) {
+    while (n_idle > 0) tape_end(idle[--n_idle]);
+}
+
+static ef_tape *new_tape(void) {
+    ef_tape *t = n_idle > 0 ? idle[--n_idle] : ef_calloc(1, sizeof *t);
+    if (t == NULL) return NULL;
+    atomic_init(&t->refs, 1);
+    atomic_init(&t->home, NULL);
+    atomic_init(&t->locked, false);
+    t->paused = 0;
+    t->left = ef_marks_left;
+    t->used = t->quiet = t->broken = false;
+    return t;
 }
 
 /* ---- tapes
  * ---------------------------------------------------------------------------------------- */
 
-static void tape_end(ef_tape *t);
-
-/* Ends the tapes that other threads have let go of (a garbage collector runs where it likes). */
-static void reap(void) {
-    for (ef_tape *t = tapes, *next; t != NULL; t = next) {
-        next = t->next;
-        if (atomic_load_explicit(&t->abandoned, memory_order_acquire)) tape_end(t);
-    }
-}
-
 ef_status *ef_tape_start(bool persistent, ef_tape **out) {
     if (out == NULL) return ef_error(EF_INVALID, "ef_tape_start: out is NULL");
     ef_eager_start();
-    reap();
-    ef_tape *t = ef_calloc(1, sizeof *t);
+    ef_tape *t = new_tape();
     if (t == NULL) return ef_no_memory(sizeof *t);
-    if (ef_here.log == NULL) ef_here.log = tapes != NULL ? tapes->log : NULL;
-    if (ef_here.log == NULL) {
-        if ((ef_here.log = ef_calloc(1, sizeof *ef_here.log)) == NULL) {
-            ef_free(t);
-            return ef_no_memory(sizeof *ef_here.log);
-        }
-        ef_here.log->first_id = new_id();
-    }
-    t->log = ef_here.log;
     t->persistent = persistent;
     t->auto_watch = t->started = true;
-    t->thread = &tapes;
-    t->log->tapes++;
-    t->next = tapes;
-    tapes = t;
-    open_span(t);
+    open_tape(t);
     if (t->broken) {
         ef_tape_free(t);
         return ef_no_memory(sizeof *t->span);
@@ -142,30 +259,18 @@ ef_status *ef_tape_start(bool persistent, ef_tape **out) {
 void ef_tape_stop(ef_tape *t) {
     if (t == NULL || !t->started) return;
     t->started = false;
-    close_span(t);
+    close_tape(t);
 }
 
 void ef_tape_pause(ef_tape *t) {
     if (t == NULL) return;
     t->paused++;
-    close_span(t);
+    close_tape(t);
 }
 
 void ef_tape_resume(ef_tape *t) {
     if (t == NULL || t->paused == 0) return;
-    if (--t->paused == 0 && t->started) open_span(t);
-}
-
-ef_tape *ef_tapes_pause(void) {
-    for (ef_tape *t = tapes; t != NULL; t = t->next) ef_tape_pause(t);
-    return tapes;
-}
-
-void ef_tapes_resume(const ef_tape *newest) {
-    ef_tape *from = tapes;
-    while (from != NULL && from != newest) from = from->next;
-    if (from == NULL) from = newest != NULL ? tapes : NULL; /* the newest was freed meanwhile */
-    for (; from != NULL; from = from->next) ef_tape_resume(from);
+    if (--t->paused == 0 && t->started) open_tape(t);
 }
 
 void ef_tape_set_auto_watch(ef_tape *t, bool on) {
@@ -176,98 +281,24 @@ void ef_tape_set_quiet(ef_tape *t, bool on) {
     if (t != NULL) t->quiet = on;
 }
 
-bool ef_tapes_quiet(void) {
-    for (const ef_tape *t = tapes; t != NULL; t = t->next)
-        if (is_open(t) && !t->quiet) return false;
-    return true;
-}
-
-static void forget_watched(ef_tape *t) {
-    for (size_t k = 0; k < t->n_watched; k++) ef_tensor_release(&t->watched[k].kept);
-    t->n_watched = 0;
-}
-
 void ef_tape_reset(ef_tape *t) {
     if (t == NULL) return;
-    t->n_spans = 0;
+    let_go(t);
+    ef_tape_lock(t);
     t->used = t->broken = false;
-    forget_watched(t);
-    if (t->started && t->paused == 0) open_span(t);
-}
-
-static void log_free(ef_log *log) {
-    for (size_t k = 0; k < log->n_records; k++) ef_record_release(log->record[k]);
-    ef_free(log->record);
-    ef_arena_free(&log->arena);
-    ef_free(log);
-    for (size_t k = 0; k < n_variables; k++) ef_storage_unref(variables[k].variable);
-    n_variables = 0;
-    ef_free(variables);
-    variables = NULL;
-    cap_variables = 0;
-}
-
-static void tape_end(ef_tape *t) {
-    ef_tape_stop(t);
-    for (ef_tape **at = &tapes; *at != NULL; at = &(*at)->next)
-        if (*at == t) {
-            *at = t->next;
-            break;
-        }
-    if (--t->log->tapes == 0) {
-        if (ef_here.log == t->log) ef_here.log = NULL;
-        log_free(t->log);
-    }
-    forget_watched(t);
-    ef_free(t->watched);
-    ef_free(t->span);
-    ef_free(t);
+    if (atomic_load_explicit(&t->home, memory_order_relaxed) != NULL) open_span(t);
+    ef_tape_unlock(t);
 }
 
 void ef_tape_free(ef_tape *t) {
     if (t == NULL) return;
-    if (t->thread == &tapes)
-        tape_end(t);
-    else
-        atomic_store_explicit(&t->abandoned, true, memory_order_release);
+    ef_tape_stop(t);
+    let_go(t);
+    tape_unref(t);
 }
 
 /* ---- watching
  * ------------------------------------------------------------------------------------- */
-
-bool ef_tape_watches(const ef_tape *t, uint64_t id) {
-    for (size_t k = t->n_watched; k > 0; k--)
-        if (t->watched[k - 1].id == id) return true;
-    return false;
-}
-
-/* kept: or NULL. */
-static ef_status *watch_as(ef_tape *t, uint64_t id, uint64_t since, const ef_tensor *kept) {
-    uintptr_t before = (uintptr_t)t->watched;
-    EF_TRY(EF_GROW(&t->watched, &t->cap_watched, t->n_watched + 1));
-    for (size_t k = 0; k < t->n_watched && before != (uintptr_t)t->watched; k++)
-        if (t->watched[k].kept.dtype != EF_NO_DTYPE) ef_tensor_moved(&t->watched[k].kept);
-    ef_watched *w = &t->watched[t->n_watched++];
-    *w = (ef_watched){.id = id, .since = since};
-    if (kept != NULL) ef_tensor_copy(&w->kept, kept);
-    return NULL;
-}
-
-static bool watches_symbolic(const ef_tape *t, const ef_tensor *x) {
-    ef_graph *g, *other;
-    ef_edge e = ef_tensor_edge(x, &g);
-    for (size_t k = 0; k < t->n_watched; k++) {
-        const ef_tensor *kept = &t->watched[k].kept;
-        if (!(kept->flags & EF_TENSOR_SYMBOLIC)) continue;
-        ef_edge have = ef_tensor_edge(kept, &other);
-        if (other == g && ef_edge_same(have, e)) return true;
-    }
-    return false;
-}
-
-static ef_status *watch_symbolic(ef_tape *t, const ef_tensor *x) {
-    return watches_symbolic(t, x) ? NULL : watch_as(t, 0, next_epoch(), x);
-}
 
 /* A small value gets memory of its own: graphs then capture it, so it can be told from others. */
 static ef_status *lift(ef_tensor *x) {
@@ -280,6 +311,17 @@ static ef_status *lift(ef_tensor *x) {
     return NULL;
 }
 
+static ef_status *watch(ef_tape *t, const ef_tensor *x, const ef_tensor *kept) {
+    bool symbolic = x->flags & EF_TENSOR_SYMBOLIC;
+    ef_tape_lock(t);
+    ef_status *s = ef_tape_watch_as(t, symbolic ? 0 : ef_tape_id(x), next_epoch(),
+                                    symbolic ? NULL : x->tape, kept);
+    bool sweep = ef_tape_due(t);
+    ef_tape_unlock(t);
+    if (EF_UNLIKELY(sweep)) ef_tape_sweep(t);
+    return s;
+}
+
 ef_status *ef_tape_watch(ef_tape *t, ef_tensor *x) {
     if (t == NULL || x == NULL || x->dtype == EF_NO_DTYPE)
         return ef_error(EF_INVALID, "ef_tape_watch: tape and tensor must not be NULL or released");
@@ -288,24 +330,28 @@ ef_status *ef_tape_watch(ef_tape *t, ef_tensor *x) {
                         "ef_tape_watch: the tensor is %s; only floating and complex "
                         "tensors have gradients",
                         ef_dtype_name((ef_dtype)x->dtype));
-    if (x->flags & EF_TENSOR_SYMBOLIC) return watch_symbolic(t, x);
-    uint64_t id = ef_tape_id(x);
+    if (x->flags & EF_TENSOR_SYMBOLIC) return watch(t, x, x);
+    if (x->dtype == EF_RESOURCE)
+        return ef_tape_id(x) != 0
+                   ? watch(t, x, x)
+                   : ef_error(EF_INVALID, "ef_tape_watch: the resource is not a variable's handle");
     bool recording = ef_here.busy & EF_TRACING;
-    if (id == 0 && x->dtype == EF_RESOURCE) EF_TRY(number_variable(x->storage, &id));
-    if (recording && x->dtype != EF_RESOURCE) EF_TRY(lift(x));
-    if (id == 0) x->tape = id = new_id();
-    if (ef_tape_watches(t, id)) return NULL;
-    return watch_as(t, id, next_epoch(), recording || x->dtype == EF_RESOURCE ? x : NULL);
+    if (recording) EF_TRY(lift(x));
+    if (x->tape == NULL && (x->tape = ef_mark_new()) == NULL) return ef_no_memory(sizeof(ef_mark));
+    return watch(t, x, recording ? x : NULL);
 }
 
 int ef_tape_watched(const ef_tape *t, ef_tensor *out, int max) {
     int n = 0;
-    for (size_t k = 0; t != NULL && k < t->n_watched; k++) {
+    if (t == NULL) return 0;
+    ef_tape_lock((ef_tape *)t);
+    for (size_t k = 0; k < t->n_watched; k++) {
         if (t->watched[k].kept.dtype != EF_RESOURCE) continue;
         if (out != NULL && n < max) ef_tensor_copy(&out[n], &t->watched[k].kept);
         n++;
     }
-    return n;
+    ef_tape_unlock((ef_tape *)t);
+    return out == NULL || n < max ? n : max;
 }
 
 ef_status *ef_variable_set_trainable(const ef_tensor *handle, bool on) {
@@ -320,145 +366,4 @@ ef_status *ef_variable_set_trainable(const ef_tensor *handle, bool on) {
 bool ef_variable_trainable(const ef_tensor *handle) {
     const ef_variable *v = (const ef_variable *)ef_tensor_object(handle, EF_OBJECT_VARIABLE);
     return v != NULL && v->trainable;
-}
-
-/* ---- recording
- * -------------------------------------------------------------------------------------- */
-
-/* Trainable variables are watched by being used. */
-static bool is_trainable(const ef_tensor *t) {
-    if (EF_UNLIKELY(t->flags & EF_TENSOR_SYMBOLIC)) { /* an argument of a function */
-        ef_graph *g;
-        ef_edge e = ef_tensor_edge(t, &g);
-        const ef_fact *behind = ef_edge_fact(g, e)->handle;
-        return g->node[e.node]->trains && behind != NULL &&
-               ef_dtype_in(behind->dtype, EF_FLOATS | EF_COMPLEX);
-    }
-    const ef_variable *v = (const ef_variable *)ef_tensor_object(t, EF_OBJECT_VARIABLE);
-    return v != NULL && v->trainable && ef_dtype_in(v->dtype, EF_FLOATS | EF_COMPLEX);
-}
-
-static bool matters(uint64_t id) {
-    if (id == 0) return false;
-    if (EF_LIKELY(ef_here.log != NULL && ef_log_made(ef_here.log, id))) return true;
-    for (const ef_tape *t = tapes; t != NULL; t = t->next)
-        if (ef_tape_watches(t, id)) return true;
-    return false;
-}
-
-bool ef_tape_interested(const ef_tensor *const *in, int n_in) {
-    for (int k = 0; k < n_in; k++)
-        if (matters(ef_tape_id(in[k])) || (in[k]->dtype == EF_RESOURCE && is_trainable(in[k])))
-            return true;
-    return false;
-}
-
-ef_status *ef_tape_note_variables(const ef_tensor *const *in, int n_in) {
-    for (int k = 0; k < n_in; k++) {
-        if (in[k]->dtype != EF_RESOURCE || !is_trainable(in[k])) continue;
-        bool symbolic = in[k]->flags & EF_TENSOR_SYMBOLIC;
-        uint64_t id = symbolic ? 0 : ef_tape_id(in[k]);
-        if (id == 0 && !symbolic) EF_TRY(number_variable(in[k]->storage, &id));
-        for (ef_tape *t = tapes; t != NULL; t = t->next) {
-            if (!is_open(t) || !t->auto_watch) continue;
-            if (symbolic ? watches_symbolic(t, in[k]) : ef_tape_watches(t, id)) continue;
-            EF_TRY(watch_as(t, id, 0, in[k]));
-        }
-    }
-    return NULL;
-}
-
-static void note_value(ef_tape_value *v, const ef_tensor *t, bool keep) {
-    v->id = ef_tape_id(t);
-    v->fact = (ef_fact){.dtype = (ef_dtype)t->dtype, .shape = ef_shape_from(t)};
-    const ef_variable *var = (const ef_variable *)ef_tensor_object(t, EF_OBJECT_VARIABLE);
-    if (var != NULL) {
-        v->handle = (ef_fact){.dtype = var->dtype, .shape = var->shape};
-        v->fact.handle = &v->handle;
-    }
-    if (keep) ef_tensor_copy(&v->tensor, t);
-}
-
-static bool keeps_in(const ef_op *op, int k) {
-    return op == NULL || op->keeps == 0 || k >= 15 || (op->keeps & EF_KEEP_IN(k));
-}
-static bool keeps_out(const ef_op *op, int k) {
-    return op != NULL && (op->keeps == 0 || k >= 14 || (op->keeps & EF_KEEP_OUT(k)));
-}
-
-/* A record with room for its values; outputs get numbers. */
-static ef_status *new_record(const ef_op *op, const ef_tensor *const *in, int n_in, ef_tensor *out,
-                             int n_out, ef_tape_record **made) {
-    ef_log *log = ef_here.log;
-    EF_TRY(ef_tape_note_variables(in, n_in));
-    EF_TRY(EF_GROW(&log->record, &log->cap_records, log->n_records + 1));
-    ef_tape_record *r = ef_arena_zalloc(&log->arena, sizeof *r);
-    size_t n = (size_t)(n_in + n_out);
-    ef_tape_value *v = ef_arena_zalloc(&log->arena, (n + 1) * sizeof *v);
-    if (r == NULL || v == NULL) return ef_no_memory(n * sizeof *v);
-    r->op = op;
-    r->n_in = n_in;
-    r->n_out = n_out;
-    r->in = v;
-    r->out = v + n_in;
-    for (int k = 0; k < n_in; k++) note_value(&v[k], in[k], op != NULL && keeps_in(op, k));
-    for (int k = 0; k < n_out; k++) {
-        bool flows = ef_dtype_in((ef_dtype)out[k].dtype, EF_FLOATS | EF_COMPLEX) ||
-                     out[k].dtype == EF_VARIANT;
-        out[k].tape = flows ? new_id() : 0;
-        bool object = out[k].dtype == EF_VARIANT || out[k].dtype == EF_RESOURCE;
-        note_value(&r->out[k], &out[k], keeps_out(op, k) || (op == NULL && object));
-        if (out[k].dtype == EF_RESOURCE) r->out[k].id = 0; /* gradients go to the variable itself */
-    }
-    *made = r;
-    return NULL;
-}
-
-ef_status *ef_tape_note(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
-                        int n_in, ef_tensor *out, int n_out) {
-    if (op->traits & EF_NO_GRAD) return NULL;
-    if (ef_tapes_quiet()) return ef_tape_note_variables(in, n_in);
-    ef_tape_record *r;
-    EF_TRY(new_record(op, in, n_in, out, n_out, &r));
-    r->attrs = attrs != NULL ? ef_attrs_ref(attrs) : NULL;
-    ef_here.log->record[ef_here.log->n_records++] = r;
-    return NULL;
-}
-
-ef_status *ef_tape_note_call(ef_derivative *d, int depth, const ef_tensor *const *in, int n_in,
-                             ef_tensor *all, int n_out, int tracked) {
-    if (ef_tapes_quiet()) return ef_tape_note_variables(in, n_in);
-    ef_tape_record *r;
-    EF_TRY(new_record(NULL, in, n_in, all, tracked, &r));
-    int n_saved = tracked - n_out + ef_derivative_level(d, depth)->d.n_saved;
-    r->saved = ef_arena_zalloc(&ef_here.log->arena, ((size_t)n_saved + 1) * sizeof *r->saved);
-    if (r->saved == NULL) return ef_no_memory((size_t)n_saved * sizeof *r->saved);
-    for (int k = 0; k < n_saved; k++) ef_tensor_copy(&r->saved[k], &all[n_out + k]);
-    r->n_saved = n_saved;
-    r->n_results = n_out;
-    r->depth = depth;
-    atomic_fetch_add_explicit(&d->refs, 1, memory_order_relaxed);
-    r->call = d;
-    ef_here.log->record[ef_here.log->n_records++] = r;
-    return NULL;
-}
-
-ef_status *ef_tape_note_custom(const ef_tensor *const *in, int n_in, ef_tensor *out, int n_out,
-                               ef_custom_gradient *custom, void *user, void (*end)(void *)) {
-    ef_tape_record *r;
-    EF_TRY(new_record(NULL, in, n_in, out, n_out, &r));
-    r->custom = custom;
-    r->user = user;
-    r->user_end = end;
-    ef_here.log->record[ef_here.log->n_records++] = r;
-    return NULL;
-}
-
-void ef_record_release(ef_tape_record *r) {
-    for (int k = 0; k < r->n_in; k++) ef_tensor_release(&r->in[k].tensor);
-    for (int k = 0; k < r->n_out; k++) ef_tensor_release(&r->out[k].tensor);
-    for (int k = 0; k < r->n_saved; k++) ef_tensor_release(&r->saved[k]);
-    ef_attrs_unref(r->attrs);
-    ef_derivative_unref(r->call);
-    if (r->user_end != NULL) r->user_end(r->user);
 }

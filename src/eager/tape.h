@@ -1,22 +1,24 @@
-/* The gradient tape. A thread has one log of records, shared by all its tapes; a tape is a set of
- * windows of the log and a set of watched values. A value that matters has a number, which its
- * tensor carries; ops none of whose inputs has one are not recorded.
+/* The gradient tape. A tape owns what it recorded: a list of records, counted, since tapes that
+ * record at the same time share them. A value has a number, which its copies share by their mark
+ * (tensor/mark.h); a variable has one of its own. A tape knows the numbers it watches and those its
+ * records made, and an op none of whose inputs it knows is not its business.
  *
- * What is recorded into a graph needs no log: the graph is one. There a tape's windows are spans of
+ * What is recorded into a graph needs no records: the graph is one. There a tape's time is spans of
  * epochs, which nodes carry, and symbolic values are known by their edge. */
 #ifndef EF_EAGER_TAPE_H
 #define EF_EAGER_TAPE_H
-#include "base/arena.h"
 #include "eager/function_call.h"
 #include "evenflow_binding.h"
 
 typedef struct ef_tape_value { /* an input or output of a record */
     uint64_t id;               /* 0: nothing flows here */
-    ef_tensor tensor;          /* dtype 0 if the gradient does not read it */
-    ef_fact fact, handle;
+    ef_mark *mark;             /* counted; NULL: a variable's number, or none */
+    ef_tensor tensor;          /* has no mark; no data if the gradient reads dtype and shape only */
 } ef_tape_value;
 
 typedef struct ef_tape_record {
+    atomic_int refs;       /* of tapes, and of walks under way */
+    size_t bytes;          /* of the piece it lies in */
     const ef_op *op;       /* or NULL for a call or a custom gradient */
     const ef_attrs *attrs; /* counted */
     ef_derivative *call;   /* counted */
@@ -27,65 +29,118 @@ typedef struct ef_tape_record {
     ef_tape_value *in, *out;
     int depth, n_results, n_saved; /* of a call: levels, outputs of the function ... */
     ef_tensor *saved;              /* ... and what was given out behind them, level by level */
+    struct ef_tape_record *next;   /* while waiting for its end */
 } ef_tape_record;
-
-typedef struct ef_log {
-    ef_arena arena;
-    ef_tape_record **record;
-    size_t n_records, cap_records;
-    int tapes;         /* alive */
-    uint64_t first_id; /* no number given since it began is smaller */
-} ef_log;
-bool ef_log_made(const ef_log *log, uint64_t id); /* whether it is such a number */
+void ef_record_unref(ef_tape_record *r);
+/* Whether the tensor of a value is there, and not just its dtype and shape. */
+static inline bool ef_value_kept(const ef_tape_value *v) {
+    return v->tensor.data != NULL || v->tensor.storage != NULL;
+}
 
 typedef struct ef_tape_span { /* a time during which the tape was recording */
-    size_t begin, end;        /* records of the log; end SIZE_MAX: it still is */
-    uint64_t from, to;        /* epochs of nodes; to UINT64_MAX: likewise */
+    uint64_t from, to;        /* epochs of nodes; to UINT64_MAX: it still is */
 } ef_tape_span;
 
 typedef struct ef_watched {
     uint64_t id;    /* 0: symbolic */
     uint64_t since; /* nodes of earlier epochs are not its business */
+    ef_mark *mark;  /* counted; NULL: a variable or symbolic */
     ef_tensor kept; /* counted: a handle, a symbolic tensor, or one watched while recording into a
                      * graph; else dtype 0 */
 } ef_watched;
 
+/* The numbers a tape knows, each with a place of its own: open addressing. */
+typedef struct ef_known {
+    struct ef_known_slot {
+        uint64_t key; /* a number; of a symbolic value its hash with the highest bit set; 0: free */
+        uint32_t place; /* of a symbolic value: which of the watched it is */
+    } * slot;
+    size_t n, cap; /* cap: a power of two, or 0 */
+    uint32_t places;
+} ef_known;
+enum { EF_NO_PLACE = UINT32_MAX };
+uint32_t ef_known_find(const ef_known *k, uint64_t id); /* 0 is never known */
+ef_status *ef_known_add(ef_known *k, uint64_t id);      /* harmless if it is there */
+
 struct ef_tape {
-    ef_log *log;
-    ef_tape_span *span; /* in order; the last may be open */
-    size_t n_spans, cap_spans;
-    bool persistent, started, used, auto_watch;
-    bool quiet;  /* notes which variables are used, and is no reason to record */
-    bool broken; /* a span is missing for want of memory */
-    int paused;
-    const void *thread;    /* whose it is */
-    atomic_bool abandoned; /* freed by another thread: its own ends it when it next looks */
+    atomic_int refs;            /* of the user, and of the thread that lists it */
+    atomic_bool locked;         /* guards all that follows; see ef_tape_lock */
+    _Atomic(const void *) home; /* the thread it is recording; NULL: none */
+    ef_tape_record **record;
+    size_t n_records, cap_records;
+    size_t n_fresh, n_old; /* records since the last sweep, and what that one left */
+    size_t fresh_bytes;    /* kept by the fresh ones */
+    size_t left;           /* ef_marks_left of its thread at the last sweep */
+    ef_known known;
     ef_watched *watched;
     size_t n_watched, cap_watched;
-    struct ef_tape *next; /* of this thread */
+    ef_tape_span *span; /* in order; the last may be open */
+    size_t n_spans, cap_spans;
+    int paused;
+    bool persistent, started, used, auto_watch;
+    bool quiet;  /* notes which variables are used, and is no reason to record */
+    bool broken; /* something is missing for want of memory */
 };
+
+/* Rank 17: a tape's own lock. Held for a few lines, never while anything is run or ended that a
+ * user could see; uncontended, since a tape belongs to one thread at a time. */
+void ef_tape_wait(ef_tape *t);
+static inline void ef_tape_lock(ef_tape *t) {
+    if (EF_UNLIKELY(atomic_exchange_explicit(&t->locked, true, memory_order_acquire)))
+        ef_tape_wait(t);
+}
+static inline void ef_tape_unlock(ef_tape *t) {
+    atomic_store_explicit(&t->locked, false, memory_order_release);
+}
+
+/* The tapes this thread is recording with, oldest first. */
+typedef struct ef_open_tape {
+    ef_tape *tape; /* counted; it may have been closed elsewhere: ask ef_tape_here */
+    int suspended; /* how often all tapes were told to look away since it was opened */
+    bool wants;    /* the op being noted */
+} ef_open_tape;
+typedef struct ef_open_tapes {
+    ef_open_tape *at;
+    size_t n, cap;
+} ef_open_tapes;
+extern _Thread_local ef_open_tapes ef_open;
+static inline bool ef_tape_here(const ef_open_tape *o) {
+    return o->suspended == 0 &&
+           atomic_load_explicit(&o->tape->home, memory_order_relaxed) == (const void *)&ef_open;
+}
 
 /* all: n_out results, then what each level saved; the first `tracked` count as outputs. */
 ef_status *ef_tape_note_call(ef_derivative *d, int depth, const ef_tensor *const *in, int n_in,
                              ef_tensor *all, int n_out, int tracked);
 int ef_tape_open_count(void); /* tapes of this thread that are recording */
-bool ef_tapes_quiet(void);    /* no open tape wants records */
+/* `end` is called in any case, at once or with the record. */
 ef_status *ef_tape_note_custom(const ef_tensor *const *in, int n_in, ef_tensor *out, int n_out,
                                ef_custom_gradient *custom, void *user, void (*end)(void *));
 /* The number behind a tensor or a handle; 0: none. */
 uint64_t ef_tape_id(const ef_tensor *t);
-bool ef_tape_watches(const ef_tape *t, uint64_t id);
-/* Pauses all tapes of this thread; resume takes what pause gave and leaves newer ones alone. */
-ef_tape *ef_tapes_pause(void);
-void ef_tapes_resume(const ef_tape *newest);
+/* Adds to what t watches, unless it is there: under the lock. mark, kept: or NULL. */
+ef_status *ef_tape_watch_as(ef_tape *t, uint64_t id, uint64_t since, ef_mark *mark,
+                            const ef_tensor *kept);
+bool ef_tape_watches_edge(const ef_tape *t, const ef_tensor *x);
+/* Lets go of the records and watched values that nobody can ask for any more. It looks at all of
+ * them, so it is due when an eighth of them may have to go; or, since other threads let go too,
+ * when there are as many new ones as old. */
+static inline bool ef_tape_due(const ef_tape *t) {
+    enum { FEW = 8, MANY = 1024, MUCH = 1 << 20 };
+    size_t left = ef_marks_left - t->left;
+    if (EF_LIKELY(left < FEW && t->n_fresh < MANY && t->fresh_bytes < MUCH)) return false;
+    return (left > t->n_records / 8 && left > 0) || (t->n_fresh >= MANY && t->n_fresh >= t->n_old);
+}
+void ef_tape_sweep(ef_tape *t);
+/* All tapes of this thread look away, and look again. */
+void ef_tapes_suspend(void);
+void ef_tapes_resume(void);
 /* Notes the use of variables by an op recorded into a graph. */
-ef_status *ef_tape_note_variables(const ef_tensor *const *in, int n_in);
+void ef_tape_note_variables(const ef_tensor *const *in, int n_in);
 /* graph_gradient.c: the gradient of symbolic targets; arguments are checked. */
 ef_status *ef_tape_graph_gradients(const ef_tape *t, const ef_tensor *const *target, int n_targets,
                                    const ef_tensor *const *dout, const ef_tensor *const *source,
                                    int n, ef_tensor *out, bool *slices);
 /* Symbolic IndexedSlices, as three tensors, as one. */
 ef_status *ef_slices_densify(const ef_tensor *part, ef_tensor *out);
-/* gradient.c */
-void ef_record_release(ef_tape_record *r);
 #endif

@@ -26,7 +26,7 @@ static bool is_small(const ef_tensor *t) {
 }
 
 static bool named(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
-    for (size_t k = 0; k < g->n_named && t->tape != 0; k++)
+    for (size_t k = 0; k < g->n_named && t->tape != NULL; k++)
         if (g->named[k].tensor.tape == t->tape) {
             *out = (ef_edge){g->named[k].node, 0};
             return true;
@@ -134,7 +134,7 @@ static ef_status *import(ef_graph *g, const ef_tensor *t, ef_edge *out) {
     if (t->dtype == EF_NO_DTYPE)
         return ef_error(EF_INVALID, "an empty (released) tensor was used as an input");
     if (!is_small(t)) return capture(g, t, out);
-    if (t->tape == 0 || !g->function) return ef_graph_constant(g, t, out);
+    if (t->tape == NULL || !g->function) return ef_graph_constant(g, t, out);
     if (g->outer == NULL || !g->part || !g->outer->function) return name(g, t, out);
     EF_TRY(ef_graph_import(g->outer, t, out)); /* where gradients can reach it */
     ef_tensor outside;

@@ -9,7 +9,7 @@
 #include "graph/trim.h"
 #include <stdio.h>
 
-_Thread_local uint64_t ef_graph_epoch;
+_Thread_local uint64_t ef_graph_epoch, ef_graph_stamped;
 
 void (*ef_graph_callable_end)(void *);
 static void graph_end(ef_storage *self);
@@ -71,7 +71,8 @@ static void graph_end(ef_storage *self) {
         if (g->node[k]->box != NULL) ef_box_free(g->node[k]);
     }
     for (size_t k = 0; k < g->n_captures; k++) ef_tensor_release(&g->capture[k].tensor);
-    ef_free(g->named); /* small values own nothing */
+    for (size_t k = 0; k < g->n_named; k++) ef_tensor_release(&g->named[k].tensor);
+    ef_free(g->named);
     for (size_t k = 0; k < g->n_retired; k++) ef_free(g->retired[k]);
     ef_free(g->retired);
     pthread_mutex_destroy(&g->lock);
@@ -236,7 +237,7 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
     n->fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
     n->n_in = n_in;
     n->place = g->here;
-    n->epoch = ef_graph_epoch;
+    n->epoch = ef_graph_stamped = ef_graph_epoch;
     EF_TRY(fill_node(g, n, in, after, n_after));
     if (g->trims && !merges) {
         const char *own = NULL;

@@ -46,6 +46,7 @@ typedef struct ef_node {
 /* A number that tapes move on whenever one starts, stops, pauses or watches: by the epoch of a node
  * a tape knows whether it was recording when the node was made. Of this thread. */
 extern _Thread_local uint64_t ef_graph_epoch;
+extern _Thread_local uint64_t ef_graph_stamped; /* the epoch of the node this thread made last */
 
 typedef struct ef_capture {
     ef_tensor tensor; /* what was captured: a value, a resource, or a tensor of an outer graph */

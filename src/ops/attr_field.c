@@ -49,8 +49,7 @@ static ef_status *write_tensor(const ef_tensor **field, const ef_tensor *t, ef_t
         EF_TRY(ef_tensor_clone(room, t));
     else
         ef_tensor_copy(room, t);
-    room->record = 0;
-    room->tape = 0;
+    ef_tensor_unmark(room);
     room->flags = 0;
     *field = room;
     return ef_tensor_settle(room);

@@ -69,8 +69,7 @@ ef_status *ef_list_set(ef_list *l, int64_t k, const ef_tensor *x) {
         EF_TRY(ef_tensor_clone(&value, x));
     else
         ef_tensor_copy(&value, x);
-    value.record = 0;
-    value.tape = 0;
+    ef_tensor_unmark(&value);
     value.flags = 0;
     ef_tensor_release(&l->item[k]);
     ef_tensor_move(&l->item[k], &value);

@@ -20,8 +20,7 @@ ef_status *ef_out_alloc(const ef_call *c, int k, const ef_shape *shape) {
 ef_status *ef_out_share(const ef_call *c, int k, const ef_tensor *t) {
     ef_tensor fresh = {0};
     EF_TRY(ef_tensor_keep(&fresh, t));
-    fresh.record = 0;
-    fresh.tape = 0;
+    ef_tensor_unmark(&fresh);
     fresh.flags &= (uint8_t)~EF_TENSOR_WATCHED;
     ef_tensor_release(c->out[k]);
     ef_tensor_move(c->out[k], &fresh);

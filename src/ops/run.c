@@ -122,8 +122,7 @@ bool ef_op_run_small(const ef_op *op, const void *attrs, ef_tensor *const *in, i
     out->dtype = (uint8_t)type;
     out->rank = x->rank;
     out->device = out->flags = 0;
-    out->record = 0;
-    out->tape = 0;
+    out->tape = NULL;
     memcpy(out->dim, x->dim, sizeof out->dim);
     out->data = out->small;
     out->storage = NULL;

@@ -40,6 +40,7 @@ typedef struct ef_variable {
     uint64_t version; /* grows with every write */
     char *name;
     bool trainable;
+    uint64_t number; /* what gradient tapes know it by */
 } ef_variable;
 
 ef_status *ef_variable_make(ef_dtype dtype, const ef_shape *shape, const char *name,

@@ -96,14 +96,17 @@ void ef_tensor_copy(ef_tensor *dst, const ef_tensor *src) {
     if (dst == src) return;
     *dst = *src;
     if (src->storage != NULL) ef_storage_ref(src->storage);
+    if (EF_UNLIKELY(src->tape != NULL)) ef_mark_ref(src->tape);
     if (src->data == (const void *)src->small) dst->data = dst->small;
 }
 
 void ef_tensor_release(ef_tensor *t) {
     if (t == NULL) return;
     ef_storage *storage = t->storage;
+    ef_mark *mark = t->tape;
     memset(t, 0, sizeof *t);
     if (storage != NULL) ef_storage_unref(storage);
+    if (EF_UNLIKELY(mark != NULL)) ef_mark_unref(mark);
 }
 
 ef_shape ef_tensor_shape(const ef_tensor *t) {
@@ -148,8 +151,7 @@ ef_status *ef_tensor_data(const ef_tensor *t, const void **data) {
 
 void ef_tensor_reshaped(ef_tensor *dst, const ef_tensor *src, const ef_shape *s) {
     ef_tensor_copy(dst, src);
-    dst->record = 0;
-    dst->tape = 0;
+    ef_tensor_unmark(dst);
     dst->flags &= (uint8_t)~EF_TENSOR_WATCHED;
     ef_tensor_shape_set(dst, (ef_dtype)dst->dtype, s);
 }

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "evenflow.h"
 #include "tensor/dtype.h"
+#include "tensor/mark.h"
 #include "tensor/shape.h"
 #include <stdatomic.h>
 
@@ -62,6 +63,12 @@ static inline void ef_tensor_move(ef_tensor *dst, ef_tensor *src) { /* src is ze
  * follow. None of them is borrowed. */
 static inline void ef_tensor_moved(ef_tensor *t) {
     if (t->storage == NULL) t->data = t->small;
+}
+/* The value is another from now on, as far as tapes are concerned. */
+static inline void ef_tensor_unmark(ef_tensor *t) {
+    ef_mark *m = t->tape;
+    t->tape = NULL;
+    if (EF_UNLIKELY(m != NULL)) ef_mark_unref(m);
 }
 static inline ef_shape ef_shape_from(const ef_tensor *t) {
     ef_shape s = {.rank = t->rank};

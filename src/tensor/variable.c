@@ -31,6 +31,7 @@ ef_status *ef_variable_make(ef_dtype dtype, const ef_shape *shape, const char *n
     v->shape = *shape;
     v->name = copy;
     v->trainable = true;
+    v->number = ef_mark_number();
     *out = v;
     return NULL;
 }
@@ -78,8 +79,7 @@ ef_status *ef_variable_write(ef_variable *v, const ef_tensor *value) {
         EF_TRY(ef_tensor_clone(&fresh, value));
     else
         ef_tensor_copy(&fresh, value);
-    fresh.record = 0;
-    fresh.tape = 0;
+    ef_tensor_unmark(&fresh);
     fresh.flags = 0;
     pthread_mutex_lock(&v->lock);
     ef_tensor_move(&old, &v->value);

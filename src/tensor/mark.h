@@ -1,0 +1,37 @@
+/* Marks: what gradient tapes know a value by. All copies of a tensor share one mark, so that a tape
+ * can tell whether anybody still holds the value. Numbers are given out once and never again. */
+#ifndef EF_TENSOR_MARK_H
+#define EF_TENSOR_MARK_H
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct ef_mark {
+    atomic_int refs;
+    uint64_t id; /* below 2^63, not 0 */
+} ef_mark;
+
+ef_mark *ef_mark_new(void); /* refs 1; NULL: no memory */
+void ef_mark_end(ef_mark *m);
+/* A number that nothing else has; of one thread a later one is larger. */
+uint64_t ef_mark_number(void);
+
+static inline ef_mark *ef_mark_ref(ef_mark *m) {
+    if (m != NULL) atomic_fetch_add_explicit(&m->refs, 1, memory_order_relaxed);
+    return m;
+}
+/* How often this thread left a mark with one holder: that may be a record nobody can ask for. */
+extern _Thread_local size_t ef_marks_left;
+static inline void ef_mark_unref(ef_mark *m) {
+    if (m == NULL) return;
+    /* A sole owner cannot be joined by another, so it need not pay for the locked instruction. */
+    int before = atomic_load_explicit(&m->refs, memory_order_acquire);
+    if (before != 1) before = atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel);
+    if (before == 1) ef_mark_end(m);
+    ef_marks_left += before == 2;
+}
+static inline bool ef_mark_sole(const ef_mark *m) {
+    return atomic_load_explicit(&m->refs, memory_order_acquire) == 1;
+}
+#endif

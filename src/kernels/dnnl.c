@@ -4,6 +4,7 @@
 #include "base/cache.h"
 #include "base/hash.h"
 #include "base/pool.h"
+#include "base/signal_stack.h"
 #include "kernels/borrow.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -287,6 +288,7 @@ ef_status *ef_chain_run(ef_chain *c, void *const *data) {
         void *p = l->given >= 0 ? data[l->given] : page + l->at;
         EF_TRY_GOTO(ef_dnnl_status(dnnl_memory_set_data_handle(x->memory[k], p), "set a pointer"));
     }
+    ef_signal_stack();
     ef_pool_lend(c->threads);
     for (int k = 0; k < c->n_stages; k++)
         EF_TRY_GOTO(ef_dnnl_status(

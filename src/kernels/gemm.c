@@ -4,6 +4,7 @@
  * sets clash. */
 #include "kernels/gemm.h"
 #include "base/pool.h"
+#include "base/signal_stack.h"
 #include "kernels/gemm_loop.h"
 #include "kernels/half.h"
 #include <cblas.h>
@@ -44,6 +45,7 @@ static void by_blas(const ef_gemm_args *g) {
 }
 
 static bool by_dnnl(const ef_gemm_args *g) {
+    ef_signal_stack();
     char ta = g->op_a == EF_GEMM_N ? 'N' : 'T', tb = g->op_b == EF_GEMM_N ? 'N' : 'T';
     return dnnl_sgemm(ta, tb, g->m, g->n, g->k, 1, g->a, g->lda, g->b, g->ldb, g->add, g->c,
                       g->ldc) == dnnl_success;

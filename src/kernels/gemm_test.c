@@ -2,7 +2,9 @@
  * each decision gemm.c makes, strides, accumulation, epilogues, batches. */
 #include "check.h"
 #include "kernels/gemm.h"
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/time.h>
 
 enum { MOST = 160 * 160 };
 static uint64_t state = 1;
@@ -169,6 +171,38 @@ EF_TEST(batches) {
                 }
 }
 
+static volatile sig_atomic_t signals;
+static void count_signal(int sig) {
+    (void)sig;
+    signals = signals + 1;
+}
+
+/* A handler that asks for the alternate stack may interrupt a product anywhere. */
+EF_TEST(signals_during_a_product) {
+    enum { M = 93, N = 700, K = 700, TURNS = 1500 };
+    float *x = malloc(M * K * sizeof *x), *y = malloc(K * N * sizeof *y);
+    float *z = malloc(M * N * sizeof *z), *first = malloc(M * N * sizeof *z);
+    for (int i = 0; i < M * K; i++) x[i] = (float)number();
+    for (int i = 0; i < K * N; i++) y[i] = (float)number();
+    ef_gemm_args g = ef_gemm_dense(EF_F32, EF_GEMM_N, EF_GEMM_N, M, N, K, x, y, first);
+    ef_gemm(&g);
+    g.c = z;
+    struct sigaction act = {.sa_handler = count_signal, .sa_flags = SA_ONSTACK}, was;
+    struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
+    sigaction(SIGALRM, &act, &was);
+    setitimer(ITIMER_REAL, &often, NULL);
+    int wrong = 0;
+    for (int k = 0; k < TURNS; k++) {
+        ef_gemm(&g);
+        wrong += memcmp(z, first, M * N * sizeof *z) != 0;
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &was, NULL);
+    CHECK_INT(wrong, 0);
+    CHECK(signals > 0);
+    free(x), free(y), free(z), free(first);
+}
+
 int main(void) {
     EF_RUN(sizes_and_orders);
     EF_RUN(strides_and_accumulation);
@@ -178,5 +212,6 @@ int main(void) {
     EF_RUN(complex_adjoint);
     EF_RUN(epilogues);
     EF_RUN(batches);
+    EF_RUN(signals_during_a_product);
     return EF_VERDICT();
 }

@@ -307,6 +307,19 @@ void ef_function_info_get(ef_function *f, ef_function_info *out);
 /* Inside a trace: the trace looks at concrete sizes, so it must be made anew for each size. */
 void ef_trace_needs_sizes(void);
 
+/* ---- cancelling --------------------------------------------------------------------------------
+ * What a thread runs between ef_canceller_use(c) and ef_canceller_use(NULL) - functions, sessions,
+ * loops, deferred ops - ends with EF_CANCELLED soon after ef_cancel(c), from any thread, or with
+ * EF_DEADLINE when its time is over; a kernel that is running is finished first. So does what is
+ * begun later, until the canceller is reset. Variables assigned before keep their new values. */
+typedef struct ef_canceller ef_canceller;
+ef_status *ef_canceller_new(ef_canceller **out);
+void ef_canceller_free(ef_canceller *c); /* no thread uses it any more; NULL is fine */
+void ef_canceller_use(ef_canceller *c);  /* by the calling thread; NULL: none */
+void ef_cancel(ef_canceller *c);
+void ef_canceller_deadline(ef_canceller *c, double seconds); /* from now on */
+void ef_canceller_reset(ef_canceller *c);                    /* neither cancelled nor timed */
+
 /* ---- memory, threads, settings -----------------------------------------------------------------
  */
 typedef struct ef_memory_usage {

@@ -23,6 +23,20 @@ bool ef_tensor_sole(const ef_tensor *t);
 /* Takes over src, which is zeroed. */
 void ef_tensor_take(ef_tensor *dst, ef_tensor *src);
 
+/* ---- interrupting -----------------------------------------------------------------------------
+ * `ask` is called by a thread that runs something, soon after the pulse moved: a status ends the
+ * run. It may run user code. The pulse moves at ef_pulse_send, which a signal handler may call, and
+ * every 20 ms while `calls` says that a call is running. When calls have ceased for a while the
+ * pulse stops, which `stopped` is told; then the next call wakes it by ef_pulse_wake. */
+typedef struct ef_pulse_watch {
+    ef_status *(*ask)(void);
+    unsigned (*calls)(bool *running); /* a number that changes with every call; any thread */
+    void (*stopped)(bool yes);        /* any thread */
+} ef_pulse_watch;
+void ef_pulse_watch_set(const ef_pulse_watch *watch); /* once; lives as long as the process */
+void ef_pulse_wake(void);
+void ef_pulse_send(void);
+
 /* ---- which ops there are ----------------------------------------------------------------------
  */
 typedef struct ef_arg_info { /* an input or output */

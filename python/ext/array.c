@@ -210,7 +210,7 @@ static PyObject *no_array(void) {
 
 PyObject *tensor_to_array(tensor_object *o, int copy) {
     const void *data;
-    if (check(ef_tensor_data(&o->t, &data), NULL) < 0) return NULL;
+    if (tensor_settle(&o->t, &data) < 0) return NULL;
     const ef_tensor *t = &o->t;
     if (t->dtype == EF_STRING) {
         if (t->rank > 0) return strings_out(t);
@@ -246,7 +246,7 @@ PyObject *tensor_to_array(tensor_object *o, int copy) {
 
 PyObject *tensor_item(const ef_tensor *t, int64_t i) {
     const void *data; /* a deferred tensor keeps its value elsewhere */
-    if (check(ef_tensor_data(t, &data), NULL) < 0) return NULL;
+    if (tensor_settle(t, &data) < 0) return NULL;
     const char *p = data;
     switch (t->dtype) {
     case EF_F32: return PyFloat_FromDouble((double)((const float *)data)[i]);

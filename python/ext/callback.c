@@ -22,7 +22,7 @@ static int take_gradient(PyObject *o, ef_tensor *out) {
 
 static ef_status *run_custom(void *user, const ef_tensor *dout, int n_out, ef_tensor *din,
                              int n_in) {
-    PyGILState_STATE gil = PyGILState_Ensure();
+    callback_state state = callback_begin();
     PyObject *list = tensor_list_copy(dout, n_out), *r = NULL;
     if (list != NULL) r = PyObject_CallOneArg(user, list);
     Py_XDECREF(list);
@@ -34,14 +34,14 @@ static ef_status *run_custom(void *user, const ef_tensor *dout, int n_out, ef_te
         bad = take_gradient(PyList_GET_ITEM(r, k), &din[3 * k]);
     Py_XDECREF(r);
     ef_status *s = bad != 0 ? raised_in_python() : NULL;
-    PyGILState_Release(gil);
+    callback_end(state);
     return s;
 }
 
 static void drop(void *user) {
-    PyGILState_STATE gil = PyGILState_Ensure();
+    callback_state state = callback_begin();
     Py_DECREF((PyObject *)user);
-    PyGILState_Release(gil);
+    callback_end(state);
 }
 
 /* custom_gradient(inputs, outputs, fn): outputs that carry fn as their gradient. fn takes a list of
@@ -72,7 +72,7 @@ done:
 
 static ef_status *run_callback(void *user, const ef_tensor *in, int n_in, ef_tensor *out,
                                int n_out) {
-    PyGILState_STATE gil = PyGILState_Ensure();
+    callback_state state = callback_begin();
     PyObject *list = tensor_list_copy(in, n_in), *r = NULL;
     if (list != NULL) r = PyObject_CallOneArg(user, list);
     Py_XDECREF(list);
@@ -86,7 +86,7 @@ static ef_status *run_callback(void *user, const ef_tensor *in, int n_in, ef_ten
     }
     Py_XDECREF(r);
     ef_status *s = bad != 0 ? raised_in_python() : NULL;
-    PyGILState_Release(gil);
+    callback_end(state);
     return s;
 }
 

@@ -5,6 +5,7 @@
 #define PY_SSIZE_T_CLEAN
 #include "evenflow_binding.h"
 #include <Python.h>
+#include <stdatomic.h>
 
 /* ---- objects --------------------------------------------------------------------------------- */
 typedef struct tensor_object { /* eager and symbolic alike */
@@ -200,6 +201,55 @@ enum { LONG_CALL = 20000 }; /* nanoseconds: a call that took longer is worth goi
 int64_t nanoseconds(void);  /* by a clock that only goes forward */
 extern bool refused;        /* in such a child: calls fail with this message */
 extern const char refusal[];
+
+/* ---- interrupt.c: signals and other threads while the engine runs -------------------------------
+ * Around a call that may take long; it begins and ends with the interpreter's lock held. `leave`:
+ * the call is known to take long, and goes away at once. No Python object is touched in between
+ * but by callbacks, which take the lock. */
+typedef struct engine_call {
+    struct engine_call *outer;
+    PyThreadState *away; /* NULL: the lock is held */
+    PyObject *error;     /* what a signal's handler raised */
+    bool notes;
+} engine_call;
+extern _Thread_local engine_call *engine_now; /* the innermost call of this thread */
+extern atomic_uint engine_begun, engine_ended;
+extern atomic_bool engine_pulse_stopped;
+void engine_leave(engine_call *v); /* lets the lock go */
+ef_status *engine_return(engine_call *v, ef_status *s);
+
+static inline void engine_count(atomic_uint *n) { /* under the interpreter's lock */
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+static inline void engine_begin(engine_call *v, bool leave) {
+    engine_count(&engine_begun);
+    if (atomic_load_explicit(&engine_pulse_stopped, memory_order_relaxed)) ef_pulse_wake();
+    v->outer = engine_now;
+    v->away = NULL;
+    v->error = NULL;
+    v->notes = false;
+    engine_now = v;
+    if (leave) engine_leave(v);
+}
+/* s: how the call ended, which is returned. What a handler raised is the exception then. */
+static inline ef_status *engine_end(engine_call *v, ef_status *s) {
+    engine_now = v->outer;
+    if (v->away != NULL || v->error != NULL) s = engine_return(v, s);
+    engine_count(&engine_ended);
+    return s;
+}
+/* Around Python that the engine calls back, with or without the lock: what it calls in turn is not
+ * the call that is under way. */
+typedef struct callback_state {
+    PyGILState_STATE gil;
+    engine_call *outer;
+} callback_state;
+callback_state callback_begin(void);
+void callback_end(callback_state state);
+/* ef_tensor_data of an eager tensor; a deferred one runs without the lock. -1: raised. */
+int tensor_settle(const ef_tensor *t, const void **data);
+int interrupt_init(void);
 
 /* Adds a type made from a spec to the module under `name`. */
 PyTypeObject *add_type(PyObject *module, PyType_Spec *spec, PyTypeObject *base, const char *name);

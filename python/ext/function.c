@@ -25,19 +25,22 @@ static ef_status *make_room(results *r, int n) {
     return NULL;
 }
 
+/* Whether an input is deferred: another thread may be computing it, and want the GIL meanwhile. */
+static bool any_deferred(const walk *w) {
+    for (int k = 0; k < w->n_t; k++)
+        if (w->t[k]->data == NULL) return true;
+    return false;
+}
+
 static ef_status *run_once(entry *e, const walk *w, results *r) {
     ef_status *s;
     if (refused) return ef_status_make(EF_FAILED_PRECONDITION, refusal);
     bool measure = (e->calls++ & 63) == 0 || e->calls == 3; /* now and then */
     int64_t began = measure ? nanoseconds() : 0;
     void **user = (void **)&r->packing;
-    if (e->heavy && !recording()) {
-        PyThreadState *save = away();
-        s = ef_function_call_user(e->f, w->t, w->n_t, r->at, r->room, &r->n, user);
-        back(save);
-    } else {
-        s = ef_function_call_user(e->f, w->t, w->n_t, r->at, r->room, &r->n, user);
-    }
+    engine_call v;
+    engine_begin(&v, (e->heavy || any_deferred(w)) && !recording());
+    s = engine_end(&v, ef_function_call_user(e->f, w->t, w->n_t, r->at, r->room, &r->n, user));
     if (measure && e->calls > 1) e->heavy = nanoseconds() - began > LONG_CALL;
     return s;
 }

@@ -4,13 +4,17 @@
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* Work large enough to let other threads run Python meanwhile. */
+/* Work large enough to let other threads run Python meanwhile; a deferred input may be one that
+ * another thread is computing. */
 static int is_long(const ef_tensor *const *in, int n_in) {
     size_t bytes = 0;
-    for (int k = 0; k < n_in; k++)
-        if (in[k]->storage != NULL && in[k]->dtype != EF_RESOURCE &&
-            !(in[k]->flags & EF_TENSOR_SYMBOLIC))
-            bytes += ef_tensor_bytes(in[k]);
+    for (int k = 0; k < n_in; k++) {
+        if (in[k]->storage == NULL || in[k]->dtype == EF_RESOURCE ||
+            (in[k]->flags & EF_TENSOR_SYMBOLIC))
+            continue;
+        if (in[k]->data == NULL) return 1;
+        bytes += ef_tensor_bytes(in[k]);
+    }
     return bytes > 65536;
 }
 
@@ -19,11 +23,9 @@ static ef_status *call(const ef_op *op, const ef_attrs *attrs, const ef_tensor *
     if (refused) return ef_status_make(EF_FAILED_PRECONDITION, refusal);
     if (!is_long(in, n_in) || recording()) /* a node is made under the GIL, as its tensor is */
         return ef_call_op(op, attrs, in, n_in, out, max_out, n_out);
-    ef_status *s;
-    PyThreadState *state = away();
-    s = ef_call_op(op, attrs, in, n_in, out, max_out, n_out);
-    back(state);
-    return s;
+    engine_call v;
+    engine_begin(&v, true);
+    return engine_end(&v, ef_call_op(op, attrs, in, n_in, out, max_out, n_out));
 }
 
 PyObject *op_run1(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in) {

@@ -258,6 +258,12 @@ static int collect_feeds(request *r, PyObject *feeds) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
+static bool any_deferred(const request *r) { /* another thread may be computing it */
+    for (int k = 0; k < r->n_feed; k++)
+        if (r->pointer[k]->data == NULL) return true;
+    return false;
+}
+
 static int request_run(session_object *o, request *r) {
     if (r->n_fetch > FEW && (r->out = PyMem_Malloc((size_t)r->n_fetch * sizeof *r->out)) == NULL) {
         r->out = r->few_out;
@@ -272,10 +278,11 @@ static int request_run(session_object *o, request *r) {
     graph_run_begins(graph);
     o->users++;
     graph->running++;
-    PyThreadState *save = o->heavy || r->bytes > 65536 ? away() : NULL;
+    engine_call v;
+    engine_begin(&v, o->heavy || r->bytes > 65536 || any_deferred(r));
     ef_status *s = ef_session_run_nodes(o->s, r->feed, r->pointer, r->n_feed, r->fetch, r->n_fetch,
                                         r->node, r->n_node, r->out);
-    if (save != NULL) back(save);
+    s = engine_end(&v, s);
     graph->running--;
     Py_DECREF(graph);
     if (--o->users == 0 && o->closing) session_close((PyObject *)o, NULL);

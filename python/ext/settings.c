@@ -78,7 +78,9 @@ static PyObject *core_clear(PyObject *module, PyObject *unused) {
 static PyObject *core_wait(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
-    if (check(ef_wait(), NULL) < 0) return NULL;
+    engine_call v;
+    engine_begin(&v, true);
+    if (check(engine_end(&v, ef_wait()), NULL) < 0) return NULL;
     Py_RETURN_NONE;
 }
 static PyObject *core_allocations(PyObject *module, PyObject *unused) {

@@ -99,9 +99,9 @@ static PyObject *tape_gradients(PyObject *self, PyObject *args) {
     } else if (t != NULL && s != NULL && !PyErr_Occurred()) {
         ef_status *bad;
         graph_grows();
-        PyThreadState *state = away();
-        bad = ef_tape_gradients(TAPE(self), t, n_t, d, s, n_s, out, slices);
-        back(state);
+        engine_call v;
+        engine_begin(&v, true);
+        bad = engine_end(&v, ef_tape_gradients(TAPE(self), t, n_t, d, s, n_s, out, slices));
         if (check(bad, "gradient") == 0) result = gradient_list(out, slices, n_s);
     }
     PyMem_Free(t);

@@ -242,7 +242,7 @@ static const ef_tensor *value_of(PyObject *self) { /* of an eager tensor, settle
         no_value("a symbolic tensor has no value yet: it stands for one in a graph");
         return NULL;
     }
-    return check(ef_tensor_data(t, &data), NULL) < 0 ? NULL : t;
+    return tensor_settle(t, &data) < 0 ? NULL : t;
 }
 
 static PyObject *item_of(PyObject *self, const char *as) {
@@ -404,7 +404,7 @@ _Static_assert(sizeof(long) == 8, "numpy's int64 is a long");
 static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     const ef_tensor *t = value_of(self);
     const void *data;
-    if (t == NULL || check(ef_tensor_data(t, &data), NULL) < 0) return -1;
+    if (t == NULL || tensor_settle(t, &data) < 0) return -1;
     const char *format = format_of[t->dtype];
     if (format == NULL || (flags & PyBUF_WRITABLE) == PyBUF_WRITABLE) {
         PyErr_Format(PyExc_BufferError, "a tensor of %s has no %s buffer",

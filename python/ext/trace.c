@@ -16,7 +16,7 @@ void packing_ref(void *user) { atomic_fetch_add(&((packing *)user)->refs, 1); }
 void packing_end(void *user) {
     packing *p = user;
     if (atomic_fetch_sub(&p->refs, 1) > 1) return;
-    PyGILState_STATE gil = PyGILState_Ensure();
+    callback_state state = callback_begin();
     part_end(&p->whole);
     Py_CLEAR(p->pack);
     Py_CLEAR(p->result);
@@ -24,7 +24,7 @@ void packing_end(void *user) {
     Py_CLEAR(p->kwargs);
     Py_CLEAR(p->graph);
     Py_CLEAR(p->name);
-    PyGILState_Release(gil);
+    callback_end(state);
     PyMem_RawFree(p);
 }
 
@@ -360,7 +360,7 @@ static int trace_call(function_object *f, calling *c, const ef_tensor *in, int n
 
 ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int max_out,
                           int *n_out) {
-    PyGILState_STATE gil = PyGILState_Ensure();
+    callback_state state = callback_begin();
     entry *e = user;
     calling *c = function_now;
     function_object *f = (function_object *)Py_NewRef((PyObject *)e->owner);
@@ -379,7 +379,7 @@ ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *
     }
     Py_DECREF(f);
     ef_status *s = bad == 0 && !c->again ? NULL : raised_in_python();
-    PyGILState_Release(gil);
+    callback_end(state);
     return s;
 }
 

@@ -1,6 +1,7 @@
 /* Frames: a plan made ready to run. All pointers are worked out when the frame is made or its arena
  * moves; running it walks the steps and touches nothing else. */
 #include "base/alloc.h"
+#include "base/pulse.h"
 #include "plan/plan.h"
 
 static void slot_template(ef_tensor *t, const ef_slot *s) {
@@ -160,8 +161,9 @@ static ef_status *step_failed(ef_frame *f, const ef_step *t, ef_status *s) {
 
 ef_status *ef_frame_run(ef_frame *f) {
     const ef_step *end = f->step + f->plan->n_steps;
+    unsigned pulse = ef_pulse();
     for (const ef_step *t = f->step; t < end; t++) {
-        ef_status *s = NULL;
+        ef_status *s = ef_pulse_check(&pulse);
         for (int32_t k = 0; k < t->n_alloc && s == NULL; k++) s = slot_alloc(f, t->alloc[k]);
         if (s == NULL) s = t->run(&t->call);
         if (EF_UNLIKELY(s != NULL)) return step_failed(f, t, s);

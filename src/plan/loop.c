@@ -6,6 +6,7 @@
  * If some shape changes from one iteration to the next, the loop runs on programs instead, which
  * find the plan for each shape. */
 #include "base/alloc.h"
+#include "base/pulse.h"
 #include "plan/program.h"
 #include "plan/subplan.h"
 
@@ -189,7 +190,9 @@ static ef_status *run_loop(const ef_call *c) {
     enter(c, f);
     int i = 0;
     ef_status *s = NULL;
+    unsigned pulse = ef_pulse();
     for (;; i = 1 - i) {
+        if ((s = ef_pulse_check(&pulse)) != NULL) break;
         for (int m = 0; m < f->n_moved; m++)
             ef_frame_input(f->cond[i], f->moved[m], &f->var[i][f->moved[m]]);
         if ((s = ef_frame_run(f->cond[i])) != NULL || !ef_tensor_true(f->verdict[i])) break;
@@ -228,7 +231,9 @@ static ef_status *run_changing(const ef_call *c) {
     }
     for (size_t k = 0; k < n; k++) let_go(c, k);
     bool yes = false;
+    unsigned pulse = ef_pulse();
     for (;;) {
+        EF_TRY_GOTO(ef_pulse_check(&pulse));
         EF_TRY_GOTO(ask(l, ptr, &yes));
         if (!yes) break;
         EF_TRY_GOTO(ef_program_run(l->body_program, ptr, var + n));

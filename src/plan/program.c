@@ -5,6 +5,7 @@
 #include "plan/program.h"
 #include "base/alloc.h"
 #include "base/pool.h"
+#include "base/pulse.h"
 #include "plan/arena.h"
 
 typedef struct shaped_plan { /* newest first */
@@ -433,5 +434,6 @@ static ef_status *run_bound(ef_program *p, ef_tensor *const *in, ef_tensor *out)
 }
 
 ef_status *ef_program_run(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
+    EF_TRY(ef_pulse_enter());
     return EF_UNLIKELY(p->base != NULL) ? run_bound(p, in, out) : run_own(p, in, out);
 }

@@ -1,0 +1,187 @@
+/* One thread moves the pulse every 20 ms while something runs or a deadline is set, and sleeps
+ * otherwise. It is started by the first who needs it, and again after a fork. */
+#include "base/pulse.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "evenflow_binding.h"
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+enum { TICK_MS = 20, IDLE_TICKS = 25 };
+
+struct ef_canceller {
+    atomic_bool cancelled;
+    _Atomic uint64_t deadline; /* by ef_now_ns; 0: none */
+    bool counted;              /* in ef_pulse_cancelled; guarded by `lock` */
+    bool timed;                /* in `deadlines`; guarded by `lock` */
+};
+
+atomic_uint ef_pulse_count;
+atomic_int ef_pulse_cancelled;
+
+static const ef_pulse_watch *_Atomic watch;
+static _Thread_local ef_canceller *mine;
+
+/* Guards what follows; rank 94: nothing else is locked while it is held. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static bool started, watched_forks, needed;
+static int deadlines; /* cancellers that have one */
+
+void ef_pulse_send(void) { atomic_fetch_add_explicit(&ef_pulse_count, 1, memory_order_relaxed); }
+
+void ef_pulse_watch_set(const ef_pulse_watch *w) {
+    atomic_store(&watch, w);
+    w->stopped(true);
+}
+
+static unsigned calls(bool *running) {
+    const ef_pulse_watch *w = atomic_load(&watch);
+    *running = false;
+    return w != NULL ? w->calls(running) : 0;
+}
+
+static void stopped(bool yes) {
+    const ef_pulse_watch *w = atomic_load(&watch);
+    if (w != NULL) w->stopped(yes);
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+static void pause_ms(long ms) {
+    struct timespec t = {.tv_sec = 0, .tv_nsec = ms * 1000000};
+    while (nanosleep(&t, &t) != 0 && errno == EINTR) {}
+}
+
+/* Sleeps until somebody needs a pulse. A call that began before its thread could see that the
+ * pulse has stopped shows a moment later in the number of calls. */
+static void sleep_until_needed(unsigned seen) {
+    bool running;
+    stopped(true);
+    pause_ms(1);
+    pthread_mutex_lock(&lock);
+    while (deadlines == 0 && !needed && calls(&running) == seen) pthread_cond_wait(&wake, &lock);
+    needed = false;
+    stopped(false);
+    pthread_mutex_unlock(&lock);
+}
+
+static bool has_deadline(void) {
+    pthread_mutex_lock(&lock);
+    bool any = deadlines > 0;
+    pthread_mutex_unlock(&lock);
+    return any;
+}
+
+static void *tick(void *unused) {
+    (void)unused;
+    bool running;
+    unsigned seen = calls(&running) - 1;
+    for (int idle = 0;; idle++) {
+        pause_ms(TICK_MS);
+        unsigned n = calls(&running);
+        if (running || has_deadline()) ef_pulse_send();
+        if (running || n != seen) idle = 0;
+        seen = n;
+        if (idle < IDLE_TICKS || has_deadline()) continue;
+        sleep_until_needed(seen);
+        idle = 0;
+    }
+    return NULL;
+}
+
+static void after_fork(void) { /* the thread did not come along */
+    pthread_mutex_init(&lock, NULL);
+    pthread_cond_init(&wake, NULL);
+    started = needed = false;
+    stopped(true);
+}
+
+static void start(void) { /* under the lock */
+    pthread_t t;
+    sigset_t all, before;
+    if (!watched_forks) pthread_atfork(NULL, NULL, after_fork);
+    watched_forks = true;
+    sigfillset(&all); /* signals are for the user's threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    started = pthread_create(&t, NULL, tick, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started) pthread_detach(t);
+}
+
+void ef_pulse_wake(void) {
+    pthread_mutex_lock(&lock);
+    stopped(false);
+    needed = true;
+    if (!started)
+        start();
+    else
+        pthread_cond_signal(&wake);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- cancelling ------------------------------------------------------------------------------ */
+
+ef_status *ef_canceller_new(ef_canceller **out) {
+    ef_canceller *c = ef_calloc(1, sizeof *c);
+    if (c == NULL) return ef_no_memory(sizeof *c);
+    *out = c;
+    return NULL;
+}
+
+void ef_canceller_free(ef_canceller *c) {
+    if (c == NULL) return;
+    ef_canceller_reset(c);
+    if (mine == c) mine = NULL;
+    ef_free(c);
+}
+
+void ef_canceller_use(ef_canceller *c) { mine = c; }
+
+static void count(ef_canceller *c) { /* under the lock */
+    if (!c->counted) atomic_fetch_add(&ef_pulse_cancelled, 1);
+    c->counted = true;
+}
+
+void ef_cancel(ef_canceller *c) {
+    pthread_mutex_lock(&lock);
+    atomic_store(&c->cancelled, true);
+    count(c);
+    pthread_mutex_unlock(&lock);
+    ef_pulse_send();
+}
+
+void ef_canceller_deadline(ef_canceller *c, double seconds) {
+    double ns = seconds > 0 ? seconds * 1e9 : 0;
+    pthread_mutex_lock(&lock);
+    atomic_store(&c->deadline, ef_now_ns() + (ns < 9e18 ? (uint64_t)ns : UINT64_C(1) << 62));
+    count(c);
+    deadlines += !c->timed;
+    c->timed = true;
+    pthread_mutex_unlock(&lock);
+    ef_pulse_wake();
+}
+
+void ef_canceller_reset(ef_canceller *c) {
+    pthread_mutex_lock(&lock);
+    atomic_store(&c->cancelled, false);
+    atomic_store(&c->deadline, 0);
+    if (c->counted) atomic_fetch_sub(&ef_pulse_cancelled, 1);
+    deadlines -= c->timed;
+    c->counted = c->timed = false;
+    pthread_mutex_unlock(&lock);
+}
+
+ef_status *ef_pulse_look(void) {
+    const ef_pulse_watch *w = atomic_load_explicit(&watch, memory_order_acquire);
+    if (w != NULL) EF_TRY(w->ask());
+    const ef_canceller *c = mine;
+    if (c == NULL) return NULL;
+    if (atomic_load(&c->cancelled)) return ef_error(EF_CANCELLED, "the run was cancelled");
+    uint64_t until = atomic_load(&c->deadline);
+    if (until != 0 && ef_now_ns() >= until)
+        return ef_error(EF_DEADLINE, "the run did not end before its deadline");
+    return NULL;
+}

@@ -1,0 +1,31 @@
+/* Interrupting what runs. Everything that runs for long compares a counter, the pulse, with what it
+ * was when it began; when the counter has moved it asks ef_pulse_look whether to go on. So a step
+ * pays one load and one comparison, and whoever wants to be heard - a signal, a deadline, another
+ * thread - moves the counter. */
+#ifndef EF_BASE_PULSE_H
+#define EF_BASE_PULSE_H
+#include "base/status.h"
+#include <stdatomic.h>
+
+extern atomic_uint ef_pulse_count;
+extern atomic_int ef_pulse_cancelled; /* cancellers that are cancelled or have a deadline */
+
+static inline unsigned ef_pulse(void) {
+    return atomic_load_explicit(&ef_pulse_count, memory_order_relaxed);
+}
+/* Asks the binding, then the thread's canceller. NULL: go on. May run user code: no lock is
+ * held by the caller. */
+ef_status *ef_pulse_look(void);
+/* *pulse is what ef_pulse() was at the last look. */
+static inline ef_status *ef_pulse_check(unsigned *pulse) {
+    unsigned now = ef_pulse();
+    if (EF_LIKELY(now == *pulse)) return NULL;
+    *pulse = now;
+    return ef_pulse_look();
+}
+/* When a run begins: a canceller that was cancelled before moves the pulse no more. */
+static inline ef_status *ef_pulse_enter(void) {
+    int n = atomic_load_explicit(&ef_pulse_cancelled, memory_order_relaxed);
+    return EF_LIKELY(n == 0) ? NULL : ef_pulse_look();
+}
+#endif

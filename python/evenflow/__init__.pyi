@@ -438,7 +438,7 @@ def placeholder(dtype, shape=None, name=None):
     """A tensor whose value every run must feed. Outside all graphs it goes to the default one."""
 
 def placeholder_with_default(input, shape, name=None):
-    """A tensor that is `input` unless it is fed."""
+    """The same under its old name: outside all graphs it goes to the default one."""
 
 def pow(x, y, name=None):
     """Raises `x` to the power `y`; shapes broadcast."""

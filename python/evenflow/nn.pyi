@@ -102,10 +102,10 @@ def elu(features, name=None):
     """`exp(x) - 1` where `x` is negative, else `x`."""
 
 def embedding_lookup(params, ids, max_norm=None, name=None):
-    """Rows of an embedding table, or of one cut into a list of equal parts, by number."""
+    """Rows of an embedding table, or of one split into a list of parts of nearly equal size, by number."""
 
 def embedding_lookup_sparse(params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None, allow_fast_lookup=False):
-    """Rows of a table by a sparse matrix of numbers, combined for each row of that matrix."""
+    """Rows of a table by a sparse or ragged matrix of numbers, combined for each row of that matrix."""
 
 def erosion2d(value, filters, strides, padding, data_format, dilations, name=None):
     """Grey-scale erosion: the smallest of neighbour minus filter."""
@@ -171,7 +171,7 @@ def relu6(features, name=None):
     """`x` clipped to [0, 6]."""
 
 def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner='mean', default_id=None, max_norm=None, name=None, allow_fast_lookup=False):
-    """embedding_lookup_sparse over the last dimension of `sparse_ids`, that passes over negative numbers and weights that"""
+    """embedding_lookup_sparse over the last dimension of `sparse_ids` that ignores negative numbers and weights that"""
 
 def scale_regularization_loss(regularization_loss):
     """The sum of regularization losses over the number of replicas."""

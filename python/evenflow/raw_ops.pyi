@@ -275,6 +275,12 @@ def Cumsum(*, x: _TensorLike, axis: _TensorLike, exclusive: bool = False, revers
 def CumulativeLogsumexp(*, x: _TensorLike, axis: _TensorLike, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
     """The logarithm of running sums of exponentials along an axis. Exclusive leaves out the element itself; reverse starts from the end."""
 
+def DataFormatDimMap(*, x: _TensorLike, src_format: str = 'NHWC', dst_format: str = 'NCHW', name: str | None = None) -> Tensor:
+    """The number in `dst_format` of each axis that `x` numbers by `src_format`."""
+
+def DataFormatVecPermute(*, x: _TensorLike, src_format: str = 'NHWC', dst_format: str = 'NCHW', name: str | None = None) -> Tensor:
+    """A number, or a pair of them, for each axis of `src_format` in the order of `dst_format`; or for each spatial axis alone."""
+
 def Dawsn(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """Dawson's integral of `x`."""
 
@@ -782,6 +788,9 @@ def PyFuncStateless(*, callback: _TensorLike, input: Sequence[_TensorLike], Tout
 def Qr(*, input: _TensorLike, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The factors of `input` = `q` `r`: the columns of `q` are orthonormal, `r` is upper triangular."""
 
+def RaggedBincount(*, splits: _TensorLike, values: _TensorLike, size: _TensorLike, weights: _TensorLike, binary_output: bool = False, name: str | None = None) -> Tensor:
+    """How often each number below `size` occurs in each row of a ragged matrix, or the sum of its weights; with `binary_output` only whether it occurs."""
+
 def RandomGamma(*, shape: _TensorLike, alpha: _TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
     """Samples of gamma distributions of scale 1: `shape` of them for each `alpha`."""
 
@@ -1147,6 +1156,9 @@ def SpaceToBatchND(*, input: _TensorLike, block_shape: _TensorLike, paddings: _T
 
 def SpaceToDepth(*, input: _TensorLike, block_size: int, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
     """Moves the places inside square blocks of height and width into the channels."""
+
+def SparseBincount(*, indices: _TensorLike, values: _TensorLike, dense_shape: _TensorLike, size: _TensorLike, weights: _TensorLike, binary_output: bool = False, name: str | None = None) -> Tensor:
+    """How often each number below `size` occurs in a sparse tensor, row by row if it has two axes, or the sum of its weights; with `binary_output` only whether it occurs."""
 
 def SparseReorder(*, input_indices: _TensorLike, input_values: _TensorLike, input_shape: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The same sparse tensor with its indices in ascending order."""

@@ -1,130 +1,10 @@
-/* Counting and placing: Bincount, DenseBincount, HistogramFixedWidth, Bucketize, LowerBound,
- * UpperBound. None has a gradient. */
+/* Placing numbers: HistogramFixedWidth, Bucketize, LowerBound, UpperBound. None has a gradient. */
 #include "kernels/sort.h"
 #include "ops/array.h"
 #include "ops/shapes.h"
 #include <math.h>
 
-/* ---- bin counts -------------------------------------------------------------------------------
- */
-
-typedef struct {
-    bool binary_output;
-} dense_attrs;
-
-static ef_status *known_size(ef_infer *i, int64_t *size) {
-    bool known;
-    EF_TRY(ef_need_rank(i, 1, 0));
-    EF_TRY(ef_known_int(i, 1, size, &known));
-    if (known && *size < 0)
-        return ef_error(EF_INVALID, "%s: size (%lld) must be non-negative", i->op->name,
-                        (long long)*size);
-    if (!known) *size = EF_DIM_UNKNOWN;
-    return NULL;
-}
-
-static ef_status *bincount_shape(ef_infer *i) {
-    int64_t size;
-    EF_TRY(known_size(i, &size));
-    i->out[0].shape = (ef_shape){.rank = 1, .dim = {size}};
-    return NULL;
-}
-
-static ef_status *dense_shape(ef_infer *i) {
-    const ef_shape *x = &i->in[0].shape;
-    int64_t size;
-    EF_TRY(ef_need_rank_at_most(i, 0, 2));
-    EF_TRY(known_size(i, &size));
-    if (x->rank < 0) return NULL;
-    i->out[0].shape = (ef_shape){.rank = 1, .dim = {size}};
-    if (x->rank == 2) i->out[0].shape = (ef_shape){.rank = 2, .dim = {x->dim[0], size}};
-    return ef_need_size_held(i->op, &i->out[0].shape);
-}
-
-static void add_to(ef_dtype t, void *bins, int64_t at, const void *weights, int64_t k) {
-    switch (t) {
-    case EF_I32: {
-        uint32_t w = weights ? (uint32_t)((const int32_t *)weights)[k] : 1;
-        ((uint32_t *)bins)[at] += w;
-        break;
-    }
-    case EF_I64: {
-        uint64_t w = weights ? (uint64_t)((const int64_t *)weights)[k] : 1;
-        ((uint64_t *)bins)[at] += w;
-        break;
-    }
-    case EF_F32: ((float *)bins)[at] += weights ? ((const float *)weights)[k] : 1; break;
-    default: ((double *)bins)[at] += weights ? ((const double *)weights)[k] : 1; break;
-    }
-}
-
-/* Rows of n numbers into rows of bins. Numbers beyond the last bin are left out. */
-static ef_status *count(const ef_call *c, int64_t rows, int64_t n, bool binary) {
-    const ef_tensor *x = c->in[0], *weights = c->in[2], *y = c->out[0];
-    int64_t size = y->dim[y->rank - 1], given = ef_count(weights);
-    if (given != 0 && given != rows * n)
-        return ef_error(
-            EF_INVALID,
-            "%s: `weights` must be the same shape as the input or a length-0 `Tensor`, in "
-            "which case all weights are 1; they have %lld elements for %lld",
-            c->op->name, (long long)given, (long long)(rows * n));
-    EF_TRY(ef_zero_elements((ef_dtype)y->dtype, y->data, ef_count(y)));
-    for (int64_t k = 0; k < rows * n; k++) {
-        int64_t v = ef_element_int((ef_dtype)x->dtype, x->data, k);
-        if (v < 0)
-            return ef_error(EF_INVALID,
-                            "%s: Input arr must be non-negative, but element %lld is %lld",
-                            c->op->name, (long long)k, (long long)v);
-        if (v >= size) continue;
-        int64_t at = k / n * size + v;
-        if (binary)
-            ef_element_set((ef_dtype)y->dtype, y->data, at, 1);
-        else
-            add_to((ef_dtype)y->dtype, y->data, at, given > 0 ? weights->data : NULL, k);
-    }
-    return NULL;
-}
-
-static ef_status *bincount_run(const ef_call *c) { return count(c, 1, ef_count(c->in[0]), false); }
-
-static ef_status *dense_run(const ef_call *c) {
-    const ef_tensor *x = c->in[0];
-    int64_t rows = x->rank == 2 ? x->dim[0] : 1;
-    int64_t n = rows == 0 ? 0 : ef_count(x) / rows;
-    return count(c, n == 0 ? 0 : rows, n, ((const dense_attrs *)c->attrs)->binary_output);
-}
-
 #define WEIGHTS "T: {int32, int64, float, double}"
-
-const ef_op ef_op_Bincount = {
-    EF_NAMED(Bincount),
-    .doc = "How often each number below `size` occurs in `arr`, or the sum of its weights.",
-    .in = {"arr: int32", "size: int32", "weights: T"},
-    .out = {"bins: T"},
-    .types = WEIGHTS,
-    .traits = EF_GRAD_UNDEFINED,
-    .shape = bincount_shape,
-    .kernel = {{EF_CPU, EF_ANY, bincount_run, NULL, NULL, NULL, NULL}},
-    .examples = {"int32[5]:0..4 int32[]{3} T[5]", "int32[2,3]:0..4 int32[]{4} T[0]"},
-};
-
-const ef_op ef_op_DenseBincount = {
-    EF_NAMED(DenseBincount),
-    .doc = "How often each number below `size` occurs in `input`, row by row if it has two axes, "
-           "or the "
-           "sum of its weights; with `binary_output` only whether it occurs.",
-    .in = {"input: Tidx", "size: Tidx", "weights: T"},
-    .out = {"output: T"},
-    .types = "Tidx: {int32, int64}; " WEIGHTS,
-    .attr = {EF_ATTR(dense_attrs, binary_output, "bool", "false")},
-    .attr_size = sizeof(dense_attrs),
-    .traits = EF_GRAD_UNDEFINED,
-    .shape = dense_shape,
-    .kernel = {{EF_CPU, EF_ANY, dense_run, NULL, NULL, NULL, NULL}},
-    .examples = {"int32[5]:0..4 int32[]{3} T[5]", "int64[2,3]:0..4 int64[]{4} T[0]",
-                 "int32[2,3]:0..4 int32[]{4} float[0] binary_output=true",
-                 "int32[]{2} int32[]{4} int64[0]"},
-};
 
 /* ---- HistogramFixedWidth ----------------------------------------------------------------------
  */
@@ -178,7 +58,11 @@ static ef_status *histogram_run(const ef_call *c) {
         double at = from / step;
         int64_t bin = at < (double)bins ? (int64_t)at : bins - 1; /* NaN of inf / inf too */
         if (bin > bins - 1) bin = bins - 1;
-        add_to((ef_dtype)y->dtype, y->data, isnan(at) ? 0 : bin, NULL, 0);
+        bin = isnan(at) ? 0 : bin;
+        if (y->dtype == EF_I32)
+            ((int32_t *)y->data)[bin]++;
+        else
+            ((int64_t *)y->data)[bin]++;
     }
     return NULL;
 }

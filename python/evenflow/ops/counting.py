@@ -1,7 +1,8 @@
 """Counting: how many elements are zero, fall into a bin, or go together."""
 from .. import errors
 from ..namespace import export
-from .common import convert, dtypes, known, raw, rank_of, static_shape
+from ..ragged import RaggedTensor
+from .common import SparseTensor, convert, dtypes, known, raw, rank_of, static_shape
 from .debug import assert_less, assert_non_negative, with_dependencies
 from .math import cast, truediv
 
@@ -63,22 +64,33 @@ def bincount(
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are supported.")
     if minlength is not None and known(minlength) is not None and known(minlength) < 0:
         raise ValueError(f"minlength must be >= 0, got {minlength}")
-    arr = convert(arr)
-    if not arr.dtype.is_integer:
-        arr = raw.Cast(arr, dtypes.int32)
-    size = _bin_count(arr, minlength, maxlength, arr.dtype)
-    dtype = dtypes.as_dtype(dtype)
+    if weights is not None and binary_output:
+        raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive.")
+    rows = next((kind for kind in (SparseTensor, RaggedTensor) if isinstance(arr, kind)), None)
+    if rows is not None and weights is not None and not isinstance(weights, rows):
+        raise ValueError(f"Argument `weights` must be a {rows.__name__}, as `arr` is. Received: {type(weights).__name__}")
+    numbers = convert(arr if rows is None else _flat(arr))
+    if not numbers.dtype.is_integer:
+        numbers = raw.Cast(numbers, dtypes.int32)
+    size = _bin_count(numbers, minlength, maxlength, numbers.dtype)
     if weights is None:
-        weights = convert([], dtype)
+        weights = convert([], dtypes.as_dtype(dtype))
     else:
-        weights = convert(weights)
-        if binary_output:
-            raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive.")
+        weights = convert(weights if rows is None else _flat(weights))
+    if axis == -1 and rows is SparseTensor:
+        return raw.SparseBincount(arr.indices, numbers, arr.dense_shape, size, weights, binary_output, name=name)
+    if axis == -1 and rows is RaggedTensor:
+        return raw.RaggedBincount(arr.row_splits, numbers, size, weights, binary_output, name=name)
     if axis in (None, 0):
-        arr = raw.Reshape(arr, [-1])
+        numbers = raw.Reshape(numbers, [-1])
         if static_shape(weights) != (0,):
             weights = raw.Reshape(weights, [-1])
-    return raw.DenseBincount(arr, size, weights, binary_output, name=name)
+    return raw.DenseBincount(numbers, size, weights, binary_output, name=name)
+
+
+def _flat(rows):
+    """The numbers of a sparse or ragged tensor as a vector."""
+    return rows.values if isinstance(rows, SparseTensor) else rows.flat_values
 
 
 @export("math.confusion_matrix")

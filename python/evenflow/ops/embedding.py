@@ -25,6 +25,8 @@ def lookup(params, ids, strategy, max_norm=None, name=None):
     give ragged rows."""
     params = _parts(params)
     if isinstance(ids, RaggedTensor):
+        if ids.dtype not in (dtypes.int32, dtypes.int64):
+            raise ValueError(f"The values contained by the ids have type {ids.dtype}. Expected tf.int32 or tf.int64.")
         return ids.with_flat_values(lookup(params, ids.flat_values, strategy, max_norm, name))
     ids = convert(ids)
     if len(params) == 1:

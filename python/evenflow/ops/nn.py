@@ -10,6 +10,7 @@ from .common import (
     dtypes,
     exchanged,
     executing_eagerly,
+    is_symbolic,
     known,
     normal_axis,
     np,
@@ -447,14 +448,17 @@ def _drop(x, rate, noise_shape, uniform, name):
         if rank_of(rate) not in (None, 0):
             raise ValueError(f"`rate` must be a scalar tensor. Received: shape {static_shape(rate)}")
         if rate.dtype is not x.dtype:
-            if not rate.dtype.is_floating:
+            if not rate.dtype.is_compatible_with(x.dtype):
                 raise ValueError(f"`rate.dtype` must be compatible with `x.dtype`: {rate.dtype!r}")
             rate = raw.Cast(rate, x.dtype)
         scaled = raw.RealDiv(x, raw.Sub(convert(1, x.dtype), rate))
     else:
         scaled = raw.Mul(x, convert(1.0 / (1 - rate), x.dtype))
     keep = raw.GreaterEqual(uniform(_noise_shape(x, noise_shape), x.dtype), rate)
-    return raw.SelectV2(keep, scaled, convert(0, x.dtype), name=name)
+    made = raw.SelectV2(keep, scaled, convert(0, x.dtype), name=name)
+    if is_symbolic(made):
+        made.set_shape(static_shape(x))
+    return made
 
 
 @export("nn.dropout")

@@ -2,6 +2,7 @@
 from ... import _core
 from ...namespace import export, offer
 from ...ops import conv, embedding, nn, pool as pooling
+from ...ops.window import padding_of
 from ._reductions import either
 
 raw = _core.raw
@@ -13,6 +14,8 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
     if keep_prob is not None:
         if rate is not None:
             raise ValueError("Cannot specify both 'keep_prob' and 'rate'.")
+        if isinstance(keep_prob, (list, tuple)):
+            raise ValueError(f"`keep_prob` must be a scalar. Received: {keep_prob}")
         rate = 1 - keep_prob
     if rate is None:
         raise ValueError("You must provide a rate to dropout.")
@@ -84,6 +87,47 @@ def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu
     """1-D convolution."""
     return conv.conv1d(either(value, "value", input, "input"), filters, stride, padding,
                        data_format=data_format or "NWC", dilations=dilations, name=name)
+
+
+@export("compat.v1.nn.convolution")
+def convolution(input, filter, padding, strides=None, dilation_rate=None, name=None, data_format=None,  # noqa: A002
+                filters=None, dilations=None):
+    """Convolution over as many dimensions as the filter has before its last two."""
+    filter = either(filter, "filter", filters, "filters")
+    dilations = either(dilations, "dilations", dilation_rate, "dilation_rate")
+    return conv.convolution(input, filter, strides, padding, data_format, dilations, name)
+
+
+@export("compat.v1.nn.conv2d_backprop_filter")
+def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, use_cudnn_on_gpu=True,  # noqa: A002
+                           data_format="NHWC", dilations=(1, 1, 1, 1), name=None):
+    """The gradient of conv2d for its filter."""
+    padding, pairs = padding_of(padding, 2)
+    return raw.Conv2DBackpropFilter(input, filter_sizes, out_backprop, strides=strides, padding=padding,
+                                    explicit_paddings=pairs, data_format=data_format, dilations=list(dilations),
+                                    name=name)
+
+
+@export("compat.v1.nn.conv2d_backprop_input")
+def conv2d_backprop_input(input_sizes, filter=None, out_backprop=None, strides=None, padding=None,  # noqa: A002
+                          use_cudnn_on_gpu=True, data_format="NHWC", dilations=(1, 1, 1, 1), name=None, filters=None):
+    """The gradient of conv2d for its input."""
+    padding, pairs = padding_of(padding, 2)
+    return raw.Conv2DBackpropInput(input_sizes, either(filter, "filter", filters, "filters"), out_backprop,
+                                   strides=strides, padding=padding, explicit_paddings=pairs,
+                                   data_format=data_format, dilations=list(dilations), name=name)
+
+
+@export("compat.v1.nn.conv3d_backprop_filter", "compat.v1.nn.conv3d_backprop_filter_v2")
+def conv3d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format="NDHWC",  # noqa: A002
+                           dilations=(1, 1, 1, 1, 1), name=None):
+    """The gradient of conv3d for its filter."""
+    return raw.Conv3DBackpropFilterV2(input, filter_sizes, out_backprop, strides=strides, padding=padding,
+                                      data_format=data_format, dilations=list(dilations), name=name)
+
+
+offer(conv.depthwise_conv2d_backprop_input, "compat.v1.nn.depthwise_conv2d_native_backprop_input")
+offer(conv.depthwise_conv2d_backprop_filter, "compat.v1.nn.depthwise_conv2d_native_backprop_filter")
 
 
 @export("compat.v1.nn.conv2d_transpose")

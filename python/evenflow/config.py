@@ -146,8 +146,9 @@ _SPEC = re.compile(r"^(?:/?(?:job:[A-Za-z][\w.-]*|replica:\d+|task:\d+|(?:device
                    r"(?:device:)?(?:CPU|GPU|TPU|cpu|gpu|tpu)))*$")
 
 
-def check_device(name):
-    """A device's name as tf.device takes it; a device that is not there is the CPU, which is said once."""
+def check_device(name, runs=True):
+    """A device's name as tf.device takes it; a device that is not there is the CPU, which is said once. `runs`: the
+    ops run now, so other machines are refused."""
     if name is None or name == "" or callable(name):
         return
     if hasattr(name, "to_string"):
@@ -160,6 +161,8 @@ def check_device(name):
         raise ValueError(f"Unknown attribute {name!r} is encountered while parsing the device spec: {name!r}.")
     job = re.search(r"job:([\w.-]+)", name)
     if job and job.group(1) != "localhost":
+        if not runs:
+            return
         raise errors.InvalidArgumentError(None, None, f"{name} unknown device.")
     found = re.search(r"(?:device:|^/?)(\w+)(?::(\d+))?$", name)
     if found is None or found.group(1).upper() in ("CPU", "XLA_CPU") or found.group(1) in ("job", "replica", "task"):

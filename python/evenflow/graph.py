@@ -5,7 +5,7 @@ import re
 import threading
 import weakref
 
-from . import _core
+from . import _core, devices
 from .namespace import export, offer
 from .operation import Operation
 
@@ -267,10 +267,12 @@ class Graph(_core.GraphBase):
         finally:
             self._after(before)
 
-    @contextlib.contextmanager
     def device(self, name):
-        """Wherever ops of a graph are wanted, they run on CPU:0."""
-        yield
+        """Ops added inside are wanted on this device; they run on CPU:0."""
+        from .config import check_device
+
+        check_device(name, False)
+        return devices.scope(self, name)
 
     @contextlib.contextmanager
     def colocate_with(self, op, ignore_existing=False):
@@ -576,16 +578,6 @@ def group(*inputs, **kwargs):
 def no_op(name=None):
     """An op that does nothing."""
     return _core.raw.NoOp(name=name)
-
-
-@export("device", "compat.v1.device")
-@contextlib.contextmanager
-def device(device_name):
-    """Asks for a device. There is one, CPU:0; others fall back to it."""
-    from .config import check_device
-
-    check_device(device_name)
-    yield
 
 
 def start():

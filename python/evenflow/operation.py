@@ -1,5 +1,5 @@
 """An op of a graph as Python sees it."""
-from . import _core
+from . import _core, devices
 from .namespace import offer
 
 
@@ -35,7 +35,8 @@ class Operation:
 
     @property
     def device(self):
-        return ""
+        """The device that was asked for with tf.device; "" if there is none."""
+        return devices.of_node(self.graph, self._node)
 
     @property
     def traceback(self):

@@ -431,7 +431,7 @@ def _property(cls, name):
 
 @_property(Tensor, "device")
 def _device(self):
-    return "" if _core.is_symbolic(self) else "/job:localhost/replica:0/task:0/device:CPU:0"
+    return self.op.device if _core.is_symbolic(self) else "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
 @_method(EagerTensor)

@@ -186,7 +186,7 @@ class Variable(_core.VariableBase):
 
     @property
     def device(self):
-        return "/job:localhost/replica:0/task:0/device:CPU:0"
+        return self.handle.device
 
     @property
     def create(self):

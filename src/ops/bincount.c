@@ -120,7 +120,8 @@ static ef_status *sparse_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 2, 1));
     EF_TRY(known_size(i, 3, &size));
     EF_TRY(ef_known_ints(i, 2, dim, EF_MAX_RANK, &rank, &known));
-    if (i->in[2].shape.rank == 1 && i->in[2].shape.dim[0] >= 0) rank = (int)i->in[2].shape.dim[0];
+    const ef_shape *given = &i->in[2].shape;
+    if (!known) rank = given->rank == 1 && given->dim[0] >= 0 ? (int)given->dim[0] : -1;
     if (rank < 0) return NULL;
     if (rank != 1 && rank != 2)
         return ef_error(EF_INVALID, "%s: dense_shape has %d sizes; it must have 1 or 2",

@@ -2,7 +2,7 @@
 from ... import _core, graph as graphs
 from ...namespace import export
 from ._keys import GraphKeys
-from ._optimizer import _name_of, new_variable
+from ._optimizer import name_of, new_variable, slot_scope
 from ._variables import moving_average_variables, trainable_variables
 
 raw = _core.raw
@@ -30,17 +30,15 @@ class ExponentialMovingAverage:
     def _shadow(self, var):
         key = self._key(var)
         if key not in self._averages:
-            base = var.op.name if isinstance(var, _core.Tensor) and _core.is_symbolic(var) else _name_of(var)
+            base = var.op.name if isinstance(var, _core.Tensor) and _core.is_symbolic(var) else name_of(var)
             is_variable = isinstance(var, _core.VariableBase)
-            if is_variable and not self._zero_debias:
+            if is_variable:
                 first = lambda: raw.Identity(_core.convert(var.initialized_value()))  # noqa: E731
             else:
-                first = lambda: raw.ZerosLike(_core.convert(var))  # noqa: E731
-                if not is_variable:
-                    dims = list(_core.static_shape(var))
-                    first = lambda: raw.Fill(dims, _core.convert(0, var.dtype))  # noqa: E731
+                dims = list(_core.static_shape(var))
+                first = lambda: raw.Fill(dims, _core.convert(0, var.dtype))  # noqa: E731
             with graphs.init_scope():
-                made = new_variable(first, f"{base}/{self._name}")
+                made = new_variable(first, f"{base}/{self._name}", slot_scope())
             if is_variable and _core.is_symbolic(made.handle):
                 made.graph.add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, var)
             self._averages[key] = (var, made, [None])
@@ -64,7 +62,8 @@ class ExponentialMovingAverage:
             rate = _core.convert(1.0, decay.dtype) - decay
             rate = rate if rate.dtype is var.dtype else raw.Cast(rate, var.dtype)
             value = var.value() if is_variable else var
-            updates.append(self._debiased(var, shadow, value, rate) if self._zero_debias else
+            from_zero = self._zero_debias and not is_variable  # a variable's shadow begins with its value
+            updates.append(self._debiased(var, shadow, value, rate) if from_zero else
                            shadow.assign_sub((shadow.value() - value) * rate, read_value=False))
         return graphs.group(*[u for u in updates if u is not None], name=self._name)
 
@@ -75,9 +74,9 @@ class ExponentialMovingAverage:
             dims = list(shadow.shape._dims)
             zero = lambda: raw.Fill(dims, _core.convert(0, shadow.dtype))  # noqa: E731
             with graphs.init_scope():
-                name = _name_of(shadow)
-                kept[0] = (new_variable(zero, name + "/biased"),
-                           new_variable(lambda: _core.convert(0.0, shadow.dtype), name + "/local_step"))
+                name = name_of(shadow)
+                kept[0] = (new_variable(zero, name + "/biased", slot_scope()),
+                           new_variable(lambda: _core.convert(0.0, shadow.dtype), name + "/local_step", slot_scope()))
         biased, step = kept[0]
         one = _core.convert(1, shadow.dtype)
         done = [biased.assign_sub((biased.value() - value) * rate, read_value=False),
@@ -95,8 +94,9 @@ class ExponentialMovingAverage:
         """The name the shadow has or would have."""
         found = self._averages.get(self._key(var))
         if found is not None:
-            return _name_of(found[1])
-        return f"{_name_of(var) if isinstance(var, _core.VariableBase) else var.op.name}/{self._name}"
+            return name_of(found[1])
+        name = name_of(var) if isinstance(var, _core.VariableBase) else var.op.name
+        return f"{graphs.current_scope()}{name}/{self._name}"
 
     def variables_to_restore(self, moving_avg_variables=None):
         """A dictionary from names in a checkpoint to variables: shadows' names for what is averaged."""
@@ -107,6 +107,6 @@ class ExponentialMovingAverage:
         chosen = {id(v): v for v in moving_avg_variables}
         found = {self.average_name(v): v for v in chosen.values()}
         for v in global_variables():
-            if id(v) not in chosen and _name_of(v) not in found:
-                found[_name_of(v)] = v
+            if id(v) not in chosen and name_of(v) not in found:
+                found[name_of(v)] = v
         return found

@@ -14,22 +14,31 @@ from ._variables import GraphVariable, trainable_variables
 raw = _core.raw
 
 
-def _name_of(var):
+def name_of(var):
     """The name of a variable without its `:0`."""
     return var.op.name if _core.is_symbolic(var.handle) else var.name.partition(":")[0]
 
 
-def new_variable(value, name):
-    """A variable that is not trained, of the kind that the present mode has."""
+def new_variable(value, name, scope=""):
+    """A variable that is not trained, of the kind that the present mode has; in a graph its name begins with
+    `scope`."""
     if graphs.plain_graph() is not None:
-        return GraphVariable(value, trainable=False, name=name, absolute_name=True)
+        return GraphVariable(value, trainable=False, name=scope + name, absolute_name=True)
     return variable.Variable(value, trainable=False, name=name)
 
 
 def slot_variable(primary, value, name):
-    """The variable `primary/name`."""
+    """The variable `primary/name` inside the present variable scope."""
     with graphs.init_scope():
-        return new_variable(value, f"{_name_of(primary)}/{name}")
+        return new_variable(value, f"{name_of(primary)}/{name}", slot_scope())
+
+
+def slot_scope():
+    """What the names of slots begin with: the present variable scope, not the name scope."""
+    from ._scopes import get_variable_scope
+
+    scope = get_variable_scope().name
+    return scope + "/" if scope else ""
 
 
 def sum_duplicates(values, indices):
@@ -114,7 +123,7 @@ class Optimizer:
         self._prepare()
         updates = []
         for gradient, var in used:
-            with graphs.name_scope("update_" + _name_of(var).replace("/", "_")):
+            with graphs.name_scope("update_" + name_of(var).replace("/", "_")):
                 updates.append(self._update(gradient, var))
         updates = [u for u in updates if u is not None]
         done = self._finish(updates, "update" if global_step is not None else scope)
@@ -148,8 +157,11 @@ class Optimizer:
         return sorted(self._slots)
 
     def variables(self):
-        """All variables the optimizer made."""
+        """All variables the optimizer made; in a graph, those of this graph."""
         made = list(self._others.values()) + [s for by in self._slots.values() for _, s in by.values()]
+        graph = graphs.plain_graph()
+        if graph is not None:
+            made = [v for v in made if getattr(v, "graph", graph) is graph]
         return sorted(made, key=lambda v: v.name)
 
     def _slot(self, var, value, slot_name, op_name):
@@ -173,7 +185,7 @@ class Optimizer:
         graph = colocate_with.handle.graph if _core.is_symbolic(colocate_with.handle) else None
         key = (name, id(graph))
         if key not in self._others:
-            self._others[key] = new_variable(initial_value, name)
+            self._others[key] = new_variable(initial_value, name, graphs.current_scope())
         return self._others[key]
 
     def _get_non_slot_variable(self, name, graph=None):

@@ -98,7 +98,7 @@ class GraphVariable(variable.Variable):
 
     @property
     def device(self):
-        return ""
+        return self.handle.device
 
     @property
     def create(self):

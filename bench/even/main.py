@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""`make even`: does memory stay, does the time stay, whatever is called and however?
+
+    main.py [--seconds S] [--seed N] [--parts million,golden,sweep] [--only TEXT]
+
+Three parts: a million calls of the commonest kinds (million.py); every golden case 300 times in each mode; and a sweep over ops,
+dtypes, sizes and ways of calling (cases.py, ways.py). Golden cases and sweep are random samples that share S seconds (600; the
+environment's EVEN_SECONDS), or all there are with 0. Half of the sweep runs beside two busy processes.
+
+A case is measured in a worker process. One that seems to grow or to slow down is a suspect: it is measured twice more, each time
+in a process of its own, and late calls are timed in turns with those of a young process. Only what is found each time counts.
+The last line is `N even, M uneven`; the exit status is 1 if something was uneven.
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import threading
+import time
+
+import cases
+import golden
+import meter
+import ways
+
+HERE = pathlib.Path(__file__).resolve().parent
+EACH, TIMEOUT, DRIFT = 0.35, 60, 1.15
+BUSY = "while True: pass"
+
+
+class Worker:
+    """A process that measures; it is started anew when it died or stood still."""
+
+    def __init__(self):
+        self.child = None
+
+    def ask(self, **what):
+        if self.child is None:
+            self.child = subprocess.Popen([sys.executable, str(HERE / "worker.py")], text=True, stdin=subprocess.PIPE,
+                                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            self.answer()
+        try:
+            print(json.dumps(what), file=self.child.stdin, flush=True)
+        except OSError:
+            pass
+        return self.answer()
+
+    def answer(self):
+        stalled = threading.Event()
+        watch = threading.Timer(TIMEOUT, lambda: (stalled.set(), self.child.kill()))
+        watch.start()
+        line = self.child.stdout.readline()
+        watch.cancel()
+        if line:
+            return json.loads(line)
+        status, self.child = self.child.wait(), None
+        return {"died": "stood still for a minute" if stalled.is_set() else f"the process died with status {status}"}
+
+    def end(self):
+        if self.child is not None:
+            self.child.kill()
+            self.child.wait()
+            self.child = None
+
+
+class Load:
+    """Two busy processes, while it is on."""
+
+    def __init__(self):
+        self.children = []
+
+    def set(self, on):
+        if on == bool(self.children):
+            return
+        for child in self.children:
+            child.kill()
+            child.wait()
+        self.children = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(2)] if on else []
+
+
+def drift_of(case):
+    """Late calls over early ones, in turns: the median of a process that has made many calls over that of one that has not."""
+    old, young = Worker(), Worker()
+    try:
+        aged = old.ask(do="age", case=case, seconds=2.0)
+        fresh = young.ask(do="age", case=case, seconds=0.0)
+        if "block" not in aged or "block" not in fresh:
+            return 0.0
+        n = max(3, min(aged["block"], fresh["block"]))
+        pairs = [(old.ask(do="block", calls=n).get("each", 0), young.ask(do="block", calls=n).get("each", 1)) for _ in range(15)]
+        return meter.median(a / max(b, 1e-9) for a, b in pairs)
+    finally:
+        old.end()
+        young.end()
+
+
+def confirmed(ask, case):
+    """What a suspect shows each of two more times, in a process of its own; empty if it was chance."""
+    for _ in range(2):
+        worker = Worker()
+        found = worker.ask(**ask)
+        worker.end()
+        if "died" in found:
+            why = [found["died"]]
+        elif "error" in found:
+            why = [found["error"]]
+        else:
+            why = meter.verdict(found)
+            if not why and case and found["drift"] > DRIFT:
+                ratio = drift_of(case)
+                why = [f"late calls take {ratio:.2f} x the time of early ones"] if ratio > DRIFT else []
+        if not why:
+            return []
+    return why
+
+
+class Count:
+    def __init__(self):
+        self.even, self.uneven, self.refused, self.began, self.told = 0, 0, {}, time.monotonic(), time.monotonic()
+
+    def judge(self, worker, ask, what, case=None):
+        found = worker.ask(**ask)
+        if "error" in found:  # from the first call on: not possible with this dtype
+            self.refused.setdefault(found["error"].split("\n")[0][:90], []).append(what)
+            return
+        if "died" in found or meter.verdict(found) or found["drift"] > 1.3:
+            worker.end()  # the next case begins without what this one left behind
+            why = confirmed(dict(ask, seconds=2 * EACH) if case else ask, case)
+            if why:
+                self.uneven += 1
+                print(f"UNEVEN {what}: {'; '.join(why)}", flush=True)
+                return
+        self.even += 1
+
+    def tell(self, part):
+        if time.monotonic() - self.told > 15:
+            self.told = time.monotonic()
+            print(f"    {self.told - self.began:.0f} s, {part}: {self.even} even, {self.uneven} uneven", flush=True)
+
+
+def run_golden(count, seconds, seed, only):
+    work = [pair for pair in golden.everything() if only in pair[0]]
+    random.Random(seed).shuffle(work)
+    end, worker = time.monotonic() + seconds, Worker()
+    for k, (name, mode) in enumerate(work):
+        if seconds and time.monotonic() > end:
+            break
+        if k % 200 == 199:
+            worker.end()
+        count.judge(worker, {"do": "golden", "id": name, "mode": mode}, f"golden {name} [{mode}]")
+        count.tell("golden")
+    worker.end()
+    return f"{k + 1} of {len(work)} golden cases"
+
+
+def run_sweep(count, seconds, seed, only):
+    work = cases.sample(ways.WAYS, seed) if seconds else cases.all_cases(ways.WAYS)
+    end, worker, load, k = time.monotonic() + seconds, Worker(), Load(), 0
+    try:
+        for k, case in enumerate(c for c in work if only in " ".join(map(str, c))):
+            if seconds and time.monotonic() > end:
+                break
+            if k % 40 == 39:
+                worker.end()
+            load.set(k // 20 % 2 == 1)
+            what = f"{case[0]} of {case[2]} {case[1]}, {case[3]}{' (loaded)' if load.children else ''}"
+            count.judge(worker, {"do": "measure", "case": case, "seconds": EACH}, what, case)
+            count.tell("sweep")
+    finally:
+        load.set(False)
+        worker.end()
+    return f"{k} cases of the sweep"
+
+
+def main():
+    parse = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parse.add_argument("--seconds", type=float, default=float(os.environ.get("EVEN_SECONDS", 600)))
+    parse.add_argument("--seed", type=int, default=random.randrange(1 << 20))
+    parse.add_argument("--parts", default="million,golden,sweep")
+    parse.add_argument("--only", default="", help="only cases whose description contains this")
+    args = parse.parse_args()
+    parts, count = args.parts.split(","), Count()
+    print(f"seed {args.seed}", flush=True)
+    if "million" in parts:
+        out = subprocess.run([sys.executable, str(HERE / "million.py")], stdout=subprocess.PIPE, text=True).stdout
+        print(out, flush=True)
+        rows = [line for line in out.splitlines() if line.endswith((" held", " MISSED"))]
+        count.uneven += sum(line.endswith("MISSED") for line in rows) if rows else 1
+        count.even += sum(line.endswith("held") for line in rows)
+    share = 0.3 if "sweep" in parts else 1.0
+    done = []
+    if "golden" in parts:
+        done.append(run_golden(count, args.seconds * share, args.seed, args.only))
+    if "sweep" in parts:
+        done.append(run_sweep(count, args.seconds * (0.7 if "golden" in parts else 1.0), args.seed, args.only))
+    for why, cases_refused in sorted(count.refused.items(), key=lambda kv: -len(kv[1])):
+        print(f"not possible ({len(cases_refused)}, such as {cases_refused[0]}): {why}")
+    print("; ".join(done))
+    print(f"{count.even} even, {count.uneven} uneven")
+    return count.uneven > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

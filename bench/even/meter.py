@@ -1,0 +1,111 @@
+"""Measures one case in this process: memory held by the engine and by the process, and the time of late calls beside early ones."""
+import ctypes
+import gc
+import os
+import sys
+import time
+import warnings
+
+import cases
+import ways
+
+BLOCKS = 12
+PAGE = os.sysconf("SC_PAGE_SIZE")
+GRAIN = 96 << 10         # bytes of growth within the grain of the measurement, whatever the number of calls
+PER_1000 = 64 << 10      # bytes that a thousand calls may hold more
+
+
+class MallInfo(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()]
+
+
+mallinfo = ctypes.CDLL(None).mallinfo2
+mallinfo.restype = MallInfo
+
+
+def held(tf):
+    """Bytes in tensors, bytes in malloc's hands, Python's own blocks, resident bytes; after what is in flight has ended."""
+    gc.collect()
+    tf._core.wait()
+    info = mallinfo()
+    return tf._core.memory("CPU:0")["current"], info.uordblks + info.hblkhd, sys.getallocatedblocks(), resident()
+
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * PAGE
+
+
+def median(values):
+    ordered = sorted(values)
+    return ordered[len(ordered) // 2]
+
+
+class Meter:
+    def __init__(self, tf, case, seconds, block=None):
+        """block: that many calls between two looks at the memory, rather than what `seconds` allow."""
+        op, dtype, self.n, way = case
+        self.tf, self.seconds, self.block = tf, seconds, block
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.call = ways.WAYS[way].make(tf, cases.OPS[op][0], dtype, self.n)
+        self.bytes = self.n * cases.BYTES.get(dtype, 4)
+        self.calls = 0
+
+    def make(self, n):
+        """n calls; the processor time of one."""
+        call, began = self.call, time.process_time()
+        for _ in range(n):
+            call()
+        self.calls += n
+        return (time.process_time() - began) / n
+
+    def warm(self):
+        """Calls until caches are full and blocks of calls take a measurable time; returns calls per block."""
+        began = time.perf_counter()
+        if self.block:
+            self.make(self.block)
+            return self.block
+        self.make(3)
+        each = max(1e-7, (time.perf_counter() - began) / 3)
+        block = int(max(3, min(250, self.seconds / BLOCKS / each)))
+        self.make(2 * block)
+        return block
+
+    def measure(self):
+        """A dictionary of what was found."""
+        gc.collect()
+        gc.freeze()  # what is there already need not be looked through at each collection
+        block = self.warm()
+        marks, times = [held(self.tf)], []
+        for _ in range(BLOCKS):
+            times.append(self.make(block))
+            marks.append(held(self.tf))
+        gc.unfreeze()
+        return {**gained(marks, BLOCKS * block), "bytes": self.bytes, "drift": min(times[-4:]) / max(1e-9, min(times[:4])),
+                "each": median(times)}
+
+
+def gained(marks, calls):
+    """What was held more at the end, of each kind."""
+    return {"calls": calls, **{kind: growth([m[k] for m in marks]) for k, kind in enumerate(("in use", "heap", "blocks", "resident"))}}
+
+
+def growth(values):
+    """What was gained, if it was gained steadily: what is in use at the end of each third is more than at the end of the one
+    before. An allocator's cache that fills and empties is not growth."""
+    third = len(values) // 3
+    marks = [min(values[k * third:(k + 1) * third]) for k in range(3)]
+    if not marks[0] < marks[1] < marks[2]:
+        return 0
+    return marks[2] - marks[0]
+
+
+def verdict(found):
+    """What is uneven, or an empty list. RSS has the grain of the system's pages and of the allocator's regions."""
+    limit, calls = GRAIN + PER_1000 * found["calls"] / 1000, found["calls"]
+    limits = {"in use": limit, "heap": limit, "resident": limit + (1 << 20) + 4 * found["bytes"]}
+    out = [f"{found[kind] >> 10} KB more {kind} after {calls} calls" for kind, most in limits.items() if found[kind] > most]
+    if found["blocks"] > 200 + calls / 10:
+        out.append(f"{found['blocks']} more Python blocks after {calls} calls")
+    return out

@@ -1,0 +1,47 @@
+"""A fixed sample of `make even` (bench/even), judged on memory alone: nothing grows with the number of calls."""
+import pathlib
+import sys
+
+import pytest
+
+import evenflow as tf
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "bench" / "even"))
+import cases  # noqa: E402
+import golden  # noqa: E402
+import meter  # noqa: E402
+import ways  # noqa: E402
+
+# Sizes on both sides of the thresholds for deferring (65,536 bytes, and as many elements) and of small tensors.
+SIZED = (("multiply", "float64", 10_000), ("square sum", "float32", 20_000), ("number", "int64", 12_000), ("tanh", "float32", 3))
+SAMPLE = [(*sized, way) for way in ways.WAYS for sized in SIZED if ways.WAYS[way].takes(sized[1])]
+
+
+@pytest.mark.parametrize("case", SAMPLE, ids=lambda c: " ".join(map(str, c)))
+def test_memory_stays(case, request):
+    if case[3] in ("persistent tape", "tape never asked"):
+        request.applymarker(pytest.mark.xfail(reason="a thread's log of ops is freed only when no tape is alive"))
+    assert meter.verdict(meter.Meter(tf, case, 0, block=40).measure()) == []
+
+
+@pytest.mark.parametrize("name, mode", golden.everything()[::300], ids=lambda v: v)
+def test_golden_case_again_and_again(name, mode):
+    assert meter.verdict(golden.measure(tf, name, mode)) == []
+
+
+def test_thresholds_are_found_in_the_source():
+    """The sizes of the sweep come from the engine's own constants."""
+    known = cases.constants()
+    assert 65536 in known and len(known) > 30
+    assert {65536 // 8, 65536 // 8 - 1, 65536 // 8 + 1, 65536} <= set(cases.sizes("float64"))
+
+
+def test_growth_is_seen():
+    kept = []
+
+    class Leak(meter.Meter):
+        def __init__(self):
+            self.tf, self.block, self.bytes, self.calls = tf, 40, 4, 0
+            self.call = lambda: kept.append(tf.zeros([20_000]) + 1.0)
+
+    assert meter.verdict(Leak().measure())

@@ -91,6 +91,9 @@ static ef_status *move_band(ef_dtype t, const band *b, int64_t batch, const void
 /* Sizes of the matrix, given the longest diagonal; num_rows and num_cols may be -1. */
 static ef_status *matrix_size(const ef_op *op, band *b, int64_t longest, int64_t rows,
                               int64_t cols) {
+    if (longest > INT64_MAX / 2)
+        return ef_error(EF_INVALID, "%s: a diagonal of %lld elements is too long", op->name,
+                        (long long)longest);
     int64_t least_rows = longest - min(b->upper, 0), least_cols = longest + max(b->lower, 0);
     if (rows == -1 && cols == -1) rows = cols = max(least_rows, least_cols);
     if (rows == -1) rows = least_rows;

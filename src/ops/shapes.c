@@ -212,6 +212,9 @@ ef_status *ef_window(const ef_op *op, int64_t size, int64_t window, int64_t dila
         return ef_error(EF_INVALID,
                         "%s: window %lld with dilation %lld and stride %lld is too large", op->name,
                         (long long)window, (long long)dilation, (long long)stride);
+    if (size > INT64_MAX / 4) /* sums of it with windows and strides would overflow */
+        return ef_error(EF_INVALID, "%s: an image of %lld elements along an axis is too large",
+                        op->name, (long long)size);
     if (window >= 0) span = window == 0 ? 0 : (window - 1) * dilation + 1;
     if (padding != EXPLICIT) before = after = 0;
     if (pad_before) *pad_before = before;
@@ -231,9 +234,8 @@ ef_status *ef_window(const ef_op *op, int64_t size, int64_t window, int64_t dila
         return NULL;
     }
     int64_t room = ef_dim_sub(ef_dim_add(size, before + after), span); /* last place of a window */
-    int64_t lack = span - (size + before + after);                     /* when it does not fit */
-    if (size >= 0 && lack > 0 &&
-        lack < 2 * stride) { /* divided towards 0, as TensorFlow does: empty */
+    int64_t lack = size < 0 ? 0 : span - (size + before + after);      /* when it does not fit */
+    if (lack > 0 && lack < 2 * stride) { /* divided towards 0, as TensorFlow does: empty */
         *out = 0;
         return NULL;
     }

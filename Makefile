@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 300
 PYTHON ?= python3
 
-.PHONY: all setup build run test bench bench-peers even check asan tsan fuzz fuzz-peers install clean
+.PHONY: all setup build run test bench bench-peers even zoo check asan tsan fuzz fuzz-peers install clean
 
 all: build
 
@@ -35,6 +35,9 @@ bench: build
 
 even: build
 	@scripts/run_even $(BUILD)
+
+zoo: build
+	@scripts/run_zoo
 
 check:
 	@scripts/setup --check

@@ -1,4 +1,5 @@
-"""What the subjects share: how calls are repeated, and what they are given.
+"""What the subjects share: how calls are repeated, and what they are given. A call ends when its result is there: every row
+forces it, by .numpy() or block_until_ready().
 
 Each row of a subject sets itself up and returns `prepare(n)`, which returns a callable that makes n calls; only the
 callable is timed.
@@ -14,26 +15,6 @@ def again(call):
         def run():
             for _ in repeat(None, n):
                 call()
-        return run
-    return prepare
-
-
-def again_with(f, a, b):
-    """n times f(a, b), without a call around it."""
-    def prepare(n):
-        def run():
-            for _ in repeat(None, n):
-                f(a, b)
-        return run
-    return prepare
-
-
-def sums(a, b):
-    """n times a + b, without a call around it."""
-    def prepare(n):
-        def run():
-            for _ in repeat(None, n):
-                a + b
         return run
     return prepare
 
@@ -69,15 +50,40 @@ def links(x, relu, sqrt, magnitude):
     return y / (1.0 + y * y)
 
 
-def line():
+# Rows of the chain: (elements, dtype). Eagerly, and as a function where the name says so.
+CHAINS = {"chain": (1 << 22, "float32"), "chain_10k": (10_000, "float32"), "chain_1m": (1_000_000, "float32"),
+          "chain64_10k": (10_000, "float64"), "chain64_1m": (1_000_000, "float64")}
+
+
+def line(n=1 << 22, dtype="float32"):
     """The input of the chain."""
-    return np.linspace(-1, 1, 1 << 22, dtype=np.float32)
+    return np.linspace(-1, 1, n, dtype=dtype)
 
 
-def matrices():
+def matrices(dtype="float32", n=1000):
     """The factors of the product."""
     rng = np.random.default_rng(0)
-    return [rng.random((1000, 1000), dtype=np.float32) for _ in range(2)]
+    return [rng.random((n, n)).astype(dtype) for _ in range(2)]
+
+
+# Rows of the convolution: (image in NHWC, filter in HWIO, stride), padding 'SAME'.
+CONVS = {"conv_first": ((8, 112, 112, 3), (7, 7, 3, 32), 2), "conv_wide": ((4, 56, 56, 64), (3, 3, 64, 64), 1),
+         "conv_deep": ((4, 14, 14, 256), (3, 3, 256, 256), 1), "conv_point": ((4, 28, 28, 256), (1, 1, 256, 64), 1),
+         "conv_one": ((1, 28, 28, 1), (3, 3, 1, 32), 1)}
+
+
+def images(row):
+    """Image, filter and stride."""
+    image, window, stride = CONVS[row]
+    rng = np.random.default_rng(1)
+    return rng.random(image, dtype=np.float32), rng.random(window, dtype=np.float32) - 0.5, stride
+
+
+def layers():
+    """Input, labels and weights of a step of training: three layers of 512 x 512."""
+    rng = np.random.default_rng(2)
+    weights = [(rng.random((512, 512), dtype=np.float32) - 0.5) / 16 for _ in range(3)]
+    return rng.random((64, 512), dtype=np.float32), rng.random((64, 512), dtype=np.float32), weights
 
 
 def named(*rows):

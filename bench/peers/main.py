@@ -3,7 +3,7 @@
 
 Each peer lives in a process of its own for the whole run. The rounds are interleaved: row by row, every peer is asked
 in turn (in an order that changes), so whatever else the machine does meets all of them alike. A figure is the median
-over all rounds. The end is a table with each bar and its verdict; docs/benchmarks.md and its pictures are written
+over all rounds. Then the rounds are made again beside two busy processes. The end is a table with each bar and its verdict; docs/benchmarks.md and its pictures are written
 from the same figures.
 """
 import argparse
@@ -33,7 +33,7 @@ class Peer:
                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
         hello = self.answer()
         self.rows, self.version = hello.get("rows", []), hello.get("version", "not installed")
-        self.times, self.errors = {}, {}
+        self.times, self.loaded, self.errors = {}, {}, {}
 
     def answer(self):
         try:
@@ -41,7 +41,7 @@ class Peer:
         except ValueError:
             return {"error": "the worker died"}
 
-    def measure(self, row, seconds):
+    def measure(self, row, seconds, into):
         if row not in self.rows or row in self.errors:
             return
         try:
@@ -52,7 +52,7 @@ class Peer:
         if "error" in got:
             self.errors[row] = got["error"]
         else:
-            self.times.setdefault(row, []).append(statistics.median(got["times"]))
+            into.setdefault(row, []).append(statistics.median(got["times"]))
 
     def fresh(self, row, how):
         """One figure from a process of its own."""
@@ -86,19 +86,29 @@ class Progress:
         print(f"\r{text:<100.100}", end="" if self.done < self.steps else "\n", file=sys.stderr, flush=True)
 
 
-def measure(peers, rounds, seconds, only):
+def rounds_of(peers, rows, rounds, seconds, progress, loaded=False):
+    for k in range(rounds + (not loaded)):
+        for row in rows:
+            for peer in random.sample(peers, len(peers)):
+                time.sleep(0.02)  # let the team of the one before go to sleep
+                into = peer.loaded if loaded else peer.times if k else {}  # the first round sets up and warms up
+                peer.measure(row.name, seconds, into)
+            progress.step(row.name + (" (loaded)" if loaded else ""))
+
+
+def measure(peers, rounds, loaded_rounds, seconds, only):
     rows = [r for r in ROWS if not only or r.name in only]
     warm = [r for r in rows if not r.fresh]
     fresh = [r for r in rows if r.fresh]
-    progress = Progress((rounds + 1) * len(warm) + min(rounds, 5) * len(fresh))
-    for k in range(rounds + 1):
-        for row in warm:
-            for peer in random.sample(peers, len(peers)):
-                time.sleep(0.02)  # let the team of the one before go to sleep
-                peer.measure(row.name, seconds)
-                if k == 0:  # the first round sets up and warms up
-                    peer.times.pop(row.name, None)
-            progress.step(row.name)
+    progress = Progress((rounds + 1 + loaded_rounds) * len(warm) + min(rounds, 5) * len(fresh))
+    rounds_of(peers, warm, rounds, seconds, progress)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)] if loaded_rounds else []
+    try:
+        rounds_of(peers, warm, loaded_rounds, seconds, progress, loaded=True)
+    finally:
+        for child in busy:
+            child.kill()
+            child.wait()
     for peer in peers:
         peer.close()
     for _ in range(min(rounds, 5)):
@@ -113,6 +123,7 @@ def main():
     parse.add_argument("--python", default=str(ROOT / ".venv/bin/python"), help="the Python that has evenflow")
     parse.add_argument("--peers", default=str(ROOT / "build/peers-venv"), help="virtual environment of the peers")
     parse.add_argument("--rounds", type=int, default=9)
+    parse.add_argument("--loaded-rounds", type=int, default=5, help="rounds beside two busy processes")
     parse.add_argument("--seconds", type=float, default=0.15, help="per row, peer and round")
     parse.add_argument("--only", action="append", default=[], help="only this row (nothing is written)")
     parse.add_argument("--no-write", action="store_true", help="leave docs/benchmarks.md as it is")
@@ -121,21 +132,23 @@ def main():
     peers = [Peer("evenflow", args.python)] + [Peer(name, python) for name in PEERS]
     for peer in peers:
         print(f"{PEERS.get(peer.name, 'Evenflow')} {peer.version}", flush=True)
-    measure(peers, args.rounds, args.seconds, args.only)
+    measure(peers, args.rounds, args.loaded_rounds, args.seconds, args.only)
     figures = {p.name: {row: statistics.median(t) for row, t in p.times.items() if t} for p in peers}
+    beside = {p.name: {row: statistics.median(t) for row, t in p.loaded.items() if t} for p in peers}
     errors = {p.name: p.errors for p in peers if p.errors}
     verdicts = report.judge(figures, [b for b in BARS if not args.only or b.row in args.only])
-    print(report.table(figures, verdicts))
+    loaded = report.judge_loaded(figures, beside)
+    print(report.table(figures, verdicts, loaded))
     for name, found in errors.items():
         for row, error in found.items():
             print(f"{name} {row}: {error}")
     if not args.only and not args.no_write:
         versions = {p.name: p.version for p in peers}
-        report.write(ROOT, figures, verdicts, versions)
+        report.write(ROOT, figures, verdicts, loaded, versions)
         (ROOT / "build").mkdir(exist_ok=True)
-        (ROOT / "build/peers.json").write_text(json.dumps({"figures": figures, "versions": versions}, indent=1))
-    print(report.summary(verdicts))
-    return any(v.held is not True for v in verdicts)
+        (ROOT / "build/peers.json").write_text(json.dumps({"figures": figures, "loaded": beside, "versions": versions}, indent=1))
+    print(report.summary([*verdicts, *loaded]))
+    return any(v.held is not True for v in [*verdicts, *loaded])
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import platform
 import re
 
 import picture
-from rows import PEERS, ROWS
+from rows import LOADED, PEERS, ROWS
 
 NAMES = {"evenflow": "Evenflow", **PEERS}
 
@@ -21,6 +21,8 @@ class Verdict:
     def wanted(self):
         """The bar in words: `1/60 of TensorFlow`."""
         peer, _, row = self.bar.peer.partition(":")
+        if peer == "seconds":
+            return quantity(self.bar.times, "time")
         who = {"best": "the best peer", "evenflow": "our own function"}.get(peer) or NAMES[peer]
         if peer == "jax":
             who = "jax.jit"
@@ -38,13 +40,41 @@ def judge(figures, bars):
     for bar in bars:
         peer, _, row = bar.peer.partition(":")
         row = row or bar.row
-        theirs = [figures[p].get(row) for p in (PEERS if peer == "best" else [peer])]
+        who = [] if peer == "seconds" else PEERS if peer == "best" else [peer]
+        theirs = [1.0] if peer == "seconds" else [figures[p].get(row) for p in who]
         theirs = [t for t in theirs if t is not None]
         ours = figures["evenflow"].get(bar.row)
         v = Verdict(bar, ours=ours)
         if theirs and ours is not None:
             v.limit = min(theirs) * bar.times
             v.held = ours <= v.limit
+        found.append(v)
+    return found
+
+
+@dataclasses.dataclass
+class Loaded:
+    """A row beside two busy processes: how many times its time alone, ours and of each peer."""
+    row: object
+    ratios: dict
+    limit: float | None = None
+    held: bool | None = None
+
+    @property
+    def word(self):
+        return Verdict.word.fget(self)
+
+
+def judge_loaded(figures, loaded):
+    found = []
+    for row in ROWS:
+        ratios = {n: loaded[n][row.name] / f[row.name] for n, f in figures.items() if row.name in loaded.get(n, {}) and row.name in f}
+        if not ratios:
+            continue
+        v = Loaded(row, ratios)
+        peers = [r for n, r in ratios.items() if n != "evenflow"]
+        v.limit = max([LOADED] + ([min(peers)] if peers else []))
+        v.held = ratios["evenflow"] <= v.limit if "evenflow" in ratios else None
         found.append(v)
     return found
 
@@ -73,7 +103,13 @@ def lines(figures):
             yield row, [quantity(figures[name].get(row.name), row.unit) for name in NAMES]
 
 
-def table(figures, verdicts):
+def loaded_lines(verdicts):
+    """(title, one ratio for each of NAMES, what it may be, verdict)"""
+    for v in verdicts:
+        yield (v.row.title, [f"{v.ratios[n]:.2f} x" if n in v.ratios else "-" for n in NAMES], f"{v.limit:.2f} x", v.word)
+
+
+def table(figures, verdicts, loaded):
     """What the terminal shows at the end."""
     out = ["", f"{'':52}" + "".join(f"{n:>12}" for n in NAMES.values())]
     for row, texts in lines(figures):
@@ -84,6 +120,11 @@ def table(figures, verdicts):
         row = titles[v.bar.row]
         what = f"{row.title.replace('`', '')}: {v.wanted}"
         out.append(f"{what:76}{quantity(v.limit, row.unit):>10}{quantity(v.ours, row.unit):>10}  {v.word}")
+    if loaded:
+        out += ["", f"{'beside two busy processes, times the time alone':52}" + "".join(f"{n:>12}" for n in NAMES.values())
+                + f"{'may be':>10}  verdict"]
+        out += [f"{title.replace('`', ''):52}" + "".join(f"{t:>12}" for t in texts) + f"{limit:>10}  {word}"
+                for title, texts, limit, word in loaded_lines(loaded)]
     return "\n".join(out) + "\n"
 
 
@@ -97,7 +138,7 @@ def machine():
     return f"{model}, {os.cpu_count()} threads, {platform.system()}, Python {platform.python_version()}{load}"
 
 
-def write(root, figures, verdicts, versions):
+def write(root, figures, verdicts, loaded, versions):
     """docs/benchmarks.md and docs/pictures/peers_*.svg."""
     pictures = root / "docs" / "pictures"
     pictures.mkdir(parents=True, exist_ok=True)
@@ -128,5 +169,9 @@ def write(root, figures, verdicts, versions):
         row = titles[v.bar.row]
         text.append(f"| {row.title} | {v.wanted} | {quantity(v.limit, row.unit)} | {quantity(v.ours, row.unit)} | "
                     f"{v.word} |")
-    text += ["", summary(verdicts) + "."]
+    text += ["", "## Beside two busy processes", "",
+             "Each row again while two processes use all the time of two cores: how many times its time alone.", "",
+             "| row | " + " | ".join(NAMES.values()) + " | ours may be | verdict |", "| --- |" + " ---: |" * (len(NAMES) + 1) + " --- |"]
+    text += [f"| {title} | " + " | ".join(texts) + f" | {limit} | {word} |" for title, texts, limit, word in loaded_lines(loaded)]
+    text += ["", summary([*verdicts, *loaded]) + "."]
     (root / "docs" / "benchmarks.md").write_text("\n".join(text) + "\n")

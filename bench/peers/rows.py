@@ -14,7 +14,7 @@ class Row:
 class Bar:
     row: str
     times: float  # ours may be this many times ...
-    peer: str     # ... theirs; "best" is the quickest peer, "evenflow:ROW" another row of ours
+    peer: str     # ... theirs; "best" is the quickest peer, "evenflow:ROW" another row of ours, "seconds" a time itself
 
 
 PEERS = {"tensorflow": "TensorFlow", "torch": "PyTorch", "jax": "JAX"}
@@ -22,6 +22,11 @@ PEERS = {"tensorflow": "TensorFlow", "torch": "PyTorch", "jax": "JAX"}
 ROWS = [
     Row("eager_add", "eager `a + b` of two scalars"),
     Row("function_call", "call of a function of two scalars"),
+    Row("signature_call", "function with an `input_signature`"),
+    Row("concrete_call", "ConcreteFunction of two scalars"),
+    Row("dict_result", "function with a dict as result"),
+    Row("tape_gradient", "tape and gradient of three scalar ops"),
+    Row("fresh_function", "a fresh function of the same code, made and called"),
     Row("session_run", "`Session.run` with two scalar feeds"),
     Row("graph_in_loop", "graph and session built and run in a loop"),
     Row("new_shape", "function called with a new shape each time"),
@@ -29,7 +34,22 @@ ROWS = [
     Row("range_loop", "one turn of `for i in tf.range(1000)` in a function"),
     Row("chain", "eager elementwise chain on 4 M floats"),
     Row("chain_function", "the same chain as a function"),
+    Row("chain_10k", "the chain on 10,000 floats"),
+    Row("chain_10k_function", "the chain on 10,000 floats as a function"),
+    Row("chain_1m", "the chain on 1,000,000 floats"),
+    Row("chain_1m_function", "the chain on 1,000,000 floats as a function"),
+    Row("chain64_10k", "the chain on 10,000 doubles"),
+    Row("chain64_10k_function", "the chain on 10,000 doubles as a function"),
+    Row("chain64_1m", "the chain on 1,000,000 doubles"),
+    Row("chain64_1m_function", "the chain on 1,000,000 doubles as a function"),
     Row("matmul", "product of two 1000 x 1000 matrices"),
+    Row("matmul64", "product of two 1000 x 1000 matrices of doubles"),
+    Row("conv_first", "conv 8 x 112 x 112 x 3, 7 x 7 to 32, stride 2"),
+    Row("conv_wide", "conv 4 x 56 x 56 x 64, 3 x 3 to 64"),
+    Row("conv_deep", "conv 4 x 14 x 14 x 256, 3 x 3 to 256"),
+    Row("conv_point", "conv 4 x 28 x 28 x 256, 1 x 1 to 64"),
+    Row("conv_one", "conv 1 x 28 x 28 x 1, 3 x 3 to 32"),
+    Row("train_step", "step of training three layers of 512 x 512"),
     Row("import", "import of the package", fresh=True),
     Row("memory", "peak memory of all rows in one process", unit="memory", fresh=True),
 ]
@@ -37,14 +57,22 @@ ROWS = [
 BARS = [
     Bar("eager_add", 1 / 60, "tensorflow"), Bar("eager_add", 1 / 3, "torch"),
     Bar("function_call", 1 / 200, "tensorflow"), Bar("function_call", 1 / 8, "jax"),
+    Bar("signature_call", 2.0, "evenflow:function_call"), Bar("concrete_call", 2.0, "evenflow:function_call"),
+    Bar("dict_result", 2.0, "evenflow:function_call"),
+    Bar("tape_gradient", 6e-6, "seconds"), Bar("tape_gradient", 1 / 4, "torch"),
+    Bar("fresh_function", 60e-6, "seconds"),
     Bar("session_run", 1 / 60, "tensorflow"),
     Bar("graph_in_loop", 1 / 40, "tensorflow"),
     Bar("new_shape", 1 / 300, "tensorflow"),
-    Bar("new_number", 1 / 40, "tensorflow"),
-    Bar("range_loop", 1 / 60, "tensorflow"),
+    Bar("new_number", 1 / 40, "tensorflow"), Bar("new_number", 1.0, "torch"),
+    Bar("range_loop", 1 / 60, "tensorflow"), Bar("range_loop", 1.0, "jax"),
     Bar("chain", 1.15, "evenflow:chain_function"), Bar("chain", 1 / 4, "tensorflow"),
     Bar("chain", 1.5, "jax:chain_function"),
-    Bar("matmul", 1.05, "best"),
+    Bar("matmul", 1.05, "best"), Bar("matmul64", 1.05, "best"),
     Bar("import", 1 / 12, "tensorflow"),
     Bar("memory", 1 / 5, "tensorflow"),
 ]
+# Every other row is no slower than the best peer.
+BARS += [Bar(row.name, 1.0, "best") for row in ROWS if not any(b.row == row.name and b.peer == "best" for b in BARS)]
+# Beside two busy processes a row may take this many times its time alone, or as many as the best peer's.
+LOADED = 2.3

@@ -1,57 +1,124 @@
-"""The rows in JAX; a function is jax.jit of it. Sessions have no counterpart."""
+"""The rows in JAX; a function is jax.jit of it, a tape jax.grad outside of any function. Sessions have no counterpart."""
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 import calls
 
+jax.config.update("jax_enable_x64", True)  # for the rows of float64; the others say float32
+
+
+def ready(x):
+    return x.block_until_ready()
+
+
+def pair():
+    return jnp.float32(1.0), jnp.float32(2.0)
+
 
 def eager_add():
-    a, b = jnp.float32(1.0), jnp.float32(2.0)
-    return calls.again(lambda: (a + b).block_until_ready())
+    a, b = pair()
+    return calls.again(lambda: ready(a + b))
 
 
 def function_call():
-    return calls.again_with(jax.jit(lambda a, b: a + b), jnp.float32(1.0), jnp.float32(2.0))
+    f, (a, b) = jax.jit(lambda a, b: a + b), pair()
+    return calls.again(lambda: ready(f(a, b)))
+
+
+def concrete_call():
+    a, b = pair()
+    f = jax.jit(lambda a, b: a + b).lower(a, b).compile()
+    return calls.again(lambda: ready(f(a, b)))
+
+
+def dict_result():
+    f, (a, b) = jax.jit(lambda a, b: {"sum": a + b}), pair()
+    return calls.again(lambda: ready(f(a, b)["sum"]))
+
+
+def fresh_function():
+    def make():
+        return jax.jit(lambda x: jnp.sum(jax.nn.relu(x * 2.0 - 1.0) + x))
+    x = jnp.asarray(np.array([1, 2, 3], np.float32))
+    return calls.again(lambda: ready(make()(x)))
+
+
+def tape_gradient():
+    one, x = pair()
+    return calls.again(lambda: ready(jax.grad(lambda x: x * x + one)(x)))
 
 
 def new_shape():
     f = jax.jit(lambda x: jnp.sum(jax.nn.relu(x * 2.0 - 1.0)))
-    return calls.each_new(lambda k: jnp.asarray(np.ones(calls.new_shape(k), np.float32)),
-                          lambda x: f(x).block_until_ready())
+    return calls.each_new(lambda k: jnp.asarray(np.ones(calls.new_shape(k), np.float32)), lambda x: ready(f(x)))
 
 
 def new_number():
     f = jax.jit(lambda x, k: x * k + 1.0)
-    x = jnp.asarray([1.0, 2.0, 3.0])
-    return calls.each_new(calls.new_number, lambda k: f(x, k).block_until_ready())
+    x = jnp.asarray(np.array([1, 2, 3], np.float32))
+    return calls.each_new(calls.new_number, lambda k: ready(f(x, k)))
 
 
 def range_loop():
     f = jax.jit(lambda x: jax.lax.fori_loop(0, 1000, lambda i, s: s + x * i.astype(jnp.float32), jnp.float32(0)))
     x = jnp.float32(2.0)
-    return calls.again(lambda: f(x).block_until_ready())
+    return calls.again(lambda: ready(f(x)))
 
 
 def links(x):
     return calls.links(x, jax.nn.relu, jnp.sqrt, jnp.abs)
 
 
-def chain():
-    x = jnp.asarray(calls.line())
-    return calls.again(lambda: links(x).block_until_ready())
+def chain_of(row, wrap):
+    def make():
+        x, f = jnp.asarray(calls.line(*calls.CHAINS[row])), wrap(links)
+        return calls.again(lambda: ready(f(x)))
+    return make
 
 
-def chain_function():
-    x = jnp.asarray(calls.line())
-    f = jax.jit(links)
-    return calls.again(lambda: f(x).block_until_ready())
+def product(dtype):
+    def make():
+        a, b = map(jnp.asarray, calls.matrices(dtype))
+        return calls.again(lambda: ready(jnp.matmul(a, b)))
+    return make
 
 
-def matmul():
-    a, b = map(jnp.asarray, calls.matrices())
-    return calls.again(lambda: jnp.matmul(a, b).block_until_ready())
+def conv(row):
+    def make():
+        x, w, stride = calls.images(row)
+        f = jax.jit(lambda x, w: jax.lax.conv_general_dilated(x, w, (stride, stride), "SAME",
+                                                              dimension_numbers=("NHWC", "HWIO", "NHWC")))
+        x, w = jnp.asarray(x), jnp.asarray(w)
+        return calls.again(lambda: ready(f(x, w)))
+    return make
+
+
+def train_step():
+    x, y, weights = calls.layers()
+    x, y, state = jnp.asarray(x), jnp.asarray(y), [list(map(jnp.asarray, weights))]
+
+    def loss_of(weights):
+        h = x
+        for w in weights:
+            h = jax.nn.relu(h @ w)
+        return jnp.mean(jnp.square(h - y))
+
+    @jax.jit
+    def step(weights):
+        loss, grads = jax.value_and_grad(loss_of)(weights)
+        return loss, [w - jnp.float32(0.01) * g for w, g in zip(weights, grads)]
+
+    def call():
+        loss, state[0] = step(state[0])
+        ready(loss)
+        ready(state[0][-1])
+    return calls.again(call)
 
 
 def rows(_):
-    return calls.named(eager_add, function_call, new_shape, new_number, range_loop, chain, chain_function, matmul)
+    return {**calls.named(eager_add, function_call, concrete_call, dict_result, fresh_function, tape_gradient, new_shape, new_number,
+                          range_loop, train_step),
+            **{row: chain_of(row, lambda f: f) for row in calls.CHAINS},
+            **{f"{row}_function": chain_of(row, jax.jit) for row in calls.CHAINS},
+            "matmul": product("float32"), "matmul64": product("float64"), **{row: conv(row) for row in calls.CONVS}}

@@ -7,12 +7,40 @@ import calls
 def rows(module):
     tf = importlib.import_module(module)
     v1 = tf.compat.v1
+    one, two = tf.constant(1.0), tf.constant(2.0)
 
     def eager_add():
-        return calls.sums(tf.constant(1.0), tf.constant(2.0))
+        return calls.again(lambda: (one + two).numpy())
 
     def function_call():
-        return calls.again_with(tf.function(lambda a, b: a + b), tf.constant(1.0), tf.constant(2.0))
+        f = tf.function(lambda a, b: a + b)
+        return calls.again(lambda: f(one, two).numpy())
+
+    def signature_call():
+        f = tf.function(lambda a, b: a + b, input_signature=[tf.TensorSpec([], tf.float32)] * 2)
+        return calls.again(lambda: f(one, two).numpy())
+
+    def concrete_call():
+        f = tf.function(lambda a, b: a + b).get_concrete_function(one, two)
+        return calls.again(lambda: f(one, two).numpy())
+
+    def dict_result():
+        f = tf.function(lambda a, b: {"sum": a + b})
+        return calls.again(lambda: f(one, two)["sum"].numpy())
+
+    def fresh_function():
+        def make():
+            return tf.function(lambda x: tf.reduce_sum(tf.nn.relu(x * 2.0 - 1.0) + x))
+        x = tf.constant([1.0, 2.0, 3.0])
+        return calls.again(lambda: make()(x).numpy())
+
+    def tape_gradient():
+        def call():
+            with tf.GradientTape() as tape:
+                tape.watch(two)
+                y = two * two + one
+            return tape.gradient(y, two).numpy()
+        return calls.again(call)
 
     def session_run():
         graph = tf.Graph()
@@ -34,12 +62,12 @@ def rows(module):
 
     def new_shape():
         f = tf.function(lambda x: tf.reduce_sum(tf.nn.relu(x * 2.0 - 1.0)))
-        return calls.each_new(lambda k: tf.ones(calls.new_shape(k)), f)
+        return calls.each_new(lambda k: tf.ones(calls.new_shape(k)), lambda x: f(x).numpy())
 
     def new_number():
         f = tf.function(lambda x, k: x * k + 1.0)
         x = tf.constant([1.0, 2.0, 3.0])
-        return calls.each_new(calls.new_number, lambda k: f(x, k))
+        return calls.each_new(calls.new_number, lambda k: f(x, k).numpy())
 
     def range_loop():
         @tf.function
@@ -48,24 +76,48 @@ def rows(module):
             for i in tf.range(1000):
                 s += x * tf.cast(i, tf.float32)
             return s
-        x = tf.constant(2.0)
-        return calls.again(lambda: f(x))
+        return calls.again(lambda: f(two).numpy())
 
     def links(x):
         return calls.links(x, tf.nn.relu, tf.sqrt, tf.abs)
 
-    def chain():
-        x = tf.constant(calls.line())
-        return calls.again(lambda: links(x).numpy())
+    def chain_of(row, wrap):
+        def make():
+            x, f = tf.constant(calls.line(*calls.CHAINS[row])), wrap(links)
+            return calls.again(lambda: f(x).numpy())
+        return make
 
-    def chain_function():
-        x = tf.constant(calls.line())
-        f = tf.function(links)
-        return calls.again(lambda: f(x).numpy())
+    def product(dtype):
+        def make():
+            a, b = map(tf.constant, calls.matrices(dtype))
+            return calls.again(lambda: tf.matmul(a, b).numpy())
+        return make
 
-    def matmul():
-        a, b = map(tf.constant, calls.matrices())
-        return calls.again(lambda: tf.matmul(a, b).numpy())
+    def conv(row):
+        def make():
+            x, w, stride = calls.images(row)
+            x, w = tf.constant(x), tf.constant(w)
+            return calls.again(lambda: tf.nn.conv2d(x, w, stride, "SAME").numpy())
+        return make
 
-    return calls.named(eager_add, function_call, session_run, graph_in_loop, new_shape, new_number, range_loop, chain,
-                       chain_function, matmul)
+    def train_step():
+        x, y, weights = calls.layers()
+        x, y, weights = tf.constant(x), tf.constant(y), [tf.Variable(w) for w in weights]
+
+        @tf.function
+        def step():
+            with tf.GradientTape() as tape:
+                h = x
+                for w in weights:
+                    h = tf.nn.relu(tf.matmul(h, w))
+                loss = tf.reduce_mean(tf.square(h - y))
+            for w, g in zip(weights, tape.gradient(loss, weights)):
+                w.assign_sub(0.01 * g)
+            return loss
+        return calls.again(lambda: step().numpy())
+
+    return {**calls.named(eager_add, function_call, signature_call, concrete_call, dict_result, fresh_function, tape_gradient,
+                          session_run, graph_in_loop, new_shape, new_number, range_loop, train_step),
+            **{row: chain_of(row, lambda f: f) for row in calls.CHAINS},
+            **{f"{row}_function": chain_of(row, tf.function) for row in calls.CHAINS},
+            "matmul": product("float32"), "matmul64": product("float64"), **{row: conv(row) for row in calls.CONVS}}

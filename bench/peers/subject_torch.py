@@ -1,24 +1,43 @@
-"""The rows in PyTorch, eagerly: functions are plain Python functions there. Sessions have no counterpart."""
+"""The rows in PyTorch, eagerly: functions are plain Python functions there. Sessions, signatures and functions made anew have no
+counterpart."""
 import torch
 
 import calls
 
 
 def eager_add():
-    return calls.sums(torch.tensor(1.0), torch.tensor(2.0))
+    a, b = torch.tensor(1.0), torch.tensor(2.0)
+    return calls.again(lambda: (a + b).numpy())
 
 
 def function_call():
-    return calls.again_with(lambda a, b: a + b, torch.tensor(1.0), torch.tensor(2.0))
+    a, b = torch.tensor(1.0), torch.tensor(2.0)
+
+    def f(a, b):
+        return a + b
+    return calls.again(lambda: f(a, b).numpy())
+
+
+def dict_result():
+    a, b = torch.tensor(1.0), torch.tensor(2.0)
+
+    def f(a, b):
+        return {"sum": a + b}
+    return calls.again(lambda: f(a, b)["sum"].numpy())
+
+
+def tape_gradient():
+    x, one = torch.tensor(2.0, requires_grad=True), torch.tensor(1.0)
+    return calls.again(lambda: torch.autograd.grad(x * x + one, x)[0].numpy())
 
 
 def new_shape():
-    return calls.each_new(lambda k: torch.ones(calls.new_shape(k)), lambda x: torch.sum(torch.relu(x * 2.0 - 1.0)))
+    return calls.each_new(lambda k: torch.ones(calls.new_shape(k)), lambda x: torch.sum(torch.relu(x * 2.0 - 1.0)).numpy())
 
 
 def new_number():
     x = torch.tensor([1.0, 2.0, 3.0])
-    return calls.each_new(calls.new_number, lambda k: x * k + 1.0)
+    return calls.each_new(calls.new_number, lambda k: (x * k + 1.0).numpy())
 
 
 def range_loop():
@@ -29,18 +48,51 @@ def range_loop():
         for i in range(1000):
             s = s + x * float(i)
         return s
-    return calls.again(f)
+    return calls.again(lambda: f().numpy())
 
 
-def chain():
-    x = torch.from_numpy(calls.line())
-    return calls.again(lambda: calls.links(x, torch.relu, torch.sqrt, torch.abs).numpy())
+def chain_of(row):
+    def make():
+        x = torch.from_numpy(calls.line(*calls.CHAINS[row]))
+        return calls.again(lambda: calls.links(x, torch.relu, torch.sqrt, torch.abs).numpy())
+    return make
 
 
-def matmul():
-    a, b = map(torch.from_numpy, calls.matrices())
-    return calls.again(lambda: torch.matmul(a, b).numpy())
+def product(dtype):
+    def make():
+        a, b = map(torch.from_numpy, calls.matrices(dtype))
+        return calls.again(lambda: torch.matmul(a, b).numpy())
+    return make
+
+
+def conv(row):
+    def make():
+        x, w, stride = calls.images(row)
+        x = torch.from_numpy(x).permute(0, 3, 1, 2).contiguous()
+        w = torch.from_numpy(w).permute(3, 2, 0, 1).contiguous()
+        pad = w.shape[2] // 2
+        return calls.again(lambda: torch.nn.functional.conv2d(x, w, stride=stride, padding=pad).numpy())
+    return make
+
+
+def train_step():
+    x, y, weights = calls.layers()
+    x, y, weights = torch.from_numpy(x), torch.from_numpy(y), [torch.from_numpy(w).requires_grad_() for w in weights]
+
+    def step():
+        h = x
+        for w in weights:
+            h = torch.relu(torch.matmul(h, w))
+        loss = torch.mean(torch.square(h - y))
+        grads = torch.autograd.grad(loss, weights)
+        with torch.no_grad():
+            for w, g in zip(weights, grads):
+                w -= 0.01 * g
+        return loss.detach()
+    return calls.again(lambda: step().numpy())
 
 
 def rows(_):
-    return calls.named(eager_add, function_call, new_shape, new_number, range_loop, chain, matmul)
+    return {**calls.named(eager_add, function_call, dict_result, tape_gradient, new_shape, new_number, range_loop, train_step),
+            **{row: chain_of(row) for row in calls.CHAINS}, "matmul": product("float32"), "matmul64": product("float64"),
+            **{row: conv(row) for row in calls.CONVS}}

@@ -237,6 +237,10 @@ ef_status *ef_custom_gradient_attach(const ef_tensor *const *in, int n_in, ef_te
 /* ---- random numbers ----------------------------------------------------------------------------
  * Positions of seeded random ops begin anew (tf.random.set_seed). */
 void ef_random_reset(void);
+/* Functions called from now on by this thread have positions of their own: those of `scope`, made
+ * by ef_random_scope_new. 0: the usual ones. Returns the scope before. */
+uint64_t ef_random_scope_enter(uint64_t scope);
+uint64_t ef_random_scope_new(void);
 
 /* ---- calling back ------------------------------------------------------------------------------
  * An op that calls the program: eagerly at once, in a graph whenever the node runs

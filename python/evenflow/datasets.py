@@ -81,6 +81,25 @@ _numbers = itertools.count(1)
 _numbered = weakref.WeakValueDictionary()  # number -> the iterator that was given to functions
 
 
+class _Iteration:
+    """The elements of a dataset, once. Random ops of the functions that make them begin anew in each iteration."""
+
+    __slots__ = ("_elements", "_scope")
+
+    def __init__(self, dataset):
+        self._elements, self._scope = dataset._elements(), _core.random_scope()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        before = _core.random_scope(self._scope)
+        try:
+            return next(self._elements)
+        finally:
+            _core.random_scope(before)
+
+
 class OwnedIterator(Iterator):
     """Goes through the elements of a dataset once. Functions take it as a number, so that one trace serves all iterators
     over such elements."""
@@ -89,7 +108,7 @@ class OwnedIterator(Iterator):
 
     def __init__(self, dataset):
         self._dataset = dataset
-        self._elements = dataset._elements()
+        self._elements = _Iteration(dataset)
         self._goes_on = _core.executing_eagerly()  # from run to run of a graph; one made while tracing begins anew
 
     @property
@@ -183,7 +202,7 @@ class Dataset:
     _asked = None
 
     def _graph_elements(self):
-        return self._elements()
+        return _Iteration(self)
 
     def _spec_key(self):
         """The element spec as something hashable."""
@@ -300,6 +319,7 @@ class Dataset:
 
     # ---- transformations
 
+
     def map(self, map_func, num_parallel_calls=None, deterministic=None, synchronous=None, use_unbounded_threadpool=False,
             name=None):
         """`map_func` of every element, traced once."""
@@ -319,7 +339,7 @@ class Dataset:
             spec = None
         made = Dataset(lambda: (apply(e) for e in self._elements()), spec, self._count)
         if spec is None:
-            first = next(made._elements(), None)
+            first = next(_Iteration(made), None)
             made._element_spec = None if first is None else _spec(first)
         return made
 
@@ -389,7 +409,7 @@ class Dataset:
         from .function import function
 
         traced, state = function(reduce_func), _tensors(initial_state)
-        for element in self._elements():
+        for element in _Iteration(self):
             state = _tensors(traced(state, element))
         return state
 

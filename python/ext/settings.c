@@ -96,7 +96,18 @@ static PyObject *core_random_reset(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
+/* random_scope(): a new one; random_scope(scope): enters it -> the one before */
+static PyObject *core_random_scope(PyObject *module, PyObject *const *args, Py_ssize_t n) {
+    (void)module;
+    if (n == 0) return PyLong_FromUnsignedLongLong(ef_random_scope_new());
+    unsigned long long scope = PyLong_AsUnsignedLongLong(args[0]);
+    if (PyErr_Occurred()) return NULL;
+    return PyLong_FromUnsignedLongLong(ef_random_scope_enter(scope));
+}
+
 static PyMethodDef functions[] = {
+    {"random_scope", (PyCFunction)(void (*)(void))core_random_scope, METH_FASTCALL,
+     "Whose positions random ops of functions use."},
     {"forked", core_forked, METH_NOARGS, "To be called in a child process after a fork."},
     {"memory", core_memory, METH_VARARGS, "Bytes in use on a device."},
     {"memory_limit", core_memory_limit, METH_VARARGS,

@@ -2,9 +2,11 @@
  * under a tape the augmented program runs, which also gives back what the derivative needs. */
 #include "eager/function_call.h"
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "eager/context.h"
 #include "eager/tape.h"
 #include "evenflow_binding.h"
+#include "ops/random.h"
 
 /* ---- control flow at top level
  * ------------------------------------------------------------------------ */
@@ -138,10 +140,34 @@ static bool wants_names(const ef_trace *t) {
     return false;
 }
 
+/* Positions of random ops belong to the function and to what a trace of TensorFlow's is made for:
+ * dtypes and sizes, but for those that a signature leaves open, whether or not one trace serves
+ * several of them here. A call under a tape runs another function there. */
+static uint64_t random_scope(const ef_trace *t, const ef_tensor *const *in, bool taped) {
+    uint64_t scope = ef_hash_mix(ef_random_scope, t->graph->random_scope * 2 + taped);
+    for (int k = 0; k < t->n_in && k < (int)t->graph->n_inputs; k++) {
+        scope = ef_hash_mix(scope, (uint64_t)in[k]->dtype << 8 | (uint64_t)t->shape[k].rank);
+        for (int d = 0; d < t->shape[k].rank; d++)
+            if (t->shape[k].dim[d] != EF_DIM_UNKNOWN)
+                scope = ef_hash_mix(scope, (uint64_t)in[k]->dim[d]);
+    }
+    return scope;
+}
+
+static ef_status *run_trace(ef_trace *t, const ef_tensor *const *all, int n, ef_tensor *out) {
+    bool taped = (ef_here.busy & EF_TAPING) && ef_tape_interested(all, n);
+    uint64_t before = ef_random_scope;
+    if (EF_UNLIKELY(t->graph->random_scope != 0)) ef_random_scope = random_scope(t, all, taped);
+    ef_status *s = taped ? call_taped(t, all, n, out) : settle_all(all, n);
+    if (!taped && s == NULL) s = ef_program_run(t->program, (ef_tensor *const *)all, out);
+    ef_random_scope = before;
+    return s;
+}
+
 /* Runs or records a trace on its parameters, by what the thread is doing. */
 static ef_status *call_trace(ef_trace *t, const char *name, const ef_tensor *const *in,
                              ef_tensor *out, int max_out, int *n_out) {
-    ef_status *s = NULL;
+    ef_status *s;
     if (EF_UNLIKELY(wants_names(t))) EF_TRY(ef_trace_open(t, &t));
     const ef_tensor *few[24], **all = few;
     size_t room = (size_t)(t->n_in + t->n_captures);
@@ -154,10 +180,8 @@ static ef_status *call_trace(ef_trace *t, const char *name, const ef_tensor *con
     int n = all_inputs(t, in, all);
     if (ef_here.busy & EF_TRACING)
         s = call_recorded(t, all, n, out, n_out);
-    else if ((ef_here.busy & EF_TAPING) && ef_tape_interested(all, n))
-        s = call_taped(t, all, n, out);
-    else if ((s = settle_all(all, n)) == NULL)
-        s = ef_program_run(t->program, (ef_tensor *const *)all, out);
+    else
+        s = run_trace(t, all, n, out);
     if (all != few) ef_free(all);
     return s;
 }

@@ -96,6 +96,7 @@ struct ef_graph {
     size_t n_gone, cap_gone, n_doubt, cap_doubt;
     size_t n_objected;      /* the first ones in doubt: something spoke for them */
     size_t n_doubted_since; /* others that came since those were asked for */
+    uint64_t random_scope;  /* of its random ops' positions, once it is called; 0: it has none */
     uint64_t hash;          /* structural, of a finished function; 0: not computed */
     int n_symbols;          /* symbolic sizes used by its inputs */
     int32_t here;           /* current place, given to new nodes */

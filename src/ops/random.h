@@ -8,6 +8,12 @@
  * again (tf.random.set_seed). */
 void ef_random_reset(void);
 
+/* Whose positions the steps of a plan use: each trace of a function has a scope of its own, and so
+ * has each iteration over a dataset. 0: none. Eager calls do not look at it. */
+extern _Thread_local uint64_t ef_random_scope;
+uint64_t ef_random_scope_new(void);             /* never 0, never the same twice */
+uint64_t ef_random_scope_enter(uint64_t scope); /* returns the one before */
+
 /* ---- for the random ops ---- */
 typedef struct ef_random_attrs { /* each op uses those it declares */
     int64_t seed, seed2;
@@ -23,6 +29,10 @@ ef_status *ef_random_stateful(const ef_call *c, uint64_t blocks, ef_philox *out)
 /* For kernel rows of stateful ops. */
 ef_prepare_fn ef_random_prepare;
 ef_release_fn ef_random_release;
+/* Whether an op has a position. */
+static inline bool ef_op_draws(const ef_op *op) {
+    return op->kernel[0].prepare == ef_random_prepare;
+}
 /* From a `seed` input of two integers; from `key`, `counter` and `alg` inputs k, k+1 and k+2. */
 ef_status *ef_random_from_seed(const ef_call *c, int k, ef_philox *out);
 ef_status *ef_random_from_key(const ef_call *c, int k, ef_philox *out);

@@ -1,8 +1,9 @@
 /* Positions of stateful random ops. TensorFlow keeps one generator in each kernel object; kernels
- * are cached by op, attributes and dtypes when called eagerly, and belong to a node in a graph. The
- * same is done here with a table of positions: its key holds what TensorFlow's cache key holds, and
- * for a planned step also the identity of the node's attributes. The table is bounded; a position
- * not used for long is forgotten, and its stream would start over. */
+ * are cached by op, attributes and dtypes when called eagerly, and belong to a node of one function
+ * or session in a graph. The same is done here with a table of positions: its key holds what
+ * TensorFlow's cache key holds, and for a planned step also the identity of the node's attributes
+ * and the scope, since functions of equal structure share one program. The table is bounded; a
+ * position not used for long is forgotten, and its stream would start over. */
 #include "base/alloc.h"
 #include "base/cache.h"
 #include "base/hash.h"
@@ -10,13 +11,14 @@
 #include "ops/shapes.h"
 #include "ops/variable.h"
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { POSITIONS = 8192, PHILOX = 1, AUTO = 3, STATE_SIZE = 3 };
 
 typedef struct position_key {
     const ef_op *op;
     const void *node; /* NULL: an eager call */
-    uint64_t scope;   /* a session has positions of its own */
+    uint64_t scope;   /* sessions and traces have positions of their own */
     int64_t seed, seed2;
     uint64_t types; /* of the output and the first inputs, a byte each */
 } position_key;
@@ -25,6 +27,19 @@ typedef struct position {
     position_key key;
     ef_philox g;
 } position;
+
+_Thread_local uint64_t ef_random_scope;
+
+uint64_t ef_random_scope_new(void) {
+    static atomic_uint_fast64_t last;
+    return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
+uint64_t ef_random_scope_enter(uint64_t scope) {
+    uint64_t before = ef_random_scope;
+    ef_random_scope = scope;
+    return before;
+}
 
 /* Guards everything below; rank 20. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -88,6 +103,8 @@ ef_status *ef_random_stateful(const ef_call *c, uint64_t blocks, ef_philox *out)
     position_key key = {
         .op = c->op, .node = c->state, .scope = ef_scope_id(), .seed = t->seed, .seed2 = t->seed2};
     position *p = NULL;
+    if (c->state != NULL && ef_random_scope != 0)
+        key.scope = ef_hash_mix(key.scope, ef_random_scope);
     key.types = c->out[0]->dtype;
     for (int k = 0; k < c->n_in && k < 7; k++) key.types = key.types << 8 | c->in[k]->dtype;
     pthread_mutex_lock(&lock);

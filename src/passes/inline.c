@@ -1,6 +1,7 @@
 /* Calls become the nodes of what they call, in their place: program order stays, and every later
  * pass sees through the call. */
 #include "graph/control.h"
+#include "ops/random.h"
 #include "passes/passes.h"
 #include "passes/walk.h"
 
@@ -78,9 +79,22 @@ done:
     return s;
 }
 
+/* A random op's position goes with its attributes, and each call of a function has its own. */
+static ef_status *copy_draw(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out) {
+    const ef_attrs *attrs;
+    EF_TRY(ef_attrs_like(n->op, n->op, n->fields, NULL, 0, &attrs));
+    ef_status *s = ef_walk_add(w, n->op, attrs, in, n->n_in, out);
+    ef_attrs_unref(attrs);
+    return s;
+}
+
 static ef_status *visit(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out, bool *done) {
     ef_graph *f = called(n);
     const int *depth = w->user;
+    if (*depth > 0 && ef_op_draws(n->op)) {
+        *done = true;
+        return copy_draw(w, n, in, out);
+    }
     if (f == NULL || *depth >= DEPTH || w->to->n_nodes + f->n_nodes > MOST_NODES ||
         (size_t)n->n_in != f->n_inputs || (size_t)n->n_out != f->n_outputs || has_unfed(f) ||
         ef_walk_waits(w, n) || waited_for(w->from, n))

@@ -5,6 +5,8 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "evenflow_binding.h"
+#include "graph/control.h"
+#include "ops/random.h"
 #include <stdio.h>
 
 ef_status *(*ef_trace_hook)(ef_graph *g, ef_trace_fn *trace, void *user, ef_trace_notes *notes);
@@ -224,9 +226,23 @@ done:
     return s;
 }
 
+static bool draws(const ef_graph *g) {
+    for (size_t k = 0; k < g->n_nodes; k++) {
+        const ef_node *n = g->node[k];
+        if (ef_op_draws(n->op)) return true;
+        if (!(n->op->traits & EF_CONTROL)) continue;
+        ef_control c;
+        ef_control_of(n->op, n->fields, &c);
+        for (int i = 0; i < c.n_funcs; i++)
+            if (c.func[i] != NULL && draws(c.func[i])) return true;
+    }
+    return false;
+}
+
 ef_status *ef_trace_make(ef_graph *g, ef_trace **out) {
     ef_trace *t;
     EF_TRY(trace_of(g, 0, &t));
+    if (g->random_scope == 0 && draws(t->closed)) g->random_scope = ef_random_scope_new();
     ef_status *s = ef_compile(t->closed, &t->program);
     if (s != NULL)
         ef_trace_unref(t);
@@ -271,6 +287,12 @@ static ef_status *make_trace(ef_function *f, const ef_tensor *const *in, int n_i
     }
     if (s == NULL) s = ef_trace_hook(g, f->trace, f->user, &notes);
     if (s == NULL) s = ef_trace_make(g, out);
+    if (s == NULL && g->random_scope != 0) {
+        pthread_mutex_lock(&f->lock);
+        if (f->random_scope == 0) f->random_scope = g->random_scope;
+        g->random_scope = f->random_scope;
+        pthread_mutex_unlock(&f->lock);
+    }
     if (s == NULL) {
         (*out)->sizes = notes.sizes;
         (*out)->user = notes.user;

@@ -47,6 +47,7 @@ struct ef_function {
     ef_trace **traces;    /* most recently used first; at most EF_FUNCTION_TRACES */
     size_t n_traces, cap_traces;
     uint64_t calls, n_made, hash_of_code;
+    uint64_t random_scope; /* its traces' graphs have the same; 0: none draws */
     char reason[200];
     bool keep_sizes; /* no trace is relaxed to symbolic sizes */
     bool fixed;      /* every trace has the signature below, and every call must fit it */

@@ -8,6 +8,7 @@ import random as _python
 import weakref
 
 from .. import _core
+from ..graph import plain_graph
 from ..namespace import export
 from .common import Tensor, convert, dtypes, raw
 from .stateless import gamma_numbers, moments, scaled, shape_tensor, spread
@@ -25,16 +26,21 @@ def global_seed():
 
 @export("random.set_seed")
 def set_seed(seed):
-    """Sets the program's seed: random ops without one of their own repeat from here on."""
+    """Sets the program's seed: random ops without one of their own repeat from here on. In a graph, the graph's seed."""
+    graph = _core.current_graph()
+    if graph is not None:
+        graph.seed = seed
+        return
     _program["seed"] = seed
     _program["draw"] = None if seed is None else _python.Random(seed)
     _core.random_reset()
 
 
 def _graph_seed(graph):
-    """The seed of a graph: its own; a function's body without one has the program's."""
+    """The seed of a graph: its own; a function's body without one has that of the graph it is called in, or the program's."""
     if graph.seed is None and graph.building_function:
-        return _program["seed"]
+        outer = plain_graph()
+        return _program["seed"] if outer is None else outer.seed
     return graph.seed
 
 

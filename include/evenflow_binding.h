@@ -211,6 +211,8 @@ void ef_tape_name(ef_tensor *t);
 void ef_tape_pause(ef_tape *t);  /* ops from now on are not its business ... */
 void ef_tape_resume(ef_tape *t); /* ... until resumed as often as it was paused */
 void ef_tape_reset(ef_tape *t);  /* forgets what was recorded and watched; goes on recording */
+/* The tape has given its last answer: only what ef_tape_watched tells stays. */
+void ef_tape_finish(ef_tape *t);
 /* false: trainable variables are not watched by being used. Before the first op. */
 void ef_tape_set_auto_watch(ef_tape *t, bool on);
 /* true: the tape notes which variables are used; for its sake alone nothing is recorded. */

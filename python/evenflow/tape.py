@@ -67,49 +67,20 @@ def flows(dtype):
 
 
 @export("GradientTape", "autodiff.GradientTape")
-class GradientTape:
+class GradientTape(_core.GradientTape):
     """Records ops on watched tensors and variables, and gives gradients through them.
 
-    The engine's tape is always one that may be asked again: jacobians ask it once per element. That a tape which is
-    not persistent answers once is a rule of this class.
+    What plain calls need is in C; here is what is asked of structures, composites and graphs.
     """
 
     __module__ = "tensorflow.python.eager.backprop"
 
-    def __init__(self, persistent=False, watch_accessed_variables=True):
-        self._tape = None
-        self._persistent = persistent
-        self._watch_accessed = watch_accessed_variables
-        self._recording = False
-        self._seen = ()
-
-    def __enter__(self):
-        self._push()
-        return self
-
-    def __exit__(self, *unused):
-        if self._recording:
-            self._pop()
-        return False
-
-    def _push(self):
-        if self._recording:
-            raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
-        if self._tape is None:
-            self._tape = _core.Tape(True, self._watch_accessed)
-            graph = _core.current_graph() if self._watch_accessed else None
-            if graph is not None and not graph.building_function:  # a graph's variables are not seen being read
-                for variable in graph.get_collection("trainable_variables"):
-                    self._tape.watch(key_of(variable))
-        else:
-            self._tape.resume()
-        self._recording = True
-
-    def _pop(self):
-        if not self._recording:
-            raise ValueError("Tape is not recording.")
-        self._tape.pause()
-        self._recording = False
+    def _see_graph(self):
+        """A graph's variables are not seen being read."""
+        graph = _core.current_graph()
+        if not graph.building_function:
+            for variable in graph.get_collection("trainable_variables"):
+                self._tape.watch(key_of(variable))
 
     @contextlib.contextmanager
     def _ensure_recording(self):
@@ -122,10 +93,8 @@ class GradientTape:
         finally:
             self._pop()
 
-    def watch(self, tensor):
-        """Records what is done with `tensor` (a tensor, variable, or structure of them)."""
-        plain = isinstance(tensor, _core.CoreTensor)
-        for item in [tensor] if plain else nest.flatten(tensor, expand_composites=True):
+    def _watch_any(self, tensor):
+        for item in nest.flatten(tensor, expand_composites=True):
             if not isinstance(item, _core.CoreTensor):
                 raise ValueError(f"Passed in object {item!r} of type {type(item).__name__!r}, not tf.Tensor or "
                                  "tf.Variable or ExtensionType.")
@@ -140,7 +109,7 @@ class GradientTape:
         """The variables used so far, in the order of first use."""
         from .variable import by_handle
 
-        handles = self._seen if self._tape is None else self._tape.watched()
+        handles = () if self._last is None else self._last.watched()
         return tuple(v for v in map(by_handle, handles) if v is not None)
 
     @contextlib.contextmanager
@@ -167,11 +136,6 @@ class GradientTape:
         if self._recording and not self._persistent:
             self._pop()
 
-    def _done(self):
-        if not self._persistent and self._tape is not None:
-            self._seen = self._tape.watched()
-            self._tape = None
-
     @contextlib.contextmanager
     def _for_rows(self):
         """For many answers that count as one."""
@@ -184,17 +148,14 @@ class GradientTape:
     def _row(self, target, seed, keys):
         return [result_of(g) for g in registered(self._tape.gradients, [target], [seed], keys)]
 
-    def gradient(self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
-        """d target / d sources, in the structure of `sources`."""
+    def _gradient_any(self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
         zero = unconnected_gradients is not UnconnectedGradients.NONE and wants_zeros(unconnected_gradients)
         self._begin()
         if target is None:
             raise TypeError("Argument `target` should be a list or nested structure of Tensors, Variables or "
                             "CompositeTensors to be differentiated, but received None.")
         targets, seeds, variables = _targets(target, output_gradients)
-        one = isinstance(sources, _core.CoreTensor)
-        plain = one or (type(sources) is list and all(isinstance(s, _core.CoreTensor) for s in sources))
-        flat = [sources] if one else sources if plain else nest.flatten(sources)
+        flat = nest.flatten(sources)
         keys = [_source(s) for s in flat]
         grads = [result_of(g) for g in registered(self._tape.gradients, targets, seeds, keys)]
         if variables or any(g is None for g in grads):
@@ -202,9 +163,13 @@ class GradientTape:
         if zero:
             grads = [zeros_for(s) if g is None else g for g, s in zip(grads, flat)]
         self._done()
-        if plain:
-            return grads[0] if one else grads
         return nest.pack_sequence_as(sources, grads)
+
+    def _complete(self, target, sources, grads):
+        """The plain gradients of a tensor with sparse and missing ones as Python has them."""
+        grads = [result_of(g) for g in grads]
+        _itself([target], None, (), [_source(s) for s in sources], grads)
+        return grads
 
     def jacobian(self, target, sources, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None,
                  experimental_use_pfor=True):

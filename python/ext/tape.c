@@ -1,14 +1,11 @@
 /* Gradients: of tapes, and of graphs. */
-#include "core.h"
+#include "tape.h"
 
-typedef struct tape_object {
-    PyObject_HEAD ef_tape *t;
-} tape_object;
-static PyTypeObject *tape_type;
+PyTypeObject *tape_type;
 #define TAPE(self) (((tape_object *)(self))->t)
 
 /* Results of a gradient: None, a tensor, or (values, indices, dense_shape). */
-static PyObject *gradient_list(ef_tensor *out, const bool *slices, int n) {
+PyObject *gradient_list(ef_tensor *out, const bool *slices, int n) {
     PyObject *list = PyList_New(n);
     for (int k = 0; k < n; k++) {
         ef_tensor *g = &out[3 * k];
@@ -32,10 +29,7 @@ static PyObject *gradient_list(ef_tensor *out, const bool *slices, int n) {
     return list;
 }
 
-static PyObject *tape_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    (void)kwargs;
-    int persistent, watch, quiet = 0;
-    if (!PyArg_ParseTuple(args, "pp|p", &persistent, &watch, &quiet)) return NULL;
+PyObject *tape_make(PyTypeObject *type, bool persistent, bool watch, bool quiet) {
     tape_object *o = (tape_object *)type->tp_alloc(type, 0);
     if (o == NULL) return NULL;
     graph_grows(); /* what a tape watches cannot be forgotten while it lives */
@@ -46,6 +40,13 @@ static PyObject *tape_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) 
     if (!watch) ef_tape_set_auto_watch(o->t, false);
     ef_tape_set_quiet(o->t, quiet);
     return (PyObject *)o;
+}
+
+static PyObject *tape_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    (void)kwargs;
+    int persistent, watch, quiet = 0;
+    if (!PyArg_ParseTuple(args, "pp|p", &persistent, &watch, &quiet)) return NULL;
+    return tape_make(type, persistent, watch, quiet);
 }
 
 static void tape_dealloc(PyObject *self) {
@@ -83,6 +84,22 @@ static PyObject *tape_watched(PyObject *self, PyObject *unused) {
     return list;
 }
 
+int tape_ask(ef_tape *tape, const ef_tensor *const *target, int n_targets,
+             const ef_tensor *const *dout, const ef_tensor *const *source, int n, ef_tensor *out,
+             bool *slices) {
+    graph_grows();
+    engine_call v;
+    engine_begin(&v, true);
+    ef_status *bad =
+        engine_end(&v, ef_tape_gradients(tape, target, n_targets, dout, source, n, out, slices));
+    if (bad != NULL && ef_status_code(bad) == EF_NOT_FOUND && !PyErr_Occurred()) {
+        PyErr_SetString(PyExc_LookupError, ef_status_message(bad)); /* an op without a gradient */
+        ef_status_free(bad);
+        return -1;
+    }
+    return check(bad, "gradient");
+}
+
 /* gradients(targets, output_gradients or None, sources): lists of tensors and handles */
 static PyObject *tape_gradients(PyObject *self, PyObject *args) {
     PyObject *targets, *dys, *sources, *result = NULL;
@@ -97,12 +114,8 @@ static PyObject *tape_gradients(PyObject *self, PyObject *args) {
     if (out == NULL || slices == NULL) {
         PyErr_NoMemory();
     } else if (t != NULL && s != NULL && !PyErr_Occurred()) {
-        ef_status *bad;
-        graph_grows();
-        engine_call v;
-        engine_begin(&v, true);
-        bad = engine_end(&v, ef_tape_gradients(TAPE(self), t, n_t, d, s, n_s, out, slices));
-        if (check(bad, "gradient") == 0) result = gradient_list(out, slices, n_s);
+        if (tape_ask(TAPE(self), t, n_t, d, s, n_s, out, slices) == 0)
+            result = gradient_list(out, slices, n_s);
     }
     PyMem_Free(t);
     PyMem_Free(d);
@@ -160,5 +173,6 @@ static PyMethodDef functions[] = {
 
 int tape_init(PyObject *module) {
     if ((tape_type = add_type(module, &tape_spec, NULL, "Tape")) == NULL) return -1;
+    if (gradient_tape_init(module) < 0) return -1;
     return PyModule_AddFunctions(module, functions);
 }

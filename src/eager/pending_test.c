@@ -77,8 +77,9 @@ static ef_status *expand(const ef_tensor *x, ef_tensor *out) {
 static ef_status *sum(const ef_tensor *x, ef_tensor *out) {
     ef_tensor axis;
     ef_status *bad = numbers(&axis, 0, (int32_t[]){0});
-    return bad != NULL ? bad : ef_call_op(ef_op_find("Sum"), NULL,
-                                          (const ef_tensor *[]){x, &axis}, 2, out, 1, &(int){0});
+    return bad != NULL ? bad
+                       : ef_call_op(ef_op_find("Sum"), NULL, (const ef_tensor *[]){x, &axis}, 2,
+                                    out, 1, &(int){0});
 }
 static ef_status *same(const ef_tensor *x, ef_tensor *out) { return ef_do_Identity(x, out); }
 static ef_status *greater(const ef_tensor *x, ef_tensor *out) { return ef_do_Greater(x, x, out); }
@@ -95,8 +96,8 @@ static ef_status *after(const ef_tensor *x, ef_tensor *out) {
 static ef_status *wrong(const ef_tensor *x, ef_tensor *out) {
     ef_tensor axis;
     EF_TRY(numbers(&axis, 0, (int32_t[]){7}));
-    ef_status *bad = ef_call_op(ef_op_find("Sum"), NULL, (const ef_tensor *[]){x, &axis}, 2, out, 1,
-                                &(int){0});
+    ef_status *bad =
+        ef_call_op(ef_op_find("Sum"), NULL, (const ef_tensor *[]){x, &axis}, 2, out, 1, &(int){0});
     if (bad == NULL) return ef_error(EF_INTERNAL, "a wrong axis was accepted");
     ef_status_free(bad);
     return ef_do_Neg(x, out);

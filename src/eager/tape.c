@@ -162,45 +162,57 @@ enum { IDLE = 4, MANY = 1024 }; /* longer lists are not worth keeping */
 static _Thread_local ef_tape *idle[IDLE];
 static _Thread_local int n_idle;
 
-static void forget_watched(ef_watched *w, size_t n) {
-    for (size_t k = 0; k < n; k++) {
-        ef_tensor_release(&w[k].kept);
-        ef_mark_unref(w[k].mark);
-    }
-}
-
 static void known_clear(ef_known *k) {
     if (k->n > 0) memset(k->slot, 0, k->cap * sizeof *k->slot);
     k->n = 0;
     k->places = 0;
 }
 
-/* Lets go of everything recorded and watched. What ends with it may call the user, so the lists are
- * taken away first. */
-static void let_go(ef_tape *t) {
+static void let_go_records(ef_tape *t) {
     ef_tape_lock(t);
-    ef_tape held = *t;
+    ef_tape_record **record = t->record;
+    size_t n = t->n_records, cap = t->cap_records;
     t->record = NULL;
-    t->watched = NULL;
-    t->n_records = t->cap_records = t->n_watched = t->cap_watched = 0;
-    t->n_fresh = t->n_old = t->fresh_bytes = 0;
+    t->n_records = t->cap_records = t->n_fresh = t->n_old = t->fresh_bytes = 0;
     known_clear(&t->known);
     t->n_spans = 0;
     ef_tape_unlock(t);
-    for (size_t k = held.n_records; k-- > 0;) ef_record_unref(held.record[k]);
-    forget_watched(held.watched, held.n_watched);
+    for (size_t k = n; k-- > 0;)
+        ef_record_unref(record[k]); /* may call the user: no lock is held */
     ef_tape_lock(t);
-    bool empty = t->record == NULL && t->watched == NULL; /* nobody was quicker */
-    if (empty) {
-        t->record = held.record;
-        t->cap_records = held.cap_records;
-        t->watched = held.watched;
-        t->cap_watched = held.cap_watched;
+    if (t->record == NULL) { /* the list itself is of use again */
+        t->record = record;
+        t->cap_records = cap;
+        record = NULL;
     }
     ef_tape_unlock(t);
-    if (empty) return;
-    ef_free(held.record);
-    ef_free(held.watched);
+    ef_free(record);
+}
+
+static void let_go_watched(ef_tape *t) {
+    ef_tape_lock(t);
+    ef_watched *watched = t->watched;
+    size_t n = t->n_watched, cap = t->cap_watched;
+    t->watched = NULL;
+    t->n_watched = t->cap_watched = 0;
+    ef_tape_unlock(t);
+    for (size_t k = 0; k < n; k++) {
+        ef_tensor_release(&watched[k].kept);
+        ef_mark_unref(watched[k].mark);
+    }
+    ef_tape_lock(t);
+    if (t->watched == NULL) {
+        t->watched = watched;
+        t->cap_watched = cap;
+        watched = NULL;
+    }
+    ef_tape_unlock(t);
+    ef_free(watched);
+}
+
+static void let_go(ef_tape *t) {
+    let_go_records(t);
+    let_go_watched(t);
 }
 
 static void tape_end(ef_tape *t) {
@@ -288,6 +300,13 @@ void ef_tape_reset(ef_tape *t) {
     t->used = t->broken = false;
     if (atomic_load_explicit(&t->home, memory_order_relaxed) != NULL) open_span(t);
     ef_tape_unlock(t);
+}
+
+void ef_tape_finish(ef_tape *t) {
+    if (t == NULL) return;
+    ef_tape_stop(t);
+    t->used = true;
+    let_go_records(t);
 }
 
 void ef_tape_free(ef_tape *t) {

@@ -389,3 +389,40 @@ def test_ops_without_a_gradient(function):
     for call in (slope, tf.function(slope, autograph=False)):
         with pytest.raises(LookupError):
             call(function, tf.constant(X))
+
+
+def test_a_tape_takes_its_arguments_by_name():
+    x = tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(tensor=x)
+        y = x * x
+    assert float(tape.gradient(target=y, sources=x)) == 6
+    assert float(tape.gradient(y, sources=[x])[0]) == 6
+    assert float(tape.gradient(y, {"x": x}, output_gradients=tf.constant(2.0))["x"]) == 12
+    with pytest.raises(TypeError):
+        tape.gradient(y)
+    with pytest.raises(TypeError):
+        tape.watch()
+    assert float(tape.gradient(y, [x], unconnected_gradients="zero")[0]) == 6
+
+
+def test_a_small_tape_runs_no_python_of_ours():
+    """What every training step does is C: nothing of the package is called."""
+    import sys
+
+    x, v = tf.constant(3.0), tf.Variable(2.0)
+    calls = []
+
+    def step():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * v
+        return tape.gradient(y, [x, v])
+
+    step()
+    sys.setprofile(lambda frame, event, arg: event == "call" and calls.append(frame.f_code.co_name))
+    try:
+        step()
+    finally:
+        sys.setprofile(None)
+    assert calls == ["step"]

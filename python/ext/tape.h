@@ -1,0 +1,19 @@
+/* What tape.c and gradient_tape.c share. */
+#ifndef EF_PY_TAPE_H
+#define EF_PY_TAPE_H
+#include "core.h"
+
+typedef struct tape_object {
+    PyObject_HEAD ef_tape *t;
+} tape_object;
+extern PyTypeObject *tape_type;
+
+PyObject *tape_make(PyTypeObject *type, bool persistent, bool watch, bool quiet);
+/* ef_tape_gradients while other threads run; -1: raised. */
+int tape_ask(ef_tape *tape, const ef_tensor *const *target, int n_targets,
+             const ef_tensor *const *dout, const ef_tensor *const *source, int n, ef_tensor *out,
+             bool *slices);
+/* Results as a list of None, a tensor, or (values, indices, dense_shape); ends them in any case. */
+PyObject *gradient_list(ef_tensor *out, const bool *slices, int n);
+int gradient_tape_init(PyObject *module);
+#endif

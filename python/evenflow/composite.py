@@ -187,9 +187,11 @@ class SparseTensor(_Indexed):
     def __init__(self, indices, values, dense_shape):
         from . import _core
 
-        self._indices = indices = _core.convert(indices, dtypes.int64)
-        self._values = values = _core.convert(values)
-        self._dense_shape = dense_shape = _core.convert(dense_shape, dtypes.int64)
+        from .tensors import convert_to_tensor
+
+        self._indices = indices = convert_to_tensor(indices, dtypes.int64, name="indices")
+        self._values = values = convert_to_tensor(values, name="values")
+        self._dense_shape = dense_shape = convert_to_tensor(dense_shape, dtypes.int64, name="dense_shape")
         index_shape = TensorShape(_core.static_shape(indices)).with_rank(2)
         value_shape = TensorShape(_core.static_shape(values)).with_rank(1)
         rank_shape = TensorShape(_core.static_shape(dense_shape)).with_rank(1)
@@ -221,7 +223,10 @@ class SparseTensor(_Indexed):
         if self._known is None:
             sizes = _static(self._dense_shape)
             if sizes is None:
-                return unknown_shape(self._rank)
+                from . import _core
+
+                dims = _core.known_shape(self._dense_shape)
+                return unknown_shape(self._rank) if dims is None else TensorShape(dims)
             self._known = TensorShape([None if d < 0 else int(d) for d in sizes])
         return self._known
 
@@ -238,6 +243,8 @@ class SparseTensor(_Indexed):
         return SparseTensor(self._indices, new_values, self._dense_shape)
 
     def _numpy(self):
+        if not hasattr(self._values, "numpy"):
+            raise ValueError("SparseTensor.numpy() is only supported in eager mode.")
         return SparseTensorValue(
             self._indices.numpy(), self._values.numpy(), self._dense_shape.numpy()
         )

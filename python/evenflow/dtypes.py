@@ -3,8 +3,9 @@
 Each type is one object made here and never again, so identity is equality between them. The numbers
 are those of TensorFlow's DataType enum; a reference type (v1's `float32_ref`) is its base plus 100.
 Everything a type can be asked is in one table below, except its numpy counterpart for the types
-numpy does not know: those come from `ml_dtypes`, imported when first asked for.
+numpy does not know: those come from `ml_dtypes`, which also tells numpy their names ("bfloat16").
 """
+import ml_dtypes
 import numpy as np
 
 _REF = 100
@@ -234,8 +235,6 @@ def _numpy_type(dtype):
     if name == "bool":
         return np.bool_
     if dtype._kind in "FIU":
-        import ml_dtypes
-
         return getattr(ml_dtypes, name)
     return getattr(np, name)
 
@@ -252,8 +251,6 @@ def _extreme(dtype, which, word):
         return getattr(np.finfo(dtype.as_numpy_dtype), which)
     if base._kind in "iu":
         return getattr(np.iinfo(dtype.as_numpy_dtype), which)
-    import ml_dtypes
-
     info = ml_dtypes.finfo if base._kind == "F" else ml_dtypes.iinfo
     return getattr(info(dtype.as_numpy_dtype), which)
 

@@ -553,8 +553,9 @@ def control_dependencies(control_inputs):
     """Ops made inside run after `control_inputs`; eagerly everything has run already."""
     graph = _core.current_graph()
     if graph is None:
-        if callable(control_inputs):
-            control_inputs()
+        for item in control_inputs if isinstance(control_inputs, (list, tuple)) else [control_inputs]:
+            if callable(item):
+                item()
         return contextlib.nullcontext()
     return graph.control_dependencies(control_inputs)
 

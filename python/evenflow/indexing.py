@@ -2,6 +2,7 @@
 import numpy as np
 
 from . import _core, dtypes
+from .shapes import Dimension
 
 CoreTensor, Tensor, raw = _core.CoreTensor, _core.Tensor, _core.raw
 _INDEX_TYPES = (dtypes.int16, dtypes.int32, dtypes.int64)
@@ -41,6 +42,7 @@ def slice_parts(items):
     for k, item in enumerate(items):
         bit = 1 << k
         if isinstance(item, slice):
+            item = slice(*(p.value if isinstance(p, Dimension) else p for p in (item.start, item.stop, item.step)))
             given = [part for part in (item.start, item.stop, item.step) if part is not None]
             for part in given:
                 _check_index(part)

@@ -537,7 +537,7 @@ def is_tensor(x):
 def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
     """`value` as a Tensor; ValueError or TypeError if that is not possible."""
     tensor = _core.convert(value, dtype, dtype_hint)
-    if name is not None and _core.is_symbolic(tensor) is False and not _core.executing_eagerly():
+    if tensor is not value and not _core.executing_eagerly() and not _core.is_symbolic(tensor):
         return constant_node(tensor, name)
     return tensor
 

@@ -67,7 +67,8 @@ typedef struct core_hooks {
     PyObject *weakly;                     /* (argument) -> as a trace remembers it */
     PyObject *flat_result;                /* (result) -> (tensors, callable that packs them) */
     PyObject *concrete_arguments;         /* (concrete function, args, kwargs) -> tensors */
-    PyObject *dtype[EF_DTYPES];           /* DType objects by number */
+    PyObject *dispatch;         /* (op's name, op, args, kwargs) -> result for composite tensors */
+    PyObject *dtype[EF_DTYPES]; /* DType objects by number */
 } core_hooks;
 extern core_hooks hooks;
 

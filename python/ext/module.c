@@ -51,6 +51,7 @@ static PyObject *core_register(PyObject *module, PyObject *args, PyObject *kwarg
                 {"equal", &hooks.equal},
                 {"not_equal", &hooks.not_equal},
                 {"not_allowed", &hooks.not_allowed},
+                {"dispatch", &hooks.dispatch},
                 {"iterate", &hooks.iterate},
                 {"opens", &hooks.opens},
                 {"take_apart", &hooks.take_apart},

@@ -260,6 +260,35 @@ static int room_for(op_object *self, PyObject **value, int n_in) {
     return n > 0 && n < 65536 ? (int)n : MAX_FEW;
 }
 
+/* Arguments that are no tensors may be composite ones, which Python knows how to take apart: asked
+ * only after the op has refused them. The first error stays if nobody answers. */
+static PyObject *dispatched(op_object *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+    bool by_kind =
+        PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError);
+    if (!by_kind || hooks.dispatch == NULL) return NULL;
+    PyObject *type, *error, *trace, *answer = NULL;
+    PyErr_Fetch(&type, &error, &trace);
+    PyObject *given = PyTuple_New(n), *named = PyDict_New();
+    for (Py_ssize_t k = 0; given != NULL && k < n; k++)
+        PyTuple_SET_ITEM(given, k, Py_NewRef(args[k]));
+    for (Py_ssize_t k = 0; named != NULL && names != NULL && k < PyTuple_GET_SIZE(names); k++)
+        if (PyDict_SetItem(named, PyTuple_GET_ITEM(names, k), args[n + k]) < 0) Py_CLEAR(named);
+    if (given != NULL && named != NULL)
+        answer =
+            PyObject_CallFunction(hooks.dispatch, "sOOO", self->desc->name, self, given, named);
+    Py_XDECREF(given);
+    Py_XDECREF(named);
+    if (answer == Py_NotImplemented) {
+        Py_CLEAR(answer);
+        PyErr_Restore(type, error, trace);
+        return NULL;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+    return answer;
+}
+
 PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names) {
     op_object *self = (op_object *)callable;
     Py_ssize_t n = PyVectorcall_NARGS(nargsf);
@@ -295,5 +324,5 @@ PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyOb
     }
     if (attrs != NULL) ef_attrs_unref(attrs);
     inputs_end(self, &in);
-    return result;
+    return result != NULL ? result : dispatched(self, args, n, names);
 }

@@ -163,10 +163,7 @@ const ef_op ef_op_ConcatV2 = {
 
 static ef_status *offset_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 0, 0));
-    for (int k = 1; k < i->n_in; k++) {
-        EF_TRY(ef_need_rank(i, k, 1));
-        i->out[k - 1].shape = i->in[k].shape;
-    }
+    for (int k = 1; k < i->n_in; k++) i->out[k - 1].shape = i->in[k].shape;
     return NULL;
 }
 
@@ -175,11 +172,14 @@ static ef_status *offset_run(const ef_call *c) {
     int axis;
     EF_TRY(ef_need_axis(c->op, ef_in_int(c, 0, 0), (int)rank, &axis));
     for (int k = 1; k < c->n_in; k++) {
+        if (c->in[k]->rank != 1)
+            return ef_error(EF_INVALID, "ConcatOffset: input %d should be a vector, but is %s",
+                            k - 1, EF_TENSOR(c->in[k]));
         if (ef_count(c->in[k]) != rank)
             return ef_error(EF_INVALID,
-                            "ConcatOffset: shape[0] has %lld sizes and shape[%d] has %lld; all "
-                            "must have as many",
-                            (long long)rank, k - 1, (long long)ef_count(c->in[k]));
+                            "ConcatOffset: input %d should contain %lld elements, as the first "
+                            "does, but has %lld",
+                            k - 1, (long long)rank, (long long)ef_count(c->in[k]));
         ef_tensor *o = c->out[k - 1];
         for (int64_t d = 0; d < rank; d++) {
             int64_t v = ef_in_int(c, k, d);

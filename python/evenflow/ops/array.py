@@ -1,6 +1,7 @@
 """Arranging the elements of tensors: shapes, joining, cutting, padding, repeating."""
 import math
 
+from ..composite import SparseTensor, SparseTensorValue
 from ..namespace import export, offer_ops
 from ..shapes import TensorShape, as_shape
 from ..tensors import EagerTensor, SymbolicTensor, is_tensor
@@ -115,7 +116,7 @@ def _measured(op, input, out_type, of, name):  # noqa: A002
 @export("shape")
 def shape(input, out_type=None, name=None):  # noqa: A002
     """The sizes of `input` as a 1-D tensor."""
-    if hasattr(input, "dense_shape") and getattr(type(input), "_nest_kind", None):
+    if isinstance(input, (SparseTensor, SparseTensorValue)):
         return raw.Cast(input.dense_shape, _index_type(out_type), name=name)
     return _measured(raw.Shape, input, out_type, lambda dims: dims, name)
 
@@ -129,13 +130,15 @@ def shape_n(input, out_type=dtypes.int32, name=None):  # noqa: A002
 @export("size")
 def size(input, out_type=None, name=None):  # noqa: A002
     """The number of elements of `input`."""
+    if isinstance(input, (SparseTensor, SparseTensorValue)):
+        return raw.Prod(raw.Cast(input.dense_shape, _index_type(out_type)), [0], name=name)
     return _measured(raw.Size, input, out_type, math.prod, name)
 
 
 @export("rank")
 def rank(input, name=None):  # noqa: A002
     """The number of dimensions of `input`."""
-    if hasattr(input, "dense_shape") and getattr(type(input), "_nest_kind", None):
+    if isinstance(input, (SparseTensor, SparseTensorValue)):
         return raw.Size(input.dense_shape, name=name)
     return raw.Rank(input, name=name)
 

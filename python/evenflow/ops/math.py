@@ -1,4 +1,5 @@
 """tf.math: arithmetic, element by element."""
+from .. import dispatch  # noqa: F401 - ops on composite tensors
 from ..namespace import export, offer_ops
 from ..shapes import as_shape
 from .common import (
@@ -127,6 +128,8 @@ def not_equal(x, y, name=None):
 @export("math.abs", "abs")
 def abs(x, name=None):  # noqa: A001 - TensorFlow's name
     """The absolute value; of a complex number its magnitude."""
+    if isinstance(x, SparseTensor):
+        return SparseTensor(x.indices, abs(x.values, name), x.dense_shape)
     x = convert(x)
     if x.dtype.is_complex:
         return raw.ComplexAbs(x, x.dtype.real_dtype, name=name)

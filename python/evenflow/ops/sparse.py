@@ -1,5 +1,6 @@
 """Sparse tensors: made and made dense, put in order, added, multiplied, reduced, cut and joined."""
 from .. import composite, errors
+from ..graph import control_dependencies
 from ..namespace import export
 from ..shapes import TensorShape
 from . import debug
@@ -138,15 +139,26 @@ def map_values(op, *args, **kwargs):
     def value(a):
         return a.values if isinstance(a, SparseTensor) else a
 
-    made = op(*[value(a) for a in args], **{k: value(a) for k, a in kwargs.items()})
-    return SparseTensor(found[0].indices, made, found[0].dense_shape)
+    with control_dependencies(_same_places(found)):
+        made = op(*[value(a) for a in args], **{k: value(a) for k, a in kwargs.items()})
+        return SparseTensor(raw.Identity(found[0].indices), made, found[0].dense_shape)
+
+
+def _same_places(tensors):
+    """Checks that all have the indices and the shape of the first."""
+    checks = []
+    for other in tensors[1:]:
+        for word, ours, theirs in (("indices", tensors[0].indices, other.indices),
+                                   ("shapes", tensors[0].dense_shape, other.dense_shape)):
+            checks.append(debug.assert_equal(ours, theirs, f"SparseTensors must have matching {word}."))
+    return [c for c in checks if c is not None]
 
 
 @export("sparse.eye")
 def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
     """Ones on the diagonal."""
-    rows = convert(num_rows, dtypes.int64)
-    columns = rows if num_columns is None else convert(num_columns, dtypes.int64)
+    rows = raw.Cast(convert(num_rows, None, dtypes.int64), dtypes.int64)
+    columns = rows if num_columns is None else raw.Cast(convert(num_columns, None, dtypes.int64), dtypes.int64)
     n = raw.Minimum(rows, columns)
     at = raw.Range(convert(0, dtypes.int64), n, convert(1, dtypes.int64))
     ones = raw.Fill(raw.Reshape(n, [1]), convert(1, dtypes.as_dtype(dtype)))

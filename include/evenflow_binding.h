@@ -20,6 +20,10 @@ ef_status *ef_tensor_wrap(ef_dtype dtype, const ef_shape *shape, void *data, voi
 ef_status *ef_status_make(ef_code code, const char *message);
 /* Whether nobody else holds the memory of t: it may be written to. */
 bool ef_tensor_sole(const ef_tensor *t);
+/* Called around running deferred work and waiting for another thread that runs it. A binding gives
+ * up its interpreter's lock there, since that other thread may need it. begin may return NULL: end
+ * is not called then. */
+void ef_blocking_hooks(void *(*begin)(void), void (*end)(void *state));
 /* Takes over src, which is zeroed. */
 void ef_tensor_take(ef_tensor *dst, ef_tensor *src);
 

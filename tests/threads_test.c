@@ -150,6 +150,167 @@ EF_TEST(a_deferred_value_crosses_threads) {
     ef_tensor_release(&x);
 }
 
+/* ---- threads that exchange deferred values ---- */
+
+enum { SLOTS = 4, EXCHANGES = 400, WIDE = 20000 };
+static struct {
+    pthread_mutex_t lock; /* guards the tensors; their values are deferred or not */
+    ef_tensor at[SLOTS];
+} slots = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void slot_get(int k, ef_tensor *out) {
+    pthread_mutex_lock(&slots.lock);
+    ef_tensor_copy(out, &slots.at[k]);
+    pthread_mutex_unlock(&slots.lock);
+}
+
+static void slot_put(int k, ef_tensor *t) {
+    ef_tensor old;
+    pthread_mutex_lock(&slots.lock);
+    ef_tensor_copy(&old, &slots.at[k]);
+    ef_tensor_release(&slots.at[k]);
+    ef_tensor_copy(&slots.at[k], t);
+    pthread_mutex_unlock(&slots.lock);
+    ef_tensor_release(&old);
+    ef_tensor_release(t);
+}
+
+static ef_status *wide(float v, ef_tensor *out) {
+    ef_shape s = {.rank = 1, .dim = {WIDE}};
+    ef_status *bad = ef_tensor_new(EF_F32, &s, out);
+    for (int k = 0; k < WIDE && bad == NULL; k++) ((float *)out->data)[k] = v;
+    return bad;
+}
+
+/* slot[k] becomes the mean of two slots: all of them stay within the values they began with, and
+ * every element of a vector is the same. */
+static void *exchanger(void *arg) {
+    worker *w = arg;
+    ef_tensor a, b, sum, half, mean;
+    const void *v;
+    if (ef_tensor_from(EF_F32, NULL, &(float){0.5f}, &half) != NULL) return NULL;
+    for (int k = 0; k < EXCHANGES; k++) {
+        slot_get((w->id + k) % SLOTS, &a);
+        slot_get((w->id + k * 3 + 1) % SLOTS, &b);
+        bool right = ef_do_AddV2(&a, &b, &sum) == NULL && ef_do_Mul(&sum, &half, &mean) == NULL;
+        ef_tensor_release(&a);
+        ef_tensor_release(&b);
+        if (!right) {
+            w->wrong++;
+            return NULL;
+        }
+        if (k % 7 == 0) { /* read here, while others may read it or build on it */
+            if (ef_tensor_data(&sum, &v) != NULL) w->wrong++;
+            const float *x = v;
+            w->wrong += x[0] < 0 || x[0] > 2 * SLOTS || x[0] != x[WIDE - 1];
+        }
+        ef_tensor_release(&sum);
+        slot_put((w->id + k) % SLOTS, &mean);
+    }
+    return NULL;
+}
+
+EF_TEST(threads_exchange_deferred_values) {
+    pthread_t thread[THREADS];
+    worker w[THREADS] = {{0}};
+    for (int k = 0; k < SLOTS; k++) CHECK_OK(wide((float)k, &slots.at[k]));
+    for (int k = 0; k < THREADS; k++) {
+        w[k].id = k;
+        CHECK_INT(pthread_create(&thread[k], NULL, exchanger, &w[k]), 0);
+    }
+    for (int k = 0; k < THREADS; k++) pthread_join(thread[k], NULL);
+    for (int k = 0; k < THREADS; k++) CHECK_INT(w[k].wrong, 0);
+    for (int k = 0; k < SLOTS; k++) {
+        const void *v;
+        CHECK_OK(ef_tensor_data(&slots.at[k], &v)); /* of threads that are gone */
+        CHECK(((const float *)v)[0] >= 0 && ((const float *)v)[0] <= SLOTS);
+        ef_tensor_release(&slots.at[k]);
+    }
+}
+
+/* Many threads ask for one deferred value, of a batch that others drop or build on. */
+static ef_tensor wanted[3];
+static void *asker(void *arg) {
+    worker *w = arg;
+    const void *v;
+    ef_tensor mine, more;
+    ef_tensor_copy(&mine, &wanted[w->id % 3]);
+    if (w->id % 2 == 0 && ef_do_AddV2(&wanted[0], &mine, &more) == NULL) {
+        w->wrong += ef_tensor_data(&more, &v) != NULL ||
+                    ((const float *)v)[3] != 2.0f + (float)(2 << (w->id % 3));
+        ef_tensor_release(&more);
+    }
+    w->wrong += ef_tensor_data(&wanted[w->id % 3], &v) != NULL ||
+                ((const float *)v)[WIDE - 1] != (float)(2 << (w->id % 3));
+    ef_tensor_release(&mine);
+    return NULL;
+}
+
+EF_TEST(many_ask_for_one_value) {
+    for (int round = 0; round < 50; round++) {
+        pthread_t thread[THREADS];
+        worker w[THREADS] = {{0}};
+        ef_tensor one, unused;
+        CHECK_OK(wide(1, &one));
+        CHECK_OK(ef_do_AddV2(&one, &one, &wanted[0]));
+        for (int k = 1; k < 3; k++) CHECK_OK(ef_do_AddV2(&wanted[k - 1], &wanted[k - 1], &wanted[k]));
+        CHECK_OK(ef_do_AddV2(&wanted[0], &one, &unused));
+        for (int k = 0; k < THREADS; k++) {
+            w[k].id = k;
+            CHECK_INT(pthread_create(&thread[k], NULL, asker, &w[k]), 0);
+        }
+        ef_tensor_release(&unused);
+        ef_tensor_release(&one);
+        for (int k = 0; k < THREADS; k++) pthread_join(thread[k], NULL);
+        for (int k = 0; k < THREADS; k++) CHECK_INT(w[k].wrong, 0);
+        for (int k = 0; k < 3; k++) ef_tensor_release(&wanted[k]);
+    }
+}
+
+/* Variables that are given deferred values by some threads and updated in place by others. */
+static ef_tensor shared_variable[2];
+static void *assigner(void *arg) {
+    worker *w = arg;
+    ef_tensor one, two, got;
+    const void *v;
+    if (wide(1, &one) != NULL) return NULL;
+    for (int k = 0; k < 60; k++) {
+        const ef_tensor *var = &shared_variable[(w->id + k) % 2];
+        ef_status *bad = NULL;
+        if (w->id % 2 == 0) {
+            bad = ef_do_AddV2(&one, &one, &two);
+            if (bad == NULL) bad = ef_variable_set(var, &two);
+            if (bad == NULL) ef_tensor_release(&two);
+        } else {
+            bad = ef_do_AssignAddVariableOp(var, &one);
+        }
+        w->wrong += bad != NULL;
+        ef_status_free(bad);
+        if (ef_variable_get(var, &got) != NULL) continue;
+        w->wrong += ef_tensor_data(&got, &v) != NULL ||
+                    ((const float *)v)[0] != ((const float *)v)[WIDE - 1];
+        ef_tensor_release(&got);
+    }
+    ef_tensor_release(&one);
+    return NULL;
+}
+
+EF_TEST(variables_take_deferred_values) {
+    pthread_t thread[4];
+    worker w[4] = {{0}};
+    ef_tensor start;
+    CHECK_OK(wide(0, &start));
+    for (int k = 0; k < 2; k++) CHECK_OK(ef_variable_new(&start, "v", &shared_variable[k]));
+    ef_tensor_release(&start);
+    for (int k = 0; k < 4; k++) {
+        w[k].id = k;
+        CHECK_INT(pthread_create(&thread[k], NULL, assigner, &w[k]), 0);
+    }
+    for (int k = 0; k < 4; k++) pthread_join(thread[k], NULL);
+    for (int k = 0; k < 4; k++) CHECK_INT(w[k].wrong, 0);
+    for (int k = 0; k < 2; k++) ef_tensor_release(&shared_variable[k]);
+}
+
 /* ---- a graph that one thread builds while others run it ---- */
 
 enum { BUILT = 200, RUNNERS = 3 };
@@ -284,6 +445,9 @@ EF_TEST(several_threads_build_a_graph) {
 int main(void) {
     EF_RUN(eight_threads);
     EF_RUN(a_deferred_value_crosses_threads);
+    EF_RUN(threads_exchange_deferred_values);
+    EF_RUN(many_ask_for_one_value);
+    EF_RUN(variables_take_deferred_values);
     EF_RUN(a_graph_grows_while_it_is_run);
     EF_RUN(several_threads_build_a_graph);
     return EF_VERDICT();

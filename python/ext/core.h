@@ -197,6 +197,7 @@ int recording(void); /* inside a graph */
  * child with locks nobody will open: there the engine refuses to work. Otherwise the child goes on
  * with one thread. */
 PyThreadState *away(void);
+void blocking_init(void); /* the engine calls them around deferred work */
 void back(PyThreadState *state);
 enum { LONG_CALL = 20000 }; /* nanoseconds: a call that took longer is worth going away for */
 int64_t nanoseconds(void);  /* by a clock that only goes forward */

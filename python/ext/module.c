@@ -108,6 +108,7 @@ static struct PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT,
 PyMODINIT_FUNC PyInit__core(void) {
     PyObject *m = PyModule_Create(&definition);
     if (m == NULL) return NULL;
+    blocking_init();
     if (array_init() < 0 || tensor_init(m) < 0 || op_init(m) < 0 || number_init() < 0 ||
         index_init() < 0 || graph_init(m) < 0 || known_init(m) < 0 || variable_init(m) < 0 ||
         tape_init(m) < 0 || callback_init(m) < 0 || function_init(m) < 0 || session_init(m) < 0 ||

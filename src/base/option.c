@@ -1,7 +1,7 @@
 /* The environment is not safe to read while somebody sets it, so each variable is read once and
  * remembered; the table is small because the options are few. */
 #include "base/option.h"
-#include <pthread.h>
+#include "base/mutex.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +9,11 @@ enum { OPTIONS = 24, NAME = 32, VALUE = 224 };
 
 static struct { char name[NAME], value[VALUE]; } seen[OPTIONS];
 static int seen_count;
-static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER; /* guards seen; rank 95 */
+static ef_mutex seen_lock = EF_MUTEX(OPTIONS); /* guards seen */
 
 /* Copies the value to `out` (cut at VALUE - 1 characters); "" if the variable is not set. */
 static void option_get(const char *name, char *out) {
-    pthread_mutex_lock(&seen_lock);
+    ef_mutex_lock(&seen_lock);
     int i = 0;
     while (i < seen_count && strcmp(seen[i].name, name) != 0) i++;
     if (i < seen_count) {
@@ -28,7 +28,7 @@ static void option_get(const char *name, char *out) {
             seen_count++;
         }
     }
-    pthread_mutex_unlock(&seen_lock);
+    ef_mutex_unlock(&seen_lock);
 }
 
 bool ef_option_has(const char *name, const char *word) {

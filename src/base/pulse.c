@@ -3,9 +3,9 @@
 #include "base/pulse.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "evenflow_binding.h"
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <time.h>
 
@@ -24,8 +24,8 @@ atomic_int ef_pulse_cancelled;
 static const ef_pulse_watch *_Atomic watch;
 static _Thread_local ef_canceller *mine;
 
-/* Guards what follows; rank 94: nothing else is locked while it is held. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Guards what follows; nothing else is locked while it is held. */
+static ef_mutex lock = EF_MUTEX(PULSE);
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static bool started, watched_forks, needed;
 static int deadlines; /* cancellers that have one */
@@ -61,17 +61,17 @@ static void sleep_until_needed(unsigned seen) {
     bool running;
     stopped(true);
     pause_ms(1);
-    pthread_mutex_lock(&lock);
-    while (deadlines == 0 && !needed && calls(&running) == seen) pthread_cond_wait(&wake, &lock);
+    ef_mutex_lock(&lock);
+    while (deadlines == 0 && !needed && calls(&running) == seen) ef_mutex_wait(&lock, &wake);
     needed = false;
     stopped(false);
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
 }
 
 static bool has_deadline(void) {
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     bool any = deadlines > 0;
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     return any;
 }
 
@@ -93,7 +93,7 @@ static void *tick(void *unused) {
 }
 
 static void after_fork(void) { /* the thread did not come along */
-    pthread_mutex_init(&lock, NULL);
+    ef_mutex_init(&lock, EF_RANK_PULSE, EF_MUTEX_PLAIN);
     pthread_cond_init(&wake, NULL);
     started = needed = false;
     stopped(true);
@@ -112,14 +112,14 @@ static void start(void) { /* under the lock */
 }
 
 void ef_pulse_wake(void) {
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     stopped(false);
     needed = true;
     if (!started)
         start();
     else
         pthread_cond_signal(&wake);
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
 }
 
 /* ---- cancelling ------------------------------------------------------------------------------ */
@@ -146,32 +146,32 @@ static void count(ef_canceller *c) { /* under the lock */
 }
 
 void ef_cancel(ef_canceller *c) {
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     atomic_store(&c->cancelled, true);
     count(c);
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     ef_pulse_send();
 }
 
 void ef_canceller_deadline(ef_canceller *c, double seconds) {
     double ns = seconds > 0 ? seconds * 1e9 : 0;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     atomic_store(&c->deadline, ef_now_ns() + (ns < 9e18 ? (uint64_t)ns : UINT64_C(1) << 62));
     count(c);
     deadlines += !c->timed;
     c->timed = true;
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     ef_pulse_wake();
 }
 
 void ef_canceller_reset(ef_canceller *c) {
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     atomic_store(&c->cancelled, false);
     atomic_store(&c->deadline, 0);
     if (c->counted) atomic_fetch_sub(&ef_pulse_cancelled, 1);
     deadlines -= c->timed;
     c->counted = c->timed = false;
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
 }
 
 ef_status *ef_pulse_look(void) {

@@ -3,9 +3,9 @@
  * for one op looks it up once. */
 #include "device/holder.h"
 #include "base/hash.h"
+#include "base/mutex.h"
 #include "base/text.h"
 #include "device/memory.h"
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ static struct holder {
     _Atomic int64_t bytes, blocks;
 } holders[LABELS]; /* number 0: no label */
 static int holder_count;
-static pthread_mutex_t holders_lock = PTHREAD_MUTEX_INITIALIZER; /* guards adding; rank 92 */
+static ef_mutex holders_lock = EF_MUTEX(HOLDERS); /* guards adding */
 
 static _Thread_local const char *label;    /* of this thread's allocations */
 static _Thread_local const char *resolved; /* the one whose number is below */
@@ -44,7 +44,7 @@ static uint16_t resolve(const char *text) {
     snprintf(name, sizeof name, "%s", text);
     struct holder *h = look_up(name);
     if (!atomic_load_explicit(&h->taken, memory_order_acquire)) {
-        pthread_mutex_lock(&holders_lock);
+        ef_mutex_lock(&holders_lock);
         h = look_up(name); /* somebody may have been quicker */
         if (!atomic_load_explicit(&h->taken, memory_order_relaxed)) {
             if (holder_count >= MOST_USED) {
@@ -55,7 +55,7 @@ static uint16_t resolve(const char *text) {
                 holder_count++;
             }
         }
-        pthread_mutex_unlock(&holders_lock);
+        ef_mutex_unlock(&holders_lock);
     }
     return (uint16_t)(h - holders);
 }

@@ -9,13 +9,13 @@
  * Under address sanitizer every block is a malloc of its own, so that it can see each one end. */
 #include "device/memory.h"
 #include "base/alloc.h"
+#include "base/mutex.h"
 #include "base/sanitize.h"
 #include "base/text.h"
 #include "device/chunk.h"
 #include "device/device.h"
 #include "device/holder.h"
 #include "device/region.h"
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ typedef struct cache {
     struct cache *next, *prev;
 } cache;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below, chunk.c, region.c; rank 90 */
+static ef_mutex lock = EF_MUTEX(MEMORY); /* all below, chunk.c, region.c */
 static cache *caches;
 static int64_t current, peak, blocks; /* what has been folded */
 static atomic_int_least64_t limit;    /* 0: none; written under the lock */
@@ -102,17 +102,17 @@ static void thread_ends(void *arg) {
     cache *c = arg;
     mine = NULL;
     ending = true;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     flush_all(c);
     *(c->prev ? &c->prev->next : &caches) = c->next;
     if (c->next != NULL) c->next->prev = c->prev;
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     ef_free(c);
 }
 
-static void lock_heap(void) { pthread_mutex_lock(&lock); }
+static void lock_heap(void) { ef_mutex_lock(&lock); }
 
-static void unlock_heap(void) { pthread_mutex_unlock(&lock); }
+static void unlock_heap(void) { ef_mutex_unlock(&lock); }
 
 static void begin(void) {
     key_made = pthread_key_create(&key, thread_ends) == 0;
@@ -134,11 +134,11 @@ static cache *cache_get(void) {
         c->lists[i].most = fit < 4 ? 4 : fit > 64 ? 64 : (int)fit;
         c->lists[i].batch = 1;
     }
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     c->next = caches;
     if (caches != NULL) caches->prev = c;
     caches = c;
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     return mine = c;
 }
 
@@ -255,7 +255,7 @@ static ef_status *alloc_slow(size_t bytes, bool injected, void **out) {
         return NULL;
     }
     uint16_t label = bytes >= EF_LABELLED ? ef_holder_now() : 0;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     fold(c);
     int64_t most = atomic_load_explicit(&limit, memory_order_relaxed), in_use = total_now();
     bool fits = most == 0 || (bytes <= (size_t)most && in_use <= most - (int64_t)bytes);
@@ -267,7 +267,7 @@ static ef_status *alloc_slow(size_t bytes, bool injected, void **out) {
         p = block_take(c, bytes, label);
     }
     if (p != NULL) charge((int64_t)bytes);
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     if (p == NULL) return refused(bytes, in_use, largest);
     if (bytes >= EF_LABELLED) ef_holder_add(label, (int64_t)bytes);
     *out = p;
@@ -289,10 +289,10 @@ ef_status *ef_memory_alloc(int device, size_t bytes, void **out) {
 }
 
 static void free_slow(void *p, size_t bytes) {
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     uint16_t label = block_give(p, bytes);
     charge(-(int64_t)bytes);
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     if (bytes >= EF_LABELLED) ef_holder_add(label, -(int64_t)bytes);
 }
 
@@ -317,17 +317,17 @@ void ef_memory_free(int device, void *p, size_t bytes) {
     l->head = p;
     count(c, -(int64_t)bytes, -1);
     if (EF_UNLIKELY(++l->n > l->most)) {
-        pthread_mutex_lock(&lock);
+        ef_mutex_lock(&lock);
         fold(c);
         flush(l, l->most / 2);
-        pthread_mutex_unlock(&lock);
+        ef_mutex_unlock(&lock);
     }
 }
 
 void ef_memory_info_get(int device, ef_memory_info *out) {
     *out = (ef_memory_info){0};
     if (device != 0) return;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     fold(mine);
     int64_t used = total_now(), n = blocks;
     for (const cache *c = caches; c != NULL; c = c->next) n += get(&c->blocks);
@@ -338,27 +338,27 @@ void ef_memory_info_get(int device, ef_memory_info *out) {
                             .cached = mapped > used ? mapped - used : 0,
                             .limit = atomic_load_explicit(&limit, memory_order_relaxed),
                             .blocks = n};
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
 }
 
 void ef_memory_reset_peak(int device) {
     if (device != 0) return;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     fold(mine);
     peak = total_now();
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
 }
 
 void ef_memory_set_limit(int device, int64_t bytes) {
     if (device != 0) return;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     atomic_store_explicit(&limit, bytes > 0 ? bytes : 0, memory_order_relaxed);
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
 }
 
 void ef_memory_trim(int device) {
     if (device != 0) return;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     release_caches(mine);
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
 }

@@ -3,6 +3,7 @@
  * Bounded by bytes, least recently used out first. */
 #include "base/alloc.h"
 #include "base/cache.h"
+#include "base/mutex.h"
 #include "eager/function_call.h"
 
 enum { MEBI = 1 << 20, LIMIT = 16 * MEBI };
@@ -13,16 +14,34 @@ typedef struct entry {
     ef_derivative *derivative;
 } entry;
 
-/* Rank 16: guards the cache; never held while a graph is differentiated. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Guards the cache; never held while a graph is differentiated. */
+static ef_mutex lock = EF_MUTEX(DERIVATIVES);
 static ef_cache cache;
 static bool ready;
 
-static void drop(ef_cache_entry *e) {
-    entry *it = (entry *)e;
-    ef_graph_unref(it->source);
-    ef_derivative_unref(it->derivative);
-    ef_free(it);
+static ef_cache_entry *evicted; /* a list by `older`; guarded by the lock */
+
+static void evict(ef_cache_entry *e) { /* under the lock; freed by unlock */
+    e->older = evicted;
+    evicted = e;
+}
+
+static void entry_free(entry *e) {
+    ef_graph_unref(e->source);
+    ef_derivative_unref(e->derivative);
+    ef_free(e);
+}
+
+/* Entries may hold a binding's objects, whose ends may do anything: not under the lock. */
+static void unlock(void) {
+    ef_cache_entry *list = evicted;
+    evicted = NULL;
+    ef_mutex_unlock(&lock);
+    while (list != NULL) {
+        entry *e = (entry *)list;
+        list = list->older;
+        entry_free(e);
+    }
 }
 
 static bool same(const void *value, const void *key) {
@@ -31,7 +50,7 @@ static bool same(const void *value, const void *key) {
 
 /* Counted; NULL if there is none. Under the lock. */
 static ef_derivative *find(ef_graph *g) {
-    if (!ready) ef_cache_init(&cache, LIMIT, drop);
+    if (!ready) ef_cache_init(&cache, LIMIT, evict);
     ready = true;
     entry *e = (entry *)ef_cache_find(&cache, ef_graph_hash(g), same, g);
     if (e != NULL) atomic_fetch_add_explicit(&e->derivative->refs, 1, memory_order_relaxed);
@@ -47,11 +66,11 @@ static void keep(ef_graph *g, ef_derivative **d) {
     e->base.hash = ef_graph_hash(g);
     e->base.bytes = sizeof *e + ef_graph_bytes(g) + ef_graph_bytes((*d)->d.forward) +
                     ef_graph_bytes((*d)->d.backward);
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     ef_derivative *other = find(g); /* another thread may have been quicker */
     ef_status *s = other == NULL ? ef_cache_put(&cache, &e->base) : NULL;
-    pthread_mutex_unlock(&lock);
-    if (other != NULL || s != NULL) drop(&e->base);
+    unlock();
+    if (other != NULL || s != NULL) entry_free(e);
     ef_status_free(s);
     if (other == NULL) return;
     ef_derivative_unref(*d);
@@ -59,9 +78,9 @@ static void keep(ef_graph *g, ef_derivative **d) {
 }
 
 ef_status *ef_derivative_find(ef_graph *closed, ef_derivative **out) {
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     *out = find(closed);
-    pthread_mutex_unlock(&lock);
+    unlock();
     if (*out != NULL) return NULL;
     EF_TRY(ef_derivative_make(closed, out));
     keep(closed, out);
@@ -69,14 +88,14 @@ ef_status *ef_derivative_find(ef_graph *closed, ef_derivative **out) {
 }
 
 void ef_derivative_clear(void) {
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     if (ready) ef_cache_clear(&cache);
-    pthread_mutex_unlock(&lock);
+    unlock();
 }
 
 uint64_t ef_derivatives_made(void) {
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     uint64_t n = ready ? cache.misses : 0;
-    pthread_mutex_unlock(&lock);
+    unlock();
     return n;
 }

@@ -70,7 +70,7 @@ ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
 
 static ef_status *settle_inputs(const ef_op *op, const ef_tensor *const *in, int n_in) {
     for (int k = 0; k < n_in; k++) {
-        if (EF_LIKELY(in[k]->data != NULL)) continue;
+        if (EF_LIKELY(ef_tensor_peek(in[k]) != NULL)) continue;
         if (in[k]->flags & EF_TENSOR_SYMBOLIC)
             return ef_error(EF_INVALID,
                             "%s: input %d is a symbolic tensor, used outside the graph it "
@@ -98,7 +98,7 @@ static bool may_defer(const ef_op *op, const ef_tensor *const *in, int n_in) {
     for (int k = 0; k < n_in; k++) { /* large, or waiting already */
         const ef_storage *s = in[k]->storage;
         if ((s != NULL ? (int64_t)s->bytes : 0) >= ef_defer_bytes) return true;
-        if (s != NULL && in[k]->data == NULL) return true;
+        if (s != NULL && ef_tensor_peek(in[k]) == NULL) return true;
     }
     return false;
 }

@@ -1,42 +1,57 @@
 /* Deferring. A large op that fusion can help is checked, its result's shape worked out, and then it
- * waits in the thread's pending graph. The graph runs when a value is observed or enough has
- * gathered; its program is found by structure, so a plain loop runs the plan a function would get.
+ * waits in the thread's open batch. A batch runs when a value is observed or enough has gathered;
+ * its program is found by structure, so a plain loop runs the plan a function would get.
  *
  * Whatever comes from outside - numbers too - is fed, so that a loop with a changing factor is one
- * structure. A deferred tensor's storage belongs to the pending graph as well as to its holders;
- * those that nobody holds any more when the graph runs are not computed unless others need them. */
+ * structure. Results that nobody holds any more when the batch runs are not computed unless others
+ * need them; if nobody holds any, the batch forgets its work and its feeds.
+ *
+ * Another thread may hold a deferred tensor and ask for its value. Whoever asks first closes the
+ * batch and runs it with no lock held; others wait until it is done. Feeds are settled before they
+ * are added, so a batch never waits for another one. */
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/mutex.h"
 #include "base/option.h"
 #include "eager/context.h"
+#include "evenflow_binding.h"
 #include "ops/run.h"
 #include "plan/compile.h"
-#include <pthread.h>
 
 enum {
     MOST_INPUTS = 8,
     MOST_NODES = 48,
-    MOST_BYTES = 256 << 20 /* results waiting */
+    MOST_BYTES = 256 << 20 /* of results not computed yet, and of feeds that only the batch holds */
 };
 
-typedef struct pending {
-    pthread_mutex_t lock; /* rank 5: guards the rest; another thread may ask for a value */
-    atomic_int refs;      /* the thread, and every deferred storage */
+typedef enum batch_state {
+    OPEN,    /* the thread that made it may add ops */
+    RUNNING, /* some thread computes it */
+    CLOSED   /* no more is added; results without data could not be computed, and may be tried */
+} batch_state;
+
+typedef struct batch {
+    ef_mutex lock; /* guards the rest, and `node` and `dropped` of its deferred tensors */
+    pthread_cond_t over;
+    atomic_int refs; /* the thread, the one that runs it, and every deferred storage */
+    batch_state state;
     ef_graph *graph;
-    ef_tensor *feed; /* inputs of the graph, counted */
+    ef_tensor *feed; /* inputs of the graph, counted and settled */
     size_t n_feeds, cap_feeds;
-    struct deferred **waiting;
-    size_t n_waiting, cap_waiting, bytes;
-} pending;
+    struct deferred **result; /* not counted; NULL once nobody holds it, or its data is there */
+    size_t n_results, cap_results, n_awaited, bytes;
+} batch;
 
 typedef struct deferred {
     ef_storage base;
-    pending *owner;
+    batch *owner;
+    size_t index; /* in owner->result */
     int32_t node;
-    ef_tensor result; /* once computed */
+    bool claimed, dropped; /* being computed; and nobody holds it any more */
+    ef_tensor value;       /* once computed */
 } deferred;
 
-static _Thread_local pending *mine;
+static _Thread_local batch *mine;
 static pthread_key_t key;
 int64_t ef_defer_bytes = 65536;
 static atomic_int sync_state = -1; /* 1: no deferring; -1: not read yet */
@@ -52,63 +67,114 @@ bool ef_pending_on(void) {
 
 void ef_sync_set(bool on) { atomic_store(&sync_state, on); }
 
+static void *(*blocking_begin)(void);
+static void (*blocking_end)(void *);
+
+void ef_blocking_hooks(void *(*begin)(void), void (*end)(void *)) {
+    blocking_begin = begin;
+    blocking_end = end;
+}
+
 /* ---- lifetimes
  * -------------------------------------------------------------------------------------- */
 
-static void pending_unref(pending *p) {
-    if (atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1) return;
-    ef_graph_unref(p->graph);
-    for (size_t k = 0; k < p->n_feeds; k++) ef_tensor_release(&p->feed[k]);
-    ef_free(p->feed);
-    ef_free(p->waiting);
-    pthread_mutex_destroy(&p->lock);
-    ef_free(p);
+/* What a batch holds, taken out under its lock and released without it: the end of a tensor may
+ * lock other batches. */
+typedef struct burden {
+    ef_graph *graph;
+    ef_tensor *feed;
+    size_t n_feeds;
+    deferred **result;
+} burden;
+
+static burden unload(batch *b) {
+    burden u = {b->graph, b->feed, b->n_feeds, b->result};
+    b->graph = NULL;
+    b->feed = NULL;
+    b->result = NULL;
+    b->n_feeds = b->cap_feeds = b->n_results = b->cap_results = b->n_awaited = b->bytes = 0;
+    return u;
 }
 
-static void deferred_end(ef_storage *s) {
-    deferred *d = (deferred *)s;
-    ef_tensor_release(&d->result);
-    pending_unref(d->owner);
+static void burden_end(burden *u) {
+    ef_graph_unref(u->graph);
+    for (size_t k = 0; k < u->n_feeds; k++) ef_tensor_release(&u->feed[k]);
+    ef_free(u->feed);
+    ef_free(u->result);
+}
+
+static batch *batch_ref(batch *b) {
+    atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
+    return b;
+}
+
+static void batch_unref(batch *b) {
+    if (b == NULL || atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1) return;
+    burden u = unload(b);
+    burden_end(&u);
+    ef_mutex_destroy(&b->lock);
+    pthread_cond_destroy(&b->over);
+    ef_free(b);
+}
+
+static batch *batch_make(void) {
+    batch *b = ef_calloc(1, sizeof *b);
+    if (b == NULL) return NULL;
+    ef_mutex_init(&b->lock, EF_RANK_BATCH, EF_MUTEX_PLAIN);
+    pthread_cond_init(&b->over, NULL);
+    atomic_init(&b->refs, 1);
+    return b;
+}
+
+static void deferred_free(deferred *d) {
+    ef_tensor_release(&d->value);
+    batch_unref(d->owner);
     ef_free(d);
 }
 
-static ef_status *run_pending(pending *p);
-
-static void thread_ends(void *arg) { /* what others still hold of it must be there */
-    pending *p = arg;
-    pthread_mutex_lock(&p->lock);
-    ef_status *s = run_pending(p);
-    pthread_mutex_unlock(&p->lock);
-    ef_status_free(s);
-    pending_unref(p);
+/* Nobody holds d any more. */
+static void deferred_end(ef_storage *s) {
+    deferred *d = (deferred *)s;
+    batch *b = d->owner;
+    burden u = {0};
+    if (ef_storage_data(s) == NULL) {
+        ef_mutex_lock(&b->lock);
+        bool claimed = d->dropped = d->claimed;
+        if (!claimed && ef_storage_data(s) == NULL) {
+            b->result[d->index] = NULL;
+            if (--b->n_awaited == 0) u = unload(b);
+        }
+        ef_mutex_unlock(&b->lock);
+        if (claimed) return; /* the thread that computes it frees it */
+        burden_end(&u);
+    }
+    deferred_free(d);
 }
+
+static void thread_ends(void *arg) { batch_unref(arg); } /* others run what they hold of it */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void make_key(void) { pthread_key_create(&key, thread_ends); }
 
-static ef_status *mine_ready(void) {
-    if (mine != NULL) return NULL;
-    pending *p = ef_calloc(1, sizeof *p);
-    if (p == NULL) return ef_no_memory(sizeof *p);
-    pthread_mutex_init(&p->lock, NULL);
-    atomic_init(&p->refs, 1);
+/* An open batch of this thread, locked. */
+static ef_status *open_mine(void) {
     pthread_once(&once, make_key);
-    pthread_setspecific(key, p);
-    mine = p;
-    return NULL;
+    for (;;) {
+        if (mine == NULL) {
+            if ((mine = batch_make()) == NULL) return ef_no_memory(sizeof *mine);
+            pthread_setspecific(key, mine);
+        }
+        ef_mutex_lock(&mine->lock);
+        if (mine->state == OPEN) return NULL;
+        ef_mutex_unlock(&mine->lock);
+        batch_unref(mine);
+        mine = NULL;
+        pthread_setspecific(key, NULL);
+    }
 }
 
 /* ---- running
  * ------------------------------------------------------------------------------------------ */
-
-/* Everything handed over or forgotten: an empty pending graph. */
-static void empty(pending *p) {
-    for (size_t k = 0; k < p->n_waiting; k++) ef_storage_unref(&p->waiting[k]->base);
-    for (size_t k = 0; k < p->n_feeds; k++) ef_tensor_release(&p->feed[k]);
-    p->n_waiting = p->n_feeds = p->bytes = 0;
-    ef_graph_unref(p->graph);
-    p->graph = NULL;
-}
 
 /* Sizes of the inputs become symbols, one for each different size, so that a loop whose sizes
  * change is one structure with a plan for each size. A 1 stays: it may stand for a broadcast. */
@@ -133,23 +199,24 @@ static void close_sizes(ef_graph *g, const ef_tensor *feed) {
         g->node[g->input[k]]->out->shape = ef_shape_from(&feed[k]);
 }
 
-static ef_status *compute(pending *p, const ef_edge *out, int n_out, ef_tensor *result) {
-    size_t n = p->n_feeds;
+/* Computes the nodes `out`. The batch is running: its graph and feeds are this thread's. */
+static ef_status *compute(batch *b, const ef_edge *out, int n_out, ef_tensor *result) {
+    size_t n = b->n_feeds;
     ef_edge *feed = ef_malloc((n + 1) * (sizeof *feed + sizeof(ef_tensor *)));
     if (feed == NULL) return ef_no_memory(n * sizeof *feed);
     ef_tensor **in = (ef_tensor **)(feed + n + 1);
     for (size_t k = 0; k < n; k++) {
-        feed[k] = (ef_edge){p->graph->input[k], 0};
-        in[k] = &p->feed[k];
+        feed[k] = (ef_edge){b->graph->input[k], 0};
+        in[k] = &b->feed[k];
     }
-    open_sizes(p->graph);
+    open_sizes(b->graph);
     ef_graph *part = NULL;
     ef_program *program = NULL;
     int32_t captures[1];
     int n_captures = 0;
     ef_status *s =
-        ef_graph_extract(p->graph, feed, (int)n, out, n_out, NULL, 0, &part, captures, &n_captures);
-    close_sizes(p->graph, p->feed);
+        ef_graph_extract(b->graph, feed, (int)n, out, n_out, NULL, 0, &part, captures, &n_captures);
+    close_sizes(b->graph, b->feed);
     if (s == NULL) s = ef_compile(part, &program);
     if (s == NULL) s = ef_program_run(program, in, result);
     ef_program_unref(program);
@@ -158,138 +225,223 @@ static ef_status *compute(pending *p, const ef_edge *out, int n_out, ef_tensor *
     return s;
 }
 
-/* Under the lock. On failure everything stays as it was, and may be tried again. */
-static ef_status *run_pending(pending *p) {
-    if (p->graph == NULL) return NULL;
-    size_t n = p->n_waiting;
-    ef_edge *out = ef_malloc((n + 1) * (sizeof *out + sizeof(deferred *)));
-    ef_tensor *result = ef_calloc(n + 1, sizeof *result);
-    ef_status *s = NULL;
-    int n_out = 0;
-    if (out == NULL || result == NULL) {
-        s = ef_no_memory(n * sizeof *result);
-        goto done;
-    }
-    deferred **who = (deferred **)(out + n + 1);
-    for (size_t k = 0; k < n; k++) {
-        if (ef_storage_sole(&p->waiting[k]->base)) continue; /* nobody holds it any more */
-        who[n_out] = p->waiting[k];
-        out[n_out++] = (ef_edge){p->waiting[k]->node, 0};
-    }
-    if (n_out > 0) EF_TRY_GOTO(compute(p, out, n_out, result));
-    for (int k = 0; k < n_out; k++) {
-        ef_tensor_move(&who[k]->result, &result[k]);
-        who[k]->base.data = who[k]->result.data;
-    }
-    empty(p);
-done:
+typedef struct claim { /* a deferred tensor that is being computed */
+    deferred *who;
+    ef_tensor value;
+} claim;
+
+/* All at once; if that fails, one by one: what can be computed does not fail with the rest.
+ * Returns the failure, and values without a dtype where there are none. */
+static ef_status *compute_claims(batch *b, claim *c, int n) {
+    ef_edge *out = ef_malloc((size_t)n * (sizeof *out + sizeof(ef_tensor)) + 1);
+    if (out == NULL) return ef_no_memory((size_t)n * sizeof(ef_tensor));
+    ef_tensor *value = (ef_tensor *)(out + n);
+    memset(value, 0, (size_t)n * sizeof *value);
+    for (int k = 0; k < n; k++) out[k] = (ef_edge){c[k].who->node, 0};
+    ef_status *s = compute(b, out, n, value);
+    for (int k = 0; k < n && s == NULL; k++) ef_tensor_move(&c[k].value, &value[k]);
+    for (int k = 0; k < n && s != NULL && n > 1; k++)
+        ef_status_free(compute(b, &out[k], 1, &c[k].value));
     ef_free(out);
-    ef_free(result);
     return s;
 }
 
+/* Under the lock: gives the claimed tensors their values. Returns how many were dropped meanwhile;
+ * these stand first in `c` then, to be freed without the lock. */
+static int publish(batch *b, claim *c, int n) {
+    int dropped = 0;
+    for (int k = 0; k < n; k++) {
+        deferred *d = c[k].who;
+        d->claimed = false;
+        bool done = c[k].value.dtype != EF_NO_DTYPE;
+        if (done || d->dropped) {
+            b->result[d->index] = NULL;
+            b->n_awaited--;
+        }
+        if (d->dropped) {
+            ef_tensor_release(&c[k].value);
+            c[dropped++].who = d;
+        } else if (done) {
+            ef_tensor_move(&d->value, &c[k].value);
+            ef_storage_data_set(&d->base, d->value.data); /* from here on d may be freed */
+        }
+    }
+    return dropped;
+}
+
+/* Under the lock of a batch that nobody runs; returns without it. */
+static ef_status *run_and_unlock(batch *b) {
+    burden u = {0};
+    int n = 0;
+    b->state = CLOSED;
+    claim *c = b->n_awaited > 0 ? ef_calloc(b->n_awaited, sizeof *c) : NULL;
+    if (c == NULL) {
+        ef_status *s = b->n_awaited > 0 ? ef_no_memory(b->n_awaited * sizeof *c) : NULL;
+        ef_mutex_unlock(&b->lock);
+        return s;
+    }
+    for (size_t k = 0; k < b->n_results; k++)
+        if (b->result[k] != NULL) {
+            b->result[k]->claimed = true;
+            c[n++].who = b->result[k];
+        }
+    b->state = RUNNING;
+    batch_ref(b); /* all who hold a result may let go of it meanwhile */
+    ef_mutex_unlock(&b->lock);
+    void *blocking = blocking_begin != NULL ? blocking_begin() : NULL;
+    ef_status *s = compute_claims(b, c, n);
+    ef_mutex_lock(&b->lock);
+    int dropped = publish(b, c, n);
+    b->state = CLOSED;
+    if (b->n_awaited == 0) u = unload(b);
+    pthread_cond_broadcast(&b->over);
+    ef_mutex_unlock(&b->lock);
+    if (blocking != NULL) blocking_end(blocking);
+    for (int k = 0; k < dropped; k++) deferred_free(c[k].who);
+    ef_free(c);
+    burden_end(&u);
+    batch_unref(b);
+    return s;
+}
+
+/* Under the lock: waits until no thread runs the batch. */
+static void wait_for(batch *b) {
+    if (b->state != RUNNING) return;
+    ef_mutex_unlock(&b->lock);
+    void *blocking = blocking_begin != NULL ? blocking_begin() : NULL;
+    ef_mutex_lock(&b->lock);
+    while (b->state == RUNNING) ef_mutex_wait(&b->lock, &b->over);
+    ef_mutex_unlock(&b->lock);
+    if (blocking != NULL) blocking_end(blocking);
+    ef_mutex_lock(&b->lock);
+}
+
 ef_status *ef_pending_settle(ef_storage *s) {
-    pending *p = ((deferred *)s)->owner;
-    pthread_mutex_lock(&p->lock);
-    ef_status *bad = s->data == NULL ? run_pending(p) : NULL;
-    pthread_mutex_unlock(&p->lock);
-    return bad;
+    batch *b = ((deferred *)s)->owner;
+    ef_mutex_lock(&b->lock);
+    while (ef_storage_data(s) == NULL && b->state == RUNNING) wait_for(b);
+    if (ef_storage_data(s) != NULL) {
+        ef_mutex_unlock(&b->lock);
+        return NULL;
+    }
+    ef_status *bad = run_and_unlock(b);
+    if (bad == NULL || ef_storage_data(s) == NULL) return bad;
+    ef_status_free(bad); /* another result of the batch could not be computed */
+    return NULL;
 }
 
 ef_status *ef_wait(void) {
     if (mine == NULL) return NULL;
-    pthread_mutex_lock(&mine->lock);
-    ef_status *s = run_pending(mine);
-    pthread_mutex_unlock(&mine->lock);
-    return s;
+    ef_mutex_lock(&mine->lock);
+    while (mine->state == RUNNING) wait_for(mine);
+    return run_and_unlock(mine);
 }
 
 /* ---- adding
  * ------------------------------------------------------------------------------------------- */
 
-static ef_status *edge_for(pending *p, const ef_tensor *t, ef_edge *out) {
-    if (t->data == NULL && t->storage != NULL && t->storage->kind == EF_STORE_PENDING) {
-        deferred *d = (deferred *)t->storage;
-        if (d->owner == p && d->base.data == NULL) {
-            *out = (ef_edge){d->node, 0};
-            return NULL;
-        }
-        EF_TRY(ef_tensor_settle((ef_tensor *)t)); /* of another thread */
+static bool is_deferred(const ef_tensor *t) {
+    return ef_tensor_peek(t) == NULL && t->storage != NULL && t->storage->kind == EF_STORE_PENDING;
+}
+
+/* The same bytes under the same shape and dtype. */
+static bool same_feed(const ef_tensor *feed, const ef_tensor *t) {
+    return t->storage != NULL && feed->storage == t->storage && feed->dtype == t->dtype &&
+           feed->rank == t->rank && memcmp(feed->dim, t->dim, sizeof t->dim) == 0;
+}
+
+/* t is settled, or waits in b itself. */
+static ef_status *edge_for(batch *b, const ef_tensor *t, ef_edge *out) {
+    if (is_deferred(t) && ef_storage_data(t->storage) == NULL) {
+        *out = (ef_edge){((deferred *)t->storage)->node, 0};
+        return NULL;
     }
-    for (size_t k = 0; k < p->n_feeds; k++) /* the same tensor again */
-        if (t->storage != NULL && p->feed[k].storage == t->storage && p->feed[k].rank == t->rank &&
-            memcmp(p->feed[k].dim, t->dim, sizeof t->dim) == 0) {
-            *out = (ef_edge){p->graph->input[k], 0};
+    for (size_t k = 0; k < b->n_feeds; k++)
+        if (same_feed(&b->feed[k], t)) {
+            *out = (ef_edge){b->graph->input[k], 0};
             return NULL;
         }
-    uintptr_t before = (uintptr_t)p->feed;
-    EF_TRY(EF_GROW(&p->feed, &p->cap_feeds, p->n_feeds + 1));
-    for (size_t k = 0; (uintptr_t)p->feed != before && k < p->n_feeds; k++)
-        ef_tensor_moved(&p->feed[k]);
+    uintptr_t before = (uintptr_t)b->feed;
+    EF_TRY(EF_GROW(&b->feed, &b->cap_feeds, b->n_feeds + 1));
+    for (size_t k = 0; (uintptr_t)b->feed != before && k < b->n_feeds; k++)
+        ef_tensor_moved(&b->feed[k]);
     ef_shape shape = ef_shape_from(t);
-    EF_TRY(ef_graph_input(p->graph, (ef_dtype)t->dtype, &shape, NULL, out));
-    ef_tensor_copy(&p->feed[p->n_feeds++], t);
+    EF_TRY(ef_graph_input(b->graph, (ef_dtype)t->dtype, &shape, NULL, out));
+    ef_tensor *feed = &b->feed[b->n_feeds++];
+    ef_tensor_copy(feed, t);
+    ef_tensor_unmark(feed);
+    if (feed->data == NULL) feed->data = ef_storage_data(t->storage);
     return NULL;
 }
 
 /* Axes of a reduction are part of the structure: the result's shape depends on them. */
 static bool are_axes(const ef_op *op, int k) { return k > 0 && (op->traits & EF_REDUCES); }
 
-/* The result: storage without data, known to the graph and to the caller. */
-static ef_status *new_deferred(pending *p, int32_t node, ef_tensor *out) {
-    EF_TRY(EF_GROW(&p->waiting, &p->cap_waiting, p->n_waiting + 1));
+/* The result: storage without data, known to the batch and held by the caller. */
+static ef_status *new_deferred(batch *b, int32_t node, ef_tensor *out) {
+    EF_TRY(EF_GROW(&b->result, &b->cap_results, b->n_results + 1));
     deferred *d = ef_calloc(1, sizeof *d);
     if (d == NULL) return ef_no_memory(sizeof *d);
-    const ef_fact *f = p->graph->node[node]->out;
-    atomic_init(&d->base.refs, 2);
+    const ef_fact *f = b->graph->node[node]->out;
+    atomic_init(&d->base.refs, 1);
     d->base.kind = EF_STORE_PENDING;
     d->base.end = deferred_end;
     d->base.bytes = (size_t)ef_shape_count(&f->shape) * ef_dtype_size(f->dtype);
-    d->owner = p;
-    atomic_fetch_add_explicit(&p->refs, 1, memory_order_relaxed);
+    d->owner = batch_ref(b);
     d->node = node;
-    p->waiting[p->n_waiting++] = d;
-    p->bytes += d->base.bytes;
+    d->index = b->n_results;
+    b->result[b->n_results++] = d;
+    b->n_awaited++;
+    b->bytes += d->base.bytes;
     memset(out, 0, sizeof *out);
     ef_tensor_shape_set(out, f->dtype, &f->shape);
     out->storage = &d->base;
     return NULL;
 }
 
-/* Does anybody still wait for a result? If not, the work and what it holds can be forgotten. */
-static bool awaited(const pending *p) {
-    for (size_t k = p->n_waiting; k > 0; k--) /* the newest is the likeliest */
-        if (!ef_storage_sole(&p->waiting[k - 1]->base)) return true;
-    return false;
-}
-
-static ef_status *add(pending *p, const ef_op *op, const ef_attrs *attrs,
-                      const ef_tensor *const *in, int n_in, ef_tensor *out) {
+static ef_status *add(batch *b, const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                      int n_in, ef_tensor *out) {
     ef_edge edge[MOST_INPUTS];
-    if (p->n_waiting > 0 && !awaited(p)) empty(p);
-    if (p->graph == NULL && (p->graph = ef_graph_make()) == NULL)
+    if (b->graph == NULL && (b->graph = ef_graph_make()) == NULL)
         return ef_no_memory(sizeof(ef_graph));
     for (int k = 0; k < n_in; k++) {
-        EF_TRY(are_axes(op, k) ? ef_graph_constant(p->graph, in[k], &edge[k])
-                               : edge_for(p, in[k], &edge[k]));
+        EF_TRY(are_axes(op, k) ? ef_graph_constant(b->graph, in[k], &edge[k])
+                               : edge_for(b, in[k], &edge[k]));
     }
     int32_t node;
-    EF_TRY(ef_graph_add(p->graph, op, attrs, edge, n_in, NULL, &node));
-    EF_TRY(new_deferred(p, node, out));
-    if (p->n_waiting < MOST_NODES && p->bytes < MOST_BYTES) return NULL;
-    ef_status *s = run_pending(p);
-    if (s != NULL) ef_tensor_release(out);
-    return s;
+    EF_TRY(ef_graph_add(b->graph, op, attrs, edge, n_in, NULL, &node));
+    return new_deferred(b, node, out);
+}
+
+/* Feeds that nobody else holds stay in memory for the batch alone. */
+static bool has_enough(const batch *b) {
+    size_t bytes = b->bytes;
+    if (b->n_results >= MOST_NODES) return true;
+    for (size_t k = 0; k < b->n_feeds; k++) {
+        const ef_storage *s = b->feed[k].storage;
+        if (s != NULL && ef_storage_sole(s)) bytes += s->bytes;
+    }
+    return bytes >= MOST_BYTES;
+}
+
+/* Returns with `mine` locked, and each input settled or deferred in it. */
+static ef_status *settle_foreign(const ef_tensor *const *in, int n_in) {
+    for (;;) {
+        EF_TRY(open_mine());
+        int k = 0;
+        while (k < n_in && (!is_deferred(in[k]) || ef_storage_data(in[k]->storage) != NULL ||
+                            ((deferred *)in[k]->storage)->owner == mine))
+            k++;
+        if (k == n_in) return NULL;
+        ef_mutex_unlock(&mine->lock);
+        EF_TRY(ef_tensor_settle((ef_tensor *)(uintptr_t)in[k]));
+    }
 }
 
 /* ---- deciding
  * ----------------------------------------------------------------------------------------- */
 
 static bool is_large(size_t bytes) { return (int64_t)bytes >= ef_defer_bytes; }
-
-static bool is_deferred(const ef_tensor *t) {
-    return t->data == NULL && t->storage != NULL && t->storage->kind == EF_STORE_PENDING;
-}
 
 /* A value that is fed has no known elements in the pending graph, only axes have. */
 static bool infers(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
@@ -337,10 +489,19 @@ ef_status *ef_pending_add(const ef_op *op, const ef_attrs *attrs, const ef_tenso
     for (int k = 0; k < n_in; k++) /* before the lock: they may be deferred themselves */
         if (are_axes(op, k)) EF_TRY(ef_tensor_settle((ef_tensor *)(uintptr_t)in[k]));
     if (!worth_deferring(op, attrs, in, n_in)) return NULL;
-    EF_TRY(mine_ready());
-    pthread_mutex_lock(&mine->lock);
+    EF_TRY(settle_foreign(in, n_in));
     ef_status *s = add(mine, op, attrs, in, n_in, out);
-    pthread_mutex_unlock(&mine->lock);
+    if (s == NULL && has_enough(mine)) {
+        ef_status_free(run_and_unlock(mine)); /* whoever reads the result that failed hears of it */
+    } else {
+        if (mine->n_awaited == 0) { /* it failed, and nothing else is there */
+            burden u = unload(mine);
+            ef_mutex_unlock(&mine->lock);
+            burden_end(&u);
+        } else {
+            ef_mutex_unlock(&mine->lock);
+        }
+    }
     *deferred_it = s == NULL;
     return s;
 }

@@ -6,7 +6,7 @@
 #include "tensor/tensor.h"
 #include <ef_ops.h>
 
-enum { CALLS = 400, MOST_HELD = 100 }; /* the pending graph may hold 48 ops' arguments */
+enum { CALLS = 160, MOST_HELD = 64 }; /* the pending graph may hold 48 ops' arguments */
 
 static int64_t bytes_now(void) {
     ef_memory_info info;

@@ -28,20 +28,16 @@ ef_graph *ef_graph_make(void) {
     atomic_init(&g->base.refs, 1);
     g->base.kind = EF_STORE_GRAPH;
     g->base.end = graph_end;
-    pthread_mutexattr_t again;
-    pthread_mutexattr_init(&again);
-    pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&g->lock, &again);
-    pthread_mutexattr_destroy(&again);
+    ef_mutex_init(&g->lock, EF_RANK_GRAPH, EF_MUTEX_RECURSIVE);
     return g;
 }
 
 void ef_graph_lock(const ef_graph *g) {
-    if (g->guarded) pthread_mutex_lock((pthread_mutex_t *)&g->lock);
+    if (g->guarded) ef_mutex_lock((ef_mutex *)&g->lock);
 }
 
 void ef_graph_unlock(const ef_graph *g) {
-    if (g->guarded) pthread_mutex_unlock((pthread_mutex_t *)&g->lock);
+    if (g->guarded) ef_mutex_unlock((ef_mutex *)&g->lock);
 }
 
 uint64_t ef_graph_changed(ef_graph *g) {
@@ -75,7 +71,7 @@ static void graph_end(ef_storage *self) {
     ef_free(g->named);
     for (size_t k = 0; k < g->n_retired; k++) ef_free(g->retired[k]);
     ef_free(g->retired);
-    pthread_mutex_destroy(&g->lock);
+    ef_mutex_destroy(&g->lock);
     ef_value_owner_free(&g->values);
     ef_map_free(&g->cons);
     ef_map_free(&g->names);

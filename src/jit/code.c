@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "base/cache.h"
 #include "base/hash.h"
+#include "base/mutex.h"
 #include "jit/emit.h"
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ struct ef_jit_code {
 };
 
 /* Guards the cache and all counts; a leaf but for memory's own locks. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ef_mutex lock = EF_MUTEX(CODE);
 static ef_cache cache;
 
 static void let_go(ef_jit_code *code) {
@@ -99,11 +99,11 @@ static ef_jit_code *find_or_make(const ef_jit_run *run) {
 
 ef_jit_code *ef_jit_get(const ef_jit_run *run) {
     if (!ef_jit_emits()) return NULL;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     ef_jit_code *code = find_or_make(run);
     if (code != NULL && code->pages == NULL) code = NULL;
     if (code != NULL) code->users++;
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     return code;
 }
 
@@ -116,7 +116,7 @@ ef_jit_fn *ef_jit_entry(const ef_jit_code *code) {
 
 void ef_jit_release(ef_jit_code *code) {
     if (code == NULL) return;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     let_go(code);
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
 }

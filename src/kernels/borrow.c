@@ -2,7 +2,7 @@
  * state nothing is allocated, and memory is bounded by what the calls running at one time need. */
 #include "kernels/borrow.h"
 #include "base/alloc.h"
-#include <pthread.h>
+#include "base/mutex.h"
 #include <stdint.h>
 
 enum { SHELF = 16, HEAD = 64 };
@@ -12,7 +12,7 @@ typedef struct head {
     size_t bytes; /* behind the head */
 } head;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two below; a leaf */
+static ef_mutex lock = EF_MUTEX(SCRATCH); /* guards the two below; a leaf */
 static head *shelf[SHELF];
 static size_t shelf_bytes;
 
@@ -25,13 +25,13 @@ static head *take(int k) {
 
 void *ef_borrow(size_t bytes) {
     int best = -1;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     for (int k = 0; k < SHELF; k++) {
         if (shelf[k] == NULL || shelf[k]->bytes < bytes) continue;
         if (best < 0 || shelf[k]->bytes < shelf[best]->bytes) best = k;
     }
     head *h = best >= 0 ? take(best) : NULL;
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     if (h == NULL) {
         size_t size = bytes < 4096 ? 4096 : bytes + bytes / 8;
         if (size < bytes || size > SIZE_MAX - HEAD) return NULL;
@@ -46,7 +46,7 @@ void *ef_borrow(size_t bytes) {
 void ef_borrow_end(void *p) {
     if (p == NULL) return;
     head *h = (head *)((char *)p - HEAD), *out = h;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     int place = 0;
     for (int k = 0; k < SHELF && shelf[place] != NULL; k++)
         if (shelf[k] == NULL || shelf[k]->bytes < shelf[place]->bytes) place = k;
@@ -56,6 +56,6 @@ void ef_borrow_end(void *p) {
         shelf[place] = h;
         shelf_bytes += h->bytes;
     }
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     ef_free_aligned(out);
 }

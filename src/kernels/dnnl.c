@@ -3,10 +3,10 @@
 #include "base/alloc.h"
 #include "base/cache.h"
 #include "base/hash.h"
+#include "base/mutex.h"
 #include "base/pool.h"
 #include "base/signal_stack.h"
 #include "kernels/borrow.h"
-#include <pthread.h>
 #include <stdatomic.h>
 
 enum { SPARES = 4, PRIMITIVE_BYTES = 48 << 10 };
@@ -177,7 +177,7 @@ int ef_chain_threads(const ef_chain *c) { return c->threads; }
 
 /* The lock guards the cache; it is a leaf: nothing else is locked and no primitive is made while it
  * is held. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ef_mutex lock = EF_MUTEX(PRIMITIVES);
 static ef_cache cache;
 static bool cache_ready;
 
@@ -196,14 +196,14 @@ static bool same(const void *value, const void *key) {
 static void drop(ef_cache_entry *e) { ef_chain_unref((ef_chain *)e); }
 
 static ef_chain *find(const wanted *w, uint64_t hash) {
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     if (!cache_ready) {
         ef_cache_init(&cache, cache_limit, drop);
         cache_ready = true;
     }
     ef_cache_entry *e = ef_cache_find(&cache, hash, same, w);
     ef_chain *c = e != NULL ? ef_chain_ref((ef_chain *)e) : NULL;
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     return c;
 }
 
@@ -241,11 +241,11 @@ ef_status *ef_chain_get(const void *key, size_t key_bytes, int threads, ef_chain
         return NULL;
     }
     EF_TRY(build_chain(&w, hash, &c));
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     ef_cache_entry *other = ef_cache_find(&cache, hash, same, &w);
     ef_status *s = NULL;
     if (other == NULL) s = ef_cache_put(&cache, &ef_chain_ref(c)->entry);
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     if (s != NULL) { /* uncached is slow, not wrong */
         ef_chain_unref(c);
         ef_status_free(s);

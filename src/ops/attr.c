@@ -5,8 +5,8 @@
 #include "ops/attr.h"
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/mutex.h"
 #include "ops/attr_field.h"
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -289,7 +289,7 @@ static ef_status *write_block(const ef_op *op, const ef_signature *s, const pick
 
 static ef_attrs bare[EF_OP_COUNT]; /* of ops that have no attributes */
 static _Atomic(const ef_attrs *) defaults[EF_OP_COUNT];
-static pthread_mutex_t defaults_lock = PTHREAD_MUTEX_INITIALIZER; /* guards filling both; rank 91 */
+static ef_mutex defaults_lock = EF_MUTEX(DEFAULTS); /* guards filling both */
 
 static const ef_attrs *make_default(const ef_op *op) {
     const ef_signature *s = ef_op_signature(op);
@@ -298,7 +298,7 @@ static const ef_attrs *make_default(const ef_op *op) {
         p[k].given = false;
         if (!op->attr[k].value) return NULL;
     }
-    pthread_mutex_lock(&defaults_lock);
+    ef_mutex_lock(&defaults_lock);
     const ef_attrs *a = atomic_load_explicit(&defaults[op->id], memory_order_relaxed);
     if (!a && s->n_attrs == 0) {
         bare[op->id] = (ef_attrs){.op = op, .hash = ef_hash_mix(0xA77, (uint64_t)op->id)};
@@ -312,7 +312,7 @@ static const ef_attrs *make_default(const ef_op *op) {
             atomic_store_explicit(&((ef_attrs *)(uintptr_t)a)->refs, 0, memory_order_relaxed);
     }
     if (a) atomic_store_explicit(&defaults[op->id], a, memory_order_release);
-    pthread_mutex_unlock(&defaults_lock);
+    ef_mutex_unlock(&defaults_lock);
     return a;
 }
 

@@ -1,7 +1,7 @@
 /* Attribute values as text: TensorFlow's notation for defaults ("false", "'NHWC'", "[1, 1]",
  * "{ unknown_rank: true }"), read into an ef_attr_value. Used for defaults and for examples. */
+#include "base/mutex.h"
 #include "ops/signature.h"
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,16 +27,16 @@ static struct {
     char word[256][32];
     int n;
 } names;
-static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER; /* guards names; rank 92 */
+static ef_mutex names_lock = EF_MUTEX(NAMES); /* guards names */
 
 static const char *intern(const char *at, size_t n) {
     const char *found = "";
-    pthread_mutex_lock(&names_lock);
+    ef_mutex_lock(&names_lock);
     int k = 0;
     while (k < names.n && (memcmp(names.word[k], at, n) != 0 || names.word[k][n])) k++;
     if (k == names.n && k < 256) memcpy(names.word[names.n++], at, n);
     if (k < 256) found = names.word[k];
-    pthread_mutex_unlock(&names_lock);
+    ef_mutex_unlock(&names_lock);
     return found;
 }
 

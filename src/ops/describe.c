@@ -3,9 +3,9 @@
  * its notation again. */
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/mutex.h"
 #include "evenflow_binding.h"
 #include "ops/signature.h"
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,14 +126,14 @@ static const ef_op_desc *make(const ef_op *op) {
 }
 
 static const ef_op_desc *known[EF_OP_COUNT];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `known`; rank 89 */
+static ef_mutex lock = EF_MUTEX(DESCRIPTION); /* guards `known` */
 
 const ef_op_desc *ef_op_describe(const ef_op *op) {
     if (op == NULL) return NULL;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     if (known[op->id] == NULL) known[op->id] = make(op);
     const ef_op_desc *d = known[op->id];
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     return d;
 }
 

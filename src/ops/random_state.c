@@ -7,10 +7,10 @@
 #include "base/alloc.h"
 #include "base/cache.h"
 #include "base/hash.h"
+#include "base/mutex.h"
 #include "ops/random.h"
 #include "ops/shapes.h"
 #include "ops/variable.h"
-#include <pthread.h>
 #include <stdatomic.h>
 
 enum { POSITIONS = 8192, PHILOX = 1, AUTO = 3, STATE_SIZE = 3 };
@@ -41,8 +41,8 @@ uint64_t ef_random_scope_enter(uint64_t scope) {
     return before;
 }
 
-/* Guards everything below; rank 20. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Guards everything below. */
+static ef_mutex lock = EF_MUTEX(RANDOM);
 static ef_cache positions;
 static bool ready, seeded;
 static ef_philox entropy; /* for ops without seeds */
@@ -56,9 +56,9 @@ static bool same(const void *value, const void *key) {
 }
 
 void ef_random_reset(void) {
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     if (ready) ef_cache_clear(&positions);
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
 }
 
 /* The lock is held. */
@@ -107,13 +107,13 @@ ef_status *ef_random_stateful(const ef_call *c, uint64_t blocks, ef_philox *out)
         key.scope = ef_hash_mix(key.scope, ef_random_scope);
     key.types = c->out[0]->dtype;
     for (int k = 0; k < c->n_in && k < 7; k++) key.types = key.types << 8 | c->in[k]->dtype;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     ef_status *s = t->seed == 0 && t->seed2 == 0 ? unseeded(blocks, out) : find(&key, &p);
     if (s == NULL && p != NULL) {
         *out = p->g;
         ef_philox_skip(&p->g, blocks);
     }
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     return s;
 }
 

@@ -1,8 +1,8 @@
 /* The table of ops, made from all.def, and a hash index over their names. Everything here is static
  * memory filled on first use, so that looking up an op can never fail for want of memory. */
 #include "base/hash.h"
+#include "base/mutex.h"
 #include "ops/signature.h"
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -38,15 +38,15 @@ const ef_op *ef_op_find(const char *name) {
 static ef_signature signatures[EF_OP_COUNT];
 static const char *problems[EF_OP_COUNT];
 static atomic_bool parsed[EF_OP_COUNT];
-static pthread_mutex_t parse_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the three above; rank 90 */
+static ef_mutex parse_lock = EF_MUTEX(SIGNATURES); /* guards the three above */
 
 static void parse(const ef_op *op) {
-    pthread_mutex_lock(&parse_lock);
+    ef_mutex_lock(&parse_lock);
     if (!atomic_load_explicit(&parsed[op->id], memory_order_relaxed)) {
         problems[op->id] = ef_signature_parse(op, &signatures[op->id]);
         atomic_store_explicit(&parsed[op->id], true, memory_order_release);
     }
-    pthread_mutex_unlock(&parse_lock);
+    ef_mutex_unlock(&parse_lock);
 }
 
 const ef_signature *ef_op_signature(const ef_op *op) {

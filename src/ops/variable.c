@@ -44,11 +44,17 @@ ef_status *ef_lock_variables(const ef_call *c, const int *k, int n, ef_dtype dty
                             "%s: inputs %d and %d are the same variable (%s); the parameter and "
                             "each slot need a variable of their own",
                             c->op->name, k[order[j - 1]], k[order[j]], label(out->var[order[j]]));
-    for (int j = 0; j < n; j++) {
-        ef_status *s = ef_variable_begin_update(out->var[order[j]], &out->value[order[j]]);
-        if (s == NULL) continue;
-        for (int held = 0; held < j; held++) ef_variable_end_update(out->var[order[held]]);
-        return ef_status_add(s, "in %s, input %d", c->op->name, k[order[j]]);
+    int j = 0;
+    while (j < n) {
+        int at = order[j];
+        ef_status *s = ef_variable_try_update(out->var[at], &out->value[at]);
+        if (s == NULL && out->value[at] != NULL) {
+            j++;
+            continue;
+        }
+        while (j > 0) ef_variable_release(out->var[order[--j]]); /* deferred: start again */
+        if (s == NULL) s = ef_variable_settle(out->var[at]);
+        if (s != NULL) return ef_status_add(s, "in %s, input %d", c->op->name, k[at]);
     }
     out->n = n;
     return NULL;
@@ -148,13 +154,13 @@ static ef_status *destroy_run(const ef_call *c) {
     ef_variable *v = (ef_variable *)ef_tensor_object(c->in[0], EF_OBJECT_VARIABLE);
     if (v == NULL) return NULL; /* other objects end with their last handle */
     ef_tensor old = {0};
-    pthread_mutex_lock(&v->lock);
+    ef_mutex_lock(&v->lock);
     bool empty = v->value.dtype == EF_NO_DTYPE;
     if (!empty) {
         ef_tensor_move(&old, &v->value);
         v->version++;
     }
-    pthread_mutex_unlock(&v->lock);
+    ef_mutex_unlock(&v->lock);
     ef_tensor_release(&old);
     ef_scope_forget(v);
     if (empty && !t->ignore_lookup_error)
@@ -249,9 +255,9 @@ static ef_status *shape_shape(ef_infer *i) {
 static ef_status *shape_run(const ef_call *c) {
     ef_variable *v = NULL;
     EF_TRY(ef_call_variable(c, 0, EF_NO_DTYPE, &v));
-    pthread_mutex_lock(&v->lock);
+    ef_mutex_lock(&v->lock);
     ef_shape s = v->value.dtype != EF_NO_DTYPE ? ef_shape_from(&v->value) : v->shape;
-    pthread_mutex_unlock(&v->lock);
+    ef_mutex_unlock(&v->lock);
     if (!ef_shape_known(&s))
         return ef_error(EF_FAILED_PRECONDITION,
                         "VariableShape: %s has no value yet and its shape is %s; assign it first",
@@ -284,9 +290,9 @@ const ef_op ef_op_VariableShape = {
 static ef_status *initialized_run(const ef_call *c) {
     ef_variable *v = NULL;
     EF_TRY(ef_call_variable(c, 0, EF_NO_DTYPE, &v));
-    pthread_mutex_lock(&v->lock);
+    ef_mutex_lock(&v->lock);
     *(bool *)c->out[0]->data = v->value.dtype != EF_NO_DTYPE;
-    pthread_mutex_unlock(&v->lock);
+    ef_mutex_unlock(&v->lock);
     return NULL;
 }
 
@@ -321,16 +327,16 @@ typedef struct assign_attrs {
 /* Into the buffer that is there, if it fits and is ours alone. */
 static bool assign_in_place(ef_variable *v, const ef_tensor *x) {
     bool done = false;
-    pthread_mutex_lock(&v->lock);
+    ef_mutex_lock(&v->lock);
     ef_tensor *now = &v->value;
     if (now->dtype == x->dtype && now->rank == x->rank && now->data != x->data &&
         memcmp(now->dim, x->dim, (size_t)x->rank * sizeof *x->dim) == 0 &&
-        (now->storage == NULL || ef_storage_sole(now->storage))) {
+        ef_tensor_owned(now)) {
         memcpy(now->data, x->data, (size_t)ef_count(x) * ef_dtype_size((ef_dtype)x->dtype));
         v->version++;
         done = true;
     }
-    pthread_mutex_unlock(&v->lock);
+    ef_mutex_unlock(&v->lock);
     return done;
 }
 

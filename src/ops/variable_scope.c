@@ -1,10 +1,10 @@
-/* Names of variables: a small hash map per scope, guarded by one lock (rank 5) that is never held
+/* Names of variables: a small hash map per scope, guarded by one lock that is never held
  * while anything else is locked. */
 #include "ops/variable_scope.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include <pthread.h>
+#include "base/mutex.h"
 #include <stdatomic.h>
 
 typedef struct named {
@@ -19,7 +19,7 @@ struct ef_scope {
     uint64_t id; /* never given twice; 0: the process's */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ef_mutex lock = EF_MUTEX(SCOPE);
 static ef_scope process;
 static _Thread_local ef_scope *current;
 
@@ -39,10 +39,10 @@ static void drop(named *e) {
 
 void ef_scope_clear(ef_scope *s) {
     if (s == NULL) s = &process;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     ef_map old = s->map;
     s->map = (ef_map){0};
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     for (size_t k = 0; k < old.cap; k++)
         if (old.slot[k].value != NULL) drop(old.slot[k].value);
     ef_map_free(&old);
@@ -84,7 +84,7 @@ ef_status *ef_scope_variable(const ef_attr_text *container, const ef_attr_text *
     ef_variable *fresh = NULL;
     ef_status *s = NULL;
     for (;;) {
-        pthread_mutex_lock(&lock);
+        ef_mutex_lock(&lock);
         named *e = ef_map_find(&scope->map, mine->hash, same, mine);
         if (e == NULL && fresh != NULL) {
             mine->var = fresh;
@@ -95,7 +95,7 @@ ef_status *ef_scope_variable(const ef_attr_text *container, const ef_attr_text *
             ef_storage_ref(&e->var->object.base);
             *out = e->var;
         }
-        pthread_mutex_unlock(&lock);
+        ef_mutex_unlock(&lock);
         if (e == mine) return NULL;
         if (e != NULL || s != NULL) break;
         EF_TRY_GOTO(ef_variable_make(dtype, shape, name->at, &fresh));
@@ -118,13 +118,13 @@ void ef_scope_forget(const ef_variable *v) {
     for (int k = 0; k < 2 && found == NULL; k++) {
         ef_scope *scope = k == 0 ? current : &process;
         if (scope == NULL) continue;
-        pthread_mutex_lock(&lock);
+        ef_mutex_lock(&lock);
         for (size_t j = 0; j < scope->map.cap && found == NULL; j++) {
             named *e = scope->map.slot[j].value;
             if (e != NULL && e->var == v) found = e;
         }
         if (found != NULL) ef_map_remove(&scope->map, found->hash, found);
-        pthread_mutex_unlock(&lock);
+        ef_mutex_unlock(&lock);
     }
     if (found != NULL) drop(found);
 }

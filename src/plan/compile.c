@@ -7,6 +7,7 @@
 #include "plan/compile.h"
 #include "base/alloc.h"
 #include "base/cache.h"
+#include "base/mutex.h"
 #include "passes/passes.h"
 #include "plan/lift.h"
 
@@ -26,8 +27,8 @@ typedef struct family { /* entries of one wiring, the one used last first */
     entry *newest, *oldest;
 } family;
 
-/* Rank 15: guards the cache; never held while a graph is optimised or run. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Guards the cache; never held while a graph is optimised or run. */
+static ef_mutex lock = EF_MUTEX(PROGRAMS);
 static ef_cache cache;
 static ef_map families;
 static bool ready;
@@ -77,12 +78,31 @@ static void join_family(entry *e) {
     lead_family(f, e);
 }
 
-static void drop(ef_cache_entry *e) {
-    entry *it = (entry *)e;
-    if (it->family != NULL) leave_family(it);
-    ef_graph_unref(it->source);
-    ef_program_unref(it->program);
-    ef_free(it);
+static ef_cache_entry *evicted; /* a list by `older`; guarded by the lock */
+
+/* Under the lock. A program may hold a binding's objects, whose ends may do anything: entries are
+ * freed by unlock. */
+static void evict(ef_cache_entry *e) {
+    if (((entry *)e)->family != NULL) leave_family((entry *)e);
+    e->older = evicted;
+    evicted = e;
+}
+
+static void entry_free(entry *e) {
+    ef_graph_unref(e->source);
+    ef_program_unref(e->program);
+    ef_free(e);
+}
+
+static void unlock(void) {
+    ef_cache_entry *list = evicted;
+    evicted = NULL;
+    ef_mutex_unlock(&lock);
+    while (list != NULL) {
+        entry *e = (entry *)list;
+        list = list->older;
+        entry_free(e);
+    }
 }
 
 static bool same(const void *value, const void *key) {
@@ -91,7 +111,7 @@ static bool same(const void *value, const void *key) {
 
 static void start(void) { /* under the lock */
     if (ready) return;
-    ef_cache_init(&cache, LIMIT, drop);
+    ef_cache_init(&cache, LIMIT, evict);
     ready = true;
 }
 
@@ -112,7 +132,7 @@ static ef_status *put(entry *e) {
     entry *last = e->family->oldest;
     ef_cache_remove(&cache, &last->base);
     cache.evictions++;
-    drop(&last->base);
+    evict(&last->base);
     return NULL;
 }
 
@@ -139,8 +159,9 @@ static void keep(ef_graph *g, ef_program **program) {
     fresh->program = program != NULL ? ef_program_ref(*program) : NULL;
     fresh->base.hash = ef_graph_hash(g);
     fresh->base.bytes = entry_bytes(fresh);
+    ef_program *double_work = NULL;
     ef_status *s = NULL;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     entry *there = find(g);
     if (there == NULL) {
         s = put(fresh);
@@ -150,21 +171,22 @@ static void keep(ef_graph *g, ef_program **program) {
         fresh->program = NULL;
         ef_cache_resize(&cache, &there->base, fresh->base.bytes);
     } else if (program != NULL) {
-        ef_program_unref(*program);
+        double_work = *program;
         *program = ef_program_ref(there->program);
     }
-    pthread_mutex_unlock(&lock);
-    if (fresh != NULL) drop(&fresh->base);
+    unlock();
+    ef_program_unref(double_work);
+    if (fresh != NULL) entry_free(fresh);
     ef_status_free(s);
 }
 
 /* *program: counted, or NULL. Whether g was seen before. */
 static bool look_up(ef_graph *g, ef_program **program) {
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     start();
     const entry *e = find(g);
     *program = e != NULL && e->program != NULL ? ef_program_ref(e->program) : NULL;
-    pthread_mutex_unlock(&lock);
+    unlock();
     return e != NULL;
 }
 
@@ -201,24 +223,24 @@ ef_status *ef_compile(ef_graph *g, ef_program **out) {
 }
 
 void ef_compile_info_get(ef_compile_info *out) {
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     start();
     *out = (ef_compile_info){cache.hits,  cache.misses, cache.evictions,
                              cache.map.n, cache.bytes,  cache.limit};
-    pthread_mutex_unlock(&lock);
+    unlock();
 }
 
 void ef_compile_limit(size_t bytes) {
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     start();
     cache.limit = bytes > 0 ? bytes : LIMIT;
-    pthread_mutex_unlock(&lock);
+    unlock();
 }
 
 void ef_compile_clear(void) {
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     start();
     ef_cache_clear(&cache);
     ef_map_free(&families);
-    pthread_mutex_unlock(&lock);
+    unlock();
 }

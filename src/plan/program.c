@@ -4,6 +4,7 @@
  * optimisation. */
 #include "plan/program.h"
 #include "base/alloc.h"
+#include "base/mutex.h"
 #include "base/pool.h"
 #include "base/pulse.h"
 #include "plan/arena.h"
@@ -29,7 +30,7 @@ enum {
 struct ef_program {
     atomic_int refs;
     ef_graph *graph;
-    pthread_mutex_t lock; /* rank 20: guards the list of plans, their users and idle frames */
+    ef_mutex lock; /* guards the list of plans, their users and idle frames */
     shaped_plan *newest, *oldest;
     shaped_plan **bucket; /* all plans by hash; NULL while there were few */
     int n_plans;
@@ -54,7 +55,7 @@ ef_status *ef_program_make(ef_graph *g, const uint8_t *own_inputs, ef_program **
     atomic_init(&p->refs, 1);
     p->graph = ef_graph_ref(g);
     p->key_words = g->n_inputs * (EF_MAX_RANK + 2);
-    pthread_mutex_init(&p->lock, NULL);
+    ef_mutex_init(&p->lock, EF_RANK_PROGRAM, EF_MUTEX_PLAIN);
     *out = p;
     return NULL;
 }
@@ -74,7 +75,7 @@ ef_status *ef_program_bind(ef_program *base, const ef_tensor *const *value, size
     p->bound = bound;
     p->n_bound = n;
     for (size_t k = 0; k < n; k++) ef_tensor_copy(&bound[k], value[k]);
-    pthread_mutex_init(&p->lock, NULL);
+    ef_mutex_init(&p->lock, EF_RANK_PROGRAM, EF_MUTEX_PLAIN);
     *out = p;
     return NULL;
 }
@@ -101,7 +102,7 @@ void ef_program_unref(ef_program *p) {
     ef_free(p->bound);
     ef_program_unref(p->base);
     ef_graph_unref(p->graph);
-    pthread_mutex_destroy(&p->lock);
+    ef_mutex_destroy(&p->lock);
     ef_free(p->own);
     ef_free(p);
 }
@@ -111,20 +112,20 @@ const ef_graph *ef_program_graph(const ef_program *p) { return p->graph; }
 size_t ef_program_bytes(ef_program *p) {
     if (p->base != NULL) return ef_program_bytes(p->base) + sizeof *p;
     size_t n = sizeof *p + ef_graph_bytes(p->graph);
-    pthread_mutex_lock(&p->lock);
+    ef_mutex_lock(&p->lock);
     if (p->bucket != NULL) n += BUCKETS * sizeof(shaped_plan *);
     for (shaped_plan *s = p->newest; s != NULL; s = s->next) n += ef_plan_bytes(s->plan);
-    pthread_mutex_unlock(&p->lock);
+    ef_mutex_unlock(&p->lock);
     return n;
 }
 
 void ef_program_counts(ef_program *p, uint64_t *made, uint64_t *evicted, uint64_t *kept) {
     if (p->base != NULL) p = p->base;
-    pthread_mutex_lock(&p->lock);
+    ef_mutex_lock(&p->lock);
     *made = p->made;
     *evicted = p->evicted;
     *kept = (uint64_t)p->n_plans;
-    pthread_mutex_unlock(&p->lock);
+    ef_mutex_unlock(&p->lock);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -339,13 +340,13 @@ static ef_status *plan_for(ef_program *p, ef_tensor *const *in, shaped_plan **ou
 /* A plan for these inputs with an idle frame, or none, marked as used. NULL: *bad says why. */
 static shaped_plan *acquire(ef_program *p, ef_tensor *const *in, ef_frame **frame,
                             ef_status **bad) {
-    pthread_mutex_lock(&p->lock);
+    ef_mutex_lock(&p->lock);
     shaped_plan *s = find(p, in);
     if (EF_UNLIKELY(s == NULL)) {
-        pthread_mutex_unlock(&p->lock); /* planning may take a while; others go on */
+        ef_mutex_unlock(&p->lock); /* planning may take a while; others go on */
         *bad = plan_for(p, in, &s);
         if (s == NULL) return NULL;
-        pthread_mutex_lock(&p->lock);
+        ef_mutex_lock(&p->lock);
         remember(p, s);
         p->made++;
     }
@@ -356,7 +357,7 @@ static shaped_plan *acquire(ef_program *p, ef_tensor *const *in, ef_frame **fram
         s->plan->n_frames--;
     }
     if (p->n_plans > EF_PROGRAM_PLANS) evict_beyond_bound(p);
-    pthread_mutex_unlock(&p->lock);
+    ef_mutex_unlock(&p->lock);
     *frame = f;
     return s;
 }
@@ -365,7 +366,7 @@ enum { IDLE_FRAMES = 8 }; /* more threads than that make their frame each time *
 
 static void release(ef_program *p, shaped_plan *s, ef_frame *f) {
     ef_frame *surplus = NULL;
-    pthread_mutex_lock(&p->lock);
+    ef_mutex_lock(&p->lock);
     if (f != NULL && s->plan->n_frames < IDLE_FRAMES) {
         f->next = s->plan->frames;
         s->plan->frames = f;
@@ -374,7 +375,7 @@ static void release(ef_program *p, shaped_plan *s, ef_frame *f) {
         surplus = f;
     }
     bool gone = --s->users == 0 && s->evicted;
-    pthread_mutex_unlock(&p->lock);
+    ef_mutex_unlock(&p->lock);
     ef_frame_free(surplus);
     if (gone) shaped_free(s);
 }

@@ -7,7 +7,7 @@
 #include "profile/event.h"
 #include "base/alloc.h"
 #include "base/clock.h"
-#include <pthread.h>
+#include "base/mutex.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static const char *const names[EF_COUNTERS] = {
 #undef NAME
 };
 
-static pthread_mutex_t rings_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the lists; rank 96 */
+static ef_mutex rings_lock = EF_MUTEX(EVENTS); /* guards the lists */
 static ring *rings, *idle_rings;
 static uint32_t ring_count;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -71,10 +71,10 @@ static uint64_t ticks(void) {
 static void thread_ended(void *arg) {
     ring *r = arg;
     mine = NULL;
-    pthread_mutex_lock(&rings_lock);
+    ef_mutex_lock(&rings_lock);
     r->idle = idle_rings;
     idle_rings = r;
-    pthread_mutex_unlock(&rings_lock);
+    ef_mutex_unlock(&rings_lock);
 }
 
 static void begin(void) {
@@ -87,7 +87,7 @@ static void begin(void) {
 static ring *ring_get(void) {
     pthread_once(&once, begin);
     if (!key_made) return NULL;
-    pthread_mutex_lock(&rings_lock);
+    ef_mutex_lock(&rings_lock);
     ring *r = idle_rings;
     if (r != NULL) {
         idle_rings = r->idle;
@@ -96,7 +96,7 @@ static ring *ring_get(void) {
         r->next = rings;
         rings = r;
     }
-    pthread_mutex_unlock(&rings_lock);
+    ef_mutex_unlock(&rings_lock);
     if (r != NULL && pthread_setspecific(key, r) != 0) {
         thread_ended(r);
         return NULL;
@@ -145,9 +145,9 @@ static int by_time(const void *a, const void *b) {
 size_t ef_event_read(ef_event *out, size_t max) {
     pthread_once(&once, begin);
     size_t n = 0;
-    pthread_mutex_lock(&rings_lock);
+    ef_mutex_lock(&rings_lock);
     for (ring *r = rings; r != NULL && n < max; r = r->next) n += ring_read(r, out + n, max - n);
-    pthread_mutex_unlock(&rings_lock);
+    ef_mutex_unlock(&rings_lock);
     uint64_t t = ticks() - ticks_begun, ns = ef_now_ns() - ns_begun;
     double rate = t > 0 ? (double)ns / (double)t : 1;
     for (size_t i = 0; i < n; i++) {

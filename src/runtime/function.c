@@ -24,7 +24,7 @@ ef_status *ef_function_new(ef_trace_fn *trace, void *user, const char *name, ef_
         ef_free(f);
         return ef_no_memory(16);
     }
-    pthread_mutex_init(&f->lock, NULL);
+    ef_mutex_init(&f->lock, EF_RANK_FUNCTION, EF_MUTEX_PLAIN);
     *out = f;
     return NULL;
 }
@@ -50,7 +50,7 @@ void ef_function_free(ef_function *f) {
     ef_free(f->fixed_dtype);
     ef_free(f->fixed_shape);
     ef_free(f->name);
-    pthread_mutex_destroy(&f->lock);
+    ef_mutex_destroy(&f->lock);
     ef_free(f);
 }
 
@@ -288,10 +288,10 @@ static ef_status *make_trace(ef_function *f, const ef_tensor *const *in, int n_i
     if (s == NULL) s = ef_trace_hook(g, f->trace, f->user, &notes);
     if (s == NULL) s = ef_trace_make(g, out);
     if (s == NULL && g->random_scope != 0) {
-        pthread_mutex_lock(&f->lock);
+        ef_mutex_lock(&f->lock);
         if (f->random_scope == 0) f->random_scope = g->random_scope;
         g->random_scope = f->random_scope;
-        pthread_mutex_unlock(&f->lock);
+        ef_mutex_unlock(&f->lock);
     }
     if (s == NULL) {
         (*out)->sizes = notes.sizes;
@@ -345,20 +345,20 @@ static ef_status *trace_near(ef_function *f, const ef_trace **near, const ef_ten
 
 static ef_status *trace_anew(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **out) {
     ef_trace *held = NULL, *gone = NULL;
-    pthread_mutex_lock(&f->lock);
+    ef_mutex_lock(&f->lock);
     bool relaxes = !f->keep_sizes && !f->fixed;
     for (size_t k = 0; relaxes && k < f->n_traces && held == NULL; k++)
         if (fits_but_sizes(f->traces[k], in, n_in)) held = f->traces[k];
     if (held != NULL) atomic_fetch_add_explicit(&held->refs, 1, memory_order_relaxed);
     explain(f, held, in, n_in);
-    pthread_mutex_unlock(&f->lock);
+    ef_mutex_unlock(&f->lock);
     const ef_trace *near = held;
     ef_status *s = trace_near(f, &near, in, n_in, out);
     if (s == NULL) {
-        pthread_mutex_lock(&f->lock);
+        ef_mutex_lock(&f->lock);
         f->n_made++;
         s = remember(f, *out, near, &gone);
-        pthread_mutex_unlock(&f->lock);
+        ef_mutex_unlock(&f->lock);
         if (s != NULL) ef_trace_unref(*out);
     }
     ef_trace_unref(gone);
@@ -368,7 +368,7 @@ static ef_status *trace_anew(ef_function *f, const ef_tensor *const *in, int n_i
 
 ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **out) {
     if (EF_UNLIKELY(f->fixed)) EF_TRY(check_signature(f, in, n_in));
-    pthread_mutex_lock(&f->lock);
+    ef_mutex_lock(&f->lock);
     f->calls++;
     for (size_t k = 0; k < f->n_traces; k++) {
         ef_trace *t = f->traces[k];
@@ -378,11 +378,11 @@ ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_i
             f->traces[0] = t;
         }
         atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
-        pthread_mutex_unlock(&f->lock);
+        ef_mutex_unlock(&f->lock);
         *out = t;
         return NULL;
     }
-    pthread_mutex_unlock(&f->lock);
+    ef_mutex_unlock(&f->lock);
     return trace_anew(f, in, n_in, out);
 }
 
@@ -420,19 +420,19 @@ void ef_function_set_relax(ef_function *f, bool on) {
 }
 
 void ef_function_info_get(ef_function *f, ef_function_info *out) {
-    pthread_mutex_lock(&f->lock);
+    ef_mutex_lock(&f->lock);
     *out = (ef_function_info){.calls = f->calls, .traces = f->n_made, .last_reason = f->reason};
     for (size_t k = 0; k < f->n_traces; k++) {
         uint64_t made, evicted, kept;
         ef_program_counts(f->traces[k]->program, &made, &evicted, &kept);
         out->plans += made;
     }
-    pthread_mutex_unlock(&f->lock);
+    ef_mutex_unlock(&f->lock);
 }
 
 int ef_function_traces(ef_function *f, void **user, ef_graph **graph, int max) {
     int n = 0;
-    pthread_mutex_lock(&f->lock);
+    ef_mutex_lock(&f->lock);
     for (size_t k = 0; k < f->n_traces && n < max; k++) {
         ef_trace *t = f->traces[k];
         if (t->user == NULL || t->user_ref == NULL) continue;
@@ -440,6 +440,6 @@ int ef_function_traces(ef_function *f, void **user, ef_graph **graph, int max) {
         user[n] = t->user;
         graph[n++] = ef_graph_ref(t->graph);
     }
-    pthread_mutex_unlock(&f->lock);
+    ef_mutex_unlock(&f->lock);
     return n;
 }

@@ -1,6 +1,7 @@
 /* Traced functions inside the library: signature -> trace -> program. */
 #ifndef EF_RUNTIME_FUNCTION_H
 #define EF_RUNTIME_FUNCTION_H
+#include "base/mutex.h"
 #include "plan/compile.h"
 
 /* One trace: a finished graph with its captures, ready to run. Counted. */
@@ -43,7 +44,7 @@ struct ef_function {
     ef_trace_fn *trace;
     void *user;
     char *name;
-    pthread_mutex_t lock; /* rank 25: guards what follows */
+    ef_mutex lock; /* guards what follows */
     ef_trace **traces;    /* most recently used first; at most EF_FUNCTION_TRACES */
     size_t n_traces, cap_traces;
     uint64_t calls, n_made, hash_of_code;

@@ -26,7 +26,7 @@ enum { REQUESTS = 64 };
 
 struct ef_session {
     ef_graph *graph;
-    pthread_mutex_t lock; /* rank 24: guards the requests */
+    ef_mutex lock; /* guards the requests */
     request *newest;
     int n_requests;
     ef_scope *scope; /* names of its variables */
@@ -42,7 +42,7 @@ ef_status *ef_session_new(ef_graph *g, ef_session **out) {
         return ef_no_memory(sizeof *s);
     }
     s->graph = ef_graph_ref(g);
-    pthread_mutex_init(&s->lock, NULL);
+    ef_mutex_init(&s->lock, EF_RANK_SESSION, EF_MUTEX_PLAIN);
     *out = s;
     return NULL;
 }
@@ -65,7 +65,7 @@ void ef_session_free(ef_session *s) {
     }
     ef_scope_free(s->scope);
     ef_graph_unref(s->graph);
-    pthread_mutex_destroy(&s->lock);
+    ef_mutex_destroy(&s->lock);
     ef_free(s);
 }
 
@@ -207,7 +207,7 @@ static request *forget_oldest(ef_session *s) {
 
 static ef_status *find_request(ef_session *s, const ef_session_call *c, request **out) {
     uint64_t h = hash_call(c);
-    pthread_mutex_lock(&s->lock);
+    ef_mutex_lock(&s->lock);
     request **at = &s->newest;
     while (*at != NULL && !((*at)->hash == h && same_call(s->graph, *at, c))) at = &(*at)->next;
     request *r = *at;
@@ -216,28 +216,28 @@ static ef_status *find_request(ef_session *s, const ef_session_call *c, request 
         r->next = s->newest;
         s->newest = r;
         r->users++;
-        pthread_mutex_unlock(&s->lock);
+        ef_mutex_unlock(&s->lock);
         *out = r;
         return NULL;
     }
-    pthread_mutex_unlock(&s->lock);
+    ef_mutex_unlock(&s->lock);
     EF_TRY(make_request(s->graph, c, &r));
     r->hash = h;
     r->users = 1;
-    pthread_mutex_lock(&s->lock);
+    ef_mutex_lock(&s->lock);
     r->next = s->newest;
     s->newest = r;
     request *gone = ++s->n_requests > REQUESTS ? forget_oldest(s) : NULL;
-    pthread_mutex_unlock(&s->lock);
+    ef_mutex_unlock(&s->lock);
     if (gone != NULL) request_free(gone);
     *out = r;
     return NULL;
 }
 
 static void leave_request(ef_session *s, request *r) {
-    pthread_mutex_lock(&s->lock);
+    ef_mutex_lock(&s->lock);
     bool gone = --r->users == 0 && r->evicted;
-    pthread_mutex_unlock(&s->lock);
+    ef_mutex_unlock(&s->lock);
     if (gone) request_free(r);
 }
 

@@ -2,8 +2,8 @@
  * them like any other storage. */
 #ifndef EF_TENSOR_OBJECT_H
 #define EF_TENSOR_OBJECT_H
+#include "base/mutex.h"
 #include "tensor/tensor.h"
-#include <pthread.h>
 
 typedef enum ef_object_kind {
     EF_OBJECT_VARIABLE = 1,
@@ -29,11 +29,11 @@ void ef_tensor_from_object(ef_tensor *t, ef_dtype dtype, ef_object *o);
 /* NULL if t is not of that kind. */
 ef_object *ef_tensor_object(const ef_tensor *t, ef_object_kind kind);
 
-/* A variable: a named, typed place for a value. The lock (rank 10) guards `value`, `version` and
+/* A variable: a named, typed place for a value. The lock guards `value`, `version` and
  * `name`; hold it only to swap or copy tensor values, never while a kernel runs. */
 typedef struct ef_variable {
     ef_object object;
-    pthread_mutex_t lock;
+    ef_mutex lock;
     ef_dtype dtype;
     ef_shape shape;   /* what may be assigned; dims may be unknown */
     ef_tensor value;  /* dtype 0 while uninitialised */
@@ -55,4 +55,10 @@ ef_status *ef_variable_write(ef_variable *v, const ef_tensor *value);
  * concurrent ones from several threads take v->lock around begin/end themselves by these calls. */
 ef_status *ef_variable_begin_update(ef_variable *v, ef_tensor **value); /* locks v */
 void ef_variable_end_update(ef_variable *v);                            /* version++, unlocks */
+/* For updates of several variables, which lock them by address: as begin, but *value NULL and not
+ * locked if the value is deferred. Then the others are released and it is settled: deferred work is
+ * never run under a lock. */
+ef_status *ef_variable_try_update(ef_variable *v, ef_tensor **value);
+void ef_variable_release(ef_variable *v); /* unlocks; nothing was changed */
+ef_status *ef_variable_settle(ef_variable *v);
 #endif

@@ -4,9 +4,21 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 
 ef_status *(*ef_settle_hook)(ef_storage *s);
+
+/* Several threads may settle the tensor at once, and others read its data plainly as soon as it is
+ * there: only the first one writes. */
+ef_status *ef_tensor_settle_deferred(ef_tensor *t) {
+    ef_storage *s = t->storage;
+    if (ef_storage_data(s) == NULL && s->kind == EF_STORE_PENDING) EF_TRY(ef_settle_hook(s));
+    void *none = NULL;
+    atomic_compare_exchange_strong_explicit((_Atomic(void *) *)&t->data, &none, ef_storage_data(s),
+                                            memory_order_release, memory_order_acquire);
+    return NULL;
+}
 
 /* Elements and bytes of a tensor that is to hold values. */
 static ef_status *check_size(ef_dtype dtype, const ef_shape *s, int64_t *count, size_t *bytes) {
@@ -94,10 +106,13 @@ ef_status *ef_tensor_from(ef_dtype dtype, const ef_shape *shape, const void *val
 
 void ef_tensor_copy(ef_tensor *dst, const ef_tensor *src) {
     if (dst == src) return;
-    *dst = *src;
+    memcpy(dst, src, offsetof(ef_tensor, data));
+    dst->data = ef_tensor_peek(src); /* another thread may settle src meanwhile */
+    dst->storage = src->storage;
+    memcpy(dst->small, src->small, sizeof dst->small);
     if (src->storage != NULL) ef_storage_ref(src->storage);
     if (EF_UNLIKELY(src->tape != NULL)) ef_mark_ref(src->tape);
-    if (src->data == (const void *)src->small) dst->data = dst->small;
+    if (dst->data == (const void *)src->small) dst->data = dst->small;
 }
 
 void ef_tensor_release(ef_tensor *t) {
@@ -127,10 +142,7 @@ size_t ef_tensor_bytes(const ef_tensor *t) {
 ef_status *ef_tensor_data(const ef_tensor *t, const void **data) {
     if (t == NULL || data == NULL)
         return ef_error(EF_INVALID, "tensor data: %s is NULL", t ? "`data`" : "the tensor");
-    if (EF_LIKELY(t->data != NULL)) {
-        *data = t->data;
-        return NULL;
-    }
+    if (EF_LIKELY((*data = ef_tensor_peek(t)) != NULL)) return NULL;
     if (t->dtype == EF_NO_DTYPE)
         return ef_error(EF_INVALID, "tensor data: the tensor is empty: it was released or never "
                                     "made");
@@ -140,12 +152,12 @@ ef_status *ef_tensor_data(const ef_tensor *t, const void **data) {
                         "graph first",
                         EF_TENSOR(t));
     ef_storage *s = t->storage;
-    if (s->data == NULL && s->kind == EF_STORE_PENDING && ef_settle_hook != NULL)
+    if (ef_storage_data(s) == NULL && s->kind == EF_STORE_PENDING && ef_settle_hook != NULL)
         EF_TRY(ef_settle_hook(s));
-    if (s->data == NULL)
+    if (ef_storage_data(s) == NULL)
         return ef_error(EF_INTERNAL, "tensor data: %s has no value after its work was run",
                         EF_TENSOR(t));
-    *data = s->data;
+    *data = ef_storage_data(s);
     return NULL;
 }
 

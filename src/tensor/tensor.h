@@ -44,6 +44,21 @@ static inline void ef_storage_unref(ef_storage *s) {
 static inline bool ef_storage_sole(const ef_storage *s) {
     return atomic_load_explicit(&s->refs, memory_order_acquire) == 1;
 }
+/* The data of storage that may be deferred: it appears once, written by whichever thread computes it
+ * and read by any. */
+static inline void *ef_storage_data(const ef_storage *s) {
+    return atomic_load_explicit((_Atomic(void *) *)(uintptr_t)&s->data, memory_order_acquire);
+}
+static inline void ef_storage_data_set(ef_storage *s, void *data) {
+    atomic_store_explicit((_Atomic(void *) *)&s->data, data, memory_order_release);
+}
+/* Whether nobody else can see t's bytes, so that they may be written where they are. A deferred
+ * tensor's are never: they may be another's, of which it is a view. */
+static inline bool ef_tensor_owned(const ef_tensor *t) {
+    if (t->storage == NULL) return t->data == (const void *)t->small;
+    uint8_t kind = t->storage->kind;
+    return (kind == EF_STORE_BYTES || kind == EF_STORE_STRINGS) && ef_storage_sole(t->storage);
+}
 /* From the device's caching allocator, 64-byte aligned, refs 1. For EF_STRING: n empty ef_str. */
 ef_status *ef_storage_new(ef_dtype dtype, int64_t count, ef_storage **out);
 
@@ -99,13 +114,16 @@ uint64_t ef_tensor_hash(uint64_t h, const ef_tensor *t); /* of dtype, shape and 
 ef_brief ef_tensor_brief(const ef_tensor *t);            /* "float32 [2, 3]" */
 #define EF_TENSOR(t) ef_tensor_brief(t).text
 
-/* Installed by eager: runs the pending graph that owns `s`. NULL until then. */
+/* The data of a tensor that other threads may settle at this moment; NULL: not settled yet. Once
+ * it is there it may be read plainly. */
+static inline void *ef_tensor_peek(const ef_tensor *t) {
+    return atomic_load_explicit((_Atomic(void *) *)(uintptr_t)&t->data, memory_order_acquire);
+}
+/* Installed by eager: runs the batch that owns `s`. NULL until then. */
 extern ef_status *(*ef_settle_hook)(ef_storage *s);
+ef_status *ef_tensor_settle_deferred(ef_tensor *t);
 static inline ef_status *ef_tensor_settle(ef_tensor *t) { /* afterwards t->data is set */
-    if (EF_LIKELY(t->data != NULL)) return NULL;
-    if (t->storage != NULL && t->storage->data == NULL && t->storage->kind == EF_STORE_PENDING)
-        EF_TRY(ef_settle_hook(t->storage));
-    if (t->storage != NULL) t->data = t->storage->data;
-    return NULL;
+    if (EF_LIKELY(ef_tensor_peek(t) != NULL) || t->storage == NULL) return NULL;
+    return ef_tensor_settle_deferred(t);
 }
 #endif

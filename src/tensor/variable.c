@@ -6,7 +6,7 @@
 static void variable_end(ef_storage *self) {
     ef_variable *v = (ef_variable *)self;
     ef_tensor_release(&v->value);
-    pthread_mutex_destroy(&v->lock);
+    ef_mutex_destroy(&v->lock);
     ef_free(v->name);
     ef_free(v);
 }
@@ -21,11 +21,12 @@ ef_status *ef_variable_make(ef_dtype dtype, const ef_shape *shape, const char *n
                         name ? name : "", (int)shape->rank, EF_MAX_RANK);
     ef_variable *v = ef_calloc(1, sizeof *v);
     char *copy = ef_strdup(name ? name : "");
-    if (v == NULL || copy == NULL || pthread_mutex_init(&v->lock, NULL) != 0) {
+    if (v == NULL || copy == NULL) {
         ef_free(v);
         ef_free(copy);
         return ef_no_memory(sizeof *v);
     }
+    ef_mutex_init(&v->lock, EF_RANK_VARIABLE, EF_MUTEX_BY_ADDRESS);
     ef_object_init(&v->object, EF_OBJECT_VARIABLE, "variable", variable_end);
     v->dtype = dtype;
     v->shape = *shape;
@@ -46,12 +47,12 @@ static ef_status *uninitialized(const ef_variable *v) {
 
 ef_status *ef_variable_read(ef_variable *v, ef_tensor *out) {
     ef_status *s = NULL;
-    pthread_mutex_lock(&v->lock);
+    ef_mutex_lock(&v->lock);
     if (v->value.dtype == EF_NO_DTYPE)
         s = uninitialized(v);
     else
         ef_tensor_copy(out, &v->value);
-    pthread_mutex_unlock(&v->lock);
+    ef_mutex_unlock(&v->lock);
     return s;
 }
 
@@ -81,59 +82,69 @@ ef_status *ef_variable_write(ef_variable *v, const ef_tensor *value) {
         ef_tensor_copy(&fresh, value);
     ef_tensor_unmark(&fresh);
     fresh.flags = 0;
-    pthread_mutex_lock(&v->lock);
+    ef_mutex_lock(&v->lock);
     ef_tensor_move(&old, &v->value);
     ef_tensor_move(&v->value, &fresh);
     v->version++;
-    pthread_mutex_unlock(&v->lock);
+    ef_mutex_unlock(&v->lock);
     ef_tensor_release(&old); /* may free much; not under the lock */
     return NULL;
 }
 
-/* Whether the value's bytes may be written where they are. */
-static bool owns_bytes(const ef_tensor *t) {
-    if (t->storage == NULL) return t->data == (const void *)t->small;
-    uint8_t kind = t->storage->kind;
-    return (kind == EF_STORE_BYTES || kind == EF_STORE_STRINGS) && ef_storage_sole(t->storage);
+ef_status *ef_variable_settle(ef_variable *v) {
+    ef_tensor t = {0};
+    ef_mutex_lock(&v->lock);
+    bool deferred = v->value.data == NULL && v->value.storage != NULL;
+    if (deferred) ef_tensor_copy(&t, &v->value);
+    ef_mutex_unlock(&v->lock);
+    if (!deferred) return NULL;
+    ef_status *s = ef_tensor_settle(&t);
+    ef_mutex_lock(&v->lock);
+    if (s == NULL && v->value.storage == t.storage) v->value.data = t.data;
+    ef_mutex_unlock(&v->lock);
+    ef_tensor_release(&t);
+    return s;
 }
 
-/* Runs the pending work of the value without holding the lock; returns with the lock held. */
-static ef_status *settle_locked(ef_variable *v) {
-    pthread_mutex_lock(&v->lock);
-    while (v->value.data == NULL && v->value.storage != NULL) {
-        ef_tensor t;
-        ef_tensor_copy(&t, &v->value);
-        pthread_mutex_unlock(&v->lock);
-        const void *data;
-        ef_status *s = ef_tensor_data(&t, &data);
-        pthread_mutex_lock(&v->lock);
-        if (s == NULL && v->value.storage == t.storage) v->value.data = t.storage->data;
-        ef_tensor_release(&t);
-        if (s != NULL) return s;
-    }
-    return NULL;
-}
-
-ef_status *ef_variable_begin_update(ef_variable *v, ef_tensor **value) {
-    ef_status *s = settle_locked(v);
-    if (s == NULL && v->value.dtype == EF_NO_DTYPE) s = uninitialized(v);
-    if (s == NULL && !owns_bytes(&v->value)) {
-        ef_tensor own;
+/* Under the lock; gives it up if it fails. */
+static ef_status *own_value(ef_variable *v) {
+    ef_status *s = v->value.dtype == EF_NO_DTYPE ? uninitialized(v) : NULL;
+    if (s == NULL && !ef_tensor_owned(&v->value)) {
+        ef_tensor own, old;
         s = ef_tensor_clone(&own, &v->value);
         if (s == NULL) {
-            ef_tensor_release(&v->value);
+            ef_tensor_move(&old, &v->value);
             ef_tensor_move(&v->value, &own);
+            ef_tensor_release(&old); /* others hold it */
         }
     }
-    if (s != NULL) {
-        pthread_mutex_unlock(&v->lock);
-        return s;
+    if (s != NULL) ef_mutex_unlock(&v->lock);
+    return s;
+}
+
+ef_status *ef_variable_try_update(ef_variable *v, ef_tensor **value) {
+    *value = NULL;
+    ef_mutex_lock(&v->lock);
+    if (v->value.data == NULL && v->value.storage != NULL) {
+        ef_mutex_unlock(&v->lock);
+        return NULL;
     }
+    EF_TRY(own_value(v));
     *value = &v->value;
     return NULL;
 }
 
+ef_status *ef_variable_begin_update(ef_variable *v, ef_tensor **value) {
+    do {
+        EF_TRY(ef_variable_settle(v));
+        EF_TRY(ef_variable_try_update(v, value));
+    } while (*value == NULL); /* another thread assigned a deferred value in between */
+    return NULL;
+}
+
+void ef_variable_release(ef_variable *v) { ef_mutex_unlock(&v->lock); }
+
 void ef_variable_end_update(ef_variable *v) {
     v->version++;
-    pthread_mutex_unlock(&v->lock);
+    ef_mutex_unlock(&v->lock);
 }

@@ -50,6 +50,33 @@ def test_large_deferred_ops():
     together(work)
 
 
+def test_deferred_values_are_exchanged():
+    slot = [tf.constant(np.full((512, 512), k, np.float32)) for k in range(4)]
+
+    def work(k):
+        for i in range(TURNS):
+            a, b = (k + i) % 4, (k + 3 * i + 1) % 4
+            slot[a] = slot[a] * 0.5 + slot[b] * 0.5
+            if i % 11 == 0:
+                value = slot[b].numpy()
+                assert value.min() == value.max() and 0 <= value[0, 0] <= 3
+    together(work)
+    for x in slot:
+        assert 0 <= x.numpy().min() <= x.numpy().max() <= 3
+
+
+def test_small_results_of_deferred_work_are_exchanged():
+    x = tf.constant(np.ones(100_000, np.float32))
+    total = [tf.constant(0.0)] * THREADS
+
+    def work(k):
+        for i in range(TURNS // 3):
+            total[k] = tf.reduce_sum(x * float(i)) + 0.0 * total[(k + 1) % THREADS]
+            if i % 5 == 0:
+                assert float(total[k]) == 100_000.0 * i
+    together(work)
+
+
 def test_one_function():
     f = tf.function(lambda x, y: tf.reduce_sum(x * y))
 

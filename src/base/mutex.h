@@ -1,0 +1,75 @@
+/* Mutexes with a rank. A thread that holds a mutex may lock only those of a higher rank, so that no
+ * two threads can wait for each other. Builds with assertions check this at every lock, whether or
+ * not another thread is about; a wrong order ends the program there, with both names. */
+#ifndef EF_BASE_MUTEX_H
+#define EF_BASE_MUTEX_H
+#include <pthread.h>
+
+/* All ranks, lowest first, each with what its mutex guards. */
+#define EF_RANKS(RANK)                                                           \
+    RANK(SCOPE)       /* names of variables; never held while a value is made */ \
+    RANK(BATCH)       /* a batch of deferred ops; never held while it runs */    \
+    RANK(VARIABLE)    /* a variable's value, while it is updated; by address */  \
+    RANK(PROGRAMS)    /* the cache of programs */                                \
+    RANK(DERIVATIVES) /* the cache of derivatives */                             \
+    RANK(PROGRAM)     /* the plans of a program and their idle frames */         \
+    RANK(RANDOM)      /* positions of random sequences */                        \
+    RANK(SESSION)     /* a session's requests */                                 \
+    RANK(FUNCTION)    /* a function's traces */                                  \
+    RANK(GRAPH)       /* a graph that several threads build; recursive */        \
+    RANK(PRIMITIVES)  /* the cache of oneDNN primitives */                       \
+    RANK(SCRATCH)     /* scratch buffers of kernels */                           \
+    RANK(CODE)        /* the cache of compiled code */                           \
+    RANK(DESCRIPTION) /* descriptions of ops */                                  \
+    RANK(SIGNATURES)  /* parsed signatures of ops */                             \
+    RANK(DEFAULTS)    /* default attributes of ops */                            \
+    RANK(NAMES)       /* interned names */                                       \
+    RANK(MEMORY)      /* the allocator's lists */                                \
+    RANK(HOLDERS)     /* labels of the allocator's report */                     \
+    RANK(PULSE)       /* deadlines and the thread that watches them */           \
+    RANK(OPTIONS)     /* options that were read */                               \
+    RANK(EVENTS)      /* event rings of threads */
+typedef enum ef_rank {
+#define EF_RANK(N) EF_RANK_##N,
+    EF_RANKS(EF_RANK)
+#undef EF_RANK
+        EF_RANK_COUNT
+} ef_rank;
+
+typedef enum ef_mutex_kind {
+    EF_MUTEX_PLAIN,
+    EF_MUTEX_RECURSIVE,
+    EF_MUTEX_BY_ADDRESS /* several of one rank may be held, locked in the order of addresses */
+} ef_mutex_kind;
+
+typedef struct ef_mutex {
+    pthread_mutex_t mutex;
+    ef_rank rank;
+    ef_mutex_kind kind;
+} ef_mutex;
+#define EF_MUTEX(RANK) {PTHREAD_MUTEX_INITIALIZER, EF_RANK_##RANK, EF_MUTEX_PLAIN}
+
+void ef_mutex_init(ef_mutex *m, ef_rank rank, ef_mutex_kind kind);
+void ef_mutex_destroy(ef_mutex *m);
+
+#ifdef NDEBUG
+static inline void ef_mutex_check(const ef_mutex *m) { (void)m; }
+static inline void ef_mutex_forget(const ef_mutex *m) { (void)m; }
+#else
+void ef_mutex_check(const ef_mutex *m);  /* about to be locked by this thread */
+void ef_mutex_forget(const ef_mutex *m); /* about to be unlocked */
+#endif
+
+static inline void ef_mutex_lock(ef_mutex *m) {
+    ef_mutex_check(m);
+    pthread_mutex_lock(&m->mutex);
+}
+static inline void ef_mutex_unlock(ef_mutex *m) {
+    ef_mutex_forget(m);
+    pthread_mutex_unlock(&m->mutex);
+}
+/* Waits for `c` with the mutex unlocked meanwhile; as with pthreads, it may return early. */
+static inline void ef_mutex_wait(ef_mutex *m, pthread_cond_t *c) {
+    pthread_cond_wait(c, &m->mutex);
+}
+#endif

@@ -392,7 +392,7 @@ def __dlpack_device__(self):
 
 @export("experimental.dlpack.to_dlpack")
 def to_dlpack(tf_tensor):
-    """A DLPack capsule over the tensor's memory."""
+    """A DLPack capsule with the tensor's values, which are the receiver's own."""
     return _core.convert(tf_tensor).__dlpack__()
 
 

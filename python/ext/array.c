@@ -1,8 +1,15 @@
 /* numpy: the only file that includes its headers. Arrays come in by copy (they can be changed
- * later); tensors go out as views that hold the tensor, unless they are small. */
+ * later). Tensors go out as arrays of the user's own: copies, unless nobody else can ever look at
+ * the memory again, which is then handed over. */
 #include "core.h"
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
+#include <structmember.h>
+
+enum {
+    WORTH_KEEPING = 4096, /* bytes: less is copied sooner than a tensor is held */
+    LONG_COPY = 1 << 20   /* bytes: other threads may run meanwhile */
+};
 
 static int npy_of[EF_DTYPES]; /* numpy's type number by dtype; -1: none */
 static PyObject *bfloat16_type;
@@ -208,7 +215,29 @@ static PyObject *no_array(void) {
     return NULL;
 }
 
-PyObject *tensor_to_array(tensor_object *o, int copy) {
+static PyObject *array_copy(const ef_tensor *t, const void *data, PyArray_Descr *descr,
+                            npy_intp *dim) {
+    PyObject *a = PyArray_SimpleNewFromDescr(t->rank, dim, descr);
+    if (a == NULL) return no_array();
+    size_t bytes = ef_tensor_bytes(t);
+    void *to = PyArray_DATA((PyArrayObject *)a);
+    PyThreadState *state = bytes > LONG_COPY ? away() : NULL;
+    memcpy(to, data, bytes);
+    if (state != NULL) back(state);
+    return a;
+}
+
+/* An array over the tensor's memory, which holds the tensor. */
+static PyObject *array_over(tensor_object *o, const void *data, PyArray_Descr *descr, npy_intp *dim,
+                            int flags) {
+    PyObject *a = PyArray_NewFromDescr(&PyArray_Type, descr, o->t.rank, dim, NULL, (void *)data,
+                                       flags, NULL);
+    if (a == NULL) return no_array();
+    if (PyArray_SetBaseObject((PyArrayObject *)a, Py_NewRef((PyObject *)o)) < 0) Py_CLEAR(a);
+    return a;
+}
+
+PyObject *tensor_to_array(tensor_object *o, array_use use) {
     const void *data;
     if (tensor_settle(&o->t, &data) < 0) return NULL;
     const ef_tensor *t = &o->t;
@@ -232,16 +261,75 @@ PyObject *tensor_to_array(tensor_object *o, int copy) {
     }
     npy_intp dim[EF_MAX_RANK];
     for (int d = 0; d < t->rank; d++) dim[d] = t->dim[d];
-    if (copy || t->storage == NULL) { /* small: a copy is cheaper than holding the tensor */
-        PyObject *a = PyArray_SimpleNewFromDescr(t->rank, dim, descr);
-        if (a != NULL) memcpy(PyArray_DATA((PyArrayObject *)a), data, ef_tensor_bytes(t));
-        return a != NULL ? a : no_array();
-    }
-    PyObject *a = PyArray_NewFromDescr(&PyArray_Type, descr, t->rank, dim, NULL, (void *)data,
-                                       NPY_ARRAY_CARRAY, NULL);
-    if (a == NULL) return NULL;
-    if (PyArray_SetBaseObject((PyArrayObject *)a, Py_NewRef((PyObject *)o)) < 0) Py_CLEAR(a);
-    return a;
+    if (use == ARRAY_READ_ONLY)
+        return array_over(o, data, descr, dim, NPY_ARRAY_CARRAY & ~NPY_ARRAY_WRITEABLE);
+    if (use == ARRAY_LAST_USE && ef_tensor_bytes(t) >= WORTH_KEEPING && ef_tensor_sole(t))
+        return array_over(o, data, descr, dim, NPY_ARRAY_CARRAY);
+    return array_copy(t, data, descr, dim);
+}
+
+/* ---- the method numpy ------------------------------------------------------------------------ */
+
+static PyObject *numpy_own(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return tensor_to_array((tensor_object *)self, ARRAY_OWN);
+}
+static PyMethodDef numpy_def = {"numpy", numpy_own, METH_NOARGS,
+                                "The value as a numpy array of your own, or a numpy scalar for "
+                                "rank 0."};
+
+/* `f(x).numpy()`: the interpreter calls a method descriptor with a tensor that only its stack
+ * holds, and nobody can look at that tensor afterwards. `m = f(x).numpy` and `Tensor.numpy` are
+ * objects of another kind, since they may be called again: see method_get. */
+typedef struct numpy_method {
+    PyObject_HEAD
+    vectorcallfunc call;
+} numpy_method;
+
+static bool is_temporary(PyObject *o) {
+#if PY_VERSION_HEX >= 0x030e0000
+    return PyUnstable_Object_IsUniqueReferencedTemporary(o);
+#else
+    return Py_REFCNT(o) == 1;
+#endif
+}
+
+static PyObject *method_call(PyObject *self, PyObject *const *args, size_t n, PyObject *names) {
+    (void)self;
+    if (PyVectorcall_NARGS(n) != 1 || (names != NULL && PyTuple_GET_SIZE(names) > 0) ||
+        !PyObject_TypeCheck(args[0], eager_type))
+        return PyErr_Format(PyExc_TypeError, "Tensor.numpy() takes an eager tensor and no argument");
+    return tensor_to_array((tensor_object *)args[0],
+                           is_temporary(args[0]) ? ARRAY_LAST_USE : ARRAY_OWN);
+}
+
+static PyObject *method_get(PyObject *self, PyObject *o, PyObject *type) {
+    (void)self;
+    if (o != NULL && o != Py_None) return PyCFunction_New(&numpy_def, o);
+    return PyDescr_NewMethod(type != NULL ? (PyTypeObject *)type : eager_type, &numpy_def);
+}
+
+static PyMemberDef method_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(numpy_method, call), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+static PyType_Slot method_slots[] = {{Py_tp_call, PyVectorcall_Call},
+                                     {Py_tp_descr_get, method_get},
+                                     {Py_tp_members, method_members},
+                                     {0, NULL}};
+static PyType_Spec method_spec = {"evenflow._core.numpy_method", sizeof(numpy_method), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+                                      Py_TPFLAGS_METHOD_DESCRIPTOR,
+                                  method_slots};
+
+int numpy_init(void) {
+    PyTypeObject *type = (PyTypeObject *)PyType_FromSpec(&method_spec);
+    numpy_method *m = type != NULL ? PyObject_New(numpy_method, type) : NULL;
+    if (m == NULL) return -1;
+    m->call = method_call;
+    int bad = PyObject_SetAttrString((PyObject *)eager_type, "numpy", (PyObject *)m);
+    Py_DECREF(m);
+    Py_DECREF(type);
+    return bad;
 }
 
 PyObject *tensor_item(const ef_tensor *t, int64_t i) {

@@ -135,7 +135,13 @@ ef_dtype array_dtype(PyObject *o);
 bool array_is_long_double(PyObject *o);     /* a float, but of no dtype of ours */
 int array_dims(PyObject *o, int64_t *dims); /* rank; -1: above EF_MAX_RANK */
 int array_to_tensor(PyObject *o, ef_dtype dtype, ef_tensor *out);
-PyObject *tensor_to_array(tensor_object *o, int copy); /* ndarray, or numpy scalar for rank 0 */
+typedef enum array_use {
+    ARRAY_OWN,      /* the caller's own */
+    ARRAY_LAST_USE, /* the same; nobody looks at `o` afterwards, so its memory may be given away */
+    ARRAY_READ_ONLY /* over the tensor's memory */
+} array_use;
+PyObject *tensor_to_array(tensor_object *o, array_use use); /* a numpy scalar for rank 0 */
+int numpy_init(void);                                       /* the method; after the types */
 PyObject *tensor_item(const ef_tensor *t, int64_t i);  /* Python number, bytes or bool */
 
 /* ---- op.c, op_inputs.c, op_type.c, attr.c ------------------------------------------------------

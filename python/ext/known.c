@@ -4,13 +4,13 @@
 
 static PyObject *core_static_value(PyObject *module, PyObject *o) {
     (void)module;
-    if (IS_EAGER(o)) return tensor_to_array((tensor_object *)o, 0);
+    if (IS_EAGER(o)) return tensor_to_array((tensor_object *)o, ARRAY_OWN);
     if (!IS_TENSOR(o)) return PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
     ef_tensor v = {0};
     if (check(ef_tensor_known(&((tensor_object *)o)->t, &v), NULL) < 0) return NULL;
     if (v.dtype == 0) Py_RETURN_NONE;
     PyObject *t = tensor_wrap(&v);
-    PyObject *a = t != NULL ? tensor_to_array((tensor_object *)t, 1) : NULL;
+    PyObject *a = t != NULL ? tensor_to_array((tensor_object *)t, ARRAY_LAST_USE) : NULL;
     Py_XDECREF(t);
     return a;
 }

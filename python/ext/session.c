@@ -290,11 +290,10 @@ static int request_run(session_object *o, request *r) {
     return check(s, NULL);
 }
 
-/* A result as numpy has it: over the tensor's memory if nobody else holds that. Takes t over. */
+/* A result as an array of the user's own. Takes t over. */
 static PyObject *result_of(ef_tensor *t) {
-    int shared = !ef_tensor_sole(t);
     PyObject *o = tensor_wrap(t);
-    PyObject *a = o != NULL ? tensor_to_array((tensor_object *)o, shared) : NULL;
+    PyObject *a = o != NULL ? tensor_to_array((tensor_object *)o, ARRAY_LAST_USE) : NULL;
     Py_XDECREF(o);
     return a;
 }
@@ -315,7 +314,7 @@ static PyObject *build_dict(request *r, PyObject *o, int *next, int depth) {
 /* The results in the form they were asked for. */
 static PyObject *build(request *r, PyObject *o, int *next, int depth) {
     if (is_operation(o)) Py_RETURN_NONE;
-    if (IS_EAGER(o)) return tensor_to_array((tensor_object *)o, 1);
+    if (IS_EAGER(o)) return tensor_to_array((tensor_object *)o, ARRAY_OWN);
     if (IS_SYMBOLIC(o) || IS_VARIABLE(o)) {
         if (*next < r->n_fetch) return result_of(&r->out[(*next)++]);
     } else if (depth < DEEP && PyDict_CheckExact(o))

@@ -329,7 +329,7 @@ static Py_ssize_t tensor_length(PyObject *self) {
 
 static PyObject *tensor_numpy(PyObject *self, PyObject *unused) {
     (void)unused;
-    return value_of(self) == NULL ? NULL : tensor_to_array((tensor_object *)self, 0);
+    return value_of(self) == NULL ? NULL : tensor_to_array((tensor_object *)self, ARRAY_OWN);
 }
 
 static const char *const format_of[EF_DTYPES] = {
@@ -337,37 +337,60 @@ static const char *const format_of[EF_DTYPES] = {
     [EF_I8] = "b",  [EF_I64] = "l", [EF_BOOL] = "?", [EF_U16] = "H",  [EF_F16] = "e",
     [EF_U32] = "I", [EF_U64] = "L", [EF_C64] = "Zf", [EF_C128] = "Zd"};
 
+/* The arguments of __array__ by name; those that are not given stay as they are. */
+static int array_arguments(PyObject *const *args, Py_ssize_t n, PyObject *names, PyObject **dtype,
+                           PyObject **copy) {
+    if (n > 0) *dtype = args[0];
+    if (n > 1) *copy = args[1];
+    for (Py_ssize_t k = 0; names != NULL && k < PyTuple_GET_SIZE(names); k++) {
+        PyObject *name = PyTuple_GET_ITEM(names, k);
+        if (PyUnicode_CompareWithASCIIString(name, "dtype") == 0)
+            *dtype = args[n + k];
+        else if (PyUnicode_CompareWithASCIIString(name, "copy") == 0)
+            *copy = args[n + k];
+        else
+            return (void)PyErr_Format(PyExc_TypeError,
+                                      "__array__() got an unexpected keyword argument '%U'", name),
+                   -1;
+    }
+    return 0;
+}
+
+/* An array of dtype `dtype`; `copy` as numpy 2 has it. Takes `a` over. */
+static PyObject *array_as(PyObject *a, PyObject *dtype, PyObject *copy) {
+    static PyObject *asarray;
+    if (a == NULL) return NULL;
+    if (asarray == NULL) {
+        PyObject *np = PyImport_ImportModule("numpy");
+        if (np != NULL) asarray = PyObject_GetAttrString(np, "asarray");
+        Py_XDECREF(np);
+    }
+    PyObject *b = NULL, *given = copy == Py_False ? PyDict_New() : NULL;
+    PyObject *two = PyTuple_Pack(2, a, dtype);
+    if (given != NULL && PyDict_SetItemString(given, "copy", copy) < 0) Py_CLEAR(two);
+    if (asarray != NULL && two != NULL) b = PyObject_Call(asarray, two, given);
+    Py_XDECREF(two);
+    Py_XDECREF(given);
+    Py_DECREF(a);
+    return b;
+}
+
 static PyObject *tensor_array(PyObject *self, PyObject *const *args, Py_ssize_t n,
                               PyObject *names) {
-    if (n == 0 && names != NULL && PyTuple_GET_SIZE(names) > 0 &&
-        PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "dtype") == 0)
-        n = 1; /* by name it stands in the same place */
-    PyObject *dtype = n > 0 && args[0] != Py_None ? args[0] : NULL;
+    PyObject *dtype = Py_None, *copy = Py_None;
+    if (array_arguments(args, n, names, &dtype, &copy) < 0) return NULL;
     const ef_tensor *t = &((tensor_object *)self)->t;
-    if (dtype == NULL && t->dtype == EF_STRING && t->rank == 0)
+    if (dtype == Py_None && t->dtype == EF_STRING && t->rank == 0)
         dtype = (PyObject *)&PyBaseObject_Type; /* numpy would make fixed-width bytes */
     if (t->flags & EF_TENSOR_SYMBOLIC)
         return PyErr_Format(PyExc_NotImplementedError,
                             "Cannot convert a symbolic tf.Tensor to a numpy array: it has no value "
                             "while a graph is being built.");
-    PyObject *a = tensor_numpy(self, NULL);
-    if (a == NULL) return NULL;
-    if (dtype != NULL) { /* numpy reads a scalar by its buffer, so that it may be one here */
-        static PyObject *asarray;
-        if (asarray == NULL) {
-            PyObject *np = PyImport_ImportModule("numpy");
-            if (np != NULL) asarray = PyObject_GetAttrString(np, "asarray");
-            Py_XDECREF(np);
-            if (asarray == NULL) {
-                Py_DECREF(a);
-                return NULL;
-            }
-        }
-        PyObject *b = PyObject_CallFunctionObjArgs(asarray, a, dtype, NULL);
-        Py_DECREF(a);
-        a = b;
-    }
-    return a;
+    if (value_of(self) == NULL) return NULL;
+    PyObject *a = tensor_to_array((tensor_object *)self,
+                                  copy == Py_False ? ARRAY_READ_ONLY : ARRAY_OWN);
+    /* numpy reads a scalar by its buffer, so that it may be one here */
+    return a != NULL && dtype != Py_None ? array_as(a, dtype, copy) : a;
 }
 
 static PyObject *tensor_repr(PyObject *self) {
@@ -446,10 +469,6 @@ static PyMethodDef tensor_methods[] = {
     {"_numpy", tensor_numpy, METH_NOARGS, NULL},
     {"__array__", (PyCFunction)(void (*)(void))tensor_array, METH_FASTCALL | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL}};
-static PyMethodDef eager_methods[] = {{"numpy", tensor_numpy, METH_NOARGS,
-                                       "The value as a numpy array, or a numpy scalar for rank 0."},
-                                      {NULL, NULL, 0, NULL}};
-
 static PyType_Slot core_slots[] = {{Py_tp_doc, "What is, or stands for, a tensor."}, {0, NULL}};
 static PyType_Spec core_spec = {"tensorflow.python.types.core.Tensor", 0, 0,
                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, core_slots};
@@ -460,7 +479,6 @@ static PyType_Spec core_spec = {"tensorflow.python.types.core.Tensor", 0, 0,
     }
 static PyType_Slot sub_slots[] = {LIFE, {0, NULL}};
 static PyType_Slot eager_slots[] = {LIFE,
-                                    {Py_tp_methods, eager_methods},
                                     {Py_nb_index, tensor_index},
                                     {Py_nb_int, tensor_int},
                                     {Py_nb_float, tensor_float},
@@ -516,5 +534,5 @@ int tensor_init(PyObject *module) {
     symbolic_type = add_type(module, &symbolic_spec, tensor_type, "SymbolicTensor");
     if (eager_type == NULL || symbolic_type == NULL) return -1;
     symbolic_type->tp_name = "SymbolicTensor"; /* how TensorFlow's messages call it */
-    return 0;
+    return numpy_init();
 }

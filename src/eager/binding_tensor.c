@@ -1,4 +1,5 @@
 /* Doors for language bindings to the elements of tensors. */
+#include "eager/context.h"
 #include "evenflow_binding.h"
 #include "graph/graph.h"
 #include "tensor/object.h"
@@ -27,7 +28,10 @@ ef_status *ef_string_put(ef_tensor *t, int64_t i, const char *at, size_t n) {
 }
 
 bool ef_tensor_sole(const ef_tensor *t) {
-    return t != NULL && (t->storage == NULL || ef_storage_sole(t->storage));
+    if (t == NULL) return false;
+    if (t->storage != NULL && t->storage->kind == EF_STORE_PENDING)
+        return ef_storage_sole(t->storage) && ef_pending_owned(t->storage);
+    return ef_tensor_owned(t);
 }
 
 void ef_tensor_take(ef_tensor *dst, ef_tensor *src) { ef_tensor_move(dst, src); }

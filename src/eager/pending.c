@@ -330,6 +330,10 @@ ef_status *ef_pending_settle(ef_storage *s) {
     return NULL;
 }
 
+bool ef_pending_owned(const ef_storage *s) {
+    return ef_storage_data(s) != NULL && ef_tensor_owned(&((const deferred *)s)->value);
+}
+
 ef_status *ef_wait(void) {
     if (mine == NULL) return NULL;
     ef_mutex_lock(&mine->lock);

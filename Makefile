@@ -53,7 +53,7 @@ tsan: setup
 	@scripts/build $(BUILD)-tsan -j$(JOBS) -DEF_SANITIZE=thread
 	@$(PYTHON) tools/run_tests.py $(BUILD)-tsan --jobs $(JOBS) --limit 900 --no-python
 
-fuzz: setup
+fuzz: build
 	@scripts/build $(BUILD)-asan -j$(JOBS) -DEF_SANITIZE=address
 	@scripts/run_fuzz $(BUILD)-asan $(FUZZ_SECONDS)
 

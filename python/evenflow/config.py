@@ -396,12 +396,11 @@ offer(0, "version.GRAPH_DEF_VERSION_MIN_PRODUCER")
 
 @export("get_logger")
 def get_logger():
-    """The logger of warnings, on stderr."""
-    if not _log.handlers:
+    """The logger of warnings: on stderr, unless the program has set up logging itself."""
+    if not _log.handlers and not logging.getLogger().handlers:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT, None))
         _log.addHandler(handler)
-        _log.propagate = False
     return _log
 
 

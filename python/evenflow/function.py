@@ -73,6 +73,16 @@ def _pack(structure, template, results):
     return nest.pack_sequence_as(structure, flat, expand_composites=True)
 
 
+def _retraces(traces, calls, python):
+    """Warns of a function that is traced in nearly every call."""
+    from .config import get_logger
+
+    get_logger().warning(
+        "%d out of the last %d calls to %s triggered tf.function retracing: its Python ran in each of them. Make the "
+        "function once, outside of the loop that calls it, and give it tensors rather than Python numbers and new objects. "
+        "https://www.tensorflow.org/guide/function#controlling_retracing tells more.", traces, calls, python)
+
+
 # ---- making functions ------------------------------------------------------------------------------------
 
 
@@ -271,7 +281,7 @@ Function.experimental_compile = property(lambda self: self._jit_compile)
 _core.BoundFunction.get_concrete_function = lambda self, *args, **kwargs: self.__func__.get_concrete_function(
     self.__self__, *args, **kwargs)
 _core.register(parameters=_parameters, read_signature=_read_signature, fit_signature=_fit_signature, converted=_converted,
-               translated=_translated, weakly=weakly, flat_result=_flat_result)
+               translated=_translated, weakly=weakly, flat_result=_flat_result, retraces=_retraces)
 
 
 class _Instances(type):

@@ -66,6 +66,7 @@ typedef struct core_hooks {
     PyObject *translated;                 /* (exception) -> one that tells the user's lines */
     PyObject *weakly;                     /* (argument) -> as a trace remembers it */
     PyObject *flat_result;                /* (result) -> (tensors, callable that packs them) */
+    PyObject *retraces;                   /* (traces, calls, function): warns of too many */
     PyObject *concrete_arguments;         /* (concrete function, args, kwargs) -> tensors */
     PyObject *dispatch;         /* (op's name, op, args, kwargs) -> result for composite tensors */
     PyObject *dtype[EF_DTYPES]; /* DType objects by number */

@@ -162,6 +162,10 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     if (s != NULL) {
         raise_status(s, NULL);
     } else {
+        if (c.traced && !recording())
+            call_was_traced(self);
+        else if (self->history != NULL && !recording())
+            call_found_its_trace(self);
         result = result_pack(r.packing, r.at, r.n);
         if (r.packing != NULL) packing_end(r.packing);
     }

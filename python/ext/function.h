@@ -85,6 +85,7 @@ typedef struct function_object {
     entry *entries;
     int n_entries;
     uint64_t n_traces_gone; /* of entries that were dropped */
+    PyObject *history;      /* of its calls, shared by functions of the same code; NULL: none yet */
     PyObject *instances;    /* dict address -> the function of that instance; NULL: none yet */
     PyObject *instance;     /* weak reference: the instance this one belongs to; NULL: none */
     struct tracer *tracer;  /* the thread that traces it now; NULL: none */
@@ -153,6 +154,7 @@ typedef struct calling {
     PyObject *graph;  /* its object, once somebody asked for it */
     bool may_make;    /* this trace may make variables, */
     bool made;        /* and did */
+    bool traced;      /* the call made a trace */
     bool again;       /* call once more: variables exist now, or another thread has traced */
 } calling;
 extern _Thread_local calling *function_now; /* the call this thread is making */
@@ -169,6 +171,10 @@ PyObject *containers_copy(PyObject *o);
 /* before: copies of args and kwargs; -1: raised, something was changed. */
 int arguments_unchanged(const function_object *f, PyObject *before, PyObject *args,
                         PyObject *kwargs);
+
+/* ---- retracing.c: how many of the last calls made a trace */
+void call_was_traced(function_object *f);
+void call_found_its_trace(function_object *f); /* f->history must be there */
 
 /* ---- result.c */
 /* The tensors of what a function returned, a list; fills p->whole or p->pack. NULL: raised. */

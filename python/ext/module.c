@@ -64,6 +64,7 @@ static PyObject *core_register(PyObject *module, PyObject *args, PyObject *kwarg
                 {"translated", &hooks.translated},
                 {"weakly", &hooks.weakly},
                 {"flat_result", &hooks.flat_result},
+                {"retraces", &hooks.retraces},
                 {"concrete_arguments", &hooks.concrete_arguments},
                 {"operation_class", &hooks.operation_class}};
     PyObject *name, *value;

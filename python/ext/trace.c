@@ -367,6 +367,7 @@ ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *
     int bad = -1, turn = c != NULL && c->e == e ? begin_tracing(f) : -1;
     if (turn > 0) {
         bad = trace_call(f, c, in, n_in, out, max_out, n_out);
+        c->traced = true;
         end_tracing(f);
         if (c->again) {
             for (int k = 0; k < *n_out; k++) ef_tensor_release(&out[k]);

@@ -206,6 +206,30 @@ def test_each_instance_has_its_own_traces():
     assert one.scale == one.scale != two.scale
 
 
+# ---- too many traces ------------------------------------------------------------------------------------------
+
+
+def _warnings(caplog, calls):
+    caplog.clear()
+    for call in calls:
+        call()
+    return [r.getMessage().split(" calls to ")[0] for r in caplog.records if "triggered tf.function retracing" in r.getMessage()]
+
+
+def test_functions_that_trace_too_often_are_told(caplog):
+    def thrice(a):
+        return a * 3.0
+
+    numbers = tf.function(lambda k: x * k)
+    assert _warnings(caplog, [lambda k=k: numbers(k) for k in range(20)]) == ["5 out of the last 5", "6 out of the last 6"]
+    now_and_then = tf.function(lambda k: x + k)
+    assert _warnings(caplog, [lambda k=k: now_and_then(k // 3) for k in range(20)]) == ["5 out of the last 13"] * 2
+    seldom = tf.function(lambda k: x - k)
+    assert _warnings(caplog, [lambda k=k: seldom(k // 4) for k in range(40)]) == []
+    assert len(_warnings(caplog, [lambda: tf.function(thrice)(x)] * 9)) == 2
+    assert _warnings(caplog, [lambda k=k: numbers.get_concrete_function(k) for k in range(50, 60)]) == []
+
+
 # ---- threads --------------------------------------------------------------------------------------------------
 
 

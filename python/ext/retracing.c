@@ -1,0 +1,80 @@
+/* Functions that are traced again and again are told to the user, as TensorFlow does: when five of
+ * the last calls made a trace, twice at most. What is counted belongs to the code object, so that a
+ * function made anew in each pass of a loop is noticed too. */
+#include "function.h"
+
+enum { MOST_CALLS = 10, TOO_MANY = 5, MOST_WARNINGS = 2, MOST_CODES = 256 };
+
+struct history {
+    int64_t calls;                 /* that are remembered */
+    int64_t since[MOST_CALLS + 2]; /* of them: from each trace to the next */
+    int n, warnings;
+};
+
+static PyObject *histories; /* dict: code object, or callable -> capsule; the oldest go first */
+static const char kind[] = "history";
+
+static void history_end(PyObject *capsule) { PyMem_Free(PyCapsule_GetPointer(capsule, kind)); }
+
+/* What calls are counted by; borrowed. */
+static PyObject *counted_by(PyObject *python) {
+    if (PyMethod_Check(python)) python = PyMethod_GET_FUNCTION(python);
+    return PyFunction_Check(python) ? PyFunction_GET_CODE(python) : NULL;
+}
+
+static PyObject *new_history(PyObject *code) {
+    struct history *h = PyMem_Calloc(1, sizeof *h);
+    PyObject *capsule = h != NULL ? PyCapsule_New(h, kind, history_end) : PyErr_NoMemory();
+    if (capsule == NULL) {
+        PyMem_Free(h);
+        return NULL;
+    }
+    if (histories == NULL) histories = PyDict_New();
+    Py_ssize_t at = 0;
+    PyObject *oldest;
+    if (histories != NULL && PyDict_GET_SIZE(histories) >= MOST_CODES &&
+        PyDict_Next(histories, &at, &oldest, NULL)) {
+        Py_INCREF(oldest);
+        if (PyDict_DelItem(histories, oldest) < 0) PyErr_Clear();
+        Py_DECREF(oldest);
+    }
+    if (histories == NULL || PyDict_SetItem(histories, code, capsule) < 0) PyErr_Clear();
+    return capsule;
+}
+
+static struct history *find_history(function_object *f) {
+    if (f->history != NULL) return PyCapsule_GetPointer(f->history, kind);
+    PyObject *code = counted_by(f->python);
+    if (code == NULL) return NULL;
+    PyObject *found = histories != NULL ? PyDict_GetItemWithError(histories, code) : NULL;
+    if (found == NULL && PyErr_Occurred()) return NULL;
+    f->history = found != NULL ? Py_NewRef(found) : new_history(code);
+    return f->history != NULL ? PyCapsule_GetPointer(f->history, kind) : NULL;
+}
+
+void call_found_its_trace(function_object *f) {
+    struct history *h = PyCapsule_GetPointer(f->history, kind);
+    if (h->n == 0) h->since[h->n++] = 0;
+    h->since[h->n - 1]++;
+    h->calls++;
+}
+
+void call_was_traced(function_object *f) {
+    struct history *h = find_history(f);
+    if (h == NULL) {
+        PyErr_Clear();
+        return;
+    }
+    h->calls++;
+    h->since[h->n++] = 1;
+    while (h->calls - h->since[0] > MOST_CALLS) {
+        h->calls -= h->since[0];
+        memmove(h->since, h->since + 1, (size_t)--h->n * sizeof *h->since);
+    }
+    if (h->warnings >= MOST_WARNINGS || h->n < TOO_MANY) return;
+    h->warnings++;
+    PyObject *done =
+        PyObject_CallFunction(hooks.retraces, "iLO", h->n, (long long)h->calls, f->python);
+    if (done == NULL) PyErr_WriteUnraisable((PyObject *)f);
+    Py_XDECREF(done);
+}

@@ -153,7 +153,8 @@ ef_status *ef_graph_part(ef_graph *g, const ef_tensor *const *in, int n_in,
                          int *n_more);
 void ef_graph_part_end(ef_tensor *more, int n_more);
 
-/* A variable that takes values of a wider shape than its first (dims may be unknown). */
+/* A variable that takes values of a wider shape than its first (dims may be unknown). A symbolic
+ * value gives the dtype alone: the variable is not initialised. */
 ef_status *ef_variable_new_shaped(const ef_tensor *value, const ef_shape *shape, const char *name,
                                   ef_tensor *handle);
 

@@ -86,8 +86,9 @@ def distribution(synchronization, aggregation, trainable, name):
     return synchronization, aggregation, trainable
 
 
-def lift(tensor):
-    """The value of a symbolic tensor that needs no input, found while its function is being traced."""
+def lift(tensor, own=False):
+    """The value of a symbolic tensor that needs no input, found while its function is being traced. own: of the function's
+    own graph; what needs inputs is given back as it is."""
     if not _core.is_symbolic(tensor):
         return tensor
     graph = tensor.graph
@@ -97,6 +98,8 @@ def lift(tensor):
     try:
         return _core.convert(session._run_flat([tensor], [], [], [])[0], tensor.dtype)
     except errors.OpError as e:
+        if own:
+            return tensor
         raise ValueError("the initial value of a variable made inside a tf.function depends on the function's "
                          f"arguments; give a callable or a value known beforehand ({e.message})") from None
     finally:
@@ -127,12 +130,12 @@ class Variable(_core.VariableBase):
         synchronization, aggregation, trainable = distribution(synchronization, aggregation, trainable, name)
         if name is not None and not isinstance(name, str) and name:
             raise ValueError("name for name_scope must be a string.")
-        _core.variable_made()  # functions may make variables in their first trace only
+        own = _core.variable_made()  # functions may make variables in their first trace only
         self._trainable = trainable
         self.constraint = constraint
         self._synchronization, self._aggregation = synchronization, aggregation
         scope = current_scope()
-        value = self._first_value(initial_value, dtype)
+        value = self._first_value(initial_value, dtype, own)
         self._scoped_name = "" if name is not None and not name else scope + (name or "Variable")
         with _count_lock:
             _count[0] += 1
@@ -143,14 +146,32 @@ class Variable(_core.VariableBase):
                              f"explicitly supplied `shape` argument ({wanted}).")
         if wanted is not None and any(type(size) is bool for size in wanted._dims or ()):
             raise TypeError(f"the sizes of a variable are numbers, not {wanted}")
+        late = _core.is_symbolic(value)
+        if late and wanted is None:
+            wanted = TensorShape(value._dims)
         with init_scope():
             self._create(value, self._scoped_name, self._trainable, wanted)
         _by_storage[self.handle._storage] = self
+        if late:
+            self._set_when_run(value)
+
+    def _set_when_run(self, value):
+        """The function that is being traced gives the variable its value, unless it has one."""
+        from .control import cond
+
+        def assign():
+            raw.AssignVariableOp(self.handle, value)
+            return False
+
+        _core.variable_made(True)
+        cond(raw.VarIsInitializedOp(self.handle), lambda: True, assign)
 
     @staticmethod
-    def _first_value(initial_value, dtype):
+    def _first_value(initial_value, dtype, own):
         if dtype is not None:
             dtype = dtypes.as_dtype(dtype)
+        if callable(initial_value) and own:
+            initial_value = _cast_to(initial_value(), dtype)
         if callable(initial_value):
             with init_scope():
                 made = _cast_to(initial_value(), dtype)
@@ -158,7 +179,9 @@ class Variable(_core.VariableBase):
                     raise ValueError("the initial value of a variable depends on the arguments of a tf.function")
                 return made
         if isinstance(initial_value, _core.Tensor) and _core.is_symbolic(initial_value):
-            initial_value = lift(initial_value)
+            initial_value = lift(initial_value, own)
+            if _core.is_symbolic(initial_value):
+                return _cast_to(initial_value, dtype)
         with init_scope():
             return _cast_to(initial_value, dtype)
 

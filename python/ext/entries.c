@@ -92,6 +92,14 @@ void entry_drop_last(function_object *self) {
     take_out(self, at);
 }
 
+void entry_forget(function_object *self, const entry *e) {
+    for (entry **at = &self->entries; *at != NULL; at = &(*at)->next)
+        if (*at == e) {
+            take_out(self, at);
+            return;
+        }
+}
+
 static bool is_dead(const entry *e) {
     for (int k = 0; k < e->n_objects; k++)
         if (held(e, k) == NULL) return true;

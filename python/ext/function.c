@@ -84,7 +84,14 @@ PyObject *function_trace_walked(function_object *self, walk *w, PyObject *const 
         ef_status_free(s);
     }
     function_now = c.outer;
-    if (s != NULL) {
+    if (s == NULL && c.late) {
+        PyErr_SetString(PyExc_ValueError,
+                        "the initial value of a variable made by the function depends on its "
+                        "arguments; call the function once before asking for a concrete function");
+        entry_forget(self, e);
+        ef_graph_free(g);
+        if (p != NULL) packing_end(p);
+    } else if (s != NULL) {
         raise_status(s, NULL);
     } else if (p != NULL) {
         result = concrete_of(p, g);
@@ -168,6 +175,13 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
             call_found_its_trace(self);
         result = result_pack(r.packing, r.at, r.n);
         if (r.packing != NULL) packing_end(r.packing);
+    }
+    if (result != NULL &&
+        c.late) { /* variables have values now: later calls do not give them any */
+        entry_forget(self, e);
+        PyObject *next = function_trace_walked(self, &w, items, n_items, kwargs);
+        if (next == NULL) Py_CLEAR(result);
+        Py_XDECREF(next);
     }
     entry_leave(e);
     Py_DECREF(self);

@@ -141,6 +141,7 @@ PyObject *args_again(rebuild *r, PyObject *o);
 entry *entry_look(function_object *self, const key *k); /* NULL: none */
 entry *entry_find(function_object *self, const key *k); /* made if need be; NULL: raised */
 void entry_drop_last(function_object *self);
+void entry_forget(function_object *self, const entry *e); /* if it is still there */
 void entry_leave(entry *e); /* a call has ended */
 
 /* ---- trace.c */
@@ -153,7 +154,8 @@ typedef struct calling {
     ef_graph *g;      /* being traced; NULL: none */
     PyObject *graph;  /* its object, once somebody asked for it */
     bool may_make;    /* this trace may make variables, */
-    bool made;        /* and did */
+    bool made;        /* and did, */
+    bool late;        /* with an initial value that only running gives */
     bool traced;      /* the call made a trace */
     bool again;       /* call once more: variables exist now, or another thread has traced */
 } calling;

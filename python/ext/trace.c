@@ -305,7 +305,7 @@ static packing *packing_make(const function_object *f, calling *c, PyObject *arg
 static int trace_into(function_object *f, calling *c, PyObject *args, PyObject *kwargs,
                       ef_tensor *out, int max_out, int *n_out) {
     c->may_make = !f->first_done;
-    c->made = false;
+    c->made = c->late = false;
     if (name_arguments(f, c->g, args, kwargs) < 0) return -1;
     PyObject *result = run_target(f, args, kwargs);
     if (result == NULL) return -1;
@@ -316,7 +316,7 @@ static int trace_into(function_object *f, calling *c, PyObject *args, PyObject *
     Py_DECREF(result);
     if (p != NULL) ef_trace_set_user(p, packing_ref, packing_end);
     if (bad == 0 && c->may_make) f->first_done = true;
-    c->again = bad == 0 && c->made; /* the trace to keep is one that makes none */
+    c->again = bad == 0 && c->made && !c->late; /* the trace to keep is one that makes none */
     return bad;
 }
 
@@ -386,11 +386,12 @@ ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *
 
 /* ---- variables made while tracing ------------------------------------------------------------ */
 
-static PyObject *core_variable_made(PyObject *module, PyObject *unused) {
+/* variable_made(): may a variable be made? -> whether this is a function's own graph.
+ * variable_made(True): its initial value is known when the function runs. */
+static PyObject *core_variable_made(PyObject *module, PyObject *const *args, Py_ssize_t n) {
     (void)module;
-    (void)unused;
     calling *c = function_now;
-    if (c == NULL || c->g == NULL) Py_RETURN_NONE;
+    if (c == NULL || c->g == NULL) Py_RETURN_FALSE;
     if (!c->may_make) {
         PyErr_SetString(
             PyExc_ValueError,
@@ -400,11 +401,12 @@ static PyObject *core_variable_made(PyObject *module, PyObject *unused) {
         return NULL;
     }
     c->made = true;
-    Py_RETURN_NONE;
+    c->late = c->late || (n > 0 && args[0] == Py_True);
+    return PyBool_FromLong(c->g == ef_graph_current());
 }
 
-static PyMethodDef functions[] = {
-    {"variable_made", core_variable_made, METH_NOARGS, "A variable is made now; may it be?"},
-    {NULL, NULL, 0, NULL}};
+static PyMethodDef functions[] = {{"variable_made", (PyCFunction)(void (*)(void))core_variable_made,
+                                   METH_FASTCALL, "A variable is made now; may it be?"},
+                                  {NULL, NULL, 0, NULL}};
 
 int trace_init(PyObject *module) { return PyModule_AddFunctions(module, functions); }

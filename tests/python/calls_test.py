@@ -206,6 +206,60 @@ def test_each_instance_has_its_own_traces():
     assert one.scale == one.scale != two.scale
 
 
+# ---- variables that get their value from an argument ----------------------------------------------------------
+
+
+def _keeper(make):
+    held, runs = [], []
+
+    @tf.function
+    def f(a):
+        runs.append(1)
+        if not held:
+            held.extend(make(a))
+        return sum(v + a for v in held)
+
+    return f, held, runs
+
+
+@pytest.mark.parametrize("make, values", [
+    (lambda a: [tf.Variable(a * 2.0)], [6.0]),
+    (lambda a: [tf.Variable(lambda: a * 2.0)], [6.0]),
+    (lambda a: [tf.Variable(a), tf.Variable(4.0), tf.Variable(tf.ones([]))], [3.0, 4.0, 1.0]),
+], ids=["tensor", "callable", "several"])
+def test_variables_initialised_from_an_argument(make, values):
+    f, held, runs = _keeper(make)
+    for given in (3.0, 5.0, 7.0):
+        assert float(f(tf.constant(given))) == sum(values) + len(values) * given
+        assert [float(v) for v in held] == values and len(runs) == 2
+
+
+def test_a_variable_initialised_from_another_one():
+    held = []
+
+    @tf.function
+    def f(a):
+        if not held:
+            held.append(tf.Variable(a))
+            held.append(tf.Variable(held[0] * 10.0))
+        return held[0] + held[1]
+
+    assert [float(f(tf.constant(k))) for k in (3.0, 4.0)] == [33.0, 33.0]
+
+
+def test_an_inner_function_initialises_a_variable_from_its_argument():
+    f, held, _ = _keeper(lambda a: [tf.Variable(a * 2.0)])
+    outer = tf.function(lambda a: f(a))
+    assert [float(outer(tf.constant(k))) for k in (3.0, 4.0)] == [9.0, 10.0]
+    assert float(f(tf.constant(1.0))) == 7.0 and float(held[0]) == 6.0
+
+
+def test_a_concrete_function_cannot_initialise_from_an_argument():
+    f, _, _ = _keeper(lambda a: [tf.Variable(a)])
+    with pytest.raises(ValueError, match="depends on its arguments"):
+        f.get_concrete_function(tf.TensorSpec([]))
+
+
 # ---- too many traces ------------------------------------------------------------------------------------------
 
 

@@ -102,12 +102,12 @@ static void restore(emitter *e) {
 
 /* ---- one turn of the loop -------------------------------------------------------------------- */
 
-static const uint8_t opcode[] = {
+const uint8_t ef_jit_opcode[] = {
     [EF_JIT_ADD] = EF_X86_VADD, [EF_JIT_SUB] = EF_X86_VSUB, [EF_JIT_MUL] = EF_X86_VMUL,
     [EF_JIT_DIV] = EF_X86_VDIV, [EF_JIT_MAX] = EF_X86_VMAX, [EF_JIT_MIN] = EF_X86_VMIN,
     [EF_JIT_AND] = EF_X86_VAND, [EF_JIT_OR] = EF_X86_VOR,   [EF_JIT_XOR] = EF_X86_VXOR};
 /* The processor's numbers for comparisons that raise nothing, and for roundings. */
-static const uint8_t predicate[] = {
+const uint8_t ef_jit_predicate[] = {
     [EF_JIT_EQ] = 0x00,    [EF_JIT_NE] = 0x04,     [EF_JIT_LT] = 0x11,    [EF_JIT_NOT_LT] = 0x15,
     [EF_JIT_LE] = 0x12,    [EF_JIT_NOT_LE] = 0x16, [EF_JIT_GT] = 0x1E,    [EF_JIT_NOT_GT] = 0x1A,
     [EF_JIT_GE] = 0x1D,    [EF_JIT_NOT_GE] = 0x19, [EF_JIT_FLOOR] = 0x09, [EF_JIT_CEIL] = 0x0A,
@@ -121,13 +121,13 @@ static void compute(emitter *e, const ef_jit_value *x, int mask) {
         ef_x86_read(e->c, x->reg, addresses[e->base[x->operand] - 1], AT, mask);
         break;
     case EF_JIT_STORE: ef_x86_write(e->c, a, addresses[e->base[x->operand] - 1], AT, mask); break;
-    case EF_JIT_COMPARE: ef_x86_compare(e->c, x->reg, a, b, predicate[x->how]); break;
+    case EF_JIT_COMPARE: ef_x86_compare(e->c, x->reg, a, b, ef_jit_predicate[x->how]); break;
     case EF_JIT_SQRT: ef_x86_sqrt(e->c, x->reg, a); break;
-    case EF_JIT_ROUND: ef_x86_round(e->c, x->reg, a, predicate[x->how]); break;
+    case EF_JIT_ROUND: ef_x86_round(e->c, x->reg, a, ef_jit_predicate[x->how]); break;
     case EF_JIT_CHOOSE: ef_x86_choose(e->c, x->reg, a, b, v[x->arg[2]].reg); break;
     case EF_JIT_SCALAR:
     case EF_JIT_NUMBER: break;
-    default: ef_x86_two(e->c, opcode[x->kind], x->reg, a, b); break;
+    default: ef_x86_two(e->c, ef_jit_opcode[x->kind], x->reg, a, b); break;
     }
 }
 

@@ -4,7 +4,9 @@
 #include "jit/expr.h"
 #include "jit/x86.h"
 
-bool ef_jit_emits(void); /* whether this machine runs what we write */
+extern const uint8_t ef_jit_opcode[];    /* of ADD to XOR, by ef_jit_kind */
+extern const uint8_t ef_jit_predicate[]; /* of comparisons and roundings, by ef_jit_how */
+bool ef_jit_emits(void);                 /* whether this machine runs what we write */
 /* Writes a whole ef_jit_fn, which begins at *entry; false: more values are alive at once, or more
  * operands in use, than there are registers. The code may be moved anywhere as it stands. */
 bool ef_jit_emit(ef_jit_values *v, ef_dtype dtype, ef_x86 *c, size_t *entry);

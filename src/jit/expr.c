@@ -57,9 +57,12 @@ static term bits(parser *p, uint64_t b) {
     return make(p, (ef_jit_value){.kind = EF_JIT_NUMBER, .bits = b});
 }
 
+static bool is_float(const parser *p) { return p->run->dtype == EF_F32 || p->run->dtype == EF_F64; }
+
 static term number(parser *p, double x) {
     uint64_t b = 0;
     float f = (float)x;
+    if (!is_float(p)) return bits(p, (uint64_t)(int64_t)x);
     if (p->run->dtype == EF_F32)
         memcpy(&b, &f, sizeof f);
     else
@@ -68,7 +71,8 @@ static term number(parser *p, double x) {
 }
 
 static uint64_t sign_bit(const parser *p) {
-    return p->run->dtype == EF_F32 ? UINT64_C(1) << 31 : UINT64_C(1) << 63;
+    bool narrow = p->run->dtype == EF_F32 || p->run->dtype == EF_I32;
+    return narrow ? UINT64_C(1) << 31 : UINT64_C(1) << 63;
 }
 
 static uint64_t ones(const parser *p) { return sign_bit(p) | (sign_bit(p) - 1); }
@@ -116,6 +120,7 @@ static term in_brackets(parser *p) {
 static term primary(parser *p) {
     if (taken(p, "(")) return in_brackets(p);
     if (taken(p, "fabs(")) {
+        if (!is_float(p)) return fail(p);
         term a = plain(p, in_brackets(p));
         return two(p, EF_JIT_AND, a, bits(p, sign_bit(p) - 1));
     }
@@ -145,6 +150,7 @@ static term unary(parser *p) {
     }
     if (!taken(p, "-")) return primary(p);
     term a = plain(p, unary(p));
+    if (!is_float(p)) return two(p, EF_JIT_SUB, number(p, 0), a);
     const ef_jit_value *v = &p->v->at[a.id];
     if (!p->failed && v->kind == EF_JIT_NUMBER) return bits(p, v->bits ^ sign_bit(p));
     return two(p, EF_JIT_XOR, a, bits(p, sign_bit(p)));
@@ -218,7 +224,7 @@ static term disjunction(parser *p) {
  * meaning of MAX and MIN; where one side is 0 it is a mask laid over the other. */
 static term choose(parser *p, term test, term a, term b) {
     ef_jit_value c = p->v->at[test.id];
-    if (c.kind == EF_JIT_COMPARE) {
+    if (c.kind == EF_JIT_COMPARE && is_float(p)) {
         bool straight = a.id == c.arg[0] && b.id == c.arg[1];
         bool crossed = a.id == c.arg[1] && b.id == c.arg[0];
         bool more = c.how == EF_JIT_GT, less = c.how == EF_JIT_LT;
@@ -307,5 +313,18 @@ bool ef_jit_parse(const ef_jit_run *run, ef_jit_values *v) {
             make(&p, (ef_jit_value){.kind = EF_JIT_STORE, .operand = p.ins->out, .arg = {t.id}});
     }
     if (!p.failed) settle(v);
+    return !p.failed;
+}
+
+bool ef_jit_parse_one(const ef_jit_ins *ins, ef_dtype dtype, ef_jit_values *v, uint8_t *out) {
+    ef_jit_run run = {.dtype = dtype};
+    parser p = {.run = &run, .ins = ins, .v = v};
+    if (ins->expr == NULL || ins->n_in > EF_JIT_MAX_IN) return false;
+    begin(&p);
+    for (int k = 0; k < ins->n_in; k++)
+        if (ins->truths >> k & 1)
+            p.now[ins->in[k]] =
+                make(&p, (ef_jit_value){.kind = EF_JIT_LOAD, .operand = ins->in[k]}).id;
+    *out = expression(&p).id;
     return !p.failed;
 }

@@ -61,4 +61,7 @@ int ef_jit_args(ef_jit_kind kind); /* how many values it reads */
 /* False: an expression is not one we compile, or there are too many values. Values nobody needs
  * are gone. */
 bool ef_jit_parse(const ef_jit_run *run, ef_jit_values *v);
+/* One instruction by itself, for EF_F32, EF_F64, EF_I32 or EF_I64: its operands are loaded, truth
+ * values too. *out is the value it makes; a mask where ins->truths says so. */
+bool ef_jit_parse_one(const ef_jit_ins *ins, ef_dtype dtype, ef_jit_values *v, uint8_t *out);
 #endif

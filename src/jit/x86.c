@@ -149,3 +149,35 @@ void ef_x86_spread_const(ef_x86 *c, int to, size_t place) {
     modrm(c, 0, to, 5);
     relative(c, place);
 }
+
+/* ---- any vector instruction ------------------------------------------------------------------ */
+
+static void prefix(ef_x86 *c, ef_x86_vex x, int reg, int first, int rm) {
+    ef_x86_byte(c, 0xC4);
+    ef_x86_byte(c, (unsigned)!(reg >> 3) << 7 | 0x40 | (unsigned)!(rm >> 3) << 5 | x.map);
+    ef_x86_byte(c, (unsigned)x.w << 7 | (unsigned)(~first & 15) << 3 | (x.half ? 0 : 4) | x.prefix);
+    ef_x86_byte(c, x.op);
+}
+void ef_x86_vex3(ef_x86 *c, ef_x86_vex x, int to, int a, int b) {
+    prefix(c, x, to, a, b);
+    modrm(c, 3, to, b);
+}
+void ef_x86_vex_at(ef_x86 *c, ef_x86_vex x, int to, int a, int base, int32_t offset) {
+    prefix(c, x, to, a, base);
+    modrm(c, 2, to, base);
+    ef_x86_word(c, (uint32_t)offset);
+}
+void ef_x86_compare_at(ef_x86 *c, int base, int32_t offset, int number) {
+    ef_x86_byte(c, 0x83);
+    modrm(c, 2, 7, base);
+    ef_x86_word(c, (uint32_t)offset);
+    ef_x86_byte(c, (unsigned)number & 255);
+}
+void ef_x86_compare_with(ef_x86 *c, int r, int base) {
+    ef_x86_byte(c, 0x3B);
+    modrm(c, 0, r, base);
+}
+void ef_x86_set_rax(ef_x86 *c, int32_t number) {
+    ef_x86_byte(c, 0xB8);
+    ef_x86_word(c, (uint32_t)number);
+}

@@ -56,7 +56,11 @@ void ef_x86_move2(ef_x86 *c, ef_x86_move op, int to, int from);
 typedef enum ef_x86_small { EF_X86_ADD8 = 0, EF_X86_AND8 = 4 } ef_x86_small;
 void ef_x86_small2(ef_x86 *c, ef_x86_small op, int to, int number);
 void ef_x86_shift_left(ef_x86 *c, int r, int bits);
-typedef enum ef_x86_when { EF_X86_BELOW = 0x82, EF_X86_AT_LEAST = 0x83 } ef_x86_when;
+typedef enum ef_x86_when {
+    EF_X86_BELOW = 0x82,
+    EF_X86_AT_LEAST = 0x83,
+    EF_X86_EQUAL = 0x84
+} ef_x86_when;
 size_t ef_x86_jump(ef_x86 *c, ef_x86_when when);        /* target to be set */
 void ef_x86_land(ef_x86 *c, size_t jump, size_t place); /* sets it */
 void ef_x86_return(ef_x86 *c);
@@ -86,4 +90,18 @@ void ef_x86_write(ef_x86 *c, int from, int base, int index, int mask);
 void ef_x86_spread(ef_x86 *c, int to, int base);           /* one element at [base] for all */
 void ef_x86_spread_const(ef_x86 *c, int to, size_t place); /* ... at a place in the code */
 void ef_x86_read_at(ef_x86 *c, int to, int base);          /* a vector at [base] */
+
+/* ---- any vector instruction, by its numbers in the manual ------------------------------------ */
+
+typedef struct ef_x86_vex {
+    uint8_t map, prefix; /* 1: 0F, 2: 0F38, 3: 0F3A; 0: none, 1: 66, 2: F3, 3: F2 */
+    uint8_t op;
+    bool w, half; /* half: 128 bits */
+} ef_x86_vex;
+void ef_x86_vex3(ef_x86 *c, ef_x86_vex x, int to, int a, int b);
+void ef_x86_vex_at(ef_x86 *c, ef_x86_vex x, int to, int a, int base, int32_t offset);
+/* cmp dword [base + offset], number; cmp register, dword [base]: general registers. */
+void ef_x86_compare_at(ef_x86 *c, int base, int32_t offset, int number);
+void ef_x86_compare_with(ef_x86 *c, int r, int base);
+void ef_x86_set_rax(ef_x86 *c, int32_t number);
 #endif

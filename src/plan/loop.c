@@ -326,6 +326,8 @@ static ef_status *choose(loop_plan *l, const ef_control *control, const ef_fact 
 
 ef_status *ef_plan_loop(const ef_control *control, const ef_fact *in, int n_in,
                         ef_plan_step *step) {
+    EF_TRY(ef_plan_compiled_loop(control, in, n_in, step));
+    if (step->run != NULL) return NULL;
     loop_plan *l = ef_calloc(1, sizeof *l);
     if (l == NULL) return ef_no_memory(sizeof *l);
     step->state = l;

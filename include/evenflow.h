@@ -39,7 +39,10 @@ typedef enum ef_code {
     EF_INTERNAL = 13,
     EF_UNAVAILABLE = 14,
     EF_DATA_LOSS = 15,
-    EF_UNAUTHENTICATED = 16
+    EF_UNAUTHENTICATED = 16,
+    /* Invalid arguments of a special kind, beyond TensorFlow's codes: */
+    EF_OUT_OF_SCOPE = 64, /* a tensor of a function that has been traced; Python: TypeError */
+    EF_OTHER_GRAPH = 65   /* a tensor of a graph that is not around; InaccessibleTensorError */
 } ef_code;
 
 typedef struct ef_status ef_status;                /* NULL: success */

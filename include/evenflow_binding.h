@@ -77,7 +77,7 @@ typedef struct ef_node_desc {
     const ef_op *op;
     const ef_attrs *attrs; /* borrowed; may be NULL */
     const char *name;      /* borrowed; "" if it has none */
-    const char *place;     /* "file.py:12 in f" or "" */
+    int place;             /* see ef_graph_place_get; 0: unknown */
     int n_in, n_out, n_after;
     bool gone; /* forgotten, see ef_graph_forget */
 } ef_node_desc;
@@ -128,8 +128,16 @@ void ef_graph_set_trims(ef_graph *g);
 int ef_graph_forget(ef_graph *g, int others, bool (*keep)(void *user, int node), void *user);
 int ef_graph_last(const ef_graph *g);         /* the node made last */
 uint64_t ef_graph_version(const ef_graph *g); /* grows with every node */
-/* User's file and line for the nodes added from now on. */
-ef_status *ef_graph_set_place(ef_graph *g, const char *place);
+uint64_t ef_graph_number(const ef_graph *g);  /* no other graph ever has it; 0: never entered */
+/* Where the user's program makes nodes. The hook is asked whenever a thread records an op into g,
+ * and answers with a place that it has made of g's: a line of the user's, and in `up` the place
+ * that called the function it stands in. Places are few: an equal one is found again. 0: unknown.
+ * An op that fails while a graph runs is reported with the place of its node. */
+typedef int ef_place_fn(ef_graph *g);
+void ef_set_place_hook(ef_place_fn *hook);
+int ef_graph_place(ef_graph *g, const char *file, const char *function, int line, int up);
+bool ef_graph_place_get(const ef_graph *g, int place, const char **file, const char **function,
+                        int *line, int *up); /* false: there is no such place */
 /* Leaves all graphs for a while, and pauses the tapes (tf.init_scope); resume puts them back.
  * Calls nest. */
 typedef struct ef_suspension {

@@ -71,6 +71,10 @@ EF_TEST(a_record_taken_apart) {
 /* ---- inside graphs -----------------------------------------------------------------------------
  */
 
+static int in_model(ef_graph *g) {
+    return ef_graph_place(g, "model.py", "f", 3, ef_graph_place(g, "model.py", "main", 9, 0));
+}
+
 EF_TEST(nodes_are_seen) {
     ef_graph *g = ef_graph_new();
     ef_tensor x, y, t, again;
@@ -79,7 +83,7 @@ EF_TEST(nodes_are_seen) {
     CHECK_OK(ef_graph_placeholder(g, EF_F32, &s, "x", &x));
     CHECK_OK(ef_graph_enter(g));
     CHECK(ef_graph_current() == g);
-    CHECK_OK(ef_graph_set_place(g, "model.py:3 in f"));
+    ef_set_place_hook(in_model);
     CHECK_OK(ef_do_Mul(&x, &x, &y));
     int first = 0, node, index;
     CHECK_OK(ef_graph_after_set(g, &first, 1));
@@ -92,7 +96,18 @@ EF_TEST(nodes_are_seen) {
     CHECK_INT(ef_graph_nodes(g), 3);
     ef_node_desc d;
     CHECK_OK(ef_graph_node(g, 2, &d));
-    CHECK_TEXT(d.place, "model.py:3 in f");
+    ef_set_place_hook(NULL);
+    const char *file, *function;
+    int line, up;
+    CHECK(ef_graph_place_get(g, d.place, &file, &function, &line, &up));
+    CHECK_TEXT(file, "model.py");
+    CHECK_TEXT(function, "f");
+    CHECK_INT(line, 3);
+    CHECK(ef_graph_place_get(g, up, &file, &function, &line, &up));
+    CHECK_TEXT(function, "main");
+    CHECK_INT(up, 0);
+    CHECK(!ef_graph_place_get(g, 0, &file, &function, &line, &up));
+    CHECK_INT(ef_graph_place(g, "model.py", "f", 3, 1), d.place); /* found again */
     CHECK_INT(d.n_after, 1);
     int after;
     CHECK_OK(ef_graph_node_after(g, 2, 0, &after));
@@ -233,7 +248,7 @@ EF_TEST(ops_join_the_graph_of_their_inputs) {
     CHECK_NEAR(at(&out, 0), 42, 0);
     ef_tensor_release(&out);
     ef_graph_set_function(g, true); /* what a function leaks is no use outside */
-    CHECK(fails(ef_do_Mul(&two, &x, &out), EF_INVALID));
+    CHECK(fails(ef_do_Mul(&two, &x, &out), EF_OUT_OF_SCOPE));
     target = 99;
     CHECK(fails(ef_session_run_nodes(s, &x, values, 1, &y, 1, &target, 1, &out), EF_INVALID));
     ef_session_free(s);

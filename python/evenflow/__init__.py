@@ -14,6 +14,7 @@ from . import graph as _graph
 from . import namespace as _namespace
 
 __version__ = "2.21.0"
+_core.set_package(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 _tensors.start()
 _os.register_at_fork(after_in_child=_core.forked)
 _graph.start()

@@ -21,6 +21,7 @@ INTERNAL = 13
 UNAVAILABLE = 14
 DATA_LOSS = 15
 UNAUTHENTICATED = 16
+_OUT_OF_SCOPE, _OTHER_GRAPH = 64, 65  # of the engine alone
 
 _MODULE = "tensorflow.python.framework.errors_impl"
 
@@ -177,11 +178,11 @@ def error_code_from_exception_type(cls):
     return _code_of.get(cls, UNKNOWN)
 
 
-def _out_of_scope(message):
-    """The exception for a tensor used where it has no meaning; None for any other message."""
-    if " is out of scope: " in message:
+def _out_of_scope(code, message):
+    """The exception for a tensor used where it has no meaning; None for any other code."""
+    if code == _OUT_OF_SCOPE:
         return TypeError(message)
-    if not message.startswith("a tensor of one graph"):
+    if code != _OTHER_GRAPH:
         return None
     return InaccessibleTensorError(f"{message}\nA tensor made inside a loop, a branch or a function is out of scope outside "
                                    "of it. Use return values or variables that the loop carries along.")
@@ -189,12 +190,12 @@ def _out_of_scope(message):
 
 def graph_error(message, op_name=None):
     """The exception for a mistake found while a graph is being built."""
-    return _out_of_scope(message) or InvalidGraphError(message, op_name)
+    return InvalidGraphError(message, op_name)
 
 
 def from_status(code, message, op_name=None):
     """The exception for a status of the engine; `op_name` is added as TensorFlow does."""
-    found = _out_of_scope(message)
+    found = _out_of_scope(code, message)
     if found is not None:
         return found
     if op_name:

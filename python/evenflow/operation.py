@@ -1,4 +1,7 @@
 """An op of a graph as Python sees it."""
+import linecache
+import traceback
+
 from . import _core, devices
 from .namespace import offer
 
@@ -40,9 +43,10 @@ class Operation:
 
     @property
     def traceback(self):
-        """The user's file and line, as far as it was noted."""
-        place = self.graph._node(self._node)[4]
-        return [place] if place else []
+        """The calls of the user's program that made the op, the outermost first."""
+        return traceback.StackSummary.from_list(
+            [(file, line, name, linecache.getline(file, line).strip() or None)
+             for file, line, name in self.graph._places(self._node)])
 
     @property
     def op_def(self):

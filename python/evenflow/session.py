@@ -5,6 +5,7 @@ tensors, feeds that only numpy can convert, and which session and graph are the 
 """
 import collections
 import collections.abc
+import re
 import threading
 
 import numpy as np
@@ -119,6 +120,16 @@ class _Fetches:
         at = len(self.tensors)
         self.tensors.append(found)
         return lambda results: results[at]
+
+
+def _op_failed(graph, error):
+    """Notes at an exception of a run which op of the graph raised it: the message names its node."""
+    found = re.search(r"\{\{node ([^}]+)\}\}", getattr(error, "message", ""))
+    if found is not None:
+        error._op = graph.get_operation_by_name(found[1])
+
+
+_core.register(op_failed=_op_failed)
 
 
 # ---- feeds ---------------------------------------------------------------------------------------------

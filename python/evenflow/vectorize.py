@@ -28,7 +28,7 @@ class _Node:
     """A node of the trace, with its inputs already emitted."""
 
     def __init__(self, graph, number, inputs, rows):
-        self.op, _, self.n_out, _, _ = graph._node(number)
+        self.op, _, self.n_out, _ = graph._node(number)
         self.desc = _core.describe_op(self.op)
         self.inputs = inputs
         self.rows = rows

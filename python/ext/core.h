@@ -57,6 +57,7 @@ typedef struct core_hooks {
     PyObject *iterate;                    /* (symbolic tensor) -> iterator, or raises */
     PyObject *opens;                      /* (class) -> bool: a structure, for tf.function */
     PyObject *take_apart;                 /* (structure) -> (what is fixed, tuple of parts) */
+    PyObject *op_failed;                  /* (graph, exception): notes which op it was */
     PyObject *put_together;               /* (structure, what is fixed, list of other parts) */
     PyObject *variable_again;             /* (variable, handle) -> one like it, of that handle */
     PyObject *parameters;                 /* (callable) -> as function_new.c wants them */
@@ -190,6 +191,9 @@ void graph_grows(void);
 void graph_gained(const ef_tensor *t);
 /* A run of g begins: a graph that keeps growing between runs starts forgetting what it can. */
 void graph_run_begins(graph_object *o);
+PyObject *set_package(PyObject *self,
+                      PyObject *folder);     /* place.c: whose frames are not a user's */
+PyObject *places_of(ef_graph *g, int place); /* [(file, line, function)], the outermost first */
 PyObject *graph_wrap(ef_graph *g); /* the graph_object of g, made if need be; new reference */
 /* A graph got an object: the trace that is being made of it keeps it. */
 void function_graph_wrapped(ef_graph *g, PyObject *o);

@@ -367,13 +367,20 @@ static PyObject *graph_nodes(PyObject *self, PyObject *unused) {
     return PyLong_FromLong(ef_graph_nodes(G(self)));
 }
 
-/* (op, inputs, outputs, control inputs, place) of a node */
+/* (op, inputs, outputs, control inputs) of a node */
 static PyObject *graph_node(PyObject *self, PyObject *number) {
     ef_node_desc d;
     int k = (int)PyLong_AsLong(number);
     if (PyErr_Occurred() || check(ef_graph_node(G(self), k, &d), NULL) < 0) return NULL;
-    return Py_BuildValue("(siiis)", ef_op_describe(d.op)->name, d.n_in, d.n_out, d.n_after,
-                         d.place);
+    return Py_BuildValue("(siii)", ef_op_describe(d.op)->name, d.n_in, d.n_out, d.n_after);
+}
+
+/* [(file, line, function), ...]: the calls that made a node, the outermost first */
+static PyObject *graph_places(PyObject *self, PyObject *number) {
+    ef_node_desc d;
+    int k = (int)PyLong_AsLong(number);
+    if (PyErr_Occurred() || check(ef_graph_node(G(self), k, &d), NULL) < 0) return NULL;
+    return places_of(G(self), d.place);
 }
 
 static PyObject *graph_gone(PyObject *self, PyObject *number) { /* was the node forgotten? */
@@ -487,6 +494,7 @@ static PyMethodDef graph_methods[] = {{"_enter", graph_enter, METH_NOARGS, NULL}
                                       {"_part", graph_part, METH_VARARGS, NULL},
                                       {"_nodes", graph_nodes, METH_NOARGS, NULL},
                                       {"_node", graph_node, METH_O, NULL},
+                                      {"_places", graph_places, METH_O, NULL},
                                       {"_gone", graph_gone, METH_O, NULL},
                                       {"_node_name", graph_node_name, METH_O, NULL},
                                       {"_rename", graph_rename, METH_VARARGS, NULL},

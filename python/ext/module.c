@@ -55,6 +55,7 @@ static PyObject *core_register(PyObject *module, PyObject *args, PyObject *kwarg
                 {"iterate", &hooks.iterate},
                 {"opens", &hooks.opens},
                 {"take_apart", &hooks.take_apart},
+                {"op_failed", &hooks.op_failed},
                 {"put_together", &hooks.put_together},
                 {"variable_again", &hooks.variable_again},
                 {"parameters", &hooks.parameters},
@@ -94,6 +95,7 @@ static PyObject *core_register_dtypes(PyObject *module, PyObject *dict) {
 static PyMethodDef functions[] = {
     {"convert", (PyCFunction)(void (*)(void))core_convert, METH_FASTCALL | METH_KEYWORDS,
      "Any value as a Tensor."},
+    {"set_package", set_package, METH_O, "The folder whose frames are not the user's."},
     {"is_symbolic", core_is_symbolic, METH_O, "Whether it is a tensor of a graph."},
     {"register", (PyCFunction)(void (*)(void))core_register, METH_VARARGS | METH_KEYWORDS,
      "What the C part calls in Python."},

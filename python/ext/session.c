@@ -264,6 +264,18 @@ static bool any_deferred(const request *r) { /* another thread may be computing 
     return false;
 }
 
+/* The exception learns which op of the graph raised it. */
+static void note_op(PyObject *graph) {
+    PyObject *type, *error, *trace;
+    if (hooks.op_failed == NULL) return;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    PyObject *done = PyObject_CallFunctionObjArgs(hooks.op_failed, graph, error, NULL);
+    if (done == NULL) PyErr_Clear();
+    Py_XDECREF(done);
+    PyErr_Restore(type, error, trace);
+}
+
 static int request_run(session_object *o, request *r) {
     if (r->n_fetch > FEW && (r->out = PyMem_Malloc((size_t)r->n_fetch * sizeof *r->out)) == NULL) {
         r->out = r->few_out;
@@ -284,10 +296,12 @@ static int request_run(session_object *o, request *r) {
                                         r->node, r->n_node, r->out);
     s = engine_end(&v, s);
     graph->running--;
-    Py_DECREF(graph);
     if (--o->users == 0 && o->closing) session_close((PyObject *)o, NULL);
     if (measure) o->heavy = nanoseconds() - began > LONG_CALL;
-    return check(s, NULL);
+    int bad = check(s, NULL);
+    if (bad < 0) note_op((PyObject *)graph);
+    Py_DECREF(graph);
+    return bad;
 }
 
 /* A result as an array of the user's own. Takes t over. */

@@ -244,19 +244,19 @@ static ef_status *backprop(walk *w, int32_t id) {
     return NULL;
 }
 
-/* Backwards through all nodes; what is added says the line of the node it comes from. */
+/* Backwards through all nodes; what is added has the origin of the node it comes from. */
 static void walk_back(walk *w) {
-    int32_t here = w->g->here;
+    const ef_node *before = w->g->copies;
     for (int32_t k = w->n; k-- > 0 && w->b.base.failed == NULL;) {
         if (!w->reached[k]) continue;
-        w->g->here = w->g->node[k]->place;
+        w->g->copies = w->g->node[k];
         ef_build_fail(&w->b.base, backprop(w, k));
         char buf[96];
         if (w->b.base.failed != NULL)
             w->b.base.failed = ef_status_add(w->b.base.failed, "in the gradient of %s",
                                              ef_node_name(w->g, k, buf, sizeof buf));
     }
-    w->g->here = here;
+    w->g->copies = before;
 }
 
 static void result(walk *w, ef_edge x, ef_gradient *dx) {

@@ -9,17 +9,52 @@
 
 struct ef_status {
     ef_code code;
-    const char *message; /* behind this struct, or a literal in the static status */
+    const char *message;   /* behind this struct, or a literal in the static status */
+    ef_status_step *trail; /* the innermost first */
+    int n_trail;
 };
 
-static ef_status out_of_memory = {EF_NO_MEMORY, "out of memory, even for an error message"};
+static ef_status out_of_memory = {EF_NO_MEMORY, "out of memory, even for an error message", NULL,
+                                  0};
 
 ef_code ef_status_code(const ef_status *s) { return s ? s->code : EF_OK; }
 
 const char *ef_status_message(const ef_status *s) { return s ? s->message : ""; }
 
 void ef_status_free(ef_status *s) {
-    if (s != &out_of_memory) ef_free(s);
+    if (s == NULL || s == &out_of_memory) return;
+    ef_free(s->trail);
+    ef_free(s);
+}
+
+/* ---- the trail ------------------------------------------------------------------------------- */
+
+/* A node's own function is known only after the node: it is written into the step that is there. */
+void ef_status_mark_function(ef_status *s, int32_t function) {
+    if (s != NULL && s != &out_of_memory && s->n_trail > 0)
+        s->trail[s->n_trail - 1].function = function;
+}
+
+void ef_status_at_node(ef_status *s, int32_t node) {
+    if (s == NULL || s == &out_of_memory) return;
+    size_t n = (size_t)s->n_trail;
+    ef_status_step *more = ef_realloc(s->trail, (n + 1) * sizeof *more);
+    if (more == NULL) return; /* the message will not say where */
+    s->trail = more;
+    more[s->n_trail++] = (ef_status_step){-1, node};
+}
+
+bool ef_status_step_get(const ef_status *s, int n, ef_status_step *out) {
+    if (s == NULL || n < 0 || n >= s->n_trail) return false;
+    *out = s->trail[s->n_trail - 1 - n];
+    return true;
+}
+
+ef_status *ef_status_reworded(ef_status *s, const char *message) {
+    if (s == NULL || s == &out_of_memory) return s;
+    ef_status *made = ef_error(s->code, "%s", message);
+    ef_status_free(s);
+    return made;
 }
 
 /* The usual message fits `brief`, formatted once; a longer one is formatted again in place. */
@@ -39,6 +74,8 @@ static ef_status *status_with(ef_code code, const char *fmt, va_list args) {
         vsnprintf(text, (size_t)n + 1, fmt, args);
     s->code = code;
     s->message = text;
+    s->trail = NULL;
+    s->n_trail = 0;
     return s;
 }
 

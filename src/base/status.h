@@ -4,17 +4,37 @@
 #define EF_BASE_STATUS_H
 #include "evenflow.h"
 
+#define EF_LIKELY(x) __builtin_expect(!!(x), 1)
+#define EF_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
 /* Never NULL: when memory is out, a shared static status says so. */
 ef_status *ef_error(ef_code code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 ef_status *ef_no_memory(size_t bytes); /* EF_NO_MEMORY, "could not get N bytes" */
 /* Appends " \n    <text>" (a place, an op) to s and returns s. */
 ef_status *ef_status_add(ef_status *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The way to the op that failed, through graphs within graphs. Whoever runs or lays out a graph
+ * adds which of its nodes failed; whoever runs one of several functions of a node adds which. Both
+ * are added on the way out, so the innermost comes first. */
+void ef_status_at_node(ef_status *s, int32_t node);
+void ef_status_mark_function(ef_status *s, int32_t function);
+static inline ef_status *ef_status_in_function(ef_status *s, int32_t function) {
+    if (EF_UNLIKELY(s != NULL)) ef_status_mark_function(s, function);
+    return s;
+}
+/* The n-th step from outside: 0 is the node of the outermost graph. False: there are not so many.
+ */
+typedef struct ef_status_step {
+    int32_t function; /* of the node before it; -1: nobody said */
+    int32_t node;
+} ef_status_step;
+bool ef_status_step_get(const ef_status *s, int n, ef_status_step *out);
+/* s with another message; its trail ends. */
+ef_status *ef_status_reworded(ef_status *s, const char *message);
+
 /* The same message under another code; NULL stays NULL. */
 ef_status *ef_status_as(ef_status *s, ef_code code);
 
-#define EF_LIKELY(x) __builtin_expect(!!(x), 1)
-#define EF_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define EF_TRY(expr)                                  \
     do {                                              \
         ef_status *ef_s_ = (expr);                    \

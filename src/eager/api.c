@@ -8,6 +8,7 @@
 #include "eager/context.h"
 #include "eager/function_call.h"
 #include "evenflow_binding.h"
+#include "graph/origin.h"
 #include <stdlib.h>
 
 /* ---- graphs
@@ -26,6 +27,7 @@ ef_status *ef_graph_enter(ef_graph *g) {
     if (g == NULL) return ef_error(EF_INVALID, "ef_graph_enter: the graph is NULL");
     for (ef_graph *o = ef_here.graph; o != NULL; o = o->outer)
         if (o == g) return ef_error(EF_INVALID, "ef_graph_enter: the graph is entered already");
+    EF_TRY(ef_graph_watch(g));
     ef_graph_lock(g);
     ef_graph_nest(g, ef_here.graph);
     g->part = ef_here.graph != NULL;
@@ -248,6 +250,7 @@ static ef_status *trace(ef_graph *g, ef_trace_fn *fn, void *user, ef_trace_notes
     for (size_t k = 0; k < n; k++) ef_graph_tensor(g, (ef_edge){g->input[k], 0}, &in[k]);
     ef_context before = ef_here;
     ef_graph_nest(g, ef_here.graph);
+    EF_TRY_GOTO(ef_graph_watch(g));
     ef_here.graph = g;
     ef_here.busy = EF_TRACING;
     ef_here.next_name = ef_here.next_kind = NULL;

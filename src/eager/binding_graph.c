@@ -43,7 +43,7 @@ ef_status *ef_graph_node(const ef_graph *g, int node, ef_node_desc *out) {
     *out = (ef_node_desc){.op = n->op,
                           .attrs = n->attrs,
                           .name = n->name != NULL ? n->name : "",
-                          .place = n->place > 0 ? g->place[n->place - 1] : "",
+                          .place = n->place,
                           .n_in = n->n_in,
                           .n_out = n->n_out,
                           .n_after = n->n_after,
@@ -264,15 +264,6 @@ int ef_graph_last(const ef_graph *g) { return g != NULL ? g->last : -1; }
 uint64_t ef_graph_version(const ef_graph *g) { return g != NULL ? g->version : 0; }
 
 bool ef_graph_is_function(const ef_graph *g) { return g != NULL && g->function; }
-
-ef_status *ef_graph_set_place(ef_graph *g, const char *place) {
-    if (g == NULL) return ef_error(EF_INVALID, "ef_graph_set_place: the graph is NULL");
-    if (place == NULL || place[0] == '\0') {
-        g->here = 0;
-        return NULL;
-    }
-    return ef_graph_place(g, place, &g->here);
-}
 
 ef_status *ef_graph_import_tensor(ef_graph *g, const ef_tensor *t, ef_tensor *out) {
     if (g == NULL || t == NULL || out == NULL || t->dtype == EF_NO_DTYPE)

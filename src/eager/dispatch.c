@@ -4,6 +4,7 @@
 #include "eager/context.h"
 #include "eager/function_call.h"
 #include "eager/tape.h"
+#include "graph/origin.h"
 #include "ops/run.h"
 #include "ops/shapes.h"
 
@@ -53,6 +54,7 @@ ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
                      int *n_out) {
     ef_edge few[16], *edge = few;
     int32_t node = 0;
+    ef_graph_note_place(g);
     if (n_in > 16) {
         edge = ef_malloc((size_t)n_in * sizeof *edge);
         if (edge == NULL) return ef_no_memory((size_t)n_in * sizeof *edge);
@@ -172,7 +174,7 @@ ef_status *ef_enter_home(const char *who, const ef_tensor *const *in, int n_in, 
     if (k == n_in || (ef_here.busy & EF_TRACING)) return NULL;
     ef_graph *g = (ef_graph *)in[k]->storage;
     if (g->function)
-        return ef_error(EF_INVALID,
+        return ef_error(EF_OUT_OF_SCOPE,
                         "%s: input %d, a symbolic tensor, is out of scope: the function it belongs "
                         "to has been traced; return it from there instead",
                         who, k);

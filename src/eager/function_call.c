@@ -7,6 +7,7 @@
 #include "eager/tape.h"
 #include "evenflow_binding.h"
 #include "ops/random.h"
+#include "plan/locate.h"
 
 /* ---- control flow at top level
  * ------------------------------------------------------------------------ */
@@ -96,7 +97,27 @@ static int all_inputs(const ef_trace *t, const ef_tensor *const *in, const ef_te
     return n;
 }
 
-static ef_status *call_taped(ef_trace *t, const ef_tensor *const *all, int n, ef_tensor *out) {
+/* The program that failed is the forward one of the derivative that many tapes ask for; that of the
+ * caller's own graph is made once more to tell the place. */
+static ef_status *locate_taped(ef_status *s, const ef_trace *t, const char *name) {
+    ef_derivative *d = t->gradient;
+    ef_graph *at = ef_graph_ref(t->closed);
+    for (; d != NULL && s != NULL; d = d->of_forward) {
+        ef_function_gradient own = {0};
+        ef_status *bad = ef_differentiate(at, &own);
+        ef_graph_unref(at);
+        at = bad == NULL ? ef_graph_ref(own.forward) : NULL;
+        ef_function_gradient_free(&own);
+        ef_status_free(bad);
+        if (at == NULL) break;
+        s = ef_locate(s, at, d->forward, name);
+    }
+    ef_graph_unref(at);
+    return s;
+}
+
+static ef_status *call_taped(ef_trace *t, const char *name, const ef_tensor *const *all, int n,
+                             ef_tensor *out) {
     EF_TRY(settle_all(all, n));
     if (t->gradient == NULL) {
         ef_derivative *d = NULL;
@@ -104,7 +125,8 @@ static ef_status *call_taped(ef_trace *t, const ef_tensor *const *all, int n, ef
         void *none = NULL; /* another thread may have made it meanwhile */
         if (!atomic_compare_exchange_strong(&t->gradient, &none, d)) ef_derivative_unref(d);
     }
-    return ef_derivative_run(t->gradient, (ef_tensor *const *)all, n, out, t->n_out);
+    ef_status *s = ef_derivative_run(t->gradient, (ef_tensor *const *)all, n, out, t->n_out);
+    return EF_LIKELY(s == NULL) ? NULL : locate_taped(s, t, name);
 }
 
 /* Inside another graph: one call node. */
@@ -154,12 +176,16 @@ static uint64_t random_scope(const ef_trace *t, const ef_tensor *const *in, bool
     return scope;
 }
 
-static ef_status *run_trace(ef_trace *t, const ef_tensor *const *all, int n, ef_tensor *out) {
+static ef_status *run_trace(ef_trace *t, const char *name, const ef_tensor *const *all, int n,
+                            ef_tensor *out) {
     bool taped = (ef_here.busy & EF_TAPING) && ef_tape_interested(all, n);
     uint64_t before = ef_random_scope;
     if (EF_UNLIKELY(t->graph->random_scope != 0)) ef_random_scope = random_scope(t, all, taped);
-    ef_status *s = taped ? call_taped(t, all, n, out) : settle_all(all, n);
-    if (!taped && s == NULL) s = ef_program_run(t->program, (ef_tensor *const *)all, out);
+    ef_status *s = taped ? call_taped(t, name, all, n, out) : settle_all(all, n);
+    if (!taped && s == NULL) {
+        s = ef_program_run(t->program, (ef_tensor *const *)all, out);
+        if (EF_UNLIKELY(s != NULL)) s = ef_locate(s, t->closed, t->program, name);
+    }
     ef_random_scope = before;
     return s;
 }
@@ -181,7 +207,7 @@ static ef_status *call_trace(ef_trace *t, const char *name, const ef_tensor *con
     if (ef_here.busy & EF_TRACING)
         s = call_recorded(t, all, n, out, n_out);
     else
-        s = run_trace(t, all, n, out);
+        s = run_trace(t, name, all, n, out);
     if (all != few) ef_free(all);
     return s;
 }

@@ -89,6 +89,7 @@ static ef_status *copy_part(cutting *c) {
         ef_edge *in = ef_malloc(((size_t)n->n_in + 1) * sizeof *in);
         if (in == NULL) return ef_no_memory((size_t)n->n_in * sizeof *in);
         for (int i = 0; i < n->n_in; i++) in[i] = inside(c, n->in[i]);
+        c->to->copies = n;
         ef_status *s = ef_graph_add(c->to, n->op, n->attrs, in, n->n_in, NULL, &c->moved[k]);
         ef_free(in);
         if (s != NULL) return s;
@@ -143,6 +144,7 @@ ef_status *ef_graph_part(ef_graph *g, const ef_tensor *const *in, int n_in,
     }
     *n_more = c.n_more;
     for (int k = 0; k < c.n_more; k++) ef_graph_tensor(g, c.cut[n_in + k], &(*more)[k]);
+    c.to->copies = NULL;
     *part = c.to;
     c.to = NULL;
 done:

@@ -122,11 +122,11 @@ static ef_status *import(ef_graph *g, const ef_tensor *t, ef_edge *out) {
         for (const ef_graph *o = g->outer; o != NULL; o = o->outer)
             if (o == from) return capture(g, t, out);
         if (g->function && g->family != from->family)
-            return ef_error(EF_INVALID,
+            return ef_error(EF_OUT_OF_SCOPE,
                             "a symbolic tensor (%s) is out of scope: the function it belongs to "
                             "has been traced; return it from there instead",
                             EF_TENSOR(t));
-        return ef_error(EF_INVALID,
+        return ef_error(EF_OTHER_GRAPH,
                         "a tensor of one graph (%s) was used in another that is not "
                         "nested in it; make it an input of this graph",
                         EF_TENSOR(t));

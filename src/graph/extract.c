@@ -168,9 +168,7 @@ static ef_status *copy_node(extract *x, int32_t old, ef_edge *in, int32_t *after
         int32_t moved = look(x, n->after[i])->moved;
         if (moved >= 0) after[n_after++] = moved;
     }
-    int32_t place = 0;
-    if (n->place > 0) EF_TRY(ef_graph_place(x->to, x->from->place[n->place - 1], &place));
-    x->to->here = place;
+    x->to->copies = n;
     return ef_graph_add_after(x->to, n->op, n->attrs, in, n->n_in, after, n_after, NULL,
                               &look(x, old)->moved);
 }
@@ -229,6 +227,7 @@ ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
     EF_TRY_GOTO(copy_captures(&x, captures, n_captures));
     EF_TRY_GOTO(copy_nodes(&x));
     EF_TRY_GOTO(set_outputs(&x, fetch, n_fetch));
+    x.to->copies = NULL;
     *out = ef_graph_ref(x.to);
 done:
     ef_graph_unref(x.to);

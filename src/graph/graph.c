@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "graph/control.h"
 #include "graph/names.h"
+#include "graph/origin.h"
 #include "graph/spelled.h"
 #include "graph/trim.h"
 #include <stdio.h>
@@ -61,6 +62,7 @@ void ef_graph_unref(ef_graph *g) {
 
 static void graph_end(ef_storage *self) {
     ef_graph *g = (ef_graph *)self; /* base is its first member */
+    ef_graph_unwatch(g);
     if (g->callable != NULL) ef_graph_callable_end(g->callable);
     for (size_t k = 0; k < g->n_nodes; k++) {
         ef_attrs_unref(g->node[k]->attrs);
@@ -84,6 +86,7 @@ static void graph_end(ef_storage *self) {
     ef_free(g->gone);
     ef_free(g->doubt);
     ef_free(g->place);
+    ef_map_free(&g->places);
     ef_arena_free(&g->arena);
     ef_free(g);
 }
@@ -232,7 +235,6 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
     n->attrs = attrs;
     n->fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
     n->n_in = n_in;
-    n->place = g->here;
     n->epoch = ef_graph_stamped = ef_graph_epoch;
     EF_TRY(fill_node(g, n, in, after, n_after));
     if (g->trims && !merges) {
@@ -246,6 +248,7 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
         EF_TRY(append(g, n, &key, merges, name));
         ef_graph_settle(g);
     }
+    ef_node_made(g, n);
     if (attrs != NULL) ef_attrs_ref(attrs);
     *node = g->last = n->id;
     return NULL;
@@ -405,7 +408,7 @@ ef_edge ef_tensor_edge(const ef_tensor *t, ef_graph **g) {
     return e;
 }
 
-/* ---- names and places ------------------------------------------------------------------------ */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 const char *ef_graph_text_keep(ef_graph *g, const char *text) {
     ef_graph_lock(g);
@@ -415,31 +418,10 @@ const char *ef_graph_text_keep(ef_graph *g, const char *text) {
     return copy;
 }
 
-static ef_status *find_place(ef_graph *g, const char *text, int32_t *place) {
-    for (size_t k = g->n_places; k > 0; k--) /* the newest is the likeliest */
-        if (strcmp(g->place[k - 1], text) == 0) {
-            *place = (int32_t)k;
-            return NULL;
-        }
-    EF_TRY(EF_GROW(&g->place, &g->cap_places, g->n_places + 1));
-    char *copy = ef_arena_strdup(&g->arena, text);
-    if (copy == NULL) return ef_no_memory(strlen(text));
-    g->place[g->n_places++] = copy;
-    ef_graph_settle(g);
-    *place = (int32_t)g->n_places;
-    return NULL;
-}
-
-ef_status *ef_graph_place(ef_graph *g, const char *text, int32_t *place) {
-    ef_graph_lock(g);
-    ef_status *s = find_place(g, text, place);
-    ef_graph_unlock(g);
-    return s;
-}
-
 size_t ef_graph_bytes(const ef_graph *g) {
-    size_t n = sizeof *g + g->arena.bytes + g->cap_nodes * sizeof(void *) +
-               g->cap_inputs * sizeof(int32_t) + g->cap_outputs * sizeof(ef_edge);
+    size_t n = sizeof *g + g->arena.bytes + g->cap_places * sizeof *g->place +
+               g->cap_nodes * sizeof(void *) + g->cap_inputs * sizeof(int32_t) +
+               g->cap_outputs * sizeof(ef_edge);
     for (size_t k = 0; k < g->n_nodes; k++)
         if (g->node[k]->attrs != NULL) n += ef_attrs_bytes(g->node[k]->attrs);
     return n;

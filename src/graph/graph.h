@@ -20,6 +20,13 @@ typedef struct ef_edge { /* output `index` of node `node` */
     int32_t node, index;
 } ef_edge;
 
+/* A node of a user's graph, named so that it may be gone: graphs that passes make outlive it. */
+typedef struct ef_origin {
+    uint64_t graph; /* its number, see ef_graph_watch; 0: no user made the node */
+    uint64_t serial;
+    int32_t node;
+} ef_origin;
+
 typedef struct ef_node {
     const ef_op *op;
     const ef_attrs *attrs; /* counted; may be NULL for ops without attributes */
@@ -30,8 +37,9 @@ typedef struct ef_node {
     ef_fact *out;     /* what is known of each output */
     const char *name; /* NULL: none was given; see ef_node_name */
     const char *kind; /* what to call it when a name is asked for, static; NULL: as its op */
-    int32_t place;    /* user's file and line, see ef_graph_place; 0: unknown */
+    int32_t place;    /* where the user's program made it, see graph/origin.h; 0: unknown */
     int32_t id;       /* its index */
+    ef_origin origin; /* the node of a user's graph that it stands for */
     uint8_t device;
     uint64_t epoch;     /* ef_graph_epoch when it was made */
     uint64_t serial;    /* of this graph's nodes, also forgotten ones, no two have the same */
@@ -99,9 +107,11 @@ struct ef_graph {
     uint64_t random_scope;  /* of its random ops' positions, once it is called; 0: it has none */
     uint64_t hash;          /* structural, of a finished function; 0: not computed */
     int n_symbols;          /* symbolic sizes used by its inputs */
-    int32_t here;           /* current place, given to new nodes */
-    char **place;           /* "file.py:12 in f" texts, from 1 */
+    uint64_t number;        /* of a graph that a user builds; else 0 */
+    const ef_node *copies;  /* new nodes stand for what this node stands for; NULL: themselves */
+    struct ef_place *place; /* from 1; see graph/origin.h */
     size_t n_places, cap_places;
+    ef_map places; /* by content */
 };
 
 extern void (*ef_graph_callable_end)(void *);
@@ -162,9 +172,6 @@ ef_status *ef_graph_rename(ef_graph *g, int32_t node, const char *name);
 const char *ef_node_name(const ef_graph *g, int32_t node, char *buf, size_t n);
 /* A copy of a text that lives as long as the graph; NULL: out of memory. */
 const char *ef_graph_text_keep(ef_graph *g, const char *text);
-/* Interns a place text ("model.py:41 in call"); the number goes to g->here. */
-ef_status *ef_graph_place(ef_graph *g, const char *text, int32_t *place);
-
 static inline const ef_fact *ef_edge_fact(const ef_graph *g, ef_edge e) {
     return &g->node[e.node]->out[e.index];
 }

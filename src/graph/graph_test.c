@@ -129,7 +129,7 @@ EF_TEST(a_tensor_of_another_graph_is_refused) {
     ef_tensor t;
     ef_edge e;
     ef_graph_tensor(other, input(other, 2), &t);
-    CHECK_FAILS(ef_graph_import(g, &t, &e), EF_INVALID, "another");
+    CHECK_FAILS(ef_graph_import(g, &t, &e), EF_OTHER_GRAPH, "another");
     ef_tensor_release(&t);
     ef_graph_unref(other);
     ef_graph_unref(g);

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "base/alloc.h"
 #include "graph/control.h"
-#include "graph/graph.h"
+#include "graph/origin.h"
 #include <inttypes.h>
 
 static void print_value(ef_text *t, const ef_tensor *v) {
@@ -77,7 +77,10 @@ static void print_node(ef_text *t, const ef_graph *g, const ef_node *n, int inde
         ef_text_add(t, "%s%s %s", k > 0 ? ", " : " : ", ef_dtype_name(n->out[k].dtype),
                     EF_SHAPE(&n->out[k].shape));
     if (n->name != NULL) ef_text_add(t, "  \"%s\"", n->name);
-    if (n->place > 0) ef_text_add(t, "  # %s", g->place[n->place - 1]);
+    if (n->place > 0) {
+        const ef_place *p = &g->place[n->place - 1];
+        ef_text_add(t, "  # %s:%d in %s", p->file, (int)p->line, p->function);
+    }
     ef_text_add(t, "\n");
 }
 

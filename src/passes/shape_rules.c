@@ -92,7 +92,8 @@ static bool already_ensured(ef_match *m) {
 
 /* The inner reshape cannot fail, and the outer one does not care what came before. */
 static bool inner_is_known(ef_match *m) {
-    return ef_shape_known(&ef_match_fact(m, X)->shape) && ef_shape_known(&m->inner[0]->out->shape);
+    return ef_shape_known(&ef_match_fact(m, X)->shape) && ef_match_fact(m, Y)->value != NULL &&
+           ef_shape_known(&m->inner[0]->out->shape);
 }
 
 static ef_dtype cast_to(const ef_op *op, const void *fields) {

@@ -118,12 +118,11 @@ ef_status *ef_walk_begin(ef_walk *w, const ef_graph *from, ef_graph *to, ef_live
     w->base = room(w, n, sizeof *w->base);
     w->uses = room(w, values, sizeof *w->uses);
     w->moved = room(w, values, sizeof *w->moved);
-    w->place = room(w, from->n_places, sizeof *w->place);
     w->in = room(w, wide, sizeof *w->in);
     w->out = room(w, wide, sizeof *w->out);
     w->after = room(w, wide, sizeof *w->after);
     if (w->need == NULL || w->base == NULL || w->uses == NULL || w->moved == NULL ||
-        w->place == NULL || w->in == NULL || w->out == NULL || w->after == NULL)
+        w->in == NULL || w->out == NULL || w->after == NULL)
         return ef_no_memory(values * sizeof *w->moved);
     for (size_t k = 0; k < n; k++)
         w->base[k + 1] = w->base[k] + (from->node[k]->n_out > 0 ? from->node[k]->n_out : 1);
@@ -135,17 +134,8 @@ ef_status *ef_walk_begin(ef_walk *w, const ef_graph *from, ef_graph *to, ef_live
 
 void ef_walk_end(ef_walk *w) { ef_arena_free(&w->memory); }
 
-static ef_status *set_place(ef_walk *w, const ef_node *n) {
-    w->to->here = 0;
-    if (n->place <= 0) return NULL;
-    int32_t *known = &w->place[n->place];
-    if (*known == 0) EF_TRY(ef_graph_place(w->to, w->from->place[n->place - 1], known));
-    w->to->here = *known;
-    return NULL;
-}
-
 static ef_status *visit_node(ef_walk *w, const ef_node *n) {
-    EF_TRY(set_place(w, n));
+    w->to->copies = n;
     for (int i = 0; i < n->n_in; i++) {
         w->in[i] = ef_walk_moved(w, n->in[i]);
         if (w->in[i].node < 0)
@@ -220,7 +210,7 @@ done:
     to->merge = false; /* finished: the index of equal nodes is not needed any more */
     ef_map_free(&to->cons);
     to->cons = (ef_map){0};
-    to->here = 0;
+    to->copies = NULL;
     if (s != NULL)
         ef_graph_unref(to);
     else

@@ -3,7 +3,7 @@
  * behind. A pass says for each node what stands in its place.
  *
  * Inputs keep their order, outputs theirs, effects their program order. Names are not carried over;
- * places are. */
+ * a new node has the origin of the node that is being visited. */
 #ifndef EF_PASSES_WALK_H
 #define EF_PASSES_WALK_H
 #include "graph/graph.h"
@@ -28,7 +28,6 @@ struct ef_walk {
     int32_t *base;              /* first value of old node k */
     int32_t *uses;              /* by old value: how many needed nodes and outputs read it */
     ef_edge *moved;             /* by old value: its edge in the new graph */
-    int32_t *place;             /* by old place: the new one, 0: not there yet */
     ef_edge *in;                /* room for the inputs of the widest node, */
     int32_t *after;             /* for its control inputs, */
     ef_edge *out;               /* and for its outputs */

@@ -63,7 +63,8 @@ static int choose(const ef_tensor *t, bool is_case, int n) {
 
 static ef_status *run(const ef_call *c, bool is_case, int first) {
     const branch_frame *b = c->state;
-    ef_frame *f = b->frame[first > 0 ? choose(c->in[0], is_case, b->from->n) : 0];
+    int chosen = first > 0 ? choose(c->in[0], is_case, b->from->n) : 0;
+    ef_frame *f = b->frame[chosen];
     const ef_plan *p = f->plan;
     for (int k = 0; k < p->n_inputs; k++) ef_frame_input(f, k, c->in[first + k]);
     for (int k = 0; k < p->n_outputs; k++) {
@@ -71,7 +72,7 @@ static ef_status *run(const ef_call *c, bool is_case, int first) {
         if (c->out[k]->data == NULL) EF_TRY(ef_out_alloc(c, k, &p->slot[p->out[k].slot].shape));
         ef_frame_give(f, k, c->out[k]->data);
     }
-    EF_TRY(ef_frame_run(f));
+    EF_TRY(ef_status_in_function(ef_frame_run(f), chosen));
     ef_status *s = NULL;
     for (int k = 0; k < p->n_outputs && s == NULL; k++)
         if (!p->out[k].direct) s = ef_subplan_result(f, k, c->out[k]);
@@ -93,8 +94,10 @@ ef_status *ef_plan_branches(const ef_control *control, const ef_fact *in, ef_pla
                 : control->kind == EF_CONTROL_CASE ? run_case
                                                    : run_call;
     for (int k = 0; k < control->n_funcs; k++) {
-        EF_TRY(ef_plan_make(control->func[k], in + control->first,
-                            &(ef_plan_options){.outputs_given = true}, &b->plan[k]));
+        EF_TRY(ef_status_in_function(ef_plan_make(control->func[k], in + control->first,
+                                                  &(ef_plan_options){.outputs_given = true},
+                                                  &b->plan[k]),
+                                     k));
         b->n = k + 1;
         if (b->plan[k]->arena_bytes > step->scratch_bytes)
             step->scratch_bytes = b->plan[k]->arena_bytes;

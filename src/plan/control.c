@@ -62,7 +62,8 @@ ef_status *ef_plan_loop_facts(const ef_control *c, const ef_fact *in, ef_fact *o
     ef_status *s = NULL;
     for (bool changed = true; changed && s == NULL;) {
         changed = false;
-        if ((s = ef_plan_infer(c->func[1], out, next, next + n)) != NULL) break;
+        s = ef_status_in_function(ef_plan_infer(c->func[1], out, next, next + n), 1);
+        if (s != NULL) break;
         for (int k = 0; k < n; k++) {
             ef_shape before = out[k].shape;
             widen(&out[k].shape, &next[k].shape);
@@ -84,7 +85,8 @@ ef_status *ef_plan_control_facts(const ef_node *n, const ef_fact *in, ef_fact *o
     ef_status *s = NULL;
     bool changed = false;
     for (int f = 0; f < c.n_funcs && s == NULL; f++) {
-        if ((s = ef_plan_infer(c.func[f], in + c.first, next, next + n_out)) != NULL) break;
+        s = ef_status_in_function(ef_plan_infer(c.func[f], in + c.first, next, next + n_out), f);
+        if (s != NULL) break;
         for (int k = 0; k < n_out; k++) {
             if (f == 0) {
                 out[k] = next[k];

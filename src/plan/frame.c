@@ -153,9 +153,7 @@ void ef_frame_clear(ef_frame *f) {
 
 static ef_status *step_failed(ef_frame *f, const ef_step *t, ef_status *s) {
     ef_frame_clear(f);
-    const ef_graph *g = f->plan->graph;
-    if (t->node >= 0 && g->node[t->node]->place > 0)
-        s = ef_status_add(s, "at %s", g->place[g->node[t->node]->place - 1]);
+    if (t->node >= 0) ef_status_at_node(s, t->node);
     return s;
 }
 

@@ -184,8 +184,7 @@ static ef_status *copy_with(lift *l, const ef_node *n, const ef_attrs *attrs, co
     for (int k = 0; k < n->n_after; k++)
         if (l->from->node[n->after[k]]->op != &ef_op_Const)
             after[n_after++] = l->moved[n->after[k]];
-    to->here = 0;
-    if (s == NULL && n->place > 0) s = ef_graph_place(to, l->from->place[n->place - 1], &to->here);
+    to->copies = n;
     if (s == NULL)
         s = ef_graph_add_after(to, n->op, attrs, edge, n_in, after, n_after, NULL,
                                &l->moved[n->id]);
@@ -269,6 +268,7 @@ static ef_status *lift_function(const ef_graph *g, const uint8_t *outputs, bool 
     }
     out->graph->function = g->function;
     s = copy(&l);
+    out->graph->copies = NULL;
 done:
     ef_free(l.moved);
     ef_wanted_free(&l.wanted);

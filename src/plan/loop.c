@@ -157,7 +157,7 @@ static ef_status *iterate(loop_frame *f, int i) {
     ef_frame *body = f->body[i];
     for (int m = 0; m < f->n_moved; m++)
         ef_frame_input_take(body, f->moved[m], &f->var[i][f->moved[m]]);
-    EF_TRY(ef_frame_run(body));
+    EF_TRY(ef_status_in_function(ef_frame_run(body), 1));
     for (int m = 0; m < f->n_copied; m++) {
         int k = f->copied[m];
         const ef_tensor *from = &body->slot[body->plan->out[k].slot];
@@ -195,7 +195,9 @@ static ef_status *run_loop(const ef_call *c) {
         if ((s = ef_pulse_check(&pulse)) != NULL) break;
         for (int m = 0; m < f->n_moved; m++)
             ef_frame_input(f->cond[i], f->moved[m], &f->var[i][f->moved[m]]);
-        if ((s = ef_frame_run(f->cond[i])) != NULL || !ef_tensor_true(f->verdict[i])) break;
+        if ((s = ef_status_in_function(ef_frame_run(f->cond[i]), 0)) != NULL ||
+            !ef_tensor_true(f->verdict[i]))
+            break;
         if ((s = iterate(f, i)) != NULL) break;
     }
     if (s == NULL) s = leave(c, f, i);
@@ -209,7 +211,7 @@ static ef_status *run_loop(const ef_call *c) {
 
 static ef_status *ask(const loop_plan *l, ef_tensor *const *var, bool *yes) {
     ef_tensor verdict;
-    EF_TRY(ef_program_run(l->cond_program, var, &verdict));
+    EF_TRY(ef_status_in_function(ef_program_run(l->cond_program, var, &verdict), 0));
     *yes = ef_tensor_true(&verdict);
     ef_tensor_release(&verdict);
     return NULL;
@@ -236,7 +238,7 @@ static ef_status *run_changing(const ef_call *c) {
         EF_TRY_GOTO(ef_pulse_check(&pulse));
         EF_TRY_GOTO(ask(l, ptr, &yes));
         if (!yes) break;
-        EF_TRY_GOTO(ef_program_run(l->body_program, ptr, var + n));
+        EF_TRY_GOTO(ef_status_in_function(ef_program_run(l->body_program, ptr, var + n), 1));
         for (size_t k = 0; k < n; k++) {
             ef_tensor_release(&var[k]);
             ef_tensor_move(&var[k], &var[n + k]);
@@ -287,11 +289,13 @@ static ef_status *plan_fixed(loop_plan *l, const ef_control *c, const ef_fact *i
         l->place[k] = l->set_bytes;
         l->set_bytes += aligned(l->bytes[k]);
     }
-    ef_status *s =
-        ef_plan_make(c->func[0], in, &(ef_plan_options){.outputs_given = true}, &l->cond);
+    ef_status *s = ef_status_in_function(
+        ef_plan_make(c->func[0], in, &(ef_plan_options){.outputs_given = true}, &l->cond), 0);
     if (s == NULL)
-        s = ef_plan_make(body, in, &(ef_plan_options){.outputs_given = true, .own_inputs = own},
-                         &l->body);
+        s = ef_status_in_function(
+            ef_plan_make(body, in, &(ef_plan_options){.outputs_given = true, .own_inputs = own},
+                         &l->body),
+            1);
     ef_free(own);
     if (s != NULL) return s;
     l->body_at = aligned(l->cond->arena_bytes);

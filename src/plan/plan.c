@@ -27,7 +27,7 @@ static ef_status *node_facts(ef_planner *p, const ef_node *n, ef_fact *in, ef_fa
         if (s == NULL) s = ef_plan_control_facts(n, in, out, n_out, behind);
     }
     if (s == NULL) s = ef_fact_fold(n->op, n->fields, in, n->n_in, out, n_out, &p->plan->values);
-    if (s != NULL && n->place > 0) s = ef_status_add(s, "at %s", p->g->place[n->place - 1]);
+    if (s != NULL) ef_status_at_node(s, n->id);
     return s;
 }
 

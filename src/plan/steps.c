@@ -222,6 +222,14 @@ static bool is_static(const ef_planner *p, const ef_node *n) {
     return true;
 }
 
+/* A view's other inputs say its shape. Unless their values are known, its kernel must compare them
+ * with the shape that was inferred: x of two elements as [n] has the shape [2] or fails. */
+static bool is_told(const ef_planner *p, const ef_node *n) {
+    for (int k = 1; k < n->n_in; k++)
+        if (p->value[ef_value_at(p, n->in[k])].fact.value == NULL) return false;
+    return true;
+}
+
 /* A view whose root is in the arena is only another slot at the same offset. */
 static ef_status *view_step(ef_planner *p, const ef_node *n) {
     int32_t from = ef_value_at(p, n->in[0]), to = p->base[n->id];
@@ -248,7 +256,11 @@ static ef_status *fill_step(ef_planner *p, const ef_node *n, ef_plan_step *t, bo
     for (int k = 0; k < n->n_in; k++) t->in[k] = slot_to_read(p, n->in[k]);
     if (n->op->traits & EF_CONTROL) {
         for (int k = 0; k < n->n_out; k++) t->out[k] = define(p, t, p->base[n->id] + k);
-        EF_TRY(ef_plan_control(p, n, t));
+        ef_status *s = ef_plan_control(p, n, t);
+        if (s != NULL) {
+            ef_status_at_node(s, n->id);
+            return s;
+        }
     } else if (!fixed || (n->op->traits & EF_VIEW_0)) {
         for (int k = 0; k < n->n_out; k++) {
             p->value[p->base[n->id] + k].made = true;
@@ -267,8 +279,8 @@ static ef_status *fill_step(ef_planner *p, const ef_node *n, ef_plan_step *t, bo
 
 static ef_status *node_step(ef_planner *p, const ef_node *n) {
     bool fixed = is_static(p, n);
-    if ((n->op->traits & EF_VIEW_0) && fixed && plain_and_fixed(&p->value[p->base[n->id]].fact) &&
-        !p->value[p->base[n->id]].stored)
+    if ((n->op->traits & EF_VIEW_0) && fixed && is_told(p, n) &&
+        plain_and_fixed(&p->value[p->base[n->id]].fact) && !p->value[p->base[n->id]].stored)
         return view_step(p, n);
     ef_plan_step *t;
     EF_TRY(start_step(p, n->op, n->fields, n->n_in, n->n_out, n->id, &t));

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "evenflow_binding.h"
 #include "ops/variable.h"
+#include "plan/locate.h"
 
 typedef struct request { /* newest first */
     struct request *next;
@@ -47,13 +48,17 @@ ef_status *ef_session_new(ef_graph *g, ef_session **out) {
     return NULL;
 }
 
-static void request_free(request *r) {
+static void request_empty(request *r) {
     ef_program_unref(r->program);
     ef_free(r->edge);
     ef_free(r->target);
     ef_free(r->serial);
     ef_free(r->takes);
     ef_free(r->captures);
+}
+
+static void request_free(request *r) {
+    request_empty(r);
     ef_free(r);
 }
 
@@ -264,6 +269,22 @@ static ef_status *check_feeds(const ef_session *s, const request *r, const ef_se
     return NULL;
 }
 
+/* The subgraph that ran is not kept: it is extracted once more to tell which of its nodes failed.
+ */
+static ef_status *locate(ef_status *bad, const ef_graph *g, const ef_session_call *c,
+                         const ef_program *p) {
+    request r = {0};
+    ef_graph *part = NULL;
+    ef_graph_lock(g);
+    ef_status *s = fill_request(g, c, &r, &part);
+    ef_graph_unlock(g);
+    ef_status_free(s); /* the failure that is being told matters more */
+    bad = ef_locate(bad, part, p, NULL);
+    ef_graph_unref(part);
+    request_empty(&r);
+    return bad;
+}
+
 ef_status *ef_session_call_run(ef_session *s, const ef_session_call *c, ef_tensor *out) {
     request *r = NULL;
     EF_TRY(find_request(s, c, &r));
@@ -285,6 +306,7 @@ ef_status *ef_session_call_run(ef_session *s, const ef_session_call *c, ef_tenso
         ef_scope *before = ef_scope_enter(s->scope); /* its variables are its own */
         bad = ef_program_run(r->program, in, out);
         ef_scope_enter(before);
+        if (EF_UNLIKELY(bad != NULL)) bad = locate(bad, s->graph, c, r->program);
     }
     if (in != few) ef_free(in);
     leave_request(s, r);

@@ -1,0 +1,144 @@
+/* Places are interned: nodes made by one line share one, so a loop that builds a graph adds none.
+ */
+#include "graph/origin.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/text.h"
+
+/* ---- watched graphs -------------------------------------------------------------------------- */
+
+/* Rank 30: guards the table of watched graphs. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ef_map watched;
+static atomic_uint_fast64_t numbers;
+static ef_place_fn *place_hook;
+
+static bool has_number(const void *graph, const void *number) {
+    return ((const ef_graph *)graph)->number == *(const uint64_t *)number;
+}
+
+ef_status *ef_graph_watch(ef_graph *g) {
+    if (g->number != 0) return NULL;
+    uint64_t number = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed) + 1;
+    pthread_mutex_lock(&lock);
+    ef_status *s = ef_map_put(&watched, number, g);
+    pthread_mutex_unlock(&lock);
+    if (s == NULL) g->number = number;
+    return s;
+}
+
+uint64_t ef_graph_number(const ef_graph *g) { return g->number; }
+
+void ef_graph_unwatch(ef_graph *g) {
+    if (g->number == 0) return;
+    pthread_mutex_lock(&lock);
+    ef_map_remove(&watched, g->number, g);
+    pthread_mutex_unlock(&lock);
+}
+
+ef_graph *ef_graph_numbered(uint64_t number) {
+    pthread_mutex_lock(&lock);
+    ef_graph *g = ef_map_find(&watched, number, has_number, &number);
+    int refs = g != NULL ? atomic_load_explicit(&g->base.refs, memory_order_relaxed) : 0;
+    while (refs > 0 && /* a graph without references is about to end */
+           !atomic_compare_exchange_weak_explicit(&g->base.refs, &refs, refs + 1,
+                                                  memory_order_acquire, memory_order_relaxed)) {}
+    pthread_mutex_unlock(&lock);
+    return refs > 0 ? g : NULL;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+void ef_set_place_hook(ef_place_fn *hook) { place_hook = hook; }
+
+static _Thread_local struct {
+    const ef_graph *graph;
+    int32_t place;
+} here;
+
+void ef_graph_note_place(ef_graph *g) {
+    if (place_hook == NULL) return;
+    here.graph = g;
+    here.place = place_hook(g);
+}
+
+void ef_node_made(const ef_graph *g, ef_node *n) {
+    if (g->number != 0) {
+        n->origin = (ef_origin){g->number, n->serial, n->id};
+        n->place = here.graph == g ? here.place : 0;
+    } else if (g->copies != NULL) {
+        n->origin = g->copies->origin;
+    }
+}
+
+typedef struct place_key {
+    const ef_graph *g;
+    const char *file, *function;
+    int32_t line, up;
+} place_key;
+
+static bool same_place(const void *value, const void *key) {
+    const place_key *k = key;
+    const ef_place *p = &k->g->place[(uintptr_t)value - 1];
+    return p->line == k->line && p->up == k->up && strcmp(p->function, k->function) == 0 &&
+           strcmp(p->file, k->file) == 0;
+}
+
+/* Programs have few files and functions: the last place that has the text shares it. */
+static const char *kept_text(ef_graph *g, const char *text) {
+    for (size_t k = g->n_places; k > 0 && k + 8 > g->n_places; k--) {
+        if (strcmp(g->place[k - 1].file, text) == 0) return g->place[k - 1].file;
+        if (strcmp(g->place[k - 1].function, text) == 0) return g->place[k - 1].function;
+    }
+    return ef_graph_text_keep(g, text);
+}
+
+static int32_t intern(ef_graph *g, const place_key *key) {
+    uint64_t hash =
+        ef_hash_mix(ef_hash_text(17, key->function), (uint64_t)key->line << 32 | (uint32_t)key->up);
+    uintptr_t known = (uintptr_t)ef_map_find(&g->places, hash, same_place, key);
+    if (known != 0) return (int32_t)known;
+    ef_status *s = EF_GROW(&g->place, &g->cap_places, g->n_places + 1);
+    const char *file = s == NULL ? kept_text(g, key->file) : NULL;
+    const char *function = file != NULL ? kept_text(g, key->function) : NULL;
+    uintptr_t place = g->n_places + 1;
+    if (function != NULL) s = ef_map_put(&g->places, hash, (void *)place);
+    if (function == NULL || s != NULL) { /* a message will say less */
+        ef_status_free(s);
+        return 0;
+    }
+    g->place[g->n_places++] = (ef_place){file, function, key->line, key->up};
+    return (int32_t)place;
+}
+
+int ef_graph_place(ef_graph *g, const char *file, const char *function, int line, int up) {
+    if (g == NULL || file == NULL || function == NULL) return 0;
+    ef_graph_lock(g);
+    bool known = up > 0 && (size_t)up <= g->n_places;
+    int32_t place = intern(g, &(place_key){g, file, function, line, known ? up : 0});
+    ef_graph_unlock(g);
+    return place;
+}
+
+bool ef_graph_place_get(const ef_graph *g, int place, const char **file, const char **function,
+                        int *line, int *up) {
+    if (g == NULL || place <= 0 || (size_t)place > g->n_places) return false;
+    const ef_place *p = &g->place[place - 1];
+    *file = p->file;
+    *function = p->function;
+    *line = p->line;
+    *up = p->up;
+    return true;
+}
+
+void ef_place_text(const ef_graph *g, int32_t place, const char *indent, ef_text *out) {
+    int32_t chain[64];
+    int n = 0;
+    for (; place > 0 && n < 64; place = g->place[place - 1].up) chain[n++] = place;
+    while (n > 0) {
+        const ef_place *p = &g->place[chain[--n] - 1];
+        ef_text_add(out, "%sFile \"%s\", line %d, in %s\n", indent, p->file, (int)p->line,
+                    p->function);
+    }
+}

@@ -1,0 +1,10 @@
+/* From a failure inside a program to the user's line. */
+#ifndef EF_PLAN_LOCATE_H
+#define EF_PLAN_LOCATE_H
+#include "plan/program.h"
+
+/* s: what running or planning p gave; source: the graph p was compiled from, or one of the same
+ * structure. Returns s with a message that names the failed node and the calls that made it, or as
+ * it is if nobody knows. function: what the user called; NULL: a session. */
+ef_status *ef_locate(ef_status *s, ef_graph *source, const ef_program *p, const char *function);
+#endif

@@ -55,7 +55,6 @@ EF_TEST(a_hot_call_takes_nothing) {
         CHECK_INT(taken, 0);
         ef_tensor_release(&x);
     }
-    printf("allocations per planned call: 0\n");
     ef_function_free(f);
 }
 

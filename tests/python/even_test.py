@@ -18,9 +18,7 @@ SAMPLE = [(*sized, way) for way in ways.WAYS for sized in SIZED if ways.WAYS[way
 
 
 @pytest.mark.parametrize("case", SAMPLE, ids=lambda c: " ".join(map(str, c)))
-def test_memory_stays(case, request):
-    if case[3] in ("persistent tape", "tape never asked"):
-        request.applymarker(pytest.mark.xfail(reason="a thread's log of ops is freed only when no tape is alive"))
+def test_memory_stays(case):
     assert meter.verdict(meter.Meter(tf, case, 0, block=40).measure()) == []
 
 

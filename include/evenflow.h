@@ -339,6 +339,9 @@ void ef_programs_clear(void); /* forgets all compiled programs nobody holds */
 ef_status *ef_wait(void);     /* runs what this thread has deferred */
 uint64_t
 ef_allocations(void); /* system allocations made by this thread so far: a test of evenness */
+/* For tests: the k-th allocation of this thread from now on (1: the next) fails once; 0 switches
+ * that off. Returns whether the failure asked for before has happened. */
+int ef_allocation_fail(uint64_t k);
 const char *ef_version(void);
 
 #ifdef __cplusplus

@@ -54,6 +54,7 @@ static PyObject *core_custom_gradient(PyObject *module, PyObject *args) {
     int n_in = 0, n_out = (int)PyList_GET_SIZE(outs);
     const ef_tensor **in = tensor_pointers(ins, false, &n_in);
     ef_tensor *out = PyMem_Calloc((size_t)n_out + 1, sizeof *out);
+    if (in != NULL && out == NULL) PyErr_NoMemory();
     if (in == NULL || out == NULL) goto done;
     for (int k = 0; k < n_out; k++)
         ef_tensor_copy(&out[k], &((tensor_object *)PyList_GET_ITEM(outs, k))->t);
@@ -105,6 +106,7 @@ static PyObject *core_callback(PyObject *module, PyObject *args) {
     ef_dtype *t = PyMem_Calloc((size_t)n + 1, sizeof *t);
     ef_shape *s = PyMem_Calloc((size_t)n + 1, sizeof *s);
     int bad = in == NULL || out == NULL || t == NULL || s == NULL ? -1 : 0;
+    if (bad != 0 && !PyErr_Occurred()) PyErr_NoMemory();
     for (int k = 0; k < n && bad == 0; k++) {
         t[k] = dtype_of(PyList_GET_ITEM(dtypes, k));
         bad = t[k] == EF_NO_DTYPE ? -1 : shape_from(PyList_GET_ITEM(shapes, k), &s[k]);

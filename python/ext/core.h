@@ -23,6 +23,7 @@ typedef struct variable_object { /* the base of tf.Variable */
 typedef struct graph_object { /* the base of tf.Graph */
     PyObject_HEAD PyObject *dict, *weak;
     ef_graph *g;
+    PyObject *key;         /* g as a number: under it the object is found, until it is freed */
     PyObject *ops;         /* node number -> Operation, for those that were asked for */
     int sessions, running; /* sessions over it, and their runs under way */
     int growths;           /* runs that found it larger than the run before */

@@ -41,7 +41,10 @@ int name_node(PyObject *name, const char *kind) {
     size_t n = strlen(own);
     if (n > 0 && own[n - 1] == '/') { /* a scope entered again by its full name */
         char *full = PyMem_Malloc(n);
-        if (full == NULL) return -1;
+        if (full == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
         memcpy(full, own, n - 1);
         full[n - 1] = '\0';
         int bad = check(ef_graph_name_next(g, full), kind);
@@ -71,12 +74,17 @@ static PyObject *core_set_scope(PyObject *module, PyObject *text) {
         Py_XDECREF(before);
         return NULL;
     }
-    PyMem_RawFree(scope);
-    scope = NULL;
+    char *next = NULL;
     if (s[0] != '\0') {
         size_t n = strlen(s) + 1;
-        if ((scope = PyMem_RawMalloc(n)) != NULL) memcpy(scope, s, n);
+        if ((next = PyMem_RawMalloc(n)) == NULL) {
+            Py_DECREF(before);
+            return PyErr_NoMemory();
+        }
+        memcpy(next, s, n);
     }
+    PyMem_RawFree(scope);
+    scope = next;
     return before;
 }
 
@@ -85,9 +93,21 @@ static PyObject *core_set_scope(PyObject *module, PyObject *text) {
 static int remember(graph_object *o) {
     PyObject *key = PyLong_FromVoidPtr(o->g), *value = PyLong_FromVoidPtr(o);
     int bad = key != NULL && value != NULL ? PyDict_SetItem(known, key, value) : -1;
+    if (bad == 0) o->key = Py_NewRef(key);
     Py_XDECREF(key);
     Py_XDECREF(value);
     return bad;
+}
+
+/* The object is about to be freed: nobody may find it any more, even when there is no memory left,
+ * and an exception that is on its way goes on. */
+static void forget(graph_object *o) {
+    PyObject *type, *value, *trace;
+    if (o->key == NULL) return;
+    PyErr_Fetch(&type, &value, &trace);
+    if (PyDict_DelItem(known, o->key) < 0) PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    Py_CLEAR(o->key);
 }
 
 static ef_graph *adopted; /* the graph that the next object is made around; NULL: one of its own */
@@ -134,12 +154,8 @@ static void graph_dealloc(PyObject *self) {
     if (o->weak != NULL) PyObject_ClearWeakRefs(self);
     if (o->trims) growing--;
     if (o->final) n_final--;
-    if (o->g != NULL) {
-        PyObject *key = PyLong_FromVoidPtr(o->g);
-        if (key == NULL || PyDict_DelItem(known, key) < 0) PyErr_Clear();
-        Py_XDECREF(key);
-        ef_graph_free(o->g);
-    }
+    forget(o);
+    if (o->g != NULL) ef_graph_free(o->g);
     Py_CLEAR(o->dict);
     Py_CLEAR(o->ops);
     type->tp_free(self);
@@ -309,6 +325,7 @@ static PyObject *graph_after(PyObject *self, PyObject *nodes) { /* nodes -> thos
     int *now = PyMem_Malloc(((size_t)m + 1) * sizeof *now);
     for (Py_ssize_t k = 0; now != NULL && k < m; k++)
         now[k] = (int)PyLong_AsLong(PySequence_Fast_GET_ITEM(fast, k));
+    if (now == NULL && !PyErr_Occurred()) PyErr_NoMemory();
     if (old == NULL || fast == NULL || now == NULL || PyErr_Occurred() ||
         check(ef_graph_after_set(G(self), now, (int)m), NULL) < 0)
         Py_CLEAR(old);

@@ -88,6 +88,13 @@ static PyObject *core_wait(PyObject *module, PyObject *unused) {
     if (check(engine_end(&v, ef_wait()), NULL) < 0) return NULL;
     Py_RETURN_NONE;
 }
+static PyObject *core_fail_allocation(PyObject *module, PyObject *k) {
+    (void)module;
+    unsigned long long n = PyLong_AsUnsignedLongLong(k);
+    if (PyErr_Occurred()) return NULL;
+    return PyBool_FromLong(ef_allocation_fail(n));
+}
+
 static PyObject *core_allocations(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
@@ -124,6 +131,9 @@ static PyMethodDef functions[] = {
     {"clear_programs", core_clear, METH_NOARGS, "Forgets compiled programs nobody holds."},
     {"random_reset", core_random_reset, METH_NOARGS, "Seeded random ops start over."},
     {"wait", core_wait, METH_NOARGS, "Runs what this thread has deferred."},
+    {"fail_allocation", core_fail_allocation, METH_O,
+     "For tests: the k-th allocation of this thread from now on fails once; 0 switches that off. "
+     "Returns whether the failure asked for before has happened."},
     {"allocations", core_allocations, METH_NOARGS, "System allocations of this thread so far."},
     {NULL, NULL, 0, NULL}};
 

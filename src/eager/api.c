@@ -359,4 +359,9 @@ void ef_programs_clear(void) {
 void ef_threads_set(int n) { ef_pool_limit(n > 0 ? n : 0); }
 int ef_threads_get(void) { return ef_pool_size(); }
 uint64_t ef_allocations(void) { return ef_alloc_count(); }
+int ef_allocation_fail(uint64_t k) {
+    int happened = ef_alloc_failed();
+    ef_alloc_fail_at(k);
+    return happened;
+}
 const char *ef_version(void) { return "0.1.0"; }

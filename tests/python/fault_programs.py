@@ -195,7 +195,7 @@ def interrupt(program):
             signal.setitimer(signal.ITIMER_REAL, r.uniform(1e-5, 0.02))
             fresh(program)
             signal.setitimer(signal.ITIMER_REAL, 0)
-        except Interrupted:
+        except (Interrupted, tf.errors.UnknownError):  # the latter from inside of a numpy_function
             seen += 1
         signal.setitimer(signal.ITIMER_REAL, 0)
         assert tf.executing_eagerly() and float(tf.constant(1.0) + 1.0) == 2.0

@@ -2,6 +2,7 @@
 import contextlib
 import itertools
 import re
+import sys
 import threading
 import weakref
 
@@ -56,9 +57,10 @@ class Graph(_core.GraphBase):
             self._leave_scope(entered)
 
     def _enter_scope(self):
+        depth = len(_stack.graphs)
         if _core.current_graph() is self:
             _stack.graphs.append(self)
-            return None
+            return (None, None, depth)
         suspended = None
         if any(g is self for g in _stack.graphs):  # entered further out: start from the outside
             suspended = _core.suspend()
@@ -67,16 +69,24 @@ class Graph(_core.GraphBase):
         self._enter()
         _stack.graphs.append(self)
         scope = _core.set_scope(self._scope)
-        return (suspended, scope)
+        return (suspended, scope, depth)
 
     def _leave_scope(self, entered):
-        _stack.graphs.pop()
-        if entered is None:
+        suspended, scope, depth = entered
+        if sys.exc_info()[0] is not None:
+            self._leave_inner()
+        del _stack.graphs[depth:]
+        if scope is None:
             return
-        self._scope = _core.set_scope(entered[1])
+        self._scope = _core.set_scope(scope)
         self._leave()
-        if entered[0] is not None:
-            _core.resume(entered[0])
+        if suspended is not None:
+            _core.resume(suspended)
+
+    def _leave_inner(self):
+        """A signal's handler may raise after an inner graph was entered and before its `with` block begins: nobody leaves it."""
+        while (inner := _core.current_graph()) is not None and inner is not self:
+            inner._leave()
 
     def _operation(self, node):
         found = self._ops.get(node)

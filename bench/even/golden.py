@@ -44,10 +44,11 @@ def measure(tf, name, mode):
     gc.freeze()
     for _ in range(WARM):
         attempt(call, tensors)
-    marks = [meter.held(tf)]
+    marks = meter.Marks(tf)
+    marks.take()
     for _ in range(meter.BLOCKS):
         for _ in range(block):
             attempt(call, tensors)
-        marks.append(meter.held(tf))
+        marks.take()
     gc.unfreeze()
     return {**meter.gained(marks, CALLS - WARM), "bytes": 0, "drift": 1.0, "each": 0.0}

@@ -1,4 +1,5 @@
 """Measures one case in this process: memory held by the engine and by the process, and the time of late calls beside early ones."""
+import array
 import ctypes
 import gc
 import os
@@ -23,12 +24,30 @@ mallinfo = ctypes.CDLL(None).mallinfo2
 mallinfo.restype = MallInfo
 
 
-def held(tf):
-    """Bytes in tensors, bytes in malloc's hands, Python's own blocks, resident bytes; after what is in flight has ended."""
-    gc.collect()
-    tf._core.wait()
-    info = mallinfo()
-    return tf._core.memory("CPU:0")["current"], info.uordblks + info.hblkhd, sys.getallocatedblocks(), resident()
+KINDS = ("in use", "heap", "blocks", "resident")
+
+
+class Marks:
+    """What is held at some moments: bytes in tensors, bytes in malloc's hands, Python's own blocks, resident bytes. The room for
+    all of them is there from the beginning, so that looking adds nothing to what is seen."""
+
+    def __init__(self, tf):
+        self.tf, self.n = tf, 0
+        self.at = array.array("q", [0]) * (len(KINDS) * (BLOCKS + 1))
+
+    def take(self):
+        """After what is in flight has ended."""
+        gc.collect()
+        self.tf._core.wait()
+        info, k = mallinfo(), len(KINDS) * self.n
+        self.at[k] = self.tf._core.memory("CPU:0")["current"]
+        self.at[k + 1] = info.uordblks + info.hblkhd
+        self.at[k + 3] = resident()
+        self.at[k + 2] = sys.getallocatedblocks()
+        self.n += 1
+
+    def of(self, kind):
+        return list(self.at[KINDS.index(kind)::len(KINDS)])[:self.n]
 
 
 def resident():
@@ -77,10 +96,11 @@ class Meter:
         gc.collect()
         gc.freeze()  # what is there already need not be looked through at each collection
         block = self.warm()
-        marks, times = [held(self.tf)], []
+        marks, times = Marks(self.tf), array.array("d")
+        marks.take()
         for _ in range(BLOCKS):
             times.append(self.make(block))
-            marks.append(held(self.tf))
+            marks.take()
         gc.unfreeze()
         return {**gained(marks, BLOCKS * block), "bytes": self.bytes, "drift": min(times[-4:]) / max(1e-9, min(times[:4])),
                 "each": median(times)}
@@ -88,9 +108,9 @@ class Meter:
 
 def gained(marks, calls):
     """What was held more at the end, of each kind."""
-    in_use, heap, blocks, rss = zip(*marks)
+    blocks = marks.of("blocks")
     steps = [b - a for a, b in zip(blocks, blocks[1:])]  # Python's free lists fill in bursts; a leak adds some each time
-    return {"calls": calls, "in use": growth(in_use), "heap": growth(heap), "resident": growth(rss), "blocks": median(steps) * len(steps)}
+    return {"calls": calls, **{kind: growth(marks.of(kind)) for kind in KINDS}, "blocks": median(steps) * len(steps)}
 
 
 def growth(values):
@@ -108,6 +128,6 @@ def verdict(found):
     limit, calls = GRAIN + PER_1000 * found["calls"] / 1000, found["calls"]
     limits = {"in use": limit, "heap": limit, "resident": limit + (1 << 20) + 4 * found["bytes"]}
     out = [f"{found[kind] >> 10} KB more {kind} after {calls} calls" for kind, most in limits.items() if found[kind] > most]
-    if found["blocks"] > max(100, calls / 2):
+    if found["blocks"] > max(200, 0.8 * calls):
         out.append(f"{found['blocks']} more Python blocks after {calls} calls")
     return out

@@ -4,6 +4,7 @@ A call is {"name": family, "code": expression, "args": expressions, "mode": ...}
 is evaluated at once or inside `tf.function`. What comes out, tensor or not, is written down as leaves that can be compared.
 """
 import base64
+import collections
 import operator
 import random
 import re
@@ -73,7 +74,7 @@ class FaceWriter:
     """Writes calls of the six families; each method answers with (code, argument expressions)."""
 
     def __init__(self, seed):
-        self.r = random.Random(seed)
+        self.r, self.left_out = random.Random(seed), collections.Counter()
 
     def dims(self, most=3):
         return [self.r.choice((1, 2, 3, 1, 2, 3, 2, 3, 0)) for _ in range(self.r.randint(0, most))]
@@ -327,11 +328,14 @@ class FaceWriter:
         """The call as data: eager, or in a graph, unless it is one of those not to be made there."""
         whole = "; ".join([code, *args])
         if WRONG.search(whole):
+            self.left_out[f"{kind}: calls that TensorFlow gets wrong itself (WRONG)"] += 1
             return self.next()
         mode = "eager" if "tf.Variable(" in code or self.r.random() < 0.7 else self.r.choice(("graph", "graph", "open"))
-        if UNSEEN.search(code) or IDLE.search(whole) or is_rewritten(whole):
+        if mode != "eager" and (UNSEEN.search(code) or IDLE.search(whole) or is_rewritten(whole)):
+            self.left_out[f"{kind}: in a graph, what TensorFlow's graphs rewrite or do not check (UNSEEN, IDLE)"] += 1
             mode = "eager"
         if mode == "open" and REARRANGED.search(whole):
+            self.left_out[f"{kind}: with open sizes, what TensorFlow rearranges (REARRANGED)"] += 1
             mode = "graph"
         return {"name": f"{kind}.{name}" + ("" if mode == "eager" else f".{mode}"), "code": code, "args": args, "mode": mode}
 

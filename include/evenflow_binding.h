@@ -228,6 +228,9 @@ void ef_tape_reset(ef_tape *t);  /* forgets what was recorded and watched; goes 
 void ef_tape_finish(ef_tape *t);
 /* false: trainable variables are not watched by being used. Before the first op. */
 void ef_tape_set_auto_watch(ef_tape *t, bool on);
+/* true: the tape's own gradients may be asked for while it records, so calls of functions are made
+ * ready for one more order (default: as `persistent`). */
+void ef_tape_set_again(ef_tape *t, bool on);
 /* true: the tape notes which variables are used; for its sake alone nothing is recorded. */
 void ef_tape_set_quiet(ef_tape *t, bool on);
 /* Variables (handles) the tape watches, in order of first use; out gets copies. NULL: count only.

@@ -231,6 +231,13 @@ def _in_graph(value, graph):
     return value
 
 
+def _one_each(grad_ys, count):
+    """The gradient given for each target: an item of the list may itself be a list of numbers."""
+    if not isinstance(grad_ys, (list, tuple)):
+        return [grad_ys]
+    return list(grad_ys) if len(grad_ys) == count else nest.flatten(grad_ys)
+
+
 @export("gradients")
 def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggregation_method=None,
               stop_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
@@ -241,8 +248,9 @@ def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggr
     zero = wants_zeros(unconnected_gradients)
     graph = _core.current_graph()
     targets, seeds = [], []
-    given = nest.flatten(grad_ys) if grad_ys is not None else None
-    for k, y in enumerate(nest.flatten(ys)):
+    flat = nest.flatten(ys)
+    given = None if grad_ys is None else _one_each(grad_ys, len(flat))
+    for k, y in enumerate(flat):
         seed = given[k] if given is not None else None
         if isinstance(y, IndexedSlices):
             y = y.values

@@ -211,7 +211,9 @@ def _targets(target, output_gradients):
         if not isinstance(item, _core.Tensor):
             raise AttributeError(f"target {item!r} is not a tensor")
         if not flows(item.dtype):
-            continue
+            if _core.is_symbolic(item):
+                continue
+            seed = None  # of a function's result it is zero, else there is none
         targets.append(item)
         seeds.append(None if seed is None else _spread(_core.convert(seed, item.dtype), item))
     return targets, seeds if given is not None else None, variables
@@ -250,7 +252,8 @@ def _itself(targets, seeds, variables, keys, grads):
     for k, key in enumerate(keys):
         found = []
         if grads[k] is None:
-            found = [_one(t, seeds[j] if seeds is not None else None) for j, t in enumerate(targets) if _same(t, key)]
+            found = [_one(t, seeds[j] if seeds is not None else None) for j, t in enumerate(targets)
+                     if flows(t.dtype) and _same(t, key)]
         found += [_one(v, seed) for v, seed in variables if v.handle is key]
         for one in found:
             grads[k] = one if grads[k] is None else grads[k] + one

@@ -47,6 +47,7 @@ static int push(PyObject *o) {
         if (made == NULL) return -1;
         Py_XSETREF(self->tape, (tape_object *)made);
         self->done = 0;
+        ef_tape_set_again(self->tape->t, self->persistent);
         if (self->watch && recording()) {
             PyObject *seen = PyObject_CallMethodNoArgs(o, str_in_graph);
             if (seen == NULL) {

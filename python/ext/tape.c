@@ -38,6 +38,7 @@ PyObject *tape_make(PyTypeObject *type, bool persistent, bool watch, bool quiet)
         return NULL;
     }
     if (!watch) ef_tape_set_auto_watch(o->t, false);
+    ef_tape_set_again(o->t, false);
     ef_tape_set_quiet(o->t, quiet);
     return (PyObject *)o;
 }

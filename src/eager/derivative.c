@@ -56,7 +56,7 @@ int ef_derivative_outputs(ef_derivative *d, int level, int n_out) {
 
 /* How many orders a call is made ready for; an op whose gradient has none ends the chain. */
 static int deepen(ef_derivative *d) {
-    int want = ef_tape_open_count(), depth = 1;
+    int want = ef_tape_orders(), depth = 1;
     while (depth < want && depth < DEEPEST && !d->last) {
         ef_derivative *next = NULL;
         ef_status *s = derive_once(d->d.forward, &d->of_forward, &next);

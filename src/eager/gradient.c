@@ -81,9 +81,12 @@ static ef_value *value_of_note(eager_build *b, const ef_tape_value *n) {
 static ef_status *emit(ef_build *base, const ef_op *op, const ef_attrs *attrs, ef_value *const *in,
                        int n_in, ef_value **out, int max_out, int *n_out) {
     eager_build *b = (eager_build *)base;
+    enum { FEW = 64 }; /* outputs, if the gradient asks for fewer: an op may have more */
     const ef_tensor *few[16], **args = few;
-    enum { MOST = 64 };
-    ef_tensor results[MOST];
+    ef_tensor few_results[FEW], *results = few_results;
+    int room = max_out > FEW ? max_out : FEW;
+    if (room > FEW && (results = ef_arena_alloc(&b->arena, (size_t)room * sizeof *results)) == NULL)
+        return ef_no_memory((size_t)room * sizeof *results);
     if (n_in > 16 && (args = ef_arena_alloc(&b->arena, (size_t)n_in * sizeof *args)) == NULL)
         return ef_no_memory((size_t)n_in * sizeof *args);
     for (int k = 0; k < n_in; k++) {
@@ -94,7 +97,7 @@ static ef_status *emit(ef_build *base, const ef_op *op, const ef_attrs *attrs, e
                             "keep",
                             op->name, k);
     }
-    EF_TRY(ef_dispatch(op, attrs, args, n_in, results, MOST, n_out));
+    EF_TRY(ef_dispatch(op, attrs, args, n_in, results, room, n_out));
     ef_status *s = NULL;
     for (int k = 0; k < *n_out; k++) {
         eager_value *v = k < max_out && s == NULL ? new_value(b) : NULL;
@@ -355,6 +358,10 @@ static ef_status *seed(walk *w, const ef_tensor *const *target, int n,
     for (int k = 0; k < n; k++) {
         if (w->target[k] == EF_NO_PLACE) continue;
         ef_value *y = value_of(&w->b, target[k]), *dy;
+        if (!ef_tape_flows(target[k])) { /* what led there has a gradient, and it is zero */
+            arrive(w, w->target[k], ef_zeros_like(&w->b.base, y));
+            continue;
+        }
         if (dout != NULL && dout[k] != NULL) {
             ef_shape a = ef_shape_from(dout[k]), b = ef_shape_from(target[k]);
             if (dout[k]->dtype != target[k]->dtype || !ef_shape_equal(&a, &b))

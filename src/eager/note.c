@@ -49,7 +49,8 @@ static bool wants(ef_tape *t, const ef_tensor *const *in, int n_in) {
     ef_tape_lock(t);
     for (int k = 0; k < n_in; k++) {
         if (EF_UNLIKELY(in[k]->dtype == EF_RESOURCE)) note_variable(t, in[k]);
-        any = any || ef_known_find(&t->known, ef_tape_id(in[k])) != EF_NO_PLACE;
+        if (!any && ef_tape_flows(in[k]))
+            any = ef_known_find(&t->known, ef_tape_id(in[k])) != EF_NO_PLACE;
     }
     ef_tape_unlock(t);
     return any && !t->quiet;
@@ -115,22 +116,23 @@ static bool keeps_out(const ef_op *op, int k) {
     return op != NULL && (op->keeps == 0 || k >= 14 || (op->keeps & EF_KEEP_OUT(k)));
 }
 
-/* An output gets a mark of its own if something can flow back to it. */
-static ef_status *mark_output(ef_tensor *out) {
+/* An output gets a mark of its own if something can flow back to it; of a call all have one: the
+ * gradient of a whole number it gives is zero, and not missing. */
+static ef_status *mark_output(ef_tensor *out, bool all) {
     ef_tensor_unmark(out);
-    if (!ef_dtype_in((ef_dtype)out->dtype, EF_FLOATS | EF_COMPLEX) && out->dtype != EF_VARIANT)
-        return NULL;
+    if (out->dtype == EF_RESOURCE || (!all && !ef_tape_flows(out))) return NULL;
     out->tape = ef_mark_new();
     return out->tape != NULL ? NULL : ef_no_memory(sizeof(ef_mark));
 }
 
-/* A record with its values; outputs get marks. n_saved: room for so many tensors, zeroed. */
+/* A record with its values; outputs get marks. n_saved: of a call, room for so many tensors,
+ * zeroed; else -1. */
 static ef_status *new_record(const ef_op *op, const ef_tensor *const *in, int n_in, ef_tensor *out,
                              int n_out, int n_saved, ef_tape_record **made) {
-    size_t n = (size_t)(n_in + n_out);
-    size_t bytes =
-        sizeof(ef_tape_record) + n * sizeof(ef_tape_value) + (size_t)n_saved * sizeof(ef_tensor);
-    for (int k = 0; k < n_out; k++) EF_TRY(mark_output(&out[k]));
+    size_t n = (size_t)(n_in + n_out), bytes = sizeof(ef_tape_record) + n * sizeof(ef_tape_value);
+    for (int k = 0; k < n_out; k++) EF_TRY(mark_output(&out[k], n_saved >= 0));
+    if (n_saved < 0) n_saved = 0;
+    bytes += (size_t)n_saved * sizeof(ef_tensor);
     ef_tape_record *r = ef_piece_take(bytes);
     if (r == NULL) return ef_no_memory(bytes);
     ef_tape_value *v = (ef_tape_value *)(r + 1);
@@ -201,7 +203,7 @@ ef_status *ef_tape_note(const ef_op *op, const ef_attrs *attrs, const ef_tensor 
                         int n_in, ef_tensor *out, int n_out) {
     if (!ask(in, n_in) || (op->traits & EF_NO_GRAD)) return NULL;
     ef_tape_record *r;
-    EF_TRY(new_record(op, in, n_in, out, n_out, 0, &r));
+    EF_TRY(new_record(op, in, n_in, out, n_out, -1, &r));
     r->attrs = attrs != NULL ? ef_attrs_ref(attrs) : NULL;
     return append(r);
 }
@@ -226,7 +228,7 @@ ef_status *ef_tape_note_call(ef_derivative *d, int depth, const ef_tensor *const
 ef_status *ef_tape_note_custom(const ef_tensor *const *in, int n_in, ef_tensor *out, int n_out,
                                ef_custom_gradient *custom, void *user, void (*end)(void *)) {
     ef_tape_record *r = NULL;
-    ef_status *s = ask(in, n_in) ? new_record(NULL, in, n_in, out, n_out, 0, &r) : NULL;
+    ef_status *s = ask(in, n_in) ? new_record(NULL, in, n_in, out, n_out, -1, &r) : NULL;
     if (r == NULL) {
         if (end != NULL) end(user);
         return s;

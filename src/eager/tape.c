@@ -45,9 +45,10 @@ static void set_busy(void) {
         if (ef_tape_here(&ef_open.at[k])) ef_here.busy |= EF_TAPING;
 }
 
-int ef_tape_open_count(void) {
+int ef_tape_orders(void) {
     int n = 0;
-    for (size_t k = 0; k < ef_open.n; k++) n += ef_tape_here(&ef_open.at[k]);
+    for (size_t k = 0; k < ef_open.n; k++)
+        if (ef_tape_here(&ef_open.at[k])) n += ef_open.at[k].tape->again ? 2 : 1;
     return n;
 }
 
@@ -257,7 +258,7 @@ ef_status *ef_tape_start(bool persistent, ef_tape **out) {
     ef_eager_start();
     ef_tape *t = new_tape();
     if (t == NULL) return ef_no_memory(sizeof *t);
-    t->persistent = persistent;
+    t->persistent = t->again = persistent;
     t->auto_watch = t->started = true;
     open_tape(t);
     if (t->broken) {
@@ -287,6 +288,10 @@ void ef_tape_resume(ef_tape *t) {
 
 void ef_tape_set_auto_watch(ef_tape *t, bool on) {
     if (t != NULL) t->auto_watch = on;
+}
+
+void ef_tape_set_again(ef_tape *t, bool on) {
+    if (t != NULL) t->again = on;
 }
 
 void ef_tape_set_quiet(ef_tape *t, bool on) {

@@ -78,6 +78,7 @@ struct ef_tape {
     size_t n_spans, cap_spans;
     int paused;
     bool persistent, started, used, auto_watch;
+    bool again;  /* its own gradients may be differentiated by itself */
     bool quiet;  /* notes which variables are used, and is no reason to record */
     bool broken; /* something is missing for want of memory */
 };
@@ -112,10 +113,16 @@ static inline bool ef_tape_here(const ef_open_tape *o) {
 /* all: n_out results, then what each level saved; the first `tracked` count as outputs. */
 ef_status *ef_tape_note_call(ef_derivative *d, int depth, const ef_tensor *const *in, int n_in,
                              ef_tensor *all, int n_out, int tracked);
-int ef_tape_open_count(void); /* tapes of this thread that are recording */
+/* How many times what is called now may be differentiated: once by each tape that is recording,
+ * and by one that records its own gradients once more. */
+int ef_tape_orders(void);
 /* `end` is called in any case, at once or with the record. */
 ef_status *ef_tape_note_custom(const ef_tensor *const *in, int n_in, ef_tensor *out, int n_out,
                                ef_custom_gradient *custom, void *user, void (*end)(void *));
+static inline bool ef_tape_flows(const ef_tensor *t) {
+    return ef_dtype_in((ef_dtype)t->dtype,
+                       EF_FLOATS | EF_COMPLEX | EF_BIT(VARIANT) | EF_BIT(RESOURCE));
+}
 /* The number behind a tensor or a handle; 0: none. */
 uint64_t ef_tape_id(const ef_tensor *t);
 /* Adds to what t watches, unless it is there: under the lock. mark, kept: or NULL. */

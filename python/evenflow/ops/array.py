@@ -388,7 +388,9 @@ def _repeat_by(x, repeats, axis):
     total = raw.Sum(repeats, [0])
     places = raw.Range(0, total, 1)
     rows = raw.UpperBound(raw.Reshape(ends, [1, -1]), raw.Reshape(places, [1, -1]))
-    return raw.GatherV2(x, raw.Reshape(rows, [-1]), axis)
+    # Not along the first axis, so that the gradient is a tensor and not IndexedSlices.
+    made = raw.GatherV2(raw.ExpandDims(x, 0), raw.Reshape(rows, [-1]), axis + 1)
+    return raw.Squeeze(made, [0])
 
 
 @export("repeat")

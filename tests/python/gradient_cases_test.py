@@ -1,0 +1,90 @@
+"""Gradients where TensorFlow's own tests and users' programs have shown differences."""
+import numpy as np
+import pytest
+
+import evenflow as tf
+
+v1 = tf.compat.v1
+
+
+def _gradient(f, x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    return tape.gradient(y, x)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: tf.stack(tf.unstack(x)) * 2.0,
+    lambda x: tf.concat(tf.split(x, 200), 0) * 2.0,
+    lambda x: tf.add_n(tf.unstack(x)) * 2.0,
+    lambda x: tf.function(lambda x: tf.stack(tf.unstack(x)) * 2.0)(x)])
+def test_through_more_tensors_than_sixty_four(f):
+    np.testing.assert_array_equal(_gradient(f, tf.ones((200, 3))), np.full((200, 3), 2.0))
+
+
+def test_of_repeated_rows_it_is_a_tensor():
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    np.testing.assert_array_equal(_gradient(lambda x: tf.repeat(x, [2, 1], axis=0), x), [[2, 2], [1, 1]])
+    np.testing.assert_array_equal(_gradient(lambda x: tf.repeat(x, [3, 1], axis=1), x), [[3, 1], [3, 1]])
+    assert tf.repeat(x, [2, 0], axis=0).shape == (2, 2)
+
+
+def test_over_an_empty_batch():
+    """Eagerly nothing was done; a function might have done something."""
+    x, w = tf.zeros((0, 3)), tf.Variable(2.0)
+    assert _gradient(lambda x: tf.map_fn(lambda row: row * w, x), x) is None
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.function(lambda x: tf.reduce_sum(tf.map_fn(lambda row: row * w, x)))(x)
+    by_x, by_w = tape.gradient(y, [x, w])
+    assert by_x.shape == (0, 3) and float(by_w) == 0
+
+
+def test_of_a_whole_number():
+    """There is none through an op, and zero through a function, which has other results too."""
+    x = tf.constant(2.0)
+    f = tf.function(lambda x: (tf.cast(x, tf.int32), x * x))
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        plain = tf.cast(x, tf.int32)
+        whole, square = f(x)
+        later = whole + 1
+    assert tape.gradient(plain, x) is None
+    assert float(tape.gradient(whole, x)) == 0
+    assert float(tape.gradient([whole, square], x)) == 4
+    assert tape.gradient(later, x) is None
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: x ** 3.0,
+    tf.function(lambda x: x ** 3.0),
+    tf.function(lambda x: tf.cond(x > 0.0, lambda: x ** 3.0, lambda: x)),
+    tf.function(lambda x: tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), (0, tf.ones([])))[1])])
+def test_a_persistent_tape_differentiates_its_own_gradient(f):
+    x = tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = f(x)
+        first = tape.gradient(y, x)
+    assert float(first) == pytest.approx(27)
+    assert float(tape.gradient(first, x)) == pytest.approx(18)
+    assert float(tape.jacobian(first, x)) == pytest.approx(18)
+
+
+def test_a_persistent_tape_and_a_function_of_a_variable():
+    v = tf.Variable(1.0)
+    f = tf.function(lambda: tf.cos(v) + 1.0)
+    with tf.GradientTape(persistent=True) as tape:
+        first = tape.gradient(f(), v)
+        v.assign(5.0)  # the gradient belongs to the value that was read
+    np.testing.assert_allclose(tape.gradient(first, v), -np.cos(1.0), rtol=1e-6)
+
+
+def test_a_given_gradient_may_be_a_list_of_numbers():
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = tf.constant([1.0, 2.0, 3.0])
+        for given in ([[1.0, 2.0, 3.0]], [np.array([1.0, 2.0, 3.0], np.float32)], tf.constant([1.0, 2.0, 3.0])):
+            np.testing.assert_array_equal(session.run(tf.gradients(x * 2.0, x, grad_ys=given))[0], [2, 4, 6])
+        two = tf.gradients([x, x * 2.0], x, grad_ys=[[1.0, 1.0, 1.0], None])
+        np.testing.assert_array_equal(session.run(two)[0], [3, 3, 3])

@@ -5,6 +5,7 @@ import inspect
 from . import _core, nest
 from .composite import CompositeTensor, IndexedSlices
 from .namespace import export
+from .outer import add_outer
 from .tape import (GradientTape, UnconnectedGradients, flowing_part, flows, is_variable, key_of, registered, result_of,
                    wants_zeros, zeros_for)
 
@@ -262,7 +263,7 @@ def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggr
     keys = [_in_graph(x, graph) for x in sources]
     stops = [_in_graph(s, graph) for s in nest.flatten(stop_gradients)] if stop_gradients is not None else []
     found = registered(_core.graph_gradients, targets, seeds if given is not None else None, keys, stops)
-    found = [result_of(g) for g in found]
+    found = add_outer(targets, seeds if given is not None else None, keys, stops, [result_of(g) for g in found])
     if zero:
         found = [zeros_for(x) if g is None else g for g, x in zip(found, sources)]
     return found

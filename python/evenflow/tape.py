@@ -77,10 +77,11 @@ class GradientTape(_core.GradientTape):
 
     def _see_graph(self):
         """A graph's variables are not seen being read."""
-        graph = _core.current_graph()
-        if not graph.building_function:
-            for variable in graph.get_collection("trainable_variables"):
-                self._tape.watch(key_of(variable))
+        from .graph import plain_graph
+
+        graph = plain_graph()  # also from inside a branch or a loop's body
+        for variable in graph.get_collection("trainable_variables") if graph is not None else ():
+            self._tape.watch(key_of(variable))
 
     @contextlib.contextmanager
     def _ensure_recording(self):

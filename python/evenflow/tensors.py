@@ -277,6 +277,9 @@ class Reference:
     def __eq__(self, other):
         return isinstance(other, Reference) and self._wrapped is other._wrapped
 
+    def __lt__(self, other):
+        return id(self._wrapped) < id(other._wrapped) if isinstance(other, Reference) else NotImplemented
+
     def __repr__(self):
         return f"<Reference wrapping {self._wrapped!r}>"
 

@@ -24,7 +24,10 @@ def by_handle(handle):
     """The variable a handle belongs to; None if it is gone or was never wrapped."""
     if _core.is_symbolic(handle):
         graph, node = handle._edge[:2]
-        return _arguments.get((id(graph), node))
+        found = _arguments.get((id(graph), node))
+        if found is not None or graph.building_function:
+            return found
+        return next((v for v in graph.get_collection("variables") if v.handle._edge == handle._edge), None)
     return _by_storage.get(handle._storage)
 
 

@@ -88,3 +88,98 @@ def test_a_given_gradient_may_be_a_list_of_numbers():
             np.testing.assert_array_equal(session.run(tf.gradients(x * 2.0, x, grad_ys=given))[0], [2, 4, 6])
         two = tf.gradients([x, x * 2.0], x, grad_ys=[[1.0, 1.0, 1.0], None])
         np.testing.assert_array_equal(session.run(two)[0], [3, 3, 3])
+
+
+# ---- by tensors of the graphs around --------------------------------------------------------------------------
+
+
+def _nested_branches(p):
+    q = p * p
+
+    def inner():
+        r = q * 3.0
+        return tf.cond(r > 0.0, lambda: tf.gradients(r * q, [p])[0], lambda: r)
+
+    return tf.cond(p > 0.0, inner, lambda: p)
+
+
+def _second_order(p):
+    y = p * p * p
+
+    def branch():
+        return tf.gradients(tf.gradients(y * 1.0, [p])[0], [p])[0]
+
+    return tf.cond(p > 0.0, branch, lambda: y)
+
+
+def _of_a_chain(p):
+    b = p * p
+    c = b * p
+    return tf.cond(p > 0.0, lambda: tf.stack(tf.gradients(c * b, [p, b, c])), lambda: tf.stack([p, p, p]))
+
+
+def _in_a_loop(p):
+    square = tf.square(p)
+    return tf.while_loop(lambda i, x: i < 10,
+                         lambda i, x: (i + 1, x + tf.gradients(tf.constant([1.0, 2.0, 3.0]) * square, p)[0]),
+                         [tf.constant(0), tf.constant(0.0)])[1]
+
+
+def _in_a_function(p):
+    square = p * p
+    return tf.function(lambda: tf.gradients([tf.identity(p), tf.identity(square)], [p])[0])()
+
+
+OUTER = [(_nested_branches, 5.0, 1500.0), (_second_order, 3.0, 18.0), (_of_a_chain, 2.0, [80.0, 16.0, 4.0]),
+         (_in_a_loop, 5.0, 600.0), (_in_a_function, 3.0, 7.0)]
+
+
+@pytest.mark.parametrize("f, at, expected", OUTER)
+def test_by_a_tensor_outside(f, at, expected):
+    with tf.Graph().as_default(), v1.Session() as session:
+        np.testing.assert_allclose(session.run(f(tf.constant(at))), expected)
+    np.testing.assert_allclose(tf.function(f)(tf.constant(at)), expected)
+
+
+def test_by_a_variable_read_outside():
+    with tf.Graph().as_default(), v1.Session() as session:
+        v, other = v1.Variable(3.0), tf.constant(1.0)
+        square = v * v
+        found = []
+
+        def branch():
+            found.extend(tf.gradients(square * 2.0, [v, other]))
+            return found[0]
+
+        made = tf.cond(tf.constant(True), branch, lambda: square)
+        session.run(v1.global_variables_initializer())
+        assert session.run(made) == 12 and found[1] is None
+
+
+def test_a_tape_inside_a_loop_of_a_graph():
+    with tf.Graph().as_default(), v1.Session() as session:
+        v = v1.Variable(1.0)
+
+        def body(i):
+            with tf.GradientTape() as tape:
+                y = v * i
+            return i + tape.gradient(y, v)
+
+        made = v1.while_loop(lambda i: i < 10.0, body, [1.0])
+        session.run(v1.global_variables_initializer())
+        assert session.run(made) == 16
+
+
+def test_a_tape_of_a_graph_tells_its_variables():
+    with tf.Graph().as_default():
+        v1.Variable(1.0)
+        v = v1.Variable(2.0)
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(v)
+        assert tape.watched_variables() == (v,)
+
+
+def test_references_have_an_order():
+    a, b = tf.Variable([1.0, 2.0]), tf.Variable(1.0)
+    y = tf.recompute_grad(lambda x: {k: v + 1 for k, v in x.items()})({a.ref(): a, b.ref(): b})
+    np.testing.assert_array_equal(y[a.ref()], [2, 3])

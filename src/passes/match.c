@@ -10,28 +10,35 @@
 const ef_rule *const ef_rule_tables[] = {ef_rules_arithmetic, ef_rules_shape, ef_rules_fused, NULL};
 ef_rewrite_hook_fn *ef_rewrite_hook;
 
-enum { MAX_RULES = 160, DEPTH = 32, MOST_INPUTS = 8, SCAN = 1 << 16 };
+enum { DEPTH = 32, MOST_INPUTS = 8, SCAN = 1 << 16 };
 
 /* ---- rules by root op ------------------------------------------------------------------------ */
 
-static const ef_rule *rule[MAX_RULES];
-static uint8_t first_rule[EF_OP_COUNT + 1]; /* rules of op k: [first[k], first[k + 1]) */
+static const ef_rule **rule;                 /* made once; without memory there are no rules */
+static uint16_t first_rule[EF_OP_COUNT + 1]; /* rules of op k: [first[k], first[k + 1]) */
 static bool loose, logs;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-_Static_assert(MAX_RULES < 256, "rules are counted in a byte");
+static size_t count_rules(void) {
+    size_t n = 0;
+    for (int t = 0; ef_rule_tables[t] != NULL; t++)
+        for (const ef_rule *r = ef_rule_tables[t]; r->name != NULL; r++) n++;
+    return n;
+}
 
 static void index_rules(void) {
     int n = 0;
+    rule = ef_calloc(count_rules() + 1, sizeof *rule);
+    if (rule == NULL) return;
     loose = ef_option_has("EF_MATH", "loose");
     logs = ef_option_has("EF_LOG", "rewrite");
     for (int op = 0; op < EF_OP_COUNT; op++) {
-        first_rule[op] = (uint8_t)n;
+        first_rule[op] = (uint16_t)n;
         for (int t = 0; ef_rule_tables[t] != NULL; t++)
-            for (const ef_rule *r = ef_rule_tables[t]; r->name != NULL && n < MAX_RULES; r++)
+            for (const ef_rule *r = ef_rule_tables[t]; r->name != NULL; r++)
                 if (r->pattern[0] == op + 1 && (!r->loose || loose)) rule[n++] = r;
     }
-    first_rule[EF_OP_COUNT] = (uint8_t)n;
+    first_rule[EF_OP_COUNT] = (uint16_t)n;
 }
 
 /* ---- matching -------------------------------------------------------------------------------- */

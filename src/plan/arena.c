@@ -2,10 +2,13 @@
  * one after many calls that needed much less, so one large call does not hold its memory for ever.
  */
 #include "plan/arena.h"
+#include "base/alloc.h"
+#include "base/array.h"
 #include "device/memory.h"
 #include <pthread.h>
 
-enum { DEPTH = 8, PATIENCE = 4096 };
+/* Beyond DEEPEST calls within calls the thread's stack would end before the recursion does. */
+enum { DEPTH = 8, DEEPEST = 1000, PATIENCE = 4096 };
 
 typedef struct block {
     char *base;
@@ -15,8 +18,11 @@ typedef struct block {
 typedef struct blocks {
     block at[DEPTH];
     int depth;
-    char *extra[32]; /* beyond DEPTH: taken and given back each time */
-    size_t extra_bytes[32];
+    struct extra { /* beyond DEPTH: taken and given back each time */
+        char *base;
+        size_t bytes;
+    } * extra;
+    size_t cap_extra;
 } blocks;
 
 static _Thread_local blocks mine;
@@ -29,6 +35,9 @@ static void free_blocks(void *unused) {
         if (mine.at[k].base != NULL) ef_memory_free(0, mine.at[k].base, mine.at[k].bytes);
         mine.at[k] = (block){0};
     }
+    ef_free(mine.extra);
+    mine.extra = NULL;
+    mine.cap_extra = 0;
 }
 static void make_key(void) { pthread_key_create(&at_exit_key, free_blocks); }
 
@@ -49,16 +58,17 @@ static ef_status *resize(block *b, size_t bytes) {
 ef_status *ef_call_arena_take(size_t bytes, char **out) {
     if (bytes == 0) bytes = 64;
     if (mine.depth >= DEPTH) {
-        int k = mine.depth - DEPTH;
-        if (k >= 32)
+        size_t k = (size_t)(mine.depth - DEPTH);
+        if (mine.depth >= DEEPEST)
             return ef_error(EF_NO_MEMORY,
                             "functions call each other more than %d deep; check for a "
                             "recursion that does not end",
-                            DEPTH + 32);
+                            DEEPEST);
         void *p;
+        EF_TRY(EF_GROW(&mine.extra, &mine.cap_extra, k + 1));
         EF_TRY(ef_memory_alloc(0, bytes, &p));
-        mine.extra[k] = *out = p;
-        mine.extra_bytes[k] = bytes;
+        mine.extra[k] = (struct extra){p, bytes};
+        *out = p;
         mine.depth++;
         return NULL;
     }
@@ -76,7 +86,7 @@ ef_status *ef_call_arena_take(size_t bytes, char **out) {
 
 void ef_call_arena_release(void) {
     if (--mine.depth >= DEPTH) {
-        int k = mine.depth - DEPTH;
-        ef_memory_free(0, mine.extra[k], mine.extra_bytes[k]);
+        const struct extra *e = &mine.extra[mine.depth - DEPTH];
+        ef_memory_free(0, e->base, e->bytes);
     }
 }

@@ -18,6 +18,7 @@ typedef struct shaped_plan { /* newest first */
     uint64_t hash;            /* of the key */
     struct shaped_plan *same; /* the next in its bucket */
     bool heavy;
+    size_t bytes; /* charged to the budget of all plans */
 } shaped_plan;
 
 enum {
@@ -26,6 +27,12 @@ enum {
     WINDOW = 16,   /* the latest, which stay */
     AGING = 8      /* one out of so many that go is the oldest */
 };
+
+/* Bytes of the plans of all programs. A program that makes a plan beyond the budget gives up others
+ * of its own first. */
+static atomic_size_t plans_limit = (size_t)128 << 20, plans_bytes;
+
+void ef_program_budget(size_t bytes) { atomic_store(&plans_limit, bytes); }
 
 struct ef_program {
     atomic_int refs;
@@ -86,6 +93,7 @@ ef_program *ef_program_ref(ef_program *p) {
 }
 
 static void shaped_free(shaped_plan *s) {
+    atomic_fetch_sub_explicit(&plans_bytes, s->bytes, memory_order_relaxed);
     ef_plan_free(s->plan);
     ef_free(s->key);
     ef_free(s);
@@ -269,9 +277,14 @@ static shaped_plan *to_evict(ef_program *p) {
     return s;
 }
 
+static bool beyond_budget(void) {
+    return atomic_load_explicit(&plans_bytes, memory_order_relaxed) >
+           atomic_load_explicit(&plans_limit, memory_order_relaxed);
+}
+
 static void evict_beyond_bound(ef_program *p) {
-    while (p->n_plans > EF_PROGRAM_PLANS && p->oldest != NULL) {
-        shaped_plan *s = to_evict(p);
+    while (p->n_plans > EF_PROGRAM_PLANS || (p->n_plans > 1 && beyond_budget())) {
+        shaped_plan *s = p->n_plans > EF_PROGRAM_PLANS ? to_evict(p) : p->oldest;
         forget(p, s);
         p->evicted++;
         s->evicted = true;
@@ -333,6 +346,10 @@ static ef_status *plan_for(ef_program *p, ef_tensor *const *in, shaped_plan **ou
         return bad;
     }
     s->heavy = any_large(s->plan);
+    s->bytes = sizeof *s + p->key_words * sizeof *s->key + ef_plan_bytes(s->plan) +
+               (size_t)s->plan->n_slots * sizeof(ef_tensor) +
+               (size_t)s->plan->n_steps * sizeof(ef_step); /* and a frame */
+    atomic_fetch_add_explicit(&plans_bytes, s->bytes, memory_order_relaxed);
     *out = s;
     return NULL;
 }
@@ -342,7 +359,8 @@ static shaped_plan *acquire(ef_program *p, ef_tensor *const *in, ef_frame **fram
                             ef_status **bad) {
     ef_mutex_lock(&p->lock);
     shaped_plan *s = find(p, in);
-    if (EF_UNLIKELY(s == NULL)) {
+    bool fresh = s == NULL;
+    if (EF_UNLIKELY(fresh)) {
         ef_mutex_unlock(&p->lock); /* planning may take a while; others go on */
         *bad = plan_for(p, in, &s);
         if (s == NULL) return NULL;
@@ -356,7 +374,7 @@ static shaped_plan *acquire(ef_program *p, ef_tensor *const *in, ef_frame **fram
         s->plan->frames = f->next;
         s->plan->n_frames--;
     }
-    if (p->n_plans > EF_PROGRAM_PLANS) evict_beyond_bound(p);
+    if (EF_UNLIKELY(fresh)) evict_beyond_bound(p);
     ef_mutex_unlock(&p->lock);
     *frame = f;
     return s;

@@ -1,0 +1,69 @@
+/* Programs: their plans stay within the budget; calls within calls go deep, but not for ever. */
+#include "check.h"
+#include "plan/arena.h"
+#include "plan/program.h"
+
+static ef_program *negation(void) { /* of a vector of any size */
+    ef_graph *g = ef_graph_make();
+    ef_shape any = {.rank = 1, .dim = {EF_DIM_UNKNOWN}};
+    ef_edge x;
+    int32_t node;
+    ef_program *p = NULL;
+    ef_status *s = ef_graph_input(g, EF_F32, &any, NULL, &x);
+    if (s == NULL) s = ef_graph_add(g, &ef_op_Neg, NULL, &x, 1, NULL, &node);
+    ef_edge out = {node, 0};
+    if (s == NULL) s = ef_graph_set_outputs(g, &out, 1);
+    if (s == NULL) s = ef_program_make(g, NULL, &p);
+    ef_status_free(s);
+    ef_graph_unref(g);
+    return p;
+}
+
+static uint64_t plans_after(ef_program *p, int64_t from, int64_t to) {
+    uint64_t made, evicted, kept;
+    for (int64_t n = from; n < to; n++) {
+        ef_tensor x, y, *in[] = {&x};
+        ef_shape s = {.rank = 1, .dim = {n}};
+        ef_status *bad = ef_tensor_new(EF_F32, &s, &x);
+        if (bad == NULL) bad = ef_program_run(p, in, &y);
+        if (bad == NULL) ef_tensor_release(&y);
+        ef_tensor_release(&x);
+        ef_status_free(bad);
+    }
+    ef_program_counts(p, &made, &evicted, &kept);
+    return kept;
+}
+
+EF_TEST(plans_stay_within_the_budget) {
+    ef_program *p = negation();
+    CHECK(p != NULL);
+    CHECK_INT(plans_after(p, 1, 21), 20);
+    ef_program_budget(1);
+    CHECK_INT(plans_after(p, 21, 22), 1);
+    CHECK_INT(plans_after(p, 1, 9), 1);
+    ef_program_budget((size_t)128 << 20);
+    CHECK_INT(plans_after(p, 1, 9), 8);
+    ef_program_unref(p);
+}
+
+EF_TEST(calls_within_calls) {
+    enum { DEEP = 900 };
+    char *at;
+    for (int k = 0; k < DEEP; k++) {
+        CHECK_OK(ef_call_arena_take(64, &at));
+        at[63] = 1;
+    }
+    int more = 0;
+    ef_status *s = NULL;
+    while (more < 1000 && (s = ef_call_arena_take(64, &at)) == NULL) more++;
+    CHECK_FAILS(s, EF_NO_MEMORY, "recursion that does not end");
+    for (int k = 0; k < DEEP + more; k++) ef_call_arena_release();
+    CHECK_OK(ef_call_arena_take(64, &at));
+    ef_call_arena_release();
+}
+
+int main(void) {
+    EF_RUN(plans_stay_within_the_budget);
+    EF_RUN(calls_within_calls);
+    return EF_VERDICT();
+}

@@ -78,7 +78,7 @@ def _retraces(traces, calls, python):
     from .config import get_logger
 
     get_logger().warning(
-        "%d out of the last %d calls to %s triggered tf.function retracing: its Python ran in each of them. Make the "
+        "%d out of the last %d calls to %s triggered tf.function retracing. Tracing is expensive: it runs the Python. Make the "
         "function once, outside of the loop that calls it, and give it tensors rather than Python numbers and new objects. "
         "https://www.tensorflow.org/guide/function#controlling_retracing tells more.", traces, calls, python)
 
@@ -124,7 +124,7 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
     if isinstance(func, (staticmethod, classmethod)):
         raise TypeError("decorate the function itself, below @staticmethod or @classmethod")
     if not callable(func):
-        raise TypeError(f"tf.function needs a callable, not {func!r}")
+        raise TypeError(f"tf.function: {func!r} is not a callable object")
     if isinstance(func, (Function, _core.BoundFunction)) and input_signature is None:
         python = func.python_function
     else:

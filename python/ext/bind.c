@@ -15,16 +15,20 @@ static int bind_keyword(function_object *self, bound *b, PyObject *name, PyObjec
     int p = find_param(self, name);
     if (p >= 0) {
         if (b->item[p] != NULL) {
-            PyErr_Format(PyExc_TypeError, "%R got multiple values for argument '%U'", self->python,
-                         name);
+            PyErr_Format(PyExc_TypeError,
+                         "Binding inputs to tf.function failed due to `multiple values for "
+                         "argument '%U'` of %R",
+                         name, self->python);
             return -1;
         }
         b->item[p] = value;
         return 0;
     }
     if (!self->varkw && (self->kwonly == Py_None || !PyDict_Contains(self->kwonly, name))) {
-        PyErr_Format(PyExc_TypeError, "%R got an unexpected keyword argument '%U'", self->python,
-                     name);
+        PyErr_Format(PyExc_TypeError,
+                     "Binding inputs to tf.function failed due to `got an unexpected keyword "
+                     "argument '%U'` of %R",
+                     name, self->python);
         return -1;
     }
     if (b->kwargs == NULL && (b->kwargs = PyDict_New()) == NULL) return -1;
@@ -37,8 +41,11 @@ static int bind_rest(function_object *self, bound *b) { /* defaults */
     for (Py_ssize_t k = 0; k < n; k++) {
         if (b->item[k] != NULL) continue;
         if (k < n - d) {
-            PyErr_Format(PyExc_TypeError, "%R missing required argument '%U'", self->python,
-                         PyTuple_GET_ITEM(self->params, k));
+            PyErr_Format(
+                PyExc_TypeError,
+                "Binding inputs to tf.function failed due to `missing a required argument: '%U'`; "
+                "%R needs it",
+                PyTuple_GET_ITEM(self->params, k), self->python);
             return -1;
         }
         b->item[k] = PyTuple_GET_ITEM(self->defaults, k - (n - d));
@@ -49,8 +56,10 @@ static int bind_rest(function_object *self, bound *b) { /* defaults */
     while (self->kwonly != Py_None && PyDict_Next(self->kwonly, &at, &name, &value)) {
         if (b->kwargs != NULL && PyDict_Contains(b->kwargs, name)) continue;
         if (value == Py_None) {
-            PyErr_Format(PyExc_TypeError, "%R missing required keyword-only argument '%U'",
-                         self->python, name);
+            PyErr_Format(PyExc_TypeError,
+                         "Binding inputs to tf.function failed due to `missing a required "
+                         "argument: '%U'`; %R needs it",
+                         name, self->python);
             return -1;
         }
         if (b->kwargs == NULL && (b->kwargs = PyDict_New()) == NULL) return -1;
@@ -65,7 +74,9 @@ int args_bind(function_object *self, PyObject *const *args, Py_ssize_t n, PyObje
     b->kwargs = NULL;
     b->item = b->few;
     if (n > n_params && !self->varargs) {
-        PyErr_Format(PyExc_TypeError, "%R takes %zd positional arguments but %zd were given",
+        PyErr_Format(PyExc_TypeError,
+                     "Binding inputs to tf.function failed due to `too many positional arguments`: "
+                     "%R takes %zd but %zd were given",
                      self->python, n_params, n);
         return -1;
     }

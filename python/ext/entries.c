@@ -1,5 +1,6 @@
 /* The cache of a function: an entry per set of Python arguments. It is bounded by number; objects
- * in keys are held weakly where they can be, and an entry whose object died is dropped when met. */
+ * in keys are held weakly where they can be, and an entry goes with its object: a trace may hold
+ * what the object was made of, such as the value of a variable. */
 #include "function.h"
 
 static uint64_t changes; /* of any function's list, under the interpreter's lock */
@@ -45,7 +46,30 @@ static int matches(const entry *e, const key *k) {
     return 1;
 }
 
-static int keep_objects(entry *e, const key *k) {
+static void drop_dead(function_object *self);
+
+static PyObject *object_died(PyObject *function, PyObject *reference) {
+    (void)reference;
+    PyObject *f = PyWeakref_GetObject(function);
+    if (f == NULL || f == Py_None) Py_RETURN_NONE;
+    Py_INCREF(f);
+    drop_dead((function_object *)f);
+    Py_DECREF(f);
+    Py_RETURN_NONE;
+}
+static PyMethodDef died = {"died", object_died, METH_O, NULL};
+
+/* What is called when an object of a key dies; borrowed. NULL: raised. */
+static PyObject *on_death(function_object *self) {
+    if (self->on_death == NULL) {
+        PyObject *reference = PyWeakref_NewRef((PyObject *)self, NULL);
+        if (reference != NULL) self->on_death = PyCFunction_New(&died, reference);
+        Py_XDECREF(reference);
+    }
+    return self->on_death;
+}
+
+static int keep_objects(function_object *self, entry *e, const key *k) {
     size_t n = (size_t)k->n_objects + 1;
     e->object = PyMem_Calloc(n, sizeof *e->object);
     e->weak = PyMem_Calloc(n, sizeof *e->weak);
@@ -55,8 +79,10 @@ static int keep_objects(entry *e, const key *k) {
     e->n_words = k->n_words;
     for (int i = 0; i < k->n_objects; i++) {
         PyObject *o = k->object[i];
-        bool by_value = Py_TYPE(o)->tp_hash != PyBaseObject_Type.tp_hash && !PyType_Check(o);
-        PyObject *ref = by_value ? NULL : PyWeakref_NewRef(o, NULL);
+        bool by_value =
+            Py_TYPE(o)->tp_hash != PyBaseObject_Type.tp_hash && !PyType_Check(o) && !IS_VARIABLE(o);
+        PyObject *call = by_value ? NULL : on_death(self);
+        PyObject *ref = call == NULL ? NULL : PyWeakref_NewRef(o, call);
         if (ref == NULL) {
             PyErr_Clear();
             ref = Py_NewRef(o);
@@ -127,7 +153,7 @@ static entry *new_entry(function_object *self, const key *k) {
     PyObject *name = PyObject_GetAttrString(self->python, "__name__");
     const char *text = name != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
     PyErr_Clear();
-    if (e == NULL || keep_objects(e, k) < 0 ||
+    if (e == NULL || keep_objects(self, e, k) < 0 ||
         check(ef_function_new(function_trace, e, text != NULL ? text : "function", &e->f), NULL) <
             0 ||
         apply_signature(self, e) < 0) {

@@ -19,6 +19,7 @@ static int function_clear(PyObject *o) {
     Py_CLEAR(self->defaults);
     Py_CLEAR(self->kwonly);
     Py_CLEAR(self->history);
+    Py_CLEAR(self->on_death);
     Py_CLEAR(self->instances);
     Py_CLEAR(self->instance);
     Py_CLEAR(self->features);

@@ -339,18 +339,17 @@ static int trace_call(function_object *f, calling *c, const ef_tensor *in, int n
                       int max_out, int *n_out) {
     rebuild r = {tensor_list_copy(in, n_in), 0, c->e->by_spec ? PyDict_New() : NULL};
     PyObject *args = NULL, *kwargs = NULL;
+    ef_graph *before = c->g;
+    PyObject *graph = c->graph;
     int bad = -1;
+    c->g = ef_graph_current();
+    c->graph = NULL;
     if (r.list != NULL && (r.variables != NULL || !c->e->by_spec) &&
-        rebuild_arguments(c, &r, &args, &kwargs)) {
-        ef_graph *before = c->g;
-        PyObject *graph = c->graph;
-        c->g = ef_graph_current();
-        c->graph = NULL;
+        rebuild_arguments(c, &r, &args, &kwargs))
         bad = trace_into(f, c, args, kwargs, out, max_out, n_out);
-        Py_XDECREF(c->graph);
-        c->g = before;
-        c->graph = graph;
-    }
+    Py_XDECREF(c->graph);
+    c->g = before;
+    c->graph = graph;
     Py_XDECREF(args);
     Py_XDECREF(kwargs);
     Py_XDECREF(r.list);

@@ -33,6 +33,22 @@ def test_the_same_variable_is_no_argument():
     assert len(seen) == 1 and seen[0] is v
 
 
+def test_the_first_variable_is_not_kept_alive():
+    def held():
+        gc.collect()
+        return tf.config.experimental.get_memory_info("CPU:0")["current"]
+
+    f = tf.function(lambda v: tf.reduce_sum(v))
+    f(tf.Variable([1.0]))
+    before = held()
+    v = tf.Variable(tf.zeros([1000000]))
+    g = tf.function(lambda v: tf.reduce_sum(v) + 1.0)
+    assert [float(g(v)), float(f(v))] == [1.0, 0.0] and held() > before + 3000000
+    del v
+    assert held() < before + 100000
+    assert float(g(tf.Variable([2.0]))) == 3.0
+
+
 def test_dtype_shape_and_training_tell_apart():
     f, traces = counted(lambda v: v + v)
     kinds = [dict(dtype=tf.int32), dict(dtype=tf.float32), dict(dtype=tf.float32, trainable=False)]

@@ -178,8 +178,32 @@ ef_status *ef_session_run_nodes(ef_session *s, const ef_tensor *feeds,
  * that fit; others get EF_INVALID. */
 ef_status *ef_function_set_signature(ef_function *f, const ef_dtype *dtype, const ef_shape *shape,
                                      int n);
-/* false: another trace for each new shape, none is relaxed (a function that was told so). */
-void ef_function_set_relax(ef_function *f, bool on);
+/* What becomes of a size that changes. By default it is unknown to the function that is traced
+ * anew; or it still sees the size of the call, and the trace holds for other sizes unless it read
+ * it (ef_tensor_size_read); or there is another trace for each size. */
+typedef enum ef_relax { EF_RELAX_UNKNOWN, EF_RELAX_SEEN, EF_RELAX_NEVER } ef_relax;
+void ef_function_set_relax(ef_function *f, ef_relax how);
+/* The shape of a tensor in the call that is being traced; false: it is the same in every call. */
+bool ef_tensor_shape_seen(const ef_tensor *t, ef_shape *out);
+bool ef_tensor_size_named(const ef_tensor *t, int d); /* size d is a symbol, or linear in one */
+/* The program reads size d of t (-1: all of them) as given by that. */
+void ef_tensor_size_read(const ef_tensor *t, int d);
+/* As ef_tensor_known, by the sizes of that call; what depends on them counts as read. */
+ef_status *ef_tensor_known_seen(const ef_tensor *t, ef_tensor *value);
+/* Whether size i of a is size j of b in this call, or either is unknown; what had to be looked at
+ * to say so counts as read. */
+bool ef_tensor_sizes_agree(const ef_tensor *a, int i, const ef_tensor *b, int j);
+bool ef_tensor_same_size(const ef_tensor *a, int i, const ef_tensor *b, int j); /* in every call */
+/* Axes from `at` on of t have the sizes that these axes of another tensor have, in every call. */
+ef_status *ef_tensor_set_sizes_like(ef_tensor *t, int at, const ef_tensor *of, const int *axes,
+                                    int n);
+/* Size d of t as a times a size of an input of a graph being built, plus b; false: it is no such.
+ */
+bool ef_tensor_size_source(const ef_tensor *t, int d, ef_tensor *input, int *axis, int64_t *a,
+                           int64_t *b);
+bool ef_tensor_in_scope(const ef_tensor *t); /* a symbolic one, in the graph being built */
+/* As ef_graph_placeholder, for a tensor that has the shape of `like` in every call. */
+ef_status *ef_graph_placeholder_like(ef_graph *g, const ef_tensor *like, ef_tensor *out);
 /* Inside a trace callback: data of the binding kept with the trace being made, ended with it (at
  * once outside of any trace, or if the trace fails). `ref` adds a holder, so that the data may be
  * handed out though another thread makes the function forget the trace; `end` is called once per

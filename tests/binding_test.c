@@ -416,7 +416,7 @@ EF_TEST(a_function_told_not_to_relax) {
     ef_tensor x, y;
     const float v[] = {1, 2, 3, 4};
     CHECK_OK(ef_function_new(twice, &ended, "twice", &f));
-    ef_function_set_relax(f, false);
+    ef_function_set_relax(f, EF_RELAX_NEVER);
     const ef_tensor *in[] = {&x};
     for (int k = 1; k < 5; k++) {
         vector(&x, k, v);
@@ -463,7 +463,7 @@ EF_TEST(data_of_traces_outlives_them_while_held) {
     ef_function *f;
     ef_function_info info;
     CHECK_OK(ef_function_new(twice, &ended, "twice", &f));
-    ef_function_set_relax(f, false);
+    ef_function_set_relax(f, EF_RELAX_NEVER);
     for (int k = 0; k < 4; k++) {
         c[k] = (crowd){f, k, false};
         CHECK_INT(pthread_create(&t[k], NULL, call_many, &c[k]), 0);

@@ -12,6 +12,7 @@ import numpy as np
 from . import _core, errors, nest
 from .graph import FuncGraph
 from .operation import Operation
+from .shapes import narrow
 
 _stateful = {}
 
@@ -48,9 +49,15 @@ class Body:
         return False
 
     def placeholder(self, dtype, dims):
-        """A further parameter."""
-        made = self.graph._placeholder(dtype, dims)
+        """A further parameter; dims: its sizes, or a tensor that has them."""
+        made = self.graph._placeholder_like(dims) if isinstance(dims, _core.Tensor) else self.graph._placeholder(dtype, dims)
         self.inputs.append(made)
+        return made
+
+    def placeholder_row(self, tensor):
+        """A further parameter: a row of a tensor."""
+        made = self.placeholder(tensor.dtype, _core.static_shape(tensor)[1:])
+        narrow(made, tensor.shape[1:])
         return made
 
     def finish(self, result):

@@ -49,7 +49,7 @@ def _static(value):
 
     if value is None:
         return None
-    return _core.static_value(value) if isinstance(value, _core.Tensor) else value
+    return _core.seen_value(value) if isinstance(value, _core.Tensor) else value
 
 
 class _Indexed(CompositeTensor):

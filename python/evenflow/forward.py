@@ -6,6 +6,7 @@ by u, with the tangents coming in, is the jacobian times the tangents: exactly w
 import threading
 
 from . import _core, nest
+from .shapes import agree
 from .composite import IndexedSlices
 from .namespace import export
 from .tape import UnconnectedGradients, flows, is_variable, key_of, registered, result_of, wants_zeros, zeros_for
@@ -44,9 +45,9 @@ class ForwardAccumulator:
         if not flows(dtype):
             _warn(dtype)
         tangent = _core.convert(tangent, dtype)
-        dims, have = tuple(primal.shape), _core.static_shape(tangent)
-        if None not in dims and have is not None and None not in have and dims != tuple(have):
-            raise ValueError(f"Tangent {tangent!r} has shape {tuple(have)}, which does not match the primal's {dims}")
+        if not agree(primal.shape, tangent.shape):
+            raise ValueError(f"Tangent {tangent!r} has shape {tangent.shape}, which does not match the primal's "
+                             f"{primal.shape}")
         self._primals.append(primal)
         self._tangents.append(tangent)
 

@@ -13,6 +13,7 @@ from .shapes import TensorShape
 from .specs import TensorSpec, TypeSpec
 
 Function = _core.Function
+_SIZES_UNKNOWN, _SIZES_SEEN = 0, 1  # what Python sees of a size that changed: as ef_relax has them
 
 
 # ---- tracing ------------------------------------------------------------------------------------------
@@ -121,6 +122,7 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
                                  experimental_attributes=experimental_attributes,
                                  experimental_relax_shapes=experimental_relax_shapes,
                                  experimental_compile=experimental_compile)
+    reduce = bool(reduce_retracing or experimental_relax_shapes)
     if isinstance(func, (staticmethod, classmethod)):
         raise TypeError("decorate the function itself, below @staticmethod or @classmethod")
     if not callable(func):
@@ -129,7 +131,8 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
         python = func.python_function
     else:
         python = func
-    return Function(python, input_signature, autograph, jit_compile, experimental_autograph_options, True)
+    return Function(python, input_signature, autograph, jit_compile, experimental_autograph_options,
+                    _SIZES_UNKNOWN if reduce else _SIZES_SEEN)
 
 
 def _read_signature(given, parameters, n_defaults, kwonly, varargs):

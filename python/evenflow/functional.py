@@ -8,7 +8,7 @@ from .composite import RaggedTensorSpec
 from .loops import while_loop
 from .namespace import export
 from .ragged import RaggedTensor
-from .shapes import TensorShape
+from .shapes import TensorShape, narrow, unknown_shape
 from .specs import TensorSpec, TypeSpec
 from .tensor_array import TensorArray
 
@@ -25,6 +25,8 @@ def _flat_elems(elems, what):
         dims = _core.static_shape(tensor)
         if dims == ():
             raise wrong("Elements in elems must be 1+ dimensional Tensors, not scalars")
+        if dims is not None and flat[0].ndim and not _core.sizes_agree(flat[0], 0, tensor, 0):
+            raise ValueError(f"{what}: elems have different first dimensions; they must be equal")
         if dims is None or dims[0] is None:
             continue
         if count is not None and dims[0] != count:
@@ -60,6 +62,12 @@ class _Rows:
     def length(self):
         return _length(self.flat, self.count)
 
+    def size(self):
+        """The number of rows as a shape of one axis."""
+        if self.count is not None:
+            return TensorShape([self.count])
+        return self.flat[0].shape[:1] if self.flat[0].ndim else unknown_shape(1)
+
     def __getitem__(self, k):
         parts = [r[k] if self.eager else r.read(k) for r in self.rows]
         if not self.ragged:
@@ -75,8 +83,7 @@ def _starts(elems):
 
 
 def _tail(tensor):
-    dims = _core.static_shape(tensor)
-    return TensorShape(None if dims is None else dims[1:])
+    return unknown_shape() if tensor.ndim is None else tensor.shape[1:]
 
 
 def _tail_vector(tensor):
@@ -147,7 +154,8 @@ class _RaggedResults(_Results):
         return [value.flat_values] + [raw.Cast(p, spec.row_splits_dtype) for p in parts]
 
     def whole(self, arrays, count):
-        joined = [a.concat() if count != 0 else _empty(a) for a in arrays[:1] + arrays[2:]]
+        none = count == 0 or (isinstance(count, TensorShape) and count._of is None and count._sizes == (0,))
+        joined = [a.concat() if not none else _empty(a) for a in arrays[:1] + arrays[2:]]
         return RaggedTensor.from_nested_row_lengths(joined[0], [_stacked(arrays[1], count)] + joined[1:], validate=False)
 
 
@@ -201,14 +209,14 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
         return i + 1, made.write(arrays, i, fn(rows[i]))
 
     _, arrays = while_loop(lambda i, _: i < n, body, [_core.convert(0), made.arrays], maximum_iterations=None, name=name)
-    return made.whole(arrays, rows.count)
+    return made.whole(arrays, rows.size())
 
 
 def _stacked(array, count):
+    """The rows, of which there are as many as the shape of one axis `count` says."""
     stacked = array.stack()
-    dims = _core.static_shape(stacked)
-    if dims is not None and dims[0] is None and count is not None:
-        _core.set_shape(stacked, TensorShape((count,) + tuple(dims[1:])))
+    if stacked.ndim and isinstance(count, TensorShape) and _core.is_symbolic(stacked):
+        narrow(stacked, count)
     return stacked
 
 
@@ -268,7 +276,7 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, sw
     n = rows.length()
     a, used = _start(rows, initializer, n - 1 if reverse else 0)
     like = nest.flatten(a, expand_composites=True)
-    arrays = [TensorArray(t.dtype, size=n, infer_shape=infer_shape, element_shape=TensorShape(_core.static_shape(t)))
+    arrays = [TensorArray(t.dtype, size=n, infer_shape=infer_shape, element_shape=t.shape)
               if infer_shape else TensorArray(t.dtype, size=n, infer_shape=False) for t in like]
     if used:
         arrays = [w.write(n - 1 if reverse else 0, t) for w, t in zip(arrays, like)]
@@ -285,7 +293,7 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, sw
             a, arrays = turn(k, a, arrays)
     else:
         arrays = _scan_graph(turn, a, arrays, n, used, reverse, name)
-    return nest.pack_sequence_as(a, [_stacked(w, rows.count) for w in arrays], expand_composites=True)
+    return nest.pack_sequence_as(a, [_stacked(w, rows.size()) for w in arrays], expand_composites=True)
 
 
 def _scan_graph(turn, a, arrays, n, used, reverse, name):
@@ -318,7 +326,7 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
             raise ValueError("vectorized_map: fn holds ops that are not vectorised, and fallback_to_while_loop is False"
                              ) from None
     like = _traced_result(fn, elems, flat)
-    signature = nest.map_structure(lambda t: TensorSpec(TensorShape(_core.static_shape(t)), t.dtype), like,
+    signature = nest.map_structure(lambda t: TensorSpec(t.shape, t.dtype), like,
                                    expand_composites=True)
     return map_fn(lambda row: nest.map_structure(_core.convert, fn(row), expand_composites=True), elems,
                   fn_output_signature=signature)
@@ -326,7 +334,9 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
 
 def _even_rows(flat):
     """Tensors of one row are repeated where others have more."""
-    counts = {d[0] for d in map(_core.static_shape, flat) if d}
+    if all(_core.same_size(flat[0], 0, t, 0) for t in flat if flat[0].ndim and t.ndim):
+        return flat
+    counts = {_core.seen_size(t, 0) for t in flat if t.ndim}
     if len(counts - {1, None}) > 1:
         raise errors.InvalidArgumentError(None, None, f"vectorized_map: elems have the first dimensions {sorted(counts)}; they "
                                                       "must be equal, or 1")
@@ -335,7 +345,7 @@ def _even_rows(flat):
     n = max(c for c in counts if c is not None)
     even = []
     for tensor in flat:
-        dims = _core.static_shape(tensor)
+        dims = _core.seen_shape(tensor)
         even.append(raw.BroadcastTo(tensor, [n] + list(dims[1:])) if dims[0] == 1 else tensor)
     return even
 
@@ -346,6 +356,6 @@ def _traced_result(fn, elems, flat):
 
     body = Body("vectorized_map")
     with body:
-        row = [body.placeholder(t.dtype, _core.static_shape(t)[1:]) for t in flat]
+        row = [body.placeholder_row(t) for t in flat]
         return as_result(fn(nest.pack_sequence_as(elems, row, expand_composites=True)))
 

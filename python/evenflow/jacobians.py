@@ -82,7 +82,7 @@ def _rows_in_graph(target, sources, gradient):
 def _spec(tensor):
     from .specs import TensorSpec
 
-    return TensorSpec(_core.static_shape(tensor), tensor.dtype)
+    return TensorSpec(tensor.shape, tensor.dtype)
 
 
 # ---- for the tape ---------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ def batch_jacobian(tape, target, source, unconnected):
     if dims is None or inner is None or len(dims) < 2 or len(inner) < 2:
         raise ValueError(f"batch_jacobian needs a target and a source of rank 2 or more; they are "
                          f"{target.shape} and {source.shape}")
-    if dims[0] is not None and inner[0] is not None and dims[0] != inner[0]:
+    if not _core.sizes_agree(target, 0, value, 0):
         raise ValueError(f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to "
                          "match.")
     with tape._for_rows():

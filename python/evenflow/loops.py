@@ -61,9 +61,9 @@ def _run(cond, body, loop_vars, maximum_iterations):
 
 
 def _flat_invariants(loop_vars, invariants):
-    """The dims each plain tensor of the loop variables has in all turns."""
+    """The dims each plain tensor of the loop variables has in all turns; a tensor stands for its own."""
     if invariants is None:
-        return [_core.static_shape(t) for t in nest.flatten(loop_vars, expand_composites=True)]
+        return nest.flatten(loop_vars, expand_composites=True)
     nest.assert_same_structure(list(loop_vars), _no_shapes(list(invariants)))
     dims = []
     variables = nest.flatten(loop_vars)
@@ -78,8 +78,13 @@ def _flat_invariants(loop_vars, invariants):
                 spec = variable._shape_invariant_to_type_spec(TensorShape(shape))
                 dims.extend(s.shape._dims for s in nest.flatten(spec, expand_composites=True))
         else:
-            dims.append(TensorShape(shape)._dims)
+            dims.append(_as_bound(variable, TensorShape(shape)))
     return dims
+
+
+def _as_bound(variable, shape):
+    """A shape as a bound: the variable itself where it is its own."""
+    return variable if shape._of is variable and shape.rank == variable.ndim else shape._dims
 
 
 def _no_shapes(structure):
@@ -95,16 +100,9 @@ def _no_shapes(structure):
     return 0
 
 
-def _within(dims, bound):
-    """Whether a tensor of these dims always has a shape that `bound` allows."""
-    if bound is None:
-        return True
-    if dims is None or len(dims) != len(bound):
-        return False
-    return all(b is None or d == b for d, b in zip(dims, bound))
-
-
-def _text(dims):
+def text_of(bound):
+    """A bound, or the shape of a tensor, for a message."""
+    dims = _core.seen_shape(bound) if isinstance(bound, _core.Tensor) else bound
     return "<unknown>" if dims is None else str(tuple(dims))
 
 
@@ -114,9 +112,9 @@ def _check_turn(before, after, bounds):
         if old.dtype != new.dtype:
             raise TypeError(f"Loop var {k} enters the loop with type {old.dtype!r} but has type {new.dtype!r} after 1 "
                             "iteration. Its type should remain constant.")
-        if not _within(_core.static_shape(new), bound):
-            raise ValueError(f"Input tensor `{k}` enters the loop with shape {_text(bound)}, but has shape "
-                             f"{_text(_core.static_shape(new))} after one iteration. To allow the shape to vary across "
+        if not _core.shape_fits(new, bound):
+            raise ValueError(f"Input tensor `{k}` enters the loop with shape {text_of(bound)}, but has shape "
+                             f"{text_of(new)} after one iteration. To allow the shape to vary across "
                              "iterations, use the `shape_invariants` argument of tf.while_loop to specify a "
                              "less-specific shape.")
 
@@ -142,7 +140,7 @@ def _build(cond, body, loop_vars, invariants, maximum_iterations, name):
 
 
 def _parameters(graph, loop_vars, flat, bounds, counted):
-    inputs = [graph.placeholder(t.dtype, d) for t, d in zip(flat, bounds)]
+    inputs = [graph.placeholder(t.dtype, b) for t, b in zip(flat, bounds)]
     return inputs, nest.pack_sequence_as(loop_vars, inputs[counted:], expand_composites=True)
 
 

@@ -277,14 +277,10 @@ class RaggedTensor(CompositeTensor):
     @property
     def shape(self):
         """The shape: None where rows differ in length."""
-        dims = _core.static_shape(self._row_splits)
-        rows = None if dims is None or dims[0] is None else dims[0] - 1
+        size = _core.seen_size(self._row_splits, 0) if self._row_splits.ndim else None
+        rows = None if size is None else size - 1
         values = self._values
-        if not isinstance(values, RaggedTensor):
-            inner = _core.static_shape(values)
-            inner = unknown_shape() if inner is None else TensorShape(inner)
-        else:
-            inner = values.shape
+        inner = values.shape
         return TensorShape([rows, self._uniform]).concatenate(inner[1:])
 
     def get_shape(self):

@@ -1,11 +1,14 @@
 """Shapes: `tf.TensorShape`, and v1's `Dimension`.
 
 A shape is a tuple of sizes, None where a size is not known, or nothing at all where not even the
-rank is. Shapes that tracing hands out carry a watcher, called when the user's own Python looks at a
-size: a trace that depended on a size holds for that size only. Asking for the rank, or printing the
-shape, is not looking at a size.
+rank is. While a function is traced for sizes that may change, shapes of its tensors show the sizes of
+the call it is traced for, and remember the tensor: whoever reads a size, by way of `_dims`, tells the
+trace, which then holds for that size only. A shape that is handed on as a whole is not read (see
+`TensorShape.__tf_tensor__`); nor is its rank.
 """
 import operator
+
+from . import _core
 
 
 def _size(value):
@@ -167,8 +170,6 @@ def dimension_value(dimension):
 
 def _parse(dims):
     """The tuple (or None) behind anything that spells a shape."""
-    if isinstance(dims, TensorShape):
-        return dims._dims
     if dims is None:
         return None
     if isinstance(dims, (tuple, list)):
@@ -199,66 +200,72 @@ class TensorShape:
     Equal to the list or tuple of its sizes; hashable; slices are shapes, items are ints or None.
     """
 
-    __slots__ = ("_dims", "_watch", "__weakref__")
+    __slots__ = ("_sizes", "_of", "_axes", "__weakref__")
     _v2_items = True  # False: items are Dimensions, as in TensorFlow 1
 
     def __init__(self, dims):
-        self._dims = _parse(dims)
-        self._watch = getattr(dims, "_watch", None) if isinstance(dims, TensorShape) else None
+        if isinstance(dims, TensorShape):
+            self._sizes, self._of, self._axes = dims._sizes, dims._of, dims._axes
+        else:
+            self._sizes, self._of, self._axes = _parse(dims), None, None
 
     @classmethod
-    def _from_dims(cls, dims, watch=None):
-        """The shape of a tuple of int/None (or None) that needs no checking."""
+    def _from_dims(cls, dims, of=None):
+        """The shape of a tuple of int/None (or None) that needs no checking; of: the tensor whose sizes a trace shows."""
         self = cls.__new__(cls)
-        self._dims = dims
-        self._watch = watch
+        self._sizes = dims
+        self._of = of
+        self._axes = None if of is None else tuple(range(len(dims)))
         return self
 
-    def _look(self):
-        """Tells the watcher that sizes were read (unknown ones tell nobody anything)."""
-        if self._watch is not None and self._dims is not None:
-            if self._dims.count(None) < len(self._dims):
-                self._watch()
+    @property
+    def _dims(self):
+        """The sizes; a trace hears that they were read."""
+        if self._of is not None:
+            for axis in self._axes:
+                _core.read_size(self._of, axis)
+        return self._sizes
 
     @property
     def rank(self):
         """How many dimensions there are, or None."""
-        return None if self._dims is None else len(self._dims)
+        return None if self._sizes is None else len(self._sizes)
 
     ndims = rank
 
     @property
     def dims(self):
         """The sizes as v1 Dimensions, or None."""
-        if self._dims is None:
+        if self._sizes is None:
             return None
-        self._look()
         return [Dimension(d) for d in self._dims]
 
     def __len__(self):
-        if self._dims is None:
+        if self._sizes is None:
             raise ValueError("Cannot take the length of shape with unknown rank.")
-        return len(self._dims)
+        return len(self._sizes)
 
     def __bool__(self):
-        return self._dims is not None
+        return self._sizes is not None
 
     def __iter__(self):
-        if self._dims is None:
+        if self._sizes is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
-        self._look()
         if TensorShape._v2_items:
             return iter(self._dims)
         return iter([Dimension(d) for d in self._dims])
 
     def __getitem__(self, key):
-        if self._dims is None:
+        if self._sizes is None:
             return self._unknown_item(key)
-        size = self._dims[key]
+        size = self._sizes[key]
         if type(size) is tuple:
-            return TensorShape._from_dims(size, self._watch)
-        if self._watch is not None and size is not None:
-            self._watch()
+            part = TensorShape._from_dims(size)
+            if self._of is not None:
+                part._of, part._axes = self._of, self._axes[key]
+            return part
+        if self._of is not None:
+            _core.read_size(self._of, self._axes[key])
         return size if TensorShape._v2_items else Dimension(size)
 
     def _unknown_item(self, key):
@@ -277,23 +284,17 @@ class TensorShape:
                 other = as_shape(other)
             except TypeError:
                 return NotImplemented
-        self._look()
-        if other._watch is not None:
-            other._look()
         return self._dims == other._dims
 
     def __hash__(self):
-        self._look()
         return hash(self._dims)
 
     def __repr__(self):
-        if self._dims is None:
+        if self._sizes is None:
             return "TensorShape(None)"
-        self._look()
         return f"TensorShape({list(self._dims)})"
 
     def __str__(self):
-        self._look()
         return "<unknown>" if self._dims is None else str(self._dims)
 
     def __reduce__(self):
@@ -303,14 +304,12 @@ class TensorShape:
         """The sizes as a list of int/None; ValueError if the rank is not known."""
         if self._dims is None:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
-        self._look()
         return list(self._dims)
 
     def num_elements(self):
         """The product of the sizes, or None if one is unknown."""
         if not self.is_fully_defined():
             return None
-        self._look()
         count = 1
         for d in self._dims:
             count *= d
@@ -318,7 +317,12 @@ class TensorShape:
 
     def is_fully_defined(self):
         """Whether rank and all sizes are known."""
-        return self._dims is not None and None not in self._dims
+        if self._of is not None:  # whether a size is known can depend on sizes
+            always = _core.static_shape(self._of)
+            for axis in self._axes:
+                if always[axis] is None and not _core.is_named(self._of, axis):
+                    _core.read_size(self._of, axis)
+        return self._sizes is not None and None not in self._sizes
 
     def assert_is_fully_defined(self):
         """ValueError unless everything is known."""
@@ -328,9 +332,9 @@ class TensorShape:
     def merge_with(self, other):
         """The shape both are, as far as either knows it; ValueError if they differ."""
         other = as_shape(other)
-        if self._dims is None:
+        if self._sizes is None:
             return other
-        if other._dims is None:
+        if other._sizes is None:
             return self
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {other} are not compatible")
@@ -340,9 +344,8 @@ class TensorShape:
     def concatenate(self, other):
         """The sizes of both, one after the other; unknown if either rank is."""
         other = as_shape(other)
-        if self._dims is None or other._dims is None:
+        if self._sizes is None or other._sizes is None:
             return unknown_shape()
-        self._look()
         return TensorShape._from_dims(self._dims + other._dims)
 
     __concat__ = concatenate
@@ -354,11 +357,10 @@ class TensorShape:
     def is_compatible_with(self, other):
         """Whether one tensor could have both shapes."""
         other = as_shape(other)
-        if self._dims is None or other._dims is None:
+        if self._sizes is None or other._sizes is None:
             return True
-        if len(self._dims) != len(other._dims):
+        if len(self._sizes) != len(other._sizes):
             return False
-        self._look()
         return all(a is None or b is None or a == b for a, b in zip(self._dims, other._dims))
 
     def assert_is_compatible_with(self, other):
@@ -379,9 +381,9 @@ class TensorShape:
 
     def with_rank(self, rank):
         """The shape, known to have `rank`; ValueError if it has another."""
-        if self._dims is None:
+        if self._sizes is None:
             return unknown_shape(rank)
-        if rank is not None and len(unknown_shape(rank)._dims) != len(self._dims):
+        if rank is not None and len(unknown_shape(rank)._sizes) != len(self._sizes):
             raise ValueError(f"Shape {self} must have rank {rank}")
         return self
 
@@ -400,7 +402,7 @@ class TensorShape:
     def most_specific_compatible_shape(self, other):
         """The narrowest shape that allows both."""
         other = as_shape(other)
-        if self._dims is None or other._dims is None or len(self._dims) != len(other._dims):
+        if self._sizes is None or other._sizes is None or len(self._sizes) != len(other._sizes):
             return unknown_shape()
         common = tuple([a if a == b else None for a, b in zip(self._dims, other._dims)])
         return TensorShape._from_dims(common)
@@ -409,9 +411,9 @@ class TensorShape:
         """Whether every tensor of this shape also fits `other`."""
         if not isinstance(other, TensorShape):
             return False
-        if other._dims is None:
+        if other._sizes is None:
             return True
-        if self._dims is None or len(self._dims) != len(other._dims):
+        if self._sizes is None or len(self._sizes) != len(other._sizes):
             return False
         return all(b is None or a == b for a, b in zip(self._dims, other._dims))
 
@@ -432,6 +434,58 @@ Dimension.__module__ = "tensorflow.python.framework.tensor_shape"
 def as_shape(shape):
     """`shape` as a TensorShape."""
     return shape if isinstance(shape, TensorShape) else TensorShape(shape)
+
+
+def static_dims(shape):
+    """The sizes that a shape has in every call a trace is made for, None where they may change; nothing is read."""
+    if shape._of is None:
+        return shape._sizes
+    always = _core.static_shape(shape._of)
+    return tuple([always[axis] for axis in shape._axes])
+
+
+def unread_sizes(shape, dtype):
+    """The sizes that a shape has in whatever call, as a tensor; None if there is no telling where they come from."""
+    raw = _core.raw
+    if _core.in_scope(shape._of):
+        sizes = raw.Shape(shape._of, dtype)
+        axes, rank = shape._axes, shape._of.ndim
+        if axes == tuple(range(rank)):
+            return sizes
+        first = axes[0] if axes else 0
+        if axes == tuple(range(first, first + len(axes))):
+            return raw.StridedSlice(sizes, [first], [first + len(axes)], [1])
+        return raw.GatherV2(sizes, list(axes), 0)
+    sizes = []
+    for axis, always in zip(shape._axes, static_dims(shape)):
+        source = None if always is not None else _core.size_source(shape._of, axis)
+        if always is None and source is None:
+            return None
+        if always is None:
+            tensor, of, factor, offset = source
+            always = raw.StridedSlice(raw.Shape(tensor, dtype), [of], [of + 1], [1], shrink_axis_mask=1)
+            if (factor, offset) != (1, 0):
+                always = always * factor + offset
+        sizes.append(_core.convert(always, dtype))
+    return raw.Pack(sizes)
+
+
+def narrow(tensor, shape, at=0):
+    """Tells what is known of a tensor's axes from `at` on; sizes a trace shows are not read by it."""
+    if shape._of is not None:
+        _core.set_sizes_like(tensor, at, shape._of, shape._axes)
+    elif shape._sizes is not None:
+        rest = (None,) * (tensor.ndim - at - len(shape._sizes))
+        _core.set_shape(tensor, (None,) * at + shape._sizes + rest)
+
+
+def agree(a, b):
+    """Whether one tensor could have both shapes; of sizes that are the same in every call nothing is read."""
+    if a is b:
+        return True
+    if a._of is None or b._of is None or len(a._sizes) != len(b._sizes):
+        return a.is_compatible_with(b)
+    return all(_core.sizes_agree(a._of, i, b._of, j) for i, j in zip(a._axes, b._axes))
 
 
 def unknown_shape(rank=None):

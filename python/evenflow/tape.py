@@ -4,6 +4,7 @@ import enum
 import logging
 
 from . import _core, errors, nest
+from .shapes import agree
 from .composite import CompositeTensor, IndexedSlices
 from .namespace import export
 
@@ -189,7 +190,7 @@ class GradientTape(_core.GradientTape):
 
 def _spread(seed, target):
     """An output gradient, broadcast to the shape of its target."""
-    if seed._dims == target._dims or None in (seed._dims, target._dims) or None in seed._dims:
+    if None in (seed._dims, target._dims) or agree(seed.shape, target.shape):
         return seed
     return _core.raw.BroadcastTo(seed, _core.raw.Shape(target))
 

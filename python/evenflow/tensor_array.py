@@ -9,7 +9,7 @@ from . import _core, dtypes, errors
 from .composite import CompositeTensor
 from .dtypes import as_dtype
 from .namespace import export, offer
-from .shapes import TensorShape, as_shape
+from .shapes import TensorShape, agree, as_shape, narrow, static_dims, unread_sizes
 from .specs import TensorSpec, TypeSpec
 
 raw = _core.raw
@@ -19,11 +19,19 @@ def _shape_vector(shape):
     """A shape as list ops take it: a vector with -1 for unknown sizes, or the scalar -1."""
     if shape.rank is None:
         return _core.convert(-1, dtypes.int32)
-    return _core.convert(np.array([-1 if d is None else d for d in shape.as_list()], np.int32))
+    return _core.convert(np.array([-1 if d is None else d for d in static_dims(shape)], np.int32))
+
+
+def _size_vector(shape):
+    """The same, with sizes that may change as tensors: an array of no elements has nothing else to tell them."""
+    known = None
+    if shape._of is not None and shape.is_fully_defined():
+        known = unread_sizes(shape, dtypes.int32)
+    return _shape_vector(shape) if known is None else known
 
 
 def _shape_of(tensor):
-    return TensorShape(_core.static_shape(tensor))
+    return tensor.shape
 
 
 @export("TensorArray")
@@ -45,7 +53,7 @@ class TensorArray(CompositeTensor):
         self._known = [as_shape(element_shape)]  # shared with the arrays that writes give
         self._name = name or tensor_array_name or "TensorArray"
         self._items = self._flow = None
-        self._count = None  # how many elements there are, where a graph knows
+        self._count = None  # how many elements there are, where a graph knows: a number, or a shape of one axis
         if flow is not None:
             self._flow = flow
         elif _core.executing_eagerly():
@@ -55,7 +63,7 @@ class TensorArray(CompositeTensor):
             if not self._dynamic:
                 known = _core.static_value(size) if isinstance(size, _core.Tensor) else size
                 self._count = None if known is None else int(known)
-            self._flow = raw.TensorListReserve(_shape_vector(self.element_shape), raw.Cast(size, dtypes.int32),
+            self._flow = raw.TensorListReserve(_size_vector(self.element_shape), raw.Cast(size, dtypes.int32),
                                                self._dtype, name=name)
 
     # ---- what it is
@@ -128,10 +136,10 @@ class TensorArray(CompositeTensor):
 
     def _learn(self, shape):
         """Elements have this shape; ValueError if they are known to have another."""
-        if not self.element_shape.is_compatible_with(shape):
+        if not agree(self.element_shape, shape):
             raise ValueError(f"Inconsistent shapes: saw {shape} but expected {self.element_shape} (and infer_shape=True)")
-        if self._infer:
-            self._known[0] = self.element_shape.merge_with(shape)
+        if self._infer and not self.element_shape.is_fully_defined():
+            self._known[0] = shape if shape.is_fully_defined() else self.element_shape.merge_with(shape)
 
     def _convert(self, value):
         value = _core.convert(value, None if isinstance(value, _core.Tensor) else self._dtype)
@@ -177,8 +185,10 @@ class TensorArray(CompositeTensor):
     def read(self, index, name=None):
         """The element at `index`. Eagerly it can be read once, unless clear_after_read is False."""
         if self._items is None:
-            return raw.TensorListGetItem(self._flow, raw.Cast(index, dtypes.int32), _shape_vector(self.element_shape),
+            made = raw.TensorListGetItem(self._flow, raw.Cast(index, dtypes.int32), _shape_vector(self.element_shape),
                                          self._dtype, name=name)
+            narrow(made, self.element_shape)
+            return made
         index, size = int(index), len(self._items)
         if index < 0:
             raise errors.OutOfRangeError(None, None, f"Reading from negative indices (index {index}) is not allowed.")
@@ -209,8 +219,12 @@ class TensorArray(CompositeTensor):
     def stack(self, name=None):
         """All elements in one tensor, along a new first axis."""
         if self._items is None:
-            return raw.TensorListStack(self._flow, _shape_vector(self.element_shape), self._dtype,
-                                       -1 if self._count is None else self._count, name=name)
+            made = raw.TensorListStack(self._flow, _size_vector(self.element_shape), self._dtype,
+                                       self._count if isinstance(self._count, int) else -1, name=name)
+            narrow(made, self.element_shape, 1)
+            if isinstance(self._count, TensorShape):
+                narrow(made, self._count)
+            return made
         if not self._items:
             tail = self.element_shape.as_list() if self.element_shape.is_fully_defined() else []
             return raw.Fill([0] + tail, _core.convert(_zero(self._dtype), self._dtype))
@@ -220,7 +234,9 @@ class TensorArray(CompositeTensor):
         """The elements at `indices` in one tensor."""
         indices = raw.Cast(_core.convert(indices, dtype_hint=dtypes.int32), dtypes.int32)
         if self._items is None:
-            return raw.TensorListGather(self._flow, indices, _shape_vector(self.element_shape), self._dtype, name=name)
+            made = raw.TensorListGather(self._flow, indices, _size_vector(self.element_shape), self._dtype, name=name)
+            narrow(made, self.element_shape, 1)
+            return made
         return raw.Pack([self._get(k) for k in indices.numpy().tolist()], name=name)
 
     def concat(self, name=None):
@@ -228,9 +244,12 @@ class TensorArray(CompositeTensor):
         if self._items is None:
             shape = self.element_shape
             if shape.rank is not None:
-                shape = TensorShape([None] + shape.as_list()[1:])
-            return raw.TensorListConcatV2(self._flow, _shape_vector(shape), np.zeros([0], np.int64), self._dtype,
+                shape = TensorShape([None] + list(static_dims(shape)[1:]))
+            made = raw.TensorListConcatV2(self._flow, _shape_vector(shape), np.zeros([0], np.int64), self._dtype,
                                           name=name)[0]
+            if self.element_shape.rank:
+                narrow(made, self.element_shape[1:], 1)
+            return made
         parts = [self._get(k) for k in range(len(self._items))]
         if len(parts) == 1:
             return raw.Identity(parts[0])
@@ -252,7 +271,9 @@ class TensorArray(CompositeTensor):
             if shape.rank is not None:
                 self._learn(shape[1:])
             made = self._with(raw.TensorListFromTensor(value, _shape_vector(shape[1:] if shape.rank else shape), name=name))
-            made._count = shape.as_list()[0] if shape.rank else None
+            made._count = None
+            if shape.rank:  # the size itself, or the tensor that has it
+                made._count = static_dims(shape)[0] if static_dims(shape)[0] is not None else shape[:1]
             return made
         parts = raw.Unpack(value, value.shape.as_list()[0])
         if len(parts) > len(self._items) and not self._dynamic:
@@ -307,7 +328,7 @@ class TensorArray(CompositeTensor):
         if shape.rank is not None and shape.rank > 0:
             known = _core.static_value(lengths)
             same = known is not None and len(known) and (known == known[0]).all()
-            shape = TensorShape([int(known[0]) if same else None] + shape.as_list()[1:])
+            shape = TensorShape([int(known[0]) if same else None] + list(static_dims(shape)[1:]))
             if self._infer:
                 self._learn(shape)
         return raw.TensorListSplit(value, _shape_vector(shape), lengths, name=name)
@@ -366,14 +387,15 @@ class TensorArraySpec(TypeSpec):
     def is_compatible_with(self, spec_or_value):
         other = spec_or_value if isinstance(spec_or_value, TypeSpec) else getattr(spec_or_value, "_type_spec", None)
         return (isinstance(other, TensorArraySpec) and other._dtype == self._dtype and other._dynamic == self._dynamic
-                and self._element_shape.is_compatible_with(other._element_shape))
+                and agree(self._element_shape, other._element_shape))
 
     def most_specific_common_supertype(self, others):
         if any(not isinstance(o, TensorArraySpec) or o._dtype != self._dtype for o in others):
             return None
         shape = self._element_shape
         for other in others:
-            shape = shape.most_specific_compatible_shape(other._element_shape)
+            if shape.rank != other._element_shape.rank or not agree(shape, other._element_shape):
+                shape = shape.most_specific_compatible_shape(other._element_shape)
         return TensorArraySpec(shape, self._dtype, self._dynamic, self._infer, self._known)
 
 

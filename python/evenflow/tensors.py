@@ -7,7 +7,7 @@ from .composite import CompositeTensor
 from .constants import graph_array
 from .indexing import getitem, is_mask, slice_parts
 from .namespace import export, offer
-from .shapes import Dimension, TensorShape
+from .shapes import Dimension, TensorShape, agree, narrow, unread_sizes
 
 Tensor, EagerTensor, SymbolicTensor = _core.Tensor, _core.EagerTensor, _core.SymbolicTensor
 CoreTensor = _core.CoreTensor
@@ -231,10 +231,7 @@ def tensor_str(tensor):
 
 
 def _shape_text(tensor):
-    dims = tensor._dims
-    if dims is None:
-        return "<unknown>"
-    return str(tuple(dims))
+    return str(tensor.shape)
 
 
 # ---- equality ------------------------------------------------------------------------------------------------
@@ -298,6 +295,9 @@ def _sizes(self, dtype=None, name=None):
         raise ValueError(f"Cannot convert a partially known TensorShape {self} to a Tensor.")
     if dtype not in (None, dtypes.int32, dtypes.int64):
         raise TypeError(f"Cannot convert TensorShape {self} to dtype {dtype}: sizes are tf.int32 or tf.int64.")
+    kept = None if self._of is None else unread_sizes(self, dtype or dtypes.int32)
+    if kept is not None:
+        return kept
     wide = any(d > 2**31 - 1 for d in self._dims)
     return _core.convert(list(self._dims), dtype or (dtypes.int64 if wide else dtypes.int32))
 
@@ -330,7 +330,13 @@ def get_shape(self):
 def set_shape(self, shape):
     """Adds to what is known of the tensor's shape; the value does not change."""
     try:
-        _core.set_shape(self, TensorShape(shape))
+        shape = TensorShape(shape)
+        if shape._of is not None and shape.rank == self.ndim:
+            if not agree(self.shape, shape):
+                raise ValueError(f"Shapes {self.shape} and {shape} are not compatible")
+            narrow(self, shape)
+        else:
+            _core.set_shape(self, shape)
     except errors.InvalidArgumentError as e:
         raise ValueError(e.message) from None
 
@@ -509,7 +515,7 @@ def _assign(self):
 Tensor.__array_priority__ = 100
 Tensor._should_act_as_resource_variable = False
 Tensor._rank = lambda self: self.ndim
-Tensor._shape_tuple = lambda self: self._dims
+Tensor._shape_tuple = lambda self: self.shape._dims
 Tensor._datatype_enum = lambda self: self.dtype.as_datatype_enum
 EagerTensor.cpu = lambda self: self
 Tensor.is_symbolic = property(_core.is_symbolic)
@@ -519,7 +525,7 @@ offer(Tensor, "Tensor")
 
 @_property(Tensor, "_shape_as_list")
 def _shape_as_list(self):
-    dims = self._dims
+    dims = self.shape._dims
     return lambda: None if dims is None else list(dims)
 
 

@@ -338,7 +338,7 @@ def vectorize(fn, elems, flat):
         raise NotSimple
     body = Body("vectorized_map")
     with body:
-        row = [body.placeholder(t.dtype, d[1:]) for t, d in zip(flat, dims)]
+        row = [body.placeholder_row(t) for t in flat]
         result = as_result(fn(nest.pack_sequence_as(elems, row, expand_composites=True)))
     body.finish(result)
     captured = close([body], [body.tensors])

@@ -215,7 +215,7 @@ PyObject *attr_object(const ef_attr_value *v) {
     case EF_ATTR_FLOAT: return PyFloat_FromDouble(v->as.f);
     case EF_ATTR_STRING: return PyBytes_FromString(v->as.s);
     case EF_ATTR_TYPE: return dtype_object(v->as.type);
-    case EF_ATTR_SHAPE: return shape_object(v->as.shape, 0);
+    case EF_ATTR_SHAPE: return shape_object(v->as.shape, NULL);
     case EF_ATTR_TENSOR: {
         ef_tensor t;
         ef_tensor_copy(&t, v->as.tensor);
@@ -232,7 +232,7 @@ PyObject *attr_object(const ef_attr_value *v) {
         case EF_ATTR_FLOATS: o = PyFloat_FromDouble((double)v->as.floats[k]); break;
         case EF_ATTR_BOOLS: o = PyBool_FromLong(v->as.bools[k]); break;
         case EF_ATTR_TYPES: o = dtype_object(v->as.types[k]); break;
-        case EF_ATTR_SHAPES: o = shape_object(&v->as.shapes[k], 0); break;
+        case EF_ATTR_SHAPES: o = shape_object(&v->as.shapes[k], NULL); break;
         case EF_ATTR_STRINGS: o = PyBytes_FromString(v->as.strings[k]); break;
         default: o = graph_wrap(v->as.funcs[k]); break;
         }

@@ -45,7 +45,7 @@ extern PyTypeObject *core_type, *tensor_type, *eager_type, *symbolic_type, *vari
 typedef struct core_hooks {
     PyObject *graph_error; /* (message, op) -> exception, while a graph is built */
     PyObject *error;       /* (code, message, op) -> exception */
-    PyObject *shape;       /* TensorShape._from_dims(dims, watch) */
+    PyObject *shape;       /* TensorShape._from_dims(dims, of) */
     PyObject *as_dtype;    /* (what means a dtype) -> DType */
     PyObject *convert; /* (value, dtype or None, as_hint; None: PLAIN) -> Tensor: what C cannot */
     PyObject *repr, *str;                 /* of tensors */
@@ -92,7 +92,8 @@ ef_status *raised_in_python(void);
 /* ---- dtype.c --------------------------------------------------------------------------------- */
 ef_dtype dtype_of(PyObject *o);     /* DType, str, numpy dtype or type; EF_NO_DTYPE and TypeError */
 PyObject *dtype_object(ef_dtype t); /* new reference */
-PyObject *shape_object(const ef_shape *s, int watch); /* TensorShape; watch: reading sizes counts */
+/* TensorShape; of: the tensor whose sizes the trace being made must hear are read, or NULL. */
+PyObject *shape_object(const ef_shape *s, PyObject *of);
 int shape_from(PyObject *o, ef_shape *out); /* TensorShape, None, int or sequence; -1 raised */
 PyObject *dims_tuple(const ef_shape *s);    /* of int and None; None if the rank is unknown */
 

@@ -45,21 +45,11 @@ PyObject *dims_tuple(const ef_shape *s) {
     return dims;
 }
 
-/* Reading a concrete size in a trace makes the trace depend on it. */
-static PyObject *watch_sizes(PyObject *self, PyObject *unused) {
-    (void)self;
-    (void)unused;
-    ef_trace_needs_sizes();
-    Py_RETURN_NONE;
-}
-static PyMethodDef watch_def = {"watch_sizes", watch_sizes, METH_NOARGS, NULL};
-static PyObject *watcher;
-
-PyObject *shape_object(const ef_shape *s, int watch) {
-    if (watcher == NULL && (watcher = PyCFunction_New(&watch_def, NULL)) == NULL) return NULL;
+PyObject *shape_object(const ef_shape *s, PyObject *of) {
     PyObject *dims = dims_tuple(s);
     if (dims == NULL) return NULL;
-    PyObject *o = PyObject_CallFunctionObjArgs(hooks.shape, dims, watch ? watcher : Py_None, NULL);
+    PyObject *o = of != NULL ? PyObject_CallFunctionObjArgs(hooks.shape, dims, of, NULL)
+                             : PyObject_CallOneArg(hooks.shape, dims);
     Py_DECREF(dims);
     return o;
 }

@@ -163,7 +163,7 @@ static entry *new_entry(function_object *self, const key *k) {
         return NULL;
     }
     Py_XDECREF(name);
-    if (!self->relax) ef_function_set_relax(e->f, false);
+    ef_function_set_relax(e->f, self->relax);
     e->hash = k->hash;
     e->by_spec = k->by_spec;
     e->owner = self;

@@ -77,7 +77,8 @@ typedef struct function_object {
     bool flat_signature;  /* a tensor for each of the first parameters */
     PyObject *spec_names; /* tuple of the names its specs have, or None */
     PyObject *jit_compile, *features;
-    char autograph, relax;
+    char autograph;
+    ef_relax relax;
     bool told;          /* errors of a trace are told by the user's files and lines */
     bool first_done;    /* a trace was made: others may not make variables */
     bool saw_variables; /* an entry has variables in its key, */

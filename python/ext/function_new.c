@@ -142,7 +142,7 @@ PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     (void)kwargs;
     PyObject *python, *signature, *jit_compile, *features;
     int autograph, relax;
-    if (!PyArg_ParseTuple(args, "OOpOOp", &python, &signature, &autograph, &jit_compile, &features,
+    if (!PyArg_ParseTuple(args, "OOpOOi", &python, &signature, &autograph, &jit_compile, &features,
                           &relax))
         return NULL;
     function_object *self = (function_object *)type->tp_alloc(type, 0);
@@ -153,7 +153,7 @@ PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     self->jit_compile = Py_NewRef(jit_compile);
     self->features = Py_NewRef(features);
     self->autograph = (char)autograph;
-    self->relax = (char)relax;
+    self->relax = (ef_relax)relax;
     if (read_parameters(self, python) < 0 || read_signature(self) < 0 ||
         copy_attributes(self, python) < 0)
         Py_CLEAR(self);

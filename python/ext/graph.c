@@ -257,6 +257,17 @@ static PyObject *graph_placeholder(PyObject *self, PyObject *args) {
     return tensor_wrap(&out);
 }
 
+/* A parameter with the shape of a tensor, in whatever call. */
+static PyObject *graph_placeholder_like(PyObject *self, PyObject *like) {
+    if (n_final > 0 && refuse_final(G(self)) < 0) return NULL;
+    if (!IS_TENSOR(like)) return PyErr_Format(PyExc_TypeError, "%R is not a Tensor", like);
+    ef_tensor out = {0};
+    if (check(ef_graph_placeholder_like(G(self), &((tensor_object *)like)->t, &out),
+              "Placeholder") < 0)
+        return NULL;
+    return tensor_wrap(&out);
+}
+
 /* Tensors of a Python list as an array, borrowed; free with PyMem_Free. NULL: raised. */
 static ef_tensor *tensors_of(PyObject *list, int *n) {
     PyObject *fast = PySequence_Fast(list, "a list of tensors");
@@ -501,6 +512,7 @@ static PyObject *graph_outputs(PyObject *self, PyObject *unused) {
 static PyMethodDef graph_methods[] = {{"_enter", graph_enter, METH_NOARGS, NULL},
                                       {"_leave", graph_leave, METH_NOARGS, NULL},
                                       {"_placeholder", graph_placeholder, METH_VARARGS, NULL},
+                                      {"_placeholder_like", graph_placeholder_like, METH_O, NULL},
                                       {"_finalize", graph_finalize, METH_NOARGS, NULL},
                                       {"_finish", graph_finish, METH_VARARGS, NULL},
                                       {"_captures", graph_captures, METH_NOARGS, NULL},

@@ -1,5 +1,7 @@
 /* What is known of a tensor before anything runs: values that are constants, sizes, and shapes that
- * tensors spell. Asking here is not noticed by a trace, unlike reading x.shape. */
+ * tensors spell. What static_* and known_* say holds for every call that a trace is made for, so
+ * asking them is not noticed; seen_* and the rest speak of the call being traced, as x.shape does,
+ * and what they had to look at becomes part of the trace. */
 #include "core.h"
 
 static PyObject *core_static_value(PyObject *module, PyObject *o) {
@@ -40,11 +42,144 @@ static PyObject *core_set_shape(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-static PyObject *core_needs_sizes(PyObject *module, PyObject *unused) {
+/* set_sizes_like(tensor, at, of, axes) */
+static PyObject *core_set_sizes_like(PyObject *module, PyObject *args) {
     (void)module;
-    (void)unused;
-    ef_trace_needs_sizes();
+    PyObject *o, *of, *list;
+    int at, axes[EF_MAX_RANK];
+    if (!PyArg_ParseTuple(args, "O!iO!O!", tensor_type, &o, &at, tensor_type, &of, &PyTuple_Type,
+                          &list))
+        return NULL;
+    int n = (int)PyTuple_GET_SIZE(list);
+    for (int k = 0; k < n && k < EF_MAX_RANK; k++)
+        axes[k] = (int)PyLong_AsLong(PyTuple_GET_ITEM(list, k));
+    if (PyErr_Occurred() || check(ef_tensor_set_sizes_like(&((tensor_object *)o)->t, at,
+                                                           &((tensor_object *)of)->t, axes, n),
+                                  NULL) < 0)
+        return NULL;
     Py_RETURN_NONE;
+}
+
+static PyObject *core_seen_value(PyObject *module, PyObject *o) {
+    (void)module;
+    if (IS_EAGER(o)) return tensor_to_array((tensor_object *)o, 0);
+    if (!IS_TENSOR(o)) return PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
+    ef_tensor v = {0};
+    if (check(ef_tensor_known_seen(&((tensor_object *)o)->t, &v), NULL) < 0) return NULL;
+    if (v.dtype == 0) Py_RETURN_NONE;
+    PyObject *t = tensor_wrap(&v);
+    PyObject *a = t != NULL ? tensor_to_array((tensor_object *)t, 1) : NULL;
+    Py_XDECREF(t);
+    return a;
+}
+
+static PyObject *core_seen_shape(PyObject *module, PyObject *o) {
+    (void)module;
+    if (!IS_TENSOR(o)) return PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
+    ef_shape s;
+    if (ef_tensor_shape_seen(&((tensor_object *)o)->t, &s))
+        ef_tensor_size_read(&((tensor_object *)o)->t, -1);
+    return dims_tuple(&s);
+}
+
+static PyObject *core_seen_size(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *o;
+    int d;
+    ef_shape s;
+    if (!PyArg_ParseTuple(args, "O!i", tensor_type, &o, &d)) return NULL;
+    const ef_tensor *t = &((tensor_object *)o)->t;
+    bool seen = ef_tensor_shape_seen(t, &s);
+    if (d < 0) d += s.rank;
+    if (d < 0 || d >= s.rank) return PyErr_Format(PyExc_IndexError, "there is no axis %d", d);
+    if (seen) ef_tensor_size_read(t, d);
+    if (s.dim[d] < 0) Py_RETURN_NONE;
+    return PyLong_FromLongLong(s.dim[d]);
+}
+
+static PyObject *core_read_size(PyObject *module, PyObject *const *args, Py_ssize_t n) {
+    (void)module;
+    if (n != 2 || !IS_TENSOR(args[0]) || !PyLong_Check(args[1]))
+        return PyErr_Format(PyExc_TypeError, "read_size takes a tensor and an axis");
+    ef_tensor_size_read(&((tensor_object *)args[0])->t, (int)PyLong_AsLong(args[1]));
+    Py_RETURN_NONE;
+}
+
+/* (input, axis, factor, offset) that a size follows from, or None. */
+static PyObject *core_size_source(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *o;
+    int d, axis;
+    int64_t a, b;
+    ef_tensor input = {0};
+    if (!PyArg_ParseTuple(args, "O!i", tensor_type, &o, &d)) return NULL;
+    if (!ef_tensor_size_source(&((tensor_object *)o)->t, d, &input, &axis, &a, &b)) Py_RETURN_NONE;
+    PyObject *t = tensor_wrap(&input);
+    return t == NULL ? NULL : Py_BuildValue("NiLL", t, axis, (long long)a, (long long)b);
+}
+
+static PyObject *core_is_named(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *o;
+    int d;
+    if (!PyArg_ParseTuple(args, "O!i", tensor_type, &o, &d)) return NULL;
+    return PyBool_FromLong(ef_tensor_size_named(&((tensor_object *)o)->t, d));
+}
+
+/* Whether a tensor has no size that another, or a tuple of sizes, says is different. */
+static PyObject *core_shape_fits(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *o, *like;
+    ef_shape have, want;
+    if (!PyArg_ParseTuple(args, "O!O", tensor_type, &o, &like)) return NULL;
+    const ef_tensor *t = &((tensor_object *)o)->t, *l = NULL;
+    ef_tensor_shape_seen(t, &have);
+    if (IS_TENSOR(like))
+        ef_tensor_shape_seen(l = &((tensor_object *)like)->t, &want);
+    else if (shape_from(like, &want) < 0)
+        return NULL;
+    bool fits = want.rank < 0 || have.rank == want.rank;
+    for (int d = 0; fits && d < want.rank; d++) {
+        if (want.dim[d] < 0) continue;
+        if (l != NULL) {
+            fits = have.dim[d] >= 0 && ef_tensor_sizes_agree(t, d, l, d);
+        } else {
+            ef_tensor_size_read(t, d);
+            fits = have.dim[d] == want.dim[d];
+        }
+    }
+    return PyBool_FromLong(fits);
+}
+
+/* What a test says of an axis each of two tensors. */
+static PyObject *compare(PyObject *args,
+                         bool (*test)(const ef_tensor *, int, const ef_tensor *, int)) {
+    PyObject *a, *b;
+    int i, j;
+    if (!PyArg_ParseTuple(args, "O!iO!i", tensor_type, &a, &i, tensor_type, &b, &j)) return NULL;
+    const ef_tensor *x = &((tensor_object *)a)->t, *y = &((tensor_object *)b)->t;
+    i += i < 0 ? x->rank : 0;
+    j += j < 0 ? y->rank : 0;
+    if (i < 0 || i >= x->rank || j < 0 || j >= y->rank)
+        return PyErr_Format(PyExc_IndexError, "there are no axes %d and %d", i, j);
+    return PyBool_FromLong(test(x, i, y, j));
+}
+
+static PyObject *core_sizes_agree(PyObject *module, PyObject *args) {
+    (void)module;
+    return compare(args, ef_tensor_sizes_agree);
+}
+
+static PyObject *core_same_size(PyObject *module, PyObject *args) {
+    (void)module;
+    return compare(args, ef_tensor_same_size);
+}
+
+/* Whether a symbolic tensor may be used where the program is. */
+static PyObject *core_in_scope(PyObject *module, PyObject *o) {
+    (void)module;
+    if (!IS_TENSOR(o)) Py_RETURN_FALSE;
+    return PyBool_FromLong(ef_tensor_in_scope(&((tensor_object *)o)->t));
 }
 
 static PyMethodDef functions[] = {
@@ -52,7 +187,21 @@ static PyMethodDef functions[] = {
     {"static_shape", core_static_shape, METH_O, "Sizes, unnoticed by a trace."},
     {"known_shape", core_known_shape, METH_O, "The shape a 1-D tensor spells, as far as known."},
     {"set_shape", core_set_shape, METH_VARARGS, "Narrows what is known of a shape."},
-    {"needs_sizes", core_needs_sizes, METH_NOARGS, "The trace being made depends on sizes."},
+    {"set_sizes_like", core_set_sizes_like, METH_VARARGS,
+     "Gives axes of a tensor the sizes of axes of another."},
+    {"seen_value", core_seen_value, METH_O, "As static_value, in the call being traced."},
+    {"seen_shape", core_seen_shape, METH_O, "As static_shape, in the call being traced."},
+    {"seen_size", core_seen_size, METH_VARARGS, "One of these sizes."},
+    {"read_size", (PyCFunction)(void (*)(void))core_read_size, METH_FASTCALL,
+     "The size of an axis in the call being traced was read."},
+    {"size_source", core_size_source, METH_VARARGS,
+     "The argument's size that a size follows from."},
+    {"is_named", core_is_named, METH_VARARGS, "Does a size follow from one of the arguments?"},
+    {"shape_fits", core_shape_fits, METH_VARARGS,
+     "Has a tensor the shape of another, or these sizes?"},
+    {"sizes_agree", core_sizes_agree, METH_VARARGS, "May two sizes be equal?"},
+    {"same_size", core_same_size, METH_VARARGS, "Are two sizes equal in every call?"},
+    {"in_scope", core_in_scope, METH_O, "Can a symbolic tensor be used here?"},
     {NULL, NULL, 0, NULL}};
 
 int known_init(PyObject *module) { return PyModule_AddFunctions(module, functions); }

@@ -164,8 +164,9 @@ static PyObject *get_dtype(PyObject *self, void *closure) {
 static PyObject *get_shape(PyObject *self, void *closure) {
     (void)closure;
     const ef_tensor *t = &((tensor_object *)self)->t;
-    ef_shape s = ef_tensor_shape(t);
-    return shape_object(&s, (t->flags & EF_TENSOR_SYMBOLIC) != 0);
+    ef_shape s;
+    bool seen = ef_tensor_shape_seen(t, &s);
+    return shape_object(&s, seen && s.rank >= 0 ? self : NULL);
 }
 
 static PyObject *get_dims(PyObject *self, void *closure) {

@@ -45,7 +45,7 @@ static PyObject *variable_create(PyObject *o, PyObject *args) {
     if (bad == 0) bad = check(ef_variable_set_trainable(&h->t, trainable), NULL);
     if (bad == 0) {
         self->dtype = (ef_dtype)v->dtype;
-        PyObject *so = shape_object(&s, 0);
+        PyObject *so = shape_object(&s, NULL);
         if (so == NULL)
             bad = -1;
         else

@@ -13,13 +13,6 @@ bool ef_node_flows(const ef_node *n) {
     return false;
 }
 
-ef_shape ef_shape_foreign(const ef_shape *s) {
-    ef_shape out = *s;
-    for (int d = 0; d < out.rank; d++)
-        if (out.dim[d] < 0) out.dim[d] = EF_DIM_UNKNOWN;
-    return out;
-}
-
 ef_status *ef_gradient_fact(const ef_fact *f, bool foreign, ef_fact *out) {
     const ef_fact *from = f->dtype == EF_RESOURCE ? f->handle : f;
     if (from == NULL || from->dtype == EF_NO_DTYPE)

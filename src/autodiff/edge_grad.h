@@ -13,6 +13,4 @@ ef_value *ef_gradient_zeros(ef_build *b, ef_value *x);
 ef_value *ef_gradient_sum(ef_build *b, ef_value *const *part, int n);
 /* A gradient can flow through this node from its inputs to its outputs. */
 bool ef_node_flows(const ef_node *n);
-/* The shape as seen from another graph. */
-ef_shape ef_shape_foreign(const ef_shape *s);
 #endif

@@ -9,6 +9,7 @@
 #include "eager/function_call.h"
 #include "evenflow_binding.h"
 #include "graph/origin.h"
+#include "graph/sizes.h"
 #include <stdlib.h>
 
 /* ---- graphs
@@ -251,6 +252,8 @@ static ef_status *trace(ef_graph *g, ef_trace_fn *fn, void *user, ef_trace_notes
     ef_context before = ef_here;
     ef_graph_nest(g, ef_here.graph);
     EF_TRY_GOTO(ef_graph_watch(g));
+    if (g->outer != NULL && g->sizes != NULL && g->sizes != g->outer->sizes)
+        g->sizes->outer = ef_sizes_ref(g->outer->sizes);
     ef_here.graph = g;
     ef_here.busy = EF_TRACING;
     ef_here.next_name = ef_here.next_kind = NULL;
@@ -275,6 +278,7 @@ done:
 
 void ef_trace_needs_sizes(void) {
     if (ef_here.notes != NULL) ef_here.notes->sizes = true;
+    if (ef_here.graph != NULL) ef_sizes_read_all(ef_here.graph->sizes);
 }
 
 ef_status *ef_trace_give(const ef_tensor *out, int n) {

@@ -4,6 +4,7 @@
 #include "eager/context.h"
 #include "eager/tape.h"
 #include "evenflow_binding.h"
+#include "graph/sizes.h"
 #include "graph/spelled.h"
 #include "graph/trim.h"
 
@@ -176,6 +177,102 @@ ef_status *ef_tensor_known_shape(const ef_tensor *t, ef_shape *out) {
     return NULL;
 }
 
+bool ef_tensor_shape_seen(const ef_tensor *t, ef_shape *out) {
+    *out = ef_tensor_real(t);
+    if (!(t->flags & EF_TENSOR_SYMBOLIC)) return false;
+    ef_graph *g;
+    ef_edge e = ef_tensor_edge(t, &g);
+    return g->sizes != NULL && !ef_shape_known(&ef_edge_fact(g, e)->shape);
+}
+
+bool ef_tensor_size_named(const ef_tensor *t, int d) {
+    int s;
+    int64_t a, b;
+    return d >= 0 && d < t->rank && ef_dim_parts(t->dim[d], &s, &a, &b);
+}
+
+void ef_tensor_size_read(const ef_tensor *t, int d) {
+    for (int k = d < 0 ? 0 : d; k < (d < 0 ? t->rank : d + 1); k++) ef_tensor_read_size(t, k);
+}
+
+ef_status *ef_tensor_known_seen(const ef_tensor *t, ef_tensor *value) {
+    EF_TRY(ef_tensor_known(t, value));
+    if (value->dtype != EF_NO_DTYPE) return NULL;
+    ef_graph *g;
+    ef_edge e = ef_tensor_edge(t, &g);
+    const ef_tensor *known = ef_edge_real(g, e)->value;
+    if (known == NULL || known->data == NULL) return NULL;
+    ef_sizes_read_all(g->sizes);
+    ef_tensor_copy(value, known);
+    return NULL;
+}
+
+/* The graph a symbolic tensor is of; NULL: it has a value. */
+static const ef_graph *home_of(const ef_tensor *t) {
+    ef_graph *g = NULL;
+    if (t->flags & EF_TENSOR_SYMBOLIC) ef_tensor_edge(t, &g);
+    return g;
+}
+
+bool ef_tensor_in_scope(const ef_tensor *t) {
+    const ef_graph *g = home_of(t), *here = ef_here.graph;
+    while (here != NULL && here != g) here = here->outer;
+    return g != NULL && here != NULL;
+}
+
+bool ef_tensor_same_size(const ef_tensor *a, int i, const ef_tensor *b, int j) {
+    const ef_graph *g = home_of(a), *h = home_of(b);
+    int64_t x = a->dim[i], y = b->dim[j];
+    bool named = g != NULL && h != NULL && (g == h || (g->sizes != NULL && g->sizes == h->sizes));
+    if (named && g == h && i == j && memcmp(a->small, b->small, sizeof(ef_edge)) == 0) return true;
+    return x == y && (x >= 0 || (x != EF_DIM_UNKNOWN && named));
+}
+
+bool ef_tensor_sizes_agree(const ef_tensor *a, int i, const ef_tensor *b, int j) {
+    if (ef_tensor_same_size(a, i, b, j)) return true;
+    int64_t x = ef_tensor_real(a).dim[i], y = ef_tensor_real(b).dim[j];
+    if (x < 0 || y < 0) return true;
+    ef_tensor_read_size(a, i);
+    ef_tensor_read_size(b, j);
+    return x == y;
+}
+
+/* The graph around the one being built, or itself, that has these symbols in its inputs. */
+bool ef_tensor_size_source(const ef_tensor *t, int d, ef_tensor *input, int *axis, int64_t *a,
+                           int64_t *b) {
+    const ef_graph *from = home_of(t);
+    int s, other;
+    int64_t one, none;
+    if (from == NULL || from->sizes == NULL || d < 0 || d >= t->rank ||
+        !ef_dim_parts(t->dim[d], &s, a, b))
+        return false;
+    for (ef_graph *g = ef_here.graph; g != NULL; g = g->outer)
+        for (size_t k = 0; g->sizes == from->sizes && k < g->n_inputs; k++) {
+            const ef_shape *shape = &g->node[g->input[k]]->out->shape;
+            for (*axis = 0; *axis < shape->rank; ++*axis)
+                if (ef_dim_parts(shape->dim[*axis], &other, &one, &none) && other == s &&
+                    one == 1 && none == 0) {
+                    ef_graph_tensor(g, (ef_edge){g->input[k], 0}, input);
+                    return true;
+                }
+        }
+    return false;
+}
+
+ef_status *ef_graph_placeholder_like(ef_graph *g, const ef_tensor *like, ef_tensor *out) {
+    if (g == NULL || like == NULL || out == NULL)
+        return ef_error(EF_INVALID, "ef_graph_placeholder_like: nothing may be NULL");
+    const ef_graph *from = home_of(like);
+    ef_shape shape = ef_shape_from(like), real = ef_tensor_real(like);
+    if (from == NULL || g->sizes == NULL || from->sizes != g->sizes)
+        shape = ef_shape_foreign(&shape);
+    ef_edge e;
+    EF_TRY(ef_graph_input(g, (ef_dtype)like->dtype, &shape, NULL, &e));
+    if (g->sizes != NULL && !ef_shape_equal(&shape, &real)) EF_TRY(ef_graph_set_real(g, e, &real));
+    ef_graph_tensor(g, e, out);
+    return NULL;
+}
+
 ef_status *ef_tensor_set_shape(ef_tensor *t, const ef_shape *shape) {
     ef_graph *g = NULL;
     ef_edge e = {0, 0};
@@ -187,17 +284,58 @@ ef_status *ef_tensor_set_shape(ef_tensor *t, const ef_shape *shape) {
         e = ef_tensor_edge(t, &g);
         was = ef_edge_fact(g, e)->shape; /* another copy may have been narrowed since */
     }
-    ef_status *s = ef_shape_merge(&was, shape, &now);
+    ef_shape real = ef_tensor_real(t), seen;
+    ef_status *s = ef_shape_merge(&real, shape, &seen);
+    for (int d = 0; d < real.rank && d < shape->rank; d++) /* the two are compared */
+        if (shape->dim[d] >= 0) ef_tensor_read_size(t, d);
+    if (s == NULL) s = ef_shape_merge(&was, shape, &now);
     if (s != NULL)
         return ef_status_add(s, "setting the shape of a tensor of shape %s to %s", EF_SHAPE(&was),
                              EF_SHAPE(shape));
     if (g == NULL) return NULL;
     ef_graph_lock(g);
     g->node[e.node]->out[e.index].shape = now;
+    if (g->node[e.node]->real != NULL) g->node[e.node]->real[e.index].shape = seen;
     ef_graph_changed(g);
     ef_graph_unlock(g);
     ef_tensor_shape_set(t, (ef_dtype)t->dtype, &now);
     return NULL;
+}
+
+ef_status *ef_tensor_set_sizes_like(ef_tensor *t, int at, const ef_tensor *of, const int *axes,
+                                    int n) {
+    ef_shape have = ef_tensor_real(t), want = ef_tensor_real(of);
+    ef_graph *g = (ef_graph *)home_of(t);
+    const ef_graph *from = home_of(of);
+    if (g == NULL || t->rank < 0) return NULL;
+    if (at < 0 || n < 0 || at + n > t->rank)
+        return ef_error(EF_INVALID,
+                        "ef_tensor_set_sizes_like: a tensor of rank %d has no axes "
+                        "%d to %d",
+                        t->rank, at, at + n - 1);
+    bool named = from != NULL && (from == g || (g->sizes != NULL && from->sizes == g->sizes));
+    ef_shape all = ef_edge_fact(g, ef_tensor_edge(t, NULL))->shape, real = have;
+    for (int k = 0; k < n; k++) {
+        if (axes[k] < 0 || axes[k] >= of->rank) continue;
+        int64_t said = of->dim[axes[k]], *dim = &all.dim[at + k], *seen = &real.dim[at + k];
+        bool agree = *dim == EF_DIM_UNKNOWN
+                         ? *seen < 0 || want.dim[axes[k]] < 0 || *seen == want.dim[axes[k]]
+                         : ef_tensor_sizes_agree(t, at + k, of, axes[k]);
+        if (!agree)
+            return ef_error(EF_INVALID, "a tensor of shape %s cannot have the sizes of one of %s",
+                            EF_SHAPE(&have), EF_SHAPE(&want));
+        if (*dim == EF_DIM_UNKNOWN && (said >= 0 || named)) *dim = said;
+        if (*seen < 0) *seen = want.dim[axes[k]];
+    }
+    ef_edge e = ef_tensor_edge(t, NULL);
+    ef_graph_lock(g);
+    g->node[e.node]->out[e.index].shape = all;
+    ef_status *s = NULL;
+    if (g->sizes != NULL && !ef_shape_equal(&all, &real)) s = ef_graph_set_real(g, e, &real);
+    ef_graph_changed(g);
+    ef_graph_unlock(g);
+    ef_tensor_shape_set(t, (ef_dtype)t->dtype, &all);
+    return s;
 }
 
 ef_status *ef_resource_describe(const ef_tensor *handle, ef_dtype *dtype, ef_shape *shape) {

@@ -6,6 +6,7 @@
 #include "eager/context.h"
 #include "eager/tape.h"
 #include "evenflow_binding.h"
+#include "graph/control.h"
 #include "ops/random.h"
 #include "plan/locate.h"
 
@@ -226,6 +227,48 @@ static void hand_out(const ef_trace *t, void **user) {
     if (t->user != NULL && t->user_ref != NULL) t->user_ref(t->user);
 }
 
+/* Whether the trace cannot be run with such arguments because their sizes do not fit. */
+static bool misfits(const ef_trace *t, const ef_tensor *const *in) {
+    size_t n = (size_t)(t->n_in + t->n_captures);
+    const ef_tensor **all = ef_malloc((n + 1) * sizeof *all);
+    ef_fact *fact = ef_calloc(2 * n + 1, sizeof *fact);
+    ef_shape *out = ef_malloc(((size_t)t->n_out + 1) * sizeof *out);
+    bool bad = false;
+    if (all != NULL && fact != NULL && out != NULL) {
+        all_inputs(t, in, all);
+        for (size_t k = 0; k < n; k++) {
+            const ef_variable *v =
+                (const ef_variable *)ef_tensor_object(all[k], EF_OBJECT_VARIABLE);
+            fact[k] = (ef_fact){.dtype = (ef_dtype)all[k]->dtype, .shape = ef_shape_from(all[k])};
+            if (v == NULL) continue;
+            fact[n + k] = (ef_fact){.dtype = v->dtype, .shape = v->shape};
+            fact[k].handle = &fact[n + k];
+        }
+        ef_status *s = ef_graph_through(t->closed, fact, out);
+        bad = s != NULL;
+        ef_status_free(s);
+    }
+    ef_free(all);
+    ef_free(fact);
+    ef_free(out);
+    return bad;
+}
+
+/* A trace that was made for other sizes failed on these: if they are why, then tracing fails with
+ * them, and says so as it would have the first time. */
+static ef_status *call_exactly(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **t,
+                               ef_tensor *out, int max_out, int *n_out, ef_status *failed) {
+    if (!(*t)->general || (ef_here.busy & EF_TRACING) || *n_out > max_out ||
+        ef_status_code(failed) != EF_INVALID || !misfits(*t, in))
+        return failed;
+    ef_trace *exact;
+    ef_status_free(failed);
+    EF_TRY(ef_function_trace_exact(f, in, n_in, &exact));
+    ef_trace_unref(*t);
+    *t = exact;
+    return call_trace(*t, f->name, in, out, max_out, n_out);
+}
+
 ef_status *ef_function_call_user(ef_function *f, const ef_tensor *const *in, int n_in,
                                  ef_tensor *out, int max_out, int *n_out, void **user) {
     if (user != NULL) *user = NULL;
@@ -239,6 +282,7 @@ ef_status *ef_function_call_user(ef_function *f, const ef_tensor *const *in, int
     ef_status *s = ef_function_trace(f, in, n_in, &t);
     if (s == NULL) {
         s = call_trace(t, f->name, in, out, max_out, n_out);
+        if (EF_UNLIKELY(s != NULL)) s = call_exactly(f, in, n_in, &t, out, max_out, n_out, s);
         if (s == NULL) hand_out(t, user);
         ef_trace_unref(t);
     }
@@ -266,7 +310,7 @@ ef_status *ef_function_trace_for(ef_function *f, const ef_dtype *dtype, const ef
     }
     if (user != NULL) *user = NULL;
     ef_trace *t;
-    ef_status *s = ef_function_trace(f, in, n, &t);
+    ef_status *s = ef_function_trace_exact(f, in, n, &t);
     if (s == NULL) {
         hand_out(t, user);
         if (graph != NULL) *graph = ef_graph_ref(t->graph);

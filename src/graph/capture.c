@@ -1,7 +1,7 @@
 /* Tensors from outside that a graph uses: constants if they are small, else captures. */
 #include "base/alloc.h"
 #include "base/array.h"
-#include "graph/graph.h"
+#include "graph/sizes.h"
 
 static bool same_captured(const ef_tensor *a, const ef_tensor *b) {
     if (a->dtype != b->dtype || a->rank != b->rank || a->flags != b->flags ||
@@ -66,7 +66,7 @@ static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
     while (at < g->n_captures && g->capture[at].node >= 0) at++;
     EF_TRY(grow_captures(g, at + 1));
     ef_fact handle, *behind = NULL;
-    ef_graph *from;
+    ef_graph *from = NULL;
     if (t->flags & EF_TENSOR_SYMBOLIC) {
         ef_edge e = ef_tensor_edge(t, &from);
         behind = (ef_fact *)ef_edge_fact(from, e)->handle;
@@ -77,11 +77,13 @@ static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
             behind = &handle;
         }
     }
-    ef_shape shape = ef_shape_from(t);
-    for (int d = 0; d < shape.rank; d++) /* symbols of another graph mean nothing here */
-        if (shape.dim[d] < 0) shape.dim[d] = EF_DIM_UNKNOWN;
+    ef_shape shape = ef_shape_from(t), real = ef_tensor_real(t);
+    if (from == NULL || g->sizes == NULL || from->sizes != g->sizes)
+        shape = ef_shape_foreign(&shape);
     int32_t node = 0;
     EF_TRY(ef_graph_stand_in(g, (ef_dtype)t->dtype, &shape, behind, NULL, &node));
+    if (g->sizes != NULL && !ef_shape_equal(&shape, &real))
+        EF_TRY(ef_graph_set_real(g, (ef_edge){node, 0}, &real));
     if (at == g->n_captures) g->n_captures++;
     ef_capture *c = &g->capture[at];
     ef_tensor_copy(&c->tensor, t);

@@ -2,6 +2,7 @@
  * with the same one; a branch's output has what all branches agree on. */
 #include "graph/control.h"
 #include "base/alloc.h"
+#include "graph/sizes.h"
 
 static ef_graph *func_attr(const ef_op *op, const void *fields, const char *name) {
     ef_attr_value v;
@@ -70,15 +71,16 @@ static ef_status *check_inputs(const ef_node *n, const ef_control *c, const ef_g
                         n->op->name, which, f->n_inputs, given);
     for (int k = 0; k < given; k++) {
         const ef_fact *want = f->node[f->input[k]]->out, *have = &in[c->first + k];
+        ef_shape takes = ef_shape_foreign(&want->shape);
         if (want->dtype != have->dtype)
             return ef_error(EF_INVALID, "%s: input %d is %s but function %d takes %s; cast it",
                             n->op->name, k, ef_dtype_name(have->dtype), which,
                             ef_dtype_name(want->dtype));
-        if (!ef_shape_may_equal(&want->shape, &have->shape))
+        if (!ef_shape_may_equal(&takes, &have->shape))
             return ef_error(EF_INVALID,
                             "%s: input %d is %s but function %d takes %s; the shapes "
                             "must be compatible",
-                            n->op->name, k, EF_SHAPE(&have->shape), which, EF_SHAPE(&want->shape));
+                            n->op->name, k, EF_SHAPE(&have->shape), which, EF_SHAPE(&takes));
     }
     return NULL;
 }
@@ -102,56 +104,81 @@ static ef_shape common(const ef_shape *a, const ef_shape *b) {
     if (a->rank != b->rank || a->rank < 0) return ef_unknown_shape();
     ef_shape s = *a;
     for (int d = 0; d < s.rank; d++)
-        if (a->dim[d] != b->dim[d] || a->dim[d] < 0) s.dim[d] = EF_DIM_UNKNOWN;
+        if (a->dim[d] != b->dim[d]) s.dim[d] = EF_DIM_UNKNOWN;
     return s;
 }
 
-/* Symbolic sizes are named per graph: seen from outside they are unknown. */
-static ef_shape foreign(const ef_shape *s) {
-    ef_shape out = *s;
-    for (int d = 0; d < out.rank; d++)
-        if (out.dim[d] < 0) out.dim[d] = EF_DIM_UNKNOWN;
-    return out;
+/* What function f says of an edge of its own, as graph g may take it. */
+static ef_fact said(const ef_graph *g, const ef_graph *f, ef_edge e, bool real) {
+    ef_fact fact = real ? *ef_edge_real(f, e) : *ef_edge_fact(f, e);
+    if (g->sizes == NULL || f->sizes != g->sizes) fact.shape = ef_shape_foreign(&fact.shape);
+    return fact;
 }
 
-static ef_status *loop_facts(const ef_node *n, const ef_control *c, const ef_fact *in, ef_fact *out,
-                             int n_out) {
+static ef_status *loop_facts(const ef_graph *g, const ef_node *n, const ef_control *c,
+                             const ef_fact *in, bool real, ef_fact *out, int n_out) {
     const ef_graph *cond = c->func[0], *body = c->func[1];
     EF_TRY(check_outputs(n, body, 1, out, n_out));
     if (cond->n_outputs != 1)
         return ef_error(EF_INVALID, "%s: the condition gives %zu outputs; it must give one scalar",
                         n->op->name, cond->n_outputs);
     for (int k = 0; k < n_out; k++) {
-        const ef_shape *begin = &body->node[body->input[k]]->out->shape;
-        const ef_fact *end = ef_edge_fact(body, body->output[k]);
-        if (!ef_shape_may_equal(begin, &end->shape))
+        ef_fact begin = said(g, body, (ef_edge){body->input[k], 0}, real);
+        ef_fact end = said(g, body, body->output[k], real);
+        if (!ef_shape_may_equal(&begin.shape, &end.shape))
             return ef_error(EF_INVALID,
                             "%s: loop variable %d enters the body as %s and leaves it as %s; a "
                             "variable that changes its shape must enter with unknown dims",
-                            n->op->name, k, EF_SHAPE(begin), EF_SHAPE(&end->shape));
-        bool kept = ef_shape_equal(begin, &end->shape) && ef_shape_known(begin);
+                            n->op->name, k, EF_SHAPE(&begin.shape), EF_SHAPE(&end.shape));
+        bool kept = ef_shape_equal(&begin.shape, &end.shape) && ef_shape_known(&begin.shape);
         bool same = body->output[k].node == body->input[k];
-        out[k].shape = kept || same ? in[k].shape : foreign(begin);
+        out[k].shape = kept || same ? in[k].shape : begin.shape;
         out[k].handle = same ? in[k].handle : NULL;
     }
     return NULL;
 }
 
-ef_status *ef_control_facts(const ef_node *n, const ef_fact *in, ef_fact *out, int n_out) {
+/* A function that was traced for other sizes too may give back more for these ones. */
+static ef_status *refine(const ef_control *c, const ef_fact *in, bool real, ef_fact *out,
+                         int n_out) {
+    bool known = true;
+    for (int k = 0; k < n_out; k++) known = known && ef_shape_known(&out[k].shape);
+    if (known) return NULL;
+    ef_shape *found = ef_malloc(((size_t)n_out + 1) * sizeof *found), both;
+    if (found == NULL) return ef_no_memory((size_t)n_out * sizeof *found);
+    ef_status *s = ef_control_through(c, in, n_out, found);
+    for (int k = 0; k < n_out && s == NULL; k++) {
+        ef_status *misfit = ef_shape_merge(&out[k].shape, &found[k], &both);
+        if (misfit == NULL) out[k].shape = both;
+        ef_status_free(misfit);
+    }
+    ef_free(found);
+    if (real || ef_status_code(s) == EF_NO_MEMORY) return s;
+    ef_status_free(s); /* where sizes are not known it will be said when it runs */
+    return NULL;
+}
+
+ef_status *ef_control_facts(const ef_graph *g, const ef_node *n, const ef_fact *in, bool real,
+                            ef_fact *out, int n_out) {
     ef_control c;
     ef_control_of(n->op, n->fields, &c);
     if (c.kind == EF_CONTROL_CASE && c.n_funcs == 0)
         return ef_error(EF_INVALID, "%s: has no branches; at least one is needed", n->op->name);
     for (int k = 0; k < c.n_funcs; k++) EF_TRY(check_inputs(n, &c, c.func[k], k, in));
-    if (c.kind == EF_CONTROL_LOOP) return loop_facts(n, &c, in, out, n_out);
+    if (c.kind == EF_CONTROL_LOOP) {
+        EF_TRY(loop_facts(g, n, &c, in, real, out, n_out));
+        return real && c.func[1]->sizes != g->sizes ? refine(&c, in, real, out, n_out) : NULL;
+    }
     for (int f = 0; f < c.n_funcs; f++) {
         EF_TRY(check_outputs(n, c.func[f], f, out, n_out));
         for (int k = 0; k < n_out; k++) {
-            const ef_fact *from = ef_edge_fact(c.func[f], c.func[f]->output[k]);
-            out[k].shape = f == 0 ? foreign(&from->shape) : common(&out[k].shape, &from->shape);
-            out[k].handle = c.n_funcs == 1 ? from->handle : NULL;
+            ef_fact from = said(g, c.func[f], c.func[f]->output[k], real);
+            out[k].shape = f == 0 ? from.shape : common(&out[k].shape, &from.shape);
+            out[k].handle = c.n_funcs == 1 ? from.handle : NULL;
         }
     }
+    if (c.kind == EF_CONTROL_CALL || (real && c.func[0]->sizes != g->sizes))
+        return refine(&c, in, real, out, n_out);
     return NULL;
 }
 

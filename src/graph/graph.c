@@ -6,6 +6,7 @@
 #include "graph/control.h"
 #include "graph/names.h"
 #include "graph/origin.h"
+#include "graph/sizes.h"
 #include "graph/spelled.h"
 #include "graph/trim.h"
 #include <stdio.h>
@@ -48,6 +49,7 @@ uint64_t ef_graph_changed(ef_graph *g) {
 void ef_graph_nest(ef_graph *g, ef_graph *outer) {
     static atomic_uint_least64_t families;
     g->outer = outer;
+    if (outer != NULL && g->sizes == NULL) g->sizes = ef_sizes_ref(outer->sizes);
     g->family = outer != NULL ? outer->family : atomic_fetch_add(&families, 1) + 1;
 }
 
@@ -78,6 +80,7 @@ static void graph_end(ef_storage *self) {
     ef_map_free(&g->cons);
     ef_map_free(&g->names);
     ef_map_free(&g->counts);
+    ef_sizes_unref(g->sizes);
     ef_free(g->node);
     ef_free(g->input);
     ef_free(g->output);
@@ -147,8 +150,8 @@ static ef_status *infer_node(ef_graph *g, ef_node *n, const ef_edge *edge, const
     if (n->op->traits & EF_ROWS_AT_RUN && out[0].shape.rank > 0)
         out[0].shape.dim[0] = EF_DIM_UNKNOWN;
     if (*n_out > 0 && !ef_shape_known(&out[0].shape))
-        ef_graph_spell(g, n->op, edge, n->n_in, &out[0].shape);
-    if (n->op->traits & EF_CONTROL) EF_TRY(ef_control_facts(n, in, out, *n_out));
+        ef_graph_spell(g, n->op, edge, n->n_in, false, &out[0].shape);
+    if (n->op->traits & EF_CONTROL) EF_TRY(ef_control_facts(g, n, in, false, out, *n_out));
     return ef_fact_fold(n->op, n->fields, in, n->n_in, out, *n_out, &g->values);
 }
 
@@ -191,6 +194,7 @@ static ef_status *fill_node(ef_graph *g, ef_node *n, const ef_edge *in, const in
             goto done;
         }
     }
+    if (g->sizes != NULL) s = ef_graph_infer_real(g, n, in);
 done:
     ef_free(many);
     return s;
@@ -296,12 +300,17 @@ static ef_status *become(ef_graph *g, int32_t node, const ef_op *op, const ef_at
     n.op = op;
     n.attrs = attrs;
     n.fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
+    n.real = NULL;
     EF_TRY(fill_node(g, &n, old->in, old->after, old->n_after));
+    if (n.real == NULL && old->real != NULL &&
+        (n.real = ef_arena_copy(&g->arena, n.out, (size_t)n.n_out * sizeof *n.out)) == NULL)
+        return ef_no_memory((size_t)n.n_out * sizeof *n.out);
     for (int k = 0; k < old->n_out; k++) {
         if (k >= n.n_out || n.out[k].dtype != old->out[k].dtype)
             return ef_error(EF_INTERNAL, "%s: cannot stand for %s: output %d is not the same",
                             op->name, old->op->name, k);
         n.out[k] = old->out[k];
+        if (n.real != NULL) n.real[k] = old->real != NULL ? old->real[k] : old->out[k];
     }
     if (attrs != NULL) ef_attrs_ref(attrs);
     ef_attrs_unref(old->attrs);

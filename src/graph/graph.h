@@ -35,6 +35,7 @@ typedef struct ef_node {
     ef_edge *in;
     int32_t *after;   /* control inputs: nodes that must have run before */
     ef_fact *out;     /* what is known of each output */
+    ef_fact *real;    /* and in the call being traced, see graph/sizes.h; NULL: the same */
     const char *name; /* NULL: none was given; see ef_node_name */
     const char *kind; /* what to call it when a name is asked for, static; NULL: as its op */
     int32_t place;    /* where the user's program made it, see graph/origin.h; 0: unknown */
@@ -107,6 +108,8 @@ struct ef_graph {
     uint64_t random_scope;  /* of its random ops' positions, once it is called; 0: it has none */
     uint64_t hash;          /* structural, of a finished function; 0: not computed */
     int n_symbols;          /* symbolic sizes used by its inputs */
+    struct ef_sizes *sizes; /* of the call being traced, counted; graphs that share it share their
+                             * symbols; NULL: symbols have no sizes */
     uint64_t number;        /* of a graph that a user builds; else 0 */
     const ef_node *copies;  /* new nodes stand for what this node stands for; NULL: themselves */
     struct ef_place *place; /* from 1; see graph/origin.h */

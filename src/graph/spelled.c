@@ -2,14 +2,24 @@
  * from shapes (`[tf.shape(x)[0], 10]`), so a vector whose value is not known may still say most of
  * it: walking back through the few ops that such vectors are made of finds the sizes. */
 #include "graph/spelled.h"
+#include "graph/sizes.h"
 #include "tensor/dtype.h"
 
 enum { DEPTH = 16 }; /* of the walk: beyond, nothing is known */
 
+typedef struct facts { /* which facts are walked through */
+    const ef_graph *g;
+    bool real;
+} facts;
+
+static const ef_fact *fact_of(facts f, ef_edge e) {
+    return f.real ? ef_edge_real(f.g, e) : ef_edge_fact(f.g, e);
+}
+
 static bool is(const ef_node *n, const char *name) { return strcmp(n->op->name, name) == 0; }
 
-static bool constant_ints(const ef_graph *g, ef_edge e, int64_t *v, int max, int *n) {
-    const ef_tensor *t = ef_edge_fact(g, e)->value;
+static bool constant_ints(facts f, ef_edge e, int64_t *v, int max, int *n) {
+    const ef_tensor *t = fact_of(f, e)->value;
     if (t == NULL || t->data == NULL || t->rank > 1 || !ef_dtype_in((ef_dtype)t->dtype, EF_INTS))
         return false;
     int64_t count = ef_count(t);
@@ -19,11 +29,11 @@ static bool constant_ints(const ef_graph *g, ef_edge e, int64_t *v, int max, int
     return true;
 }
 
-static bool vector(const ef_graph *g, ef_edge e, int depth, ef_shape *out);
+static bool vector(facts f, ef_edge e, int depth, ef_shape *out);
 
-static bool one_of(const ef_graph *g, ef_edge from, int64_t index, int depth, int64_t *out) {
+static bool one_of(facts f, ef_edge from, int64_t index, int depth, int64_t *out) {
     ef_shape s;
-    if (!vector(g, from, depth - 1, &s)) return false;
+    if (!vector(f, from, depth - 1, &s)) return false;
     if (index < 0) index += s.rank;
     if (index < 0 || index >= s.rank) return false;
     *out = s.dim[index];
@@ -46,11 +56,11 @@ typedef struct piece {
     bool one, open_begin, open_end;
 } piece;
 
-static bool piece_of(const ef_graph *g, const ef_node *n, piece *p) {
+static bool piece_of(facts f, const ef_node *n, piece *p) {
     int count[3];
-    if (!constant_ints(g, n->in[1], &p->begin, 1, &count[0]) || count[0] != 1 ||
-        !constant_ints(g, n->in[2], &p->end, 1, &count[1]) || count[1] != 1 ||
-        !constant_ints(g, n->in[3], &p->stride, 1, &count[2]) || count[2] != 1)
+    if (!constant_ints(f, n->in[1], &p->begin, 1, &count[0]) || count[0] != 1 ||
+        !constant_ints(f, n->in[2], &p->end, 1, &count[1]) || count[1] != 1 ||
+        !constant_ints(f, n->in[3], &p->stride, 1, &count[2]) || count[2] != 1)
         return false;
     if (int_attr(n, "ellipsis_mask") != 0 || int_attr(n, "new_axis_mask") != 0) return false;
     p->one = int_attr(n, "shrink_axis_mask") & 1;
@@ -59,28 +69,28 @@ static bool piece_of(const ef_graph *g, const ef_node *n, piece *p) {
     return p->stride == 1 || p->one;
 }
 
-static bool scalar(const ef_graph *g, ef_edge e, int depth, int64_t *out) {
-    const ef_node *n = g->node[e.node];
+static bool scalar(facts f, ef_edge e, int depth, int64_t *out) {
+    const ef_node *n = f.g->node[e.node];
     int count;
-    if (constant_ints(g, e, out, 1, &count) && count == 1) {
+    if (constant_ints(f, e, out, 1, &count) && count == 1) {
         if (*out < 0) *out = EF_DIM_UNKNOWN; /* -1 spells "whatever it takes" */
         return true;
     }
     if (depth == 0) return false;
-    if (is(n, "Identity") || is(n, "Cast")) return scalar(g, n->in[0], depth - 1, out);
+    if (is(n, "Identity") || is(n, "Cast")) return scalar(f, n->in[0], depth - 1, out);
     piece p;
-    if (is(n, "StridedSlice") && piece_of(g, n, &p) && p.one)
-        return one_of(g, n->in[0], p.begin, depth, out);
+    if (is(n, "StridedSlice") && piece_of(f, n, &p) && p.one)
+        return one_of(f, n->in[0], p.begin, depth, out);
     int64_t index;
-    if (is(n, "GatherV2") && constant_ints(g, n->in[1], &index, 1, &count) && count == 1)
-        return one_of(g, n->in[0], index, depth, out);
+    if (is(n, "GatherV2") && constant_ints(f, n->in[1], &index, 1, &count) && count == 1)
+        return one_of(f, n->in[0], index, depth, out);
     return false;
 }
 
-static bool sliced(const ef_graph *g, const ef_node *n, int depth, ef_shape *out) {
+static bool sliced(facts f, const ef_node *n, int depth, ef_shape *out) {
     piece p;
     ef_shape s;
-    if (!piece_of(g, n, &p) || p.one || !vector(g, n->in[0], depth - 1, &s)) return false;
+    if (!piece_of(f, n, &p) || p.one || !vector(f, n->in[0], depth - 1, &s)) return false;
     int64_t from = p.open_begin ? 0 : p.begin, to = p.open_end ? s.rank : p.end;
     if (from < 0) from += s.rank;
     if (to < 0) to += s.rank;
@@ -90,22 +100,22 @@ static bool sliced(const ef_graph *g, const ef_node *n, int depth, ef_shape *out
     return true;
 }
 
-static bool packed(const ef_graph *g, const ef_node *n, int depth, ef_shape *out) {
+static bool packed(facts f, const ef_node *n, int depth, ef_shape *out) {
     if (n->n_in > EF_MAX_RANK) return false;
     *out = (ef_shape){.rank = n->n_in};
     for (int k = 0; k < n->n_in; k++) {
-        const ef_shape *each = &ef_edge_fact(g, n->in[k])->shape;
+        const ef_shape *each = &fact_of(f, n->in[k])->shape;
         if (each->rank != 0) return false;
-        if (!scalar(g, n->in[k], depth - 1, &out->dim[k])) out->dim[k] = EF_DIM_UNKNOWN;
+        if (!scalar(f, n->in[k], depth - 1, &out->dim[k])) out->dim[k] = EF_DIM_UNKNOWN;
     }
     return true;
 }
 
-static bool joined(const ef_graph *g, const ef_node *n, int depth, ef_shape *out) {
+static bool joined(facts f, const ef_node *n, int depth, ef_shape *out) {
     *out = (ef_shape){.rank = 0};
     for (int k = 0; k + 1 < n->n_in; k++) { /* the last input is the axis, which can only be 0 */
         ef_shape part;
-        if (!vector(g, n->in[k], depth - 1, &part) || out->rank + part.rank > EF_MAX_RANK)
+        if (!vector(f, n->in[k], depth - 1, &part) || out->rank + part.rank > EF_MAX_RANK)
             return false;
         memcpy(out->dim + out->rank, part.dim, (size_t)part.rank * sizeof part.dim[0]);
         out->rank += part.rank;
@@ -114,13 +124,13 @@ static bool joined(const ef_graph *g, const ef_node *n, int depth, ef_shape *out
 }
 
 /* True: at least the length is known. */
-static bool vector(const ef_graph *g, ef_edge e, int depth, ef_shape *out) {
-    const ef_node *n = g->node[e.node];
+static bool vector(facts f, ef_edge e, int depth, ef_shape *out) {
+    const ef_node *n = f.g->node[e.node];
     int64_t v[EF_MAX_RANK];
     int count;
-    const ef_shape *own = &ef_edge_fact(g, e)->shape;
+    const ef_shape *own = &fact_of(f, e)->shape;
     if (own->rank != 1 || depth == 0) return false;
-    if (constant_ints(g, e, v, EF_MAX_RANK, &count)) {
+    if (constant_ints(f, e, v, EF_MAX_RANK, &count)) {
         *out = ef_shape_of(count, v);
         for (int d = 0; d < count; d++)
             if (v[d] < 0) out->dim[d] = EF_DIM_UNKNOWN;
@@ -128,16 +138,16 @@ static bool vector(const ef_graph *g, ef_edge e, int depth, ef_shape *out) {
     }
     bool found = false;
     if (is(n, "Shape") || is(n, "ShapeN")) {
-        *out = ef_edge_fact(g, n->in[e.index])->shape;
+        *out = fact_of(f, n->in[e.index])->shape;
         found = out->rank >= 0;
     } else if (is(n, "Identity") || is(n, "Cast")) {
-        found = vector(g, n->in[0], depth - 1, out);
+        found = vector(f, n->in[0], depth - 1, out);
     } else if (is(n, "Pack")) {
-        found = packed(g, n, depth, out);
+        found = packed(f, n, depth, out);
     } else if (is(n, "ConcatV2")) {
-        found = joined(g, n, depth, out);
+        found = joined(f, n, depth, out);
     } else if (is(n, "StridedSlice")) {
-        found = sliced(g, n, depth, out);
+        found = sliced(f, n, depth, out);
     }
     if (found) return true;
     if (own->dim[0] < 0 || own->dim[0] > EF_MAX_RANK) return false;
@@ -186,14 +196,21 @@ static void complete(const ef_shape *from, ef_shape *to) {
     to->dim[missing] = ef_dim_div(total, rest);
 }
 
-void ef_graph_spell(const ef_graph *g, const ef_op *op, const ef_edge *in, int n_in,
+static int told_by(const ef_op *op) {
+    for (size_t k = 0; k < sizeof told / sizeof *told; k++)
+        if (told[k].op == op) return told[k].input;
+    return -1;
+}
+
+bool ef_op_is_told(const ef_op *op) { return told_by(op) >= 0; }
+
+void ef_graph_spell(const ef_graph *g, const ef_op *op, const ef_edge *in, int n_in, bool real,
                     ef_shape *shape) {
-    size_t k = 0, n = sizeof told / sizeof *told;
-    while (k < n && told[k].op != op) k++;
-    if (k == n || told[k].input >= n_in) return;
-    ef_shape said = ef_graph_spelled(g, in[told[k].input]), both;
-    if (said.rank < 0) return;
-    if (op == &ef_op_Reshape) complete(&ef_edge_fact(g, in[0])->shape, &said);
+    int by = told_by(op);
+    facts f = {g, real};
+    ef_shape said, both;
+    if (by < 0 || by >= n_in || !vector(f, in[by], DEPTH, &said)) return;
+    if (op == &ef_op_Reshape) complete(&fact_of(f, in[0])->shape, &said);
     ef_status *s = ef_shape_merge(shape, &said, &both);
     if (s == NULL) *shape = both; /* else the op says what is wrong when it runs */
     ef_status_free(s);
@@ -201,6 +218,6 @@ void ef_graph_spell(const ef_graph *g, const ef_op *op, const ef_edge *in, int n
 
 ef_shape ef_graph_spelled(const ef_graph *g, ef_edge e) {
     ef_shape s;
-    if (!vector(g, e, DEPTH, &s)) return ef_unknown_shape();
+    if (!vector((facts){g, false}, e, DEPTH, &s)) return ef_unknown_shape();
     return s;
 }

@@ -1,11 +1,14 @@
 /* Functions. The cache look-up compares dtypes and dims of the arguments with each trace's own, the
  * last one used first: no key is built. A miss looks for a trace that differs only in sizes; those
- * sizes then become symbolic, unless the trace itself looked at them. */
+ * sizes then become symbolic, unless a trace is known to have looked at them. While a trace is made
+ * its symbols stand for the sizes of the call (graph/sizes.h): those the traced program reads
+ * become part of the trace's signature, so it holds for no other size. */
 #include "runtime/function.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "evenflow_binding.h"
 #include "graph/control.h"
+#include "graph/sizes.h"
 #include "ops/random.h"
 #include <stdio.h>
 
@@ -39,6 +42,7 @@ void ef_trace_unref(ef_trace *t) {
     ef_program_unref(t->program);
     ef_free(t->captures);
     ef_free(t->shape);
+    ef_free(t->read);
     ef_free(t->dtype);
     ef_free(t);
 }
@@ -56,36 +60,6 @@ void ef_function_free(ef_function *f) {
 
 /* ---- matching
  * ------------------------------------------------------------------------------------- */
-
-/* Sizes that one symbol stands for must be equal: the trace may have made use of it. */
-static bool symbols_agree(const ef_trace *t, const ef_tensor *const *in) {
-    int64_t size[EF_MAX_SYMBOLS];
-    bool seen[EF_MAX_SYMBOLS] = {false};
-    for (int k = 0; k < t->n_in; k++)
-        for (int d = 0; d < t->shape[k].rank; d++) {
-            int s;
-            int64_t a, b;
-            if (!ef_dim_parts(t->shape[k].dim[d], &s, &a, &b) || a != 1 || b != 0) continue;
-            if (seen[s] && size[s] != in[k]->dim[d]) return false;
-            seen[s] = true;
-            size[s] = in[k]->dim[d];
-        }
-    return true;
-}
-
-static bool fits(const ef_trace *t, const ef_tensor *const *in, int n_in) {
-    bool symbolic = false;
-    if (t->n_in != n_in) return false;
-    for (int k = 0; k < n_in; k++) {
-        const ef_shape *s = &t->shape[k];
-        if (t->dtype[k] != in[k]->dtype || (s->rank >= 0 && s->rank != in[k]->rank)) return false;
-        for (int d = 0; d < s->rank; d++) {
-            if (s->dim[d] >= 0 && s->dim[d] != in[k]->dim[d]) return false;
-            symbolic = symbolic || s->dim[d] < EF_DIM_UNKNOWN;
-        }
-    }
-    return EF_LIKELY(!symbolic) || symbols_agree(t, in);
-}
 
 /* Against the signature the function was given. */
 static ef_status *check_signature(const ef_function *f, const ef_tensor *const *in, int n_in) {
@@ -108,7 +82,7 @@ static ef_status *check_signature(const ef_function *f, const ef_tensor *const *
 
 /* The same but for sizes? */
 static bool fits_but_sizes(const ef_trace *t, const ef_tensor *const *in, int n_in) {
-    if (t->n_in != n_in || t->sizes) return false;
+    if (t->n_in != n_in) return false;
     for (int k = 0; k < n_in; k++)
         if (t->dtype[k] != in[k]->dtype || t->shape[k].rank != in[k]->rank) return false;
     return true;
@@ -159,31 +133,38 @@ static void separate_symbols(const ef_tensor *const *in, int n_in, ef_shape *sha
             if (shape[k].dim[d] < 0) shape[k].dim[d] = EF_DIM_UNKNOWN;
 }
 
-/* Sizes that changed against `near` get a symbol; equal new sizes that also were equal share one.
- */
-static void relax(const ef_trace *near, const ef_tensor *const *in, int n_in, ef_shape *shape) {
+/* What a new trace is made for. */
+typedef struct wanted {
+    ef_shape *shape; /* of each argument, for the trace's signature */
+    ef_shape *real;  /* as the traced program is to see it */
+    uint32_t *read;  /* by argument: dims that traces before this one looked at, a bit each */
+} wanted;
+
+/* Sizes that changed against `near` get a symbol, unless they are read; equal new sizes that also
+ * were equal share one. So do sizes that only the trace around this one knows. */
+static void relax(const ef_function *f, const ef_trace *near, int n_in, wanted *w) {
     struct {
         int64_t was, now;
-        int symbol;
     } seen[EF_MAX_SYMBOLS];
-    int n = 0, first = first_free_symbol(shape, n_in);
+    int n = 0, first = first_free_symbol(w->shape, n_in);
     for (int k = 0; k < n_in; k++)
-        for (int d = 0; d < shape[k].rank; d++) {
-            int64_t was = near->shape[k].dim[d], now = in[k]->dim[d];
-            if (was == now || now == EF_DIM_UNKNOWN) continue;
+        for (int d = 0; d < w->shape[k].rank; d++) {
+            int64_t *now = &w->shape[k].dim[d], *real = &w->real[k].dim[d];
+            int64_t was = near != NULL ? near->shape[k].dim[d] : *now;
+            bool hidden = *now == EF_DIM_UNKNOWN && *real >= 0;
+            if (!hidden && (was == *now || *now < 0 || (w->read[k] >> d & 1))) continue;
+            if (f->relax == EF_RELAX_UNKNOWN) *real = EF_DIM_UNKNOWN;
             int j = 0;
-            while (j < n && (seen[j].was != was || seen[j].now != now)) j++;
-            if (j == n) {
-                if (first + n >= EF_MAX_SYMBOLS) {
-                    shape[k].dim[d] = EF_DIM_UNKNOWN;
-                    continue;
-                }
-                seen[n].was = was;
-                seen[n].now = now;
-                seen[n].symbol = first + n;
-                n++;
+            while (j < n && (hidden || seen[j].was != was || seen[j].now != *now)) j++;
+            if (first + j >= EF_MAX_SYMBOLS) { /* it is looked at, wherever it comes from */
+                *now = *real;
+                continue;
             }
-            shape[k].dim[d] = ef_dim_symbol(seen[j].symbol);
+            if (j == n) {
+                seen[n].was = hidden ? EF_DIM_UNKNOWN : was;
+                seen[n++].now = *now;
+            }
+            *now = ef_dim_symbol(first + j);
         }
 }
 
@@ -201,10 +182,12 @@ static ef_status *trace_of(ef_graph *g, size_t n_named, ef_trace **out) {
     t->n_out = (int)g->n_outputs;
     t->captures = ef_malloc((g->n_captures + 1) * sizeof *t->captures);
     t->shape = ef_malloc((n + 1) * sizeof *t->shape);
+    t->read = ef_calloc(n + 1, sizeof *t->read);
     t->dtype = ef_malloc(n + 1);
     ef_edge *feed = ef_malloc((n + 1) * sizeof *feed);
     ef_status *s = NULL;
-    if (t->captures == NULL || t->shape == NULL || t->dtype == NULL || feed == NULL) {
+    if (t->captures == NULL || t->shape == NULL || t->read == NULL || t->dtype == NULL ||
+        feed == NULL) {
         s = ef_no_memory(n * sizeof *t->shape);
         goto done;
     }
@@ -267,24 +250,69 @@ ef_status *ef_trace_open(ef_trace *t, ef_trace **out) {
     return NULL;
 }
 
-static ef_status *make_trace(ef_function *f, const ef_tensor *const *in, int n_in,
-                             const ef_shape *shape, ef_trace **out) {
+/* How many nodes compute something. */
+static size_t count_work(const ef_graph *g) {
+    size_t n = 0;
+    for (size_t k = 0; k < g->n_nodes; k++) n += g->node[k]->n_in > 0;
+    return n;
+}
+
+/* A parameter, with the size of this call where it is symbolic. */
+static ef_status *add_parameter(ef_graph *g, const ef_tensor *in, const ef_shape *shape,
+                                const ef_shape *real) {
+    ef_edge e;
+    ef_fact handle, fact = {.dtype = (ef_dtype)in->dtype, .shape = *shape};
+    const ef_variable *v = (const ef_variable *)ef_tensor_object(in, EF_OBJECT_VARIABLE);
+    if (v != NULL) {
+        handle = (ef_fact){.dtype = v->dtype, .shape = v->shape};
+        fact.handle = &handle;
+    }
+    EF_TRY(ef_graph_input_like(g, &fact, NULL, &e));
+    if (v != NULL) g->node[e.node]->trains = v->trainable;
+    bool seen = false;
+    for (int d = 0; d < shape->rank; d++)
+        seen = seen || (shape->dim[d] < 0 && real->rank > d && real->dim[d] >= 0);
+    if (!seen) return NULL;
+    if (g->sizes == NULL && (g->sizes = ef_sizes_new(NULL)) == NULL)
+        return ef_no_memory(sizeof *g->sizes);
+    for (int d = 0; d < shape->rank; d++) {
+        int s;
+        int64_t a, b;
+        if (ef_dim_parts(shape->dim[d], &s, &a, &b) && a == 1 && b == 0)
+            g->sizes->size[s] = real->dim[d];
+    }
+    return ef_graph_set_real(g, e, real);
+}
+
+/* Sizes that the traced program read are those of the trace, and read from the trace around it. */
+static void settle_sizes(ef_sizes *sizes, const ef_tensor *const *in, int n_in, ef_trace *t) {
+    for (int k = 0; k < n_in; k++) {
+        ef_shape real = ef_tensor_real(in[k]);
+        for (int d = 0; d < real.rank; d++) {
+            int s;
+            int64_t a, b, dim = t != NULL && t->shape[k].rank > d ? t->shape[k].dim[d] : 0;
+            if (t == NULL) { /* tracing failed, and the program around may go on by it */
+                if (sizes->read != 0) ef_tensor_read_size(in[k], d);
+                continue;
+            }
+            if (!ef_dim_parts(dim, &s, &a, &b) || !(sizes->read >> s & 1)) continue;
+            t->read[k] |= UINT32_C(1) << d;
+            t->shape[k].dim[d] = real.dim[d];
+            ef_tensor_read_size(in[k], d);
+        }
+    }
+}
+
+static ef_status *make_trace(ef_function *f, const ef_tensor *const *in, int n_in, const wanted *w,
+                             ef_trace **out) {
     ef_graph *g = ef_graph_make();
     if (g == NULL) return ef_no_memory(sizeof *g);
     g->function = true;
     ef_status *s = NULL;
     ef_trace_notes notes = {0};
-    for (int k = 0; k < n_in && s == NULL; k++) {
-        ef_edge e;
-        ef_fact handle, fact = {.dtype = (ef_dtype)in[k]->dtype, .shape = shape[k]};
-        const ef_variable *v = (const ef_variable *)ef_tensor_object(in[k], EF_OBJECT_VARIABLE);
-        if (v != NULL) {
-            handle = (ef_fact){.dtype = v->dtype, .shape = v->shape};
-            fact.handle = &handle;
-        }
-        s = ef_graph_input_like(g, &fact, NULL, &e);
-        if (s == NULL && v != NULL) g->node[e.node]->trains = v->trainable;
-    }
+    for (int k = 0; k < n_in && s == NULL; k++)
+        s = add_parameter(g, in[k], &w->shape[k], &w->real[k]);
+    ef_sizes *sizes = ef_sizes_ref(g->sizes); /* the graph may take those around it */
     if (s == NULL) s = ef_trace_hook(g, f->trace, f->user, &notes);
     if (s == NULL) s = ef_trace_make(g, out);
     if (s == NULL && g->random_scope != 0) {
@@ -294,13 +322,20 @@ static ef_status *make_trace(ef_function *f, const ef_tensor *const *in, int n_i
         ef_mutex_unlock(&f->lock);
     }
     if (s == NULL) {
-        (*out)->sizes = notes.sizes;
         (*out)->user = notes.user;
         (*out)->user_ref = notes.user_ref;
         (*out)->user_end = notes.user_end;
+        (*out)->general = sizes != NULL;
+        (*out)->loose = sizes != NULL && count_work(g) > count_work((*out)->closed);
+        for (int k = 0; k < n_in && notes.sizes; k++) (*out)->read[k] = UINT32_MAX;
     } else if (notes.user_end != NULL) {
         notes.user_end(notes.user);
     }
+    if (sizes != NULL) {
+        sizes->closed = true;
+        settle_sizes(sizes, in, n_in, s == NULL ? *out : NULL);
+    }
+    ef_sizes_unref(sizes);
     ef_graph_unref(g);
     return s == NULL ? NULL : ef_status_add(s, "while tracing %s", f->name);
 }
@@ -323,41 +358,65 @@ static ef_status *remember(ef_function *f, ef_trace *t, const ef_trace *replaces
     return NULL;
 }
 
-/* No lock is held while the user's function runs; `near` is counted. */
-static ef_status *trace_near(ef_function *f, const ef_trace **near, const ef_tensor *const *in,
-                             int n_in, ef_trace **out) {
-    ef_shape *shape = ef_malloc(((size_t)n_in + 1) * sizeof *shape);
-    if (shape == NULL) return ef_no_memory((size_t)n_in * sizeof *shape);
-    for (int k = 0; k < n_in; k++) shape[k] = f->fixed ? f->fixed_shape[k] : ef_shape_from(in[k]);
-    separate_symbols(in, n_in, shape);
-    if (*near != NULL) relax(*near, in, n_in, shape);
-    ef_status *s = make_trace(f, in, n_in, shape, out);
-    if (s == NULL && *near != NULL && (*out)->sizes) { /* it looks at sizes: give it these ones */
-        ef_trace_unref(*out);
-        for (int k = 0; k < n_in; k++) shape[k] = ef_shape_from(in[k]);
-        *near = NULL;
-        s = make_trace(f, in, n_in, shape, out);
-        if (s == NULL) (*out)->sizes = true;
-    }
-    ef_free(shape);
-    return s;
+/* Whether every call that `old` was made for also fits `t`. */
+static bool covers(const ef_trace *t, const ef_trace *old) {
+    int64_t was[EF_MAX_SYMBOLS] = {0};
+    for (int k = 0; k < t->n_in; k++)
+        for (int d = 0; d < t->shape[k].rank; d++) {
+            int s;
+            int64_t a, b, dim = t->shape[k].dim[d], before = old->shape[k].dim[d];
+            if (dim == before || dim == EF_DIM_UNKNOWN) continue;
+            if (!ef_dim_parts(dim, &s, &a, &b) || (was[s] != 0 && was[s] != before)) return false;
+            was[s] = before;
+        }
+    return true;
 }
 
-static ef_status *trace_anew(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **out) {
+/* No lock is held while the user's function runs; `near` is counted. exact: as the arguments are,
+ * whatever other traces there are. */
+static ef_status *trace_near(ef_function *f, const ef_trace *near, bool exact,
+                             const ef_tensor *const *in, int n_in, wanted *w, ef_trace **out) {
+    for (int k = 0; k < n_in; k++) {
+        w->shape[k] = f->fixed ? f->fixed_shape[k] : ef_shape_from(in[k]);
+        w->real[k] = f->fixed ? f->fixed_shape[k] : ef_tensor_real(in[k]);
+    }
+    separate_symbols(in, n_in, w->shape);
+    if (!f->fixed && f->relax != EF_RELAX_NEVER && !exact) relax(f, near, n_in, w);
+    for (int k = 0; k < n_in && !f->fixed; k++)
+        for (int d = 0; d < w->shape[k].rank; d++)
+            if (in[k]->dim[d] < 0 && w->shape[k].dim[d] >= 0) ef_tensor_read_size(in[k], d);
+    EF_TRY(make_trace(f, in, n_in, w, out));
+    bool looked = false;
+    for (int k = 0; k < n_in; k++) looked = looked || (*out)->read[k] == UINT32_MAX;
+    if (!looked || (*out)->general || near == NULL || exact) return NULL;
+    ef_trace_unref(*out); /* it was made with sizes unknown and needs them: give it these ones */
+    for (int k = 0; k < n_in; k++) w->shape[k] = w->real[k] = ef_shape_from(in[k]);
+    return make_trace(f, in, n_in, w, out);
+}
+
+static ef_status *trace_anew(ef_function *f, const ef_tensor *const *in, int n_in, bool exact,
+                             ef_trace **out) {
     ef_trace *held = NULL, *gone = NULL;
+    size_t each = 2 * sizeof(ef_shape) + sizeof(uint32_t);
+    wanted w = {.shape = ef_calloc((size_t)n_in + 1, each)};
+    if (w.shape == NULL) return ef_no_memory((size_t)n_in * each);
+    w.real = w.shape + n_in;
+    w.read = (uint32_t *)(w.real + n_in);
     ef_mutex_lock(&f->lock);
-    bool relaxes = !f->keep_sizes && !f->fixed;
-    for (size_t k = 0; relaxes && k < f->n_traces && held == NULL; k++)
-        if (fits_but_sizes(f->traces[k], in, n_in)) held = f->traces[k];
+    for (size_t k = 0; !f->fixed && k < f->n_traces; k++) {
+        if (!fits_but_sizes(f->traces[k], in, n_in)) continue;
+        if (held == NULL) held = f->traces[k];
+        for (int i = 0; i < n_in; i++) w.read[i] |= f->traces[k]->read[i];
+    }
     if (held != NULL) atomic_fetch_add_explicit(&held->refs, 1, memory_order_relaxed);
     explain(f, held, in, n_in);
     ef_mutex_unlock(&f->lock);
-    const ef_trace *near = held;
-    ef_status *s = trace_near(f, &near, in, n_in, out);
+    ef_status *s = trace_near(f, held, exact, in, n_in, &w, out);
+    ef_free(w.shape);
     if (s == NULL) {
         ef_mutex_lock(&f->lock);
         f->n_made++;
-        s = remember(f, *out, near, &gone);
+        s = remember(f, *out, held != NULL && covers(*out, held) ? held : NULL, &gone);
         ef_mutex_unlock(&f->lock);
         if (s != NULL) ef_trace_unref(*out);
     }
@@ -366,13 +425,26 @@ static ef_status *trace_anew(ef_function *f, const ef_tensor *const *in, int n_i
     return s;
 }
 
+ef_status *ef_function_trace_exact(ef_function *f, const ef_tensor *const *in, int n_in,
+                                   ef_trace **out) {
+    if (f->fixed) return ef_function_trace(f, in, n_in, out);
+    ef_trace *found = NULL;
+    ef_mutex_lock(&f->lock);
+    for (size_t k = 0; k < f->n_traces && found == NULL; k++)
+        if (!f->traces[k]->general && ef_trace_fits(f->traces[k], in, n_in)) found = f->traces[k];
+    if (found != NULL) atomic_fetch_add_explicit(&found->refs, 1, memory_order_relaxed);
+    ef_mutex_unlock(&f->lock);
+    *out = found;
+    return found != NULL ? NULL : trace_anew(f, in, n_in, true, out);
+}
+
 ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **out) {
     if (EF_UNLIKELY(f->fixed)) EF_TRY(check_signature(f, in, n_in));
     ef_mutex_lock(&f->lock);
     f->calls++;
     for (size_t k = 0; k < f->n_traces; k++) {
         ef_trace *t = f->traces[k];
-        if (!f->fixed && !fits(t, in, n_in)) continue;
+        if (!f->fixed && !ef_trace_fits(t, in, n_in)) continue;
         if (EF_UNLIKELY(k > 0)) {
             memmove(f->traces + 1, f->traces, k * sizeof *f->traces);
             f->traces[0] = t;
@@ -383,7 +455,7 @@ ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_i
         return NULL;
     }
     ef_mutex_unlock(&f->lock);
-    return trace_anew(f, in, n_in, out);
+    return trace_anew(f, in, n_in, false, out);
 }
 
 ef_status *ef_function_set_signature(ef_function *f, const ef_dtype *dtype, const ef_shape *shape,
@@ -415,8 +487,8 @@ ef_status *ef_function_set_signature(ef_function *f, const ef_dtype *dtype, cons
     return NULL;
 }
 
-void ef_function_set_relax(ef_function *f, bool on) {
-    if (f != NULL) f->keep_sizes = !on;
+void ef_function_set_relax(ef_function *f, ef_relax how) {
+    if (f != NULL) f->relax = how;
 }
 
 void ef_function_info_get(ef_function *f, ef_function_info *out) {

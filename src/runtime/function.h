@@ -2,6 +2,7 @@
 #ifndef EF_RUNTIME_FUNCTION_H
 #define EF_RUNTIME_FUNCTION_H
 #include "base/mutex.h"
+#include "evenflow_binding.h"
 #include "plan/compile.h"
 
 /* One trace: a finished graph with its captures, ready to run. Counted. */
@@ -13,8 +14,12 @@ typedef struct ef_trace {
     int n_in, n_out, n_captures;
     int32_t *captures; /* which of graph's captures */
     ef_shape *shape;   /* of each parameter, with symbolic dims where sizes may change */
+    uint32_t *read; /* by parameter: dims whose size was looked at, as far as known; a bit each */
     uint8_t *dtype;
-    bool sizes;    /* the trace looked at concrete sizes */
+    bool loose;           /* general, and what runs lacks nodes that other sizes may not fit */
+    uint64_t checked[16]; /* loose: hashes of sizes that do fit */
+    unsigned n_checked;
+    bool general;  /* its graph has symbols that stood for the sizes of the call it was made for */
     bool borrowed; /* `graph` is not counted: it owns the trace */
     void *user;    /* of whoever traced; see ef_trace_set_user */
     void (*user_ref)(void *), (*user_end)(void *);
@@ -22,6 +27,9 @@ typedef struct ef_trace {
     _Atomic(void *) gradient; /* its derivative: made by eager on first need, ended by the hook */
 } ef_trace;
 void ef_trace_unref(ef_trace *t);
+/* Whether it serves such arguments; sizes of a trace around this one that had to be looked at to
+ * say so count as read there. Under the function's lock. */
+bool ef_trace_fits(ef_trace *t, const ef_tensor *const *in, int n_in);
 /* From a graph that was just traced. */
 ef_status *ef_trace_make(ef_graph *g, ef_trace **out);
 /* The same with the graph's named constants as further parameters, behind its own: for gradients
@@ -50,8 +58,8 @@ struct ef_function {
     uint64_t calls, n_made, hash_of_code;
     uint64_t random_scope; /* its traces' graphs have the same; 0: none draws */
     char reason[200];
-    bool keep_sizes; /* no trace is relaxed to symbolic sizes */
-    bool fixed;      /* every trace has the signature below, and every call must fit it */
+    ef_relax relax;
+    bool fixed; /* every trace has the signature below, and every call must fit it */
     int n_fixed;
     ef_dtype *fixed_dtype;
     ef_shape *fixed_shape;
@@ -60,4 +68,7 @@ enum { EF_FUNCTION_TRACES = 64 };
 /* The trace for these arguments, found or made; counted for the caller. Of the arguments only dtype
  * and shape are looked at, and what is behind resources. */
 ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **out);
+/* The same, but none that was made for other sizes: what its graph says is true of these. */
+ef_status *ef_function_trace_exact(ef_function *f, const ef_tensor *const *in, int n_in,
+                                   ef_trace **out);
 #endif

@@ -86,6 +86,13 @@ ef_status *ef_shape_merge(const ef_shape *a, const ef_shape *b, ef_shape *out) {
     return NULL;
 }
 
+ef_shape ef_shape_foreign(const ef_shape *s) {
+    ef_shape out = *s;
+    for (int d = 0; d < out.rank; d++)
+        if (out.dim[d] < 0) out.dim[d] = EF_DIM_UNKNOWN;
+    return out;
+}
+
 /* One dim of a broadcast; false if it cannot be. A known size other than 1 decides the result: the
  * other must be 1 or the same. */
 static bool broadcast_dim(int64_t x, int64_t y, int64_t *out) {

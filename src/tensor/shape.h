@@ -15,6 +15,8 @@ int64_t ef_shape_count(const ef_shape *s); /* product of dims; -1 if unknown; -2
 int64_t ef_shape_span(const ef_shape *s, int from, int to);
 /* The more precise of both; an error if they contradict. */
 ef_status *ef_shape_merge(const ef_shape *a, const ef_shape *b, ef_shape *out);
+/* Symbolic sizes are named per graph: seen from another they are unknown. */
+ef_shape ef_shape_foreign(const ef_shape *s);
 /* "[2, ?, 3]", "[2s+1, 4]", "<unknown>"; EF_SHAPE(&s) inside a printf argument list. */
 ef_brief ef_shape_brief(const ef_shape *s);
 #define EF_SHAPE(s) ef_shape_brief(s).text

@@ -44,9 +44,8 @@ def len_(s):
     dims = _core.static_shape(tensor)
     if dims == ():
         raise ValueError(f"len requires a non-scalar tensor, got one of shape {raw.Shape(tensor)}")
-    if dims is not None and dims[0] is not None:
-        return tensor.shape[0]
-    return raw.Shape(tensor)[0]
+    size = None if dims is None else tensor.shape[0]
+    return raw.Shape(tensor)[0] if size is None else size
 
 
 def range_(start, stop=_NONE, step=_NONE):

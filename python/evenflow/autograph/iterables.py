@@ -27,7 +27,6 @@ class Staged:
 
             raise errors.OperatorNotAllowedInGraphError("Iterating over a symbolic `tf.Tensor` of unknown size is not allowed "
                                                         "here; a for statement can do it.")
-        _core.needs_sizes()
         at = self.elements()
         for k in range(n):
             yield at(_core.convert(k, dtypes.int32))
@@ -45,8 +44,7 @@ class Rows(Staged):
         return length_of(self.tensor)
 
     def static_length(self):
-        dims = _core.static_shape(self.tensor)
-        return None if dims is None else dims[0]
+        return _core.seen_size(self.tensor, 0) if self.tensor.ndim else None
 
     def elements(self):
         from .looping import rows_of

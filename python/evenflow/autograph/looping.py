@@ -3,10 +3,10 @@ import numpy as np
 
 from .. import _core, dtypes, nest
 from ..body import Body
-from ..loops import _text, _within, while_loop
+from ..loops import text_of, while_loop
 from ..namespace import _names as public
 from ..ragged import RaggedTensor
-from ..shapes import TensorShape
+from ..shapes import TensorShape, unknown_shape
 from ..tensor_array import TensorArray, _shape_vector
 from . import frames
 from .iterables import Staged
@@ -126,8 +126,7 @@ def length_of(tensor):
 
 def rows_of(tensor):
     """A function that gives the row of a number."""
-    dims = _core.static_shape(tensor)
-    tail = TensorShape(None if dims is None else dims[1:])
+    tail = unknown_shape() if tensor.ndim is None else tensor.shape[1:]
     rows = TensorArray(tensor.dtype, flow=raw.TensorListFromTensor(tensor, _shape_vector(tail)), element_shape=tail)
     return rows.read
 
@@ -203,7 +202,7 @@ class Loop:
                 self.set_state(tuple(self._entering(v) for v in self.before))
                 counter = getattr(self, "counter", None)
                 if counter is not None:
-                    self.counter = trial.placeholder(counter.dtype, _core.static_shape(counter))
+                    self.counter = trial.placeholder(counter.dtype, counter)
                 try:
                     body()
                     found = self.get_state()
@@ -223,7 +222,7 @@ class Loop:
         graph = _core.current_graph()
 
         def leaf(v):
-            return graph._placeholder(v.dtype, _core.static_shape(v)) if isinstance(v, _core.Tensor) else v
+            return graph._placeholder_like(v) if isinstance(v, _core.Tensor) else v
 
         return nest.map_structure(leaf, as_tensors(value), expand_composites=True)
 
@@ -240,7 +239,7 @@ class Loop:
         if found is None or is_undefined(found) or not _can_vary(found):
             return
         found = as_tensors(found)
-        self.bounds[k] = [_core.static_shape(t) for t in nest.flatten(found, expand_composites=True)]
+        self.bounds[k] = [_core.seen_shape(t) for t in nest.flatten(found, expand_composites=True)]
         self.before[k] = stand_in(found)
         if not is_return_value(name):
             self.late.append(name)
@@ -323,9 +322,9 @@ class Loop:
             if a.dtype != b.dtype:
                 raise TypeError(f"'{name}' has dtype {a.dtype.name} before the loop, but dtype {b.dtype.name} after one "
                                 "iteration")
-            if not _within(_core.static_shape(b), dims):
-                raise ValueError(f"'{name}' has shape {_text(dims)} before the loop, but shape "
-                                 f"{_text(_core.static_shape(b))} after one iteration. Use "
+            if not _core.shape_fits(b, dims):
+                raise ValueError(f"'{name}' has shape {text_of(dims)} before the loop, but shape "
+                                 f"{text_of(b)} after one iteration. Use "
                                  "tf.autograph.experimental.set_loop_options to set shape invariants.")
         return value
 
@@ -339,7 +338,7 @@ class Loop:
             return [given] * len(flat)
         if k in self.bounds:
             return self.bounds[k]
-        return [_core.static_shape(t) for t in flat]
+        return flat
 
     def _given_shape(self, k):
         for tensor, shape in self.opts.get("shape_invariants") or ():
@@ -352,7 +351,7 @@ class Loop:
         options = {k: v for k, v in self.opts.items() if k != "shape_invariants"}
         bounded = {k: self._bounds_of(k) for k in self.staged}
         if start and (self.bounds or self.opts.get("shape_invariants")):
-            shapes = [TensorShape(_core.static_shape(t)) for t in start[:len(start) - len(self.staged)]]
+            shapes = [t.shape for t in start[:len(start) - len(self.staged)]]
             for k in self.staged:
                 rest = iter(bounded[k])
                 shapes.append(nest.map_structure(lambda t, rest=rest: _shape_like(t, rest), self.before[k]))
@@ -364,8 +363,12 @@ def _shape_like(value, rest):
     """The shape invariant of a tensor, or of a composite by its parts."""
     if nest._opens(value):
         parts = [next(rest) for _ in nest.flatten(value, expand_composites=True)]
-        return TensorShape(parts[0])
-    return TensorShape(next(rest))
+        return _as_shape(parts[0])
+    return _as_shape(next(rest))
+
+
+def _as_shape(bound):
+    return bound.shape if isinstance(bound, _core.Tensor) else TensorShape(bound)
 
 
 def _can_vary(value):

@@ -89,7 +89,7 @@ def stand_in(value):
     def leaf(v):
         if not isinstance(v, _core.Tensor):
             return v
-        dims = _core.static_shape(v)
+        dims = _core.seen_shape(v)
         if v.dtype.name == "variant":
             return _core.raw.EmptyTensorList(-1, -1, "float32")
         zero = _core.convert("" if v.dtype.name == "string" else 0, v.dtype)

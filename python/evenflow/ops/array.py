@@ -1,6 +1,7 @@
 """Arranging the elements of tensors: shapes, joining, cutting, padding, repeating."""
 import math
 
+from .. import _core
 from ..composite import SparseTensor, SparseTensorValue
 from ..namespace import export, offer_ops
 from ..shapes import TensorShape, as_shape
@@ -18,7 +19,6 @@ from .common import (
     raw,
     rank_of,
     static_shape,
-    static_value,
 )
 
 offer_ops(
@@ -83,7 +83,7 @@ def is_symbolic_tensor(tensor):
 def get_static_value(tensor, partial=False):
     """The value of a tensor as numpy if it is known without running, else None."""
     if isinstance(tensor, Tensor):
-        return static_value(tensor)
+        return _core.seen_value(tensor)
     return None if is_tensor(tensor) else tensor
 
 
@@ -180,7 +180,7 @@ def broadcast_static_shape(shape_x, shape_y):
 @export("reshape")
 def reshape(tensor, shape, name=None):
     """The same elements in another shape; one size may be -1."""
-    if isinstance(shape, TensorShape) and shape._dims is not None:
+    if isinstance(shape, TensorShape) and shape.rank is not None and not shape.is_fully_defined():
         shape = [-1 if d is None else d for d in shape._dims]
     return raw.Reshape(tensor, shape, name=name)
 
@@ -303,7 +303,7 @@ def unstack(value, num=None, axis=0, name="unstack"):
             raise ValueError("Cannot infer argument `num` from a tensor of unknown rank")
         if not -len(dims) <= axis < len(dims):
             raise ValueError(f"Argument `axis` = {axis} not in range [{-len(dims)}, {len(dims)})")
-        num = dims[axis]
+        num = _core.seen_size(value, axis)
         if num is None:
             raise ValueError(f"Cannot infer argument `num` from shape {as_shape(dims)}")
     return raw.Unpack(value, num, axis, name=name)
@@ -315,7 +315,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     if isinstance(num_or_size_splits, (int, np.integer)):
         return raw.Split(axis, value, int(num_or_size_splits), name=name)
     if isinstance(num_or_size_splits, TensorShape):
-        num_or_size_splits = list(num_or_size_splits._dims)
+        num_or_size_splits = num_or_size_splits.as_list()
     sizes = convert(num_or_size_splits)
     if rank_of(sizes) == 0:
         raise ValueError(

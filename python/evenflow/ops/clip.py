@@ -1,17 +1,15 @@
 """Clipping: values and norms kept within bounds."""
 from ..namespace import export
-from .common import IndexedSlices, convert, np, raw, static_shape
+from ..shapes import agree
+from .common import IndexedSlices, convert, np, raw
 from .reduce import _reduce, global_norm, need_sequence
 
 
 def _need_shape(out, values):
     """ValueError if a bound has made a tensor larger."""
-    have, want = static_shape(out), static_shape(values)
-    if None in (have, want):
-        return
-    if len(have) != len(want) or any(a != b and None not in (a, b) for a, b in zip(have, want)):
+    if not agree(out.shape, values.shape):
         raise ValueError(
-            f"Shapes {want} and {have} are incompatible: the bounds of a clipping must fit the tensor's own shape"
+            f"Shapes {values.shape} and {out.shape} are incompatible: the bounds of a clipping must fit the tensor's own shape"
         )
 
 

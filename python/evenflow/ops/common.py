@@ -8,7 +8,11 @@ raw = _core.raw
 convert = _core.convert
 static_shape = _core.static_shape
 static_value = _core.static_value
+seen_size = _core.seen_size  # these are what a trace was made for then: see python/ext/known.c
+seen_shape = _core.seen_shape
+sizes_agree = _core.sizes_agree
 is_symbolic = _core.is_symbolic
+is_named = _core.is_named
 executing_eagerly = _core.executing_eagerly
 Tensor = _core.Tensor
 CoreTensor = _core.CoreTensor  # variables too
@@ -22,6 +26,7 @@ __all__ = [
     "dtypes",
     "exchanged",
     "executing_eagerly",
+    "is_named",
     "is_symbolic",
     "known",
     "like",
@@ -30,7 +35,11 @@ __all__ = [
     "pair",
     "raw",
     "rank_of",
+    "seen",
+    "seen_shape",
+    "seen_size",
     "shape_value",
+    "sizes_agree",
     "static_shape",
     "static_value",
 ]
@@ -52,6 +61,16 @@ def known(value):
     if hasattr(value, "__tf_tensor__") or hasattr(value, "handle"):
         return static_value(convert(value))
     return np.asarray(value)
+
+
+def seen(value):
+    """As `known`, for what tracing goes by: the sizes of the call it is made for count as known."""
+    if isinstance(value, Tensor):
+        return _core.seen_value(value)
+    if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
+        parts = [seen(v) for v in value]
+        return None if any(p is None for p in parts) else np.array(parts)
+    return known(value)
 
 
 def like(value, tensor):

@@ -1,6 +1,6 @@
 """Convolutions, plain, transposed and depthwise, and their like in morphology."""
 from ..namespace import export
-from .common import convert, dtypes, known, np, raw, rank_of, static_shape
+from .common import convert, dtypes, seen, np, raw, rank_of, static_shape
 from .window import FIRST, LAST, attributes, by_batches, height_axis, padding_of, sizes_of
 
 
@@ -72,7 +72,7 @@ def convolution(
         raise ValueError(f"convolution works over 1, 2 or 3 dimensions; filters have rank {rank}")
     op = {1: conv1d, 2: conv2d, 3: conv3d}[n]
     if dilations is not None and strides is not None:
-        if np.max(known(dilations)) > 1 and np.max(known(strides)) > 1:
+        if np.max(seen(dilations)) > 1 and np.max(seen(strides)) > 1:
             raise ValueError(
                 f"`strides > 1` not supported in conjunction with `dilations > 1`. Received: "
                 f"strides={strides} and dilations={dilations}"
@@ -189,7 +189,7 @@ def depthwise_conv2d(
 ):
     """2-D convolution of each channel by filters of its own [height, width, in, multiplier]."""
     x, filter = convert(input), convert(filter)
-    holes = [1, 1] if dilations is None else [int(known(d)) for d in dilations]
+    holes = [1, 1] if dilations is None else [int(seen(d)) for d in dilations]
     first = data_format is not None and data_format.startswith("NC")
 
     def run(x, padding, wide=(1, 1, 1, 1)):

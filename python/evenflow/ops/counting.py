@@ -2,7 +2,8 @@
 from .. import errors
 from ..namespace import export
 from ..ragged import RaggedTensor
-from .common import SparseTensor, convert, dtypes, known, raw, rank_of, static_shape
+from ..shapes import agree
+from .common import SparseTensor, convert, dtypes, known, raw, rank_of, seen_size, static_shape
 from .debug import assert_less, assert_non_negative, with_dependencies
 from .math import cast, truediv
 
@@ -120,7 +121,7 @@ def confusion_matrix(
         values = raw.Fill(raw.Shape(predictions), convert(1, dtype))
     else:
         values = cast(weights, dtype)
-        if rank_of(values) == 0 or static_shape(values) != static_shape(predictions):
+        if rank_of(values) != rank_of(predictions) or not agree(values.shape, predictions.shape):
             values = raw.Mul(values, raw.Fill(raw.Shape(predictions), convert(1, dtype)))
     return raw.ScatterNd(raw.Pack([labels, predictions], axis=1), values, shape, name=name)
 
@@ -129,8 +130,8 @@ def _squeeze_last(labels, predictions):
     """Drops a last dimension of 1 that only one of them has."""
     a, b = static_shape(labels), static_shape(predictions)
     if a is not None and b is not None:
-        if len(b) == len(a) + 1 and b[-1] in (1, None):
+        if len(b) == len(a) + 1 and seen_size(predictions, -1) in (1, None):
             predictions = raw.Squeeze(predictions, [-1])
-        elif len(a) == len(b) + 1 and a[-1] in (1, None):
+        elif len(a) == len(b) + 1 and seen_size(labels, -1) in (1, None):
             labels = raw.Squeeze(labels, [-1])
     return labels, predictions

@@ -1,6 +1,6 @@
 """Connectionist temporal classification: losses and decoders of sequences without alignment."""
 from ..namespace import export
-from .common import SparseTensor, convert, dtypes, raw, rank_of, static_shape
+from .common import SparseTensor, convert, dtypes, raw, rank_of, seen_shape, static_shape
 
 
 _LEAST = 708.3964  # minus the log of the smallest normal double
@@ -122,7 +122,7 @@ def ctc_unique_labels(labels, name=None):
     labels = raw.Cast(convert(labels), dtypes.int64)
     if rank_of(labels) != 2:
         raise ValueError("ctc_unique_labels: labels must be a matrix")
-    rows, width = static_shape(labels)
+    rows, width = seen_shape(labels)
     if rows is None or width is None:
         raise ValueError("ctc_unique_labels: the shape of labels must be known")
     values, places = [], []

@@ -17,6 +17,9 @@ from .common import (
     pair,
     raw,
     rank_of,
+    is_named,
+    seen_size,
+    sizes_agree,
     static_shape,
     static_value,
 )
@@ -361,25 +364,27 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
                 f"{message or ''}Specified by tensor of shape {as_shape(dims)}: rank must be "
                 f"{'at least ' if front else ''}{len(rest)}"
             )
-        sizes = raw.Shape(x) if None in dims else None
         for k, want in enumerate(rest):
             place = len(dims) - len(rest) + k
-            size = dims[place] if dims[place] is not None else sizes[place]
-            _check_size(size, want, known_sizes, x, place, message)
+            if want is not None and want != ".":
+                _check_size(x, place if place < rank_of(x) else None, want, known_sizes, message)
 
 
-def _check_size(size, want, sizes, x, place, message):
-    if want is None or want == ".":
-        return None
+def _check_size(x, place, want, sizes, message):
+    """The size of an axis (None: of the one a scalar is taken to have) against a number or a label."""
     if isinstance(want, str):
         want = int(want) if want.lstrip("-").isdigit() else want
-    if isinstance(want, str):
-        if want not in sizes:
-            sizes[want] = size
-            return None
-        label, want = want, sizes[want]
-    else:
-        label = None
+    label = want if isinstance(want, str) else None
+    if label is not None and label not in sizes:
+        sizes[label] = x, place
+        return None
+    if label is not None:
+        other, there = sizes[label]
+        if place is not None and there is not None and static_shape(x)[place] is None and sizes_agree(x, place, other, there):
+            if is_named(x, place) and is_named(other, there):
+                return None  # the same in every call, or looked at
+        want = _size_at(other, there)
+    size = _size_at(x, place)
     if isinstance(size, int) and isinstance(want, int):
         if size != want:
             named = f" ({label})" if label else ""
@@ -389,6 +394,12 @@ def _check_size(size, want, sizes, x, place, message):
             )
         return None
     return _compare(raw.Equal, "==", size, want, message, None, None)
+
+
+def _size_at(x, place):
+    """A size as a number if tracing can know it, else as a tensor."""
+    size = 1 if place is None else seen_size(x, place)
+    return raw.Shape(x)[place] if size is None else size
 
 
 # ---- switches -------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import functools
 
 from ..namespace import export, offer
 from . import random, stateless
-from .common import Tensor, convert, dtypes, known, np, raw, static_shape
+from .common import Tensor, convert, dtypes, known, seen, np, raw, seen_size, static_shape
 from .debug import Assert, with_dependencies
 
 
@@ -89,7 +89,7 @@ def transpose(image, name=None):
 def rot90(image, k=1, name=None):
     """Turned counter-clockwise by `k` times 90 degrees."""
     image = _image(image)
-    value = known(k)
+    value = seen(k)
     if value is None or value.shape != ():
         raise ValueError("k must be a number that is known when the function is traced")
     turns = int(value) % 4
@@ -263,7 +263,7 @@ def resize_with_crop_or_pad(image, target_height, target_width):
 def central_crop(image, central_fraction):
     """The middle part whose sides are `central_fraction` of the image's."""
     image = convert(image)
-    fraction = float(known(central_fraction))
+    fraction = float(seen(central_fraction))
     if not 0.0 < fraction <= 1.0:
         raise ValueError("central_fraction must be within (0, 1]")
     if fraction == 1.0:
@@ -469,6 +469,6 @@ def v1_resize(images, size, method=ResizeMethodV1.BILINEAR, align_corners=False,
     """Images of another size, as version 1 has it; images of that size already are returned as they are."""
     images, back = _batched(images)
     size = _target(size, images, preserve_aspect_ratio)
-    if isinstance(size, list) and list(static_shape(images)[1:3]) == size:
+    if isinstance(size, list) and [seen_size(images, 1), seen_size(images, 2)] == size:
         return back(images)
     return back(_way(method, _V1_WAYS)(images, size, align_corners, name))

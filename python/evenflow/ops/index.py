@@ -2,13 +2,15 @@
 from .. import errors
 from ..namespace import export, offer_ops
 from ..ragged import RaggedTensor
-from ..shapes import TensorShape
+from ..shapes import agree
 from .common import (
     Tensor,
     convert,
     dtypes,
     executing_eagerly,
-    known,
+    seen,
+    seen_shape,
+    seen_size,
     raw,
     rank_of,
     static_shape,
@@ -48,11 +50,11 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
 @export("gather_nd")
 def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
     """The elements or slices of `params` whose places the last dimension of `indices` spells."""
-    if known(batch_dims) is not None and int(known(batch_dims)) == 0:
+    if seen(batch_dims) is not None and int(seen(batch_dims)) == 0:
         if _is_variable(params) and not bad_indices_policy:
             return params.gather_nd(indices, name=name)
         return _gather_nd(params, indices, bad_indices_policy, name)
-    return _batch_gather_nd(convert(params), convert(indices), int(known(batch_dims)), name)
+    return _batch_gather_nd(convert(params), convert(indices), int(seen(batch_dims)), name)
 
 
 def _gather_nd(params, indices, policy, name):
@@ -63,7 +65,7 @@ def _gather_nd(params, indices, policy, name):
     if policy != "IGNORE":
         return raw.GatherNd(params, indices, name=name)
     params, indices = convert(params), convert(indices)
-    depth = static_shape(indices)[-1]
+    depth = seen_size(indices, -1)
     bounds = raw.Cast(raw.Shape(params)[:depth], indices.dtype)
     good = raw.All(raw.LogicalAnd(raw.GreaterEqual(indices, 0), raw.Less(indices, bounds)), [-1])
     inside = raw.SelectV2(raw.ExpandDims(good, -1), indices, raw.ZerosLike(indices))
@@ -125,11 +127,13 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
         raise ValueError(
             "boolean_mask: the mask must have a known rank; give its shape (None for open sizes)"
         )
-    at = 0 if axis is None else known(axis)
+    at = 0 if axis is None else seen(axis)
     if at is None:
         return _masked_anywhere(tensor, mask, raw.Reshape(convert(axis), []), depth)
     axis = int(at)
-    TensorShape(static_shape(tensor))[axis : axis + depth].assert_is_compatible_with(static_shape(mask))
+    fits = tensor.shape[axis : axis + depth]
+    if not agree(fits, mask.shape):
+        raise ValueError(f"Shapes {fits} and {mask.shape} are incompatible")
     places = raw.Squeeze(raw.Where(raw.Reshape(mask, [-1])), [1])
     sizes = raw.Shape(tensor)
     if depth == 1:  # reshaped all the same: what comes back through this is dense
@@ -186,7 +190,7 @@ def _inside(tensor_shape, indices, updates, policy, op):
     indices, updates = convert(indices), convert(updates)
     if policy != "IGNORE":
         return indices, updates
-    depth = static_shape(indices)[-1]
+    depth = seen_size(indices, -1)
     bounds = raw.Cast(convert(tensor_shape)[:depth], indices.dtype)
     good = raw.All(raw.LogicalAnd(raw.GreaterEqual(indices, 0), raw.Less(indices, bounds)), [-1])
     flat = raw.Reshape(good, [-1])
@@ -288,7 +292,7 @@ def unravel_index(indices, dims, name=None):
     dims = convert(dims, indices.dtype)
     if (rank_of(indices) or 0) > 1:
         raise errors.InvalidGraphError(f"unravel_index: The indices can only be scalar or vector, got {indices.shape}")
-    if 0 in (static_shape(indices) or ()):
+    if 0 in (seen_shape(indices) or ()):
         raise errors.InvalidGraphError("unravel_index: received empty tensor indices")
     total = raw.Prod(dims, [0])
     from .debug import assert_less, assert_positive, with_dependencies

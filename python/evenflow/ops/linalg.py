@@ -3,7 +3,7 @@ import collections
 
 from ..namespace import export, offer_ops
 from .array import matrix_transpose
-from .common import Tensor, convert, dtypes, np, rank_of, raw, shape_value, static_shape
+from .common import Tensor, convert, dtypes, np, rank_of, raw, seen_size, shape_value, sizes_agree, static_shape
 from .matmul import diag_part, eye, matmul, set_diag
 
 offer_ops(
@@ -114,8 +114,7 @@ def _check_lu(lower_upper, perm):
         raise ValueError("Input `lower_upper` must have at least 2 dimensions.")
     if rank is not None and rank_p is not None and rank != rank_p + 1:
         raise ValueError("`rank(lower_upper)` must equal `rank(perm) + 1`")
-    dims = static_shape(lower_upper)
-    if dims is not None and None not in dims[-2:] and dims[-1] != dims[-2]:
+    if rank is not None and not sizes_agree(lower_upper, -1, lower_upper, -2):
         raise ValueError("`lower_upper` must be square.")
 
 
@@ -164,8 +163,7 @@ def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
     rank = rank_of(rhs)
     if rank is not None and rank < 2:
         raise ValueError("Input `rhs` must have at least 2 dimensions.")
-    dims, size = static_shape(lower_upper), static_shape(rhs)
-    if dims and size and None not in (dims[-1], size[-2]) and dims[-1] != size[-2]:
+    if rank_of(lower_upper) and rank and not sizes_agree(lower_upper, -1, rhs, -2):
         raise ValueError("`lower_upper.shape[-1]` must equal `rhs.shape[-1]`.")
     if not (rank == 2 and rank_of(perm) == 1):
         shape = raw.Shape(rhs)
@@ -286,7 +284,7 @@ def pinv(a, rcond=None, validate_args=False, name=None):
 
 def _with_length(x, length, name, padding):
     """`x`, which may lack its unused element, with that element."""
-    own = static_shape(x)[-1]
+    own = seen_size(x, -1)
     if own is None or length is None or own == length:
         return x
     if own != length - 1:
@@ -304,17 +302,16 @@ def _compact(diagonals, diagonals_format, dtype):
         if not isinstance(diagonals, (tuple, list)) or len(diagonals) != 3:
             raise ValueError("Expected diagonals to be a sequence of length 3.")
         above, main, below = (convert(x, None, dtype) for x in diagonals)
-        length = static_shape(main)[-1]
+        length = seen_size(main, -1)
         below = _with_length(below, length, "subdiagonal", [1, 0])
         above = _with_length(above, length, "superdiagonal", [0, 1])
         return raw.Pack([above, main, below], -2)
     if diagonals_format == "matrix":
         matrix = convert(diagonals, None, dtype)
-        dims = static_shape(matrix)
-        if dims is not None and None not in dims[-2:] and dims[-1] != dims[-2]:
+        if rank_of(matrix) and not sizes_agree(matrix, -1, matrix, -2):
             raise ValueError(
                 "Expected last two dimensions of diagonals to be same, got "
-                f"{dims[-1]} and {dims[-2]}"
+                f"{seen_size(matrix, -1)} and {seen_size(matrix, -2)}"
             )
         return diag_part(matrix, k=(-1, 1), padding_value=0.0, align="LEFT_RIGHT")
     raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
@@ -359,10 +356,10 @@ def tridiagonal_solve(
     elif transpose_rhs:
         rhs = matrix_transpose(rhs)
     d, r = static_shape(diagonals), static_shape(rhs)
-    if d and r and None not in (d[-1], r[-2]) and d[-1] != r[-2]:
+    if d and r and not sizes_agree(diagonals, -1, rhs, -2):
         raise ValueError(
             "Expected number of left-hand sided and right-hand sides to be equal, got "
-            f"{d[-1]} and {r[-2]}"
+            f"{seen_size(diagonals, -1)} and {seen_size(rhs, -2)}"
         )
     x = raw.TridiagonalSolve(diagonals, rhs, partial_pivoting, perturb_singular, name=name)
     return raw.Squeeze(x, [-1]) if vector else x

@@ -12,7 +12,7 @@ def _dims(shape):
     """A shape argument as fill and zeros take it: a tensor, array or list of sizes."""
     if isinstance(shape, TensorShape):
         shape.assert_is_fully_defined()
-        return np.array(shape._dims, np.int32)
+        return convert(shape, dtypes.int32)
     if isinstance(shape, (list, tuple)):
         return shape or np.zeros([0], np.int32)
     if not executing_eagerly():

@@ -363,9 +363,9 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
         raise ValueError(
             "accumulate_n: inputs must be a list of Tensors with the same dtype and shape"
         )
-    merged = as_shape(shape)
-    for t in terms:
-        merged = merged.merge_with(as_shape(static_shape(t)))
+    if shape is not None:
+        for t in terms:
+            as_shape(shape).merge_with(t.shape)
     if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) is not terms[0].dtype:
         raise TypeError(
             f"tensor_dtype is {tensor_dtype!r}, but the inputs are of type {terms[0].dtype!r}"

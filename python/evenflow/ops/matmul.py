@@ -5,7 +5,7 @@ import re
 
 from .. import _core, errors
 from ..namespace import export, offer_ops
-from .common import Tensor, convert, dtypes, known, np, pair, raw, rank_of, static_shape
+from .common import Tensor, convert, dtypes, seen, np, pair, raw, rank_of, static_shape
 from .making import ones, zeros
 
 offer_ops(
@@ -115,13 +115,13 @@ def _contract_axes(a, axes):
     if isinstance(axes, (list, tuple)):
         if len(axes) != 2:
             raise ValueError(f"`axes` must be an integer or have length 2. Received: {axes}.")
-        first, second = (np.asarray(known(x)).reshape(-1).tolist() for x in axes)
+        first, second = (np.asarray(seen(x)).reshape(-1).tolist() for x in axes)
         if len(first) != len(second):
             raise ValueError(
                 f"Different number of contraction axes for a and b, {len(first)} != {len(second)}."
             )
         return first, second
-    both = known(convert(axes, dtypes.int32))
+    both = seen(convert(axes, dtypes.int32))
     if both is None:
         raise ValueError("tensordot: axes must be known when the graph is made")
     if both.ndim == 0:

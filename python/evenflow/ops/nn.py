@@ -3,7 +3,7 @@ import numbers
 
 from .. import errors
 from ..namespace import export, offer_ops
-from ..shapes import as_shape
+from ..shapes import agree, as_shape
 from .common import (
     Tensor,
     convert,
@@ -16,6 +16,7 @@ from .common import (
     np,
     raw,
     rank_of,
+    sizes_agree,
     static_shape,
     static_value,
 )
@@ -192,7 +193,7 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     cost = raw.SoftmaxCrossEntropyWithLogits(_flat_rows(x), _flat_rows(y))[0]
     if dims is not None and None not in dims:
         outer = convert(list(dims[:-1]), dtypes.int32)
-    if dims is None or len(dims) != 2 or static_shape(cost) != dims[:1]:
+    if dims is None or len(dims) != 2 or not sizes_agree(cost, 0, x, 0):
         cost = raw.Reshape(cost, outer, name=name)
     return cost if given is cost.dtype else raw.Cast(cost, given)
 
@@ -212,10 +213,10 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
                 "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape="
                 f"{as_shape(a)} and logits.shape={as_shape(b)}"
             )
-        if any(m is not None and n is not None and m != n for m, n in zip(a, b)):
+        if not agree(labels.shape, x.shape[:-1]):
             raise ValueError(
                 "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
-                f"labels.shape={as_shape(a)} and logits.shape={as_shape(b)}"
+                f"labels.shape={labels.shape} and logits.shape={x.shape}"
             )
     if b is not None and len(b) == 2:
         cost = raw.SparseSoftmaxCrossEntropyWithLogits(x, labels, name=name)[0]
@@ -227,8 +228,8 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
 
 
 def _same_shape(labels, logits):
-    a, b = as_shape(static_shape(labels)), as_shape(static_shape(logits))
-    if not a.is_compatible_with(b):
+    a, b = labels.shape, logits.shape
+    if not agree(a, b):
         raise ValueError(f"`logits` and `labels` must have the same shape, received ({b} vs {a}).")
 
 

@@ -9,7 +9,7 @@ from . import math as _math
 from . import matmul as _matmul
 from . import random as _random
 from . import reduce as _reduce
-from .common import Tensor, convert, dtypes, known, np, raw, static_shape
+from .common import Tensor, convert, dtypes, known, seen, np, raw, static_shape
 
 _SPACE = "experimental.numpy."
 
@@ -405,7 +405,7 @@ def reshape(a, newshape, order="C"):
     a = asarray(a)
     if order == "C":
         return raw.Reshape(a, convert(newshape, dtypes.int32) if not isinstance(newshape, Tensor) else newshape)
-    sizes = np.ravel(known(newshape)).tolist()
+    sizes = np.ravel(seen(newshape)).tolist()
     return _array.transpose(raw.Reshape(_array.transpose(a), sizes[::-1]))
 
 
@@ -479,7 +479,7 @@ def concatenate(arys, axis=0):
 @_offer
 def tile(a, reps):
     """Repeated along each axis."""
-    a, reps = asarray(a), np.ravel(known(reps)).tolist()
+    a, reps = asarray(a), np.ravel(seen(reps)).tolist()
     rank = len(static_shape(a))
     for _ in builtins.range(len(reps) - rank):
         a = raw.ExpandDims(a, 0)

@@ -1,7 +1,7 @@
 """Pooling: the largest or the mean of each window."""
 from ..namespace import export
 from ..shapes import TensorShape
-from .common import convert, dtypes, known, np, raw, rank_of, static_shape
+from .common import convert, dtypes, seen, np, raw, rank_of, static_shape
 from .window import FIRST, LAST, attributes, by_batches, height_axis, sizes_of
 
 
@@ -168,14 +168,14 @@ def with_space_to_batch(
 ):
     """`op(input, num_spatial_dims, padding)` with holes in its window (see `nn.pool`)."""
     x = convert(input)
-    holes = [int(v) for v in known(dilation_rate).reshape(-1)]
+    holes = [int(v) for v in seen(dilation_rate).reshape(-1)]
     n = len(holes)
     first = data_format is not None and data_format.startswith("NC")
     if spatial_dims is None:
         spatial_dims = list(range(2, n + 2) if first else range(1, n + 1))
     if max(holes) == 1:
         return op(x, n, padding)
-    window = None if filter_shape is None else [int(v) for v in known(filter_shape)[:n]]
+    window = None if filter_shape is None else [int(v) for v in seen(filter_shape)[:n]]
     if padding == "SAME" and window is None:
         raise ValueError("`filter_shape` must be given for SAME padding")
     return by_batches(x, holes, padding, lambda m, word: op(m, n, word), window, spatial_dims)

@@ -3,7 +3,7 @@ import builtins
 
 from ..namespace import export
 from ..ragged import _KEY, RaggedTensor, _partition, ragged_indices, row_numbers
-from .common import SparseTensor, Tensor, convert, dtypes, known, np, raw, rank_of, static_shape
+from .common import SparseTensor, Tensor, convert, dtypes, known, np, raw, rank_of, seen_shape, seen_size, static_shape
 
 _slice = builtins.slice
 
@@ -161,7 +161,7 @@ def _keep(tensor, lengths, shape, dtype):
 def _uniform(cls, values, shape, tensor):
     at = raw.Range(convert(0, shape.dtype), raw.AddV2(shape[0], convert(1, shape.dtype)),
                    convert(1, shape.dtype))
-    return cls(values, raw.Mul(at, shape[1]), _KEY, static_shape(tensor)[1])
+    return cls(values, raw.Mul(at, shape[1]), _KEY, seen_size(tensor, 1))
 
 
 # ---- dense and sparse -----------------------------------------------------------------------------------
@@ -441,10 +441,10 @@ def _spread(dense, x):
     if rank > whole:
         raise ValueError(f"a tensor of rank {rank} does not go with a ragged tensor of rank {whole}")
     if rank < whole:
-        dims = static_shape(dense)
         inner = whole - x.ragged_rank - 1
         if rank <= inner:
             return dense
+        dims = seen_shape(dense)
         if None in dims:
             raise ValueError("the shape of a tensor that goes with a ragged tensor must be known")
         dense = raw.Reshape(dense, [1] * (whole - rank) + list(dims))
@@ -456,7 +456,7 @@ def _spread(dense, x):
 
 
 def _spread_level(dense, level):
-    dims = static_shape(dense)
+    dims = seen_shape(dense)[:2]
     row = level.value_rowids()
     if dims[1] == 1:
         inner = raw.Squeeze(dense, [1])

@@ -1,6 +1,6 @@
 """Reductions of ragged tensors: along rows, along columns, inside the innermost values, or of all."""
 from ..ragged import RaggedTensor, ragged_indices
-from .common import convert, dtypes, known, np, raw
+from .common import convert, dtypes, seen, np, raw
 
 _SEGMENT = {
     "Sum": raw.UnsortedSegmentSum,
@@ -17,7 +17,7 @@ def reduce(word, x, axis, keepdims):
         whole = _dense(word, flat, list(range(len(flat._dims))), False)
         return raw.Reshape(whole, [1] * x.shape.rank) if keepdims else whole
     rank = x.shape.rank
-    axes = [int(a) for a in np.ravel(known(axis))]
+    axes = [int(a) for a in np.ravel(seen(axis))]
     if rank is None and any(a < 0 for a in axes):
         raise ValueError("an axis counted from the end of a ragged tensor of unknown rank")
     axes = sorted({a + rank if a < 0 else a for a in axes}, reverse=True)

@@ -4,7 +4,7 @@ import collections.abc
 from ..namespace import export, offer
 from ..ragged import RaggedTensor
 from .array import squeeze
-from .common import IndexedSlices, convert, dtypes, known, np, raw, rank_of, static_shape
+from .common import IndexedSlices, convert, dtypes, seen, np, raw, rank_of, static_shape
 from .math import divide_no_nan
 
 _ALL_AXES = tuple(convert(np.arange(rank, dtype=np.int32)) for rank in range(9))
@@ -260,7 +260,7 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
 @export("nn.sufficient_statistics")
 def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
     """Count, sum and sum of squares along `axes` (after taking `shift` off), and the shift."""
-    axes = sorted(set(known(axes).reshape(-1).tolist()))
+    axes = sorted(set(seen(axes).reshape(-1).tolist()))
     x = convert(x)
     dims = static_shape(x)
     if dims is not None and all(dims[a] is not None for a in axes):

@@ -1,6 +1,6 @@
 """Sorting, and the largest elements of a row."""
 from ..namespace import export
-from .common import convert, dtypes, exchanged, known, normal_axis, raw, rank_of
+from .common import convert, dtypes, exchanged, seen, normal_axis, raw, rank_of
 
 
 def _descending(x, axis, places):
@@ -17,7 +17,7 @@ def _descending(x, axis, places):
 
 
 def _ordered(values, axis, direction, places):
-    axis = known(convert(axis))
+    axis = seen(convert(axis))
     if axis is None or axis.ndim != 0:
         raise ValueError(f"axis must be a constant scalar, got {axis}")
     if direction not in ("ASCENDING", "DESCENDING"):

@@ -4,7 +4,7 @@ from ..graph import control_dependencies
 from ..namespace import export
 from ..shapes import TensorShape
 from . import debug
-from .common import SparseTensor, Tensor, convert, dtypes, executing_eagerly, known, np, raw, static_shape, static_value
+from .common import SparseTensor, Tensor, convert, dtypes, executing_eagerly, known, seen, np, raw, static_shape, static_value
 from .math import truediv
 
 
@@ -28,9 +28,8 @@ def from_dense(tensor, name=None):
     zero = "" if tensor.dtype is dtypes.string else np.zeros([], tensor.dtype.as_numpy_dtype)
     indices = raw.Where(raw.NotEqual(tensor, convert(zero, tensor.dtype)))
     made = SparseTensor(indices, raw.GatherNd(tensor, indices), raw.Shape(tensor, dtypes.int64))
-    dims = static_shape(tensor)
-    if dims is not None:
-        made._known = TensorShape(dims)
+    if tensor.ndim is not None:
+        made._known = tensor.shape
     return made
 
 
@@ -48,7 +47,7 @@ def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
 
 
 def _with_shape(dense, shape):
-    if shape.rank is not None and static_shape(dense) != tuple(shape._dims):
+    if shape.rank is not None and not executing_eagerly():
         dense.set_shape(shape)
     return dense
 
@@ -193,7 +192,7 @@ def _reduced_axes(x, axis):
     """Which axes are reduced, as a mask over all of them: of numpy if the rank is known, else a tensor."""
     rank = x.shape.rank
     if rank is not None:
-        axes = range(rank) if axis is None else np.ravel(known(axis)).tolist()
+        axes = range(rank) if axis is None else np.ravel(seen(axis)).tolist()
         gone = {int(a) + rank if a < 0 else int(a) for a in axes}
         if any(not 0 <= a < rank for a in gone):
             raise errors.InvalidGraphError(f"Invalid reduction dimension in {axis}, for input with {rank} dimensions.")

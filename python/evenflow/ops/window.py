@@ -1,6 +1,6 @@
 """Windows that slide over images: sizes, strides, dilations and paddings, spelt in TensorFlow's many ways."""
 from .. import errors
-from .common import Tensor, known, raw, static_shape
+from .common import Tensor, seen, raw, static_shape
 
 LAST = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 FIRST = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
@@ -26,7 +26,7 @@ def sizes_of(value, n, first, word):
     if value is None:
         value = 1
     value = list(value) if hasattr(value, "__len__") else [value]
-    value = [int(known(v)) if isinstance(v, Tensor) else v for v in value]
+    value = [int(seen(v)) if isinstance(v, Tensor) else v for v in value]
     if len(value) == n + 2:
         return value
     if len(value) == 1:

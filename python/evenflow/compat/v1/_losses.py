@@ -1,5 +1,6 @@
 """tf.compat.v1.losses: weighted losses that are also put into a collection."""
 from ... import _core, dtypes, graph as graphs
+from ...shapes import agree
 from ...namespace import export
 from ._keys import GraphKeys, get_collection
 
@@ -59,8 +60,11 @@ def _check_weights(losses, weights):
     if len(have) != len(want):
         raise ValueError(f"weights can not be broadcast to values. values.rank={len(want)}. weights.rank={len(have)}. "
                          f"values.shape={want}. weights.shape={have}.")
-    if any(h not in (1, None) and w is not None and h != w for h, w in zip(have, want)):
-        raise ValueError(f"weights can not be broadcast to values. values.shape={want}. weights.shape={have}.")
+    for k, (h, w) in enumerate(zip(have, want)):
+        if h != 1 and not _core.same_size(weights, k, losses, k) and _core.seen_size(weights, k) != 1 \
+                and not _core.sizes_agree(weights, k, losses, k):
+            raise ValueError(f"weights can not be broadcast to values. values.shape={losses.shape}. "
+                             f"weights.shape={weights.shape}.")
     return [_fits(losses, weights)] if None in have or None in want else []
 
 
@@ -158,11 +162,8 @@ def _pair(predictions, labels):
     predictions, labels = _core.convert(predictions), _core.convert(labels)
     predictions = predictions if predictions.dtype is dtypes.float32 else raw.Cast(predictions, dtypes.float32)
     labels = labels if labels.dtype is dtypes.float32 else raw.Cast(labels, dtypes.float32)
-    p, q = _core.static_shape(predictions), _core.static_shape(labels)
-    if p is not None and q is not None:
-        same = len(p) == len(q) and all(a is None or b is None or a == b for a, b in zip(p, q))
-        if not same:
-            raise ValueError(f"Shapes {p} and {q} are incompatible")
+    if not agree(predictions.shape, labels.shape):
+        raise ValueError(f"Shapes {predictions.shape} and {labels.shape} are incompatible")
     return predictions, labels
 
 
@@ -284,6 +285,8 @@ def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0,
         raise ValueError("Arguments `onehot_labels` and `logits` must not be None.")
     logits = _core.convert(logits)
     labels = raw.Cast(_core.convert(onehot_labels), logits.dtype)
+    if not agree(logits.shape, labels.shape):
+        raise ValueError(f"Shapes {logits.shape} and {labels.shape} are incompatible")
     with graphs.name_scope(scope or "softmax_cross_entropy_loss") as scope:
         if label_smoothing > 0:
             classes = raw.Cast(raw.StridedSlice(raw.Shape(labels), [1], [2], [1], shrink_axis_mask=1), logits.dtype)

@@ -126,6 +126,8 @@ class Graph(_core.GraphBase):
 
     def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
         """The tensor or op of this graph that `obj` (or its name) stands for."""
+        if isinstance(obj, bytes):
+            obj = obj.decode("utf-8")
         if isinstance(obj, str):
             if ":" in obj and allow_tensor:
                 return self.get_tensor_by_name(obj)

@@ -51,26 +51,59 @@ def _decorator(make, func, inp, Tout, **options):
     return None
 
 
+def _promised(Tout):
+    """The flat list of specs (or plain dtypes) in `Tout`."""
+    return nest.flatten(Tout) if nest.is_nested(Tout) else [Tout]
+
+
+def _parts(promise):
+    """The specs of the tensors a promised value consists of; a composite has several."""
+    if isinstance(promise, TensorSpec):
+        return [promise]
+    if isinstance(promise, TypeSpec):
+        return promise._flat_tensor_specs
+    return [TensorSpec(None, as_dtype(promise))]
+
+
 def _wanted(Tout):
-    """(dtypes, shapes) for a dtype, a spec, or a structure of them."""
-    flat = nest.flatten(Tout) if nest.is_nested(Tout) else [Tout]
-    types = [as_dtype(t.dtype if isinstance(t, TypeSpec) else t) for t in flat]
-    shapes = [t.shape if isinstance(t, TensorSpec) else None for t in flat]
-    return types, shapes
+    """(dtypes, shapes) of all tensors for a dtype, a spec, or a structure of them."""
+    parts = [part for promise in _promised(Tout) for part in _parts(promise)]
+    return [p.dtype for p in parts], [p.shape for p in parts]
 
 
 def _packed(Tout, results):
-    return nest.pack_sequence_as(Tout, results) if nest.is_nested(Tout) else results[0]
+    rest, values = iter(results), []
+    for promise in _promised(Tout):
+        mine = [next(rest) for _ in _parts(promise)]
+        plain = not isinstance(promise, TypeSpec) or isinstance(promise, TensorSpec)
+        values.append(mine[0] if plain else promise._from_tensor_list(mine))
+    return nest.pack_sequence_as(Tout, values) if nest.is_nested(Tout) else values[0]
 
 
-def _results(made, types):
-    """What the user's function returned, as tensors of the dtypes it promised."""
-    if not types:
+def _listed(made, count):
+    """What the user's function returned as a list of `count` values."""
+    several = isinstance(made, (list, tuple)) and (count > 1 or len(made) == 1)
+    made = nest.flatten(made) if several else [made]
+    if len(made) != count:
+        raise ValueError(f"the function was to return {count} values and returned {len(made)}")
+    return made
+
+
+def _results(made, promises):
+    """What the user's function returned, as tensors of the kinds it promised."""
+    if not promises:
         return []
-    made = nest.flatten(made) if isinstance(made, (list, tuple)) and (len(types) > 1 or len(made) == 1) else [made]
-    if len(made) != len(types):
-        raise ValueError(f"the function was to return {len(types)} values and returned {len(made)}")
-    return [_core.convert(m, t) for m, t in zip(made, types)]
+    tensors = []
+    for value, promise in zip(_listed(made, len(promises)), promises):
+        if isinstance(promise, TypeSpec) and not isinstance(promise, TensorSpec):
+            if not isinstance(value, CompositeTensor) or not promise.is_compatible_with(value):
+                raise TypeError(f"the function promised {promise} and returned {value!r}")
+            tensors.extend(promise._to_tensor_list(value))
+        elif isinstance(value, CompositeTensor):
+            raise TypeError(f"the function promised a tensor and returned {value!r}")
+        else:
+            tensors.append(_core.convert(value, _parts(promise)[0].dtype))
+    return tensors
 
 
 @export("py_function")
@@ -79,11 +112,16 @@ def py_function(func=None, inp=None, Tout=None, name=None):  # noqa: N803 - Tens
     decorated = _decorator(py_function, func, inp, Tout, name=name)
     if decorated is not None:
         return decorated
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
     types, shapes = _wanted(Tout)
+    promises, given = _promised(Tout), list(inp) if isinstance(inp, (list, tuple)) else [inp]
+    composite = any(isinstance(x, CompositeTensor) for x in nest.flatten(given))
 
     def call(tensors):
         try:
-            return _results(func(*tensors), types)
+            values = nest.pack_sequence_as(given, tensors, expand_composites=True) if composite else tensors
+            return _results(func(*values), promises)
         except Exception as e:  # whatever it is: it becomes the error of an op
             raise failure(e) from e
 
@@ -129,7 +167,7 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):  #
     given = nest.flatten(inp, expand_composites=True)
     if _core.executing_eagerly():
         made = func(*[np.array(x) for x in given])
-        return nest.map_structure(_core.convert, made)
+        return None if made is None else nest.map_structure(_core.convert, made)
     inputs = [_core.convert(x) for x in given]
     types, shapes = _wanted(Tout)
 
@@ -146,11 +184,8 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):  #
 def _array_results(made, types):
     if not types:
         return []
-    made = list(made) if isinstance(made, (list, tuple)) and (len(types) > 1 or len(made) == 1) else [made]
-    if len(made) != len(types):
-        raise ValueError(f"the function was to return {len(types)} values and returned {len(made)}")
     tensors = []
-    for value, want in zip(made, types):
+    for value, want in zip(_listed(made, len(types)), types):
         array = np.asarray(value)
         if isinstance(value, (int, float, bool, list, tuple)):
             tensors.append(_core.convert(value, want))

@@ -76,7 +76,7 @@ def constant_value(pylist, dtype=None, ragged_rank=None, inner_shape=None, row_s
             raise ValueError("Invalid pylist: a scalar has no ragged dimensions")
         return np.array(pylist, dtype)
     splits, items = nested_splits(pylist, ragged_rank, inner_shape)
-    values = np.array(items, dtype)
+    values = np.asarray(items) if dtype is None else np.asarray(items).astype(dtype)
     if inner_shape is not None:
         values = values.reshape([-1] + list(inner_shape))
     kind = dtypes.as_dtype(row_splits_dtype).as_numpy_dtype

@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 
-from . import _core, dtypes, graph as graphs
+from . import _core, dtypes, errors, graph as graphs
 from .composite import IndexedSlices, SparseTensor, SparseTensorValue
 from .namespace import export, offer
 from .ragged import RaggedTensor
@@ -171,6 +171,10 @@ def _to_array(tensor, value):
         if value.dtype is tensor.dtype:
             return value
         value = value.numpy()
+    elif isinstance(value, _core.Tensor):
+        raise TypeError("The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, "
+                        f"strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} "
+                        f"which was passed to the feed with key {tensor}.")
     elif isinstance(value, _core.VariableBase):
         value = value.numpy()
     if tensor.dtype is dtypes.resource or tensor.dtype is dtypes.variant:
@@ -251,6 +255,13 @@ class BaseSession(_core.SessionBase):
             graph = graphs.get_default_graph()
         elif not isinstance(graph, graphs.Graph):
             raise TypeError(f'Argument `graph` must be a tf.Graph, but got "{type(graph).__name__}"')
+        target = target.decode("utf-8") if isinstance(target, bytes) else target or ""
+        if not isinstance(target, str):
+            raise TypeError(f'Argument `target` must be a string, but got "{type(target).__name__}"')
+        if target:
+            raise errors.NotFoundError(None, None, "No session factory registered for the given session options: "
+                                                   f'{{target: "{target}"}}. Registered factories are {{DIRECT_SESSION}}: '
+                                                   "sessions run in this process; leave `target` out.")
         self._config = config
         self._target = target
         self._open(graph)
@@ -330,14 +341,17 @@ class Session(BaseSession):
     """Runs a graph. `with tf.Session() as sess:` also makes its graph the one that ops are added to, and closes it."""
 
     def __enter__(self):
-        entered = self.graph._enter_scope()
-        self.__dict__.setdefault("_entered", []).append(entered)
+        if self.__dict__.get("_entered") is not None:
+            raise RuntimeError("Session context managers are not re-entrant. Use `Session.as_default()` if you want to enter "
+                               "a session multiple times.")
+        self._entered = (self.graph._enter_scope(),)
         _stack.sessions.append(self)
         return self
 
     def __exit__(self, kind, error, trace):
         _stack.sessions.pop()
-        self.graph._leave_scope(self._entered.pop())
+        entered, self._entered = self._entered, None
+        self.graph._leave_scope(entered[0])
         self._close()
         return False
 

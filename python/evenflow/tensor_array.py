@@ -116,9 +116,10 @@ class TensorArray(CompositeTensor):
         return raw.TensorListLength(self._flow, name=name)
 
     def close(self, name=None):
-        """Forgets the elements."""
-        if self._items is not None:
-            del self._items[:]
+        """Forgets the elements; in a graph an op that does nothing, since the engine frees them by itself."""
+        if self._items is None:
+            return raw.NoOp(name=name)
+        del self._items[:]
 
     def __len__(self):
         if self._items is None:

@@ -1,5 +1,6 @@
 """Small things ordinary programs do: arrays read and stacked, ragged and sparse values in sessions, printing."""
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -106,3 +107,107 @@ def test_numpy_functions_take_variables():
     np.testing.assert_array_equal(tnp.take(v, [0, 2]), [1.0, 3.0])
     np.testing.assert_array_equal(tnp.concatenate([v, v]), [1, 2, 3, 1, 2, 3])
     np.testing.assert_array_equal(tnp.sum(v), 6.0)
+
+
+# ---- variable scopes inside bodies and threads, Python functions over ragged tensors ---------------------------------------
+
+
+def doubled_sum(total, x):
+    return (total + x) * v1.get_variable("two", [], tf.int32, initializer=v1.constant_initializer(2))
+
+
+BODIES = {
+    "foldl": lambda e: v1.foldl(doubled_sum, e),
+    "scan": lambda e: v1.scan(doubled_sum, e),
+    "map_fn": lambda e: v1.map_fn(lambda x: doubled_sum(0, x), e),
+    "cond": lambda e: v1.cond(tf.constant(True), lambda: doubled_sum(e, e), lambda: e),
+    "while_loop": lambda e: v1.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, doubled_sum(a, 1)), [0, e])[1],
+}
+
+
+@pytest.mark.parametrize("how", BODIES)
+def test_bodies_share_the_variables_of_the_scope_around_them(how):
+    with tf.Graph().as_default(), v1.Session() as session:
+        e = tf.constant([1, 2, 3])
+        with v1.variable_scope("root") as scope:
+            first = BODIES[how](e)
+            scope.reuse_variables()
+            second = BODIES[how](e)
+        assert [v.name for v in v1.global_variables()] == ["root/two:0"]
+        session.run(v1.global_variables_initializer())
+        a, b = session.run([first, second])
+        np.testing.assert_array_equal(a, b)
+
+
+def test_threads_have_variable_scopes_of_their_own():
+    graph, names = tf.Graph(), {}
+
+    def work(k):
+        with graph.as_default(), v1.variable_scope(f"thread{k}"):
+            barrier.wait()
+            names[k] = v1.get_variable("v", [1]).name
+            barrier.wait()
+
+    barrier = threading.Barrier(2)
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(2)]
+    [t.start() for t in threads]
+    [t.join(30) for t in threads]
+    assert names == {0: "thread0/v:0", 1: "thread1/v:0"}
+
+
+def test_variable_scopes_that_are_left_in_the_wrong_order():
+    with tf.Graph().as_default():
+        outer, inner = v1.variable_scope("a"), v1.variable_scope("b")
+        outer.__enter__()
+        inner.__enter__()
+        with pytest.raises(RuntimeError, match="Improper nesting"):
+            outer.__exit__(None, None, None)
+
+
+def test_initializer_without_arguments():
+    with tf.Graph().as_default():
+        assert v1.get_variable("v", initializer=lambda: [1.0, 2.0]).shape == [2]
+
+
+RAGGED, KIND = tf.ragged.constant([[1, 2], [3]]), tf.RaggedTensorSpec([None, None], tf.int32)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
+def test_python_function_over_ragged_tensors(wrap):
+    assert wrap(lambda: tf.py_function(lambda r: r * 2, [RAGGED], KIND))().to_list() == [[2, 4], [6]]
+    assert int(wrap(lambda: tf.py_function(tf.reduce_sum, [RAGGED], tf.int32))()) == 6
+    total, again = wrap(lambda: tf.py_function(lambda a, r: (tf.reduce_sum(r), r), [1.0, RAGGED], [tf.int32, KIND]))()
+    assert int(total) == 6 and again.to_list() == RAGGED.to_list()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="promised"):
+        wrap(lambda: tf.py_function(lambda r: r.flat_values, [RAGGED], KIND))()
+
+
+def test_python_function_must_be_callable():
+    with pytest.raises(ValueError, match="Expected func to be callable"):
+        tf.py_function(5, [1.0], tf.float32)
+
+
+def test_ragged_constants_without_values():
+    assert tf.ragged.constant([], ragged_rank=1).to_list() == []
+    assert tf.ragged.constant([[], []], ragged_rank=2).to_list() == [[], []]
+    with pytest.raises(ValueError, match="scalar values depth 2"):
+        tf.ragged.constant([[1]], ragged_rank=2)
+
+
+def test_messages_are_lists_too():
+    metadata = v1.RunMetadata()
+    assert len(metadata.step_stats.dev_stats) == 0 and list(metadata.step_stats.dev_stats) == []
+    config = v1.ConfigProto()
+    config.session_inter_op_thread_pool.add(num_threads=1)
+    assert [p.num_threads for p in config.session_inter_op_thread_pool] == [1]
+
+
+def test_sessions_refuse_what_they_cannot_do():
+    with tf.Graph().as_default():
+        e = tf.constant(1.0, name="e")
+        with pytest.raises(tf.errors.NotFoundError, match="No session factory"):
+            v1.Session("grpc://somewhere")
+        with v1.Session() as session:
+            assert session.run(b"e:0") == session.run(e) == 1.0
+            with pytest.raises(RuntimeError, match="not re-entrant"):
+                session.__enter__()

@@ -47,9 +47,9 @@ def nested_splits(pylist, ragged_rank, inner_shape):
         ragged_rank = max(1, most - 1) if inner == 0 else max(0, most - 1 - inner)
         if most == 1:
             ragged_rank = 0
-    if ragged_rank >= most:
-        raise ValueError(
-            f"ragged_rank {ragged_rank} must be less than the nesting depth {most} of the values")
+    if depth is not None and ragged_rank >= depth:
+        raise ValueError(f"pylist has scalar values depth {depth}, but ragged_rank={ragged_rank} requires scalar value "
+                         f"depth greater than {ragged_rank}")
     splits, items = [], pylist
     for _ in builtins.range(ragged_rank):
         splits.append(np.cumsum([0] + [len(row) for row in items]))

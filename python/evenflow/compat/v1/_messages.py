@@ -4,7 +4,8 @@ from ...namespace import offer
 
 
 class Message:
-    """A tree of attributes: reading one that was not set makes a branch."""
+    """A tree of attributes: reading one that was not set makes a branch. A branch is also an empty list, to which
+    a program may add, since which fields are repeated is not known here."""
 
     def __init__(self, **given):
         for word, value in given.items():
@@ -20,7 +21,18 @@ class Message:
     def __bool__(self):
         return bool(self.__dict__)
 
+    def _list(self):
+        return self.__dict__.setdefault("_items", [])
+
+    def __len__(self):
+        return len(self.__dict__.get("_items", ()))
+
+    def __iter__(self):
+        return iter(self.__dict__.get("_items", ()))
+
     def __getitem__(self, key):
+        if isinstance(key, (int, slice)):
+            return self._list()[key]
         return self.__dict__.setdefault(key, Message())
 
     def __setitem__(self, key, value):
@@ -52,9 +64,17 @@ class Message:
 
     def append(self, value):
         """Adds to a branch that is used as a list."""
-        self.__dict__.setdefault("_items", []).append(value)
+        self._list().append(value)
 
-    extend = append
+    def extend(self, values):
+        """Adds several."""
+        self._list().extend(values)
+
+    def add(self, **given):
+        """Adds a message to a branch that is used as a list, and returns it."""
+        made = Message(**given)
+        self.append(made)
+        return made
 
 
 def _kind(name, doc, **constants):

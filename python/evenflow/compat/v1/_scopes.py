@@ -1,5 +1,6 @@
 """Variable scopes and get_variable: variables found by name, and what they are made with by default."""
 import contextlib
+import inspect
 import threading
 
 from ... import _core, dtypes, graph as graphs, variable
@@ -21,12 +22,29 @@ class _Reuse:
 AUTO_REUSE = offer(_Reuse(), "compat.v1.AUTO_REUSE")
 
 
+class _Scopes(threading.local):
+    """The scope a thread is in, and how often it has opened each."""
+
+    def __init__(self):
+        self.opened = {}
+        self.scope = None
+
+
 class _Store:
-    """The variables of a graph by full name, and how often each scope was opened."""
+    """The variables of a graph by full name. Scopes are those of each thread."""
 
     def __init__(self):
         self.variables = {}
-        self.opened = {}
+        self.scopes = _Scopes()
+
+    @property
+    def opened(self):
+        """How often this thread opened a scope, by name."""
+        return self.scopes.opened
+
+    @opened.setter
+    def opened(self, counts):
+        self.scopes.opened = counts
 
     def unique(self, scope, prefix):
         """`prefix` below `scope`, with _1, _2 ... if it was opened before."""
@@ -47,19 +65,19 @@ class _Store:
                 self.opened[other] = 0
 
 
-class _EagerState(threading.local):
+class _EagerStore(threading.local):
     """Outside graphs scopes only make names: variables are not found again."""
 
     def __init__(self):
         self.store = _Store()
-        self.scope = None
 
 
-_eager = _EagerState()
+_eager = _EagerStore()
 
 
 def _store():
-    graph = _core.current_graph()
+    """That of the graph being built; bodies of branches and loops share that of the graph around them."""
+    graph = graphs.plain_graph() or _core.current_graph()
     if graph is None:
         return _eager.store
     return graph.__dict__.setdefault("_variable_store", _Store())
@@ -68,21 +86,14 @@ def _store():
 @export("compat.v1.get_variable_scope")
 def get_variable_scope():
     """The present variable scope."""
-    graph = _core.current_graph()
-    state = _eager if graph is None else graph
-    scope = getattr(state, "_variable_scope", None) if graph is not None else _eager.scope
-    if scope is None:
-        scope = VariableScope(False)
-        _set_scope(scope)
-    return scope
+    scopes = _store().scopes
+    if scopes.scope is None:
+        scopes.scope = VariableScope(False)
+    return scopes.scope
 
 
 def _set_scope(scope):
-    graph = _core.current_graph()
-    if graph is None:
-        _eager.scope = scope
-    else:
-        graph._variable_scope = scope
+    _store().scopes.scope = scope
 
 
 @export("compat.v1.VariableScope")
@@ -187,13 +198,24 @@ def _found(full, found, shape, dtype, reuse):
     return found
 
 
+def _takes_nothing(function):
+    """Whether a function can be called without arguments, and so gives a value by itself."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return all(p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+
+
 def _make(full, shape, dtype, initializer, given):
     dtype = dtypes.as_dtype(dtype)
     if initializer is None:
         initializer = _default_initializer(full, shape, dtype)
     if isinstance(initializer, type):
         initializer = initializer()
-    if callable(initializer):
+    if callable(initializer) and shape is None and _takes_nothing(initializer):
+        first = initializer
+    elif callable(initializer):
         if shape is None or not TensorShape(shape).is_fully_defined():
             raise ValueError(f"Shape of a new variable ({full}) must be fully defined, but instead was "
                              f"{TensorShape(shape) if shape is not None else '<unknown>'}.")
@@ -246,6 +268,8 @@ def _get(scope, name, shape=None, dtype=None, initializer=None, regularizer=None
          custom_getter=None, constraint=None, synchronization=AUTO, aggregation=NO_AGGREGATION):
     if partitioner is not None:
         raise NotImplementedError("partitioned variables are not supported; leave `partitioner` out")
+    if custom_getter is not None and not callable(custom_getter):
+        raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
     full = f"{scope.name}/{name}" if scope.name else name
     if dtype is None:
         dtype = scope.dtype
@@ -336,6 +360,7 @@ class variable_scope:
         self._counts = dict(store.opened)
         store.open(name)
         _set_scope(made)
+        self._made = made
         return made
 
     def _override(self, made, base):
@@ -348,7 +373,9 @@ class variable_scope:
             made._custom_getter = _compose(base.custom_getter, given["custom_getter"])
 
     def __exit__(self, *unused):
-        self._store.close_below(get_variable_scope().name)
+        if get_variable_scope() is not self._made:
+            raise RuntimeError("Improper nesting of variable_scope.")
+        self._store.close_below(self._made.name)
         _set_scope(self._before)
         if isinstance(self._given, VariableScope):
             self._store.opened = self._counts

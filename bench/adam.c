@@ -57,7 +57,8 @@ void bench_adam(void) {
     for (int k = 0; k < 6; k++) bench_check(ef_tensor_from(EF_F32, NULL, &s[k], &a.scalar[k]));
     int64_t dim[] = {N};
     bench_fill(&a.grad, EF_F32, 1, dim, 4);
-    ef_side e = {by_engine, &a, 1, false}, h = {by_hand, &a, 1, false};
+    ef_side e = {.work = by_engine, .arg = &a, .times = 1},
+            h = {.work = by_hand, .arg = &a, .times = 1, .omp = true};
     double ns_e, ns_h;
     char what[96];
     double times = bench_compare(&e, &h, 31, &ns_e, &ns_h);

@@ -11,6 +11,7 @@ typedef struct ef_side { /* one side of a comparison: `times` calls of work(arg)
     void *arg;
     int times;
     bool alone; /* works on one thread: measured in that thread's processor time */
+    bool omp;   /* works on OpenMP's team, which is given as many threads as the engine has */
 } ef_side;
 
 double bench_now(void);                /* ns */

@@ -53,7 +53,7 @@ void bench_calls(void) {
     bench_fill(&b, EF_F32, 0, NULL, 2);
     int four = 4, many = 68;
     call c = {.op = ef_op_find("AddV2"), .in = {&a, &b}};
-    ef_side add = {eager_add, &c, 20000, true};
+    ef_side add = {.work = eager_add, .arg = &c, .times = 20000, .alone = true};
     bench_compare(&add, &add, 15, &ns[0], &ns[1]);
     snprintf(what, sizeof what, "%.0f ns; a unit is %.1f ns", ns[0], unit);
     bench_row("eager scalar add from C", ns[0] / unit, 12, " u", what);
@@ -65,7 +65,8 @@ void bench_calls(void) {
     call f4 = {.in = {&x, &y}}, f68 = {.in = {&x, &y}};
     bench_check(ef_function_new(trace, &four, "four", &f4.f));
     bench_check(ef_function_new(trace, &many, "many", &f68.f));
-    ef_side s4 = {function_call, &f4, 20000, true}, s68 = {function_call, &f68, 5000, true};
+    ef_side s4 = {.work = function_call, .arg = &f4, .times = 20000, .alone = true},
+            s68 = {.work = function_call, .arg = &f68, .times = 5000, .alone = true};
     bench_compare(&s4, &s68, 15, &ns[0], &ns[1]);
     snprintf(what, sizeof what, "%.0f ns", ns[0]);
     bench_row("call of a traced 4-op function, small tensors", ns[0] / unit, 25, " u", what);

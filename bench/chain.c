@@ -81,8 +81,9 @@ void bench_chain(void) {
     if ((c.out = aligned_alloc(64, N * sizeof *c.out)) == NULL) exit(2);
     bench_check(ef_function_new(trace, NULL, "chain", &c.f));
     by_function(&c);
-    ef_side f = {by_function, &c, 1, false}, h = {by_hand, &c, 1, false},
-            e = {eagerly, &c, 1, false};
+    ef_side f = {.work = by_function, .arg = &c, .times = 1},
+            h = {.work = by_hand, .arg = &c, .times = 1, .omp = true},
+            e = {.work = eagerly, .arg = &c, .times = 1};
     double ns_f, ns_h, ns_e, ns_f2;
     char what[96];
     double times = bench_compare(&f, &h, 101, &ns_f, &ns_h);

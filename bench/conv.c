@@ -3,6 +3,7 @@
  */
 #include "bench.h"
 #include <evenflow_binding.h>
+#include <omp.h>
 #include <oneapi/dnnl/dnnl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +79,7 @@ static void make_bare(bare *b, dnnl_prop_kind_t kind, conv *c, float *out) {
                       yd = {BATCH, OUT, SIDE, SIDE}, one = {1, 1}, pad = {1, 1};
     dnnl_memory_desc_t x = plain(4, xd, dnnl_nhwc), y = plain(4, yd, dnnl_nhwc),
                        hwio = plain(4, wd, dnnl_hwio), any = plain(4, wd, dnnl_format_tag_any);
+    omp_set_num_threads(ef_threads_get()); /* oneDNN divides the work when a primitive is made */
     DNNL(dnnl_engine_create(&b->engine, dnnl_cpu, 0));
     DNNL(dnnl_stream_create(&b->stream, b->engine, dnnl_stream_default_flags));
     dnnl_convolution_desc_t d, hint;
@@ -187,7 +189,8 @@ static double one_round(const char *op, dnnl_prop_kind_t kind, int round, double
     bench_check(ef_function_new(trace, (void *)op, op, &c.f));
     bare b;
     make_bare(&b, kind, &c, out);
-    ef_side e = {by_engine, &c, 1, false}, d = {by_bare, &b, 1, false};
+    ef_side e = {.work = by_engine, .arg = &c, .times = 1},
+            d = {.work = by_bare, .arg = &b, .times = 1, .omp = true};
     double times = bench_compare(&e, &d, 9, ns_e, ns_d);
     end_bare(&b);
     ef_function_free(c.f);

@@ -77,7 +77,8 @@ void bench_loops(void) {
     bench_check(ef_tensor_from(EF_I32, NULL, &few, &a.trips));
     bench_check(ef_tensor_from(EF_I32, NULL, &many, &b.trips));
     double unit = bench_unit(), ns_few, ns_many;
-    ef_side sa = {run, &a, 20, true}, sb = {run, &b, 1, true};
+    ef_side sa = {.work = run, .arg = &a, .times = 20, .alone = true},
+            sb = {.work = run, .arg = &b, .times = 1, .alone = true};
     bench_compare(&sa, &sb, 11, &ns_few, &ns_many);
     double each = (ns_many - ns_few) / (many - few);
     char what[80];

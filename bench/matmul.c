@@ -95,8 +95,9 @@ void bench_matmul(void) {
     double ns_a, ns_b;
     char what[96];
     make(&p, 1000, 1000, 1000);
-    ef_side e = {by_engine, &p, 1, false}, d = {by_dnnl, &p, 1, false},
-            l = {by_loop, &p, 20000, false};
+    ef_side e = {.work = by_engine, .arg = &p, .times = 1},
+            d = {.work = by_dnnl, .arg = &p, .times = 1, .omp = true},
+            l = {.work = by_loop, .arg = &p, .times = 20000};
     double times = bench_compare(&e, &d, 41, &ns_a, &ns_b);
     snprintf(what, sizeof what, "%.2f ms against %.2f ms", ns_a / 1e6, ns_b / 1e6);
     bench_row("MatMul 1000^3 / dnnl_sgemm", times, 1.05, " x", what);
@@ -114,7 +115,8 @@ void bench_matmul(void) {
     product q = p;
     bench_check(ef_function_new(dense, NULL, "dense", &p.f));
     bench_check(ef_function_new(only_product, NULL, "product", &q.f));
-    ef_side fd = {by_function, &p, 2, false}, fp = {by_function, &q, 2, false};
+    ef_side fd = {.work = by_function, .arg = &p, .times = 2},
+            fp = {.work = by_function, .arg = &q, .times = 2};
     times = bench_compare(&fd, &fp, 101, &ns_a, &ns_b);
     snprintf(what, sizeof what, "%.2f ms against %.2f ms", ns_a / 1e6, ns_b / 1e6);
     bench_row("Dense + bias + relu (1000x784->128) / its matmul", times, 1.05, " x", what);

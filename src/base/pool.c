@@ -1,39 +1,47 @@
-/* Work is cut into as many equal ranges as threads take part; the calling thread takes the first.
- * OpenMP keeps the team alive between regions, but ends the threads a smaller region has no use for
- * and makes them anew for the next (some 100 us each time), so a region is always of the whole
- * team, even if not all of it gets work.
+/* A region of work is posted in a slot. Its pieces are divided into one share per thread, so that a
+ * thread finds in the next region the part of the data that its cache still holds; a thread whose
+ * own share is done takes pieces from the end of the others'. Slots are never freed, and a piece is
+ * claimed by one compare-and-swap before anything else in the slot is read: a worker that comes
+ * late finds nothing to claim and has touched nothing.
  *
- * After fork() the child has the calling thread only, while OpenMP still believes in the team, so
- * the child stays on one thread for good. Thread sanitizer cannot see into libgomp, which is not
- * built with it; the hand-over at both ends of a region is told to it in so many words. */
+ * Waiting is spinning for a few microseconds, because the next region of a plan is usually that
+ * near, then sleeping in the kernel. On a busy machine a thread that spins takes its time slice
+ * away from the thread it waits for; the kernel counts how often it took the processor from a
+ * thread, and while that count rises nobody spins.
+ *
+ * After fork() the child has the calling thread only, and stays on it for good. */
 #include "base/pool.h"
+#include "base/clock.h"
 #include "base/option.h"
 #include "base/quota.h"
-#include "base/sanitize.h"
+#include <limits.h>
+#include <linux/futex.h>
 #include <omp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#if EF_TSAN
-void __tsan_acquire(void *at);
-void __tsan_release(void *at);
-#define HAND_OVER(at) __tsan_release(at)
-#define TAKE_OVER(at) __tsan_acquire(at)
-#define NOT_WATCHED __attribute__((no_sanitize("thread"), noinline))
-#else
-#define HAND_OVER(at) (void)(at)
-#define TAKE_OVER(at) (void)(at)
-#define NOT_WATCHED
-#endif
+enum { SLOTS = 8, TEAM = 256, ASLEEP = 1 << 30, MOST_PIECES = 1 << 20 };
 
-static const double worth_ns = 10000; /* work per thread that pays for waking it */
+static const double worth_ns = 10000;     /* a piece that pays for handing it out */
+static const double piece_ns = 100000;    /* a piece of a long region */
+static const uint64_t spin_ns = 40000;    /* waiting before a thread goes to sleep */
+static const uint64_t busy_ns = 50000000; /* no spinning for so long after a preemption */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int machine = 1;    /* what the machine gives; written once */
-static atomic_int wish;    /* ef_pool_limit; 0: none */
-static atomic_int callers; /* user threads between enter and leave */
-static atomic_bool forked; /* in the child of a fork */
+static int machine = 1;           /* what the machine gives; written once */
+static atomic_int wish;           /* ef_pool_limit; 0: none */
+static atomic_int callers;        /* user threads between enter and leave */
+static atomic_bool forked;        /* in the child of a fork */
+static _Thread_local bool inside; /* a piece runs on this thread */
+static _Thread_local int lane;    /* a worker's number; 0: a caller */
+
+/* ---- how many threads ---------------------------------------------------------------------- */
 
 static void after_fork(void) {
     atomic_store_explicit(&forked, true, memory_order_relaxed);
@@ -49,70 +57,262 @@ static void measure(void) {
     at_most(&machine, ef_quota_cgroup(""));
     at_most(&machine, ef_option_int("OMP_NUM_THREADS", 0));
     at_most(&machine, ef_option_int("EF_THREADS", 0));
+    at_most(&machine, TEAM);
     pthread_atfork(NULL, NULL, after_fork);
 }
 
 int ef_pool_size(void) {
     pthread_once(&once, measure);
-    if (atomic_load_explicit(&forked, memory_order_relaxed) ||
-        atomic_load_explicit(&callers, memory_order_relaxed) > 1 || omp_in_parallel())
-        return 1;
-    int n = machine;
+    if (inside || atomic_load_explicit(&forked, memory_order_relaxed)) return 1;
+    int n = machine, at_once = atomic_load_explicit(&callers, memory_order_relaxed);
     at_most(&n, atomic_load_explicit(&wish, memory_order_relaxed));
+    if (at_once > 1) n = n > at_once ? n / at_once : 1;
     return n;
 }
 
+int ef_pool_lane(void) { return lane; }
+int ef_pool_lanes(void) {
+    pthread_once(&once, measure);
+    return machine;
+}
 void ef_pool_limit(int n) { atomic_store_explicit(&wish, n > 0 ? n : 0, memory_order_relaxed); }
-
-void ef_pool_lend(int threads) { omp_set_num_threads(threads > 1 ? ef_pool_size() : 1); }
-
+void ef_pool_single(void) { omp_set_num_threads(1); }
 void ef_pool_enter(void) { atomic_fetch_add_explicit(&callers, 1, memory_order_relaxed); }
-
 void ef_pool_leave(void) { atomic_fetch_sub_explicit(&callers, 1, memory_order_relaxed); }
 
-typedef struct job {
-    int64_t n, grain, units; /* units: grains, the last one perhaps shorter */
-    int shares;              /* threads that get work */
+/* ---- a region and its pieces --------------------------------------------------------------- */
+
+/* Pieces not claimed yet: the first one, and in the upper half the one after the last. */
+typedef struct share {
+    _Alignas(64) atomic_uint_least64_t span;
+} share;
+
+typedef struct slot {
+    share share[TEAM];
+    _Alignas(64) atomic_int shares; /* of the region posted here; 0: none */
+    atomic_int pending;             /* pieces not finished, and ASLEEP if the caller sleeps on it */
+    atomic_flag taken;
+    /* The rest belongs to whoever has claimed a piece, and to the caller before and after. */
+    int64_t n, each; /* items, and items in a piece */
     ef_range_fn *fn;
     void *arg;
-    char begun, ended; /* addresses for HAND_OVER and TAKE_OVER */
-} job;
+} slot;
 
-static void share(const job *j, int i, int k) {
-    int64_t each = j->units / k, more = j->units % k; /* the first `more` threads take one extra */
-    int64_t from = each * i + (i < more ? i : more), to = from + each + (i < more);
-    int64_t end = to == j->units ? j->n : to * j->grain;
-    if (from < to) j->fn(j->arg, from * j->grain, end);
-}
+static slot slots[SLOTS];
 
-/* The i-th of k threads does its part; should the team be smaller than asked, its parts. */
-static void work(const job *j, int i, int k) {
-    for (; i < j->shares; i += k) share(j, i, j->shares);
-}
+static uint64_t span_of(uint64_t begin, uint64_t end) { return end << 32 | begin; }
 
-NOT_WATCHED static void region(job *j, int team) {
-    HAND_OVER(&j->begun);
-#pragma omp parallel num_threads(team) default(none) shared(j)
-    {
-        TAKE_OVER(&j->begun);
-        work(j, omp_get_thread_num(), omp_get_num_threads());
-        HAND_OVER(&j->ended);
+/* Claims a piece of a share, the owner from its beginning, others from its end; -1: none is left.
+ */
+static int64_t claim(share *s, bool owner) {
+    uint64_t old = atomic_load_explicit(&s->span, memory_order_relaxed);
+    for (;;) {
+        uint64_t begin = old & UINT32_MAX, end = old >> 32;
+        if (begin >= end) return -1;
+        uint64_t rest = owner ? span_of(begin + 1, end) : span_of(begin, end - 1);
+        if (atomic_compare_exchange_weak_explicit(&s->span, &old, rest, memory_order_acquire,
+                                                  memory_order_relaxed))
+            return (int64_t)(owner ? begin : end - 1);
     }
-    TAKE_OVER(&j->ended);
 }
 
+static void run_piece(const slot *s, int64_t piece) {
+    int64_t begin = piece * s->each, end = s->n - begin > s->each ? begin + s->each : s->n;
+    s->fn(s->arg, begin, end);
+}
+
+/* All pieces this thread can get, those of share `mine` first. Returns how many it ran. */
+static int work(slot *s, int mine, int shares) {
+    int done = 0;
+    for (int k = 0; k < shares; k++)
+        for (int64_t p; (p = claim(&s->share[(mine + k) % shares], k == 0)) >= 0; done++)
+            run_piece(s, p);
+    return done;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------- */
+
+static atomic_uint_least64_t busy_until; /* ef_now_ns until which nobody spins */
+
+static void futex_wait(atomic_int *at, int value) {
+    syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+static void futex_wake(atomic_int *at, int threads) {
+    syscall(SYS_futex, at, FUTEX_WAKE_PRIVATE, threads, NULL, NULL, 0);
+}
+
+static void pause_briefly(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Has the kernel taken the processor from this thread since it was last asked? */
+static void notice_load(uint64_t now) {
+    static _Thread_local long seen = -1;
+    struct rusage r;
+    if (getrusage(RUSAGE_THREAD, &r) != 0) return;
+    if (seen >= 0 && r.ru_nivcsw > seen)
+        atomic_store_explicit(&busy_until, now + busy_ns, memory_order_relaxed);
+    seen = r.ru_nivcsw;
+}
+
+/* Spins while *at is `value`, for a while. Returns whether it has changed. */
+static bool changes_soon(atomic_int *at, int value) {
+    uint64_t begin = ef_now_ns(), now = begin;
+    if (now >= atomic_load_explicit(&busy_until, memory_order_relaxed))
+        for (; now - begin < spin_ns; now = ef_now_ns())
+            for (int k = 0; k < 16; k++) {
+                if (atomic_load_explicit(at, memory_order_acquire) != value) return true;
+                pause_briefly();
+            }
+    notice_load(now);
+    return atomic_load_explicit(at, memory_order_acquire) != value;
+}
+
+static void finished(slot *s, int pieces) {
+    if (pieces == 0) return;
+    int old = atomic_fetch_sub_explicit(&s->pending, pieces, memory_order_acq_rel);
+    if (old == (ASLEEP | pieces)) futex_wake(&s->pending, 1);
+}
+
+static void wait_for(slot *s) {
+    for (int left; (left = atomic_load_explicit(&s->pending, memory_order_acquire)) != 0;) {
+        if (left == ASLEEP) break;
+        if ((left & ASLEEP) == 0) {
+            if (changes_soon(&s->pending, left)) continue;
+            if (!atomic_compare_exchange_strong_explicit(
+                    &s->pending, &left, left | ASLEEP, memory_order_relaxed, memory_order_relaxed))
+                continue;
+            left |= ASLEEP;
+        }
+        futex_wait(&s->pending, left);
+    }
+}
+
+/* ---- workers ------------------------------------------------------------------------------- */
+
+typedef struct bell {
+    _Alignas(64) atomic_int rung; /* counts the regions this worker was called to */
+    atomic_bool asleep;           /* or about to be */
+} bell;
+
+static bell bells[TEAM];
+static atomic_int hired; /* workers made, or being made */
+
+/* A region of n shares calls n - 1 of the workers: those that begin at a place which depends on its
+ * slot, so that callers at the same time call different ones. */
+static int first_worker(const slot *s, int shares, int workers) {
+    return (int)(s - slots) * (shares - 1) % workers;
+}
+
+static void serve(int me) {
+    int workers = machine - 1;
+    for (int k = 0; k < SLOTS; k++) {
+        int shares = atomic_load_explicit(&slots[k].shares, memory_order_relaxed);
+        if (shares == 0) continue;
+        int mine = (me - 1 - first_worker(&slots[k], shares, workers) + workers) % workers + 1;
+        if (mine < shares) finished(&slots[k], work(&slots[k], mine, shares));
+    }
+}
+
+static void *worker(void *arg) {
+    int me = lane = (int)(intptr_t)arg;
+    bell *b = &bells[me];
+    inside = true;
+    ef_pool_single();
+    for (;;) {
+        int heard = atomic_load_explicit(&b->rung, memory_order_seq_cst);
+        serve(me);
+        if (changes_soon(&b->rung, heard)) continue;
+        atomic_store_explicit(&b->asleep, true, memory_order_seq_cst);
+        futex_wait(&b->rung, heard);
+        atomic_store_explicit(&b->asleep, false, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+/* Makes worker number `me`, which must not receive the program's signals. A worker that cannot be
+ * made is one that never takes a piece. */
+static void hire(int me) {
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr) != 0) return;
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_BLOCK, &all, &old);
+    pthread_t t;
+    if (pthread_create(&t, &attr, worker, (void *)(intptr_t)me) == 0)
+        pthread_setname_np(t, "evenflow");
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attr);
+}
+
+static void call_workers(const slot *s, int shares) {
+    int workers = machine - 1, first = first_worker(s, shares, workers);
+    for (int n = atomic_load_explicit(&hired, memory_order_relaxed); n < workers;)
+        if (atomic_compare_exchange_weak_explicit(&hired, &n, n + 1, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            hire(++n);
+    for (int k = 0; k < shares - 1; k++) {
+        bell *b = &bells[(first + k) % workers + 1];
+        atomic_fetch_add_explicit(&b->rung, 1, memory_order_seq_cst);
+        if (atomic_load_explicit(&b->asleep, memory_order_seq_cst)) futex_wake(&b->rung, 1);
+    }
+}
+
+static slot *take_slot(void) {
+    for (int k = 0; k < SLOTS; k++)
+        if (!atomic_flag_test_and_set_explicit(&slots[k].taken, memory_order_acquire))
+            return &slots[k];
+    return NULL;
+}
+
+/* Posts n items in pieces of `each` for up to `team` threads and works until all are done. */
+static bool region(int64_t n, int64_t each, int team, ef_range_fn *fn, void *arg) {
+    int64_t pieces = n / each + (n % each != 0);
+    int shares = team < pieces ? team : (int)pieces;
+    slot *s = shares > 1 ? take_slot() : NULL;
+    if (s == NULL) return false;
+    s->n = n, s->each = each, s->fn = fn, s->arg = arg;
+    atomic_store_explicit(&s->pending, (int)pieces, memory_order_relaxed);
+    for (int k = 0; k < shares; k++)
+        atomic_store_explicit(
+            &s->share[k].span,
+            span_of((uint64_t)(pieces * k / shares), (uint64_t)(pieces * (k + 1) / shares)),
+            memory_order_release);
+    atomic_store_explicit(&s->shares, shares, memory_order_relaxed);
+    call_workers(s, shares);
+    inside = true;
+    finished(s, work(s, 0, shares));
+    inside = false;
+    wait_for(s);
+    atomic_store_explicit(&s->shares, 0, memory_order_relaxed);
+    atomic_flag_clear_explicit(&s->taken, memory_order_release);
+    return true;
+}
+
+void ef_parallel_each(int64_t n, ef_range_fn *fn, void *arg) {
+    if (n <= 0) return;
+    int64_t each = n / MOST_PIECES + 1;
+    if (!region(n, each, ef_pool_size(), fn, arg)) fn(arg, 0, n);
+}
+
+/* Where pieces begin follows from n, grain and cost alone, never from the number of threads. */
 void ef_parallel(int64_t n, int64_t grain, double cost_ns, ef_range_fn *fn, void *arg) {
     if (n <= 0) return;
     if (grain < 1) grain = 1;
     int64_t units = n / grain + (n % grain != 0);
-    double pays = (double)n * cost_ns / worth_ns; /* threads that have enough to do */
-    int team = units > 1 && pays >= 2 ? ef_pool_size() : 1;
-    int shares = pays < team ? (int)pays : team;
-    if (shares > units) shares = (int)units;
-    if (shares <= 1 || shares * 4 < team) { /* a large team costs more to wake */
-        fn(arg, 0, n);
-        return;
+    double all = (double)n * cost_ns, pieces = all / worth_ns;
+    int team = units > 1 && pieces >= 2 ? ef_pool_size() : 1;
+    if (team > 1) {
+        if (pieces > 16) pieces = 16 + (all - 16 * worth_ns) / piece_ns;
+        if (pieces > MOST_PIECES) pieces = MOST_PIECES;
+        int64_t each = (int64_t)((double)units / pieces);
+        if ((double)each * pieces < (double)units) each++;
+        if (region(n, each * grain, team, fn, arg)) return;
     }
-    job j = {.n = n, .grain = grain, .units = units, .shares = shares, .fn = fn, .arg = arg};
-    region(&j, team);
+    fn(arg, 0, n);
 }

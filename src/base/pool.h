@@ -1,7 +1,11 @@
-/* The one team of threads. It is OpenMP's, because oneDNN and OpenBLAS as Debian builds them run on
- * OpenMP: one team, not two. Its size honours the affinity mask and the cgroup's quota. Work too
- * small to pay for waking the team stays on the calling thread; while several user threads run
- * plans at once each keeps to itself. */
+/* The one team of threads: the calling thread and workers that are created when first needed. Its
+ * size honours the affinity mask, the cgroup's quota, OMP_NUM_THREADS and EF_THREADS. Work is cut
+ * into pieces that whoever is running takes, so that a thread which is not scheduled holds back at
+ * most the piece it has begun. Work too small to pay for waking anybody stays on the calling
+ * thread. Callers that run at the same time divide the team's cores.
+ *
+ * oneDNN and OpenBLAS, which have OpenMP teams of their own, are always called on one thread
+ * (ef_pool_single) and from within pieces. */
 #ifndef EF_BASE_POOL_H
 #define EF_BASE_POOL_H
 #include <stdint.h>
@@ -9,13 +13,17 @@
 typedef void ef_range_fn(void *arg, int64_t begin, int64_t end);
 /* Calls fn over disjoint ranges that cover [0, n), each a multiple of `grain` items (but the last).
  * cost_ns: estimated nanoseconds for one item; below about 20 us in all, or within another
- * ef_parallel, runs inline. */
+ * ef_parallel, fn is called once, inline. */
 void ef_parallel(int64_t n, int64_t grain, double cost_ns, ef_range_fn *fn, void *arg);
-int ef_pool_size(void);    /* threads a call may use now; at least 1 */
+/* The same for items that are worth a piece each, as blocks of a product: every item is a piece. */
+void ef_parallel_each(int64_t n, ef_range_fn *fn, void *arg);
+int ef_pool_size(void); /* threads a call may use now; at least 1 */
+/* Which thread of a region this is, for scratch memory of its own: 0 <= lane < lanes. */
+int ef_pool_lane(void);
+int ef_pool_lanes(void);
 void ef_pool_limit(int n); /* user's wish (tf.config); 0: as many as the machine gives */
-/* Before a library with regions of its own (oneDNN, BLAS) is called: 1 keeps it on this thread,
- * more lends it the whole team (OpenMP pays dearly for a team that changes its size). */
-void ef_pool_lend(int threads);
+/* Before each call into a library with OpenMP regions of its own: keeps it on this thread. */
+void ef_pool_single(void);
 /* Around each top-level run, so that concurrent callers share cores instead of fighting. */
 void ef_pool_enter(void);
 void ef_pool_leave(void);

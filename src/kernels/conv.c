@@ -1,25 +1,27 @@
 /* Convolution by oneDNN. Activations stay in the plain layout they come in; the filter is reordered
  * into the layout the primitive likes, on every run because weights change between runs and because
- * it is small beside the convolution. On AVX2 this picks the jitted direct kernels for
+ * it is small beside the convolution. A large convolution is cut into pieces (conv_cut.c) that
+ * share one reordered filter; those of a filter's gradient each make one of their own, and these
+ * are added up in pairs. On AVX2 this picks the jitted direct kernels for
  * channels-last data in all three directions; a filter left as it is would fall back to gemm at
  * half the speed. */
 #include "kernels/conv.h"
 #include "base/pool.h"
+#include "kernels/borrow.h"
+#include "kernels/conv_cut.h"
 #include "kernels/conv_filter.h"
 #include "kernels/dnnl.h"
+#include <stdatomic.h>
 
-static double flops(const ef_conv *c) {
-    const ef_window_box *b = &c->box;
-    int64_t per_in = b->in_channels / b->groups;
-    return 2.0 * (double)b->batch * (double)ef_volume(b->out) * (double)ef_volume(b->kernel) *
-           (double)b->out_channels * (double)per_in;
-}
+/* Forms of a convolution: cut into pieces; in one piece, the filter as the caller has it or in the
+ * layout the primitive likes. */
+enum { CUT, PLAIN, PACKED };
+
+static const size_t large_filter = 256 << 10; /* bytes from which several threads reorder it */
 
 /* Up to here our own loops, at a few GFLOP/s but without any preparation, are quicker than
  * execution and reorder; see conv_bench. */
 static const double pays_from = 20e3;
-/* About 20 us on one thread. */
-static const double team_from = 2e6;
 
 /* oneDNN counts in int, and its time grows with the padding (2 s for a dilation of 2^20, which
  * 'SAME' pads by twice as much): sizes far from any image stay away from it. */
@@ -35,7 +37,7 @@ static bool is_sane(const ef_window_box *b) {
 
 bool ef_conv_pays(const ef_conv *c) {
     if (c->kind == EF_CONV_FILTER && ef_conv_filter_pays(&c->box)) return false;
-    return flops(c) >= pays_from && is_sane(&c->box);
+    return ef_conv_flops(c) >= pays_from && is_sane(&c->box);
 }
 
 typedef struct layout {
@@ -171,28 +173,22 @@ static ef_status *backward_desc(const recipe *r, int kind, dnnl_primitive_desc_t
     return ef_dnnl_status(e, "plan a convolution's gradient");
 }
 
-/* Slot of the filter as the primitive wants it: the caller's own, or a temporary beside it. */
-static ef_status *filter_slot(ef_chain *chain, dnnl_primitive_desc_t pd, dnnl_query_t what,
-                              const recipe *r, int given, int *out) {
-    const dnnl_memory_desc_t *want = dnnl_primitive_desc_query_md(pd, what, 0);
-    *out = given;
-    if (dnnl_memory_desc_equal(want, &r->plain)) return NULL;
-    return ef_chain_temp(chain, want, out);
-}
-
 /* Given slots in the order a, b, out, bias. */
 static ef_status *build_stages(ef_chain *chain, const ef_conv *c, const recipe *r,
                                dnnl_primitive_desc_t pd) {
-    int a = 0, b = 0, out = 0, bias = 0, filter = 0;
+    int a = 0, b = 0, out = 0, bias = 0;
     bool input = c->kind == EF_CONV_INPUT, weights = c->kind == EF_CONV_FILTER;
+    const dnnl_memory_desc_t *want = dnnl_primitive_desc_query_md(
+        pd, weights ? dnnl_query_diff_weights_md : dnnl_query_weights_md, 0);
+    const dnnl_memory_desc_t *door = c->form == PACKED ? want : &r->plain;
     ef_status *s = ef_chain_given(chain, input ? &r->dst : &r->src, &a);
-    if (s == NULL) s = ef_chain_given(chain, weights ? &r->dst : &r->plain, &b);
-    if (s == NULL) s = ef_chain_given(chain, input ? &r->src : weights ? &r->plain : &r->dst, &out);
+    if (s == NULL) s = ef_chain_given(chain, weights ? &r->dst : door, &b);
+    if (s == NULL) s = ef_chain_given(chain, input ? &r->src : weights ? door : &r->dst, &out);
     if (s == NULL && c->has_bias) s = ef_chain_given(chain, &r->bias, &bias);
-    if (s == NULL)
-        s = filter_slot(chain, pd, weights ? dnnl_query_diff_weights_md : dnnl_query_weights_md, r,
-                        weights ? out : b, &filter);
-    if (s == NULL && !weights && filter != b) s = ef_chain_reorder(chain, b, filter);
+    int filter = weights ? out : b; /* the caller's own, or a temporary beside it */
+    bool reorder = !dnnl_memory_desc_equal(want, door);
+    if (s == NULL && reorder) s = ef_chain_temp(chain, want, &filter);
+    if (s == NULL && reorder && !weights) s = ef_chain_reorder(chain, b, filter);
     if (s != NULL) {
         dnnl_primitive_desc_destroy(pd);
         return s;
@@ -205,11 +201,10 @@ static ef_status *build_stages(ef_chain *chain, const ef_conv *c, const recipe *
         arg[2] = DNNL_ARG_DIFF_DST, slot[2] = b;
     }
     EF_TRY(ef_chain_add(chain, pd, c->has_bias ? 4 : 3, arg, slot));
-    return weights && filter != out ? ef_chain_reorder(chain, filter, out) : NULL;
+    return weights && reorder ? ef_chain_reorder(chain, filter, out) : NULL;
 }
 
-static ef_status *build(ef_chain *chain, const void *key) {
-    const ef_conv *c = key;
+static ef_status *build_one(ef_chain *chain, const ef_conv *c) {
     recipe r;
     EF_TRY(make_recipe(c, &r));
     dnnl_primitive_desc_t pd = NULL;
@@ -220,11 +215,236 @@ static ef_status *build(ef_chain *chain, const void *key) {
     return s;
 }
 
-static int threads_for(const ef_conv *c) { return flops(c) < team_from ? 1 : ef_pool_size(); }
+/* ---- pieces -------------------------------------------------------------------------------- */
+
+static int filter_slot(const ef_conv *c) { return c->kind == EF_CONV_FILTER ? 2 : 1; }
+
+static ef_status *build(ef_chain *chain, const void *key);
+
+/* The different convolutions among the pieces; few, for only those at an edge differ. Returns how
+ * many; 0: too many. */
+static int kinds_of(const ef_conv *c, const ef_conv_cut *cut, ef_conv kind[EF_CHAIN_PARTS]) {
+    int n = 0;
+    ef_conv_piece p;
+    for (int64_t at = 0; at < ef_conv_pieces(cut); at++) {
+        ef_conv_piece_of(c, cut, at, &p);
+        int k = 0;
+        while (k < n && memcmp(&kind[k], &p.conv, sizeof p.conv) != 0) k++;
+        if (k < n) continue;
+        if (n == EF_CHAIN_PARTS) return 0;
+        kind[n++] = p.conv;
+    }
+    return n;
+}
+
+/* Chains for all kinds, with the filter in `form`. *same: all like the same layout of it. */
+static ef_status *get_kinds(ef_conv *kind, int n, int form, ef_chain **got, bool *same) {
+    ef_status *s = NULL;
+    *same = true;
+    for (int k = 0; k < n && s == NULL; k++) {
+        kind[k].form = form;
+        s = ef_chain_get(&kind[k], sizeof kind[k], build, &got[k]);
+        int at = filter_slot(&kind[k]);
+        if (s == NULL)
+            *same =
+                *same && dnnl_memory_desc_equal(ef_chain_md(got[0], at), ef_chain_md(got[k], at));
+    }
+    for (int k = 0; k < n && s != NULL; k++) ef_chain_unref(got[k]), got[k] = NULL;
+    return s;
+}
+
+/* Adds stages that change the filter's layout: of a large one each a quarter of the input channels.
+ */
+static ef_status *build_reorder(ef_chain *chain, const ef_conv *c, const dnnl_memory_desc_t *from,
+                                const dnnl_memory_desc_t *to) {
+    int axis = c->box.groups > 1 ? 2 : 1;
+    int64_t channels = from->dims[axis];
+    size_t bytes = dnnl_memory_desc_get_size(from);
+    int n = channels % (64 * EF_CHAIN_STAGES) == 0 && bytes > large_filter ? EF_CHAIN_STAGES : 1;
+    for (int k = 0; k < n; k++) {
+        dnnl_memory_desc_t x, y;
+        dnnl_dims_t dims, offset = {0};
+        memcpy(dims, from->dims, sizeof dims);
+        dims[axis] = channels / n, offset[axis] = k * dims[axis];
+        dnnl_status_t e = dnnl_memory_desc_init_submemory(&x, from, dims, offset);
+        if (e == dnnl_success) e = dnnl_memory_desc_init_submemory(&y, to, dims, offset);
+        EF_TRY(ef_dnnl_status(e, "cut a filter"));
+        int a, b;
+        EF_TRY(ef_chain_given(chain, &x, &a));
+        EF_TRY(ef_chain_given(chain, &y, &b));
+        EF_TRY(ef_chain_reorder(chain, a, b));
+    }
+    return NULL;
+}
+
+/* A chain that keeps those of the pieces. Its own stages, if any, change the filter's layout. */
+static ef_status *build_cut(ef_chain *chain, const ef_conv *c) {
+    ef_conv_cut cut = ef_conv_cut_of(c);
+    ef_conv kind[EF_CHAIN_PARTS];
+    ef_chain *got[EF_CHAIN_PARTS] = {NULL};
+    int n = kinds_of(c, &cut, kind);
+    bool same;
+    if (n == 0) return ef_error(EF_INTERNAL, "the pieces of a convolution are of too many kinds");
+    EF_TRY(get_kinds(kind, n, PACKED, got, &same));
+    if (!same) {
+        for (int k = 0; k < n; k++) ef_chain_unref(got[k]);
+        EF_TRY(get_kinds(kind, n, PLAIN, got, &same));
+    }
+    for (int k = 0; k < n; k++) ef_chain_keep(chain, got[k]);
+    dnnl_memory_desc_t plain, any;
+    const dnnl_memory_desc_t *want = ef_chain_md(got[0], filter_slot(c));
+    EF_TRY(describe_filter(&c->box, &plain, &any));
+    if (dnnl_memory_desc_equal(want, &plain)) return NULL;
+    bool back = c->kind == EF_CONV_FILTER;
+    return build_reorder(chain, c, back ? want : &plain, back ? &plain : want);
+}
+
+static ef_status *build(ef_chain *chain, const void *key) {
+    const ef_conv *c = key;
+    return c->form == CUT ? build_cut(chain, c) : build_one(chain, c);
+}
+
+typedef struct job {
+    const ef_conv *c;
+    const ef_conv_data *d;
+    const ef_chain *chain;
+    ef_conv_cut cut;
+    const void *filter; /* as the pieces want it; of a gradient: unused */
+    char *partial;      /* gradients of the filter, `filter_bytes` each */
+    size_t filter_bytes;
+    char *scratch; /* `lane_bytes` for each thread */
+    size_t lane_bytes;
+    _Atomic(ef_status *) failed; /* the first failure */
+} job;
+
+static ef_status *run_piece(job *j, int64_t at) {
+    ef_conv_piece p;
+    ef_conv_piece_of(j->c, &j->cut, at, &p);
+    const ef_conv_data *d = j->d;
+    float *out = (float *)d->out + p.out;
+    bool of_filter = j->c->kind == EF_CONV_FILTER;
+    if (j->c->has_add) memcpy(out, (const float *)d->add + p.out, (size_t)p.n_out * sizeof(float));
+    void *data[4] = {(float *)(uintptr_t)d->a + p.a, (void *)(uintptr_t)j->filter, out,
+                     (void *)(uintptr_t)d->bias};
+    if (of_filter) {
+        data[1] = (float *)(uintptr_t)d->b + p.b;
+        data[2] = j->partial + (size_t)at * j->filter_bytes;
+    }
+    ef_chain *part = NULL;
+    for (int k = 0; (part = ef_chain_part(j->chain, k)) != NULL; k++) {
+        const ef_conv *of = ef_chain_key(part);
+        if (memcmp(&of->box, &p.conv.box, sizeof of->box) == 0) break;
+    }
+    void *scratch = j->scratch + (size_t)ef_pool_lane() * j->lane_bytes;
+    return ef_chain_run(part, data, j->lane_bytes > 0 ? scratch : NULL);
+}
+
+typedef struct reorder_job {
+    ef_chain *chain;
+    void *data[2 * EF_CHAIN_STAGES]; /* from, to, from, to, ... */
+    _Atomic(ef_status *) failed;
+} reorder_job;
+
+static void note(_Atomic(ef_status *) *failed, ef_status *s) {
+    ef_status *none = NULL;
+    if (s != NULL && !atomic_compare_exchange_strong(failed, &none, s)) ef_status_free(s);
+}
+
+static void run_stages(void *arg, int64_t from, int64_t to) {
+    reorder_job *j = arg;
+    for (int64_t k = from; k < to; k++)
+        note(&j->failed, ef_chain_run_stage(j->chain, (int)k, j->data));
+}
+
+static ef_status *reorder(ef_chain *chain, const void *from, void *to) {
+    reorder_job j = {.chain = chain};
+    for (int k = 0; k < EF_CHAIN_STAGES; k++)
+        j.data[2 * k] = (void *)(uintptr_t)from, j.data[2 * k + 1] = to;
+    ef_parallel_each(ef_chain_stages(chain), run_stages, &j);
+    return atomic_load(&j.failed);
+}
+
+static void run_pieces(void *arg, int64_t from, int64_t to) {
+    job *j = arg;
+    for (int64_t at = from; at < to; at++) note(&j->failed, run_piece(j, at));
+}
+
+/* Adds up the partial gradients, in pairs. */
+static void add_partials(void *arg, int64_t from, int64_t to) {
+    const job *j = arg;
+    int64_t n = ef_conv_pieces(&j->cut);
+    for (int64_t half = 1; half < n; half *= 2)
+        for (int64_t at = 0; at + half < n; at += 2 * half) {
+            float *x = (float *)(j->partial + (size_t)at * j->filter_bytes);
+            const float *y = (const float *)(j->partial + (size_t)(at + half) * j->filter_bytes);
+            for (int64_t k = from; k < to; k++) x[k] += y[k];
+        }
+}
+
+/* Memory for one run: the filter, or filters, in their layout, and a scratch area per thread. */
+static ef_status *take_memory(job *j, bool reordered, char **own) {
+    bool of_filter = j->c->kind == EF_CONV_FILTER;
+    const ef_chain *part;
+    for (int k = 0; (part = ef_chain_part(j->chain, k)) != NULL; k++)
+        if (ef_chain_scratch(part) > j->lane_bytes) j->lane_bytes = ef_chain_scratch(part);
+    part = ef_chain_part(j->chain, 0);
+    size_t bytes = dnnl_memory_desc_get_size(ef_chain_md(part, filter_slot(j->c)));
+    j->filter_bytes = (bytes + 63) / 64 * 64;
+    size_t filters = of_filter ? (size_t)ef_conv_pieces(&j->cut) : reordered;
+    size_t all = filters * j->filter_bytes + (size_t)ef_pool_lanes() * j->lane_bytes;
+    *own = NULL;
+    if (all == 0) return NULL;
+    if ((*own = ef_borrow(all)) == NULL) return ef_no_memory(all);
+    j->partial = *own;
+    j->scratch = *own + filters * j->filter_bytes;
+    return NULL;
+}
+
+static ef_status *run_cut(const ef_conv *c, const ef_conv_data *d, ef_chain *chain) {
+    job j = {.c = c, .d = d, .chain = chain, .cut = ef_conv_cut_of(c), .filter = d->b};
+    bool of_filter = c->kind == EF_CONV_FILTER, reordered = ef_chain_stages(chain) > 0;
+    char *own;
+    EF_TRY(take_memory(&j, reordered, &own));
+    ef_status *s = NULL;
+    if (reordered && !of_filter) {
+        j.filter = own;
+        EF_TRY_GOTO(reorder(chain, d->b, own));
+    }
+    ef_parallel_each(ef_conv_pieces(&j.cut), run_pieces, &j);
+    EF_TRY_GOTO(atomic_load(&j.failed));
+    if (of_filter) {
+        const dnnl_memory_desc_t *filter = ef_chain_md(ef_chain_part(chain, 0), filter_slot(c));
+        int64_t n = (int64_t)(dnnl_memory_desc_get_size(filter) / sizeof(float));
+        ef_parallel(n, 1024, 0.2 * (double)ef_conv_pieces(&j.cut), add_partials, &j);
+        if (reordered)
+            EF_TRY_GOTO(reorder(chain, own, d->out));
+        else
+            memcpy(d->out, own, (size_t)n * sizeof(float));
+    }
+done:
+    ef_borrow_end(own);
+    return s;
+}
+
+/* ---- the calls ------------------------------------------------------------------------------ */
+
+static ef_status *get(const ef_conv *c, ef_chain **out) {
+    ef_conv_cut cut = ef_conv_cut_of(c);
+    ef_conv key = *c;
+    ef_status *s = NULL;
+    if (ef_conv_pieces(&cut) > 1) {
+        key.form = CUT;
+        s = ef_chain_get(&key, sizeof key, build, out);
+        if (s == NULL || ef_status_code(s) == EF_NO_MEMORY) return s;
+        ef_status_free(s);
+    }
+    key.form = PLAIN;
+    return ef_chain_get(&key, sizeof key, build, out);
+}
 
 ef_status *ef_conv_prepare(const ef_conv *c, void **handle) {
     ef_chain *chain = NULL;
-    ef_status *s = ef_chain_get(c, sizeof *c, threads_for(c), build, &chain);
+    ef_status *s = get(c, &chain);
     *handle = chain;
     if (s == NULL || ef_status_code(s) == EF_NO_MEMORY) return s;
     ef_status_free(s); /* oneDNN declines; so each run will use the loops */
@@ -235,8 +455,8 @@ void ef_conv_release(void *handle) { ef_chain_unref(handle); }
 
 static ef_status *run_float(const ef_conv *c, ef_dtype t, const ef_conv_data *d, void *handle) {
     ef_chain *chain = handle, *own = NULL;
-    if (chain == NULL || ef_chain_threads(chain) != threads_for(c)) {
-        ef_status *s = ef_chain_get(c, sizeof *c, threads_for(c), build, &own);
+    if (chain == NULL) {
+        ef_status *s = get(c, &own);
         if (s != NULL) {
             if (ef_status_code(s) == EF_NO_MEMORY) return s;
             ef_status_free(s);
@@ -244,12 +464,17 @@ static ef_status *run_float(const ef_conv *c, ef_dtype t, const ef_conv_data *d,
         }
         chain = own;
     }
-    if (c->has_add)
-        memcpy(d->out, d->add,
-               (size_t)(c->box.batch * c->box.out_channels * ef_volume(c->box.out)) *
-                   sizeof(float));
-    void *const data[4] = {(void *)d->a, (void *)d->b, d->out, (void *)d->bias};
-    ef_status *s = ef_chain_run(chain, data);
+    ef_status *s;
+    if (ef_chain_part(chain, 0) != NULL) {
+        s = run_cut(c, d, chain);
+    } else {
+        if (c->has_add)
+            memcpy(d->out, d->add,
+                   (size_t)(c->box.batch * c->box.out_channels * ef_volume(c->box.out)) *
+                       sizeof(float));
+        void *const data[4] = {(void *)d->a, (void *)d->b, d->out, (void *)d->bias};
+        s = ef_chain_run(chain, data, NULL);
+    }
     ef_chain_unref(own);
     return s;
 }

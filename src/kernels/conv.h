@@ -29,7 +29,7 @@ typedef struct ef_conv {
         has_add;        /* forward only: output + bias[channel], + a tensor like the output */
     int32_t activation; /* ef_activation, last */
     float alpha;        /* of EF_ACT_LEAKY */
-    int32_t reserved;
+    int32_t form;       /* how it is run; conv.c's own, 0 elsewhere */
 } ef_conv;
 
 typedef struct ef_conv_data {

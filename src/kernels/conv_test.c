@@ -178,6 +178,75 @@ EF_TEST(loops_do_not_depend_on_the_team) {
     trial_end(&t);
 }
 
+/* Convolutions large enough to be cut into images and bands of rows: right, and the same bits by
+ * one thread and by all. */
+static void check_cut(ef_window_box b) {
+    check_box(b);
+    for (int kind = 0; kind < 3; kind++) {
+        trial t;
+        trial_make(&t, b, kind);
+        float *got = numbers(out_count(&t), 9), *want = numbers(out_count(&t), 8);
+        ef_conv_data one = data_of(&t, want), all = data_of(&t, got);
+        ef_pool_limit(1);
+        CHECK_OK(ef_conv_dnnl(&t.c, EF_F32, &one, NULL));
+        ef_pool_limit(0);
+        CHECK_OK(ef_conv_dnnl(&t.c, EF_F32, &all, NULL));
+        CHECK(memcmp(got, want, (size_t)out_count(&t) * sizeof *got) == 0);
+        ef_free_aligned(got);
+        ef_free_aligned(want);
+        trial_end(&t);
+    }
+}
+
+/* The box with `rows` rows and a batch; its output sizes follow. */
+static ef_window_box tall(ef_window_box b, int64_t batch, int64_t rows) {
+    int d = 3 - b.rank;
+    b.batch = batch;
+    b.in[d] = rows;
+    b.out[d] =
+        (rows + b.before[d] + b.after[d] - (b.kernel[d] - 1) * b.dilation[d] - 1) / b.stride[d] + 1;
+    return b;
+}
+
+EF_TEST(pieces_agree_with_definition) {
+    for (int first = 0; first < 2; first++) {
+        check_cut(tall(box(2, first, 16, 32, 1, 3, 1, 1, 1, 1), 13, 12)); /* an odd last piece */
+        check_cut(tall(box(2, first, 16, 32, 1, 3, 1, 1, 1, 1), 1, 150));
+        check_cut(tall(box(2, first, 16, 32, 1, 5, 1, 1, 2, 2), 2, 61));
+        check_cut(tall(box(2, first, 16, 24, 1, 3, 2, 1, 1, 0), 3, 170));
+        check_cut(tall(box(2, first, 16, 24, 1, 3, 2, 1, 0, 1), 3, 171));
+        check_cut(tall(box(2, first, 16, 32, 1, 3, 1, 2, 2, 2), 1, 140));
+        check_cut(tall(box(2, first, 16, 16, 1, 1, 3, 1, 0, 0), 4, 1200));  /* rows nobody sees */
+        check_cut(tall(box(2, first, 16, 16, 1, 3, 1, 1, 40, 40), 1, 100)); /* bands of padding */
+        check_cut(tall(box(2, first, 16, 32, 4, 3, 1, 1, 1, 1), 4, 90));
+        check_cut(tall(box(1, first, 32, 32, 1, 5, 1, 1, 2, 2), 1, 2000));
+        check_cut(tall(box(3, first, 8, 16, 1, 3, 1, 1, 1, 1), 1, 24));
+    }
+    check_cut(tall(box(2, false, 256, 256, 1, 3, 1, 1, 1, 1), 2, 4)); /* a filter in quarters */
+}
+
+EF_TEST(epilogue_in_pieces) {
+    trial t;
+    trial_make(&t, tall(box(2, false, 16, 32, 1, 3, 1, 1, 1, 1), 3, 150), EF_CONV_FORWARD);
+    int64_t n = out_count(&t);
+    float *got = numbers(n, 9), *want = numbers(n, 8), *add = numbers(n, 7), *bias = numbers(32, 6);
+    ef_conv_data plain = data_of(&t, want), d = data_of(&t, got);
+    CHECK_OK(ef_conv_dnnl(&t.c, EF_F32, &plain, NULL));
+    t.c.has_bias = t.c.has_add = 1;
+    t.c.activation = EF_ACT_RELU;
+    d.bias = bias, d.add = add;
+    CHECK_OK(ef_conv_dnnl(&t.c, EF_F32, &d, NULL));
+    for (int64_t i = 0; i < n; i++) {
+        float x = want[i] + bias[i % 32] + add[i];
+        CHECK_NEAR(got[i], x > 0 ? x : 0, 1e-3);
+    }
+    ef_free_aligned(got);
+    ef_free_aligned(want);
+    ef_free_aligned(add);
+    ef_free_aligned(bias);
+    trial_end(&t);
+}
+
 /* ---- one handle, many threads --------------------------------------------------------------- */
 
 typedef struct worker {
@@ -273,6 +342,8 @@ EF_TEST(failures_are_clean) {
 int main(void) {
     EF_RUN(agrees_with_definition);
     EF_RUN(loops_do_not_depend_on_the_team);
+    EF_RUN(pieces_agree_with_definition);
+    EF_RUN(epilogue_in_pieces);
     EF_RUN(threads_share_a_handle);
     EF_RUN(hot_calls_allocate_nothing);
     EF_RUN(failures_are_clean);

@@ -9,7 +9,7 @@
 #include "kernels/borrow.h"
 #include <stdatomic.h>
 
-enum { SPARES = 4, PRIMITIVE_BYTES = 48 << 10 };
+enum { SPARES = 16, PRIMITIVE_BYTES = 48 << 10 };
 static const size_t cache_limit = (size_t)32 << 20;
 
 /* Temporaries begin on a page, as they do when the library takes memory itself: some of its kernels
@@ -37,10 +37,11 @@ typedef struct context {
 struct ef_chain {
     ef_cache_entry entry; /* first: the cache links through it */
     atomic_int refs;
-    int threads, n_slots, n_given, n_stages;
+    int n_slots, n_given, n_stages;
     size_t scratch;
     slot slot[EF_CHAIN_SLOTS];
     stage stage[EF_CHAIN_STAGES];
+    ef_chain *part[EF_CHAIN_PARTS];
     _Atomic(context *) spare[SPARES];
     size_t key_bytes;
     unsigned char key[];
@@ -160,6 +161,7 @@ done:
 static void chain_free(ef_chain *c) {
     for (int k = 0; k < SPARES; k++) context_free(atomic_load(&c->spare[k]));
     for (int k = 0; k < c->n_stages; k++) dnnl_primitive_destroy(c->stage[k].primitive);
+    for (int k = 0; k < EF_CHAIN_PARTS; k++) ef_chain_unref(c->part[k]);
     ef_free(c);
 }
 
@@ -173,7 +175,17 @@ void ef_chain_unref(ef_chain *c) {
         chain_free(c);
 }
 
-int ef_chain_threads(const ef_chain *c) { return c->threads; }
+void ef_chain_keep(ef_chain *c, ef_chain *part) {
+    int k = 0;
+    while (c->part[k] != NULL) k++;
+    c->part[k] = part;
+}
+
+ef_chain *ef_chain_part(const ef_chain *c, int k) { return k < EF_CHAIN_PARTS ? c->part[k] : NULL; }
+const void *ef_chain_key(const ef_chain *c) { return c->key; }
+int ef_chain_stages(const ef_chain *c) { return c->n_stages; }
+const dnnl_memory_desc_t *ef_chain_md(const ef_chain *c, int k) { return &c->slot[k].md; }
+size_t ef_chain_scratch(const ef_chain *c) { return c->scratch > 0 ? c->scratch + PAGE : 0; }
 
 /* The lock guards the cache; it is a leaf: nothing else is locked and no primitive is made while it
  * is held. */
@@ -184,14 +196,13 @@ static bool cache_ready;
 typedef struct wanted {
     const void *key;
     size_t n;
-    int threads;
     ef_chain_build *build;
 } wanted;
 
 static bool same(const void *value, const void *key) {
     const ef_chain *c = value;
     const wanted *w = key;
-    return c->key_bytes == w->n && c->threads == w->threads && memcmp(c->key, w->key, w->n) == 0;
+    return c->key_bytes == w->n && memcmp(c->key, w->key, w->n) == 0;
 }
 static void drop(ef_cache_entry *e) { ef_chain_unref((ef_chain *)e); }
 
@@ -211,30 +222,31 @@ static ef_status *build_chain(const wanted *w, uint64_t hash, ef_chain **out) {
     ef_chain *c = ef_calloc(1, sizeof *c + w->n);
     if (c == NULL) return ef_no_memory(sizeof *c + w->n);
     atomic_init(&c->refs, 1);
-    c->threads = w->threads;
     c->key_bytes = w->n;
     memcpy(c->key, w->key, w->n);
     c->entry.hash = hash;
     dnnl_engine_t e;
     ef_status *s = ef_dnnl_engine(&e);
-    ef_pool_lend(w->threads); /* oneDNN divides the work when the primitive is made */
+    ef_pool_single(); /* oneDNN divides the work when the primitive is made */
     if (s == NULL) s = w->build(c, w->key);
-    context *x = NULL;
-    if (s == NULL) s = context_make(c, &x);
+    int lanes = ef_pool_lanes() < SPARES ? ef_pool_lanes() : SPARES;
+    for (int k = 0; k < lanes && s == NULL; k++) { /* now, so that no later run has to */
+        context *x = NULL;
+        s = context_make(c, &x);
+        atomic_store(&c->spare[k], x);
+    }
     if (s != NULL) {
         chain_free(c);
         return s;
     }
-    atomic_store(&c->spare[0], x);
     c->entry.bytes = sizeof *c + w->n + (size_t)c->n_stages * PRIMITIVE_BYTES;
     *out = c;
     return NULL;
 }
 
-ef_status *ef_chain_get(const void *key, size_t key_bytes, int threads, ef_chain_build *build,
-                        ef_chain **out) {
-    wanted w = {key, key_bytes, threads, build};
-    uint64_t hash = ef_hash_bytes((uint64_t)threads, key, key_bytes);
+ef_status *ef_chain_get(const void *key, size_t key_bytes, ef_chain_build *build, ef_chain **out) {
+    wanted w = {key, key_bytes, build};
+    uint64_t hash = ef_hash_bytes(0, key, key_bytes);
     ef_chain *c = find(&w, hash);
     if (c != NULL) {
         *out = c;
@@ -273,30 +285,42 @@ static void put_spare(ef_chain *c, context *x) {
     context_free(x);
 }
 
-ef_status *ef_chain_run(ef_chain *c, void *const *data) {
+static ef_status *run_stages(ef_chain *c, int from, int to, void *const *data, void *scratch) {
     ef_status *s = NULL;
     context *x = take_spare(c);
     if (x == NULL) EF_TRY(context_make(c, &x));
-    char *scratch = NULL;
-    if (c->scratch > 0 && (scratch = ef_borrow(c->scratch + PAGE)) == NULL) {
-        s = ef_no_memory(c->scratch);
-        goto done;
+    char *own = NULL;
+    if (c->scratch > 0 && scratch == NULL) {
+        if ((own = ef_borrow(ef_chain_scratch(c))) == NULL) {
+            s = ef_no_memory(c->scratch);
+            goto done;
+        }
+        scratch = own;
     }
-    char *page = scratch == NULL ? NULL : scratch + (PAGE - (uintptr_t)scratch % PAGE) % PAGE;
+    char *page = scratch;
+    if (page != NULL) page += (PAGE - (uintptr_t)page % PAGE) % PAGE;
     for (int k = 0; k < c->n_slots; k++) {
         const slot *l = &c->slot[k];
         void *p = l->given >= 0 ? data[l->given] : page + l->at;
         EF_TRY_GOTO(ef_dnnl_status(dnnl_memory_set_data_handle(x->memory[k], p), "set a pointer"));
     }
     ef_signal_stack();
-    ef_pool_lend(c->threads);
-    for (int k = 0; k < c->n_stages; k++)
+    ef_pool_single();
+    for (int k = from; k < to; k++)
         EF_TRY_GOTO(ef_dnnl_status(
             dnnl_primitive_execute(c->stage[k].primitive, x->stream, c->stage[k].n, x->arg[k]),
             "run a primitive"));
     EF_TRY_GOTO(ef_dnnl_status(dnnl_stream_wait(x->stream), "wait for a primitive"));
 done:
-    ef_borrow_end(scratch);
+    ef_borrow_end(own);
     put_spare(c, x);
     return s;
+}
+
+ef_status *ef_chain_run(ef_chain *c, void *const *data, void *scratch) {
+    return run_stages(c, 0, c->n_stages, data, scratch);
+}
+
+ef_status *ef_chain_run_stage(ef_chain *c, int k, void *const *data) {
+    return run_stages(c, k, k + 1, data, NULL);
 }

@@ -1,13 +1,15 @@
 /* oneDNN, held the way it is quick: a *chain* is one or more ready primitives (a reorder, then a
  * convolution) with spare sets of memory objects, so that running it is to set a few pointers and
  * execute. Chains are immutable once made and may be run by several threads at the same time; they
- * are counted, and a bounded cache finds them again by a packed description. */
+ * are counted, and a bounded cache finds them again by a packed description. A chain runs on the
+ * calling thread alone: whoever wants more threads cuts the work and runs a chain for each piece.
+ */
 #ifndef EF_KERNELS_DNNL_H
 #define EF_KERNELS_DNNL_H
 #include "base/status.h"
 #include <oneapi/dnnl/dnnl.h>
 
-enum { EF_CHAIN_SLOTS = 12, EF_CHAIN_STAGES = 3, EF_CHAIN_ARGS = 8 };
+enum { EF_CHAIN_SLOTS = 12, EF_CHAIN_STAGES = 4, EF_CHAIN_ARGS = 8, EF_CHAIN_PARTS = 6 };
 typedef struct ef_chain ef_chain;
 
 /* The one CPU engine; made on first use. */
@@ -24,14 +26,24 @@ ef_status *ef_chain_add(ef_chain *c, dnnl_primitive_desc_t pd, int n, const int 
                         const int *slot);
 ef_status *ef_chain_reorder(ef_chain *c, int from, int to);
 
+/* Keeps the chain of a piece (takes the reference); at most EF_CHAIN_PARTS. */
+void ef_chain_keep(ef_chain *c, ef_chain *part);
+
 typedef ef_status *ef_chain_build(ef_chain *c, const void *key);
-/* Finds the chain for a key (packed: no padding with chance values) run by so many threads, or
- * builds it. The caller owns one reference. */
-ef_status *ef_chain_get(const void *key, size_t key_bytes, int threads, ef_chain_build *build,
-                        ef_chain **out);
+/* Finds the chain for a key (packed: no padding with chance values), or builds it. The caller owns
+ * one reference. */
+ef_status *ef_chain_get(const void *key, size_t key_bytes, ef_chain_build *build, ef_chain **out);
 ef_chain *ef_chain_ref(ef_chain *c);
 void ef_chain_unref(ef_chain *c); /* NULL is fine */
-int ef_chain_threads(const ef_chain *c);
-/* Runs the stages in order. data[k] belongs to the k-th given slot. */
-ef_status *ef_chain_run(ef_chain *c, void *const *data);
+/* The k-th chain kept; NULL: there are fewer. */
+ef_chain *ef_chain_part(const ef_chain *c, int k);
+const void *ef_chain_key(const ef_chain *c);
+int ef_chain_stages(const ef_chain *c);
+const dnnl_memory_desc_t *ef_chain_md(const ef_chain *c, int slot);
+/* Runs the stages in order. data[k] belongs to the k-th given slot. scratch: ef_chain_scratch
+ * bytes of any alignment, or NULL: borrowed for the time of the call. */
+size_t ef_chain_scratch(const ef_chain *c);
+ef_status *ef_chain_run(ef_chain *c, void *const *data, void *scratch);
+/* Runs one stage only, of those that do not depend on each other. */
+ef_status *ef_chain_run_stage(ef_chain *c, int stage, void *const *data);
 #endif

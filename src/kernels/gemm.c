@@ -1,18 +1,16 @@
-/* Chooses who multiplies, lends threads where the work pays for waking them, and applies the
- * epilogue. Measured on AVX2: oneDNN's sgemm beats OpenBLAS's for all but tiny products and those
- * whose rows lie a multiple of 2 KiB apart, where it does not copy its operands and the cache's
- * sets clash. */
+/* Chooses who multiplies. Large products are cut into blocks (gemm_cut.c), and each block is one
+ * call of a library on one thread. oneDNN's sgemm beats OpenBLAS's for all but tiny products and,
+ * on AVX2, those whose rows lie a multiple of 2 KiB apart, where it does not copy its operands and
+ * the cache's sets clash. */
 #include "kernels/gemm.h"
 #include "base/pool.h"
 #include "base/signal_stack.h"
+#include "kernels/gemm_cut.h"
 #include "kernels/gemm_loop.h"
 #include "kernels/half.h"
 #include <cblas.h>
 #include <limits.h>
 #include <oneapi/dnnl/dnnl.h>
-
-/* Multiply-adds below which waking the team costs more than it brings. */
-static const double worth_waking = 4e5;
 
 static double work_of(const ef_gemm_args *g) { return (double)g->m * (double)g->n * (double)g->k; }
 
@@ -52,18 +50,14 @@ static bool by_dnnl(const ef_gemm_args *g) {
 }
 
 static bool strides_clash(const ef_gemm_args *g) {
-    return g->m >= 64 && g->n >= 64 && g->k >= 64 && g->ldb % 512 == 0;
+    return g->m >= 64 && g->n >= 64 && g->k >= 64 && g->ldb % 512 == 0 &&
+           dnnl_get_effective_cpu_isa() < dnnl_cpu_isa_avx512_core;
 }
 
-/* The bare product; m, n and k are not zero. */
+/* The bare product by a library, on this thread; m, n and k are not zero. */
 static void multiply(const ef_gemm_args *g) {
-    if (g->dtype == EF_F32 && ef_gemm_tiny(g)) return;
-    if (!ef_dtype_in(g->dtype, EF_BIT(F32) | EF_BIT(F64) | EF_COMPLEX)) {
-        ef_gemm_loop(g);
-        return;
-    }
     bool fits = fits_blas(g);
-    ef_pool_lend(work_of(g) < worth_waking ? 1 : INT_MAX);
+    ef_pool_single();
     if (g->dtype == EF_F32) {
         if (fits && strides_clash(g))
             by_blas(g);
@@ -74,6 +68,39 @@ static void multiply(const ef_gemm_args *g) {
     } else {
         ef_gemm_loop(g);
     }
+}
+
+static void sweep_rows(void *arg, int64_t from, int64_t to) {
+    const ef_gemm_args *g = arg;
+    ef_post_rows(g->dtype, g->post, g->c, g->ldc, g->n, from, to);
+}
+
+static void finish(const ef_gemm_args *g) {
+    static const double cost[EF_ACTS] = {0.15, 0.15, 0.15, 1, 1.5, 1, 0.15}; /* ns per element */
+    if (g->post == NULL) return;
+    if (g->m * g->n <= 4096)
+        ef_post_rows(g->dtype, g->post, g->c, g->ldc, g->n, 0, g->m);
+    else
+        ef_parallel(g->m, 1, cost[g->post->act] * (double)g->n, sweep_rows, (void *)(uintptr_t)g);
+}
+
+/* Any type but the 16-bit floats; m, n and k are not zero. */
+static void product(const ef_gemm_args *g) {
+    if (g->dtype == EF_F32 && ef_gemm_tiny(g)) {
+        finish(g);
+        return;
+    }
+    if (!ef_dtype_in(g->dtype, EF_BIT(F32) | EF_BIT(F64) | EF_COMPLEX)) {
+        ef_gemm_loop(g);
+        return;
+    }
+    ef_gemm_cut cut = ef_gemm_cut_of(g);
+    if (cut.n_rows * cut.n_cols * cut.depths > 1) {
+        ef_gemm_in_blocks(g, &cut, multiply);
+        return;
+    }
+    multiply(g);
+    finish(g);
 }
 
 /* Elements stored in a matrix of `rows` rows, `ld` apart, the last one `cols` long. */
@@ -128,7 +155,7 @@ static void by_floats(const ef_gemm_args *g) {
     }
     ef_gemm_args f = *g;
     f.dtype = EF_F32, f.a = a, f.b = b, f.c = c, f.ldc = g->n, f.post = NULL;
-    multiply(&f);
+    product(&f);
     if (g->ldc == g->n) {
         widening wc = {g->dtype, c, g->c};
         ef_parallel(g->m * g->n, 4096, cost, narrow, &wc);
@@ -140,62 +167,19 @@ static void by_floats(const ef_gemm_args *g) {
     }
 }
 
-static void sweep_rows(void *arg, int64_t from, int64_t to) {
-    const ef_gemm_args *g = arg;
-    ef_post_rows(g->dtype, g->post, g->c, g->ldc, g->n, from, to);
-}
-
-static void finish(const ef_gemm_args *g) {
-    static const double cost[EF_ACTS] = {0.15, 0.15, 0.15, 1, 1.5, 1, 0.15}; /* ns per element */
-    if (g->post == NULL) return;
-    if (g->m * g->n <= 4096) {
-        ef_post_rows(g->dtype, g->post, g->c, g->ldc, g->n, 0, g->m);
-        return;
-    }
-    ef_parallel(g->m, 1, cost[g->post->act] * (double)g->n, sweep_rows, (void *)(uintptr_t)g);
-}
-
-/* Rows [from, to) with their epilogue, a stretch at a time that is still in the cache when the
- * product is done, but tall enough to pay for the packing of b that each call does. */
-static void product_rows(void *arg, int64_t from, int64_t to) {
-    const ef_gemm_args *g = arg;
-    const int64_t size = (int64_t)ef_dtype_size(g->dtype),
-                  step_a = g->op_a == EF_GEMM_N ? g->lda : 1;
-    int64_t rows = ((int64_t)256 << 10) / (g->n * size);
-    if (rows < 128) rows = 128;
-    for (int64_t i = from, next; i < to; i = next) {
-        ef_gemm_args part = *g;
-        next = to - i < rows + rows / 2 ? to : i + rows; /* no thin stretch at the end */
-        part.m = next - i;
-        part.a = (const char *)g->a + i * step_a * size;
-        part.c = (char *)g->c + i * g->ldc * size;
-        multiply(&part);
-        ef_post_rows(g->dtype, g->post, g->c, g->ldc, g->n, i, next);
-    }
-}
-
-/* One region for product and epilogue, where there are rows enough for every thread. */
-static bool fused_rows(const ef_gemm_args *g) {
-    double work = work_of(g);
-    if (g->post == NULL || !ef_dtype_in(g->dtype, EF_BIT(F32) | EF_BIT(F64))) return false;
-    if (work < worth_waking || g->m < 128 * ef_pool_size()) return false;
-    ef_parallel(g->m, 8, 0.025 * work / (double)g->m, product_rows, (void *)(uintptr_t)g);
-    return true;
-}
-
 void ef_gemm(const ef_gemm_args *g) {
     if (g->m == 0 || g->n == 0) return;
-    if (g->k > 0 && fused_rows(g)) return;
     if (g->k == 0) {
         size_t size = ef_dtype_size(g->dtype);
         for (int64_t i = 0; i < g->m && !g->add; i++)
             memset((char *)g->c + (size_t)(i * g->ldc) * size, 0, (size_t)g->n * size);
+        finish(g);
     } else if (ef_is_half(g->dtype)) {
         by_floats(g);
+        finish(g);
     } else {
-        multiply(g);
+        product(g);
     }
-    finish(g);
 }
 
 /* ---- batches ----------------------------------------------------------------------------------

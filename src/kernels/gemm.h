@@ -25,7 +25,8 @@ typedef struct ef_post {
     const void *bias;     /* n elements, or NULL */
     const void *residual; /* m rows of n elements, or NULL; may be c's own memory only if `add` */
     ef_act act;
-    float alpha; /* slope of LEAKY_RELU */
+    float alpha;           /* slope of LEAKY_RELU */
+    int64_t residual_step; /* elements from one row of the residual to the next; 0: n */
 } ef_post;
 
 typedef struct ef_gemm_args {

@@ -113,6 +113,42 @@ EF_TEST(integers_wrap) {
     CHECK_INT(z, INT32_MAX - 1); /* -2 + 2^31, modulo 2^32 */
 }
 
+/* Cut by rows, by columns and along k, with an epilogue: the same bits by one thread and by all. */
+EF_TEST(does_not_depend_on_the_team) {
+    static const int size[][3] = {{300, 200, 100}, {64, 700, 300},   {600, 64, 200},
+                                  {40, 40, 9000},  {1, 500, 3000},   {700, 1, 2000},
+                                  {1, 1, 300000},  {20, 30, 400000}, {33, 3000, 40}};
+    static const ef_dtype types[] = {EF_F32, EF_F64};
+    for (size_t t = 0; t < 2; t++)
+        for (size_t s = 0; s < sizeof size / sizeof *size; s++)
+            for (int ops = 0; ops < 4; ops++) {
+                int64_t m = size[s][0], n = size[s][1], k = size[s][2];
+                size_t each = ef_dtype_size(types[t]), out = (size_t)(m * n) * each;
+                char *x = malloc((size_t)(m * k) * each), *y = malloc((size_t)(k * n) * each);
+                char *one = malloc(out), *all = malloc(out), *bias = malloc((size_t)n * each);
+                for (int64_t i = 0; i < m * k; i++) ef_element_set(types[t], x, i, number() / 3);
+                for (int64_t i = 0; i < k * n; i++) ef_element_set(types[t], y, i, number() / 7);
+                for (int64_t i = 0; i < n; i++) ef_element_set(types[t], bias, i, number());
+                ef_post post = {.bias = bias, .act = EF_ACT_RELU};
+                ef_gemm_args g = ef_gemm_dense(types[t], ops & 1 ? EF_GEMM_T : EF_GEMM_N,
+                                               ops & 2 ? EF_GEMM_T : EF_GEMM_N, m, n, k, x, y, one);
+                g.post = &post;
+                ef_pool_limit(1);
+                ef_gemm(&g);
+                ef_pool_limit(0);
+                g.c = all;
+                ef_gemm(&g);
+                CHECK(memcmp(one, all, out) == 0);
+                double last = ef_element_double(types[t], bias, n - 1); /* the last element */
+                for (int64_t p = 0; p < k; p++)
+                    last +=
+                        ef_element_double(types[t], x, ops & 1 ? p * m + m - 1 : (m - 1) * k + p) *
+                        ef_element_double(types[t], y, ops & 2 ? (n - 1) * k + p : p * n + n - 1);
+                CHECK_NEAR(ef_element_double(types[t], all, m * n - 1), last > 0 ? last : 0, 0.05);
+                free(x), free(y), free(one), free(all), free(bias);
+            }
+}
+
 EF_TEST(complex_adjoint) {
     float x[4] = {1, 2, 3, 4}, y[4] = {5, 6, 7, 8}, z[2];
     ef_gemm_args g = ef_gemm_dense(EF_C64, EF_GEMM_C, EF_GEMM_N, 1, 1, 2, x, y, z);
@@ -129,7 +165,7 @@ static void with_epilogue(int64_t m, int64_t n, int64_t k, ef_act act) {
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) rest[i] = (float)number();
     ef_gemm_args g = ef_gemm_dense(EF_F32, EF_GEMM_N, EF_GEMM_N, m, n, k, x, w, bare);
     ef_gemm(&g);
-    ef_post post = {bias, rest, act, 0.25f};
+    ef_post post = {bias, rest, act, 0.25f, 0};
     g.c = y, g.post = &post;
     ef_gemm(&g);
     for (int64_t i = 0; i < m * n; i++) {
@@ -212,6 +248,7 @@ int main(void) {
     EF_RUN(many_rows_by_a_small_matrix);
     EF_RUN(reads_within_the_operands);
     EF_RUN(integers_wrap);
+    EF_RUN(does_not_depend_on_the_team);
     EF_RUN(complex_adjoint);
     EF_RUN(epilogues);
     EF_RUN(batches);

@@ -68,8 +68,6 @@
      : t == EF_C64 ? name##_c64(__VA_ARGS__) \
                    : name##_c128(__VA_ARGS__))
 
-static void lend(double work) { ef_pool_lend(work < 4e5 ? 1 : INT_MAX); }
-
 /* A matrix without elements: q, or v, is the identity as far as it exists. */
 static void identity(ef_dtype t, int n, void *x) {
     ef_zero(x, (size_t)n * (size_t)n * ef_dtype_size(t));
@@ -85,7 +83,7 @@ void ef_qr(ef_dtype t, int m, int n, const void *a, bool full, void *q, void *r,
         if (full) identity(t, m, q);
         return;
     }
-    lend((double)m * n * (m < n ? m : n));
+    ef_pool_single();
     PICK(qr, m, n, a, full, q, r, scratch);
 }
 
@@ -101,7 +99,7 @@ void ef_svd(ef_dtype t, int m, int n, const void *a, bool full, void *s, void *u
         if (v && full) identity(t, n, v);
         return;
     }
-    lend(4.0 * m * n * (double)k);
+    ef_pool_single();
     if (ef_all_finite(t, (int64_t)m * n, a) && PICK(svd, m, n, a, full, s, u, v, scratch)) return;
     ef_fill_nan(t, k, s);
     if (u) ef_fill_nan(t, (int64_t)m * (full ? m : k), u);
@@ -114,7 +112,7 @@ size_t ef_eigh_scratch(ef_dtype t, int n, bool vectors) {
 
 bool ef_eigh(ef_dtype t, int n, const void *a, void *e, void *v, void *scratch) {
     if (n == 0) return true;
-    lend(4.0 * n * n * n);
+    ef_pool_single();
     return PICK(eigh, n, a, e, v, scratch);
 }
 
@@ -125,7 +123,7 @@ size_t ef_eig_scratch(ef_dtype t, int n, bool vectors) {
 bool ef_eig(ef_dtype t, int n, const void *a, void *e, void *v, void *scratch) {
     if (n == 0) return true;
     if (!ef_all_finite(t, (int64_t)n * n, a)) return false;
-    lend(10.0 * n * n * n);
+    ef_pool_single();
     return PICK(eig, n, a, e, v, scratch);
 }
 
@@ -143,6 +141,6 @@ bool ef_least_squares(ef_dtype t, int m, int n, int k, const void *a, const void
         ef_fill_nan(t, (int64_t)n * k, x);
         return true;
     }
-    lend((double)m * n * (m < n ? m : n));
+    ef_pool_single();
     return PICK(ls, m, n, k, a, b, x, scratch);
 }

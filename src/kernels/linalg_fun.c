@@ -102,7 +102,7 @@ size_t ef_matrix_sqrt_scratch(ef_dtype t, int n) {
 void ef_matrix_sqrt(ef_dtype t, int n, const void *a, void *out, void *scratch) {
     if (n == 0) return;
     room r = layout(n, scratch);
-    ef_pool_lend(n < 48 ? 1 : INT_MAX);
+    ef_pool_single();
     bool found = schur(t, n, a, &r);
     if (found) triangle_sqrt(n, r.t, r.f);
     if (!found || !back(t, n, &r, out)) ef_fill_nan(t, (int64_t)n * n, out);
@@ -168,7 +168,7 @@ size_t ef_matrix_log_scratch(ef_dtype t, int n) { return ef_matrix_sqrt_scratch(
 void ef_matrix_log(ef_dtype t, int n, const void *a, void *out, void *scratch) {
     if (n == 0) return;
     room r = layout(n, scratch);
-    ef_pool_lend(n < 48 ? 1 : INT_MAX);
+    ef_pool_single();
     if (!schur(t, n, a, &r) || !triangle_log(n, &r) || !back(t, n, &r, out))
         ef_fill_nan(t, (int64_t)n * n, out);
 }

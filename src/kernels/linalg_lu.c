@@ -81,9 +81,6 @@ static const double one_c128[2] = {1, 0};
      : t == EF_C64 ? name##_c64(__VA_ARGS__) \
                    : name##_c128(__VA_ARGS__))
 
-/* Threads for about `work` multiplications. */
-static void lend(double work) { ef_pool_lend(work < 4e5 ? 1 : INT_MAX); }
-
 void ef_transpose_matrix(ef_dtype t, int m, int n, const void *a, bool conjugate, void *out) {
     PICK(transpose, m, n, a, conjugate, out);
 }
@@ -94,13 +91,13 @@ bool ef_all_finite(ef_dtype t, int64_t n, const void *a) { return PICK(finite, n
 
 bool ef_lu(ef_dtype t, int n, const void *a, bool adjoint, void *lu, int *pivot) {
     if (n == 0) return true;
-    lend((double)n * n * n / 3);
+    ef_pool_single();
     return PICK(lu, n, a, adjoint, lu, pivot);
 }
 
 void ef_lu_solve(ef_dtype t, int n, int k, const void *lu, const int *pivot, void *x) {
     if (n == 0 || k == 0) return;
-    lend((double)n * n * k);
+    ef_pool_single();
     PICK(lu_solve, n, k, lu, pivot, x);
 }
 
@@ -114,13 +111,13 @@ void ef_lu_log_det(ef_dtype t, int n, const void *lu, const int *pivot, void *si
 
 bool ef_cholesky(ef_dtype t, int n, void *a) {
     if (n == 0) return true;
-    lend((double)n * n * n / 6);
+    ef_pool_single();
     return PICK(cholesky, n, a);
 }
 
 void ef_triangular_solve(ef_dtype t, int n, int k, const void *a, bool lower, bool adjoint,
                          void *x) {
     if (n == 0 || k == 0) return;
-    lend((double)n * n * k / 2);
+    ef_pool_single();
     PICK(triangular, n, k, a, lower, adjoint, x);
 }

@@ -75,11 +75,12 @@ enum { BLOCK = 4096 };
 void ef_post_rows(ef_dtype t, const ef_post *p, void *c, int64_t ldc, int64_t n, int64_t from,
                   int64_t to) {
     const size_t size = ef_dtype_size(t);
+    int64_t step = p->residual_step > 0 ? p->residual_step : n;
     int64_t most = ldc == n && n < BLOCK && !ef_is_half(t) ? BLOCK / n : 1;
     for (int64_t i = from, rows; i < to; i += rows) {
         char *row = (char *)c + (size_t)(i * ldc) * size;
         const char *residual = p->residual;
-        if (residual != NULL) residual += (size_t)(i * n) * size;
+        if (residual != NULL) residual += (size_t)(i * step) * size;
         rows = to - i < most ? to - i : most;
         if (t == EF_F32)
             post_F32((float *)row, p->bias, (const float *)residual, rows, n, p->act, p->alpha);

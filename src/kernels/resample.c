@@ -264,11 +264,13 @@ static void backward(void *arg, int64_t begin, int64_t end) {
     }
 }
 
-/* Runs fn over `items` (output lines or images), with a line for each thread. */
+enum { PARTS = 16 };
+
+/* Runs fn over `items` (output lines or images) in parts, with a line for each. */
 static ef_status *run_parts(job *j, int64_t items, ef_range_fn *fn) {
     double work = (double)(j->rows.width * j->r.in_width + j->cols.width * j->r.out_width);
     double all = work * (double)(j->r.batch * j->r.out_height * j->r.channels) * 0.3;
-    j->parts = items < ef_pool_size() ? items : ef_pool_size();
+    j->parts = items < PARTS ? items : PARTS;
     size_t bytes = (size_t)(j->parts * j->r.in_width * j->r.channels) * sizeof(float);
     if ((j->line = ef_borrow(bytes)) == NULL) return ef_no_memory(bytes);
     ef_parallel(j->parts, 1, all / (double)j->parts, fn, j);

@@ -1,0 +1,120 @@
+/* The geometry of a convolution's pieces. A band of rows sees a band of the other image, with
+ * padding only where it touches the edge. Images in channels-last order have their rows one after
+ * the other, so that a band of one image is an image too; channels-first ones are cut by images
+ * only. */
+#include "kernels/conv_cut.h"
+
+/* Floating-point operations: of a convolution worth cutting, and bounds for a piece. */
+static const double worth_cutting = 4e6, least_piece = 2e6, most_piece = 32e6;
+/* Operations that must stand against every byte of a filter that a piece reads, or of a partial
+ * gradient that it writes and that is then added up. */
+static const double per_byte_read = 60, per_byte_added = 300;
+enum { WANTED = 8, ROWS = 4 }; /* pieces of a middling convolution; rows of a band, at least */
+enum { MOST_PARTIALS = 16 };   /* filter gradients that are added up */
+
+double ef_conv_flops(const ef_conv *c) {
+    const ef_window_box *b = &c->box;
+    int64_t per_in = b->in_channels / b->groups;
+    return 2.0 * (double)b->batch * (double)ef_volume(b->out) * (double)ef_volume(b->kernel) *
+           (double)b->out_channels * (double)per_in;
+}
+
+static int64_t parts(int64_t n, int64_t size) { return n / size + (n % size != 0); }
+static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
+static int64_t most(int64_t x, int64_t y) { return x > y ? x : y; }
+
+static int64_t extent(const ef_window_box *b, int d) { /* rows that a window spans */
+    return (b->kernel[d] - 1) * b->dilation[d] + 1;
+}
+
+/* Narrows axis d to the rows [from, to) of the output (or input) and what they need of the other.
+ * *start becomes the other's first row. False: they need nothing. */
+static bool narrow(ef_window_box *b, int d, bool of_input, int64_t from, int64_t to,
+                   int64_t *start) {
+    int64_t wide = extent(b, d), before = b->before[d], stride = b->stride[d];
+    if (of_input) {
+        int64_t first = parts(most(0, from + before - (wide - 1)), stride);
+        int64_t end = least(b->out[d], (to - 1 + before) / stride + 1);
+        *start = first;
+        b->before[d] = before + from - first * stride;
+        b->in[d] = to - from, b->out[d] = end - first;
+    } else {
+        int64_t first = most(0, from * stride - before);
+        int64_t end = least(b->in[d], (to - 1) * stride - before + wide);
+        *start = first;
+        b->before[d] = most(0, before - from * stride);
+        b->in[d] = end - first, b->out[d] = to - from;
+    }
+    if (b->in[d] <= 0 || b->out[d] <= 0) return false;
+    b->after[d] = (b->out[d] - 1) * stride + wide - b->in[d] - b->before[d];
+    return b->before[d] >= 0 && b->after[d] >= 0;
+}
+
+static bool piece(const ef_conv *c, const ef_conv_cut *cut, int64_t at, ef_conv_piece *p) {
+    const ef_window_box *b = &c->box;
+    bool of_input = c->kind == EF_CONV_INPUT, of_filter = c->kind == EF_CONV_FILTER;
+    int64_t image = at / cut->n_bands * cut->images, band = at % cut->n_bands;
+    ef_steps in = ef_steps_in(b), out = ef_steps_out(b);
+    int64_t at_in = image * in.batch, at_out = image * out.batch;
+    p->conv = *c;
+    p->conv.box.batch = least(cut->images, b->batch - image);
+    if (cut->n_bands > 1) {
+        int d = 3 - b->rank;
+        int64_t rows = of_input ? b->in[d] : b->out[d], from = band * cut->rows, start = 0;
+        if (!narrow(&p->conv.box, d, of_input, from, least(rows, from + cut->rows), &start))
+            return false;
+        at_in += (of_input ? from : start) * in.axis[d];
+        at_out += (of_input ? start : from) * out.axis[d];
+    }
+    const ef_window_box *q = &p->conv.box;
+    p->a = of_input ? at_out : at_in;
+    p->b = of_filter ? at_out : 0;
+    p->out = of_filter ? 0 : of_input ? at_in : at_out;
+    p->n_out = of_filter  ? 0
+               : of_input ? q->batch * q->in_channels * ef_volume(q->in)
+                          : q->batch * q->out_channels * ef_volume(q->out);
+    return true;
+}
+
+void ef_conv_piece_of(const ef_conv *c, const ef_conv_cut *cut, int64_t at, ef_conv_piece *p) {
+    (void)piece(c, cut, at, p);
+}
+
+/* Adds bands to a cut by images; leaves it alone where some band would have nothing to do. */
+static void cut_rows(const ef_conv *c, int64_t bands, ef_conv_cut *cut) {
+    const ef_window_box *b = &c->box;
+    int d = 3 - b->rank;
+    bool of_input = c->kind == EF_CONV_INPUT;
+    if (b->channels_first) return;
+    int64_t all = of_input ? b->in[d] : b->out[d];
+    int64_t rows = most(parts(all, bands), most(ROWS, parts(extent(b, d), b->stride[d])));
+    if (of_input) rows = parts(rows, b->stride[d]) * b->stride[d];
+    if (rows >= all) return;
+    ef_conv_cut with = *cut;
+    with.rows = rows;
+    with.n_bands = parts(all, rows);
+    ef_conv_piece p;
+    for (int64_t k = 0; k < with.n_bands; k++)
+        if (!piece(c, &with, k, &p)) return;
+    *cut = with;
+}
+
+ef_conv_cut ef_conv_cut_of(const ef_conv *c) {
+    const ef_window_box *b = &c->box;
+    ef_conv_cut cut = {b->batch, 0, 1, 1};
+    double work = ef_conv_flops(c), each = work / WANTED;
+    if (work < worth_cutting || b->batch == 0) return cut;
+    each = each < least_piece ? least_piece : each > most_piece ? most_piece : each;
+    bool of_filter = c->kind == EF_CONV_FILTER;
+    double bytes = (double)ef_volume(b->kernel) * (double)b->out_channels *
+                   (double)(b->in_channels / b->groups) * sizeof(float);
+    double least_each = bytes * (of_filter ? per_byte_added : per_byte_read);
+    if (of_filter && least_each < work / MOST_PARTIALS) least_each = work / MOST_PARTIALS;
+    if (each < least_each) each = least_each;
+    if (each > work / 2) each = work / 2;
+    int64_t wanted = (int64_t)(work / each);
+    cut.images = parts(b->batch, least(wanted, b->batch));
+    cut.n_images = parts(b->batch, cut.images);
+    if (cut.images == 1 && wanted > b->batch) cut_rows(c, parts(wanted, b->batch), &cut);
+    return cut;
+}

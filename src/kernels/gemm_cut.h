@@ -1,0 +1,18 @@
+/* How a product is cut into pieces for several threads. The cut follows from the sizes alone, so
+ * that the result is the same however many threads there are. */
+#ifndef EF_KERNELS_GEMM_CUT_H
+#define EF_KERNELS_GEMM_CUT_H
+#include "kernels/gemm.h"
+
+/* A grid of blocks of c; each has all of k, or one of `depths` stretches of it. */
+typedef struct ef_gemm_cut {
+    int64_t rows, cols, depth;      /* of a block; the last one of each kind may be smaller */
+    int64_t n_rows, n_cols, depths; /* blocks */
+} ef_gemm_cut;
+ef_gemm_cut ef_gemm_cut_of(const ef_gemm_args *g);
+
+/* Computes one block on the calling thread: c = op(a) op(b), or c +=; no epilogue. */
+typedef void ef_gemm_fn(const ef_gemm_args *g);
+/* The whole product with its epilogue, block by block. */
+void ef_gemm_in_blocks(const ef_gemm_args *g, const ef_gemm_cut *cut, ef_gemm_fn *block);
+#endif

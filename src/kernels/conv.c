@@ -237,20 +237,28 @@ static int kinds_of(const ef_conv *c, const ef_conv_cut *cut, ef_conv kind[EF_CH
     return n;
 }
 
-/* Chains for all kinds, with the filter in `form`. *same: all like the same layout of it. */
+static void drop_kinds(int n, ef_chain **got) {
+    for (int k = 0; k < n; k++) ef_chain_unref(got[k]), got[k] = NULL;
+}
+
+/* Chains for all kinds, with the filter in `form`; none if one would be slow. *same: all like the
+ * same layout of it. */
 static ef_status *get_kinds(ef_conv *kind, int n, int form, ef_chain **got, bool *same) {
-    ef_status *s = NULL;
+    bool slow = false;
     *same = true;
-    for (int k = 0; k < n && s == NULL; k++) {
+    for (int k = 0; k < n && !slow; k++) {
         kind[k].form = form;
-        s = ef_chain_get(&kind[k], sizeof kind[k], build, &got[k]);
+        ef_status *s = ef_chain_get(&kind[k], sizeof kind[k], build, &got[k]);
+        if (s != NULL) {
+            drop_kinds(n, got);
+            return s;
+        }
         int at = filter_slot(&kind[k]);
-        if (s == NULL)
-            *same =
-                *same && dnnl_memory_desc_equal(ef_chain_md(got[0], at), ef_chain_md(got[k], at));
+        *same = *same && dnnl_memory_desc_equal(ef_chain_md(got[0], at), ef_chain_md(got[k], at));
+        slow = ef_chain_is_slow(got[k]);
     }
-    for (int k = 0; k < n && s != NULL; k++) ef_chain_unref(got[k]), got[k] = NULL;
-    return s;
+    if (slow) drop_kinds(n, got);
+    return NULL;
 }
 
 /* Adds stages that change the filter's layout: of a large one each a quarter of the input channels.
@@ -277,18 +285,24 @@ static ef_status *build_reorder(ef_chain *chain, const ef_conv *c, const dnnl_me
     return NULL;
 }
 
-/* A chain that keeps those of the pieces. Its own stages, if any, change the filter's layout. */
+/* A chain that keeps those of the pieces. Its own stages, if any, change the filter's layout. Where
+ * oneDNN has nothing quick for a piece it keeps one for the whole, or nothing. */
 static ef_status *build_cut(ef_chain *chain, const ef_conv *c) {
     ef_conv_cut cut = ef_conv_cut_of(c);
     ef_conv kind[EF_CHAIN_PARTS];
     ef_chain *got[EF_CHAIN_PARTS] = {NULL};
     int n = kinds_of(c, &cut, kind);
-    bool same;
-    if (n == 0) return ef_error(EF_INTERNAL, "the pieces of a convolution are of too many kinds");
-    EF_TRY(get_kinds(kind, n, PACKED, got, &same));
+    bool same = true;
+    if (n > 0) EF_TRY(get_kinds(kind, n, PACKED, got, &same));
     if (!same) {
-        for (int k = 0; k < n; k++) ef_chain_unref(got[k]);
+        drop_kinds(n, got);
         EF_TRY(get_kinds(kind, n, PLAIN, got, &same));
+    }
+    if (got[0] == NULL) {
+        kind[0] = *c;
+        EF_TRY(get_kinds(kind, 1, PLAIN, got, &same));
+        if (got[0] != NULL) ef_chain_keep(chain, got[0]);
+        return NULL;
     }
     for (int k = 0; k < n; k++) ef_chain_keep(chain, got[k]);
     dnnl_memory_desc_t plain, any;
@@ -453,6 +467,15 @@ ef_status *ef_conv_prepare(const ef_conv *c, void **handle) {
 
 void ef_conv_release(void *handle) { ef_chain_unref(handle); }
 
+static ef_status *run_whole(const ef_conv *c, const ef_conv_data *d, ef_chain *chain) {
+    if (c->has_add)
+        memcpy(d->out, d->add,
+               (size_t)(c->box.batch * c->box.out_channels * ef_volume(c->box.out)) *
+                   sizeof(float));
+    void *const data[4] = {(void *)d->a, (void *)d->b, d->out, (void *)d->bias};
+    return ef_chain_run(chain, data, NULL);
+}
+
 static ef_status *run_float(const ef_conv *c, ef_dtype t, const ef_conv_data *d, void *handle) {
     ef_chain *chain = handle, *own = NULL;
     if (chain == NULL) {
@@ -465,16 +488,13 @@ static ef_status *run_float(const ef_conv *c, ef_dtype t, const ef_conv_data *d,
         chain = own;
     }
     ef_status *s;
-    if (ef_chain_part(chain, 0) != NULL) {
+    ef_chain *part = ef_chain_part(chain, 0);
+    if (part == NULL) /* it is in one piece, or oneDNN is slow */
+        s = ef_chain_stages(chain) > 0 ? run_whole(c, d, chain) : ef_conv_direct(c, t, d);
+    else if (memcmp(&((const ef_conv *)ef_chain_key(part))->box, &c->box, sizeof c->box) == 0)
+        s = run_whole(c, d, part);
+    else
         s = run_cut(c, d, chain);
-    } else {
-        if (c->has_add)
-            memcpy(d->out, d->add,
-                   (size_t)(c->box.batch * c->box.out_channels * ef_volume(c->box.out)) *
-                       sizeof(float));
-        void *const data[4] = {(void *)d->a, (void *)d->b, d->out, (void *)d->bias};
-        s = ef_chain_run(chain, data, NULL);
-    }
     ef_chain_unref(own);
     return s;
 }

@@ -38,6 +38,7 @@ struct ef_chain {
     ef_cache_entry entry; /* first: the cache links through it */
     atomic_int refs;
     int n_slots, n_given, n_stages;
+    bool slow;
     size_t scratch;
     slot slot[EF_CHAIN_SLOTS];
     stage stage[EF_CHAIN_STAGES];
@@ -100,6 +101,9 @@ ef_status *ef_chain_add(ef_chain *c, dnnl_primitive_desc_t pd, int n, const int 
         s = ef_error(EF_INTERNAL, "a chain of primitives is too long");
         goto done;
     }
+    const char *name = NULL;
+    (void)dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, (void *)&name);
+    if (name != NULL && strncmp(name, "ref", 3) == 0) c->slow = true;
     for (int k = 0; k < n; k++) st->arg[k] = arg[k], st->slot[k] = slots[k];
     st->n = n;
     const dnnl_memory_desc_t *pad = dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
@@ -174,6 +178,8 @@ void ef_chain_unref(ef_chain *c) {
     if (c != NULL && atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1)
         chain_free(c);
 }
+
+bool ef_chain_is_slow(const ef_chain *c) { return c->slow; }
 
 void ef_chain_keep(ef_chain *c, ef_chain *part) {
     int k = 0;

@@ -26,6 +26,8 @@ ef_status *ef_chain_add(ef_chain *c, dnnl_primitive_desc_t pd, int n, const int 
                         const int *slot);
 ef_status *ef_chain_reorder(ef_chain *c, int from, int to);
 
+/* Whether a primitive is oneDNN's reference loop, a hundred times slower than its others. */
+bool ef_chain_is_slow(const ef_chain *c);
 /* Keeps the chain of a piece (takes the reference); at most EF_CHAIN_PARTS. */
 void ef_chain_keep(ef_chain *c, ef_chain *part);
 

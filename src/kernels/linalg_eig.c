@@ -1,6 +1,6 @@
 /* Orthogonal factors: QR, singular values, eigenvalues, least squares. Workspaces lie in the
  * caller's scratch memory, in layouts that the function and its *_scratch share. */
-#include "base/pool.h"
+#include "kernels/blas.h"
 #include "kernels/linalg.h"
 #include "kernels/linalg_room.h"
 #include <float.h>
@@ -83,7 +83,7 @@ void ef_qr(ef_dtype t, int m, int n, const void *a, bool full, void *q, void *r,
         if (full) identity(t, m, q);
         return;
     }
-    ef_pool_single();
+    ef_blas_begin();
     PICK(qr, m, n, a, full, q, r, scratch);
 }
 
@@ -99,7 +99,7 @@ void ef_svd(ef_dtype t, int m, int n, const void *a, bool full, void *s, void *u
         if (v && full) identity(t, n, v);
         return;
     }
-    ef_pool_single();
+    ef_blas_begin();
     if (ef_all_finite(t, (int64_t)m * n, a) && PICK(svd, m, n, a, full, s, u, v, scratch)) return;
     ef_fill_nan(t, k, s);
     if (u) ef_fill_nan(t, (int64_t)m * (full ? m : k), u);
@@ -112,7 +112,7 @@ size_t ef_eigh_scratch(ef_dtype t, int n, bool vectors) {
 
 bool ef_eigh(ef_dtype t, int n, const void *a, void *e, void *v, void *scratch) {
     if (n == 0) return true;
-    ef_pool_single();
+    ef_blas_begin();
     return PICK(eigh, n, a, e, v, scratch);
 }
 
@@ -123,7 +123,7 @@ size_t ef_eig_scratch(ef_dtype t, int n, bool vectors) {
 bool ef_eig(ef_dtype t, int n, const void *a, void *e, void *v, void *scratch) {
     if (n == 0) return true;
     if (!ef_all_finite(t, (int64_t)n * n, a)) return false;
-    ef_pool_single();
+    ef_blas_begin();
     return PICK(eig, n, a, e, v, scratch);
 }
 
@@ -141,6 +141,6 @@ bool ef_least_squares(ef_dtype t, int m, int n, int k, const void *a, const void
         ef_fill_nan(t, (int64_t)n * k, x);
         return true;
     }
-    ef_pool_single();
+    ef_blas_begin();
     return PICK(ls, m, n, k, a, b, x, scratch);
 }

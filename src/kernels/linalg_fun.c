@@ -1,7 +1,7 @@
 /* Functions of a matrix through its Schur form A = Q T Q^H: f(A) = Q f(T) Q^H, with T upper
  * triangular, stored by columns; and the exponential, which needs no Schur form. All compute in
  * double precision, so float results are right to the last digits. */
-#include "base/pool.h"
+#include "kernels/blas.h"
 #include "kernels/gemm.h"
 #include "kernels/linalg.h"
 #include "kernels/linalg_room.h"
@@ -102,7 +102,7 @@ size_t ef_matrix_sqrt_scratch(ef_dtype t, int n) {
 void ef_matrix_sqrt(ef_dtype t, int n, const void *a, void *out, void *scratch) {
     if (n == 0) return;
     room r = layout(n, scratch);
-    ef_pool_single();
+    ef_blas_begin();
     bool found = schur(t, n, a, &r);
     if (found) triangle_sqrt(n, r.t, r.f);
     if (!found || !back(t, n, &r, out)) ef_fill_nan(t, (int64_t)n * n, out);
@@ -168,7 +168,7 @@ size_t ef_matrix_log_scratch(ef_dtype t, int n) { return ef_matrix_sqrt_scratch(
 void ef_matrix_log(ef_dtype t, int n, const void *a, void *out, void *scratch) {
     if (n == 0) return;
     room r = layout(n, scratch);
-    ef_pool_single();
+    ef_blas_begin();
     if (!schur(t, n, a, &r) || !triangle_log(n, &r) || !back(t, n, &r, out))
         ef_fill_nan(t, (int64_t)n * n, out);
 }

@@ -3,6 +3,7 @@
  * needs anyway transposes. Rows are exchanged as TensorFlow exchanges them, so that a matrix is
  * singular to us when it is singular to it. */
 #include "base/pool.h"
+#include "kernels/blas.h"
 #include "kernels/conj.h"
 #include "kernels/linalg.h"
 #include <cblas.h>
@@ -10,8 +11,20 @@
 #include <limits.h>
 #include <math.h>
 
-static const float one_c64[2] = {1, 0};
-static const double one_c128[2] = {1, 0};
+static const float one_c64[2] = {1, 0}, minus_c64[2] = {-1, 0};
+static const double one_c128[2] = {1, 0}, minus_c128[2] = {-1, 0};
+
+/* Large matrices are factored a panel of columns at a time; the columns behind it, in pieces, are
+ * what threads share. A system is solved for a piece of its right-hand sides at a time. */
+enum { PANEL = 128, COLUMNS = 64, LARGE = 384 };
+static const double worth_cutting = 2e6; /* multiplications */
+
+/* Columns [*from, *to) of piece k. */
+static void columns_of(int64_t k, int n, int *from, int *to) {
+    *from = (int)k * COLUMNS;
+    *to = n - *from < COLUMNS ? n : *from + COLUMNS;
+}
+static int64_t pieces(int columns) { return columns / COLUMNS + (columns % COLUMNS != 0); }
 #define SAME(x) (x)
 
 #define T float
@@ -21,6 +34,7 @@ static const double one_c128[2] = {1, 0};
 #define LAPACK(x) LAPACKE_s##x
 #define BLAS(x) cblas_s##x
 #define ALPHA 1
+#define MINUS -1
 #define ABS fabsf
 #define LOG logf
 #define CONJ SAME
@@ -36,6 +50,7 @@ static const double one_c128[2] = {1, 0};
 #define LAPACK(x) LAPACKE_d##x
 #define BLAS(x) cblas_d##x
 #define ALPHA 1
+#define MINUS -1
 #define ABS fabs
 #define LOG log
 #define CONJ SAME
@@ -51,6 +66,7 @@ static const double one_c128[2] = {1, 0};
 #define LAPACK(x) LAPACKE_c##x
 #define BLAS(x) cblas_c##x
 #define ALPHA one_c64
+#define MINUS minus_c64
 #define ABS cabsf
 #define LOG logf
 #define CONJ conjf
@@ -66,6 +82,7 @@ static const double one_c128[2] = {1, 0};
 #define LAPACK(x) LAPACKE_z##x
 #define BLAS(x) cblas_z##x
 #define ALPHA one_c128
+#define MINUS minus_c128
 #define ABS cabs
 #define LOG log
 #define CONJ conj
@@ -91,13 +108,13 @@ bool ef_all_finite(ef_dtype t, int64_t n, const void *a) { return PICK(finite, n
 
 bool ef_lu(ef_dtype t, int n, const void *a, bool adjoint, void *lu, int *pivot) {
     if (n == 0) return true;
-    ef_pool_single();
+    ef_blas_begin();
     return PICK(lu, n, a, adjoint, lu, pivot);
 }
 
 void ef_lu_solve(ef_dtype t, int n, int k, const void *lu, const int *pivot, void *x) {
     if (n == 0 || k == 0) return;
-    ef_pool_single();
+    ef_blas_begin();
     PICK(lu_solve, n, k, lu, pivot, x);
 }
 
@@ -111,13 +128,13 @@ void ef_lu_log_det(ef_dtype t, int n, const void *lu, const int *pivot, void *si
 
 bool ef_cholesky(ef_dtype t, int n, void *a) {
     if (n == 0) return true;
-    ef_pool_single();
+    ef_blas_begin();
     return PICK(cholesky, n, a);
 }
 
 void ef_triangular_solve(ef_dtype t, int n, int k, const void *a, bool lower, bool adjoint,
                          void *x) {
     if (n == 0 || k == 0) return;
-    ef_pool_single();
+    ef_blas_begin();
     PICK(triangular, n, k, a, lower, adjoint, x);
 }

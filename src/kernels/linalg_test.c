@@ -1,6 +1,7 @@
 /* Factors multiplied back give the matrix; functions of matrices undo each other. All four types,
  * small matrices and ones large enough for blocked code, square, tall and wide. */
 #include "base/alloc.h"
+#include "base/pool.h"
 #include "check.h"
 #include "kernels/gemm.h"
 #include "kernels/linalg.h"
@@ -176,11 +177,60 @@ EF_TEST(functions) {
         }
 }
 
+/* Matrices that are factored panel by panel and solved in pieces, by one thread and by all: right,
+ * and the same bits. */
+static void check_large(ef_dtype t, int n, int k) {
+    size_t area = (size_t)n * (size_t)n, size = ef_dtype_size(t);
+    char *x = room(area * size), *square = room(area * size), *lu[2], *solved[2], *low[2];
+    char *rhs = room((size_t)n * (size_t)k * size), *back = room(area * size);
+    int *pivot = room((size_t)n * sizeof *pivot);
+    make(t, n, n, 3, x);
+    make(t, n, k, 0, rhs);
+    product(t, EF_GEMM_N, EF_GEMM_C, n, n, n, x, x, square);
+    for (int all = 0; all < 2; all++) {
+        ef_pool_limit(all ? 0 : 1);
+        lu[all] = room(area * size), low[all] = room(area * size);
+        solved[all] = room((size_t)n * (size_t)k * size);
+        CHECK(ef_lu(t, n, x, false, lu[all], pivot));
+        ef_copy(solved[all], rhs, (size_t)n * (size_t)k * size);
+        ef_lu_solve(t, n, k, lu[all], pivot, solved[all]);
+        ef_copy(low[all], square, area * size);
+        CHECK(ef_cholesky(t, n, low[all]));
+    }
+    CHECK(memcmp(lu[0], lu[1], area * size) == 0 && memcmp(low[0], low[1], area * size) == 0);
+    CHECK(memcmp(solved[0], solved[1], (size_t)n * (size_t)k * size) == 0);
+    product(t, EF_GEMM_N, EF_GEMM_N, n, k, n, x, solved[0], back);
+    double scale = t == EF_F32 || t == EF_C64 ? 50 : 1;
+    for (int i = 0; i < n * k; i++) put(t, back, i, at(t, back, i) / scale);
+    for (int i = 0; i < n * k; i++) put(t, rhs, i, at(t, rhs, i) / scale);
+    near(t, (int64_t)n * k, back, rhs);
+    product(t, EF_GEMM_N, EF_GEMM_C, n, n, n, low[0], low[0], back);
+    for (int i = 0; i < n * n; i++) put(t, back, i, at(t, back, i) / 500);
+    for (int i = 0; i < n * n; i++) put(t, square, i, at(t, square, i) / 500);
+    near(t, (int64_t)n * n, back, square);
+    ef_triangular_solve(t, n, k, low[0], true, false, solved[0]);
+    product(t, EF_GEMM_N, EF_GEMM_N, n, k, n, low[0], solved[0], back);
+    near(t, (int64_t)n * k, back, solved[1]);
+    put(t, low[1], (int64_t)(n - 1) * n + n - 1, -5);
+    CHECK(!ef_cholesky(t, n, low[1]) && isnan(creal(at(t, low[1], 0))) && at(t, low[1], 1) == 0);
+    char *all[] = {x,      square, lu[0], lu[1], solved[0],    solved[1],
+                   low[0], low[1], rhs,   back,  (char *)pivot};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) ef_free_aligned(all[i]);
+}
+
+EF_TEST(large_matrices_in_pieces) {
+    for (int i = 0; i < 4; i++) {
+        check_large(types[i], 385, 70);
+        check_large(types[i], 512, 1);
+    }
+}
+
 int main(void) {
     EF_RUN(orthogonal_factors);
     EF_RUN(self_adjoint);
     EF_RUN(systems);
     EF_RUN(eigenvectors_of_any_matrix);
     EF_RUN(functions);
+    EF_RUN(large_matrices_in_pieces);
     return EF_VERDICT();
 }

@@ -1,0 +1,58 @@
+/* OpenBLAS chooses its kernels by the processor's model number. One that is newer than the library
+ * gets those of 2004, which take four to five times as long. The library lets itself be told by the
+ * environment variable OPENBLAS_CORETYPE and has exported functions to choose again; where both
+ * exist, an unknown processor gets the kernels that fit the instructions it has. */
+#include "kernels/blas.h"
+#include "base/pool.h"
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+char *openblas_get_corename(void) __attribute__((weak));
+void gotoblas_dynamic_quit(void) __attribute__((weak));
+void gotoblas_dynamic_init(void) __attribute__((weak));
+
+/* The environment with one more variable, for a moment: other threads read either of two lists that
+ * are both whole, which setenv() would not promise. */
+static void choose(char *setting) {
+    size_t n = 0;
+    while (environ != NULL && environ[n] != NULL) n++;
+    char **list = malloc((n + 2) * sizeof *list), **before = environ;
+    if (list == NULL) return;
+    if (n > 0) memcpy(list, before, n * sizeof *list);
+    list[n] = setting, list[n + 1] = NULL;
+    environ = list;
+    gotoblas_dynamic_quit();
+    gotoblas_dynamic_init();
+    environ = before;
+    free(list);
+}
+
+static void tune(void) {
+    static char avx512[] = "OPENBLAS_CORETYPE=SkylakeX", avx2[] = "OPENBLAS_CORETYPE=Haswell";
+    if (openblas_get_corename == NULL || gotoblas_dynamic_quit == NULL ||
+        gotoblas_dynamic_init == NULL || getenv("OPENBLAS_CORETYPE") != NULL)
+        return;
+    static const char *const old[] = {"Prescott", "Core2", "Nehalem", "Generic", "Unknown"};
+    bool unknown = false;
+    for (size_t k = 0; k < sizeof old / sizeof *old; k++)
+        unknown = unknown || strcmp(openblas_get_corename(), old[k]) == 0;
+    if (!unknown) return;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        choose(avx512);
+    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        choose(avx2);
+}
+#else
+static void tune(void) {}
+#endif
+
+void ef_blas_begin(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, tune);
+    ef_pool_single();
+}

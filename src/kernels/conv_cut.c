@@ -11,6 +11,8 @@ static const double worth_cutting = 4e6, least_piece = 2e6, most_piece = 32e6;
 static const double per_byte_read = 60, per_byte_added = 300;
 enum { WANTED = 8, ROWS = 4 }; /* pieces of a middling convolution; rows of a band, at least */
 enum { MOST_PARTIALS = 16 };   /* filter gradients that are added up */
+enum { LONG = 1 << 12 };       /* outputs summed up in one go */
+static const double most_partial_bytes = 64 << 20;
 
 double ef_conv_flops(const ef_conv *c) {
     const ef_window_box *b = &c->box;
@@ -25,6 +27,13 @@ static int64_t most(int64_t x, int64_t y) { return x > y ? x : y; }
 
 static int64_t extent(const ef_window_box *b, int d) { /* rows that a window spans */
     return (b->kernel[d] - 1) * b->dilation[d] + 1;
+}
+
+/* The outermost axis along which there is anything: images of one row are cut within the row. */
+static int axis_of(const ef_window_box *b) {
+    int d = 3 - b->rank;
+    while (d < 2 && b->in[d] == 1 && b->out[d] == 1 && b->kernel[d] == 1) d++;
+    return d;
 }
 
 /* Narrows axis d to the rows [from, to) of the output (or input) and what they need of the other.
@@ -59,7 +68,7 @@ static bool piece(const ef_conv *c, const ef_conv_cut *cut, int64_t at, ef_conv_
     p->conv = *c;
     p->conv.box.batch = least(cut->images, b->batch - image);
     if (cut->n_bands > 1) {
-        int d = 3 - b->rank;
+        int d = axis_of(b);
         int64_t rows = of_input ? b->in[d] : b->out[d], from = band * cut->rows, start = 0;
         if (!narrow(&p->conv.box, d, of_input, from, least(rows, from + cut->rows), &start))
             return false;
@@ -83,7 +92,7 @@ void ef_conv_piece_of(const ef_conv *c, const ef_conv_cut *cut, int64_t at, ef_c
 /* Adds bands to a cut by images; leaves it alone where some band would have nothing to do. */
 static void cut_rows(const ef_conv *c, int64_t bands, ef_conv_cut *cut) {
     const ef_window_box *b = &c->box;
-    int d = 3 - b->rank;
+    int d = axis_of(b);
     bool of_input = c->kind == EF_CONV_INPUT;
     if (b->channels_first) return;
     int64_t all = of_input ? b->in[d] : b->out[d];
@@ -97,6 +106,20 @@ static void cut_rows(const ef_conv *c, int64_t bands, ef_conv_cut *cut) {
     for (int64_t k = 0; k < with.n_bands; k++)
         if (!piece(c, &with, k, &p)) return;
     *cut = with;
+}
+
+/* For a filter's gradient oneDNN sums up a whole line of the output at a time, of depthwise ones a
+ * whole image. Where that is long it is cut, so that the sums keep their digits. */
+static void cut_sums(const ef_conv *c, double bytes, ef_conv_cut *cut) {
+    const ef_window_box *b = &c->box;
+    bool depthwise = b->groups == b->in_channels, line = axis_of(b) == 2;
+    int64_t sum = depthwise || line ? ef_volume(b->out) : 0;
+    if (c->kind != EF_CONV_FILTER || sum <= LONG) return;
+    double each = (double)b->batch * (double)sum * bytes / most_partial_bytes;
+    int64_t bands = parts(sum, each > LONG ? (int64_t)each : LONG);
+    ef_conv_cut with = {1, 0, b->batch, 1};
+    cut_rows(c, bands, &with);
+    if (with.n_bands > cut->n_bands) *cut = with;
 }
 
 ef_conv_cut ef_conv_cut_of(const ef_conv *c) {
@@ -116,5 +139,6 @@ ef_conv_cut ef_conv_cut_of(const ef_conv *c) {
     cut.images = parts(b->batch, least(wanted, b->batch));
     cut.n_images = parts(b->batch, cut.images);
     if (cut.images == 1 && wanted > b->batch) cut_rows(c, parts(wanted, b->batch), &cut);
+    cut_sums(c, bytes, &cut);
     return cut;
 }

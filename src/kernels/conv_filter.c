@@ -8,6 +8,7 @@
 #include "kernels/borrow.h"
 
 enum { ROWS = 3, MOST_PARTS = 16, PARTS_BYTES = 1 << 20 };
+enum { LONG = 4096 }; /* pixels of a line after which sums are put away: longer ones lose digits */
 /* Where the loops pass oneDNN (conv_bench): lines long enough to repay a tile of sums, and a filter
  * that stays in a core's own cache. */
 enum { WIDE_LINE = 24, NEAR_FLOATS = 1 << 16 };

@@ -1,6 +1,7 @@
 /* Depthwise convolution: every input channel has its own filters, so there is nothing to sum over
  * but the kernel's few places, and the loops run along the channels. */
 #include "base/pool.h"
+#include "kernels/borrow.h"
 #include "kernels/conv.h"
 
 typedef struct job {
@@ -8,6 +9,7 @@ typedef struct job {
     const void *a, *b;
     void *to;
     ef_steps in, out;
+    void *sums; /* of the filter's gradient: two pixels of output channels for each place */
 } job;
 
 #define EACH "kernels/depthwise.inc"
@@ -17,7 +19,7 @@ static ef_status *run_wide(const ef_conv *c, ef_dtype t, const ef_conv_data *d, 
     (void)handle;
     const ef_window_box *b = &c->box;
     if (b->in_channels == 0) return NULL; /* nothing to write either */
-    job s = {b, d->a, d->b, d->out, ef_steps_in(b), ef_steps_out(b)};
+    job s = {b, d->a, d->b, d->out, ef_steps_in(b), ef_steps_out(b), NULL};
     bool wide = t == EF_F64;
     double taps = (double)ef_volume(b->kernel), pixels = (double)ef_volume(b->out);
     double one = (double)b->out_channels * 0.15;
@@ -29,10 +31,14 @@ static ef_status *run_wide(const ef_conv *c, ef_dtype t, const ef_conv_data *d, 
     case EF_CONV_INPUT:
         ef_parallel(b->batch, 1, one * taps * pixels, wide ? input_f64 : input_f32, &s);
         break;
-    case EF_CONV_FILTER:
+    case EF_CONV_FILTER: {
+        size_t bytes = (size_t)(2 * ef_volume(b->kernel) * b->out_channels) * ef_dtype_size(t);
+        if ((s.sums = ef_borrow(bytes)) == NULL) return ef_no_memory(bytes);
         ef_parallel(ef_volume(b->kernel), 1, one * pixels * (double)b->batch,
                     wide ? filter_f64 : filter_f32, &s);
+        ef_borrow_end(s.sums);
         break;
+    }
     }
     return NULL;
 }

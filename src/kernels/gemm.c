@@ -5,6 +5,7 @@
 #include "kernels/gemm.h"
 #include "base/pool.h"
 #include "base/signal_stack.h"
+#include "kernels/blas.h"
 #include "kernels/gemm_cut.h"
 #include "kernels/gemm_loop.h"
 #include "kernels/half.h"
@@ -54,10 +55,35 @@ static bool strides_clash(const ef_gemm_args *g) {
            dnnl_get_effective_cpu_isa() < dnnl_cpu_isa_avx512_core;
 }
 
+/* A single sum of products: stretches in float, and their sums in double. */
+static void dot(const ef_gemm_args *g) {
+    enum { STRETCH = 1024 };
+    const float *a = g->a, *b = g->b;
+    int64_t step_a = g->op_a == EF_GEMM_N ? 1 : g->lda, step_b = g->op_b == EF_GEMM_N ? g->ldb : 1;
+    double sum = g->add ? (double)*(float *)g->c : 0;
+    for (int64_t from = 0; from < g->k; from += STRETCH) {
+        int64_t n = g->k - from < STRETCH ? g->k - from : STRETCH;
+        const float *x = a + from * step_a, *y = b + from * step_b;
+        float s = 0;
+        if (step_a == 1 && step_b == 1) {
+#pragma omp simd reduction(+ : s)
+            for (int64_t i = 0; i < n; i++) s += x[i] * y[i];
+        } else {
+            for (int64_t i = 0; i < n; i++) s += x[i * step_a] * y[i * step_b];
+        }
+        sum += (double)s;
+    }
+    *(float *)g->c = (float)sum;
+}
+
 /* The bare product by a library, on this thread; m, n and k are not zero. */
 static void multiply(const ef_gemm_args *g) {
+    if (g->dtype == EF_F32 && g->m == 1 && g->n == 1) {
+        dot(g);
+        return;
+    }
     bool fits = fits_blas(g);
-    ef_pool_single();
+    ef_blas_begin();
     if (g->dtype == EF_F32) {
         if (fits && strides_clash(g))
             by_blas(g);

@@ -15,7 +15,8 @@ static const double per_element = 10;
 enum { WANTED = 8, MANY = 16 };             /* blocks of a middling product, of a large one */
 enum { ROWS = 32, COLS = 96, DEPTH = 512 }; /* a smaller block takes speed from the library */
 enum { LEAST_ROWS = 8, LEAST_COLS = 48, LEAST_DEPTH = 64 }; /* but where nothing else is left */
-enum { LONG = 1 << 17 };                                    /* no single sum is longer */
+/* No single sum is longer: a library adds the elements of a product with a vector one by one. */
+enum { LONG = 1 << 17, LONG_OF_FEW = 1 << 12, FEW = 8 };
 
 static int64_t parts(int64_t n, int64_t size) { return n / size + (n % size != 0); }
 
@@ -65,7 +66,8 @@ static void choose_grid(const ef_gemm_args *g, int64_t wanted, int rows, int col
 }
 
 static void choose_depths(const ef_gemm_args *g, int64_t wanted, int64_t depth, ef_gemm_cut *cut) {
-    int64_t least = parts(g->k, LONG);
+    bool few = g->m <= FEW || g->n <= FEW;
+    int64_t least = parts(g->k, few && g->dtype != EF_F64 ? LONG_OF_FEW : LONG);
     if (wanted > g->k / depth) wanted = g->k / depth;
     if (wanted < least) wanted = least;
     cut->depth = part(g->k, wanted > 1 ? wanted : 1, 16);
@@ -84,6 +86,11 @@ ef_gemm_cut ef_gemm_cut_of(const ef_gemm_args *g) {
     int64_t wanted = blocks_for(work);
     if (wanted == WANTED && g->op_b != EF_GEMM_N && work < 2 * most_block)
         wanted /= 2; /* dear to pack */
+    if (g->m == 1 && g->n == 1) {
+        cut.depth = part(g->k, wanted, LONG_OF_FEW);
+        cut.depths = parts(g->k, cut.depth);
+        return cut;
+    }
     if (is_sum_of_rows(g)) {
         choose_depths(g, wanted, LEAST_DEPTH, &cut);
         return cut;

@@ -36,7 +36,8 @@ static bool is_sane(const ef_window_box *b) {
 }
 
 bool ef_conv_pays(const ef_conv *c) {
-    if (c->kind == EF_CONV_FILTER && ef_conv_filter_pays(&c->box)) return false;
+    bool avx512 = dnnl_get_effective_cpu_isa() >= dnnl_cpu_isa_avx512_core; /* ours are for AVX2 */
+    if (c->kind == EF_CONV_FILTER && !avx512 && ef_conv_filter_pays(&c->box)) return false;
     return ef_conv_flops(c) >= pays_from && is_sane(&c->box);
 }
 

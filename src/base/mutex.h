@@ -24,6 +24,7 @@
     RANK(SIGNATURES)  /* parsed signatures of ops */                             \
     RANK(DEFAULTS)    /* default attributes of ops */                            \
     RANK(NAMES)       /* interned names */                                       \
+    RANK(WATCHED)     /* the table of graphs that users build */                 \
     RANK(MEMORY)      /* the allocator's lists */                                \
     RANK(HOLDERS)     /* labels of the allocator's report */                     \
     RANK(PULSE)       /* deadlines and the thread that watches them */           \
@@ -47,7 +48,8 @@ typedef struct ef_mutex {
     ef_rank rank;
     ef_mutex_kind kind;
 } ef_mutex;
-#define EF_MUTEX(RANK) {PTHREAD_MUTEX_INITIALIZER, EF_RANK_##RANK, EF_MUTEX_PLAIN}
+#define EF_MUTEX(RANK) \
+    { PTHREAD_MUTEX_INITIALIZER, EF_RANK_##RANK, EF_MUTEX_PLAIN }
 
 void ef_mutex_init(ef_mutex *m, ef_rank rank, ef_mutex_kind kind);
 void ef_mutex_destroy(ef_mutex *m);

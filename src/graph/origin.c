@@ -4,12 +4,12 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/mutex.h"
 #include "base/text.h"
 
 /* ---- watched graphs -------------------------------------------------------------------------- */
 
-/* Rank 30: guards the table of watched graphs. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ef_mutex lock = EF_MUTEX(WATCHED);
 static ef_map watched;
 static atomic_uint_fast64_t numbers;
 static ef_place_fn *place_hook;
@@ -21,9 +21,9 @@ static bool has_number(const void *graph, const void *number) {
 ef_status *ef_graph_watch(ef_graph *g) {
     if (g->number != 0) return NULL;
     uint64_t number = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed) + 1;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     ef_status *s = ef_map_put(&watched, number, g);
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     if (s == NULL) g->number = number;
     return s;
 }
@@ -32,19 +32,19 @@ uint64_t ef_graph_number(const ef_graph *g) { return g->number; }
 
 void ef_graph_unwatch(ef_graph *g) {
     if (g->number == 0) return;
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     ef_map_remove(&watched, g->number, g);
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
 }
 
 ef_graph *ef_graph_numbered(uint64_t number) {
-    pthread_mutex_lock(&lock);
+    ef_mutex_lock(&lock);
     ef_graph *g = ef_map_find(&watched, number, has_number, &number);
     int refs = g != NULL ? atomic_load_explicit(&g->base.refs, memory_order_relaxed) : 0;
     while (refs > 0 && /* a graph without references is about to end */
            !atomic_compare_exchange_weak_explicit(&g->base.refs, &refs, refs + 1,
                                                   memory_order_acquire, memory_order_relaxed)) {}
-    pthread_mutex_unlock(&lock);
+    ef_mutex_unlock(&lock);
     return refs > 0 ? g : NULL;
 }
 

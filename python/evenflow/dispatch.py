@@ -3,7 +3,7 @@
 The extension asks here after an op has refused its arguments, so calls with plain tensors pay nothing.
 """
 from . import _core
-from .composite import SparseTensor, SparseTensorValue
+from .composite import SparseTensor
 
 _handlers = {}  # (op's name, class) -> function(op, args, kwargs)
 
@@ -14,28 +14,22 @@ def handle(kind, names, function):
         _handlers[name, kind] = function
 
 
-def _kind(value):
-    """The class under which a value is registered: a SparseTensorValue stands for its SparseTensor."""
-    return SparseTensor if isinstance(value, SparseTensorValue) else type(value)
-
-
 def dispatch(name, op, args, kwargs):
     """What the handler for the first composite argument gives; NotImplemented without one."""
     for value in (*args, *kwargs.values()):
-        found = _handlers.get((name, _kind(value)))
+        found = _handlers.get((name, type(value)))
         if found is not None:
             return found(op, args, kwargs)
     return NotImplemented
 
 
 def _on_values(op, args, kwargs):
-    """An op without argument but a SparseTensor, on its values: it keeps zeros zero."""
+    """An op whose only tensor is a SparseTensor, on its values."""
     if args:
         x, args = args[0], args[1:]
     else:
-        word = next(k for k, v in kwargs.items() if _kind(v) is SparseTensor)
+        word = next(k for k, v in kwargs.items() if isinstance(v, SparseTensor))
         x, kwargs = kwargs[word], {k: v for k, v in kwargs.items() if k != word}
-    x = SparseTensor.from_value(x)
     return SparseTensor(x.indices, op(x.values, *args, **kwargs), x.dense_shape)
 
 

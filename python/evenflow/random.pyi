@@ -35,7 +35,7 @@ def set_global_generator(generator):
     """Replaces the generator of the whole program."""
 
 def set_seed(seed):
-    """Sets the program's seed: random ops without one of their own repeat from here on."""
+    """Sets the program's seed: random ops without one of their own repeat from here on. In a graph, the graph's seed."""
 
 def shuffle(value, seed=None, name=None):
     """The rows of `value` in random order."""

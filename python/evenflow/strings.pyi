@@ -5,6 +5,9 @@ from typing import Any
 def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill='', name=None):
     """Each element written as text."""
 
+def bytes_split(input, name=None):
+    """The single bytes of each string, as a ragged tensor."""
+
 def format(template, inputs, placeholder='{}', summarize=3, name=None):
     """`template` with the values of tensors in place of its placeholders, as a string tensor."""
 
@@ -25,6 +28,9 @@ def regex_full_match(input, pattern, name=None):
 
 def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
     """Each string with what `pattern` matches replaced by `rewrite`, in which \\1 is a group."""
+
+def split(input, sep=None, maxsplit=-1, name=None):
+    """The tokens of each string between `sep` (None: white space), as a ragged tensor."""
 
 def strip(input, name=None):
     """Each string without white space at its ends."""

@@ -2,9 +2,13 @@
 most functions also take a batch of them, [batch, height, width, channels]."""
 import functools
 
+from ..control import cond
+from ..graph import name_scope
 from ..namespace import export, offer
+from ..tensors import convert_to_tensor
 from . import random, stateless
-from .common import Tensor, convert, dtypes, known, seen, np, raw, seen_size, static_shape
+from .common import (Tensor, convert, dtypes, executing_eagerly, is_symbolic, known, np, raw, seen, seen_size,
+                     static_shape)
 from .debug import Assert, with_dependencies
 
 
@@ -24,21 +28,51 @@ class ResizeMethod:
 offer(ResizeMethod, "image.ResizeMethod")
 
 
+def scoped(name):
+    """Puts the ops of a function under `name/` while a graph is built."""
+
+    def around(function):
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            if executing_eagerly():
+                return function(*args, **kwargs)
+            with name_scope(name):
+                return function(*args, **kwargs)
+
+        return call
+
+    return around
+
+
 def _image(x, least=3):
     """`x` as a tensor of rank 3 or 4; ValueError if it is known to be something else."""
-    x = convert(x)
+    x = convert_to_tensor(x)
     dims = static_shape(x)
     if dims is not None and not least <= len(dims) <= 4:
         raise ValueError(f"'image' (shape {dims}) must have either 3 or 4 dimensions.")
     return x
 
 
-def _batched(x):
-    """A batch of images and a function that undoes the batching of a result."""
+def _full(x):
+    """An image with pixels: none of its inner sizes is known to be 0."""
     x = _image(x)
     dims = static_shape(x)
-    if dims is None:
+    if dims is not None and 0 in dims[-3:]:
+        raise ValueError(f"inner 3 dims of 'image.shape' must be > 0: {dims}")
+    return x
+
+
+def _batched(x, any_rank=False):
+    """A batch of images and a function that undoes the batching of a result. `any_rank`: of unknown rank it is taken
+    for one image."""
+    x = _full(x) if any_rank else _image(x)
+    dims = static_shape(x)
+    if dims is None and not any_rank:
         raise ValueError("'images' contains no shape.")
+    if dims is None:
+        batch = raw.ExpandDims(x, 0)
+        batch.set_shape([None] * 4)
+        return batch, lambda y: raw.Squeeze(y, [0])
     if len(dims) == 3:
         return raw.ExpandDims(x, 0), lambda y: raw.Squeeze(y, [0])
     return x, lambda y: y
@@ -61,34 +95,38 @@ def _axis(x, from_end):
 
 
 @export("image.flip_left_right")
+@scoped("flip_left_right")
 def flip_left_right(image):
     """Mirrored: the first column becomes the last."""
-    image = _image(image)
+    image = _full(image)
     return raw.ReverseV2(image, raw.Reshape(convert(_axis(image, 2)), [1]))
 
 
 @export("image.flip_up_down")
+@scoped("flip_up_down")
 def flip_up_down(image):
     """Upside down."""
-    image = _image(image)
+    image = _full(image)
     return raw.ReverseV2(image, raw.Reshape(convert(_axis(image, 3)), [1]))
 
 
 @export("image.transpose")
 def transpose(image, name=None):
     """Rows and columns exchanged."""
-    image = _image(image)
+    image = _full(image)
     dims = static_shape(image)
     if dims is None:
-        raise ValueError("'image' contains no shape.")
-    perm = [1, 0, 2] if len(dims) == 3 else [0, 2, 1, 3]
+        rank = raw.Rank(image)
+        perm = raw.ConcatV2([raw.Range(0, rank - 3, 1), raw.Pack([rank - 2, rank - 3, rank - 1])], 0)
+    else:
+        perm = [1, 0, 2] if len(dims) == 3 else [0, 2, 1, 3]
     return raw.Transpose(image, perm, name=name)
 
 
 @export("image.rot90")
 def rot90(image, k=1, name=None):
     """Turned counter-clockwise by `k` times 90 degrees."""
-    image = _image(image)
+    image = _full(image)
     value = seen(k)
     if value is None or value.shape != ():
         raise ValueError("k must be a number that is known when the function is traced")
@@ -104,13 +142,21 @@ def rot90(image, k=1, name=None):
 
 def _random_flip(image, flip, draw):
     """One image is flipped below one half, those of a batch above it: the draws are TensorFlow's."""
-    image = _image(image)
+    image = _full(image)
     dims = static_shape(image)
-    if dims is None:
-        raise ValueError("'image' contains no shape.")
     half = convert(0.5)
-    if len(dims) == 3:
+
+    def one():
         return raw.SelectV2(raw.Less(draw([]), half), flip(image), image)
+
+    if dims is None:
+        return cond(raw.Equal(raw.Rank(image), 3), one, lambda: _flip_some(image, (None,), flip, draw))
+    return one() if len(dims) == 3 else _flip_some(image, dims, flip, draw)
+
+
+def _flip_some(image, dims, flip, draw):
+    """Some images of a batch flipped."""
+    half = convert(0.5)
     draws = draw([dims[0]] if dims[0] is not None else raw.Shape(image)[:1])
     chosen = raw.Greater(raw.Reshape(draws, [-1, 1, 1, 1]), half)
     return raw.SelectV2(chosen, flip(image), image)
@@ -125,12 +171,14 @@ def _seeded(seed):
 
 
 @export("image.random_flip_left_right")
+@scoped("random_flip_left_right")
 def random_flip_left_right(image, seed=None):
     """Each image mirrored or not, with even chances."""
     return _random_flip(image, flip_left_right, _stateful(seed))
 
 
 @export("image.random_flip_up_down")
+@scoped("random_flip_up_down")
 def random_flip_up_down(image, seed=None):
     """Each image upside down or not, with even chances."""
     return _random_flip(image, flip_up_down, _stateful(seed))
@@ -178,12 +226,17 @@ def stateless_random_crop(value, size, seed, name=None):
     )
 
 
-def _need(condition, text):
-    """ValueError if the condition is known to fail; unknown conditions pass."""
-    if isinstance(condition, Tensor):
-        condition = known(condition)
-    if condition is not None and not bool(condition):
-        raise ValueError(text)
+def _checked(images, *needs):
+    """`images` after the checks of (condition, text): ValueError if a condition is known to fail; one that only
+    running tells is checked then."""
+    checks = []
+    for condition, text in needs:
+        value = known(condition) if isinstance(condition, Tensor) else condition
+        if value is None:
+            checks.append(Assert(condition, [text]))
+        elif not bool(value):
+            raise ValueError(text)
+    return with_dependencies(checks, images)
 
 
 def _number(x):
@@ -203,46 +256,53 @@ def _sizes(images):
 
 
 @export("image.crop_to_bounding_box")
+@scoped("crop_to_bounding_box")
 def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
     """The part of the given size that begins at the given row and column."""
-    images, back = _batched(image)
+    images, back = _batched(image, True)
     height, width = _sizes(images)
     top, left, rows, columns = map(_number, (offset_height, offset_width, target_height, target_width))
-    for value, word in ((top, "offset_height"), (left, "offset_width")):
-        _need(value >= 0, f"{word} must be >= 0.")
-    for value, word in ((rows, "target_height"), (columns, "target_width")):
-        _need(value > 0, f"{word} must be > 0.")
-    _need(width >= left + columns, "width must be >= target + offset.")
-    _need(height >= top + rows, "height must be >= target + offset.")
+    images = _checked(images, (top >= 0, "offset_height must be >= 0."), (left >= 0, "offset_width must be >= 0."),
+                      (rows > 0, "target_height must be > 0."), (columns > 0, "target_width must be > 0."),
+                      (width >= left + columns, "width must be >= target + offset."),
+                      (height >= top + rows, "height must be >= target + offset."))
     begin = raw.Pack([convert(v, dtypes.int32) for v in (0, top, left, 0)])
     size = raw.Pack([convert(v, dtypes.int32) for v in (-1, rows, columns, -1)])
-    return back(raw.Slice(images, begin, size))
+    return back(_of_size(raw.Slice(images, begin, size), images, rows, columns))
+
+
+def _of_size(made, images, rows, columns):
+    """`made` with what is known of its size: that of `images` but for rows and columns."""
+    if is_symbolic(made):
+        dims = static_shape(images)
+        made.set_shape([dims[0], *(n if isinstance(n, int) else None for n in (rows, columns)), dims[3]])
+    return made
 
 
 @export("image.pad_to_bounding_box")
+@scoped("pad_to_bounding_box")
 def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
     """The image on a black ground of the given size, its corner at the given row and column."""
-    images, back = _batched(image)
+    images, back = _batched(image, True)
     height, width = _sizes(images)
     top, left, rows, columns = map(_number, (offset_height, offset_width, target_height, target_width))
     below, right = rows - top - height, columns - left - width
-    for value, word in ((top, "offset_height"), (left, "offset_width")):
-        _need(value >= 0, f"{word} must be >= 0.")
-    _need(below >= 0, "image must be <= target - offset: height")
-    _need(right >= 0, "width must be <= target - offset")
+    images = _checked(images, (top >= 0, "offset_height must be >= 0."), (left >= 0, "offset_width must be >= 0."),
+                      (below >= 0, "image must be <= target - offset: height"),
+                      (right >= 0, "width must be <= target - offset"))
     pads = [0, 0, top, below, left, right, 0, 0]
     paddings = raw.Reshape(raw.Pack([convert(v, dtypes.int32) for v in pads]), [4, 2])
-    return back(raw.Pad(images, paddings))
+    return back(_of_size(raw.Pad(images, paddings), images, rows, columns))
 
 
 @export("image.resize_with_crop_or_pad")
+@scoped("resize_image_with_crop_or_pad")
 def resize_with_crop_or_pad(image, target_height, target_width):
     """Cut or padded with black, evenly on both sides, to the given size."""
-    images, back = _batched(image)
+    images, back = _batched(image, True)
     height, width = _sizes(images)
     rows, columns = _number(target_height), _number(target_width)
-    for value, word in ((rows, "target_height"), (columns, "target_width")):
-        _need(value > 0, f"{word} must be > 0.")
+    images = _checked(images, (rows > 0, "target_height must be > 0."), (columns > 0, "target_width must be > 0."))
 
     def least(a, b):
         return min(a, b) if isinstance(a, int) and isinstance(b, int) else raw.Minimum(a, b)
@@ -260,29 +320,37 @@ def resize_with_crop_or_pad(image, target_height, target_width):
 
 
 @export("image.central_crop")
+@scoped("central_crop")
 def central_crop(image, central_fraction):
     """The middle part whose sides are `central_fraction` of the image's."""
-    image = convert(image)
-    fraction = float(seen(central_fraction))
-    if not 0.0 < fraction <= 1.0:
-        raise ValueError("central_fraction must be within (0, 1]")
-    if fraction == 1.0:
-        return image
+    image = convert_to_tensor(image)
+    fraction = seen(central_fraction)
+    if fraction is None:
+        fraction = raw.Cast(convert(central_fraction), dtypes.float64)
+        inside = raw.LogicalAnd(raw.Greater(fraction, 0.0), raw.LessEqual(fraction, 1.0))
+        fraction = with_dependencies([Assert(inside, ["central_fraction must be within (0, 1]"])], fraction)
+    else:
+        fraction = float(fraction)
+        if not 0.0 < fraction <= 1.0:
+            raise ValueError("central_fraction must be within (0, 1]")
+        if fraction == 1.0:
+            return image
     images, back = _batched(image)
-
-    def part(size):
-        if isinstance(size, int):
-            start = int((size - size * fraction) / 2)
-            return start, size - 2 * start
-        whole = raw.Cast(size, dtypes.float64)
-        start = raw.Cast(
-            raw.RealDiv(raw.Sub(whole, raw.Mul(whole, convert(fraction, dtypes.float64))),
-                        convert(2.0, dtypes.float64)), dtypes.int32)
-        return start, size - start * 2
-
     height, width = _sizes(images)
-    (top, rows), (left, columns) = part(height), part(width)
+    (top, rows), (left, columns) = _middle(height, fraction), _middle(width, fraction)
     return back(crop_to_bounding_box(images, top, left, rows, columns))
+
+
+def _middle(size, fraction):
+    """Where the middle part of a side begins, and its size: ints where all is known, else tensors."""
+    if isinstance(size, int) and isinstance(fraction, float):
+        start = int((size - size * fraction) / 2)
+        return start, size - 2 * start
+    size = convert(size, dtypes.int32)
+    whole = raw.Cast(size, dtypes.float64)
+    rest = raw.Sub(whole, raw.Mul(whole, convert(fraction, dtypes.float64)))
+    start = raw.Cast(raw.RealDiv(rest, convert(2.0, dtypes.float64)), dtypes.int32)
+    return start, size - start * 2
 
 
 # ---- dtype ------------------------------------------------------------------------------------------
@@ -387,6 +455,7 @@ def _way(method, ways):
 
 
 @export("image.resize")
+@scoped("resize")
 def resize(images, size, method=ResizeMethod.BILINEAR, preserve_aspect_ratio=False, antialias=False,
            name=None):
     """Images of another size. All but nearest give float32."""
@@ -396,6 +465,7 @@ def resize(images, size, method=ResizeMethod.BILINEAR, preserve_aspect_ratio=Fal
 
 
 @export("image.resize_with_pad")
+@scoped("resize_with_pad")
 def resize_with_pad(image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias=False):
     """Resized without distortion to fit the given size, padded with black evenly on both sides."""
     images, back = _batched(image)
@@ -465,6 +535,7 @@ _V1_WAYS = {0: v1_resize_bilinear, 1: v1_resize_nearest_neighbor, 2: v1_resize_b
 
 
 @export("compat.v1.image.resize", "compat.v1.image.resize_images")
+@scoped("resize")
 def v1_resize(images, size, method=ResizeMethodV1.BILINEAR, align_corners=False, preserve_aspect_ratio=False, name=None):
     """Images of another size, as version 1 has it; images of that size already are returned as they are."""
     images, back = _batched(images)

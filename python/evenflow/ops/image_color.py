@@ -1,8 +1,9 @@
 """Images' colours and measures: grey and back, brightness, standardization, differences, edges."""
+from .. import errors
 from ..namespace import export
 from . import random, stateless
-from .common import convert, dtypes, np, raw, static_shape
-from .debug import assert_equal, with_dependencies
+from .common import convert, dtypes, executing_eagerly, np, raw, static_shape
+from .debug import assert_equal, assert_non_negative, with_dependencies
 from .image import _image, convert_image_dtype
 
 
@@ -66,13 +67,14 @@ def grayscale_to_rgb(images, name=None):
     """Three channels that are all the one given."""
     images = convert(images)
     dims = static_shape(images)
-    if dims is None:
-        raise ValueError("'images' contains no shape.")
-    if dims[-1] not in (1, None):
+    if dims is not None and dims[-1] not in (1, None):
         raise ValueError(f"the last dimension of a grayscale image must be 1, not {dims[-1]}")
-    if dims[-1] is None:
+    if dims is None or dims[-1] is None:
         one = assert_equal(raw.Shape(images)[-1], 1, "Last dimension of a grayscale image should be size 1.")
         images = with_dependencies([one], images)
+    if dims is None:
+        outer = raw.Fill(raw.Reshape(raw.Sub(raw.Rank(images), 1), [1]), 1)
+        return raw.Tile(images, raw.ConcatV2([outer, [3]], 0), name=name)
     return raw.Tile(images, [1] * (len(dims) - 1) + [3], name=name)
 
 
@@ -94,10 +96,13 @@ def adjust_brightness(image, delta):
 @export("image.adjust_contrast")
 def adjust_contrast(images, contrast_factor):
     """Each channel's distance from its mean multiplied."""
+    factor = convert(contrast_factor, dtypes.float32)
+    if static_shape(factor) not in ((), None):
+        words = f"contrast_factor must be scalar: {list(static_shape(factor))}"
+        raise errors.InvalidArgumentError(None, None, words) if executing_eagerly() else ValueError(words)
 
     def stretch(x):
         mean = raw.Mean(raw.Cast(x, dtypes.float32), [-3, -2], keep_dims=True)
-        factor = convert(contrast_factor, dtypes.float32)
         wide = raw.AddV2(raw.Mul(raw.Sub(raw.Cast(x, dtypes.float32), mean), factor), mean)
         return wide if x.dtype is dtypes.float32 else raw.Cast(wide, x.dtype)
 
@@ -109,8 +114,15 @@ def adjust_gamma(image, gamma=1, gain=1):
     """gain * image ** gamma."""
     if isinstance(gamma, (int, float)) and gamma < 0:
         raise ValueError("Gamma should be a non-negative real number.")
-    return _in_floats(
-        image, lambda x: raw.Mul(convert(gain, x.dtype), raw.Pow(x, convert(gamma, x.dtype))))
+
+    def raised(x):
+        power = convert(gamma, x.dtype)
+        if not isinstance(gamma, (int, float)):
+            check = assert_non_negative(power, "Gamma should be a non-negative real number.")
+            power = with_dependencies([check], power)
+        return raw.Mul(convert(gain, x.dtype), raw.Pow(x, power))
+
+    return _in_floats(image, raised)
 
 
 def _stateful(seed):

@@ -1,7 +1,8 @@
 """Strings: joined, cut, searched, hashed, and turned into numbers and back."""
 from .. import errors
 from ..namespace import export, offer_ops
-from .common import convert, dtypes, executing_eagerly, known, np, rank_of, raw
+from ..ragged import RaggedTensor
+from .common import SparseTensor, convert, dtypes, executing_eagerly, known, np, rank_of, raw
 
 offer_ops(
     """
@@ -29,6 +30,16 @@ def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, f
 def join(inputs, separator="", name=None):
     """The strings at each place of all `inputs`, joined."""
     return raw.StringJoin([convert(i, dtypes.string) for i in inputs], separator, name=name)
+
+
+@export("compat.v1.strings.reduce_join", "compat.v1.reduce_join")
+def v1_reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None, keepdims=None):
+    """reduce_join with the older names of its arguments."""
+    for new, old, words in ((axis, reduction_indices, "axis and reduction_indices"), (keepdims, keep_dims, "keepdims and keep_dims")):
+        if new is not None and old is not None:
+            raise ValueError(f"Cannot specify both {words}: they mean the same")
+    axis = reduction_indices if axis is None else axis
+    return reduce_join(inputs, axis, bool(keep_dims if keepdims is None else keepdims), separator, name)
 
 
 @export("strings.reduce_join")
@@ -106,3 +117,62 @@ def _ragged_or(x, function):
     if isinstance(x, RaggedTensor):
         return x.with_flat_values(function(x.flat_values))
     return function(convert(x, dtypes.string))
+
+
+# ---- splitting ------------------------------------------------------------------------------------------
+
+
+def _tokens(strings, parts):
+    """The tokens of strings of any rank as a ragged tensor of one rank more; `parts` splits a vector."""
+    if isinstance(strings, RaggedTensor):
+        return strings.with_flat_values(_tokens(strings.flat_values, parts))
+    strings = convert(strings, dtypes.string)
+    rank = rank_of(strings)
+    if rank == 0:
+        return parts(raw.Reshape(strings, [1]))[1]
+    if rank is not None and rank > 1:
+        return _tokens(RaggedTensor.from_tensor(strings, ragged_rank=rank - 1), parts)
+    places, values, shape = parts(strings)
+    return RaggedTensor.from_value_rowids(values, places[:, 0], shape[0], validate=False)
+
+
+@export("strings.split")
+def split(input, sep=None, maxsplit=-1, name=None):  # noqa: A002
+    """The tokens of each string between `sep` (None: white space), as a ragged tensor."""
+    return _tokens(input, lambda x: raw.StringSplitV2(x, "" if sep is None else sep, maxsplit, name=name))
+
+
+@export("strings.bytes_split")
+def bytes_split(input, name=None):  # noqa: A002
+    """The single bytes of each string, as a ragged tensor."""
+    return _tokens(input, lambda x: raw.StringSplit(x, "", name=name))
+
+
+def _typed(result_type, strings, parts):
+    """Tokens as v1 gives them: a SparseTensor, or a RaggedTensor if that is asked for."""
+    if result_type not in ("SparseTensor", "RaggedTensor"):
+        raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
+    if not isinstance(strings, RaggedTensor):
+        strings = convert(strings, dtypes.string)
+        strings = raw.Reshape(strings, [1]) if rank_of(strings) == 0 else strings
+        if result_type == "SparseTensor" and rank_of(strings) in (1, None):
+            return SparseTensor(*parts(strings))
+    made = _tokens(strings, parts)
+    return made if result_type == "RaggedTensor" else made.to_sparse()
+
+
+@export("compat.v1.strings.split")
+def v1_split(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None):  # noqa: A002
+    """The tokens of each string between `sep` (None: white space)."""
+    strings = source if input is None else input
+    if strings is None or (input is not None and source is not None):
+        raise ValueError("strings.split takes one of the arguments `input` and `source`")
+    return _typed(result_type, strings, lambda x: raw.StringSplitV2(x, "" if sep is None else sep, maxsplit, name=name))
+
+
+@export("compat.v1.string_split")
+def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None):
+    """The tokens of each string between any of the bytes of `sep` (or `delimiter`, by default a space)."""
+    sep = delimiter if sep is None else sep
+    sep = convert(" " if sep is None else sep, dtypes.string)
+    return _typed(result_type, source, lambda x: raw.StringSplit(x, sep, skip_empty, name=name))

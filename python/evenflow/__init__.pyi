@@ -301,7 +301,7 @@ def get_default_session():
     """The innermost session made default in this thread; None if there is none."""
 
 def get_logger():
-    """The logger of warnings, on stderr."""
+    """The logger of warnings: on stderr, unless the program has set up logging itself."""
 
 def get_static_value(tensor, partial=False):
     """The value of a tensor as numpy if it is known without running, else None."""

@@ -235,8 +235,11 @@ def _in_graph(value, graph):
 def _one_each(grad_ys, count):
     """The gradient given for each target: an item of the list may itself be a list of numbers."""
     if not isinstance(grad_ys, (list, tuple)):
-        return [grad_ys]
-    return list(grad_ys) if len(grad_ys) == count else nest.flatten(grad_ys)
+        grad_ys = [grad_ys]
+    given = list(grad_ys) if len(grad_ys) == count else nest.flatten(grad_ys)
+    if len(given) != count:
+        raise ValueError(f"Passed {len(given)} grad_ys for {count} ys")
+    return given
 
 
 @export("gradients")

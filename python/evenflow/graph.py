@@ -488,6 +488,10 @@ def _core_scope():
     return scope
 
 
+_ROOT = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
+_NESTED = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
+
+
 class _scope_in:
     """Enters a name scope of a graph."""
 
@@ -503,6 +507,8 @@ class _scope_in:
         if not name:
             _core.set_scope("")
             return ""
+        if not (_NESTED if before else _ROOT).match(name):
+            raise ValueError(f"{name!r} is not a valid {'scope' if before else 'root scope'} name")
         if name.endswith("/"):
             full = name
         else:

@@ -58,6 +58,9 @@ class Dimension:
     def __int__(self):
         return self._value
 
+    def __bool__(self):
+        return bool(self._value)
+
     def __index__(self):
         return self._value
 

@@ -80,7 +80,7 @@ static ef_status *run_division(const ef_call *c, ef_tile_fn *const *tiles) {
     int64_t at = ef_count(c->out[0]) == 0 ? -1 : find_zero(c->in[1]);
     if (at >= 0)
         return ef_error(EF_INVALID,
-                        "%s: integer division by zero: element %lld of y, a %s, is 0; divisors "
+                        "%s: Integer division by zero: element %lld of y, a %s, is 0; divisors "
                         "must not be 0",
                         c->op->name, (long long)at, EF_TENSOR(c->in[1]));
     ef_elementwise(tiles[c->in[0]->dtype], c->attrs, 2, c->in, c->out[0]);

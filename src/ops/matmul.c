@@ -212,17 +212,19 @@ static ef_status *batch3_run(const ef_call *c) {
 }
 
 static ef_status *batch3_shape(ef_infer *i) {
-    uint32_t narrow = EF_BIT(I8) | EF_BIT(U8) | EF_BIT(I16);
+    uint32_t bytes = EF_BIT(I8) | EF_BIT(U8), narrow = bytes | EF_BIT(I16);
     ef_dtype x = i->in[0].dtype, y = i->in[1].dtype, z = i->out[0].dtype;
     bool fits =
         (x == y && y == z) ||
         (ef_dtype_in(x, narrow) && ef_dtype_in(y, narrow) && (z == EF_I32 || z == EF_I64)) ||
-        (x == y && ef_dtype_in(x, EF_FLOATS) && ef_dtype_in(z, EF_FLOATS));
+        (x == y && ef_dtype_in(x, EF_FLOATS) && ef_dtype_in(z, EF_FLOATS)) ||
+        (z == EF_BF16 && ((x == z && ef_dtype_in(y, bytes)) || (y == z && ef_dtype_in(x, bytes))));
     if (!fits)
         return ef_error(
             EF_NOT_FOUND,
             "BatchMatMulV3: x is %s, y %s and the result %s; all three must be the same, or "
-            "8- and 16-bit integers widen to int32 or int64, or floats to another float",
+            "8- and 16-bit integers widen to int32 or int64, or floats to another float, or "
+            "bytes go with bfloat16",
             ef_dtype_name(x), ef_dtype_name(y), ef_dtype_name(z));
     return batch_shape(i);
 }
@@ -302,5 +304,6 @@ const ef_op ef_op_BatchMatMulV3 = {
     .kernel = {{EF_CPU, EF_NUMBERS, batch3_run, batch3_scratch, NULL, NULL, NULL}},
     .grad = batch_grad,
     .examples = {"float[2,3,4] float[4,5] Tout=float", "int8[2,3] int8[3,2] Tout=int32",
+                 "bfloat16[2,3] uint8[3,2] Tout=bfloat16", "int8[2,3] bfloat16[3,2] Tout=bfloat16",
                  "double[2,3] double[2,3] adj_y=true Tout=double"},
 };

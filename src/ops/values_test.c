@@ -471,7 +471,7 @@ EF_TEST(refuses) {
                                            "Mod", "TruncateDiv", "TruncateMod"};
     for (size_t k = 0; k < sizeof division / sizeof *division; k++) {
         CHECK_FAILS(attempt(division[k], "int32[2]{1,2} int32[2]{1,0}"), EF_INVALID,
-                    "integer division by zero");
+                    "Integer division by zero");
         CHECK_OK(attempt(division[k], "int32[0] int32[]{0}"));
     }
     CHECK_FAILS(attempt("Pow", "int32[2]{1,2} int32[2]{1,-1}"), EF_INVALID,

@@ -1,4 +1,5 @@
 """Connectionist temporal classification: losses and decoders of sequences without alignment."""
+from ..functional import map_fn
 from ..namespace import export
 from .common import SparseTensor, convert, dtypes, raw, rank_of, seen_shape, static_shape
 
@@ -124,14 +125,20 @@ def ctc_unique_labels(labels, name=None):
         raise ValueError("ctc_unique_labels: labels must be a matrix")
     rows, width = seen_shape(labels)
     if rows is None or width is None:
-        raise ValueError("ctc_unique_labels: the shape of labels must be known")
+        return map_fn(lambda row: _unique_in(row, raw.Size(row)), labels, fn_output_signature=(dtypes.int64, dtypes.int32))
     values, places = [], []
     for row in raw.Unpack(labels, rows, 0):
-        found = raw.Unique(row)
-        spare = raw.Sub(width, raw.Size(found[0]))
-        values.append(raw.Pad(found[0], raw.Reshape(raw.Pack([0, spare]), [1, 2])))
+        found = _unique_in(row, width)
+        values.append(found[0])
         places.append(found[1])
     return raw.Reshape(raw.Pack(values), [rows, width]), raw.Pack(places)
+
+
+def _unique_in(row, width):
+    """The distinct labels of a row, padded with zeros to `width`, and the place of each label among them."""
+    values, places = raw.Unique(row)
+    spare = raw.Sub(width, raw.Size(values))
+    return raw.Pad(values, raw.Reshape(raw.Pack([0, spare]), [1, 2])), places
 
 
 @export("nn.ctc_beam_search_decoder")

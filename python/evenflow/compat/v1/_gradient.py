@@ -32,9 +32,6 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
               aggregation_method=None, stop_gradients=None, unconnected_gradients=NONE):
     """d(sum of ys)/dx for each of xs, as tensors of the graph; None where there is no connection."""
     def make():
-        count = len(nest.flatten(ys))
-        if grad_ys is not None and len(nest.flatten(grad_ys)) != count:
-            raise ValueError(f"Passed {len(nest.flatten(grad_ys))} grad_ys for {count} ys")
         with graphs.name_scope(name or "gradients"):
             return _gradients.gradients(ys, xs, grad_ys, stop_gradients=stop_gradients,
                                         unconnected_gradients=unconnected_gradients)

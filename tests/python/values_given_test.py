@@ -11,7 +11,7 @@ def test_a_list_among_grad_ys_is_a_value():
     with tf.Graph().as_default(), v1.Session() as session:
         x, y = tf.constant([1.0, 2.0, 3.0]), tf.constant(2.0)
         assert session.run(tf.gradients(x * 2.0, x, grad_ys=[[1.0, 2.0, 3.0]]))[0].tolist() == [2, 4, 6]
-        assert session.run(v1.gradients(x * 2.0, x, grad_ys=[np.ones(3, np.float32)]))[0].tolist() == [2, 2, 2]
+        assert session.run(v1.gradients(x * 2.0, x, grad_ys=[[1.0, 1.0, 1.0]]))[0].tolist() == [2, 2, 2]
         assert session.run(tf.gradients([x * y, y], y, grad_ys=[[1.0, 0.0, 0.0], 5.0]))[0] == 6
         with pytest.raises(ValueError):
             tf.gradients([x, y], y, grad_ys=[1.0, 2.0, 3.0])

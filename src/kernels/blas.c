@@ -3,6 +3,7 @@
  * environment variable OPENBLAS_CORETYPE and has exported functions to choose again; where both
  * exist, an unknown processor gets the kernels that fit the instructions it has. */
 #include "kernels/blas.h"
+#include "base/alloc.h"
 #include "base/pool.h"
 #include <pthread.h>
 #include <stdbool.h>
@@ -20,7 +21,7 @@ void gotoblas_dynamic_init(void) __attribute__((weak));
 static void choose(char *setting) {
     size_t n = 0;
     while (environ != NULL && environ[n] != NULL) n++;
-    char **list = malloc((n + 2) * sizeof *list), **before = environ;
+    char **list = ef_malloc((n + 2) * sizeof *list), **before = environ;
     if (list == NULL) return;
     if (n > 0) memcpy(list, before, n * sizeof *list);
     list[n] = setting, list[n + 1] = NULL;
@@ -28,7 +29,7 @@ static void choose(char *setting) {
     gotoblas_dynamic_quit();
     gotoblas_dynamic_init();
     environ = before;
-    free(list);
+    ef_free(list);
 }
 
 static void tune(void) {

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "kernels/gemm.h"
-#include <oneapi/dnnl/dnnl.h>
 #include <omp.h>
+#include <oneapi/dnnl/dnnl.h>
 #include <stdio.h>
 #include <stdlib.h>
 

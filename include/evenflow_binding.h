@@ -18,6 +18,8 @@ ef_status *ef_tensor_wrap(ef_dtype dtype, const ef_shape *shape, void *data, voi
                           void *arg, ef_tensor *out);
 /* A status of the binding's own (a callback that failed); NULL only if code is EF_OK. */
 ef_status *ef_status_make(ef_code code, const char *message);
+/* Whether the elements of t are there: reading them runs no deferred work. */
+bool ef_tensor_ready(const ef_tensor *t);
 /* Whether nobody else holds the memory of t: it may be written to. */
 bool ef_tensor_sole(const ef_tensor *t);
 /* Called around running deferred work and waiting for another thread that runs it. A binding gives

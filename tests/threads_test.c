@@ -253,7 +253,8 @@ EF_TEST(many_ask_for_one_value) {
         ef_tensor one, unused;
         CHECK_OK(wide(1, &one));
         CHECK_OK(ef_do_AddV2(&one, &one, &wanted[0]));
-        for (int k = 1; k < 3; k++) CHECK_OK(ef_do_AddV2(&wanted[k - 1], &wanted[k - 1], &wanted[k]));
+        for (int k = 1; k < 3; k++)
+            CHECK_OK(ef_do_AddV2(&wanted[k - 1], &wanted[k - 1], &wanted[k]));
         CHECK_OK(ef_do_AddV2(&wanted[0], &one, &unused));
         for (int k = 0; k < THREADS; k++) {
             w[k].id = k;

@@ -13,7 +13,9 @@ LIBRARY = [  # pattern, rule, files it does not concern
     (r"(?<![\w.>])(malloc|calloc|realloc|free|strdup|aligned_alloc|posix_memalign)\s*\(",
      "memory comes from base/alloc.h", ("src/base/alloc.c", "src/device/memory.c")),
     (r"\b(strcpy|strcat|sprintf|vsprintf|gets)\s*\(", "this call does not know the size of its target", ()),
-    (r"\b(pthread_create)\s*\(", "threads are made in base/pool.c and data/ only", ("src/base/pool.c", "src/base/pulse.c", "src/data/")),
+    (r"\b(pthread_mutex_\w+)\s*\(", "mutexes have ranks: base/mutex.h", ("src/base/mutex.",)),
+    (r"\b(pthread_create)\s*\(", "threads are made in base/pool.c, base/pulse.c and data/ only",
+     ("src/base/pool.c", "src/base/pulse.c", "src/data/")),
 ]
 EVERYWHERE = [(r"\b(TODO|FIXME|XXX|HACK)\b", "finish it, or describe it in an issue")]
 DEAD = re.compile(r"^\s*(//|/\*|\*)?\s*(//|/\*)\s*\w[^.?!]*(;|\{|\})\s*(\*/)?\s*$")

@@ -66,7 +66,8 @@ def environment(build):
     env.setdefault("ASAN_OPTIONS", "detect_leaks=1:detect_stack_use_after_return=1")
     env.setdefault("LSAN_OPTIONS", f"suppressions={ROOT}/tools/lsan.supp:print_suppressions=0")
     env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
-    env.setdefault("TSAN_OPTIONS", f"suppressions={ROOT}/tools/tsan.supp:second_deadlock_stack=1")
+    env.setdefault("TSAN_OPTIONS", f"suppressions={ROOT}/tools/tsan.supp:second_deadlock_stack=1:"
+                                  "allocator_may_return_null=1:die_after_fork=0")
     env["EF_BUILD_DIR"] = str(build)
     env["EF_COUNTS"] = "1"  # tests/python/conftest.py prints the counts
     return env

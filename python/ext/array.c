@@ -230,8 +230,8 @@ static PyObject *array_copy(const ef_tensor *t, const void *data, PyArray_Descr 
 /* An array over the tensor's memory, which holds the tensor. */
 static PyObject *array_over(tensor_object *o, const void *data, PyArray_Descr *descr, npy_intp *dim,
                             int flags) {
-    PyObject *a = PyArray_NewFromDescr(&PyArray_Type, descr, o->t.rank, dim, NULL, (void *)data,
-                                       flags, NULL);
+    PyObject *a =
+        PyArray_NewFromDescr(&PyArray_Type, descr, o->t.rank, dim, NULL, (void *)data, flags, NULL);
     if (a == NULL) return no_array();
     if (PyArray_SetBaseObject((PyArrayObject *)a, Py_NewRef((PyObject *)o)) < 0) Py_CLEAR(a);
     return a;
@@ -282,8 +282,7 @@ static PyMethodDef numpy_def = {"numpy", numpy_own, METH_NOARGS,
  * holds, and nobody can look at that tensor afterwards. `m = f(x).numpy` and `Tensor.numpy` are
  * objects of another kind, since they may be called again: see method_get. */
 typedef struct numpy_method {
-    PyObject_HEAD
-    vectorcallfunc call;
+    PyObject_HEAD vectorcallfunc call;
 } numpy_method;
 
 static bool is_temporary(PyObject *o) {
@@ -298,7 +297,8 @@ static PyObject *method_call(PyObject *self, PyObject *const *args, size_t n, Py
     (void)self;
     if (PyVectorcall_NARGS(n) != 1 || (names != NULL && PyTuple_GET_SIZE(names) > 0) ||
         !PyObject_TypeCheck(args[0], eager_type))
-        return PyErr_Format(PyExc_TypeError, "Tensor.numpy() takes an eager tensor and no argument");
+        return PyErr_Format(PyExc_TypeError,
+                            "Tensor.numpy() takes an eager tensor and no argument");
     return tensor_to_array((tensor_object *)args[0],
                            is_temporary(args[0]) ? ARRAY_LAST_USE : ARRAY_OWN);
 }
@@ -316,10 +316,9 @@ static PyType_Slot method_slots[] = {{Py_tp_call, PyVectorcall_Call},
                                      {Py_tp_descr_get, method_get},
                                      {Py_tp_members, method_members},
                                      {0, NULL}};
-static PyType_Spec method_spec = {"evenflow._core.numpy_method", sizeof(numpy_method), 0,
-                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
-                                      Py_TPFLAGS_METHOD_DESCRIPTOR,
-                                  method_slots};
+static PyType_Spec method_spec = {
+    "evenflow._core.numpy_method", sizeof(numpy_method), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR, method_slots};
 
 int numpy_init(void) {
     PyTypeObject *type = (PyTypeObject *)PyType_FromSpec(&method_spec);

@@ -146,7 +146,7 @@ typedef enum array_use {
 } array_use;
 PyObject *tensor_to_array(tensor_object *o, array_use use); /* a numpy scalar for rank 0 */
 int numpy_init(void);                                       /* the method; after the types */
-PyObject *tensor_item(const ef_tensor *t, int64_t i);  /* Python number, bytes or bool */
+PyObject *tensor_item(const ef_tensor *t, int64_t i);       /* Python number, bytes or bool */
 
 /* ---- op.c, op_inputs.c, op_type.c, attr.c ------------------------------------------------------
  * A call of an op with its attributes ready. Results as tf.raw_ops gives them. */

@@ -100,7 +100,7 @@ void callback_end(callback_state state) {
 
 /* Another thread may be computing the value, and want the lock meanwhile: it is let go at once. */
 int tensor_settle(const ef_tensor *t, const void **data) {
-    if (t->data != NULL) return check(ef_tensor_data(t, data), NULL);
+    if (ef_tensor_ready(t)) return check(ef_tensor_data(t, data), NULL);
     engine_call v;
     engine_begin(&v, true);
     return check(engine_end(&v, ef_tensor_data(t, data)), NULL);

@@ -12,7 +12,7 @@ static int is_long(const ef_tensor *const *in, int n_in) {
         if (in[k]->storage == NULL || in[k]->dtype == EF_RESOURCE ||
             (in[k]->flags & EF_TENSOR_SYMBOLIC))
             continue;
-        if (in[k]->data == NULL) return 1;
+        if (!ef_tensor_ready(in[k])) return 1;
         bytes += ef_tensor_bytes(in[k]);
     }
     return bytes > 65536;

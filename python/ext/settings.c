@@ -19,7 +19,8 @@ void back(PyThreadState *state) {
     atomic_fetch_sub_explicit(&absent, 1, memory_order_relaxed);
 }
 
-/* The engine is about to wait or to compute for a while; it may have been called without the GIL. */
+/* The engine is about to wait or to compute for a while; it may have been called without the GIL.
+ */
 static void *blocking_begins(void) { return PyGILState_Check() ? away() : NULL; }
 static void blocking_ends(void *state) { back(state); }
 void blocking_init(void) { ef_blocking_hooks(blocking_begins, blocking_ends); }

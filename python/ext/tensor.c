@@ -388,8 +388,8 @@ static PyObject *tensor_array(PyObject *self, PyObject *const *args, Py_ssize_t 
                             "Cannot convert a symbolic tf.Tensor to a numpy array: it has no value "
                             "while a graph is being built.");
     if (value_of(self) == NULL) return NULL;
-    PyObject *a = tensor_to_array((tensor_object *)self,
-                                  copy == Py_False ? ARRAY_READ_ONLY : ARRAY_OWN);
+    PyObject *a =
+        tensor_to_array((tensor_object *)self, copy == Py_False ? ARRAY_READ_ONLY : ARRAY_OWN);
     /* numpy reads a scalar by its buffer, so that it may be one here */
     return a != NULL && dtype != Py_None ? array_as(a, dtype, copy) : a;
 }

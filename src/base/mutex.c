@@ -1,5 +1,6 @@
-/* The mutexes a thread holds are a short list of its own; only builds with assertions keep it. */
+/* The mutexes a thread holds are a list of its own; only builds with assertions keep it. */
 #include "base/mutex.h"
+#include "base/alloc.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,8 +20,22 @@ void ef_mutex_destroy(ef_mutex *m) { pthread_mutex_destroy(&m->mutex); }
 
 #ifndef NDEBUG
 enum { MOST_HELD = 64 };
-static _Thread_local const ef_mutex *held[MOST_HELD];
-static _Thread_local int n_held;
+typedef struct held_list {
+    const ef_mutex *at[MOST_HELD];
+    int n;
+} held_list;
+
+/* Behind a key: static thread-local memory is scarce under a sanitizer. */
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void make_key(void) { pthread_key_create(&key, ef_free); }
+
+static held_list *held_by_me(void) { /* NULL: no memory, so nothing is checked */
+    pthread_once(&once, make_key);
+    held_list *h = pthread_getspecific(key);
+    if (h == NULL && (h = ef_calloc(1, sizeof *h)) != NULL) pthread_setspecific(key, h);
+    return h;
+}
 
 static const char *const name[EF_RANK_COUNT] = {
 #define EF_RANK(N) #N,
@@ -36,32 +51,31 @@ static bool may_follow(const ef_mutex *m, const ef_mutex *other) {
     return m->rank > other->rank;
 }
 
-static bool is_held(const ef_mutex *m) {
-    for (int k = 0; k < n_held; k++)
-        if (held[k] == m) return true;
+static bool is_held(const held_list *h, const ef_mutex *m) {
+    for (int k = 0; k < h->n; k++)
+        if (h->at[k] == m) return true;
     return false;
 }
 
 void ef_mutex_check(const ef_mutex *m) {
-    bool again = m->kind == EF_MUTEX_RECURSIVE && is_held(m);
-    for (int k = 0; k < n_held && !again; k++) {
-        if (may_follow(m, held[k])) continue;
+    held_list *h = held_by_me();
+    if (h == NULL) return;
+    bool again = m->kind == EF_MUTEX_RECURSIVE && is_held(h, m);
+    for (int k = 0; k < h->n && !again; k++) {
+        if (may_follow(m, h->at[k])) continue;
         fprintf(stderr, "mutex order: %s is locked while %s is held; ranks must rise\n",
-                name[m->rank], name[held[k]->rank]);
+                name[m->rank], name[h->at[k]->rank]);
         abort();
     }
-    if (n_held == MOST_HELD) abort();
-    held[n_held++] = m;
+    if (h->n < MOST_HELD) h->at[h->n++] = m;
 }
 
 void ef_mutex_forget(const ef_mutex *m) {
-    int k = n_held - 1;
-    while (k >= 0 && held[k] != m) k--;
-    if (k < 0) {
-        fprintf(stderr, "mutex order: %s is unlocked but was not held\n", name[m->rank]);
-        abort();
-    }
-    n_held--;
-    for (; k < n_held; k++) held[k] = held[k + 1];
+    held_list *h = held_by_me();
+    int k = h != NULL ? h->n - 1 : -1;
+    while (k >= 0 && h->at[k] != m) k--;
+    if (k < 0) return; /* locked while there was no memory to note it */
+    h->n--;
+    for (; k < h->n; k++) h->at[k] = h->at[k + 1];
 }
 #endif

@@ -10,12 +10,12 @@
     RANK(SCOPE)       /* names of variables; never held while a value is made */ \
     RANK(BATCH)       /* a batch of deferred ops; never held while it runs */    \
     RANK(VARIABLE)    /* a variable's value, while it is updated; by address */  \
+    RANK(SESSION)     /* a session's requests */                                 \
+    RANK(FUNCTION)    /* a function's traces */                                  \
     RANK(PROGRAMS)    /* the cache of programs */                                \
     RANK(DERIVATIVES) /* the cache of derivatives */                             \
     RANK(PROGRAM)     /* the plans of a program and their idle frames */         \
     RANK(RANDOM)      /* positions of random sequences */                        \
-    RANK(SESSION)     /* a session's requests */                                 \
-    RANK(FUNCTION)    /* a function's traces */                                  \
     RANK(GRAPH)       /* a graph that several threads build; recursive */        \
     RANK(PRIMITIVES)  /* the cache of oneDNN primitives */                       \
     RANK(SCRATCH)     /* scratch buffers of kernels */                           \

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "base/sanitize.h"
 #include "evenflow_binding.h"
 #include <errno.h>
 #include <signal.h>
@@ -27,7 +28,7 @@ static _Thread_local ef_canceller *mine;
 /* Guards what follows; nothing else is locked while it is held. */
 static ef_mutex lock = EF_MUTEX(PULSE);
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
-static bool started, watched_forks, needed;
+static bool started, watched_forks, needed, forked;
 static int deadlines; /* cancellers that have one */
 
 void ef_pulse_send(void) { atomic_fetch_add_explicit(&ef_pulse_count, 1, memory_order_relaxed); }
@@ -96,12 +97,14 @@ static void after_fork(void) { /* the thread did not come along */
     ef_mutex_init(&lock, EF_RANK_PULSE, EF_MUTEX_PLAIN);
     pthread_cond_init(&wake, NULL);
     started = needed = false;
+    forked = true;
     stopped(true);
 }
 
 static void start(void) { /* under the lock */
     pthread_t t;
     sigset_t all, before;
+    if (EF_TSAN && forked) return; /* it cannot follow threads that begin in a forked child */
     if (!watched_forks) pthread_atfork(NULL, NULL, after_fork);
     watched_forks = true;
     sigfillset(&all); /* signals are for the user's threads */

@@ -5,7 +5,7 @@
 #include "tensor/object.h"
 
 static ef_status *string_element(const ef_tensor *t, int64_t i, ef_str **out) {
-    if (t == NULL || t->dtype != EF_STRING || t->data == NULL)
+    if (t == NULL || t->dtype != EF_STRING || ef_tensor_peek(t) == NULL)
         return ef_error(EF_INVALID, "ef_string: the tensor has no string elements");
     if (i < 0 || i >= ef_count(t))
         return ef_error(EF_INVALID, "ef_string: element %lld of %s", (long long)i, EF_TENSOR(t));
@@ -26,6 +26,8 @@ ef_status *ef_string_put(ef_tensor *t, int64_t i, const char *at, size_t n) {
     EF_TRY(string_element(t, i, &s));
     return ef_str_set(s, at, n);
 }
+
+bool ef_tensor_ready(const ef_tensor *t) { return ef_tensor_peek(t) != NULL; }
 
 bool ef_tensor_sole(const ef_tensor *t) {
     if (t == NULL) return false;

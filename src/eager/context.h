@@ -34,8 +34,8 @@ ef_status *ef_pending_add(const ef_op *op, const ef_attrs *attrs, const ef_tenso
                           int n_in, ef_tensor *out, bool *deferred);
 /* Below this an op is done sooner than deferred; EF_DEFER_BYTES, and 0 defers whatever can be. */
 extern int64_t ef_defer_bytes;
-ef_status *ef_pending_settle(ef_storage *s);   /* behind ef_settle_hook */
-bool ef_pending_owned(const ef_storage *s); /* computed, into bytes that nobody else holds */
+ef_status *ef_pending_settle(ef_storage *s); /* behind ef_settle_hook */
+bool ef_pending_owned(const ef_storage *s);  /* computed, into bytes that nobody else holds */
 bool ef_pending_on(void);                    /* false: EVENFLOW_SYNC=1 or ef_sync_set */
 
 /* note.c: notes an op that was run on the tapes that want it. Called only while EF_TAPING. */

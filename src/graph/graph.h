@@ -96,7 +96,7 @@ struct ef_graph {
     _Atomic(void *) callable;  /* what calls of it run: made by eager, ended by the hook below */
     _Atomic(uint64_t) version; /* grows with every change a session must hear of */
     bool guarded;              /* others may look at it while it is built: its lock is used */
-    ef_mutex lock;      /* recursive; guards all but captures and version */
+    ef_mutex lock;             /* recursive; guards all but captures and version */
     int32_t last;              /* the node made last */
     int64_t n_seen;            /* tensors that a binding counts, see graph/trim.h */
     bool trims;                /* nodes made from now on can be forgotten */

@@ -330,8 +330,7 @@ static bool assign_in_place(ef_variable *v, const ef_tensor *x) {
     ef_mutex_lock(&v->lock);
     ef_tensor *now = &v->value;
     if (now->dtype == x->dtype && now->rank == x->rank && now->data != x->data &&
-        memcmp(now->dim, x->dim, (size_t)x->rank * sizeof *x->dim) == 0 &&
-        ef_tensor_owned(now)) {
+        memcmp(now->dim, x->dim, (size_t)x->rank * sizeof *x->dim) == 0 && ef_tensor_owned(now)) {
         memcpy(now->data, x->data, (size_t)ef_count(x) * ef_dtype_size((ef_dtype)x->dtype));
         v->version++;
         done = true;

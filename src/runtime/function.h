@@ -52,8 +52,8 @@ struct ef_function {
     ef_trace_fn *trace;
     void *user;
     char *name;
-    ef_mutex lock; /* guards what follows */
-    ef_trace **traces;    /* most recently used first; at most EF_FUNCTION_TRACES */
+    ef_mutex lock;     /* guards what follows */
+    ef_trace **traces; /* most recently used first; at most EF_FUNCTION_TRACES */
     size_t n_traces, cap_traces;
     uint64_t calls, n_made, hash_of_code;
     uint64_t random_scope; /* its traces' graphs have the same; 0: none draws */

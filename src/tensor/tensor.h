@@ -44,8 +44,8 @@ static inline void ef_storage_unref(ef_storage *s) {
 static inline bool ef_storage_sole(const ef_storage *s) {
     return atomic_load_explicit(&s->refs, memory_order_acquire) == 1;
 }
-/* The data of storage that may be deferred: it appears once, written by whichever thread computes it
- * and read by any. */
+/* The data of storage that may be deferred: it appears once, written by whichever thread computes
+ * it and read by any. */
 static inline void *ef_storage_data(const ef_storage *s) {
     return atomic_load_explicit((_Atomic(void *) *)(uintptr_t)&s->data, memory_order_acquire);
 }

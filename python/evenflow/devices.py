@@ -29,6 +29,26 @@ def _text(fields):
     return "".join(f"/{k}:{fields[k]}" for k in ("job", "replica", "task", "device") if k in fields)
 
 
+class _Asked:
+    """A function that names the device of each op; it is asked once for every op."""
+
+    def __init__(self, graph, function):
+        self.graph, self.function, self.answers = graph, function, {}
+
+    def device(self, node):
+        found = self.answers.get(node)
+        if found is None:
+            self.answers[node] = ""  # what the function sees if it asks for the op's device itself
+            found = self.function(self.graph._operation(node)) or ""
+            found = self.answers[node] = found.to_string() if hasattr(found, "to_string") else found
+        return found
+
+    def every(self, first, last):
+        for node in range(first, last):
+            if not self.graph._gone(node):
+                self.device(node)
+
+
 @contextlib.contextmanager
 def scope(graph, wanted):
     """Ops added to `graph` inside are wanted on the device `wanted`: a name, None, or a function of the op."""
@@ -38,11 +58,15 @@ def scope(graph, wanted):
         wanted = wanted.name
     spans = graph.__dict__.setdefault("_device_spans", [])
     span = [graph._nodes(), None, wanted]
+    if callable(wanted):
+        span[2] = _Asked(graph, wanted)
     spans.append(span)
     try:
         yield
     finally:
         span[1] = graph._nodes()
+        if callable(wanted):
+            span[2].every(span[0], span[1])
         if span[0] == span[1]:
             spans.remove(span)
         elif len(spans) > _MANY and len(spans) & (len(spans) - 1) == 0:
@@ -55,9 +79,8 @@ def of_node(graph, node):
     for first, last, wanted in graph.__dict__.get("_device_spans", ()):
         if node < first or (last is not None and node >= last):
             continue
-        if callable(wanted):
-            wanted = wanted(graph._operation(node)) or ""
-            wanted = wanted.to_string() if hasattr(wanted, "to_string") else wanted
+        if isinstance(wanted, _Asked):
+            wanted = wanted.device(node)
             fields = {**_fields(wanted), **fields}  # a function speaks last: it fills in what is open
         else:
             fields = {} if wanted is None else {**fields, **_fields(wanted)}

@@ -141,12 +141,17 @@ def _pairs(feed_dict):
         raise TypeError("FlattenDictItems: 'dict' must be a dictionary or collection.Mapping type object, instead of "
                         f"'{type(feed_dict).__name__}'.")
     for key, value in feed_dict.items():
-        if isinstance(key, tuple):
-            if len(key) != len(value):
-                raise ValueError(f"the key {key!r} has {len(key)} parts and its value {len(value)}")
-            yield from zip(key, value)
-        else:
-            yield key, value
+        yield from _parts(key, value)
+
+
+def _parts(key, value):
+    if not isinstance(key, tuple):
+        yield key, value
+        return
+    if len(key) != len(value):
+        raise ValueError(f"the key {key!r} has {len(key)} parts and its value {len(value)}")
+    for pair in zip(key, value):
+        yield from _parts(*pair)
 
 
 def _expand(key, value):
@@ -171,7 +176,7 @@ def _to_array(tensor, value):
         if value.dtype is tensor.dtype:
             return value
         value = value.numpy()
-    elif isinstance(value, _core.Tensor):
+    elif _core.is_symbolic(value.handle if isinstance(value, _core.VariableBase) else value):
         raise TypeError("The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, "
                         f"strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} "
                         f"which was passed to the feed with key {tensor}.")
@@ -202,7 +207,7 @@ def _check_shape(tensor, value):
 
 def _feeds(session, feed_dict):
     """Tensors that are fed and their values, as two lists."""
-    found, symbolic = {}, []
+    found = {}
     for key, value in _pairs(feed_dict) if feed_dict else ():
         for part, one in _expand(key, value):
             if isinstance(part, _core.VariableBase) and hasattr(part, "_graph_element"):
@@ -212,18 +217,9 @@ def _feeds(session, feed_dict):
             except (TypeError, ValueError, KeyError) as e:
                 reason = e.args[0] if e.args else e
                 raise TypeError(f"Cannot interpret feed_dict key as Tensor: {reason}") from None
-            if _core.is_symbolic(one) or (isinstance(one, _core.VariableBase) and _core.is_symbolic(one.handle)):
-                symbolic.append(tensor)
-                found[tensor] = one
-                continue
             value_now = _to_array(tensor, one)
             _check_shape(tensor, value_now)
             found[tensor] = value_now
-    if symbolic:  # values that are tensors of the graph themselves: run first
-        known = {k: v for k, v in found.items() if not any(k is s for s in symbolic)}
-        for tensor, value in zip(symbolic, session.run([found[s] for s in symbolic], known)):
-            found[tensor] = _to_array(tensor, value)
-            _check_shape(tensor, found[tensor])
     return list(found), list(found.values())
 
 
@@ -262,6 +258,8 @@ class BaseSession(_core.SessionBase):
             raise errors.NotFoundError(None, None, "No session factory registered for the given session options: "
                                                    f'{{target: "{target}"}}. Registered factories are {{DIRECT_SESSION}}: '
                                                    "sessions run in this process; leave `target` out.")
+        if config is not None and not hasattr(config, "HasField"):
+            raise TypeError(f'Argument `config` must be a tf.ConfigProto, but got "{type(config).__name__}"')
         self._config = config
         self._target = target
         self._open(graph)

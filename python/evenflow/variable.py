@@ -69,6 +69,7 @@ class VariableAggregation(_Aggregation):
     SUM = 1
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
+    ONLY_FIRST_TOWER = 3
 
 
 def distribution(synchronization, aggregation, trainable, name):

@@ -59,20 +59,23 @@ def test_strings_and_scalars(place):
 
 
 eager_variable = tf.Variable([[1.0, 1.0]])
+eager_ones = (tf.ones([1, 2]), tf.ones([1, 2], tf.int32))
 
 
 def test_what_may_be_fed(place):
     run, a, b, c, d = place.session.run, place.a, place.b, place.c, place.d
-    for value in ([[1, 1]], ((1.0, 1.0),), np.ones((1, 2), np.float64), tf.ones([1, 2]), tf.ones([1, 2], tf.int32),
+    for value in ([[1, 1]], ((1.0, 1.0),), np.ones((1, 2), np.float64), *eager_ones,
                   eager_variable):
         assert run(c, {a: value}).tolist() == [[2.0, 2.0]]
     assert run(d, {b: 1.7}) == 2 and run(d, {b: True}) == 2 and run(d, {b: np.int64(5)}) == 10
     assert run(d, {b: [[1, 2]]}).tolist() == [[2, 4]]
     with place.graph.as_default():
         symbolic = tf.fill([3, 2], 4.0)
-    assert run(c, {a: symbolic}).tolist() == [[5.0, 5.0]] * 3
+    with pytest.raises(TypeError, match="cannot be a tf.Tensor object"):
+        run(c, {a: symbolic})
     assert run(d, {d: 7}) == 7  # any tensor can be fed
-    assert run([c, d], {(a, b): (place.x, 2)})[1] == 4
+    assert run([c, d], {(a, b): (np.ones((1, 2)), 2)})[1] == 4
+    assert run([c, d], {((a,), (b,)): ((np.ones((1, 2)),), (2,))})[1] == 4
 
 
 @pytest.mark.parametrize("feeds, kind, words", [

@@ -235,7 +235,7 @@ def _make(full, shape, dtype, initializer, given):
 
 
 def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regularizer=None, reuse=None, trainable=None,
-                 collections=None, validate_shape=True, constraint=None, synchronization=AUTO,
+                 collections=None, caching_device=None, validate_shape=True, constraint=None, synchronization=AUTO,
                  aggregation=NO_AGGREGATION, **unused):
     store = _store()
     found = store.variables.get(name)
@@ -246,13 +246,14 @@ def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regul
                          "set reuse=tf.AUTO_REUSE in VarScope?")
     if isinstance(initializer, _core.Tensor):
         dtype = initializer.dtype
-    given = dict(trainable=trainable, collections=collections, validate_shape=validate_shape, constraint=constraint,
-                 synchronization=synchronization, aggregation=aggregation)
+    given = dict(trainable=trainable, collections=collections, caching_device=caching_device,
+                 validate_shape=validate_shape, constraint=constraint, synchronization=synchronization,
+                 aggregation=aggregation)
     made = _make(name, shape, dtype, initializer, given)
     if _core.current_graph() is not None:
         store.variables[name] = made
-        if regularizer is not None:
-            _regularize(name, made, regularizer)
+    if regularizer is not None:
+        _regularize(name, made, regularizer)
     return made
 
 
@@ -268,24 +269,30 @@ def _get(scope, name, shape=None, dtype=None, initializer=None, regularizer=None
          custom_getter=None, constraint=None, synchronization=AUTO, aggregation=NO_AGGREGATION):
     if partitioner is not None:
         raise NotImplementedError("partitioned variables are not supported; leave `partitioner` out")
-    if custom_getter is not None and not callable(custom_getter):
-        raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
     full = f"{scope.name}/{name}" if scope.name else name
     if dtype is None:
         dtype = scope.dtype
+    elif initializer is not None and not callable(initializer):
+        given = _core.convert(initializer).dtype
+        if given != dtypes.as_dtype(dtype).base_dtype:
+            raise ValueError(f"Initializer type '{given}' and explicit dtype '{dtype}' don't match.")
     given = dict(shape=shape, dtype=dtype,
                  initializer=scope.initializer if initializer is None else initializer,
                  regularizer=scope.regularizer if regularizer is None else regularizer,
                  reuse=scope.reuse if reuse is None else reuse, trainable=trainable, collections=collections,
-                 caching_device=caching_device, partitioner=None, validate_shape=validate_shape,
-                 use_resource=use_resource, constraint=scope.constraint if constraint is None else constraint,
+                 caching_device=scope.caching_device if caching_device is None else caching_device, partitioner=None,
+                 validate_shape=validate_shape, use_resource=use_resource,
+                 constraint=scope.constraint if constraint is None else constraint,
                  synchronization=synchronization, aggregation=aggregation)
     if _core.current_graph() is None:
         given["reuse"] = False
     getter = scope.custom_getter if custom_getter is None else custom_getter
-    if getter is not None:
+    if getter is None:
+        return _true_getter(full, **given)
+    if not callable(getter):
+        raise ValueError(f"Passed a custom_getter which is not callable: {getter}")
+    with graphs.name_scope(""):  # the names a getter gives to ops are not below the scope
         return getter(_true_getter, full, **given)
-    return _true_getter(full, **given)
 
 
 @export("compat.v1.get_variable")
@@ -322,6 +329,8 @@ class variable_scope:
             raise TypeError("VariableScope: name_or_scope must be a string or VariableScope.")
         if reuse not in (None, False, True, AUTO_REUSE):
             raise ValueError("reuse must be None, False, True or tf.AUTO_REUSE")
+        if not isinstance(auxiliary_name_scope, bool):
+            raise TypeError(f"The auxiliary_name_scope must be `True` or `False`, while get {auxiliary_name_scope}")
         if name_or_scope is None and reuse:
             raise ValueError("reuse=True cannot be used without a name_or_scope")
         self._given = name_or_scope
@@ -350,7 +359,9 @@ class variable_scope:
             name = f"{outer.name}/{given}" if outer.name else given
             base, scope_name = outer, given
         original = base.original_name_scope if isinstance(self._given, VariableScope) else ""
-        if self._auxiliary and scope_name:
+        if not self._auxiliary and not isinstance(self._given, VariableScope):
+            original = graphs.current_scope()
+        elif self._auxiliary and scope_name:
             full = self._stack.enter_context(graphs.name_scope(scope_name))
             original = original or full
         reuse = self._reuse or (base.reuse if isinstance(self._given, VariableScope) else None) or outer.reuse

@@ -32,6 +32,7 @@ class GraphVariable(variable.Variable):
             graph = _core.current_graph()
             with graph.control_dependencies(None):
                 self._build(graph, initial_value, name or "Variable", dtype, shape, absolute_name)
+                self._cached = None if caching_device is None else self._cache(graph, caching_device)
         if collections is None:
             collections = [GraphKeys.GLOBAL_VARIABLES]
         if not isinstance(collections, (list, tuple, set)):
@@ -80,6 +81,15 @@ class GraphVariable(variable.Variable):
             self._graph_element = raw.ReadVariableOp(handle, value.dtype, name="Read/ReadVariableOp")
         finally:
             _core.set_scope(before)
+
+    def _cache(self, graph, device):
+        """A copy of the value on another device; whoever reads the variable reads the copy."""
+        with graph.device(device), graphs.name_scope(self._handle_name + "/"):
+            return raw.Identity(self._graph_element)
+
+    def value(self):
+        """The value; that of the caching device if there is one."""
+        return super().value() if self._cached is None else self._cached
 
     # ---- what it is
 
@@ -200,7 +210,7 @@ class _Maker(type):
                      dtype=dtype, constraint=constraint, synchronization=synchronization, aggregation=aggregation,
                      shape=shape if shape is not None else expected_shape)
         if graphs.plain_graph() is not None:
-            return GraphVariable(collections=collections, **given)
+            return GraphVariable(collections=collections, caching_device=caching_device, **given)
         return variable.Variable(**given)
 
     def __instancecheck__(cls, instance):

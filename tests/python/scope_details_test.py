@@ -1,0 +1,113 @@
+"""Variable scopes in detail: names, caching devices, regularizers, getters; device functions; seeds of gradients."""
+import numpy as np
+import pytest
+
+import evenflow as tf
+
+v1 = tf.compat.v1
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as g:
+        yield g
+
+
+def test_scopes_without_a_name_scope():
+    with v1.variable_scope("a", auxiliary_name_scope=False) as a:
+        assert a.original_name_scope == "" and tf.constant(1, name="c").name == "c:0"
+        assert v1.get_variable("w", []).name == "a/w:0"
+    with v1.variable_scope("outer"):
+        with v1.variable_scope("inner", auxiliary_name_scope=False) as inner:
+            assert inner.original_name_scope == "outer/"
+            assert v1.get_variable("w", []).name == "outer/inner/w:0"
+            assert tf.constant(1, name="c").name == "outer/c:0"
+        with v1.variable_scope(None, default_name="d", auxiliary_name_scope=False) as scope:
+            assert scope.original_name_scope == "outer/"
+    with pytest.raises(TypeError, match="auxiliary_name_scope"):
+        v1.variable_scope("b", auxiliary_name_scope="yes")
+
+
+def test_names_no_scope_may_have():
+    for name in ("_", "a b", "-x"):
+        with pytest.raises(ValueError, match="is not a valid root scope name"):
+            with v1.variable_scope(name):
+                pass
+    with tf.name_scope("a"), tf.name_scope("_b"):
+        assert tf.constant(1, name="c").name == "a/_b/c:0"
+        with pytest.raises(ValueError, match="is not a valid scope name"):
+            with tf.name_scope("b?"):
+                pass
+
+
+def test_dtype_must_be_that_of_the_initializer():
+    with pytest.raises(ValueError, match="don't match"):
+        v1.get_variable("a", initializer=tf.constant(1), dtype=tf.float64)
+    assert v1.get_variable("b", initializer=np.arange(3), dtype=tf.int64).dtype == tf.int64
+
+
+def test_caching_devices_come_from_scopes():
+    with v1.variable_scope("s", caching_device="/job:near"):
+        near = v1.get_variable("v", initializer=2.0)
+        with v1.variable_scope("t", caching_device=""):
+            own = v1.get_variable("v", [])
+        with v1.variable_scope("u", caching_device=lambda op: op.device):
+            assert v1.get_variable("v", []).value().device == ""
+    assert near.value().device == "/job:near" and own.value().device == ""
+    assert v1.Variable(1.0, caching_device="/job:near").value().device == "/job:near"
+    with v1.Session() as session:
+        session.run(v1.global_variables_initializer())
+        assert session.run(near.value() + 1) == 3.0
+
+
+def test_getters_name_ops_outside_of_the_scope():
+    def twice(getter, name, *args, **kwargs):
+        return tf.add(getter(name, *args, **kwargs), 1.0, name="sum")
+
+    with v1.variable_scope("s", custom_getter=twice):
+        assert v1.get_variable("v", []).name == "sum:0"
+    assert [v.name for v in v1.global_variables()] == ["s/v:0"]
+    with pytest.raises(ValueError, match="custom_getter .* not callable"):
+        with v1.variable_scope("t", custom_getter=3):
+            v1.get_variable("v", [])
+
+
+def test_regularizers_come_from_scopes():
+    losses = v1.GraphKeys.REGULARIZATION_LOSSES
+    with v1.variable_scope("s", regularizer=lambda v: v * 2.0):
+        v1.get_variable("v", [])
+        v1.get_variable("w", [], regularizer=v1.no_regularizer)
+    assert [t.name for t in v1.get_collection(losses)] == ["s/v/Regularizer/mul:0"]
+
+
+def test_device_functions_are_asked_once_for_each_op(graph):
+    asked = []
+
+    def where(op):
+        asked.append(op.name)
+        return "/device:GPU:1" if op.type == "VarHandleOp" else op.device
+
+    with graph.device(where):
+        v = v1.get_variable("x", [2])
+        c = tf.constant(1.0, name="c")
+    assert asked.count("x") == 1 and asked.count("c") == 1
+    assert v.handle.device == "/device:GPU:1" and c.device == ""
+    assert asked.count("x") == 1
+
+
+def test_gradients_given_as_lists_of_numbers():
+    x = tf.constant([1.0, 2.0])
+    y, z = x * 2.0, x * 3.0
+    with v1.Session() as session:
+        (found,) = v1.gradients([y], [x], grad_ys=[[1.0, 10.0]])
+        assert session.run(found).tolist() == [2.0, 20.0]
+        (found,) = v1.gradients([y, z], [x], grad_ys=[[1.0, 1.0], [[0.0, 1.0]][0]])
+        assert session.run(found).tolist() == [2.0, 5.0]
+    with pytest.raises(ValueError, match="Passed 3 grad_ys for 2 ys"):
+        v1.gradients([y, z], [x], grad_ys=[1.0, 2.0, 3.0])
+
+
+def test_config_must_be_one():
+    with pytest.raises(TypeError, match="`config` must be a tf.ConfigProto"):
+        v1.Session(config=37)
+    assert v1.VariableAggregation.ONLY_FIRST_TOWER == tf.VariableAggregation.ONLY_FIRST_REPLICA

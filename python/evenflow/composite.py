@@ -370,9 +370,26 @@ class RaggedTensorSpec(ShapedSpec, BatchTypeSpec):
 
     @property
     def value_type(self):
+        from . import _core, ragged
+
+        return _core.Tensor if self._ragged_rank == 0 else ragged.RaggedTensor
+
+    @classmethod
+    def from_value(cls, value):
+        """The spec of a RaggedTensor."""
         from . import ragged
 
-        return ragged.RaggedTensor
+        if not isinstance(value, ragged.RaggedTensor):
+            return cls(value.shape, value.dtype, value.ragged_rank, dtypes.as_dtype(value.nested_row_splits[0].dtype))
+        return cls(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
+
+    def is_compatible_with(self, spec_or_value):
+        """Whether a value, or what another spec describes, fits; without ragged dimensions a tensor may."""
+        from . import _core
+
+        if self._ragged_rank <= 0 and isinstance(spec_or_value, (_core.Tensor, TensorSpec)):
+            return TensorSpec(self._shape, self._dtype).is_compatible_with(spec_or_value)
+        return super().is_compatible_with(spec_or_value)
 
     ragged_rank = property(lambda self: self._ragged_rank, doc="How many dimensions vary.")
     row_splits_dtype = property(lambda self: self._row_splits_dtype, doc="The type of row splits.")
@@ -401,6 +418,11 @@ class RaggedTensorSpec(ShapedSpec, BatchTypeSpec):
     def _from_components(self, components):
         if self._ragged_rank == 0:
             return components[0]
+        from . import _core
+
+        for part, spec in zip(components, self._component_specs):
+            if _core.is_symbolic(part) and isinstance(spec, TensorSpec):
+                part.set_shape(spec.shape)
         return self.value_type.from_nested_row_splits(components[0], components[1:], validate=False)
 
     def _batch(self, batch_size):

@@ -17,9 +17,10 @@ def handle(kind, names, function):
 def dispatch(name, op, args, kwargs):
     """What the handler for the first composite argument gives; NotImplemented without one."""
     for value in (*args, *kwargs.values()):
-        found = _handlers.get((name, type(value)))
-        if found is not None:
-            return found(op, args, kwargs)
+        for part in value if type(value) in (list, tuple) else (value,):
+            found = _handlers.get((name, type(part)))
+            if found is not None:
+                return found(op, args, kwargs)
     return NotImplemented
 
 

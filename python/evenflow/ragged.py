@@ -43,6 +43,12 @@ def _partition(x, dtype=None):
     return x
 
 
+def _need_rank(tensor, rank, what):
+    dims = _core.static_shape(tensor)
+    if dims is not None and len(dims) != rank:
+        raise ValueError(f"{what} must have rank {rank}, not the shape {dims}")
+
+
 def _number(value, like):
     return convert(value, like.dtype)
 
@@ -87,6 +93,7 @@ class RaggedTensor(CompositeTensor):
             )
         self._values, self._row_splits = values, row_splits
         self._uniform = uniform_row_length
+        self._lengths = self._rows = None  # the partition as it was given, if not by splits
 
     # ---- making ------------------------------------------------------------------------------------
     @classmethod
@@ -123,12 +130,13 @@ class RaggedTensor(CompositeTensor):
                 debug.assert_equal(total, _count(values, lengths.dtype), message=text),
             ]
             lengths = debug.with_dependencies([c for c in checks if c is not None], lengths)
-        return cls(values, _splits(lengths), _KEY)
+        return cls(values, _splits(lengths), _KEY)._partitioned(lengths=lengths)
 
     @classmethod
     def from_value_rowids(cls, values, value_rowids, nrows=None, name=None, validate=True):
         """Value k belongs to row value_rowids[k], which must ascend."""
         values, rows = _values(values), _partition(value_rowids)
+        _need_rank(rows, 1, "value_rowids")
         count = None if nrows is None else _partition(nrows, rows.dtype)
         if count is None:
             padded = raw.ConcatV2([convert([-1], rows.dtype), rows], 0)
@@ -146,7 +154,7 @@ class RaggedTensor(CompositeTensor):
             ]
             rows = debug.with_dependencies([c for c in checks if c is not None], rows)
         lengths = raw.UnsortedSegmentSum(raw.OnesLike(rows), rows, count)
-        return cls(values, _splits(lengths), _KEY)
+        return cls(values, _splits(lengths), _KEY)._partitioned(rows=rows)
 
     @classmethod
     def from_row_starts(cls, values, row_starts, name=None, validate=True):
@@ -171,11 +179,13 @@ class RaggedTensor(CompositeTensor):
                 _count(values, length.dtype), raw.Maximum(length, _number(1, length)))
         else:
             count = _partition(nrows, length.dtype)
+        _need_rank(length, 0, "uniform_row_length")
         if validate:
             from .ops import debug
 
             text = "Arguments to from_uniform_row_length do not form a valid RaggedTensor"
             checks = [
+                debug.assert_non_negative(length, message=text),
                 debug.assert_equal(raw.Mul(count, length), _count(values, length.dtype), message=text)
             ]
             count = debug.with_dependencies([c for c in checks if c is not None], count)
@@ -197,6 +207,13 @@ class RaggedTensor(CompositeTensor):
     def from_nested_value_rowids(cls, flat_values, nested_value_rowids, nested_nrows=None, name=None,
                                  validate=True):
         """Several ragged dimensions, the outermost row numbers first."""
+        if isinstance(nested_value_rowids, _core.Tensor):
+            raise TypeError("Argument `nested_value_rowids` must be a list of Tensors, not one tensor")
+        if isinstance(nested_nrows, _core.Tensor):
+            raise TypeError("Argument `nested_nrows` must be a list of Tensors, not one tensor")
+        if nested_nrows is not None and len(nested_nrows) != len(nested_value_rowids):
+            raise ValueError("Argument `nested_nrows` must have the same length as argument `nested_value_rowids`: "
+                             f"{len(nested_nrows)} and {len(nested_value_rowids)}")
         counts = nested_nrows or [None] * len(nested_value_rowids)
         made = flat_values
         for rows, count in reversed(list(zip(nested_value_rowids, counts))):
@@ -237,6 +254,10 @@ class RaggedTensor(CompositeTensor):
             columns, want, message="SparseTensor is not right-ragged (an element stands behind a gap)")
         values = debug.with_dependencies([check] if check is not None else [], made.values)
         return cls(values, made.row_splits, _KEY)
+
+    def _partitioned(self, lengths=None, rows=None):
+        self._lengths, self._rows = lengths, rows
+        return self
 
     # ---- parts -------------------------------------------------------------------------------------
     values = property(lambda self: self._values, doc="All rows, one behind the other.")
@@ -312,7 +333,7 @@ class RaggedTensor(CompositeTensor):
         if axis == 0:
             return self.nrows()
         if axis == 1:
-            return raw.Sub(self._row_splits[1:], self._row_splits[:-1])
+            return self._lengths if self._lengths is not None else raw.Sub(self._row_splits[1:], self._row_splits[:-1])
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.row_lengths(axis - 1))
         shape = raw.Shape(self._values, self._row_splits.dtype)
@@ -321,7 +342,7 @@ class RaggedTensor(CompositeTensor):
 
     def value_rowids(self, name=None):
         """The row of each value."""
-        return row_numbers(self._row_splits)
+        return self._rows if self._rows is not None else row_numbers(self._row_splits)
 
     def bounding_shape(self, axis=None, name=None, out_type=None):
         """The smallest shape that holds all rows."""
@@ -337,7 +358,8 @@ class RaggedTensor(CompositeTensor):
 
     def with_values(self, new_values):
         """The same rows of other values."""
-        return RaggedTensor(_values(new_values), self._row_splits, _KEY, self._uniform)
+        made = RaggedTensor(_values(new_values), self._row_splits, _KEY, self._uniform)
+        return made._partitioned(self._lengths, self._rows)
 
     def with_flat_values(self, new_values):
         """The same rows of other innermost values."""

@@ -12,6 +12,7 @@ from .common import (
     convert,
     dtypes,
     executing_eagerly,
+    has_rows,
     is_symbolic,
     known,
     normal_axis,
@@ -41,7 +42,7 @@ offer_ops(
 @export("reverse")
 def reverse(tensor, axis, name=None):
     """`tensor` backwards along each axis in `axis`; where there is nothing to turn, only a graph looks at the axes."""
-    if executing_eagerly():
+    if executing_eagerly() and not has_rows(tensor):
         whole = convert(tensor)
         dims = static_shape(whole)
         if not dims or 0 in dims:
@@ -277,7 +278,7 @@ def stack(values, axis=0, name="stack"):
             return convert(values)
         except (TypeError, ValueError):
             pass
-    count = rank_of(convert(values[0]))
+    count = values[0].shape.rank if has_rows(values[0]) else rank_of(convert(values[0]))
     if count is not None and not -(count + 1) <= axis <= count:
         raise ValueError(
             f"Argument `axis` = {axis} not in range [{-(count + 1)}, {count + 1})"

@@ -1,7 +1,7 @@
 """Clipping: values and norms kept within bounds."""
 from ..namespace import export
 from ..shapes import agree
-from .common import IndexedSlices, convert, np, raw
+from .common import IndexedSlices, convert, flat_or, has_rows, np, raw
 from .reduce import _reduce, global_norm, need_sequence
 
 
@@ -16,6 +16,8 @@ def _need_shape(out, values):
 @export("clip_by_value")
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     """`t` with smaller elements raised to the minimum and larger ones lowered to the maximum."""
+    if has_rows(t):
+        return flat_or(t, lambda flat: clip_by_value(flat, clip_value_min, clip_value_max, name))
     values = convert(t.values if isinstance(t, IndexedSlices) else t)
     out = raw.Minimum(values, clip_value_max)
     _need_shape(out, values)

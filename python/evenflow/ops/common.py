@@ -25,7 +25,9 @@ __all__ = [
     "convert",
     "dtypes",
     "exchanged",
+    "flat_or",
     "executing_eagerly",
+    "has_rows",
     "is_named",
     "is_symbolic",
     "known",
@@ -43,6 +45,22 @@ __all__ = [
     "static_shape",
     "static_value",
 ]
+
+
+
+def has_rows(x):
+    """Whether `x` is ragged: a RaggedTensor or the value of one."""
+    return not isinstance(x, CoreTensor) and hasattr(x, "flat_values")
+
+
+def flat_or(x, function, dtype=None):
+    """`function` of `x` as a tensor; of a ragged `x`, of its flat values."""
+    if not has_rows(x):
+        return function(convert(x, dtype))
+    from .ragged_dispatch import as_ragged
+
+    x = as_ragged(x)
+    return x.with_flat_values(function(x.flat_values))
 
 
 def rank_of(x):

@@ -13,6 +13,7 @@ from .common import (
     convert,
     dtypes,
     executing_eagerly,
+    has_rows,
     np,
     pair,
     raw,
@@ -214,7 +215,8 @@ def is_numeric_tensor(tensor):
 def assert_type(tensor, tf_type, message=None, name=None):
     """TypeError unless `tensor` is of dtype `tf_type`."""
     tf_type = dtypes.as_dtype(tf_type)
-    found = tensor.dtype if isinstance(tensor, SparseTensor) else convert(tensor).dtype
+    composite = isinstance(tensor, SparseTensor) or has_rows(tensor)
+    found = tensor.dtype if composite else convert(tensor).dtype
     if found is not tf_type:
         raise TypeError(f"{message or ''}the tensor must be of type {tf_type!r}, it is {found!r}")
     return None

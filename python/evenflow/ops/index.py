@@ -36,10 +36,10 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     """The slices of `params` at `indices` along `axis` (default: the first after the batch)."""
     if axis is None:
         axis = batch_dims
-    if type(params) is RaggedTensor and type(axis) is int and axis == 0 and batch_dims == 0:
-        from .ragged import gather as rows
+    if type(params) is RaggedTensor or type(indices) is RaggedTensor:
+        from .ragged_gather import gather as ragged_gather
 
-        return rows(params, indices)
+        return ragged_gather(params, indices, axis, batch_dims)
     if not bool((static_value(axis) if isinstance(axis, Tensor) else axis) != 0):
         if _is_variable(params):
             return params.sparse_read(indices, name=name)

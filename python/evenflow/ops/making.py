@@ -4,7 +4,7 @@ import builtins
 from .. import errors
 from ..namespace import export
 from ..shapes import TensorShape
-from .common import Tensor, convert, dtypes, executing_eagerly, known, np, raw, rank_of
+from .common import Tensor, convert, dtypes, executing_eagerly, flat_or, has_rows, known, np, raw, rank_of
 from .math import cast
 
 
@@ -91,6 +91,8 @@ def fill(dims, value, name=None, layout=None):
 
 
 def _same_size(x, dtype, which, name):
+    if has_rows(x):
+        return flat_or(x, lambda flat: _same_size(flat, dtype, which, name))
     x = convert(x)
     if executing_eagerly():
         same = dtype is None or not dtype != x.dtype

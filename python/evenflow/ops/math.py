@@ -10,6 +10,8 @@ from .common import (
     convert,
     dtypes,
     executing_eagerly,
+    flat_or,
+    has_rows,
     np,
     pair,
     raw,
@@ -130,6 +132,8 @@ def abs(x, name=None):  # noqa: A001 - TensorFlow's name
     """The absolute value; of a complex number its magnitude."""
     if isinstance(x, SparseTensor):
         return SparseTensor(x.indices, abs(x.values, name), x.dense_shape)
+    if has_rows(x):
+        return flat_or(x, lambda flat: abs(flat, name))
     x = convert(x)
     if x.dtype.is_complex:
         return raw.ComplexAbs(x, x.dtype.real_dtype, name=name)
@@ -139,6 +143,8 @@ def abs(x, name=None):  # noqa: A001 - TensorFlow's name
 @export("math.round", "round")
 def round(x, name=None):  # noqa: A001
     """The nearest whole number, halves to the even one. Integers stay as they are."""
+    if has_rows(x):
+        return flat_or(x, lambda flat: round(flat, name))
     x = convert(x)
     return x if x.dtype.is_integer else raw.Round(x, name=name)
 
@@ -218,8 +224,7 @@ def cast(x, dtype, name=None):
         return x.with_values(cast(x.values, dtype, name))
     if getattr(x, "dtype", None) is dtype:
         return x
-    x = convert(x)
-    return x if x.dtype is dtype else raw.Cast(x, dtype, name=name)
+    return flat_or(x, lambda x: x if x.dtype is dtype else raw.Cast(x, dtype, name=name))
 
 
 @export("dtypes.saturate_cast", "saturate_cast")
@@ -294,7 +299,9 @@ def truediv(x, y, name=None):
 @export("math.divide", "divide")
 def divide(x, y, name=None):
     """`x / y` by Python's rules, of tensors."""
-    if not isinstance(x, CoreTensor):
+    if not isinstance(x, CoreTensor) and not has_rows(x):
+        if has_rows(y):
+            return x / y
         x = convert(x, y.dtype if isinstance(y, CoreTensor) else None)
         x = x if executing_eagerly() else raw.Identity(x)  # of the graph: an array beside it cannot have its value
     return x / y if name is None else truediv(x, y, name)
@@ -341,7 +348,7 @@ def _terms(inputs, what):
             f"{what}: inputs must be an iterable of at least one Tensor/IndexedSlices with the "
             "same dtype and shape."
         )
-    return [convert(x) for x in inputs]
+    return [x if has_rows(x) else convert(x) for x in inputs]
 
 
 @export("math.add_n", "add_n")

@@ -10,6 +10,7 @@ from .common import (
     dtypes,
     exchanged,
     executing_eagerly,
+    has_rows,
     is_symbolic,
     known,
     normal_axis,
@@ -89,9 +90,13 @@ def log_sigmoid(x, name=None):
 
 def _along(op, logits, axis, name):
     """Runs an op of the last dimension along another one."""
-    x = convert(logits)
     if axis is None:
         axis = -1
+    if has_rows(logits):
+        if axis not in (-1, logits.shape.rank - 1 if logits.shape.rank else -1):
+            raise ValueError("softmax of a ragged tensor goes along its last axis")
+        return op(logits, name=name)
+    x = convert(logits)
     rank = rank_of(x)
     if axis == -1 or rank is None or axis == rank - 1:
         return op(x, name=name)

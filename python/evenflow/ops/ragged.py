@@ -1,6 +1,7 @@
 """Functions over ragged tensors: made of Python lists, cut, joined, reduced, and their arithmetic."""
 import builtins
 
+from .. import errors
 from ..namespace import export
 from ..ragged import _KEY, RaggedTensor, _partition, ragged_indices, row_numbers
 from .common import SparseTensor, Tensor, convert, dtypes, known, np, raw, rank_of, seen_shape, seen_size, static_shape
@@ -494,12 +495,23 @@ def _operators():
     def reverse(function):
         return lambda self, y: binary(function, y, self)
 
+    def compared(function):
+        def compare(self, y):
+            try:
+                return binary(function, self, y)
+            except errors.InvalidArgumentError:  # other rows, so nothing is equal
+                return function is operator.ne
+
+        return compare
+
     for word in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"):
         function = getattr(operator, word + "_" if word in ("and", "or") else word)
         setattr(RaggedTensor, f"__{word}__", forward(function))
         setattr(RaggedTensor, f"__r{word}__", reverse(function))
-    for word in ("lt", "le", "gt", "ge", "eq", "ne"):
+    for word in ("lt", "le", "gt", "ge"):
         setattr(RaggedTensor, f"__{word}__", forward(getattr(operator, word)))
+    for word in ("eq", "ne"):
+        setattr(RaggedTensor, f"__{word}__", compared(getattr(operator, word)))
     for word in ("neg", "abs", "invert"):
         function = getattr(operator, word)
         setattr(RaggedTensor, f"__{word}__",

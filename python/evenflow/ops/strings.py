@@ -2,7 +2,7 @@
 from .. import errors
 from ..namespace import export, offer_ops
 from ..ragged import RaggedTensor
-from .common import SparseTensor, convert, dtypes, executing_eagerly, known, np, rank_of, raw
+from .common import SparseTensor, convert, dtypes, executing_eagerly, flat_or, has_rows, known, np, rank_of, raw
 
 offer_ops(
     """
@@ -23,13 +23,14 @@ def to_hash_bucket(input, num_buckets, name=None):  # noqa: A002
 @export("strings.as_string", "as_string")
 def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):  # noqa: A002
     """Each element written as text."""
-    return raw.AsString(convert(input), precision, scientific, shortest, width, fill, name=name)
+    return raw.AsString(input if has_rows(input) else convert(input), precision, scientific, shortest, width, fill, name=name)
 
 
 @export("strings.join")
 def join(inputs, separator="", name=None):
     """The strings at each place of all `inputs`, joined."""
-    return raw.StringJoin([convert(i, dtypes.string) for i in inputs], separator, name=name)
+    inputs = [i if has_rows(i) else convert(i, dtypes.string) for i in inputs]
+    return raw.StringJoin(inputs, separator, name=name)
 
 
 @export("compat.v1.strings.reduce_join", "compat.v1.reduce_join")
@@ -80,7 +81,7 @@ def upper(input, encoding="", name=None):  # noqa: A002
 @export("strings.substr")
 def substr(input, pos, len, unit="BYTE", name=None):  # noqa: A002
     """The part of each string from `pos` on, `len` bytes or characters long."""
-    return raw.Substr(convert(input, dtypes.string), pos, len, unit, name=name)
+    return flat_or(input, lambda x: raw.Substr(x, pos, len, unit, name=name), dtypes.string)
 
 
 @export("strings.to_number")

@@ -1,0 +1,157 @@
+"""Ops called with ragged tensors: what is elementwise, what joins and picks rows, and specs of ragged tensors."""
+import numpy as np
+import pytest
+
+import evenflow as tf
+
+R = tf.ragged.constant
+
+
+def rows(x):
+    return x.to_list()
+
+
+@pytest.mark.parametrize("op, want", [
+    (lambda x: tf.add(x, x), [[2, 4], [6]]),
+    (lambda x: tf.add(x, 1), [[2, 3], [4]]),
+    (lambda x: tf.add(x, [[10], [20]]), [[11, 12], [23]]),
+    (lambda x: tf.maximum(2, x), [[2, 2], [3]]),
+    (lambda x: tf.abs(-x), [[1, 2], [3]]),
+    (lambda x: tf.square(x), [[1, 4], [9]]),
+    (lambda x: tf.cast(x, tf.float32), [[1.0, 2.0], [3.0]]),
+    (lambda x: tf.equal(x, 3), [[False, False], [True]]),
+    (lambda x: tf.where(x > 1, x, -x), [[-1, 2], [3]]),
+    (lambda x: tf.clip_by_value(x, 2, 2), [[2, 2], [2]]),
+    (lambda x: tf.zeros_like(x), [[0, 0], [0]]),
+    (lambda x: tf.add_n([x, x, x]), [[3, 6], [9]]),
+    (lambda x: tf.divide(x, 2), [[0.5, 1.0], [1.5]]),
+    (lambda x: tf.strings.join([tf.strings.as_string(x), tf.strings.as_string(x)]), [[b"11", b"22"], [b"33"]]),
+    (lambda x: tf.strings.substr(tf.strings.as_string(x * 10), 1, 1), [[b"0", b"0"], [b"0"]]),
+    (lambda x: tf.one_hot(x, 2, dtype=tf.int32), [[[0, 1], [0, 0]], [[0, 0]]]),
+    (lambda x: tf.bitcast(input=x, type=tf.uint32), [[1, 2], [3]]),
+])
+def test_elementwise_ops_keep_the_rows(op, want):
+    x = R([[1, 2], [3]])
+    assert rows(op(x)) == want
+    assert rows(tf.function(op)(x)) == want
+
+
+def test_elementwise_ops_refuse_other_rows():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="differ in length"):
+        tf.add(R([[1, 2], [3]]), R([[1], [2, 3]]))
+    assert (R([[1, 2], [3]]) == R([[1], [2, 3]])) is False
+    assert (R([[1, 2], [3]]) != R([[1], [2, 3]])) is True
+
+
+@pytest.mark.parametrize("op, want", [
+    (lambda x: tf.concat([x, x], 0), [[1, 2], [3], [1, 2], [3]]),
+    (lambda x: tf.concat([x, [[7]]], axis=0), [[1, 2], [3], [7]]),
+    (lambda x: tf.concat([x, -x], 1), [[1, 2, -1, -2], [3, -3]]),
+    (lambda x: tf.concat([x, x], -1), [[1, 2, 1, 2], [3, 3]]),
+    (lambda x: tf.stack([x, x]), [[[1, 2], [3]], [[1, 2], [3]]]),
+    (lambda x: tf.stack([x, -x], axis=1), [[[1, 2], [-1, -2]], [[3], [-3]]]),
+    (lambda x: tf.stack([x, -x], axis=2), [[[1, -1], [2, -2]], [[3, -3]]]),
+    (lambda x: tf.expand_dims(x, 0), [[[1, 2], [3]]]),
+    (lambda x: tf.expand_dims(x, 1), [[[1, 2]], [[3]]]),
+    (lambda x: tf.expand_dims(x, -1), [[[1], [2]], [[3]]]),
+    (lambda x: tf.squeeze(tf.expand_dims(x, 1), [1]), [[1, 2], [3]]),
+    (lambda x: tf.tile(x, [2, 1]), [[1, 2], [3], [1, 2], [3]]),
+    (lambda x: tf.tile(x, [1, 2]), [[1, 2, 1, 2], [3, 3]]),
+    (lambda x: tf.tile(x, [0, 1]), []),
+    (lambda x: tf.reverse(x, [0]), [[3], [1, 2]]),
+    (lambda x: tf.reverse(x, [1]), [[2, 1], [3]]),
+])
+def test_ops_of_rows(op, want):
+    x = R([[1, 2], [3]])
+    assert rows(op(x)) == want
+    assert rows(tf.function(op)(x)) == want
+
+
+def test_rows_of_other_numbers_are_not_joined_side_by_side():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="different numbers of rows"):
+        tf.concat([R([[1, 2], [3]]), R([[1]])], 1)
+    with pytest.raises(ValueError, match="axis=3 out of bounds"):
+        tf.concat([R([[1, 2], [3]]), R([[1]])], 3)
+
+
+def test_measures_and_softmax():
+    x = R([[[1], [2, 3]], [[4]]])
+    assert int(tf.rank(x)) == 3 and int(tf.size(x)) == 4
+    soft = tf.nn.softmax(R([[0.0, 0.0], [5.0]]))
+    assert rows(soft) == [[0.5, 0.5], [1.0]]
+    ids = R([[0, 1], [0]])
+    assert tf.math.unsorted_segment_sum(R([[1, 2], [3]]), ids, 2).numpy().tolist() == [4, 2]
+    kept = tf.RaggedTensor.from_uniform_row_length(R([[1, 2], [3]]), 2)
+    assert int(tf.zeros_like(kept).uniform_row_length) == 2
+
+
+@pytest.mark.parametrize("shape, index, axis, batch", [
+    ([3, 4], [], 0, 0), ([3, 4], [2, 5], 0, 0), ([3, 4], [], 1, 0), ([3, 4], [2, 5], 1, 0), ([3, 4, 5], [2], 2, 0),
+    ([3, 4, 5], [2, 2], -1, 0), ([4, 3], [4], 1, 1), ([4, 3], [4, 5, 2], 1, 1), ([4, 3, 2], [4, 5], 1, 1),
+    ([4, 3, 5], [4, 3], 2, 2), ([4, 3, 5], [4, 3, 2], 2, 2), ([2, 3, 6], [2, 4], 2, 1), ([2, 3, 6], [2], 2, 1),
+    ([2, 3, 4, 5], [2, 3, 2], 3, 2),
+])
+def test_gather_agrees_with_that_of_plain_tensors(shape, index, axis, batch):
+    random = np.random.RandomState(1)
+    params = random.randint(100, size=shape).astype(np.int32)
+    indices = random.randint(shape[axis], size=index).astype(np.int32)
+    want = tf.gather(params, indices, axis=axis, batch_dims=batch).numpy().tolist()
+    every = [params] + [tf.RaggedTensor.from_tensor(params, ragged_rank=k) for k in range(1, len(shape))]
+    by = [indices] + [tf.RaggedTensor.from_tensor(indices, ragged_rank=k) for k in range(1, len(index))]
+    for p in every:
+        for i in by:
+            got = tf.gather(p, i, axis=axis, batch_dims=batch)
+            assert (rows(got) if isinstance(got, tf.RaggedTensor) else got.numpy().tolist()) == want
+
+
+def test_gather_of_uneven_rows():
+    params, picks = R([["a", "b", "c"], [], ["d"]]), R([[2, 0], [], [0, 0]])
+    assert rows(tf.gather(params, picks, batch_dims=1)) == [[b"c", b"a"], [], [b"d", b"d"]]
+    assert rows(tf.gather(params, R([[2], [0, 1]]))) == [[[b"d"]], [[b"a", b"b", b"c"], []]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="out of range of its row"):
+        tf.gather(params, R([[0], [0], [0]]), batch_dims=1)
+    with pytest.raises(ValueError, match="batch_dims=1 must be less than or equal to axis=0"):
+        tf.gather(params, picks, axis=0, batch_dims=1)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="batch dimensions"):
+        tf.gather(params, R([[0], []]), batch_dims=1)
+
+
+def test_gather_has_a_gradient():
+    x = tf.constant([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        params = tf.RaggedTensor.from_row_lengths(x, [2, 1])
+        y = tf.reduce_sum(tf.gather(params, R([[1, 1], [0]]), batch_dims=1).flat_values)
+    assert tf.convert_to_tensor(tape.gradient(y, x)).numpy().tolist() == [0.0, 2.0, 1.0]
+
+
+def test_specs_without_ragged_dimensions_describe_tensors():
+    plain = tf.RaggedTensorSpec([None], tf.int32, 0)
+    assert plain.value_type is tf.Tensor
+    assert plain.is_compatible_with(tf.constant([1, 2])) and not plain.is_compatible_with(tf.constant([1.0]))
+    spec = tf.RaggedTensorSpec.from_value(R([[1, 2], [3]]))
+    assert spec == tf.RaggedTensorSpec([2, None], tf.int32, 1)
+
+
+def test_specs_tell_shapes_to_what_they_put_together():
+    spec = tf.RaggedTensorSpec([2, None], tf.float32, 1)
+    seen = []
+
+    @tf.function(input_signature=[tf.TensorSpec(None), tf.TensorSpec(None, tf.int64)])
+    def f(values, splits):
+        seen.append(spec._from_components([values, splits]).shape.as_list())
+
+    f([1.0, 2.0], [0, 1, 2])
+    assert seen == [[2, None]]
+
+
+def test_partitions_are_kept_and_checked():
+    lengths, ids = tf.constant([2, 1], tf.int64), tf.constant([0, 0, 1], tf.int64)
+    assert tf.RaggedTensor.from_row_lengths([1, 2, 3], lengths, validate=False).row_lengths() is lengths
+    assert tf.RaggedTensor.from_value_rowids([1, 2, 3], ids, validate=False).value_rowids() is ids
+    with pytest.raises(ValueError, match="value_rowids must have rank 1"):
+        tf.RaggedTensor.from_value_rowids([1, 2, 3], [[0, 0, 1]])
+    with pytest.raises(ValueError, match="same length"):
+        tf.RaggedTensor.from_nested_value_rowids([1, 2], [[0, 1], [0, 1]], [2])
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.RaggedTensor.from_uniform_row_length([1, 2], -1, nrows=-2)

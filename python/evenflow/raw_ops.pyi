@@ -1355,6 +1355,12 @@ def StringLength(*, input: _TensorLike, unit: str = 'BYTE', name: str | None = N
 def StringLower(*, input: _TensorLike, encoding: str = '', name: str | None = None) -> Tensor:
     """Each string in lower case: ASCII letters, or all of Unicode's."""
 
+def StringSplit(*, input: _TensorLike, delimiter: _TensorLike, skip_empty: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """The tokens of each string between the bytes of `delimiter`; single bytes if it is empty."""
+
+def StringSplitV2(*, input: _TensorLike, sep: _TensorLike, maxsplit: int = -1, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """The tokens of each string between `sep`, or between white space if that is empty; at most `maxsplit` + 1 of them if it is not negative."""
+
 def StringStrip(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """Each string without white space at its ends."""
 

@@ -144,7 +144,7 @@ entry *entry_look(function_object *self, const key *k); /* NULL: none */
 entry *entry_find(function_object *self, const key *k); /* made if need be; NULL: raised */
 void entry_drop_last(function_object *self);
 void entry_forget(function_object *self, const entry *e); /* if it is still there */
-void entry_leave(entry *e); /* a call has ended */
+void entry_leave(entry *e);                               /* a call has ended */
 
 /* ---- trace.c */
 typedef struct calling {

@@ -64,7 +64,7 @@ void ef_graph_unref(ef_graph *g) {
 
 static void graph_end(ef_storage *self) {
     ef_graph *g = (ef_graph *)self; /* base is its first member */
-    ef_graph_unwatch(g);
+    if (!ef_graph_unwatch(g)) return;
     if (g->callable != NULL) ef_graph_callable_end(g->callable);
     for (size_t k = 0; k < g->n_nodes; k++) {
         ef_attrs_unref(g->node[k]->attrs);

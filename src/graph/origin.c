@@ -30,18 +30,22 @@ ef_status *ef_graph_watch(ef_graph *g) {
 
 uint64_t ef_graph_number(const ef_graph *g) { return g->number; }
 
-void ef_graph_unwatch(ef_graph *g) {
-    if (g->number == 0) return;
+/* A sole owner ends a graph without counting down to 0, so a look-up may still have counted up.
+ * Once g is out of the table nobody can. */
+bool ef_graph_unwatch(ef_graph *g) {
+    if (g->number == 0) return true;
     ef_mutex_lock(&lock);
     ef_map_remove(&watched, g->number, g);
     ef_mutex_unlock(&lock);
+    if (atomic_load_explicit(&g->base.refs, memory_order_acquire) < 2) return true;
+    return atomic_fetch_sub_explicit(&g->base.refs, 1, memory_order_acq_rel) == 1;
 }
 
 ef_graph *ef_graph_numbered(uint64_t number) {
     ef_mutex_lock(&lock);
     ef_graph *g = ef_map_find(&watched, number, has_number, &number);
     int refs = g != NULL ? atomic_load_explicit(&g->base.refs, memory_order_relaxed) : 0;
-    while (refs > 0 && /* a graph without references is about to end */
+    while (refs > 0 && /* one without references is ending */
            !atomic_compare_exchange_weak_explicit(&g->base.refs, &refs, refs + 1,
                                                   memory_order_acquire, memory_order_relaxed)) {}
     ef_mutex_unlock(&lock);

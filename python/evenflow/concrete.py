@@ -148,7 +148,7 @@ def _flat_arguments(concrete, args, kwargs):
         value = _core.convert(value, None if isinstance(value, _core.CoreTensor) else like.dtype)
         if value.dtype != like.dtype:
             raise errors.InvalidArgumentError(
-                None, None, f"cannot compute {concrete.name} as input was expected to be a {like.dtype.name} tensor but is "
+                None, None, f"cannot compute {concrete.name.decode()} as input was expected to be a {like.dtype.name} tensor but is "
                 f"a {value.dtype.name} tensor")
         fitted.append(value)
     return fitted

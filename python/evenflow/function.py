@@ -11,6 +11,7 @@ from .concrete import weakly
 from .namespace import export, offer
 from .shapes import TensorShape
 from .specs import TensorSpec, TypeSpec
+from .variable import by_handle
 
 Function = _core.Function
 _SIZES_UNKNOWN, _SIZES_SEEN = 0, 1  # what Python sees of a size that changed: as ef_relax has them
@@ -215,14 +216,45 @@ def get_concrete_function(self, *args, **kwargs):
     named = {k: nest.map_structure(lambda v: _stand_in(v, scratch), v) for k, v in kwargs.items()}
     given = dict(zip(self._parameter_names, args), **kwargs)
     names = {k: v.name for k, v in given.items() if isinstance(v, TensorSpec) and v.name is not None}
-    return _of(self, self._concrete(*fitted, **named), names)
+    concrete = self._concrete(*fitted, **named)
+    if "name" not in concrete.__dict__:
+        _name_inputs(concrete, [*args, *(kwargs[k] for k in _order(concrete, kwargs))])
+        _name_variables(concrete, dict(zip(self._parameter_names, args), **kwargs))
+    return _of(self, concrete, names)
+
+
+def _order(concrete, kwargs):
+    """The words of a call in the order in which the trace took their values."""
+    made = [t.op.name for t in concrete.inputs]
+    return sorted(kwargs, key=lambda k: made.index(k) if k in made else len(made))
+
+
+def _name_inputs(concrete, arguments):
+    """Inputs for which a spec with a name was given are called that."""
+    leaves = [leaf for leaf in nest.flatten(arguments) if isinstance(leaf, (TypeSpec, _core.Tensor))]
+    if any(isinstance(leaf, TypeSpec) and not isinstance(leaf, TensorSpec) for leaf in leaves):
+        return  # a composite has several inputs
+    for tensor, leaf in zip(concrete.inputs, leaves):
+        name = getattr(leaf, "name", None) if isinstance(leaf, TensorSpec) else None
+        if name and tensor.op.name != name:
+            concrete.graph._rename(tensor.op._node, name)
+
+
+def _name_variables(concrete, given):
+    """The handles of variables that were given are called as the parameters are."""
+    words = {id(v): k for k, v in given.items() if isinstance(v, _core.VariableBase)}
+    captured = concrete.graph._captures() if words else []
+    for tensor, outside in zip(concrete.inputs[len(concrete.inputs) - len(captured):], captured):
+        word = words.get(id(by_handle(outside))) if outside.dtype.name == "resource" else None
+        if word is not None:
+            concrete.graph._rename(tensor.op._node, word)
 
 
 def _of(function, concrete, names):
     """The concrete function, told where it comes from; names: of specs, by the parameter they were given for."""
     own = concrete.__dict__
     if "name" not in own:
-        own.update(name=f"__inference_{function.__name__}", _python=function.python_function, _names=names,
+        own.update(name=f"__inference_{function.__name__}".encode(), _python=function.python_function, _names=names,
                    _method=function._instance is not None)
     return concrete
 

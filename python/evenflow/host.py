@@ -53,7 +53,14 @@ def _decorator(make, func, inp, Tout, **options):
 
 def _promised(Tout):
     """The flat list of specs (or plain dtypes) in `Tout`."""
+    for part in Tout if isinstance(Tout, (list, tuple)) else ():
+        if isinstance(part, dict) and not part:
+            as_dtype(part)  # which says that it is none
     return nest.flatten(Tout) if nest.is_nested(Tout) else [Tout]
+
+
+def _has_composites(values):
+    return any(isinstance(x, CompositeTensor) for x in nest.flatten(values))
 
 
 def _parts(promise):
@@ -116,7 +123,8 @@ def py_function(func=None, inp=None, Tout=None, name=None):  # noqa: N803 - Tens
         raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
     types, shapes = _wanted(Tout)
     promises, given = _promised(Tout), list(inp) if isinstance(inp, (list, tuple)) else [inp]
-    composite = any(isinstance(x, CompositeTensor) for x in nest.flatten(given))
+    given = [_core.convert(x) if isinstance(x, list) and not _has_composites(x) else x for x in given]
+    composite = _has_composites(given)
 
     def call(tensors):
         try:
@@ -125,10 +133,13 @@ def py_function(func=None, inp=None, Tout=None, name=None):  # noqa: N803 - Tens
         except Exception as e:  # whatever it is: it becomes the error of an op
             raise failure(e) from e
 
-    inputs = [_core.convert(x) for x in nest.flatten(inp, expand_composites=True)]
+    inputs = [_core.convert(x) for x in nest.flatten(given, expand_composites=True)]
     if _core.executing_eagerly():
         return _packed(Tout, call(inputs))
     outputs = _core.callback(call, inputs, types, shapes, True)
+    if not outputs:
+        graph = _core.current_graph()
+        return graph._operation(graph._nodes() - 1)
     flows = [k for k, x in enumerate(inputs) if x.dtype.is_floating or x.dtype.is_complex]
     if flows and outputs:
         outputs = _core.custom_gradient(inputs, outputs, functools.partial(_back_through, call, inputs, flows))

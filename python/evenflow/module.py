@@ -64,17 +64,17 @@ class Module(AutoTrackable):
     @property
     def variables(self):
         """All variables of this module and its submodules."""
-        return tuple(self._flatten(predicate=_is_variable))
+        return tuple(self._flatten(predicate=_is_variable, expand_composites=True))
 
     @property
     def trainable_variables(self):
         """The variables that are trained."""
-        return tuple(self._flatten(predicate=_is_trainable))
+        return tuple(self._flatten(predicate=_is_trainable, expand_composites=True))
 
     @property
     def non_trainable_variables(self):
         """The other variables."""
-        return tuple(self._flatten(predicate=_is_fixed))
+        return tuple(self._flatten(predicate=_is_fixed, expand_composites=True))
 
     @property
     def submodules(self):
@@ -99,11 +99,11 @@ class Module(AutoTrackable):
         return scoped
 
 
-def _leaves(value, expand_composites):
+def _leaves(name, value, expand_composites):
     try:
         return nest.flatten_with_tuple_paths(value, expand_composites=expand_composites)
-    except Exception:  # a structure that cannot be walked, such as a dict with keys of several kinds, has no leaves
-        return []
+    except Exception as e:  # such as a dict with keys of several kinds
+        raise ValueError(f"Error processing property {name!r} of {value!r}") from e
 
 
 def _walk(module, recursive, predicate, key, with_path, expand, path, seen):
@@ -112,7 +112,7 @@ def _walk(module, recursive, predicate, key, with_path, expand, path, seen):
     for name in sorted(attributes, key=key):
         if name in module._TF_MODULE_IGNORED_PROPERTIES:
             continue
-        for tail, leaf in _leaves(attributes[name], expand):
+        for tail, leaf in _leaves(name, attributes[name], expand):
             here = path + (name,) + tuple(tail)
             if not with_path:
                 if id(leaf) in seen:

@@ -54,6 +54,8 @@ class Operation:
 
     def get_attr(self, name):
         """The value of an attribute; ValueError if there is none of that name."""
+        if name == "_user_specified_name" and self.type == "Placeholder" and self.graph.building_function:
+            return self.name.encode()
         return self.graph._attr(self._node, name)
 
     def values(self):

@@ -165,7 +165,24 @@ static int name_tensors(ef_graph *g, const char *name, PyObject *o) {
     return 0;
 }
 
-/* Placeholders are called as the parameters are, or as the input signature says. */
+/* The name of the parameter that takes all further positional arguments. */
+static const char *name_of_rest(PyObject *python) {
+    if (PyMethod_Check(python)) python = PyMethod_GET_FUNCTION(python);
+    if (!PyFunction_Check(python)) return "args";
+    PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(python);
+    if (!(code->co_flags & CO_VARARGS)) return "args";
+    PyObject *names = PyCode_GetVarnames(code);
+    Py_ssize_t at = code->co_argcount + code->co_kwonlyargcount;
+    const char *name = names != NULL && at < PyTuple_GET_SIZE(names)
+                           ? PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, at)) /* the code keeps it */
+                           : NULL;
+    Py_XDECREF(names);
+    PyErr_Clear();
+    return name != NULL ? name : "args";
+}
+
+/* Placeholders are called as the parameters are, or as the input signature says; those of the
+ * further positional arguments are counted. */
 static int name_arguments(const function_object *f, ef_graph *g, PyObject *args, PyObject *kwargs) {
     Py_ssize_t n_specs = f->spec_names != Py_None ? PyTuple_GET_SIZE(f->spec_names) : 0;
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(args); k++) {
@@ -173,7 +190,15 @@ static int name_arguments(const function_object *f, ef_graph *g, PyObject *args,
         PyObject *name = spec >= 0 && spec < n_specs ? PyTuple_GET_ITEM(f->spec_names, spec) : NULL;
         if ((name == NULL || !PyUnicode_Check(name)) && k < PyTuple_GET_SIZE(f->params))
             name = PyTuple_GET_ITEM(f->params, k);
-        const char *text = name != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : "args";
+        char rest[256];
+        const char *text = NULL;
+        if (name != NULL && PyUnicode_Check(name)) {
+            text = PyUnicode_AsUTF8(name);
+        } else {
+            snprintf(rest, sizeof rest, "%.200s_%zd", name_of_rest(f->python),
+                     k - PyTuple_GET_SIZE(f->params));
+            text = rest;
+        }
         if (text == NULL || name_tensors(g, text, PyTuple_GET_ITEM(args, k)) < 0) return -1;
     }
     Py_ssize_t at = 0;

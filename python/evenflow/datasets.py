@@ -9,7 +9,7 @@ import weakref
 import numpy as np
 
 from . import _core, dtypes, errors, nest
-from .composite import CompositeTensor
+from .composite import CompositeTensor, SparseTensor, SparseTensorSpec, SparseTensorValue
 from .graph import init_scope
 from .namespace import export
 from .shapes import TensorShape
@@ -24,9 +24,15 @@ def _tensors(value):
     """Tuples and dicts are structure; everything else, lists too, becomes a tensor."""
     if isinstance(value, dict):
         return type(value)((k, _tensors(v)) for k, v in value.items())
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor.from_value(value)
     if isinstance(value, tuple):
         parts = [_tensors(v) for v in value]
         return type(value)._make(parts) if hasattr(value, "_make") else tuple(parts)
+    if hasattr(value, "nested_row_splits"):
+        from .ops.ragged_dispatch import as_ragged
+
+        return as_ragged(value)
     return value if isinstance(value, CompositeTensor) else _core.convert(value)
 
 
@@ -50,10 +56,24 @@ def _row_spec(whole):
     row = whole.shape[1:]
     if not isinstance(whole, CompositeTensor):
         return TensorSpec(row, whole.dtype)
+    if isinstance(whole, SparseTensor):
+        return SparseTensorSpec(row, whole.dtype)
     if not isinstance(whole, RaggedTensor):
-        raise TypeError(f"from_tensor_slices takes dense and ragged tensors, not {whole!r}")
+        raise TypeError(f"from_tensor_slices takes dense, sparse and ragged tensors, not {whole!r}")
     deep = whole.ragged_rank > 1
     return RaggedTensorSpec(row, whole.dtype, whole.ragged_rank - 1, whole.row_splits.dtype) if deep else TensorSpec(row, whole.dtype)
+
+
+def _row(whole, k):
+    """Row number k of a tensor of any kind."""
+    if not isinstance(whole, SparseTensor):
+        return whole[k]
+    from .ops import sparse
+
+    sizes = whole.dense_shape[1:]
+    start = _core.raw.Pad(_core.convert([k], dtypes.int64), [[0, whole.shape.rank - 1]])
+    cut = sparse.slice(whole, start, _core.raw.ConcatV2([_core.convert([1], dtypes.int64), sizes], 0))
+    return sparse.reshape(cut, sizes)
 
 
 def _wider(spec, size):
@@ -276,7 +296,7 @@ class Dataset:
             raise ValueError(f"Dimensions {sorted(counts)} are not compatible: all tensors must have as many rows")
         count = counts.pop()
         spec = nest.map_structure(_row_spec, whole)
-        return Dataset(lambda: (nest.map_structure(lambda t: t[k], whole) for k in range_(count)), spec, count)
+        return Dataset(lambda: (nest.map_structure(lambda t: _row(t, k), whole) for k in range_(count)), spec, count)
 
     @staticmethod
     def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):

@@ -160,8 +160,6 @@ def test_rows_of_ragged_tensors():
     assert data.element_spec == tf.TensorSpec([None], tf.int32)
     deeper = Dataset.from_tensor_slices(tf.ragged.constant([[[1], [2, 3]], [[4]]]))
     assert [row.to_list() for row in deeper] == [[[1], [2, 3]], [[4]]]
-    with pytest.raises(TypeError):
-        Dataset.from_tensor_slices(tf.sparse.eye(2))
 
 
 def test_one_trace_for_an_iterator_of_each_epoch():

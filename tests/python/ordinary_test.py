@@ -200,6 +200,7 @@ def test_messages_are_lists_too():
     config = v1.ConfigProto()
     config.session_inter_op_thread_pool.add(num_threads=1)
     assert [p.num_threads for p in config.session_inter_op_thread_pool] == [1]
+    assert len(config.session_inter_op_thread_pool) == 1
 
 
 def test_sessions_refuse_what_they_cannot_do():

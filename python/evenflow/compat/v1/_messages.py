@@ -35,13 +35,6 @@ class Message:
             return self._list()[key]
         return self.__dict__.setdefault(key, Message())
 
-    def __iter__(self):
-        """The items of a repeated field; none if it was never filled."""
-        return iter([value for key, value in self.__dict__.items() if isinstance(key, int)])
-
-    def __len__(self):
-        return sum(isinstance(key, int) for key in self.__dict__)
-
     def __setitem__(self, key, value):
         self.__dict__[key] = value
 

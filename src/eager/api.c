@@ -114,19 +114,6 @@ static ef_status *edges(ef_graph *g, const ef_tensor *t, int n, bool import, ef_
     return NULL;
 }
 
-/* A capture that is named as a parameter is one from now on. */
-static void release_capture(ef_graph *g, int32_t node) {
-    for (size_t k = 0; k < g->n_captures; k++) {
-        if (g->capture[k].node != node) continue;
-        ef_tensor_release(&g->capture[k].tensor);
-        for (g->n_captures--; k < g->n_captures; k++) {
-            ef_tensor_move(&g->capture[k].tensor, &g->capture[k + 1].tensor);
-            g->capture[k].node = g->capture[k + 1].node;
-        }
-        return;
-    }
-}
-
 static ef_status *set_inputs(ef_graph *g, const ef_edge *in, int n) {
     for (int k = 0; k < n; k++) {
         if (!(g->node[in[k].node]->op->traits & EF_NO_KERNEL))
@@ -139,7 +126,7 @@ static ef_status *set_inputs(ef_graph *g, const ef_edge *in, int n) {
     for (int k = 0; k < n; k++) g->input[k] = in[k].node;
     g->n_inputs = (size_t)n;
     g->hash = 0;
-    for (int k = 0; k < n; k++) release_capture(g, in[k].node);
+    for (int k = 0; k < n; k++) ef_graph_uncapture(g, in[k].node); /* they are parameters now */
     return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* Tensors from outside that a graph uses: constants if they are small, else captures. */
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/hash.h"
 #include "graph/sizes.h"
 
 static bool same_captured(const ef_tensor *a, const ef_tensor *b) {
@@ -12,13 +13,76 @@ static bool same_captured(const ef_tensor *a, const ef_tensor *b) {
     return !(a->flags & EF_TENSOR_SYMBOLIC) || memcmp(a->small, b->small, sizeof(ef_edge)) == 0;
 }
 
-static bool captured(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
-    for (size_t k = 0; k < g->n_captures; k++)
-        if (same_captured(&g->capture[k].tensor, t)) {
-            *out = (ef_edge){g->capture[k].node, 0};
-            return true;
-        }
-    return false;
+typedef struct sought { /* an item of the map is a place in the list, from 1 */
+    const ef_graph *g;
+    const ef_tensor *tensor;
+    size_t n_compared;
+} sought;
+
+static bool is_captured(const void *value, const void *key) {
+    sought *k = (sought *)key;
+    k->n_compared++;
+    return same_captured(&k->g->capture[(uintptr_t)value - 1].tensor, k->tensor);
+}
+
+static bool is_named(const void *value, const void *key) {
+    const sought *k = key;
+    return k->g->named[(uintptr_t)value - 1].tensor.tape == k->tensor->tape;
+}
+
+/* Tensors of an outer graph share their storage, which is that graph. */
+static uint64_t capture_hash(const ef_tensor *t) {
+    uint64_t h = ef_hash_mix(1, (uintptr_t)t->storage);
+    if (t->flags & EF_TENSOR_SYMBOLIC) h = ef_hash_bytes(h, t->small, sizeof(ef_edge));
+    return h;
+}
+
+static uint64_t named_hash(const ef_tensor *t) { return ef_hash_mix(1, (uintptr_t)t->tape); }
+
+static bool captured(const ef_graph *g, const ef_tensor *t, ef_edge *out, size_t *n_compared) {
+    if (t->storage == NULL) return false;
+    sought k = {.g = g, .tensor = t};
+    uintptr_t at = (uintptr_t)ef_map_find(&g->captured, capture_hash(t), is_captured, &k);
+    *n_compared += k.n_compared;
+    if (at != 0) *out = (ef_edge){g->capture[at - 1].node, 0};
+    return at != 0;
+}
+
+static ef_status *note(ef_graph *g, size_t at, const ef_tensor *t) {
+    if (t->storage == NULL) return NULL;
+    return ef_map_put(&g->captured, capture_hash(t), (void *)(uintptr_t)(at + 1));
+}
+
+static void unnote(ef_graph *g, size_t at) {
+    const ef_tensor *t = &g->capture[at].tensor;
+    if (t->storage != NULL)
+        ef_map_remove(&g->captured, capture_hash(t), (void *)(uintptr_t)(at + 1));
+}
+
+void ef_graph_give_up(ef_graph *g, int32_t node) {
+    for (size_t k = 0; k < g->n_captures; k++) {
+        if (g->capture[k].node != node) continue;
+        unnote(g, k);
+        ef_tensor_release(&g->capture[k].tensor);
+        g->capture[k].node = -1;
+        if (k < g->capture_from) g->capture_from = k;
+        return;
+    }
+}
+
+void ef_graph_uncapture(ef_graph *g, int32_t node) {
+    size_t k = 0;
+    while (k < g->n_captures && g->capture[k].node != node) k++;
+    if (k == g->n_captures) return;
+    unnote(g, k);
+    ef_tensor_release(&g->capture[k].tensor);
+    for (g->n_captures--; k < g->n_captures; k++) {
+        unnote(g, k + 1);
+        ef_tensor_move(&g->capture[k].tensor, &g->capture[k + 1].tensor);
+        g->capture[k].node = g->capture[k + 1].node;
+        ef_status_free(note(g, k, &g->capture[k].tensor)); /* there is room for it */
+    }
+    g->capture_from = 0;
 }
 
 static bool is_small(const ef_tensor *t) {
@@ -26,18 +90,22 @@ static bool is_small(const ef_tensor *t) {
 }
 
 static bool named(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
-    for (size_t k = 0; k < g->n_named && t->tape != NULL; k++)
-        if (g->named[k].tensor.tape == t->tape) {
-            *out = (ef_edge){g->named[k].node, 0};
-            return true;
-        }
-    return false;
+    if (t->tape == NULL) return false;
+    sought k = {.g = g, .tensor = t};
+    uintptr_t at = (uintptr_t)ef_map_find(&g->by_tape, named_hash(t), is_named, &k);
+    if (at != 0) *out = (ef_edge){g->named[at - 1].node, 0};
+    return at != 0;
 }
 
 bool ef_graph_imported(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
     ef_graph *from = NULL;
     if (t->flags & EF_TENSOR_SYMBOLIC) *out = ef_tensor_edge(t, &from);
-    return from == g || captured(g, t, out) || (is_small(t) && named(g, t, out));
+    if (from == g) return true;
+    size_t n_compared = 0;
+    ef_graph_lock(g);
+    bool found = captured(g, t, out, &n_compared) || (is_small(t) && named(g, t, out));
+    ef_graph_unlock(g);
+    return found;
 }
 
 /* Small values lie in the list itself, so they must be found again where it goes. A session that is
@@ -61,8 +129,8 @@ static ef_status *grow_captures(ef_graph *g, size_t n) {
 }
 
 static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
-    if (captured(g, t, out)) return NULL;
-    size_t at = 0; /* a place that was given up, or the next */
+    if (captured(g, t, out, &g->n_compared)) return NULL;
+    size_t at = g->capture_from; /* a place that was given up, or the next */
     while (at < g->n_captures && g->capture[at].node >= 0) at++;
     EF_TRY(grow_captures(g, at + 1));
     ef_fact handle, *behind = NULL;
@@ -84,7 +152,9 @@ static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
     EF_TRY(ef_graph_stand_in(g, (ef_dtype)t->dtype, &shape, behind, NULL, &node));
     if (g->sizes != NULL && !ef_shape_equal(&shape, &real))
         EF_TRY(ef_graph_set_real(g, (ef_edge){node, 0}, &real));
+    EF_TRY(note(g, at, t));
     if (at == g->n_captures) g->n_captures++;
+    g->capture_from = at + 1;
     ef_capture *c = &g->capture[at];
     ef_tensor_copy(&c->tensor, t);
     c->node = node;
@@ -107,6 +177,7 @@ static ef_status *name(ef_graph *g, const ef_tensor *t, ef_edge *out) {
     g->n_pending_after = held;
     g->merge = merge;
     if (s != NULL) return s;
+    EF_TRY(ef_map_put(&g->by_tape, named_hash(t), (void *)(uintptr_t)(g->n_named + 1)));
     ef_capture *c = &g->named[g->n_named++];
     ef_tensor_copy(&c->tensor, t);
     c->node = out->node;

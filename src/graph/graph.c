@@ -80,6 +80,8 @@ static void graph_end(ef_storage *self) {
     ef_map_free(&g->cons);
     ef_map_free(&g->names);
     ef_map_free(&g->counts);
+    ef_map_free(&g->captured);
+    ef_map_free(&g->by_tape);
     ef_sizes_unref(g->sizes);
     ef_free(g->node);
     ef_free(g->input);
@@ -430,7 +432,9 @@ const char *ef_graph_text_keep(ef_graph *g, const char *text) {
 size_t ef_graph_bytes(const ef_graph *g) {
     size_t n = sizeof *g + g->arena.bytes + g->cap_places * sizeof *g->place +
                g->cap_nodes * sizeof(void *) + g->cap_inputs * sizeof(int32_t) +
-               g->cap_outputs * sizeof(ef_edge);
+               g->cap_outputs * sizeof(ef_edge) +
+               (g->cap_captures + g->cap_named) * sizeof(ef_capture) +
+               (g->captured.cap + g->by_tape.cap) * sizeof *g->captured.slot;
     for (size_t k = 0; k < g->n_nodes; k++)
         if (g->node[k]->attrs != NULL) n += ef_attrs_bytes(g->node[k]->attrs);
     return n;

@@ -78,10 +78,14 @@ struct ef_graph {
     size_t n_outputs, cap_outputs;
     _Atomic(ef_capture *) capture;
     size_t n_captures, cap_captures;
+    size_t capture_from;  /* no place of the list before this one was given up */
+    size_t n_compared;    /* captures that were compared with a tensor to find one: for tests */
+    ef_map captured;      /* places in the list by what was captured */
     ef_capture **retired; /* lists of captures that became too small */
     size_t n_retired, cap_retired;
     ef_capture *named; /* small values that became constants though gradients may go to them */
     size_t n_named, cap_named;
+    ef_map by_tape;        /* places in `named` */
     ef_value_owner values; /* known values behind facts */
     ef_graph *outer;       /* graph being built when this one was entered; not counted */
     uint64_t family;       /* the same for all graphs built within one outermost graph */
@@ -160,6 +164,10 @@ ef_status *ef_graph_import(ef_graph *g, const ef_tensor *t, ef_edge *out);
 bool ef_graph_imported(const ef_graph *g, const ef_tensor *t, ef_edge *out);
 /* As import, but whatever is not of g is captured: small values too, and tensors of any graph. */
 ef_status *ef_graph_take(ef_graph *g, const ef_tensor *t, ef_edge *out);
+/* What stood for a capture goes, and leaves its place to another; or it is no capture any more, and
+ * the later ones move up. Nothing if the node is no capture. */
+void ef_graph_give_up(ef_graph *g, int32_t node);
+void ef_graph_uncapture(ef_graph *g, int32_t node);
 /* A symbolic tensor for an edge; counts the graph. */
 void ef_graph_tensor(ef_graph *g, ef_edge e, ef_tensor *out);
 /* The edge behind a symbolic tensor; *g its graph. */

@@ -209,6 +209,68 @@ EF_TEST(small_values_are_captured_where_they_stay) {
     ef_graph_unref(g);
 }
 
+EF_TEST(captures_are_found_without_looking_at_the_others) {
+    enum { N = 2000 };
+    ef_graph *g = ef_graph_make(), *outer = ef_graph_make();
+    ef_graph_nest(outer, NULL);
+    ef_graph_nest(g, outer);
+    static ef_tensor t[2 * N];
+    static ef_edge edge[2 * N];
+    ef_shape shape = {.rank = 1, .dim = {100}};
+    for (int k = 0; k < 2 * N; k++) { /* values, and tensors of one graph */
+        if (k % 2)
+            ef_graph_tensor(outer, input(outer, 5), &t[k]);
+        else
+            CHECK_OK(ef_tensor_alloc(&t[k], EF_F32, &shape));
+        CHECK_OK(ef_graph_import(g, &t[k], &edge[k]));
+    }
+    CHECK_INT(g->n_captures, 2 * N);
+    for (int k = 0; k < 2 * N; k++) {
+        ef_edge again, found;
+        CHECK_OK(ef_graph_import(g, &t[k], &again));
+        CHECK(ef_edge_same(again, edge[k]));
+        CHECK(ef_graph_imported(g, &t[k], &found) && ef_edge_same(found, edge[k]));
+    }
+    CHECK_INT(g->n_captures, 2 * N);
+    CHECK(g->n_compared < 2 * 2 * N);
+    for (int k = 0; k < 2 * N; k++) ef_tensor_release(&t[k]);
+    ef_graph_unref(g);
+    ef_graph_unref(outer);
+}
+
+EF_TEST(captures_that_go_leave_the_others_where_they_are_found) {
+    enum { N = 20 };
+    ef_graph *g = ef_graph_make();
+    ef_tensor t[N] = {0};
+    ef_edge edge[N], found;
+    ef_shape shape = {.rank = 1, .dim = {100}};
+    for (int k = 0; k < N; k++) {
+        CHECK_OK(ef_tensor_alloc(&t[k], EF_F32, &shape));
+        CHECK_OK(ef_graph_import(g, &t[k], &edge[k]));
+    }
+    ef_graph_uncapture(g, edge[3].node); /* the later ones move up */
+    CHECK_INT(g->n_captures, N - 1);
+    ef_graph_give_up(g, edge[10].node);
+    ef_graph_give_up(g, edge[5].node);
+    CHECK_INT(g->n_captures, N - 1);
+    for (int k = 0; k < N; k++) {
+        bool there = ef_graph_imported(g, &t[k], &found);
+        CHECK(there == (k != 3 && k != 5 && k != 10));
+        CHECK(!there || ef_edge_same(found, edge[k]));
+    }
+    CHECK_OK(ef_graph_import(g, &t[3], &found)); /* into the places that were given up */
+    CHECK_OK(ef_graph_import(g, &t[10], &found));
+    CHECK_INT(g->n_captures, N - 1);
+    CHECK_OK(ef_graph_import(g, &t[5], &found));
+    CHECK_INT(g->n_captures, N);
+    for (int k = 0; k < N; k++) {
+        CHECK(ef_graph_imported(g, &t[k], &found));
+        CHECK(g->capture[k].node >= 0);
+        ef_tensor_release(&t[k]);
+    }
+    ef_graph_unref(g);
+}
+
 EF_TEST(an_extract_does_not_look_at_the_rest) {
     ef_graph *g = ef_graph_make(), *a, *b;
     ef_edge x = input(g, 2), y = add(g, "Mul", x, x);
@@ -247,6 +309,8 @@ int main(void) {
     EF_RUN(a_missing_feed_is_named);
     EF_RUN(text_has_a_line_per_node);
     EF_RUN(small_values_are_captured_where_they_stay);
+    EF_RUN(captures_are_found_without_looking_at_the_others);
+    EF_RUN(captures_that_go_leave_the_others_where_they_are_found);
     EF_RUN(an_extract_does_not_look_at_the_rest);
     return EF_VERDICT();
 }

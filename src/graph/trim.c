@@ -128,11 +128,7 @@ void ef_graph_see(const ef_tensor *t, int by) {
 
 static void forget(ef_graph *g, ef_node *n) {
     if (n->name != NULL) ef_map_remove(&g->names, ef_name_hash(n->name), n);
-    for (size_t k = 0; k < g->n_captures; k++)
-        if (g->capture[k].node == n->id) {
-            ef_tensor_release(&g->capture[k].tensor);
-            g->capture[k].node = -1;
-        }
+    if (n->op->traits & EF_NO_KERNEL) ef_graph_give_up(g, n->id);
     for (size_t k = 0; k < g->n_inputs; k++)
         if (g->input[k] == n->id) {
             memmove(&g->input[k], &g->input[k + 1], (--g->n_inputs - k) * sizeof *g->input);

@@ -265,6 +265,20 @@ class SparseTensor(_Indexed):
     def _shape_invariant_to_type_spec(self, shape):
         return SparseTensorSpec(unknown_shape(as_shape(shape).rank), self.dtype)
 
+    def _ef_flatten(self):
+        # At each call of a function: no spec is made, as the type is that of the values.
+        return self.shape._dims, (self._indices, self._values, self._dense_shape)
+
+    def _ef_rebuild(self, tensors):
+        from . import _core
+
+        if any([_core.is_symbolic(t) for t in tensors]):
+            return super()._ef_rebuild(tensors)
+        made = SparseTensor.__new__(SparseTensor)  # of tensors that fit together
+        made._indices, made._values, made._dense_shape = tensors
+        made._rank, made._known = self._rank, None
+        return made
+
     def __repr__(self):
         return (
             f"SparseTensor(indices={self._indices!s}, values={self._values!s}, "

@@ -456,5 +456,23 @@ class RaggedTensor(CompositeTensor):
     def _shape_invariant_to_type_spec(self, shape):
         return RaggedTensorSpec(shape, self.dtype, self.ragged_rank, self._row_splits.dtype)
 
+    def _ef_flatten(self):
+        # At each call of a function: no spec is made, as types and other sizes are those of the tensors.
+        levels, flat = self._levels()
+        return tuple([level._uniform for level in levels]), (flat, *[level._row_splits for level in levels])
+
+    def _ef_rebuild(self, tensors):
+        made, *splits = tensors
+        for level in reversed(self._levels()[0]):
+            made = RaggedTensor(made, splits.pop(), _KEY, level._uniform)
+        return made
+
+    def _levels(self):
+        levels, values = [], self
+        while isinstance(values, RaggedTensor):
+            levels.append(values)
+            values = values._values
+        return levels, values
+
 
 RaggedTensor.__module__ = "tensorflow.python.ops.ragged.ragged_tensor"

@@ -65,6 +65,41 @@ def test_through_a_function():
     assert tf.function(lambda x: x * 2.0)(r).to_list() == [[2, 4], [], [6, 8, 10]]
 
 
+def test_a_call_keeps_each_dimension():
+    traces = []
+
+    @tf.function
+    def same(x):
+        traces.append(x.shape.as_list())
+        return x
+
+    flat = tf.constant([1.0, 2.0, 3.0, 4.0])
+    splits = tf.constant([0, 2, 4], tf.int64)
+    even = tf.RaggedTensor.from_uniform_row_length(flat, 2)
+    ragged = tf.RaggedTensor.from_row_splits(flat, splits)
+    outer = tf.RaggedTensor.from_uniform_row_length(ragged, 2)
+    inner = tf.RaggedTensor.from_row_splits(even, splits[:2])
+    for x in (even, ragged, outer, inner, even, ragged, outer, inner):
+        y = same(x)
+        assert y.shape.as_list() == x.shape.as_list() and y.ragged_rank == x.ragged_rank
+        assert y.to_list() == x.to_list()
+    assert traces == [[2, 2], [2, None], [1, 2, None], [1, None, 2]]
+    assert int(same(outer).uniform_row_length) == 2
+    more = tf.ragged.constant([[1.0], [], [2.0, 3.0]])
+    assert same(more).shape.as_list() == [3, None] and traces[-1] == [3, None]
+    signed = tf.function(lambda x: x * 2.0, input_signature=[tf.RaggedTensorSpec([None, None], tf.float32)])
+    assert signed(more).to_list() == [[2.0], [], [4.0, 6.0]] and signed(ragged).to_list() == [[2.0, 4.0], [6.0, 8.0]]
+
+
+@pytest.mark.parametrize("value", (tf.ragged.constant([[1.0], [2.0, 3.0]]), tf.sparse.from_dense([[1.0, 0.0]])))
+def test_a_call_makes_no_spec(value, monkeypatch):
+    same = tf.function(lambda x: x)
+    same(value)
+    asked = []
+    monkeypatch.setattr(type(value), "_type_spec", property(lambda self: asked.append(self)))
+    assert isinstance(same(value), type(value)) and not asked
+
+
 def test_reductions_and_rows():
     r = tf.ragged.constant(ROWS)
     assert tf.reduce_sum(r, axis=1).numpy().tolist() == [3, 0, 12]

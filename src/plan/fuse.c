@@ -2,19 +2,20 @@
  * inputs if the result has the group's shape, and groups that meet become one. A group is closed as
  * soon as somebody outside it reads one of its values: it runs where its last member stood, and
  * that reader must find the value. So no dependency can run backwards and no search is needed. A
- * reduction over inner or outer axes may be a group's last member. */
+ * reduction over inner or outer axes may be a group's last member. A group that would need more
+ * arguments, registers or buffers than a tile program has does not take the node: it stays as it
+ * is, and the node goes to another group or begins one. */
 #include "base/alloc.h"
 #include "base/option.h"
 #include "ops/reduce.h"
 #include "plan/planner.h"
-#include <stdlib.h>
 
 enum { LEAST = 256 }; /* elements below which a step per op is as quick */
 
 typedef struct group {
     ef_shape shape;
     int64_t count;
-    int32_t member[EF_TILES_MAX_INS];
+    int32_t member[EF_TILES_MAX_INS]; /* in the order they run */
     int32_t n;
     int32_t into; /* the group it was merged into, or itself */
     bool closed;
@@ -27,6 +28,12 @@ typedef struct fuser {
     ef_planner *p;
     group *at;
     int32_t n;
+    int32_t *reads;      /* by value: how often it is read */
+    int32_t *operand_of; /* by value: operand, or -1 (notes shared by all groups, as those below) */
+    int32_t *last_read;  /* by value of the group at hand: last instruction that reads it, */
+    int32_t *reads_inside; /* and how often members read it */
+    int32_t *mark;         /* by value: equal to `marks` in the group at hand */
+    int32_t marks;
 } fuser;
 
 static int32_t final(const fuser *f, int32_t g) {
@@ -56,22 +63,171 @@ static bool eligible(const ef_planner *p, const ef_node *n) {
     return tile_of(p, n) != NULL;
 }
 
-/* Joins node n to the groups of its inputs; returns its group, or -1 if none is open to it. */
+/* ---- what a group needs ---------------------------------------------------------------------- */
+
+typedef struct builder {
+    fuser *f;
+    ef_tiles *t;
+    int32_t *arg;                        /* values of inputs, then outputs */
+    int32_t reg_free[EF_TILES_MAX_REGS]; /* instruction after which it is free */
+    uint8_t reg_size[EF_TILES_MAX_REGS]; /* bytes of an element in it */
+} builder;
+
+/* Marks the values of the group. */
+static void mark_members(fuser *f, const group *g) {
+    f->marks++;
+    for (int32_t m = 0; m < g->n; m++) {
+        int32_t v = f->p->base[g->member[m]];
+        f->mark[v] = f->marks;
+        f->last_read[v] = m;
+        f->reads_inside[v] = 0;
+    }
+}
+
+/* Inputs: every value read from outside, once. False: too many. */
+static bool find_inputs(builder *b, const group *g) {
+    fuser *f = b->f;
+    const ef_planner *p = f->p;
+    for (int32_t m = 0; m < g->n; m++) {
+        const ef_node *n = p->g->node[g->member[m]];
+        for (int k = 0; k < n->n_in; k++) {
+            int32_t v = ef_value_at(p, n->in[k]);
+            if (f->mark[v] == f->marks) {
+                f->last_read[v] = m;
+                f->reads_inside[v]++;
+                continue;
+            }
+            if (f->operand_of[v] >= 0) continue;
+            if (b->t->n_inputs >= EF_TILES_MAX_ARGS) return false;
+            ef_tiles_spread(b->t, b->t->n_inputs, &p->value[v].fact.shape, p->value[v].fact.dtype);
+            b->arg[b->t->n_inputs] = v;
+            f->operand_of[v] = b->t->n_inputs++;
+        }
+    }
+    if (g->tail >= 0) {
+        int32_t v = ef_value_at(p, p->g->node[g->tail]->in[0]);
+        f->last_read[v] = g->n;
+        f->reads_inside[v]++;
+    }
+    return ef_tiles_fit(b->t);
+}
+
+/* Outputs: members read by others or given back. */
+static bool find_outputs(builder *b, const group *g) {
+    const ef_planner *p = b->f->p;
+    for (int32_t m = 0; m < g->n; m++) {
+        int32_t v = p->base[g->member[m]];
+        if (!p->value[v].output && b->f->reads[v] == b->f->reads_inside[v]) continue;
+        int at = b->t->n_inputs + b->t->n_outputs;
+        if (at >= EF_TILES_MAX_ARGS) return false;
+        b->t->arg[at] = (ef_tile_arg){.spread = EF_SPREAD_FULL,
+                                      .size = (uint8_t)ef_dtype_size(p->value[v].fact.dtype)};
+        b->arg[at] = v;
+        b->f->operand_of[v] = at;
+        b->t->n_outputs++;
+    }
+    if (g->tail < 0) return true;
+    int at = b->t->n_inputs + b->t->n_outputs;
+    if (at >= EF_TILES_MAX_ARGS) return false;
+    b->arg[at] = p->base[g->tail];
+    b->t->n_outputs++;
+    return true;
+}
+
+/* One that is free, or read for the last time by this instruction: element i is read before it is
+ * written, but only if elements of both are equally wide. */
+static int take_register(builder *b, int32_t from, int32_t until, size_t size) {
+    for (int r = 0; r < EF_TILES_MAX_REGS; r++) {
+        bool unused = b->reg_size[r] == 0 || b->reg_free[r] < from;
+        if (!unused && (b->reg_free[r] > from || b->reg_size[r] != size)) continue;
+        b->reg_free[r] = until;
+        b->reg_size[r] = (uint8_t)size;
+        if (r >= b->t->n_regs) b->t->n_regs = r + 1;
+        return r;
+    }
+    return -1;
+}
+
+static bool find_registers(builder *b, const group *g) {
+    const fuser *f = b->f;
+    int first = b->t->n_inputs + b->t->n_outputs;
+    for (int32_t m = 0; m < g->n; m++) {
+        int32_t v = f->p->base[g->member[m]];
+        if (f->operand_of[v] >= 0) continue;
+        int r = take_register(b, m, f->last_read[v], ef_dtype_size(f->p->value[v].fact.dtype));
+        if (r < 0) return false;
+        f->operand_of[v] = first + r;
+    }
+    return true;
+}
+
+/* Gives every value of the group its operand; false: a tile program has not so many. The notes
+ * are to be taken back by forget_operands either way. */
+static bool find_operands(builder *b, const group *g) {
+    b->t->shape = g->shape;
+    b->t->count = g->count;
+    mark_members(b->f, g);
+    return find_inputs(b, g) && find_outputs(b, g) && find_registers(b, g);
+}
+
+static void forget_operands(const builder *b, const group *g) {
+    int n_args = b->t->n_inputs + b->t->n_outputs;
+    for (int k = 0; k < n_args; k++) b->f->operand_of[b->arg[k]] = -1;
+    for (int32_t m = 0; m < g->n; m++) b->f->operand_of[b->f->p->base[g->member[m]]] = -1;
+}
+
+static bool fits(fuser *f, const group *g) {
+    ef_tile_arg arg[EF_TILES_MAX_ARGS];
+    int32_t value[EF_TILES_MAX_ARGS];
+    ef_tiles t = {.arg = arg};
+    builder b = {.f = f, .t = &t, .arg = value};
+    bool ok = find_operands(&b, g);
+    forget_operands(&b, g);
+    return ok;
+}
+
+/* ---- grouping -------------------------------------------------------------------------------- */
+
+/* Makes `to` the members of groups a and b (-1: none) with node n at the end; false: too many. */
+static bool unite(const fuser *f, int32_t a, int32_t b, int32_t n, group *to) {
+    static const group nobody;
+    const group *x = a >= 0 ? &f->at[a] : &nobody, *y = &f->at[b];
+    if (x->n + y->n >= EF_TILES_MAX_INS) return false;
+    *to = *y;
+    to->n = 0;
+    for (int32_t i = 0, j = 0; i < x->n || j < y->n;) {
+        bool first = j == y->n || (i < x->n && x->member[i] < y->member[j]);
+        to->member[to->n++] = first ? x->member[i++] : y->member[j++];
+    }
+    to->member[to->n++] = n;
+    return true;
+}
+
+/* Whether one group may hold the members of a and b (a may be -1) with node n at the end. */
+static bool may_unite(fuser *f, int32_t a, int32_t b, const ef_node *n, group *both) {
+    return unite(f, a, b, n->id, both) && fits(f, both);
+}
+
+/* Joins node n to the groups of its inputs; returns its group, or -1 if none is open to it. Of two
+ * that cannot be one it takes the smaller, which might be a step for a single op otherwise. */
 static int32_t join(fuser *f, const ef_node *n) {
     const ef_shape *shape = &f->p->value[f->p->base[n->id]].fact.shape;
     int32_t mine = -1;
+    bool merged = false;
     for (int k = 0; k < n->n_in; k++) {
+        group both;
         int32_t g = final(f, f->p->value[ef_value_at(f->p, n->in[k])].group);
         if (g < 0 || g == mine || f->at[g].closed || !ef_shape_equal(&f->at[g].shape, shape))
             continue;
-        if (mine < 0) {
-            if (f->at[g].n < EF_TILES_MAX_INS) mine = g;
-        } else if (f->at[mine].n + f->at[g].n < EF_TILES_MAX_INS) {
-            group *to = &f->at[mine], *from = &f->at[g];
-            memcpy(to->member + to->n, from->member, (size_t)from->n * sizeof *to->member);
-            to->n += from->n;
-            from->n = 0;
-            from->into = mine;
+        if (mine >= 0 && may_unite(f, mine, g, n, &both)) {
+            memcpy(f->at[mine].member, both.member, sizeof both.member);
+            f->at[mine].n = both.n - 1; /* n itself is still to come */
+            f->at[g].n = 0;
+            f->at[g].into = mine;
+            merged = true;
+        } else if ((mine < 0 || (!merged && f->at[g].n < f->at[mine].n)) &&
+                   may_unite(f, -1, g, n, &both)) {
+            mine = g;
         }
     }
     return mine;
@@ -123,6 +279,10 @@ static int32_t end_with(fuser *f, const ef_node *n) {
             !ef_tiles_reduce(&trial, reductions[k].kind, d, mask))
             return -1;
         f->at[g].tail = n->id;
+        if (!fits(f, &f->at[g])) {
+            f->at[g].tail = -1;
+            return -1;
+        }
         f->at[g].axes = mask;
         f->at[g].kind = reductions[k].kind;
         f->at[g].closed = true;
@@ -153,88 +313,14 @@ static void visit(fuser *f, const ef_node *n) {
 /* ---- from a group to a tile program
  * ---------------------------------------------------------------- */
 
-typedef struct builder {
-    const fuser *f;
-    int32_t g;
-    ef_tiles *t;
-    int32_t *arg;                        /* values of inputs, then outputs */
-    int32_t *operand_of;                 /* by value: operand, or -1 (notes shared by all groups) */
-    int32_t *last_read;                  /* by value: last instruction that reads it */
-    int32_t reg_free[EF_TILES_MAX_REGS]; /* instruction after which it is free */
-    uint8_t reg_size[EF_TILES_MAX_REGS]; /* bytes of an element in it */
-} builder;
-
-static int by_number(const void *a, const void *b) {
-    return *(const int32_t *)a - *(const int32_t *)b;
-}
-
-static bool inside(const builder *b, int32_t value) {
-    return final(b->f, b->f->p->value[value].group) == b->g;
-}
-
-/* Inputs: every value read from outside, once. False: too many. */
-static bool find_inputs(builder *b, const group *g) {
-    const ef_planner *p = b->f->p;
-    for (int32_t m = 0; m < g->n; m++) {
-        const ef_node *n = p->g->node[g->member[m]];
-        for (int k = 0; k < n->n_in; k++) {
-            int32_t v = ef_value_at(p, n->in[k]);
-            b->last_read[v] = m;
-            if (inside(b, v) || b->operand_of[v] >= 0) continue;
-            if (b->t->n_inputs >= EF_TILES_MAX_ARGS) return false;
-            ef_tiles_spread(b->t, b->t->n_inputs, &p->value[v].fact.shape, p->value[v].fact.dtype);
-            b->arg[b->t->n_inputs] = v;
-            b->operand_of[v] = b->t->n_inputs++;
-        }
-    }
-    if (g->tail >= 0) b->last_read[ef_value_at(p, p->g->node[g->tail]->in[0])] = g->n;
-    return true;
-}
-
-/* Outputs: members read by others or given back. */
-static bool find_outputs(builder *b, const group *g, const int32_t *reads_outside) {
-    const ef_planner *p = b->f->p;
-    for (int32_t m = 0; m < g->n; m++) {
-        int32_t v = p->base[g->member[m]];
-        if (!p->value[v].output && reads_outside[v] == 0) continue;
-        int at = b->t->n_inputs + b->t->n_outputs;
-        if (at >= EF_TILES_MAX_ARGS) return false;
-        b->t->arg[at] = (ef_tile_arg){.spread = EF_SPREAD_FULL,
-                                      .size = (uint8_t)ef_dtype_size(p->value[v].fact.dtype)};
-        b->arg[at] = v;
-        b->operand_of[v] = at;
-        b->t->n_outputs++;
-    }
-    if (g->tail < 0) return true;
-    int at = b->t->n_inputs + b->t->n_outputs;
-    if (at >= EF_TILES_MAX_ARGS) return false;
-    b->arg[at] = p->base[g->tail];
-    b->t->n_outputs++;
-    return true;
-}
-
 /* The reduction at the end reads what the last instructions left. */
 static bool emit_tail(builder *b, const group *g) {
     if (g->tail < 0) return true;
     const ef_planner *p = b->f->p;
     int32_t v = ef_value_at(p, p->g->node[g->tail]->in[0]);
     if (!ef_tiles_reduce(b->t, g->kind, p->value[v].fact.dtype, g->axes)) return false;
-    b->t->tail.operand = (uint8_t)b->operand_of[v];
+    b->t->tail.operand = (uint8_t)b->f->operand_of[v];
     return true;
-}
-
-/* One that is free, or read for the last time by this instruction: element i is read before it is
- * written, but only if elements of both are equally wide. */
-static int take_register(builder *b, int32_t from, int32_t until, size_t size) {
-    for (int r = 0; r < EF_TILES_MAX_REGS; r++) {
-        bool unused = b->reg_size[r] == 0 || b->reg_free[r] < from;
-        if (!unused && (b->reg_free[r] > from || b->reg_size[r] != size)) continue;
-        b->reg_free[r] = until;
-        b->reg_size[r] = (uint8_t)size;
-        if (r >= b->t->n_regs) b->t->n_regs = r + 1;
-        return r;
-    }
-    return -1;
 }
 
 /* What the instruction computes, if operands and result are of one type, truth values apart. */
@@ -254,54 +340,42 @@ static void note_expression(const ef_planner *p, const ef_node *n, ef_tile_ins *
     x->expr = n->op->expr;
 }
 
-static bool emit(builder *b, const group *g) {
+static void emit(builder *b, const group *g) {
     const ef_planner *p = b->f->p;
-    int first_reg = b->t->n_inputs + b->t->n_outputs;
+    const int32_t *operand_of = b->f->operand_of;
     for (int32_t m = 0; m < g->n; m++) {
         const ef_node *n = p->g->node[g->member[m]];
-        int32_t v = p->base[n->id];
         ef_tile_ins *x = &b->t->ins[b->t->n_ins++];
         *x = (ef_tile_ins){
             .fn = tile_of(p, n), .attrs = n->fields, .n_in = (uint8_t)n->n_in, .covers = 1};
         note_expression(p, n, x);
         for (int k = 0; k < n->n_in; k++) {
-            int32_t operand = b->operand_of[ef_value_at(p, n->in[k])];
+            int32_t operand = operand_of[ef_value_at(p, n->in[k])];
             x->in[k] = (uint8_t)operand;
             if (operand < b->t->n_inputs && b->t->arg[operand].as_scalar)
                 x->scalars |= (uint8_t)(1u << k);
         }
-        if (b->operand_of[v] < 0) {
-            int r = take_register(b, m, b->last_read[v], ef_dtype_size(p->value[v].fact.dtype));
-            if (r < 0) return false;
-            b->operand_of[v] = first_reg + r;
-        }
-        x->out = (uint8_t)b->operand_of[v];
+        x->out = (uint8_t)operand_of[p->base[n->id]];
     }
-    return true;
 }
 
-static ef_status *make_tiles(fuser *f, int32_t g, int32_t *operand_of, int32_t *last_read,
-                             const int32_t *reads_outside, bool *ok) {
+static ef_status *make_tiles(fuser *f, const group *from) {
     ef_planner *p = f->p;
     ef_status *s = NULL;
-    group *from = &f->at[g];
-    qsort(from->member, (size_t)from->n, sizeof *from->member, by_number);
-    builder b = {.f = f, .g = g, .operand_of = operand_of, .last_read = last_read};
+    builder b = {.f = f};
     b.t = ef_plan_memory(p, sizeof *b.t, &s);
     b.arg = ef_notes_memory(p, EF_TILES_MAX_ARGS * sizeof *b.arg, &s);
     if (s != NULL) return s;
     b.t->ins = ef_plan_memory(p, (size_t)from->n * sizeof *b.t->ins, &s);
     b.t->arg = ef_notes_memory(p, EF_TILES_MAX_ARGS * sizeof *b.t->arg, &s);
     if (s != NULL) return s;
-    b.t->shape = from->shape;
-    b.t->count = from->count;
     b.t->stretch = EF_TILE;
     b.t->cost_ns = 0.15 * from->n + 0.3;
-    *ok = find_inputs(&b, from) && find_outputs(&b, from, reads_outside) && ef_tiles_fit(b.t) &&
-          emit(&b, from) && emit_tail(&b, from);
-    for (int k = 0; k < b.t->n_inputs + b.t->n_outputs; k++) operand_of[b.arg[k]] = -1;
-    for (int32_t m = 0; m < from->n; m++) operand_of[p->base[from->member[m]]] = -1;
-    if (!*ok) return NULL;
+    bool ok = find_operands(&b, from); /* it did so when the last member came */
+    if (ok) emit(&b, from);
+    ok = ok && emit_tail(&b, from);
+    forget_operands(&b, from);
+    if (!ok) return NULL;
     const ef_tile_arg *arg = b.t->arg;
     size_t n_args = (size_t)(b.t->n_inputs + b.t->n_outputs);
     b.t->arg = ef_plan_memory(p, n_args * sizeof *arg, &s);
@@ -318,17 +392,11 @@ static ef_status *make_tiles(fuser *f, int32_t g, int32_t *operand_of, int32_t *
 
 const int32_t *ef_tiles_values(const ef_planner *p, int32_t g) { return p->tile_values[g]; }
 
-/* How often each value is read from outside its group. */
-static void count_reads(const fuser *f, int32_t *reads) {
+static void count_reads(const fuser *f) {
     const ef_planner *p = f->p;
     for (size_t k = 0; k < p->g->n_nodes; k++) {
-        if (!p->runs[k]) continue;
         const ef_node *n = p->g->node[k];
-        int32_t mine = n->n_out > 0 ? final(f, p->value[p->base[k]].group) : -1;
-        for (int i = 0; i < n->n_in; i++) {
-            int32_t v = ef_value_at(p, n->in[i]), g = final(f, p->value[v].group);
-            if (g < 0 || g != mine) reads[v]++;
-        }
+        for (int i = 0; i < n->n_in && p->runs[k]; i++) f->reads[ef_value_at(p, n->in[i])]++;
     }
 }
 
@@ -345,18 +413,15 @@ ef_status *ef_plan_groups(ef_planner *p) {
     p->tiles = ef_notes_memory(p, candidates * sizeof *p->tiles, &s);
     p->tile_values = ef_notes_memory(p, candidates * sizeof *p->tile_values, &s);
     p->last_in_group = ef_notes_memory(p, candidates * sizeof *p->last_in_group, &s);
-    int32_t *operand_of = ef_notes_memory(p, nv * sizeof *operand_of, &s);
-    int32_t *last_read = ef_notes_memory(p, nv * sizeof *last_read, &s);
-    int32_t *reads = ef_notes_memory(p, nv * sizeof *reads, &s);
+    int32_t **by_value[] = {&f.reads, &f.operand_of, &f.last_read, &f.reads_inside, &f.mark};
+    for (size_t k = 0; k < sizeof by_value / sizeof *by_value; k++)
+        *by_value[k] = ef_notes_memory(p, nv * sizeof **by_value[k], &s);
     if (s != NULL) return s;
-    memset(operand_of, 0xFF, nv * sizeof *operand_of);
+    memset(f.operand_of, 0xFF, nv * sizeof *f.operand_of);
+    count_reads(&f);
     for (size_t k = 0; k < n; k++)
         if (p->runs[k]) visit(&f, p->g->node[k]);
-    count_reads(&f, reads);
-    for (int32_t g = 0; g < f.n; g++) {
-        bool ok;
-        if (f.at[g].n + (f.at[g].tail >= 0) >= 2 && f.at[g].n > 0)
-            EF_TRY(make_tiles(&f, g, operand_of, last_read, reads, &ok));
-    }
+    for (int32_t g = 0; g < f.n; g++)
+        if (f.at[g].n + (f.at[g].tail >= 0) >= 2 && f.at[g].n > 0) EF_TRY(make_tiles(&f, &f.at[g]));
     return NULL;
 }

@@ -282,6 +282,7 @@ EF_TEST(a_suspended_thread_runs_ops_at_once) {
     CHECK_OK(ef_tape_gradient(tape, &sum, NULL, source, 1, &d));
     CHECK_INT(d.dtype, EF_NO_DTYPE); /* what was done meanwhile is not on the tape */
     ef_tape_free(tape);
+    ef_tensor_release(&a);
     ef_tensor_release(&y);
     ef_tensor_release(&sum);
     ef_graph_free(g);
@@ -564,8 +565,8 @@ EF_TEST(finished_graphs_are_called) {
     CHECK_NEAR(at(&result, 0), 15, 0);
     CHECK(fails(ef_graph_call(g, in, 0, &y, 1, &n), EF_INVALID));
     ef_session_free(s);
-    ef_tensor *all[] = {&h, &p, &read, &q, &y, &z, &d[0], &d[1], &op, &oq, &result};
-    for (int k = 0; k < 11; k++) ef_tensor_release(all[k]);
+    ef_tensor *all[] = {&h, &p, &read, &q, &x, &y, &z, &d[0], &d[1], &op, &oq, &result};
+    for (int k = 0; k < 12; k++) ef_tensor_release(all[k]);
     ef_graph_free(g);
     ef_graph_free(outer);
 }

@@ -358,6 +358,7 @@ EF_TEST(derivatives_of_control_flow_are_made_once) {
         CHECK_OK(ef_tape_gradient(tape, &y, NULL, source, 1, &d));
         CHECK_NEAR(at(&d, 0), 7, 0);
         ef_tensor_release(&d);
+        ef_tensor_release(&x);
         ef_tensor_release(&y);
         ef_tape_free(tape);
         if (k == 0) made = ef_derivatives_made();

@@ -240,6 +240,8 @@ static int bind(op_object *self, PyObject *const *args, Py_ssize_t n, PyObject *
     return 0;
 }
 
+enum { MOST_MADE = 1 << 24 }; /* a count beyond is a mistake, which the op is left to report */
+
 /* How many tensors a call can make, from what its lists are counted by. */
 static int room_for(op_object *self, PyObject **value, int n_in) {
     Py_ssize_t n = MAX_FEW;
@@ -257,7 +259,7 @@ static int room_for(op_object *self, PyObject **value, int n_in) {
         }
     }
     PyErr_Clear();
-    return n > 0 && n < 65536 ? (int)n : MAX_FEW;
+    return n > 0 && n < MOST_MADE ? (int)n : MAX_FEW;
 }
 
 /* Arguments that are no tensors may be composite ones, which Python knows how to take apart: asked

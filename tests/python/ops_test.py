@@ -225,3 +225,10 @@ def test_convolution_with_an_empty_filter(image, window):
         back = getattr(tf.raw_ops, name + "BackpropFilter")(input=tf.ones(image), filter_sizes=window, out_backprop=out,
                                                             strides=[1] * 4, padding="SAME")
         assert back.shape == window
+
+
+def test_more_pieces_than_sixteen_bits_count():
+    n = 70000
+    pieces = tf.split(tf.range(n), n)
+    assert len(pieces) == n and pieces[-1].numpy().tolist() == [n - 1]
+    assert int(tf.unstack(tf.range(n))[65537]) == 65537

@@ -8,6 +8,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
+import capacities  # noqa: E402
 import check_habits  # noqa: E402
 import check_layers  # noqa: E402
 import check_sizes  # noqa: E402
@@ -34,6 +35,28 @@ class Functions(unittest.TestCase):
         self.assertEqual(check_sizes.judge("f", 80, 80, 150), (None, False))
         self.assertIn("note", check_sizes.judge("f", 81, 80, 150)[0])
         self.assertTrue(check_sizes.judge("f", 151, 80, 150)[1])
+
+
+class Capacities(unittest.TestCase):
+    def judge(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "src").mkdir()
+            (root / "src" / "a.c").write_text(text)
+            return capacities.table([("src/a.c", "MOST_HELD SLOTS", "split", "small")], root)
+
+    def test_values_come_from_the_source(self):
+        lines, complaints = self.judge("enum { MOST_HELD = 1 << 4, SLOTS = 7 /* few */ };\n")
+        self.assertEqual(complaints, [])
+        self.assertEqual(lines[2:], ["| `MOST_HELD` | 1 << 4 | src/a.c | split | small |",
+                                     "| `SLOTS` | 7 | src/a.c | split | small |"])
+
+    def test_a_name_that_is_gone_or_missing(self):
+        complaints = self.judge("enum { MOST_HELD = 16, MAX_DEPTH = 3 };\n")[1]
+        self.assertEqual(["SLOTS" in c or "MAX_DEPTH" in c for c in complaints], [True, True])
+
+    def test_the_list_fits_the_tree(self):
+        self.assertEqual(capacities.table()[1], [])
 
 
 class Layers(unittest.TestCase):

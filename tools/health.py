@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import sys
 
+import capacities
 import check_layers
 import source
 
@@ -135,12 +136,15 @@ def main(build):
     text += ["", "| room | lines | lines of tests beside it |", "| --- | ---: | ---: |"]
     text += [f"| {room} | {n} | {t} |" for room, n, t in rooms]
     text += [f"| all | {sum(r[1] for r in rooms)} | {sum(r[2] for r in rooms)} |"]
+    limits, complaints = capacities.table()
+    text += ["", "Fixed capacities, listed in `tools/capacities.py`, with what happens beyond them:", "", *limits]
     text += ["", "Ops lacking a column:", "", "```text", details, "```"] if details else []
     (source.ROOT / "docs" / "health.md").write_text("\n".join(text) + "\n")
     for a, b, _ in figures:
         print(f"{a}: {b}")
     print("lines per room: " + ", ".join(f"{room} {n}" for room, n, _ in rooms))
-    return 0
+    print("\n".join([f"fixed capacities: {len(limits) - 2}", *complaints]))
+    return 1 if complaints else 0
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-enum { STEP = 32, SIZES = 64, MOST = STEP * SIZES, KEPT_BYTES = 1 << 20 };
+enum { STEP = 32, SIZES = 64, KEPT_BYTES = 1 << 20 };
 
 typedef struct free_piece {
     struct free_piece *next;

@@ -137,9 +137,10 @@ bool ef_graph_place_get(const ef_graph *g, int place, const char **file, const c
 }
 
 void ef_place_text(const ef_graph *g, int32_t place, const char *indent, ef_text *out) {
-    int32_t chain[64];
+    enum { MOST = 64 };
+    int32_t chain[MOST];
     int n = 0;
-    for (; place > 0 && n < 64; place = g->place[place - 1].up) chain[n++] = place;
+    for (; place > 0 && n < MOST; place = g->place[place - 1].up) chain[n++] = place;
     while (n > 0) {
         const ef_place *p = &g->place[chain[--n] - 1];
         ef_text_add(out, "%sFile \"%s\", line %d, in %s\n", indent, p->file, (int)p->line,

@@ -4,6 +4,7 @@
 #include "check.h"
 #include "ops/attr.h"
 #include "ops/op.h"
+#include "ops/signature.h"
 
 static const ef_op *conv, *reduce;
 
@@ -133,6 +134,21 @@ EF_TEST(memory_may_run_out) {
     CHECK_FAILS(s, EF_NO_MEMORY, "");
 }
 
+/* The words of all records fit the room that is kept for them. */
+EF_TEST(choices_have_their_words) {
+    int words = 0;
+    for (int k = 0; k < EF_OP_COUNT; k++) {
+        const ef_op *op = ef_op_table[k];
+        for (int a = 0; a < EF_MAX_ATTRS && op->attr[a].name != NULL; a++) {
+            int quotes = 0;
+            for (const char *p = op->attr[a].type; *p != '\0'; p++) quotes += *p == '\'';
+            for (int c = 0; c < quotes / 2; c++, words++)
+                CHECK(ef_choice_find(op->attr[a].type, ef_choice_name(op->attr[a].type, c)) == c);
+        }
+    }
+    CHECK(words > 100);
+}
+
 int main(void) {
     conv = ef_op_find("Conv2D");
     reduce = ef_op_find("Sum");
@@ -143,6 +159,7 @@ int main(void) {
     EF_RUN(inferred_names_pass);
     EF_RUN(tensors_are_owned);
     EF_RUN(gradient_ops_take_after_forward);
+    EF_RUN(choices_have_their_words);
     EF_RUN(memory_may_run_out);
     return EF_VERDICT();
 }

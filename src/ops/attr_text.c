@@ -23,8 +23,9 @@ int ef_choice_find(const char *type, const char *s) {
 }
 
 /* Words of choices, ended by NUL and kept for ever: a few dozen distinct ones in all records. */
+enum { MOST_WORDS = 256, MOST_LETTERS = 32 };
 static struct {
-    char word[256][32];
+    char word[MOST_WORDS][MOST_LETTERS];
     int n;
 } names;
 static ef_mutex names_lock = EF_MUTEX(NAMES); /* guards names */
@@ -34,8 +35,8 @@ static const char *intern(const char *at, size_t n) {
     ef_mutex_lock(&names_lock);
     int k = 0;
     while (k < names.n && (memcmp(names.word[k], at, n) != 0 || names.word[k][n])) k++;
-    if (k == names.n && k < 256) memcpy(names.word[names.n++], at, n);
-    if (k < 256) found = names.word[k];
+    if (k == names.n && k < MOST_WORDS) memcpy(names.word[names.n++], at, n);
+    if (k < MOST_WORDS) found = names.word[k];
     ef_mutex_unlock(&names_lock);
     return found;
 }
@@ -44,7 +45,8 @@ const char *ef_choice_name(const char *type, int index) {
     for (const char *p = strchr(type, '\''); p; index--) {
         const char *end = strchr(p + 1, '\'');
         if (!end) break;
-        if (index == 0) return end - p - 1 < 32 ? intern(p + 1, (size_t)(end - p - 1)) : "";
+        if (index == 0)
+            return end - p - 1 < MOST_LETTERS ? intern(p + 1, (size_t)(end - p - 1)) : "";
         p = strchr(end + 1, '\'');
     }
     return "";

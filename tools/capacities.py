@@ -1,0 +1,138 @@
+"""The fixed capacities that are left in the engine and the extension: what happens beyond each, and why it is so.
+
+docs/health.md shows them with the values the source has. A name that no longer stands in its file is an error, and so
+is a constant that is called a most, a maximum or a depth and is missing here."""
+import re
+
+import source
+
+# (file, constants, what happens beyond, why)
+ROWS = [
+    ("include/evenflow.h", "EF_MAX_RANK", "refused with a sentence",
+     "shapes lie in tensors, without memory of their own"),
+    ("src/tensor/shape.h", "EF_MAX_SYMBOLS", "further sizes stay numbers: a trace for each",
+     "a symbol is 6 bits of a dim"),
+    ("src/tensor/storage.c", "INLINE_MOST", "bytes get a block of their own", "a small tensor is one block"),
+    ("src/base/option.c", "OPTIONS NAME VALUE", "read from the environment each time", "needed before there is memory"),
+    ("src/base/mutex.c", "MOST_HELD", "further locks are not checked", "the check runs in debugging builds only"),
+    ("src/base/piece.c", "SIZES KEPT_BYTES", "taken from the allocator", "what a thread keeps for itself is bounded"),
+    ("src/base/pool.c", "TEAM", "further cores stay idle", "a share per thread lies in every slot"),
+    ("src/base/pool.c", "SLOTS", "further callers run their work alone", "a thread looks through all of them"),
+    ("src/base/pool.c", "MOST_PIECES", "pieces are larger", "pieces are counted in an int"),
+    ("src/base/quota.c", "PATH", "that control group sets no limit", "paths of the kernel's own making"),
+    ("src/device/chunk.h", "EF_BLOCK_MOST", "mapped as a region", "the largest block that is cut from a chunk"),
+    ("src/device/memory.c", "CACHED_MOST", "taken under the lock", "what a thread keeps for itself is bounded"),
+    ("src/device/holder.c", "LABELS MOST_USED MOST_LISTED", "counted together, without a name",
+     "a report of who holds memory must not take any"),
+    ("src/jit/expr.h", "EF_JIT_MAX_VALUES", "not compiled: the tile function runs", "a value's number is a byte"),
+    ("src/jit/jit.h", "EF_JIT_MAX_INS EF_JIT_MAX_IN EF_JIT_MAX_OPERANDS", "not compiled: the tile function runs",
+     "as large as a tile program, by assertion"),
+    ("src/jit/x86.h", "EF_X86_ROOM", "not compiled: the tile function runs",
+     "code is written here first; a tile program takes less"),
+    ("src/jit/code.c", "LIMIT", "the code used longest ago is dropped", "bytes of a cache"),
+    ("src/ops/op.h", "EF_MAX_ARGS EF_MAX_ATTRS EF_MAX_KERNELS EF_MAX_EXAMPLES", "does not compile",
+     "records of ops are constants; lists of inputs have any length"),
+    ("src/ops/attr_text.c", "MOST_WORDS MOST_LETTERS", "refused by the tests of ops",
+     "words that records of ops spell"),
+    ("src/ops/signature.h", "EF_DEFAULT_LIST", "the op's record is refused by its tests", "lists that defaults spell"),
+    ("src/ops/example.h", "EF_EXAMPLE_MAX_IN", "the example is refused", "examples are read by tests only"),
+    ("src/ops/example.c", "MAX_VARS", "further types are not varied", "examples are read by tests only"),
+    ("src/ops/elementwise.c", "MAX_IN", "refused with a sentence", "no elementwise op has more inputs"),
+    ("src/ops/variable.h", "EF_MAX_LOCKED", "does not occur: the records of optimizers say how many",
+     "the variables one update locks"),
+    ("src/ops/registry.c", "SLOTS", "does not compile", "an index of the ops there are"),
+    ("src/ops/strided.c", "MAX_ENTRIES", "refused with a sentence", "masks are bits of an int64"),
+    ("src/ops/index_shuffle.c", "MAX_ROUNDS", "refused with a sentence", "a key per round; 4 are usual"),
+    ("src/ops/ctc_beam.c", "MOST_BEAMS", "refused with a sentence", "beams are allocated before the search"),
+    ("src/ops/string_number.c", "MOST_DIGITS", "refused with a sentence", "the longest double has some 1,100 digits"),
+    ("src/kernels/special.c", "MAX_TERMS", "digits are lost: `igamma(a, a)` is good to ten at 1e7, to one at 1e8",
+     "a series must end; its length grows with the root of the argument"),
+    ("src/kernels/random_truncated.c", "MOST_TRIES", "refused with a sentence", "TensorFlow's own bound"),
+    ("src/kernels/linalg_fun.c", "MOST", "the logarithm is NaN", "square roots that do not converge"),
+    ("src/kernels/conv_cut.c", "MOST_PARTIALS", "parts are larger", "how work is cut for caches and threads"),
+    ("src/kernels/conv_filter.c", "MOST_PARTS", "parts are larger", "how work is cut for caches and threads"),
+    ("src/kernels/gemm_cut.c", "DEPTH LEAST_DEPTH", "more blocks", "how work is cut for caches and threads"),
+    ("src/kernels/gemm_loop.c", "DEEP", "more blocks", "how work is cut for caches and threads"),
+    ("src/kernels/gemm_panel.c", "DEEP", "more blocks", "how work is cut for caches and threads"),
+    ("src/kernels/gemm_tiny.c", "PACK_MAX TURN_MAX", "the general product runs", "what a stack holds"),
+    ("src/graph/fold.c", "FOLD_ELEMENTS FOLD_INPUTS", "computed when it runs", "folding while tracing is for sizes"),
+    ("src/graph/origin.c", "MOST", "outer lines are left out", "lines of a program shown with an error"),
+    ("src/graph/spelled.c", "DEPTH", "the value counts as unknown", "a walk at every op that is traced"),
+    ("src/passes/rule.h", "EF_RULE_TOKENS EF_RULE_INNER EF_RULE_EXAMPLES", "does not compile", "rules are constants"),
+    ("src/passes/match.c", "DEPTH MOST_INPUTS", "the node stays as it is", "no rule's op has more inputs"),
+    ("src/passes/fused_rules.c", "MOST_OPS", "the op is not fused further", "what the kernels can do"),
+    ("src/passes/fold.c", "MOST_INPUTS MOST_ELEMENTS", "computed when it runs",
+     "constants are kept as long as the graph"),
+    ("src/passes/inline.c", "DEPTH MOST_NODES", "called instead of inlined", "a graph must not grow without bound"),
+    ("src/passes/invariant.c", "MOST", "computed in every turn", "variables added to one loop"),
+    ("src/passes/passes.c", "DEPTH", "the inner function runs as it was traced", "the passes call themselves"),
+    ("src/plan/tiles.h", "EF_TILES_MAX_INS EF_TILES_MAX_ARGS EF_TILES_MAX_REGS", "the group is split",
+     "registers lie on the stack and in the first cache"),
+    ("src/plan/tiles_run.h", "EF_TILES_BUFFERS", "the group is split",
+     "buffers lie on the stack and in the first cache"),
+    ("src/plan/tiles.h", "EF_TILES_MAX_OPERANDS", "the op is a step of its own", "no elementwise op has more inputs"),
+    ("src/plan/tail.c", "MOST_PARTS", "parts are larger", "how work is cut for caches and threads"),
+    ("src/plan/wanted.c", "DEPTH", "everything counts as wanted", "a walk that calls itself"),
+    ("src/plan/lift.c", "MOST_ELEMENTS DEPTH", "computed in the call", "small values of functions in functions"),
+    ("src/plan/arena.c", "DEPTH", "memory is taken and given back each time", "blocks a thread keeps"),
+    ("src/plan/arena.c", "DEEPEST", "refused with a sentence", "the thread's stack would end"),
+    ("src/plan/compile.c", "LIMIT MOST_KIN", "the program used longest ago is dropped", "bytes and entries of a cache"),
+    ("src/plan/compiled_loop.c", "MOST_NODES MOST_COUNT MOST_BYTES", "the loop is interpreted",
+     "loops over few numbers"),
+    ("src/plan/program.h", "EF_PROGRAM_PLANS", "the plan used longest ago is dropped", "entries of a cache"),
+    ("src/plan/program.c", "MOST", "fetched when it is read", "bytes fetched ahead"),
+    ("src/runtime/function.h", "EF_FUNCTION_TRACES", "the trace used longest ago is dropped", "entries of a cache"),
+    ("src/runtime/match.c", "MOST", "sizes are checked again", "entries of a cache"),
+    ("src/runtime/session.c", "REQUESTS", "the request used longest ago is dropped", "entries of a cache"),
+    ("src/eager/api.c", "MOST_RESULTS", "refused with a sentence; Python's functions have any number",
+     "nobody knows beforehand how many results a C function traces"),
+    ("src/eager/derivative.c", "DEEPEST", "derived when the tape asks", "orders made ready with the call"),
+    ("src/eager/derivative_cache.c", "LIMIT", "the derivative used longest ago is dropped", "bytes of a cache"),
+    ("src/eager/pending.c", "MOST_INPUTS", "the op runs at once", "ops put off are elementwise ones"),
+    ("src/eager/pending.c", "MOST_NODES MOST_BYTES", "the batch is computed and another begun",
+     "work must not pile up"),
+    ("python/ext/function.h", "MOST_ENTRIES", "the entry used longest ago is dropped", "entries of a cache"),
+    ("python/ext/function_type.c", "MOST", "does not occur", "as many traces as a function keeps"),
+    ("python/ext/op.h", "MAX_PARAMS MAX_VARS", "the op cannot be made, as its tests would say",
+     "larger than any record"),
+    ("python/ext/op.h", "MAX_FEW", "memory is taken", "results on the stack"),
+    ("python/ext/op.h", "KEPT_ATTRS", "the cache begins anew", "entries of a cache"),
+    ("python/ext/op.c", "MOST_MADE", "refused with a sentence", "a count beyond is a mistake"),
+    ("python/ext/index.c", "SPECS", "the general way, in Python", "a key of plain indices"),
+    ("python/ext/place.c", "DEEPEST", "outer lines are left out", "lines of the program an op remembers"),
+    ("python/ext/retracing.c", "MOST_CALLS MOST_WARNINGS", "no further warning", "TensorFlow's own bounds"),
+    ("python/ext/retracing.c", "MOST_CODES", "the oldest history is dropped", "functions whose traces are counted"),
+    ("python/ext/session.c", "DEEP", "the general way, in Python", "fetches within fetches"),
+]
+
+_CALLED = re.compile(r"(?:^|_)(?:MAX|MOST|DEPTH|DEEP|DEEPEST|LIMIT|ROOM)(?:_|$)")
+
+
+def constants(text):
+    """Enumerators that are given a value, by name: what stands behind the equals sign."""
+    found = {}
+    for body in re.findall(r"\benum\s*\w*\s*\{([^}]*)\}", source.blank(text)):
+        for name, value in re.findall(r"\b([A-Z][A-Z0-9_]*)\s*=\s*([^,]+)", body):
+            found[name] = " ".join(value.split())
+    return found
+
+
+def table(rows=ROWS, root=source.ROOT):
+    """(lines of the table, complaints)."""
+    known, complaints = {}, []
+    lines = ["| capacity | value | file | beyond it | why |", "| --- | --- | --- | --- | --- |"]
+    for path in source.files(".c", ".h", root=root):
+        name = str(path.relative_to(root))
+        if name.startswith(("src/", "python/ext/", "include/")) and not source.is_test(path):
+            known[name] = constants(path.read_text())
+    listed = {(file, name) for file, names, _, _ in rows for name in names.split()}
+    for file, names, beyond, why in rows:
+        for name in names.split():
+            value = known.get(file, {}).get(name)
+            if value is None:
+                complaints.append(f"tools/capacities.py names {name} of {file}, which is not there")
+            lines.append(f"| `{name}` | {value} | {file} | {beyond} | {why} |")
+    for file, here in known.items():
+        complaints += [f"{file}: {name} is a capacity that tools/capacities.py does not name"
+                       for name in here if _CALLED.search(name) and (file, name) not in listed]
+    return lines, complaints

@@ -75,7 +75,7 @@ def _parts(promise):
 def _wanted(Tout):
     """(dtypes, shapes) of all tensors for a dtype, a spec, or a structure of them."""
     parts = [part for promise in _promised(Tout) for part in _parts(promise)]
-    return [p.dtype for p in parts], [p.shape for p in parts]
+    return [p.dtype for p in parts], [p.shape if p.shape.rank is not None else None for p in parts]
 
 
 def _packed(Tout, results):

@@ -9,6 +9,7 @@
 #include "base/option.h"
 #include "ops/reduce.h"
 #include "plan/planner.h"
+#include "plan/tiles_run.h"
 
 enum { LEAST = 256 }; /* elements below which a step per op is as quick */
 
@@ -22,6 +23,7 @@ typedef struct group {
     int32_t tail;  /* the reduction that ends it, or -1 */
     uint32_t axes; /* of the reduction */
     ef_reduce_kind kind;
+    int args, buffers, regs; /* no more than so many are needed */
 } group;
 
 typedef struct fuser {
@@ -71,6 +73,7 @@ typedef struct builder {
     int32_t *arg;                        /* values of inputs, then outputs */
     int32_t reg_free[EF_TILES_MAX_REGS]; /* instruction after which it is free */
     uint8_t reg_size[EF_TILES_MAX_REGS]; /* bytes of an element in it */
+    int most_live;                       /* values in registers at once, as if none were reused */
 } builder;
 
 /* Marks the values of the group. */
@@ -137,6 +140,9 @@ static bool find_outputs(builder *b, const group *g) {
 /* One that is free, or read for the last time by this instruction: element i is read before it is
  * written, but only if elements of both are equally wide. */
 static int take_register(builder *b, int32_t from, int32_t until, size_t size) {
+    int live = 1;
+    for (int r = 0; r < b->t->n_regs; r++) live += b->reg_free[r] >= from;
+    if (live > b->most_live) b->most_live = live;
     for (int r = 0; r < EF_TILES_MAX_REGS; r++) {
         bool unused = b->reg_size[r] == 0 || b->reg_free[r] < from;
         if (!unused && (b->reg_free[r] > from || b->reg_size[r] != size)) continue;
@@ -176,13 +182,18 @@ static void forget_operands(const builder *b, const group *g) {
     for (int32_t m = 0; m < g->n; m++) b->f->operand_of[b->f->p->base[g->member[m]]] = -1;
 }
 
-static bool fits(fuser *f, const group *g) {
+/* Whether a tile program can hold the group; notes what it needs. */
+static bool fits(fuser *f, group *g) {
     ef_tile_arg arg[EF_TILES_MAX_ARGS];
     int32_t value[EF_TILES_MAX_ARGS];
     ef_tiles t = {.arg = arg};
     builder b = {.f = f, .t = &t, .arg = value};
     bool ok = find_operands(&b, g);
     forget_operands(&b, g);
+    g->args = t.n_inputs + t.n_outputs;
+    g->buffers = 0;
+    for (int k = 0; k < t.n_inputs; k++) g->buffers += ef_tiles_buffered(&t, k);
+    g->regs = b.most_live;
     return ok;
 }
 
@@ -203,9 +214,36 @@ static bool unite(const fuser *f, int32_t a, int32_t b, int32_t n, group *to) {
     return true;
 }
 
-/* Whether one group may hold the members of a and b (a may be -1) with node n at the end. */
-static bool may_unite(fuser *f, int32_t a, int32_t b, const ef_node *n, group *both) {
-    return unite(f, a, b, n->id, both) && fits(f, both);
+/* Whether group g surely has room for node n, from what it needed when that was last looked at:
+ * most nodes are let in so, without another look at all members. */
+static bool has_room(const fuser *f, group *g, const ef_node *n) {
+    int args = g->args + 1, buffers = g->buffers, regs = g->regs;
+    for (int k = 0; k < n->n_in; k++) {
+        const ef_pvalue *v = &f->p->value[ef_value_at(f->p, n->in[k])];
+        int64_t count = ef_shape_count(&v->fact.shape);
+        int32_t from = final(f, v->group);
+        bool inside = from >= 0 && &f->at[from] == g;
+        regs += inside;
+        args += !inside;
+        buffers += !inside && count != 1 && count != g->count;
+    }
+    if (g->n >= EF_TILES_MAX_INS || args > EF_TILES_MAX_ARGS || buffers > EF_TILES_BUFFERS ||
+        regs > EF_TILES_MAX_REGS)
+        return false;
+    g->args = args;
+    g->buffers = buffers;
+    g->regs = regs;
+    return true;
+}
+
+static bool may_join(fuser *f, group *g, const ef_node *n) {
+    if (has_room(f, g, n)) return true;
+    group with;
+    if (!unite(f, -1, g->into, n->id, &with) || !fits(f, &with)) return false;
+    g->args = with.args;
+    g->buffers = with.buffers;
+    g->regs = with.regs;
+    return true;
 }
 
 /* Joins node n to the groups of its inputs; returns its group, or -1 if none is open to it. Of two
@@ -219,14 +257,15 @@ static int32_t join(fuser *f, const ef_node *n) {
         int32_t g = final(f, f->p->value[ef_value_at(f->p, n->in[k])].group);
         if (g < 0 || g == mine || f->at[g].closed || !ef_shape_equal(&f->at[g].shape, shape))
             continue;
-        if (mine >= 0 && may_unite(f, mine, g, n, &both)) {
-            memcpy(f->at[mine].member, both.member, sizeof both.member);
-            f->at[mine].n = both.n - 1; /* n itself is still to come */
+        if (mine >= 0 && unite(f, mine, g, n->id, &both) && fits(f, &both)) {
+            both.into = mine;
+            both.n--; /* n itself is still to come */
+            f->at[mine] = both;
             f->at[g].n = 0;
             f->at[g].into = mine;
             merged = true;
         } else if ((mine < 0 || (!merged && f->at[g].n < f->at[mine].n)) &&
-                   may_unite(f, -1, g, n, &both)) {
+                   may_join(f, &f->at[g], n)) {
             mine = g;
         }
     }
@@ -238,6 +277,8 @@ static int32_t new_group(fuser *f, const ef_node *n) {
     g->shape = f->p->value[f->p->base[n->id]].fact.shape;
     g->count = ef_shape_count(&g->shape);
     g->into = f->n;
+    g->args = n->n_in + 1;
+    g->buffers = n->n_in;
     g->tail = -1;
     return f->n++;
 }

@@ -128,7 +128,7 @@ class Count:
             return
         if "died" in found or meter.verdict(found) or found["drift"] > 1.3:
             worker.end()  # the next case begins without what this one left behind
-            why = confirmed(dict(ask, seconds=2 * EACH) if case else ask, case)
+            why = confirmed(dict(ask, seconds=2 * EACH) if case else dict(ask, warm=20 * golden.WARM), case)
             if why:
                 self.uneven += 1
                 print(f"UNEVEN {what}: {'; '.join(why)}", flush=True)
@@ -150,7 +150,7 @@ def run_golden(count, seconds, seed, only):
             break
         if k % 200 == 199:
             worker.end()
-        count.judge(worker, {"do": "golden", "id": name, "mode": mode}, f"golden {name} [{mode}]")
+        count.judge(worker, {"do": "golden", "id": name, "mode": mode, "warm": golden.WARM}, f"golden {name} [{mode}]")
         count.tell("golden")
     worker.end()
     return f"{k + 1} of {len(work)} golden cases"

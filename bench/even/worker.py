@@ -3,7 +3,7 @@
     {"do": "measure", "case": [...], "seconds": s}   memory and drift of one case
     {"do": "age", "case": [...], "seconds": s}       makes the case and calls it for so long; then
     {"do": "block", "calls": n}                      times n more calls of it
-    {"do": "golden", "id": ..., "mode": ...}         300 calls of a golden case
+    {"do": "golden", "id": ..., "mode": ..., "warm": n}   n calls of a golden case, then 240 that count
 """
 import json
 import os
@@ -27,7 +27,7 @@ def main():
             if ask["do"] == "measure":
                 answer = meter.Meter(tf, ask["case"], ask["seconds"]).measure()
             elif ask["do"] == "golden":
-                answer = golden.measure(tf, ask["id"], ask["mode"])
+                answer = golden.measure(tf, ask["id"], ask["mode"], ask["warm"])
             elif ask["do"] == "age":
                 aged = meter.Meter(tf, ask["case"], ask["seconds"])
                 block, end = aged.warm(), time.perf_counter() + ask["seconds"]

@@ -2,6 +2,7 @@
 
 `import evenflow as tf`, or `evenflow run program.py` for a program that says `import tensorflow`.
 """
+import functools as _functools
 import os as _os
 import sys as _sys
 from importlib import util as _util
@@ -33,8 +34,13 @@ def __getattr__(name):
     raise AttributeError(_namespace.missing(_sys.modules[__name__], name))
 
 
+@_functools.cache
+def _has_keras():
+    return _util.find_spec("keras") is not None
+
+
 def __dir__():
     """The public names; modules of the package itself are not among them."""
     public = {name.split(".", 1)[0] for name in _namespace.names()}
-    keras = {"keras"} if _util.find_spec("keras") is not None else set()
+    keras = {"keras"} if _has_keras() else set()
     return sorted(public | keras | {"raw_ops"} | {name for name in globals() if name.startswith("__")})

@@ -34,7 +34,7 @@ static int bfloat16_number(void) {
     if (npy_of[EF_BF16] >= 0) return npy_of[EF_BF16];
     PyObject *m = PyImport_ImportModule("ml_dtypes");
     if (m == NULL) return -1;
-    bfloat16_type = PyObject_GetAttrString(m, "bfloat16");
+    bfloat16_type = attr_get(m, "bfloat16");
     Py_DECREF(m);
     if (bfloat16_type == NULL) return -1;
     PyArray_Descr *d = NULL;
@@ -362,7 +362,7 @@ PyObject *tensor_item(const ef_tensor *t, int64_t i) {
         PyArray_Scalar((void *)(p + (size_t)i * ef_dtype_size((ef_dtype)t->dtype)), d, NULL);
     Py_DECREF(d);
     if (s == NULL) return NULL;
-    PyObject *item = PyObject_CallMethod(s, "item", NULL);
+    PyObject *item = attr_call(s, "item", NULL);
     Py_DECREF(s);
     return item;
 }

@@ -75,7 +75,7 @@ static int text_from(PyObject *o, attr_arena *a, const char **out) {
 
 static ef_graph *graph_of(PyObject *o, attr_arena *a) {
     if (PyObject_TypeCheck(o, graph_type)) return ((graph_object *)o)->g;
-    PyObject *g = PyObject_GetAttrString(o, "graph"); /* a concrete function */
+    PyObject *g = attr_get(o, "graph"); /* a concrete function */
     if (g == NULL || keep(a, g) < 0) return NULL;
     if (!PyObject_TypeCheck(g, graph_type)) {
         PyErr_SetString(PyExc_TypeError, "not a function");

@@ -48,7 +48,7 @@ static int array_kind(PyObject *o) {
     case EF_U64: break;
     default: return array_is_long_double(o) ? FLOAT : OTHER;
     }
-    PyObject *end[2] = {PyObject_CallMethod(o, "min", NULL), PyObject_CallMethod(o, "max", NULL)};
+    PyObject *end[2] = {attr_call(o, "min", NULL), attr_call(o, "max", NULL)};
     int kind = 0;
     for (int k = 0; k < 2; k++) {
         PyObject *v = end[k] != NULL ? PyNumber_Index(end[k]) : NULL;

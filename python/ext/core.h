@@ -75,6 +75,12 @@ typedef struct core_hooks {
 } core_hooks;
 extern core_hooks hooks;
 
+/* ---- names.c --------------------------------------------------------------------------------- */
+/* PyObject_GetAttrString and its kin, with interned names. */
+PyObject *attr_get(PyObject *o, const char *name);
+bool attr_has(PyObject *o, const char *name); /* clears the error of a look-up that fails */
+PyObject *attr_call(PyObject *o, const char *name, PyObject *arg); /* arg may be NULL: none */
+
 /* ---- status.c -------------------------------------------------------------------------------- */
 /* A ValueError or OverflowError that was raised becomes a TypeError; -1. */
 int say_type_error(void);

@@ -150,7 +150,7 @@ void entry_leave(entry *e) {
 
 static entry *new_entry(function_object *self, const key *k) {
     entry *e = PyMem_Calloc(1, sizeof *e);
-    PyObject *name = PyObject_GetAttrString(self->python, "__name__");
+    PyObject *name = attr_get(self->python, "__name__");
     const char *text = name != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
     PyErr_Clear();
     if (e == NULL || keep_objects(self, e, k) < 0 ||

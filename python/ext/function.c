@@ -110,7 +110,7 @@ static bool lacks_kernel(void) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
-    PyObject *code = value != NULL ? PyObject_GetAttrString(value, "error_code") : NULL;
+    PyObject *code = value != NULL ? attr_get(value, "error_code") : NULL;
     bool lacks = code != NULL && PyLong_Check(code) && PyLong_AsLong(code) == EF_UNIMPLEMENTED;
     Py_XDECREF(code);
     PyErr_Clear();

@@ -23,7 +23,7 @@ static int read_kwonly(function_object *self, PyObject *names, Py_ssize_t from, 
 
 static int read_code(function_object *self, PyObject *python) {
     PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(python);
-    PyObject *names = PyObject_GetAttrString((PyObject *)code, "co_varnames");
+    PyObject *names = attr_get((PyObject *)code, "co_varnames");
     PyObject *defaults = PyFunction_GET_DEFAULTS(python);
     if (names == NULL) return -1;
     self->params = PyTuple_GetSlice(names, 0, code->co_argcount);
@@ -108,7 +108,7 @@ static int read_signature(function_object *self) {
 /* ---- what it says of itself ------------------------------------------------------------------ */
 
 static int copy_attribute(PyObject *dict, PyObject *python, const char *name, PyObject *otherwise) {
-    PyObject *value = PyObject_GetAttrString(python, name);
+    PyObject *value = attr_get(python, name);
     if (value == NULL) {
         PyErr_Clear();
         if (otherwise == NULL) return 0;

@@ -140,8 +140,11 @@ PyObject *graph_wrap(ef_graph *g) {
     if (o != NULL || PyErr_Occurred()) return o;
     PyObject *name = function_graph_name(g);
     adopted = g;
-    o = PyObject_CallMethod(hooks.graph_class, "_around", "OO", name != NULL ? name : Py_None,
-                            ef_graph_is_function(g) ? Py_True : Py_False);
+    PyObject *around = attr_get(hooks.graph_class, "_around");
+    if (around != NULL)
+        o = PyObject_CallFunctionObjArgs(around, name != NULL ? name : Py_None,
+                                         ef_graph_is_function(g) ? Py_True : Py_False, NULL);
+    Py_XDECREF(around);
     adopted = NULL;
     if (o != NULL) function_graph_wrapped(g, o);
     return o;

@@ -15,8 +15,8 @@ static int knows_better(PyObject *o, const char *reverse) {
         PyTuple_Check(o) || PyComplex_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o) ||
         PyAnySet_Check(o) || PyDict_Check(o) || PyType_Check(o) || IS_VARIABLE(o) || IS_TENSOR(o))
         return 0;
-    return PyObject_HasAttrString(o, reverse) && /* of its type: int | str is a metaclass's work */
-                   !PyObject_HasAttrString((PyObject *)Py_TYPE(o), "__tf_tensor__")
+    return attr_has(o, reverse) && /* of its type: int | str is a metaclass's work */
+                   !attr_has((PyObject *)Py_TYPE(o), "__tf_tensor__")
                ? 1
                : 0;
 }
@@ -68,7 +68,7 @@ static PyObject *run_pair(const ef_op *op, const ef_tensor *x, const ef_tensor *
 
 static PyObject *reversed(PyObject *a, PyObject *b, const char *reverse) {
     PyObject *x = convert(a, EF_NO_DTYPE, MUST); /* of a variable, its value */
-    PyObject *r = x != NULL ? PyObject_CallMethod(b, reverse, "O", x) : NULL;
+    PyObject *r = x != NULL ? attr_call(b, reverse, x) : NULL;
     Py_XDECREF(x);
     return r;
 }
@@ -81,7 +81,7 @@ static PyObject *ask_other(PyObject *a, PyObject *b, const char *reverse) {
         return NULL;
     PyObject *type, *error, *trace, *r = NULL;
     PyErr_Fetch(&type, &error, &trace);
-    if (PyObject_HasAttrString((PyObject *)Py_TYPE(b), reverse)) r = reversed(a, b, reverse);
+    if (attr_has((PyObject *)Py_TYPE(b), reverse)) r = reversed(a, b, reverse);
     if (r == Py_NotImplemented) Py_CLEAR(r);
     bool other = PyErr_Occurred() != NULL && !PyErr_ExceptionMatches(PyExc_TypeError) &&
                  !PyErr_ExceptionMatches(PyExc_ValueError);

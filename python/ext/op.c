@@ -88,7 +88,7 @@ static PyObject *results(op_object *self, ef_tensor *out, int n, const int *grou
         Py_XDECREF(tuple);
         return NULL;
     }
-    PyObject *named = PyObject_CallMethod(self->result, "_make", "(O)", tuple);
+    PyObject *named = attr_call(self->result, "_make", tuple);
     Py_DECREF(tuple);
     return named;
 }

@@ -123,7 +123,7 @@ static int no_match(op_object *self, int k, ef_dtype have, ef_dtype want) {
 /* What TensorFlow hands to the op without asking Python. */
 static bool is_direct(PyObject *o) {
     return IS_TENSOR(o) || IS_VARIABLE(o) || PyFloat_Check(o) || PyLong_Check(o) ||
-           (is_array(o) && PyObject_HasAttrString(o, "__setitem__"));
+           (is_array(o) && attr_has(o, "__setitem__"));
 }
 
 /* Attributes of just their type; what only converts to it takes the other way. */
@@ -139,7 +139,7 @@ static bool plain_attrs(op_object *self, PyObject **value) {
             if (!PyFloat_Check(o)) return false;
             break;
         case EF_ATTR_TYPE:
-            if (!PyLong_Check(o) && !PyObject_HasAttrString(o, "_type_enum")) return false;
+            if (!PyLong_Check(o) && !attr_has(o, "_type_enum")) return false;
             break;
         default: break;
         }

@@ -80,7 +80,7 @@ static int flatten_dict(flattening *f, PyObject *o, part *p) {
 }
 
 static bool is_composite(PyObject *o) {
-    PyObject *kind = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "_nest_kind");
+    PyObject *kind = attr_get((PyObject *)Py_TYPE(o), "_nest_kind");
     bool yes = kind != NULL && PyUnicode_Check(kind) &&
                PyUnicode_CompareWithASCIIString(kind, "composite") == 0;
     PyErr_Clear();
@@ -89,7 +89,7 @@ static bool is_composite(PyObject *o) {
 }
 
 static int flatten_composite(flattening *f, PyObject *o, part *p) {
-    PyObject *both = PyObject_CallMethod(o, "_ef_flatten", NULL);
+    PyObject *both = attr_call(o, "_ef_flatten", NULL);
     if (both == NULL || !PyTuple_Check(both) || PyTuple_GET_SIZE(both) != 2) {
         PyErr_Clear();
         Py_XDECREF(both);
@@ -109,7 +109,7 @@ static int flatten_other(flattening *f, PyObject *o, part *p) {
     if (PyBool_Check(o) || type == &PyLong_Type || type == &PyFloat_Type ||
         type == &PyComplex_Type || is_array(o) || IS_VARIABLE(o))
         return flatten_value(f, o, p);
-    if (PyTuple_Check(o) && PyObject_HasAttrString(o, "_fields")) {
+    if (PyTuple_Check(o) && attr_has(o, "_fields")) {
         p->kind = P_NAMED;
         p->what = Py_NewRef((PyObject *)type);
         return flatten_sequence(f, o, p);
@@ -194,7 +194,7 @@ static PyObject *pack_named(const part *p, ef_tensor *out) {
 
 static PyObject *pack_composite(const part *p, ef_tensor *out) {
     PyObject *items = pack_sequence(p, out, false), *c = NULL;
-    if (items != NULL) c = PyObject_CallMethod(p->what, "_ef_rebuild", "(O)", items);
+    if (items != NULL) c = attr_call(p->what, "_ef_rebuild", items);
     Py_XDECREF(items);
     return c;
 }

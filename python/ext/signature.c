@@ -458,8 +458,8 @@ PyObject *args_again(rebuild *r, PyObject *o) {
     if (type == &PyRange_Type) return PySequence_List(o); /* as all sequences are built again */
     if (PyTuple_Check(o)) {
         PyObject *c = sequence_again(r, o, &PyTuple_Type);
-        if (c == NULL || !PyObject_HasAttrString((PyObject *)type, "_make")) return c;
-        PyObject *named = PyObject_CallMethod((PyObject *)type, "_make", "(O)", c);
+        if (c == NULL || !attr_has((PyObject *)type, "_make")) return c;
+        PyObject *named = attr_call((PyObject *)type, "_make", c);
         Py_DECREF(c);
         return named;
     }

@@ -363,7 +363,7 @@ static PyObject *array_as(PyObject *a, PyObject *dtype, PyObject *copy) {
     if (a == NULL) return NULL;
     if (asarray == NULL) {
         PyObject *np = PyImport_ImportModule("numpy");
-        if (np != NULL) asarray = PyObject_GetAttrString(np, "asarray");
+        if (np != NULL) asarray = attr_get(np, "asarray");
         Py_XDECREF(np);
     }
     PyObject *b = NULL, *given = copy == Py_False ? PyDict_New() : NULL;

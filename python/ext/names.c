@@ -1,0 +1,26 @@
+/* Attributes by name. CPython's cache of type attributes is keyed by the address of the name and
+ * keeps the name alive, so a new string for each look-up would fill the cache with equal names and
+ * find nothing in it. Interned names have one address. */
+#include "core.h"
+
+PyObject *attr_get(PyObject *o, const char *name) {
+    PyObject *n = PyUnicode_InternFromString(name);
+    PyObject *value = n != NULL ? PyObject_GetAttr(o, n) : NULL;
+    Py_XDECREF(n);
+    return value;
+}
+
+bool attr_has(PyObject *o, const char *name) {
+    PyObject *value = attr_get(o, name);
+    if (value == NULL) PyErr_Clear();
+    Py_XDECREF(value);
+    return value != NULL;
+}
+
+PyObject *attr_call(PyObject *o, const char *name, PyObject *arg) {
+    PyObject *n = PyUnicode_InternFromString(name), *args[2] = {o, arg};
+    if (n == NULL) return NULL;
+    PyObject *r = PyObject_VectorcallMethod(n, args, arg != NULL ? 2 : 1, NULL);
+    Py_DECREF(n);
+    return r;
+}

@@ -1,4 +1,5 @@
 """A fixed sample of `make even` (bench/even), judged on memory alone: nothing grows with the number of calls."""
+import gc
 import pathlib
 import sys
 
@@ -43,3 +44,22 @@ def test_growth_is_seen():
             self.call = lambda: kept.append(tf.zeros([20_000]) + 1.0)
 
     assert meter.verdict(Leak().measure())
+
+
+def test_attributes_are_looked_up_by_interned_names():
+    """A new string for each look-up would fill CPython's cache of type attributes, which keeps the names."""
+    class Other:
+        def __radd__(self, x):
+            return x
+
+    calls = [lambda: tf.raw_ops.StatelessRandomGetKeyCounter(seed=[1, 2]), lambda: tf.constant(1.0) + Other(),
+             tf.function(lambda: tf.nn.moments(tf.constant([1.0, 2.0]), 0)), lambda: hasattr(tf, "no_such_name")]
+    for call in calls:
+        for _ in range(20):
+            call()
+        gc.collect()
+        before = sys.getallocatedblocks()
+        for _ in range(100):
+            call()
+        gc.collect()
+        assert sys.getallocatedblocks() - before < 20

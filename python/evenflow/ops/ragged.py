@@ -1,5 +1,6 @@
 """Functions over ragged tensors: made of Python lists, cut, joined, reduced, and their arithmetic."""
 import builtins
+import itertools
 
 from .. import errors
 from ..namespace import export
@@ -53,7 +54,7 @@ def nested_splits(pylist, ragged_rank, inner_shape):
                          f"depth greater than {ragged_rank}")
     splits, items = [], pylist
     for _ in builtins.range(ragged_rank):
-        splits.append(np.cumsum([0] + [len(row) for row in items]))
+        splits.append(np.array([*itertools.accumulate((len(row) for row in items), initial=0)]))
         items = _flat(items, 1)
     return splits, items
 

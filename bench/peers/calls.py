@@ -56,14 +56,18 @@ CHAINS = {"chain": (1 << 22, "float32"), "chain_10k": (10_000, "float32"), "chai
 
 
 def line(n=1 << 22, dtype="float32"):
-    """The input of the chain."""
-    return np.linspace(-1, 1, n, dtype=dtype)
+    """The input of the chain: from -1 to 1, made in place. np.linspace takes three times the memory of its result, and the
+    peak of every subject would be that of numpy."""
+    x = np.arange(n, dtype=dtype)
+    x *= 2 / (n - 1)
+    x -= 1
+    return x
 
 
 def matrices(dtype="float32", n=1000):
     """The factors of the product."""
     rng = np.random.default_rng(0)
-    return [rng.random((n, n)).astype(dtype) for _ in range(2)]
+    return [rng.random((n, n), dtype=dtype) for _ in range(2)]
 
 
 # Rows of the convolution: (image in NHWC, filter in HWIO, stride), padding 'SAME'.

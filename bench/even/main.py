@@ -27,8 +27,10 @@ import meter
 import ways
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from load import Busy  # noqa: E402
+
 EACH, TIMEOUT, DRIFT = 0.35, 60, 1.15
-BUSY = "while True: pass"
 
 
 class Worker:
@@ -70,15 +72,15 @@ class Load:
     """Two busy processes, while it is on."""
 
     def __init__(self):
-        self.children = []
+        self.busy = None
 
     def set(self, on):
-        if on == bool(self.children):
-            return
-        for child in self.children:
-            child.kill()
-            child.wait()
-        self.children = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(2)] if on else []
+        if on and self.busy is None:
+            self.busy = Busy(2)
+            self.busy.__enter__()
+        elif not on and self.busy is not None:
+            self.busy.__exit__()
+            self.busy = None
 
 
 def drift_of(case):
@@ -166,7 +168,7 @@ def run_sweep(count, seconds, seed, only):
             if k % 40 == 39:
                 worker.end()
             load.set(k // 20 % 2 == 1)
-            what = f"{case[0]} of {case[2]} {case[1]}, {case[3]}{' (loaded)' if load.children else ''}"
+            what = f"{case[0]} of {case[2]} {case[1]}, {case[3]}{' (loaded)' if load.busy else ''}"
             count.judge(worker, {"do": "measure", "case": case, "seconds": EACH}, what, case)
             count.tell("sweep")
     finally:

@@ -3,8 +3,8 @@
 
 Each peer lives in a process of its own for the whole run. The rounds are interleaved: row by row, every peer is asked
 in turn (in an order that changes), so whatever else the machine does meets all of them alike. A figure is the median
-over all rounds. Then the rounds are made again beside two busy processes. The end is a table with each bar and its verdict; docs/benchmarks.md and its pictures are written
-from the same figures.
+over all rounds. Then the rounds are made again beside two busy processes. The end is a table with each bar and its
+verdict; docs/benchmarks.md and its pictures are written from the same figures.
 """
 import argparse
 import json
@@ -21,6 +21,9 @@ from rows import BARS, PEERS, ROWS
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+from load import Busy  # noqa: E402
+
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}  # as an installed package has it
 
 
@@ -102,13 +105,8 @@ def measure(peers, rounds, loaded_rounds, seconds, only):
     fresh = [r for r in rows if r.fresh]
     progress = Progress((rounds + 1 + loaded_rounds) * len(warm) + min(rounds, 5) * len(fresh))
     rounds_of(peers, warm, rounds, seconds, progress)
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)] if loaded_rounds else []
-    try:
+    with Busy(2 if loaded_rounds else 0):
         rounds_of(peers, warm, loaded_rounds, seconds, progress, loaded=True)
-    finally:
-        for child in busy:
-            child.kill()
-            child.wait()
     for peer in peers:
         peer.close()
     for _ in range(min(rounds, 5)):

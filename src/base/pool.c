@@ -18,6 +18,7 @@
 #include <linux/futex.h>
 #include <omp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -35,6 +36,8 @@ static const uint64_t busy_ns = 50000000; /* no spinning for so long after a pre
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int machine = 1;           /* what the machine gives; written once */
+static cpu_set_t processors;      /* of the workers, if they are not those of the calling thread */
+static bool widened;              /* `processors` is set */
 static atomic_int wish;           /* ef_pool_limit; 0: none */
 static atomic_int callers;        /* user threads between enter and leave */
 static atomic_bool forked;        /* in the child of a fork */
@@ -52,8 +55,36 @@ static void at_most(int *n, int64_t bound) {
     if (bound > 0 && bound < *n) *n = (int)bound;
 }
 
+/* Adds the processors of one of OpenMP's places. */
+static void add_place(int place, cpu_set_t *to) {
+    int id[CPU_SETSIZE], n = omp_get_place_num_procs(place);
+    if (n > CPU_SETSIZE) return;
+    omp_get_place_proc_ids(place, id);
+    for (int k = 0; k < n; k++)
+        if (id[k] >= 0 && id[k] < CPU_SETSIZE) CPU_SET((size_t)id[k], to);
+}
+
+/* With OMP_PROC_BIND or OMP_PLACES set, OpenMP binds the first thread of the program to one place
+ * as soon as it is loaded, and all threads made by that thread inherit its mask. Our workers are
+ * not OpenMP's: they use the processors of all places. */
+static void widen(void) {
+    cpu_set_t mine, place;
+    bool bound = false;
+    if (sched_getaffinity(0, sizeof mine, &mine) != 0) return;
+    CPU_ZERO(&processors);
+    for (int k = 0; k < omp_get_num_places(); k++) {
+        CPU_ZERO(&place);
+        add_place(k, &place);
+        bound = bound || CPU_EQUAL(&place, &mine);
+        CPU_OR(&processors, &processors, &place);
+    }
+    widened = bound;
+    if (bound) machine = CPU_COUNT(&processors);
+}
+
 static void measure(void) {
     machine = ef_quota_affinity();
+    widen();
     at_most(&machine, ef_quota_cgroup(""));
     at_most(&machine, ef_option_int("OMP_NUM_THREADS", 0));
     at_most(&machine, ef_option_int("EF_THREADS", 0));
@@ -242,6 +273,7 @@ static void hire(int me) {
     pthread_attr_t attr;
     if (pthread_attr_init(&attr) != 0) return;
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    if (widened) pthread_attr_setaffinity_np(&attr, sizeof processors, &processors);
     pthread_sigmask(SIG_BLOCK, &all, &old);
     pthread_t t;
     if (pthread_create(&t, &attr, worker, (void *)(intptr_t)me) == 0)

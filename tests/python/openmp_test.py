@@ -89,3 +89,25 @@ def test_values_do_not_depend_on_openmp(settings):
     env = {k: v for k, v in os.environ.items() if not k.startswith("OMP_")} | settings
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=env, text=True, capture_output=True, timeout=300)
     assert done.stdout.strip() == "right", done.stderr[-2000:]
+
+
+WORKERS = """
+import os, evenflow as tf
+all_of_them = int(os.environ["ALL"])
+x = tf.ones([1000, 1000])
+(x @ x).numpy()
+tasks = [f"/proc/self/task/{t}" for t in os.listdir("/proc/self/task")]
+named = [t for t in tasks if open(t + "/comm").read() == "evenflow\\n"]
+free = [t for t in named if len(os.sched_getaffinity(int(t.rsplit("/", 1)[1]))) == all_of_them]
+print(len(free))
+"""
+
+
+@pytest.mark.parametrize("settings", [{"OMP_PROC_BIND": "true"}, {"OMP_PLACES": "threads"}], ids=str)
+def test_a_bound_first_thread_does_not_bind_the_team(settings):
+    every = len(os.sched_getaffinity(0))
+    env = {k: v for k, v in os.environ.items() if not k.startswith("OMP_")}
+    want = subprocess.run([sys.executable, "-c", WORKERS], env=env | {"ALL": str(every)}, text=True, capture_output=True, timeout=60)
+    have = subprocess.run([sys.executable, "-c", WORKERS], env=env | {"ALL": str(every)} | settings, text=True, capture_output=True,
+                          timeout=60)
+    assert have.stdout == want.stdout, have.stderr

@@ -4,6 +4,7 @@ What is here is sequential. Transformations that are not here (shuffling, parall
 names, not names that do less than they say.
 """
 import itertools
+import threading
 import weakref
 
 import numpy as np
@@ -102,22 +103,26 @@ _numbered = weakref.WeakValueDictionary()  # number -> the iterator that was giv
 
 
 class _Iteration:
-    """The elements of a dataset, once. Random ops of the functions that make them begin anew in each iteration."""
+    """The elements of a dataset, once. Random ops of the functions that make them begin anew in each iteration.
 
-    __slots__ = ("_elements", "_scope")
+    Threads may share it, and each element goes to one of them: Python's generators refuse a second caller.
+    """
+
+    __slots__ = ("_elements", "_scope", "_lock")
 
     def __init__(self, dataset):
-        self._elements, self._scope = dataset._elements(), _core.random_scope()
+        self._elements, self._scope, self._lock = dataset._elements(), _core.random_scope(), threading.RLock()
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        before = _core.random_scope(self._scope)
-        try:
-            return next(self._elements)
-        finally:
-            _core.random_scope(before)
+        with self._lock:
+            before = _core.random_scope(self._scope)
+            try:
+                return next(self._elements)
+            finally:
+                _core.random_scope(before)
 
 
 class OwnedIterator(Iterator):

@@ -4,6 +4,7 @@
 """
 import os
 import threading
+import time
 
 import numpy as np
 
@@ -157,6 +158,20 @@ def test_one_variable():
     v = tf.Variable(0.0)
     together(lambda k: [v.assign_add(1.0) for _ in range(TURNS)])
     assert float(v) == THREADS * TURNS
+
+
+def test_one_iterator():
+    """Each element goes to one of the threads that share an iterator, while its generator lets others run too."""
+
+    def slowly():
+        for k in range(40):
+            time.sleep(0.001)
+            yield k
+
+    elements = iter(tf.data.Dataset.from_generator(slowly, output_signature=tf.TensorSpec([], tf.int32)).map(lambda k: k + 1))
+    seen = []
+    together(lambda k: seen.extend(int(e) for e in elements))
+    assert sorted(seen) == list(range(1, 41))
 
 
 def test_fork_is_safe_or_refused_clearly():

@@ -230,7 +230,13 @@ typedef struct claim { /* a deferred tensor that is being computed */
     ef_tensor value;
 } claim;
 
-/* All at once; if that fails, one by one: what can be computed does not fail with the rest.
+/* A signal, a deadline or ef_cancel ended the run. */
+static bool was_ended(const ef_status *s) {
+    return ef_status_code(s) == EF_CANCELLED || ef_status_code(s) == EF_DEADLINE;
+}
+
+/* All at once; if that fails, one by one: what can be computed does not fail with the rest. A run
+ * that was ended is not tried again: each result may take as long as all of them together.
  * Returns the failure, and values without a dtype where there are none. */
 static ef_status *compute_claims(batch *b, claim *c, int n) {
     ef_edge *out = ef_malloc((size_t)n * (sizeof *out + sizeof(ef_tensor)) + 1);
@@ -240,8 +246,11 @@ static ef_status *compute_claims(batch *b, claim *c, int n) {
     for (int k = 0; k < n; k++) out[k] = (ef_edge){c[k].who->node, 0};
     ef_status *s = compute(b, out, n, value);
     for (int k = 0; k < n && s == NULL; k++) ef_tensor_move(&c[k].value, &value[k]);
-    for (int k = 0; k < n && s != NULL && n > 1; k++)
-        ef_status_free(compute(b, &out[k], 1, &c[k].value));
+    for (int k = 0; k < n && s != NULL && n > 1 && !was_ended(s); k++) {
+        ef_status *alone = compute(b, &out[k], 1, &c[k].value);
+        ef_status_free(was_ended(alone) ? s : alone);
+        if (was_ended(alone)) s = alone;
+    }
     ef_free(out);
     return s;
 }

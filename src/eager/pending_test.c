@@ -3,6 +3,7 @@
 #include "check.h"
 #include "device/memory.h"
 #include "eager/context.h"
+#include "evenflow_binding.h"
 #include "tensor/tensor.h"
 #include <ef_ops.h>
 
@@ -174,10 +175,47 @@ EF_TEST(a_failing_op_fails_by_itself) {
     ef_tensor_release(&zero);
 }
 
+static int asked;
+
+static ef_status *end_once(void) {
+    return asked++ == 0 ? ef_error(EF_CANCELLED, "ended once") : NULL;
+}
+static unsigned no_calls(bool *running) {
+    *running = false;
+    return 0;
+}
+static void unheeded(bool stopped) { (void)stopped; }
+
+/* A signal is heard once: results that were tried one by one after it would be computed in spite of
+ * it. They are computed when they are asked for again. */
+EF_TEST(a_run_that_was_ended_is_not_tried_again) {
+    static const ef_pulse_watch watch = {end_once, no_calls, unheeded};
+    ef_tensor x, y, z;
+    ef_canceller *c;
+    const void *v;
+    CHECK_OK(ones(EF_I32, ef_defer_bytes, &x));
+    CHECK_OK(ef_do_AddV2(&x, &x, &y));
+    CHECK_OK(ef_do_AddV2(&y, &x, &z));
+    ef_pulse_watch_set(&watch);
+    CHECK_OK(ef_canceller_new(&c));
+    ef_cancel(c); /* of no thread, but now every run asks when it begins */
+    CHECK_FAILS(ef_tensor_data(&z, &v), EF_CANCELLED, "ended once");
+    CHECK_INT(asked, 1);
+    CHECK_OK(ef_tensor_data(&z, &v));
+    CHECK_INT(((const int32_t *)v)[5], 3 * 0x01010101);
+    CHECK_OK(ef_tensor_data(&y, &v));
+    CHECK_INT(((const int32_t *)v)[5], 2 * 0x01010101);
+    ef_canceller_free(c);
+    ef_tensor_release(&x);
+    ef_tensor_release(&y);
+    ef_tensor_release(&z);
+}
+
 int main(void) {
     EF_RUN(memory_stays_flat_around_the_threshold);
     EF_RUN(no_kind_of_op_holds_on);
     EF_RUN(the_rule_counts_bytes);
     EF_RUN(a_failing_op_fails_by_itself);
+    EF_RUN(a_run_that_was_ended_is_not_tried_again);
     return EF_VERDICT();
 }

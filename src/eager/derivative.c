@@ -54,24 +54,32 @@ int ef_derivative_outputs(ef_derivative *d, int level, int n_out) {
     return n_out;
 }
 
+/* Whether a derivative cannot be made because there is none. Another failure, such as a lack of
+ * memory, is the caller's: it must not be mistaken for a constant. */
+static bool has_none(const ef_status *s) {
+    ef_code code = ef_status_code(s);
+    return code != EF_NO_MEMORY && code != EF_CANCELLED && code != EF_DEADLINE;
+}
+
 /* How many orders a call is made ready for; an op whose gradient has none ends the chain. */
-static int deepen(ef_derivative *d) {
-    int want = ef_tape_orders(), depth = 1;
-    while (depth < want && depth < DEEPEST && !d->last) {
+static ef_status *deepen(ef_derivative *d, int *depth) {
+    int want = ef_tape_orders();
+    for (*depth = 1; *depth < want && *depth < DEEPEST && !d->last; ++*depth) {
         ef_derivative *next = NULL;
         ef_status *s = derive_once(d->d.forward, &d->of_forward, &next);
+        if (s != NULL && !has_none(s)) return s;
         if (s != NULL) d->last = true;
         ef_status_free(s);
         if (next == NULL) break;
         d = next;
-        depth++;
     }
-    return depth;
+    return NULL;
 }
 
 ef_status *ef_derivative_run(ef_derivative *d, ef_tensor *const *in, int n_in, ef_tensor *out,
                              int n_out) {
-    int depth = deepen(d);
+    int depth;
+    EF_TRY(deepen(d, &depth));
     ef_derivative *last = ef_derivative_level(d, depth);
     int tracked = ef_derivative_outputs(d, depth, n_out);
     size_t n = (size_t)(tracked + last->d.n_saved);
@@ -91,9 +99,10 @@ ef_status *ef_derivative_back(ef_derivative *d, ef_tensor *const *in, int n_in, 
         return ef_program_run(d->backward, in, out);
     ef_derivative *again = NULL;
     ef_status *s = derive_once(d->d.backward, &d->of_backward, &again);
-    if (s != NULL) { /* it has no derivative: the other tapes see a constant */
+    if (s != NULL && has_none(s)) { /* the other tapes see a constant */
         ef_status_free(s);
         return ef_program_run(d->backward, in, out);
     }
+    EF_TRY(s);
     return ef_derivative_run(again, in, n_in, out, (int)d->d.backward->n_outputs);
 }

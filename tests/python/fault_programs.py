@@ -64,6 +64,21 @@ def tape():
     return [t.numpy().round(5).tolist() for t in [*grads, v]]
 
 
+def orders():
+    f, x, seen = tf.function(lambda x: tf.sin(x) * x), tf.constant([1.0, 2.0]), []
+    for _ in range(2):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = f(x)
+            g = inner.gradient(y, x)
+        seen += [g, outer.gradient(g, x)]
+    with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as forward:
+        y = f(x)
+    return [t if t is None else t.numpy().round(5).tolist() for t in [*seen, forward.jvp(y)]]
+
+
 def custom():
     @tf.custom_gradient
     def cube(x):
@@ -121,7 +136,7 @@ def arrays():
             text.numpy().tolist(), v.numpy().tolist()]
 
 
-PROGRAMS = {f.__name__: f for f in (function, control, tape, custom, session, dataset, deferred, arrays)}
+PROGRAMS = {f.__name__: f for f in (function, control, tape, orders, custom, session, dataset, deferred, arrays)}
 CLEAN = (MemoryError, tf.errors.ResourceExhaustedError)
 
 

@@ -297,7 +297,8 @@ static ef_status *differentiate(branches *b) {
 ef_status *ef_branch_grad(ef_control_grad *c, const ef_control *control) {
     branches b = {.c = c, .control = control, .n_in = c->n_in - control->first, .n_out = c->n_out};
     ef_status *s = differentiate(&b);
-    for (int i = 0; b.backward != NULL && i < control->n_funcs; i++) {
+    bool begun = b.d != NULL && b.forward != NULL && b.backward != NULL;
+    for (int i = 0; begun && i < control->n_funcs; i++) {
         ef_derive_end(&b.d[i]);
         ef_graph_unref(b.forward[i]);
         ef_graph_unref(b.backward[i]);

@@ -79,6 +79,22 @@ def orders():
     return [t if t is None else t.numpy().round(5).tolist() for t in [*seen, forward.jvp(y)]]
 
 
+def calls():
+    x, g = tf.constant([1.0, 2.0]), tf.function(lambda x: tf.sin(x) * x)
+
+    @tf.function
+    def f(x):
+        y = g(x)
+        for _ in range(2):
+            y = y + g(y)
+        return y
+
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    return tape.gradient(y, x).numpy().round(5).tolist()
+
+
 def custom():
     @tf.custom_gradient
     def cube(x):
@@ -136,7 +152,7 @@ def arrays():
             text.numpy().tolist(), v.numpy().tolist()]
 
 
-PROGRAMS = {f.__name__: f for f in (function, control, tape, orders, custom, session, dataset, deferred, arrays)}
+PROGRAMS = {f.__name__: f for f in (function, control, tape, orders, calls, custom, session, dataset, deferred, arrays)}
 CLEAN = (MemoryError, tf.errors.ResourceExhaustedError)
 
 

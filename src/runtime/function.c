@@ -88,6 +88,21 @@ static bool fits_but_sizes(const ef_trace *t, const ef_tensor *const *in, int n_
     return true;
 }
 
+/* Whether every call that `old` was made for also fits `t`. */
+static bool covers(const ef_trace *t, const ef_trace *old) {
+    int64_t was[EF_MAX_SYMBOLS] = {0};
+    for (int k = 0; k < t->n_in; k++)
+        for (int d = 0; d < t->shape[k].rank; d++) {
+            if (old->shape[k].rank != t->shape[k].rank) return false;
+            int s;
+            int64_t a, b, dim = t->shape[k].dim[d], before = old->shape[k].dim[d];
+            if (dim == before || dim == EF_DIM_UNKNOWN) continue;
+            if (!ef_dim_parts(dim, &s, &a, &b) || (was[s] != 0 && was[s] != before)) return false;
+            was[s] = before;
+        }
+    return true;
+}
+
 static void explain(ef_function *f, const ef_trace *near, const ef_tensor *const *in, int n_in) {
     if (f->n_traces == 0) {
         snprintf(f->reason, sizeof f->reason, "the first call");
@@ -358,20 +373,6 @@ static ef_status *remember(ef_function *f, ef_trace *t, const ef_trace *replaces
     return NULL;
 }
 
-/* Whether every call that `old` was made for also fits `t`. */
-static bool covers(const ef_trace *t, const ef_trace *old) {
-    int64_t was[EF_MAX_SYMBOLS] = {0};
-    for (int k = 0; k < t->n_in; k++)
-        for (int d = 0; d < t->shape[k].rank; d++) {
-            int s;
-            int64_t a, b, dim = t->shape[k].dim[d], before = old->shape[k].dim[d];
-            if (dim == before || dim == EF_DIM_UNKNOWN) continue;
-            if (!ef_dim_parts(dim, &s, &a, &b) || (was[s] != 0 && was[s] != before)) return false;
-            was[s] = before;
-        }
-    return true;
-}
-
 /* No lock is held while the user's function runs; `near` is counted. exact: as the arguments are,
  * whatever other traces there are. */
 static ef_status *trace_near(ef_function *f, const ef_trace *near, bool exact,
@@ -405,7 +406,8 @@ static ef_status *trace_anew(ef_function *f, const ef_tensor *const *in, int n_i
     ef_mutex_lock(&f->lock);
     for (size_t k = 0; !f->fixed && k < f->n_traces; k++) {
         if (!fits_but_sizes(f->traces[k], in, n_in)) continue;
-        if (held == NULL) held = f->traces[k];
+        if (held == NULL || (f->relax == EF_RELAX_UNKNOWN && covers(f->traces[k], held)))
+            held = f->traces[k];
         for (int i = 0; i < n_in; i++) w.read[i] |= f->traces[k]->read[i];
     }
     if (held != NULL) atomic_fetch_add_explicit(&held->refs, 1, memory_order_relaxed);
@@ -416,7 +418,8 @@ static ef_status *trace_anew(ef_function *f, const ef_tensor *const *in, int n_i
     if (s == NULL) {
         ef_mutex_lock(&f->lock);
         f->n_made++;
-        s = remember(f, *out, held != NULL && covers(*out, held) ? held : NULL, &gone);
+        bool superseded = held != NULL && f->relax != EF_RELAX_UNKNOWN && covers(*out, held);
+        s = remember(f, *out, superseded ? held : NULL, &gone);
         ef_mutex_unlock(&f->lock);
         if (s != NULL) ef_trace_unref(*out);
     }
@@ -438,6 +441,14 @@ ef_status *ef_function_trace_exact(ef_function *f, const ef_tensor *const *in, i
     return found != NULL ? NULL : trace_anew(f, in, n_in, true, out);
 }
 
+/* Python that was traced with sizes unknown may do something else than Python that saw them: of all
+ * traces that fit, from k on, a call takes the one made for the fewest other calls. */
+static size_t narrowest(const ef_function *f, size_t k, const ef_tensor *const *in, int n_in) {
+    for (size_t j = k + 1; j < f->n_traces && !f->fixed; j++)
+        if (ef_trace_fits(f->traces[j], in, n_in) && covers(f->traces[k], f->traces[j])) k = j;
+    return k;
+}
+
 ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **out) {
     if (EF_UNLIKELY(f->fixed)) EF_TRY(check_signature(f, in, n_in));
     ef_mutex_lock(&f->lock);
@@ -445,6 +456,7 @@ ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_i
     for (size_t k = 0; k < f->n_traces; k++) {
         ef_trace *t = f->traces[k];
         if (!f->fixed && !ef_trace_fits(t, in, n_in)) continue;
+        if (EF_UNLIKELY(f->relax == EF_RELAX_UNKNOWN)) t = f->traces[k = narrowest(f, k, in, n_in)];
         if (EF_UNLIKELY(k > 0)) {
             memmove(f->traces + 1, f->traces, k * sizeof *f->traces);
             f->traces[0] = t;

@@ -196,6 +196,17 @@ def test_a_concrete_function_is_of_its_own_sizes():
     assert open_size.outputs[0].shape.as_list() == [None, 3]
 
 
+def test_reduce_retracing_keeps_the_traces_that_saw_sizes():
+    @tf.function(reduce_retracing=True)
+    def f(x):
+        return tf.constant([-1 if n is None else n for n in x.shape])
+
+    sizes = [[2, 3], [4, 3], [2, 3], [2, 5], [4, 3], [2, 3], [6, 7]]
+    seen = [f(tf.ones(s)).numpy().tolist() for s in sizes]
+    assert seen == [[2, 3], [-1, 3], [2, 3], [-1, -1], [-1, 3], [2, 3], [-1, -1]]
+    assert f.experimental_get_tracing_count() == 3
+
+
 def test_reduce_retracing_shows_python_no_size_that_changed():
     seen = []
 

@@ -35,7 +35,7 @@ class Body:
     __slots__ = ("graph", "inputs", "result", "flat", "tensors")
 
     def __init__(self, name):
-        self.graph = FuncGraph(name)
+        self.graph = FuncGraph(name, _core.current_graph())
         self.inputs = []
 
     def __enter__(self):

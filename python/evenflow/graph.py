@@ -308,8 +308,12 @@ class Graph(_core.GraphBase):
 Graph.__module__ = "tensorflow.python.framework.ops"
 
 
+_SHARED = ("variables", "local_variables", "trainable_variables")
+
+
 class FuncGraph(Graph):
-    """The body of a function: what tensors from around it are used inside is captured."""
+    """The body of a function: what tensors from around it are used inside is captured. It sees the collections of the graph
+    around it: those of `collections`, a graph, or copies, of which those of variables are shared."""
 
     building_function = True
 
@@ -320,6 +324,13 @@ class FuncGraph(Graph):
         self.structured_outputs = None
         self.variables = ()
         self._set_function(True)
+        around = _core.current_graph()
+        if around is self:  # the engine was tracing into it before it had an object
+            around = _stack.graphs[-1] if _stack.graphs else None
+        if collections is not None:
+            self._collections, self._weakly = collections._collections, collections._weakly
+        elif around is not None and around._collections:
+            self._collections = {key: values if key in _SHARED else list(values) for key, values in around._collections.items()}
 
     def _operation(self, node):
         """Held weakly: a trace ends with its function, not with the next garbage collection."""

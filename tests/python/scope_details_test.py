@@ -111,3 +111,28 @@ def test_config_must_be_one():
     with pytest.raises(TypeError, match="`config` must be a tf.ConfigProto"):
         v1.Session(config=37)
     assert v1.VariableAggregation.ONLY_FIRST_TOWER == tf.VariableAggregation.ONLY_FIRST_REPLICA
+
+
+def test_functions_see_the_collections_around_them(graph):
+    w = v1.get_variable("w", [])
+    graph.add_to_collection("mine", 1)
+    seen = []
+
+    def note(key):
+        inner = v1.get_default_graph()
+        assert any(v is w for v in v1.global_variables())
+        seen.append(inner.get_collection("mine"))
+        inner.add_to_collection("mine", key)
+
+    @tf.function
+    def f(x):
+        note("function")
+        return x
+
+    f(tf.constant(1.0))
+    assert graph.get_collection("mine") == [1]  # a function has a copy
+    tf.cond(v1.placeholder(tf.bool), lambda: note("then") or 1.0, lambda: 2.0)
+    tf.while_loop(lambda i: i < 3, lambda i: note("loop") or i + 1, [tf.constant(0)])
+    assert graph.get_collection("mine") == [1, "then", "loop"]  # branches and loops share it
+    tf.data.Dataset.range(3).map(lambda x: note("map") or x)
+    assert seen == [[1], [1], [1, "then"], [1, "then", "loop"]]

@@ -1,7 +1,7 @@
 """tf.data.Dataset, plain: elements are made one after the other when they are asked for.
 
-What is here is sequential. Transformations that are not here (shuffling, parallel calls, files ...) are missing
-names, not names that do less than they say.
+What is here is sequential but for `prefetch`. Transformations that are not here (shuffling, parallel calls, files ...)
+are missing names, not names that do less than they say.
 """
 import itertools
 import threading
@@ -10,86 +10,15 @@ import weakref
 import numpy as np
 
 from . import _core, dtypes, errors, nest
-from .composite import CompositeTensor, SparseTensor, SparseTensorSpec, SparseTensorValue
+from .dataset_elements import ElementFunction, batch_spec, row_of, row_spec, spec_of, tensors_of, whole_element, yielded
+from .dataset_iterators import Batch, Prefetch, Repeat, Rows, Skip, Take, Zip
 from .graph import init_scope
+from .host import failure
 from .namespace import export
-from .shapes import TensorShape
 from .optional import Iterator
-from .ragged import RaggedTensor, RaggedTensorSpec
-from .specs import TensorSpec, TypeSpec, type_spec_from_value
+from .specs import TensorSpec
 
 INFINITE, UNKNOWN = -1, -2
-
-
-def _tensors(value):
-    """Tuples and dicts are structure; everything else, lists too, becomes a tensor."""
-    if isinstance(value, dict):
-        return type(value)((k, _tensors(v)) for k, v in value.items())
-    if isinstance(value, SparseTensorValue):
-        return SparseTensor.from_value(value)
-    if isinstance(value, tuple):
-        parts = [_tensors(v) for v in value]
-        return type(value)._make(parts) if hasattr(value, "_make") else tuple(parts)
-    if hasattr(value, "nested_row_splits"):
-        from .ops.ragged_dispatch import as_ragged
-
-        return as_ragged(value)
-    return value if isinstance(value, CompositeTensor) else _core.convert(value)
-
-
-def _as(value, spec):
-    """A value of the user's as tensors of a signature; TypeError if it has another structure."""
-    if isinstance(spec, dict) and isinstance(value, dict) and set(spec) == set(value):
-        return {k: _as(value[k], s) for k, s in spec.items()}
-    if isinstance(spec, (tuple, list)) and isinstance(value, (tuple, list)) and len(spec) == len(value):
-        return tuple(_as(v, s) for v, s in zip(value, spec))
-    if not isinstance(spec, TypeSpec):
-        raise TypeError(f"`generator` yielded {value!r}, which does not have the structure of {spec}")
-    return _core.convert(value, spec.dtype)
-
-
-def _spec(structure):
-    return nest.map_structure(type_spec_from_value, structure)
-
-
-def _row_spec(whole):
-    """The spec of a row of a tensor."""
-    row = whole.shape[1:]
-    if not isinstance(whole, CompositeTensor):
-        return TensorSpec(row, whole.dtype)
-    if isinstance(whole, SparseTensor):
-        return SparseTensorSpec(row, whole.dtype)
-    if not isinstance(whole, RaggedTensor):
-        raise TypeError(f"from_tensor_slices takes dense, sparse and ragged tensors, not {whole!r}")
-    deep = whole.ragged_rank > 1
-    return RaggedTensorSpec(row, whole.dtype, whole.ragged_rank - 1, whole.row_splits.dtype) if deep else TensorSpec(row, whole.dtype)
-
-
-def _row(whole, k):
-    """Row number k of a tensor of any kind."""
-    if not isinstance(whole, SparseTensor):
-        return whole[k]
-    from .ops import sparse
-
-    sizes = whole.dense_shape[1:]
-    start = _core.raw.Pad(_core.convert([k], dtypes.int64), [[0, whole.shape.rank - 1]])
-    cut = sparse.slice(whole, start, _core.raw.ConcatV2([_core.convert([1], dtypes.int64), sizes], 0))
-    return sparse.reshape(cut, sizes)
-
-
-def _wider(spec, size):
-    """The spec of a stack of elements."""
-    return nest.map_structure(lambda s: TensorSpec([size] + (s.shape.as_list() if s.shape.rank is not None else []), s.dtype)
-                              if s.shape.rank is not None else TensorSpec(None, s.dtype), spec)
-
-
-def _packed(structure, elements):
-    """The structure of datasets with an element of each in its place."""
-    if isinstance(structure, dict):
-        return {k: _packed(structure[k], elements) for k in sorted(structure)}
-    if isinstance(structure, (tuple, list)):
-        return tuple(_packed(s, elements) for s in structure)
-    return next(elements)
 
 
 def _graph_for(iterated, *loop):
@@ -214,6 +143,53 @@ def find_iterator(number):
     return _numbered[int(number)]
 
 
+class _Generated:
+    """What a generator of the user's yields; what it raises is the error of an op."""
+
+    def __init__(self, items):
+        self._items = items
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        try:
+            return next(self._items)
+        except StopIteration:
+            raise
+        except Exception as e:
+            raise failure(e) from e
+
+
+def _check_zipped(structure, flat):
+    """Collects the datasets of a structure."""
+    if isinstance(structure, Dataset):
+        flat.append(structure)
+        return
+    what = "Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` objects"
+    if isinstance(structure, list):
+        raise TypeError(f"{what}. Python `list` is not supported and you should use `tuple` instead.")
+    if not nest.is_nested(structure):
+        raise TypeError(f"{what} but encountered object of type {type(structure)}.")
+    for part in nest._values(structure):
+        _check_zipped(part, flat)
+
+
+def _wider_state(like, made):
+    """The spec that covers a state and what a reduction made of it; TypeError if the types differ."""
+    before, after = nest.flatten(like, expand_composites=True), nest.flatten(made, expand_composites=True)
+    if len(before) != len(after):
+        raise TypeError(f"The element structure for the new state must match the initial state. Expected {like} but got {made}.")
+    for old, new in zip(before, after):
+        if old.dtype != new.dtype:
+            raise TypeError("The element types for the new state must match the initial state. Expected "
+                            f"{old.dtype} but got {new.dtype}.")
+    if not all(isinstance(s, TensorSpec) for s in nest.flatten(like)):
+        return like
+    return nest.pack_sequence_as(like, [TensorSpec(old.shape.most_specific_compatible_shape(new.shape), old.dtype)
+                                        for old, new in zip(before, after)])
+
+
 @export("data.Dataset")
 class Dataset:
     """A sequence of elements of one structure. `make` gives a fresh iterator over them."""
@@ -238,6 +214,7 @@ class Dataset:
         return self._key
 
     _key = None
+    _maps = False  # whether it is made by `map`
 
     def _take_back(self, element):
         """Of a run that is over nobody asks for more."""
@@ -268,7 +245,7 @@ class Dataset:
 
     def as_numpy_iterator(self):
         """The elements as numpy arrays."""
-        return (nest.map_structure(lambda t: t.numpy(), e) for e in self)
+        return map(lambda e: nest.map_structure(lambda t: None if t is None else t.numpy(), e), self)
 
     def __repr__(self):
         return f"<{type(self).__name__} element_spec={self._element_spec}>"
@@ -279,29 +256,29 @@ class Dataset:
     def range(*args, output_type=dtypes.int64, name=None):
         """The numbers of Python's range."""
         numbers = range(*[int(a) for a in args])
-        made = Dataset(lambda: (_core.convert(n, output_type) for n in numbers), TensorSpec([], output_type), len(numbers))
+        made = Dataset(lambda: Rows(numbers, lambda n: _core.convert(n, output_type)), TensorSpec([], output_type), len(numbers))
         made._from_host = True
         return made
 
     @staticmethod
     def from_tensors(tensors, name=None):
         """One element."""
-        element = _tensors(tensors)
-        return Dataset(lambda: iter([element]), _spec(element), 1)
+        element = whole_element(tensors, "from_tensors")
+        return Dataset(lambda: iter([element]), spec_of(element), 1)
 
     @staticmethod
     def from_tensor_slices(tensors, name=None):
         """The rows of tensors of equal length."""
-        whole = _tensors(tensors)
-        flat = nest.flatten(whole)
-        if not flat or any(not t.shape.rank for t in flat):
-            raise ValueError("from_tensor_slices needs tensors of rank 1 at least: their first axis is cut")
+        whole = whole_element(tensors, "from_tensor_slices")
+        flat = [t for t in nest.flatten(whole) if t is not None]
+        if any(not t.shape.rank for t in flat):
+            raise ValueError("from_tensor_slices: Unbatching a tensor is only supported for rank >= 1: the first axis is cut")
         counts = {t.shape.as_list()[0] for t in flat}
         if len(counts) > 1:
             raise ValueError(f"Dimensions {sorted(counts)} are not compatible: all tensors must have as many rows")
         count = counts.pop()
-        spec = nest.map_structure(_row_spec, whole)
-        return Dataset(lambda: (nest.map_structure(lambda t: _row(t, k), whole) for k in range_(count)), spec, count)
+        spec = nest.map_structure(row_spec, whole)
+        return Dataset(lambda: Rows(range_(count), lambda k: nest.map_structure(lambda t: row_of(t, k), whole)), spec, count)
 
     @staticmethod
     def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
@@ -315,57 +292,40 @@ class Dataset:
             output_signature = nest.map_structure_up_to(output_types, lambda t, s: TensorSpec(s, t), output_types, shapes)
         given = tuple(_core.convert(a).numpy() for a in args or ())
 
-        def element(value):
-            made = _as(value, output_signature)
-            for t, s in zip(nest.flatten(made), nest.flatten(output_signature)):
-                if not s.shape.is_compatible_with(TensorShape(t._dims)):
-                    raise errors.InvalidArgumentError(None, None, f"TypeError: `generator` yielded an element of shape "
-                                                      f"{t._dims} where an element of shape {s.shape} was expected.")
-            return made
-
         def make():
             try:
                 items = iter(generator(*given))
             except TypeError as e:
                 raise errors.InvalidArgumentError(None, None, f"TypeError: {e}") from e
-            return (element(v) for v in items)
+            return Rows(_Generated(items), lambda value: yielded(value, output_signature))
 
         return Dataset(make, output_signature)
 
     @staticmethod
     def zip(*args, datasets=None, name=None):
         """Elements of several datasets side by side, as long as all have one."""
+        if not args and datasets is None:
+            raise TypeError("Must pass at least one dataset to `zip`.")
+        if args and datasets is not None:
+            raise TypeError("Both `*args` and `datasets` cannot be set.")
         structure = datasets if datasets is not None else (args[0] if len(args) == 1 else args)
-        flat = nest.flatten(structure)
+        flat = []
+        _check_zipped(structure, flat)
         known = [d._count for d in flat if d._count != INFINITE]
         count = UNKNOWN if UNKNOWN in known else min(known, default=INFINITE)
         spec = nest.map_structure(lambda d: d.element_spec, structure)
-        return Dataset(lambda: (_packed(structure, iter(row)) for row in zip(*[d._elements() for d in flat])), spec, count)
+        return Dataset(lambda: Zip([d._elements() for d in flat], lambda row: nest.pack_sequence_as(structure, row)), spec, count)
 
     # ---- transformations
-
 
     def map(self, map_func, num_parallel_calls=None, deterministic=None, synchronous=None, use_unbounded_threadpool=False,
             name=None):
         """`map_func` of every element, traced once."""
-        from .function import function
-
-        traced = function(map_func)
-
-        def apply(element):
-            return traced(*element) if isinstance(element, tuple) else traced(element)
-
-        def stand_in(spec):
-            return list(spec) if isinstance(spec, tuple) else [spec]
-
-        try:
-            spec = traced.get_concrete_function(*stand_in(self._element_spec)).structured_outputs
-        except (TypeError, ValueError):
-            spec = None
-        made = Dataset(lambda: (apply(e) for e in self._elements()), spec, self._count)
-        if spec is None:
-            first = next(_Iteration(made), None)
-            made._element_spec = None if first is None else _spec(first)
+        function = ElementFunction(map_func, self._element_spec, "Dataset.map()")
+        if not nest.flatten(function.output_spec, expand_composites=True):
+            raise errors.InvalidArgumentError(None, None, "Dataset.map(): `map_func` must return a tensor at least")
+        made = Dataset(lambda: map(function.apply, self._elements()), function.output_spec, self._count)
+        made._maps = True
         return made
 
     def batch(self, batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None, name=None):
@@ -374,68 +334,68 @@ class Dataset:
         if size <= 0:
             raise errors.InvalidArgumentError(None, None, "Batch size must be greater than zero.")
 
-        def make():
-            elements = self._elements()
-            while True:
-                part = list(itertools.islice(elements, size))
-                if not part or (drop_remainder and len(part) < size):
-                    return
-                yield nest.map_structure(lambda *rows: _core.raw.Pack(list(rows)), *part)
-
         count = self._count if self._count < 0 else (self._count // size if drop_remainder else -(-self._count // size))
-        return Dataset(make, _wider(self._element_spec, size if drop_remainder else None), count)
+        # TensorFlow runs a map and the batch behind it as one, which drops a batch with an error as a whole.
+        return Dataset(lambda: Batch(self._elements(), size, bool(drop_remainder), self._maps),
+                       batch_spec(self._element_spec, size if drop_remainder else None), count)
 
     def take(self, count, name=None):
         """The first `count` elements."""
         n = int(count)
         left = self._count if n < 0 else n if self._count == INFINITE else min(n, self._count) if self._count >= 0 else UNKNOWN
-        return Dataset(lambda: self._elements() if n < 0 else itertools.islice(self._elements(), n), self._element_spec, left)
+        return Dataset(lambda: self._elements() if n < 0 else Take(self._elements(), n), self._element_spec, left)
 
     def skip(self, count, name=None):
         """All but the first `count` elements."""
         n = int(count)
         left = self._count if self._count < 0 else 0 if n < 0 else max(0, self._count - n)
-        return Dataset(lambda: iter(()) if n < 0 else itertools.islice(self._elements(), n, None), self._element_spec, left)
+        return Dataset(lambda: iter(()) if n < 0 else Skip(self._elements(), n), self._element_spec, left)
 
     def repeat(self, count=None, name=None):
         """The elements again and again, `count` times or without end."""
         n = -1 if count is None else int(count)
 
-        def make():
-            for _ in itertools.count() if n < 0 else range_(n):
-                empty = True
-                for e in self._elements():
-                    empty = False
-                    yield e
-                if empty:
-                    return
-
         total = INFINITE if n < 0 else self._count if self._count < 0 else self._count * n
-        return Dataset(make, self._element_spec, total)
+        return Dataset(lambda: Repeat(self._elements, n), self._element_spec, total)
 
     def enumerate(self, start=0, name=None):
         """(number, element)."""
         return Dataset.zip((Dataset.range(int(start), np.iinfo(np.int64).max), self))
 
     def prefetch(self, buffer_size, name=None):
-        """The same elements: here nothing runs beside the program."""
-        return Dataset(self._make, self._element_spec, self._count)
+        """The same elements, of which a thread makes `buffer_size` ahead; AUTOTUNE: none, since a hand-over costs some 8 us."""
+        size = int(buffer_size)
+        if size < -1:
+            raise errors.InvalidArgumentError(None, None, "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
+
+        def make():
+            ahead = size > 0 and self._from_host and _core.executing_eagerly()  # a trace is of one thread
+            return Prefetch(self._elements, size) if ahead else self._elements()
+
+        return Dataset(make, self._element_spec, self._count)
 
     def filter(self, predicate, name=None):
         """The elements for which `predicate` holds."""
-        from .function import function
-
-        traced = function(predicate)
-        return Dataset(lambda: (e for e in self._elements()
-                                if bool(traced(*e) if isinstance(e, tuple) else traced(e))), self._element_spec)
+        function = ElementFunction(predicate, self._element_spec, "Dataset.filter()")
+        if not isinstance(function.output_spec, TensorSpec) or not function.output_spec.is_compatible_with(
+                TensorSpec([], dtypes.bool)):
+            raise ValueError("Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is "
+                             f"{function.output_spec}.")
+        return Dataset(lambda: filter(function.apply, self._elements()), self._element_spec)
 
     def reduce(self, initial_state, reduce_func, name=None):
-        """`reduce_func(state, element)` over all elements, traced once."""
-        from .function import function
-
-        traced, state = function(reduce_func), _tensors(initial_state)
+        """`reduce_func(state, element)` over all elements, traced once, or again where the state's shape changes."""
+        state = tensors_of(initial_state)
+        like = spec_of(state)
+        while True:
+            function = ElementFunction(reduce_func, (like, self._element_spec), "Dataset.reduce()")
+            wider = _wider_state(like, function.output_spec)
+            if wider == like:
+                break
+            like = wider
         for element in _Iteration(self):
-            state = _tensors(traced(state, element))
+            made = nest.flatten(function.apply((state, element)), expand_composites=True)
+            state = nest.pack_sequence_as(like, [t for t in made if t is not None], expand_composites=True)
         return state
 
     def apply(self, transformation_func):

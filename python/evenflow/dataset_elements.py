@@ -1,0 +1,208 @@
+"""Elements of datasets: structures of tensors, and functions of them.
+
+Tuples, dicts and classes that take themselves apart are structure; a list is a tensor. None may stand in a structure
+and stays None.
+"""
+from . import _core, dtypes, errors, nest
+from .composite import CompositeTensor, SparseTensor, SparseTensorSpec, SparseTensorValue
+from .namespace import export
+from .ragged import RaggedTensor, RaggedTensorSpec
+from .shapes import TensorShape
+from .specs import TensorSpec, TypeSpec, register_type_spec_from_value_converter, type_spec_from_value
+
+
+@export("NoneTensorSpec")
+class NoneTensorSpec(TypeSpec):
+    """Describes None where an element has no tensor."""
+
+    @property
+    def value_type(self):
+        return type(None)
+
+    _component_specs = ()
+
+    def _serialize(self):
+        return ()
+
+    def _to_components(self, value):
+        return ()
+
+    def _from_components(self, components):
+        return None
+
+    def _batch(self, batch_size):
+        return self
+
+    _unbatch = most_specific_compatible_shape = lambda self, *unused: self
+
+
+NoneTensorSpec.__module__ = "tensorflow.python.data.util.structure"
+register_type_spec_from_value_converter(type(None), lambda _: NoneTensorSpec())
+
+
+def tensors_of(value):
+    """A value of the user's as an element: structures stay, everything else, lists too, becomes a tensor."""
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor.from_value(value)
+    if value is None or isinstance(value, (_core.CoreTensor, CompositeTensor)):
+        return value
+    if hasattr(value, "nested_row_splits"):
+        from .ops.ragged_dispatch import as_ragged
+
+        return as_ragged(value)
+    if nest.is_nested(value) and (isinstance(value, (tuple, dict)) or nest.is_mapping(value) or nest.is_attrs(value)
+                                  or nest.is_custom(value)):
+        return nest._rebuild(value, [tensors_of(child) for child in nest._values(value)])
+    return _core.convert(value)
+
+
+def whole_element(value, what):
+    """The same for the argument of a source, which must have a tensor."""
+    element = tensors_of(value)
+    if all(t is None for t in nest.flatten(element)):
+        raise ValueError(f"{what}: Invalid `element`. `element` should not be empty.")
+    return element
+
+
+def spec_of(element):
+    """The structure of the specs of an element."""
+    return nest.map_structure(type_spec_from_value, element)
+
+
+def row_spec(whole):
+    """The spec of a row of a tensor."""
+    if whole is None:
+        return NoneTensorSpec()
+    row = whole.shape[1:]
+    if not isinstance(whole, CompositeTensor):
+        return TensorSpec(row, whole.dtype)
+    if isinstance(whole, SparseTensor):
+        return SparseTensorSpec(row, whole.dtype)
+    if not isinstance(whole, RaggedTensor):
+        raise TypeError(f"from_tensor_slices takes dense, sparse and ragged tensors, not {whole!r}")
+    deep = whole.ragged_rank > 1
+    return RaggedTensorSpec(row, whole.dtype, whole.ragged_rank - 1, whole.row_splits.dtype) if deep else TensorSpec(row, whole.dtype)
+
+
+def row_of(whole, k):
+    """Row number k of a tensor of any kind."""
+    if whole is None:
+        return None
+    if not isinstance(whole, SparseTensor):
+        return whole[k]
+    from .ops import sparse
+
+    sizes = whole.dense_shape[1:]
+    start = _core.raw.Pad(_core.convert([k], dtypes.int64), [[0, whole.shape.rank - 1]])
+    cut = sparse.slice(whole, start, _core.raw.ConcatV2([_core.convert([1], dtypes.int64), sizes], 0))
+    return sparse.reshape(cut, sizes)
+
+
+def batch_spec(spec, size):
+    """The spec of a stack of elements."""
+    return nest.map_structure(lambda s: _batch_spec(s, size), spec)
+
+
+def _batch_spec(spec, size):
+    if isinstance(spec, RaggedTensorSpec):
+        shape = TensorShape([size]).concatenate(spec.shape)
+        return RaggedTensorSpec(shape, spec.dtype, spec.ragged_rank + 1, spec.row_splits_dtype)
+    if isinstance(spec, TensorSpec) and spec.shape.rank is None:
+        return TensorSpec(None, spec.dtype)
+    return spec._batch(size)
+
+
+def stack(*rows):
+    """A tensor of rows."""
+    if rows[0] is None:
+        return None
+    if not isinstance(rows[0], SparseTensor):
+        return _core.raw.Pack(list(rows))
+    from .ops import sparse
+
+    return sparse.concat(0, [sparse.expand_dims(row, 0) for row in rows])
+
+
+# ---- functions of elements ---------------------------------------------------------------------------------------
+
+
+class ElementFunction:
+    """A function of the user's, traced once for all elements of a spec. A tuple is spread over its parameters."""
+
+    def __init__(self, python, spec, where):
+        from .autograph import tf_convert
+        from .autograph.state import control_status_ctx
+        from .function import function
+
+        self._python, self._spec, self._where = tf_convert(python, control_status_ctx()), spec, where
+        self.output_spec = None
+        self._traced = function(self._call, input_signature=nest.flatten(spec, expand_composites=True), autograph=False)
+        if type(spec) is tuple and all(isinstance(s, TensorSpec) for s in spec):
+            self.apply = lambda element: self._traced(*element)
+        elif isinstance(spec, TensorSpec):
+            self.apply = self._traced
+        self._traced.get_concrete_function()
+
+    def _call(self, *tensors):
+        element = nest.pack_sequence_as(self._spec, tensors, expand_composites=True)
+        made = self._python(*element) if type(element) is tuple else self._python(element)
+        try:
+            made = tensors_of(tuple(made) if isinstance(made, list) else made)
+            self.output_spec = spec_of(made)
+        except (TypeError, ValueError) as e:
+            raise TypeError(f"Unsupported return value from function passed to {self._where}: {made}.") from e
+        return made
+
+    def apply(self, element):
+        """The function of an element."""
+        return self._traced(*[t for t in nest.flatten(element, expand_composites=True) if t is not None])
+
+
+# ---- elements of generators ---------------------------------------------------------------------------------------
+
+
+def yielded(value, signature):
+    """What a generator yielded, as tensors of a signature."""
+    found = []
+    try:
+        _collect(value, signature, found)
+    except _OtherStructure:
+        raise errors.InvalidArgumentError(
+            None, None, "TypeError: `generator` yielded an element that did not match the expected structure. The expected "
+            f"structure was {signature}, but the yielded element was {value}.") from None
+    return nest.pack_sequence_as(signature, found)
+
+
+class _OtherStructure(Exception):
+    pass
+
+
+def _collect(value, spec, found):
+    if isinstance(spec, TypeSpec):
+        found.append(_fitting(value, spec))
+        return
+    alike = nest.is_mapping(value) if nest.is_mapping(spec) else isinstance(value, tuple)
+    if not alike or len(value) != len(spec) or (nest.is_mapping(spec) and set(value) != set(spec)):
+        raise _OtherStructure
+    for one, wanted in zip(nest._values(value), nest._values(spec)):
+        _collect(one, wanted, found)
+
+
+def _fitting(value, spec):
+    """A tensor of the user's value; InvalidArgumentError if it is none of that spec."""
+    if not isinstance(spec, TensorSpec):
+        value = tensors_of(value)
+        if not spec.is_compatible_with(value):
+            raise errors.InvalidArgumentError(None, None, "TypeError: `generator` yielded an element of "
+                                              f"{type_spec_from_value(value)} where an element of {spec} was expected.")
+        return value
+    try:
+        tensor = _core.convert(value, spec.dtype)
+    except (TypeError, ValueError) as e:
+        raise errors.InvalidArgumentError(
+            None, None, "TypeError: `generator` yielded an element that could not be converted to the expected type. The "
+            f"expected type was {spec.dtype.name}, but the yielded element was {value}.") from e
+    if not spec.shape.is_compatible_with(TensorShape(tensor._dims)):
+        raise errors.InvalidArgumentError(None, None, f"TypeError: `generator` yielded an element of shape {tensor._dims} "
+                                          f"where an element of shape {spec.shape} was expected.")
+    return tensor

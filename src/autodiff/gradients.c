@@ -15,6 +15,7 @@ typedef struct edge_state {
     part *first, *last;
     int n;
     bool is_x, is_stop;
+    bool is_zero; /* where no part arrives its gradient is zero, not missing */
 } edge_state;
 
 typedef struct walk {
@@ -111,6 +112,10 @@ static void add_part(walk *w, ef_edge e, ef_value *v) {
 /* The whole gradient of an edge, or NULL; afterwards it has one part. */
 static ef_value *gradient_of(walk *w, ef_edge e) {
     edge_state *s = state_of(w, e);
+    if (s->first == NULL && s->is_zero) {
+        ef_value *zeros = ef_gradient_zeros(&w->b.base, ef_graph_build_value(&w->b, e));
+        if (zeros != NULL) add_part(w, e, zeros);
+    }
     if (s->first == NULL) return NULL;
     if (s->first != s->last) {
         ef_value **all = memory(w, (size_t)s->n * sizeof *all);
@@ -201,6 +206,45 @@ static ef_status *record_grad(walk *w, const ef_node *n, ef_value **dout, ef_val
     return n->op->grad(&g);
 }
 
+static bool has_zeros(const ef_fact *f) {
+    if (f->dtype == EF_RESOURCE) f = f->handle;
+    return f != NULL && ef_dtype_in(f->dtype, EF_FLOATS | EF_COMPLEX);
+}
+
+/* Adds to `flows` the inputs of a function from which a gradient would flow to one of its
+ * outputs. */
+static ef_status *inputs_that_flow(walk *w, const ef_graph *f, bool *flows) {
+    bool *mark = memory(w, f->n_nodes + 1);
+    if (mark == NULL) return NULL;
+    for (size_t k = 0; k < f->n_outputs; k++)
+        if (has_zeros(ef_edge_fact(f, f->output[k]))) mark[f->output[k].node] = true;
+    for (size_t i = f->n_nodes; i-- > 0;) {
+        const ef_node *node = f->node[i];
+        if (!mark[i] || !ef_node_flows(node)) continue;
+        for (int j = 0; j < node->n_in; j++)
+            if (ef_has_gradient(ef_edge_fact(f, node->in[j])->dtype)) mark[node->in[j].node] = true;
+    }
+    for (size_t k = 0; k < f->n_inputs; k++) flows[k] = flows[k] || mark[f->input[k]];
+    return NULL;
+}
+
+/* As in TensorFlow, control flow as a whole connects what goes in with what comes out: the gradient
+ * of an input that has no part in those outputs whose gradients arrive is zero. For a loop that is
+ * any input; for functions, one that has a part in another output. */
+static ef_status *zeros_of_control(walk *w, const ef_node *n, const ef_control *control,
+                                   const bool *want) {
+    bool *flows = memory(w, (size_t)n->n_in + 1);
+    if (flows == NULL) return NULL;
+    if (control->kind != EF_CONTROL_LOOP)
+        for (int i = 0; i < control->n_funcs; i++)
+            EF_TRY(inputs_that_flow(w, control->func[i], flows + control->first));
+    for (int k = 0; k < n->n_in; k++)
+        if (want[k] && (flows[k] || control->kind == EF_CONTROL_LOOP) &&
+            has_zeros(ef_edge_fact(w->g, n->in[k])))
+            state_of(w, n->in[k])->is_zero = true;
+    return NULL;
+}
+
 static ef_status *control_grad(walk *w, const ef_node *n, ef_value **dout, ef_value **din) {
     bool *want = memory(w, (size_t)n->n_in + 1);
     if (want == NULL) return NULL;
@@ -214,6 +258,7 @@ static ef_status *control_grad(walk *w, const ef_node *n, ef_value **dout, ef_va
                          .din = din};
     ef_control control;
     ef_control_of(n->op, n->fields, &control);
+    EF_TRY(zeros_of_control(w, n, &control, want));
     return control.kind == EF_CONTROL_LOOP ? ef_loop_grad(&c, &control)
                                            : ef_branch_grad(&c, &control);
 }

@@ -2,6 +2,7 @@
  * stands for all axes nobody speaks of), then each axis is cut by itself, as Python cuts a list. */
 #include "ops/strided.h"
 #include <limits.h>
+#include <string.h>
 
 /* One axis of x as the user's entries describe it. */
 typedef struct {
@@ -164,8 +165,10 @@ ef_status *ef_strided_read(const ef_op *op, const ef_strided_attrs *a, const ef_
                         "%s: the slice would have rank %d; tensors have rank %d at most", op->name,
                         s.n_out, EF_MAX_RANK);
     out->out = (ef_shape){.rank = s.n_out};
-    for (int k = 0; k < s.n_out; k++)
+    for (int k = 0; k < s.n_out; k++) {
+        out->axis[k] = s.out[k];
         out->out.dim[k] = s.out[k] == NEW_AXIS ? 1 : out->count[s.out[k]];
+    }
     return NULL;
 }
 
@@ -184,4 +187,35 @@ void ef_strided_block(const ef_strided *s, const int64_t *x_dim, bool put, ef_bl
         ef_block_axis(b, s->count[d], put ? dense[d] : inside, put ? inside : dense[d]);
         if (some) *first += s->begin[d] * step[d];
     }
+}
+
+ef_status *ef_strided_fits(const ef_op *op, const ef_strided *s, const ef_shape *value) {
+    ef_shape last = *value, both;
+    if (value->rank < 0) return NULL;
+    for (int k = 0; k < s->out.rank; k++)
+        if (s->out.dim[k] == 0) return NULL;
+    while (last.rank > s->out.rank && (last.dim[0] == 1 || last.dim[0] < 0))
+        memmove(last.dim, last.dim + 1, (size_t)--last.rank * sizeof *last.dim);
+    if (ef_shape_broadcast2(&s->out, &last, &both) && ef_shape_may_equal(&both, &s->out))
+        return NULL;
+    return ef_error(EF_INVALID,
+                    "%s: Cannot broadcast input shape %s into final shape %s; value must have the "
+                    "slice's shape or broadcast to it",
+                    op->name, EF_SHAPE(value), EF_SHAPE(&s->out));
+}
+
+ef_status *ef_strided_put(const ef_strided *s, ef_tensor *x, const ef_tensor *value) {
+    ef_block b;
+    int64_t first, dense[EF_MAX_RANK], from[EF_MAX_RANK] = {0};
+    if (ef_shape_count(&s->out) == 0) return NULL;
+    ef_strided_block(s, x->dim, true, &b, &first);
+    ef_dense_steps(value->rank, value->dim, dense);
+    for (int k = 0; k < s->out.rank; k++) {
+        int v = k - s->out.rank + value->rank; /* the value's axis that stands there */
+        if (s->axis[k] != NEW_AXIS && v >= 0 && value->dim[v] != 1) from[s->axis[k]] = dense[v];
+    }
+    for (int d = 0; d < s->rank; d++) b.from[d] = from[d];
+    ef_dtype t = (ef_dtype)x->dtype;
+    char *at = (char *)x->data + first * (int64_t)ef_dtype_size(t);
+    return ef_block_copy(t, at, value->data, &b);
 }

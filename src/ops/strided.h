@@ -22,6 +22,7 @@ typedef struct ef_strided {
     int64_t begin[EF_MAX_RANK], stride[EF_MAX_RANK];
     int64_t count[EF_MAX_RANK]; /* elements taken along each axis of x; unknown or symbolic dims */
     ef_shape out;               /* the slice's shape */
+    int axis[EF_MAX_RANK];      /* for each axis of the slice: an axis of x, or -1: a new one */
 } ef_strided;
 
 /* begin, end, strides: vectors; begin and end may be NULL (not known), strides may not. x of known
@@ -33,4 +34,9 @@ ef_status *ef_strided_read(const ef_op *op, const ef_strided_attrs *a, const ef_
  * the other way round. *first: the slice's first element in x. */
 void ef_strided_block(const ef_strided *s, const int64_t *x_dim, bool put, ef_block *b,
                       int64_t *first);
+/* Whether a value of that shape may be written into the slice: it has its shape or broadcasts to
+ * it, first dimensions of 1 aside. Any value may if the slice is empty. Dims may be unknown. */
+ef_status *ef_strided_fits(const ef_op *op, const ef_strided *s, const ef_shape *value);
+/* Writes a value that fits into the slice of x. */
+ef_status *ef_strided_put(const ef_strided *s, ef_tensor *x, const ef_tensor *value);
 #endif

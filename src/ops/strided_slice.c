@@ -112,16 +112,9 @@ static ef_status *put_slice(const ef_call *c, int k) {
     const ef_tensor *v = c->in[k];
     ef_shape shape = ef_shape_from(o), have = ef_shape_from(v);
     ef_strided s;
-    ef_block b;
-    int64_t first;
     EF_TRY(read_slice(c, 1, &shape, &s));
-    if (!ef_shape_equal(&s.out, &have))
-        return ef_error(EF_INVALID,
-                        "%s: the slice has shape %s, but what is put there has shape %s",
-                        c->op->name, EF_SHAPE(&s.out), EF_SHAPE(&have));
-    ef_strided_block(&s, o->dim, true, &b, &first);
-    char *at = (char *)o->data + first * (int64_t)ef_dtype_size((ef_dtype)o->dtype);
-    return ef_block_copy((ef_dtype)o->dtype, at, v->data, &b);
+    EF_TRY(ef_strided_fits(c->op, &s, &have));
+    return ef_strided_put(&s, o, v);
 }
 
 static ef_status *strided_grad_run(const ef_call *c) {
@@ -164,12 +157,7 @@ static ef_status *update_shape(ef_infer *i) {
     ef_strided s;
     EF_TRY(ef_strided_read(i->op, i->attrs, x, ef_count(i->in[3].value), i->in[1].value,
                            i->in[2].value, i->in[3].value, &s));
-    if (!ef_shape_may_equal(&s.out, &i->in[4].shape))
-        return ef_error(EF_INVALID,
-                        "TensorStridedSliceUpdate: the slice has shape %s, but value has "
-                        "shape %s; they must agree",
-                        EF_SHAPE(&s.out), EF_SHAPE(&i->in[4].shape));
-    return NULL;
+    return ef_strided_fits(i->op, &s, &i->in[4].shape);
 }
 
 static ef_status *update_run(const ef_call *c) {
@@ -187,13 +175,23 @@ static ef_status *update_grad(ef_grad *g) {
                               ef_const_number(b, dy ? dy->fact.dtype : EF_F32, 0));
     g->din[0] =
         ef_emit_like(g, "TensorStridedSliceUpdate", NULL, 0, 5, dy, begin, end, strides, zeros);
-    g->din[4] = ef_emit_like(g, "StridedSlice", NULL, 0, 4, dy, begin, end, strides);
+    ef_value *cut = ef_emit_like(g, "StridedSlice", NULL, 0, 4, dy, begin, end, strides);
+    if (cut == NULL) return NULL;
+    int rank = g->in[4]->fact.shape.rank, have = cut->fact.shape.rank;
+    if (rank < 0 || have < 0 || rank > have) { /* the value may have first dimensions of 1 more */
+        ef_value *shape = ef_emit(b, "BroadcastArgs", 2, ef_shape_value(b, cut, EF_I32),
+                                  ef_shape_value(b, g->in[4], EF_I32));
+        cut = ef_emit(b, "BroadcastTo", 2, cut, shape);
+    }
+    g->din[4] = ef_sum_like(b, cut, g->in[4]);
     return NULL;
 }
 
 const ef_op ef_op_TensorStridedSliceUpdate = {
     EF_NAMED(TensorStridedSliceUpdate),
-    .doc = "`input` with `value` in place of the slice that `begin`, `end` and `strides` name.",
+    .doc =
+        "`input` with `value`, broadcast to its shape, in place of the slice that `begin`, `end` "
+        "and `strides` name.",
     .in = {"input: T", "begin: Index", "end: Index", "strides: Index", "value: T"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Index: {int32, int64}",
@@ -206,5 +204,9 @@ const ef_op ef_op_TensorStridedSliceUpdate = {
     .grad = update_grad,
     .examples = {"float[4,5] int32[2]{1,0} int32[2]{4,5} int32[2]{2,3} float[2,2]",
                  "double[3] int64[1]{-1} int64[1]{0} int64[1]{1} double[] shrink_axis_mask=1",
+                 "float[2,2,3,2] int32[3]{0,0,1} int32[3]{1,0,2} int32[3]{1,1,1} float[2,1] "
+                 "ellipsis_mask=2 shrink_axis_mask=5",
+                 "float[4,3] int32[2]{1,0} int32[2]{4,0} int32[2]{2,1} float[2,1,1] "
+                 "new_axis_mask=2",
                  "string[3]{a,b,c} int32[1]{0} int32[1]{2} int32[1]{1} string[2]{x,y}"},
 };

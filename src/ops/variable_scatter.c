@@ -249,45 +249,16 @@ static ef_status *strided_shape(ef_infer *i) {
 
 static ef_status *update_strided(const ef_call *c, ef_combine op, ef_tensor *var) {
     (void)op;
-    ef_tensor view = *c->in[4],
-              *x = &view; /* without its first dimensions of 1 that the slice has not */
-    ef_shape vs = ef_shape_from(var), xs = ef_shape_from(x), both;
+    ef_shape vs = ef_shape_from(var), xs = ef_shape_from(c->in[4]);
     ef_strided s;
-    ef_block b;
-    int64_t first, n = ef_count(c->in[1]);
+    int64_t n = ef_count(c->in[1]);
     if (ef_count(c->in[2]) != n || ef_count(c->in[3]) != n)
         return ef_error(EF_INVALID,
                         "%s: Expected begin, end, and strides to be 1D equal size tensors",
                         c->op->name);
     EF_TRY(ef_strided_read(c->op, c->attrs, &vs, n, c->in[1], c->in[2], c->in[3], &s));
-    if (ef_shape_count(&s.out) == 0) return NULL; /* whatever the value is */
-    while (xs.rank > s.out.rank && xs.dim[0] == 1) {
-        memmove(view.dim, view.dim + 1, (size_t)--view.rank * sizeof *view.dim);
-        xs = ef_shape_from(x);
-    }
-    if (!ef_shape_broadcast2(&s.out, &xs, &both) || !ef_shape_equal(&both, &s.out))
-        return ef_error(EF_INVALID,
-                        "%s: value is %s but the slice %s; value must have the slice's "
-                        "shape or broadcast to it",
-                        c->op->name, EF_SHAPE(&xs), EF_SHAPE(&s.out));
-    ef_strided_block(&s, var->dim, true, &b, &first);
-    ef_dtype t = (ef_dtype)x->dtype;
-    char *at = (char *)var->data + first * (int64_t)ef_dtype_size(t);
-    if (ef_shape_equal(&xs, &s.out)) return ef_block_copy(t, at, x->data, &b);
-    ef_tensor whole = {0}; /* the value stretched to the slice's shape */
-    EF_TRY(ef_tensor_alloc(&whole, t, &s.out));
-    ef_block stretch = {.rank = 0};
-    int64_t from[EF_MAX_RANK] = {0}, to[EF_MAX_RANK] = {0};
-    ef_steps(x, from);
-    ef_steps(&whole, to);
-    for (int d = 0; d < s.out.rank; d++) {
-        int k = d - (s.out.rank - xs.rank);
-        ef_block_axis(&stretch, s.out.dim[d], k >= 0 && xs.dim[k] != 1 ? from[k] : 0, to[d]);
-    }
-    ef_status *status = ef_block_copy(t, whole.data, x->data, &stretch);
-    if (status == NULL) status = ef_block_copy(t, at, whole.data, &b);
-    ef_tensor_release(&whole);
-    return status;
+    EF_TRY(ef_strided_fits(c->op, &s, &xs));
+    return ef_strided_put(&s, var, c->in[4]);
 }
 
 static ef_status *strided_run(const ef_call *c) {

@@ -100,16 +100,7 @@ def row_of(whole, k):
 
 def batch_spec(spec, size):
     """The spec of a stack of elements."""
-    return nest.map_structure(lambda s: _batch_spec(s, size), spec)
-
-
-def _batch_spec(spec, size):
-    if isinstance(spec, RaggedTensorSpec):
-        shape = TensorShape([size]).concatenate(spec.shape)
-        return RaggedTensorSpec(shape, spec.dtype, spec.ragged_rank + 1, spec.row_splits_dtype)
-    if isinstance(spec, TensorSpec) and spec.shape.rank is None:
-        return TensorSpec(None, spec.dtype)
-    return spec._batch(size)
+    return nest.map_structure(lambda s: s._batch(size), spec)
 
 
 def stack(*rows):

@@ -103,6 +103,8 @@ class Graph(_core.GraphBase):
 
     def get_operation_by_name(self, name):
         """The op called `name`; KeyError if there is none."""
+        if not isinstance(name, str):
+            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
         node = self._find(name)
         if node < 0:
             for k in range(self._nodes()):  # ops are named when they are asked for
@@ -113,6 +115,8 @@ class Graph(_core.GraphBase):
 
     def get_tensor_by_name(self, name):
         """The tensor called `op:output`; KeyError if there is none, ValueError if the name is malformed."""
+        if not isinstance(name, str):
+            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         op, colon, index = name.rpartition(":")
         if not colon or not index.isdigit():
             raise ValueError(f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. Tensor names "

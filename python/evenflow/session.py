@@ -393,6 +393,7 @@ for _class in (Session, InteractiveSession, BaseSession):
 @export("compat.v1.placeholder", "placeholder")
 def placeholder(dtype, shape=None, name=None):
     """A tensor whose value every run must feed. Outside all graphs it goes to the default one."""
+    name = name.decode("utf-8") if isinstance(name, bytes) else name
     graph = graphs.get_default_graph()
     if graph is _core.current_graph():
         scope = graphs.current_scope()

@@ -311,19 +311,18 @@ class TensorSpec(DenseSpec, BatchTypeSpec):
     def is_subtype_of(self, other):
         return (
             type(self) is type(other)
-            and (self._name or None) == (other._name or None)
+            and (not self._name or self._name == other._name)
             and self._dtype is other._dtype
             and self._shape.is_subtype_of(other._shape)
         )
 
     def most_specific_common_supertype(self, others):
-        shape, name = self._shape, self._name
+        shape = self._shape
         for other in others:
-            if type(other) is not type(self) or other._dtype is not self._dtype:
+            if type(other) is not type(self) or other._dtype is not self._dtype or other._name != self._name:
                 return None
             shape = shape.most_specific_compatible_shape(other._shape)
-            name = name if other._name == name else None
-        return type(self)(shape, self._dtype, name)
+        return type(self)(shape, self._dtype, self._name)
 
     def _batch(self, batch_size):
         return TensorSpec(self._batched_shape(batch_size), self._dtype)

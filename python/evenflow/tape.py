@@ -173,11 +173,23 @@ class GradientTape(_core.GradientTape):
         _itself([target], None, (), [_source(s) for s in sources], grads)
         return grads
 
+    def _for_loops(self, what, parallel_iterations, vectorize):
+        """TensorFlow takes the rows of a jacobian in a loop where it is asked to; its tape must then be persistent."""
+        if self._persistent:
+            return
+        if not vectorize and _core.executing_eagerly():
+            raise RuntimeError(f"GradientTape must be created with persistent=True to compute the {what} with eager execution "
+                               "enabled and with experimental_use_pfor set to False.")
+        if vectorize and parallel_iterations is not None:
+            error = ValueError if what == "jacobian" else RuntimeError
+            raise error(f"GradientTape must be created with persistent=True to compute the {what} with parallel_iterations.")
+
     def jacobian(self, target, sources, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None,
                  experimental_use_pfor=True):
         """d target[i] / d sources for every element i of `target`."""
         from .jacobians import jacobian
 
+        self._for_loops("jacobian", parallel_iterations, experimental_use_pfor)
         return jacobian(self, target, sources, unconnected_gradients)
 
     def batch_jacobian(self, target, source, unconnected_gradients=UnconnectedGradients.NONE,
@@ -185,6 +197,7 @@ class GradientTape(_core.GradientTape):
         """d target[b, i] / d source[b, ...] for every row b."""
         from .jacobians import batch_jacobian
 
+        self._for_loops("batch_jacobian", parallel_iterations, experimental_use_pfor)
         return batch_jacobian(self, target, source, unconnected_gradients)
 
 

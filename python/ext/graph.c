@@ -30,6 +30,12 @@ int name_node(PyObject *name, const char *kind) {
     if (growing > 0 && g != NULL) graph_trim(g);
     if (n_final > 0 && g != NULL && refuse_final(g) < 0) return -1;
     if (g == NULL) return 0;
+    if (name != NULL && PyBytes_Check(name)) {
+        PyObject *text = PyUnicode_FromEncodedObject(name, "utf-8", NULL);
+        int bad = text != NULL ? name_node(text, kind) : -1;
+        Py_XDECREF(text);
+        return bad;
+    }
     if (scope == NULL && (name == NULL || name == Py_None)) {
         ef_graph_kind_next(kind);
         return 0;

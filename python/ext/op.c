@@ -298,7 +298,8 @@ PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyOb
     memset(value, 0, (size_t)self->n_params * sizeof *value);
     if (bind(self, args, n, names, value) < 0) return NULL;
     PyObject *name = value[self->n_params - 1];
-    if (name != NULL && name != Py_None && !PyUnicode_Check(name) && recording())
+    if (name != NULL && name != Py_None && !PyUnicode_Check(name) && !PyBytes_Check(name) &&
+        recording())
         return PyErr_Format(PyExc_TypeError, "a name must be a string, not %R", name);
     const ef_attrs *attrs = NULL;
     int bad = find_attrs(self, value, &attrs); /* TensorFlow, too, reads them first */

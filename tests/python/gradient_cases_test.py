@@ -183,3 +183,114 @@ def test_references_have_an_order():
     a, b = tf.Variable([1.0, 2.0]), tf.Variable(1.0)
     y = tf.recompute_grad(lambda x: {k: v + 1 for k, v in x.items()})({a.ref(): a, b.ref(): b})
     np.testing.assert_array_equal(y[a.ref()], [2, 3])
+
+
+def _both(build):
+    """Gradients of a function of two numbers: taken inside a tf.function, and of a tf.function."""
+    def taken(y, xs, tape):
+        return [None if g is None else float(g) for g in tape.gradient(y, xs)]
+
+    @tf.function
+    def inside(*xs):
+        with tf.GradientTape() as tape:
+            tape.watch(xs)
+            y = build(*xs)
+        return tape.gradient(y, xs)
+
+    xs = [tf.constant(1.0), tf.constant(2.0)]
+    outer = tf.function(build)
+    with tf.GradientTape() as tape:
+        tape.watch(xs)
+        y = outer(*xs)
+    first = [None if g is None else float(g) for g in inside(*xs)]
+    assert taken(y, xs, tape) == first
+    return first
+
+
+@pytest.mark.parametrize("build, expected", [
+    # A loop connects all that goes in with all that comes out.
+    (lambda a, b: tf.while_loop(lambda x: x < b * 5.0, lambda x: (x * 2 * a,), (1.0,))[0], [64.0, 0.0]),
+    (lambda a, b: tf.while_loop(lambda i, x, y: i < 3, lambda i, x, y: (i + 1, x * a, y), (0, 1.0, b))[1], [3.0, 0.0]),
+    (lambda a, b: tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * a + tf.floor(b)), (0, 1.0))[1], [9.0, 0.0]),
+    (lambda a, b: tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1.0, x * a), (0.0, b))[0], [0.0, 0.0]),
+    (lambda a, b: tf.cast(tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * a), (0, b))[0], tf.float32), [None, None]),
+    (lambda a, b: tf.scan(lambda c, e: (c[0] * a, c[1] * b), tf.zeros([3]), (a, b))[0], [9.0, 0.0]),
+    # Branches connect an input with the outputs it has a part in.
+    (lambda a, b: tf.cond(a < 5.0, lambda: (a * 2, b * 2), lambda: (a * 3, b * 3))[0], [2.0, 0.0]),
+    (lambda a, b: tf.cond(b < 5.0, lambda: a * 2, lambda: a * 3), [2.0, None]),
+    (lambda a, b: tf.cond(a < 5.0, lambda: a * 2 + tf.stop_gradient(b), lambda: a * 3), [2.0, None]),
+    (lambda a, b: tf.switch_case(tf.cast(a, tf.int32), [lambda: (a * 2, b), lambda: (a * 3, b)])[0], [3.0, 0.0]),
+    (lambda a, b: tf.function(lambda a, b: (a * 2, b * 2))(a, b)[0], [2.0, 0.0]),
+])
+def test_control_flow_connects(build, expected):
+    assert _both(build) == expected
+
+
+def test_zeros_are_not_added_to_gradients():
+    """An embedding that a loop reads but does not learn through keeps its sparse gradient."""
+    table = tf.Variable(tf.ones([5, 2]))
+
+    @tf.function
+    def f():
+        with tf.GradientTape() as tape:
+            n = tf.while_loop(lambda i: i < 3.0, lambda i: (i + tf.floor(table[0, 0]),), (0.0,))[0]
+            y = tf.reduce_sum(tf.gather(table, [1, 1])) + n
+        return tape.gradient(y, table)
+
+    assert isinstance(f(), tf.IndexedSlices)
+
+
+def test_variables_in_loops_and_branches_of_graphs():
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        a, b = tf.Variable(2.0), tf.Variable(3.0)
+        x = tf.while_loop(lambda i, x, y: i < 3, lambda i, x, y: (i + 1, x * a, y * b), (0, 1.0, 1.0))[1]
+        one = tf.cond(v1.placeholder_with_default(True, []), lambda: (a * 2, b * 2), lambda: (a * 3, b * 3))[0]
+        session.run(v1.global_variables_initializer())
+        assert session.run(v1.gradients([x], [a, b])) == [12.0, 0.0]
+        assert session.run(v1.gradients([one], [a, b])) == [2.0, 0.0]
+
+
+@pytest.mark.parametrize("method, eager, error", [("jacobian", False, ValueError), ("batch_jacobian", False, RuntimeError),
+                                                  ("jacobian", True, RuntimeError), ("batch_jacobian", True, RuntimeError)])
+def test_loops_over_rows_need_a_persistent_tape(method, eager, error):
+    options = dict(experimental_use_pfor=False) if eager else dict(parallel_iterations=2)
+    for persistent in (True, False):
+        with tf.GradientTape(persistent=persistent) as tape:
+            x = tf.constant([[1.0, 2.0]])
+            tape.watch(x)
+            y = x * x
+        if persistent:
+            getattr(tape, method)(y, x, **options)
+        else:
+            with pytest.raises(error, match="persistent=True"):
+                getattr(tape, method)(y, x, **options)
+
+
+@pytest.mark.parametrize("value", [3.0, [1.0, 2.0], [[1.0], [2.0]], [[[1.0, 2.0]]]])
+def test_a_slice_takes_values_that_broadcast(value):
+    def update(x, v):
+        return tf.raw_ops.TensorStridedSliceUpdate(input=x, begin=[0, 1], end=[2, 3], strides=[1, 1], value=v)
+
+    x, v = tf.zeros([2, 3]), tf.constant(value)
+    wide = np.broadcast_to(np.array(value, np.float32).reshape(v.shape[-2:]), [2, 2])
+    assert np.array_equal(update(x, v).numpy()[:, 1:], wide)
+    for f in (update, tf.function(update, input_signature=[tf.TensorSpec([None, None]), tf.TensorSpec(None)])):
+        with tf.GradientTape() as tape:
+            tape.watch([x, v])
+            y = tf.reduce_sum(f(x, v) ** 2)
+        dx, dv = tape.gradient(y, [x, v])
+        assert np.array_equal(dx, [[0, 0, 0], [0, 0, 0]])
+        assert np.allclose(dv, 2 * v * (4.0 / v.shape.num_elements())) and dv.shape == v.shape
+    variable = tf.Variable(x)
+    variable[:, 1:].assign(v)
+    assert np.array_equal(variable.numpy()[:, 1:], wide)
+
+
+def test_values_that_do_not_broadcast_into_a_slice():
+    def update(value, end):
+        return tf.raw_ops.TensorStridedSliceUpdate(input=tf.zeros([2, 3]), begin=[0], end=[end], strides=[1], value=value)
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot broadcast input shape"):
+        update([1.0, 2.0], 2)
+    assert np.array_equal(update([1.0, 2.0], 0), np.zeros([2, 3]))  # nothing is written

@@ -136,3 +136,20 @@ def test_functions_see_the_collections_around_them(graph):
     assert graph.get_collection("mine") == [1, "then", "loop"]  # branches and loops share it
     tf.data.Dataset.range(3).map(lambda x: note("map") or x)
     assert seen == [[1], [1], [1, "then"], [1, "then", "loop"]]
+
+
+def test_names_may_be_bytes(graph):
+    assert tf.constant(1.0, name=b"e").name == "e:0" and tf.add(1.0, 2.0, name=b"sum").name == "sum:0"
+    assert v1.placeholder(tf.float32, name=b"p").name == "p:0"
+    assert tf.Variable(1.0, name=b"v").name == "v:0" and v1.get_variable(b"w", []).name == "w:0"
+    assert graph.as_graph_element(b"e:0").name == "e:0"
+    with v1.Session() as session:
+        assert session.run(b"sum:0") == 3.0
+    with pytest.raises(UnicodeDecodeError):
+        tf.identity(1.0, name=b"\xff")
+    with pytest.raises(TypeError, match="name must be a string"):
+        tf.identity(1.0, name=3)
+    with pytest.raises(TypeError, match="Operation names are strings"):
+        graph.get_operation_by_name(b"e")
+    with pytest.raises(TypeError, match="Tensor names are strings"):
+        graph.get_tensor_by_name(b"e:0")

@@ -155,3 +155,12 @@ def test_missing_names_say_what_is_near():
         tf.math.reduce_summ
     with pytest.raises(AttributeError, match="nearest"):
         tf.raw_ops.AddV3
+
+
+def test_names_of_specs():
+    a, b, none = (tf.TensorSpec([1], tf.float32, name) for name in ("a", "b", None))
+    assert a.is_subtype_of(a) and none.is_subtype_of(a) and none.is_subtype_of(none)
+    assert not a.is_subtype_of(none) and not a.is_subtype_of(b)
+    assert a.is_compatible_with(b) and none.is_compatible_with(a)
+    assert a.most_specific_common_supertype([b]) is None and none.most_specific_common_supertype([a]) is None
+    assert a.most_specific_common_supertype([tf.TensorSpec([2], tf.float32, "a")]) == tf.TensorSpec([None], tf.float32, "a")

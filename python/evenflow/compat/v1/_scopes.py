@@ -269,6 +269,7 @@ def _get(scope, name, shape=None, dtype=None, initializer=None, regularizer=None
          custom_getter=None, constraint=None, synchronization=AUTO, aggregation=NO_AGGREGATION):
     if partitioner is not None:
         raise NotImplementedError("partitioned variables are not supported; leave `partitioner` out")
+    name = name.decode("utf-8") if isinstance(name, bytes) else name
     full = f"{scope.name}/{name}" if scope.name else name
     if dtype is None:
         dtype = scope.dtype

@@ -28,6 +28,7 @@ class GraphVariable(variable.Variable):
         self.constraint = constraint
         self._synchronization, self._aggregation = synchronization, aggregation
         self._validate_shape = validate_shape
+        name = name.decode("utf-8") if isinstance(name, bytes) else name
         with graphs.init_scope():
             graph = _core.current_graph()
             with graph.control_dependencies(None):

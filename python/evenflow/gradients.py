@@ -1,8 +1,9 @@
 """Gradients beyond the tape's: a user's own, recomputed ones, and those of graphs."""
 import functools
 import inspect
+import traceback
 
-from . import _core, nest
+from . import _core, errors, nest
 from .composite import CompositeTensor, IndexedSlices
 from .namespace import export
 from .outer import add_outer
@@ -129,11 +130,50 @@ def _with_gradient(f, args, kwargs, forget=False):
     def backward(grads):
         grads = [zeros_for(o) if g is None and flows(o.dtype) else g
                  for g, o in zip(grads, outputs)]
-        made = _checked(grad_fn, variables, len(flat_args), _as_result(leaves, grads))
-        return [_given(g, like) for g, like in zip(made, likes)]
+        def user():
+            made = _checked(grad_fn, variables, len(flat_args), _as_result(leaves, grads))
+            return [_given(g, like) for g, like in zip(made, likes)]
+
+        try:
+            return user()
+        except Exception as e:
+            if _core.executing_eagerly() or not _again_fails(user, type(e)):
+                raise
+            return _failing(e, grads, inputs, likes)
 
     carrying = _core.custom_gradient(inputs, outputs, backward)
     return nest.pack_sequence_as(result, _as_result(leaves, carrying))
+
+
+def _again_fails(function, kind):
+    """Whether a function fails in the same way once more: not if a signal or a lack of memory was the reason."""
+    if issubclass(kind, (MemoryError, errors.ResourceExhaustedError, errors.CancelledError)):
+        return False
+    try:
+        function()
+    except kind:
+        return True
+    return False
+
+
+def _failing(error, grads, inputs, likes):
+    """Gradients that raise `error` when they are computed. A graph writes gradients down before anybody asks for them, and a
+    program that never does shall not see the error."""
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    if hasattr(error, "add_note"):  # since Python 3.11
+        error.add_note(f"in the gradient function of a tf.custom_gradient: File \"{at.filename}\", line {at.lineno}, in {at.name}")
+    error.__context__ = error.__cause__ = None  # their tracebacks hold the graph, as its own does
+
+    def fail(tensors):
+        raise error.with_traceback(None)
+
+    gradients = [None] * len(inputs)
+    for k, (tensor, like) in enumerate(zip(inputs, likes)):
+        value = like if is_variable(like) else tensor
+        if flows(value.dtype):
+            shape = value.shape.as_list() if value.shape.is_fully_defined() else None
+            [gradients[k]] = _core.callback(fail, [g for g in grads if g is not None], [value.dtype], [shape], True)
+    return gradients
 
 
 def _is_tensor(value):

@@ -10,7 +10,7 @@ import functools
 import numpy as np
 
 from . import _core, errors, nest
-from .graph import FuncGraph
+from .graph import FuncGraph, control_dependencies
 from .operation import Operation
 from .shapes import narrow
 
@@ -67,12 +67,13 @@ class Body:
         self.tensors = [t for t in self.flat if t is not None]
 
 
-def as_result(result):
-    """What a traced function returned, with tensors of its graph for leaves; None stays, an op becomes None."""
-    return nest.map_structure(functools.partial(_leaf, _core.current_graph()), result)
+def as_result(result, for_ops=None):
+    """What a traced function returned, with tensors of its graph for leaves; None stays. An op becomes `for_ops`, a tensor
+    that waits for it, or None."""
+    return nest.map_structure(functools.partial(_leaf, _core.current_graph(), for_ops), result)
 
 
-def _leaf(graph, value):  # no closure: one that calls itself would hold the graph until garbage is collected
+def _leaf(graph, for_ops, value):  # no closure: one that calls itself would hold the graph until garbage is collected
     if value is None:
         return None
     if isinstance(value, _core.Tensor):
@@ -81,18 +82,21 @@ def _leaf(graph, value):  # no closure: one that calls itself would hold the gra
             return _core.raw.Identity(value)
         return value if edge[0] is graph else graph._import(value)
     if isinstance(value, Operation):
-        return None
+        if for_ops is None:
+            return None
+        with control_dependencies([value]):
+            return _core.raw.Identity(for_ops)
     if nest._opens(value):
-        return nest.pack_sequence_as(
-            value, [_leaf(graph, v) for v in nest.flatten(value, expand_composites=True)], expand_composites=True)
-    return _leaf(graph, _core.convert(value))
+        flat = [_leaf(graph, for_ops, v) for v in nest.flatten(value, expand_composites=True)]
+        return nest.pack_sequence_as(value, flat, expand_composites=True)
+    return _leaf(graph, for_ops, _core.convert(value))
 
 
-def trace(name, function, *args):
+def trace(name, function, *args, for_ops=None):
     """The Body of a function that captures what it needs."""
     body = Body(name)
     with body:
-        result = as_result(function(*args))
+        result = as_result(function(*args), for_ops)
         body.tensors = None
     body.finish(result)
     return body

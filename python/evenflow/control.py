@@ -7,7 +7,6 @@ from . import _core, dtypes, graph as graphs, nest
 from .body import close, is_stateful, pack, scalar, trace
 from .composite import IndexedSlices
 from .namespace import export
-from .operation import Operation
 
 raw = _core.raw
 
@@ -52,14 +51,9 @@ def _same_results(bodies, names, where):
                             f"{body.result}\n\nError details:\n{why}")
 
 
-def _result(node, body, had_ops):
+def _result(node, body):
     """What the node gives, as the branches returned it."""
-    if not body.tensors:
-        if not had_ops:
-            return body.result
-        graph = _core.current_graph()
-        return graph._operation(graph._nodes() - 1)
-    return pack(body, node)
+    return pack(body, node) if body.tensors else body.result
 
 
 def _branch_dtypes(body):
@@ -67,29 +61,20 @@ def _branch_dtypes(body):
 
 
 def _build_cond(pred, true_fn, false_fn, name):
-    had_ops = []
-
-    def noting(fn):
-        def call():
-            result = fn()
-            if isinstance(result, Operation):
-                had_ops.append(True)
-            return result
-
-        return call
-
-    bodies = [trace("cond_true", noting(true_fn)), trace("cond_false", noting(false_fn))]
+    chooses = _predicate(pred)
+    given = _core.convert(pred)
+    bodies = [trace("cond_true", true_fn, for_ops=given), trace("cond_false", false_fn, for_ops=given)]
     _same_results(bodies, ("true_fn", "false_fn"), "cond")
-    return build_branches(pred, bodies[0], bodies[1], name, had_ops)
+    return build_branches(chooses, bodies[0], bodies[1], name)
 
 
-def build_branches(pred, true_body, false_body, name=None, had_ops=False):
+def build_branches(pred, true_body, false_body, name=None):
     """A node that runs one of two traced bodies, which must agree in what they return."""
     bodies = [true_body, false_body]
     captured = close(bodies, [b.tensors for b in bodies])
     op = raw.If if is_stateful(true_body.graph) or is_stateful(false_body.graph) else raw.StatelessIf
     node = op(pred, captured, _branch_dtypes(true_body), true_body.graph, false_body.graph, name=name)
-    return _result(node, true_body, had_ops)
+    return _result(node, true_body)
 
 
 def _predicate(pred):
@@ -101,7 +86,7 @@ def _predicate(pred):
 @export("cond")
 def cond(pred, true_fn=None, false_fn=None, name=None):
     """What `true_fn()` returns if `pred` is true, else what `false_fn()` does. In a graph both are traced and one is run;
-    they must return the same structure of tensors."""
+    they must return the same structure of tensors. In place of an op the result has `pred`."""
     for fn, which in ((true_fn, "true_fn"), (false_fn, "false_fn")):
         if fn is None:
             raise TypeError(f"cond(): '{which}' argument required")
@@ -113,7 +98,7 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
         if not isinstance(pred, bool):
             pred = _core.convert(pred).numpy()
         return true_fn() if pred else false_fn()
-    return _build_cond(_predicate(pred), true_fn, false_fn, name)
+    return _build_cond(pred, true_fn, false_fn, name)
 
 
 @export("__internal__.smart_cond.smart_cond")
@@ -254,10 +239,18 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
         return functions[index if 0 <= index < len(functions) else -1]()
     if len(functions) == 1:
         return functions[0]()
-    bodies = [trace(f"case_branch{k}", fn) for k, fn in enumerate(functions)]
+    bodies = [trace(f"case_branch{k}", fn, for_ops=branch_index) for k, fn in enumerate(functions)]
     _same_results(bodies, [f"branches[{k}]" for k in range(len(bodies))], "switch_case")
     captured = close(bodies, [b.tensors for b in bodies])
     op = raw.Case if any(is_stateful(b.graph) for b in bodies) else raw.StatelessCase
     node = op(branch_index, captured, _branch_dtypes(bodies[0]), [b.graph for b in bodies], name=name)
-    return _result(node, bodies[0], False)
+    return _result(node, bodies[0])
 
+
+
+@export("__internal__.execute_fn_for_device")
+def execute_fn_for_device(device_branch_fns, default_fn, name="execute_fn"):
+    """What the function for the CPU returns, the device that runs everything here; `default_fn()` if there is none."""
+    functions = {kind.upper(): fn for kind, fn in device_branch_fns.items()}
+    _indexed(list(functions.values()), default_fn)
+    return functions.get("CPU", default_fn)()

@@ -312,7 +312,12 @@ class Variable(_core.VariableBase):
     def _done(self, op, read_value):
         """What an assignment gives back: the variable under another name, or None (eager) or the op (graph) without
         reading."""
-        return self._again(_UnreadVariable) if read_value else op
+        if not read_value:
+            return op
+        made = self._again(_UnreadVariable)
+        if op is not None:
+            made._assignment = op
+        return made
 
     def _operand(self, value):
         return _core.convert(value, self.dtype)
@@ -443,9 +448,12 @@ class _UnreadVariable(Variable):
     def name(self):
         return "UnreadVariable"
 
+    __slots__ = ("_assignment",)  # its attributes are those of the variable itself
+
     @property
     def op(self):
-        return None
+        """The assignment; None if it is done."""
+        return getattr(self, "_assignment", None)
 
 
 _UnreadVariable.__module__ = Variable.__module__

@@ -173,7 +173,9 @@ class GraphVariable(variable.Variable):
         if op is None or not read_value:
             return op
         if op.graph.building_function:
-            return self
+            made = self._again(_Unread)
+            made._assignment = op
+            return made
         with op.graph.control_dependencies([op]):
             return raw.ReadVariableOp(self.handle, self.dtype)
 
@@ -196,6 +198,14 @@ class GraphVariable(variable.Variable):
         return self._inside(lambda: super(GraphVariable, self)._scatter_nd(op, indices, updates, name))
 
 
+class _Unread(GraphVariable):
+    """A variable after an assignment in a function."""
+
+    __slots__ = ("_assignment",)
+    op = property(lambda self: self._assignment, doc="The assignment.")
+
+
+_Unread.__name__, _Unread.__module__ = "_UnreadVariable", GraphVariable.__module__
 GraphVariable.__module__ = "tensorflow.python.ops.resource_variable_ops"
 GraphVariable.__name__ = "ResourceVariable"
 variable.graph_variable[0] = GraphVariable

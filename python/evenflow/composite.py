@@ -3,6 +3,8 @@
 `IndexedSlices` is what the gradient of a gather is: some rows of a tensor that is zero elsewhere.
 `SparseTensor` holds the nonzero elements by their indices. Both are only holders here.
 """
+import numpy as np
+
 from . import dtypes
 from .dtypes import as_dtype
 from .shapes import TensorShape, as_shape, unknown_shape
@@ -37,10 +39,14 @@ class CompositeTensor:
         """The ops that use one of the parts."""
         from . import nest
 
-        found = []
+        found = {}
         for tensor in nest.flatten(self, expand_composites=True):
-            found.extend(tensor.consumers())
-        return found
+            found.update((id(op), op) for op in tensor.consumers())
+        return list(found.values())
+
+    def _as_spec(self, spec):
+        """The same value, of which no more is known than a spec says."""
+        return self
 
 
 def _static(value):
@@ -245,9 +251,9 @@ class SparseTensor(_Indexed):
     def _numpy(self):
         if not hasattr(self._values, "numpy"):
             raise ValueError("SparseTensor.numpy() is only supported in eager mode.")
-        return SparseTensorValue(
-            self._indices.numpy(), self._values.numpy(), self._dense_shape.numpy()
-        )
+        whole = np.zeros(self._dense_shape.numpy(), self._values.numpy().dtype)
+        whole[tuple(self._indices.numpy().T)] = self._values.numpy()
+        return whole
 
     def eval(self, feed_dict=None, session=None):
         """The value in a session: a SparseTensorValue."""
@@ -264,6 +270,12 @@ class SparseTensor(_Indexed):
 
     def _shape_invariant_to_type_spec(self, shape):
         return SparseTensorSpec(unknown_shape(as_shape(shape).rank), self.dtype)
+
+    def _as_spec(self, spec):
+        made = SparseTensor.__new__(SparseTensor)
+        made._indices, made._values, made._dense_shape = self._indices, self._values, self._dense_shape
+        made._rank, made._known = self._rank, spec.shape
+        return made
 
     def _ef_flatten(self):
         # At each call of a function: no spec is made, as the type is that of the values.

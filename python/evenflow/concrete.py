@@ -250,6 +250,8 @@ class _Concrete:
     @property
     def structured_input_signature(self):
         def spec(leaf):
+            if isinstance(leaf, CompositeTensor):
+                return leaf._type_spec
             return TensorSpec(leaf.shape, leaf.dtype, leaf.op.name) if isinstance(leaf, _core.Tensor) else leaf
 
         values = [(kind, name, nest.map_structure(spec, value)) for name, kind, value in _made_with(self)]

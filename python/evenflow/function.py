@@ -183,7 +183,7 @@ def _fit(value, spec, function):
                             f"{function.__name__}")
         return tensor
     if isinstance(spec, TypeSpec):
-        return value
+        return value if isinstance(value, TypeSpec) else _fit_composite(value, spec, function)
     if isinstance(spec, dict):
         if not isinstance(value, dict) or set(value) != set(spec):
             raise TypeError(f"the argument {value!r} does not have the structure of {spec}")
@@ -195,6 +195,16 @@ def _fit(value, spec, function):
     return value
 
 
+def _fit_composite(value, spec, function):
+    """A composite as its spec has it: no size is known that the spec leaves open."""
+    if not isinstance(value, CompositeTensor) or not issubclass(spec.value_type, CompositeTensor):
+        return value
+    if not spec.is_compatible_with(value):
+        raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {value._type_spec} to {spec}` for "
+                        f"function {function.__name__}")
+    return value._as_spec(spec)
+
+
 # ---- concrete functions ---------------------------------------------------------------------------------------
 
 
@@ -202,6 +212,10 @@ def _stand_in(value, scratch):
     """A placeholder for a spec, so that a trace can be asked for without values."""
     if isinstance(value, TensorSpec):
         return scratch._placeholder(value.dtype, value.shape)
+    if isinstance(value, TypeSpec) and issubclass(value.value_type, CompositeTensor):
+        parts = [scratch._placeholder(s.dtype, s.shape) for s in value._flat_tensor_specs]
+        with scratch.as_default():
+            return value._from_tensor_list(parts)
     return value
 
 

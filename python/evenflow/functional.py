@@ -4,7 +4,7 @@ Eagerly they are Python loops over the rows. In a graph they are one While node 
 list and writes results into one.
 """
 from . import _core, dtypes, errors, nest
-from .composite import RaggedTensorSpec
+from .composite import RaggedTensorSpec, SparseTensor, SparseTensorSpec
 from .loops import while_loop
 from .namespace import export
 from .ragged import RaggedTensor
@@ -12,7 +12,7 @@ from .shapes import TensorShape, narrow, unknown_shape
 from .specs import TensorSpec, TypeSpec
 from .tensor_array import TensorArray
 
-raw = _core.raw
+raw, convert = _core.raw, _core.convert
 
 
 def _flat_elems(elems, what):
@@ -47,8 +47,9 @@ class _Rows:
 
     def __init__(self, elems, what):
         self.elems = elems
-        self.ragged = {k: leaf for k, leaf in enumerate(nest.flatten(elems)) if isinstance(leaf, RaggedTensor)}
-        self.flat, self.count = _flat_elems(_starts(elems) if self.ragged else elems, what)
+        self.uneven = {k: leaf if isinstance(leaf, RaggedTensor) else _SparseRows(leaf)
+                       for k, leaf in enumerate(nest.flatten(elems)) if isinstance(leaf, (RaggedTensor, SparseTensor))}
+        self.flat, self.count = _flat_elems(_starts(elems) if self.uneven else elems, what)
         self.eager = _core.executing_eagerly()
         if self.eager:
             self.rows = [raw.Unpack(t, self.count) for t in self.flat]
@@ -70,16 +71,43 @@ class _Rows:
 
     def __getitem__(self, k):
         parts = [r[k] if self.eager else r.read(k) for r in self.rows]
-        if not self.ragged:
+        if not self.uneven:
             return nest.pack_sequence_as(self.elems, parts, expand_composites=True)
         row = nest.pack_sequence_as(_starts(self.elems), parts, expand_composites=True)
-        leaves = [self.ragged[n][k] if n in self.ragged else leaf for n, leaf in enumerate(nest.flatten(row))]
+        leaves = [self.uneven[n][k] if n in self.uneven else leaf for n, leaf in enumerate(nest.flatten(row))]
         return nest.pack_sequence_as(self.elems, leaves)
 
 
 def _starts(elems):
-    """The elements with a dense tensor of as many rows in the place of each ragged one."""
-    return nest.map_structure(lambda e: e.row_starts() if isinstance(e, RaggedTensor) else e, elems)
+    """The elements with a dense tensor of as many rows in the place of each ragged or sparse one."""
+    def starts(elem):
+        if isinstance(elem, SparseTensor):
+            n = elem.shape.as_list()[0] if elem.shape.rank else None
+            return raw.Range(0, raw.Cast(elem.dense_shape[0], dtypes.int32) if n is None else n, 1)
+        return elem.row_starts() if isinstance(elem, RaggedTensor) else elem
+
+    return nest.map_structure(starts, elems)
+
+
+class _SparseRows:
+    """The rows of a sparse tensor: its elements in the order of rows, and where each row begins."""
+
+    def __init__(self, whole):
+        from .ops.index import searchsorted
+        from .ops.sort import argsort
+
+        row = whole.indices[:, 0]
+        order = argsort(row, stable=True)
+        self._indices, self._values = raw.GatherV2(whole.indices[:, 1:], order, 0), raw.GatherV2(whole.values, order, 0)
+        self._sizes, self._shape = whole.dense_shape[1:], whole.shape[1:]
+        numbers = raw.Range(convert(0, dtypes.int64), whole.dense_shape[0] + 1, convert(1, dtypes.int64))
+        self._starts = searchsorted(raw.GatherV2(row, order, 0), numbers)
+
+    def __getitem__(self, k):
+        first, behind = self._starts[k], self._starts[k + 1]
+        made = SparseTensor(self._indices[first:behind], self._values[first:behind], self._sizes)
+        made.set_shape(self._shape)
+        return made
 
 
 def _tail(tensor):
@@ -102,6 +130,8 @@ def _signature_spec(leaf):
 
 
 def _row_spec(elem):
+    if isinstance(elem, SparseTensor):
+        return SparseTensorSpec(elem.shape[1:], elem.dtype)
     if not isinstance(elem, RaggedTensor):
         return TensorSpec(None, _core.convert(elem).dtype)
     return RaggedTensorSpec(elem.shape[1:], elem.dtype, elem.ragged_rank - 1, elem.row_splits.dtype)
@@ -154,9 +184,40 @@ class _RaggedResults(_Results):
         return [value.flat_values] + [raw.Cast(p, spec.row_splits_dtype) for p in parts]
 
     def whole(self, arrays, count):
-        none = count == 0 or (isinstance(count, TensorShape) and count._of is None and count._sizes == (0,))
+        none = _is_zero(count)
         joined = [a.concat() if not none else _empty(a) for a in arrays[:1] + arrays[2:]]
         return RaggedTensor.from_nested_row_lengths(joined[0], [_stacked(arrays[1], count)] + joined[1:], validate=False)
+
+
+class _SparseResults(_Results):
+    """Sparse rows: their indices and values one after the other, how many there are, and their shapes."""
+
+    def specs(self):
+        rank = self.spec.shape.rank
+        return [TensorSpec([None, rank], dtypes.int64), TensorSpec([None], self.spec.dtype), TensorSpec([rank], dtypes.int64),
+                TensorSpec([], dtypes.int64)]
+
+    def tensors(self, value):
+        nest.assert_same_structure(self.spec, value, expand_composites=True)
+        return [value.indices, value.values, value.dense_shape, raw.Shape(value.values, out_type=dtypes.int64)[0]]
+
+    def whole(self, arrays, count):
+        none = _is_zero(count)
+        indices, values = (_empty(a) if none else a.concat() for a in arrays[:2])
+        shapes, counts = None if none else _stacked(arrays[2], count), _stacked(arrays[3], count)
+        rows = RaggedTensor.from_row_lengths(values, counts, validate=False).value_rowids()
+        n = raw.Shape(counts, out_type=dtypes.int64)
+        sizes = convert([d or 0 for d in self.spec.shape], dtypes.int64) if none else raw.Max(shapes, [0])
+        made = SparseTensor(raw.ConcatV2([raw.ExpandDims(rows, 1), indices], 1), values, raw.ConcatV2([n, sizes], 0))
+        made.set_shape(TensorShape([None]).concatenate(self.spec.shape))
+        return made
+
+
+def _is_zero(count):
+    return count == 0 or (isinstance(count, TensorShape) and count._of is None and count._sizes == (0,))
+
+
+_KINDS = {RaggedTensorSpec: _RaggedResults, SparseTensorSpec: _SparseResults}
 
 
 def _empty(array):
@@ -169,7 +230,7 @@ class _Collected:
 
     def __init__(self, signature, size, infer_shape):
         self.signature = signature
-        self.leaves = [(_RaggedResults if isinstance(s, RaggedTensorSpec) else _Results)(s) for s in nest.flatten(signature)]
+        self.leaves = [_KINDS.get(type(s), _Results)(s) for s in nest.flatten(signature)]
         self.arrays = []
         for leaf in self.leaves:
             infer = infer_shape and type(leaf) is _Results

@@ -29,11 +29,15 @@ def failure(error):
     return getattr(errors, kind)(None, None, f"{type(error).__name__}: {error}")
 
 
-def _decorator(make, func, inp, Tout, **options):
+def _decorator(make, what, func, inp, Tout, **options):
     """Both are decorators as well: `@tf.py_function(Tout=...)`."""
-    if func is None or callable(Tout):
-        if Tout is None:
-            raise TypeError("Missing required argument: 'Tout'")
+    if Tout is None:
+        raise TypeError(f"Missing required argument: 'Tout'. If {what} is used as a decorator, give it by name: "
+                        f"`@{what}(Tout=tout)`")
+    if func is None:
+        if inp is not None:
+            raise TypeError(f"Don't set the `inp` argument when using {what} as a decorator: it is called with the arguments "
+                            "of the function")
 
         def decorate(function):
             @functools.wraps(function)
@@ -43,11 +47,8 @@ def _decorator(make, func, inp, Tout, **options):
             return called
 
         return decorate
-    if Tout is None:
-        raise TypeError("Missing required argument: 'Tout'. If it is used as a decorator, give it by name: "
-                        "`@tf.py_function(Tout=tout)`")
     if inp is None:
-        raise TypeError("Missing required argument: 'inp'")
+        raise TypeError(f"Missing argument `inp`: the arguments of the function are needed, unless {what} is a decorator")
     return None
 
 
@@ -116,7 +117,7 @@ def _results(made, promises):
 @export("py_function")
 def py_function(func=None, inp=None, Tout=None, name=None):  # noqa: N803 - TensorFlow's name
     """Calls `func` with the values of `inp` as eager tensors, in a graph when it runs; gradients go through it."""
-    decorated = _decorator(py_function, func, inp, Tout, name=name)
+    decorated = _decorator(py_function, "tf.py_function", func, inp, Tout, name=name)
     if decorated is not None:
         return decorated
     if not callable(func):
@@ -172,7 +173,7 @@ def _back_through(call, inputs, flows, grads):
 @export("numpy_function", "compat.v1.numpy_function")
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):  # noqa: N803 - TensorFlow's name
     """Calls `func` with the values of `inp` as numpy arrays, in a graph when it runs."""
-    decorated = _decorator(numpy_function, func, inp, Tout, stateful=stateful, name=name)
+    decorated = _decorator(numpy_function, "tf.numpy_function", func, inp, Tout, stateful=stateful, name=name)
     if decorated is not None:
         return decorated
     given = nest.flatten(inp, expand_composites=True)
@@ -188,7 +189,9 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):  #
         except Exception as e:
             raise failure(e) from e
 
-    outputs = _core.callback(call, inputs, types, shapes, bool(stateful))
+    once = functools.lru_cache(maxsize=1)(lambda: call([]))  # a stateless function of nothing is a constant, as in TensorFlow
+    fixed = not stateful and not inputs
+    outputs = _core.callback((lambda _: once()) if fixed else call, inputs, types, shapes, bool(stateful))
     return _packed(Tout, outputs)
 
 

@@ -1,0 +1,175 @@
+"""Ops as results of branches, assignments inside them, composites as arguments, sparse rows, gradients that fail."""
+import numpy as np
+import pytest
+
+import evenflow as tf
+
+v1 = tf.compat.v1
+
+
+def run(build):
+    with tf.Graph().as_default(), v1.Session() as session:
+        made = build()
+        session.run(v1.global_variables_initializer())
+        return session.run(made)
+
+
+def test_in_place_of_an_op_a_branch_gives_the_predicate():
+    assert run(lambda: tf.cond(tf.constant(3) > 2, tf.no_op, tf.no_op)) == True  # noqa: E712
+    assert run(lambda: v1.cond(tf.constant(3) < 2, tf.no_op, tf.no_op)) == False  # noqa: E712
+    assert run(lambda: tf.switch_case(tf.constant(1), [tf.no_op, tf.no_op])) == 1
+    assert run(lambda: tf.case([(tf.constant(3) < 2, tf.no_op)], default=tf.no_op)) == False  # noqa: E712
+
+    @tf.function
+    def f(p):
+        return tf.cond(p, lambda: (tf.no_op(), 1), lambda: (tf.no_op(), 2))
+
+    flag, number = f(tf.constant(False))
+    assert not flag and int(number) == 2
+    with tf.Graph().as_default():
+        assert tf.cond(v1.placeholder(tf.bool), tf.no_op, tf.no_op).shape.rank is None
+    with pytest.raises(ValueError, match="Lengths of branch outputs"):
+        tf.function(lambda p: tf.cond(p, tf.no_op, lambda: None))(tf.constant(True))
+
+
+def test_the_op_of_an_assignment_in_a_branch():
+    def build():
+        a = tf.Variable(7)
+
+        def then():
+            assigned = a.assign(1)
+            assert assigned.op.type == "AssignVariableOp" and assigned.op.graph is not a.graph
+            return [assigned.op, tf.no_op()]
+
+        done = tf.cond(tf.constant(3) > 2, then, lambda: [a.assign_add(2).op, tf.no_op()])
+        with tf.control_dependencies(done):
+            return done, a.read_value()
+
+    assert run(build) == ([True, True], 1)
+
+    seen = []
+
+    @tf.function
+    def g():
+        seen.append(variable.assign_add(1).op.type)
+        return variable.assign(5)
+
+    variable = tf.Variable(1)
+    assert int(g()) == 5 and seen == ["AssignAddVariableOp"] and variable.assign(2).op is None
+
+
+def test_specs_of_composites_for_concrete_functions():
+    @tf.function(input_signature=[{"a": tf.SparseTensorSpec([None, 3]), "b": tf.TensorSpec([])}])
+    def f(d):
+        shapes.append(d["a"].shape.as_list())
+        return d["a"].values * d["b"]
+
+    shapes = []
+    concrete = f.get_concrete_function()
+    assert tf.nest.flatten(concrete.structured_input_signature)[0] == tf.SparseTensorSpec([None, 3])
+    for rows in (1, 2):
+        value = tf.sparse.from_dense(np.ones([rows, 3], np.float32))
+        assert f({"a": value, "b": 2.0}).numpy().tolist() == [2.0] * (3 * rows)
+    assert shapes == [[None, 3]]
+    with pytest.raises(TypeError, match="Can not cast"):
+        f({"a": tf.sparse.from_dense([[1.0]]), "b": 2.0})
+    ragged = tf.function(lambda r: r.flat_values + 1).get_concrete_function(tf.RaggedTensorSpec([None, None]))
+    assert ragged(tf.ragged.constant([[1.0], [2.0, 3.0]])).numpy().tolist() == [2.0, 3.0, 4.0]
+    sparse = tf.function(lambda s: s.values).get_concrete_function(tf.SparseTensorSpec([None, 2]))
+    assert sparse(tf.sparse.from_dense([[1.0, 0.0]])).numpy().tolist() == [1.0]
+
+
+SPARSE = tf.SparseTensor([[0, 0], [0, 1], [2, 1]], [1, 2, 3], [3, 2])
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
+def test_rows_of_sparse_tensors(wrap):
+    same = wrap(lambda s: tf.map_fn(lambda x: x.with_values(x.values * 2), s))(SPARSE)
+    assert tf.sparse.to_dense(same).numpy().tolist() == [[2, 4], [0, 0], [0, 6]]
+    sums = wrap(lambda s: tf.map_fn(tf.sparse.reduce_sum, s, fn_output_signature=tf.int32))(SPARSE)
+    assert sums.numpy().tolist() == [3, 0, 3]
+    pairs = wrap(lambda s: tf.map_fn(lambda p: tf.sparse.reduce_sum(p[0]) + p[1], (s, tf.range(3)),
+                                     fn_output_signature=tf.int32))(SPARSE)
+    assert pairs.numpy().tolist() == [3, 1, 5]
+    made = wrap(lambda t: tf.map_fn(lambda x: tf.sparse.from_dense([[x, 0, x]]), t,
+                                    fn_output_signature=tf.SparseTensorSpec([1, 3], tf.int32)))(tf.constant([1, 2]))
+    assert tf.sparse.to_dense(made).numpy().tolist() == [[[1, 0, 1]], [[2, 0, 2]]]
+
+
+def test_rows_of_sparse_tensors_in_any_order_and_none():
+    mixed = tf.SparseTensor([[2, 1], [0, 0], [0, 1]], [3, 1, 2], [3, 2])
+    assert tf.map_fn(tf.sparse.reduce_sum, mixed, fn_output_signature=tf.int32).numpy().tolist() == [3, 0, 3]
+    empty = tf.map_fn(lambda x: x, tf.SparseTensor(np.zeros([0, 2], np.int64), np.zeros([0], np.int32), [0, 2]))
+    assert empty.dense_shape.numpy().tolist() == [0, 2] and empty.values.shape == (0,)
+    with pytest.raises(ValueError, match="different first dimensions"):
+        tf.map_fn(lambda x: 1, (SPARSE, tf.range(2)), fn_output_signature=tf.int32)
+
+
+def test_consumers_of_a_sparse_tensor():
+    with tf.Graph().as_default():
+        sparse = tf.SparseTensor([[0, 0]], [1.0], [1, 1])
+        out = tf.sparse.sparse_dense_matmul(sparse, tf.ones([1, 1]))
+        assert sparse.consumers() == [out.op]
+        other = tf.identity(sparse.values)
+        assert {op.name for op in sparse.consumers()} == {out.op.name, other.op.name}
+
+
+@tf.custom_gradient
+def trap(x):
+    def backward(_):
+        raise AssertionError("ran")
+
+    return x * 1.0, backward
+
+
+def test_a_gradient_that_nobody_asks_for_may_fail():
+    f, x, w = tf.function(lambda x: trap(x)), tf.constant(1.0), tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * f(w)
+    assert float(tape.gradient(y, x)) == 2.0
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(tf.stop_gradient(x))
+    assert tape.gradient(y, x) is None
+    with tf.Graph().as_default():
+        x, w = tf.constant(1.0), tf.constant(2.0)
+        assert v1.gradients(x * trap(w), x)[0] is not None
+
+
+def test_a_gradient_that_fails():
+    x = tf.constant(1.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = trap(x)
+    with pytest.raises(AssertionError, match="ran"):
+        tape.gradient(y, x)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = tf.function(lambda x: trap(x))(x)
+    for _ in range(2):
+        with pytest.raises(AssertionError, match="ran") as raised:
+            tape.gradient(y, x)
+        [note] = getattr(raised.value, "__notes__", [__file__])
+        assert "branch_details_test.py" in note
+
+
+def test_python_functions_without_state_or_arguments():
+    for stateful, expected in ((True, [0, 1, 2]), (False, [0, 0, 0])):
+        with tf.Graph().as_default(), v1.Session() as session:
+            numbers = iter(range(3))
+            made = tf.numpy_function(lambda numbers=numbers: np.int64(next(numbers)), [], tf.int64, stateful=stateful)
+            assert [session.run(made) for _ in range(3)] == expected
+
+
+@pytest.mark.parametrize("op", [tf.py_function, tf.numpy_function])
+def test_arguments_of_python_functions(op):
+    def minus(a, b):
+        return a - b
+
+    for bad, words in ((lambda: op(minus), "Missing.*Tout"), (lambda: op(tf.int32)(minus), "Missing.*Tout"),
+                       (lambda: op(inp=[], Tout=tf.int32), "Don't.*inp.*decorator"),
+                       (lambda: op(minus, Tout=tf.int32), "Missing.*inp")):
+        with pytest.raises(TypeError, match=words):
+            bad()
+    assert int(op(Tout=tf.int32)(minus)(3, 1)) == 2

@@ -13,6 +13,10 @@ class DType:
     """The type of a tensor's elements."""
     def __getattr__(self, name: str): ...
 
+class DeviceSpec:
+    """The parts of a device's name; None where a part is open."""
+    def __getattr__(self, name: str): ...
+
 class GradientTape:
     """Records ops on watched tensors and variables, and gives gradients through them."""
     def __getattr__(self, name: str): ...
@@ -35,6 +39,10 @@ class InteractiveSession:
 
 class Module:
     """The base of objects that hold variables. Attributes, and lists and dicts in them, are searched for variables and"""
+    def __getattr__(self, name: str): ...
+
+class NoneTensorSpec:
+    """Describes None where an element has no tensor."""
     def __getattr__(self, name: str): ...
 
 class Operation:

@@ -7,7 +7,7 @@ from .raw import public as raw_ops
 
 MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "control", "loops", "tensor_array",
            "functional", "tracking", "module", "config", "gradients", "forward", "host", "distribute", "ragged",
-           "optional", "datasets", "compat.v1", "compat.v2", "autograph", "ops.math", "ops.reduce", "ops.sort",
+           "optional", "datasets", "device_spec", "compat.v1", "compat.v2", "autograph", "ops.math", "ops.reduce", "ops.sort",
            "ops.counting", "ops.making", "ops.array", "ops.index", "ops.segment", "ops.matmul", "ops.linalg",
            "ops.clip", "ops.nn", "ops.embedding", "ops.conv", "ops.pool", "ops.ctc", "ops.quantization", "ops.image",
            "ops.image_color", "ops.stateless", "ops.random", "ops.init", "ops.debug", "ops.sparse", "ops.strings",

@@ -10,6 +10,7 @@ import weakref
 import numpy as np
 
 from . import _core, dtypes, errors, nest
+from .composite import SparseTensor, SparseTensorSpec
 from .dataset_elements import ElementFunction, batch_spec, row_of, row_spec, spec_of, tensors_of, whole_element, yielded
 from .dataset_iterators import Batch, Prefetch, Repeat, Rows, Skip, Take, Zip
 from .graph import init_scope
@@ -143,6 +144,12 @@ def find_iterator(number):
     return _numbered[int(number)]
 
 
+def _numpy(part):
+    if isinstance(part, SparseTensor):
+        return part._numpy()
+    return None if part is None else part.numpy()
+
+
 class _Generated:
     """What a generator of the user's yields; what it raises is the error of an op."""
 
@@ -245,7 +252,9 @@ class Dataset:
 
     def as_numpy_iterator(self):
         """The elements as numpy arrays."""
-        return map(lambda e: nest.map_structure(lambda t: None if t is None else t.numpy(), e), self)
+        if not _core.executing_eagerly():
+            raise RuntimeError("`tf.data.Dataset.as_numpy_iterator()` is only supported in eager mode.")
+        return map(lambda e: nest.map_structure(_numpy, e), self)
 
     def __repr__(self):
         return f"<{type(self).__name__} element_spec={self._element_spec}>"
@@ -405,3 +414,29 @@ class Dataset:
 
 range_ = range
 Dataset.__module__, Dataset.__qualname__, Dataset.__name__ = "tensorflow.python.data.ops.dataset_ops", "DatasetV2", "DatasetV2"
+
+
+def _of_elements(source, read):
+    if not isinstance(source, (Dataset, Iterator)):
+        raise TypeError("Invalid `dataset_or_iterator`. `dataset_or_iterator` must be a `tf.data.Dataset` or tf.data.Iterator "
+                        f"object, but got {type(source)}.")
+    return nest.map_structure(lambda spec: read(spec) if hasattr(spec, "dtype") else spec, source.element_spec)
+
+
+@export("compat.v1.data.get_output_shapes")
+def get_output_shapes(dataset_or_iterator):
+    """The shapes of an element."""
+    return _of_elements(dataset_or_iterator, lambda spec: spec.shape)
+
+
+@export("compat.v1.data.get_output_types")
+def get_output_types(dataset_or_iterator):
+    """The dtypes of an element."""
+    return _of_elements(dataset_or_iterator, lambda spec: spec.dtype)
+
+
+@export("compat.v1.data.get_output_classes")
+def get_output_classes(dataset_or_iterator):
+    """The classes of an element's parts; a ragged tensor is described by its spec."""
+    return _of_elements(dataset_or_iterator,
+                        lambda spec: spec.value_type if isinstance(spec, (TensorSpec, SparseTensorSpec)) else spec)

@@ -1470,7 +1470,7 @@ def TensorScatterUpdate(*, tensor: _TensorLike, indices: _TensorLike, updates: _
     """`tensor` with the slices that `indices` name replaced by `updates`."""
 
 def TensorStridedSliceUpdate(*, input: _TensorLike, begin: _TensorLike, end: _TensorLike, strides: _TensorLike, value: _TensorLike, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, name: str | None = None) -> Tensor:
-    """`input` with `value` in place of the slice that `begin`, `end` and `strides` name."""
+    """`input` with `value`, broadcast to its shape, in place of the slice that `begin`, `end` and `strides` name."""
 
 def Tile(*, input: _TensorLike, multiples: _TensorLike, name: str | None = None) -> Tensor:
     """Repeats `input` `multiples[d]` times along each axis d."""

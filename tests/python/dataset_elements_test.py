@@ -232,3 +232,19 @@ def test_prefetch_in_a_loop_of_a_function():
 
     assert int(total(Dataset.range(10).prefetch(2))) == 45
     assert np.all([int(total(Dataset.range(10).prefetch(2))) == 45 for _ in range(5)])
+
+
+def test_sparse_elements_as_arrays():
+    [(dense, none)] = list(Dataset.from_tensors((tf.sparse.from_dense([[1, 0], [0, 2]]), None)).as_numpy_iterator())
+    assert dense.tolist() == [[1, 0], [0, 2]] and none is None
+    with tf.Graph().as_default(), pytest.raises(RuntimeError, match="only supported in eager mode"):
+        Dataset.range(3).as_numpy_iterator()
+
+
+def test_shapes_types_and_classes_of_elements():
+    data, v1 = tf.compat.v1.data, Dataset.from_tensors((1, {"a": [2.0, 3.0]}, tf.sparse.from_dense([1, 0])))
+    assert data.get_output_shapes(v1) == (tf.TensorShape([]), {"a": tf.TensorShape([2])}, tf.TensorShape([2]))
+    assert data.get_output_types(iter(v1)) == (tf.int32, {"a": tf.float32}, tf.int32)
+    assert data.get_output_classes(v1) == (tf.Tensor, {"a": tf.Tensor}, tf.SparseTensor)
+    with pytest.raises(TypeError, match="dataset_or_iterator"):
+        data.get_output_types(3)

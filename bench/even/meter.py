@@ -61,10 +61,10 @@ def median(values):
 
 
 class Meter:
-    def __init__(self, tf, case, seconds, block=None):
-        """block: that many calls between two looks at the memory, rather than what `seconds` allow."""
+    def __init__(self, tf, case, seconds, block=None, least=3):
+        """block: that many calls between two looks at the memory, rather than what `seconds` allow; `least`, at least so many."""
         op, dtype, self.n, way = case
-        self.tf, self.seconds, self.block = tf, seconds, block
+        self.tf, self.seconds, self.block, self.least = tf, seconds, block, least
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.call = ways.WAYS[way].make(tf, cases.OPS[op][0], dtype, self.n)
@@ -87,7 +87,7 @@ class Meter:
             return self.block
         self.make(3)
         each = max(1e-7, (time.perf_counter() - began) / 3)
-        block = int(max(3, min(250, self.seconds / BLOCKS / each)))
+        block = int(max(self.least, min(250, self.seconds / BLOCKS / each)))
         self.make(2 * block)
         return block
 

@@ -1,6 +1,6 @@
 """One process of the sweep: reads cases, answers what it measured, a line of JSON each.
 
-    {"do": "measure", "case": [...], "seconds": s}   memory and drift of one case
+    {"do": "measure", "case": [...], "seconds": s, "least": n}   memory and drift of one case, n calls per block or more
     {"do": "age", "case": [...], "seconds": s}       makes the case and calls it for so long; then
     {"do": "block", "calls": n}                      times n more calls of it
     {"do": "golden", "id": ..., "mode": ..., "warm": n}   n calls of a golden case, then 240 that count
@@ -25,7 +25,7 @@ def main():
         ask = json.loads(line)
         try:
             if ask["do"] == "measure":
-                answer = meter.Meter(tf, ask["case"], ask["seconds"]).measure()
+                answer = meter.Meter(tf, ask["case"], ask["seconds"], least=ask["least"]).measure()
             elif ask["do"] == "golden":
                 answer = golden.measure(tf, ask["id"], ask["mode"], ask["warm"])
             elif ask["do"] == "age":

@@ -39,6 +39,8 @@ static int64_t pieces(int columns) { return columns / COLUMNS + (columns % COLUM
 #define LOG logf
 #define CONJ SAME
 #define NAN_OF NAN
+#define OVER(p) ((T)(p))
+#define UNIT(d, size) (isinf(d) ? (T)((d) > 0 ? 1 : -1) : (d) / (size))
 #define WIDE double
 #define WIDE_ABS fabs
 #include "kernels/linalg_lu.inc"
@@ -55,6 +57,8 @@ static int64_t pieces(int columns) { return columns / COLUMNS + (columns % COLUM
 #define LOG log
 #define CONJ SAME
 #define NAN_OF NAN
+#define OVER(p) ((T)(p))
+#define UNIT(d, size) (isinf(d) ? (T)((d) > 0 ? 1 : -1) : (d) / (size))
 #define WIDE double
 #define WIDE_ABS fabs
 #include "kernels/linalg_lu.inc"
@@ -71,6 +75,8 @@ static int64_t pieces(int columns) { return columns / COLUMNS + (columns % COLUM
 #define LOG logf
 #define CONJ conjf
 #define NAN_OF CMPLXF(NAN, NAN)
+#define OVER(p) NAN_OF
+#define UNIT(d, size) ((d) / (size))
 #define WIDE ef_c128
 #define WIDE_ABS cabs
 #include "kernels/linalg_lu.inc"
@@ -87,6 +93,8 @@ static int64_t pieces(int columns) { return columns / COLUMNS + (columns % COLUM
 #define LOG log
 #define CONJ conj
 #define NAN_OF CMPLX(NAN, NAN)
+#define OVER(p) NAN_OF
+#define UNIT(d, size) ((d) / (size))
 #define WIDE ef_c128
 #define WIDE_ABS cabs
 #include "kernels/linalg_lu.inc"

@@ -87,3 +87,24 @@ def test_rows_at_once():
     close(tf.vectorized_map(lambda b: L.solve(A[0], b), B), np.linalg.solve(A[0], B))
     q, r = tf.vectorized_map(lambda a: tuple(L.qr(a)), A)
     close(q.numpy() @ r.numpy(), A)
+
+
+INF = np.inf
+
+
+@pytest.mark.parametrize("matrix, det, sign", [
+    ([[INF, 1], [1, 1]], INF, 1),
+    ([[1, INF], [1, 1]], -INF, -1),
+    ([[-INF]], -INF, -1),
+    ([[INF, 2, 0], [0, 1, 2], [3, 1, 1]], -INF, -1),
+    ([[INF, INF], [1, 1]], np.nan, np.nan),
+    ([[np.nan, 1], [1, 1]], np.nan, np.nan),
+    ([[0, 0], [0, INF]], np.nan, 0),
+    ([[INF, 3, 4, 5, 6], [3, 4, 9, 2, 0], [2, 5, 8, 3, 8], [1, 6, 7, 4, 7], [2, 3, 4, 5, 6]], -INF, -1),
+])
+def test_determinants_that_are_not_finite(run, matrix, det, sign):
+    for dtype in (np.float32, np.float64):
+        a = np.array(matrix, dtype)
+        np.testing.assert_equal(run(L.det, a).numpy(), dtype(det))
+        np.testing.assert_equal(run(lambda x: L.slogdet(x)[0], a).numpy(), dtype(sign))
+    assert np.isnan(run(L.det, np.array([[INF, 1], [1, 1]], np.complex64)).numpy())

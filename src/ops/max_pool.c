@@ -9,11 +9,11 @@
 static ef_status *pool_shape(ef_infer *i) { return ef_pool_infer(i, 2, -1); }
 static ef_status *pool_v2_shape(ef_infer *i) { return ef_pool_infer(i, 2, 1); }
 static ef_status *grad_shape(ef_infer *i) {
-    EF_TRY(ef_need_rank(i, 1, 4));
+    EF_TRY(ef_pool_infer_grad(i, 2, 0, 1, -1));
     return ef_pool_infer_grad(i, 2, 0, 2, -1);
 }
 static ef_status *grad_v2_shape(ef_infer *i) {
-    EF_TRY(ef_need_rank(i, 1, 4));
+    EF_TRY(ef_pool_infer_grad(i, 2, 0, 1, 3));
     return ef_pool_infer_grad(i, 2, 0, 2, 3);
 }
 /* grad is like the image here, and the result like the pooled output. */
@@ -21,7 +21,8 @@ static ef_status *grad_grad_infer(ef_infer *i, int sizes) {
     ef_shape x;
     EF_TRY(ef_need_rank(i, 2, 4));
     EF_TRY(ef_shape_merge(&i->in[0].shape, &i->in[2].shape, &x));
-    return ef_pool_infer(i, 2, sizes);
+    EF_TRY(ef_pool_infer(i, 2, sizes));
+    return ef_pool_check(i, &i->out[0].shape, 1);
 }
 static ef_status *grad_grad_shape(ef_infer *i) { return grad_grad_infer(i, -1); }
 static ef_status *grad_grad_v2_shape(ef_infer *i) { return grad_grad_infer(i, 3); }

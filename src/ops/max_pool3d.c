@@ -6,14 +6,15 @@
 
 static ef_status *pool_shape(ef_infer *i) { return ef_pool_infer(i, 3, -1); }
 static ef_status *grad_shape(ef_infer *i) {
-    EF_TRY(ef_need_rank(i, 1, 5));
+    EF_TRY(ef_pool_infer_grad(i, 3, 0, 1, -1));
     return ef_pool_infer_grad(i, 3, 0, 2, -1);
 }
 static ef_status *grad_grad_shape(ef_infer *i) {
     ef_shape x;
     EF_TRY(ef_need_rank(i, 2, 5));
     EF_TRY(ef_shape_merge(&i->in[0].shape, &i->in[2].shape, &x));
-    return ef_pool_infer(i, 3, -1);
+    EF_TRY(ef_pool_infer(i, 3, -1));
+    return ef_pool_check(i, &i->out[0].shape, 1);
 }
 
 static ef_status *pool_run(const ef_call *c) {

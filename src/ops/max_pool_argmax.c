@@ -31,10 +31,7 @@ static ef_status *grad_grad_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 2, 4));
     EF_TRY(ef_shape_merge(&i->in[0].shape, &i->in[1].shape, &x));
     EF_TRY(ef_pool_infer(i, 2, -1));
-    if (!ef_shape_may_equal(&i->out[0].shape, &i->in[2].shape))
-        return ef_error(EF_INVALID, "%s: the window gives %s but argmax is %s; they must be equal",
-                        i->op->name, EF_SHAPE(&i->out[0].shape), EF_SHAPE(&i->in[2].shape));
-    return NULL;
+    return ef_pool_check(i, &i->out[0].shape, 2);
 }
 
 static ef_status *pool_run(const ef_call *c) {

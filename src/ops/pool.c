@@ -89,11 +89,12 @@ static ef_status *fit(const ef_op *op, const lists *l, int rank, const int64_t *
     return ef_window_fit(op, &l->attrs, b);
 }
 
-static ef_status *check_pooled(const ef_op *op, const ef_shape *made, const ef_shape *pooled) {
-    if (ef_shape_may_equal(made, pooled)) return NULL;
-    return ef_error(EF_INVALID,
-                    "%s: the window gives %s but the gradient is %s; they must be equal", op->name,
-                    EF_SHAPE(made), EF_SHAPE(pooled));
+ef_status *ef_pool_check(const ef_infer *i, const ef_shape *made, int k) {
+    const ef_shape *have = &i->in[k].shape;
+    if (ef_shape_may_equal(made, have)) return NULL;
+    return ef_error(EF_INVALID, "%s: the window gives %s but %s is %s; they must be equal",
+                    i->op->name, EF_SHAPE(made), ef_op_signature(i->op)->in[k].name,
+                    EF_SHAPE(have));
 }
 
 ef_status *ef_pool_infer(ef_infer *i, int rank, int sizes) {
@@ -123,7 +124,7 @@ ef_status *ef_pool_infer_grad(ef_infer *i, int rank, int image, int pooled, int 
     if (l.known) {
         EF_TRY(fit(i->op, &l, rank, x.dim, &b));
         ef_shape made = ef_window_image(&b, b.batch, b.out_channels, b.out);
-        EF_TRY(check_pooled(i->op, &made, &i->in[pooled].shape));
+        EF_TRY(ef_pool_check(i, &made, pooled));
     }
     i->out[0].shape = x;
     return NULL;
@@ -152,7 +153,7 @@ ef_status *ef_pool_infer_sizes(ef_infer *i, int rank) {
     ef_window_box b;
     EF_TRY(fit(i->op, &l, rank, v, &b));
     ef_shape made = ef_window_image(&b, b.batch, b.out_channels, b.out);
-    EF_TRY(check_pooled(i->op, &made, &i->in[1].shape));
+    EF_TRY(ef_pool_check(i, &made, 1));
     i->out[0].shape = ef_shape_of(n, v);
     return NULL;
 }
@@ -182,7 +183,10 @@ ef_status *ef_pool_box(const ef_call *c, int rank, const ef_tensor *image, const
     if (pooled != NULL) {
         ef_shape made = ef_window_image(b, b->batch, b->out_channels, b->out);
         ef_shape have = ef_shape_from(pooled);
-        EF_TRY(check_pooled(c->op, &made, &have));
+        if (!ef_shape_equal(&made, &have))
+            return ef_error(EF_INVALID,
+                            "%s: the window gives %s but the gradient is %s; they must be equal",
+                            c->op->name, EF_SHAPE(&made), EF_SHAPE(&have));
     }
     if (b->out_channels < b->in_channels) { /* each pixel's channels become an image of one line */
         int64_t in = b->in_channels, out = b->out_channels;

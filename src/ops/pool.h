@@ -10,6 +10,8 @@
 ef_status *ef_pool_infer(ef_infer *i, int rank, int sizes);
 /* The same for ops whose output is like an image and that also take the pooled gradient. */
 ef_status *ef_pool_infer_grad(ef_infer *i, int rank, int image, int pooled, int sizes);
+/* Whether input k may have the shape the window makes. */
+ef_status *ef_pool_check(const ef_infer *i, const ef_shape *made, int k);
 /* The box of a call, flattened for the kernels; pooled may be NULL (then not checked). */
 ef_status *ef_pool_box(const ef_call *c, int rank, const ef_tensor *image, const ef_tensor *pooled,
                        int sizes, ef_window_box *b);

@@ -152,7 +152,7 @@ static ef_status *infer_node(ef_graph *g, ef_node *n, const ef_edge *edge, const
     if (n->op->traits & EF_ROWS_AT_RUN && out[0].shape.rank > 0)
         out[0].shape.dim[0] = EF_DIM_UNKNOWN;
     if (*n_out > 0 && !ef_shape_known(&out[0].shape))
-        ef_graph_spell(g, n->op, edge, n->n_in, false, &out[0].shape);
+        ef_graph_spell(g, n->op, edge, n->n_in, false, out, *n_out);
     if (n->op->traits & EF_CONTROL) EF_TRY(ef_control_facts(g, n, in, false, out, *n_out));
     return ef_fact_fold(n->op, n->fields, in, n->n_in, out, *n_out, &g->values);
 }

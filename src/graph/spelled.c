@@ -104,8 +104,8 @@ static bool packed(facts f, const ef_node *n, int depth, ef_shape *out) {
     if (n->n_in > EF_MAX_RANK) return false;
     *out = (ef_shape){.rank = n->n_in};
     for (int k = 0; k < n->n_in; k++) {
-        const ef_shape *each = &fact_of(f, n->in[k])->shape;
-        if (each->rank != 0) return false;
+        if (fact_of(f, n->in[k])->shape.rank > 0)
+            return false; /* unknown: a scalar like the rest */
         if (!scalar(f, n->in[k], depth - 1, &out->dim[k])) out->dim[k] = EF_DIM_UNKNOWN;
     }
     return true;
@@ -196,24 +196,81 @@ static void complete(const ef_shape *from, ef_shape *to) {
     to->dim[missing] = ef_dim_div(total, rest);
 }
 
+/* Ops whose result has sizes that follow from the elements of an input, of which some may be known:
+ * each gives the shape as far as it is. */
+
+static bool tiled(facts f, const ef_edge *in, ef_shape *out) {
+    const ef_shape *x = &fact_of(f, in[0])->shape;
+    ef_shape times;
+    if (!vector(f, in[1], DEPTH, &times) || x->rank != times.rank) return false;
+    *out = *x;
+    for (int d = 0; d < out->rank; d++)
+        out->dim[d] =
+            times.dim[d] == EF_DIM_UNKNOWN ? EF_DIM_UNKNOWN : ef_dim_mul(x->dim[d], times.dim[d]);
+    return true;
+}
+
+static bool sized(facts f, const ef_edge *in, ef_shape *out) {
+    return vector(f, in[2], DEPTH, out);
+}
+
+/* The rows of paddings, made by stacking them. */
+static bool padded(facts f, const ef_edge *in, ef_shape *out) {
+    const ef_shape *x = &fact_of(f, in[0])->shape;
+    const ef_node *n = f.g->node[in[1].node];
+    for (int k = 0; k < DEPTH && (is(n, "Identity") || is(n, "Cast")); k++)
+        n = f.g->node[n->in[0].node];
+    if (!is(n, "Pack") || int_attr(n, "axis") != 0 || x->rank != n->n_in) return false;
+    *out = *x;
+    for (int d = 0; d < out->rank; d++) {
+        ef_shape row;
+        bool two = vector(f, n->in[d], DEPTH, &row) && row.rank == 2;
+        bool known = two && row.dim[0] != EF_DIM_UNKNOWN && row.dim[1] != EF_DIM_UNKNOWN;
+        out->dim[d] =
+            known ? ef_dim_add(ef_dim_add(x->dim[d], row.dim[0]), row.dim[1]) : EF_DIM_UNKNOWN;
+    }
+    return true;
+}
+
+static bool topmost(facts f, const ef_edge *in, ef_shape *out) {
+    *out = fact_of(f, in[0])->shape;
+    return out->rank > 0 && scalar(f, in[1], DEPTH, &out->dim[out->rank - 1]);
+}
+
+static const struct {
+    const ef_op *op;
+    bool (*shape)(facts f, const ef_edge *in, ef_shape *out);
+} partly[] = {{&ef_op_Tile, tiled},   {&ef_op_Slice, sized},      {&ef_op_Pad, padded},
+              {&ef_op_PadV2, padded}, {&ef_op_MirrorPad, padded}, {&ef_op_TopKV2, topmost}};
+
+static int partly_by(const ef_op *op) {
+    for (size_t k = 0; k < sizeof partly / sizeof *partly; k++)
+        if (partly[k].op == op) return (int)k;
+    return -1;
+}
+
 static int told_by(const ef_op *op) {
     for (size_t k = 0; k < sizeof told / sizeof *told; k++)
         if (told[k].op == op) return told[k].input;
     return -1;
 }
 
-bool ef_op_is_told(const ef_op *op) { return told_by(op) >= 0; }
+bool ef_op_is_told(const ef_op *op) { return told_by(op) >= 0 || partly_by(op) >= 0; }
 
 void ef_graph_spell(const ef_graph *g, const ef_op *op, const ef_edge *in, int n_in, bool real,
-                    ef_shape *shape) {
-    int by = told_by(op);
+                    ef_fact *out, int n_out) {
+    int by = told_by(op), partly_at = by < 0 ? partly_by(op) : -1;
     facts f = {g, real};
     ef_shape said, both;
-    if (by < 0 || by >= n_in || !vector(f, in[by], DEPTH, &said)) return;
+    if (partly_at >= 0 ? !partly[partly_at].shape(f, in, &said)
+                       : by < 0 || by >= n_in || !vector(f, in[by], DEPTH, &said))
+        return;
     if (op == &ef_op_Reshape) complete(&fact_of(f, in[0])->shape, &said);
-    ef_status *s = ef_shape_merge(shape, &said, &both);
-    if (s == NULL) *shape = both; /* else the op says what is wrong when it runs */
-    ef_status_free(s);
+    for (int k = 0; k < n_out; k++) { /* both outputs of TopKV2 have the same shape */
+        ef_status *s = ef_shape_merge(&out[k].shape, &said, &both);
+        if (s == NULL) out[k].shape = both; /* else the op says what is wrong when it runs */
+        ef_status_free(s);
+    }
 }
 
 ef_shape ef_graph_spelled(const ef_graph *g, ef_edge e) {

@@ -6,9 +6,9 @@
 /* Known dims are numbers or symbolic, others EF_DIM_UNKNOWN; unknown rank if not even its length
  * is known. */
 ef_shape ef_graph_spelled(const ef_graph *g, ef_edge e);
-/* Refines the shape of output 0 of an op that is told it by an input (Reshape, Fill ...). real: by
- * the real facts, see graph/sizes.h. */
+/* Refines the shapes of the outputs of an op that an input decides, wholly (Reshape, Fill ...) or
+ * partly (Tile, Pad ...). real: by the real facts, see graph/sizes.h. */
 void ef_graph_spell(const ef_graph *g, const ef_op *op, const ef_edge *in, int n_in, bool real,
-                    ef_shape *shape);
+                    ef_fact *out, int n_out);
 bool ef_op_is_told(const ef_op *op); /* whether that may refine it */
 #endif

@@ -107,7 +107,13 @@ static ef_status *batch_shape(ef_infer *i) {
     if (!nd) EF_TRY(ef_need_rank(i, 0, 4));
     if (x->rank < 0) return NULL;
     if ((nd && block == NULL) || pads == NULL) {
+        const ef_shape *rows = &i->in[nd ? 2 : 1].shape, *sides = &i->in[1].shape;
+        int64_t m = rows->rank == 2 && rows->dim[0] >= 0 ? rows->dim[0]
+                    : nd && sides->rank == 1             ? sides->dim[0]
+                                                         : EF_DIM_UNKNOWN;
         i->out[0].shape = ef_shape_of_rank(x->rank);
+        for (int64_t d = 1 + m; m >= 0 && d < x->rank; d++) /* behind the blocks all stays */
+            i->out[0].shape.dim[d] = x->dim[d];
         return NULL;
     }
     EF_TRY(

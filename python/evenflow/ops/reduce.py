@@ -17,7 +17,12 @@ def _reduce(op, x, axis, keepdims, name):
         return reduce(op.__name__, x, axis, keepdims)
     if axis is None:
         dims = static_shape(convert(x))
-        axis = raw.Range(0, raw.Rank(x), 1) if dims is None else _ALL_AXES[len(dims)]
+        if dims is None:
+            made = op(x, raw.Range(0, raw.Rank(x), 1), bool(keepdims), name=name)
+            if not keepdims:
+                made.set_shape(())  # whatever the rank is, no axis is left
+            return made
+        axis = _ALL_AXES[len(dims)]
     elif isinstance(axis, range):
         axis = list(axis)
     return op(x, axis, bool(keepdims), name=name)

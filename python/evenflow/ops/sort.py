@@ -1,19 +1,30 @@
 """Sorting, and the largest elements of a row."""
+from ..graph import name_scope
 from ..namespace import export
-from .common import convert, dtypes, exchanged, seen, normal_axis, raw, rank_of
+from ..tensors import constant
+from .common import convert, dtypes, exchanged, executing_eagerly, seen, normal_axis, raw, rank_of
+
+
+def _last(x, axis):
+    """The permutation that exchanges `axis` and the last dimension; a named constant in a graph."""
+    rank = rank_of(x)
+    if rank is None:
+        rank = raw.Rank(x)
+        axis = raw.Add(rank, axis) if axis < 0 else axis
+        ends = [raw.Sub(rank, 1), axis]
+        return raw.TensorScatterUpdate(raw.Range(0, rank, 1), [[axis], ends[:1]], ends)
+    perm = exchanged(axis, rank)
+    return perm if executing_eagerly() else constant(perm, name="transposition")
 
 
 def _descending(x, axis, places):
-    rank = rank_of(x)
     count = raw.Shape(x)[axis]  # refuses an axis that is not there
-    if axis == -1 or (rank is not None and axis + 1 == rank):
+    if axis == -1 or axis + 1 == rank_of(x):
         found = raw.TopKV2(x, count)
         return found[1] if places else found[0]
-    if rank is None:
-        raise ValueError("sort along an inner axis needs a tensor of known rank")
-    perm = exchanged(axis, rank)
-    found = raw.TopKV2(raw.Transpose(x, perm), count)
-    return raw.Transpose(found[1] if places else found[0], perm)
+    perm = _last(x, axis)
+    found = raw.TopKV2(raw.Transpose(x, perm, name="transpose"), count)
+    return raw.Transpose(found[1] if places else found[0], perm, name="transpose")
 
 
 def _ordered(values, axis, direction, places):
@@ -40,13 +51,19 @@ def _ordered(values, axis, direction, places):
 @export("sort")
 def sort(values, axis=-1, direction="ASCENDING", name=None):
     """The elements along `axis` in order."""
-    return _ordered(values, axis, direction, False)
+    if executing_eagerly():
+        return _ordered(values, axis, direction, False)
+    with name_scope(name or "sort"):
+        return _ordered(values, axis, direction, False)
 
 
 @export("argsort")
 def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
     """Where the elements along `axis` stand that `sort` would put first, second ... (int32)."""
-    return _ordered(values, axis, direction, True)
+    if executing_eagerly():
+        return _ordered(values, axis, direction, True)
+    with name_scope(name or "argsort"):
+        return _ordered(values, axis, direction, True)
 
 
 @export("math.top_k", "nn.top_k")

@@ -241,10 +241,35 @@ XLOG(F32, float, log)
 XLOG(F64, double, log)
 XLOG(F32, float, log1p)
 XLOG(F64, double, log1p)
-EF_FLOATS2_FN(xlogy, log_times)
+/* In 16 bits the logarithm is rounded before it is multiplied, as TensorFlow does. A logarithm
+ * never exceeds a half; below its normal numbers, the sum with one half drops the bits that go. */
+static inline float round_F16(float x) {
+    float size = fabsf(x), tiny = copysignf((size + 0.5f) - 0.5f, x);
+    uint32_t u;
+    memcpy(&u, &x, sizeof u);
+    u = (u + 0xFFFu + (u >> 13 & 1u)) & ~0x1FFFu;
+    float normal;
+    memcpy(&normal, &u, sizeof normal);
+    return !(size < INFINITY) ? x : size < 0x1p-14f ? tiny : normal;
+}
+static inline float round_BF16(float x) { return ef_bf16_float(ef_float_bf16(x)); }
+#define XLOG_HALF(name, half, fn)                                      \
+    static inline float fn##_times_##half(float x, float y) {          \
+        float r = x * round_##half(ef_##fn##_F32(y));                  \
+        return x == 0 ? x : r;                                         \
+    }                                                                  \
+    EF_TILE2(name##_in, half, float, float, fn##_times_##half(x, y))   \
+    static void name##_##half(EF_TILE_PARAMS) {                        \
+        ef_tile_half(name##_in_##half, EF_##half, 2, 0, EF_TILE_PASS); \
+    }
+#define XLOGS(name, fn)                                       \
+    EF_TILE2(name, F32, float, float, fn##_times_F32(x, y))   \
+    EF_TILE2(name, F64, double, double, fn##_times_F64(x, y)) \
+    XLOG_HALF(name, F16, fn) XLOG_HALF(name, BF16, fn)
+XLOGS(xlogy, log)
 EF_COMPLEX2_FN(xlogy, ef_cxlogy)
 EF_TILE_TABLE(xlogy) = {EF_ROWS_FLOAT(xlogy) EF_ROWS_COMPLEX(xlogy)};
-EF_FLOATS2_FN(xlog1py, log1p_times)
+XLOGS(xlog1py, log1p)
 EF_COMPLEX2_FN(xlog1py, ef_cxlog1py)
 EF_TILE_TABLE(xlog1py) = {EF_ROWS_FLOAT(xlog1py) EF_ROWS_COMPLEX(xlog1py)};
 

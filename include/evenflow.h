@@ -63,7 +63,12 @@ typedef enum ef_dtype {
     EF_C64 = 8,
     EF_I64 = 9,
     EF_BOOL = 10,
+    EF_QI8 = 11, /* quantized integers */
+    EF_QU8 = 12,
+    EF_QI32 = 13,
     EF_BF16 = 14,
+    EF_QI16 = 15,
+    EF_QU16 = 16,
     EF_U16 = 17,
     EF_C128 = 18,
     EF_F16 = 19,
@@ -71,7 +76,17 @@ typedef enum ef_dtype {
     EF_VARIANT = 21,
     EF_U32 = 22,
     EF_U64 = 23,
-    EF_DTYPES = 24 /* size of a table indexed by dtype */
+    EF_F8E5M2 = 24, /* narrow numbers: each element has a byte of its own */
+    EF_F8E4M3FN = 25,
+    EF_F8E4M3FNUZ = 26,
+    EF_F8E4M3B11FNUZ = 27,
+    EF_F8E5M2FNUZ = 28,
+    EF_I4 = 29,
+    EF_U4 = 30,
+    EF_I2 = 31,
+    EF_U2 = 32,
+    EF_F4E2M1FN = 33,
+    EF_DTYPES = 34 /* size of a table indexed by dtype */
 } ef_dtype;
 
 size_t ef_dtype_size(ef_dtype t);         /* bytes of one element; 0 if t is not a dtype */

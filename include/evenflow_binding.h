@@ -57,8 +57,8 @@ typedef struct ef_attr_desc {
     ef_attr_kind kind;
     const char *value;         /* the default, in TensorFlow's notation; NULL: must be given */
     const char *const *choice; /* EF_ATTR_STRING with fixed choices: NULL-terminated; else NULL */
-    uint32_t types;            /* EF_ATTR_TYPE(S): allowed dtypes, bit per ef_dtype; 0: any */
-    uint32_t declared; /* more that a graph names without a complaint, until the op is to run */
+    uint64_t types;            /* EF_ATTR_TYPE(S): allowed dtypes, bit per ef_dtype; 0: any */
+    uint64_t declared; /* more that a graph names without a complaint, until the op is to run */
     bool inferred;     /* decided by the inputs (T, N): never needs to be given */
 } ef_attr_desc;
 typedef struct ef_op_desc {

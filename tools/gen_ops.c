@@ -141,13 +141,39 @@ static bool has_options(void) {
 }
 
 static const char *dtype_symbol(ef_dtype t) {
-    static const char *const symbol[EF_DTYPES] = {
-        [EF_F32] = "EF_F32",         [EF_F64] = "EF_F64",   [EF_I32] = "EF_I32",
-        [EF_U8] = "EF_U8",           [EF_I16] = "EF_I16",   [EF_I8] = "EF_I8",
-        [EF_STRING] = "EF_STRING",   [EF_C64] = "EF_C64",   [EF_I64] = "EF_I64",
-        [EF_BOOL] = "EF_BOOL",       [EF_BF16] = "EF_BF16", [EF_U16] = "EF_U16",
-        [EF_C128] = "EF_C128",       [EF_F16] = "EF_F16",   [EF_RESOURCE] = "EF_RESOURCE",
-        [EF_VARIANT] = "EF_VARIANT", [EF_U32] = "EF_U32",   [EF_U64] = "EF_U64"};
+    static const char *const symbol[EF_DTYPES] = {[EF_F32] = "EF_F32",
+                                                  [EF_F64] = "EF_F64",
+                                                  [EF_I32] = "EF_I32",
+                                                  [EF_U8] = "EF_U8",
+                                                  [EF_I16] = "EF_I16",
+                                                  [EF_I8] = "EF_I8",
+                                                  [EF_STRING] = "EF_STRING",
+                                                  [EF_C64] = "EF_C64",
+                                                  [EF_I64] = "EF_I64",
+                                                  [EF_BOOL] = "EF_BOOL",
+                                                  [EF_BF16] = "EF_BF16",
+                                                  [EF_U16] = "EF_U16",
+                                                  [EF_C128] = "EF_C128",
+                                                  [EF_F16] = "EF_F16",
+                                                  [EF_RESOURCE] = "EF_RESOURCE",
+                                                  [EF_VARIANT] = "EF_VARIANT",
+                                                  [EF_U32] = "EF_U32",
+                                                  [EF_U64] = "EF_U64",
+                                                  [EF_QI8] = "EF_QI8",
+                                                  [EF_QU8] = "EF_QU8",
+                                                  [EF_QI16] = "EF_QI16",
+                                                  [EF_QU16] = "EF_QU16",
+                                                  [EF_QI32] = "EF_QI32",
+                                                  [EF_F8E5M2] = "EF_F8E5M2",
+                                                  [EF_F8E4M3FN] = "EF_F8E4M3FN",
+                                                  [EF_F8E4M3FNUZ] = "EF_F8E4M3FNUZ",
+                                                  [EF_F8E4M3B11FNUZ] = "EF_F8E4M3B11FNUZ",
+                                                  [EF_F8E5M2FNUZ] = "EF_F8E5M2FNUZ",
+                                                  [EF_F4E2M1FN] = "EF_F4E2M1FN",
+                                                  [EF_I4] = "EF_I4",
+                                                  [EF_U4] = "EF_U4",
+                                                  [EF_I2] = "EF_I2",
+                                                  [EF_U2] = "EF_U2"};
     return t < EF_DTYPES && symbol[t] ? symbol[t] : "EF_NO_DTYPE";
 }
 

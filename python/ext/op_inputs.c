@@ -167,7 +167,8 @@ static ef_dtype direct_dtype(op_object *self, const inputs *in, int v, PyObject 
         if (self->in[in->arg[i]].var == v && (is_value(in->item[i]) || IS_VARIABLE(in->item[i])))
             return own_dtype(in->item[i]);
     ef_dtype want = self->var_default[v];
-    if (want == EF_I32 && PyLong_Check(o) && self->var[v]->types & 1u << EF_I64 && !fits_int32(o))
+    if (want == EF_I32 && PyLong_Check(o) && self->var[v]->types & UINT64_C(1) << EF_I64 &&
+        !fits_int32(o))
         want = EF_I64;
     return want;
 }
@@ -200,10 +201,10 @@ static int convert_to(op_object *self, inputs *in, int i, ef_dtype want) {
 /* The first of a type variable without any tensor: what it is by itself, or the default if the op
  * does not take that. An empty list is no list of floats then. */
 static int convert_first(op_object *self, inputs *in, int i, int v) {
-    unsigned types = self->var[v]->types;
+    uint64_t types = self->var[v]->types;
     if (types != 0) {
         if (take_as(in, i, EF_NO_DTYPE, MUST) < 0) return -1;
-        if (types & 1u << dtype_at(in, i)) return 0;
+        if (types & UINT64_C(1) << dtype_at(in, i)) return 0;
         give_back(&in->at[i]);
     }
     return take_as(in, i, self->var_default[v], HINT);
@@ -257,10 +258,10 @@ static int take_leniently(op_object *self, inputs *in) {
 /* ---- into a graph ---------------------------------------------------------------------------- */
 
 int check_type(const char *input, const ef_attr_desc *type, const ef_tensor *t) {
-    if (type->types == 0 || (type->types | type->declared) & 1u << t->dtype) return 0;
+    if (type->types == 0 || (type->types | type->declared) & UINT64_C(1) << t->dtype) return 0;
     char text[512] = "";
     for (int k = 1; k < EF_DTYPES; k++) {
-        if (!(type->types & 1u << k)) continue;
+        if (!(type->types & UINT64_C(1) << k)) continue;
         size_t n = strlen(text);
         snprintf(text + n, sizeof text - n, "%s%s", n > 0 ? ", " : "", ef_dtype_name((ef_dtype)k));
     }
@@ -284,10 +285,10 @@ static int record_as(op_object *self, inputs *in, int i, ef_dtype want) {
 /* A value that nothing decides for yet, of a type variable with a default: what it is by itself if
  * the op takes that. */
 static int record_default(op_object *self, inputs *in, int i, int v) {
-    unsigned types = self->var[v]->types;
+    uint64_t types = self->var[v]->types;
     if (types != 0) {
         if (take_as(in, i, EF_NO_DTYPE, MUST) == 0) {
-            if (types & 1u << dtype_at(in, i)) return 0;
+            if (types & UINT64_C(1) << dtype_at(in, i)) return 0;
             give_back(&in->at[i]);
         } else if (!PyErr_ExceptionMatches(PyExc_TypeError)) {
             return -1;

@@ -473,7 +473,10 @@ static bool infers(const ef_op *op, const ef_attrs *attrs, const ef_tensor *cons
         return false;
     if (!(op->traits & EF_ELEMENTWISE)) return true;
     /* The other rows are not fused, and may fail: integers divided by zero raise at the call. */
-    return ef_dtype_in(ef_op_key(op, facts, n_in, out, 1), op->kernel[0].types);
+    ef_dtype types[MOST_INPUTS];
+    for (int k = 0; k < n_in; k++) types[k] = facts[k].dtype;
+    return ef_dtype_in(ef_op_key(op, facts, n_in, out, 1), op->kernel[0].types) &&
+           ef_op_tile(op, types, n_in, out->dtype, fields) != NULL;
 }
 
 /* The one rule, before anything is touched. Elementwise ops and reductions are deferred if an

@@ -93,6 +93,8 @@ EF_EACH_FULL_FLOAT(SET)
 EF_EACH_HALF(SET)
 EF_EACH_COMPLEX(SET)
 SET(BOOL, bool)
+SET(F8E5M2, uint8_t)
+SET(F8E4M3FN, uint8_t)
 
 #define ROW_SET(SUF, T) [EF_COMBINE_SET][EF_##SUF] = set_##SUF,
 #define ROW_ALL(SUF, T)                                                             \
@@ -105,6 +107,8 @@ static ef_combine_fn *const table[EF_COMBINES][EF_DTYPES] = {
         EF_EACH_INT(ROW_ALL) EF_EACH_FULL_FLOAT(ROW_ALL) EF_EACH_HALF(ROW_ALL)
             EF_EACH_COMPLEX(ROW_ALL) EF_EACH_INT(ROW_ORDER) EF_EACH_FULL_FLOAT(ROW_ORDER)
                 EF_EACH_HALF(ROW_ORDER)[EF_COMBINE_SET][EF_BOOL] = set_BOOL,
+    [EF_COMBINE_SET][EF_F8E5M2] = set_F8E5M2,
+    [EF_COMBINE_SET][EF_F8E4M3FN] = set_F8E4M3FN,
     [EF_COMBINE_ADD][EF_BOOL] = add_BOOL,
     [EF_COMBINE_SUB][EF_BOOL] = sub_BOOL,
 };

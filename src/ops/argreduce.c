@@ -62,6 +62,7 @@ static ef_status *run_min(const ef_call *c) { return run(c, true); }
         .in = {"input: T", "dimension: Tidx"},                                   \
         .out = {"output: output_type"},                                          \
         .types = REALS TIDX,                                                     \
+        .declared = EF_QUANTIZED,                                                \
         .attr = {EF_ATTR(arg_attrs, output_type, OUT, "int64")},                 \
         .attr_size = sizeof(arg_attrs),                                          \
         .traits = EF_NO_GRAD,                                                    \

@@ -6,25 +6,34 @@
 #include "ops/shapes.h"
 
 /* One CPU kernel for every dtype the argument notation lets through. */
-#define EF_ANY_KERNEL(fn)                                  \
-    {                                                      \
-        { EF_CPU, UINT32_MAX, fn, NULL, NULL, NULL, NULL } \
+#define EF_ANY_KERNEL(fn)                              \
+    {                                                  \
+        { EF_CPU, EF_ANY, fn, NULL, NULL, NULL, NULL } \
     }
 /* The same without resources and variants, which are not elements to be moved. */
-#define EF_MOVE_KERNEL(fn)                                                \
-    {                                                                     \
-        { EF_CPU, EF_PLAIN | EF_BIT(STRING), fn, NULL, NULL, NULL, NULL } \
+#define EF_MOVE_KERNEL(fn) EF_MOVE_KERNEL_OF(fn, 0)
+/* And for `stored` of the types that are only stored: TensorFlow has kernels for few of them. */
+#define EF_MOVE_KERNEL_OF(fn, stored)                                                   \
+    {                                                                                   \
+        { EF_CPU, EF_COMPUTED | EF_BIT(STRING) | (stored), fn, NULL, NULL, NULL, NULL } \
     }
-/* Type sets in argument notation. */
+/* Type sets in argument notation. Where TensorFlow declares `type`, stored types pass too, and find
+ * no kernel unless the kernel's row names them. */
 #define EF_MOVE_TYPES                                                                            \
     "{bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64, " \
-    "complex64, complex128, bool, string}"
+    "complex64, complex128, bool, string, stored}"
 #define EF_NUMBER_TYPES                                                                          \
     "{bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64, " \
     "complex64, complex128}"
 #define EF_PLAIN_TYPES                                                                           \
     "{bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64, " \
+    "complex64, complex128, bool, stored}"
+#define EF_COMPUTED_TYPES                                                                        \
+    "{bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64, " \
     "complex64, complex128, bool}"
+#define EF_COMPUTED_AND_STRING                                                                   \
+    "{bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64, " \
+    "complex64, complex128, bool, string}"
 
 /* Memory for out[k], whose shape is set: there already, or made now (strings). */
 ef_status *ef_out_memory(const ef_call *c, int k);

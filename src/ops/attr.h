@@ -65,7 +65,7 @@ typedef struct ef_attr_info { /* a row's `type`, parsed */
     bool choice;              /* EF_ATTR_STRING kept as an index into the names in `type` */
     bool bounded;             /* `min` bounds the number, or the length of the list */
     int64_t min;
-    uint32_t set; /* dtypes allowed: EF_ATTR_TYPE, EF_ATTR_TYPES */
+    uint64_t set; /* dtypes allowed: EF_ATTR_TYPE, EF_ATTR_TYPES */
 } ef_attr_info;
 
 /* A counted, immutable set of attribute values for one op, ready for kernels. ef_attrs_make also

@@ -61,7 +61,7 @@ const ef_op ef_op_BroadcastTo = {
     .types = "T: " EF_MOVE_TYPES "; Tidx: {int32, int64} = int32",
     .keeps = EF_KEEP_NONE,
     .shape = broadcast_to_shape,
-    .kernel = EF_MOVE_KERNEL(broadcast_to_run),
+    .kernel = EF_MOVE_KERNEL_OF(broadcast_to_run, EF_FLOAT8),
     .grad = broadcast_to_grad,
     .examples = {"float[3] int32[2]{2,3}", "float[2,1,3] int64[4]{2,2,4,3}", "double[] int32[1]{3}",
                  "float[1,2] int32[2]{0,2}", "string[]{ab} int32[1]{2}"},

@@ -8,6 +8,7 @@
  * A float that a narrow integer cannot hold becomes the nearest one it can where whole vectors are
  * converted, and loses its high bits among the few elements left at the end. That, too, is what
  * TensorFlow's results show; the number of lanes is that of its loops. */
+#include "ops/cast.h"
 #include "ops/records.h"
 #include <math.h>
 
@@ -18,19 +19,6 @@ typedef struct {
 
 /* ---- one element ----------------------------------------------------------------------------- */
 
-#define FROM_FLOAT(T, SUF)                                                \
-    static inline int32_t int32_of_##SUF(T x) {                           \
-        return x >= (T)-0x1p31 && x < (T)0x1p31 ? (int32_t)x : INT32_MIN; \
-    }                                                                     \
-    static inline int64_t int64_of_##SUF(T x) {                           \
-        return x >= (T)-0x1p63 && x < (T)0x1p63 ? (int64_t)x : INT64_MIN; \
-    }                                                                     \
-    static inline uint64_t uint64_of_##SUF(T x) {                         \
-        if (x >= (T)0x1p63 && x < (T)0x1p64) return (uint64_t)x;          \
-        return (uint64_t)int64_of_##SUF(x);                               \
-    }
-FROM_FLOAT(float, F32)
-FROM_FLOAT(double, F64)
 /* A uint32 in a vector: of an int32, with the highest bit for the upper half. */
 #define UPPER_HALF(T, SUF)                                                  \
     static inline uint32_t uint32_of_##SUF(T x) {                           \
@@ -191,23 +179,34 @@ static ef_tile_fn *cut_tile(ef_dtype from, ef_dtype to) {
 static ef_tile_fn *pick_cast(const ef_dtype *in, int n_in, ef_dtype out, const void *attrs) {
     (void)n_in;
     ef_tile_fn *cut = ((const cast_attrs *)attrs)->Truncate ? cut_tile(in[0], out) : NULL;
-    return cut != NULL ? cut : cast_tiles[in[0]][out];
+    if (cut != NULL) return cut;
+    ef_tile_fn *tile = cast_tiles[in[0]][out];
+    if (tile != NULL) return tile;
+    ef_dtype from = ef_unquantized(in[0]), to = ef_unquantized(out);
+    tile = cast_tiles[from][to];
+    return tile != NULL ? tile : ef_cast_narrow(from, to);
 }
 
 /* ---- the record ------------------------------------------------------------------------------ */
 
-static bool is_plain(const ef_call *c) { return ef_dtype_in(c->out[0]->dtype, EF_PLAIN); }
+static bool is_known(const ef_call *c) {
+    ef_dtype from = (ef_dtype)c->in[0]->dtype;
+    return pick_cast(&from, 1, (ef_dtype)c->out[0]->dtype, c->attrs) != NULL;
+}
 static bool is_same(const ef_call *c) { return c->in[0]->dtype == c->out[0]->dtype; }
-static bool is_apart(const ef_call *c) {
-    return !is_same(c) && !(is_plain(c) && ef_dtype_in(c->in[0]->dtype, EF_PLAIN));
+static bool is_unknown(const ef_call *c) {
+    return !is_known(c) && !(is_same(c) && ef_dtype_in((ef_dtype)c->in[0]->dtype, EF_MANAGED));
 }
 static ef_status *share(const ef_call *c) { return ef_out_share(c, 0, c->in[0]); }
+static bool is_text(const ef_call *c) {
+    return c->in[0]->dtype == EF_STRING || c->out[0]->dtype == EF_STRING;
+}
 /* A graph may hold such a cast, as TensorFlow's do; it fails when it runs. */
 static ef_status *refuse(const ef_call *c) {
-    return ef_error(EF_UNIMPLEMENTED,
-                    "Cast: Cast %s to %s is not supported; use StringToNumber or AsString to go "
-                    "from or to text",
-                    ef_dtype_name(c->in[0]->dtype), ef_dtype_name(c->out[0]->dtype));
+    return ef_error(EF_UNIMPLEMENTED, "Cast: Cast %s to %s is not supported; %s",
+                    ef_dtype_name(c->in[0]->dtype), ef_dtype_name(c->out[0]->dtype),
+                    is_text(c) ? "use StringToNumber or AsString to go from or to text"
+                               : "go by way of float32 or int32, if these have a cast");
 }
 
 static ef_status *cast_grad(ef_grad *g) {
@@ -232,9 +231,9 @@ const ef_op ef_op_Cast = {
     .traits = EF_ELEMENTWISE,
     .keeps = EF_KEEP_NONE,
     .shape = ef_shape_same,
-    .kernel = {{EF_CPU, EF_PLAIN, ef_run_elementwise, NULL, is_plain, NULL, NULL},
+    .kernel = {{EF_CPU, EF_PLAIN, ef_run_elementwise, NULL, is_known, NULL, NULL},
                {EF_CPU, EF_MANAGED, share, NULL, is_same, NULL, NULL},
-               {EF_CPU, EF_ANY, refuse, NULL, is_apart, NULL, NULL}},
+               {EF_CPU, EF_ANY, refuse, NULL, is_unknown, NULL, NULL}},
     .pick_tile = pick_cast,
     .grad = cast_grad,
     .examples = {"float[2,3] DstT=double", "float[5]{-1.5,2.5,1e20,0,nan} DstT=int32",
@@ -285,7 +284,7 @@ static ef_status *bitcast_run(const ef_call *c) {
 
 #define BITS                                                                                     \
     "{bfloat16, half, float, double, int64, int32, uint8, uint16, uint32, uint64, int8, int16, " \
-    "complex64, complex128}"
+    "complex64, complex128, qint8, quint8, qint16, quint16, qint32}"
 const ef_op ef_op_Bitcast = {
     EF_NAMED(Bitcast),
     .doc = "The bytes of `input` read as dtype `type`; the last dim is split or joined where the "

@@ -54,7 +54,12 @@ typedef struct {
     EF_TEST2(name, C64, ef_c64, x sign y)                                                          \
     EF_TEST2(name, C128, ef_c128, x sign y)                                                        \
     EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name) EF_ROWS_WRAP(name) EF_ROWS_COMPLEX(name)[EF_BOOL] = \
-                               name##_U8};
+                               name##_U8,                                                          \
+                           [EF_QI8] = name##_U8,                                                   \
+                           [EF_QU8] = name##_U8,                                                   \
+                           [EF_QI16] = name##_U16,                                                 \
+                           [EF_QU16] = name##_U16,                                                 \
+                           [EF_QI32] = name##_U32};
 EQUALITY_TILES(equal, ==)
 EQUALITY_TILES(not_equal, !=)
 
@@ -117,13 +122,15 @@ static ef_status *run_not_equal(const ef_call *c) {
         .in = {"x: T", "y: T"},                                                                    \
         .out = {"z: bool"},                                                                        \
         .types = "T: {bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, " \
-                 "int32, int64, complex64, complex128, string, bool}",                             \
+                 "int32, int64, complex64, complex128, string, bool, stored}",                     \
         .attr = {EF_ATTR(equal_attrs, incompatible_shape_error, "bool", "true")},                  \
         .attr_size = sizeof(equal_attrs),                                                          \
         .traits = EF_ELEMENTWISE | EF_COMMUTES | EF_NO_GRAD,                                       \
         .shape = equal_shape,                                                                      \
-        .kernel = {{EF_CPU, EF_PLAIN, ef_run_elementwise, NULL, always_broadcasts, NULL, NULL},    \
-                   {EF_CPU, EF_PLAIN | EF_BIT(STRING), run, NULL, NULL, NULL, NULL}},              \
+        .kernel = {{EF_CPU, EF_COMPUTED | EF_QUANTIZED, ef_run_elementwise, NULL,                  \
+                    always_broadcasts, NULL, NULL},                                                \
+                   {EF_CPU, EF_COMPUTED | EF_QUANTIZED | EF_BIT(STRING), run, NULL, NULL, NULL,    \
+                    NULL}},                                                                        \
         .pick_tile = pick,                                                                         \
         .expr = "x " #sign " y",                                                                   \
         .examples = {"T[2,3] T[3]", "T[] T[4]", "T[0,3] T[3]", "string[3]{a,bc,} string[]{bc}",    \
@@ -149,7 +156,7 @@ const ef_op ef_op_ApproximateEqual = {
     .in = {"x: T", "y: T"},
     .out = {"z: bool"},
     .types = EF_T_FLOATS,
-    .declared = EF_INTS | EF_COMPLEX,
+    .declared = EF_INTS | EF_COMPLEX | EF_QUANTIZED,
     .attr = {EF_ATTR(approximate_attrs, tolerance, "float", "1e-05")},
     .attr_size = sizeof(approximate_attrs),
     .traits = EF_ELEMENTWISE | EF_COMMUTES | EF_NO_GRAD,

@@ -170,7 +170,7 @@ const ef_op ef_op_MatrixBandPart = {
     .traits = EF_MAY_ALIAS_0,
     .keeps = EF_KEEP_IN(1) | EF_KEEP_IN(2),
     .shape = band_shape,
-    .kernel = EF_ANY_KERNEL(band_run),
+    .kernel = EF_MOVE_KERNEL(band_run),
     .grad = band_grad,
     .examples = {"float[4,4] int64[]{1} int64[]{0}", "double[2,3,5] int32[]{-1} int32[]{1}",
                  "int32[3,2] int64[]{0} int64[]{-1}", "float[2,0,3] int64[]{0} int64[]{0}"},

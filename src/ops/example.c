@@ -103,6 +103,14 @@ static const char *text_of(const ef_op *op, int row, char *room, size_t cap) {
     return op->examples[0] ? op->examples[row] : NULL;
 }
 
+/* The dtypes that an example shows a type variable with: stored types only where a kernel takes
+ * them. */
+static uint64_t shown(const ef_op *op, const ef_signature *s, int v) {
+    uint64_t taken = 0;
+    for (int k = 0; k < EF_MAX_KERNELS; k++) taken |= op->kernel[k].types;
+    return s->var[v].set & ~(EF_STORED & ~taken);
+}
+
 /* Finds the variables the text names; how many ways there are to decide them. */
 static int find_vars(choice *c) {
     const ef_signature *s = ef_op_signature(c->op);
@@ -117,7 +125,7 @@ static int find_vars(choice *c) {
         while (k < c->n_vars && c->var[k] != v) k++;
         if (v < 0 || k < c->n_vars || c->n_vars == MAX_VARS) continue;
         c->var[c->n_vars++] = v;
-        ways *= __builtin_popcount(s->var[v].set);
+        ways *= __builtin_popcountll(shown(c->op, s, v));
     }
     return ways;
 }
@@ -125,11 +133,11 @@ static int find_vars(choice *c) {
 static void decide(choice *c, int way) {
     const ef_signature *s = ef_op_signature(c->op);
     for (int k = c->n_vars - 1; k >= 0; k--) {
-        uint32_t set = s->var[c->var[k]].set;
-        int n = __builtin_popcount(set), skip = way % n;
+        uint64_t set = shown(c->op, s, c->var[k]);
+        int n = __builtin_popcountll(set), skip = way % n;
         way /= n;
         while (skip--) set &= set - 1;
-        c->type[k] = (ef_dtype)__builtin_ctz(set);
+        c->type[k] = (ef_dtype)__builtin_ctzll(set);
     }
 }
 
@@ -305,7 +313,7 @@ static ef_status *fill_given(const choice *c, const char *item, const char *p, e
 static ef_dtype widened(ef_dtype t) { return t == EF_F32 ? EF_F64 : t == EF_C64 ? EF_C128 : t; }
 
 /* `set`: what the place allows; a dtype is widened only within it. */
-static ef_dtype type_named(const choice *c, const char *name, size_t n, uint32_t set) {
+static ef_dtype type_named(const choice *c, const char *name, size_t n, uint64_t set) {
     char word[24];
     ef_dtype t = EF_NO_DTYPE;
     int v = find_var(c->op, name, n);
@@ -320,7 +328,7 @@ static ef_dtype type_named(const choice *c, const char *name, size_t n, uint32_t
 }
 
 /* "float[2,3]" and what follows: *rest points behind the bracket. */
-static ef_status *parse_head(const choice *c, const char *item, uint32_t set, ef_dtype *t,
+static ef_status *parse_head(const choice *c, const char *item, uint64_t set, ef_dtype *t,
                              ef_shape *s, const char **rest) {
     size_t n = strcspn(item, "[");
     *t = type_named(c, item, n, set);
@@ -338,7 +346,7 @@ static ef_status *parse_head(const choice *c, const char *item, uint32_t set, ef
     return NULL;
 }
 
-static ef_status *make_tensor(const choice *c, const char *item, uint32_t set, int at,
+static ef_status *make_tensor(const choice *c, const char *item, uint64_t set, int at,
                               ef_tensor *out) {
     ef_dtype t;
     ef_shape shape;
@@ -407,12 +415,12 @@ static ef_status *make_list(const choice *c, char *item, int at, ef_tensor *out)
 }
 
 /* The dtypes that input `at` may have besides the one written: those of its type variable. */
-static uint32_t place_set(const ef_op *op, int at) {
+static uint64_t place_set(const ef_op *op, int at) {
     const ef_signature *s = ef_op_signature(op);
     const struct ef_arg *a = &s->in[at < s->n_in ? at : s->n_in - 1];
     if (s->n_in == 0) return 0;
     if (s->variadic) { /* counts are not known here: any variable of the right set will do */
-        uint32_t set = 0;
+        uint64_t set = 0;
         for (int k = 0; k < s->n_vars; k++) set |= s->var[k].set;
         return set;
     }

@@ -26,7 +26,11 @@ const ef_op ef_op_Fill = {
     .doc = "A tensor of shape `dims` in which every element is the scalar `value`.",
     .in = {"dims: index_type", "value: T"},
     .out = {"output: T"},
-    .types = "T: " EF_MOVE_TYPES "; index_type: {int32, int64} = int32",
+    .types =
+        "T: {bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, "
+        "int64, complex64, complex128, bool, string, qint8, quint8, qint16, quint16, qint32, "
+        "int4, uint4}; index_type: {int32, int64} = int32",
+    .declared = EF_STORED & ~(EF_QUANTIZED | EF_INT4),
     .keeps = EF_KEEP_NONE,
     .scalar_in = 2,
     .vector_in = 1,
@@ -59,7 +63,7 @@ const ef_op ef_op_ZerosLike = {
     .types = "T: type",
     .traits = EF_NO_GRAD,
     .shape = ef_shape_same,
-    .kernel = {{EF_CPU, EF_PLAIN | EF_BIT(STRING), zeros_like_run, NULL, NULL, NULL, NULL},
+    .kernel = {{EF_CPU, EF_COMPUTED | EF_BIT(STRING), zeros_like_run, NULL, NULL, NULL, NULL},
                {EF_CPU, EF_BIT(VARIANT), zero_list_run, NULL, NULL, NULL, NULL}},
     .examples = {"float[2,3]", "list(float[2] float[3])", "int64[]", "string[2]{a,b}", "bool[0,3]",
                  "complex128[2]"},
@@ -77,7 +81,7 @@ const ef_op ef_op_OnesLike = {
     .doc = "Ones (true) in the shape and dtype of `x`.",
     .in = {"x: T"},
     .out = {"y: T"},
-    .types = "T: " EF_PLAIN_TYPES,
+    .types = "T: " EF_COMPUTED_TYPES,
     .traits = EF_NO_GRAD,
     .shape = ef_shape_same,
     .kernel = EF_ANY_KERNEL(ones_like_run),

@@ -90,7 +90,7 @@ const ef_op ef_op_GatherNd = {
     .attr_size = sizeof(ef_nd_attrs),
     .keeps = EF_KEEP_IN(1),
     .shape = gather_nd_shape,
-    .kernel = EF_MOVE_KERNEL(gather_nd_run),
+    .kernel = EF_MOVE_KERNEL_OF(gather_nd_run, EF_QUANTIZED_USUAL | EF_FLOAT8),
     .grad = gather_nd_grad,
     .examples = {"float[3,4] int32[2,2]{0,1,2,3}", "float[3,4] int64[2,1]{2,0}",
                  "double[2,2] int32[3,0]", "float[2,2,2] int32[2,1,2]{0,1,1,1}",

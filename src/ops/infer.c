@@ -8,7 +8,7 @@
 /* ---- errors -----------------------------------------------------------------------------------
  */
 
-static const char *set_names(uint32_t set, char *out, size_t cap) {
+static const char *set_names(uint64_t set, char *out, size_t cap) {
     size_t n = 0;
     out[0] = 0;
     for (int t = 1; t < EF_DTYPES; t++)
@@ -43,7 +43,7 @@ static arg_name name_of(const struct ef_arg *a, int at) {
 
 static ef_status *not_allowed(const ef_op *op, const ef_signature *s, const struct ef_arg *a,
                               int at, ef_dtype t) {
-    char names[300];
+    char names[400];
     const struct ef_type_var *v = &s->var[a->type_var];
     bool no_kernel = a->type_var == 0 && t < EF_DTYPES && ef_dtype_in(t, op->declared);
     return ef_error(no_kernel ? EF_NOT_FOUND : EF_INVALID, "%s: %s is %s; %s must be one of %s",
@@ -277,11 +277,13 @@ static ef_status *shapes_first(const ef_op *op, const ef_signature *s, const voi
                                const ef_fact *in, int n_in, ef_status *refusal) {
     ef_fact as[EF_MAX_ARGS] = {{.dtype = EF_NO_DTYPE}}, out[EF_MAX_ARGS];
     int n_out;
+    ef_dtype first = EF_NO_DTYPE;
     if (s->variadic || n_in != s->n_in || n_in > EF_MAX_ARGS) return refusal;
     for (int k = 0; k < n_in; k++) {
         as[k] = in[k];
         if (s->in[k].type_var != 0) continue;
-        if (in[k].dtype != in[0].dtype) return ef_status_as(refusal, EF_INVALID); /* comes first */
+        if (first == EF_NO_DTYPE) first = in[k].dtype;
+        if (in[k].dtype != first) return ef_status_as(refusal, EF_INVALID); /* comes first */
         if (in[k].dtype >= EF_DTYPES || !ef_dtype_in(in[k].dtype, op->declared)) return refusal;
         as[k].dtype = EF_F32;
         as[k].value = NULL;

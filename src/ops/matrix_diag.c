@@ -193,9 +193,9 @@ static ef_status *diag_grad(ef_grad *g) {
     return NULL;
 }
 
-#define PLAIN_KERNEL(fn)                                 \
-    {                                                    \
-        { EF_CPU, EF_PLAIN, fn, NULL, NULL, NULL, NULL } \
+#define PLAIN_KERNEL(fn)                                    \
+    {                                                       \
+        { EF_CPU, EF_COMPUTED, fn, NULL, NULL, NULL, NULL } \
     }
 
 const ef_op ef_op_MatrixDiag = {

@@ -151,7 +151,7 @@ const ef_op ef_op_MirrorPad = {
     .attr_size = sizeof(mirror_attrs),
     .keeps = EF_KEEP_IN(1),
     .shape = mirror_shape,
-    .kernel = EF_MOVE_KERNEL(mirror_run),
+    .kernel = EF_MOVE_KERNEL_OF(mirror_run, EF_QUANTIZED_USUAL),
     .grad = mirror_grad,
     .examples = {"float[3,4] int32[2,2]{1,2,0,3} mode='REFLECT'",
                  "double[2,3] int64[2,2]{2,1,0,3} mode='SYMMETRIC'",

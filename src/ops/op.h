@@ -68,7 +68,7 @@ typedef ef_status *ef_grad_fn(ef_grad *g);
 
 typedef struct ef_kernel {
     uint8_t device;
-    uint32_t types;    /* dtypes of the op's key type: its first type variable, see ef_op_key */
+    uint64_t types;    /* dtypes of the op's key type: its first type variable, see ef_op_key */
     ef_kernel_fn *run; /* rows are tried in order: device and dtype fit, then `when` may decline */
     ef_scratch_fn *scratch;
     ef_when_fn *when;
@@ -115,7 +115,7 @@ struct ef_op {
     /* Dtypes that TensorFlow declares for the first type variable and has no kernel for. They are
      * refused here too (EF_NOT_FOUND), but only once the shapes are known to fit: a graph complains
      * of these first. */
-    uint32_t declared;
+    uint64_t declared;
     ef_attr attr[EF_MAX_ATTRS];
     size_t attr_size;
     uint32_t traits, keeps;
@@ -163,7 +163,7 @@ typedef struct ef_signature { /* argument notation, parsed once */
     } in[EF_MAX_ARGS], out[EF_MAX_ARGS];
     struct ef_type_var {
         char name[24];
-        uint32_t set; /* allowed dtypes */
+        uint64_t set; /* allowed dtypes */
         ef_dtype otherwise;
         bool is_list;
         int min; /* "Tin: list(type) >= 1" */

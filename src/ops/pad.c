@@ -130,7 +130,7 @@ const ef_op ef_op_Pad = {
     .types = "T: " EF_MOVE_TYPES "; Tpaddings: {int32, int64} = int32",
     .keeps = EF_KEEP_IN(1),
     .shape = pad_shape,
-    .kernel = EF_MOVE_KERNEL(pad_run),
+    .kernel = EF_MOVE_KERNEL_OF(pad_run, EF_QUANTIZED_USUAL),
     .grad = pad_grad,
     .examples = PAD_EXAMPLES(NO_VALUE),
 };
@@ -144,7 +144,7 @@ const ef_op ef_op_PadV2 = {
     .keeps = EF_KEEP_IN(1),
     .no_grad_in = 1u << 2,
     .shape = pad_shape,
-    .kernel = EF_MOVE_KERNEL(pad_run),
+    .kernel = EF_MOVE_KERNEL_OF(pad_run, EF_QUANTIZED_USUAL),
     .grad = pad_grad,
     .examples = PAD_EXAMPLES(ONE_VALUE),
 };

@@ -87,7 +87,7 @@ const ef_op ef_op_DynamicPartition = {
     .traits = EF_DYNAMIC,
     .keeps = EF_KEEP_IN(1),
     .shape = partition_shape,
-    .kernel = {{EF_CPU, EF_PLAIN | EF_BIT(STRING), partition_run, partition_scratch, NULL, NULL,
+    .kernel = {{EF_CPU, EF_COMPUTED | EF_BIT(STRING), partition_run, partition_scratch, NULL, NULL,
                 NULL}},
     .grad = partition_grad,
     .examples = {"float[4,2] int32[4]{1,0,1,1} num_partitions=3",
@@ -189,7 +189,7 @@ static ef_status *stitch_grad(ef_grad *g) {
         .out = {"merged: T"},                                                            \
         .types = "T: " EF_MOVE_TYPES "; N: int >= 1",                                    \
         .shape = stitch_shape,                                                           \
-        .kernel = EF_ANY_KERNEL(stitch_run),                                             \
+        .kernel = EF_MOVE_KERNEL_OF(stitch_run, EF_QUANTIZED_USUAL),                     \
         .grad = stitch_grad,                                                             \
         .examples = {"int32[2]{0,3} int32[2,1]{1,2} float[2,2] float[2,1,2]",            \
                      "int32[]{1} int32[1]{0} double[] double[1]", "int32[0] float[0,3]", \

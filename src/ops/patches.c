@@ -128,7 +128,7 @@ const ef_op ef_op_ExtractImagePatches = {
            "channels.",
     .in = {"images: T"},
     .out = {"patches: T"},
-    .types = "T: " EF_PLAIN_TYPES,
+    .types = "T: " EF_COMPUTED_TYPES,
     .attr = {EF_ATTR(patch_attrs, ksizes, "list(int) >= 4", NULL),
              EF_ATTR(patch_attrs, strides, "list(int) >= 4", NULL),
              EF_ATTR(patch_attrs, rates, "list(int) >= 4", NULL),

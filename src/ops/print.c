@@ -186,7 +186,7 @@ const ef_op ef_op_Print = {
     .traits = EF_STATEFUL | EF_EFFECT,
     .keeps = EF_KEEP_NONE,
     .shape = print_shape,
-    .kernel = {{EF_CPU, UINT32_MAX, print_run, NULL, NULL, print_prepare, print_release}},
+    .kernel = {{EF_CPU, EF_ANY, print_run, NULL, NULL, print_prepare, print_release}},
     .grad = print_grad,
     .examples = {"float[2] int32[2] string[]{a} first_n=0"},
 };

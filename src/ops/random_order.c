@@ -4,9 +4,9 @@
 #include "ops/list.h"
 #include "ops/random.h"
 
-#define ROW(fn)                                        \
-    {                                                  \
-        { EF_CPU, EF_ANY, fn, NULL, NULL, NULL, NULL } \
+#define ROW(fn)                                                          \
+    {                                                                    \
+        { EF_CPU, EF_COMPUTED | EF_MANAGED, fn, NULL, NULL, NULL, NULL } \
     }
 
 /* ---- shuffling ---- */
@@ -50,7 +50,8 @@ const ef_op ef_op_RandomShuffle = {
     .attr_size = sizeof(ef_random_attrs),
     .traits = EF_STATEFUL | EF_NO_GRAD,
     .shape = ef_shape_same,
-    .kernel = {{EF_CPU, EF_ANY, shuffle_run, NULL, NULL, ef_random_prepare, ef_random_release}},
+    .kernel = {{EF_CPU, EF_COMPUTED | EF_MANAGED, shuffle_run, NULL, NULL, ef_random_prepare,
+                ef_random_release}},
     .examples = {"float[5,2] seed=1 seed2=2", "int32[7] seed=3", "float[0,2]", "float[]"},
 };
 

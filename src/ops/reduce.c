@@ -216,6 +216,7 @@ static ef_status *axes_graph(ef_infer *i) { return ef_need_rank_at_most(i, 1, 1)
         .in = {"input: " IN, "reduction_indices: Tidx"},                                  \
         .out = {"output: " OUT},                                                          \
         .types = TYPES,                                                                   \
+        .declared = EF_QUANTIZED,                                                         \
         .attr = {EF_ATTR(ef_reduce_attrs, keep_dims, "bool", "false")},                   \
         .attr_size = sizeof(ef_reduce_attrs),                                             \
         .traits = (TRAITS),                                                               \

@@ -93,6 +93,7 @@ static ef_status *lse_grad(ef_grad *g) {
         .in = {"x: T", "axis: Tidx"},                                                        \
         .out = {"out: T"},                                                                   \
         .types = TYPES,                                                                      \
+        .declared = EF_QUANTIZED,                                                            \
         .attr = {EF_ATTR(scan_attrs, exclusive, "bool", "false"),                            \
                  EF_ATTR(scan_attrs, reverse, "bool", "false")},                             \
         .attr_size = sizeof(scan_attrs),                                                     \

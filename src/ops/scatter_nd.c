@@ -114,7 +114,8 @@ const ef_op ef_op_ScatterNd = {
     .doc = "Zeros of shape `shape` onto which `updates` are added at the coordinates in `indices`.",
     .in = {"indices: Tindices", "updates: T", "shape: Tindices"},
     .out = {"output: T"},
-    .types = "T: " EF_MOVE_TYPES "; Tindices: {int16, int32, int64}",
+    .types = "T: " EF_COMPUTED_AND_STRING "; Tindices: {int16, int32, int64}",
+    .declared = EF_STORED,
     .attr = EF_ND_ATTRS,
     .attr_size = sizeof(ef_nd_attrs),
     .keeps = EF_KEEP_IN(0),
@@ -215,14 +216,14 @@ static ef_status *extremum_grad(ef_grad *g) {
 #define INDEX "{int32, int64}"
 SCATTER(TensorScatterUpdate, SET,
         "`tensor` with the slices that `indices` name replaced by `updates`.", "tensor",
-        EF_MOVE_TYPES, 0, "{int16, int32, int64, uint16}", EF_KEEP_IN(1), update_grad,
-        "string[3]{a,b,c} int32[1,1]{1} string[1]{x}")
+        EF_COMPUTED_AND_STRING, EF_STORED, "{int16, int32, int64, uint16}", EF_KEEP_IN(1),
+        update_grad, "string[3]{a,b,c} int32[1,1]{1} string[1]{x}")
 SCATTER(TensorScatterAdd, ADD, "`tensor` with `updates` added to the slices that `indices` name.",
-        "tensor", EF_PLAIN_TYPES, EF_ANY & ~EF_PLAIN, INDEX, EF_KEEP_IN(1), add_grad,
+        "tensor", EF_COMPUTED_TYPES, EF_ANY & ~EF_COMPUTED, INDEX, EF_KEEP_IN(1), add_grad,
         "float[3] int32[3,1]{1,1,0} float[3]")
 SCATTER(TensorScatterSub, SUB,
         "`tensor` with `updates` subtracted from the slices that `indices` name.", "tensor",
-        EF_PLAIN_TYPES, EF_ANY & ~EF_PLAIN, INDEX, EF_KEEP_IN(1), sub_grad,
+        EF_COMPUTED_TYPES, EF_ANY & ~EF_COMPUTED, INDEX, EF_KEEP_IN(1), sub_grad,
         "float[3] int32[3,1]{1,1,0} float[3]")
 SCATTER(TensorScatterMax, MAX,
         "`tensor` with the slices that `indices` name raised to `updates` where those "
@@ -237,5 +238,5 @@ SCATTER(TensorScatterMin, MIN,
         EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0), extremum_grad,
         "float[3] int32[3,1]{1,1,0} float[3]")
 SCATTER(ScatterNdNonAliasingAdd, ADD,
-        "`input` with `updates` added to the slices that `indices` name.", "input", EF_PLAIN_TYPES,
-        0, INDEX, EF_KEEP_IN(1), add_grad, "float[3] int32[3,1]{1,1,0} float[3]")
+        "`input` with `updates` added to the slices that `indices` name.", "input",
+        EF_COMPUTED_TYPES, 0, INDEX, EF_KEEP_IN(1), add_grad, "float[3] int32[3,1]{1,1,0} float[3]")

@@ -29,23 +29,24 @@ static bool starts(const char **p, const char *prefix) {
     return true;
 }
 
-static uint32_t named_set(const char *name) {
+static uint64_t named_set(const char *name) {
     if (strcmp(name, "type") == 0) return EF_ANY;
+    if (strcmp(name, "stored") == 0) return EF_STORED; /* ours: TensorFlow lists them */
     if (strcmp(name, "numbertype") == 0) return EF_NUMBERS;
     if (strcmp(name, "realnumbertype") == 0) return EF_REALS;
     ef_dtype t = ef_dtype_find(name);
-    return t == EF_NO_DTYPE ? 0 : 1u << t;
+    return t == EF_NO_DTYPE ? 0 : UINT64_C(1) << t;
 }
 
 /* A set at p; *set is 0 if a name is unknown. Returns where it ends. */
-static const char *type_set(const char *p, uint32_t *set) {
+static const char *type_set(const char *p, uint64_t *set) {
     char name[24];
     bool braces = *(p = skip(p)) == '{';
-    uint32_t all = 0;
+    uint64_t all = 0;
     if (braces) p++;
     for (;;) {
         const char *next = word(p, name, sizeof name);
-        uint32_t one = next ? named_set(name) : 0;
+        uint64_t one = next ? named_set(name) : 0;
         *set = 0;
         if (!one) return p;
         all |= one;
@@ -58,7 +59,7 @@ static const char *type_set(const char *p, uint32_t *set) {
     return skip(p);
 }
 
-bool ef_type_set_parse(const char *text, uint32_t *set) {
+bool ef_type_set_parse(const char *text, uint64_t *set) {
     const char *end = type_set(text, set);
     return *set != 0 && *end == 0;
 }

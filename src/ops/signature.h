@@ -22,7 +22,7 @@ typedef union ef_attr_room {
 /* NULL, or what is wrong. */
 const char *ef_signature_parse(const ef_op *op, ef_signature *out);
 /* "{float, double}", "numbertype": false for a name that is no dtype. */
-bool ef_type_set_parse(const char *text, uint32_t *set);
+bool ef_type_set_parse(const char *text, uint64_t *set);
 /* A row's type: "int >= 1", "{'SAME', 'VALID'}", "list(float)". */
 const char *ef_attr_info_parse(const char *type, ef_attr_info *out);
 /* An attribute written in TensorFlow's notation, as defaults and examples are: "'NHWC'", "[1, 2]",

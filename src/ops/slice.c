@@ -108,7 +108,7 @@ const ef_op ef_op_Slice = {
     .types = "T: " EF_MOVE_TYPES "; Index: {int32, int64}",
     .keeps = EF_KEEP_IN(1),
     .shape = slice_shape,
-    .kernel = EF_ANY_KERNEL(slice_run),
+    .kernel = EF_MOVE_KERNEL_OF(slice_run, EF_QUANTIZED_USUAL | EF_FLOAT8),
     .grad = slice_grad,
     .examples = {"float[4,5] int32[2]{1,2} int32[2]{2,-1}",
                  "float[3,2,4] int64[3]{0,0,1} int64[3]{3,1,3}",

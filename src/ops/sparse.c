@@ -141,12 +141,16 @@ const ef_op ef_op_SparseToDense = {
     .in = {"sparse_indices: Tindices", "output_shape: Tindices", "sparse_values: T",
            "default_value: T"},
     .out = {"dense: T"},
-    .types = "T: " EF_MOVE_TYPES "; Tindices: {int32, int64}",
+    .types =
+        "T: {bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, "
+        "int64, complex64, complex128, bool, string, qint8, quint8, qint16, quint16}; "
+        "Tindices: {int32, int64}",
+    .declared = EF_STORED & ~(EF_QUANTIZED & ~EF_BIT(QI32)),
     .attr = {EF_ATTR(dense_attrs, validate_indices, "bool", "true")},
     .attr_size = sizeof(dense_attrs),
     .keeps = EF_KEEP_IN(0),
     .shape = dense_shape,
-    .kernel = EF_MOVE_KERNEL(dense_run),
+    .kernel = EF_MOVE_KERNEL_OF(dense_run, EF_QUANTIZED),
     .grad = dense_grad,
     .examples = {"int64[2,2]{0,1,1,0} int64[2]{2,3} T[2] T[]",
                  "int32[3,1]{0,2,3} int32[1]{4} float[3] float[]",

@@ -130,7 +130,7 @@ const ef_op ef_op_Fingerprint = {
     .types = "T: " EF_MOVE_TYPES,
     .traits = EF_NO_GRAD,
     .shape = fingerprint_shape,
-    .kernel = EF_MOVE_KERNEL(fingerprint_run),
+    .kernel = EF_MOVE_KERNEL_OF(fingerprint_run, EF_STORED),
     .examples = {"T[2,3] string[]{farmhash64}", "float[3] string[]{farmhash64}",
                  "string[2,2]{a,b,c,d} string[]{farmhash64}", "int32[0,2] string[]{farmhash64}"},
 };

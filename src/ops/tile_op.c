@@ -73,6 +73,9 @@ static ef_status *tile_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
     ef_block b;
     EF_TRY(check_tiles(c, x, c->out[0]));
+    if (ef_dtype_in((ef_dtype)x->dtype, EF_STORED) && ef_count(x) != ef_count(c->out[0]))
+        return ef_error(EF_UNIMPLEMENTED, "Tile: repeating elements of dtype %s is not supported",
+                        ef_dtype_name((ef_dtype)x->dtype));
     EF_TRY(ef_out_memory(c, 0));
     tile_block(x, c->out[0], true, &b);
     return ef_block_copy((ef_dtype)x->dtype, c->out[0]->data, x->data, &b);
@@ -113,7 +116,7 @@ const ef_op ef_op_Tile = {
     .types = "T: " EF_MOVE_TYPES "; Tmultiples: {int32, int64} = int32",
     .keeps = EF_KEEP_IN(1),
     .shape = tile_shape,
-    .kernel = EF_MOVE_KERNEL(tile_run),
+    .kernel = EF_MOVE_KERNEL_OF(tile_run, EF_STORED),
     .grad = tile_grad,
     .examples = {"float[2,3] int32[2]{2,1}", "float[2,1,3] int64[3]{1,3,2}", "double[] int32[0]",
                  "string[2]{a,b} int32[1]{2}", "int32[2] int32[1]{0}"},

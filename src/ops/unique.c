@@ -103,20 +103,21 @@ static ef_status *unique_run(const ef_call *c) {
     return ef_gather(&g);
 }
 
-#define UNIQUE(N, words, vectors, ins, outs, more_types, ...)                           \
-    const ef_op ef_op_##N = {                                                           \
-        EF_NAMED(N),                                                                    \
-        .doc = words,                                                                   \
-        .in = ins,                                                                      \
-        .out = outs,                                                                    \
-        .types = "T: " EF_MOVE_TYPES more_types,                                        \
-        .attr = OUT_IDX,                                                                \
-        .attr_size = sizeof(idx_attrs),                                                 \
-        .traits = EF_GRAD_UNDEFINED | EF_DYNAMIC,                                       \
-        .vector_in = (vectors),                                                         \
-        .shape = unique_shape,                                                          \
-        .kernel = {{EF_CPU, UINT32_MAX, unique_run, unique_scratch, NULL, NULL, NULL}}, \
-        .examples = {__VA_ARGS__},                                                      \
+#define UNIQUE(N, words, vectors, ins, outs, more_types, ...)                                     \
+    const ef_op ef_op_##N = {                                                                     \
+        EF_NAMED(N),                                                                              \
+        .doc = words,                                                                             \
+        .in = ins,                                                                                \
+        .out = outs,                                                                              \
+        .types = "T: " EF_MOVE_TYPES more_types,                                                  \
+        .attr = OUT_IDX,                                                                          \
+        .attr_size = sizeof(idx_attrs),                                                           \
+        .traits = EF_GRAD_UNDEFINED | EF_DYNAMIC,                                                 \
+        .vector_in = (vectors),                                                                   \
+        .shape = unique_shape,                                                                    \
+        .kernel = {{EF_CPU, EF_COMPUTED | EF_BIT(STRING), unique_run, unique_scratch, NULL, NULL, \
+                    NULL}},                                                                       \
+        .examples = {__VA_ARGS__},                                                                \
     };
 #define LIST(...) \
     { __VA_ARGS__ }
@@ -185,7 +186,7 @@ const ef_op ef_op_ListDiff = {
     .attr_size = sizeof(idx_attrs),
     .traits = EF_GRAD_UNDEFINED | EF_DYNAMIC,
     .shape = diff_shape,
-    .kernel = {{EF_CPU, UINT32_MAX, diff_run, diff_scratch, NULL, NULL, NULL}},
+    .kernel = {{EF_CPU, EF_COMPUTED | EF_BIT(STRING), diff_run, diff_scratch, NULL, NULL, NULL}},
     .examples = {"int32[5]{1,2,3,2,5} int32[2]{2,9}", "string[2]{a,b} string[1]{a} out_idx=int64",
                  "float[2] float[0]"},
 };

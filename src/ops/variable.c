@@ -385,17 +385,24 @@ static ef_status *combine_into(const ef_call *c, ef_combine op) {
 static ef_status *add_run(const ef_call *c) { return combine_into(c, EF_COMBINE_ADD); }
 static ef_status *sub_run(const ef_call *c) { return combine_into(c, EF_COMBINE_SUB); }
 
-#define COMBINED(N, text, fn)                                              \
-    const ef_op ef_op_##N = {                                              \
-        EF_NAMED(N),                                                       \
-        .doc = text,                                                       \
-        .in = {"resource: resource", "value: dtype"},                      \
-        .types = "dtype: type",                                            \
-        .traits = EF_STATEFUL | EF_EFFECT | EF_NO_GRAD,                    \
-        .shape = assign_shape,                                             \
-        .kernel = {{EF_CPU, EF_NUMBERS, fn, NULL, NULL, NULL, NULL}},      \
-        .examples = {"var(float[2,3]) float[2,3]", "var(int32[]) int32[]", \
-                     "var(half[3]) half[3]"},                              \
+/* TensorFlow looks for kernels of ops on variables where it places them, which is another error. */
+static ef_status *no_sum_run(const ef_call *c) {
+    return ef_error(EF_INVALID, "%s: no kernel is registered for dtype %s", c->op->name,
+                    ef_dtype_name((ef_dtype)c->in[1]->dtype));
+}
+
+#define COMBINED(N, text, fn)                                                           \
+    const ef_op ef_op_##N = {                                                           \
+        EF_NAMED(N),                                                                    \
+        .doc = text,                                                                    \
+        .in = {"resource: resource", "value: dtype"},                                   \
+        .types = "dtype: type",                                                         \
+        .traits = EF_STATEFUL | EF_EFFECT | EF_NO_GRAD,                                 \
+        .shape = assign_shape,                                                          \
+        .kernel = {{EF_CPU, EF_NUMBERS, fn, NULL, NULL, NULL, NULL},                    \
+                   {EF_CPU, EF_ANY & ~EF_NUMBERS, no_sum_run, NULL, NULL, NULL, NULL}}, \
+        .examples = {"var(float[2,3]) float[2,3]", "var(int32[]) int32[]",              \
+                     "var(half[3]) half[3]"},                                           \
     };
 COMBINED(AssignAddVariableOp, "Adds `value` to the variable, in place.", add_run)
 COMBINED(AssignSubVariableOp, "Subtracts `value` from the variable, in place.", sub_run)
@@ -459,6 +466,6 @@ const ef_op ef_op_ResourceCountUpTo = {
     .attr_size = sizeof(count_attrs),
     .traits = EF_STATEFUL | EF_EFFECT | EF_NO_GRAD,
     .shape = count_shape,
-    .kernel = {{EF_CPU, 1u << EF_I32 | 1u << EF_I64, count_run, NULL, NULL, NULL, NULL}},
+    .kernel = {{EF_CPU, EF_BIT(I32) | EF_BIT(I64), count_run, NULL, NULL, NULL, NULL}},
     .examples = {"var(int32[]) limit=100 T=int32", "var(int64[]) limit=100 T=int64"},
 };

@@ -1,6 +1,7 @@
 /* The table of element types and the conversions of single elements. The 16-bit floats follow
  * IEEE 754: round to nearest, ties to even, subnormals kept, NaN stays NaN. */
 #include "tensor/dtype.h"
+#include "tensor/narrow.h"
 #include "tensor/tensor.h"
 #ifdef __F16C__
 #include <immintrin.h>
@@ -28,6 +29,21 @@ static const struct {
     [EF_VARIANT] = {"variant", NULL, sizeof(void *)},
     [EF_U32] = {"uint32", NULL, 4},
     [EF_U64] = {"uint64", NULL, 8},
+    [EF_QI8] = {"qint8", NULL, 1},
+    [EF_QU8] = {"quint8", NULL, 1},
+    [EF_QI16] = {"qint16", NULL, 2},
+    [EF_QU16] = {"quint16", NULL, 2},
+    [EF_QI32] = {"qint32", NULL, 4},
+    [EF_F8E5M2] = {"float8_e5m2", NULL, 1},
+    [EF_F8E4M3FN] = {"float8_e4m3fn", NULL, 1},
+    [EF_F8E4M3FNUZ] = {"float8_e4m3fnuz", NULL, 1},
+    [EF_F8E4M3B11FNUZ] = {"float8_e4m3b11fnuz", NULL, 1},
+    [EF_F8E5M2FNUZ] = {"float8_e5m2fnuz", NULL, 1},
+    [EF_F4E2M1FN] = {"float4_e2m1fn", NULL, 1},
+    [EF_I4] = {"int4", NULL, 1},
+    [EF_U4] = {"uint4", NULL, 1},
+    [EF_I2] = {"int2", NULL, 1},
+    [EF_U2] = {"uint2", NULL, 1},
 };
 
 static bool in_table(ef_dtype t) { return (unsigned)t < EF_DTYPES && dtypes[t].name != NULL; }
@@ -44,6 +60,22 @@ ef_dtype ef_dtype_find(const char *name) {
         if (dtypes[t].alias != NULL && strcmp(dtypes[t].alias, name) == 0) return (ef_dtype)t;
     }
     return EF_NO_DTYPE;
+}
+
+const ef_small_float *ef_small_float_of(ef_dtype t) {
+    static const ef_small_float e4m3fnuz = {3, 8, 0x80, 0x7F, 0x80, 0x80, false, true};
+    static const ef_small_float e4m3b11fnuz = {3, 11, 0x80, 0x7F, 0x80, 0x80, false, true};
+    static const ef_small_float e5m2fnuz = {2, 16, 0x80, 0x7F, 0x80, 0x80, false, true};
+    static const ef_small_float e2m1fn = {1, 1, 8, 7, 7, 0, false, false};
+    switch (t) {
+    case EF_F8E5M2: return &ef_f8e5m2;
+    case EF_F8E4M3FN: return &ef_f8e4m3fn;
+    case EF_F8E4M3FNUZ: return &e4m3fnuz;
+    case EF_F8E4M3B11FNUZ: return &e4m3b11fnuz;
+    case EF_F8E5M2FNUZ: return &e5m2fnuz;
+    case EF_F4E2M1FN: return &e2m1fn;
+    default: return NULL;
+    }
 }
 
 static float float_of(uint32_t bits) {
@@ -129,18 +161,38 @@ static uint64_t double_to_uint(double v) {
                                      : (uint64_t)double_to_int(v);
 }
 
+/* The narrow types, by the byte of an element. */
+static double narrow_double(ef_dtype t, uint8_t code) {
+    const ef_small_float *f = ef_small_float_of(t);
+    if (f != NULL) return (double)ef_small_to_float(*f, code);
+    switch (t) {
+    case EF_I4: return ef_i4_int(code);
+    case EF_I2: return ef_i2_int(code);
+    case EF_U4: return code & 15;
+    case EF_U2: return code & 3;
+    default: return 0;
+    }
+}
+
+static uint8_t double_narrow(ef_dtype t, double v) {
+    const ef_small_float *f = ef_small_float_of(t);
+    if (f != NULL) return ef_float_to_small(*f, ef_round_to_odd(v));
+    return (uint8_t)(double_to_int(v) & (t == EF_I4 || t == EF_U4 ? 15 : 3));
+}
+
 double ef_element_double(ef_dtype t, const void *p, int64_t i) {
 #define READ(T, type) \
     case EF_##T: return (double)((const type *)p)[i];
     switch (t) {
         EF_EACH_INT(READ)
         EF_EACH_FULL_FLOAT(READ)
+        EF_EACH_QUANTIZED(READ)
         READ(BOOL, uint8_t)
     case EF_F16: return (double)ef_f16_float(((const ef_f16 *)p)[i]);
     case EF_BF16: return (double)ef_bf16_float(((const ef_bf16 *)p)[i]);
     case EF_C64: return (double)((const float *)p)[2 * i];
     case EF_C128: return ((const double *)p)[2 * i];
-    default: return 0;
+    default: return ef_dtype_in(t, EF_NARROW) ? narrow_double(t, ((const uint8_t *)p)[i]) : 0;
     }
 #undef READ
 }
@@ -150,6 +202,7 @@ int64_t ef_element_int(ef_dtype t, const void *p, int64_t i) {
     case EF_##T: return (int64_t)((const type *)p)[i];
     switch (t) {
         EF_EACH_INT(READ)
+        EF_EACH_QUANTIZED(READ)
         READ(BOOL, uint8_t)
     default: return double_to_int(ef_element_double(t, p, i));
     }
@@ -167,6 +220,7 @@ void ef_element_set(ef_dtype t, void *p, int64_t i, double v) {
     switch (t) {
         EF_EACH_SIGNED(WRITE_SIGNED)
         EF_EACH_UNSIGNED(WRITE_UNSIGNED)
+        EF_EACH_QUANTIZED(WRITE_SIGNED)
         EF_EACH_FULL_FLOAT(WRITE_FLOAT)
     case EF_BOOL: ((uint8_t *)p)[i] = v != 0; break;
     case EF_F16: ((ef_f16 *)p)[i] = ef_float_f16((float)v); break;
@@ -179,7 +233,9 @@ void ef_element_set(ef_dtype t, void *p, int64_t i, double v) {
         ((double *)p)[2 * i] = v;
         ((double *)p)[2 * i + 1] = 0;
         break;
-    default: break;
+    default:
+        if (ef_dtype_in(t, EF_NARROW)) ((uint8_t *)p)[i] = double_narrow(t, v);
+        break;
     }
 #undef WRITE_FLOAT
 #undef WRITE_UNSIGNED

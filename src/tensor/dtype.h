@@ -14,7 +14,7 @@ typedef struct {
 typedef float _Complex ef_c64;
 typedef double _Complex ef_c128;
 
-#define EF_BIT(T) (1u << EF_##T)
+#define EF_BIT(T) (UINT64_C(1) << EF_##T)
 enum {
     EF_FLOATS = EF_BIT(F16) | EF_BIT(BF16) | EF_BIT(F32) | EF_BIT(F64),
     EF_SIGNED_INTS = EF_BIT(I8) | EF_BIT(I16) | EF_BIT(I32) | EF_BIT(I64),
@@ -23,17 +23,31 @@ enum {
     EF_COMPLEX = EF_BIT(C64) | EF_BIT(C128),
     EF_REALS = EF_FLOATS | EF_INTS,
     EF_NUMBERS = EF_REALS | EF_COMPLEX,
-    EF_PLAIN = EF_NUMBERS | EF_BIT(BOOL), /* bytes that memcpy may move */
-    EF_MANAGED = EF_BIT(STRING) | EF_BIT(RESOURCE) | EF_BIT(VARIANT), /* elements own something */
-    EF_ANY = EF_PLAIN | EF_MANAGED
+    EF_QUANTIZED = EF_BIT(QI8) | EF_BIT(QU8) | EF_BIT(QI16) | EF_BIT(QU16) | EF_BIT(QI32),
+    EF_QUANTIZED_USUAL =
+        EF_BIT(QI8) | EF_BIT(QU8) | EF_BIT(QI32), /* those that most kernels know */
+    EF_COMPUTED = EF_NUMBERS | EF_BIT(BOOL),      /* plain types that arithmetic knows */
+    EF_MANAGED = EF_BIT(STRING) | EF_BIT(RESOURCE) | EF_BIT(VARIANT) /* elements own something */
 };
-static inline bool ef_dtype_in(ef_dtype t, uint32_t set) { return (set >> t) & 1u; }
+/* Sets with members beyond an enum's 31 bits. The narrow and the quantized types are stored: moved,
+ * compared with themselves and cast, but not computed with. */
+#define EF_FLOAT8 (EF_BIT(F8E5M2) | EF_BIT(F8E4M3FN)) /* those that kernels know */
+#define EF_INT4 (EF_BIT(I4) | EF_BIT(U4))
+#define EF_NARROW                                                                            \
+    (EF_FLOAT8 | EF_INT4 | EF_BIT(F8E4M3FNUZ) | EF_BIT(F8E4M3B11FNUZ) | EF_BIT(F8E5M2FNUZ) | \
+     EF_BIT(I2) | EF_BIT(U2) | EF_BIT(F4E2M1FN))
+#define EF_STORED (EF_NARROW | EF_QUANTIZED)
+#define EF_PLAIN (EF_COMPUTED | EF_STORED) /* bytes that memcpy may move */
+#define EF_ANY (EF_PLAIN | EF_MANAGED)
+static inline bool ef_dtype_in(ef_dtype t, uint64_t set) { return (set >> t) & 1u; }
 
 /* X-lists: X(enum suffix, C type). Ints and full floats compute in their own type; the 16-bit
  * floats compute in float (see tile.h). */
 #define EF_EACH_SIGNED(X) X(I8, int8_t) X(I16, int16_t) X(I32, int32_t) X(I64, int64_t)
 #define EF_EACH_UNSIGNED(X) X(U8, uint8_t) X(U16, uint16_t) X(U32, uint32_t) X(U64, uint64_t)
 #define EF_EACH_INT(X) EF_EACH_SIGNED(X) EF_EACH_UNSIGNED(X)
+#define EF_EACH_QUANTIZED(X) \
+    X(QI8, int8_t) X(QU8, uint8_t) X(QI16, int16_t) X(QU16, uint16_t) X(QI32, int32_t)
 #define EF_EACH_FULL_FLOAT(X) X(F32, float) X(F64, double)
 #define EF_EACH_HALF(X) X(F16, ef_f16) X(BF16, ef_bf16)
 #define EF_EACH_COMPLEX(X) X(C64, ef_c64) X(C128, ef_c128)

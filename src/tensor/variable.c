@@ -56,12 +56,21 @@ ef_status *ef_variable_read(ef_variable *v, ef_tensor *out) {
     return s;
 }
 
+/* Stored types for which TensorFlow has no kernel to assign to a variable. */
+#define UNASSIGNED \
+    (EF_BIT(QI16) | EF_BIT(QU16) | EF_BIT(F8E4M3FNUZ) | EF_BIT(F8E4M3B11FNUZ) | EF_BIT(F8E5M2FNUZ))
+
 static ef_status *check_assignable(const ef_variable *v, const ef_tensor *value) {
     ef_shape shape = ef_shape_from(value);
     if (value->dtype != (uint8_t)v->dtype)
         return ef_error(EF_INVALID,
                         "variable '%s' holds %s and cannot take %s; cast the value first", v->name,
                         ef_dtype_name(v->dtype), ef_dtype_name((ef_dtype)value->dtype));
+    if (ef_dtype_in(v->dtype, UNASSIGNED))
+        return ef_error(EF_INVALID,
+                        "variable '%s': no kernel of AssignVariableOp is registered for "
+                        "dtype %s",
+                        v->name, ef_dtype_name(v->dtype));
     if (!ef_shape_may_equal(&v->shape, &shape))
         return ef_error(EF_INVALID,
                         "variable '%s' has shape %s and cannot take a value of shape %s", v->name,

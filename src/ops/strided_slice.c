@@ -80,7 +80,7 @@ const ef_op ef_op_StridedSlice = {
     .attr_size = sizeof(ef_strided_attrs),
     .keeps = EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_IN(3),
     .shape = strided_shape,
-    .kernel = EF_ANY_KERNEL(strided_run),
+    .kernel = EF_MOVE_KERNEL_OF(strided_run, EF_QUANTIZED_USUAL | EF_FLOAT8),
     .grad = strided_grad,
     .examples = {"float[4,5] int32[2]{1,0} int32[2]{4,5} int32[2]{2,3}",
                  "float[4,5] int64[2]{-1,0} int64[2]{0,3} int64[2]{-2,1} begin_mask=2",
@@ -140,7 +140,7 @@ const ef_op ef_op_StridedSliceGrad = {
     .attr_size = sizeof(ef_strided_attrs),
     .keeps = EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_IN(3),
     .shape = strided_grad_shape,
-    .kernel = EF_ANY_KERNEL(strided_grad_run),
+    .kernel = EF_MOVE_KERNEL_OF(strided_grad_run, EF_QUANTIZED_USUAL | EF_FLOAT8),
     .grad = strided_grad_grad,
     .examples =
         {"int32[2]{4,5} int32[2]{1,0} int32[2]{4,5} int32[2]{2,3} float[2,2]",
@@ -162,6 +162,9 @@ static ef_status *update_shape(ef_infer *i) {
 
 static ef_status *update_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
+    if (ef_dtype_in((ef_dtype)x->dtype, EF_STORED)) /* as TensorFlow's kernel does */
+        return ef_error(EF_INVALID, "TensorStridedSliceUpdate: Unsupported data type: %s",
+                        ef_dtype_name((ef_dtype)x->dtype));
     EF_TRY(ef_out_memory(c, 0));
     if (c->out[0]->data != x->data)
         EF_TRY(ef_copy_elements((ef_dtype)x->dtype, c->out[0]->data, x->data, ef_count(x)));
@@ -200,7 +203,7 @@ const ef_op ef_op_TensorStridedSliceUpdate = {
     .traits = EF_MAY_ALIAS_0,
     .keeps = EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_IN(3),
     .shape = update_shape,
-    .kernel = EF_ANY_KERNEL(update_run),
+    .kernel = EF_MOVE_KERNEL_OF(update_run, EF_QUANTIZED_USUAL | EF_FLOAT8),
     .grad = update_grad,
     .examples = {"float[4,5] int32[2]{1,0} int32[2]{4,5} int32[2]{2,3} float[2,2]",
                  "double[3] int64[1]{-1} int64[1]{0} int64[1]{1} double[] shrink_axis_mask=1",

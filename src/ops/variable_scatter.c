@@ -129,8 +129,8 @@ static ef_status *locked(const ef_call *c, ef_combine op, int values,
     "var(float[4,3]) int32[2]{3,0} float[2,3]",                                                   \
         "var(int32[4]) int64[2,2]{0,1,0,3} int32[2,2]:1..9", "var(half[4,2]) int32[1]{1} half[]", \
         "var(float[4,3]) int32[0] float[0,3]"
-SCATTER(ResourceScatterUpdate, "Puts `updates` into", "type", EF_ANY, EF_COMBINE_SET, ROWS_EXAMPLES,
-        "var(string[2]{a,b}) int32[1]{1} string[1]{c}")
+SCATTER(ResourceScatterUpdate, "Puts `updates` into", "type", EF_COMPUTED | EF_MANAGED,
+        EF_COMBINE_SET, ROWS_EXAMPLES, "var(string[2]{a,b}) int32[1]{1} string[1]{c}")
 SCATTER(ResourceScatterAdd, "Adds `updates` to", "numbertype", EF_ANY, EF_COMBINE_ADD,
         ROWS_EXAMPLES)
 SCATTER(ResourceScatterSub, "Subtracts `updates` from", "numbertype", EF_ANY, EF_COMBINE_SUB,
@@ -227,7 +227,7 @@ static ef_status *update_positions(const ef_call *c, ef_combine op, ef_tensor *v
         .attr_size = sizeof(nd_attrs),                                                         \
         .traits = TRAITS,                                                                      \
         .shape = positions_shape,                                                              \
-        .kernel = ROW(EF_ANY, N##_run),                                                        \
+        .kernel = ROW(EF_COMPUTED | EF_MANAGED, N##_run),                                      \
         .examples = {__VA_ARGS__},                                                             \
     };
 #define ND_EXAMPLES                                                                               \
@@ -274,7 +274,7 @@ const ef_op ef_op_ResourceStridedSliceAssign = {
     .attr_size = sizeof(ef_strided_attrs),
     .traits = TRAITS,
     .shape = strided_shape,
-    .kernel = ROW(EF_ANY, strided_run),
+    .kernel = ROW(EF_COMPUTED | EF_MANAGED | EF_FLOAT8, strided_run),
     .examples = {"var(float[4,3]) int32[1]{1} int32[1]{3} int32[1]{1} float[2,3]",
                  "var(float[4,3]) int32[2]{3,0} int32[2]{0,3} int32[2]{-2,2} float[2,2]",
                  "var(int32[4]) int64[1]{2} int64[1]{3} int64[1]{1} int32[] shrink_axis_mask=1"},

@@ -64,7 +64,7 @@ def zeros_for(source):
 
 def flows(dtype):
     """Whether numbers of this type have gradients."""
-    return dtype.is_floating or dtype.is_complex
+    return (dtype.is_floating and dtype.is_numeric) or dtype.is_complex
 
 
 @export("GradientTape", "autodiff.GradientTape")

@@ -299,6 +299,8 @@ def _sizes(self, dtype=None, name=None):
     if kept is not None:
         return kept
     wide = any(d > 2**31 - 1 for d in self._dims)
+    if wide and dtype == dtypes.int32:
+        raise ValueError(f"Cannot convert TensorShape {self} to dtype int32: a dimension is too large. Use tf.int64.")
     return _core.convert(list(self._dims), dtype or (dtypes.int64 if wide else dtypes.int32))
 
 
@@ -402,7 +404,10 @@ def __dlpack_device__(self):
 @export("experimental.dlpack.to_dlpack")
 def to_dlpack(tf_tensor):
     """A DLPack capsule with the tensor's values, which are the receiver's own."""
-    return _core.convert(tf_tensor).__dlpack__()
+    tensor = _core.convert(tf_tensor)
+    if tensor.dtype.is_quantized or (not tensor.dtype.is_numeric and not tensor.dtype.is_bool):
+        raise errors.InvalidArgumentError(None, None, f"{tensor.dtype.name} is not supported by dlpack")
+    return tensor.__dlpack__()
 
 
 class _Capsule:

@@ -12,7 +12,7 @@ enum {
 };
 
 static int npy_of[EF_DTYPES]; /* numpy's type number by dtype; -1: none */
-static PyObject *bfloat16_type;
+static bool narrow_loaded;
 
 int array_init(void) {
     import_array1(-1);
@@ -20,28 +20,75 @@ int array_init(void) {
     static const struct {
         ef_dtype t;
         int npy;
-    } pair[] = {{EF_F16, NPY_HALF},   {EF_F32, NPY_FLOAT},    {EF_F64, NPY_DOUBLE},
-                {EF_I8, NPY_INT8},    {EF_I16, NPY_INT16},    {EF_I32, NPY_INT32},
-                {EF_I64, NPY_INT64},  {EF_U8, NPY_UINT8},     {EF_U16, NPY_UINT16},
-                {EF_U32, NPY_UINT32}, {EF_U64, NPY_UINT64},   {EF_BOOL, NPY_BOOL},
-                {EF_C64, NPY_CFLOAT}, {EF_C128, NPY_CDOUBLE}, {EF_STRING, NPY_OBJECT}};
+    } pair[] = {{EF_F16, NPY_HALF},
+                {EF_F32, NPY_FLOAT},
+                {EF_F64, NPY_DOUBLE},
+                {EF_I8, NPY_INT8},
+                {EF_I16, NPY_INT16},
+                {EF_I32, NPY_INT32},
+                {EF_I64, NPY_INT64},
+                {EF_U8, NPY_UINT8},
+                {EF_U16, NPY_UINT16},
+                {EF_U32, NPY_UINT32},
+                {EF_U64, NPY_UINT64},
+                {EF_BOOL, NPY_BOOL},
+                {EF_C64, NPY_CFLOAT},
+                {EF_C128, NPY_CDOUBLE},
+                {EF_STRING, NPY_OBJECT},
+                /* quantized numbers come out as the integers they are stored in */
+                {EF_QI8, NPY_INT8},
+                {EF_QI16, NPY_INT16},
+                {EF_QI32, NPY_INT32},
+                {EF_QU8, NPY_UINT8},
+                {EF_QU16, NPY_UINT16}};
     for (size_t k = 0; k < sizeof pair / sizeof *pair; k++) npy_of[pair[k].t] = pair[k].npy;
     return 0;
 }
 
-/* bfloat16 is ml_dtypes' type; loaded when first met. */
-static int bfloat16_number(void) {
-    if (npy_of[EF_BF16] >= 0) return npy_of[EF_BF16];
+/* bfloat16 and the narrow numbers are ml_dtypes' types; loaded when one is first met. A type that
+ * an old version lacks has no number. */
+static const ef_dtype ml_types[] = {
+    EF_BF16, EF_F8E5M2, EF_F8E4M3FN, EF_F8E4M3FNUZ, EF_F8E4M3B11FNUZ, EF_F8E5M2FNUZ,
+    EF_I4,   EF_U4,     EF_I2,       EF_U2,         EF_F4E2M1FN};
+enum { ML_TYPES = sizeof ml_types / sizeof *ml_types };
+
+static int load_narrow(void) {
+    if (narrow_loaded) return 0;
     PyObject *m = PyImport_ImportModule("ml_dtypes");
     if (m == NULL) return -1;
-    bfloat16_type = attr_get(m, "bfloat16");
+    int bad = 0;
+    for (int k = 0; k < ML_TYPES && bad == 0; k++) {
+        PyObject *type = attr_get(m, ef_dtype_name(ml_types[k]));
+        PyArray_Descr *d = NULL;
+        if (type != NULL && PyArray_DescrConverter(type, &d))
+            npy_of[ml_types[k]] = d->type_num;
+        else if (type == NULL && PyErr_ExceptionMatches(PyExc_AttributeError))
+            PyErr_Clear();
+        else
+            bad = -1;
+        Py_XDECREF(d);
+        Py_XDECREF(type);
+    }
     Py_DECREF(m);
-    if (bfloat16_type == NULL) return -1;
-    PyArray_Descr *d = NULL;
-    if (!PyArray_DescrConverter(bfloat16_type, &d)) return -1;
-    npy_of[EF_BF16] = d->type_num;
-    Py_DECREF(d);
-    return npy_of[EF_BF16];
+    narrow_loaded = bad == 0;
+    return bad;
+}
+
+/* numpy's number of a dtype; -1: it has none, or an exception is set. */
+static int number_of(ef_dtype t) {
+    if (npy_of[t] < 0 && load_narrow() < 0) return -1;
+    return npy_of[t];
+}
+
+/* TensorFlow's quantized types are structures of one field, which has the type's name. */
+static ef_dtype quantized_of(const PyArray_Descr *d) {
+    PyObject *names = PyDataType_NAMES(d);
+    if (names == NULL || !PyTuple_Check(names) || PyTuple_GET_SIZE(names) != 1) return EF_NO_DTYPE;
+    const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, 0));
+    ef_dtype t = name != NULL ? ef_dtype_find(name) : EF_NO_DTYPE;
+    PyErr_Clear();
+    bool quantized = t == EF_QI8 || t == EF_QU8 || t == EF_QI16 || t == EF_QU16 || t == EF_QI32;
+    return quantized && (size_t)PyDataType_ELSIZE(d) == ef_dtype_size(t) ? t : EF_NO_DTYPE;
 }
 
 int is_array(PyObject *o) { return PyArray_Check(o) || PyArray_CheckScalar(o); }
@@ -70,8 +117,10 @@ static ef_dtype dtype_of_descr(const PyArray_Descr *d) {
         default: return EF_NO_DTYPE;
         }
     }
-    if (d->kind == 'V' && PyDataType_ELSIZE(d) == 2 && bfloat16_number() == d->type_num)
-        return EF_BF16;
+    if (d->type_num == NPY_VOID) return quantized_of(d);
+    if (d->type_num >= NPY_USERDEF && load_narrow() == 0)
+        for (int k = 0; k < ML_TYPES; k++)
+            if (npy_of[ml_types[k]] == d->type_num) return ml_types[k];
     PyErr_Clear();
     return EF_NO_DTYPE;
 }
@@ -155,11 +204,18 @@ static int no_tensor(PyArrayObject *a, ef_dtype want) {
 /* The elements of `a` as numpy casts them: a fraction, a sign or an imaginary part may go, dates
  * become numbers, objects are asked. */
 static int cast_in(PyArrayObject *a, ef_dtype want, ef_tensor *out) {
-    int npy = want == EF_BF16 ? bfloat16_number() : npy_of[want];
+    int npy = number_of(want);
     if (npy < 0) return PyErr_Occurred() ? -1 : no_tensor(a, want);
+    PyObject *field = NULL; /* of a quantized type: its integers */
+    if (PyArray_TYPE(a) == NPY_VOID && quantized_of(PyArray_DESCR(a)) != EF_NO_DTYPE) {
+        field = PyObject_GetItem((PyObject *)a,
+                                 PyTuple_GET_ITEM(PyDataType_NAMES(PyArray_DESCR(a)), 0));
+        if (field == NULL) return -1;
+    }
     PyArrayObject *c = (PyArrayObject *)PyArray_FROM_OTF(
-        (PyObject *)a, npy,
+        field != NULL ? field : (PyObject *)a, npy,
         NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST);
+    Py_XDECREF(field);
     if (c == NULL) return -1;
     ef_shape s = {.rank = PyArray_NDIM(c)};
     for (int d = 0; d < s.rank; d++) s.dim[d] = PyArray_DIM(c, d);
@@ -169,7 +225,7 @@ static int cast_in(PyArrayObject *a, ef_dtype want, ef_tensor *out) {
 }
 
 int array_to_tensor(PyObject *o, ef_dtype want, ef_tensor *out) {
-    PyArrayObject *a = (PyArrayObject *)PyArray_FromAny(o, NULL, 0, EF_MAX_RANK + 1, 0, NULL);
+    PyArrayObject *a = (PyArrayObject *)PyArray_FromAny(o, NULL, 0, 0, 0, NULL); /* any depth */
     if (a == NULL) return -1;
     int bad = -1;
     if (want == EF_NO_DTYPE) want = dtype_of_descr(PyArray_DESCR(a));
@@ -181,6 +237,17 @@ int array_to_tensor(PyObject *o, ef_dtype want, ef_tensor *out) {
     else
         bad = want == EF_STRING ? strings_in(a, out) : cast_in(a, want, out);
     Py_DECREF(a);
+    return bad;
+}
+
+int floats_to_tensor(const ef_tensor *floats, ef_dtype want, ef_tensor *out) {
+    const void *data;
+    npy_intp dim[EF_MAX_RANK];
+    if (tensor_settle(floats, &data) < 0) return -1;
+    for (int d = 0; d < floats->rank; d++) dim[d] = floats->dim[d];
+    PyObject *a = PyArray_SimpleNewFromData(floats->rank, dim, NPY_FLOAT, (void *)data);
+    int bad = a != NULL ? cast_in((PyArrayObject *)a, want, out) : -1;
+    Py_XDECREF(a);
     return bad;
 }
 
@@ -245,7 +312,7 @@ PyObject *tensor_to_array(tensor_object *o, array_use use) {
         if (t->rank > 0) return strings_out(t);
         return tensor_item(t, 0);
     }
-    int npy = t->dtype == EF_BF16 ? bfloat16_number() : npy_of[t->dtype];
+    int npy = number_of((ef_dtype)t->dtype);
     if (npy < 0) {
         if (!PyErr_Occurred())
             invalid(NULL,
@@ -339,11 +406,16 @@ PyObject *tensor_item(const ef_tensor *t, int64_t i) {
     case EF_F32: return PyFloat_FromDouble((double)((const float *)data)[i]);
     case EF_F64: return PyFloat_FromDouble(((const double *)data)[i]);
     case EF_BOOL: return PyBool_FromLong(p[i]);
+    case EF_QI8:
     case EF_I8: return PyLong_FromLong(((const int8_t *)data)[i]);
+    case EF_QI16:
     case EF_I16: return PyLong_FromLong(((const int16_t *)data)[i]);
+    case EF_QI32:
     case EF_I32: return PyLong_FromLong(((const int32_t *)data)[i]);
     case EF_I64: return PyLong_FromLongLong(((const int64_t *)data)[i]);
+    case EF_QU8:
     case EF_U8: return PyLong_FromLong(((const uint8_t *)data)[i]);
+    case EF_QU16:
     case EF_U16: return PyLong_FromLong(((const uint16_t *)data)[i]);
     case EF_U32: return PyLong_FromUnsignedLong(((const uint32_t *)data)[i]);
     case EF_U64: return PyLong_FromUnsignedLongLong(((const uint64_t *)data)[i]);
@@ -355,7 +427,7 @@ PyObject *tensor_item(const ef_tensor *t, int64_t i) {
     }
     default: break;
     }
-    int npy = t->dtype == EF_BF16 ? bfloat16_number() : npy_of[t->dtype];
+    int npy = number_of((ef_dtype)t->dtype);
     if (npy < 0) return PyErr_Format(PyExc_TypeError, "no Python value for this dtype");
     PyArray_Descr *d = PyArray_DescrFromType(npy);
     PyObject *s =

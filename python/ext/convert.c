@@ -185,8 +185,13 @@ enum {
     FLOAT_SET = 1 << EF_F16 | 1 << EF_BF16 | 1 << EF_F32 | 1 << EF_F64,
     COMPLEX_SET = 1 << EF_C64 | 1 << EF_C128,
     INT_SET = 1 << EF_I8 | 1 << EF_I16 | 1 << EF_I32 | 1 << EF_I64 | 1 << EF_U8 | 1 << EF_U16 |
-              1 << EF_U32 | 1 << EF_U64
+              1 << EF_U32 | 1 << EF_U64,
+    STORED_INT_SET = 1 << EF_QI8 | 1 << EF_QU8 | 1 << EF_QI16 | 1 << EF_QU16 | 1 << EF_QI32 |
+                     1 << EF_I4 | 1 << EF_U4, /* stored types that integers are cast to, */
+    STORED_FLOAT_SET = 1 << EF_F8E5M2 | 1 << EF_F8E4M3FN /* and floats */
 };
+
+static unsigned bit_of(ef_dtype t) { return t < 31 ? 1u << t : 0; } /* 0: in none of these sets */
 
 /* The kinds a dtype takes as they are. The other dtypes are cast from what the value is by itself,
  * which is why True can be an int32 but no int8. */
@@ -223,8 +228,9 @@ static ef_dtype natural(const scan *s) {
 
 /* May a value that is `have` by itself be cast? */
 static bool casts(ef_dtype have, ef_dtype want) {
-    unsigned h = 1u << have, w = 1u << want;
-    if (w & INT_SET) return (h & INT_SET) != 0;
+    unsigned h = bit_of(have), w = bit_of(want);
+    if (w & STORED_FLOAT_SET) return (h & FLOAT_SET) != 0;
+    if (w & (INT_SET | STORED_INT_SET)) return (h & INT_SET) != 0;
     if (w & FLOAT_SET) return (h & (INT_SET | FLOAT_SET)) != 0;
     if (w & COMPLEX_SET) return (h & (INT_SET | FLOAT_SET | COMPLEX_SET)) != 0;
     return have == want;
@@ -281,12 +287,19 @@ static int put_int(PyObject *o, ef_dtype t, void *at, int64_t i) {
     if (v == -1 && over == 0 && PyErr_Occurred()) return -1;
     if (over != 0) return out_of_range(o, t);
     switch (t) { /* narrower types keep the low bits, as numpy's casts do */
+    case EF_QI8:
     case EF_I8: ((int8_t *)at)[i] = (int8_t)v; break;
+    case EF_QU8:
     case EF_U8: ((uint8_t *)at)[i] = (uint8_t)v; break;
+    case EF_QI16:
     case EF_I16: ((int16_t *)at)[i] = (int16_t)v; break;
+    case EF_QU16:
     case EF_U16: ((uint16_t *)at)[i] = (uint16_t)v; break;
+    case EF_QI32:
     case EF_I32: ((int32_t *)at)[i] = (int32_t)v; break;
     case EF_U32: ((uint32_t *)at)[i] = (uint32_t)v; break;
+    case EF_I4:
+    case EF_U4: ((uint8_t *)at)[i] = (uint8_t)(v & 15); break; /* a byte each, the low bits */
     default: ((int64_t *)at)[i] = v; break;
     }
     return 0;
@@ -304,8 +317,8 @@ static int put(PyObject *o, ef_tensor *t, void *at, int64_t i) {
         ((bool *)at)[i] = PyObject_IsTrue(o) == 1;
         return 0;
     }
-    if (1u << d & INT_SET) return put_int(o, d, at, i);
-    if (1u << d & COMPLEX_SET) {
+    if (bit_of(d) & (INT_SET | STORED_INT_SET)) return put_int(o, d, at, i);
+    if (bit_of(d) & COMPLEX_SET) {
         Py_complex c = PyComplex_AsCComplex(o);
         if (c.real == -1.0 && PyErr_Occurred()) return out_of_range(o, d);
         if (d == EF_C64) {
@@ -383,6 +396,13 @@ static int from_plain(PyObject *o, const scan *s, ef_dtype want, int hint, ef_te
     if (t == EF_NO_DTYPE && want != EF_NO_DTYPE && hint == HINT && !recording()) { /* as it is */
         PyErr_Clear();
         t = settle(o, s, EF_NO_DTYPE);
+    }
+    if (t != EF_NO_DTYPE && bit_of(t) & STORED_FLOAT_SET && s->seen != 0) { /* as floats, cast */
+        ef_tensor floats;
+        if (from_plain(o, s, EF_F32, MUST, &floats) < 0) return -1;
+        int bad = floats_to_tensor(&floats, t, out);
+        ef_tensor_release(&floats);
+        return bad;
     }
     if (t == EF_NO_DTYPE || check(ef_tensor_new(t, &s->shape, out), NULL) < 0) return -1;
     int64_t i = 0;

@@ -145,6 +145,8 @@ ef_dtype array_dtype(PyObject *o);
 bool array_is_long_double(PyObject *o);     /* a float, but of no dtype of ours */
 int array_dims(PyObject *o, int64_t *dims); /* rank; -1: above EF_MAX_RANK */
 int array_to_tensor(PyObject *o, ef_dtype dtype, ef_tensor *out);
+/* float32 elements as a narrow float type, rounded as numpy casts them. */
+int floats_to_tensor(const ef_tensor *floats, ef_dtype want, ef_tensor *out);
 typedef enum array_use {
     ARRAY_OWN,      /* the caller's own */
     ARRAY_LAST_USE, /* the same; nobody looks at `o` afterwards, so its memory may be given away */

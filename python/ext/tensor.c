@@ -334,9 +334,10 @@ static PyObject *tensor_numpy(PyObject *self, PyObject *unused) {
 }
 
 static const char *const format_of[EF_DTYPES] = {
-    [EF_F32] = "f", [EF_F64] = "d", [EF_I32] = "i",  [EF_U8] = "B",   [EF_I16] = "h",
-    [EF_I8] = "b",  [EF_I64] = "l", [EF_BOOL] = "?", [EF_U16] = "H",  [EF_F16] = "e",
-    [EF_U32] = "I", [EF_U64] = "L", [EF_C64] = "Zf", [EF_C128] = "Zd"};
+    [EF_F32] = "f", [EF_F64] = "d",  [EF_I32] = "i",  [EF_U8] = "B",    [EF_I16] = "h",
+    [EF_I8] = "b",  [EF_I64] = "l",  [EF_BOOL] = "?", [EF_U16] = "H",   [EF_F16] = "e",
+    [EF_U32] = "I", [EF_U64] = "L",  [EF_C64] = "Zf", [EF_C128] = "Zd", [EF_QI8] = "b",
+    [EF_QU8] = "B", [EF_QI16] = "h", [EF_QU16] = "H", [EF_QI32] = "i"};
 
 /* The arguments of __array__ by name; those that are not given stay as they are. */
 static int array_arguments(PyObject *const *args, Py_ssize_t n, PyObject *names, PyObject **dtype,
@@ -431,8 +432,11 @@ static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     if (t == NULL || tensor_settle(t, &data) < 0) return -1;
     const char *format = format_of[t->dtype];
     if (format == NULL || (flags & PyBUF_WRITABLE) == PyBUF_WRITABLE) {
-        PyErr_Format(PyExc_BufferError, "a tensor of %s has no %s buffer",
-                     ef_dtype_name((ef_dtype)t->dtype), format == NULL ? "" : "writable");
+        bool number =
+            t->dtype == EF_BF16 || t->dtype >= EF_F8E5M2; /* numpy's own error for these */
+        PyErr_Format(number ? PyExc_ValueError : PyExc_BufferError,
+                     "a tensor of %s has no %s buffer", ef_dtype_name((ef_dtype)t->dtype),
+                     format == NULL ? "" : "writable");
         return -1;
     }
     Py_ssize_t *dims = PyMem_Malloc(sizeof *dims * (2 * EF_MAX_RANK));

@@ -364,12 +364,16 @@ def strided_slice(
     )
 
 
+def _is_zero(value):
+    return np.all(value == np.zeros_like(value))  # a quantized type's zero is no number
+
+
 @export("pad")
 def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
     """More elements around `tensor`: constant, or mirrored ("REFLECT", "SYMMETRIC")."""
     mode = mode.upper()
     if mode == "CONSTANT":
-        if not isinstance(constant_values, Tensor) and np.all(np.asarray(constant_values) == 0):
+        if not isinstance(constant_values, Tensor) and _is_zero(np.asarray(constant_values)):
             return raw.Pad(tensor, paddings, name=name)
         return raw.PadV2(tensor, paddings, constant_values, name=name)
     if mode not in ("REFLECT", "SYMMETRIC"):

@@ -232,3 +232,58 @@ def test_more_pieces_than_sixteen_bits_count():
     pieces = tf.split(tf.range(n), n)
     assert len(pieces) == n and pieces[-1].numpy().tolist() == [n - 1]
     assert int(tf.unstack(tf.range(n))[65537]) == 65537
+
+
+POOL = {"ksize": [1, 1, 1, 1], "strides": [1, 1, 1, 1], "padding": "VALID"}
+POOL3D = {"ksize": [1] * 5, "strides": [1] * 5, "padding": "VALID"}
+
+
+@pytest.mark.parametrize("name", ["MaxPoolGrad", "MaxPoolGradGrad", "MaxPoolGradV2", "MaxPoolGradGradV2",
+                                  "MaxPool3DGrad", "MaxPool3DGradGrad"])
+def test_pooling_gradients_check_all_their_shapes(name):
+    three = "3D" in name
+    op, attrs = getattr(tf.raw_ops, name), POOL3D if three else POOL
+    one, two = (tf.ones([1] * (4 if three else 3) + [n]) for n in (1, 2))
+    assert op(orig_input=one, orig_output=one, grad=one, **attrs).shape == one.shape
+    for output, grad in ((two, one), (one, two), (tf.ones([1, 1]), one)):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            op(orig_input=one, orig_output=output, grad=grad, **attrs)
+
+
+@pytest.mark.parametrize("shape, gradient", [([], 18), ([3], [4, 6, 8]), ([2, 1], [[3], [15]]),
+                                             ([2, 3], [[0, 1, 2], [4, 5, 6]])])
+def test_what_is_put_into_a_slice_is_broadcast(shape, gradient):
+    def put(value):
+        return tf.raw_ops.TensorStridedSliceUpdate(
+            input=tf.zeros([3, 4]), begin=[0, 0], end=[2, 3], strides=[1, 1], value=value)
+
+    value = tf.ones(shape)
+    with tf.GradientTape() as tape:
+        tape.watch(value)
+        made = put(value)
+        weighted = made * tf.reshape(tf.range(12.0), [3, 4])
+    assert made.numpy().tolist() == [[1, 1, 1, 0], [1, 1, 1, 0], [0, 0, 0, 0]]
+    assert tape.gradient(weighted, value).numpy().tolist() == gradient
+    if len(shape) == 2:
+        assert (put(tf.ones([1, 1] + shape)) == made).numpy().all()  # more dimensions of 1 in front
+    for bad in ([2], [4, 3], [2, 2, 3]):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            put(tf.ones(bad))
+
+
+def test_sums_into_variables_without_a_kernel_are_invalid():
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.Variable(True).assign_add(True)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.Variable("a").assign_add("b")
+
+
+@pytest.mark.parametrize("dtype, by_log, by_log1p", [
+    ("float16", [45918, 46374, 17507, 49286, 50927, 19763], [8416, 10410, 17732, 49573, 51206, 20511]),
+    ("bfloat16", [48747, 48805, 16524, 49169, 49373, 16806], [15388, 15638, 16553, 49204, 49409, 16900])])
+def test_logarithms_in_16_bits_are_rounded_before_the_product(dtype, by_log, by_log1p):
+    x = tf.constant([0.1, 0.2, 3.5, -2, -5, 30], dtype)
+    y = tf.constant([0.1, 0.2, 3.5, 3.1, 4, 2], dtype)
+    assert tf.math.xlogy(x, y).numpy().view(np.uint16).tolist() == by_log
+    assert tf.math.xlog1py(x, y).numpy().view(np.uint16).tolist() == by_log1p
+    assert (tf.math.xlogy(x, y) == x * tf.math.log(y)).numpy().all()

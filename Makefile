@@ -17,11 +17,16 @@ setup:
 build: setup
 	@scripts/build $(BUILD) -j$(JOBS)
 
+ifeq ($(origin PROG):$(PROG),command line:)
+run:
+	@echo "PROG= is empty: name a program, as in make run PROG=train.py" >&2; exit 2
+else
 run: build
 ifdef PROG
 	@.venv/bin/evenflow run $(PROG) $(ARGS)
 else
 	@scripts/run_examples $(BUILD)
+endif
 endif
 
 test: build

@@ -133,6 +133,9 @@ def main():
         for job in concurrent.futures.as_completed(jobs):
             show(*job.result())
             total = [a + b for a, b in zip(total, job.result()[1])]
+    if not jobs:
+        print("no test program is built" + (f" whose name contains {' or '.join(args.only)}" if args.only else ""), file=sys.stderr)
+        return 2
     verdict = f"{total[0]} passed, {total[1]} failed, {total[2]} skipped"
     (build / "test-logs" / "verdict").write_text(verdict + "\n")
     print(verdict)

@@ -226,7 +226,8 @@ class Finder(importlib.abc.MetaPathFinder):
         module = _find(below)
         if module is None:
             parent, _, last = below.rpartition(".")
-            known = dir(own(parent)) if not is_inside(parent) else ()
+            around = vars(own(parent)) if not is_inside(parent) else {}
+            known = [n for n, found in around.items() if isinstance(found, types.ModuleType)]
             raise ModuleNotFoundError(f"Evenflow has no module {fullname}{nearest(last, known)}", name=fullname)
         return importlib.machinery.ModuleSpec(fullname, Loader(module), is_package=hasattr(module, "__path__"))
 

@@ -17,7 +17,7 @@ USAGE = """usage: evenflow run PROGRAM.py [ARGUMENT ...]
        evenflow --version | --help
 
 Runs a TensorFlow program on Evenflow. `import tensorflow` gives Evenflow; the program is otherwise
-untouched, and TensorFlow itself is neither needed nor looked for. PROGRAM `-` is read from standard input.
+unchanged, and TensorFlow itself is neither needed nor looked for. PROGRAM `-` is read from standard input.
 `python -m evenflow PROGRAM.py` does the same."""
 
 
@@ -104,13 +104,14 @@ def main(arguments=None):
             print(USAGE)
             return 0
     elif arguments and not arguments[0].endswith(".py") and arguments[0] not in ("-", "-m"):
-        print(f"evenflow: {arguments[0]!r} is neither a command nor a program ending in .py\n{USAGE}", file=sys.stderr)
+        print(f"evenflow: {arguments[0]!r} is neither a command nor a program ending in .py (`evenflow run` takes any file)\n{USAGE}", file=sys.stderr)
         return 2
     if arguments[:1] == ["-m"] and len(arguments) > 1:
         alias.install()
         return run_module(arguments[1], arguments[2:])
     if not arguments or (arguments[0].startswith("-") and arguments[0] != "-"):
-        print(USAGE, file=sys.stderr)
+        wrong = f"unknown option {arguments[0]!r}" if arguments and arguments != ["-m"] else "no program was named"
+        print(f"evenflow: {wrong}\n{USAGE}", file=sys.stderr)
         return 2
     alias.install()
     return run_file(arguments[0], arguments[1:])

@@ -281,10 +281,10 @@ class Dataset:
         whole = whole_element(tensors, "from_tensor_slices")
         flat = [t for t in nest.flatten(whole) if t is not None]
         if any(not t.shape.rank for t in flat):
-            raise ValueError("from_tensor_slices: Unbatching a tensor is only supported for rank >= 1: the first axis is cut")
+            raise ValueError("from_tensor_slices: Unbatching a tensor is only supported for rank >= 1: it slices the first axis")
         counts = {t.shape.as_list()[0] for t in flat}
         if len(counts) > 1:
-            raise ValueError(f"Dimensions {sorted(counts)} are not compatible: all tensors must have as many rows")
+            raise ValueError(f"Dimensions {sorted(counts)} are not compatible: the first dimensions of all tensors must be equal")
         count = counts.pop()
         spec = nest.map_structure(row_spec, whole)
         return Dataset(lambda: Rows(range_(count), lambda k: nest.map_structure(lambda t: row_of(t, k), whole)), spec, count)

@@ -80,9 +80,11 @@ def _retraces(traces, calls, python):
     from .config import get_logger
 
     get_logger().warning(
-        "%d out of the last %d calls to %s triggered tf.function retracing. Tracing is expensive: it runs the Python. Make the "
-        "function once, outside of the loop that calls it, and give it tensors rather than Python numbers and new objects. "
-        "https://www.tensorflow.org/guide/function#controlling_retracing tells more.", traces, calls, python)
+        "%d out of the last %d calls to %s triggered tf.function retracing. Tracing is expensive, because it "
+        "runs the Python code of the function. Usual causes: the function is made inside the loop that calls it (make it once, "
+        "outside); it is given a new Python number or object in each call (pass a tensor); its code reads a size that changes, as "
+        "x.shape[0] does (use tf.shape(x)[0], or reduce_retracing=True). See "
+        "https://www.tensorflow.org/guide/function#controlling_retracing.", traces, calls, python)
 
 
 # ---- making functions ------------------------------------------------------------------------------------

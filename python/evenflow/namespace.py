@@ -59,18 +59,23 @@ class Namespace(types.ModuleType):
             same = sys.modules.get("evenflow." + self.__name__[len(older):])
             if same is not None and hasattr(same, name):
                 return getattr(same, name)
-        raise AttributeError(missing(self, name))
+        raise AttributeError(missing(self, name), name=name)  # with a name Python adds no suggestion of its own
+
+
+_KERAS = ("initializers", "losses", "metrics", "optimizers")  # what TensorFlow shows at the top too
 
 
 def missing(module, name):
     """What to say when `module` has no public `name`."""
     short = module.__name__.replace("evenflow", "tf", 1)
     near = difflib.get_close_matches(name, [n for n in dir(module) if not n.startswith("_")], 1)
-    hint = f"; the nearest there is: {short}.{near[0]}" if near else ""
-    if not near:
+    hint = f"; the nearest is {short}.{near[0]}" if near else ""
+    if short == "tf" and name in _KERAS:
+        hint = f"; use tf.keras.{name}"
+    elif not near:
         tail = [n for n in _names if n.rsplit(".", 1)[-1] == name]
         hint = f"; there is tf.{tail[0]}" if tail else ""
-    return f"module '{short}' has no attribute '{name}': Evenflow does not have it{hint}"
+    return f"module '{short}' has no attribute '{name}': Evenflow has no such name{hint}"
 
 
 def space(dotted):

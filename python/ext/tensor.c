@@ -418,7 +418,7 @@ static PyObject *tensor_iter(PyObject *self) {
     const ef_tensor *t = &((tensor_object *)self)->t;
     if (t->flags & EF_TENSOR_SYMBOLIC)
         return PyObject_CallFunctionObjArgs(hooks.iterate, self, NULL);
-    if (t->rank == 0) return PyErr_Format(PyExc_TypeError, "iteration over a 0-d tensor");
+    if (t->rank == 0) return PyErr_Format(PyExc_TypeError, "Cannot iterate over a scalar tensor.");
     return PySeqIter_New(self);
 }
 

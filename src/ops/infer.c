@@ -46,8 +46,8 @@ static ef_status *not_allowed(const ef_op *op, const ef_signature *s, const stru
     char names[400];
     const struct ef_type_var *v = &s->var[a->type_var];
     bool no_kernel = a->type_var == 0 && t < EF_DTYPES && ef_dtype_in(t, op->declared);
-    return ef_error(no_kernel ? EF_NOT_FOUND : EF_INVALID, "%s: %s is %s; %s must be one of %s",
-                    op->name, name_of(a, at).text, ef_dtype_name(t), v->name,
+    return ef_error(no_kernel ? EF_NOT_FOUND : EF_INVALID, "%s: %s is %s; it must be one of %s",
+                    op->name, name_of(a, at).text, ef_dtype_name(t),
                     set_names(v->set, names, sizeof names));
 }
 
@@ -56,11 +56,9 @@ static ef_status *differs(const ef_op *op, const ef_signature *s, const struct e
                           ef_dtype first, ef_dtype t) {
     const struct ef_arg *b = s->in;
     while (b->type_var != a->type_var) b++;
-    return ef_error(EF_INVALID,
-                    "%s: %s is %s but %s is %s; both are %s and must have one dtype (cast one of "
-                    "them)",
-                    op->name, name_of(b, 0).text, ef_dtype_name(first), name_of(a, at).text,
-                    ef_dtype_name(t), s->var[a->type_var].name);
+    return ef_error(
+        EF_INVALID, "%s: %s is %s but %s is %s; both must have the same dtype (cast one of them)",
+        op->name, name_of(b, 0).text, ef_dtype_name(first), name_of(a, at).text, ef_dtype_name(t));
 }
 
 static ef_status *not_fixed(const ef_op *op, const struct ef_arg *a, int at, ef_dtype want,

@@ -75,11 +75,10 @@ EF_TEST(infers_and_refuses) {
     in[1].dtype = EF_I32;
     CHECK_FAILS(
         ef_op_infer(&ef_op_AddV2, NULL, in, 2, out, 1, &n), EF_INVALID,
-        "AddV2: x is float32 but y is int32; both are T and must have one dtype (cast one of "
-        "them)");
+        "AddV2: x is float32 but y is int32; both must have the same dtype (cast one of them)");
     in[0].dtype = EF_BOOL;
     CHECK_FAILS(ef_op_infer(&ef_op_AddV2, NULL, in, 2, out, 1, &n), EF_INVALID,
-                "AddV2: x is bool; T must be one of float32, float64, int32");
+                "AddV2: x is bool; it must be one of float32, float64, int32");
     CHECK_FAILS(ef_op_infer(&ef_op_AddV2, NULL, in, 3, out, 1, &n), EF_INVALID,
                 "AddV2: takes 2 inputs (x, y) but got 3");
     in[0] = fact(EF_F32, 1, 2, 0);
@@ -98,10 +97,10 @@ EF_TEST(shapes_come_before_types_without_kernels) {
                 "RealDiv: Incompatible shapes: [2] and [3]");
     in[1] = in[0];
     CHECK_FAILS(ef_op_infer(&ef_op_RealDiv, NULL, in, 2, out, 1, &n), EF_NOT_FOUND,
-                "RealDiv: x is int32; T must be one of");
+                "RealDiv: x is int32; it must be one of");
     in[1].dtype = EF_I64;
     CHECK_FAILS(ef_op_infer(&ef_op_RealDiv, NULL, in, 2, out, 1, &n), EF_INVALID,
-                "RealDiv: x is int32; T must be one of");
+                "RealDiv: x is int32; it must be one of");
 }
 
 EF_TEST(unknown_shapes_pass) {

@@ -17,7 +17,7 @@ static ef_status *ls_shape(ef_infer *i) {
     if (!ef_dim_may_equal(m, rows) || !ef_shape_may_equal(&a, &b))
         return ef_error(EF_INVALID,
                         "%s: matrix is %s and rhs is %s: Input matrix and rhs are incompatible, "
-                        "they must have as many rows and the same leading axes",
+                        "they must have the same number of rows and the same leading axes",
                         i->op->name, EF_SHAPE(&i->in[0].shape), EF_SHAPE(&i->in[1].shape));
     EF_TRY(ef_shape_merge(&a, &b, &batch));
     i->out[0].shape = ef_batch_of(&batch, 2, (int64_t[]){n, k});

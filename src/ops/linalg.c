@@ -41,7 +41,7 @@ ef_status *ef_need_system(const ef_infer *i, ef_shape *a, ef_shape *b, int64_t *
     if (!ef_dim_may_equal(*n, rows))
         return ef_error(EF_INVALID,
                         "%s: matrix is %s and rhs is %s: Input matrix and rhs are incompatible, "
-                        "they must have as many rows",
+                        "they must have the same number of rows",
                         i->op->name, EF_SHAPE(&i->in[0].shape), EF_SHAPE(&i->in[1].shape));
     if (!ef_dim_known(*n)) *n = rows;
     return NULL;

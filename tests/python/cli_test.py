@@ -122,6 +122,8 @@ def test_usage():
     assert call("--help").stdout.startswith("usage: evenflow run PROGRAM.py")
     assert call().returncode == 2 and "usage" in call().stderr
     assert call("frobnicate").returncode == 2 and "neither a command" in call("frobnicate").stderr
+    assert "no program was named" in call("run").stderr and "no program was named" in call("run", "-m").stderr
+    assert "unknown option '-x'" in call("run", "-x").stderr
     missing = call("run", "missing.py")
     assert missing.returncode == 2 and "No such file" in missing.stderr
     assert "Evenflow 0." in call("--version").stdout
@@ -147,10 +149,22 @@ def test_names_we_do_not_have(program):
             import tensorflow.nnn
         except ModuleNotFoundError as e:
             print(e, e.name)
+        try:
+            import tensorflow.foo
+        except ModuleNotFoundError as e:
+            print(e)
+        try:
+            tf.optimizers
+        except AttributeError as e:
+            print(e)
+        tf.nn.relou
     """)
-    first, second = done.stdout.splitlines()
+    first, second, third, fourth = done.stdout.splitlines()
+    assert done.stderr.splitlines()[-1].endswith("the nearest is tf.nn.relu")  # once, without Python's own suggestion
     assert "reduce_summ" in first and "reduce_sum" in first.replace("reduce_summ", "")
     assert second == "Evenflow has no module tensorflow.nnn; the nearest it has: nn tensorflow.nnn"
+    assert third == "Evenflow has no module tensorflow.foo"  # tf.floor is near, but no module
+    assert fourth.endswith("use tf.keras.optimizers")
 
 
 def test_inside_names(program):

@@ -1,3 +1,5 @@
+/* Runs every benchmark of the table and prints each figure with its bar and verdict; the exit
+ * status is 1 if one is missed. */
 #include "bench.h"
 #include <omp.h>
 #include <stdio.h>

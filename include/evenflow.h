@@ -349,7 +349,7 @@ void ef_memory_peak_reset(const char *device);
 void ef_memory_release_cached(void);
 void ef_threads_set(int n); /* 0: as many as the machine gives */
 int ef_threads_get(void);
-void ef_sync_set(bool on);    /* true: no deferring, every op runs at once (EVENFLOW_SYNC=1) */
+void ef_sync_set(bool on);    /* true: no op is deferred (EVENFLOW_SYNC=1) */
 void ef_programs_clear(void); /* forgets all compiled programs nobody holds */
 ef_status *ef_wait(void);     /* runs what this thread has deferred */
 uint64_t

@@ -1,5 +1,6 @@
-/* A tf.function taken from an instance: a method that still answers get_concrete_function and the
- * like. Made at each access, so it holds no more than the two. */
+/* A tf.function accessed through an instance: a method that still has get_concrete_function and the
+ * like. A new one is made at each access; it holds references to the function and to the instance
+ * only. */
 #include "function.h"
 #include <structmember.h>
 

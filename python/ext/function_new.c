@@ -1,7 +1,7 @@
-/* Making functions. What is asked of a callable is read from its code object where that tells all;
- * a callable of another kind, or a decorated one, is left to Python's inspect. A function defined
- * in a class has one like it for each instance, which ends with the instance: its traces, its
- * counts and the variables that its first trace makes are its own. */
+/* Making functions. Parameters are read from the code object where that is enough; a callable of
+ * another kind, or a decorated one, is left to Python's inspect. A function defined in a class has
+ * a copy for each instance, which is freed with the instance: its traces, its counts and the
+ * variables that its first trace makes belong to that instance. */
 #include "function.h"
 
 /* ---- parameters ------------------------------------------------------------------------------ */

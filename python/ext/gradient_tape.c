@@ -1,7 +1,8 @@
-/* The base of tf.GradientTape: what happens at every step is here, the plain gradient of a tensor
- * by tensors and variables included. Structures, output gradients and all that is rare is Python's:
- * methods of the class derived from this. The engine's tape is always one that may be asked again,
- * since jacobians ask it once per element; that another answers once is a rule of this class. */
+/* The base class of tf.GradientTape: what happens in every training step is here, including the
+ * plain gradient of a tensor with respect to tensors and variables. Structures, output gradients
+ * and rare options are methods of the Python class derived from it. The engine's tape is always
+ * persistent, since jacobians query it once per element; that a non-persistent tape can be used
+ * only once is checked here. */
 #include "tape.h"
 #include <structmember.h>
 

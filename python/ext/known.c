@@ -1,7 +1,7 @@
-/* What is known of a tensor before anything runs: values that are constants, sizes, and shapes that
- * tensors spell. What static_* and known_* say holds for every call that a trace is made for, so
- * asking them is not noticed; seen_* and the rest speak of the call being traced, as x.shape does,
- * and what they had to look at becomes part of the trace. */
+/* Static values and shapes of tensors: constants, sizes, and the shapes that tensors stand for.
+ * What static_* and known_* return holds for every call that a trace serves, so nothing is
+ * recorded. seen_* and the others return the sizes of the call being traced, as x.shape does, and
+ * the sizes they used are marked as read (graph/sizes.h in the engine). */
 #include "core.h"
 
 static PyObject *core_static_value(PyObject *module, PyObject *o) {

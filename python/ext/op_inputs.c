@@ -1,9 +1,9 @@
-/* The inputs of an op's call: lists are opened, type variables settled, and what is no tensor is
- * converted. There are three ways, as in TensorFlow, and they differ in what decides a dtype and in
- * which error comes first:
- * - at once, all arguments plain (tensors, variables, arrays, numbers): in order of the inputs;
- * - at once, otherwise: by type variable, all inputs of one together, then those of a fixed dtype;
- * - into a graph: in order of the inputs, the first of a type variable decides for the others. */
+/* The inputs of an op's call: lists are flattened, type variables resolved, and values that are no
+ * tensors converted. There are three ways, as in TensorFlow; they differ in what decides a dtype
+ * and in which error comes first. Eagerly, if all arguments are plain (tensors, variables, arrays,
+ * numbers), inputs are converted in order. Eagerly otherwise, they are converted by type variable,
+ * all inputs of one together, then those of a fixed dtype. Into a graph, they are converted in
+ * order, and the first input of a type variable decides for the others. */
 #include "op.h"
 
 void inputs_end(op_object *self, inputs *in) {

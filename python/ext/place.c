@@ -1,7 +1,7 @@
-/* Where the user's program stands. While a graph is recorded, each op is noted with the chain of
- * calls that made it: the frames on Python's stack that are not of this package. Lines are worked
- * out once for each instruction, and a chain ends where it meets the one of the op before, so an op
- * costs a few frames however deep the program is. */
+/* The source lines of ops. While a graph is recorded, each op is stored with the chain of calls
+ * that made it: the frames on Python's stack that are not of this package. A line number is
+ * computed once for each instruction, and a chain ends where it meets the chain of the previous op,
+ * so an op costs a few frames however deep the program is. */
 #include "core.h"
 
 enum { LINES = 512, DEEPEST = 32, LONGEST_FOLDER = 1024 };

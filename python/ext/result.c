@@ -1,6 +1,6 @@
-/* What a traced function returned, taken apart into tensors when it is traced and put together
- * again at each call. Lists, tuples, dicts, namedtuples and composite tensors are known here; a
- * result with anything else in it is left to Python. */
+/* The results of a traced function: taken apart into tensors when it is traced and reassembled at
+ * each call. Lists, tuples, dicts, namedtuples and composite tensors are handled here; a result
+ * with anything else in it is left to Python. */
 #include "function.h"
 
 typedef struct flattening {

@@ -1,6 +1,6 @@
-/* Functions that are traced again and again are told to the user, as TensorFlow does: when five of
- * the last calls made a trace, twice at most. What is counted belongs to the code object, so that a
- * function made anew in each pass of a loop is noticed too. */
+/* The warning about retracing, as in TensorFlow: it is given when five of the last calls made a
+ * trace, and at most twice. Calls are counted by code object, so that a function made again in each
+ * iteration of a loop is noticed too. */
 #include "function.h"
 
 enum { MOST_CALLS = 10, TOO_MANY = 5, MOST_WARNINGS = 2, MOST_CODES = 256 };

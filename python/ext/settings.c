@@ -1,4 +1,4 @@
-/* Memory, threads and switches. */
+/* Settings and statistics for Python: memory, threads, options. */
 #include "core.h"
 #include <stdatomic.h>
 #include <time.h>

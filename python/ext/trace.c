@@ -1,9 +1,9 @@
-/* Tracing: a user's Python is run inside a new graph, with placeholders in place of the tensors of
- * its arguments. The engine asks for it when no trace fits a call.
+/* Tracing: the user's Python code runs inside a new graph, with placeholders in place of the
+ * tensors among its arguments. The engine calls this when no trace fits a call.
  *
- * One thread traces a function at a time. Others that need a trace of it wait, and then look again,
- * so that eight threads that make the first call trace once. A thread that waits for a second one
- * must not be waited for by it: then both trace. */
+ * One thread at a time traces a function. Others that need a trace of it wait and then look again,
+ * so that eight threads making the first call trace once. If two threads would wait for each other,
+ * both trace. */
 #include "function.h"
 #include <pythread.h>
 

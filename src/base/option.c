@@ -1,5 +1,5 @@
-/* The environment is not safe to read while somebody sets it, so each variable is read once and
- * remembered; the table is small because the options are few. */
+/* Reading the environment while another thread changes it is undefined, so each variable is read
+ * once and remembered in a small table. */
 #include "base/option.h"
 #include "base/mutex.h"
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* Options come from the environment, read once: EF_LOG=rewrite,plan  EF_PASSES=-fuse,-fold,-jit
- * EVENFLOW_SYNC=1  EF_MATH=loose  EF_THREADS=n  EF_DEFER_BYTES=n. */
+/* Options come from environment variables, each read once: EF_LOG=rewrite,
+ * EF_PASSES=-fuse,-fold,-jit, EVENFLOW_SYNC=1, EF_MATH=loose, EF_THREADS=n, EF_DEFER_BYTES=n.
+ * README.md says what each does. */
 #ifndef EF_BASE_OPTION_H
 #define EF_BASE_OPTION_H
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* Pieces are kept by size, in lists of the thread that gave them back. */
+/* The free lists belong to the thread that frees a block, one list for each size. */
 #include "base/piece.h"
 #include "base/alloc.h"
 #include "base/sanitize.h"

@@ -1,5 +1,5 @@
-/* Small pieces of memory that come and go with every op. A thread keeps the ones it gave back, up
- * to a bound, for what it needs next: so the steady state asks malloc for nothing. */
+/* Small blocks that every op allocates and frees. Each thread keeps the blocks it freed, up to a
+ * bound, in free lists by size, so that in the steady state malloc is not called. */
 #ifndef EF_BASE_PIECE_H
 #define EF_BASE_PIECE_H
 #include <stddef.h>

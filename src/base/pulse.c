@@ -1,5 +1,5 @@
-/* One thread moves the pulse every 20 ms while something runs or a deadline is set, and sleeps
- * otherwise. It is started by the first who needs it, and again after a fork. */
+/* One thread increments the pulse every 20 ms while something runs or a deadline is set, and sleeps
+ * otherwise. The first caller that needs it starts it, also in the child of a fork. */
 #include "base/pulse.h"
 #include "base/alloc.h"
 #include "base/clock.h"

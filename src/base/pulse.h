@@ -1,7 +1,7 @@
-/* Interrupting what runs. Everything that runs for long compares a counter, the pulse, with what it
- * was when it began; when the counter has moved it asks ef_pulse_look whether to go on. So a step
- * pays one load and one comparison, and whoever wants to be heard - a signal, a deadline, another
- * thread - moves the counter. */
+/* Interrupting work in progress. Everything that may run for long compares a counter, the pulse,
+ * with its value at the start; when the counter has changed, it calls ef_pulse_look, which says
+ * whether to go on. So a step pays one load and one comparison, and a signal, a deadline or another
+ * thread interrupts by changing the counter. */
 #ifndef EF_BASE_PULSE_H
 #define EF_BASE_PULSE_H
 #include "base/status.h"

@@ -1,6 +1,6 @@
-/* A few pieces of memory of one size, kept for who needs one next. What comes and goes with every
- * call or trace, and is large next to what stays, is worth keeping: through malloc it would leave
- * holes that what stays only half fills, and the heap would grow until they fit by chance. */
+/* A free list of a few blocks of one size. It serves blocks that every call or trace needs for a
+ * short time and that are large beside what stays allocated: malloc would put long-lived blocks
+ * into the gaps they leave, and the heap would grow. */
 #ifndef EF_BASE_SPARE_H
 #define EF_BASE_SPARE_H
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
-/* A table of labels, open addressing by the text's hash. Entries are only ever added, under the
- * lock; finding one takes none. A thread remembers the number of its last label, so a run of blocks
- * for one op looks it up once. */
+/* A table of labels: open addressing, keyed by the hash of the text. Entries are only added, under
+ * the lock; a look-up takes no lock. A thread remembers the number of its last label, so that
+ * consecutive blocks for one op look it up once. */
 #include "device/holder.h"
 #include "base/hash.h"
 #include "base/mutex.h"

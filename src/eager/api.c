@@ -1,4 +1,5 @@
-/* The public faces of graphs, variables and settings: small doors to the rooms below. */
+/* The public functions for graphs, variables, functions and settings: each checks its arguments and
+ * calls the room that does the work. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/option.h"

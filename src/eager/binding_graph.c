@@ -1,5 +1,5 @@
-/* A look inside graphs, for bindings: nodes by number, what is known of their outputs, and the
- * settings that new nodes are given. */
+/* Graphs for language bindings: nodes by number, the dtypes, shapes and constant values of their
+ * outputs, and the settings that new nodes are given. */
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "eager/tape.h"

@@ -1,4 +1,4 @@
-/* Doors for language bindings to the elements of tensors. */
+/* Access to the elements of tensors, for language bindings. */
 #include "eager/context.h"
 #include "evenflow_binding.h"
 #include "graph/graph.h"

@@ -29,10 +29,11 @@ ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
 ef_status *ef_single_node(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                           int n_in, ef_graph **out);
 
-/* pending.c: deferring. *deferred false: run it at once instead. */
+/* pending.c: deferring. *deferred false: run it now instead. */
 ef_status *ef_pending_add(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                           int n_in, ef_tensor *out, bool *deferred);
-/* Below this an op is done sooner than deferred; EF_DEFER_BYTES, and 0 defers whatever can be. */
+/* Inputs with fewer bytes are not worth deferring. Set by EF_DEFER_BYTES; 0: defer all ops that can
+ * be. */
 extern int64_t ef_defer_bytes;
 ef_status *ef_pending_settle(ef_storage *s); /* behind ef_settle_hook */
 bool ef_pending_owned(const ef_storage *s);  /* computed, into bytes that nobody else holds */

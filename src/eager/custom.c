@@ -1,6 +1,6 @@
-/* A user's own gradients. Eagerly the callback is a record of the tape. In a graph it is called at
- * once, inside a function graph of its own, and the outputs go through a node that carries that
- * function: whoever differentiates the graph, however often, finds it there. */
+/* A user's own gradients. Eagerly the callback is stored in a record of the tape. In a graph it is
+ * called immediately, inside a function graph of its own, and the outputs go through a node that
+ * holds that function as an attribute: there every differentiation of the graph finds it. */
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "eager/tape.h"

@@ -1,8 +1,8 @@
-/* Derivatives of functions called under tapes. The call runs an augmented program, which also gives
- * out what going backward needs. Where several tapes are open the backward part may be
- * differentiated in its turn, and then the values it was given count too: so the call runs the
- * augmented program of the augmented program, once for each tape, and what all but the last save
- * are outputs like any other. */
+/* Derivatives of functions called under tapes. The call runs an augmented program, which also
+ * returns the values that the backward program needs. If several tapes are recording, the backward
+ * program may itself be differentiated, and then the saved values are inputs like any other: so the
+ * call runs the augmented program of the augmented program, once for each tape, and treats what all
+ * levels but the last save as outputs. */
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "eager/tape.h"

@@ -1,6 +1,6 @@
-/* Derivatives by structure. Control flow called eagerly is a graph made for the call, and a
- * function may be traced again and again: what was differentiated once is found, not done anew.
- * Bounded by bytes, least recently used out first. */
+/* The cache of derivatives, keyed by the structure of the graph. Eager control flow builds a graph
+ * for each call, and a function may be traced again and again; each structure is differentiated
+ * once. The cache is bounded by bytes and evicts the least recently used. */
 #include "base/alloc.h"
 #include "base/cache.h"
 #include "base/mutex.h"

@@ -67,7 +67,7 @@ ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
     return s;
 }
 
-/* ---- running at once
+/* ---- running eagerly
  * ------------------------------------------------------------------------------- */
 
 static ef_status *settle_inputs(const ef_op *op, const ef_tensor *const *in, int n_in) {
@@ -97,7 +97,7 @@ static ef_status *run_now(const ef_op *op, const ef_attrs *attrs, const ef_tenso
 
 static bool may_defer(const ef_op *op, const ef_tensor *const *in, int n_in) {
     if (!(op->traits & (EF_ELEMENTWISE | EF_REDUCES | EF_VIEW_0))) return false;
-    for (int k = 0; k < n_in; k++) { /* large, or waiting already */
+    for (int k = 0; k < n_in; k++) { /* large, or deferred itself */
         const ef_storage *s = in[k]->storage;
         if ((s != NULL ? (int64_t)s->bytes : 0) >= ef_defer_bytes) return true;
         if (s != NULL && ef_tensor_peek(in[k]) == NULL) return true;

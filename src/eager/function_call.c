@@ -1,5 +1,6 @@
 /* Calling functions. Outside a graph the trace's program runs; inside one the call becomes a node;
- * under a tape the augmented program runs, which also gives back what the derivative needs. */
+ * under a tape the augmented program runs, which also returns the values that the derivative needs.
+ */
 #include "eager/function_call.h"
 #include "base/alloc.h"
 #include "base/hash.h"

@@ -1,7 +1,7 @@
-/* Walking the tape back. Records stand in the order they were made, so going through them from the
- * end is already a topological order; gradients by number sit in one dense array. Gradient
- * functions run through an eager builder, so they may be recorded by other tapes and differentiated
- * again. */
+/* The gradient of a tape. Records are in the order they were made, so iterating backwards over them
+ * is a topological order; gradients are kept in one dense array, indexed by the place of a value's
+ * number in the tape's table. Gradient functions run through an eager builder, so other tapes may
+ * record them and differentiate again. */
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "eager/tape.h"

@@ -1,6 +1,6 @@
-/* Gradients of symbolic tensors: those of a graph, and those of a tape whose targets were recorded
- * into one. The graph itself is the record of what happened; a tape says which of its nodes let a
- * gradient pass: those made while it was recording, on the way from what it watches. */
+/* Gradients of symbolic tensors: tf.gradients, and tapes whose targets are in a graph. The graph
+ * itself is the record of what was computed. A tape restricts which nodes a gradient passes: those
+ * that depend on what the tape watches and were added while it was recording. */
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "eager/tape.h"

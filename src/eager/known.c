@@ -1,6 +1,6 @@
-/* What a tape knows: the numbers it watches and those its records made; and letting go of what
- * nobody can ask for. A gradient starts from a tensor that somebody holds. So a record none of
- * whose outputs is held, by a tensor or by a later record, leads nowhere. */
+/* The numbers that a tape knows: values it watches and outputs of its records; and freeing records
+ * that no gradient can reach. A gradient starts from a tensor that the program still holds, so a
+ * record whose outputs are held by no tensor and by no later record is unreachable. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/hash.h"

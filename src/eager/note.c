@@ -1,5 +1,5 @@
-/* Recording. An op is noted once, however many tapes look; each of those that know one of its
- * inputs gets the record, and knows its outputs from then on. */
+/* Recording on tapes. One record is made for an op however many tapes are recording. Each tape that
+ * knows one of its inputs keeps a reference to the record, and knows its outputs from then on. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/piece.h"

@@ -1,6 +1,7 @@
-/* A part of a graph as a function: the nodes on the way from some tensors to others. What those
- * nodes need beside comes in through further inputs, so that the same computation can be called
- * with other values for the first ones. Constants are copied, for shapes are inferred from them. */
+/* A subgraph as a function: the nodes on the paths from some tensors to others. Whatever else those
+ * nodes need becomes a further input, so that the same computation can be called with other values
+ * for the first tensors. Constants are copied into the function, because shapes are inferred from
+ * them. */
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "evenflow_binding.h"

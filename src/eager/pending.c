@@ -1,13 +1,15 @@
-/* Deferring. A large op that fusion can help is checked, its result's shape worked out, and then it
- * waits in the thread's open batch. A batch runs when a value is observed or enough has gathered;
- * its program is found by structure, so a plain loop runs the plan a function would get.
+/* Deferred ops. A large op that fusion can help is checked, the shape of its result inferred, and
+ * then it is added to the thread's open batch instead of being run. A batch runs when a value is
+ * observed or when it is large enough. Its program is found by structure, so an eager loop runs the
+ * same plan that a function would.
  *
- * Whatever comes from outside - numbers too - is fed, so that a loop with a changing factor is one
- * structure. Results that nobody holds any more when the batch runs are not computed unless others
- * need them; if nobody holds any, the batch forgets its work and its feeds.
+ * Every value from outside the batch, scalars included, is an input of its program, so that a loop
+ * with a changing factor has one structure. A result that nobody holds when the batch runs is not
+ * computed unless another one depends on it; if nobody holds any result, the batch drops its ops
+ * and inputs.
  *
- * Another thread may hold a deferred tensor and ask for its value. Whoever asks first closes the
- * batch and runs it with no lock held; others wait until it is done. Feeds are settled before they
+ * Another thread may hold a deferred tensor and read its value. The first reader closes the batch
+ * and runs it with no lock held; the others wait until it is done. Inputs are computed before they
  * are added, so a batch never waits for another one. */
 #include "base/alloc.h"
 #include "base/array.h"

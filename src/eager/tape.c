@@ -1,6 +1,6 @@
-/* Tapes: starting, stopping, watching, and letting go. A tape may be stopped, asked and dropped by
- * any thread; while it is recording its thread lists it, and looks at each entry before it uses it,
- * so nobody ever takes an entry out of another thread's list. */
+/* Tapes: starting, stopping, watching and freeing them. Any thread may stop, query or free a tape.
+ * The thread that it records keeps it in a list and checks each entry before using it, so no thread
+ * ever changes the list of another. */
 #include "eager/tape.h"
 #include "base/alloc.h"
 #include "base/array.h"

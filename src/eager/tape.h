@@ -1,10 +1,12 @@
-/* The gradient tape. A tape owns what it recorded: a list of records, counted, since tapes that
- * record at the same time share them. A value has a number, which its copies share by their mark
- * (tensor/mark.h); a variable has one of its own. A tape knows the numbers it watches and those its
- * records made, and an op none of whose inputs it knows is not its business.
+/* The gradient tape. A tape owns its records; they are reference-counted, because tapes that record
+ * at the same time share them. A value is identified by a number: all copies of a tensor share it
+ * through their mark (tensor/mark.h), and a variable has one of its own. A tape knows the numbers
+ * that it watches and those of its records' outputs; it ignores an op if it knows none of its
+ * inputs.
  *
- * What is recorded into a graph needs no records: the graph is one. There a tape's time is spans of
- * epochs, which nodes carry, and symbolic values are known by their edge. */
+ * Ops that are added to a graph need no records, because the graph has them. There a tape keeps the
+ * spans of epochs in which it was recording, each node has an epoch, and a symbolic value is
+ * identified by its edge. */
 #ifndef EF_EAGER_TAPE_H
 #define EF_EAGER_TAPE_H
 #include "eager/function_call.h"
@@ -83,8 +85,9 @@ struct ef_tape {
     bool broken; /* something is missing for want of memory */
 };
 
-/* Rank 17: a tape's own lock. Held for a few lines, never while anything is run or ended that a
- * user could see; uncontended, since a tape belongs to one thread at a time. */
+/* A tape's own lock, an atomic flag. It is held for a few lines that lock nothing else but the
+ * allocator, and never while anything is run or freed that a user could see; usually uncontended,
+ * since one thread at a time uses a tape. */
 void ef_tape_wait(ef_tape *t);
 static inline void ef_tape_lock(ef_tape *t) {
     if (EF_UNLIKELY(atomic_exchange_explicit(&t->locked, true, memory_order_acquire)))

@@ -1,4 +1,4 @@
-/* Tensors from outside that a graph uses: constants if they are small, else captures. */
+/* Tensors from outside that a graph uses: small ones become constants, all others captures. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/hash.h"

@@ -1,8 +1,8 @@
-/* The part of a graph that a call needs. Walking back from what is wanted finds nodes; walking
- * forward copies them in their old order. Because numbering starts afresh, a graph that was
- * rebuilt, or that grew elsewhere, gives the very same extract. And because only nodes that are
- * wanted are looked at - a table holds what is known of them - it costs the same however large the
- * rest of the graph is. Only a function, whose effects are all wanted, is walked through. */
+/* The subgraph that a call needs. Walking back from the fetches finds its nodes; walking forward
+ * copies them in their old order. Numbers start from 0 in the copy, so a graph that was rebuilt, or
+ * that grew elsewhere, gives the same extract. Only nodes that are needed are visited, and a table
+ * holds what is known of them, so the cost does not depend on the size of the rest of the graph.
+ * Only a function, all of whose side effects are needed, is visited as a whole. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "graph/graph.h"

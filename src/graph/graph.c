@@ -1,4 +1,5 @@
-/* Building graphs. Every node is checked when it is added: an error is found where it was made. */
+/* Building graphs. Every node is checked when it is added, so an error is reported at the line that
+ * caused it. */
 #include "graph/graph.h"
 #include "base/alloc.h"
 #include "base/array.h"

@@ -1,4 +1,4 @@
-/* A function's nodes inside another graph: what calling it would do, without the call. */
+/* Copies the nodes of a function into another graph, in place of a call. */
 #include "base/alloc.h"
 #include "graph/graph.h"
 

@@ -1,4 +1,5 @@
-/* Real sizes beside symbolic ones: facts for the call a trace is made for, and what was read. */
+/* Real sizes beside symbolic ones: shape inference for the call that a trace is made for, and a
+ * record of the sizes that the traced program read. */
 #include "graph/sizes.h"
 #include "base/alloc.h"
 #include "graph/control.h"

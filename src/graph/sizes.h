@@ -1,8 +1,8 @@
-/* The sizes of the call that a trace is made for. A trace whose sizes may change has symbols in
- * their place; the program that is being traced, though, is to see the sizes of this very call.
- * So facts of such a graph come twice: `out` holds for every size, `real` for this call. Whoever
- * shows a real size to the program notes which symbols it came from: the trace then holds for
- * those sizes only. */
+/* The real sizes of the call that a trace is made for. A trace that serves several sizes has
+ * symbols in their place, but the Python code being traced must see the sizes of this call. So each
+ * output of such a graph has two facts: `out` holds for every size, `real` for this call. Whoever
+ * shows a real size to the Python code also marks the symbols it was computed from as read: the
+ * trace is then valid for those sizes only. */
 #ifndef EF_GRAPH_SIZES_H
 #define EF_GRAPH_SIZES_H
 #include "graph/graph.h"

@@ -1,6 +1,7 @@
-/* What shape a vector of integers spells, as far as the graph knows it. Programs compute shapes
- * from shapes (`[tf.shape(x)[0], 10]`), so a vector whose value is not known may still say most of
- * it: walking back through the few ops that such vectors are made of finds the sizes. */
+/* Shape values: the shape that a vector of integers stands for, as far as the graph knows it.
+ * Programs compute shapes from shapes (`[tf.shape(x)[0], 10]`), so most of a vector may be known
+ * although it is no constant: walking back through the few ops that such vectors are made of finds
+ * the sizes. */
 #include "graph/spelled.h"
 #include "graph/sizes.h"
 #include "tensor/dtype.h"

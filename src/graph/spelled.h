@@ -1,4 +1,4 @@
-/* Shapes that are computed: what a vector of integers says about the shape it stands for. */
+/* Shape values: what a computed vector of integers says about the shape it stands for. */
 #ifndef EF_GRAPH_SPELLED_H
 #define EF_GRAPH_SPELLED_H
 #include "graph/graph.h"

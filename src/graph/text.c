@@ -1,4 +1,4 @@
-/* Graphs for people: one line per node, in the order they run. */
+/* Graphs as text for debugging: one line per node, in the order they run. */
 #include "base/text.h"
 #include "base/alloc.h"
 #include "graph/control.h"

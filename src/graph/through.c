@@ -1,5 +1,5 @@
-/* What a function gives back for arguments of which more is known than its own facts say: its nodes
- * are inferred anew, one after the other, as a plan would. */
+/* Shape inference through a call: when more is known of the arguments than the function's own
+ * parameters say, its nodes are inferred again in order, as a plan would do it. */
 #include "base/alloc.h"
 #include "graph/control.h"
 

@@ -1,5 +1,5 @@
-/* Boxes, and what becomes of nodes in them. Lists that a node needs when it goes have room for it
- * since it came, so that going never fails. */
+/* Boxes, and how nodes in them are freed. The lists that freeing a node needs get space for it when
+ * the node is added, so that freeing cannot fail. */
 #include "graph/trim.h"
 #include "base/alloc.h"
 #include "base/array.h"

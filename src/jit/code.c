@@ -1,7 +1,7 @@
-/* Code and its keeping. Each piece has pages of its own, written first and then made executable,
- * never both at once. Pieces are found again by what they compute and counted by who uses them; the
- * cache is bounded, and a piece that was put out lives until its last user lets go. A run that
- * could not be compiled is remembered too, without pages. */
+/* The cache of compiled code. Each piece of code has pages of its own, which are first written and
+ * then made executable, never both at the same time. Pieces are keyed by what they compute and
+ * reference-counted; the cache is bounded, and a piece that was evicted lives until its last user
+ * releases it. A sequence that could not be compiled is remembered too, without pages. */
 #include "base/alloc.h"
 #include "base/cache.h"
 #include "base/hash.h"

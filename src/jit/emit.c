@@ -1,7 +1,8 @@
-/* One loop over whole vectors, then one more turn of it under a mask for what is left. Scalars and
- * numbers are spread over registers before the loop and stay there; each other value takes a
- * register when it is made and gives it back at its last use. Nothing is spilled: a run that needs
- * more registers than there are is refused, and the caller tries a shorter one. */
+/* Emits one loop over whole vectors, and one more iteration under a mask for the remaining
+ * elements. Scalars and constants are broadcast into registers before the loop and stay there; each
+ * other value gets a register when it is computed and frees it at its last use. There is no
+ * spilling: a sequence that needs more registers than there are is rejected, and the caller tries a
+ * shorter one. */
 #include "jit/emit.h"
 #include <string.h>
 

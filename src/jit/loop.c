@@ -1,5 +1,5 @@
-/* Loops. Nothing stays in registers from one instruction to the next: what is stored is forwarded
- * to the next load in a few cycles, and the code stays simple. */
+/* Emits loops. No value stays in a register from one instruction to the next: the processor
+ * forwards a store to the next load in a few cycles, and the code stays simple. */
 #include "jit/loop.h"
 #include "base/alloc.h"
 #include "jit/emit.h"

@@ -1,3 +1,5 @@
+/* The encodings of the instructions: bytes are appended to a buffer, and `full` is set when it has
+ * no space left. */
 #include "jit/x86.h"
 
 enum { MAP_0F = 1, MAP_0F38 = 2, MAP_0F3A = 3, NO_REG = 0 };

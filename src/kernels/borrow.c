@@ -1,5 +1,6 @@
-/* A few buffers stay on a shelf; a caller takes the smallest that is large enough, so in the steady
- * state nothing is allocated, and memory is bounded by what the calls running at one time need. */
+/* Scratch buffers of kernels. A few stay in a free list; a caller takes the smallest that is large
+ * enough. So in the steady state nothing is allocated, and memory is bounded by what the calls that
+ * run at the same time need. */
 #include "kernels/borrow.h"
 #include "base/alloc.h"
 #include "base/mutex.h"

@@ -1,9 +1,8 @@
-/* oneDNN, held the way it is quick: a *chain* is one or more ready primitives (a reorder, then a
- * convolution) with spare sets of memory objects, so that running it is to set a few pointers and
- * execute. Chains are immutable once made and may be run by several threads at the same time; they
- * are counted, and a bounded cache finds them again by a packed description. A chain runs on the
- * calling thread alone: whoever wants more threads cuts the work and runs a chain for each piece.
- */
+/* Cached oneDNN primitives. A *chain* is one or more ready primitives (a reorder, then a
+ * convolution) with sets of memory objects, so that running it only sets a few pointers and
+ * executes. Chains are immutable and may be run by several threads at the same time; they are
+ * reference-counted, and a bounded cache finds them by a packed description. A chain runs on the
+ * calling thread only: to use more threads, cut the work and run a chain for each piece. */
 #ifndef EF_KERNELS_DNNL_H
 #define EF_KERNELS_DNNL_H
 #include "base/status.h"

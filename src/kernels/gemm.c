@@ -1,7 +1,7 @@
-/* Chooses who multiplies. Large products are cut into blocks (gemm_cut.c), and each block is one
- * call of a library on one thread. oneDNN's sgemm beats OpenBLAS's for all but tiny products and,
- * on AVX2, those whose rows lie a multiple of 2 KiB apart, where it does not copy its operands and
- * the cache's sets clash. */
+/* Chooses the implementation of a product. Large products are cut into blocks (gemm_cut.c), and
+ * each block is one call of a library on one thread. oneDNN's sgemm is faster than OpenBLAS's for
+ * all but tiny products and, on AVX2, those whose rows are a multiple of 2 KiB apart: there it does
+ * not copy its operands, and rows conflict in the sets of the cache. */
 #include "kernels/gemm.h"
 #include "base/pool.h"
 #include "base/signal_stack.h"

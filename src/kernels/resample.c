@@ -1,6 +1,7 @@
-/* Each line of the result is a weighted sum of neighbouring lines, and so is each column: the ways
- * to resize differ in the weights only. These are worked out once for each axis (a span for each
- * place of the result), in float as TensorFlow does it, so that the same pixels are chosen. */
+/* Each row of the result is a weighted sum of neighbouring rows, and so is each column: the methods
+ * of resizing differ in the weights only. Weights are computed once for each axis (a span for each
+ * index of the result), in float as TensorFlow computes them, so that the same pixels are chosen.
+ */
 #include "kernels/resample.h"
 #include "base/pool.h"
 #include "kernels/borrow.h"

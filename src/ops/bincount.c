@@ -1,5 +1,5 @@
-/* Counting numbers in bins: Bincount, DenseBincount, SparseBincount, RaggedBincount. They differ in
- * how the numbers are given and in which row each belongs to. None has a gradient. */
+/* Counting values in bins: Bincount, DenseBincount, SparseBincount, RaggedBincount. They differ in
+ * how the values are given and in which row each belongs to. None has a gradient. */
 #include "ops/array.h"
 #include "ops/shapes.h"
 

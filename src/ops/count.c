@@ -1,4 +1,5 @@
-/* Placing numbers: HistogramFixedWidth, Bucketize, LowerBound, UpperBound. None has a gradient. */
+/* Finding the bin or the position of a value: HistogramFixedWidth, Bucketize, LowerBound,
+ * UpperBound. None has a gradient. */
 #include "kernels/sort.h"
 #include "ops/array.h"
 #include "ops/shapes.h"

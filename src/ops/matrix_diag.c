@@ -1,6 +1,6 @@
-/* Diagonals of matrices: put into one, taken out of one, replaced in one; single ones or a band of
- * several. A band is stored as a matrix with one row per diagonal, the uppermost first; diagonals
- * shorter than the longest are padded at the side that `align` says. */
+/* Diagonals of matrices: building a matrix from them, extracting them, replacing them; a single
+ * diagonal or a band of several. A band is stored as a matrix with one row per diagonal, the
+ * uppermost first; diagonals shorter than the longest are padded at the side that `align` says. */
 #include "ops/array.h"
 #include "ops/build.h"
 

@@ -1,4 +1,4 @@
-/* Random orders, and the small ops that handle generators themselves. */
+/* Random permutations, and the small ops that read or advance generators. */
 #include "base/alloc.h"
 #include "ops/array.h"
 #include "ops/list.h"

@@ -1,5 +1,4 @@
-/* Random samples of distributions with parameters, random orders, and the small ops that handle the
- * generators themselves. */
+/* Random samples of distributions with parameters: gamma, Poisson, binomial, multinomial. */
 #include "base/alloc.h"
 #include "kernels/block.h"
 #include "ops/array.h"

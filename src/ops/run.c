@@ -1,5 +1,6 @@
-/* One op at once. The order is always the same - infer (so errors come before any work), choose the
- * kernel row, get memory for what is known, run - and after a failure nothing is left behind. */
+/* Runs one op eagerly. The order is always the same: infer shapes (so that errors come before any
+ * work), choose the kernel row, allocate the outputs, run. After a failure nothing is left
+ * allocated. */
 #include "ops/run.h"
 #include "base/alloc.h"
 #include "ops/elementwise.h"

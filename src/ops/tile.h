@@ -1,11 +1,12 @@
-/* Stamps the inner loops of elementwise ops: one small loop per dtype and per way of broadcasting a
- * scalar operand, which the compiler turns into vector code. An expression reads x (and y, z) and,
- * if need be, `attrs` (the op's own struct).
+/* Generates the inner loops of elementwise ops: one small loop per dtype and per way of
+ * broadcasting a scalar operand, which the compiler turns into vector code. An expression reads x
+ * (and y, z) and, if need be, `attrs` (the op's own struct).
  *
  *   EF_TILE2(add, F32, float, float, x + y)     one dtype: makes add_F32; in type, out type
  *   EF_FLOATS2(add, x + y, x + y)               F32, F64 and, by converting blocks, F16 and BF16
- *   EF_WRAPS2(add, x + y)                       ints of both signs, computed unsigned: overflow
- * wraps static ef_tile_fn *const add_tiles[EF_DTYPES] = {EF_ROWS_FLOAT(add) EF_ROWS_WRAP(add)};
+ *   EF_WRAPS2(add, x + y)                       ints; computed unsigned, so overflow wraps
+ *
+ *   static ef_tile_fn *const add_tiles[EF_DTYPES] = {EF_ROWS_FLOAT(add) EF_ROWS_WRAP(add)};
  *
  * A FN macro instead of an expression (EF_FLOATS1_FN(exp, ef_exp)) calls ef_exp_F32 or ef_exp_F64.
  */

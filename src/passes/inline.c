@@ -1,5 +1,5 @@
-/* Calls become the nodes of what they call, in their place: program order stays, and every later
- * pass sees through the call. */
+/* Replaces calls by the nodes of the functions they call. Program order is kept, and every later
+ * pass can optimise across the call. */
 #include "graph/control.h"
 #include "ops/random.h"
 #include "passes/passes.h"

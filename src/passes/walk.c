@@ -1,5 +1,5 @@
-/* Copying a graph node by node. A node's inputs stand before it, so one sweep forwards sees every
- * node after what it reads, in its final form: what a pass builds from it needs no second visit. */
+/* Copying a graph node by node. A node's inputs precede it, so one forward pass sees every node
+ * after its inputs in their final form, and nothing that a pass builds needs a second visit. */
 #include "passes/walk.h"
 #include "base/alloc.h"
 #include "base/array.h"

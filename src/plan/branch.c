@@ -1,5 +1,5 @@
-/* If, Case and calls as steps: every branch is a sub-plan whose frame sits inside this frame and
- * writes straight into the memory of the step's outputs. */
+/* If, Case and calls as steps: every branch is a sub-plan whose frame lies inside this frame and
+ * writes directly into the memory of the step's outputs. */
 #include "base/alloc.h"
 #include "plan/subplan.h"
 

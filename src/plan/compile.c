@@ -1,9 +1,10 @@
-/* The cache of programs, keyed by structure. A graph with numbers in it is looked up twice: as it
- * is, and without the numbers. The first time the numbers are compiled in, as good as can be; when
- * the same graph comes with others, a program is made that takes them as inputs, and all further
- * ones share it. So a loop that puts a new number into a graph each time compiles twice, not each
- * time, and fills no cache. Some numbers cannot be taken out, since plans depend on them: sizes,
- * axes, text. Graphs of one wiring are kin, and of those only the latest are kept. */
+/* The cache of programs, keyed by structure. A graph that contains constants is looked up twice:
+ * with them, and with inputs in their place. The first time the constants are compiled in, which
+ * gives the best code. When the same graph comes with other constants, a program is compiled that
+ * takes them as inputs, and all further ones share it. So a loop that puts a new number into a
+ * graph in each iteration compiles twice, not each time, and does not fill the cache. Some
+ * constants cannot become inputs, since plans depend on them: sizes, axes, strings. Graphs that
+ * differ only in such constants are kin, and only the latest of them are kept. */
 #include "plan/compile.h"
 #include "base/alloc.h"
 #include "base/cache.h"

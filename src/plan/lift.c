@@ -1,6 +1,6 @@
-/* The graph is copied with inputs in place of constants. A function held by a node is copied the
- * same way first; what was taken out of it is handed to it as further inputs, which a loop's body
- * hands back untouched. */
+/* Copies the graph with inputs in place of constants. A function that a node holds is copied in the
+ * same way first; its constants become further inputs of the node, which the body of a loop returns
+ * unchanged. */
 #include "plan/lift.h"
 #include "base/alloc.h"
 #include "base/array.h"

@@ -1,7 +1,7 @@
-/* A program is shared by all graphs of one structure, so it cannot know the places of any of them.
- * But passes are deterministic: optimising the caller's own graph again gives the program's graph
- * once more, node for node, and its nodes have the caller's origins. That costs as much as a
- * compilation, which only a failed call pays. */
+/* A program is shared by all graphs of one structure, so it cannot contain the source lines of any
+ * of them. But passes are deterministic: optimising the caller's own graph again gives the
+ * program's graph once more, node for node, and its nodes have the caller's origins. That costs as
+ * much as a compilation, and only a failed call pays it. */
 #include "plan/locate.h"
 #include "base/text.h"
 #include "graph/control.h"

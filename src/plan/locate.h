@@ -1,4 +1,4 @@
-/* From a failure inside a program to the user's line. */
+/* Finds the line of the user's program that made a node which failed inside a compiled program. */
 #ifndef EF_PLAN_LOCATE_H
 #define EF_PLAN_LOCATE_H
 #include "plan/program.h"

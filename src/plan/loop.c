@@ -1,10 +1,10 @@
-/* While as a step. The loop's variables have two sets of places, used alternately: the body reads
- * one and writes the other, and two frames of the body are bound once, one for each direction. So
- * an iteration costs its kernels and a test. A variable the body hands back untouched stays where
- * it is; managed ones (lists) are moved in and out, so that they can grow in place.
+/* While as a step. Each loop variable has two buffers, used alternately: the body reads one and
+ * writes the other, and two frames of the body are bound once, one for each direction. So an
+ * iteration costs its kernels and a test. A variable that the body returns unchanged stays in its
+ * buffer; managed ones (lists) are moved in and out, so that they can grow in place.
  *
- * If some shape changes from one iteration to the next, the loop runs on programs instead, which
- * find the plan for each shape. */
+ * If some shape changes from one iteration to the next, the loop runs programs instead of frames,
+ * which find the plan for each shape. */
 #include "base/alloc.h"
 #include "base/pulse.h"
 #include "plan/program.h"

@@ -1,7 +1,7 @@
-/* Programs: from input shapes to a plan, from a plan to a frame, from a frame to results. The
- * look-up compares dims with those of the plans used last before it asks the table, so that it does
- * not take longer the more plans there are; a new set of shapes costs one planning, never another
- * optimisation. */
+/* Programs: finding or making the plan for the input shapes, binding it to a frame, running it. The
+ * look-up compares dims with those of the most recently used plans before it searches the table, so
+ * that its time does not grow with the number of plans. A new set of shapes costs one more plan;
+ * the passes do not run again. */
 #include "plan/program.h"
 #include "base/alloc.h"
 #include "base/mutex.h"

@@ -1,5 +1,5 @@
-/* From nodes to steps: each gets its kernel row, its slots, and - where everything is known - what
- * its kernel prepares once (a primitive). Views need no step when their bytes sit in the arena. */
+/* Makes a step of each node: its kernel row, its slots and, where all shapes are known, what its
+ * kernel prepares once (a primitive). A view needs no step if its bytes are in the arena. */
 #include "base/alloc.h"
 #include "ops/elementwise.h"
 #include "ops/run.h"

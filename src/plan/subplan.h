@@ -1,4 +1,4 @@
-/* Shared by loops and branches. */
+/* Sub-plans: what the steps of loops and branches share. */
 #ifndef EF_PLAN_SUBPLAN_H
 #define EF_PLAN_SUBPLAN_H
 #include "graph/control.h"

@@ -1,8 +1,8 @@
-/* Functions. The cache look-up compares dtypes and dims of the arguments with each trace's own, the
- * last one used first: no key is built. A miss looks for a trace that differs only in sizes; those
- * sizes then become symbolic, unless a trace is known to have looked at them. While a trace is made
- * its symbols stand for the sizes of the call (graph/sizes.h): those the traced program reads
- * become part of the trace's signature, so it holds for no other size. */
+/* Functions. The cache look-up compares dtypes and dims of the arguments with those of each trace,
+ * the most recently used first: no key is built. On a miss, a trace that differs only in sizes
+ * makes those sizes symbolic in the new trace, unless a trace is known to have read them. While a
+ * trace is made, its symbols stand for the sizes of the call (graph/sizes.h): those that the traced
+ * program reads become part of the trace's signature, so it is valid for no other size. */
 #include "runtime/function.h"
 #include "base/alloc.h"
 #include "base/array.h"

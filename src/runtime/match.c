@@ -1,5 +1,5 @@
-/* Whether a trace serves a call: dtypes, ranks and sizes of the arguments against its parameters'.
- */
+/* Decides whether a trace serves a call: dtypes, ranks and sizes of the arguments are compared with
+ * those of its parameters. */
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "graph/control.h"

@@ -1,6 +1,6 @@
-/* Sessions: a graph, and for each set of feeds, fetches and targets asked for, the program that
- * runs the part between them. The session remembers the last few requests; beyond them programs are
- * found by structure, so a session made afresh, or over a graph built afresh, compiles nothing. */
+/* Sessions: a graph, and for each set of feeds, fetches and targets the program that runs the
+ * subgraph between them. A session remembers its last few requests; beyond them programs are found
+ * by structure, so a new session, or one over a rebuilt graph, compiles nothing. */
 #include "runtime/session.h"
 #include "base/alloc.h"
 #include "base/hash.h"

@@ -1,3 +1,5 @@
+/* Numbers of marks are reserved in blocks by each thread, so that giving one out touches nothing
+ * shared. */
 #include "tensor/mark.h"
 #include "base/piece.h"
 

@@ -1,5 +1,5 @@
-/* Marks: what gradient tapes know a value by. All copies of a tensor share one mark, so that a tape
- * can tell whether anybody still holds the value. Numbers are given out once and never again. */
+/* Marks: how gradient tapes identify a value. All copies of a tensor share one mark, so that a tape
+ * can tell whether the program still holds the value. A number is never used twice. */
 #ifndef EF_TENSOR_MARK_H
 #define EF_TENSOR_MARK_H
 #include <stdatomic.h>

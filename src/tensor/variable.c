@@ -1,5 +1,6 @@
-/* Variables. Reading counts the value's storage, writing shares it; only an in-place update needs
- * the bytes for itself and copies them if somebody else still looks at them. */
+/* Variables. Reading takes a reference to the value's storage, assigning shares the new value's;
+ * only an in-place update needs storage of its own and copies it if somebody else still refers to
+ * it. */
 #include "base/alloc.h"
 #include "tensor/object.h"
 

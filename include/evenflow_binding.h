@@ -182,8 +182,9 @@ ef_status *ef_function_set_signature(ef_function *f, const ef_dtype *dtype, cons
                                      int n);
 /* What becomes of a size that changes. By default it is unknown to the function that is traced
  * anew; or it still sees the size of the call, and the trace holds for other sizes unless it read
- * it (ef_tensor_size_read); or there is another trace for each size. */
-typedef enum ef_relax { EF_RELAX_UNKNOWN, EF_RELAX_SEEN, EF_RELAX_NEVER } ef_relax;
+ * it (ef_tensor_size_read); or there is another trace for each size; or it is unknown, and the
+ * traces that saw sizes are kept for calls with these sizes. */
+typedef enum ef_relax { EF_RELAX_UNKNOWN, EF_RELAX_SEEN, EF_RELAX_NEVER, EF_RELAX_KEEP } ef_relax;
 void ef_function_set_relax(ef_function *f, ef_relax how);
 /* The shape of a tensor in the call that is being traced; false: it is the same in every call. */
 bool ef_tensor_shape_seen(const ef_tensor *t, ef_shape *out);

@@ -14,7 +14,7 @@ from .specs import TensorSpec, TypeSpec
 from .variable import by_handle
 
 Function = _core.Function
-_SIZES_UNKNOWN, _SIZES_SEEN = 0, 1  # what Python sees of a size that changed: as ef_relax has them
+_SIZES_SEEN, _SIZES_UNKNOWN = 1, 3  # what Python sees of a size that changed: as ef_relax has them
 
 
 # ---- tracing ------------------------------------------------------------------------------------------

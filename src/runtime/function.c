@@ -168,7 +168,7 @@ static void relax(const ef_function *f, const ef_trace *near, int n_in, wanted *
             int64_t was = near != NULL ? near->shape[k].dim[d] : *now;
             bool hidden = *now == EF_DIM_UNKNOWN && *real >= 0;
             if (!hidden && (was == *now || *now < 0 || (w->read[k] >> d & 1))) continue;
-            if (f->relax == EF_RELAX_UNKNOWN) *real = EF_DIM_UNKNOWN;
+            if (f->relax != EF_RELAX_SEEN) *real = EF_DIM_UNKNOWN;
             int j = 0;
             while (j < n && (hidden || seen[j].was != was || seen[j].now != *now)) j++;
             if (first + j >= EF_MAX_SYMBOLS) { /* it is looked at, wherever it comes from */
@@ -406,7 +406,7 @@ static ef_status *trace_anew(ef_function *f, const ef_tensor *const *in, int n_i
     ef_mutex_lock(&f->lock);
     for (size_t k = 0; !f->fixed && k < f->n_traces; k++) {
         if (!fits_but_sizes(f->traces[k], in, n_in)) continue;
-        if (held == NULL || (f->relax == EF_RELAX_UNKNOWN && covers(f->traces[k], held)))
+        if (held == NULL || (f->relax == EF_RELAX_KEEP && covers(f->traces[k], held)))
             held = f->traces[k];
         for (int i = 0; i < n_in; i++) w.read[i] |= f->traces[k]->read[i];
     }
@@ -418,7 +418,7 @@ static ef_status *trace_anew(ef_function *f, const ef_tensor *const *in, int n_i
     if (s == NULL) {
         ef_mutex_lock(&f->lock);
         f->n_made++;
-        bool superseded = held != NULL && f->relax != EF_RELAX_UNKNOWN && covers(*out, held);
+        bool superseded = held != NULL && f->relax != EF_RELAX_KEEP && covers(*out, held);
         s = remember(f, *out, superseded ? held : NULL, &gone);
         ef_mutex_unlock(&f->lock);
         if (s != NULL) ef_trace_unref(*out);
@@ -456,7 +456,7 @@ ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_i
     for (size_t k = 0; k < f->n_traces; k++) {
         ef_trace *t = f->traces[k];
         if (!f->fixed && !ef_trace_fits(t, in, n_in)) continue;
-        if (EF_UNLIKELY(f->relax == EF_RELAX_UNKNOWN)) t = f->traces[k = narrowest(f, k, in, n_in)];
+        if (EF_UNLIKELY(f->relax == EF_RELAX_KEEP)) t = f->traces[k = narrowest(f, k, in, n_in)];
         if (EF_UNLIKELY(k > 0)) {
             memmove(f->traces + 1, f->traces, k * sizeof *f->traces);
             f->traces[0] = t;

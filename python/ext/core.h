@@ -89,6 +89,8 @@ int say_type_error(void);
 PyObject *raise_status(ef_status *s, const char *op);
 /* The first of a failing chain: 0 and nothing raised if s is NULL, else -1. */
 int check(ef_status *s, const char *op);
+/* Clears an exception after which there is another way. -1: it stays, as KeyboardInterrupt must. */
+int clear_error(void);
 /* An invalid argument found here: raised as raise_status would; takes the message over. -1. */
 int invalid(const char *op, PyObject *message);
 /* What a callback into Python returns when that raised: the exception stays set for raise_status.

@@ -169,10 +169,6 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     if (s != NULL) {
         raise_status(s, NULL);
     } else {
-        if (c.traced && !recording())
-            call_was_traced(self);
-        else if (self->history != NULL && !recording())
-            call_found_its_trace(self);
         result = result_pack(r.packing, r.at, r.n);
         if (r.packing != NULL) packing_end(r.packing);
     }
@@ -182,6 +178,10 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
         PyObject *next = function_trace_walked(self, &w, items, n_items, kwargs);
         if (next == NULL) Py_CLEAR(result);
         Py_XDECREF(next);
+    }
+    if (result != NULL && !recording()) {
+        if (!c.traced && self->history != NULL) call_found_its_trace(self);
+        if (c.traced && call_was_traced(self) < 0) Py_CLEAR(result);
     }
     entry_leave(e);
     Py_DECREF(self);

@@ -177,7 +177,7 @@ int arguments_unchanged(const function_object *f, PyObject *before, PyObject *ar
                         PyObject *kwargs);
 
 /* ---- retracing.c: how many of the last calls made a trace */
-void call_was_traced(function_object *f);
+int call_was_traced(function_object *f);
 void call_found_its_trace(function_object *f); /* f->history must be there */
 
 /* ---- result.c */

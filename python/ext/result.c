@@ -38,8 +38,7 @@ static int flatten_leaf(flattening *f, PyObject *o, part *p) {
 static int flatten_value(flattening *f, PyObject *o, part *p) {
     PyObject *t = convert(o, EF_NO_DTYPE, MUST);
     if (t == NULL) {
-        PyErr_Clear();
-        f->odd = true;
+        f->odd = clear_error() == 0;
         return -1;
     }
     int bad = flatten_leaf(f, t, p);
@@ -91,9 +90,8 @@ static bool is_composite(PyObject *o) {
 static int flatten_composite(flattening *f, PyObject *o, part *p) {
     PyObject *both = attr_call(o, "_ef_flatten", NULL);
     if (both == NULL || !PyTuple_Check(both) || PyTuple_GET_SIZE(both) != 2) {
-        PyErr_Clear();
         Py_XDECREF(both);
-        f->odd = true;
+        f->odd = clear_error() == 0;
         return -1;
     }
     PyObject *parts = PyTuple_GET_ITEM(both, 1);

@@ -59,11 +59,11 @@ void call_found_its_trace(function_object *f) {
     h->calls++;
 }
 
-void call_was_traced(function_object *f) {
+int call_was_traced(function_object *f) {
     struct history *h = find_history(f);
     if (h == NULL) {
         PyErr_Clear();
-        return;
+        return 0;
     }
     h->calls++;
     h->since[h->n++] = 1;
@@ -71,10 +71,11 @@ void call_was_traced(function_object *f) {
         h->calls -= h->since[0];
         memmove(h->since, h->since + 1, (size_t)--h->n * sizeof *h->since);
     }
-    if (h->warnings >= MOST_WARNINGS || h->n < TOO_MANY) return;
+    if (h->warnings >= MOST_WARNINGS || h->n < TOO_MANY) return 0;
     h->warnings++;
     PyObject *done =
         PyObject_CallFunction(hooks.retraces, "iLO", h->n, (long long)h->calls, f->python);
-    if (done == NULL) PyErr_WriteUnraisable((PyObject *)f);
-    Py_XDECREF(done);
+    if (done == NULL) return -1;
+    Py_DECREF(done);
+    return 0;
 }

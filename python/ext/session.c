@@ -163,10 +163,7 @@ static int collect_operation(request *r, PyObject *o) {
 
 static int collect_variable(request *r, PyObject *o) { /* a graph's: what reads it */
     PyObject *t = PyObject_GetAttr(o, name_element);
-    if (t == NULL) {
-        PyErr_Clear();
-        return ODD;
-    }
+    if (t == NULL) return clear_error() == 0 ? ODD : -1;
     int bad = is_ours(r, t) ? add_fetch(r, &((tensor_object *)t)->t) : ODD;
     Py_DECREF(t); /* the variable keeps it */
     return bad;
@@ -233,10 +230,8 @@ static int add_feed(request *r, PyObject *key, PyObject *value) {
     operand *v = &r->value[r->n_feed];
     *feed = ((tensor_object *)key)->t;
     if (PyLong_CheckExact(value) && !int_fits(value, feed->dtype)) return ODD;
-    if (operand_from(value, (ef_dtype)feed->dtype, MUST, v) < 0) { /* numpy may know better */
-        PyErr_Clear();
-        return ODD;
-    }
+    if (operand_from(value, (ef_dtype)feed->dtype, MUST, v) < 0) /* numpy may know better */
+        return clear_error() == 0 ? ODD : -1;
     if (IS_EAGER(value)) v->keep = Py_NewRef(value); /* the dict may change meanwhile */
     r->pointer[r->n_feed++] = v->t;
     if (v->t->flags & EF_TENSOR_SYMBOLIC || !fits(feed, v->t)) return ODD;
@@ -271,9 +266,14 @@ static void note_op(PyObject *graph) {
     PyErr_Fetch(&type, &error, &trace);
     PyErr_NormalizeException(&type, &error, &trace);
     PyObject *done = PyObject_CallFunctionObjArgs(hooks.op_failed, graph, error, NULL);
-    if (done == NULL) PyErr_Clear();
     Py_XDECREF(done);
-    PyErr_Restore(type, error, trace);
+    if (clear_error() == 0) {
+        PyErr_Restore(type, error, trace);
+        return;
+    }
+    Py_XDECREF(type); /* a signal while it was told */
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
 }
 
 static int request_run(session_object *o, request *r) {

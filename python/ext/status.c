@@ -52,3 +52,9 @@ int say_type_error(void) {
     Py_XDECREF(trace);
     return -1;
 }
+
+int clear_error(void) {
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) return -1;
+    PyErr_Clear();
+    return 0;
+}

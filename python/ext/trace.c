@@ -235,7 +235,8 @@ static PyObject *remember_tuple(PyObject *args) {
 
 /* ---- running the user's Python --------------------------------------------------------------- */
 
-/* The exception that was raised, told by the user's files and lines. */
+/* The exception that was raised, told by the user's files and lines. What cannot be told stays as
+ * it was raised. */
 static void translate(void) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -244,7 +245,12 @@ static void translate(void) {
     PyObject *told = PyErr_GivenExceptionMatches(value, PyExc_Exception)
                          ? PyObject_CallOneArg(hooks.translated, value)
                          : NULL;
-    PyErr_Clear(); /* what cannot be told stays as it was raised */
+    if (clear_error() < 0) { /* a signal while it was told */
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+        return;
+    }
     if (told != NULL && PyExceptionInstance_Check(told)) {
         Py_XDECREF(type);
         Py_XDECREF(trace);

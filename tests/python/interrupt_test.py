@@ -1,4 +1,5 @@
 """Ctrl-C and other signals reach what runs; see interrupt_programs.py."""
+import logging
 import os
 import signal
 import subprocess
@@ -6,6 +7,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import evenflow as tf
@@ -119,3 +121,43 @@ def test_python_runs_while_another_thread_is_in_its_first_long_call():
     stop.assign(True)
     t.join(60)
     assert turns == 1000 and not t.is_alive()
+
+
+class InterruptedOnce:
+    """Ctrl-C arrives while it is asked for its array the first time."""
+
+    asked = 0
+
+    def __array__(self, dtype=None, copy=None):
+        self.asked += 1
+        if self.asked == 1:
+            raise KeyboardInterrupt
+        return np.ones(3, np.float32)
+
+
+def test_a_feed_does_not_swallow_the_interrupt():
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [None])
+        feed = {x: InterruptedOnce()}
+        with pytest.raises(KeyboardInterrupt):
+            session.run(x * 2.0, feed)
+        assert session.run(x * 2.0, feed).tolist() == [2, 2, 2]
+
+
+def test_the_warning_of_retracing_does_not_swallow_the_interrupt():
+    class Interrupted(logging.Handler):
+        def emit(self, record):
+            raise KeyboardInterrupt
+
+    handler, seen = Interrupted(), 0
+    tf.get_logger().addHandler(handler)
+    try:
+        for _ in range(8):
+            try:
+                tf.function(lambda x: x + 1.0)(tf.constant(1.0))
+            except KeyboardInterrupt:
+                seen += 1
+    finally:
+        tf.get_logger().removeHandler(handler)
+    assert seen == 2  # it warns twice

@@ -195,6 +195,10 @@ static inline bool ef_edge_same(ef_edge a, ef_edge b) {
 uint64_t ef_graph_hash(ef_graph *g);
 uint64_t ef_graph_wiring(const ef_graph *g); /* the same whatever numbers and sizes are in it */
 bool ef_graph_equal(const ef_graph *a, const ef_graph *b);
+/* The same of g with inputs in place of the constants that `taken` marks by node, which follow its
+ * own inputs in order, and with no node waiting for a constant; without making that graph. */
+uint64_t ef_graph_hash_without(const ef_graph *g, const bool *taken);
+bool ef_graph_equal_without(const ef_graph *g, const bool *taken, const ef_graph *other);
 size_t ef_graph_bytes(const ef_graph *g);
 
 /* A new function graph: the part of g needed for `fetch` (and, in a function, for its effects, and

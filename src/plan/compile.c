@@ -116,14 +116,26 @@ static void start(void) { /* under the lock */
     ready = true;
 }
 
-static entry *find(ef_graph *g) {
-    entry *e = (entry *)ef_cache_find(&cache, ef_graph_hash(g), same, g);
+static entry *used(ef_cache_entry *found) {
+    entry *e = (entry *)found;
     family *f = e != NULL ? e->family : NULL;
     if (f != NULL && f->newest != e) {
         unlink_kin(f, e);
         lead_family(f, e);
     }
     return e;
+}
+
+static entry *find(ef_graph *g) { return used(ef_cache_find(&cache, ef_graph_hash(g), same, g)); }
+
+typedef struct without { /* a graph but for its numbers */
+    const ef_graph *graph;
+    const bool *taken;
+} without;
+
+static bool same_without(const void *value, const void *key) {
+    const without *w = key;
+    return ef_graph_equal_without(w->graph, w->taken, ((const entry *)value)->source);
 }
 
 static ef_status *put(entry *e) {
@@ -191,6 +203,24 @@ static bool look_up(ef_graph *g, ef_program **program) {
     return e != NULL;
 }
 
+/* A program that serves g with any numbers, if one was made: found without making the graph that it
+ * is kept by. */
+static ef_status *bind_known(const ef_graph *g, ef_program **out) {
+    ef_numbers x;
+    EF_TRY(ef_numbers_find(g, &x));
+    if (x.n == 0) return NULL; /* and nothing to free */
+    without key = {g, x.taken};
+    uint64_t hash = ef_graph_hash_without(g, x.taken);
+    ef_mutex_lock(&lock);
+    const entry *e = used(ef_cache_find(&cache, hash, same_without, &key));
+    ef_program *base = e != NULL && e->program != NULL ? ef_program_ref(e->program) : NULL;
+    unlock();
+    ef_status *s = base != NULL ? ef_program_bind(base, x.value, x.n, out) : NULL;
+    ef_program_unref(base);
+    ef_numbers_free(&x);
+    return s;
+}
+
 /* A graph that was there before but for its constants: one program serves them all. */
 static ef_status *compile_lifted(const ef_lifted *l, ef_program *base, ef_program **out) {
     if (base == NULL) {
@@ -202,9 +232,7 @@ static ef_status *compile_lifted(const ef_lifted *l, ef_program *base, ef_progra
     return s;
 }
 
-ef_status *ef_compile(ef_graph *g, ef_program **out) {
-    look_up(g, out);
-    if (*out != NULL) return NULL;
+static ef_status *compile(ef_graph *g, ef_program **out) {
     ef_lifted l;
     ef_status *s = ef_lift(g, &l);
     if (s != NULL && ef_status_code(s) == EF_NO_MEMORY) return s;
@@ -221,6 +249,12 @@ ef_status *ef_compile(ef_graph *g, ef_program **out) {
     }
     ef_lifted_free(&l);
     return s;
+}
+
+ef_status *ef_compile(ef_graph *g, ef_program **out) {
+    look_up(g, out);
+    if (*out == NULL) EF_TRY(bind_known(g, out));
+    return *out != NULL ? NULL : compile(g, out);
 }
 
 void ef_compile_info_get(ef_compile_info *out) {

@@ -280,3 +280,45 @@ ef_status *ef_lift(const ef_graph *g, ef_lifted *out) {
     *out = (ef_lifted){0};
     return lift_function(g, NULL, false, 0, out);
 }
+
+/* ---- looking only ------------------------------------------------------------------------------
+ */
+
+/* A copy has the inputs first: only then do its nodes keep their numbers. */
+static bool has_inputs_first(const ef_graph *g) {
+    for (size_t k = 0; k < g->n_inputs; k++)
+        if (g->input[k] != (int32_t)k) return false;
+    return true;
+}
+
+static bool has_functions(const ef_graph *g) {
+    for (size_t k = 0; k < g->n_nodes; k++)
+        if (g->node[k]->op->traits & EF_CONTROL) return true;
+    return false;
+}
+
+ef_status *ef_numbers_find(const ef_graph *g, ef_numbers *out) {
+    *out = (ef_numbers){0};
+    if (!has_inputs_first(g) || has_functions(g)) return NULL;
+    ef_wanted w;
+    ef_status *s;
+    EF_TRY_GOTO(ef_wanted_make(g, NULL, 0, &w));
+    if (!is_worth_it(g, &w)) goto done;
+    size_t bytes = g->n_nodes * (sizeof *out->value + sizeof *out->taken);
+    if ((out->value = ef_malloc(bytes)) == NULL) {
+        s = ef_no_memory(bytes);
+        goto done;
+    }
+    out->taken = (bool *)(out->value + g->n_nodes);
+    for (size_t k = 0; k < g->n_nodes; k++)
+        if ((out->taken[k] = may_lift(g->node[k], &w)))
+            out->value[out->n++] = g->node[k]->out->value;
+done:
+    ef_wanted_free(&w);
+    return s;
+}
+
+void ef_numbers_free(ef_numbers *x) {
+    ef_free(x->value);
+    *x = (ef_numbers){0};
+}

@@ -14,4 +14,14 @@ typedef struct ef_lifted {
  * that rewrite rules know (0, 1, 2 ...) stay. graph NULL: there are none. */
 ef_status *ef_lift(const ef_graph *g, ef_lifted *out);
 void ef_lifted_free(ef_lifted *l);
+
+/* What ef_lift would take out of a graph, for looking the result up without making it. */
+typedef struct ef_numbers {
+    const ef_tensor **value; /* borrowed from the graph; NULL: there are none, or only ef_lift can
+                              * tell, since functions in the graph may hold some */
+    size_t n;
+    bool *taken; /* by node; node k of the graph without them is node k of the graph */
+} ef_numbers;
+ef_status *ef_numbers_find(const ef_graph *g, ef_numbers *out);
+void ef_numbers_free(ef_numbers *x);
 #endif

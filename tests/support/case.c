@@ -343,12 +343,24 @@ ef_status *ef_case_compare(const ef_case *c, const char *off, double tolerance) 
     return s;
 }
 
+/* What looks a graph without its numbers up must agree with that graph. */
+static ef_status *compare_key(const ef_graph *g, const ef_lifted *l) {
+    ef_numbers x;
+    EF_TRY(ef_numbers_find(g, &x));
+    bool same = x.n == 0 || (x.n == l->n && ef_graph_equal_without(g, x.taken, l->graph) &&
+                             ef_graph_hash_without(g, x.taken) == ef_graph_hash(l->graph));
+    for (size_t k = 0; k < x.n && same; k++) same = x.value[k] == l->value[k];
+    ef_numbers_free(&x);
+    return same ? NULL : ef_error(EF_INTERNAL, "the graph without its numbers is not found");
+}
+
 ef_status *ef_case_compare_lifted(const ef_case *c, double tolerance) {
     ef_lifted l;
     ef_program *base = NULL, *bound = NULL;
     EF_TRY(ef_lift(c->graph, &l));
     if (l.graph == NULL) return NULL;
     ef_status *s = ef_graph_verify(l.graph);
+    if (s == NULL) s = compare_key(c->graph, &l);
     if (s == NULL) s = program_of(l.graph, NULL, &base);
     if (s == NULL) s = ef_program_bind(base, l.value, l.n, &bound);
     if (s == NULL) s = compare(c, bound, tolerance);

@@ -4,7 +4,6 @@
  * holds what is known of them, so the cost does not depend on the size of the rest of the graph.
  * Only a function, all of whose side effects are needed, is visited as a whole. */
 #include "base/alloc.h"
-#include "base/array.h"
 #include "graph/graph.h"
 #include <stdlib.h>
 
@@ -15,13 +14,21 @@ typedef struct found { /* a node that is needed or fed */
     bool needed;
 } found;
 
+enum { FEW_FOUND = 32, FEW_EDGES = 24 }; /* what small graphs need has room on the stack */
+
+typedef struct room {
+    found table[FEW_FOUND];
+    int32_t list[FEW_FOUND / 2];
+} room;
+
 typedef struct extract {
     const ef_graph *from;
     ef_graph *to;
-    found *table; /* open addressing by node */
+    const room *few;
+    found *table; /* open addressing by node; at most half full */
     size_t n, cap;
     int32_t *list; /* needed nodes: in the order they are found, then in their own */
-    size_t n_list, cap_list;
+    size_t n_list;
     const ef_edge *feed;
     ef_edge *fed; /* feed k in the new graph */
     int n_feed;
@@ -39,22 +46,34 @@ static found *look(const extract *x, int32_t node) {
     return &x->table[i];
 }
 
-static ef_status *resize(extract *x, size_t cap) {
-    found *old = x->table;
-    size_t n = x->cap;
-    found *table = ef_malloc(cap * sizeof *table);
-    if (table == NULL) return ef_no_memory(cap * sizeof *table);
+/* An empty table, with room for as many nodes as fit into half of it. */
+static void use_table(extract *x, found *table, size_t cap, int32_t *list) {
     for (size_t k = 0; k < cap; k++) table[k] = (found){-1, -1, -1, false};
     x->table = table;
     x->cap = cap;
+    x->list = list;
+}
+
+static void table_end(extract *x, found *table) {
+    if (table != x->few->table) ef_free(table);
+}
+
+static ef_status *widen(extract *x) {
+    found *old = x->table;
+    const int32_t *list = x->list;
+    size_t n = x->cap, cap = 2 * n, bytes = cap * sizeof *old + cap / 2 * sizeof *list;
+    found *table = ef_malloc(bytes);
+    if (table == NULL) return ef_no_memory(bytes);
+    use_table(x, table, cap, (int32_t *)(table + cap));
     for (size_t k = 0; k < n; k++)
         if (old[k].node >= 0) *look(x, old[k].node) = old[k];
-    ef_free(old);
+    memcpy(x->list, list, x->n_list * sizeof *list);
+    table_end(x, old);
     return NULL;
 }
 
 static ef_status *enter(extract *x, int32_t node, found **out) {
-    if (x->n + 1 > x->cap / 2) EF_TRY(resize(x, 2 * x->cap));
+    if (x->n + 1 > x->cap / 2) EF_TRY(widen(x));
     found *f = look(x, node);
     x->n += f->node < 0;
     f->node = node;
@@ -87,7 +106,6 @@ static ef_status *need(extract *x, int32_t node) {
     EF_TRY(enter(x, node, &f));
     if (f->needed) return NULL;
     f->needed = true;
-    EF_TRY(EF_GROW(&x->list, &x->cap_list, x->n_list + 1));
     x->list[x->n_list++] = node;
     return NULL;
 }
@@ -103,6 +121,20 @@ static int in_order(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+static void put_in_order(int32_t *list, size_t n) {
+    enum { FEW = 16 }; /* qsort costs more than moving them by one */
+    if (n > FEW) {
+        qsort(list, n, sizeof *list, in_order);
+        return;
+    }
+    for (size_t k = 1; k < n; k++) {
+        int32_t node = list[k];
+        size_t at = k;
+        for (; at > 0 && list[at - 1] > node; at--) list[at] = list[at - 1];
+        list[at] = node;
+    }
+}
+
 static ef_status *find_needed(extract *x, const ef_edge *fetch, int n_fetch, const int32_t *target,
                               int n_target) {
     for (int k = 0; k < n_fetch; k++)
@@ -115,7 +147,7 @@ static ef_status *find_needed(extract *x, const ef_edge *fetch, int n_fetch, con
             if (fed_by(x, n->in[i]) < 0) EF_TRY(need(x, n->in[i].node));
         for (int i = 0; i < n->n_after; i++) EF_TRY(need(x, n->after[i]));
     }
-    if (x->n_list > 1) qsort(x->list, x->n_list, sizeof *x->list, in_order);
+    put_in_order(x->list, x->n_list);
     return NULL;
 }
 
@@ -125,7 +157,7 @@ static ef_status *find_needed(extract *x, const ef_edge *fetch, int n_fetch, con
 /* Feeds come first, so that their numbers do not depend on where they stood. */
 static ef_status *copy_feeds(extract *x) {
     for (int k = 0; k < x->n_feed; k++)
-        EF_TRY(ef_graph_input_like(x->to, ef_edge_fact(x->from, x->feed[k]), NULL, &x->fed[k]));
+        EF_TRY(ef_graph_input_for(x->to, x->from, x->feed[k], &x->fed[k]));
     return NULL;
 }
 
@@ -137,7 +169,7 @@ static ef_status *copy_captures(extract *x, int32_t *captures, int *n) {
         found *f = look(x, old);
         if (!f->needed || fed_by(x, (ef_edge){old, 0}) >= 0) continue;
         ef_edge e;
-        EF_TRY(ef_graph_input_like(x->to, x->from->node[old]->out, NULL, &e));
+        EF_TRY(ef_graph_input_for(x->to, x->from, (ef_edge){old, 0}, &e));
         f->moved = e.node;
         captures[(*n)++] = (int32_t)k;
     }
@@ -187,23 +219,25 @@ static ef_status *copy_nodes(extract *x) {
         size_t wide = (size_t)(n->n_in > n->n_after ? n->n_in : n->n_after);
         if (wide > most) most = wide;
     }
-    ef_edge *in = ef_malloc(most * (sizeof *in + sizeof(int32_t)));
-    if (in == NULL) return ef_no_memory(most * sizeof *in);
+    ef_edge few[2 * FEW_EDGES], *in = few;
+    if (most > FEW_EDGES && (in = ef_malloc(most * (sizeof *in + sizeof(int32_t)))) == NULL)
+        return ef_no_memory(most * sizeof *in);
     int32_t *after = (int32_t *)(in + most);
     ef_status *s = NULL;
     for (size_t k = 0; k < x->n_list && s == NULL; k++)
         if (look(x, x->list[k])->moved < 0 && !all_fed(x, x->list[k]))
             s = copy_node(x, x->list[k], in, after);
-    ef_free(in);
+    if (in != few) ef_free(in);
     return s;
 }
 
 static ef_status *set_outputs(extract *x, const ef_edge *fetch, int n) {
-    ef_edge *out = ef_malloc(((size_t)n + 1) * sizeof *out);
-    if (out == NULL) return ef_no_memory((size_t)n * sizeof *out);
+    ef_edge few[FEW_EDGES], *out = few;
+    if (n > FEW_EDGES && (out = ef_malloc((size_t)n * sizeof *out)) == NULL)
+        return ef_no_memory((size_t)n * sizeof *out);
     for (int k = 0; k < n; k++) out[k] = moved_edge(x, fetch[k]);
     ef_status *s = ef_graph_set_outputs(x->to, out, n);
-    ef_free(out);
+    if (out != few) ef_free(out);
     return s;
 }
 
@@ -211,16 +245,19 @@ ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
                             const ef_edge *fetch, int n_fetch, const int32_t *target, int n_target,
                             ef_graph **out, int32_t *captures, int *n_captures) {
     ef_status *s = NULL;
-    extract x = {.from = g, .feed = feed, .n_feed = n_feed};
+    room few;
+    ef_edge few_fed[2 * FEW_EDGES];
+    extract x = {.from = g, .feed = feed, .n_feed = n_feed, .few = &few, .fed = few_fed};
+    size_t each = sizeof *x.fed + sizeof *x.next_feed;
+    use_table(&x, few.table, FEW_FOUND, few.list);
     x.to = ef_graph_make();
-    x.fed = ef_malloc(((size_t)n_feed + 1) * sizeof *x.fed);
-    x.next_feed = ef_malloc(((size_t)n_feed + 1) * sizeof *x.next_feed);
-    if (x.to == NULL || x.fed == NULL || x.next_feed == NULL) {
+    if (n_feed > FEW_EDGES) x.fed = ef_malloc((size_t)n_feed * each);
+    if (x.to == NULL || x.fed == NULL) {
         s = ef_no_memory(sizeof *x.to);
         goto done;
     }
+    x.next_feed = (int32_t *)(x.fed + n_feed);
     x.to->function = true;
-    EF_TRY_GOTO(resize(&x, 32));
     EF_TRY_GOTO(chain_feeds(&x));
     EF_TRY_GOTO(find_needed(&x, fetch, n_fetch, target, n_target));
     EF_TRY_GOTO(copy_feeds(&x));
@@ -231,9 +268,7 @@ ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
     *out = ef_graph_ref(x.to);
 done:
     ef_graph_unref(x.to);
-    ef_free(x.table);
-    ef_free(x.list);
-    ef_free(x.fed);
-    ef_free(x.next_feed);
+    table_end(&x, x.table);
+    if (x.fed != few_fed) ef_free(x.fed);
     return s;
 }

@@ -51,8 +51,9 @@ static ef_status *keep(ef_value_owner *o, ef_tensor *t, ef_fact *fact) {
 
 /* An op without inputs that gives back a tensor attribute: a constant. */
 static void constant_value(const ef_op *op, const void *attrs, ef_fact *out) {
-    for (int k = 0; k < EF_MAX_ATTRS && op->attr[k].name != NULL; k++)
-        if (strcmp(op->attr[k].name, "value") == 0 && strcmp(op->attr[k].type, "tensor") == 0)
+    const ef_signature *s = ef_op_signature(op);
+    for (int k = 0; k < s->n_attrs; k++)
+        if (s->attr[k].kind == EF_ATTR_TENSOR && strcmp(op->attr[k].name, "value") == 0)
             out->value = *(const ef_tensor *const *)((const char *)attrs + op->attr[k].at);
 }
 

@@ -332,7 +332,7 @@ ef_status *ef_graph_become(ef_graph *g, int32_t node, const ef_op *op, const ef_
 }
 
 ef_status *ef_graph_constant(ef_graph *g, const ef_tensor *value, ef_edge *out) {
-    const ef_op *op = ef_op_find("Const");
+    const ef_op *op = &ef_op_Const;
     ef_attr_value set[] = {EF_SET_TENSOR("value", value),
                            EF_SET_TYPE("dtype", (ef_dtype)value->dtype)};
     const ef_attrs *attrs;
@@ -344,31 +344,45 @@ ef_status *ef_graph_constant(ef_graph *g, const ef_tensor *value, ef_edge *out) 
     return s;
 }
 
-ef_status *ef_graph_stand_in(ef_graph *g, ef_dtype dtype, const ef_shape *shape,
-                             const ef_fact *handle, const char *name, int32_t *node) {
-    const ef_op *op = ef_op_find("Placeholder");
-    ef_attr_value set[] = {EF_SET_TYPE("dtype", dtype), EF_SET_SHAPE("shape", shape)};
-    const ef_attrs *attrs;
-    EF_TRY(ef_attrs_make(op, set, 2, &attrs));
+/* A Placeholder of the given attributes, which say no more than the fact. */
+static ef_status *stand_in_with(ef_graph *g, const ef_attrs *attrs, const ef_fact *like,
+                                const char *name, int32_t *node) {
     size_t held = g->n_pending_after;
     g->n_pending_after = 0; /* an input waits for nothing */
-    ef_status *s = ef_graph_add(g, op, attrs, NULL, 0, name, node);
+    ef_status *s = ef_graph_add(g, &ef_op_Placeholder, attrs, NULL, 0, name, node);
     g->n_pending_after = held;
-    ef_attrs_unref(attrs);
     if (s != NULL) return s;
     ef_fact *fact = g->node[*node]->out;
-    fact->shape = *shape;
+    fact->shape = like->shape;
     /* Of a list as parameter nothing is known: what one call hands over another may not. */
-    if (handle != NULL && dtype == EF_RESOURCE)
-        fact->handle = ef_arena_copy(&g->arena, handle, sizeof *handle);
+    if (like->handle != NULL && like->dtype == EF_RESOURCE)
+        fact->handle = ef_arena_copy(&g->arena, like->handle, sizeof *like->handle);
     ef_graph_settle(g);
     return NULL;
 }
 
-static ef_status *add_input(ef_graph *g, const ef_fact *fact, const char *name, ef_edge *out) {
+static ef_status *stand_in(ef_graph *g, const ef_fact *like, const char *name, int32_t *node) {
+    ef_attr_value set[] = {EF_SET_TYPE("dtype", like->dtype), EF_SET_SHAPE("shape", &like->shape)};
+    const ef_attrs *attrs;
+    EF_TRY(ef_attrs_make(&ef_op_Placeholder, set, 2, &attrs));
+    ef_status *s = stand_in_with(g, attrs, like, name, node);
+    ef_attrs_unref(attrs);
+    return s;
+}
+
+ef_status *ef_graph_stand_in(ef_graph *g, ef_dtype dtype, const ef_shape *shape,
+                             const ef_fact *handle, const char *name, int32_t *node) {
+    ef_fact like = {.dtype = dtype, .shape = *shape, .handle = handle};
+    return stand_in(g, &like, name, node);
+}
+
+/* attrs NULL: as the fact says. */
+static ef_status *add_input(ef_graph *g, const ef_attrs *attrs, const ef_fact *fact,
+                            const char *name, ef_edge *out) {
     EF_TRY(EF_GROW(&g->input, &g->cap_inputs, g->n_inputs + 1));
     int32_t node = 0;
-    EF_TRY(ef_graph_stand_in(g, fact->dtype, &fact->shape, fact->handle, name, &node));
+    EF_TRY(attrs != NULL ? stand_in_with(g, attrs, fact, name, &node)
+                         : stand_in(g, fact, name, &node));
     g->input[g->n_inputs++] = node;
     *out = (ef_edge){node, 0};
     return NULL;
@@ -376,7 +390,25 @@ static ef_status *add_input(ef_graph *g, const ef_fact *fact, const char *name, 
 
 ef_status *ef_graph_input_like(ef_graph *g, const ef_fact *fact, const char *name, ef_edge *out) {
     ef_graph_lock(g);
-    ef_status *s = add_input(g, fact, name, out);
+    ef_status *s = add_input(g, NULL, fact, name, out);
+    ef_graph_unlock(g);
+    return s;
+}
+
+/* Whether the attributes of a Placeholder are those of its fact, which may have learnt since. */
+static bool says_all(const ef_node *n) {
+    ef_attr_value shape;
+    if (n->op != &ef_op_Placeholder) return false;
+    ef_status *s = ef_attrs_get(n->op, n->fields, "shape", &shape);
+    bool same = s == NULL && ef_shape_equal(shape.as.shape, &n->out->shape);
+    ef_status_free(s);
+    return same;
+}
+
+ef_status *ef_graph_input_for(ef_graph *g, const ef_graph *from, ef_edge e, ef_edge *out) {
+    const ef_node *n = from->node[e.node];
+    ef_graph_lock(g);
+    ef_status *s = add_input(g, says_all(n) ? n->attrs : NULL, &n->out[e.index], NULL, out);
     ef_graph_unlock(g);
     return s;
 }

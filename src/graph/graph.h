@@ -154,6 +154,8 @@ ef_status *ef_graph_stand_in(ef_graph *g, ef_dtype dtype, const ef_shape *shape,
 ef_status *ef_graph_input(ef_graph *g, ef_dtype dtype, const ef_shape *shape, const char *name,
                           ef_edge *out); /* a new parameter */
 ef_status *ef_graph_input_like(ef_graph *g, const ef_fact *fact, const char *name, ef_edge *out);
+/* A new parameter in place of an edge of another graph. */
+ef_status *ef_graph_input_for(ef_graph *g, const ef_graph *from, ef_edge e, ef_edge *out);
 ef_status *ef_graph_set_outputs(ef_graph *g, const ef_edge *out, int n);
 /* The edge that stands for tensor t inside g: its own symbolic tensors as they are; small plain
  * values become constants, everything else a capture (the same tensor is captured once). A small

@@ -182,12 +182,15 @@ static ef_status *check_inferred(const ef_op *op, const ef_signature *s, const e
     return unknown_name(op, s, v->name);
 }
 
+/* Most names are literals, which the linker makes one. */
+static bool same_name(const char *a, const char *b) { return a == b || strcmp(a, b) == 0; }
+
 static ef_status *take_given(const ef_op *op, const ef_signature *s, const ef_attr_value *set,
                              int n, pick *p) {
     for (int j = 0; j < n; j++) {
         int k = 0;
         if (!set[j].name) return unknown_name(op, s, NULL);
-        while (k < s->n_attrs && strcmp(op->attr[k].name, set[j].name) != 0) k++;
+        while (k < s->n_attrs && !same_name(op->attr[k].name, set[j].name)) k++;
         if (k == s->n_attrs) {
             EF_TRY(check_inferred(op, s, &set[j]));
             continue;
@@ -328,7 +331,7 @@ ef_status *ef_attrs_like(const ef_op *op, const ef_op *other, const void *other_
     if (n < 0 || (n > 0 && !set))
         return ef_error(EF_INVALID, "%s: %d attributes are said to follow but none do", op->name,
                         n);
-    for (int k = 0; k < EF_MAX_ATTRS; k++) p[k].given = false;
+    for (int k = 0; k < s->n_attrs; k++) p[k].given = false;
     EF_TRY(take_given(op, s, set, n, p));
     if (other && other_attrs) EF_TRY(take_like(op, s, other, other_attrs, p));
     EF_TRY(take_defaults(op, s, p));

@@ -40,10 +40,6 @@ void ef_trace_unref(ef_trace *t) {
     if (!t->borrowed) ef_graph_unref(t->graph);
     ef_graph_unref(t->closed);
     ef_program_unref(t->program);
-    ef_free(t->captures);
-    ef_free(t->shape);
-    ef_free(t->read);
-    ef_free(t->dtype);
     ef_free(t);
 }
 
@@ -186,24 +182,32 @@ static void relax(const ef_function *f, const ef_trace *near, int n_in, wanted *
 /* ---- tracing
  * -------------------------------------------------------------------------------------- */
 
+/* A trace of n parameters and up to n_captures captures, in one block with its tables. */
+static ef_trace *trace_new(size_t n, size_t n_captures) {
+    size_t shapes = n * sizeof(ef_shape), reads = n * sizeof(uint32_t);
+    ef_trace *t = ef_calloc(1, sizeof *t + shapes + reads + n_captures * sizeof(int32_t) + n);
+    if (t == NULL) return NULL;
+    atomic_init(&t->refs, 1);
+    t->shape = (ef_shape *)(t + 1);
+    t->read = (uint32_t *)(t->shape + n);
+    t->captures = (int32_t *)(t->read + n);
+    t->dtype = (uint8_t *)(t->captures + n_captures);
+    return t;
+}
+
 /* What of g runs, with its first n_named named constants as parameters too. */
 static ef_status *trace_of(ef_graph *g, size_t n_named, ef_trace **out) {
-    ef_trace *t = ef_calloc(1, sizeof *t);
-    if (t == NULL) return ef_no_memory(sizeof *t);
-    atomic_init(&t->refs, 1);
+    enum { FEW = 16 };
     size_t n = g->n_inputs + n_named;
+    ef_trace *t = trace_new(n, g->n_captures);
+    if (t == NULL) return ef_no_memory(sizeof *t);
     t->graph = ef_graph_ref(g);
     t->n_in = (int)n;
     t->n_out = (int)g->n_outputs;
-    t->captures = ef_malloc((g->n_captures + 1) * sizeof *t->captures);
-    t->shape = ef_malloc((n + 1) * sizeof *t->shape);
-    t->read = ef_calloc(n + 1, sizeof *t->read);
-    t->dtype = ef_malloc(n + 1);
-    ef_edge *feed = ef_malloc((n + 1) * sizeof *feed);
+    ef_edge few[FEW], *feed = n <= FEW ? few : ef_malloc(n * sizeof *feed);
     ef_status *s = NULL;
-    if (t->captures == NULL || t->shape == NULL || t->read == NULL || t->dtype == NULL ||
-        feed == NULL) {
-        s = ef_no_memory(n * sizeof *t->shape);
+    if (feed == NULL) {
+        s = ef_no_memory(n * sizeof *feed);
         goto done;
     }
     for (size_t k = 0; k < n; k++) {
@@ -216,7 +220,7 @@ static ef_status *trace_of(ef_graph *g, size_t n_named, ef_trace **out) {
     EF_TRY_GOTO(ef_graph_extract(g, feed, t->n_in, g->output, t->n_out, NULL, 0, &t->closed,
                                  t->captures, &t->n_captures));
 done:
-    ef_free(feed);
+    if (feed != few) ef_free(feed);
     if (s != NULL)
         ef_trace_unref(t);
     else

@@ -12,7 +12,7 @@ typedef struct ef_trace {
     ef_graph *closed;    /* the part that runs, its captures as further inputs */
     ef_program *program; /* inputs: the parameters, then the captures it needs */
     int n_in, n_out, n_captures;
-    int32_t *captures; /* which of graph's captures */
+    int32_t *captures; /* which of graph's captures; this and the next three: behind the trace */
     ef_shape *shape;   /* of each parameter, with symbolic dims where sizes may change */
     uint32_t *read; /* by parameter: dims whose size was looked at, as far as known; a bit each */
     uint8_t *dtype;

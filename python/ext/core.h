@@ -76,6 +76,8 @@ typedef struct core_hooks {
 extern core_hooks hooks;
 
 /* ---- names.c --------------------------------------------------------------------------------- */
+PyObject *name_attr(void);           /* "__name__", interned and borrowed; NULL: raised */
+PyObject *dict_name(PyObject *dict); /* its "__name__", borrowed; NULL: none, or dict is NULL */
 /* PyObject_GetAttrString and its kin, with interned names. */
 PyObject *attr_get(PyObject *o, const char *name);
 bool attr_has(PyObject *o, const char *name); /* clears the error of a look-up that fails */

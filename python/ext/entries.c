@@ -8,9 +8,6 @@ static uint64_t changes; /* of any function's list, under the interpreter's lock
 static void entry_free(entry *e) {
     ef_function_free(e->f);
     for (int k = 0; k < e->n_objects; k++) Py_XDECREF(e->object[k]);
-    PyMem_Free(e->object);
-    PyMem_Free(e->weak);
-    PyMem_Free(e->word);
     PyMem_Free(e);
 }
 
@@ -69,14 +66,22 @@ static PyObject *on_death(function_object *self) {
     return self->on_death;
 }
 
-static int keep_objects(function_object *self, entry *e, const key *k) {
-    size_t n = (size_t)k->n_objects + 1;
-    e->object = PyMem_Calloc(n, sizeof *e->object);
-    e->weak = PyMem_Calloc(n, sizeof *e->weak);
-    e->word = PyMem_Malloc(((size_t)k->n_words + 1) * sizeof *e->word);
-    if (e->object == NULL || e->weak == NULL || e->word == NULL) return -1;
-    memcpy(e->word, k->word, (size_t)k->n_words * sizeof *k->word);
+/* An entry with room for the words and objects of its key. NULL: no memory. */
+static entry *entry_alloc(const key *k) {
+    size_t words = (size_t)k->n_words * sizeof *k->word;
+    size_t objects = (size_t)k->n_objects * sizeof *k->object;
+    entry *e = PyMem_Malloc(sizeof *e + words + objects + (size_t)k->n_objects * sizeof *e->weak);
+    if (e == NULL) return NULL;
+    memset(e, 0, sizeof *e);
+    e->word = (uint64_t *)(e + 1);
+    e->object = (PyObject **)(e->word + k->n_words);
+    e->weak = (bool *)(e->object + k->n_objects);
+    memcpy(e->word, k->word, words);
     e->n_words = k->n_words;
+    return e;
+}
+
+static void keep_objects(function_object *self, entry *e, const key *k) {
     for (int i = 0; i < k->n_objects; i++) {
         PyObject *o = k->object[i];
         bool by_value =
@@ -85,12 +90,13 @@ static int keep_objects(function_object *self, entry *e, const key *k) {
         PyObject *ref = call == NULL ? NULL : PyWeakref_NewRef(o, call);
         if (ref == NULL) {
             PyErr_Clear();
+            e->weak[i] = false;
             ref = Py_NewRef(o);
-        } else
+        } else {
             e->weak[i] = true;
+        }
         e->object[e->n_objects++] = ref;
     }
-    return 0;
 }
 
 static int apply_signature(const function_object *self, const entry *e) {
@@ -99,28 +105,40 @@ static int apply_signature(const function_object *self, const entry *e) {
                  NULL);
 }
 
-/* Takes the entry at `at` out of the list. What goes with it may run Python. */
-static void take_out(function_object *self, entry **at) {
-    entry *e = *at;
+/* ---- the list -------------------------------------------------------------------------------- */
+
+static void unlink_entry(function_object *self, entry *e) {
+    *(e->before != NULL ? &e->before->next : &self->entries) = e->next;
+    *(e->next != NULL ? &e->next->before : &self->last_entry) = e->before;
+    self->n_entries--;
+    changes++;
+}
+
+static void link_first(function_object *self, entry *e) {
+    e->before = NULL;
+    e->next = self->entries;
+    *(e->next != NULL ? &e->next->before : &self->last_entry) = e;
+    self->entries = e;
+    self->n_entries++;
+    changes++;
+}
+
+/* Takes an entry out of the list. What goes with it may run Python. */
+static void take_out(function_object *self, entry *e) {
     ef_function_info info;
     ef_function_info_get(e->f, &info);
     self->n_traces_gone += info.traces;
-    *at = e->next;
-    changes++;
-    self->n_entries--;
+    unlink_entry(self, e);
     entry_drop(e);
 }
 
 void entry_drop_last(function_object *self) {
-    entry **at = &self->entries;
-    if (*at == NULL) return;
-    while ((*at)->next != NULL) at = &(*at)->next;
-    take_out(self, at);
+    if (self->last_entry != NULL) take_out(self, self->last_entry);
 }
 
 void entry_forget(function_object *self, const entry *e) {
-    for (entry **at = &self->entries; *at != NULL; at = &(*at)->next)
-        if (*at == e) {
+    for (entry *at = self->entries; at != NULL; at = at->next)
+        if (at == e) {
             take_out(self, at);
             return;
         }
@@ -134,12 +152,13 @@ static bool is_dead(const entry *e) {
 
 /* Before another entry comes: those that can never match again make room. */
 static void drop_dead(function_object *self) {
-    for (entry **at = &self->entries; *at != NULL;) {
-        if (is_dead(*at)) {
-            take_out(self, at);
-            at = &self->entries;
+    if (self->on_death == NULL) return; /* no object is held weakly */
+    for (entry *e = self->entries; e != NULL;) {
+        if (is_dead(e)) {
+            take_out(self, e);
+            e = self->entries;
         } else {
-            at = &(*at)->next;
+            e = e->next;
         }
     }
 }
@@ -149,20 +168,23 @@ void entry_leave(entry *e) {
 }
 
 static entry *new_entry(function_object *self, const key *k) {
-    entry *e = PyMem_Calloc(1, sizeof *e);
-    PyObject *name = attr_get(self->python, "__name__");
-    const char *text = name != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
-    PyErr_Clear();
-    if (e == NULL || keep_objects(self, e, k) < 0 ||
-        check(ef_function_new(function_trace, e, text != NULL ? text : "function", &e->f), NULL) <
-            0 ||
-        apply_signature(self, e) < 0) {
-        if (e != NULL) entry_free(e);
-        Py_XDECREF(name);
-        if (!PyErr_Occurred()) PyErr_NoMemory();
+    entry *e = entry_alloc(k);
+    if (e == NULL) {
+        PyErr_NoMemory();
         return NULL;
     }
+    keep_objects(self, e, k);
+    PyObject *attr = name_attr();
+    PyObject *name = attr != NULL ? PyObject_GetAttr(self->python, attr) : NULL;
+    const char *text = name != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    PyErr_Clear();
+    int bad =
+        check(ef_function_new(function_trace, e, text != NULL ? text : "function", &e->f), NULL);
     Py_XDECREF(name);
+    if (bad < 0 || apply_signature(self, e) < 0) {
+        entry_free(e);
+        return NULL;
+    }
     ef_function_set_relax(e->f, self->relax);
     e->hash = k->hash;
     e->by_spec = k->by_spec;
@@ -170,38 +192,32 @@ static entry *new_entry(function_object *self, const key *k) {
     self->saw_variables = self->saw_variables || k->variables;
     drop_dead(self);
     if (self->n_entries >= MOST_ENTRIES) entry_drop_last(self);
-    e->next = self->entries;
-    self->entries = e;
-    changes++;
-    self->n_entries++;
+    link_first(self, e);
     return e;
 }
 
 /* Comparing may run a user's Python, which may call the same function, here or in another thread:
  * then the search begins anew. */
 entry *entry_look(function_object *self, const key *k) {
-    for (entry **at = &self->entries; *at != NULL;) {
-        entry *e = *at;
+    for (entry *e = self->entries; e != NULL;) {
+        if (e->hash != k->hash) {
+            e = e->next;
+            continue;
+        }
         uint64_t before = changes;
         e->users++;
-        int how = e->hash == k->hash ? matches(e, k) : 0;
-        entry_leave(e);
-        if (changes != before) {
-            at = &self->entries;
-        } else if (how == 0) {
-            at = &e->next;
-        } else if (how > 0 && at == &self->entries) {
-            return e;
-        } else if (how > 0) {
-            *at = e->next;
-            changes++;
-            e->next = self->entries;
-            self->entries = e;
-            return e;
-        } else { /* its object is gone */
-            take_out(self, at);
-            at = &self->entries;
+        int how = matches(e, k);
+        bool stays = changes == before;
+        if (stays && how > 0 && e != self->entries) {
+            unlink_entry(self, e);
+            link_first(self, e);
+        } else if (stays && how < 0) { /* its object is gone */
+            take_out(self, e);
         }
+        entry *next = e->next;
+        entry_leave(e);
+        if (stays && how > 0) return e;
+        e = stays && how == 0 ? next : self->entries;
     }
     return NULL;
 }

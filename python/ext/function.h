@@ -20,10 +20,10 @@ typedef struct key {
 } key;
 
 typedef struct entry {
-    struct entry *next; /* most recently used first */
+    struct entry *next, *before; /* most recently used first */
     uint64_t hash;
     int n_words, n_objects;
-    uint64_t *word;
+    uint64_t *word;    /* this and the next two: behind the entry */
     PyObject **object; /* strong, or a weak reference (see weak) */
     bool *weak;
     ef_function *f;
@@ -83,7 +83,7 @@ typedef struct function_object {
     bool first_done;    /* a trace was made: others may not make variables */
     bool saw_variables; /* an entry has variables in its key, */
     bool by_spec;       /* and a call had others: variables are arguments from now on */
-    entry *entries;
+    entry *entries, *last_entry;
     int n_entries;
     uint64_t n_traces_gone; /* of entries that were dropped */
     PyObject *history;      /* of its calls, shared by functions of the same code; NULL: none yet */

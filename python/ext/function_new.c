@@ -128,7 +128,7 @@ static int copy_attributes(function_object *self, PyObject *python) {
                       copy_attribute(self->dict, python, "__name__", kind) < 0
                   ? -1
                   : 0;
-    PyObject *name = bad == 0 ? PyDict_GetItemString(self->dict, "__name__") : NULL;
+    PyObject *name = bad == 0 ? dict_name(self->dict) : NULL;
     if (bad == 0) bad = copy_attribute(self->dict, python, "__qualname__", name);
     if (bad == 0) bad = copy_attribute(self->dict, python, "__doc__", Py_None);
     if (bad == 0) bad = copy_attribute(self->dict, python, "__module__", Py_None);

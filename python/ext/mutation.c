@@ -73,7 +73,7 @@ bool containers_in(PyObject *args, PyObject *kwargs) {
 static int refuse(const function_object *f, PyObject *name) {
     PyObject *comma = PyUnicode_FromString(", ");
     PyObject *all = comma != NULL ? PyUnicode_Join(comma, f->params) : NULL;
-    PyObject *own = f->dict != NULL ? PyDict_GetItemString(f->dict, "__name__") : NULL;
+    PyObject *own = dict_name(f->dict);
     if (all != NULL)
         PyErr_Format(PyExc_ValueError,
                      "%S(%U) should not modify its Python input arguments. Modifying a copy is "

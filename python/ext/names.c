@@ -3,6 +3,17 @@
  * find nothing in it. Interned names have one address. */
 #include "core.h"
 
+PyObject *name_attr(void) {
+    static PyObject *name;
+    if (name == NULL) name = PyUnicode_InternFromString("__name__");
+    return name;
+}
+
+PyObject *dict_name(PyObject *dict) {
+    PyObject *name = dict != NULL ? name_attr() : NULL;
+    return name != NULL ? PyDict_GetItem(dict, name) : NULL;
+}
+
 PyObject *attr_get(PyObject *o, const char *name) {
     PyObject *n = PyUnicode_InternFromString(name);
     PyObject *value = n != NULL ? PyObject_GetAttr(o, n) : NULL;

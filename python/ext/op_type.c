@@ -131,7 +131,7 @@ static PyObject *core_op(PyObject *module, PyObject *args) {
 }
 
 static PyObject *op_repr(PyObject *o) {
-    PyObject *n = PyDict_GetItemString(((op_object *)o)->dict, "__name__");
+    PyObject *n = dict_name(((op_object *)o)->dict);
     return PyUnicode_FromFormat("<function %U>", n);
 }
 

@@ -9,7 +9,8 @@ enum { LINES = 512, DEEPEST = 32, LONGEST_FOLDER = 1024 };
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 typedef struct known_line { /* by instruction; the code is held, so its address means it */
-    PyObject *code;
+    PyCodeObject *code;
+    const char *file, *name; /* of the code; NULL: it is none of the user's */
     int at, line;
 } known_line;
 
@@ -25,20 +26,32 @@ static int instruction(PyFrameObject *f) {
 #endif
 }
 
-static int line_of(PyFrameObject *f, PyObject *code, int at) {
-    known_line *known = &lines[((uintptr_t)code / 32 * 31 + (unsigned)at) % LINES];
-    if (known->code != code || known->at != at) {
-        Py_INCREF(code);
-        Py_XSETREF(known->code, code);
-        known->at = at;
-        known->line = PyFrame_GetLineNumber(f);
-    }
-    return known->line;
-}
-
 static bool is_users(const char *file) {
     return strncmp(file, package, strlen(package)) != 0 && strstr(file, "/malt/") == NULL &&
            strncmp(file, "<frozen", 7) != 0;
+}
+
+/* Valid until the next call. */
+static const known_line *line_of(PyFrameObject *f, int at) {
+    PyCodeObject *code = PyFrame_GetCode(f);
+    known_line *known = &lines[((uintptr_t)code / 32 * 31 + (unsigned)at) % LINES];
+    if (known->code == code && known->at == at) {
+        Py_DECREF(code);
+        return known;
+    }
+    PyCodeObject *old = known->code;
+    *known = (known_line){.code = code, .at = at};
+    const char *file = PyUnicode_AsUTF8(code->co_filename);
+    const char *name = PyUnicode_AsUTF8(code->co_name);
+    if (file == NULL || name == NULL) {
+        PyErr_Clear();
+    } else if (is_users(file)) {
+        known->file = file;
+        known->name = name;
+        known->line = PyFrame_GetLineNumber(f);
+    }
+    Py_XDECREF(old);
+    return known;
 }
 
 /* ---- chains ---------------------------------------------------------------------------------- */
@@ -66,15 +79,8 @@ static int met(const caller *inner, const caller *outer) {
 }
 
 static int place_of(ef_graph *g, PyFrameObject *f, int at, int up) {
-    PyCodeObject *code = PyFrame_GetCode(f);
-    const char *file = PyUnicode_AsUTF8(code->co_filename);
-    const char *name = PyUnicode_AsUTF8(code->co_name);
-    if (file == NULL || name == NULL)
-        PyErr_Clear();
-    else if (is_users(file))
-        up = ef_graph_place(g, file, name, line_of(f, (PyObject *)code, at), up);
-    Py_DECREF(code);
-    return up;
+    const known_line *known = line_of(f, at);
+    return known->file != NULL ? ef_graph_place(g, known->file, known->name, known->line, up) : up;
 }
 
 /* The place of the running code for a new node of g. */

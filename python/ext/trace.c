@@ -141,8 +141,7 @@ void function_graph_wrapped(ef_graph *g, PyObject *o) {
 
 PyObject *function_graph_name(ef_graph *g) {
     calling *c = traced_into(g);
-    PyObject *own = c != NULL ? c->e->owner->dict : NULL;
-    return own != NULL ? PyDict_GetItemString(own, "__name__") : NULL;
+    return c != NULL ? dict_name(c->e->owner->dict) : NULL;
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -326,7 +325,7 @@ static packing *packing_make(const function_object *f, calling *c, PyObject *arg
     p->args = remember_tuple(args);
     p->kwargs = kwargs != NULL ? PyObject_CallOneArg(hooks.weakly, kwargs) : Py_NewRef(Py_None);
     p->graph = Py_XNewRef(c->graph);
-    p->name = Py_XNewRef(f->dict != NULL ? PyDict_GetItemString(f->dict, "__name__") : NULL);
+    p->name = Py_XNewRef(dict_name(f->dict));
     if (p->args != NULL && p->kwargs != NULL) return p;
     packing_end(p);
     return NULL;

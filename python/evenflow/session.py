@@ -425,6 +425,8 @@ def sparse_placeholder(dtype, shape=None, name=None):
     if shape is not None:
         from .shapes import TensorShape
 
+        if isinstance(shape, (list, tuple)):  # here, and nowhere else, -1 is a size that is not known
+            shape = [None if size == -1 else size for size in shape]
         dims = TensorShape(shape)._dims
     rank = None if dims is None else len(dims)
     if dims is not None and None not in dims:

@@ -79,7 +79,7 @@ static int dim_from(PyObject *o, int64_t *out) {
     *out = PyLong_AsLongLong(i);
     Py_DECREF(i);
     if (*out == -1 && PyErr_Occurred()) return -1;
-    if (*out < -1) {
+    if (*out < 0) {
         PyErr_Format(PyExc_ValueError, "Dimension %lld must be >= 0", (long long)*out);
         return -1;
     }

@@ -105,3 +105,17 @@ def test_sizes_that_int32_does_not_hold():
 def test_an_array_of_too_many_dimensions_is_named():
     with pytest.raises(ValueError, match="an array of rank 12: the highest rank is 8"):
         tf.constant(np.ones([1] * 12))
+
+
+@pytest.mark.parametrize("make", [
+    lambda: v1.placeholder(tf.float32, [-1, 10]), lambda: v1.placeholder(tf.float32, -1),
+    lambda: v1.placeholder_with_default([1.0, 2.0], [-1]), lambda: tf.raw_ops.Placeholder(dtype=tf.float32, shape=[-1]),
+    lambda: tf.raw_ops.EnsureShape(input=[1.0], shape=[-1])])
+def test_a_negative_size_is_not_an_unknown_one(make):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="Dimension -1 must be >= 0"):
+        make()
+
+
+def test_but_in_sparse_placeholders_it_is():
+    with tf.Graph().as_default():
+        assert v1.sparse_placeholder(tf.float32, [-1, 2]).shape.as_list() == [None, 2]

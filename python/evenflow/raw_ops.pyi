@@ -29,6 +29,12 @@ def AddN(*, inputs: Sequence[_TensorLike], name: str | None = None) -> Tensor:
 def AddV2(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Adds `x` and `y` element by element; shapes broadcast."""
 
+def AdjustHue(*, images: _TensorLike, delta: _TensorLike, name: str | None = None) -> Tensor:
+    """Turns the hue of pixels in red, green and blue by `delta`, where 1 is once around."""
+
+def AdjustSaturation(*, images: _TensorLike, scale: _TensorLike, name: str | None = None) -> Tensor:
+    """Multiplies the saturation of pixels in red, green and blue by `scale`."""
+
 def All(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Whether all elements along the given axes are true."""
 
@@ -263,6 +269,15 @@ def Cos(*, x: _TensorLike, name: str | None = None) -> Tensor:
 def Cosh(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic cosine of `x`."""
 
+def CropAndResize(*, image: _TensorLike, boxes: _TensorLike, box_ind: _TensorLike, crop_size: _TensorLike, method: str = 'bilinear', extrapolation_value: float = 0, name: str | None = None) -> Tensor:
+    """Cuts boxes (y1, x1, y2, x2, where 1 is the last line or column) out of images, each of the image that `box_ind` names, and resizes them to `crop_size`."""
+
+def CropAndResizeGradBoxes(*, grads: _TensorLike, image: _TensorLike, boxes: _TensorLike, box_ind: _TensorLike, method: str = 'bilinear', name: str | None = None) -> Tensor:
+    """Gradient of CropAndResize by the boxes."""
+
+def CropAndResizeGradImage(*, grads: _TensorLike, boxes: _TensorLike, box_ind: _TensorLike, image_size: _TensorLike, T: _DTypeLike, method: str = 'bilinear', name: str | None = None) -> Tensor:
+    """Gradient of CropAndResize by the image, whose shape is `image_size`."""
+
 def Cross(*, a: _TensorLike, b: _TensorLike, name: str | None = None) -> Tensor:
     """The vector product of the three-element vectors in the last axes of `a` and `b`."""
 
@@ -469,6 +484,9 @@ def GreaterEqual(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> 
 
 def GuaranteeConst(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """Its input, promised never to change."""
+
+def HSVToRGB(*, images: _TensorLike, name: str | None = None) -> Tensor:
+    """The red, green and blue of pixels in hue, saturation and value."""
 
 def HistogramFixedWidth(*, values: _TensorLike, value_range: _TensorLike, nbins: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Counts values in `nbins` equal bins between the two ends of `value_range`; what lies outside counts in the first or last."""
@@ -725,6 +743,24 @@ def NoOp(*, name: str | None = None) -> Operation | None:
 def NonDeterministicInts(*, shape: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Integers with every bit random, from the system; never the same twice."""
 
+def NonMaxSuppression(*, boxes: _TensorLike, scores: _TensorLike, max_output_size: _TensorLike, iou_threshold: float = 0.5, name: str | None = None) -> Tensor:
+    """Chooses boxes by descending score, without those that overlap a better one."""
+
+def NonMaxSuppressionV2(*, boxes: _TensorLike, scores: _TensorLike, max_output_size: _TensorLike, iou_threshold: _TensorLike, name: str | None = None) -> Tensor:
+    """As NonMaxSuppression, the threshold an input."""
+
+def NonMaxSuppressionV3(*, boxes: _TensorLike, scores: _TensorLike, max_output_size: _TensorLike, iou_threshold: _TensorLike, score_threshold: _TensorLike, name: str | None = None) -> Tensor:
+    """As NonMaxSuppressionV2, of scores above a threshold only."""
+
+def NonMaxSuppressionV4(*, boxes: _TensorLike, scores: _TensorLike, max_output_size: _TensorLike, iou_threshold: _TensorLike, score_threshold: _TensorLike, pad_to_max_output_size: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """As NonMaxSuppressionV3, and how many were chosen; the places may be filled up with 0."""
+
+def NonMaxSuppressionV5(*, boxes: _TensorLike, scores: _TensorLike, max_output_size: _TensorLike, iou_threshold: _TensorLike, score_threshold: _TensorLike, soft_nms_sigma: _TensorLike, pad_to_max_output_size: bool = False, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """As NonMaxSuppressionV4, where scores may decay with the overlap instead."""
+
+def NonMaxSuppressionWithOverlaps(*, overlaps: _TensorLike, scores: _TensorLike, max_output_size: _TensorLike, overlap_threshold: _TensorLike, score_threshold: _TensorLike, name: str | None = None) -> Tensor:
+    """As NonMaxSuppressionV3, the overlaps of all pairs given."""
+
 def NotEqual(*, x: _TensorLike, y: _TensorLike, incompatible_shape_error: bool = True, name: str | None = None) -> Tensor:
     """Whether `x` differs from `y`, element by element; NaN differs from everything."""
 
@@ -787,6 +823,9 @@ def PyFuncStateless(*, callback: _TensorLike, input: Sequence[_TensorLike], Tout
 
 def Qr(*, input: _TensorLike, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The factors of `input` = `q` `r`: the columns of `q` are orthonormal, `r` is upper triangular."""
+
+def RGBToHSV(*, images: _TensorLike, name: str | None = None) -> Tensor:
+    """The hue, saturation and value, all in [0, 1], of pixels in red, green and blue."""
 
 def RaggedBincount(*, splits: _TensorLike, values: _TensorLike, size: _TensorLike, weights: _TensorLike, binary_output: bool = False, name: str | None = None) -> Tensor:
     """How often each number below `size` occurs in each row of a ragged matrix, or the sum of its weights; with `binary_output` only whether it occurs."""
@@ -1519,6 +1558,9 @@ def UniqueWithCountsV2(*, x: _TensorLike, axis: _TensorLike, out_idx: _DTypeLike
 
 def Unpack(*, value: _TensorLike, num: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
     """Takes `value` apart along `axis` into `num` tensors of one rank less."""
+
+def UnsortedSegmentJoin(*, inputs: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, separator: str = '', name: str | None = None) -> Tensor:
+    """Joins the strings of each segment, `separator` between them. Ids come in any order."""
 
 def UnsortedSegmentMax(*, data: _TensorLike, segment_ids: _TensorLike, num_segments: _TensorLike, name: str | None = None) -> Tensor:
     """The largest elements of each segment; one without rows is the lowest number. Ids come in any order; negative ones are left out."""

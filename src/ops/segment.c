@@ -177,7 +177,7 @@ SORTED(SegmentMin, MIN, "The smallest elements of each segment; ids are sorted. 
 /* ---- unsorted ---------------------------------------------------------------------------------
  */
 
-static ef_status *unsorted_shape(ef_infer *i) {
+ef_status *ef_shape_unsorted_segments(ef_infer *i) {
     const ef_shape *x = &i->in[0].shape, *ids = &i->in[1].shape;
     int64_t segments = EF_DIM_UNKNOWN;
     bool known;
@@ -307,7 +307,7 @@ static ef_status *unsorted_prod_grad(ef_grad *g) {
         .out = {"output: T"},                                                                   \
         .types = TYPES TINDICES "; Tnumsegments: {int32, int64} = int32",                       \
         .keeps = (KEEPS),                                                                       \
-        .shape = unsorted_shape,                                                                \
+        .shape = ef_shape_unsorted_segments,                                                    \
         .kernel = {{EF_CPU, EF_NUMBERS, run_##N, NULL, NULL, NULL, NULL}},                      \
         .grad = GRAD,                                                                           \
         .examples = {"T[4] int32[4]{1,0,1,-1} int32[]{2}", "T[3,2] int64[3]{1,1,0} int32[]{2}", \

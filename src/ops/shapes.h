@@ -8,6 +8,8 @@ ef_shape_fn ef_shape_same;      /* every output like input 0 */
 ef_shape_fn ef_shape_scalar;    /* every output a scalar */
 ef_shape_fn ef_shape_none;      /* outputs of unknown shape, or no outputs */
 ef_shape_fn ef_shape_merge_all; /* all inputs must agree; out 0 is what they agree on */
+/* Inputs data, segment_ids and num_segments: a row for each segment. */
+ef_shape_fn ef_shape_unsorted_segments;
 
 /* Checks on input k; unknown rank passes (and is left unknown). */
 ef_status *ef_need_rank(const ef_infer *i, int k, int rank);

@@ -459,8 +459,8 @@ def executing_eagerly():
 
 @export("compat.v1.executing_eagerly_outside_functions")
 def executing_eagerly_outside_functions():
-    """Whether ops outside all functions run at once."""
-    return not _eager_off[0]
+    """Whether ops outside all functions run eagerly, and do not go to a graph."""
+    return plain_graph() is None and not _eager_off[0]
 
 
 @export("inside_function")
@@ -484,9 +484,12 @@ def init_scope():
     outer = next((g for g in reversed(graphs) if not g.building_function), None)
     if outer is not None:
         entered = outer._enter_scope()
+        _core.set_scope(scope)  # names keep the scope they are asked for in
+    eager_scope, _local.eager_scope = getattr(_local, "eager_scope", ""), scope
     try:
         yield
     finally:
+        _local.eager_scope = eager_scope
         if outer is not None:
             outer._leave_scope(entered)
         _stack.graphs = graphs

@@ -41,7 +41,22 @@ class PublicOps(RawOps):
         params = cls._OTHERS.get(name)
         if name in cls._OPS:
             params = [cls._RENAMED.get(p, p) for p in getattr(_core.raw, name)._params[:-1]]
-        return _core.op(name, params, None, None, True)
+        op = _core.op(name, params, None, None, True)
+        return _VarHandle(op) if name == "VarHandleOp" else op
+
+
+class _VarHandle:
+    """VarHandleOp: in a graph a variable without a name of its own has that of its node, so that runs share it."""
+
+    def __init__(self, op):
+        self._op, self._params = op, op._params
+        self.__name__ = self.__qualname__ = "VarHandleOp"
+
+    def __call__(self, *, shared_name="", name=None, **kwargs):
+        graph = _core.current_graph()
+        if graph is not None and not shared_name:
+            shared_name = graph.unique_name(name or "VarHandleOp", mark_as_used=False)
+        return self._op(shared_name=shared_name, name=name, **kwargs)
 
 
 _core.raw = RawOps("evenflow._core.raw", RawOps.__doc__)

@@ -37,3 +37,38 @@ def test_assignments_leave_nothing_behind():
     del v
     gc.collect()
     assert reference() is None and float(kept) == 102
+
+
+def test_names_keep_the_scope_of_the_function_that_makes_them():
+    for outer in (None, tf.Graph()):
+        made = []
+
+        @tf.function
+        def create():
+            with tf.name_scope("foo"):
+                if not made:
+                    made.append(tf.Variable(0.0, name="bar"))
+            return made[0] + 1
+
+        if outer is None:
+            create()
+        else:
+            with outer.as_default():
+                create()
+        assert made[0].name == "foo/bar:0"
+
+
+def test_a_handle_without_a_name_is_one_variable_in_all_runs():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        handles = [tf.raw_ops.VarHandleOp(dtype=tf.string, shape=[1]) for _ in range(2)]
+        for handle, text in zip(handles, ("a", "b")):
+            session.run(tf.raw_ops.AssignVariableOp(resource=handle, value=[text]))
+        assert [session.run(tf.raw_ops.ReadVariableOp(resource=h, dtype=tf.string))[0] for h in handles] == [b"a", b"b"]
+
+
+def test_constant_initializer_refuses_parts():
+    with pytest.raises(ValueError, match="Constant initializer doesn't support partition-related arguments"):
+        tf.constant_initializer([1, 2, 3, 4])((4, 2), dtype=tf.float32, partition_shape=(2, 2))
+    assert tf.zeros_initializer()((4, 2), partition_shape=(2, 2)).shape == [2, 2]
+    with pytest.raises(TypeError, match="scalar tensor"):
+        iter(tf.Variable(1.0))

@@ -25,7 +25,7 @@ class Initializer:
     def _check(self, kwargs):
         for word in kwargs:
             if word not in ("partition_shape", "partition_offset", "layout"):
-                raise TypeError(f"Keyword argument should be one of partition_shape, partition_offset. Received: {word}")
+                raise TypeError(f"Keyword argument should be one of ['partition_shape', 'partition_offset']. Received: {word}")
 
 
 def _number(dtype):
@@ -71,6 +71,8 @@ class Constant(Initializer):
         self._check(kwargs)
         if dtype is not None:
             dtype = dtypes.as_dtype(dtype)
+        if not self.support_partition and ("partition_shape" in kwargs or "partition_offset" in kwargs):
+            raise ValueError(f"{type(self).__name__} initializer doesn't support partition-related arguments")
         return constant(self.value, dtype=dtype, shape=kwargs.get("partition_shape", shape))
 
     def get_config(self):

@@ -392,7 +392,7 @@ class RaggedTensorSpec(ShapedSpec, BatchTypeSpec):
             raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank!r}.")
         self._ragged_rank = ragged_rank
         if rank is not None and ragged_rank >= rank:
-            raise ValueError(f"ragged_rank ({ragged_rank}) must be less than rank ({rank}).")
+            raise ValueError(f"Argument `ragged_rank` ({ragged_rank}) must be less than rank ({rank}).")
 
     @property
     def value_type(self):
@@ -439,6 +439,8 @@ class RaggedTensorSpec(ShapedSpec, BatchTypeSpec):
         return [self._flat_values_spec or TensorSpec(flat, self._dtype)] + splits
 
     def _to_components(self, value):
+        if self._ragged_rank == 0 and not hasattr(value, "flat_values"):
+            return [value]
         return [value.flat_values] + list(value.nested_row_splits)
 
     def _from_components(self, components):

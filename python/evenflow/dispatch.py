@@ -20,18 +20,23 @@ def dispatch(name, op, args, kwargs):
         for part in value if type(value) in (list, tuple) else (value,):
             found = _handlers.get((name, type(part)))
             if found is not None:
-                return found(op, args, kwargs)
+                return found(op, *_in_order(op, args, kwargs))
     return NotImplemented
+
+
+def _in_order(op, args, kwargs):
+    """The arguments of a call, those given by name in their places if nothing before them is left out."""
+    for word in op._params[len(args):]:
+        if word not in kwargs or word == "name":
+            break
+        args, kwargs = (*args, kwargs[word]), {k: v for k, v in kwargs.items() if k != word}
+    return args, kwargs
 
 
 def _on_values(op, args, kwargs):
     """An op whose only tensor is a SparseTensor, on its values."""
-    if args:
-        x, args = args[0], args[1:]
-    else:
-        word = next(k for k, v in kwargs.items() if isinstance(v, SparseTensor))
-        x, kwargs = kwargs[word], {k: v for k, v in kwargs.items() if k != word}
-    return SparseTensor(x.indices, op(x.values, *args, **kwargs), x.dense_shape)
+    x, *rest = args
+    return SparseTensor(x.indices, op(x.values, *rest, **kwargs), x.dense_shape)
 
 
 handle(SparseTensor, "Abs ComplexAbs Neg Sign Square Sqrt Erf Tanh BesselI0e BesselI1e".split(), _on_values)

@@ -8,7 +8,7 @@ from .composite import CompositeTensor, IndexedSlices
 from .namespace import export
 from .outer import add_outer
 from .tape import (GradientTape, UnconnectedGradients, flowing_part, flows, is_variable, key_of, registered, result_of,
-                   wants_zeros, zeros_for)
+                   shaped_like, wants_zeros, zeros_for)
 
 raw = _core.raw
 
@@ -265,6 +265,7 @@ def nondifferentiable_batch_function(num_batch_threads, max_batch_size, batch_ti
 
 def _in_graph(value, graph):
     """A target or source as a tensor of the graph; variables by their handle."""
+    value = _part(value)
     if is_variable(value):
         value = value.handle
     elif not isinstance(value, _core.Tensor):
@@ -296,9 +297,8 @@ def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggr
     given = None if grad_ys is None else _one_each(grad_ys, len(flat))
     for k, y in enumerate(flat):
         seed = given[k] if given is not None else None
-        if isinstance(y, IndexedSlices):
-            y = y.values
-            seed = seed.values if isinstance(seed, IndexedSlices) else seed
+        if isinstance(y, CompositeTensor):
+            y, seed = _part(y), _part(seed)
         y = _core.convert(y) if is_variable(y) else _in_graph(y, graph)
         targets.append(y)
         seeds.append(None if seed is None else _core.convert(seed, y.dtype))
@@ -309,7 +309,7 @@ def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggr
     found = add_outer(targets, seeds if given is not None else None, keys, stops, [result_of(g) for g in found])
     if zero:
         found = [zeros_for(x) if g is None else g for g, x in zip(found, sources)]
-    return found
+    return [shaped_like(x, g) for x, g in zip(sources, found)]
 
 
 @export("hessians")

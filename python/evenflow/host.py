@@ -10,6 +10,7 @@ from . import _core, dtypes, errors, nest
 from .composite import CompositeTensor, IndexedSlices, SparseTensor
 from .dtypes import as_dtype
 from .namespace import export
+from .ops.common import has_rows
 from .specs import TensorSpec, TypeSpec
 
 raw = _core.raw
@@ -231,11 +232,30 @@ def _opened(value, tensors):
     if isinstance(value, (_core.Tensor, _core.VariableBase)) or getattr(value, "_should_act_as_resource_variable", False):
         tensors.append(_core.convert(value))
         return _Hole()
+    if has_rows(value):
+        tensors.append(value)
+        return _Hole()
     if isinstance(value, CompositeTensor):
         return str(value)
     if nest.is_nested(value):
         return nest.pack_sequence_as(value, [_opened(v, tensors) for v in nest.flatten(value)])
     return value
+
+
+def _formatted(text, tensors, hole, summarize, name=None):
+    """`text` with tensors in place of its holes; a ragged one is written as nested lists."""
+    parts = text.split(hole)
+    plain = [v for v in tensors if not has_rows(v)]
+    if len(plain) == len(tensors) or len(parts) != len(tensors) + 1:
+        return raw.StringFormat(inputs=tensors, template=text, placeholder=hole, summarize=summarize, name=name)
+    from .ops.ragged_arrays import as_text
+
+    pieces = [_core.convert(parts[0])]
+    for value, after in zip(tensors, parts[1:]):
+        pieces.append(as_text(value, summarize) if has_rows(value) else raw.StringFormat(
+            inputs=[value], template=hole, placeholder=hole, summarize=summarize))
+        pieces.append(_core.convert(after))
+    return raw.StringJoin(pieces, "", name=name)
 
 
 def _template(values, sep):
@@ -290,10 +310,10 @@ def print_v2(*inputs, **kwargs):
             return raw.PrintV2(input=inputs[0], output_stream=stream, end=end, name=name)
         text, tensors = inputs[0].numpy().decode("utf-8", "replace"), []
     if not _core.executing_eagerly():
-        made = raw.StringFormat(inputs=tensors, template=text, placeholder=_HOLE, summarize=summarize)
+        made = _formatted(text, tensors, _HOLE, summarize)
         return raw.PrintV2(input=made, output_stream=stream, end=end, name=name)
     if tensors:
-        made = raw.StringFormat(inputs=tensors, template=text, placeholder=_HOLE, summarize=summarize)
+        made = _formatted(text, tensors, _HOLE, summarize)
         text = made.numpy().decode("utf-8", "replace")
     if stream in ("stdout", "stderr"):
         output_stream.write(text + end)
@@ -313,5 +333,5 @@ def strings_format(template, inputs, placeholder="{}", summarize=3, name=None):
     if holes != len(values):
         raise ValueError(f"The template expects {holes} tensors, but the inputs only has {len(values)}. Please ensure the "
                          "number of placeholders in template matches inputs.")
-    return raw.StringFormat(inputs=[_core.convert(v) for v in values], template=template, placeholder=placeholder,
-                            summarize=summarize, name=name)
+    values = [v if has_rows(v) else _core.convert(v) for v in values]
+    return _formatted(template, values, placeholder, summarize, name)

@@ -4,16 +4,25 @@ A RaggedTensor's `values` may be ragged again; `flat_values` are the innermost. 
 tensors stand in ops/ragged.py; here is the class: making, taking apart, making dense.
 """
 import builtins
+import contextlib
 
 import numpy as np
 
 from . import _core, dtypes
 from .composite import CompositeTensor, RaggedTensorSpec, SparseTensor
+from .graph import name_scope
 from .namespace import export
 from .shapes import TensorShape, unknown_shape
+from .tensors import convert_to_tensor
 
 raw, convert = _core.raw, _core.convert
 _KEY = object()
+_NO_SCOPE = contextlib.nullcontext()
+
+
+def _scope(name):
+    """The scope of the ops a factory method adds to a graph."""
+    return _NO_SCOPE if _core.executing_eagerly() else name_scope(name)
 
 
 def _text(x):
@@ -26,27 +35,50 @@ def _text(x):
 
 
 def _values(values):
-    return values if isinstance(values, RaggedTensor) else convert(values)
+    if isinstance(values, RaggedTensor):
+        return values
+    if hasattr(values, "nested_row_splits"):  # a RaggedTensorValue
+        return RaggedTensor.from_nested_row_splits(values.flat_values, values.nested_row_splits, validate=False)
+    return convert_to_tensor(values, name="values")
 
 
-def _partition(x, dtype=None):
+def _partition(x, dtype=None, name=None):
     """Splits, lengths or row numbers as an integer tensor: int64 unless given as int32."""
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
-        x = convert(x) if isinstance(x, _core.Tensor) else convert(x, dtype)
+        x = convert(x) if isinstance(x, _core.Tensor) else convert_to_tensor(x, dtype, name=name)
         return x if x.dtype == dtype else raw.Cast(x, dtype)
     if isinstance(x, np.ndarray) and x.dtype == np.int32:
-        return convert(x)
-    x = convert(x, None, dtypes.int64)
+        return convert_to_tensor(x, name=name)
+    x = convert_to_tensor(x, None, dtypes.int64, name)
     if x.dtype not in (dtypes.int32, dtypes.int64):
         raise ValueError(f"row partitions must be int32 or int64, not {x.dtype.name}")
     return x
 
 
-def _need_rank(tensor, rank, what):
+def _need_rank(tensor, rank, what, validate=True):
+    """The checks that must run: that the rank of `tensor` is `rank`, unless it is known already."""
     dims = _core.static_shape(tensor)
-    if dims is not None and len(dims) != rank:
-        raise ValueError(f"{what} must have rank {rank}, not the shape {dims}")
+    if dims is None:
+        if not validate:
+            return []
+        from .ops import debug
+
+        return [debug.assert_rank(tensor, rank, message=f"{what} must have rank {rank}")]
+    if len(dims) != rank:
+        raise ValueError(f"Shape {dims} must have rank {rank}: {what} has another")
+    return []
+
+
+def _need_rows(rows, count):
+    """ValueError for a number of rows that is known to be too small for their values."""
+    if count is None:
+        return
+    if count < 0:
+        raise ValueError(f"Expected nrows >= 0; got {count}")
+    known = _core.static_value(rows)
+    if known is not None and len(known) and known[-1] >= count:
+        raise ValueError(f"Expected nrows >= value_rowids[-1] + 1; got nrows={count}, value_rowids[-1]={known[-1]}")
 
 
 def _number(value, like):
@@ -93,21 +125,28 @@ class RaggedTensor(CompositeTensor):
             )
         self._values, self._row_splits = values, row_splits
         self._uniform = uniform_row_length
-        self._lengths = self._rows = None  # the partition as it was given, if not by splits
+        self._lengths = self._rows = self._nrows = None  # the partition as it was given, if not by splits
 
     # ---- making ------------------------------------------------------------------------------------
     @classmethod
     def from_row_splits(cls, values, row_splits, name=None, validate=True):
         """Row i is values[row_splits[i]:row_splits[i + 1]]."""
-        values, splits = _values(values), _partition(row_splits)
+        with _scope(name or "RaggedFromRowSplits"):
+            values = _values(values)
+            with _scope("RowPartitionFromRowSplits"):
+                splits = _partition(row_splits, name="row_splits")
+            return cls._from_splits(values, splits, validate)
+
+    @classmethod
+    def _from_splits(cls, values, splits, validate):
         dims = _core.static_shape(splits)
         if dims is not None and (len(dims) != 1 or dims[0] == 0):
-            raise ValueError(f"row_splits must be a vector that is not empty, not of shape {dims}")
+            raise ValueError(f"row_splits tensor may not be empty, and must be a vector, not of shape {dims}")
         if validate:
             from .ops import debug
 
             text = "Arguments to from_row_splits do not form a valid RaggedTensor:"
-            checks = [
+            checks = _need_rank(splits, 1, "row_splits") + [
                 debug.assert_equal(splits[0], _number(0, splits), message=text + "zero"),
                 debug.assert_non_negative(
                     raw.Sub(splits[1:], splits[:-1]), message=text + "monotonic"),
@@ -119,13 +158,21 @@ class RaggedTensor(CompositeTensor):
     @classmethod
     def from_row_lengths(cls, values, row_lengths, name=None, validate=True):
         """Rows of the given lengths."""
-        values, lengths = _values(values), _partition(row_lengths)
+        with _scope(name or "RaggedFromRowLengths"):
+            values = _values(values)
+            with _scope("RowPartitionFromRowLengths"):
+                lengths = _partition(row_lengths, name="row_lengths")
+            return cls._from_lengths(values, lengths, validate)
+
+    @classmethod
+    def _from_lengths(cls, values, lengths, validate):
+        checks = _need_rank(lengths, 1, "row_lengths", validate)
         if validate:
             from .ops import debug
 
             text = "Arguments to from_row_lengths do not form a valid RaggedTensor"
             total = raw.Sum(lengths, [0])
-            checks = [
+            checks += [
                 debug.assert_non_negative(lengths, message=text),
                 debug.assert_equal(total, _count(values, lengths.dtype), message=text),
             ]
@@ -135,9 +182,19 @@ class RaggedTensor(CompositeTensor):
     @classmethod
     def from_value_rowids(cls, values, value_rowids, nrows=None, name=None, validate=True):
         """Value k belongs to row value_rowids[k], which must ascend."""
-        values, rows = _values(values), _partition(value_rowids)
-        _need_rank(rows, 1, "value_rowids")
-        count = None if nrows is None else _partition(nrows, rows.dtype)
+        with _scope(name or "RaggedFromValueRowIds"):
+            values = _values(values)
+            with _scope("RowPartitionFromValueRowIds"):
+                rows = _partition(value_rowids, name="value_rowids")
+                count = None if nrows is None else _partition(nrows, rows.dtype, "nrows")
+            return cls._from_rows(values, rows, count, validate)
+
+    @classmethod
+    def _from_rows(cls, values, rows, count, validate):
+        checks, given = _need_rank(rows, 1, "value_rowids", validate), count
+        if count is not None:
+            checks += _need_rank(count, 0, "nrows", validate)
+            _need_rows(rows, _core.static_value(count))
         if count is None:
             padded = raw.ConcatV2([convert([-1], rows.dtype), rows], 0)
             count = raw.AddV2(raw.Max(padded, [0]), _number(1, rows))
@@ -145,7 +202,7 @@ class RaggedTensor(CompositeTensor):
             from .ops import debug
 
             text = "Arguments to from_value_rowids do not form a valid RaggedTensor"
-            checks = [
+            checks += [
                 debug.assert_non_negative(rows, message=text),
                 debug.assert_non_negative(raw.Sub(rows[1:], rows[:-1]), message=text),
                 debug.assert_less(rows, count, message=text),
@@ -154,54 +211,70 @@ class RaggedTensor(CompositeTensor):
             ]
             rows = debug.with_dependencies([c for c in checks if c is not None], rows)
         lengths = raw.UnsortedSegmentSum(raw.OnesLike(rows), rows, count)
-        return cls(values, _splits(lengths), _KEY)._partitioned(rows=rows)
+        return cls(values, _splits(lengths), _KEY)._partitioned(rows=rows, nrows=given)
 
     @classmethod
     def from_row_starts(cls, values, row_starts, name=None, validate=True):
         """Row i begins at row_starts[i]."""
-        values, starts = _values(values), _partition(row_starts)
-        end = raw.Reshape(_count(values, starts.dtype), [1])
-        return cls.from_row_splits(values, raw.ConcatV2([starts, end], 0), validate=validate)
+        with _scope(name or "RaggedFromRowStarts"):
+            values = _values(values)
+            with _scope("RowPartitionFromRowStarts"):
+                starts = _partition(row_starts, name="row_starts")
+            end = raw.Reshape(_count(values, starts.dtype), [1])
+            return cls._from_splits(values, raw.ConcatV2([starts, end], 0), validate)
 
     @classmethod
     def from_row_limits(cls, values, row_limits, name=None, validate=True):
         """Row i ends before row_limits[i]."""
-        limits = _partition(row_limits)
-        zero = convert([0], limits.dtype)
-        return cls.from_row_splits(values, raw.ConcatV2([zero, limits], 0), validate=validate)
+        with _scope(name or "RaggedFromRowLimits"):
+            values = _values(values)
+            with _scope("RowPartitionFromRowLimits"):
+                limits = _partition(row_limits, name="row_limits")
+            zero = convert([0], limits.dtype)
+            return cls._from_splits(values, raw.ConcatV2([zero, limits], 0), validate)
 
     @classmethod
     def from_uniform_row_length(cls, values, uniform_row_length, nrows=None, name=None, validate=True):
         """All rows have the same length."""
-        values, length = _values(values), _partition(uniform_row_length)
+        with _scope(name or "RaggedFromUniformRowLength"):
+            values = _values(values)
+            with _scope("RowPartitionFromUniformRowLength"):
+                length = _partition(uniform_row_length, name="uniform_row_length")
+                nrows = None if nrows is None else _partition(nrows, length.dtype, "nrows")
+            return cls._from_uniform(values, length, nrows, validate)
+
+    @classmethod
+    def _from_uniform(cls, values, length, nrows, validate):
+        checks = _need_rank(length, 0, "uniform_row_length", validate)
         if nrows is None:
             count = raw.FloorDiv(
                 _count(values, length.dtype), raw.Maximum(length, _number(1, length)))
         else:
-            count = _partition(nrows, length.dtype)
-        _need_rank(length, 0, "uniform_row_length")
+            count = nrows
+            checks += _need_rank(count, 0, "nrows", validate)
         if validate:
             from .ops import debug
 
             text = "Arguments to from_uniform_row_length do not form a valid RaggedTensor"
-            checks = [
+            checks += [
                 debug.assert_non_negative(length, message=text),
                 debug.assert_equal(raw.Mul(count, length), _count(values, length.dtype), message=text)
             ]
             count = debug.with_dependencies([c for c in checks if c is not None], count)
         at = raw.Range(_number(0, count), raw.AddV2(count, _number(1, count)), _number(1, count))
         size = _core.static_value(length)
-        return cls(values, raw.Mul(at, length), _KEY, None if size is None else int(size))
+        made = cls(values, raw.Mul(at, length), _KEY, None if size is None else int(size))
+        return made._partitioned(nrows=nrows)
 
     @classmethod
     def from_nested_row_splits(cls, flat_values, nested_row_splits, name=None, validate=True):
         """Several ragged dimensions, the outermost splits first."""
-        return cls._nest(flat_values, nested_row_splits, cls.from_row_splits, validate)
+        return cls._nest(flat_values, nested_row_splits, cls.from_row_splits, validate, "nested_row_splits")
 
     @classmethod
     def from_nested_row_lengths(cls, flat_values, nested_row_lengths, name=None, validate=True):
         """Several ragged dimensions, the outermost lengths first."""
-        return cls._nest(flat_values, nested_row_lengths, cls.from_row_lengths, validate)
+        return cls._nest(flat_values, nested_row_lengths, cls.from_row_lengths, validate, "nested_row_lengths")
 
     @classmethod
     def from_nested_value_rowids(cls, flat_values, nested_value_rowids, nested_nrows=None, name=None,
@@ -221,9 +294,9 @@ class RaggedTensor(CompositeTensor):
         return made
 
     @staticmethod
-    def _nest(values, parts, make, validate):
+    def _nest(values, parts, make, validate, word):
         if isinstance(parts, _core.Tensor):
-            raise TypeError("nested partitions must be a list of tensors, not one tensor")
+            raise TypeError(f"Argument `{word}` must be a list of Tensors, not one tensor")
         for part in reversed(list(parts)):
             values = make(values, part, validate=validate)
         return values
@@ -255,8 +328,8 @@ class RaggedTensor(CompositeTensor):
         values = debug.with_dependencies([check] if check is not None else [], made.values)
         return cls(values, made.row_splits, _KEY)
 
-    def _partitioned(self, lengths=None, rows=None):
-        self._lengths, self._rows = lengths, rows
+    def _partitioned(self, lengths=None, rows=None, nrows=None):
+        self._lengths, self._rows, self._nrows = lengths, rows, nrows
         return self
 
     # ---- parts -------------------------------------------------------------------------------------
@@ -316,6 +389,8 @@ class RaggedTensor(CompositeTensor):
     def nrows(self, out_type=None, name=None):
         """The number of rows."""
         dtype = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
+        if self._nrows is not None and self._nrows.dtype is dtype:
+            return self._nrows
         size = raw.StridedSlice(
             raw.Shape(self._row_splits, dtype), [0], [1], [1], shrink_axis_mask=1)
         return raw.Sub(size, _number(1, size))
@@ -359,7 +434,7 @@ class RaggedTensor(CompositeTensor):
     def with_values(self, new_values):
         """The same rows of other values."""
         made = RaggedTensor(_values(new_values), self._row_splits, _KEY, self._uniform)
-        return made._partitioned(self._lengths, self._rows)
+        return made._partitioned(self._lengths, self._rows, self._nrows)
 
     def with_flat_values(self, new_values):
         """The same rows of other innermost values."""
@@ -398,7 +473,7 @@ class RaggedTensor(CompositeTensor):
 
     def numpy(self):
         """Nested numpy arrays: one array if all rows have one length, else an array of arrays."""
-        if _core.is_symbolic(self._row_splits):
+        if _core.is_symbolic(self._row_splits) or _core.is_symbolic(self.flat_values):
             raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
         values, splits = self._values.numpy(), self._row_splits.numpy()
         rows = np.split(values, splits[1:-1]) if len(splits) > 1 else []
@@ -412,7 +487,7 @@ class RaggedTensor(CompositeTensor):
 
     def to_list(self):
         """Nested Python lists."""
-        if _core.is_symbolic(self._row_splits):
+        if _core.is_symbolic(self._row_splits) or _core.is_symbolic(self.flat_values):
             raise ValueError("to_list can only be used in eager mode.")
         splits = self._row_splits.numpy().tolist()
         inner = self._values

@@ -19,3 +19,6 @@ def row_splits_to_segment_ids(splits, name=None, out_type=None):
 
 def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None):
     """The splits of rows given by the row of each value."""
+
+def stack(values, axis=0, name=None):
+    """As tf.stack, but the result is always ragged."""

@@ -50,5 +50,8 @@ def to_hash_bucket_strong(input, num_buckets, key, name=None):
 def to_number(input, out_type=..., name=None):
     """The number each string spells."""
 
+def unsorted_segment_join(inputs, segment_ids, num_segments, separator='', name=None):
+    """The strings of each segment joined, in the order in which they stand."""
+
 def upper(input, encoding='', name=None):
     """Each string in upper case."""

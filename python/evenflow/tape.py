@@ -58,7 +58,9 @@ def registered(gradients, *args):
 
 
 def zeros_for(source):
-    """The zero gradient of a tensor or variable."""
+    """The zero gradient of a tensor, a variable or the flat values of a ragged tensor."""
+    if hasattr(source, "with_flat_values"):
+        source = source.flat_values
     return _core.raw.ZerosLike(_core.convert(source))
 
 
@@ -164,6 +166,7 @@ class GradientTape(_core.GradientTape):
             _itself(targets, seeds, variables, keys, grads)
         if zero:
             grads = [zeros_for(s) if g is None else g for g, s in zip(grads, flat)]
+        grads = [shaped_like(s, g) for s, g in zip(flat, grads)]
         self._done()
         return nest.pack_sequence_as(sources, grads)
 
@@ -239,6 +242,13 @@ def flowing_part(composite):
     if hasattr(composite, "flat_values"):
         return composite.flat_values
     return composite.values
+
+
+def shaped_like(source, gradient):
+    """The gradient of a source: that of a ragged tensor has its rows."""
+    if gradient is None or not isinstance(source, CompositeTensor) or not hasattr(source, "with_flat_values"):
+        return gradient
+    return source.with_flat_values(_core.convert(gradient))
 
 
 def _source(source):

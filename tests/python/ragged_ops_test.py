@@ -149,7 +149,7 @@ def test_partitions_are_kept_and_checked():
     lengths, ids = tf.constant([2, 1], tf.int64), tf.constant([0, 0, 1], tf.int64)
     assert tf.RaggedTensor.from_row_lengths([1, 2, 3], lengths, validate=False).row_lengths() is lengths
     assert tf.RaggedTensor.from_value_rowids([1, 2, 3], ids, validate=False).value_rowids() is ids
-    with pytest.raises(ValueError, match="value_rowids must have rank 1"):
+    with pytest.raises(ValueError, match="must have rank 1"):
         tf.RaggedTensor.from_value_rowids([1, 2, 3], [[0, 0, 1]])
     with pytest.raises(ValueError, match="same length"):
         tf.RaggedTensor.from_nested_value_rowids([1, 2], [[0, 1], [0, 1]], [2])

@@ -9,6 +9,7 @@ from ..tensors import EagerTensor, SymbolicTensor, is_tensor
 from .common import (
     CoreTensor,
     Tensor,
+    as_ragged,
     convert,
     dtypes,
     executing_eagerly,
@@ -278,7 +279,7 @@ def stack(values, axis=0, name="stack"):
             return convert(values)
         except (TypeError, ValueError):
             pass
-    count = values[0].shape.rank if has_rows(values[0]) else rank_of(convert(values[0]))
+    count = as_ragged(values[0]).shape.rank if has_rows(values[0]) else rank_of(convert(values[0]))
     if count is not None and not -(count + 1) <= axis <= count:
         raise ValueError(
             f"Argument `axis` = {axis} not in range [{-(count + 1)}, {count + 1})"

@@ -22,6 +22,7 @@ __all__ = [
     "IndexedSlices",
     "SparseTensor",
     "Tensor",
+    "as_ragged",
     "convert",
     "dtypes",
     "exchanged",
@@ -34,6 +35,7 @@ __all__ = [
     "like",
     "normal_axis",
     "np",
+    "on_rows",
     "pair",
     "raw",
     "rank_of",
@@ -53,14 +55,26 @@ def has_rows(x):
     return not isinstance(x, CoreTensor) and hasattr(x, "flat_values")
 
 
+def as_ragged(x):
+    """`x`; a RaggedTensorValue as the RaggedTensor it stands for."""
+    from .ragged_dispatch import as_ragged as made
+
+    return made(x)
+
+
 def flat_or(x, function, dtype=None):
     """`function` of `x` as a tensor; of a ragged `x`, of its flat values."""
     if not has_rows(x):
         return function(convert(x, dtype))
-    from .ragged_dispatch import as_ragged
-
     x = as_ragged(x)
     return x.with_flat_values(function(x.flat_values))
+
+
+def on_rows(function, *values, **kwargs):
+    """`function` of the flat values of ragged arguments, and of what else goes along with them, in the same rows."""
+    from .ragged_dispatch import elementwise
+
+    return elementwise(function, values, kwargs)
 
 
 def rank_of(x):

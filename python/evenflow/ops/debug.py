@@ -216,7 +216,7 @@ def assert_type(tensor, tf_type, message=None, name=None):
     """TypeError unless `tensor` is of dtype `tf_type`."""
     tf_type = dtypes.as_dtype(tf_type)
     composite = isinstance(tensor, SparseTensor) or has_rows(tensor)
-    found = tensor.dtype if composite else convert(tensor).dtype
+    found = dtypes.as_dtype(tensor.dtype) if composite else convert(tensor).dtype
     if found is not tf_type:
         raise TypeError(f"{message or ''}the tensor must be of type {tf_type!r}, it is {found!r}")
     return None

@@ -2,7 +2,7 @@
 from ..namespace import export
 from ..ragged import RaggedTensor
 from ..shapes import TensorShape
-from .common import CoreTensor, SparseTensor, convert, dtypes, rank_of, raw, static_shape
+from .common import CoreTensor, SparseTensor, as_ragged, convert, dtypes, has_rows, rank_of, raw, static_shape
 
 
 def _limit_norm(rows, ids, max_norm):
@@ -24,7 +24,8 @@ def lookup(params, ids, strategy, max_norm=None, name=None):
     """embedding_lookup of rows that are dealt out to the parts ("mod") or split into runs ("div"). Ragged numbers
     give ragged rows."""
     params = _parts(params)
-    if isinstance(ids, RaggedTensor):
+    if has_rows(ids):
+        ids = as_ragged(ids)
         if ids.dtype not in (dtypes.int32, dtypes.int64):
             raise ValueError(f"The values contained by the ids have type {ids.dtype}. Expected tf.int32 or tf.int64.")
         return ids.with_flat_values(lookup(params, ids.flat_values, strategy, max_norm, name))

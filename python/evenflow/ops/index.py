@@ -5,14 +5,16 @@ from ..ragged import RaggedTensor
 from ..shapes import agree
 from .common import (
     Tensor,
+    as_ragged,
     convert,
     dtypes,
     executing_eagerly,
+    has_rows,
+    rank_of,
+    raw,
     seen,
     seen_shape,
     seen_size,
-    raw,
-    rank_of,
     static_shape,
     static_value,
 )
@@ -36,7 +38,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     """The slices of `params` at `indices` along `axis` (default: the first after the batch)."""
     if axis is None:
         axis = batch_dims
-    if type(params) is RaggedTensor or type(indices) is RaggedTensor:
+    if type(params) is RaggedTensor or type(indices) is RaggedTensor:  # a RaggedTensorValue: the op says so
         from .ragged_gather import gather as ragged_gather
 
         return ragged_gather(params, indices, axis, batch_dims)
@@ -110,7 +112,7 @@ def _batch_gather_nd(params, indices, batch_dims, name):
 def where(condition, x=None, y=None, name=None):
     """Elements of `x` where `condition` is true, of `y` elsewhere; alone: the places of true."""
     if x is None and y is None:
-        return raw.Where(convert(condition), name=name)
+        return raw.Where(condition if has_rows(condition) else convert(condition), name=name)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
     return raw.SelectV2(condition, x, y, name=name)

@@ -13,9 +13,10 @@ from .common import (
     flat_or,
     has_rows,
     np,
+    on_rows,
     pair,
-    raw,
     rank_of,
+    raw,
     static_shape,
 )
 
@@ -175,6 +176,8 @@ def conj(x, name=None):
 @export("math.real")
 def real(input, name=None):  # noqa: A002
     """The real part; real numbers stay as they are."""
+    if has_rows(input):
+        return on_rows(real, input)
     x = convert(input)
     if x.dtype.is_complex:
         return raw.Real(x, x.dtype.real_dtype, name=name)
@@ -186,6 +189,8 @@ def real(input, name=None):  # noqa: A002
 @export("math.imag")
 def imag(input, name=None):  # noqa: A002
     """The imaginary part; zeros for real numbers."""
+    if has_rows(input):
+        return on_rows(imag, input)
     x = convert(input)
     if x.dtype.is_complex:
         return raw.Imag(x, x.dtype.real_dtype, name=name)
@@ -195,6 +200,8 @@ def imag(input, name=None):  # noqa: A002
 @export("dtypes.complex", "complex")
 def complex(real, imag, name=None):  # noqa: A001
     """Complex numbers of two tensors of floats."""
+    if has_rows(real) or has_rows(imag):
+        return on_rows(complex, real, imag)
     real = convert(real)
     imag = convert(imag)
     types = {dtypes.float64: dtypes.complex128, dtypes.float32: dtypes.complex64}
@@ -230,6 +237,8 @@ def cast(x, dtype, name=None):
 @export("dtypes.saturate_cast", "saturate_cast")
 def saturate_cast(value, dtype, name=None):
     """As cast, but values that `dtype` cannot hold become its nearest extreme."""
+    if has_rows(value):
+        return on_rows(saturate_cast, value, dtype=dtype)
     value = convert(value)
     dtype = dtypes.as_dtype(dtype).base_dtype
     if value.dtype.is_complex:
@@ -292,6 +301,8 @@ def _quotient_pair(x, y, where):
 @export("math.truediv", "truediv")
 def truediv(x, y, name=None):
     """The quotient as Python 3 has it: integers are divided as floats."""
+    if has_rows(x) or has_rows(y):
+        return on_rows(truediv, x, y)
     x, y = _quotient_pair(x, y, "__truediv__")
     return raw.RealDiv(x, y, name=name or "truediv")
 
@@ -299,9 +310,9 @@ def truediv(x, y, name=None):
 @export("math.divide", "divide")
 def divide(x, y, name=None):
     """`x / y` by Python's rules, of tensors."""
-    if not isinstance(x, CoreTensor) and not has_rows(x):
-        if has_rows(y):
-            return x / y
+    if has_rows(x) or has_rows(y):
+        return on_rows(truediv, x, y)
+    if not isinstance(x, CoreTensor):
         x = convert(x, y.dtype if isinstance(y, CoreTensor) else None)
         x = x if executing_eagerly() else raw.Identity(x)  # of the graph: an array beside it cannot have its value
     return x / y if name is None else truediv(x, y, name)
@@ -310,6 +321,8 @@ def divide(x, y, name=None):
 @export("math.divide_no_nan")
 def divide_no_nan(x, y, name=None):
     """`x / y`, and 0 where `y` is 0; integers are divided as floats."""
+    if has_rows(x) or has_rows(y):
+        return on_rows(divide_no_nan, x, y)
     if isinstance(y, CoreTensor) and not isinstance(x, CoreTensor):
         x = convert(x, y.dtype)
     x, y = _quotient_pair(x, y, "tf.math.divide_no_nan")
@@ -319,6 +332,8 @@ def divide_no_nan(x, y, name=None):
 @export("math.multiply_no_nan")
 def multiply_no_nan(x, y, name=None):
     """`x * y`, and 0 where `y` is 0, whatever `x` is."""
+    if has_rows(x) or has_rows(y):
+        return on_rows(multiply_no_nan, x, y)
     x = convert(x)
     return raw.MulNoNan(x, convert(y, x.dtype), name=name)
 
@@ -326,6 +341,8 @@ def multiply_no_nan(x, y, name=None):
 @export("math.reciprocal_no_nan")
 def reciprocal_no_nan(x, name=None):
     """`1 / x`, and 0 where `x` is 0."""
+    if has_rows(x):
+        return on_rows(reciprocal_no_nan, x)
     x = convert(x)
     return raw.DivNoNan(convert(1, x.dtype), x, name=name)
 
@@ -424,7 +441,7 @@ def polyval(coeffs, x, name=None):
 @export("math.cumsum", "cumsum")
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
     """Sums of the elements so far along `axis`."""
-    return raw.Cumsum(convert(x), axis, exclusive, reverse, name=name)
+    return raw.Cumsum(x if has_rows(x) else convert(x), axis, exclusive, reverse, name=name)
 
 
 @export("math.cumprod")

@@ -5,7 +5,7 @@ import re
 
 from .. import _core, errors
 from ..namespace import export, offer_ops
-from .common import Tensor, convert, dtypes, seen, np, pair, raw, rank_of, static_shape
+from .common import Tensor, convert, dtypes, has_rows, seen, np, pair, raw, rank_of, static_shape
 from .making import ones, zeros
 
 offer_ops(
@@ -39,6 +39,10 @@ def matmul(
     if transpose_b and adjoint_b:
         raise ValueError("Only one of `transpose_b` and `adjoint_b` can be True.")
     if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        if has_rows(a) or has_rows(b):
+            from .ragged_arrays import matmul as of_rows
+
+            return of_rows(a, b, transpose_a, transpose_b)
         a, b = pair(a, b)
     rank_a, rank_b = rank_of(a), rank_of(b)
     if output_type is not None:

@@ -6,6 +6,7 @@ from ..namespace import export, offer_ops
 from ..shapes import agree, as_shape
 from .common import (
     Tensor,
+    as_ragged,
     convert,
     dtypes,
     exchanged,
@@ -15,8 +16,9 @@ from .common import (
     known,
     normal_axis,
     np,
-    raw,
+    on_rows,
     rank_of,
+    raw,
     sizes_agree,
     static_shape,
     static_value,
@@ -41,6 +43,8 @@ offer_ops(
 @export("nn.gelu")
 def gelu(features, approximate=False, name=None):
     """x times the normal distribution function of x; `approximate`: by tanh."""
+    if has_rows(features):
+        return on_rows(gelu, features, approximate=approximate)
     x = convert(features)
     if not x.dtype.is_floating:
         raise ValueError(
@@ -58,6 +62,8 @@ def gelu(features, approximate=False, name=None):
 @export("nn.silu", "nn.swish")
 def silu(features, beta=1.0):
     """x times the sigmoid of `beta` x."""
+    if has_rows(features):
+        return on_rows(silu, features, beta=beta)
     x = convert(features)
     if isinstance(beta, (int, float)) and beta == 1.0:
         return raw.Mul(x, raw.Sigmoid(x))
@@ -67,6 +73,8 @@ def silu(features, beta=1.0):
 @export("nn.leaky_relu")
 def leaky_relu(features, alpha=0.2, name=None):
     """x where it is positive, `alpha` x elsewhere."""
+    if has_rows(features):
+        return on_rows(leaky_relu, features, alpha=alpha)
     x = convert(features)
     if x.dtype.is_integer:
         x = raw.Cast(x, dtypes.float32)
@@ -85,6 +93,8 @@ def crelu(features, axis=-1, name=None):
 @export("math.log_sigmoid")
 def log_sigmoid(x, name=None):
     """log of the sigmoid, safe from overflow."""
+    if has_rows(x):
+        return on_rows(log_sigmoid, x)
     return raw.Neg(raw.Softplus(raw.Neg(convert(x))), name=name)
 
 
@@ -93,6 +103,7 @@ def _along(op, logits, axis, name):
     if axis is None:
         axis = -1
     if has_rows(logits):
+        logits = as_ragged(logits)
         if axis not in (-1, logits.shape.rank - 1 if logits.shape.rank else -1):
             raise ValueError("softmax of a ragged tensor goes along its last axis")
         return op(logits, name=name)
@@ -242,6 +253,8 @@ def _same_shape(labels, logits):
 def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
     """The cross entropy of independent probabilities and sigmoid(logits)."""
     _need("sigmoid_cross_entropy_with_logits", labels, logits)
+    if has_rows(labels) or has_rows(logits):
+        return on_rows(sigmoid_cross_entropy_with_logits, labels, logits)
     x = convert(logits)
     z = convert(labels)
     _same_shape(z, x)
@@ -472,6 +485,9 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
     """Each element set to 0 with probability `rate`, the others scaled up by 1 / (1 - rate)."""
     from . import random
 
+    if has_rows(x):
+        return on_rows(dropout, x, rate=rate, noise_shape=noise_shape, seed=seed)
+
     def uniform(shape, dtype):
         if shape is None:
             random.op_seeds(seed)
@@ -485,6 +501,9 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
 def stateless_dropout(x, rate, seed, rng_alg=None, noise_shape=None, name=None):
     """As dropout, with random numbers that follow from `seed` alone."""
     from . import stateless
+
+    if has_rows(x):
+        return on_rows(stateless_dropout, x, rate=rate, seed=seed, rng_alg=rng_alg, noise_shape=noise_shape)
 
     def uniform(shape, dtype):
         if shape is None:

@@ -5,7 +5,8 @@ import itertools
 from .. import errors
 from ..namespace import export
 from ..ragged import _KEY, RaggedTensor, _partition, ragged_indices, row_numbers
-from .common import SparseTensor, Tensor, convert, dtypes, known, np, raw, rank_of, seen_shape, seen_size, static_shape
+from ..tensors import convert_to_tensor
+from .common import SparseTensor, Tensor, as_ragged, convert, dtypes, known, np, raw, rank_of, seen_shape, seen_size, static_shape
 
 _slice = builtins.slice
 
@@ -67,17 +68,17 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None,
     if not isinstance(pylist, (list, tuple, np.ndarray)):
         if ragged_rank:
             raise ValueError("Invalid pylist: a scalar has no ragged dimensions")
-        return convert(pylist, dtype)
+        return convert_to_tensor(pylist, dtype)
     splits, items = nested_splits(pylist, ragged_rank, inner_shape)
     if len(items) == 0:
         dtype = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
-        values = convert(np.zeros([0] + list(inner_shape or []), dtype.as_numpy_dtype), dtype)
+        values = convert_to_tensor(np.zeros([0] + list(inner_shape or []), dtype.as_numpy_dtype), dtype)
     else:
-        values = convert(list(items) if not isinstance(items, np.ndarray) else items, dtype)
+        values = convert_to_tensor(list(items) if not isinstance(items, np.ndarray) else items, dtype)
     if inner_shape is not None:
         values = raw.Reshape(values, [-1] + list(inner_shape))
     for row in reversed(splits):
-        values = RaggedTensor(values, convert(row.astype(splits_dtype.as_numpy_dtype)), _KEY)
+        values = RaggedTensor(values, convert_to_tensor(row.astype(splits_dtype.as_numpy_dtype)), _KEY)
     return values
 
 
@@ -116,6 +117,8 @@ def from_tensor(cls, tensor, lengths, padding, ragged_rank, dtype):
     rank = rank_of(tensor)
     if rank is None:
         raise ValueError("the rank of a tensor that becomes ragged must be known")
+    if rank < 2:
+        raise ValueError(f"The rank of a RaggedTensor must be greater than 1; a tensor of rank {rank} has no rows")
     if not 0 < ragged_rank < rank:
         raise ValueError(f"ragged_rank {ragged_rank} must be greater than 0 and less than {rank}")
     if lengths is not None and padding is not None:
@@ -436,7 +439,7 @@ def _spread(dense, x):
     """A plain tensor broadcast against a ragged one: one value for each flat value."""
     rank = rank_of(dense)
     if rank is None:
-        raise ValueError("a tensor of unknown rank does not go with a ragged tensor")
+        raise ValueError("Unable to broadcast: unknown rank of a tensor that goes with a ragged one")
     if rank == 0:
         return dense
     whole = x.shape.rank
@@ -477,6 +480,8 @@ def _spread_level(dense, level):
 def binary(function, x, y, **kwargs):
     """An elementwise function of two operands, at least one of them ragged."""
     ragged = x if is_ragged(x) else y
+    if ragged.shape.rank is None or (is_ragged(y) and y.shape.rank is None):
+        raise ValueError("Unable to broadcast: unknown rank")
     if is_ragged(x) and is_ragged(y):
         _same_rows(x, y)
         return x.with_flat_values(function(x.flat_values, y.flat_values, **kwargs))
@@ -491,17 +496,23 @@ def _operators():
     import operator
 
     def forward(function):
-        return lambda self, y: binary(function, self, y)
+        return lambda self, y: binary(function, self, as_ragged(y))
 
     def reverse(function):
-        return lambda self, y: binary(function, y, self)
+        return lambda self, y: binary(function, as_ragged(y), self)
 
     def compared(function):
+        def by_value(a, b):
+            made = function(a, b)
+            if not isinstance(made, Tensor):
+                raise ValueError("tensors of this graph are compared by identity")
+            return made
+
         def compare(self, y):
             try:
-                return binary(function, self, y)
-            except errors.InvalidArgumentError:  # other rows, so nothing is equal
-                return function is operator.ne
+                return binary(by_value, self, as_ragged(y))
+            except (errors.InvalidArgumentError, ValueError):  # other rows, so nothing is equal
+                return (self is y) == (function is operator.eq)
 
         return compare
 

@@ -5,10 +5,11 @@ Each function answers for a raw op after that has refused its arguments, so plai
 import builtins
 
 from ..dispatch import handle
+from ..namespace import export
 from ..ragged import _KEY, RaggedTensor, row_numbers
 from ..ragged_value import RaggedTensorValue
 from . import ragged_gather
-from .common import convert, dtypes, known, raw, rank_of
+from .common import Tensor, convert, dtypes, has_rows, known, raw, rank_of
 from .ragged import _same_rows, _spread, binary, gather, getitem, is_ragged
 
 
@@ -24,17 +25,11 @@ def _plain(x):
 
 
 def _unary(op, args, kwargs):
-    if not args:  # by its name
-        word = next(k for k, v in kwargs.items() if isinstance(v, (RaggedTensor, RaggedTensorValue)))
-        args, kwargs = (kwargs[word],), {k: v for k, v in kwargs.items() if k != word}
     x = as_ragged(args[0])
     return x.with_flat_values(op(x.flat_values, *args[1:], **kwargs))
 
 
 def _binary(op, args, kwargs):
-    if len(args) < 2:
-        args = (*args, *(kwargs[k] for k in ("x", "y") if k in kwargs))
-        kwargs = {k: v for k, v in kwargs.items() if k not in ("x", "y")}
     x, y, *rest = args
     return binary(lambda a, b: op(a, b, *rest, **kwargs), as_ragged(x), as_ragged(y))
 
@@ -52,6 +47,13 @@ def _flat_alike(values):
         else:
             flat.append(_spread(convert(v), first))
     return first, flat
+
+
+def elementwise(function, values, kwargs):
+    """`function` of values that are ragged in the same way, or broadcast to that, in their rows."""
+    kind = next(v.dtype for v in map(as_ragged, values) if is_ragged(v))
+    first, flat = _flat_alike([v if has_rows(v) or isinstance(v, Tensor) else convert(v, None, kind) for v in values])
+    return first.with_flat_values(function(*flat, **kwargs))
 
 
 def _list(op, args, kwargs):
@@ -173,6 +175,32 @@ def _pack(op, args, kwargs):
     return concat([expand_dims(v, number) for v in values], number)
 
 
+@export("ragged.stack")
+def stack(values, axis=0, name=None):
+    """As tf.stack, but the result is always ragged."""
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    if not values:
+        raise ValueError("rt_inputs may not be empty.")
+    values = [_plain(as_ragged(v)) for v in values]
+    ranks = {v.shape.rank for v in values}
+    if len(ranks) > 1 or None in ranks:
+        raise ValueError(f"tensors of ranks {sorted(map(str, ranks))} cannot be stacked as rows")
+    rank = ranks.pop()
+    number = _axis(axis, rank + 1)
+    if not any(is_ragged(v) for v in values) and (number > 0 or rank == 0):
+        return raw.Pack(values, axis=number)
+    if number > 0:
+        return _pack(None, (values, number), {})
+    if rank > 1:
+        values = _levelled(values) if any(is_ragged(v) for v in values) else [_with_levels(v, 1) for v in values]
+        lengths = [v.nrows() for v in values]
+    else:
+        lengths = [raw.Shape(v)[0] for v in values]
+    rows = _concat(values, 0) if len(values) > 1 else values[0]
+    return RaggedTensor.from_row_lengths(rows, raw.Pack(lengths), validate=False)
+
+
 def _tile(op, args, kwargs):
     x, multiples = as_ragged(args[0]), known(args[1])
     if multiples is None:
@@ -227,8 +255,8 @@ def _softmax(op, args, kwargs):
 
 
 def _gather(op, args, kwargs):
-    params, indices, axis = as_ragged(args[0]), as_ragged(args[1]), args[2]
-    return ragged_gather.gather(params, indices, axis, kwargs.get("batch_dims", 0))
+    params, indices, axis, *batch = args
+    return ragged_gather.gather(as_ragged(params), as_ragged(indices), axis, *(batch or [kwargs.get("batch_dims", 0)]))
 
 
 def _rank(op, args, kwargs):
@@ -257,13 +285,14 @@ _OTHERS = {
 }
 
 
-def _register():
+def handle_ragged(table):
+    """The functions of a table by the name of the op answer for ragged arguments."""
     for kind in (RaggedTensor, RaggedTensorValue):
-        handle(kind, _UNARY.split(), _unary)
-        handle(kind, _BINARY.split(), _binary)
-        handle(kind, [f"UnsortedSegment{word}" for word in ("Sum", "Prod", "Max", "Min")], _segments)
-        for name, function in _OTHERS.items():
+        for name, function in table.items():
             handle(kind, [name], function)
 
 
-_register()
+handle_ragged({name: _unary for name in _UNARY.split()})
+handle_ragged({name: _binary for name in _BINARY.split()})
+handle_ragged({f"UnsortedSegment{word}": _segments for word in ("Sum", "Prod", "Max", "Min")})
+handle_ragged(_OTHERS)

@@ -1,6 +1,9 @@
-"""Reductions of ragged tensors: along rows, along columns, inside the innermost values, or of all."""
-from ..ragged import RaggedTensor, ragged_indices
-from .common import convert, dtypes, seen, np, raw
+"""Reductions of ragged tensors: along rows, along columns, inside the innermost values, or of all.
+
+Along a ragged axis every reduction is one of segments: each flat value belongs to one place of the result.
+"""
+from ..ragged import _KEY, RaggedTensor, _splits, ragged_indices
+from .common import as_ragged, convert, dtypes, seen, np, raw
 
 _SEGMENT = {
     "Sum": raw.UnsortedSegmentSum,
@@ -10,11 +13,15 @@ _SEGMENT = {
 }
 
 
-def reduce(word, x, axis, keepdims):
-    """`word` (Sum, Mean, ...) of a RaggedTensor along one axis, several, or all."""
+def reduce(word, x, axis, keepdims, separator=""):
+    """`word` (Sum, Mean, ..., LogSumExp, Join) of a RaggedTensor along one axis, several, or all."""
+    x = as_ragged(x)
+    if word == "Mean" and x.dtype.is_integer:
+        x = x.with_flat_values(raw.Cast(x.flat_values, dtypes.float64))
     if axis is None:
         flat = x.flat_values
-        whole = _dense(word, flat, list(range(len(flat._dims))), False)
+        axes = list(range(len(flat._dims)))
+        whole = _dense(word, flat, axes[::-1] if word == "Join" else axes, False, separator)
         return raw.Reshape(whole, [1] * x.shape.rank) if keepdims else whole
     rank = x.shape.rank
     axes = [int(a) for a in np.ravel(seen(axis))]
@@ -28,56 +35,65 @@ def reduce(word, x, axis, keepdims):
         ones = x.with_flat_values(raw.OnesLike(x.flat_values))
         return total / reduce("Sum", ones, axes, keepdims)
     for a in axes:  # the innermost first: outer axes keep their numbers
-        x = _along(word, x, a, keepdims)
+        x = _along(word, x, a, keepdims, separator)
     return x
 
 
-def _dense(word, x, axes, keepdims):
+def variance(x, axis, keepdims):
+    """The mean of squares less the square of the mean."""
+    x = as_ragged(x)
+    square = x.with_flat_values(raw.Square(x.flat_values))
+    mean = reduce("Mean", x, axis, keepdims)
+    return reduce("Mean", square, axis, keepdims) - mean * mean
+
+
+def _dense(word, x, axes, keepdims, separator):
+    if word == "Join":
+        return raw.ReduceJoin(x, axes, bool(keepdims), separator)
+    if word == "LogSumExp":
+        from .reduce import reduce_logsumexp
+
+        return reduce_logsumexp(x, axes, keepdims)
     return getattr(raw, word)(x, axes, bool(keepdims))
 
 
-def _along(word, x, axis, keepdims):
+def _along(word, x, axis, keepdims, separator):
     if not isinstance(x, RaggedTensor):
-        return _dense(word, x, [axis], keepdims)
+        return _dense(word, x, [axis], keepdims, separator)
     if axis > 1:
-        return x.with_values(_along(word, x.values, axis - 1, keepdims))
-    if isinstance(x.values, RaggedTensor):
-        if axis == 0 or word == "Mean":
-            raise NotImplementedError(
-                f"reduce_{word.lower()} along axis {axis} of a ragged tensor whose rows are ragged "
-                "themselves; reduce the inner axes first"
-            )
-        return _rows_of_rows(word, x, keepdims)
+        return x.with_values(_along(word, x.values, axis - 1, keepdims, separator))
     if axis == 1:
-        made = _segments(word, x.values, x.value_rowids(), x.nrows())
-        return raw.ExpandDims(made, 1) if keepdims else made
-    lengths = x.row_lengths()
-    _, column = ragged_indices(raw.ZerosLike(lengths), lengths)
-    width = raw.Max(raw.ConcatV2([lengths, convert([0], lengths.dtype)], 0), [0])
-    made = _segments(word, x.values, column, width)
-    return raw.ExpandDims(made, 0) if keepdims else made
-
-
-def _rows_of_rows(word, x, keepdims):
-    """Axis 1 of rows that are ragged: each row's inner rows merged column by column."""
-    inner = x.values
-    if isinstance(inner.values, RaggedTensor):
-        raise NotImplementedError("reduction of axis 1 above two more ragged axes")
-    lengths = inner.row_lengths()
-    _, column = ragged_indices(raw.ZerosLike(lengths), lengths)
-    row = raw.GatherV2(x.value_rowids(), inner.value_rowids(), 0)
-    width = raw.Maximum(raw.UnsortedSegmentMax(lengths, x.value_rowids(), x.nrows()),
-                        convert(0, lengths.dtype))
-    made = RaggedTensor.from_row_lengths(
-        raw.Fill(raw.Reshape(raw.Sum(width, [0]), [1]), convert(0, dtypes.int32)), width, validate=False)
-    place = raw.AddV2(raw.GatherV2(made.row_starts(), row, 0), column)
-    out = made.with_values(_segments(word, inner.values, place, raw.Sum(width, [0])))
+        made = _rows(word, x.values, x.value_rowids(), x.nrows(), separator)
+    else:
+        lengths = x.row_lengths()
+        _, column = ragged_indices(raw.ZerosLike(lengths), lengths)
+        width = raw.Max(raw.ConcatV2([lengths, convert([0], lengths.dtype)], 0), [0])
+        made = _rows(word, x.values, column, width, separator)
     if not keepdims:
-        return out
-    return RaggedTensor.from_uniform_row_length(out, 1, validate=False)
+        return made
+    if not isinstance(made, RaggedTensor):
+        return raw.ExpandDims(made, axis)
+    from .ragged_dispatch import expand_dims
+
+    return expand_dims(made, axis)
 
 
-def _segments(word, values, ids, count):
+def _rows(word, values, ids, count, separator):
+    """Rows that share an id made one: those of a ragged tensor column by column."""
+    if not isinstance(values, RaggedTensor):
+        return _segments(word, values, ids, count, separator)
+    lengths = values.row_lengths()
+    _, column = ragged_indices(raw.ZerosLike(lengths), lengths)
+    width = raw.Maximum(raw.UnsortedSegmentMax(lengths, ids, count), convert(0, lengths.dtype))
+    splits = _splits(width)
+    first = raw.GatherV2(splits, raw.GatherV2(ids, values.value_rowids(), 0), 0)
+    inner = _rows(word, values.values, raw.AddV2(first, column), splits[-1], separator)
+    return RaggedTensor(inner, splits, _KEY)
+
+
+def _segments(word, values, ids, count, separator):
+    if word == "Join":
+        return raw.UnsortedSegmentJoin(values, ids, count, separator)
     if word in ("All", "Any"):
         found = raw.Cast(values, dtypes.int32)
         merged = (raw.UnsortedSegmentMin if word == "All" else raw.UnsortedSegmentMax)(found, ids, count)
@@ -86,4 +102,9 @@ def _segments(word, values, ids, count):
         ones = raw.OnesLike(values)
         return raw.RealDiv(raw.UnsortedSegmentSum(values, ids, count),
                            raw.UnsortedSegmentSum(ones, ids, count))
+    if word == "LogSumExp":  # as that of a tensor: the largest of each segment is taken out first
+        top = raw.UnsortedSegmentMax(values, ids, count)
+        top = raw.StopGradient(raw.SelectV2(raw.IsFinite(top), top, raw.ZerosLike(top)))
+        apart = raw.Exp(raw.Sub(values, raw.GatherV2(top, ids, 0)))
+        return raw.AddV2(raw.Log(raw.UnsortedSegmentSum(apart, ids, count)), top)
     return _SEGMENT[word](values, ids, count)

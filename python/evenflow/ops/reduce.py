@@ -2,16 +2,15 @@
 import collections.abc
 
 from ..namespace import export, offer
-from ..ragged import RaggedTensor
 from .array import squeeze
-from .common import IndexedSlices, convert, dtypes, seen, np, raw, rank_of, static_shape
+from .common import IndexedSlices, convert, dtypes, has_rows, seen, np, raw, rank_of, static_shape
 from .math import divide_no_nan
 
 _ALL_AXES = tuple(convert(np.arange(rank, dtype=np.int32)) for rank in range(9))
 
 
 def _reduce(op, x, axis, keepdims, name):
-    if type(x) is RaggedTensor:
+    if has_rows(x):
         from .ragged_reduce import reduce
 
         return reduce(op.__name__, x, axis, keepdims)
@@ -54,6 +53,10 @@ reduce_euclidean_norm = _reduction(raw.EuclideanNorm, "The square root of the su
 @export("math.reduce_variance")
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     """The mean of squared distances from the mean along `axis`."""
+    if has_rows(input_tensor):
+        from .ragged_reduce import variance
+
+        return variance(input_tensor, axis, keepdims)
     x = convert(input_tensor)
     mean = _reduce(raw.Mean, x, axis, True, None)
     if x.dtype.is_integer:
@@ -75,6 +78,10 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
 @export("math.reduce_logsumexp", "reduce_logsumexp")
 def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
     """log(sum(exp(x))) along `axis`, safe from overflow: the largest element is taken out first."""
+    if has_rows(input_tensor):
+        from .ragged_reduce import reduce
+
+        return reduce("LogSumExp", input_tensor, axis, keepdims)
     x = convert(input_tensor)
     top = _reduce(raw.Max, x, axis, True, None)
     top = raw.StopGradient(raw.SelectV2(raw.IsFinite(top), top, raw.ZerosLike(top)))

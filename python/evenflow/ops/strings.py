@@ -2,7 +2,7 @@
 from .. import errors
 from ..namespace import export, offer_ops
 from ..ragged import RaggedTensor
-from .common import SparseTensor, convert, dtypes, executing_eagerly, flat_or, has_rows, known, np, rank_of, raw
+from .common import SparseTensor, as_ragged, convert, dtypes, executing_eagerly, flat_or, has_rows, known, np, rank_of, raw
 
 offer_ops(
     """
@@ -46,6 +46,10 @@ def v1_reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None, r
 @export("strings.reduce_join")
 def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
     """The strings along `axis` joined, the first axis named fastest; None joins all, row by row."""
+    if has_rows(inputs):
+        from .ragged_reduce import reduce
+
+        return reduce("Join", inputs, axis, keepdims, separator)
     inputs = convert(inputs)
     if axis is None:
         rank = rank_of(inputs)
@@ -60,22 +64,28 @@ def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
     return raw.ReduceJoin(inputs, convert(axis, dtypes.int32), keepdims, separator, name=name)
 
 
+@export("strings.unsorted_segment_join")
+def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
+    """The strings of each segment joined, in the order in which they stand."""
+    return raw.UnsortedSegmentJoin(inputs, segment_ids, num_segments, separator, name=name)
+
+
 @export("strings.length")
 def length(input, unit="BYTE", name=None):  # noqa: A002
     """The length of each string in bytes or UTF-8 characters."""
-    return _ragged_or(input, lambda x: raw.StringLength(x, unit, name=name))
+    return flat_or(input, lambda x: raw.StringLength(x, unit, name=name), dtypes.string)
 
 
 @export("strings.lower")
 def lower(input, encoding="", name=None):  # noqa: A002
     """Each string in lower case."""
-    return _ragged_or(input, lambda x: raw.StringLower(x, encoding, name=name))
+    return flat_or(input, lambda x: raw.StringLower(x, encoding, name=name), dtypes.string)
 
 
 @export("strings.upper")
 def upper(input, encoding="", name=None):  # noqa: A002
     """Each string in upper case."""
-    return _ragged_or(input, lambda x: raw.StringUpper(x, encoding, name=name))
+    return flat_or(input, lambda x: raw.StringUpper(x, encoding, name=name), dtypes.string)
 
 
 @export("strings.substr")
@@ -87,7 +97,7 @@ def substr(input, pos, len, unit="BYTE", name=None):  # noqa: A002
 @export("strings.to_number")
 def to_number(input, out_type=dtypes.float32, name=None):  # noqa: A002
     """The number each string spells."""
-    return _ragged_or(input, lambda x: raw.StringToNumber(x, out_type, name=name))
+    return flat_or(input, lambda x: raw.StringToNumber(x, out_type, name=name), dtypes.string)
 
 
 @export("strings.regex_replace")
@@ -100,24 +110,15 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):  # n
             return raw.StaticRegexReplace(x, pattern, rewrite, replace_global, name=name)
         return raw.RegexReplace(x, pattern, rewrite, replace_global, name=name)
 
-    return _ragged_or(input, run)
+    return flat_or(input, run, dtypes.string)
 
 
 @export("strings.regex_full_match")
 def regex_full_match(input, pattern, name=None):  # noqa: A002
     """Whether `pattern` matches each whole string."""
     if isinstance(pattern, (str, bytes)):
-        return _ragged_or(input, lambda x: raw.StaticRegexFullMatch(x, pattern, name=name))
-    return _ragged_or(input, lambda x: raw.RegexFullMatch(x, pattern, name=name))
-
-
-def _ragged_or(x, function):
-    """`function` of a tensor, or of the innermost values of a ragged one."""
-    from ..ragged import RaggedTensor
-
-    if isinstance(x, RaggedTensor):
-        return x.with_flat_values(function(x.flat_values))
-    return function(convert(x, dtypes.string))
+        return flat_or(input, lambda x: raw.StaticRegexFullMatch(x, pattern, name=name), dtypes.string)
+    return flat_or(input, lambda x: raw.RegexFullMatch(x, pattern, name=name), dtypes.string)
 
 
 # ---- splitting ------------------------------------------------------------------------------------------
@@ -125,7 +126,8 @@ def _ragged_or(x, function):
 
 def _tokens(strings, parts):
     """The tokens of strings of any rank as a ragged tensor of one rank more; `parts` splits a vector."""
-    if isinstance(strings, RaggedTensor):
+    if has_rows(strings):
+        strings = as_ragged(strings)
         return strings.with_flat_values(_tokens(strings.flat_values, parts))
     strings = convert(strings, dtypes.string)
     rank = rank_of(strings)
@@ -153,7 +155,7 @@ def _typed(result_type, strings, parts):
     """Tokens as v1 gives them: a SparseTensor, or a RaggedTensor if that is asked for."""
     if result_type not in ("SparseTensor", "RaggedTensor"):
         raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
-    if not isinstance(strings, RaggedTensor):
+    if not has_rows(strings):
         strings = convert(strings, dtypes.string)
         strings = raw.Reshape(strings, [1]) if rank_of(strings) == 0 else strings
         if result_type == "SparseTensor" and rank_of(strings) in (1, None):

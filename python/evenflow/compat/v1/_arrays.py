@@ -139,8 +139,11 @@ def gather_nd(params, indices, name=None, batch_dims=0, bad_indices_policy=""):
 @export("compat.v1.batch_gather")
 def batch_gather(params, indices, name=None):
     """gather for each row of a batch."""
-    indices = _core.convert(indices)
-    return index.gather(params, indices, axis=-1, batch_dims=len(indices._dims) - 1, name=name)
+    indices = index.as_ragged(indices) if index.has_rows(indices) else _core.convert(indices)
+    batch = indices.shape.rank - 1
+    if index.has_rows(params) or index.has_rows(indices):
+        return index.gather(index.as_ragged(params), indices, batch_dims=batch, name=name)
+    return index.gather(params, indices, axis=-1, batch_dims=batch, name=name)
 
 
 @export("compat.v1.boolean_mask")
@@ -153,9 +156,11 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
 def where(condition, x=None, y=None, name=None):
     """Elements of x where `condition`, else of y; a vector condition chooses whole rows. Without x and y: indices."""
     if x is None and y is None:
-        return raw.Where(_core.convert(condition, dtypes.bool), name=name)
+        return index.where(condition if index.has_rows(condition) else _core.convert(condition, dtypes.bool), name=name)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
+    if any(index.has_rows(v) for v in (condition, x, y)):
+        return raw.Select(condition, x, y, name=name)
     x, y = _core.convert(x), _core.convert(y)
     return raw.Select(_core.convert(condition), x, _core.convert(y, x.dtype), name=name)
 

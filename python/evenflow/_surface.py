@@ -12,7 +12,8 @@ MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "contr
            "ops.clip", "ops.nn", "ops.embedding", "ops.conv", "ops.pool", "ops.ctc", "ops.quantization", "ops.image",
            "ops.image_color", "ops.stateless", "ops.random", "ops.init",
            "ops.debug", "ops.sparse", "ops.strings",
-           "ops.ragged", "ragged_value", "ops.ragged_dispatch", "ops.ragged_arrays", "ops.sets", "ops.numpy")
+           "ops.ragged", "ragged_value", "ops.ragged_dispatch", "ops.ragged_arrays", "ops.sets", "ops.numpy",
+           "ops.numpy_arrays", "ops.numpy_math")
 _EXPERIMENTAL = ("float4", "float8", "int2", "int4", "uint2", "uint4")
 
 

@@ -43,13 +43,17 @@ def finfo(dtype):
 
 
 def _dtype(x):
-    """What counts in promotion: a numpy dtype, or a Python number itself, which gives way."""
+    """What counts in promotion: a numpy dtype, or a Python number, which gives way; a list of such gives way too."""
     if isinstance(x, Tensor) or hasattr(x, "handle"):
         return np.dtype(dtypes.as_dtype(x.dtype).as_numpy_dtype)
     if isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic):
         return x
     if isinstance(x, (np.ndarray, np.generic)):
         return x.dtype
+    if isinstance(x, (list, tuple)):
+        kinds = {type(v) for v in leaves(x)}
+        if kinds and kinds <= {bool, int, float, complex}:
+            return builtins.max(kinds, key=(bool, int, float, complex).index)(1)
     return np.dtype(asarray(x).dtype.as_numpy_dtype)
 
 
@@ -58,7 +62,7 @@ def result_type(*arrays_and_dtypes):
     """The dtype that operands of these dtypes or values have together."""
     found = [np.dtype(x.as_numpy_dtype) if isinstance(x, dtypes.DType) else x if isinstance(x, (type, np.dtype))
              else _dtype(x) for x in arrays_and_dtypes]
-    return np.result_type(*found)
+    return dtypes.as_dtype(np.result_type(*found))
 
 
 def _promoted(*values):
@@ -74,7 +78,7 @@ def _as(x, dtype):
     elif isinstance(x, (np.ndarray, np.generic, list, tuple)):
         x = asarray(x)
     else:
-        return convert(x, dtype)
+        return convert(x + 0 if isinstance(x, bool) and dtype is not dtypes.bool else x, dtype)
     return x if x.dtype == dtype else raw.Cast(x, dtype)
 
 

@@ -10,7 +10,7 @@ MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "contr
            "optional", "datasets", "device_spec", "compat.v1", "compat.v2", "autograph", "ops.math", "ops.reduce", "ops.sort",
            "ops.counting", "ops.making", "ops.array", "ops.index", "ops.segment", "ops.matmul", "ops.linalg",
            "ops.clip", "ops.nn", "ops.embedding", "ops.conv", "ops.pool", "ops.ctc", "ops.quantization", "ops.image",
-           "ops.image_color", "ops.stateless", "ops.random", "ops.init",
+           "ops.image_color", "ops.image_boxes", "ops.image_ssim", "ops.stateless", "ops.random", "ops.init",
            "ops.debug", "ops.sparse", "ops.strings",
            "ops.ragged", "ragged_value", "ops.ragged_dispatch", "ops.ragged_arrays", "ops.sets", "ops.numpy",
            "ops.numpy_arrays", "ops.numpy_math")

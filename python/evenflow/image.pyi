@@ -15,11 +15,20 @@ def adjust_contrast(images, contrast_factor):
 def adjust_gamma(image, gamma=1, gain=1):
     """gain * image ** gamma."""
 
+def adjust_hue(image, delta, name=None):
+    """The hue turned by `delta`, where 1 is once around."""
+
+def adjust_saturation(image, saturation_factor, name=None):
+    """The saturation multiplied."""
+
 def central_crop(image, central_fraction):
     """The middle part whose sides are `central_fraction` of the image's."""
 
 def convert_image_dtype(image, dtype, saturate=False, name=None):
     """The same image in another dtype: floats lie in [0, 1), integers fill their range."""
+
+def crop_and_resize(image, boxes, box_indices, crop_size, method='bilinear', extrapolation_value=0.0, name=None):
+    """Boxes (y1, x1, y2, x2, where 1 is the last line or column) cut out of images and resized to `crop_size`."""
 
 def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
     """The part of the given size that begins at the given row and column."""
@@ -36,8 +45,23 @@ def flip_up_down(image):
 def grayscale_to_rgb(images, name=None):
     """Three channels that are all the one given."""
 
+def hsv_to_rgb(images, name=None):
+    """Hue, saturation and value as red, green and blue."""
+
 def image_gradients(image):
     """Differences to the next row and to the next column; zero at the far edges."""
+
+def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=-inf, name=None):
+    """The places of boxes by descending score, without those that overlap a better one by more than `iou_threshold`."""
+
+def non_max_suppression_overlaps(overlaps, scores, max_output_size, overlap_threshold=0.5, score_threshold=-inf, name=None):
+    """As non_max_suppression, the overlaps of all pairs given."""
+
+def non_max_suppression_padded(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=-inf, pad_to_max_output_size=False, name=None, sorted_input=False, canonicalized_coordinates=False, tile_size=512):
+    """(places, how many count), of one set of boxes or of batches of them, which are filled up with 0."""
+
+def non_max_suppression_with_scores(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=-inf, soft_nms_sigma=0.0, name=None):
+    """As non_max_suppression, with their scores, which decay with the overlap if `soft_nms_sigma` is not 0."""
 
 def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
     """The image on a black ground of the given size, its corner at the given row and column."""
@@ -63,6 +87,12 @@ def random_flip_left_right(image, seed=None):
 def random_flip_up_down(image, seed=None):
     """Each image upside down or not, with even chances."""
 
+def random_hue(image, max_delta, seed=None):
+    """The hue turned by a number of [-max_delta, max_delta)."""
+
+def random_saturation(image, lower, upper, seed=None):
+    """The saturation multiplied by a number of [lower, upper)."""
+
 def resize(images, size, method='bilinear', preserve_aspect_ratio=False, antialias=False, name=None):
     """Images of another size. All but nearest give float32."""
 
@@ -75,6 +105,9 @@ def resize_with_pad(image, target_height, target_width, method='bilinear', antia
 def rgb_to_grayscale(images, name=None):
     """One channel: the brightness that eyes see."""
 
+def rgb_to_hsv(images, name=None):
+    """Red, green and blue as hue, saturation and value, all in [0, 1]."""
+
 def rgb_to_yiq(images):
     """Red, green and blue as YIQ."""
 
@@ -86,6 +119,12 @@ def rot90(image, k=1, name=None):
 
 def sobel_edges(image):
     """How brightness changes downwards and to the right, in a new last axis."""
+
+def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map=False):
+    """The structural similarity of images in [-1, 1]: one number for each pair, or one for each place."""
+
+def ssim_multiscale(img1, img2, max_val, power_factors=..., filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03):
+    """The structural similarity at several scales, each half the one before, multiplied as `power_factors` weigh them."""
 
 def stateless_random_brightness(image, max_delta, seed):
     """Brighter or darker by at most `max_delta`, as `seed` says."""
@@ -101,6 +140,12 @@ def stateless_random_flip_left_right(image, seed):
 
 def stateless_random_flip_up_down(image, seed):
     """Each image upside down or not, as `seed` says."""
+
+def stateless_random_hue(image, max_delta, seed):
+    """The hue turned by a number of [-max_delta, max_delta), as `seed` says."""
+
+def stateless_random_saturation(image, lower, upper, seed=None):
+    """The saturation multiplied by a number of [lower, upper), as `seed` says."""
 
 def total_variation(images, name=None):
     """The sum of differences between neighbouring pixels, for each image."""

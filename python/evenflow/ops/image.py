@@ -468,6 +468,11 @@ def resize(images, size, method=ResizeMethod.BILINEAR, preserve_aspect_ratio=Fal
 @scoped("resize_with_pad")
 def resize_with_pad(image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias=False):
     """Resized without distortion to fit the given size, padded with black evenly on both sides."""
+    return _fitted(image, target_height, target_width,
+                   lambda images, size: resize(images, size, method, antialias=antialias))
+
+
+def _fitted(image, target_height, target_width, resized):
     images, back = _batched(image)
     height, width = _sizes(images)
     rows, columns = _number(target_height), _number(target_width)
@@ -480,13 +485,13 @@ def resize_with_pad(image, target_height, target_width, method=ResizeMethod.BILI
         fitting = raw.RealDiv(now, raw.Max(raw.RealDiv(now, want), [0]))
         size = raw.Cast(raw.Floor(fitting), dtypes.int32)
         edge = raw.Maximum(0, raw.Cast(raw.Floor(raw.RealDiv(raw.Sub(want, fitting), 2.0)), dtypes.int32))
-        small = resize(images, size, method, antialias=antialias)
+        small = resized(images, size)
         return back(pad_to_bounding_box(small, edge[0], edge[1], rows, columns))
     now, want = np.array([height, width], np.float32), np.array([rows, columns], np.float32)
     fitting = now / (now / want).max()
     new_height, new_width = (int(v) for v in np.floor(fitting))
     top, left = (int(v) for v in np.floor((want - fitting) / 2))
-    small = resize(images, [new_height, new_width], method, antialias=antialias)
+    small = resized(images, [new_height, new_width])
     return back(pad_to_bounding_box(small, max(0, top), max(0, left), rows, columns))
 
 
@@ -543,3 +548,10 @@ def v1_resize(images, size, method=ResizeMethodV1.BILINEAR, align_corners=False,
     if isinstance(size, list) and [seen_size(images, 1), seen_size(images, 2)] == size:
         return back(images)
     return back(_way(method, _V1_WAYS)(images, size, align_corners, name))
+
+
+@export("compat.v1.image.resize_image_with_pad")
+def v1_resize_image_with_pad(image, target_height, target_width, method=ResizeMethodV1.BILINEAR, align_corners=False):
+    """resize_with_pad with the resizing of version 1."""
+    return _fitted(image, target_height, target_width,
+                   lambda images, size: v1_resize(images, size, method, align_corners=align_corners))

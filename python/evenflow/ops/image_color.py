@@ -173,6 +173,77 @@ def stateless_random_contrast(image, lower, upper, seed):
     return adjust_contrast(image, _seeded(seed)(lower, upper))
 
 
+# ---- hue and saturation ------------------------------------------------------------------------------------
+
+
+@export("image.rgb_to_hsv")
+def rgb_to_hsv(images, name=None):
+    """Red, green and blue as hue, saturation and value, all in [0, 1]."""
+    return raw.RGBToHSV(images, name=name)
+
+
+@export("image.hsv_to_rgb")
+def hsv_to_rgb(images, name=None):
+    """Hue, saturation and value as red, green and blue."""
+    return raw.HSVToRGB(images, name=name)
+
+
+def _recolored(op, image, amount, name):
+    """`op` of the image as floats; the result in the image's own dtype."""
+    image = convert(image)
+    floats = image if image.dtype in (dtypes.float16, dtypes.float32) else convert_image_dtype(image, dtypes.float32)
+    return convert_image_dtype(op(floats, convert(amount, dtypes.float32)), image.dtype, name=name)
+
+
+@export("image.adjust_hue")
+def adjust_hue(image, delta, name=None):
+    """The hue turned by `delta`, where 1 is once around."""
+    if executing_eagerly() and not -1 <= float(delta) <= 1:
+        raise ValueError("delta must be in the interval [-1, 1]")
+    return _recolored(raw.AdjustHue, image, delta, name)
+
+
+@export("image.adjust_saturation")
+def adjust_saturation(image, saturation_factor, name=None):
+    """The saturation multiplied."""
+    return _recolored(raw.AdjustSaturation, image, saturation_factor, name)
+
+
+def _check_turn(max_delta):
+    if max_delta > 0.5:
+        raise ValueError("max_delta must be <= 0.5.")
+    if max_delta < 0:
+        raise ValueError("max_delta must be non-negative.")
+
+
+@export("image.random_hue")
+def random_hue(image, max_delta, seed=None):
+    """The hue turned by a number of [-max_delta, max_delta)."""
+    _check_turn(max_delta)
+    return adjust_hue(image, _stateful(seed)(-max_delta, max_delta))
+
+
+@export("image.stateless_random_hue")
+def stateless_random_hue(image, max_delta, seed):
+    """The hue turned by a number of [-max_delta, max_delta), as `seed` says."""
+    _check_turn(max_delta)
+    return adjust_hue(image, _seeded(seed)(-max_delta, max_delta))
+
+
+@export("image.random_saturation")
+def random_saturation(image, lower, upper, seed=None):
+    """The saturation multiplied by a number of [lower, upper)."""
+    _check_range(lower, upper)
+    return adjust_saturation(image, _stateful(seed)(lower, upper))
+
+
+@export("image.stateless_random_saturation")
+def stateless_random_saturation(image, lower, upper, seed=None):
+    """The saturation multiplied by a number of [lower, upper), as `seed` says."""
+    _check_range(lower, upper)
+    return adjust_saturation(image, _seeded(seed)(lower, upper))
+
+
 @export("image.per_image_standardization")
 def per_image_standardization(image):
     """Mean 0 and variance 1 in each image, as float32; the deviation is at least 1 / sqrt(pixels)."""

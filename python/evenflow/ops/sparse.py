@@ -46,6 +46,14 @@ def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
     return _with_shape(dense, x.shape)
 
 
+@export("compat.v1.sparse_to_dense")
+def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None):
+    """A tensor with `sparse_values` at `sparse_indices` and `default_value` elsewhere."""
+    values = convert(sparse_values)
+    return raw.SparseToDense(sparse_indices, output_shape, values, convert(default_value, values.dtype), validate_indices,
+                             name=name)
+
+
 def _with_shape(dense, shape):
     if shape.rank is not None and not executing_eagerly():
         dense.set_shape(shape)
@@ -171,7 +179,10 @@ def expand_dims(sp_input, axis=None, name=None):
     rank = x.shape.rank
     if rank is None:
         raise ValueError("the rank of a SparseTensor whose axes are expanded must be known")
-    axis = -1 if axis is None else int(axis)
+    axis = -1 if axis is None else known(axis)
+    if axis is None:
+        raise ValueError("the axis of sparse.expand_dims must be known while a graph is built")
+    axis = int(axis)
     if not -rank - 1 <= axis <= rank:
         raise ValueError(f"axis {axis} is out of range for rank {rank}")
     axis = axis + rank + 1 if axis < 0 else axis

@@ -152,6 +152,12 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
     return index.boolean_mask(tensor, mask, 0 if axis is None else axis, name)
 
 
+@export("compat.v1.count_up_to")
+def count_up_to(ref, limit, name=None):
+    """The value of a variable before 1 is added to it; OutOfRangeError once it has reached `limit`."""
+    return raw.ResourceCountUpTo(ref.handle, limit, T=ref.dtype, name=name)
+
+
 @export("compat.v1.where")
 def where(condition, x=None, y=None, name=None):
     """Elements of x where `condition`, else of y; a vector condition chooses whole rows. Without x and y: indices."""

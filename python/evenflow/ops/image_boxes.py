@@ -1,0 +1,70 @@
+"""Boxes in images: cut out and resized, and the best of many that overlap."""
+from ..functional import map_fn
+from ..namespace import export
+from .common import convert, dtypes, raw, rank_of
+
+
+@export("image.crop_and_resize")
+def crop_and_resize(image, boxes, box_indices, crop_size, method="bilinear", extrapolation_value=0.0, name=None):
+    """Boxes (y1, x1, y2, x2, where 1 is the last line or column) cut out of images and resized to `crop_size`."""
+    return raw.CropAndResize(image, boxes, box_indices, crop_size, method=method,
+                             extrapolation_value=extrapolation_value, name=name)
+
+
+@export("compat.v1.image.crop_and_resize")
+def v1_crop_and_resize(image, boxes, box_ind=None, crop_size=None, method="bilinear", extrapolation_value=0, name=None,
+                       box_indices=None):
+    """crop_and_resize with the older names of its arguments."""
+    if box_ind is not None and box_indices is not None:
+        raise ValueError("Cannot specify both 'box_indices' and 'box_ind'.")
+    return crop_and_resize(image, boxes, box_ind if box_indices is None else box_indices, crop_size, method,
+                           extrapolation_value, name)
+
+
+@export("image.non_max_suppression")
+def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"), name=None):
+    """The places of boxes by descending score, without those that overlap a better one by more than `iou_threshold`."""
+    limits = (convert(v, dtypes.float32) for v in (iou_threshold, score_threshold))
+    return raw.NonMaxSuppressionV3(boxes, scores, max_output_size, *limits, name=name)
+
+
+@export("image.non_max_suppression_with_scores")
+def non_max_suppression_with_scores(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"),
+                                    soft_nms_sigma=0.0, name=None):
+    """As non_max_suppression, with their scores, which decay with the overlap if `soft_nms_sigma` is not 0."""
+    boxes = convert(boxes)
+    limits = (convert(v, boxes.dtype) for v in (iou_threshold, score_threshold, soft_nms_sigma))
+    places, found, _ = raw.NonMaxSuppressionV5(boxes, scores, max_output_size, *limits, pad_to_max_output_size=False, name=name)
+    return places, found
+
+
+@export("image.non_max_suppression_overlaps")
+def non_max_suppression_overlaps(overlaps, scores, max_output_size, overlap_threshold=0.5, score_threshold=float("-inf"),
+                                 name=None):
+    """As non_max_suppression, the overlaps of all pairs given."""
+    return raw.NonMaxSuppressionWithOverlaps(overlaps, scores, max_output_size, overlap_threshold, score_threshold, name=name)
+
+
+@export("image.non_max_suppression_padded")
+def non_max_suppression_padded(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"),
+                               pad_to_max_output_size=False, name=None, sorted_input=False, canonicalized_coordinates=False,
+                               tile_size=512):
+    """(places, how many count), of one set of boxes or of batches of them, which are filled up with 0."""
+    boxes, scores, most = convert(boxes), convert(scores), convert(max_output_size)
+    if most.dtype is not dtypes.int32:
+        raise TypeError(f"max_output_size has type {most.dtype.name} that does not match type int32 of the op")
+    limits = [convert(v, dtypes.float32) for v in (iou_threshold, score_threshold)]
+    if rank_of(boxes) == 2:
+        return tuple(raw.NonMaxSuppressionV4(boxes, scores, most, *limits,
+                                             pad_to_max_output_size=pad_to_max_output_size, name=name))
+    if not pad_to_max_output_size:
+        raise ValueError("'pad_to_max_output_size' (value False) must be True for batched input")
+    outer = raw.Shape(scores)[:-1]
+    flat_boxes = raw.Reshape(boxes, raw.ConcatV2([[-1], raw.Shape(boxes)[-2:]], 0))
+    flat_scores = raw.Reshape(scores, raw.ConcatV2([[-1], raw.Shape(scores)[-1:]], 0))
+
+    def choose(one):
+        return tuple(raw.NonMaxSuppressionV4(one[0], one[1], most, *limits, pad_to_max_output_size=True))
+
+    places, counts = map_fn(choose, (flat_boxes, flat_scores), fn_output_signature=(dtypes.int32, dtypes.int32))
+    return raw.Reshape(places, raw.ConcatV2([outer, raw.Reshape(most, [1])], 0)), raw.Reshape(counts, outer)

@@ -359,9 +359,18 @@ static bool is_deferred(const ef_tensor *t) {
     return ef_tensor_peek(t) == NULL && t->storage != NULL && t->storage->kind == EF_STORE_PENDING;
 }
 
+/* What holds the bytes of a settled tensor. A result can be one of its batch's own inputs (a cast
+ * to a wider dtype and back is dropped), so an input must not be kept as the deferred tensor it
+ * once was: a variable assigned in a loop would lead to a chain of all of them. */
+static ef_storage *holder_of(const ef_tensor *t) {
+    if (t->storage == NULL || t->storage->kind != EF_STORE_PENDING) return t->storage;
+    const ef_tensor *value = &((deferred *)t->storage)->value;
+    return value->storage != NULL ? value->storage : t->storage;
+}
+
 /* The same bytes under the same shape and dtype. */
 static bool same_feed(const ef_tensor *feed, const ef_tensor *t) {
-    return t->storage != NULL && feed->storage == t->storage && feed->dtype == t->dtype &&
+    return t->storage != NULL && feed->storage == holder_of(t) && feed->dtype == t->dtype &&
            feed->rank == t->rank && memcmp(feed->dim, t->dim, sizeof t->dim) == 0;
 }
 
@@ -386,6 +395,10 @@ static ef_status *edge_for(batch *b, const ef_tensor *t, ef_edge *out) {
     ef_tensor_copy(feed, t);
     ef_tensor_unmark(feed);
     if (feed->data == NULL) feed->data = ef_storage_data(t->storage);
+    if (feed->storage != NULL) {
+        feed->storage = ef_storage_ref(holder_of(t));
+        ef_storage_unref(t->storage);
+    }
     return NULL;
 }
 

@@ -63,3 +63,19 @@ def test_attributes_are_looked_up_by_interned_names():
             call()
         gc.collect()
         assert sys.getallocatedblocks() - before < 20
+
+
+def test_a_result_that_is_its_own_input_makes_no_chain():
+    """A cast to a wider dtype and back is dropped, so the variable is assigned the very bytes it had."""
+    v = tf.Variable(tf.ones([100_000], tf.float16))
+
+    def heap_after(calls):
+        for _ in range(calls):
+            v.assign(tf.cast(tf.cast(v, tf.float32), tf.float16))
+        tf._core.wait()
+        info = meter.mallinfo()
+        return info.uordblks + info.hblkhd
+
+    heap_after(100)
+    assert heap_after(100) + 20_000 > heap_after(500)
+    assert float(v[7]) == 1.0

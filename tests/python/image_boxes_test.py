@@ -109,5 +109,8 @@ def test_older_names():
     with pytest.raises(tf.errors.OutOfRangeError):
         v1.count_up_to(counter, 2)
     assert v1.image.resize_image_with_pad(IMAGE, 8, 8).shape == [2, 8, 8, 3]
+    with tf.Graph().as_default():  # of unknown rank it is one image
+        unknown = v1.placeholder(tf.float32)
+        assert tf.image.resize_with_pad(unknown, 55, 66).shape.as_list() == [55, 66, None]
     s = tf.sparse.expand_dims(tf.sparse.from_dense([1, 0]), tf.constant(0))
     assert s.shape == [1, 2]

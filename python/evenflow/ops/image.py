@@ -473,7 +473,7 @@ def resize_with_pad(image, target_height, target_width, method=ResizeMethod.BILI
 
 
 def _fitted(image, target_height, target_width, resized):
-    images, back = _batched(image)
+    images, back = _batched(image, any_rank=True)
     height, width = _sizes(images)
     rows, columns = _number(target_height), _number(target_width)
     for v in (columns, rows):

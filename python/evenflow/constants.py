@@ -22,8 +22,20 @@ def _is_leaf(value, kinds):
     return isinstance(value, kinds) or isinstance(value, np.ndarray) and issubclass(value.dtype.type, kinds)
 
 
+def _first_number(value):
+    """The first leaf of nested lists that is no tuple, or None: a quantized number is written as a tuple of one."""
+    if not isinstance(value, list):
+        return None if isinstance(value, (tuple, np.ndarray, np.generic)) else value
+    return next((leaf for leaf in map(_first_number, value) if leaf is not None), None)
+
+
 def _check_leaves(value, dtype):
     """TypeError for a leaf that is no such number; without a dtype only tensors are refused."""
+    if dtype is not None and dtype.is_quantized:
+        leaf = _first_number(value)
+        if leaf is not None:
+            raise TypeError(f"Expected {dtype.name}, but got {leaf!r} of type {type(leaf).__name__!r}.")
+        return
     kind = None if dtype is None else _kind(dtype)
     for leaf in nest.flatten(value):
         if isinstance(leaf, _core.SymbolicTensor) if kind is None else not _is_leaf(leaf, _LEAVES[kind]):

@@ -212,3 +212,8 @@ def test_they_have_no_gradients():
         tape.watch(x)
         y = tf.identity(x)
     assert tape.gradient(y, x) is None
+
+
+def test_a_graph_refuses_floats_as_quantized_numbers():
+    with tf.Graph().as_default(), pytest.raises(TypeError, match="Expected qint8"):
+        tf.constant([0.5], tf.qint8)

@@ -212,3 +212,23 @@ def test_sessions_refuse_what_they_cannot_do():
             assert session.run(b"e:0") == session.run(e) == 1.0
             with pytest.raises(RuntimeError, match="not re-entrant"):
                 session.__enter__()
+
+
+LONG_ROWS = tf.ragged.constant([list(range(8)), [], [1]])
+
+
+def test_print_of_composite_tensors(capsys):
+    sparse = tf.SparseTensor([[0, 1]], [2.0], [2, 2])
+    tf.print("a", LONG_ROWS, sparse, [LONG_ROWS[1:]], output_stream=sys.stdout)
+    text = "SparseTensor(indices=[[0 1]], values=[2], shape=[2 2])"
+    assert capsys.readouterr().out == f"a [[0, 1, 2, ..., 5, 6, 7], [], [1]] '{text}' [[[], [1]]]\n"
+    tf.print(tf.ragged.constant([["it's"], []]), LONG_ROWS, summarize=1, sep="|", output_stream=sys.stdout)
+    assert capsys.readouterr().out == "[['it\\'s'], []]|[[0, ..., 7], ..., [1]]\n"
+
+
+def test_ragged_tensor_in_a_format():
+    text = tf.strings.format("{} and {}", [LONG_ROWS, tf.constant([1, 2])], summarize=2)
+    assert text.numpy() == b"[[0, 1, ..., 6, 7], [], [1]] and [1 2]"
+    traced = tf.function(lambda r: tf.strings.format("<{}>", r, summarize=-1))
+    assert traced(LONG_ROWS[1:]).numpy() == b"<[[], [1]]>"
+    assert traced(tf.ragged.constant([[[1.5]], []])).numpy() == b"<[[[1.500000]], []]>"

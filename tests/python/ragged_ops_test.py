@@ -155,3 +155,49 @@ def test_partitions_are_kept_and_checked():
         tf.RaggedTensor.from_nested_value_rowids([1, 2], [[0, 1], [0, 1]], [2])
     with pytest.raises(tf.errors.InvalidArgumentError):
         tf.RaggedTensor.from_uniform_row_length([1, 2], -1, nrows=-2)
+
+
+DIGITS = tf.ragged.constant([[3, 1, 4, 1], [], [5, 9, 2], [6], []])
+NESTED = tf.ragged.constant([[[1, 2], [3]], [], [[4, 5, 6]]])
+
+
+def test_mean_of_integers_is_a_fraction():
+    np.testing.assert_allclose(tf.reduce_mean(DIGITS, axis=1), [2.25, np.nan, 16 / 3, 6, np.nan])
+    np.testing.assert_allclose(tf.reduce_mean(DIGITS, axis=0), [14 / 3, 5, 3, 1])
+    assert tf.reduce_mean(DIGITS).numpy() == 3.875 and tf.reduce_mean(DIGITS, axis=1).dtype == tf.float64
+    assert tf.reduce_mean(tf.cast(DIGITS, tf.float32), axis=1).dtype == tf.float32
+
+
+@pytest.mark.parametrize("axis, total, mean", [
+    (0, [[5, 7, 6], [3]], [[2.5, 3.5, 6.0], [3.0]]),
+    (1, [[4, 2], [], [4, 5, 6]], [[2.0, 2.0], [], [4.0, 5.0, 6.0]]),
+    (2, [[3, 3], [], [15]], [[1.5, 3.0], [], [5.0]]),
+])
+def test_reduction_of_rows_of_rows(axis, total, mean):
+    assert tf.reduce_sum(NESTED, axis=axis).to_list() == total
+    assert tf.reduce_mean(NESTED, axis=axis).to_list() == mean
+    traced = tf.function(lambda x: tf.reduce_sum(x, axis=axis, keepdims=True))(NESTED)
+    assert traced.to_list() == tf.expand_dims(tf.reduce_sum(NESTED, axis=axis), axis).to_list()
+
+
+def test_other_reductions_of_the_outermost_axis():
+    assert tf.reduce_max(NESTED, axis=0).to_list() == [[4, 5, 6], [3]]
+    assert tf.reduce_any(NESTED > 4, axis=0).to_list() == [[False, True, True], [False]]
+    np.testing.assert_array_equal(tf.reduce_sum(NESTED, axis=[0, 1]), [8, 7, 6])
+
+
+def test_variance_of_rows():
+    x = tf.cast(DIGITS, tf.float32)
+    np.testing.assert_allclose(tf.math.reduce_variance(x, axis=1), [1.6875, np.nan, 74 / 9, 0, np.nan], rtol=1e-5)
+    np.testing.assert_allclose(tf.math.reduce_std(x, axis=1) ** 2, tf.math.reduce_variance(x, axis=1), rtol=1e-5)
+    assert tf.math.reduce_variance(NESTED, axis=1).to_list() == [[1.0, 0.0], [], [0.0, 0.0, 0.0]]
+
+
+def test_strings_of_rows_are_joined():
+    words = tf.ragged.constant([[["a", "b"], ["c"]], [], [["d", "e", "f"]]])
+    assert tf.strings.reduce_join(words, axis=-1, separator="-").to_list() == [[b"a-b", b"c"], [], [b"d-e-f"]]
+    assert tf.strings.reduce_join(words, axis=1, separator="-").to_list() == [[b"a-c", b"b"], [], [b"d", b"e", b"f"]]
+    assert tf.strings.reduce_join(words, axis=0).to_list() == [[b"ad", b"be", b"f"], [b"c"]]
+    assert tf.strings.reduce_join(words, separator=",").numpy() == b"a,b,c,d,e,f"
+    rows = tf.ragged.constant([["x", "y"], []], dtype=tf.string)
+    assert list(tf.function(lambda r: tf.strings.reduce_join(r, axis=1, separator=" "))(rows).numpy()) == [b"x y", b""]

@@ -186,6 +186,9 @@ ef_status *ef_function_set_signature(ef_function *f, const ef_dtype *dtype, cons
  * traces that saw sizes are kept for calls with these sizes. */
 typedef enum ef_relax { EF_RELAX_UNKNOWN, EF_RELAX_SEEN, EF_RELAX_NEVER, EF_RELAX_KEEP } ef_relax;
 void ef_function_set_relax(ef_function *f, ef_relax how);
+/* Sizes of an argument that no trace knows, a bit each: one trace serves all of them. For parts of
+ * a structure whose sizes are data, as the number of values of a sparse tensor is. */
+ef_status *ef_function_open_sizes(ef_function *f, int argument, uint32_t dims);
 /* The shape of a tensor in the call that is being traced; false: it is the same in every call. */
 bool ef_tensor_shape_seen(const ef_tensor *t, ef_shape *out);
 bool ef_tensor_size_named(const ef_tensor *t, int d); /* size d is a symbol, or linear in one */

@@ -409,6 +409,32 @@ EF_TEST(a_signature_is_kept) {
     CHECK_INT(ended, 1);
 }
 
+/* One trace, also for the first two sizes; none of it knows the size. */
+EF_TEST(open_sizes_are_unknown_from_the_first_trace_on) {
+    atomic_int ended = 0;
+    int n;
+    ef_function *f;
+    ef_function_info info;
+    ef_tensor x, y;
+    const float v[] = {1, 2, 3, 4};
+    CHECK_OK(ef_function_new(twice, &ended, "twice", &f));
+    CHECK_OK(ef_function_open_sizes(f, 0, 1));
+    CHECK(fails(ef_function_open_sizes(f, -1, 1), EF_INVALID));
+    const ef_tensor *in[] = {&x};
+    for (int k = 1; k < 5; k++) {
+        vector(&x, k, v);
+        CHECK_OK(ef_function_call(f, in, 1, &y, 1, &n));
+        CHECK_INT(y.dim[0], k);
+        CHECK_NEAR(at(&y, k - 1), 2 * v[k - 1], 0);
+        ef_tensor_release(&y);
+        ef_tensor_release(&x);
+    }
+    ef_function_info_get(f, &info);
+    CHECK_INT((int64_t)info.traces, 1);
+    ef_function_free(f);
+    CHECK_INT(ended, 1);
+}
+
 EF_TEST(a_function_told_not_to_relax) {
     atomic_int ended = 0;
     int n;
@@ -798,6 +824,7 @@ int main(void) {
     EF_RUN(resources_say_what_is_behind);
     EF_RUN(a_trace_carries_data);
     EF_RUN(a_signature_is_kept);
+    EF_RUN(open_sizes_are_unknown_from_the_first_trace_on);
     EF_RUN(a_function_told_not_to_relax);
     EF_RUN(data_of_traces_outlives_them_while_held);
     EF_RUN(equal_sizes_that_part);

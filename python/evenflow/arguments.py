@@ -16,7 +16,7 @@ def _opens(kind):
 
 
 def _take_apart(value):
-    """What is fixed about it, which must be hashable, and its parts."""
+    """What is fixed about it, which must be hashable, its parts, and perhaps which of their sizes are open."""
     if nest._opens(value):
         return value._ef_flatten()
     if hasattr(value, "_ef_argument"):

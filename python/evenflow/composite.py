@@ -24,7 +24,8 @@ class CompositeTensor:
         raise NotImplementedError(f"{type(self).__name__}._shape_invariant_to_type_spec")
 
     def _ef_flatten(self):
-        """For calls of functions: what is fixed about it, as text, and its tensors."""
+        """For calls of functions: what is fixed about it, as text, and its tensors. A third item says which of
+        their sizes are data that no trace knows: for each tensor a number with a bit per dimension."""
         from . import nest
 
         return (repr(self._type_spec), tuple(nest.flatten(self, expand_composites=True)))
@@ -279,7 +280,7 @@ class SparseTensor(_Indexed):
 
     def _ef_flatten(self):
         # At each call of a function: no spec is made, as the type is that of the values.
-        return self.shape._dims, (self._indices, self._values, self._dense_shape)
+        return self.shape._dims, (self._indices, self._values, self._dense_shape), (1, 1, 0)
 
     def _ef_rebuild(self, tensors):
         from . import _core

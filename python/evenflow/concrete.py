@@ -133,6 +133,14 @@ def _made_with(concrete):
     return own["_bound"]
 
 
+def _outcome(concrete):
+    """What the trace returned, with tensors where it returned Python values."""
+    def leaf(value):
+        return value if value is None or isinstance(value, (_core.Tensor, CompositeTensor)) else _core.convert(value)
+
+    return nest.map_structure(leaf, concrete._result)
+
+
 def _inputs(concrete):
     """The placeholders of what a call gives."""
     return concrete.graph._function_inputs()[:len(concrete._input_names)]
@@ -218,7 +226,7 @@ class _Concrete:
     def function_type(self):
         parameters = [inspect.Parameter(name, kind, annotation=_Type(_describe(value, self.__dict__.get("_names", {}).get(name))))
                       for name, kind, value in _made_with(self)]
-        found = FunctionType(parameters, return_annotation=_Type(_describe(self._result)))
+        found = FunctionType(parameters, return_annotation=_Type(_describe(_outcome(self))))
         found.captures = {id(t): _Type(_describe(t)) for t in self.captured_inputs}
         return found
 
@@ -264,15 +272,15 @@ class _Concrete:
         def spec(leaf):
             return type_spec_from_value(leaf) if isinstance(leaf, (_core.Tensor, CompositeTensor)) else leaf
 
-        return nest.map_structure(spec, self._result)
+        return nest.map_structure(spec, _outcome(self))
 
     @property
     def output_shapes(self):
-        return nest.map_structure(lambda t: getattr(t, "shape", None), self._result)
+        return nest.map_structure(lambda t: getattr(t, "shape", None), _outcome(self))
 
     @property
     def output_dtypes(self):
-        return nest.map_structure(lambda t: getattr(t, "dtype", None), self._result)
+        return nest.map_structure(lambda t: getattr(t, "dtype", None), _outcome(self))
 
     def pretty_printed_signature(self, verbose=True):
         """The signature as text: a line per parameter, or all in one."""

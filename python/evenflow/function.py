@@ -5,12 +5,15 @@ Calls and tracing are C (python/ext/function.c, trace.c); this is what they hand
 import functools
 import inspect
 
+import numpy as np
+
 from . import _core, arguments, nest  # noqa: F401 - arguments tells C how to look into structures
 from .composite import CompositeTensor
 from .concrete import weakly
 from .namespace import export, offer
 from .shapes import TensorShape
-from .specs import TensorSpec, TypeSpec
+from .specs import TensorSpec, TypeSpec, type_spec_from_value
+from .tensors import constant
 from .variable import by_handle
 
 Function = _core.Function
@@ -38,6 +41,8 @@ def _translated(error):
 def _tensor_result(value):
     if isinstance(value, _core.Tensor):
         return value
+    if isinstance(value, (str, bytes, np.ndarray, np.generic)):
+        return constant(value)  # a node of the graph; an eager tensor would be captured
     return _core.convert(value)
 
 
@@ -199,11 +204,11 @@ def _fit(value, spec, function):
 
 def _fit_composite(value, spec, function):
     """A composite as its spec has it: no size is known that the spec leaves open."""
-    if not isinstance(value, CompositeTensor) or not issubclass(spec.value_type, CompositeTensor):
+    if not isinstance(value, (CompositeTensor, _core.CoreTensor)) or not issubclass(spec.value_type, CompositeTensor):
         return value
     if not spec.is_compatible_with(value):
-        raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {value._type_spec} to {spec}` for "
-                        f"function {function.__name__}")
+        raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {type_spec_from_value(value)} to {spec}` "
+                        f"for function {function.__name__}")
     return value._as_spec(spec)
 
 
@@ -298,7 +303,7 @@ def experimental_get_trace_reasons(self):
 
 @_method
 def _list_all_concrete_functions(self):
-    return [_of(self, concrete, {}) for concrete in self._all()]
+    return [_of(self, concrete, {}) for concrete in sorted(self._all(), key=lambda c: c._number)]
 
 
 @_method

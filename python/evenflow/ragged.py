@@ -534,7 +534,10 @@ class RaggedTensor(CompositeTensor):
     def _ef_flatten(self):
         # At each call of a function: no spec is made, as types and other sizes are those of the tensors.
         levels, flat = self._levels()
-        return tuple([level._uniform for level in levels]), (flat, *[level._row_splits for level in levels])
+        if len(levels) == 1:
+            return (self._uniform,), (flat, self._row_splits), (1, 0)
+        return (tuple([level._uniform for level in levels]), (flat, *[level._row_splits for level in levels]),
+                (1, 0, *[1] * (len(levels) - 1)))
 
     def _ef_rebuild(self, tensors):
         made, *splits = tensors

@@ -167,11 +167,17 @@ static PyObject *concrete_result(PyObject *o, void *unused) {
     return Py_NewRef(((concrete_object *)o)->packing->result);
 }
 
+static PyObject *concrete_number(PyObject *o, void *unused) {
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(((concrete_object *)o)->packing->number);
+}
+
 static PyGetSetDef concrete_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {"graph", concrete_graph, NULL, "The graph of the trace.", NULL},
     {"_arguments", concrete_arguments, NULL, "What the trace was made with.", NULL},
     {"_result", concrete_result, NULL, "What the trace returned.", NULL},
+    {"_number", concrete_number, NULL, "Of two traces, the later one has the higher.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMemberDef concrete_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(concrete_object, call), READONLY, NULL},

@@ -57,7 +57,7 @@ typedef struct core_hooks {
     PyObject *not_allowed;                /* OperatorNotAllowedInGraphError */
     PyObject *iterate;                    /* (symbolic tensor) -> iterator, or raises */
     PyObject *opens;                      /* (class) -> bool: a structure, for tf.function */
-    PyObject *take_apart;                 /* (structure) -> (what is fixed, tuple of parts) */
+    PyObject *take_apart;                 /* (structure) -> (fixed, tuple of parts[, open sizes]) */
     PyObject *op_failed;                  /* (graph, exception): notes which op it was */
     PyObject *put_together;               /* (structure, what is fixed, list of other parts) */
     PyObject *variable_again;             /* (variable, handle) -> one like it, of that handle */

@@ -167,6 +167,13 @@ void entry_leave(entry *e) {
     if (--e->users == 0 && e->gone) entry_free(e);
 }
 
+static int apply_open_sizes(const entry *e, const key *k) {
+    for (int i = 0; i < k->n_open; i++)
+        if (check(ef_function_open_sizes(e->f, k->open[i].argument, k->open[i].dims), NULL) < 0)
+            return -1;
+    return 0;
+}
+
 static entry *new_entry(function_object *self, const key *k) {
     entry *e = entry_alloc(k);
     if (e == NULL) {
@@ -181,7 +188,7 @@ static entry *new_entry(function_object *self, const key *k) {
     int bad =
         check(ef_function_new(function_trace, e, text != NULL ? text : "function", &e->f), NULL);
     Py_XDECREF(name);
-    if (bad < 0 || apply_signature(self, e) < 0) {
+    if (bad < 0 || apply_signature(self, e) < 0 || apply_open_sizes(e, k) < 0) {
         entry_free(e);
         return NULL;
     }

@@ -7,7 +7,20 @@
 #include "core.h"
 #include <stdatomic.h>
 
-enum { MOST_ENTRIES = 64, FEW_WORDS = 48, FEW_OBJECTS = 12, FEW_TENSORS = 12, FEW_PARAMS = 32 };
+enum {
+    MOST_ENTRIES = 64,
+    FEW_WORDS = 48,
+    FEW_OBJECTS = 12,
+    FEW_TENSORS = 12,
+    FEW_OPEN = 4,
+    FEW_PARAMS = 32
+};
+
+/* Sizes of an argument that no trace knows, a bit each. */
+typedef struct open_sizes {
+    int argument;
+    uint32_t dims;
+} open_sizes;
 
 /* What tells calls apart beside dtypes and shapes. */
 typedef struct key {
@@ -17,6 +30,8 @@ typedef struct key {
     int n_words, n_objects;
     uint64_t *word;
     PyObject **object; /* borrowed while looking */
+    int n_open;
+    open_sizes *open; /* of parts of structures: not compared, as they follow from the rest */
 } key;
 
 typedef struct entry {
@@ -54,6 +69,7 @@ typedef struct packing {
     PyObject *args, *kwargs; /* what it was called with; objects weakly */
     PyObject *graph;         /* its FuncGraph; NULL until somebody asks for it */
     PyObject *name;          /* of the function */
+    uint64_t number;         /* traces made later have higher ones */
     struct concrete_object *concrete; /* borrowed; NULL: there is none */
 } packing;
 
@@ -118,13 +134,14 @@ typedef struct walk {
     PyObject **held; /* what only a container was seen to hold, which may change meanwhile */
     int n_held;
     struct made_operand *made; /* from numpy arrays */
-    int word_room, object_room, t_room, held_room;
+    int word_room, object_room, t_room, held_room, open_room;
     int depth; /* of containers */
     bool failed;
     PyObject *unfit; /* the exception of an argument that can be traced with, but not called */
     uint64_t few_word[FEW_WORDS];
     PyObject *few_object[FEW_OBJECTS], *few_held[FEW_TENSORS];
     const ef_tensor *few_t[FEW_TENSORS];
+    open_sizes few_open[FEW_OPEN];
 } walk;
 /* Looks at bound arguments; kwargs: a dict or NULL. false: raised. Ends with walk_end either way.
  */

@@ -88,17 +88,17 @@ static bool is_composite(PyObject *o) {
 }
 
 static int flatten_composite(flattening *f, PyObject *o, part *p) {
-    PyObject *both = attr_call(o, "_ef_flatten", NULL);
-    if (both == NULL || !PyTuple_Check(both) || PyTuple_GET_SIZE(both) != 2) {
-        Py_XDECREF(both);
+    PyObject *apart = attr_call(o, "_ef_flatten", NULL);
+    if (apart == NULL || !PyTuple_Check(apart) || PyTuple_GET_SIZE(apart) < 2) {
+        Py_XDECREF(apart);
         f->odd = clear_error() == 0;
         return -1;
     }
-    PyObject *parts = PyTuple_GET_ITEM(both, 1);
+    PyObject *parts = PyTuple_GET_ITEM(apart, 1);
     p->kind = P_COMPOSITE;
     p->what = Py_NewRef(o);
     int bad = flatten_sequence(f, parts, p);
-    Py_DECREF(both);
+    Py_DECREF(apart);
     return bad;
 }
 

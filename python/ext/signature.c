@@ -140,11 +140,13 @@ static int opens(PyTypeObject *type) {
     return at->opens = yes;
 }
 
-/* Makes (what is fixed about it, its parts) of a structure. */
+/* Makes (what is fixed about it, its parts) of a structure, or (..., which sizes of its parts are
+ * open). */
 static PyObject *take_apart(PyObject *o) {
     PyObject *parts = PyObject_CallOneArg(hooks.take_apart, o);
-    if (parts != NULL && PyTuple_Check(parts) && PyTuple_GET_SIZE(parts) == 2 &&
-        PyTuple_Check(PyTuple_GET_ITEM(parts, 1)))
+    Py_ssize_t n = parts != NULL && PyTuple_Check(parts) ? PyTuple_GET_SIZE(parts) : 0;
+    if ((n == 2 || n == 3) && PyTuple_Check(PyTuple_GET_ITEM(parts, 1)) &&
+        (n == 2 || PyTuple_Check(PyTuple_GET_ITEM(parts, 2))))
         return parts;
     if (parts != NULL) PyErr_Format(PyExc_TypeError, "%R is a structure without parts", o);
     Py_XDECREF(parts);
@@ -246,6 +248,22 @@ static void look_in_dict(walk *w, PyObject *o) {
     w->failed = w->failed || PyErr_Occurred();
 }
 
+/* The parts of a structure; open: by part, which of its sizes no trace knows. */
+static void look_in_parts(walk *w, PyObject *parts, PyObject *open) {
+    Py_ssize_t n = PyTuple_GET_SIZE(parts);
+    for (Py_ssize_t i = 0; i < n && !w->failed; i++) {
+        int at = w->n_t;
+        look(w, PyTuple_GET_ITEM(parts, i));
+        if (w->failed || i >= PyTuple_GET_SIZE(open) || w->n_t != at + 1) continue;
+        unsigned long dims = PyLong_AsUnsignedLong(PyTuple_GET_ITEM(open, i));
+        w->failed = dims == (unsigned long)-1 && PyErr_Occurred() != NULL;
+        if (w->failed || dims == 0) continue;
+        key *k = &w->k;
+        k->open = grown(w, k->open, w->few_open, k->n_open, &w->open_room, sizeof *k->open);
+        if (!w->failed) k->open[k->n_open++] = (open_sizes){at, (uint32_t)dims};
+    }
+}
+
 static void look_in_structure(walk *w, PyObject *o) {
     PyTypeObject *type = Py_TYPE(o);
     if (type == &PyTuple_Type || type == &PyList_Type) {
@@ -268,7 +286,10 @@ static void look_in_structure(walk *w, PyObject *o) {
         w->failed = w->failed || parts == NULL;
         if (parts != NULL) hold(w, parts);
         if (!w->failed) by_value(w, PyTuple_GET_ITEM(parts, 0));
-        if (!w->failed) look_in_sequence(w, PyTuple_GET_ITEM(parts, 1));
+        if (!w->failed && PyTuple_GET_SIZE(parts) == 3)
+            look_in_parts(w, PyTuple_GET_ITEM(parts, 1), PyTuple_GET_ITEM(parts, 2));
+        else if (!w->failed)
+            look_in_sequence(w, PyTuple_GET_ITEM(parts, 1));
     }
     word(w, K_END);
 }
@@ -349,8 +370,11 @@ static void look(walk *w, PyObject *o) {
 
 bool walk_begin(walk *w, PyObject *const *items, Py_ssize_t n_items, PyObject *kwargs,
                 bool by_spec) {
-    w->k =
-        (key){.hash = 0x1234567, .by_spec = by_spec, .word = w->few_word, .object = w->few_object};
+    w->k = (key){.hash = 0x1234567,
+                 .by_spec = by_spec,
+                 .word = w->few_word,
+                 .object = w->few_object,
+                 .open = w->few_open};
     w->t = w->few_t;
     w->held = w->few_held;
     w->made = NULL;
@@ -358,6 +382,7 @@ bool walk_begin(walk *w, PyObject *const *items, Py_ssize_t n_items, PyObject *k
     w->n_t = w->n_held = w->depth = 0;
     w->word_room = FEW_WORDS;
     w->object_room = FEW_OBJECTS;
+    w->open_room = FEW_OPEN;
     w->t_room = w->held_room = FEW_TENSORS;
     w->failed = false;
     for (Py_ssize_t i = 0; i < n_items && !w->failed; i++) look(w, items[i]);
@@ -373,6 +398,7 @@ void walk_end(walk *w) {
     for (int i = 0; i < w->n_held; i++) Py_DECREF(w->held[i]);
     if (w->k.word != w->few_word) PyMem_Free(w->k.word);
     if (w->k.object != w->few_object) PyMem_Free(w->k.object);
+    if (w->k.open != w->few_open) PyMem_Free(w->k.open);
     if (w->t != w->few_t) PyMem_Free(w->t);
     if (w->held != w->few_held) PyMem_Free(w->held);
     Py_XDECREF(w->unfit);

@@ -320,7 +320,9 @@ static packing *packing_make(const function_object *f, calling *c, PyObject *arg
         PyErr_NoMemory();
         return NULL;
     }
+    static uint64_t n_made; /* under the GIL */
     atomic_init(&p->refs, 1);
+    p->number = n_made++;
     p->result = Py_NewRef(result);
     p->args = remember_tuple(args);
     p->kwargs = kwargs != NULL ? PyObject_CallOneArg(hooks.weakly, kwargs) : Py_NewRef(Py_None);

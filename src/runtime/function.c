@@ -49,6 +49,7 @@ void ef_function_free(ef_function *f) {
     ef_free(f->traces);
     ef_free(f->fixed_dtype);
     ef_free(f->fixed_shape);
+    ef_free(f->open);
     ef_free(f->name);
     ef_mutex_destroy(&f->lock);
     ef_free(f);
@@ -377,6 +378,13 @@ static ef_status *remember(ef_function *f, ef_trace *t, const ef_trace *replaces
     return NULL;
 }
 
+/* Sizes that are open are unknown to every trace. */
+static void open_sizes(const ef_function *f, int n_in, wanted *w) {
+    for (int k = 0; k < n_in && (size_t)k < f->n_open; k++)
+        for (int d = 0; d < w->shape[k].rank; d++)
+            if (f->open[k] >> d & 1) w->shape[k].dim[d] = w->real[k].dim[d] = EF_DIM_UNKNOWN;
+}
+
 /* No lock is held while the user's function runs; `near` is counted. exact: as the arguments are,
  * whatever other traces there are. */
 static ef_status *trace_near(ef_function *f, const ef_trace *near, bool exact,
@@ -386,6 +394,7 @@ static ef_status *trace_near(ef_function *f, const ef_trace *near, bool exact,
         w->real[k] = f->fixed ? f->fixed_shape[k] : ef_tensor_real(in[k]);
     }
     separate_symbols(in, n_in, w->shape);
+    if (!f->fixed) open_sizes(f, n_in, w);
     if (!f->fixed && f->relax != EF_RELAX_NEVER && !exact) relax(f, near, n_in, w);
     for (int k = 0; k < n_in && !f->fixed; k++)
         for (int d = 0; d < w->shape[k].rank; d++)
@@ -396,6 +405,7 @@ static ef_status *trace_near(ef_function *f, const ef_trace *near, bool exact,
     if (!looked || (*out)->general || near == NULL || exact) return NULL;
     ef_trace_unref(*out); /* it was made with sizes unknown and needs them: give it these ones */
     for (int k = 0; k < n_in; k++) w->shape[k] = w->real[k] = ef_shape_from(in[k]);
+    open_sizes(f, n_in, w);
     return make_trace(f, in, n_in, w, out);
 }
 
@@ -505,6 +515,18 @@ ef_status *ef_function_set_signature(ef_function *f, const ef_dtype *dtype, cons
 
 void ef_function_set_relax(ef_function *f, ef_relax how) {
     if (f != NULL) f->relax = how;
+}
+
+ef_status *ef_function_open_sizes(ef_function *f, int argument, uint32_t dims) {
+    if (f == NULL || argument < 0)
+        return ef_error(EF_INVALID,
+                        "ef_function_open_sizes: function must not be NULL, and argument %d must "
+                        "not be negative",
+                        argument);
+    EF_TRY(EF_GROW(&f->open, &f->cap_open, (size_t)argument + 1));
+    while (f->n_open <= (size_t)argument) f->open[f->n_open++] = 0;
+    f->open[argument] |= dims;
+    return NULL;
 }
 
 void ef_function_info_get(ef_function *f, ef_function_info *out) {

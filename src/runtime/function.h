@@ -59,6 +59,8 @@ struct ef_function {
     uint64_t random_scope; /* its traces' graphs have the same; 0: none draws */
     char reason[200];
     ef_relax relax;
+    uint32_t *open; /* by argument: dims that no trace knows, a bit each */
+    size_t n_open, cap_open;
     bool fixed; /* every trace has the signature below, and every call must fit it */
     int n_fixed;
     ef_dtype *fixed_dtype;

@@ -2,6 +2,7 @@
 import gc
 import weakref
 
+import numpy as np
 import pytest
 
 import evenflow as tf
@@ -40,6 +41,22 @@ def test_every_trace_is_listed():
     assert text.count("Input Parameters:") == 2
     assert "  k (POSITIONAL_OR_KEYWORD): Literal[3]" in text
     assert "  Dict[['y', List[TensorSpec(shape=(2,), dtype=tf.int32, name=None), Literal[None]]]]" in text
+
+
+def test_traces_are_listed_in_the_order_they_were_made():
+    f = tf.function(lambda x: x)
+    for value in (3, "a", tf.constant(1.0), tf.constant([1]), 4, 3):
+        f(value)
+    made = [c.structured_input_signature[0][0] for c in f._list_all_concrete_functions()]
+    assert [m.dtype if isinstance(m, tf.TensorSpec) else m for m in made] == [3, "a", tf.float32, tf.int32, 4]
+
+
+def test_python_values_are_returned_as_tensors():
+    concrete = tf.function(lambda: ("text", 2, [None, np.arange(3)])).get_concrete_function()
+    assert concrete.captured_inputs == []
+    assert "  Tuple[TensorSpec(shape=(), dtype=tf.string, name=None), TensorSpec(shape=(), dtype=tf.int32, name=None), " in str(concrete)
+    assert concrete.output_dtypes == (tf.string, tf.int32, [None, tf.int64])
+    assert concrete.structured_outputs[2][1].shape == [3]
 
 
 @pytest.mark.parametrize("args, kwargs", [((10.0,), {}), ((10.0, 2), {}), ((10.0,), {"b": 2}), ((), {"a": 10.0})])

@@ -9,6 +9,7 @@ real TensorFlow is never looked for. There are three kinds of names:
   table below says where their names are to be found.
 """
 import difflib
+import functools
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -96,6 +97,16 @@ NAMES = {
 }
 
 
+@functools.cache
+def _classes():
+    """Module below `tensorflow` -> {name: class} of the public classes that say they are from there: pickles look there."""
+    found = {}
+    for value in namespace.names().values():
+        if isinstance(value, type) and value.__module__.startswith("tensorflow."):
+            found.setdefault(value.__module__[len("tensorflow."):], {})[value.__qualname__] = value
+    return found
+
+
 def own(path=""):
     """The public module (or object) that a dotted path below `evenflow` names."""
     found = importlib.import_module(OWN)
@@ -144,10 +155,12 @@ class Inside(types.ModuleType):
             for source in self._sources():
                 if name in dir(source):
                     return getattr(source, name)
+            if name in _classes().get(self._path, ()):
+                return _classes()[self._path][name]
         raise AttributeError(f"Evenflow has no tensorflow.{self._path}.{name}{nearest(name, dir(self))}")
 
     def __dir__(self):
-        names = set(NAMES.get(self._path, ()))
+        names = {*NAMES.get(self._path, ()), *_classes().get(self._path, ())}
         for source in self._sources():
             names.update(dir(source))
         return sorted(names)
@@ -155,7 +168,8 @@ class Inside(types.ModuleType):
 
 def is_inside(path):
     """Whether a module is one of the tables' own, or above one: such are not public."""
-    return path != "experimental" and any(p == path or p.startswith(path + ".") for table in (SEARCH, NAMES) for p in table)
+    return path != "experimental" and any(p == path or p.startswith(path + ".") for table in (SEARCH, NAMES, _classes())
+                                          for p in table)
 
 
 def keras():

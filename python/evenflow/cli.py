@@ -4,6 +4,7 @@ The program sees what it would see under `python program.py`: its own sys.argv a
 its own, its exit status, and tracebacks that begin with its own first line.
 """
 import builtins
+import importlib.machinery
 import io
 import os
 import runpy
@@ -32,6 +33,8 @@ def _new_main(path):
     """A fresh `__main__`, as the interpreter makes it for a file."""
     main = types.ModuleType("__main__")
     main.__dict__.update(__builtins__=builtins, __file__=path, __cached__=None, __annotations__={})
+    if os.path.isabs(path):
+        main.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
     sys.modules["__main__"] = main
     return main
 
@@ -55,8 +58,9 @@ def run_file(path, arguments):
         if path == "-":
             source, name = sys.stdin.buffer.read(), "<stdin>"
         else:
-            with io.open_code(os.path.abspath(path)) as f:
-                source, name = f.read(), path
+            name = os.path.abspath(path)
+            with io.open_code(name) as f:
+                source = f.read()
     except OSError as e:
         print(f"evenflow: can't open file {os.path.abspath(path)!r}: [Errno {e.errno}] {e.strerror}", file=sys.stderr)
         return 2

@@ -70,6 +70,14 @@ class _Indexed(CompositeTensor):
     graph = property(lambda self: self._values.graph, doc="The graph of the values.")
     consumers = CompositeTensor._consumers
 
+    def __reduce__(self):
+        return _remake, (type(self).__name__, tuple(self._type_spec._to_components(self)))
+
+
+def _remake(name, parts):
+    """For pickles: the class is found by name, because its module is TensorFlow's."""
+    return globals()[name](*parts)
+
 
 class IndexedSlices(_Indexed):
     """Rows `values` that stand at `indices` of a tensor of `dense_shape`; rows may repeat and add up."""

@@ -6,6 +6,7 @@ the others on real module objects (`evenflow.math`), which stand in `sys.modules
 `import evenflow.math` works. A module that already exists as a file (`evenflow.nest`) gets the names
 added. Asking for a name that is not there raises an AttributeError that names the nearest one.
 """
+import copyreg
 import difflib
 import importlib
 import sys
@@ -99,6 +100,25 @@ def space(dotted):
 
 
 _FILES = ("dtypes", "errors", "nest")
+
+
+def _find(name):
+    return _names[name]
+
+
+def _find_raw(name):
+    return getattr(sys.modules["evenflow.raw_ops"], name)
+
+
+def _reduce_op(op):
+    """For pickles: a function that is just an op goes by its public name."""
+    for name, value in _names.items():
+        if value is op:
+            return _find, (name,)
+    return _find_raw, (op.__name__,)
+
+
+copyreg.pickle(type(_core.raw.Identity), _reduce_op)
 
 
 def publish():

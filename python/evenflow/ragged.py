@@ -524,6 +524,9 @@ class RaggedTensor(CompositeTensor):
 
     __str__ = __repr__
 
+    def __reduce__(self):
+        return _remake, (self._values, self._row_splits, self._uniform)
+
     @property
     def _type_spec(self):
         return RaggedTensorSpec(self.shape, self.dtype, self.ragged_rank, self._row_splits.dtype)
@@ -551,6 +554,11 @@ class RaggedTensor(CompositeTensor):
             levels.append(values)
             values = values._values
         return levels, values
+
+
+def _remake(values, row_splits, uniform):
+    """For pickles: the class is not found by its module, which is TensorFlow's."""
+    return RaggedTensor(values, row_splits, _KEY, uniform)
 
 
 RaggedTensor.__module__ = "tensorflow.python.ops.ragged.ragged_tensor"

@@ -209,3 +209,25 @@ def test_alias_refuses_when_tensorflow_is_there():
             print(e)
     """)], capture_output=True, text=True)
     assert "already imported" in done.stdout, done.stderr
+
+
+def test_file_is_absolute(program, tmp_path):
+    """As under `python program.py`, which leaves sys.argv alone."""
+    (tmp_path / "relative.py").write_text("import os, sys; os.chdir('/')\nprint(__file__, sys.argv, type(__loader__).__name__)\n1 / 0\n")
+    done = subprocess.run([*COMMAND, "relative.py"], capture_output=True, text=True, cwd=tmp_path)
+    path = tmp_path / "relative.py"
+    assert done.stdout == f"{path} ['relative.py'] SourceFileLoader\n"
+    assert f'File "{path}", line 3, in <module>\n    1 / 0' in done.stderr
+
+
+def test_public_classes_are_found_where_they_say(program):
+    """Pickles name a class by its module, which is TensorFlow's."""
+    done = program("""
+        import tensorflow as tf, importlib, pickle
+        from evenflow import namespace
+        classes = {v for v in namespace.names().values() if isinstance(v, type) and v.__module__.startswith("tensorflow.")}
+        print(len(classes) > 50)
+        print([c for c in classes if getattr(importlib.import_module(c.__module__), c.__qualname__) is not c])
+        print(pickle.loads(pickle.dumps(tf.RaggedTensor)) is tf.RaggedTensor)
+    """)
+    assert done.stdout.splitlines() == ["True", "[]", "True"], done.stderr

@@ -1,4 +1,6 @@
 """Small things ordinary programs do: arrays read and stacked, ragged and sparse values in sessions, printing."""
+import copy
+import pickle
 import sys
 import threading
 
@@ -232,3 +234,25 @@ def test_ragged_tensor_in_a_format():
     traced = tf.function(lambda r: tf.strings.format("<{}>", r, summarize=-1))
     assert traced(LONG_ROWS[1:]).numpy() == b"<[[], [1]]>"
     assert traced(tf.ragged.constant([[[1.5]], []])).numpy() == b"<[[[1.500000]], []]>"
+
+
+def again(value):
+    return pickle.loads(pickle.dumps(value))
+
+
+def test_composite_tensors_are_pickled():
+    ragged = again(tf.RaggedTensor.from_uniform_row_length(tf.ragged.constant([[1.5], [], [2.0], [3.0]]), 2))
+    assert ragged.to_list() == [[[1.5], []], [[2.0], [3.0]]] and ragged.shape == [2, 2, None]
+    np.testing.assert_array_equal(tf.sparse.to_dense(again(tf.sparse.eye(2))), np.eye(2))
+    slices = again(tf.IndexedSlices(tf.ones([1, 2]), tf.constant([3]), tf.constant([5, 2])))
+    assert slices.indices.numpy() == [3] and slices.dense_shape.numpy().tolist() == [5, 2]
+    assert isinstance(copy.deepcopy(slices), tf.IndexedSlices)
+
+
+def test_random_generators_and_ops_are_pickled():
+    generator = tf.random.Generator.from_seed(3)
+    generator.normal([2])
+    copied = again(generator)
+    np.testing.assert_array_equal(copied.normal([3]), generator.normal([3]))
+    assert again([tf.nn.relu, tf.math.add, tf.raw_ops.AddV2]) == [tf.nn.relu, tf.math.add, tf.raw_ops.AddV2]
+    assert copy.deepcopy(tf.nn.relu) is tf.nn.relu

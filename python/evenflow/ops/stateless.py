@@ -320,6 +320,9 @@ class Generator:
         self._check(state)
         self._state_var = _variable(state)
 
+    def __reduce__(self):
+        return _generator, (self._state_var.numpy(), self._alg)
+
     @staticmethod
     def _check(state):
         shape = TensorShape(state._dims)
@@ -457,6 +460,11 @@ class Generator:
             Generator(state=raw.Pack([zero, zero, key]), alg=self._alg)
             for key in raw.Unpack(keys, count, 0)
         ]
+
+
+def _generator(state, alg):
+    """For pickles: the class is not found by its module, which is TensorFlow's."""
+    return Generator(state=state, alg=alg)
 
 
 Generator.__module__ = "tensorflow.python.ops.stateful_random_ops"

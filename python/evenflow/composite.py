@@ -442,7 +442,7 @@ class RaggedTensorSpec(ShapedSpec, BatchTypeSpec):
             return [self._flat_values_spec or TensorSpec(self._shape, self._dtype)]
         inner = self._shape[self._ragged_rank + 1 :] if self._shape.rank is not None else None
         flat = TensorShape([None]).concatenate(inner) if inner is not None else unknown_shape()
-        outer = self._shape[0] if self._shape.rank is not None else None
+        outer = self._shape._dims[0] if self._shape.rank is not None else None
         splits = [TensorSpec([None if outer is None else outer + 1], self._row_splits_dtype)]
         splits += [TensorSpec([None], self._row_splits_dtype)] * (self._ragged_rank - 1)
         return [self._flat_values_spec or TensorSpec(flat, self._dtype)] + splits

@@ -102,9 +102,11 @@ class Graph(_core.GraphBase):
         return [self._operation(k) for k in range(self._nodes()) if not self._gone(k)]
 
     def get_operation_by_name(self, name):
-        """The op called `name`; KeyError if there is none."""
+        """The op called `name`; KeyError if there is none, ValueError for the name of a tensor."""
         if not isinstance(name, str):
             raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
+        if ":" in name:
+            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a Operation.")
         node = self._find(name)
         if node < 0:
             for k in range(self._nodes()):  # ops are named when they are asked for
@@ -113,16 +115,25 @@ class Graph(_core.GraphBase):
             raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
         return self._operation(node)
 
+    def _has_operation(self, name):
+        try:
+            return bool(self.get_operation_by_name(name))
+        except (KeyError, ValueError):
+            return False
+
     def get_tensor_by_name(self, name):
         """The tensor called `op:output`; KeyError if there is none, ValueError if the name is malformed."""
         if not isinstance(name, str):
             raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         op, colon, index = name.rpartition(":")
         if not colon or not index.isdigit():
-            raise ValueError(f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. Tensor names "
-                             "must be of the form \"<op_name>:<output_index>\".")
-        found = self.get_operation_by_name(op)
-        outputs = found.outputs
+            what = "refers to an Operation" if not colon and self._has_operation(name) else "looks like an (invalid) Operation name"
+            raise ValueError(f"The name {name!r} {what}, not a Tensor. Tensor names must be of the form "
+                             "\"<op_name>:<output_index>\".")
+        if not self._has_operation(op):
+            raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op!r}, does not "
+                           "exist in the graph.")
+        outputs = self.get_operation_by_name(op).outputs
         if int(index) >= len(outputs):
             raise KeyError(f"The name {name!r} refers to a Tensor which does not exist. The operation, {op!r}, exists "
                            f"but only has {len(outputs)} outputs.")
@@ -133,11 +144,9 @@ class Graph(_core.GraphBase):
         if isinstance(obj, bytes):
             obj = obj.decode("utf-8")
         if isinstance(obj, str):
-            if ":" in obj and allow_tensor:
+            if allow_tensor and (":" in obj or not allow_operation):
                 return self.get_tensor_by_name(obj)
-            if allow_operation:
-                return self.get_operation_by_name(obj)
-            raise ValueError(f"{obj!r} is not the name of a Tensor")
+            return self.get_operation_by_name(obj)
         if isinstance(obj, _core.Tensor) and allow_tensor:
             if _core.is_symbolic(obj) and obj.graph is not self:
                 raise ValueError(f"Tensor {obj} is not an element of this graph.")
@@ -149,7 +158,8 @@ class Graph(_core.GraphBase):
         convert = getattr(obj, "_as_graph_element", None)
         if convert is not None:
             return self.as_graph_element(convert(), allow_tensor, allow_operation)
-        raise TypeError(f"Can not convert a {type(obj).__name__} into a Tensor or Operation.")
+        kinds = [word for word, wanted in (("Tensor", allow_tensor), ("Operation", allow_operation)) if wanted]
+        raise TypeError(f"Can not convert a {type(obj).__name__} into a {' or '.join(kinds)}.")
 
     # collections, names, seeds
 

@@ -204,7 +204,7 @@ class TensorShape:
     """
 
     __slots__ = ("_sizes", "_of", "_axes", "__weakref__")
-    _v2_items = True  # False: items are Dimensions, as in TensorFlow 1
+    _v2_items = True  # False: items are Dimensions, as in TensorFlow 1; see compat.v1.disable_v2_tensorshape
 
     def __init__(self, dims):
         if isinstance(dims, TensorShape):
@@ -295,10 +295,12 @@ class TensorShape:
     def __repr__(self):
         if self._sizes is None:
             return "TensorShape(None)"
-        return f"TensorShape({list(self._dims)})"
+        return f"TensorShape({list(self)})"
 
     def __str__(self):
-        return "<unknown>" if self._dims is None else str(self._dims)
+        if self._sizes is None or TensorShape._v2_items:
+            return "<unknown>" if self._sizes is None else str(self._dims)
+        return f"({', '.join(map(str, self))}{',' if len(self) == 1 else ''})"
 
     def __reduce__(self):
         return as_shape, (self._dims,)

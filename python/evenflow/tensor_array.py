@@ -257,7 +257,7 @@ class TensorArray(CompositeTensor):
         try:
             return raw.ConcatV2(parts, 0, name=name)
         except errors.OpError as e:
-            shapes = [tuple(p.shape) for p in parts]
+            shapes = [p._dims for p in parts]
             if () in shapes:
                 raise errors.InvalidArgumentError(None, None, "Concat saw a scalar shape but requires at least vectors.") from None
             if len({s[1:] for s in shapes}) > 1:

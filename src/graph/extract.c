@@ -178,12 +178,12 @@ static ef_status *copy_captures(extract *x, int32_t *captures, int *n) {
 
 static ef_status *missing_feed(const extract *x, int32_t node) {
     char buf[96];
-    return ef_error(EF_INVALID,
-                    "You must feed a value for placeholder '%s' with dtype %s and shape %s: a "
-                    "fetch depends on it and the feeds do not contain it",
-                    ef_node_name(x->from, node, buf, sizeof buf),
-                    ef_dtype_name(x->from->node[node]->out->dtype),
-                    EF_SHAPE(&x->from->node[node]->out->shape));
+    return ef_error(
+        EF_INVALID,
+        "You must feed a value for placeholder tensor '%s' with dtype %s and shape %s: a "
+        "fetch depends on it and the feeds do not contain it",
+        ef_node_name(x->from, node, buf, sizeof buf),
+        ef_dtype_name(x->from->node[node]->out->dtype), EF_SHAPE(&x->from->node[node]->out->shape));
 }
 
 static ef_edge moved_edge(const extract *x, ef_edge e) {

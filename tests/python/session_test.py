@@ -112,7 +112,7 @@ def test_fetches_that_do_not_fit(place):
 
 
 def test_errors_while_running(place):
-    with pytest.raises(tf.errors.InvalidArgumentError, match="You must feed a value for placeholder"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="You must feed a value for placeholder tensor"):
         place.session.run(place.c)
     with place.graph.as_default():  # also where a graph is being built
         with pytest.raises(tf.errors.InvalidArgumentError):

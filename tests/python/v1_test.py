@@ -438,3 +438,50 @@ def test_a_node_nobody_asked_for_is_found_by_name():
         with pytest.raises(KeyError):
             graph.get_tensor_by_name("add_3:0")
         del sums
+
+
+@pytest.fixture
+def v1_shapes():
+    v1.disable_v2_tensorshape()
+    yield
+    v1.enable_v2_tensorshape()
+
+
+def test_shapes_of_dimensions(v1_shapes):
+    """What `x.shape[1].value` in programs of the first generation stands on."""
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [None, 3])
+        assert x.shape[1].value == x.get_shape()[1].value == 3 and x.shape[0].value is None
+        assert str(x.shape) == "(?, 3)" and repr(x.shape) == "TensorShape([Dimension(None), Dimension(3)])"
+        assert str(x.shape[:1]) == "(?,)" and str(x) == 'Tensor("Placeholder:0", shape=(?, 3), dtype=float32)'
+        assert [d.value for d in x.shape] == x.shape.as_list() == [None, 3] and x.shape == [None, 3]
+        w = v1.get_variable("w", [x.shape[1], 4])
+        assert tf.matmul(x, w).shape.as_list() == [None, 4]
+        assert len(tf.split(x, x.shape[1], axis=1)) == 3
+        assert tf.reshape(x, [-1, x.shape[1] * 2]).shape.as_list() == [None, 6]
+        assert tf.squeeze(tf.RaggedTensor.from_tensor(tf.zeros([2, 1])), 1).shape.as_list() == [2]
+    assert str(tf.TensorShape([None, 2])) == "(?, 2)" and str(tf.TensorShape(None)) == "<unknown>"
+
+
+def test_disable_v2_behavior_makes_dimensions():
+    code = "import evenflow.compat.v1 as tf; tf.disable_v2_behavior(); print(tf.zeros([2, 3]).shape[1].value); " \
+           "tf.enable_v2_behavior(); print(tf.zeros([2, 3]).shape[1] + 1)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "3\n4\n", done.stderr
+
+
+@pytest.mark.parametrize("find, error, why", [
+    (lambda g: g.get_tensor_by_name("q:0"), KeyError, "refers to a Tensor which does not exist. The operation, 'q', does not"),
+    (lambda g: g.get_tensor_by_name("c:3"), KeyError, "exists but only has 1 outputs"),
+    (lambda g: g.get_tensor_by_name("c"), ValueError, "refers to an Operation, not a Tensor"),
+    (lambda g: g.get_tensor_by_name("q"), ValueError, "looks like an \\(invalid\\) Operation name, not a Tensor"),
+    (lambda g: g.get_operation_by_name("c:0"), ValueError, "appears to refer to a Tensor, not a Operation"),
+    (lambda g: g.get_operation_by_name("q"), KeyError, "refers to an Operation not in the graph"),
+    (lambda g: g.as_graph_element("c", allow_operation=False), ValueError, "not a Tensor"),
+    (lambda g: g.as_graph_element(3, allow_operation=False), TypeError, "Can not convert a int into a Tensor\\.$"),
+])
+def test_names_that_are_not_there(find, error, why):
+    with tf.Graph().as_default() as graph:
+        tf.constant(1, name="c")
+        with pytest.raises(error, match=why):
+            find(graph)

@@ -44,7 +44,7 @@ def len_(s):
     dims = _core.static_shape(tensor)
     if dims == ():
         raise ValueError(f"len requires a non-scalar tensor, got one of shape {raw.Shape(tensor)}")
-    size = None if dims is None else tensor.shape[0]
+    size = None if dims is None else _core.seen_size(tensor, 0)
     return raw.Shape(tensor)[0] if size is None else size
 
 

@@ -4,7 +4,7 @@ import math
 from .. import _core
 from ..composite import SparseTensor, SparseTensorValue
 from ..namespace import export, offer_ops
-from ..shapes import TensorShape, as_shape
+from ..shapes import Dimension, TensorShape, as_shape
 from ..tensors import EagerTensor, SymbolicTensor, is_tensor
 from .common import (
     CoreTensor,
@@ -314,7 +314,7 @@ def unstack(value, num=None, axis=0, name="unstack"):
 @export("split")
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     """Cut along `axis` into that many equal pieces, or into pieces of the given sizes."""
-    if isinstance(num_or_size_splits, (int, np.integer)):
+    if isinstance(num_or_size_splits, (int, np.integer, Dimension)):
         return raw.Split(axis, value, int(num_or_size_splits), name=name)
     if isinstance(num_or_size_splits, TensorShape):
         num_or_size_splits = num_or_size_splits.as_list()

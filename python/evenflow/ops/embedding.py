@@ -54,7 +54,7 @@ def _dims(part):
 
 def _divided(ids, params):
     """Part and row of each number in a table split into runs of nearly equal size, the larger ones first."""
-    sizes = [_dims(p)[0] if _dims(p).rank else None for p in params]
+    sizes = [_dims(p).as_list()[0] if _dims(p).rank else None for p in params]
     if None in sizes:
         sizes = [raw.Cast(raw.Shape(p)[0], ids.dtype) for p in params]
         total = raw.AddN(sizes)

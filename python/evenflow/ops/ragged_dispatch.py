@@ -233,7 +233,7 @@ def _squeeze(op, args, kwargs):
     for axis in axes:
         if axis == 0:
             x = getitem(x, 0)
-        elif x.shape[axis] not in (1, None):
+        elif x.shape.as_list()[axis] not in (1, None):
             raise ValueError(f"Given axis = {axis} is a ragged dimension or has size {x.shape[axis]}, not 1")
         else:
             x = ragged_gather._without(x, axis)

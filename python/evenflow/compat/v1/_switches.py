@@ -1,6 +1,7 @@
 """Switches between the generations. What a switch would change is either possible at all times here, or noted."""
 from ... import graph as graphs
 from ...namespace import export
+from ...shapes import TensorShape
 
 _on = {"resource variables": True, "control flow v2": True, "tensor equality": True, "v2 tensorshape": True}
 
@@ -10,6 +11,7 @@ def enable_v2_behavior():
     """Eager execution and everything that goes with it."""
     for word in _on:
         _on[word] = True
+    TensorShape._v2_items = True
     graphs.enable_eager_execution()
 
 
@@ -19,6 +21,7 @@ def disable_v2_behavior():
     graphs.disable_eager_execution()
     for word in _on:
         _on[word] = False
+    TensorShape._v2_items = False
 
 
 def _switch(public, word):
@@ -37,7 +40,18 @@ def _switch(public, word):
 _switch("resource_variables", "resource variables")
 _switch("control_flow_v2", "control flow v2")
 _switch("tensor_equality", "tensor equality")
-_switch("v2_tensorshape", "v2 tensorshape")
+
+
+@export("compat.v1.enable_v2_tensorshape")
+def enable_v2_tensorshape():
+    """Items of a TensorShape are int or None."""
+    TensorShape._v2_items = _on["v2 tensorshape"] = True
+
+
+@export("compat.v1.disable_v2_tensorshape")
+def disable_v2_tensorshape():
+    """Items of a TensorShape are Dimensions, whose `value` is int or None."""
+    TensorShape._v2_items = _on["v2 tensorshape"] = False
 
 
 @export("compat.v1.resource_variables_enabled")

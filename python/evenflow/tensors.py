@@ -537,8 +537,8 @@ def _shape_as_list(self):
 def iterate(tensor):
     """Iterating over a symbolic tensor: only where a converted loop does it."""
     raise errors.OperatorNotAllowedInGraphError(
-        "Iterating over a symbolic `tf.Tensor` is not allowed: AutoGraph did convert this function. "
-        "Try `for x in tensor` inside a function decorated with @tf.function.")
+        "Iterating over a symbolic `tf.Tensor` is not allowed: AutoGraph did not convert this loop. Write it as a statement, "
+        "`for x in tensor:`, in a function decorated with @tf.function; comprehensions are not converted.")
 
 
 @export("is_tensor")

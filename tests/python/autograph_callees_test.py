@@ -138,3 +138,23 @@ def test_closure_that_comes_to_hold_a_user_function():
     assert float(f(tf.constant(3.0))) == 3.0
     inner = branch
     assert f(tf.constant(-3, tf.int32)).numpy() == -4
+
+
+def test_a_function_that_is_not_converted_is_named_once(caplog):
+    @tf.function
+    def total(n):
+        s = 0
+        for i in range(2):
+            s += n
+        else:
+            s += 100
+        return s
+
+    assert int(total(tf.constant(1))) == 102 and int(total(tf.constant(1.0))) == 102
+    [warning] = [r.getMessage() for r in caplog.records if "could not transform" in r.getMessage()]
+    assert "total" in warning and "\nCause: for/else statement not yet supported\n" in warning
+    caplog.clear()
+    unseen = eval("lambda x: 1 if x else 2")  # there is no source text to convert, nor anything to do about it
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
+        tf.function(unseen)(tf.constant(True))
+    assert not caplog.records

@@ -16,10 +16,12 @@ from malt.converters import (break_statements, call_trees, conditional_expressio
                              directives, functions, lists, logical_expressions, return_statements, slices, variables)
 from malt.core import converter, unsupported_features_checker
 from malt.lang import directives as directive_names
+from malt.pyct import errors as pyct_errors
 from malt.pyct import (anno, cfg, inspect_utils, naming, origin_info, parser, qual_names, templates, transformer)
 from malt.pyct.static_analysis import activity, liveness, reaching_definitions, reaching_fndefs
 
 from . import operators, state
+from .rules import is_library
 
 Feature = converter.Feature
 directive_names.set_loop_options = state.set_loop_options  # the public names are what programs say
@@ -264,6 +266,18 @@ _lock = threading.RLock()
 _factories = weakref.WeakKeyDictionary()  # code object -> {options: Factory, or None if it cannot be converted}
 
 
+def _tell_unconverted(python, error):
+    """Warns, once for a function's code, that its control flow stays Python's; not of code without source text."""
+    state.log(1, "%s is not converted: %s: %s", python, type(error).__name__, error)
+    unseen = isinstance(error, (pyct_errors.InaccessibleSourceCodeError, OSError)) or python.__code__.co_filename.startswith("<")
+    if unseen or is_library(python.__globals__.get("__name__")):
+        return
+    from ..config import get_logger
+
+    get_logger().warning("AutoGraph could not transform %s and will run it as-is.\nCause: %s\nTo silence this warning, decorate "
+                         "the function with @tf.autograph.experimental.do_not_convert", python, error)
+
+
 def factory_of(python, options):
     """The factory for a function's code, made if need be; None if it cannot be converted."""
     code = python.__code__
@@ -276,7 +290,7 @@ def factory_of(python, options):
             try:
                 kept[options] = Factory(python, options)
             except Exception as e:  # no source, or something the transformers do not know: run as it is
-                state.log(1, "%s is not converted: %s: %s", python, type(e).__name__, e)
+                _tell_unconverted(python, e)
                 kept[options] = None
         return kept[options]
 

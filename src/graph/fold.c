@@ -49,6 +49,17 @@ static ef_status *keep(ef_value_owner *o, ef_tensor *t, ef_fact *fact) {
     return NULL;
 }
 
+ef_status *ef_fact_set_number(ef_fact *out, int64_t number, ef_value_owner *owner) {
+    int32_t narrow = (int32_t)number;
+    ef_tensor t;
+    if (out->dtype != EF_I64 && (out->dtype != EF_I32 || narrow != number)) return NULL;
+    const void *value = out->dtype == EF_I64 ? (const void *)&number : (const void *)&narrow;
+    EF_TRY(ef_tensor_from(out->dtype, NULL, value, &t));
+    ef_status *s = keep(owner, &t, out);
+    ef_tensor_release(&t);
+    return s;
+}
+
 /* An op without inputs that gives back a tensor attribute: a constant. */
 static void constant_value(const ef_op *op, const void *attrs, ef_fact *out) {
     const ef_signature *s = ef_op_signature(op);

@@ -155,7 +155,12 @@ static ef_status *infer_node(ef_graph *g, ef_node *n, const ef_edge *edge, const
     if (*n_out > 0 && !ef_shape_known(&out[0].shape))
         ef_graph_spell(g, n->op, edge, n->n_in, false, out, *n_out);
     if (n->op->traits & EF_CONTROL) EF_TRY(ef_control_facts(g, n, in, false, out, *n_out));
-    return ef_fact_fold(n->op, n->fields, in, n->n_in, out, *n_out, &g->values);
+    EF_TRY(ef_fact_fold(n->op, n->fields, in, n->n_in, out, *n_out, &g->values));
+    int64_t number;
+    if (*n_out == 1 && out->value == NULL && out->shape.rank == 0 &&
+        ef_dtype_in(out->dtype, EF_INTS) && ef_graph_spell_number(g, n, edge, &number))
+        return ef_fact_set_number(out, number, &g->values);
+    return NULL;
 }
 
 /* Fills a fresh node; everything it needs is in the arena, so a failure leaves only slack there. */

@@ -221,5 +221,8 @@ ef_status *ef_graph_text(const ef_graph *g, char **out); /* free with ef_free */
  * out[k].value (owned by `owner`) when all that the op reads is known. Used by add and by plans. */
 ef_status *ef_fact_fold(const ef_op *op, const void *attrs, const ef_fact *in, int n_in,
                         ef_fact *out, int n_out, ef_value_owner *owner);
+/* The value of a scalar of integers that is known otherwise; one its dtype cannot hold is not set.
+ */
+ef_status *ef_fact_set_number(ef_fact *out, int64_t number, ef_value_owner *owner);
 void ef_value_owner_free(ef_value_owner *o);
 #endif

@@ -57,17 +57,59 @@ typedef struct piece {
     bool one, open_begin, open_end;
 } piece;
 
-static bool piece_of(facts f, const ef_node *n, piece *p) {
+static bool piece_of(facts f, const ef_node *n, const ef_edge *in, piece *p) {
     int count[3];
-    if (!constant_ints(f, n->in[1], &p->begin, 1, &count[0]) || count[0] != 1 ||
-        !constant_ints(f, n->in[2], &p->end, 1, &count[1]) || count[1] != 1 ||
-        !constant_ints(f, n->in[3], &p->stride, 1, &count[2]) || count[2] != 1)
+    if (!constant_ints(f, in[1], &p->begin, 1, &count[0]) || count[0] != 1 ||
+        !constant_ints(f, in[2], &p->end, 1, &count[1]) || count[1] != 1 ||
+        !constant_ints(f, in[3], &p->stride, 1, &count[2]) || count[2] != 1)
         return false;
     if (int_attr(n, "ellipsis_mask") != 0 || int_attr(n, "new_axis_mask") != 0) return false;
     p->one = int_attr(n, "shrink_axis_mask") & 1;
     p->open_begin = int_attr(n, "begin_mask") & 1;
     p->open_end = int_attr(n, "end_mask") & 1;
     return p->stride == 1 || p->one;
+}
+
+static bool scalar(facts f, ef_edge e, int depth, int64_t *out);
+
+/* Sizes computed from sizes: what an op does to them, or NULL. */
+typedef int64_t dim_op(int64_t x, int64_t y);
+static dim_op *arithmetic(const ef_node *n) {
+    if (is(n, "Mul")) return ef_dim_mul;
+    if (is(n, "AddV2")) return ef_dim_add;
+    if (is(n, "Sub")) return ef_dim_sub;
+    return is(n, "FloorDiv") ? ef_dim_div : NULL;
+}
+
+/* Constants below 0 are no sizes and stand here as unknown; so does what becomes one. */
+static int64_t combine(dim_op *how, int64_t x, int64_t y) {
+    if (x == EF_DIM_UNKNOWN || y == EF_DIM_UNKNOWN) return EF_DIM_UNKNOWN;
+    if (how == ef_dim_div && y <= 0) return EF_DIM_UNKNOWN;
+    if (how == ef_dim_sub && (x < 0 || y < 0 || x < y)) return EF_DIM_UNKNOWN;
+    return how(x, y);
+}
+
+static bool computed(facts f, const ef_node *n, const ef_edge *in, int depth, int64_t *out) {
+    dim_op *how = arithmetic(n);
+    int64_t x, y;
+    if (how == NULL || !scalar(f, in[0], depth - 1, &x) || !scalar(f, in[1], depth - 1, &y))
+        return false;
+    *out = combine(how, x, y);
+    return *out != EF_DIM_UNKNOWN;
+}
+
+/* One number that a node gives, which may not be in the graph yet. */
+static bool number(facts f, const ef_node *n, const ef_edge *in, int depth, int64_t *out) {
+    int count;
+    if (is(n, "Identity") || is(n, "Cast")) return scalar(f, in[0], depth - 1, out);
+    piece p;
+    if (is(n, "StridedSlice"))
+        return piece_of(f, n, in, &p) && p.one && one_of(f, in[0], p.begin, depth, out);
+    int64_t index;
+    if (is(n, "GatherV2"))
+        return constant_ints(f, in[1], &index, 1, &count) && count == 1 &&
+               one_of(f, in[0], index, depth, out);
+    return computed(f, n, in, depth, out);
 }
 
 static bool scalar(facts f, ef_edge e, int depth, int64_t *out) {
@@ -77,21 +119,13 @@ static bool scalar(facts f, ef_edge e, int depth, int64_t *out) {
         if (*out < 0) *out = EF_DIM_UNKNOWN; /* -1 spells "whatever it takes" */
         return true;
     }
-    if (depth == 0) return false;
-    if (is(n, "Identity") || is(n, "Cast")) return scalar(f, n->in[0], depth - 1, out);
-    piece p;
-    if (is(n, "StridedSlice") && piece_of(f, n, &p) && p.one)
-        return one_of(f, n->in[0], p.begin, depth, out);
-    int64_t index;
-    if (is(n, "GatherV2") && constant_ints(f, n->in[1], &index, 1, &count) && count == 1)
-        return one_of(f, n->in[0], index, depth, out);
-    return false;
+    return depth > 0 && fact_of(f, e)->shape.rank <= 0 && number(f, n, n->in, depth, out);
 }
 
 static bool sliced(facts f, const ef_node *n, int depth, ef_shape *out) {
     piece p;
     ef_shape s;
-    if (!piece_of(f, n, &p) || p.one || !vector(f, n->in[0], depth - 1, &s)) return false;
+    if (!piece_of(f, n, n->in, &p) || p.one || !vector(f, n->in[0], depth - 1, &s)) return false;
     int64_t from = p.open_begin ? 0 : p.begin, to = p.open_end ? s.rank : p.end;
     if (from < 0) from += s.rank;
     if (to < 0) to += s.rank;
@@ -124,6 +158,45 @@ static bool joined(facts f, const ef_node *n, int depth, ef_shape *out) {
     return true;
 }
 
+/* Some of a vector's elements, by their indices. */
+static bool gathered(facts f, const ef_node *n, int depth, ef_shape *out) {
+    int64_t index[EF_MAX_RANK];
+    ef_shape s;
+    int count;
+    if (fact_of(f, n->in[1])->shape.rank != 1 ||
+        !constant_ints(f, n->in[1], index, EF_MAX_RANK, &count) ||
+        !vector(f, n->in[0], depth - 1, &s))
+        return false;
+    *out = (ef_shape){.rank = count};
+    for (int k = 0; k < count; k++) {
+        if (index[k] < 0 || index[k] >= s.rank) return false;
+        out->dim[k] = s.dim[index[k]];
+    }
+    return true;
+}
+
+/* A vector combined with another, or with one number. */
+static bool computed_all(facts f, const ef_node *n, int depth, ef_shape *out) {
+    dim_op *how = arithmetic(n);
+    ef_shape side[2];
+    for (int k = 0; how != NULL && k < 2; k++) {
+        int64_t one = EF_DIM_UNKNOWN;
+        if (fact_of(f, n->in[k])->shape.rank == 0) {
+            if (!scalar(f, n->in[k], depth - 1, &one)) one = EF_DIM_UNKNOWN;
+            side[k] = ef_shape_of(1, &one);
+        } else if (!vector(f, n->in[k], depth - 1, &side[k])) {
+            return false;
+        }
+    }
+    if (how == NULL || (side[0].rank != side[1].rank && side[0].rank != 1 && side[1].rank != 1))
+        return false;
+    *out = (ef_shape){.rank = side[side[0].rank == 1].rank};
+    for (int d = 0; d < out->rank; d++)
+        out->dim[d] = combine(how, side[0].dim[side[0].rank == 1 ? 0 : d],
+                              side[1].dim[side[1].rank == 1 ? 0 : d]);
+    return true;
+}
+
 /* True: at least the length is known. */
 static bool vector(facts f, ef_edge e, int depth, ef_shape *out) {
     const ef_node *n = f.g->node[e.node];
@@ -149,6 +222,10 @@ static bool vector(facts f, ef_edge e, int depth, ef_shape *out) {
         found = joined(f, n, depth, out);
     } else if (is(n, "StridedSlice")) {
         found = sliced(f, n, depth, out);
+    } else if (is(n, "GatherV2")) {
+        found = gathered(f, n, depth, out);
+    } else {
+        found = computed_all(f, n, depth, out);
     }
     if (found) return true;
     if (own->dim[0] < 0 || own->dim[0] > EF_MAX_RANK) return false;
@@ -166,6 +243,9 @@ static const struct {
             {&ef_op_Fill, 0},
             {&ef_op_Empty, 0},
             {&ef_op_ScatterNd, 2},
+            {&ef_op_Conv2DBackpropInput, 0},
+            {&ef_op_Conv3DBackpropInputV2, 0},
+            {&ef_op_DepthwiseConv2dNativeBackpropInput, 0},
             {&ef_op_RandomUniform, 0},
             {&ef_op_RandomUniformInt, 0},
             {&ef_op_RandomStandardNormal, 0},
@@ -272,6 +352,11 @@ void ef_graph_spell(const ef_graph *g, const ef_op *op, const ef_edge *in, int n
         if (s == NULL) out[k].shape = both; /* else the op says what is wrong when it runs */
         ef_status_free(s);
     }
+}
+
+bool ef_graph_spell_number(const ef_graph *g, const ef_node *n, const ef_edge *in, int64_t *out) {
+    if (!is(n, "StridedSlice") && !is(n, "GatherV2")) return false;
+    return number((facts){g, false}, n, in, DEPTH, out) && *out >= 0;
 }
 
 ef_shape ef_graph_spelled(const ef_graph *g, ef_edge e) {

@@ -106,3 +106,38 @@ def test_numpys_dtypes():
     assert tnp.array("ab", dtype="U8").numpy() == b"ab"
     with pytest.raises(ValueError):
         tnp.matmul(3, [1, 2])
+
+
+def open_batch(f):
+    """The sizes that are known of the result of `f`, traced for any number of [4, 6, 2]."""
+    traced = tf.function(f, input_signature=[tf.TensorSpec([None, 4, 6, 2], tf.float32)])
+    shape = traced.get_concrete_function().outputs[0].shape
+    x = np.arange(3 * 4 * 6 * 2, dtype=np.float32).reshape(3, 4, 6, 2)
+    assert shape.is_compatible_with(traced(x).shape)
+    np.testing.assert_array_equal(traced(x).shape, f(tf.constant(x)).shape)
+    return shape.as_list()
+
+
+def sizes(x):
+    return tf.unstack(tf.shape(x))
+
+
+@pytest.mark.parametrize("f, known", [
+    (lambda x: tf.nn.conv2d_transpose(x, tf.ones([3, 3, 5, 2]), [sizes(x)[0], 8, 12, 5], 2), [None, 8, 12, 5]),
+    (lambda x: tf.nn.conv2d_transpose(x, tf.ones([3, 3, 5, 2]), tf.stack([tf.shape(x)[0], 2 * tf.shape(x)[1], 12, 5]), 2),
+     [None, 8, 12, 5]),
+    (lambda x: tf.nn.conv3d_transpose(x[:, None], tf.ones([1, 3, 3, 5, 2]), [tf.shape(x)[0], 1, 8, 12, 5], [1, 1, 2, 2, 1]),
+     [None, 1, 8, 12, 5]),
+    (lambda x: tf.tile(x, [tf.shape(x)[0], 1, 2, 1]), [None, 4, 12, 2]),
+    (lambda x: tf.slice(x, [0, 1, 0, 0], [tf.shape(x)[0], 2, -1, 1]), [None, 2, None, 1]),
+    (lambda x: tf.repeat(x, 2, axis=1), [None, 8, 6, 2]),
+    (lambda x: tf.tensordot(x, tf.ones([2, 7]), 1), [None, 4, 6, 7]),
+    (lambda x: tf.sort(x), [None, 4, 6, 2]),
+    (lambda x: tf.reshape(x, [tf.shape(x)[0], tf.shape(x)[1] * tf.shape(x)[2], 2]), [None, 24, 2]),
+    (lambda x: tf.reshape(x, [-1, (tf.shape(x)[1] + 2) // 2 - 1, 24]), [None, 2, 24]),
+    (lambda x: tf.zeros(tf.shape(x) * [1, 2, 1, 3]), [None, 8, 6, 6]),
+    (lambda x: tf.zeros(tf.gather(tf.shape(x), [3, 0, 1])), [2, None, 4]),
+    (lambda x: tf.zeros(tf.shape(x)[1:2] - 4 + tf.shape(x)[:1]), [None]),
+])
+def test_sizes_are_known_though_the_batch_is_open(f, known):
+    assert open_batch(f) == known

@@ -218,15 +218,20 @@ _HOLE = "\ue000"  # stands for a tensor in a text; of the private use area, so n
 
 
 class _Hole:
+    """Shown as its text, holes and all: the repr of a string would escape them."""
+
+    def __init__(self, text=_HOLE):
+        self._text = text
+
     def __repr__(self):
-        return _HOLE
+        return self._text
 
 
 def _opened(value, tensors):
     """A structure with holes where tensors are, which go to the list."""
     if isinstance(value, SparseTensor):
         tensors.extend((value.indices, value.values, value.dense_shape))
-        return f"SparseTensor(indices={_HOLE}, values={_HOLE}, shape={_HOLE})"
+        return _Hole(f"'SparseTensor(indices={_HOLE}, values={_HOLE}, shape={_HOLE})'")
     if isinstance(value, IndexedSlices):
         value = _core.convert(value)
     if isinstance(value, (_core.Tensor, _core.VariableBase)) or getattr(value, "_should_act_as_resource_variable", False):

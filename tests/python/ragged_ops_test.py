@@ -190,6 +190,8 @@ def test_variance_of_rows():
     x = tf.cast(DIGITS, tf.float32)
     np.testing.assert_allclose(tf.math.reduce_variance(x, axis=1), [1.6875, np.nan, 74 / 9, 0, np.nan], rtol=1e-5)
     np.testing.assert_allclose(tf.math.reduce_std(x, axis=1) ** 2, tf.math.reduce_variance(x, axis=1), rtol=1e-5)
+    even = tf.ragged.constant([[0.1] * 3, [1.1] * 7, [123.4] * 9], dtype=tf.float32)
+    assert (tf.math.reduce_std(even, axis=1).numpy() >= 0).all()  # never the root of a negative number
     assert tf.math.reduce_variance(NESTED, axis=1).to_list() == [[1.0, 0.0], [], [0.0, 0.0, 0.0]]
 
 

@@ -9,7 +9,7 @@ from ..ragged import RaggedTensor, ragged_indices
 from .common import convert, dtypes, known, raw, rank_of, static_shape
 from .debug import assert_equal, assert_less, with_dependencies
 from .ragged import _same_rows, gather, getitem, is_ragged, to_sparse
-from .ragged_dispatch import _axis, as_ragged, handle_ragged
+from .ragged_dispatch import _axis, _with_levels, as_ragged, handle_ragged
 
 
 def _checked(checks, x):
@@ -205,11 +205,14 @@ def _elements(params, places, depth):
 def as_text(x, summarize):
     """A ragged tensor as tf.print writes it: at most `summarize` elements from both ends of a row (-1: all)."""
     x = as_ragged(x)
-    flat = x.flat_values
-    texts = raw.AsString(flat) if flat.dtype is not dtypes.string else raw.StringJoin([convert("'"), flat, convert("'")])
-    while rank_of(texts) > 1:
-        texts = raw.StringJoin([convert("["), raw.ReduceJoin(texts, -1, separator=", "), convert("]")])
-    levels, _ = x._levels()
+    if x.shape.rank is None:
+        raise ValueError("RaggedTensor to_string requires that rt.shape.rank is not None.")
+    levels, flat = _with_levels(x, x.shape.rank - 1)._levels()
+    if flat.dtype is dtypes.string:
+        plain = raw.RegexReplace(flat, r"(['\\])", r"\\\1")
+        texts = raw.StringJoin([convert("'"), plain, convert("'")])
+    else:
+        texts = raw.AsString(flat)
     for level in reversed(levels):
         texts = _row_texts(texts, level.value_rowids(), level.row_lengths(), level.nrows(), summarize)
     size = raw.Shape(texts, dtypes.int64)

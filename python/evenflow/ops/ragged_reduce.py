@@ -40,11 +40,14 @@ def reduce(word, x, axis, keepdims, separator=""):
 
 
 def variance(x, axis, keepdims):
-    """The mean of squares less the square of the mean."""
+    """The mean of squares less the square of the mean, which rounding may make negative."""
     x = as_ragged(x)
+    if x.dtype.is_complex:
+        raise ValueError("reduce_variance is not supported for RaggedTensors with complex dtypes.")
     square = x.with_flat_values(raw.Square(x.flat_values))
     mean = reduce("Mean", x, axis, keepdims)
-    return reduce("Mean", square, axis, keepdims) - mean * mean
+    found = reduce("Mean", square, axis, keepdims) - mean * mean
+    return raw.Maximum(found, convert(0, found.dtype))
 
 
 def _dense(word, x, axes, keepdims, separator):

@@ -6,7 +6,7 @@
 
 EF_TEST(last_word_of_a_long_list) {
     char list[4000] = "first";
-    for (int k = 0; k < 300; k++) snprintf(list + 5 + k * 9, 10, ",word%04d", k);
+    for (int k = 0; k < 300; k++) snprintf(list + 5 + k * 9, 32, ",word%04d", k);
     CHECK(setenv("EF_LONG_LIST", list, 1) == 0);
     for (int k = 0; k < 2; k++) {
         CHECK(ef_option_has("EF_LONG_LIST", "first"));
@@ -26,7 +26,7 @@ EF_TEST(read_once) {
 }
 
 EF_TEST(more_options_than_are_remembered) {
-    char name[32], value[8];
+    char name[32], value[16];
     for (int k = 0; k < 100; k++) {
         snprintf(name, sizeof name, "EF_NUMBER_%d", k);
         snprintf(value, sizeof value, "%d", k);

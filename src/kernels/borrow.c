@@ -5,8 +5,9 @@
 #include "base/alloc.h"
 #include "base/mutex.h"
 #include <stdint.h>
+#include <sys/mman.h>
 
-enum { SHELF = 16, HEAD = 64 };
+enum { SHELF = 16, HEAD = 64, HUGE_PAGE = 2 << 20 };
 static const size_t keep_at_most = (size_t)256 << 20;
 
 typedef struct head {
@@ -24,6 +25,13 @@ static head *take(int k) {
     return h;
 }
 
+/* Large buffers are read in strides, and looking up thousands of small pages would take time. */
+static void advise_huge_pages(char *p, size_t bytes) {
+    size_t before = (size_t)(-(uintptr_t)p & (HUGE_PAGE - 1));
+    if (bytes >= before + HUGE_PAGE)
+        madvise(p + before, (bytes - before) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+}
+
 void *ef_borrow(size_t bytes) {
     int best = -1;
     ef_mutex_lock(&lock);
@@ -38,6 +46,7 @@ void *ef_borrow(size_t bytes) {
         if (size < bytes || size > SIZE_MAX - HEAD) return NULL;
         h = ef_malloc_aligned(HEAD + size);
         if (h == NULL) return NULL;
+        advise_huge_pages((char *)h, HEAD + size);
         h->bytes = size;
     }
     return (char *)h + HEAD;

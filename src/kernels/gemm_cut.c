@@ -18,15 +18,6 @@ enum { LEAST_ROWS = 8, LEAST_COLS = 48, LEAST_DEPTH = 64 }; /* but where nothing
 /* No single sum is longer: a library adds the elements of a product with a vector one by one. */
 enum { LONG = 1 << 17, LONG_OF_FEW = 1 << 12, FEW = 8 };
 
-static int64_t parts(int64_t n, int64_t size) { return n / size + (n % size != 0); }
-
-/* The size of one of `n` equal parts, a multiple of `unit`. */
-static int64_t part(int64_t size, int64_t n, int64_t unit) {
-    int64_t each = parts(size, n);
-    each = parts(each, unit) * unit;
-    return each < size ? each : size;
-}
-
 static double weight(const ef_gemm_args *g) { /* against float32 */
     return g->dtype == EF_F32 ? 1 : g->dtype == EF_F64 ? 2 : g->dtype == EF_C64 ? 4 : 8;
 }
@@ -52,7 +43,7 @@ static void choose_grid(const ef_gemm_args *g, int64_t wanted, int rows, int col
     int64_t most_rows = g->m < 4 * rows ? 1 : g->m / rows, in_rows = 1;
     int64_t most_cols = g->n < 2 * cols ? 1 : g->n / cols, in_cols = 1;
     for (int64_t r = 1; r <= most_rows && r <= wanted; r++) {
-        int64_t c = parts(wanted, r);
+        int64_t c = ef_parts(wanted, r);
         if (c > most_cols) c = most_cols;
         double packing = (double)c * (double)g->m * cost_a + (double)r * (double)g->n * cost_b;
         bool enough = in_rows * in_cols >= wanted;
@@ -61,17 +52,17 @@ static void choose_grid(const ef_gemm_args *g, int64_t wanted, int rows, int col
             in_rows = r, in_cols = c;
         }
     }
-    cut->rows = part(g->m, in_rows, 8), cut->cols = part(g->n, in_cols, 16);
-    cut->n_rows = parts(g->m, cut->rows), cut->n_cols = parts(g->n, cut->cols);
+    cut->rows = ef_part(g->m, in_rows, 8), cut->cols = ef_part(g->n, in_cols, 16);
+    cut->n_rows = ef_parts(g->m, cut->rows), cut->n_cols = ef_parts(g->n, cut->cols);
 }
 
 static void choose_depths(const ef_gemm_args *g, int64_t wanted, int64_t depth, ef_gemm_cut *cut) {
     bool few = g->m <= FEW || g->n <= FEW;
-    int64_t least = parts(g->k, few && g->dtype != EF_F64 ? LONG_OF_FEW : LONG);
+    int64_t least = ef_parts(g->k, few && g->dtype != EF_F64 ? LONG_OF_FEW : LONG);
     if (wanted > g->k / depth) wanted = g->k / depth;
     if (wanted < least) wanted = least;
-    cut->depth = part(g->k, wanted > 1 ? wanted : 1, 16);
-    cut->depths = parts(g->k, cut->depth);
+    cut->depth = ef_part(g->k, wanted > 1 ? wanted : 1, 16);
+    cut->depths = ef_parts(g->k, cut->depth);
 }
 
 /* A row times a matrix, or a transposed one times a column: the matrix is read row by row, and k
@@ -87,8 +78,8 @@ ef_gemm_cut ef_gemm_cut_of(const ef_gemm_args *g) {
     if (wanted == WANTED && g->op_b != EF_GEMM_N && work < 2 * most_block)
         wanted /= 2; /* dear to pack */
     if (g->m == 1 && g->n == 1) {
-        cut.depth = part(g->k, wanted, LONG_OF_FEW);
-        cut.depths = parts(g->k, cut.depth);
+        cut.depth = ef_part(g->k, wanted, LONG_OF_FEW);
+        cut.depths = ef_parts(g->k, cut.depth);
         return cut;
     }
     if (is_sum_of_rows(g)) {
@@ -130,28 +121,29 @@ static ef_gemm_args block_of(const job *j, int64_t row, int64_t col, int64_t dep
     return b;
 }
 
-static void finish_block(const ef_gemm_args *g, const ef_gemm_args *b) {
+void ef_gemm_finish_block(const ef_gemm_args *g, int64_t row, int64_t col, int64_t rows,
+                          int64_t cols) {
     if (g->post == NULL) return;
     const int64_t size = (int64_t)ef_dtype_size(g->dtype);
-    int64_t at = ((char *)b->c - (char *)g->c) / size, i = at / g->ldc, n = at % g->ldc;
     ef_post p = *g->post;
-    if (p.bias != NULL) p.bias = (const char *)p.bias + n * size;
-    if (p.residual != NULL) p.residual = (const char *)p.residual + (i * g->n + n) * size;
+    if (p.bias != NULL) p.bias = (const char *)p.bias + col * size;
+    if (p.residual != NULL) p.residual = (const char *)p.residual + (row * g->n + col) * size;
     p.residual_step = g->n;
-    ef_post_rows(g->dtype, &p, b->c, g->ldc, b->n, 0, b->m);
+    ef_post_rows(g->dtype, &p, (char *)g->c + (row * g->ldc + col) * size, g->ldc, cols, 0, rows);
 }
 
 /* Blocks with all of k: one after the other if k is long and there is no room for partial sums. */
 static void whole_blocks(void *arg, int64_t from, int64_t to) {
     const job *j = arg;
     for (int64_t at = from; at < to; at++) {
-        ef_gemm_args b;
+        int64_t row = at / j->cut->n_cols, col = at % j->cut->n_cols;
+        ef_gemm_args b = {.m = 0};
         for (int64_t d = 0; d < j->cut->depths; d++) {
-            b = block_of(j, at / j->cut->n_cols, at % j->cut->n_cols, d);
+            b = block_of(j, row, col, d);
             b.add = j->g->add || d > 0;
             j->block(&b);
         }
-        finish_block(j->g, &b);
+        ef_gemm_finish_block(j->g, row * j->cut->rows, col * j->cut->cols, b.m, b.n);
     }
 }
 

@@ -4,6 +4,15 @@
 #define EF_KERNELS_GEMM_CUT_H
 #include "kernels/gemm.h"
 
+/* Parts of `size` elements, or fewer in the last, that cover n. */
+static inline int64_t ef_parts(int64_t n, int64_t size) { return n / size + (n % size != 0); }
+/* The size of one of `n` equal parts, a multiple of `unit`. */
+static inline int64_t ef_part(int64_t size, int64_t n, int64_t unit) {
+    int64_t each = ef_parts(size, n);
+    each = ef_parts(each, unit) * unit;
+    return each < size ? each : size;
+}
+
 /* A grid of blocks of c; each has all of k, or one of `depths` stretches of it. */
 typedef struct ef_gemm_cut {
     int64_t rows, cols, depth;      /* of a block; the last one of each kind may be smaller */
@@ -15,4 +24,7 @@ ef_gemm_cut ef_gemm_cut_of(const ef_gemm_args *g);
 typedef void ef_gemm_fn(const ef_gemm_args *g);
 /* The whole product with its epilogue, block by block. */
 void ef_gemm_in_blocks(const ef_gemm_args *g, const ef_gemm_cut *cut, ef_gemm_fn *block);
+/* The epilogue of the block of c that begins at (row, col). */
+void ef_gemm_finish_block(const ef_gemm_args *g, int64_t row, int64_t col, int64_t rows,
+                          int64_t cols);
 #endif

@@ -53,6 +53,7 @@ ROWS = [
     ("src/kernels/conv_filter.c", "MOST_PARTS", "parts are larger", "how work is cut for caches and threads"),
     ("src/kernels/gemm_cut.c", "DEPTH LEAST_DEPTH", "more blocks", "how work is cut for caches and threads"),
     ("src/kernels/gemm_loop.c", "DEEP", "more blocks", "how work is cut for caches and threads"),
+    ("src/kernels/gemm_packed.c", "DEPTH", "more stretches", "how work is cut for caches and threads"),
     ("src/kernels/gemm_panel.c", "DEEP", "more blocks", "how work is cut for caches and threads"),
     ("src/kernels/gemm_tiny.c", "PACK_MAX TURN_MAX", "the general product runs", "what a stack holds"),
     ("src/graph/fold.c", "FOLD_ELEMENTS FOLD_INPUTS", "computed when it runs", "folding while tracing is for sizes"),

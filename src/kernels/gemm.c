@@ -1,5 +1,6 @@
-/* Chooses the implementation of a product. Large products are cut into blocks (gemm_cut.c), and
- * each block is one call of a library on one thread. oneDNN's sgemm is faster than OpenBLAS's for
+/* Chooses the implementation of a product. Large float64 products have a kernel of our own
+ * (gemm_packed.c); others are cut into blocks (gemm_cut.c), and each block is one call of a library
+ * on one thread. oneDNN's sgemm is faster than OpenBLAS's for
  * all but tiny products and, on AVX2, those whose rows are a multiple of 2 KiB apart: there it does
  * not copy its operands, and rows conflict in the sets of the cache. */
 #include "kernels/gemm.h"
@@ -8,6 +9,7 @@
 #include "kernels/blas.h"
 #include "kernels/gemm_cut.h"
 #include "kernels/gemm_loop.h"
+#include "kernels/gemm_packed.h"
 #include "kernels/half.h"
 #include <cblas.h>
 #include <limits.h>
@@ -120,6 +122,7 @@ static void product(const ef_gemm_args *g) {
         ef_gemm_loop(g);
         return;
     }
+    if (ef_gemm_packed(g)) return;
     ef_gemm_cut cut = ef_gemm_cut_of(g);
     if (cut.n_rows * cut.n_cols * cut.depths > 1) {
         ef_gemm_in_blocks(g, &cut, multiply);

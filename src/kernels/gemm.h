@@ -2,7 +2,8 @@
  * on the way out. Nothing is kept per shape, so a new batch size costs nothing.
  *
  * Who does the work: f32 oneDNN's sgemm, except tiny products, which stay in registers here; f64
- * and complex OpenBLAS; 16-bit floats go through f32; integers our own loop. */
+ * our own kernel if the product is large, else OpenBLAS; complex OpenBLAS; 16-bit floats go through
+ * f32; integers our own loop. */
 #ifndef EF_KERNELS_GEMM_H
 #define EF_KERNELS_GEMM_H
 #include "tensor/dtype.h"

@@ -3,7 +3,7 @@
  * temporary of the next call fits the region of the last one: one look into its bin, no system call
  * and no page fault. A kept region of up to twice the size serves as well, as for small blocks:
  * its pages are warm, and a program whose sizes change takes less memory. Kept regions go, least
- * recently used first, when they have been idle for ten seconds, or when they are more than 64 MiB
+ * recently used first, when they have been idle for ten seconds, or when they are more than 32 MiB
  * and more than the program itself gave back of the most it used in the last ten to twenty seconds.
  */
 #include "device/region.h"
@@ -15,7 +15,7 @@
 
 enum { STEPS = 8, BINS = 40 * STEPS, FIRST_BIT = 20, REUSE_BINS = STEPS + 1, ALIGN = 2 << 20 };
 static const uint64_t idle_ns = 10000000000u;
-static const size_t keep_always = (size_t)64 << 20;
+static const size_t keep_always = (size_t)32 << 20;
 
 typedef struct region {
     void *at;

@@ -112,8 +112,8 @@ static ef_status *batch_shape(ef_infer *i) {
                     : nd && sides->rank == 1             ? sides->dim[0]
                                                          : EF_DIM_UNKNOWN;
         i->out[0].shape = ef_shape_of_rank(x->rank);
-        for (int64_t d = 1 + m; m >= 0 && d < x->rank; d++) /* behind the blocks all stays */
-            i->out[0].shape.dim[d] = x->dim[d];
+        for (int64_t d = 1; m >= 0 && d < x->rank; d++) /* behind the blocks all stays */
+            if (d > m) i->out[0].shape.dim[d] = x->dim[d];
         return NULL;
     }
     EF_TRY(

@@ -205,6 +205,10 @@ class Dataset:
         self._make, self._element_spec, self._count = make, spec, count
         self._from_host = _core.executing_eagerly()  # made while tracing, it may hold tensors of the graph
 
+    def __getattr__(self, name):
+        hint = "" if name.startswith("_") else ": Evenflow does not have this transformation of datasets"
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'{hint}", name=name, obj=self)
+
     _ef_graph_for = _graph_for
 
     _asked = None

@@ -201,3 +201,10 @@ def test_concrete_functions_of_iterators():
     with pytest.raises(TypeError):
         concrete(iter(Dataset.range(9).batch(2)))
     assert "IteratorSpec" in str(concrete)
+
+
+def test_a_missing_transformation_is_said_to_be_missing():
+    data = tf.data.Dataset.range(3)
+    with pytest.raises(AttributeError, match="no attribute 'rejection_resample': Evenflow does not have"):
+        data.rejection_resample
+    assert not hasattr(data, "_nothing")

@@ -6,12 +6,13 @@
  *
  * Waiting is spinning for a few microseconds, because the next region of a plan is usually that
  * near, then sleeping in the kernel. On a busy machine a thread that spins takes its time slice
- * away from the thread it waits for; the kernel counts how often it took the processor from a
- * thread, and while that count rises nobody spins.
+ * away from the thread it waits for; while the team's threads have to wait for processors, nobody
+ * spins.
  *
  * After fork() the child has the calling thread only, and stays on it for good. */
 #include "base/pool.h"
 #include "base/clock.h"
+#include "base/contention.h"
 #include "base/option.h"
 #include "base/quota.h"
 #include <limits.h>
@@ -23,7 +24,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,7 +32,8 @@ enum { SLOTS = 8, TEAM = 256, ASLEEP = 1 << 30, MOST_PIECES = 1 << 20 };
 static const double worth_ns = 10000;     /* a piece that pays for handing it out */
 static const double piece_ns = 100000;    /* a piece of a long region */
 static const uint64_t spin_ns = 40000;    /* waiting before a thread goes to sleep */
-static const uint64_t busy_ns = 50000000; /* no spinning for so long after a preemption */
+static const uint64_t look_ns = 5000000;  /* a thread looks for contention this often */
+static const uint64_t busy_ns = 50000000; /* no spinning for so long after it was seen */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int machine = 1;           /* what the machine gives; written once */
@@ -180,14 +181,18 @@ static void pause_briefly(void) {
 #endif
 }
 
-/* Has the kernel taken the processor from this thread since it was last asked? */
+/* Has this thread had to wait for a processor since it last looked? */
 static void notice_load(uint64_t now) {
-    static _Thread_local long seen = -1;
-    struct rusage r;
-    if (getrusage(RUSAGE_THREAD, &r) != 0) return;
-    if (seen >= 0 && r.ru_nivcsw > seen)
-        atomic_store_explicit(&busy_until, now + busy_ns, memory_order_relaxed);
-    seen = r.ru_nivcsw;
+    static _Thread_local ef_turns seen;
+    static _Thread_local uint64_t looked;
+    if (now - looked < look_ns) return;
+    ef_turns turns;
+    if (ef_turns_read(&turns)) {
+        if (looked != 0 && ef_turns_crowded(&seen, &turns))
+            atomic_store_explicit(&busy_until, now + busy_ns, memory_order_relaxed);
+        seen = turns;
+    }
+    looked = now;
 }
 
 /* Spins while *at is `value`, for a while. Returns whether it has changed. */

@@ -32,6 +32,7 @@ enum { SLOTS = 8, TEAM = 256, ASLEEP = 1 << 30, MOST_PIECES = 1 << 20 };
 static const double worth_ns = 10000;     /* a piece that pays for handing it out */
 static const double piece_ns = 100000;    /* a piece of a long region */
 static const uint64_t spin_ns = 40000;    /* waiting before a thread goes to sleep */
+static const uint64_t near_ns = 20000;    /* brief regions so near to each other wake workers */
 static const uint64_t look_ns = 5000000;  /* a thread looks for contention this often */
 static const uint64_t busy_ns = 50000000; /* no spinning for so long after it was seen */
 
@@ -300,6 +301,14 @@ static void call_workers(const slot *s, int shares) {
     }
 }
 
+static bool all_awake(int shares) {
+    int workers = machine - 1;
+    if (atomic_load_explicit(&hired, memory_order_relaxed) < workers) return false;
+    for (int k = 0; k < shares - 1; k++)
+        if (atomic_load_explicit(&bells[k % workers + 1].asleep, memory_order_relaxed)) return false;
+    return true;
+}
+
 static slot *take_slot(void) {
     for (int k = 0; k < SLOTS; k++)
         if (!atomic_flag_test_and_set_explicit(&slots[k].taken, memory_order_acquire))
@@ -335,6 +344,17 @@ void ef_parallel_each(int64_t n, ef_range_fn *fn, void *arg) {
     if (n <= 0) return;
     int64_t each = n / MOST_PIECES + 1;
     if (!region(n, each, ef_pool_size(), fn, arg)) fn(arg, 0, n);
+}
+
+/* Waking a worker costs the caller as much as half of a brief region. It pays when more of them
+ * follow, because the worker then stays awake. */
+void ef_parallel_brief(int64_t n, ef_range_fn *fn, void *arg) {
+    static _Thread_local uint64_t last; /* when this thread's last brief region ended */
+    int team = ef_pool_size();
+    bool shared = team > 1 && n > 1;
+    if (shared) shared = all_awake(team < n ? team : (int)n) || ef_now_ns() - last < near_ns;
+    if (!shared || !region(n, 1, team, fn, arg)) fn(arg, 0, n);
+    last = ef_now_ns();
 }
 
 /* Where pieces begin follows from n, grain and cost alone, never from the number of threads. */

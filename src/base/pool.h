@@ -17,6 +17,9 @@ typedef void ef_range_fn(void *arg, int64_t begin, int64_t end);
 void ef_parallel(int64_t n, int64_t grain, double cost_ns, ef_range_fn *fn, void *arg);
 /* The same for items that are worth a piece each, as blocks of a product: every item is a piece. */
 void ef_parallel_each(int64_t n, ef_range_fn *fn, void *arg);
+/* The same for few items of some microseconds each: hands them to workers that are awake, and wakes
+ * workers only where such regions follow each other closely, as the layers of a small model do. */
+void ef_parallel_brief(int64_t n, ef_range_fn *fn, void *arg);
 int ef_pool_size(void); /* threads a call may use now; at least 1 */
 /* Which thread of a region this is, for scratch memory of its own: 0 <= lane < lanes. */
 int ef_pool_lane(void);

@@ -1,3 +1,4 @@
+#include "base/contention.h"
 #include "base/pool.h"
 #include "base/quota.h"
 #include "check.h"
@@ -46,6 +47,48 @@ EF_TEST(covers_every_item_once) {
             CHECK(covers(sizes[i], grains[k], heavy));
             CHECK(covers(sizes[i], grains[k], 0.01));
         }
+}
+
+typedef struct lanes {
+    atomic_int seen[4], on_workers;
+} lanes;
+
+static void brief_item(void *arg, int64_t begin, int64_t end) {
+    lanes *l = arg;
+    for (int64_t i = begin; i < end; i++) atomic_fetch_add(&l->seen[i], 1);
+    if (ef_pool_lane() > 0) atomic_fetch_add(&l->on_workers, 1);
+    struct timespec from, now; /* some microseconds of work */
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while (now.tv_sec == from.tv_sec && now.tv_nsec - from.tv_nsec < 5000);
+}
+
+/* One alone stays on its caller; of many in a row workers take a part. */
+EF_TEST(brief_regions_wake_workers_when_they_follow_each_other) {
+    const struct timespec asleep = {0, 20000000};
+    lanes alone = {.on_workers = 0}, many = {.on_workers = 0};
+    for (int k = 0; k < 5; k++) {
+        nanosleep(&asleep, NULL);
+        ef_parallel_brief(4, brief_item, &alone);
+    }
+    for (int k = 0; k < 20000; k++) ef_parallel_brief(4, brief_item, &many);
+    for (int k = 0; k < 4; k++) {
+        CHECK_INT(alone.seen[k], 5);
+        CHECK_INT(many.seen[k], 20000);
+    }
+    CHECK_INT(alone.on_workers, 0);
+    if (ef_pool_size() > 1) CHECK(many.on_workers > 0);
+}
+
+EF_TEST(contention_is_waiting_for_a_processor) {
+    ef_turns before = {1000, 5000}, idle = {100000000, 1005000}, own = {2000000, 900000},
+             crowded = {20000000, 20000000};
+    CHECK(!ef_turns_crowded(&before, &before));
+    CHECK(!ef_turns_crowded(&before, &idle));
+    CHECK(!ef_turns_crowded(&before, &own)); /* under a millisecond */
+    CHECK(ef_turns_crowded(&before, &crowded));
+    ef_turns now;
+    if (ef_turns_read(&now)) CHECK(now.ran > 0);
 }
 
 static void inner(void *arg, int64_t begin, int64_t end) {
@@ -226,6 +269,8 @@ EF_TEST(reads_quotas) {
 
 int main(void) {
     EF_RUN(covers_every_item_once);
+    EF_RUN(brief_regions_wake_workers_when_they_follow_each_other);
+    EF_RUN(contention_is_waiting_for_a_processor);
     EF_RUN(nested_work_stays_inside);
     EF_RUN(a_thread_holds_back_one_piece_at_most);
     EF_RUN(any_number_of_callers);

@@ -7,12 +7,14 @@
 #include "base/pool.h"
 #include "kernels/borrow.h"
 
-/* Multiply-adds: of a product worth cutting, and bounds for a block. */
-static const double worth_cutting = 2e6, least_block = 1e6, most_block = 128e6, huge_block = 512e6;
+/* Multiply-adds: of a product worth cutting, of one worth waking a thread for, and bounds for a
+ * block. */
+static const double worth_cutting = 4e5, worth_waking = 2e6;
+static const double least_block = 1e6, most_block = 128e6, huge_block = 512e6;
 /* What reading an element of an operand costs, in multiply-adds: it decides for products with a
  * vector, which are as fast as memory. */
 static const double per_element = 10;
-enum { WANTED = 8, MANY = 16 };             /* blocks of a middling product, of a large one */
+enum { BRIEF = 2, WANTED = 8, MANY = 16 };  /* blocks of a small product, a middling, a large one */
 enum { ROWS = 32, COLS = 96, DEPTH = 512 }; /* a smaller block takes speed from the library */
 enum { LEAST_ROWS = 8, LEAST_COLS = 48, LEAST_DEPTH = 64 }; /* but where nothing else is left */
 /* No single sum is longer: a library adds the elements of a product with a vector one by one. */
@@ -29,6 +31,7 @@ static double work_of(const ef_gemm_args *g) {
 
 static int64_t blocks_for(double work) {
     if (work < worth_cutting) return 1;
+    if (work < worth_waking) return BRIEF;
     double each = work / WANTED;
     if (each < least_block) each = least_block;
     if (each > most_block) each = most_block > work / MANY ? most_block : work / MANY;
@@ -204,7 +207,7 @@ void ef_gemm_in_blocks(const ef_gemm_args *g, const ef_gemm_cut *cut, ef_gemm_fn
     if (cut->depths > 1 && grid < WANTED)
         j.partial = ef_borrow((size_t)cut->depths * (size_t)g->m * line);
     if (j.partial == NULL) {
-        ef_parallel_each(grid, whole_blocks, &j);
+        (work_of(g) < worth_waking ? ef_parallel_brief : ef_parallel_each)(grid, whole_blocks, &j);
         return;
     }
     ef_parallel_each(grid * cut->depths, partial_blocks, &j);

@@ -4,6 +4,7 @@
 #include "core.h"
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
+#include <numpy/arrayscalars.h>
 #include <structmember.h>
 
 enum {
@@ -304,10 +305,18 @@ static PyObject *array_over(tensor_object *o, const void *data, PyArray_Descr *d
     return a;
 }
 
+/* The scalars that loops read most, without a look at numpy's descriptor. */
+static PyObject *float_scalar(float value) {
+    PyObject *o = PyArrayScalar_New(Float);
+    if (o != NULL) PyArrayScalar_ASSIGN(o, Float, value);
+    return o;
+}
+
 PyObject *tensor_to_array(tensor_object *o, array_use use) {
     const void *data;
     if (tensor_settle(&o->t, &data) < 0) return NULL;
     const ef_tensor *t = &o->t;
+    if (t->dtype == EF_F32 && t->rank == 0) return float_scalar(*(const float *)data);
     if (t->dtype == EF_STRING) {
         if (t->rank > 0) return strings_out(t);
         return tensor_item(t, 0);

@@ -103,6 +103,7 @@ typedef struct function_object {
     int n_entries;
     uint64_t n_traces_gone; /* of entries that were dropped */
     PyObject *history;      /* of its calls, shared by functions of the same code; NULL: none yet */
+    struct history *counts; /* what `history` holds */
     PyObject *on_death;     /* called when an object in a key dies; NULL: none is kept weakly */
     PyObject *instances;    /* dict address -> the function of that instance; NULL: none yet */
     PyObject *instance;     /* weak reference: the instance this one belongs to; NULL: none */

@@ -43,17 +43,18 @@ static PyObject *new_history(PyObject *code) {
 }
 
 static struct history *find_history(function_object *f) {
-    if (f->history != NULL) return PyCapsule_GetPointer(f->history, kind);
+    if (f->history != NULL) return f->counts;
     PyObject *code = counted_by(f->python);
     if (code == NULL) return NULL;
     PyObject *found = histories != NULL ? PyDict_GetItemWithError(histories, code) : NULL;
     if (found == NULL && PyErr_Occurred()) return NULL;
     f->history = found != NULL ? Py_NewRef(found) : new_history(code);
-    return f->history != NULL ? PyCapsule_GetPointer(f->history, kind) : NULL;
+    f->counts = f->history != NULL ? PyCapsule_GetPointer(f->history, kind) : NULL;
+    return f->counts;
 }
 
 void call_found_its_trace(function_object *f) {
-    struct history *h = PyCapsule_GetPointer(f->history, kind);
+    struct history *h = f->counts;
     if (h->n == 0) h->since[h->n++] = 0;
     h->since[h->n - 1]++;
     h->calls++;

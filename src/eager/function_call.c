@@ -197,20 +197,25 @@ static ef_status *call_trace(ef_trace *t, const char *name, const ef_tensor *con
                              ef_tensor *out, int max_out, int *n_out) {
     ef_status *s;
     if (EF_UNLIKELY(wants_names(t))) EF_TRY(ef_trace_open(t, &t));
-    const ef_tensor *few[24], **all = few;
+    const ef_tensor *few[24], **own = few;
+    const ef_tensor *const *all = in; /* as they are, if the trace wants nothing else */
+    int n = t->n_in;
     size_t room = (size_t)(t->n_in + t->n_captures);
     *n_out = t->n_out;
     if (t->n_out > max_out || (t->n_out > 0 && out == NULL))
         return ef_error(EF_INVALID, "%s: gives %d results but there is room for %d only", name,
                         t->n_out, max_out);
-    if (room > 24 && (all = ef_malloc(room * sizeof *all)) == NULL)
-        return ef_no_memory(room * sizeof *all);
-    int n = all_inputs(t, in, all);
+    if (room > 24 && (own = ef_malloc(room * sizeof *own)) == NULL)
+        return ef_no_memory(room * sizeof *own);
+    if (room > t->graph->n_inputs) {
+        n = all_inputs(t, in, own);
+        all = own;
+    }
     if (ef_here.busy & EF_TRACING)
         s = call_recorded(t, all, n, out, n_out);
     else
         s = run_trace(t, name, all, n, out);
-    if (all != few) ef_free(all);
+    if (own != few) ef_free(own);
     return s;
 }
 

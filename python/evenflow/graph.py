@@ -25,6 +25,22 @@ _global_default = [None]  # the graph of programs that never make one
 _eager_off = [False]
 
 
+class _AsDefault(contextlib.ContextDecorator):
+    """What `graph.as_default()` gives to a `with` statement."""
+
+    __slots__ = ("graph", "entered")
+
+    def __init__(self, graph):
+        self.graph = graph
+
+    def __enter__(self):
+        self.entered = self.graph._enter_scope()
+        return self.graph
+
+    def __exit__(self, *_):
+        self.graph._leave_scope(self.entered)
+
+
 @export("Graph")
 class Graph(_core.GraphBase):
     """A graph of ops. `with graph.as_default():` adds the ops called inside to it."""
@@ -47,27 +63,22 @@ class Graph(_core.GraphBase):
         """For a graph that has no object: a function's body that the engine made, or one whose object is gone."""
         return FuncGraph(name or "") if function else Graph()
 
-    @contextlib.contextmanager
     def as_default(self):
         """Makes this the graph that ops of this thread are added to."""
-        entered = self._enter_scope()
-        try:
-            yield self
-        finally:
-            self._leave_scope(entered)
+        return _AsDefault(self)
 
     def _enter_scope(self):
-        depth = len(_stack.graphs)
+        graphs = _stack.graphs
+        depth = len(graphs)
         if _core.current_graph() is self:
-            _stack.graphs.append(self)
+            graphs.append(self)
             return (None, None, depth)
         suspended = None
-        if any(g is self for g in _stack.graphs):  # entered further out: start from the outside
-            suspended = _core.suspend()
-        elif not self.building_function:  # a plain graph stands alone: nothing is captured from around it
+        # A plain graph stands alone: nothing is captured from around it. One entered further out starts from the outside.
+        if not self.building_function or any(g is self for g in graphs):
             suspended = _core.suspend()
         self._enter()
-        _stack.graphs.append(self)
+        graphs.append(self)
         scope = _core.set_scope(self._scope)
         return (suspended, scope, depth)
 

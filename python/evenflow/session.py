@@ -394,12 +394,11 @@ for _class in (Session, InteractiveSession, BaseSession):
 def placeholder(dtype, shape=None, name=None):
     """A tensor whose value every run must feed. Outside all graphs it goes to the default one."""
     name = name.decode("utf-8") if isinstance(name, bytes) else name
-    graph = graphs.get_default_graph()
-    if graph is _core.current_graph():
-        scope = graphs.current_scope()
-        full = name[:-1] if name and name.endswith("/") else scope + (name or "Placeholder")
+    graph = _core.current_graph()
+    if graph is None:
+        graph, full = graphs.get_default_graph(), name or "Placeholder"
     else:
-        full = name or "Placeholder"
+        full = name[:-1] if name and name.endswith("/") else graphs.current_scope() + (name or "Placeholder")
     return graph._placeholder(dtypes.as_dtype(dtype), shape, full)
 
 

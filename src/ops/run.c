@@ -95,13 +95,6 @@ ef_status *ef_op_run(const ef_op *op, const void *attrs, ef_tensor *const *in, i
     return s;
 }
 
-/* All inputs are of the op's one type variable, and so is the output unless its dtype is fixed. */
-static bool is_uniform(const ef_signature *s) {
-    for (int k = 0; k < s->n_in; k++)
-        if (s->in[k].type_var != 0) return false;
-    return s->n_vars == 1 && s->n_out == 1 && !s->variadic && s->out[0].type_attr < 0;
-}
-
 bool ef_op_run_small(const ef_op *op, const void *attrs, ef_tensor *const *in, int n_in,
                      ef_tensor *out) {
     const ef_tensor *x = in[0], *y = in[n_in - 1];
@@ -110,7 +103,7 @@ bool ef_op_run_small(const ef_op *op, const void *attrs, ef_tensor *const *in, i
         return false;
     const ef_signature *s = ef_op_signature(op);
     ef_tile_fn *tile = op->tile[x->dtype];
-    if (tile == NULL || s->n_in != n_in || !is_uniform(s) ||
+    if (tile == NULL || s->n_in != n_in || !s->uniform ||
         !ef_dtype_in((ef_dtype)x->dtype, s->var[0].set & op->kernel[0].types))
         return false;
     int64_t n = 1;

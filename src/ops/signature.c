@@ -237,6 +237,12 @@ static void choose_key(ef_signature *s) {
         s->key_in = 0;
 }
 
+static bool is_uniform(const ef_signature *s) {
+    for (int k = 0; k < s->n_in; k++)
+        if (s->in[k].type_var != 0) return false;
+    return s->n_vars == 1 && s->n_out == 1 && !s->variadic && s->out[0].type_attr < 0;
+}
+
 /* An output's type must follow from something. */
 static bool decided(const ef_signature *s, const struct ef_arg *out) {
     if (out->type_var < 0) return true;
@@ -262,5 +268,6 @@ const char *ef_signature_parse(const ef_op *op, ef_signature *s) {
     for (int k = 0; k < s->n_out; k++)
         if (!decided(s, &s->out[k])) return "nothing decides the type of an output";
     choose_key(s);
+    s->uniform = is_uniform(s);
     return NULL;
 }

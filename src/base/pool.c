@@ -5,9 +5,13 @@
  * late finds nothing to claim and has touched nothing.
  *
  * Waiting is spinning for a few microseconds, because the next region of a plan is usually that
- * near, then sleeping in the kernel. On a busy machine a thread that spins takes its time slice
- * away from the thread it waits for; while the team's threads have to wait for processors, nobody
- * spins.
+ * near, then sleeping in the kernel.
+ *
+ * On a crowded machine, where the team's threads have to wait for processors, a thread that loses
+ * its processor within a piece holds up the region for some milliseconds, the kernel's time slice.
+ * There workers do not spin, which would only use up their slice; short regions stay on their
+ * caller; a worker that has had its processor for a while leaves the end of a region to the others;
+ * and twice as many threads take part, since half of them are waiting.
  *
  * After fork() the child has the calling thread only, and stays on it for good. */
 #include "base/pool.h"
@@ -29,15 +33,21 @@
 
 enum { SLOTS = 8, TEAM = 256, ASLEEP = 1 << 30, MOST_PIECES = 1 << 20 };
 
-static const double worth_ns = 10000;     /* a piece that pays for handing it out */
-static const double piece_ns = 100000;    /* a piece of a long region */
-static const uint64_t spin_ns = 40000;    /* waiting before a thread goes to sleep */
-static const uint64_t near_ns = 20000;    /* brief regions so near to each other wake workers */
-static const uint64_t look_ns = 5000000;  /* a thread looks for contention this often */
-static const uint64_t busy_ns = 50000000; /* no spinning for so long after it was seen */
+static const double worth_ns = 10000;  /* a piece that pays for handing it out */
+static const double piece_ns = 100000; /* a piece of a long region */
+static const uint64_t spin_ns = 40000; /* waiting before a thread goes to sleep */
+static const uint64_t near_ns = 20000; /* brief regions so near to each other wake workers */
+/* On a crowded machine: */
+static const uint64_t look_ns = 5000000;      /* threads look for others' load this often */
+static const uint64_t crowd_ns = 50000000;    /* and take it to last this long */
+static const uint64_t crowd_spin_ns = 100000; /* a caller's waiting: sleeping costs it a slice */
+static const double crowd_worth_ns = 300000;  /* a region to hand out */
+static const uint64_t turn_ns = 1000000;      /* a worker may lose its processor after this */
+static const uint64_t tail_ns = 1000000;      /* of a region: others may do it without a worker */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int machine = 1;           /* what the machine gives; written once */
+static int lanes = 1;             /* and threads for a crowded machine; written once */
 static cpu_set_t processors;      /* of the workers, if they are not those of the calling thread */
 static bool widened;              /* `processors` is set */
 static atomic_int wish;           /* ef_pool_limit; 0: none */
@@ -87,10 +97,13 @@ static void widen(void) {
 static void measure(void) {
     machine = ef_quota_affinity();
     widen();
+    int whole = machine;
     at_most(&machine, ef_quota_cgroup(""));
     at_most(&machine, ef_option_int("OMP_NUM_THREADS", 0));
     at_most(&machine, ef_option_int("EF_THREADS", 0));
     at_most(&machine, TEAM);
+    lanes = machine == whole && machine > 1 ? 2 * machine : machine; /* a limit is a limit */
+    at_most(&lanes, TEAM);
     pthread_atfork(NULL, NULL, after_fork);
 }
 
@@ -106,7 +119,7 @@ int ef_pool_size(void) {
 int ef_pool_lane(void) { return lane; }
 int ef_pool_lanes(void) {
     pthread_once(&once, measure);
-    return machine;
+    return lanes;
 }
 void ef_pool_limit(int n) { atomic_store_explicit(&wish, n > 0 ? n : 0, memory_order_relaxed); }
 void ef_pool_single(void) { omp_set_num_threads(1); }
@@ -123,6 +136,7 @@ typedef struct share {
 typedef struct slot {
     share share[TEAM];
     _Alignas(64) atomic_int shares; /* of the region posted here; 0: none */
+    atomic_int called;              /* the first worker called, and of how many: see call_of */
     atomic_int pending;             /* pieces not finished, and ASLEEP if the caller sleeps on it */
     atomic_flag taken;
     /* The rest belongs to whoever has claimed a piece, and to the caller before and after. */
@@ -154,18 +168,61 @@ static void run_piece(const slot *s, int64_t piece) {
     s->fn(s->arg, begin, end);
 }
 
+/* ---- a crowded machine --------------------------------------------------------------------- */
+
+static atomic_uint_least64_t crowded_until; /* in ef_now_ns */
+static _Thread_local uint64_t turn;         /* when this worker was woken */
+
+static bool crowded(uint64_t now) {
+    return now < atomic_load_explicit(&crowded_until, memory_order_relaxed);
+}
+
+/* Has this thread had to wait for a processor since it last looked? */
+static void notice_crowd(uint64_t now) {
+    static _Thread_local ef_turns seen;
+    static _Thread_local uint64_t looked;
+    if (now - looked < look_ns) return;
+    ef_turns turns;
+    if (ef_turns_read(&turns)) {
+        if (looked != 0 && ef_turns_crowded(&seen, &turns))
+            atomic_store_explicit(&crowded_until, now + crowd_ns, memory_order_relaxed);
+        seen = turns;
+    }
+    looked = now;
+}
+
+static uint64_t pieces_left(const slot *s, int shares) {
+    uint64_t left = 0;
+    for (int k = 0; k < shares; k++) {
+        uint64_t span = atomic_load_explicit(&s->share[k].span, memory_order_relaxed);
+        uint64_t begin = span & UINT32_MAX, end = span >> 32;
+        left += end > begin ? end - begin : 0;
+    }
+    return left;
+}
+
+/* Whether a worker should leave the rest of a region to others rather than begin another piece.
+ * `began`: when it began the piece it has just done. */
+static bool should_leave(const slot *s, int shares, uint64_t began) {
+    uint64_t now = ef_now_ns();
+    return lane > 0 && crowded(now) && now - turn > turn_ns &&
+           pieces_left(s, shares) * (now - began) < tail_ns;
+}
+
 /* All pieces this thread can get, those of share `mine` first. Returns how many it ran. */
 static int work(slot *s, int mine, int shares) {
     int done = 0;
     for (int k = 0; k < shares; k++)
-        for (int64_t p; (p = claim(&s->share[(mine + k) % shares], k == 0)) >= 0; done++)
+        for (int64_t p; (p = claim(&s->share[(mine + k) % shares], k == 0)) >= 0;) {
+            uint64_t began = ef_now_ns();
             run_piece(s, p);
+            done++;
+            if (should_leave(s, shares, began)) return done;
+        }
     return done;
 }
 
 /* ---- waiting ------------------------------------------------------------------------------- */
-
-static atomic_uint_least64_t busy_until; /* ef_now_ns until which nobody spins */
 
 static void futex_wait(atomic_int *at, int value) {
     syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
@@ -182,30 +239,16 @@ static void pause_briefly(void) {
 #endif
 }
 
-/* Has this thread had to wait for a processor since it last looked? */
-static void notice_load(uint64_t now) {
-    static _Thread_local ef_turns seen;
-    static _Thread_local uint64_t looked;
-    if (now - looked < look_ns) return;
-    ef_turns turns;
-    if (ef_turns_read(&turns)) {
-        if (looked != 0 && ef_turns_crowded(&seen, &turns))
-            atomic_store_explicit(&busy_until, now + busy_ns, memory_order_relaxed);
-        seen = turns;
-    }
-    looked = now;
-}
-
 /* Spins while *at is `value`, for a while. Returns whether it has changed. */
 static bool changes_soon(atomic_int *at, int value) {
     uint64_t begin = ef_now_ns(), now = begin;
-    if (now >= atomic_load_explicit(&busy_until, memory_order_relaxed))
-        for (; now - begin < spin_ns; now = ef_now_ns())
-            for (int k = 0; k < 16; k++) {
-                if (atomic_load_explicit(at, memory_order_acquire) != value) return true;
-                pause_briefly();
-            }
-    notice_load(now);
+    uint64_t most = !crowded(now) ? spin_ns : lane == 0 ? crowd_spin_ns : 0;
+    for (; now - begin < most; now = ef_now_ns())
+        for (int k = 0; k < 16; k++) {
+            if (atomic_load_explicit(at, memory_order_acquire) != value) return true;
+            pause_briefly();
+        }
+    notice_crowd(now);
     return atomic_load_explicit(at, memory_order_acquire) != value;
 }
 
@@ -240,17 +283,21 @@ static bell bells[TEAM];
 static atomic_int hired; /* workers made, or being made */
 
 /* A region of n shares calls n - 1 of the workers: those that begin at a place which depends on its
- * slot, so that callers at the same time call different ones. */
-static int first_worker(const slot *s, int shares, int workers) {
-    return (int)(s - slots) * (shares - 1) % workers;
+ * slot, so that callers at the same time call different ones. Of a quiet machine the first
+ * `machine` - 1 workers are called alone. */
+static int call_of(const slot *s, int shares, bool crowd) {
+    int among = (crowd ? lanes : machine) - 1;
+    return (int)(s - slots) * (shares - 1) % among << 16 | among;
 }
 
 static void serve(int me) {
-    int workers = machine - 1;
     for (int k = 0; k < SLOTS; k++) {
         int shares = atomic_load_explicit(&slots[k].shares, memory_order_relaxed);
         if (shares == 0) continue;
-        int mine = (me - 1 - first_worker(&slots[k], shares, workers) + workers) % workers + 1;
+        int called = atomic_load_explicit(&slots[k].called, memory_order_relaxed);
+        int first = called >> 16, among = called & 0xffff;
+        if (me > among) continue;
+        int mine = (me - 1 - first + among) % among + 1;
         if (mine < shares) finished(&slots[k], work(&slots[k], mine, shares));
     }
 }
@@ -267,6 +314,7 @@ static void *worker(void *arg) {
         atomic_store_explicit(&b->asleep, true, memory_order_seq_cst);
         futex_wait(&b->rung, heard);
         atomic_store_explicit(&b->asleep, false, memory_order_relaxed);
+        turn = ef_now_ns();
     }
     return NULL;
 }
@@ -289,13 +337,14 @@ static void hire(int me) {
 }
 
 static void call_workers(const slot *s, int shares) {
-    int workers = machine - 1, first = first_worker(s, shares, workers);
-    for (int n = atomic_load_explicit(&hired, memory_order_relaxed); n < workers;)
+    int called = atomic_load_explicit(&s->called, memory_order_relaxed);
+    int first = called >> 16, among = called & 0xffff;
+    for (int n = atomic_load_explicit(&hired, memory_order_relaxed); n < among;)
         if (atomic_compare_exchange_weak_explicit(&hired, &n, n + 1, memory_order_relaxed,
                                                   memory_order_relaxed))
             hire(++n);
     for (int k = 0; k < shares - 1; k++) {
-        bell *b = &bells[(first + k) % workers + 1];
+        bell *b = &bells[(first + k) % among + 1];
         atomic_fetch_add_explicit(&b->rung, 1, memory_order_seq_cst);
         if (atomic_load_explicit(&b->asleep, memory_order_seq_cst)) futex_wake(&b->rung, 1);
     }
@@ -305,7 +354,8 @@ static bool all_awake(int shares) {
     int workers = machine - 1;
     if (atomic_load_explicit(&hired, memory_order_relaxed) < workers) return false;
     for (int k = 0; k < shares - 1; k++)
-        if (atomic_load_explicit(&bells[k % workers + 1].asleep, memory_order_relaxed)) return false;
+        if (atomic_load_explicit(&bells[k % workers + 1].asleep, memory_order_relaxed))
+            return false;
     return true;
 }
 
@@ -319,6 +369,8 @@ static slot *take_slot(void) {
 /* Posts n items in pieces of `each` for up to `team` threads and works until all are done. */
 static bool region(int64_t n, int64_t each, int team, ef_range_fn *fn, void *arg) {
     int64_t pieces = n / each + (n % each != 0);
+    bool crowd = team == machine && crowded(ef_now_ns());
+    if (crowd) team = lanes;
     int shares = team < pieces ? team : (int)pieces;
     slot *s = shares > 1 ? take_slot() : NULL;
     if (s == NULL) return false;
@@ -329,6 +381,7 @@ static bool region(int64_t n, int64_t each, int team, ef_range_fn *fn, void *arg
             &s->share[k].span,
             span_of((uint64_t)(pieces * k / shares), (uint64_t)(pieces * (k + 1) / shares)),
             memory_order_release);
+    atomic_store_explicit(&s->called, call_of(s, shares, crowd), memory_order_relaxed);
     atomic_store_explicit(&s->shares, shares, memory_order_relaxed);
     call_workers(s, shares);
     inside = true;
@@ -352,7 +405,9 @@ void ef_parallel_brief(int64_t n, ef_range_fn *fn, void *arg) {
     static _Thread_local uint64_t last; /* when this thread's last brief region ended */
     int team = ef_pool_size();
     bool shared = team > 1 && n > 1;
-    if (shared) shared = all_awake(team < n ? team : (int)n) || ef_now_ns() - last < near_ns;
+    if (shared)
+        shared = !crowded(ef_now_ns()) &&
+                 (all_awake(team < n ? team : (int)n) || ef_now_ns() - last < near_ns);
     if (!shared || !region(n, 1, team, fn, arg)) fn(arg, 0, n);
     last = ef_now_ns();
 }
@@ -364,6 +419,7 @@ void ef_parallel(int64_t n, int64_t grain, double cost_ns, ef_range_fn *fn, void
     int64_t units = n / grain + (n % grain != 0);
     double all = (double)n * cost_ns, pieces = all / worth_ns;
     int team = units > 1 && pieces >= 2 ? ef_pool_size() : 1;
+    if (team > 1 && all < crowd_worth_ns && crowded(ef_now_ns())) team = 1;
     if (team > 1) {
         if (pieces > 16) pieces = 16 + (all - 16 * worth_ns) / piece_ns;
         if (pieces > MOST_PIECES) pieces = MOST_PIECES;

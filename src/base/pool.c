@@ -40,7 +40,7 @@ static const uint64_t near_ns = 20000; /* brief regions so near to each other wa
 /* On a crowded machine: */
 static const uint64_t look_ns = 5000000;      /* threads look for others' load this often */
 static const uint64_t crowd_ns = 50000000;    /* and take it to last this long */
-static const uint64_t crowd_spin_ns = 100000; /* a caller's waiting: sleeping costs it a slice */
+static const uint64_t crowd_spin_ns = 200000; /* a caller's waiting: sleeping costs it a slice */
 static const double crowd_worth_ns = 300000;  /* a region to hand out */
 static const uint64_t turn_ns = 1000000;      /* a worker may lose its processor after this */
 static const uint64_t tail_ns = 1000000;      /* of a region: others may do it without a worker */

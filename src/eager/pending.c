@@ -153,7 +153,12 @@ static void deferred_end(ef_storage *s) {
     deferred_free(d);
 }
 
-static void thread_ends(void *arg) { batch_unref(arg); } /* others run what they hold of it */
+/* Others run what they hold of the batch. Destructors of the thread that come later may defer ops
+ * again, and find no batch then. */
+static void thread_ends(void *arg) {
+    mine = NULL;
+    batch_unref(arg);
+}
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void make_key(void) { pthread_key_create(&key, thread_ends); }

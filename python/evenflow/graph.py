@@ -31,14 +31,19 @@ class _AsDefault(contextlib.ContextDecorator):
     __slots__ = ("graph", "entered")
 
     def __init__(self, graph):
-        self.graph = graph
+        self.graph, self.entered = graph, None
 
     def __enter__(self):
+        if self.entered is not None:
+            raise RuntimeError("this graph.as_default() has been entered already; call as_default() once for each `with`")
         self.entered = self.graph._enter_scope()
         return self.graph
 
     def __exit__(self, *_):
         self.graph._leave_scope(self.entered)
+
+    def _recreate_cm(self):  # each call of a function that it decorates enters anew
+        return _AsDefault(self.graph)
 
 
 @export("Graph")

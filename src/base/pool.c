@@ -39,7 +39,7 @@ static const uint64_t spin_ns = 40000; /* waiting before a thread goes to sleep 
 static const uint64_t near_ns = 20000; /* brief regions so near to each other wake workers */
 /* On a crowded machine: */
 static const uint64_t look_ns = 5000000;      /* threads look for others' load this often */
-static const uint64_t crowd_ns = 50000000;    /* and take it to last this long */
+static const uint64_t crowd_ns = 200000000;   /* and take it to last this long */
 static const uint64_t crowd_spin_ns = 200000; /* a caller's waiting: sleeping costs it a slice */
 static const double crowd_worth_ns = 300000;  /* a region to hand out */
 static const uint64_t turn_ns = 1000000;      /* a worker may lose its processor after this */
@@ -99,10 +99,11 @@ static void measure(void) {
     widen();
     int whole = machine;
     at_most(&machine, ef_quota_cgroup(""));
+    bool told = ef_option_int("OMP_NUM_THREADS", 0) > 0 || ef_option_int("EF_THREADS", 0) > 0;
     at_most(&machine, ef_option_int("OMP_NUM_THREADS", 0));
     at_most(&machine, ef_option_int("EF_THREADS", 0));
     at_most(&machine, TEAM);
-    lanes = machine == whole && machine > 1 ? 2 * machine : machine; /* a limit is a limit */
+    lanes = machine == whole && machine > 1 && !told ? 2 * machine : machine; /* limits are kept */
     at_most(&lanes, TEAM);
     pthread_atfork(NULL, NULL, after_fork);
 }
@@ -177,14 +178,16 @@ static bool crowded(uint64_t now) {
     return now < atomic_load_explicit(&crowded_until, memory_order_relaxed);
 }
 
-/* Has this thread had to wait for a processor since it last looked? */
+/* Has this thread had to wait for a processor since it last looked? The larger team of a crowded
+ * machine waits for itself, so what happened before the end of such a time does not count. */
 static void notice_crowd(uint64_t now) {
     static _Thread_local ef_turns seen;
     static _Thread_local uint64_t looked;
-    if (now - looked < look_ns) return;
+    if (now - looked < look_ns || crowded(now)) return;
     ef_turns turns;
     if (ef_turns_read(&turns)) {
-        if (looked != 0 && ef_turns_crowded(&seen, &turns))
+        uint64_t quiet_since = atomic_load_explicit(&crowded_until, memory_order_relaxed);
+        if (looked != 0 && looked >= quiet_since && ef_turns_crowded(&seen, &turns))
             atomic_store_explicit(&crowded_until, now + crowd_ns, memory_order_relaxed);
         seen = turns;
     }
@@ -369,7 +372,8 @@ static slot *take_slot(void) {
 /* Posts n items in pieces of `each` for up to `team` threads and works until all are done. */
 static bool region(int64_t n, int64_t each, int team, ef_range_fn *fn, void *arg) {
     int64_t pieces = n / each + (n % each != 0);
-    bool crowd = team == machine && crowded(ef_now_ns());
+    bool crowd = team == machine && atomic_load_explicit(&wish, memory_order_relaxed) == 0 &&
+                 crowded(ef_now_ns());
     if (crowd) team = lanes;
     int shares = team < pieces ? team : (int)pieces;
     slot *s = shares > 1 ? take_slot() : NULL;
@@ -403,6 +407,7 @@ void ef_parallel_each(int64_t n, ef_range_fn *fn, void *arg) {
  * follow, because the worker then stays awake. */
 void ef_parallel_brief(int64_t n, ef_range_fn *fn, void *arg) {
     static _Thread_local uint64_t last; /* when this thread's last brief region ended */
+    if (n <= 0) return;
     int team = ef_pool_size();
     bool shared = team > 1 && n > 1;
     if (shared)

@@ -206,11 +206,13 @@ void ef_gemm_in_blocks(const ef_gemm_args *g, const ef_gemm_cut *cut, ef_gemm_fn
     size_t line = (size_t)g->n * ef_dtype_size(g->dtype);
     if (cut->depths > 1 && grid < WANTED)
         j.partial = ef_borrow((size_t)cut->depths * (size_t)g->m * line);
+    void (*share)(int64_t, ef_range_fn *, void *) =
+        work_of(g) < worth_waking ? ef_parallel_brief : ef_parallel_each;
     if (j.partial == NULL) {
-        (work_of(g) < worth_waking ? ef_parallel_brief : ef_parallel_each)(grid, whole_blocks, &j);
+        share(grid, whole_blocks, &j);
         return;
     }
-    ef_parallel_each(grid * cut->depths, partial_blocks, &j);
+    share(grid * cut->depths, partial_blocks, &j);
     ef_parallel(g->m, 1, 0.2 * (double)cut->depths * (double)g->n, sum_rows, &j);
     ef_borrow_end(j.partial);
 }

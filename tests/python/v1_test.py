@@ -253,6 +253,22 @@ def test_tapes_in_graphs():
         np.testing.assert_allclose(session.run(v), 1.6, rtol=1e-6)
 
 
+def test_a_function_decorated_with_a_graph():
+    graph = tf.Graph()
+
+    @graph.as_default()
+    def build(depth):
+        assert v1.get_default_graph() is graph
+        return tf.constant(1.0) if depth == 0 else build(depth - 1) + 1.0
+
+    two = build(2)
+    assert tf.executing_eagerly() and two.graph is graph
+    entered = graph.as_default()
+    with entered, pytest.raises(RuntimeError, match="entered already"):
+        entered.__enter__()
+    assert tf.executing_eagerly()
+
+
 def test_a_finished_graph_takes_no_more():
     with tf.Graph().as_default() as graph, v1.Session() as session:
         v = v1.Variable(1.0)

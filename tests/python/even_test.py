@@ -46,6 +46,11 @@ def test_growth_is_seen():
     assert meter.verdict(Leak().measure())
 
 
+def test_a_cache_that_fills_at_first_is_no_growth():
+    assert meter.growth([100, 200, 220] + [221] * 3 + [222] * 4 + [223] * 3) == 0
+    assert meter.growth(list(range(100, 1400, 100))) > 0
+
+
 def test_attributes_are_looked_up_by_interned_names():
     """A new string for each look-up would fill CPython's cache of type attributes, which keeps the names."""
     class Other:

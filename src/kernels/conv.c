@@ -109,7 +109,7 @@ static ef_status *append_activation(const ef_conv *c, dnnl_post_ops_t ops) {
     case EF_ACT_RELU: break;
     case EF_ACT_RELU6: kind = dnnl_eltwise_bounded_relu, alpha = 6; break;
     case EF_ACT_ELU: kind = dnnl_eltwise_elu, alpha = 1; break;
-    case EF_ACT_LEAKY: alpha = c->alpha; break;
+    case EF_ACT_LEAKY_RELU: alpha = c->alpha; break;
     case EF_ACT_TANH: kind = dnnl_eltwise_tanh; break;
     case EF_ACT_SIGMOID: kind = dnnl_eltwise_logistic; break;
     }

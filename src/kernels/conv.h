@@ -3,6 +3,7 @@
 #ifndef EF_KERNELS_CONV_H
 #define EF_KERNELS_CONV_H
 #include "base/status.h"
+#include "kernels/activation.h"
 #include "kernels/window.h"
 
 typedef enum ef_conv_kind {
@@ -11,16 +12,6 @@ typedef enum ef_conv_kind {
     EF_CONV_FILTER   /* a: input, b: gradient of the output, out: gradient of the filter */
 } ef_conv_kind;
 
-typedef enum ef_activation {
-    EF_ACT_NONE,
-    EF_ACT_RELU,
-    EF_ACT_RELU6,
-    EF_ACT_ELU,
-    EF_ACT_LEAKY,
-    EF_ACT_TANH,
-    EF_ACT_SIGMOID
-} ef_activation;
-
 /* What is to be done; zero it before filling it in: it is hashed as bytes. */
 typedef struct ef_conv {
     ef_window_box box;
@@ -28,7 +19,7 @@ typedef struct ef_conv {
     int32_t has_bias,
         has_add;        /* forward only: output + bias[channel], + a tensor like the output */
     int32_t activation; /* ef_activation, last */
-    float alpha;        /* of EF_ACT_LEAKY */
+    float alpha;        /* of EF_ACT_LEAKY_RELU */
     int32_t form;       /* how it is run; conv.c's own, 0 elsewhere */
 } ef_conv;
 

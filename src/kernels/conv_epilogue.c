@@ -14,7 +14,7 @@ typedef struct job {
         case EF_ACT_RELU: return x > 0 ? x : x != x ? x : 0;                \
         case EF_ACT_RELU6: return x > 0 ? (x < 6 ? x : 6) : x != x ? x : 0; \
         case EF_ACT_ELU: return x < 0 ? EXP(x) - 1 : x;                     \
-        case EF_ACT_LEAKY: return x > 0 ? x : x * alpha;                    \
+        case EF_ACT_LEAKY_RELU: return x > 0 ? x : x * alpha;               \
         case EF_ACT_TANH: return TANH(x);                                   \
         case EF_ACT_SIGMOID: return 1 / (1 + EXP(-x));                      \
         case EF_ACT_NONE: break;                                            \

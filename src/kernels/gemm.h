@@ -6,26 +6,16 @@
  * f32; integers our own loop. */
 #ifndef EF_KERNELS_GEMM_H
 #define EF_KERNELS_GEMM_H
+#include "kernels/activation.h"
 #include "tensor/dtype.h"
 
 typedef enum ef_gemm_op { EF_GEMM_N, EF_GEMM_T, EF_GEMM_C } ef_gemm_op; /* C: conjugate transpose */
-
-typedef enum ef_act {
-    EF_ACT_NONE,
-    EF_ACT_RELU,
-    EF_ACT_RELU6,
-    EF_ACT_ELU,
-    EF_ACT_TANH,
-    EF_ACT_SIGMOID,
-    EF_ACT_LEAKY_RELU,
-    EF_ACTS
-} ef_act;
 
 /* What follows the product: c = act(c + bias + residual). */
 typedef struct ef_post {
     const void *bias;     /* n elements, or NULL */
     const void *residual; /* m rows of n elements, or NULL; may be c's own memory only if `add` */
-    ef_act act;
+    ef_activation act;
     float alpha;           /* slope of LEAKY_RELU */
     int64_t residual_step; /* elements from one row of the residual to the next; 0: n */
 } ef_post;

@@ -157,7 +157,7 @@ EF_TEST(complex_adjoint) {
     CHECK_NEAR(z[1], -4 - 4, 1e-5);
 }
 
-static void with_epilogue(int64_t m, int64_t n, int64_t k, ef_act act) {
+static void with_epilogue(int64_t m, int64_t n, int64_t k, ef_activation act) {
     static float x[300 * 40], w[40 * 50], bias[50], rest[300 * 50], bare[300 * 50], y[300 * 50];
     for (size_t i = 0; i < sizeof x / sizeof *x; i++) x[i] = (float)number();
     for (size_t i = 0; i < sizeof w / sizeof *w; i++) w[i] = (float)number();
@@ -185,8 +185,8 @@ static void with_epilogue(int64_t m, int64_t n, int64_t k, ef_act act) {
 
 EF_TEST(epilogues) {
     for (int act = 0; act < EF_ACTS; act++) {
-        with_epilogue(3, 5, 4, (ef_act)act);
-        with_epilogue(300, 50, 40, (ef_act)act);
+        with_epilogue(3, 5, 4, (ef_activation)act);
+        with_epilogue(300, 50, 40, (ef_activation)act);
     }
 }
 

@@ -15,7 +15,7 @@
  * computed, so that the call stays outside any branch and vectorises. */
 #define ACTIVATE(SUF, T)                                                                        \
     static inline T choose_##SUF(bool first, T x, T y) { return first ? x : y; }                \
-    static void activate_##SUF(T *c, int64_t n, ef_act act, T alpha) {                          \
+    static void activate_##SUF(T *c, int64_t n, ef_activation act, T alpha) {                   \
         switch (act) {                                                                          \
         case EF_ACT_RELU: EACH(T, x < 0 ? 0 : x);                                               \
         case EF_ACT_RELU6: EACH(T, x<0 ? 0 : x> 6 ? 6 : x);                                     \
@@ -28,7 +28,7 @@
     }                                                                                           \
     /* Rows that follow each other; the activation takes them as one, for they may be short. */ \
     static void post_##SUF(T *c, const T *bias, const T *residual, int64_t rows, int64_t n,     \
-                           ef_act act, T alpha) {                                               \
+                           ef_activation act, T alpha) {                                        \
         bool done = bias != NULL && residual == NULL && act == EF_ACT_RELU;                     \
         for (int64_t i = 0; i < rows && bias != NULL; i++) {                                    \
             T *row = c + i * n;                                                                 \

@@ -1,6 +1,7 @@
 /* _FusedConv2D: Conv2D with what often follows it - bias, a tensor added, an activation - done on
  * the way out. The optimiser makes it; programs do not write it, and nobody differentiates it. */
 #include "ops/conv.h"
+#include "ops/fused_words.h"
 #include "ops/shapes.h"
 
 typedef struct fused_attrs {
@@ -13,28 +14,22 @@ typedef struct fused_attrs {
 
 static const ef_conv_op what = {.rank = 2, .kind = EF_CONV_FORWARD};
 
-static const struct {
-    const char *name;
-    ef_activation act;
-} activations[] = {{"Relu", EF_ACT_RELU}, {"Relu6", EF_ACT_RELU6},
-                   {"Elu", EF_ACT_ELU},   {"LeakyRelu", EF_ACT_LEAKY},
-                   {"Tanh", EF_ACT_TANH}, {"Sigmoid", EF_ACT_SIGMOID}};
+static bool is_next(const ef_texts *list, int k, ef_fused_kind kind, ef_activation *act) {
+    return k < list->n && ef_fused_kind_of(list->at[k].at, act) == kind;
+}
 
 /* BiasAdd [Add] [activation], into the description. */
 static ef_status *read_ops(const ef_op *op, const fused_attrs *t, ef_conv *c) {
     const ef_texts *list = &t->fused_ops;
     int k = 0;
-    c->has_bias = k < list->n && strcmp(list->at[k].at, "BiasAdd") == 0;
+    ef_activation act = EF_ACT_NONE;
+    c->has_bias = is_next(list, k, EF_FUSED_BIAS, NULL);
     k += c->has_bias;
-    c->has_add = c->has_bias && k < list->n && strcmp(list->at[k].at, "Add") == 0;
+    c->has_add = c->has_bias && is_next(list, k, EF_FUSED_SUM, NULL);
     k += c->has_add;
-    for (size_t a = 0; a < sizeof activations / sizeof *activations && k < list->n; a++)
-        if (strcmp(list->at[k].at, activations[a].name) == 0) {
-            c->activation = (int32_t)activations[a].act;
-            k++;
-            break;
-        }
-    if (c->activation == EF_ACT_LEAKY) c->alpha = t->leakyrelu_alpha;
+    k += is_next(list, k, EF_FUSED_ACTIVATION, &act);
+    c->activation = (int32_t)act;
+    if (act == EF_ACT_LEAKY_RELU) c->alpha = t->leakyrelu_alpha;
     if (!c->has_bias || k < list->n)
         return ef_error(
             EF_INVALID,

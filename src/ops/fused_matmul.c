@@ -2,6 +2,7 @@
  * it from MatMul, BiasAdd, an addition and an activation; its `fused_ops` are their names in order.
  */
 #include "kernels/gemm.h"
+#include "ops/fused_words.h"
 #include "ops/op.h"
 #include "ops/shapes.h"
 
@@ -11,17 +12,10 @@ typedef struct {
     float epsilon, leakyrelu_alpha;
 } fused_attrs;
 
-static const struct {
-    const char *name;
-    ef_act act;
-} activations[] = {{"Relu", EF_ACT_RELU},       {"Relu6", EF_ACT_RELU6},
-                   {"Elu", EF_ACT_ELU},         {"Tanh", EF_ACT_TANH},
-                   {"Sigmoid", EF_ACT_SIGMOID}, {"LeakyRelu", EF_ACT_LEAKY_RELU}};
-
 /* Which of args (counted from input 2) are bias and residual; -1: none. */
 typedef struct recipe {
     int bias, residual;
-    ef_act act;
+    ef_activation act;
 } recipe;
 
 static ef_status *read_recipe(const ef_op *op, const fused_attrs *t, int n_args, recipe *r) {
@@ -29,16 +23,17 @@ static ef_status *read_recipe(const ef_op *op, const fused_attrs *t, int n_args,
     int used = 0;
     for (int k = 0; k < t->fused_ops.n; k++) {
         const char *name = t->fused_ops.at[k].at;
-        bool last = k == t->fused_ops.n - 1, known = false;
-        if (k == 0 && strcmp(name, "BiasAdd") == 0) {
-            r->bias = used++, known = true;
-        } else if (r->residual < 0 && strcmp(name, "Add") == 0) {
-            r->residual = used++, known = true;
-        } else if (last) {
-            for (size_t a = 0; a < sizeof activations / sizeof *activations; a++)
-                if (strcmp(name, activations[a].name) == 0)
-                    r->act = activations[a].act, known = true;
-        }
+        ef_activation act = EF_ACT_NONE;
+        ef_fused_kind kind = ef_fused_kind_of(name, &act);
+        bool known = true;
+        if (k == 0 && kind == EF_FUSED_BIAS)
+            r->bias = used++;
+        else if (r->residual < 0 && kind == EF_FUSED_SUM)
+            r->residual = used++;
+        else if (k == t->fused_ops.n - 1 && kind == EF_FUSED_ACTIVATION)
+            r->act = act;
+        else
+            known = false;
         if (!known)
             return ef_error(
                 EF_UNIMPLEMENTED,

@@ -33,7 +33,7 @@ static ef_status *need_lists(const ef_op *op, const lists *l, int rank) {
 
 /* MaxPool, and no other, may pool across channels instead of the image. */
 static bool across_depth(const ef_op *op, const lists *l, int rank) {
-    bool able = strcmp(op->name, "MaxPool") == 0 || strcmp(op->name, "MaxPoolV2") == 0;
+    bool able = op == &ef_op_MaxPool || op == &ef_op_MaxPoolV2;
     return able && l->attrs.data_format == 0 && l->attrs.ksize.at[rank + 1] > 1;
 }
 

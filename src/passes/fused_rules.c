@@ -2,6 +2,7 @@
  * added, an activation, done while the result is still in the cache. Only where nobody else reads
  * what would no longer exist. A bias that follows neither becomes an addition, which fuses with its
  * elementwise neighbours. */
+#include "ops/fused_words.h"
 #include "passes/rule_words.h"
 
 enum { MOST_OPS = 3 };
@@ -53,18 +54,24 @@ static int fused_ops(const ef_node *n, const char **list) {
     return v.n;
 }
 
+static bool takes_input(const char *word) {
+    ef_fused_kind kind = ef_fused_kind_of(word, NULL);
+    return kind == EF_FUSED_BIAS || kind == EF_FUSED_SUM;
+}
+
 /* So far only bias and perhaps an addition. */
 static bool no_activation_yet(ef_match *m) {
     const char *list[MOST_OPS];
     int n = fused_ops(product(m), list);
     if (n == 0 || n >= MOST_OPS || !only_ours(m)) return false;
-    return strcmp(list[n - 1], "BiasAdd") == 0 || strcmp(list[n - 1], "Add") == 0;
+    return takes_input(list[n - 1]);
 }
 
 static bool only_bias_yet(ef_match *m) {
     const char *list[MOST_OPS];
     const ef_shape *y = &product(m)->out->shape, *r = &ef_match_fact(m, R)->shape;
-    if (fused_ops(product(m), list) != 1 || strcmp(list[0], "BiasAdd") != 0) return false;
+    if (fused_ops(product(m), list) != 1 || ef_fused_kind_of(list[0], NULL) != EF_FUSED_BIAS)
+        return false;
     for (int d = 0; d < y->rank; d++)
         if (y->dim[d] == EF_DIM_UNKNOWN) return false;
     return y->rank >= 0 && ef_shape_equal(y, r) && only_ours(m);
@@ -79,11 +86,12 @@ static ef_status *append(const ef_match *m, const ef_op *op, const char *word,
     const char *list[MOST_OPS + 1];
     int n = from->op == op ? fused_ops(from, list) : 0, n_set = 1;
     list[n++] = word;
-    int args = m->n_rest + (strcmp(word, "BiasAdd") == 0 || strcmp(word, "Add") == 0);
+    int args = m->n_rest + takes_input(word);
+    ef_activation act = EF_ACT_NONE;
     ef_attr_value set[3] = {
         {.name = "fused_ops", .kind = EF_ATTR_STRINGS, .n = n, .as = {.strings = list}}};
     if (op == &ef_op__FusedConv2D) set[n_set++] = (ef_attr_value)EF_SET_INT("num_args", args);
-    if (strcmp(word, "LeakyRelu") == 0) {
+    if (ef_fused_kind_of(word, &act) == EF_FUSED_ACTIVATION && act == EF_ACT_LEAKY_RELU) {
         EF_TRY(ef_attrs_get(m->op, m->fields, "alpha", &set[n_set]));
         set[n_set++].name = "leakyrelu_alpha";
     }
@@ -91,10 +99,10 @@ static ef_status *append(const ef_match *m, const ef_op *op, const char *word,
 }
 
 static ef_status *with_bias(const ef_match *m, const ef_op *op, const ef_attrs **out) {
-    return append(m, op, "BiasAdd", out);
+    return append(m, op, ef_fused_word(EF_FUSED_BIAS), out);
 }
 static ef_status *with_sum(const ef_match *m, const ef_op *op, const ef_attrs **out) {
-    return append(m, op, "Add", out);
+    return append(m, op, ef_fused_word(EF_FUSED_SUM), out);
 }
 static ef_status *with_root(const ef_match *m, const ef_op *op, const ef_attrs **out) {
     return append(m, op, m->op->name, out);

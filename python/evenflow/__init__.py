@@ -31,7 +31,7 @@ def __getattr__(name):
         from . import alias
 
         return alias.keras()
-    raise AttributeError(_namespace.missing(_sys.modules[__name__], name), name=name)
+    raise _namespace.missing(_sys.modules[__name__], name)
 
 
 @_functools.cache

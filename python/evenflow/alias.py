@@ -8,7 +8,6 @@ real TensorFlow is never looked for. There are three kinds of names:
 - modules inside TensorFlow that programs, and Keras, are known to reach into (`tensorflow.python.ops.math_ops`): the
   table below says where their names are to be found.
 """
-import difflib
 import functools
 import importlib
 import importlib.abc
@@ -18,6 +17,7 @@ import sys
 import types
 
 from . import namespace
+from ._missing import nearest, no_name
 
 OWN = "evenflow"
 KERAS = "keras._tf_keras.keras"  # what TensorFlow shows as tf.keras
@@ -121,12 +121,6 @@ def _look_up(target):
     return getattr(found, name) if name else found
 
 
-def nearest(name, names):
-    """The names closest to one that does not exist, as the end of a sentence."""
-    close = difflib.get_close_matches(name, [n for n in names if not n.startswith("_")], 3, 0.6)
-    return f"; the nearest it has: {', '.join(close)}" if close else ""
-
-
 class Inside(types.ModuleType):
     """A module inside TensorFlow, as far as the tables above know it."""
 
@@ -157,7 +151,8 @@ class Inside(types.ModuleType):
                     return getattr(source, name)
             if name in _classes().get(self._path, ()):
                 return _classes()[self._path][name]
-        raise AttributeError(f"Evenflow has no tensorflow.{self._path}.{name}{nearest(name, dir(self))}")
+        place = f"tensorflow.{self._path}"
+        raise no_name(place, name, nearest(place, name, dir(self)))
 
     def __dir__(self):
         names = {*NAMES.get(self._path, ()), *_classes().get(self._path, ())}
@@ -242,7 +237,8 @@ class Finder(importlib.abc.MetaPathFinder):
             parent, _, last = below.rpartition(".")
             around = vars(own(parent)) if not is_inside(parent) else {}
             known = [n for n, found in around.items() if isinstance(found, types.ModuleType)]
-            raise ModuleNotFoundError(f"Evenflow has no module {fullname}{nearest(last, known)}", name=fullname)
+            hint = nearest(f"tensorflow.{parent}".rstrip("."), last, known)
+            raise ModuleNotFoundError(f"Evenflow has no module {fullname}{hint}", name=fullname)
         return importlib.machinery.ModuleSpec(fullname, Loader(module), is_package=hasattr(module, "__path__"))
 
 

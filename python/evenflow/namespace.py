@@ -7,12 +7,12 @@ the others on real module objects (`evenflow.math`), which stand in `sys.modules
 added. Asking for a name that is not there raises an AttributeError that names the nearest one.
 """
 import copyreg
-import difflib
 import importlib
 import sys
 import types
 
 from . import _core
+from ._missing import nearest, no_name
 
 _names = {}  # dotted public name -> object
 _spaces = {}  # dotted module name -> module
@@ -60,23 +60,22 @@ class Namespace(types.ModuleType):
             same = sys.modules.get("evenflow." + self.__name__[len(older):])
             if same is not None and hasattr(same, name):
                 return getattr(same, name)
-        raise AttributeError(missing(self, name), name=name)  # with a name Python adds no suggestion of its own
+        raise missing(self, name)
 
 
 _KERAS = ("initializers", "losses", "metrics", "optimizers")  # what TensorFlow shows at the top too
 
 
 def missing(module, name):
-    """What to say when `module` has no public `name`."""
+    """The exception when `module` has no public `name`."""
     short = module.__name__.replace("evenflow", "tf", 1)
-    near = difflib.get_close_matches(name, [n for n in dir(module) if not n.startswith("_")], 1)
-    hint = f"; the nearest is {short}.{near[0]}" if near else ""
+    hint = nearest(short, name, dir(module))
     if short == "tf" and name in _KERAS:
         hint = f"; use tf.keras.{name}"
-    elif not near:
+    elif not hint:
         tail = [n for n in _names if n.rsplit(".", 1)[-1] == name]
         hint = f"; there is tf.{tail[0]}" if tail else ""
-    return f"module '{short}' has no attribute '{name}': Evenflow has no such name{hint}"
+    return no_name(short, name, hint)
 
 
 def space(dotted):

@@ -1,9 +1,9 @@
 """tf.raw_ops: every op of the engine under its own name, made when it is first asked for."""
-import difflib
 import sys
 import types
 
 from . import _core
+from ._missing import nearest, no_name
 
 
 class RawOps(types.ModuleType):
@@ -19,9 +19,7 @@ class RawOps(types.ModuleType):
         try:
             op = self._make(name)
         except AttributeError:
-            near = difflib.get_close_matches(name, _core.op_names(), 1)
-            hint = f"; the nearest is {near[0]}" if near else ""
-            raise AttributeError(f"Evenflow has no op '{name}'{hint}") from None
+            raise no_name("tf.raw_ops", name, nearest("tf.raw_ops", name, _core.op_names())) from None
         setattr(self, name, op)
         return op
 

@@ -73,4 +73,4 @@ def forward_compatible(year, month, day):
 
 
 def __getattr__(name):
-    raise AttributeError(namespace.missing(sys.modules[__name__], name))
+    raise namespace.missing(sys.modules[__name__], name)

@@ -10,4 +10,4 @@ def __getattr__(name):
             return getattr(sys.modules["evenflow"], name)
         except AttributeError:
             pass
-    raise AttributeError(namespace.missing(sys.modules["evenflow"], name))
+    raise namespace.missing(sys.modules["evenflow"], name)

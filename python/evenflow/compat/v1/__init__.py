@@ -64,4 +64,4 @@ def __getattr__(name):
             return found
         except AttributeError:
             pass
-    raise AttributeError(namespace.missing(sys.modules[__name__], name))
+    raise namespace.missing(sys.modules[__name__], name)

@@ -1,0 +1,14 @@
+"""The one error for a public name that Evenflow does not have."""
+import difflib
+
+
+def nearest(place, name, names):
+    """The name closest to one that `place` does not have, as the end of a sentence; "" if none is close."""
+    near = difflib.get_close_matches(name, [n for n in names if not n.startswith("_")], 1)
+    return f"; the nearest is {place}.{near[0]}" if near else ""
+
+
+def no_name(place, name, hint=""):
+    """The exception for a name that is looked for in vain, wherever that is."""
+    text = f"module '{place}' has no attribute '{name}': Evenflow has no such name{hint}"
+    return AttributeError(text, name=name)  # with a name Python adds no suggestion of its own

@@ -175,8 +175,8 @@ typedef struct ef_signature { /* argument notation, parsed once */
     } count[4];
     ef_attr_info attr[EF_MAX_ATTRS];
     int n_in, n_out, n_vars, n_counts, n_attrs;
-    bool variadic;       /* some argument stands for several tensors */
-    bool uniform;        /* one type variable for all inputs, and one output of it or of a fixed dtype */
+    bool variadic; /* some argument stands for several tensors */
+    bool uniform;  /* one type variable for all inputs, and one output of it or of a fixed dtype */
     int key_in, key_out; /* argument that decides the kernel row, or -1 */
 } ef_signature;
 const ef_signature *ef_op_signature(const ef_op *op); /* never NULL; parsed on first use */

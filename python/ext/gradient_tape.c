@@ -87,8 +87,7 @@ static PyObject *tape_enter(PyObject *o, PyObject *unused) {
 static PyObject *tape_exit(PyObject *o, PyObject *const *args, Py_ssize_t n) {
     (void)args;
     (void)n;
-    if (SELF(o)->recording && pop(SELF(o)) < 0) return NULL;
-    Py_RETURN_FALSE;
+    return SELF(o)->recording && pop(SELF(o)) < 0 ? NULL : Py_NewRef(Py_False);
 }
 
 /* ---- plain tensors and variables

@@ -83,26 +83,30 @@ static void take_off(function_object *f, const waiter *w) {
 
 /* Waits until the thread that traces f is done, or for too long; -1: interrupted. */
 static int wait_for(function_object *f) {
-    waiter w = {f->waiters, PyThread_allocate_lock()};
-    if (w.lock == NULL) {
+    waiter *w = PyMem_Malloc(sizeof *w);
+    PyThread_type_lock lock = w != NULL ? PyThread_allocate_lock() : NULL;
+    if (lock == NULL) {
+        PyMem_Free(w);
         PyErr_NoMemory();
         return -1;
     }
-    PyThread_acquire_lock(w.lock, WAIT_LOCK);
-    f->waiters = &w;
+    *w = (waiter){f->waiters, lock};
+    PyThread_acquire_lock(lock, WAIT_LOCK);
+    f->waiters = w;
     here.waits_for = f;
     PyLockStatus got;
     int64_t end = nanoseconds() + PATIENCE * INT64_C(1000000000);
     do {
         int64_t left = (end - nanoseconds()) / 1000;
         Py_BEGIN_ALLOW_THREADS;
-        got = PyThread_acquire_lock_timed(w.lock, left > 0 ? left : 0, 1);
+        got = PyThread_acquire_lock_timed(lock, left > 0 ? left : 0, 1);
         Py_END_ALLOW_THREADS;
     } while (got == PY_LOCK_INTR && PyErr_CheckSignals() == 0);
     here.waits_for = NULL;
-    take_off(f, &w);
-    PyThread_release_lock(w.lock);
-    PyThread_free_lock(w.lock);
+    take_off(f, w);
+    PyMem_Free(w);
+    PyThread_release_lock(lock);
+    PyThread_free_lock(lock);
     return got == PY_LOCK_INTR ? -1 : 0;
 }
 

@@ -442,7 +442,7 @@ static ef_status *run_cut(const ef_conv *c, const ef_conv_data *d, ef_chain *cha
         ef_parallel(n, 1024, 0.2 * (double)ef_conv_pieces(&j.cut), add_partials, &j);
         if (reordered)
             EF_TRY_GOTO(reorder(chain, own, d->out));
-        else
+        else if (own != NULL)
             memcpy(d->out, own, (size_t)n * sizeof(float));
     }
 done:

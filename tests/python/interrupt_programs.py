@@ -132,7 +132,16 @@ PROGRAMS = {
 }
 
 
+def again(ignored):
+    """Python drops an exception that is raised in a weak reference's callback, an interrupt too: its user would press again."""
+    if ignored.exc_type is KeyboardInterrupt:
+        signal.raise_signal(signal.SIGINT)
+    else:
+        sys.__unraisablehook__(ignored)
+
+
 def main(name, rounds):
+    sys.unraisablehook = again
     forever, works = PROGRAMS[name]
     sender = subprocess.Popen([sys.executable, "-c", SENDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     longest = 0.0

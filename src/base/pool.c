@@ -38,8 +38,11 @@ static const double piece_ns = 100000; /* a piece of a long region */
 static const uint64_t spin_ns = 40000; /* waiting before a thread goes to sleep */
 static const uint64_t near_ns = 20000; /* brief regions so near to each other wake workers */
 /* On a crowded machine: */
-static const uint64_t look_ns = 5000000;      /* threads look for others' load this often */
-static const uint64_t crowd_ns = 200000000;   /* and take it to last this long */
+static const uint64_t look_ns = 5000000;      /* a thread looks this often whether it had to wait */
+static const uint64_t usage_ns = 100000000;   /* and asks this often what other programs use */
+static const uint64_t recent_ns = 2000000000; /* an older answer is not compared with */
+static const double crowd_part = 0.15;        /* others use more than this of the processors */
+static const uint64_t crowd_ns = 250000000;   /* and are taken to do so for this long */
 static const uint64_t crowd_spin_ns = 200000; /* a caller's waiting: sleeping costs it a slice */
 static const double crowd_worth_ns = 300000;  /* a region to hand out */
 static const uint64_t turn_ns = 1000000;      /* a worker may lose its processor after this */
@@ -178,20 +181,36 @@ static bool crowded(uint64_t now) {
     return now < atomic_load_explicit(&crowded_until, memory_order_relaxed);
 }
 
-/* Has this thread had to wait for a processor since it last looked? The larger team of a crowded
- * machine waits for itself, so what happened before the end of such a time does not count. */
-static void notice_crowd(uint64_t now) {
+/* Did this thread have to wait for a processor since it last looked? */
+static bool had_to_wait(uint64_t now) {
     static _Thread_local ef_turns seen;
     static _Thread_local uint64_t looked;
-    if (now - looked < look_ns || crowded(now)) return;
+    if (now - looked < look_ns) return false;
     ef_turns turns;
-    if (ef_turns_read(&turns)) {
-        uint64_t quiet_since = atomic_load_explicit(&crowded_until, memory_order_relaxed);
-        if (looked != 0 && looked >= quiet_since && ef_turns_crowded(&seen, &turns))
-            atomic_store_explicit(&crowded_until, now + crowd_ns, memory_order_relaxed);
-        seen = turns;
-    }
+    if (!ef_turns_read(&turns)) return false;
+    bool waited = looked != 0 && ef_turns_waited(&seen, &turns);
+    seen = turns;
     looked = now;
+    return waited;
+}
+
+/* A thread that had to wait asks what other programs use, and so does every thread while the
+ * machine is crowded; one of them at a time, and at most once in usage_ns. */
+static void notice_crowd(uint64_t now) {
+    static atomic_flag asking = ATOMIC_FLAG_INIT;
+    static ef_usage last; /* guarded by `asking` */
+    static atomic_uint_least64_t asked;
+    bool suspect = crowded(now) || had_to_wait(now);
+    if (!suspect || now - atomic_load_explicit(&asked, memory_order_relaxed) < usage_ns) return;
+    if (atomic_flag_test_and_set_explicit(&asking, memory_order_acquire)) return;
+    ef_usage usage;
+    bool known = ef_usage_read(&usage);
+    bool recent = known && last.at != 0 && usage.at - last.at < recent_ns;
+    if (!known || (recent && ef_usage_others(&last, &usage) > crowd_part))
+        atomic_store_explicit(&crowded_until, now + crowd_ns, memory_order_relaxed);
+    if (known) last = usage;
+    atomic_store_explicit(&asked, now, memory_order_relaxed);
+    atomic_flag_clear_explicit(&asking, memory_order_release);
 }
 
 static uint64_t pieces_left(const slot *s, int shares) {

@@ -80,15 +80,40 @@ EF_TEST(brief_regions_wake_workers_when_they_follow_each_other) {
     if (ef_pool_size() > 1) CHECK(many.on_workers > 0);
 }
 
-EF_TEST(contention_is_waiting_for_a_processor) {
+EF_TEST(a_thread_that_waits_suspects_others) {
     ef_turns before = {1000, 5000}, idle = {100000000, 1005000}, own = {2000000, 900000},
              crowded = {20000000, 20000000};
-    CHECK(!ef_turns_crowded(&before, &before));
-    CHECK(!ef_turns_crowded(&before, &idle));
-    CHECK(!ef_turns_crowded(&before, &own)); /* under a millisecond */
-    CHECK(ef_turns_crowded(&before, &crowded));
+    CHECK(!ef_turns_waited(&before, &before));
+    CHECK(!ef_turns_waited(&before, &idle));
+    CHECK(!ef_turns_waited(&before, &own)); /* under a millisecond */
+    CHECK(ef_turns_waited(&before, &crowded));
     ef_turns now;
     if (ef_turns_read(&now)) CHECK(now.ran > 0);
+}
+
+EF_TEST(usage_of_others_is_what_is_neither_idle_nor_ours) {
+    const char *text = "cpu  9 9 9 900 9 9 9 9 0 0\n"
+                       "cpu0 1 0 2 100 10 0 0 1 0 0\n"
+                       "cpu1 1 0 2 200 20 0 0 2 0 0\n"
+                       "cpu7 1 0 2 400 40 0 0 4 0 0\n"
+                       "intr 5 0 1\n";
+    const bool mask[4] = {false, true, true, true};
+    uint64_t ticks = 0;
+    CHECK_INT(ef_usage_parse(text, mask, 4, &ticks), 1);
+    CHECK_INT((int64_t)ticks, 222);
+    CHECK_INT(ef_usage_parse("", mask, 4, &ticks), 0);
+    CHECK_INT(ef_usage_parse("cpu1", mask, 4, &ticks), 1);
+
+    ef_usage before = {.at = 1000, .idle = 500, .own = 70, .processors = 2};
+    ef_usage after = {.at = 2000, .idle = 1000, .own = 570, .processors = 2};
+    double others = ef_usage_others(&before, &after);
+    CHECK(others > 0.499 && others < 0.501);
+    after.own = 100000; /* ticks are coarse: less than nothing is nothing */
+    CHECK(ef_usage_others(&before, &after) == 0);
+    after.processors = 1; /* the mask changed in between */
+    CHECK(ef_usage_others(&before, &after) == 0);
+    ef_usage now;
+    if (ef_usage_read(&now)) CHECK(now.own > 0 && now.processors > 0);
 }
 
 static void inner(void *arg, int64_t begin, int64_t end) {
@@ -270,7 +295,8 @@ EF_TEST(reads_quotas) {
 int main(void) {
     EF_RUN(covers_every_item_once);
     EF_RUN(brief_regions_wake_workers_when_they_follow_each_other);
-    EF_RUN(contention_is_waiting_for_a_processor);
+    EF_RUN(a_thread_that_waits_suspects_others);
+    EF_RUN(usage_of_others_is_what_is_neither_idle_nor_ours);
     EF_RUN(nested_work_stays_inside);
     EF_RUN(a_thread_holds_back_one_piece_at_most);
     EF_RUN(any_number_of_callers);

@@ -3,7 +3,7 @@
 
 Each peer lives in a process of its own for the whole run. The rounds are interleaved: row by row, every peer is asked
 in turn (in an order that changes), so whatever else the machine does meets all of them alike. A figure is the median
-over all rounds. Then the rounds are made again beside two busy processes; there a round's figure is the mean of longer
+over all rounds. Then rounds are made beside two busy processes, new ones for each round; there a round's figure is the mean of longer
 stretches: the scheduler takes the processor away for some milliseconds at a time, which a sample of two milliseconds
 either misses or meets whole, and the median of such samples is not what a caller waits. The end is a table with each
 bar and its verdict; docs/benchmarks.md and its pictures are written from the same figures.
@@ -109,8 +109,9 @@ def measure(peers, rounds, loaded_rounds, seconds, only):
     fresh = [r for r in rows if r.fresh]
     progress = Progress((rounds + 1 + loaded_rounds) * len(warm) + min(rounds, 5) * len(fresh))
     rounds_of(peers, warm, rounds, seconds, progress)
-    with Busy(2 if loaded_rounds else 0):
-        rounds_of(peers, warm, loaded_rounds, seconds, progress, loaded=True)
+    for _ in range(loaded_rounds):
+        with Busy(2):  # anew in each round: on which processors the kernel puts the two matters, to all peers alike
+            rounds_of(peers, warm, 1, seconds, progress, loaded=True)
     for peer in peers:
         peer.close()
     for _ in range(min(rounds, 5)):

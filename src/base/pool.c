@@ -42,7 +42,7 @@ static const uint64_t look_ns = 5000000;      /* a thread looks this often wheth
 static const uint64_t usage_ns = 100000000;   /* and asks this often what other programs use */
 static const uint64_t recent_ns = 2000000000; /* an older answer is not compared with */
 static const double crowd_part = 0.15;        /* others use more than this of the processors */
-static const uint64_t crowd_ns = 250000000;   /* and are taken to do so for this long */
+static const uint64_t crowd_ns = 150000000;   /* and are taken to do so for this long */
 static const uint64_t crowd_spin_ns = 200000; /* a caller's waiting: sleeping costs it a slice */
 static const double crowd_worth_ns = 300000;  /* a region to hand out */
 static const uint64_t turn_ns = 1000000;      /* a worker may lose its processor after this */
@@ -195,20 +195,22 @@ static bool had_to_wait(uint64_t now) {
 }
 
 /* A thread that had to wait asks what other programs use, and so does every thread while the
- * machine is crowded; one of them at a time, and at most once in usage_ns. */
+ * machine is crowded; one of them at a time, and at most once in usage_ns. The answer takes two
+ * readings. Where the last one is too old the machine counts as crowded until the next, because a
+ * crowd that is not noticed costs far more than one that is not there. */
 static void notice_crowd(uint64_t now) {
     static atomic_flag asking = ATOMIC_FLAG_INIT;
     static ef_usage last; /* guarded by `asking` */
     static atomic_uint_least64_t asked;
-    bool suspect = crowded(now) || had_to_wait(now);
+    bool suspect = had_to_wait(now) || crowded(now);
     if (!suspect || now - atomic_load_explicit(&asked, memory_order_relaxed) < usage_ns) return;
     if (atomic_flag_test_and_set_explicit(&asking, memory_order_acquire)) return;
     ef_usage usage;
-    bool known = ef_usage_read(&usage);
-    bool recent = known && last.at != 0 && usage.at - last.at < recent_ns;
-    if (!known || (recent && ef_usage_others(&last, &usage) > crowd_part))
+    bool told = ef_usage_read(&usage);
+    bool comparable = told && last.at != 0 && usage.at - last.at < recent_ns;
+    if (!comparable || ef_usage_others(&last, &usage) > crowd_part)
         atomic_store_explicit(&crowded_until, now + crowd_ns, memory_order_relaxed);
-    if (known) last = usage;
+    if (told) last = usage;
     atomic_store_explicit(&asked, now, memory_order_relaxed);
     atomic_flag_clear_explicit(&asking, memory_order_release);
 }

@@ -3,10 +3,10 @@
 
 Each peer lives in a process of its own for the whole run. The rounds are interleaved: row by row, every peer is asked
 in turn (in an order that changes), so whatever else the machine does meets all of them alike. A figure is the median
-over all rounds. Then rounds are made beside two busy processes, new ones for each round; there a round's figure is the mean of longer
-stretches: the scheduler takes the processor away for some milliseconds at a time, which a sample of two milliseconds
-either misses or meets whole, and the median of such samples is not what a caller waits. The end is a table with each
-bar and its verdict; docs/benchmarks.md and its pictures are written from the same figures.
+over all rounds. Then rounds are made beside two busy processes, new ones for each round; there a round's figure is the
+mean of longer stretches: the scheduler takes the processor away for some milliseconds at a time, which a sample of two
+milliseconds either misses or meets whole, and the median of such samples is not what a caller waits. The end is a table
+with each bar and its verdict; docs/benchmarks.md and its pictures are written from the same figures.
 """
 import argparse
 import json
@@ -46,11 +46,11 @@ class Peer:
         except ValueError:
             return {"error": "the worker died"}
 
-    def measure(self, row, seconds, into, figure=statistics.median):
+    def measure(self, row, seconds, into, figure=statistics.median, most=10):
         if row not in self.rows or row in self.errors:
             return
         try:
-            print(json.dumps({"row": row, "seconds": seconds}), file=self.child.stdin, flush=True)
+            print(json.dumps({"row": row, "seconds": seconds, "most": most}), file=self.child.stdin, flush=True)
         except OSError:
             pass
         got = self.answer()
@@ -97,7 +97,7 @@ def rounds_of(peers, rows, rounds, seconds, progress, loaded=False):
             for peer in random.sample(peers, len(peers)):
                 time.sleep(0.02)  # let the team of the one before go to sleep
                 if loaded:
-                    peer.measure(row.name, 3 * seconds, peer.loaded, statistics.fmean)
+                    peer.measure(row.name, 3 * seconds, peer.loaded, statistics.fmean, most=50)
                 else:
                     peer.measure(row.name, seconds, peer.times if k else {})  # the first round sets up and warms up
             progress.step(row.name + (" (loaded)" if loaded else ""))

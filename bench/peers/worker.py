@@ -1,6 +1,7 @@
 """One peer in a process of its own, which answers the controller line by line, in JSON.
 
-    worker.py PEER            reads {"row": name, "seconds": s} and answers {"times": [...]}, seconds per call
+    worker.py PEER            reads {"row": name, "seconds": s, "most": n} and answers {"times": [...]}, seconds per call; rows
+                              whose calls need an input of their own take at most n samples
     worker.py PEER --once     makes some calls of every row and prints the process's peak memory in bytes
     worker.py PEER --import   prints the seconds that importing the package takes
 """
@@ -34,9 +35,9 @@ class Subject:
         run()
         return (time.perf_counter() - began) / self.calls
 
-    def measure(self, seconds):
+    def measure(self, seconds, most):
         times, end = [], time.perf_counter() + seconds
-        while not times or (time.perf_counter() < end and (self.name not in MOST or len(times) < 10)):
+        while not times or (time.perf_counter() < end and (self.name not in MOST or len(times) < most)):
             times.append(self.sample() / SCALE.get(self.name, 1))
         return times
 
@@ -71,7 +72,7 @@ def main(peer, how=""):
         try:
             if name not in subjects:
                 subjects[name] = Subject(name, rows[name])
-            answer = {"times": subjects[name].measure(ask["seconds"])}
+            answer = {"times": subjects[name].measure(ask["seconds"], ask["most"])}
         except Exception as e:
             answer = {"error": f"{type(e).__name__}: {e}"}
         print(json.dumps(answer), file=out, flush=True)

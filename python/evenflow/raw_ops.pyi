@@ -299,6 +299,9 @@ def DataFormatVecPermute(*, x: _TensorLike, src_format: str = 'NHWC', dst_format
 def Dawsn(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """Dawson's integral of `x`."""
 
+def DecodeBase64(*, input: _TensorLike, name: str | None = None) -> Tensor:
+    """The bytes that web-safe base64 stands for, with or without padding."""
+
 def DenseBincount(*, input: _TensorLike, size: _TensorLike, weights: _TensorLike, binary_output: bool = False, name: str | None = None) -> Tensor:
     """How often each number below `size` occurs in `input`, row by row if it has two axes, or the sum of its weights; with `binary_output` only whether it occurs."""
 
@@ -376,6 +379,9 @@ def Empty(*, shape: _TensorLike, dtype: _DTypeLike, init: bool = False, name: st
 
 def EmptyTensorList(*, element_shape: _TensorLike, max_num_elements: _TensorLike, element_dtype: _DTypeLike, name: str | None = None) -> Tensor:
     """A list without elements. `element_shape` is what each element must agree with (-1: any); `max_num_elements` bounds the length (-1: no bound)."""
+
+def EncodeBase64(*, input: _TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
+    """Each string in web-safe base64; `pad` adds `=` up to a multiple of four characters."""
 
 def EnsureShape(*, input: _TensorLike, shape: _ShapeLike, name: str | None = None) -> Tensor:
     """Its input, once its shape has been found to fit `shape`."""

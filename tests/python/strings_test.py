@@ -74,3 +74,28 @@ def test_sets():
     assert tf.sets.union(a, b).values.numpy().tolist() == [1, 2, 3, 9, 4, 5]
     assert tf.sets.size(tf.sets.intersection(a, b)).numpy().tolist() == [1, 2]
     assert tf.sets.difference(tf.sets.union(a, a), b).values.numpy().tolist() == [1, 3]
+
+
+@pytest.mark.parametrize(("text", "data"), [
+    (b"", b""), (b"YQ", b"a"), (b"YQ==", b"a"), (b"YWI", b"ab"), (b"YWI=", b"ab"), (b"YWJj", b"abc"), (b"YR", b"a"),
+    (b"YWJjYQ==", b"abca"), (b"Y-_a", b"c\xef\xda"), (b"__77", b"\xff\xfe\xfb")])
+def test_base64_is_decoded_with_and_without_padding(text, data):
+    assert tf.io.decode_base64(text).numpy() == data
+    padded = tf.io.encode_base64(data, pad=True).numpy()
+    assert tf.io.encode_base64(data).numpy() == padded.rstrip(b"=")
+    assert len(padded) % 4 == 0 and tf.io.decode_base64(padded).numpy() == data
+
+
+@pytest.mark.parametrize("text", [b"Y", b"YQ=", b"YQ===", b"Y+==", b"Y=Q=", b"=", b"====", b"YQ==YQ", b"YWI\n", b"YWJjZ"])
+def test_what_is_not_base64_is_rejected(text):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="[Bb]ase64"):
+        tf.io.decode_base64([b"YQ", text])
+
+
+def test_base64_of_many_strings_in_a_function():
+    data = tf.constant([[b"a", b"bc"], [b"", b"\x00\x01"]])
+    back = tf.function(lambda x: tf.io.decode_base64(tf.io.encode_base64(x)))(data)
+    assert (back.numpy() == data.numpy()).all()
+    assert tf.compat.v1.decode_base64(b"YQ").numpy() == b"a"
+    with pytest.raises(TypeError):
+        tf.raw_ops.EncodeBase64(input=[1, 2], pad=False)

@@ -6,6 +6,8 @@ from .common import SparseTensor, as_ragged, convert, dtypes, executing_eagerly,
 
 offer_ops(
     """
+    DecodeBase64 | input | io.decode_base64 compat.v1.decode_base64
+    EncodeBase64 | input, pad | io.encode_base64 compat.v1.encode_base64
     StringStrip | input | strings.strip
     StringToHashBucketFast | input, num_buckets | strings.to_hash_bucket_fast
     StringToHashBucketStrong | input, num_buckets, key | strings.to_hash_bucket_strong

@@ -16,6 +16,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HEAD = '"""Type stubs of evenflow.{}. Written by tools/gen_stubs.py."""\n'
 ATTR = {"int": "int", "float": "float", "bool": "bool", "string": "str", "type": "_DTypeLike", "shape": "_ShapeLike",
         "tensor": "_TensorLike", "func": "Any"}
+ARITHMETIC = set("""abs add and eq floordiv ge getitem gt invert le lt matmul mod mul ne neg or pow radd rand rfloordiv rmatmul
+    rmod rmul ror rpow rsub rtruediv rxor sub truediv xor""".split())  # these give tensors, where tensors have them
+OPERATORS = dict.fromkeys(ARITHMETIC, "Any") | {
+    "bool": "builtins.bool", "call": "Any", "contains": "builtins.bool", "delitem": "None", "enter": "Any", "exit": "None",
+    "float": "builtins.float", "hash": "builtins.int", "index": "builtins.int", "int": "builtins.int", "iter": "Any",
+    "len": "builtins.int", "next": "Any", "setitem": "None"}
 
 
 def annotation(kind):
@@ -79,9 +85,6 @@ def parameter(p):
 
 def signature(obj):
     """The parameter list of a callable as text."""
-    names = getattr(obj, "_params", None)
-    if names is not None:
-        return "(" + ", ".join(list(names[:-1]) + ["name=None"]) + ")"
     try:
         found = inspect.signature(obj)
     except (TypeError, ValueError):
@@ -95,22 +98,65 @@ def signature(obj):
     return "(" + ", ".join(parts) + ")"
 
 
-def entry(name, obj):
+def member(name, obj):
+    """The lines of an attribute of a class."""
+    if isinstance(obj, (staticmethod, classmethod)):
+        return [f"    @{type(obj).__name__}", *member(name, obj.__func__)]
+    if inspect.isroutine(obj) or hasattr(obj, "_op_name"):
+        text = signature(obj)
+        if text.startswith("(*args") or "/" in text:
+            text = "(self, *args, **kwargs)"
+        return [f"    def {name}{text}: ..."]
+    if inspect.isdatadescriptor(obj) or type(obj).__name__ == "cached_property":
+        return ["    @property", f"    def {name}(self) -> Any: ..."]
+    return [f"    {name}: Any"]
+
+
+def operator(key, name):
+    """The line of an operator of class `name`, or none."""
+    result = OPERATORS.get(key.strip("_")) if key.startswith("__") else None
+    if name in ("Tensor", "Variable") and key.strip("_") in ARITHMETIC:
+        result = "Tensor"
+    return [] if result is None else [f"    def {key}(self, *args: Any) -> {result}: ..."]
+
+
+def class_stub(name, cls):
+    """A class with what it and its bases define. Tensors that are not eager lack some names; the stub has those as well."""
+    lines = [f"class {name}:", f"    {quoted(cls.__doc__)}"]
+    init = cls.__dict__.get("__init__")
+    text = signature(init) if inspect.isfunction(init) else "(self, *args, **kwargs)"
+    lines.append(f"    def __init__{text}: ...")
+    seen = {}
+    for base in reversed(cls.__mro__[:-1]):
+        seen.update(vars(base))
+    for key in sorted(seen):
+        if key.startswith("_"):
+            lines += operator(key, name)
+        elif key.isidentifier() and not keyword.iskeyword(key):
+            lines += member(key, seen[key])
+    return [*lines, ""]
+
+
+def entry(name, obj, core):
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
         return []
     if isinstance(obj, types.ModuleType):
         return [f"from evenflow import {name} as {name}"] if obj.__name__ == f"evenflow.{name}" else []
     if isinstance(obj, type):
-        return [f"class {name}:", f"    {quoted(obj.__doc__)}", "    def __getattr__(self, name: str): ...", ""]
+        return class_stub(name, type(core.convert(0)) if name == "Tensor" else obj)
     if callable(obj):
-        return [f"def {name}{signature(obj)}:", f"    {quoted(getattr(obj, '__doc__', None))}", ""]
+        made = f" -> {result(core.describe_op(obj._op_name)['outputs'])}" if hasattr(obj, "_op_name") else ""
+        return [f"def {name}{signature(obj)}{made}:", f"    {quoted(getattr(obj, '__doc__', None))}", ""]
     return [f"{name}: {type(obj).__name__ if obj is not None else 'None'}"]
 
 
-def space_stub(name, names):
-    lines = [HEAD.format(name).replace("evenflow.__init__", "evenflow"), "from typing import Any", ""]
+def space_stub(name, names, core, inner=()):
+    lines = [HEAD.format(name).replace("evenflow.__init__", "evenflow"), "import builtins", "from typing import Any", ""]
+    if name != "__init__":
+        lines[-1:] = ["", "from evenflow import Operation, Tensor", ""]
+    lines += [f"from . import {space} as {space}" for space in sorted(inner)] + [""] * bool(inner)
     for key in sorted(names):
-        lines += entry(key, names[key])
+        lines += entry(key, names[key], core)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -125,7 +171,10 @@ def stubs():
         outer, _, last = dotted.rpartition(".")
         if outer.count(".") == 0 and outer != "compat":
             spaces.setdefault(outer or "__init__", {})[last] = obj
-    made = {f"{name}.pyi": space_stub(name, names) for name, names in spaces.items() if not name.startswith("__inter")}
+    spaces = {name: names for name, names in spaces.items() if not name.startswith("__inter")}
+    top = spaces.pop("__init__")
+    made = {f"{name}.pyi": space_stub(name, names, evenflow._core) for name, names in spaces.items()}
+    made["__init__.pyi"] = space_stub("__init__", top, evenflow._core, {*spaces, "raw_ops", "compat"} - set(top))
     made["raw_ops.pyi"] = raw_stub(evenflow._core, evenflow.raw_ops)
     return made
 

@@ -1,6 +1,9 @@
 """Type stubs of evenflow.autograph. Written by tools/gen_stubs.py."""
 
+import builtins
 from typing import Any
+
+from evenflow import Operation, Tensor
 
 def set_verbosity(level, alsologtostdout=False):
     """How much is told of conversions: 0 nothing."""

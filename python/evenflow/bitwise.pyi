@@ -1,21 +1,24 @@
 """Type stubs of evenflow.bitwise. Written by tools/gen_stubs.py."""
 
+import builtins
 from typing import Any
 
-def bitwise_and(x, y, name=None):
+from evenflow import Operation, Tensor
+
+def bitwise_and(x, y, name=None) -> Tensor:
     """The bits set in both `x` and `y`; shapes broadcast."""
 
-def bitwise_or(x, y, name=None):
+def bitwise_or(x, y, name=None) -> Tensor:
     """The bits set in `x` or `y` or both; shapes broadcast."""
 
-def bitwise_xor(x, y, name=None):
+def bitwise_xor(x, y, name=None) -> Tensor:
     """The bits set in exactly one of `x` and `y`; shapes broadcast."""
 
-def invert(x, name=None):
+def invert(x, name=None) -> Tensor:
     """Every bit of `x` turned round."""
 
-def left_shift(x, y, name=None):
+def left_shift(x, y, name=None) -> Tensor:
     """`x` moved `y` bits to the left; shapes broadcast."""
 
-def right_shift(x, y, name=None):
+def right_shift(x, y, name=None) -> Tensor:
     """`x` moved `y` bits to the right, copies of the sign filling up; shapes broadcast."""

@@ -1,6 +1,9 @@
 """Type stubs of evenflow.debugging. Written by tools/gen_stubs.py."""
 
+import builtins
 from typing import Any
+
+from evenflow import Operation, Tensor
 
 def Assert(condition, data, summarize=None, name=None):
     """Raises InvalidArgumentError with `data` in it unless `condition` is true."""

@@ -1,10 +1,21 @@
 """Type stubs of evenflow.image. Written by tools/gen_stubs.py."""
 
+import builtins
 from typing import Any
+
+from evenflow import Operation, Tensor
 
 class ResizeMethod:
     """How `resize` finds new pixels."""
-    def __getattr__(self, name: str): ...
+    def __init__(self, *args, **kwargs): ...
+    AREA: Any
+    BICUBIC: Any
+    BILINEAR: Any
+    GAUSSIAN: Any
+    LANCZOS3: Any
+    LANCZOS5: Any
+    MITCHELLCUBIC: Any
+    NEAREST_NEIGHBOR: Any
 
 def adjust_brightness(image, delta):
     """`delta` added to each pixel, where 1 is the whole range."""

@@ -1,26 +1,29 @@
 """Type stubs of evenflow.linalg. Written by tools/gen_stubs.py."""
 
+import builtins
 from typing import Any
+
+from evenflow import Operation, Tensor
 
 def adjoint(matrix, name=None):
     """The conjugate transpose of the last two dimensions."""
 
-def band_part(input, num_lower, num_upper, name=None):
+def band_part(input, num_lower, num_upper, name=None) -> Tensor:
     """Matrices in which all but a band around the main diagonal is zero: `num_lower` diagonals below it and `num_upper` above; negative: all there are."""
 
-def banded_triangular_solve(bands, rhs, lower, adjoint, name=None):
+def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None) -> Tensor:
     """Solves systems with a triangular matrix of few diagonals, given as the rows of `matrix`: the main diagonal first and those below it if `lower`, else the main diagonal last."""
 
-def cholesky(input, name=None):
+def cholesky(input, name=None) -> Tensor:
     """The lower triangular L with L L^H = `input`, for positive definite matrices, of which the lower triangle is read; NaN for others."""
 
 def cholesky_solve(chol, rhs, name=None):
     """Solves `a x = rhs`, given the Cholesky factor `chol` of `a`."""
 
-def cross(a, b, name=None):
+def cross(a, b, name=None) -> Tensor:
     """The vector product of the three-element vectors in the last axes of `a` and `b`."""
 
-def det(input, name=None):
+def det(input, name=None) -> Tensor:
     """The determinants of square matrices."""
 
 def diag(diagonal, name='diag', k=0, num_rows=-1, num_cols=-1, padding_value=0, align='RIGHT_LEFT'):
@@ -47,7 +50,7 @@ def eigvalsh(tensor, name=None):
 def einsum(equation, *inputs, **kwargs):
     """Sums of products as an equation of labels says: 'ij,jk->ik' is a matrix product."""
 
-def expm(input, name=None):
+def expm(input, name=None) -> Tensor:
     """The exponentials of square matrices, 1 + A + A A / 2 + ...; NaN where an element is not finite."""
 
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=..., name=None):
@@ -56,7 +59,7 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=..., name=None):
 def global_norm(t_list, name=None):
     """The Euclidean norm of several tensors taken as one vector; None entries do not count."""
 
-def inv(input, adjoint, name=None):
+def inv(input, adjoint=False, name=None) -> Tensor:
     """The inverses of square matrices, or of their adjoints."""
 
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
@@ -65,7 +68,7 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
 def logdet(matrix, name=None):
     """The logarithm of the determinant of positive definite matrices."""
 
-def logm(input, name=None):
+def logm(input, name=None) -> Tensor:
     """The principal logarithms of square complex matrices; NaN where there is none."""
 
 def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
@@ -113,19 +116,19 @@ def set_diag(input, diagonal, name='set_diag', k=0, align='RIGHT_LEFT'):
 def slogdet(input, name=None):
     """The sign of determinants, and the logarithm of their absolute values."""
 
-def solve(matrix, rhs, adjoint, name=None):
+def solve(matrix, rhs, adjoint=False, name=None) -> Tensor:
     """Solves `matrix` x = `rhs`, or with the adjoint of `matrix`, for each matrix of a batch."""
 
-def sqrtm(input, name=None):
+def sqrtm(input, name=None) -> Tensor:
     """The principal square roots of square matrices: the product of a root with itself is the matrix. NaN where there is none."""
 
 def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     """Singular values, the largest first; with `compute_uv` also the vectors: s, u, v."""
 
-def tensor_diag(diagonal, name=None):
+def tensor_diag(diagonal, name=None) -> Tensor:
     """A tensor of twice the rank with the elements of `diagonal` where the two halves of an index are equal, and zeros elsewhere."""
 
-def tensor_diag_part(input, name=None):
+def tensor_diag_part(input, name=None) -> Tensor:
     """The elements of `input` whose index has two equal halves."""
 
 def tensordot(a, b, axes, name=None):
@@ -134,7 +137,7 @@ def tensordot(a, b, axes, name=None):
 def trace(x, name=None):
     """The sum of the diagonal of matrices."""
 
-def triangular_solve(matrix, rhs, lower, adjoint, name=None):
+def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None) -> Tensor:
     """Solves `matrix` x = `rhs`, or with the adjoint of `matrix`, of which only one triangle is read; leading axes broadcast."""
 
 def tridiagonal_matmul(diagonals, rhs, diagonals_format='compact', name=None):

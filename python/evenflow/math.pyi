@@ -1,6 +1,9 @@
 """Type stubs of evenflow.math. Written by tools/gen_stubs.py."""
 
+import builtins
 from typing import Any
+
+from evenflow import Operation, Tensor
 
 def abs(x, name=None):
     """The absolute value; of a complex number its magnitude."""
@@ -8,13 +11,13 @@ def abs(x, name=None):
 def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
     """The sum of a list of tensors of one shape, which may be given."""
 
-def acos(x, name=None):
+def acos(x, name=None) -> Tensor:
     """The angle whose cosine is `x`."""
 
-def acosh(x, name=None):
+def acosh(x, name=None) -> Tensor:
     """The number, not negative, whose hyperbolic cosine is `x`."""
 
-def add(x, y, name=None):
+def add(x, y, name=None) -> Tensor:
     """Adds `x` and `y` element by element; shapes broadcast."""
 
 def add_n(inputs, name=None):
@@ -35,40 +38,40 @@ def argmax(input, axis=None, output_type=..., name=None):
 def argmin(input, axis=None, output_type=..., name=None):
     """Where the smallest element along `axis` stands; of equals the first."""
 
-def asin(x, name=None):
+def asin(x, name=None) -> Tensor:
     """The angle whose sine is `x`."""
 
-def asinh(x, name=None):
+def asinh(x, name=None) -> Tensor:
     """The number whose hyperbolic sine is `x`."""
 
-def atan(x, name=None):
+def atan(x, name=None) -> Tensor:
     """The angle whose tangent is `x`."""
 
-def atan2(y, x, name=None):
+def atan2(y, x, name=None) -> Tensor:
     """The angle of the point (`x`, `y`), in [-pi, pi]; shapes broadcast."""
 
-def atanh(x, name=None):
+def atanh(x, name=None) -> Tensor:
     """The number whose hyperbolic tangent is `x`."""
 
-def bessel_i0(x, name=None):
+def bessel_i0(x, name=None) -> Tensor:
     """The modified Bessel function of order 0 at `x`."""
 
-def bessel_i0e(x, name=None):
+def bessel_i0e(x, name=None) -> Tensor:
     """`exp(-|x|)` times the modified Bessel function of order 0."""
 
-def bessel_i1(x, name=None):
+def bessel_i1(x, name=None) -> Tensor:
     """The modified Bessel function of order 1 at `x`."""
 
-def bessel_i1e(x, name=None):
+def bessel_i1e(x, name=None) -> Tensor:
     """`exp(-|x|)` times the modified Bessel function of order 1."""
 
-def betainc(a, b, x, name=None):
+def betainc(a, b, x, name=None) -> Tensor:
     """The incomplete beta function of `a` and `b` at `x`, divided by beta(a, b). Inputs have one shape or are scalars."""
 
 def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=..., name=None, axis=None, binary_output=False):
     """How often each integer occurs in `arr`, or the sum of its `weights`; by row for axis -1."""
 
-def ceil(x, name=None):
+def ceil(x, name=None) -> Tensor:
     """The smallest integer not below `x`."""
 
 def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=..., name=None):
@@ -77,10 +80,10 @@ def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=
 def conj(x, name=None):
     """The complex conjugate; real numbers stay as they are."""
 
-def cos(x, name=None):
+def cos(x, name=None) -> Tensor:
     """The cosine of `x`, in radians."""
 
-def cosh(x, name=None):
+def cosh(x, name=None) -> Tensor:
     """The hyperbolic cosine of `x`."""
 
 def count_nonzero(input, axis=None, keepdims=None, dtype=..., name=None):
@@ -95,7 +98,7 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
 def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
     """log of the sum of exponentials so far along `axis`, safe from overflow."""
 
-def digamma(x, name=None):
+def digamma(x, name=None) -> Tensor:
     """The derivative of Lgamma."""
 
 def divide(x, y, name=None):
@@ -107,43 +110,43 @@ def divide_no_nan(x, y, name=None):
 def equal(x, y, name=None):
     """Whether `x` and `y` are equal, element by element; shapes broadcast."""
 
-def erf(x, name=None):
+def erf(x, name=None) -> Tensor:
     """The error function of `x`."""
 
-def erfc(x, name=None):
+def erfc(x, name=None) -> Tensor:
     """`1 - erf(x)`, accurate for large `x`."""
 
 def erfcinv(x, name=None):
     """The inverse of erfc."""
 
-def erfinv(x, name=None):
+def erfinv(x, name=None) -> Tensor:
     """The number whose error function is `x`."""
 
-def exp(x, name=None):
+def exp(x, name=None) -> Tensor:
     """e to the power `x`."""
 
-def expm1(x, name=None):
+def expm1(x, name=None) -> Tensor:
     """`exp(x) - 1`, accurate where `x` is near 0."""
 
-def floor(x, name=None):
+def floor(x, name=None) -> Tensor:
     """The largest integer not above `x`."""
 
-def floordiv(x, y, name=None):
+def floordiv(x, y, name=None) -> Tensor:
     """Divides `x` by `y` and rounds down."""
 
-def floormod(x, y, name=None):
+def floormod(x, y, name=None) -> Tensor:
     """The remainder of `x / y`, with the sign of `y`."""
 
-def greater(x, y, name=None):
+def greater(x, y, name=None) -> Tensor:
     """Whether `x > y`, element by element; shapes broadcast."""
 
-def greater_equal(x, y, name=None):
+def greater_equal(x, y, name=None) -> Tensor:
     """Whether `x >= y`, element by element; shapes broadcast."""
 
-def igamma(a, x, name=None):
+def igamma(a, x, name=None) -> Tensor:
     """The lower incomplete gamma function of `a` at `x`, divided by gamma(a)."""
 
-def igammac(a, x, name=None):
+def igammac(a, x, name=None) -> Tensor:
     """The upper incomplete gamma function of `a` at `x`, divided by gamma(a)."""
 
 def imag(input, name=None):
@@ -152,16 +155,16 @@ def imag(input, name=None):
 def in_top_k(targets, predictions, k, name=None):
     """Whether each target class is among the `k` highest predictions of its row."""
 
-def invert_permutation(x, name=None):
+def invert_permutation(x, name=None) -> Tensor:
     """The permutation that undoes `x`: `y[x[i]] = i`."""
 
-def is_finite(x, name=None):
+def is_finite(x, name=None) -> Tensor:
     """Whether `x` is neither infinite nor NaN."""
 
-def is_inf(x, name=None):
+def is_inf(x, name=None) -> Tensor:
     """Whether `x` is infinite, of either sign."""
 
-def is_nan(x, name=None):
+def is_nan(x, name=None) -> Tensor:
     """Whether `x` is NaN."""
 
 def is_non_decreasing(x, name=None):
@@ -176,19 +179,19 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
 def lbeta(x, name=None):
     """log of the Beta function of the last dimension: sum of lgamma minus lgamma of the sum."""
 
-def less(x, y, name=None):
+def less(x, y, name=None) -> Tensor:
     """Whether `x < y`, element by element; shapes broadcast."""
 
-def less_equal(x, y, name=None):
+def less_equal(x, y, name=None) -> Tensor:
     """Whether `x <= y`, element by element; shapes broadcast."""
 
-def lgamma(x, name=None):
+def lgamma(x, name=None) -> Tensor:
     """The logarithm of the absolute value of the gamma function of `x`."""
 
-def log(x, name=None):
+def log(x, name=None) -> Tensor:
     """The natural logarithm of `x`."""
 
-def log1p(x, name=None):
+def log1p(x, name=None) -> Tensor:
     """`log(1 + x)`, accurate where `x` is near 0."""
 
 def log_sigmoid(x, name=None):
@@ -197,58 +200,58 @@ def log_sigmoid(x, name=None):
 def log_softmax(logits, axis=None, name=None):
     """log of softmax along `axis` (default: the last)."""
 
-def logical_and(x, y, name=None):
+def logical_and(x, y, name=None) -> Tensor:
     """Whether both `x` and `y` are true; shapes broadcast."""
 
-def logical_not(x, name=None):
+def logical_not(x, name=None) -> Tensor:
     """The opposite truth value of `x`."""
 
-def logical_or(x, y, name=None):
+def logical_or(x, y, name=None) -> Tensor:
     """Whether `x` or `y` or both are true; shapes broadcast."""
 
 def logical_xor(x, y, name='LogicalXor'):
     """Whether exactly one of `x` and `y` is true."""
 
-def maximum(x, y, name=None):
+def maximum(x, y, name=None) -> Tensor:
     """The larger of `x` and `y` element by element; NaN if either is NaN."""
 
-def minimum(x, y, name=None):
+def minimum(x, y, name=None) -> Tensor:
     """The smaller of `x` and `y` element by element; NaN if either is NaN."""
 
-def mod(x, y, name=None):
+def mod(x, y, name=None) -> Tensor:
     """The remainder of `x / y`, with the sign of `y`."""
 
-def multiply(x, y, name=None):
+def multiply(x, y, name=None) -> Tensor:
     """Multiplies `x` by `y` element by element; shapes broadcast."""
 
 def multiply_no_nan(x, y, name=None):
     """`x * y`, and 0 where `y` is 0, whatever `x` is."""
 
-def ndtri(x, name=None):
+def ndtri(x, name=None) -> Tensor:
     """The number below which a standard normal variable lies with probability `x`."""
 
-def negative(x, name=None):
+def negative(x, name=None) -> Tensor:
     """The negative of `x`."""
 
-def nextafter(x1, x2, name=None):
+def nextafter(x1, x2, name=None) -> Tensor:
     """The number next to `x1` on the way to `x2` that the dtype can represent."""
 
 def not_equal(x, y, name=None):
     """Whether `x` and `y` differ, element by element; shapes broadcast."""
 
-def polygamma(a, x, name=None):
+def polygamma(a, x, name=None) -> Tensor:
     """The derivative of order `a`, a whole number, of Digamma at `x`; shapes broadcast."""
 
 def polyval(coeffs, x, name=None):
     """The polynomial with `coeffs` (highest power first) at `x`, by Horner's rule."""
 
-def pow(x, y, name=None):
+def pow(x, y, name=None) -> Tensor:
     """Raises `x` to the power `y`; shapes broadcast."""
 
 def real(input, name=None):
     """The real part; real numbers stay as they are."""
 
-def reciprocal(x, name=None):
+def reciprocal(x, name=None) -> Tensor:
     """One over `x`."""
 
 def reciprocal_no_nan(x, name=None):
@@ -287,43 +290,43 @@ def reduce_sum(input_tensor, axis=None, keepdims=False, name=None):
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     """The mean of squared distances from the mean along `axis`."""
 
-def rint(x, name=None):
+def rint(x, name=None) -> Tensor:
     """The integer nearest to `x`; of two equally near, the even one."""
 
 def round(x, name=None):
     """The nearest whole number, halves to the even one. Integers stay as they are."""
 
-def rsqrt(x, name=None):
+def rsqrt(x, name=None) -> Tensor:
     """One over the square root of `x`."""
 
 def scalar_mul(scalar, x, name=None):
     """`x` times one number; IndexedSlices stay IndexedSlices."""
 
-def segment_max(data, segment_ids, name=None):
+def segment_max(data, segment_ids, name=None) -> Tensor:
     """The largest elements of each segment; ids are sorted. A gap becomes 0."""
 
-def segment_mean(data, segment_ids, name=None):
+def segment_mean(data, segment_ids, name=None) -> Tensor:
     """Averages the rows of each segment; ids are sorted. A gap becomes 0."""
 
-def segment_min(data, segment_ids, name=None):
+def segment_min(data, segment_ids, name=None) -> Tensor:
     """The smallest elements of each segment; ids are sorted. A gap becomes 0."""
 
-def segment_prod(data, segment_ids, name=None):
+def segment_prod(data, segment_ids, name=None) -> Tensor:
     """Multiplies the rows of each segment; ids are sorted. A gap becomes 1."""
 
-def segment_sum(data, segment_ids, name=None):
+def segment_sum(data, segment_ids, name=None) -> Tensor:
     """Adds up the rows of each segment; ids are sorted. A gap becomes 0."""
 
-def sigmoid(x, name=None):
+def sigmoid(x, name=None) -> Tensor:
     """The logistic function `1 / (1 + exp(-x))`."""
 
-def sign(x, name=None):
+def sign(x, name=None) -> Tensor:
     """-1, 0 or 1 as `x` is negative, zero or positive; complex numbers are scaled to length 1."""
 
-def sin(x, name=None):
+def sin(x, name=None) -> Tensor:
     """The sine of `x`, in radians."""
 
-def sinh(x, name=None):
+def sinh(x, name=None) -> Tensor:
     """The hyperbolic sine of `x`."""
 
 def sobol_sample(dim, num_results, skip=0, dtype=..., name=None):
@@ -332,28 +335,28 @@ def sobol_sample(dim, num_results, skip=0, dtype=..., name=None):
 def softmax(logits, axis=None, name=None):
     """exp(x) over its sum along `axis` (default: the last)."""
 
-def softplus(features, name=None):
+def softplus(features, name=None) -> Tensor:
     """`log(1 + exp(x))`: a smooth Relu."""
 
-def softsign(features, name=None):
+def softsign(features, name=None) -> Tensor:
     """`x / (1 + |x|)`: a slow Tanh."""
 
-def sqrt(x, name=None):
+def sqrt(x, name=None) -> Tensor:
     """The square root of `x`."""
 
-def square(x, name=None):
+def square(x, name=None) -> Tensor:
     """`x` times itself."""
 
-def squared_difference(x, y, name=None):
+def squared_difference(x, y, name=None) -> Tensor:
     """Squares `x - y` element by element (its magnitude, if complex); shapes broadcast."""
 
-def subtract(x, y, name=None):
+def subtract(x, y, name=None) -> Tensor:
     """Subtracts `y` from `x` element by element; shapes broadcast."""
 
-def tan(x, name=None):
+def tan(x, name=None) -> Tensor:
     """The tangent of `x`, in radians."""
 
-def tanh(x, name=None):
+def tanh(x, name=None) -> Tensor:
     """The hyperbolic tangent of `x`."""
 
 def top_k(input, k=1, sorted=True, index_type=..., name=None):
@@ -362,35 +365,35 @@ def top_k(input, k=1, sorted=True, index_type=..., name=None):
 def truediv(x, y, name=None):
     """The quotient as Python 3 has it: integers are divided as floats."""
 
-def unsorted_segment_max(data, segment_ids, num_segments, name=None):
+def unsorted_segment_max(data, segment_ids, num_segments, name=None) -> Tensor:
     """The largest elements of each segment; one without rows is the lowest number. Ids come in any order; negative ones are left out."""
 
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     """The mean of the rows of each segment; 0 for a segment without rows."""
 
-def unsorted_segment_min(data, segment_ids, num_segments, name=None):
+def unsorted_segment_min(data, segment_ids, num_segments, name=None) -> Tensor:
     """The smallest elements of each segment; one without rows is the highest number. Ids come in any order; negative ones are left out."""
 
-def unsorted_segment_prod(data, segment_ids, num_segments, name=None):
+def unsorted_segment_prod(data, segment_ids, num_segments, name=None) -> Tensor:
     """Multiplies the rows of each segment; one without rows is 1. Ids come in any order; negative ones are left out."""
 
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     """The sum of the rows of each segment, divided by the square root of their number."""
 
-def unsorted_segment_sum(data, segment_ids, num_segments, name=None):
+def unsorted_segment_sum(data, segment_ids, num_segments, name=None) -> Tensor:
     """Adds up the rows of each segment; one without rows is 0. Ids come in any order; negative ones are left out."""
 
-def xdivy(x, y, name=None):
+def xdivy(x, y, name=None) -> Tensor:
     """Divides `x` by `y`; 0 wherever `x` is 0, even if `y` is 0 too."""
 
-def xlog1py(x, y, name=None):
+def xlog1py(x, y, name=None) -> Tensor:
     """Computes `x * log(1 + y)`; 0 wherever `x` is 0."""
 
-def xlogy(x, y, name=None):
+def xlogy(x, y, name=None) -> Tensor:
     """Computes `x * log(y)`; 0 wherever `x` is 0."""
 
 def zero_fraction(value, name=None):
     """Which part of the elements is zero, as float32."""
 
-def zeta(x, q, name=None):
+def zeta(x, q, name=None) -> Tensor:
     """The Hurwitz zeta function: the sum of `(q + k)` to the power `-x` over all k >= 0."""

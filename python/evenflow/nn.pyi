@@ -1,6 +1,9 @@
 """Type stubs of evenflow.nn. Written by tools/gen_stubs.py."""
 
+import builtins
 from typing import Any
+
+from evenflow import Operation, Tensor
 
 def approx_max_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1, aggregate_to_topk=True, name=None):
     """The `k` largest along an axis and their places; found exactly, whatever recall is asked."""
@@ -98,7 +101,7 @@ def dilation2d(input, filters, strides, padding, data_format, dilations, name=No
 def dropout(x, rate, noise_shape=None, seed=None, name=None):
     """Each element set to 0 with probability `rate`, the others scaled up by 1 / (1 - rate)."""
 
-def elu(features, name=None):
+def elu(features, name=None) -> Tensor:
     """`exp(x) - 1` where `x` is negative, else `x`."""
 
 def embedding_lookup(params, ids, max_norm=None, name=None):
@@ -119,7 +122,7 @@ def in_top_k(targets, predictions, k, name=None):
 def isotonic_regression(inputs, decreasing=True, axis=-1):
     """The nearest sequence along `axis` that never rises (or never falls), and its flat stretches."""
 
-def l2_loss(t, name=None):
+def l2_loss(t, name=None) -> Tensor:
     """Half the sum of the squares of all elements."""
 
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
@@ -128,7 +131,7 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
 def leaky_relu(features, alpha=0.2, name=None):
     """x where it is positive, `alpha` x elsewhere."""
 
-def local_response_normalization(input, depth_radius, bias, alpha, beta, name=None):
+def local_response_normalization(input, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, name=None) -> Tensor:
     """Divides each element by a power of `bias` plus `alpha` times the squares of its neighbours among the channels."""
 
 def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
@@ -137,7 +140,7 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 def log_softmax(logits, axis=None, name=None):
     """log of softmax along `axis` (default: the last)."""
 
-def lrn(input, depth_radius, bias, alpha, beta, name=None):
+def lrn(input, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, name=None) -> Tensor:
     """Divides each element by a power of `bias` plus `alpha` times the squares of its neighbours among the channels."""
 
 def max_pool(input, ksize, strides, padding, data_format=None, name=None):
@@ -164,10 +167,10 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
 def pool(input, window_shape, pooling_type, strides=None, padding='VALID', data_format=None, dilations=None, name=None):
     """Pooling ('MAX' or 'AVG') over windows, with holes between their elements by `dilations`."""
 
-def relu(features, name=None):
+def relu(features, name=None) -> Tensor:
     """`x` where it is positive, else 0."""
 
-def relu6(features, name=None):
+def relu6(features, name=None) -> Tensor:
     """`x` clipped to [0, 6]."""
 
 def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner='mean', default_id=None, max_norm=None, name=None, allow_fast_lookup=False):
@@ -176,13 +179,13 @@ def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=N
 def scale_regularization_loss(regularization_loss):
     """The sum of regularization losses over the number of replicas."""
 
-def selu(features, name=None):
+def selu(features, name=None) -> Tensor:
     """The scaled exponential unit that keeps mean and variance of its input."""
 
 def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, data_format=None, dilations=None, name=None):
     """depthwise_conv2d followed by a convolution of 1 x 1."""
 
-def sigmoid(x, name=None):
+def sigmoid(x, name=None) -> Tensor:
     """The logistic function `1 / (1 + exp(-x))`."""
 
 def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
@@ -197,13 +200,13 @@ def softmax(logits, axis=None, name=None):
 def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     """The cross entropy of label distributions and softmax(logits) along `axis`."""
 
-def softplus(features, name=None):
+def softplus(features, name=None) -> Tensor:
     """`log(1 + exp(x))`: a smooth Relu."""
 
-def softsign(features, name=None):
+def softsign(features, name=None) -> Tensor:
     """`x / (1 + |x|)`: a slow Tanh."""
 
-def space_to_batch(input, block_shape, paddings, name=None):
+def space_to_batch(input, block_shape, paddings, name=None) -> Tensor:
     """Pads the spatial axes and moves the places inside blocks of them into the batch."""
 
 def space_to_depth(input, block_size, data_format='NHWC', name=None):
@@ -218,7 +221,7 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
 def swish(features, beta=1.0):
     """x times the sigmoid of `beta` x."""
 
-def tanh(x, name=None):
+def tanh(x, name=None) -> Tensor:
     """The hyperbolic tangent of `x`."""
 
 def top_k(input, k=1, sorted=True, index_type=..., name=None):

@@ -1,6 +1,9 @@
 """Type stubs of evenflow.ragged. Written by tools/gen_stubs.py."""
 
+import builtins
 from typing import Any
+
+from evenflow import Operation, Tensor
 
 def boolean_mask(data, mask, name=None):
     """The elements of each row where `mask` is true."""

@@ -1,6 +1,9 @@
 """Type stubs of evenflow.sets. Written by tools/gen_stubs.py."""
 
+import builtins
 from typing import Any
+
+from evenflow import Operation, Tensor
 
 def difference(a, b, aminusb=True, validate_indices=True):
     """The elements of each set of `a` that its counterpart in `b` lacks (or the other way round)."""

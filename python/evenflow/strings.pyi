@@ -1,6 +1,9 @@
 """Type stubs of evenflow.strings. Written by tools/gen_stubs.py."""
 
+import builtins
 from typing import Any
+
+from evenflow import Operation, Tensor
 
 def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill='', name=None):
     """Each element written as text."""
@@ -32,7 +35,7 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
 def split(input, sep=None, maxsplit=-1, name=None):
     """The tokens of each string between `sep` (None: white space), as a ragged tensor."""
 
-def strip(input, name=None):
+def strip(input, name=None) -> Tensor:
     """Each string without white space at its ends."""
 
 def substr(input, pos, len, unit='BYTE', name=None):
@@ -41,10 +44,10 @@ def substr(input, pos, len, unit='BYTE', name=None):
 def to_hash_bucket(input, num_buckets, name=None):
     """The bucket of each string by a hash that may change with the program's version."""
 
-def to_hash_bucket_fast(input, num_buckets, name=None):
+def to_hash_bucket_fast(input, num_buckets, name=None) -> Tensor:
     """The bucket of each string: its FarmHash fingerprint modulo `num_buckets`."""
 
-def to_hash_bucket_strong(input, num_buckets, key, name=None):
+def to_hash_bucket_strong(input, num_buckets, key, name=None) -> Tensor:
     """The bucket of each string: SipHash with the two words of `key`, modulo `num_buckets`."""
 
 def to_number(input, out_type=..., name=None):

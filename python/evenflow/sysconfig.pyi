@@ -1,6 +1,9 @@
 """Type stubs of evenflow.sysconfig. Written by tools/gen_stubs.py."""
 
+import builtins
 from typing import Any
+
+from evenflow import Operation, Tensor
 
 CXX11_ABI_FLAG: int
 MONOLITHIC_BUILD: int

@@ -1,6 +1,9 @@
 """Type stubs of evenflow.test. Written by tools/gen_stubs.py."""
 
+import builtins
 from typing import Any
+
+from evenflow import Operation, Tensor
 
 def gpu_device_name(*unused, **also_unused):
     """The name of the first GPU, or nothing."""

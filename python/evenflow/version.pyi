@@ -1,6 +1,9 @@
 """Type stubs of evenflow.version. Written by tools/gen_stubs.py."""
 
+import builtins
 from typing import Any
+
+from evenflow import Operation, Tensor
 
 COMPILER_VERSION: str
 GIT_VERSION: str

@@ -154,8 +154,24 @@ static PyObject *get_op_name(PyObject *o, void *closure) {
     return PyUnicode_FromString(((op_object *)o)->desc->name);
 }
 
+static PyObject *get_keywords_only(PyObject *o, void *closure) {
+    (void)closure;
+    return PyBool_FromLong(((op_object *)o)->n_places == 0);
+}
+/* Made on demand, in Python: nothing but inspect and help() asks for it. */
+static PyObject *get_signature(PyObject *o, void *closure) {
+    (void)closure;
+    PyObject *module = PyImport_ImportModule("evenflow.signatures");
+    if (module == NULL) return NULL;
+    PyObject *signature = PyObject_CallMethod(module, "of", "O", o);
+    Py_DECREF(module);
+    return signature;
+}
+
 static PyGetSetDef op_getset[] = {{"_params", get_params, NULL, NULL, NULL},
                                   {"_op_name", get_op_name, NULL, NULL, NULL},
+                                  {"_keywords_only", get_keywords_only, NULL, NULL, NULL},
+                                  {"__signature__", get_signature, NULL, NULL, NULL},
                                   {"__dict__", PyObject_GenericGetDict, NULL, NULL, NULL},
                                   {NULL, NULL, NULL, NULL, NULL}};
 static PyMemberDef op_members[] = {

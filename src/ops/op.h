@@ -99,7 +99,16 @@ enum ef_trait {
     EF_GRAD_UNDEFINED = 1 << 16, /* TensorFlow defines no gradient: differentiating is an error */
     EF_ROWS_AT_RUN = 1 << 17, /* the rows of out 0 follow from values: a graph leaves their number
                                * open even where it knows these values, as TensorFlow does */
+    EF_PERMUTES = 1 << 18,    /* out 0 is in 0 with its axes in the order that in 1 says, no more */
 };
+
+/* What an op with the attribute data_format, NHWC or NCHW, does with images. Empty: the op exists
+ * in one layout only, or the layout pass leaves it as it is. */
+typedef struct ef_images {
+    uint8_t in;    /* bit k: input k is an image */
+    uint8_t sizes; /* bit k: input k holds the sizes of an image */
+    bool out;      /* output 0 is an image */
+} ef_images;
 
 /* Which values a gradient function reads (facts of all inputs and outputs are always there). 0:
  * all. */
@@ -131,6 +140,8 @@ struct ef_op {
     int tile_key;
     ef_tile_pick *pick_tile; /* instead of tile, where one dtype does not decide (Cast) */
     const char *expr; /* the same, as C that a compiler reads: "x + y"; src/jit knows much of it */
+    /* What graphs, passes and the planner know of the op. */
+    ef_images images;
     ef_grad_fn *grad;
     /* Inputs and attributes that show the op at work; tests and docs are generated from them.
      * "float[2,3] float[3] axis=1"; see example.h. None: made up from the argument notation. */

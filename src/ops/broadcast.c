@@ -60,6 +60,7 @@ const ef_op ef_op_BroadcastTo = {
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Tidx: {int32, int64} = int32",
     .keeps = EF_KEEP_NONE,
+    .sized = {EF_SIZED_GIVEN, 1},
     .shape = broadcast_to_shape,
     .kernel = EF_MOVE_KERNEL_OF(broadcast_to_run, EF_FLOAT8),
     .grad = broadcast_to_grad,

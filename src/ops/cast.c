@@ -230,6 +230,7 @@ const ef_op ef_op_Cast = {
     .attr_size = sizeof(cast_attrs),
     .traits = EF_ELEMENTWISE,
     .keeps = EF_KEEP_NONE,
+    .shape_value = EF_SHAPE_VALUE_SAME,
     .shape = ef_shape_same,
     .kernel = {{EF_CPU, EF_PLAIN, ef_run_elementwise, NULL, is_known, NULL, NULL},
                {EF_CPU, EF_MANAGED, share, NULL, is_same, NULL, NULL},

@@ -122,24 +122,22 @@ static ef_status *pass_shape(ef_infer *i) {
 
 #define PASS_EXAMPLES \
     { "float[2,3]", "int32[]", "string[2]{ab,c}", "bool[0,3]" }
-#define PASS(N, words, in_name, gradient, more) \
-    const ef_op ef_op_##N = {                   \
-        EF_NAMED(N),                            \
-        .doc = words,                           \
-        .in = {in_name ": T"},                  \
-        .out = {"output: T"},                   \
-        .types = "T: type",                     \
-        .traits = EF_VIEW_0 | (more),           \
-        .keeps = EF_KEEP_NONE,                  \
-        .shape = pass_shape,                    \
-        .kernel = EF_ANY_KERNEL(pass_run),      \
-        .grad = gradient,                       \
-        .examples = PASS_EXAMPLES,              \
+#define PASS(N, words, in_name, gradient, more, value)            \
+    const ef_op ef_op_##N = {                                     \
+        EF_NAMED(N),           .doc = words,                      \
+        .in = {in_name ": T"}, .out = {"output: T"},              \
+        .types = "T: type",    .traits = EF_VIEW_0 | (more),      \
+        .keeps = EF_KEEP_NONE, .shape_value = value,              \
+        .shape = pass_shape,   .kernel = EF_ANY_KERNEL(pass_run), \
+        .grad = gradient,      .examples = PASS_EXAMPLES,         \
     };
-PASS(Identity, "Its input.", "input", pass_grad, EF_SLICES_OK)
-PASS(Snapshot, "Its input, as it is at this moment.", "input", pass_grad, EF_SLICES_OK)
-PASS(StopGradient, "Its input, taken as a constant by differentiation.", "input", NULL, EF_NO_GRAD)
-PASS(GuaranteeConst, "Its input, promised never to change.", "input", NULL, EF_GRAD_UNDEFINED)
+PASS(Identity, "Its input.", "input", pass_grad, EF_SLICES_OK, EF_SHAPE_VALUE_SAME)
+PASS(Snapshot, "Its input, as it is at this moment.", "input", pass_grad, EF_SLICES_OK,
+     EF_SHAPE_VALUE_LOST)
+PASS(StopGradient, "Its input, taken as a constant by differentiation.", "input", NULL, EF_NO_GRAD,
+     EF_SHAPE_VALUE_LOST)
+PASS(GuaranteeConst, "Its input, promised never to change.", "input", NULL, EF_GRAD_UNDEFINED,
+     EF_SHAPE_VALUE_LOST)
 
 typedef struct {
     ef_attr_text message;

@@ -46,6 +46,7 @@ const ef_op ef_op_Conv3DBackpropInputV2 = {
     .attr_size = sizeof(ef_window_attrs),
     .traits = EF_HEAVY,
     .keeps = EF_KEEP_IN(1) | EF_KEEP_IN(2),
+    .sized = {EF_SIZED_GIVEN, 0},
     .shape = input_shape,
     .kernel = {{EF_CPU, EF_ANY, input_dnnl, NULL, input_pays, input_prepare, ef_conv_release},
                {EF_CPU, EF_ANY, input_direct, NULL, NULL, NULL, NULL}},

@@ -51,6 +51,7 @@ const ef_op ef_op_DepthwiseConv2dNativeBackpropInput = {
     .traits = EF_HEAVY,
     .keeps = EF_KEEP_IN(1) | EF_KEEP_IN(2),
     .images = {.in = 4, .sizes = 1, .out = true},
+    .sized = {EF_SIZED_GIVEN, 0},
     .shape = input_shape,
     .kernel = EF_CONV_KERNELS(input, EF_FLOATS),
     .grad = input_grad,

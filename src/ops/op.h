@@ -110,6 +110,33 @@ typedef struct ef_images {
     bool out;      /* output 0 is an image */
 } ef_images;
 
+/* How the sizes of the outputs follow from the elements of an input. A graph uses this where the
+ * elements are not constants but some of them are known. */
+typedef struct ef_sized {
+    enum {
+        EF_SIZED_NOT,
+        EF_SIZED_GIVEN,    /* the elements are the shape (Fill, Slice); -1 is unknown */
+        EF_SIZED_RESHAPED, /* as given, and one unknown size follows from the number of elements */
+        EF_SIZED_TILED,    /* by how much each axis of in 0 is multiplied */
+        EF_SIZED_PADDED,   /* what is added before and after each axis of in 0, in rows of two */
+        EF_SIZED_LAST,     /* the size of the last axis; the other axes are those of in 0 */
+    } by;
+    uint8_t in; /* which input */
+} ef_sized;
+
+/* What becomes of a shape value, that is of a vector or a scalar that holds sizes, so that a graph
+ * can find sizes that the program computes from other sizes. */
+typedef enum ef_shape_value_kind {
+    EF_SHAPE_VALUE_LOST,
+    EF_SHAPE_VALUE_READ,     /* out k is the shape of in k (Shape, ShapeN) */
+    EF_SHAPE_VALUE_SAME,     /* out 0 has the elements of in 0 (Identity, Cast) */
+    EF_SHAPE_VALUE_PACKED,   /* in k is element k */
+    EF_SHAPE_VALUE_JOINED,   /* all inputs but the last, one behind the other */
+    EF_SHAPE_VALUE_SLICED,   /* in 0 from in 1 to in 2 in steps of in 3, with masks */
+    EF_SHAPE_VALUE_GATHERED, /* the elements of in 0 whose indices are in 1 */
+} ef_shape_value_kind;
+typedef int64_t ef_dims_fn(int64_t x, int64_t y); /* on sizes, which may be unknown or symbolic */
+
 /* Which values a gradient function reads (facts of all inputs and outputs are always there). 0:
  * all. */
 #define EF_KEEP_IN(k) (1u << (k))
@@ -142,6 +169,9 @@ struct ef_op {
     const char *expr; /* the same, as C that a compiler reads: "x + y"; src/jit knows much of it */
     /* What graphs, passes and the planner know of the op. */
     ef_images images;
+    ef_sized sized;
+    ef_shape_value_kind shape_value;
+    ef_dims_fn *dims; /* what the op does to two sizes (Mul, Sub), or NULL */
     ef_grad_fn *grad;
     /* Inputs and attributes that show the op at work; tests and docs are generated from them.
      * "float[2,3] float[3] axis=1"; see example.h. None: made up from the argument notation. */

@@ -92,6 +92,7 @@ const ef_op ef_op_Reshape = {
     .traits = EF_VIEW_0,
     .keeps = EF_KEEP_NONE,
     .vector_in = 2,
+    .sized = {EF_SIZED_RESHAPED, 1},
     .shape = reshape_shape,
     .kernel = EF_ANY_KERNEL(view_run),
     .grad = view_grad,

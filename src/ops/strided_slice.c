@@ -79,6 +79,7 @@ const ef_op ef_op_StridedSlice = {
     .attr = EF_STRIDED_ATTRS,
     .attr_size = sizeof(ef_strided_attrs),
     .keeps = EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_IN(3),
+    .shape_value = EF_SHAPE_VALUE_SLICED,
     .shape = strided_shape,
     .kernel = EF_MOVE_KERNEL_OF(strided_run, EF_QUANTIZED_USUAL | EF_FLOAT8),
     .grad = strided_grad,

@@ -115,6 +115,7 @@ const ef_op ef_op_Tile = {
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Tmultiples: {int32, int64} = int32",
     .keeps = EF_KEEP_IN(1),
+    .sized = {EF_SIZED_TILED, 1},
     .shape = tile_shape,
     .kernel = EF_MOVE_KERNEL_OF(tile_run, EF_STORED),
     .grad = tile_grad,

@@ -78,7 +78,7 @@ static ef_status *sub_grad(ef_grad *g) {
 const ef_op ef_op_Sub = {
     EF_BINARY(Sub, "Subtracts `y` from `x` element by element; shapes broadcast."),
     .types = EF_T_NUMBERS,
-    .traits = EF_IN_PLACE,
+    .traits = EF_IN_PLACE | EF_NEVER_FAILS,
     .keeps = EF_KEEP_NONE,
     .dims = ef_dim_sub,
     .tile = sub_tiles,

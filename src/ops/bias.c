@@ -101,7 +101,7 @@ const ef_op ef_op_BiasAdd = {
     .declared = EF_QUANTIZED,
     .attr = FORMAT,
     .attr_size = sizeof(bias_attrs),
-    .traits = EF_MAY_ALIAS_0,
+    .traits = EF_MAY_ALIAS_0 | EF_NEVER_FAILS,
     .keeps = EF_KEEP_NONE,
     .images = {.in = 1, .out = true},
     .shape = add_shape,

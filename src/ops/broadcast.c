@@ -59,6 +59,7 @@ const ef_op ef_op_BroadcastTo = {
     .in = {"input: T", "shape: Tidx"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Tidx: {int32, int64} = int32",
+    .traits = EF_NEVER_FAILS,
     .keeps = EF_KEEP_NONE,
     .sized = {EF_SIZED_GIVEN, 1},
     .shape = broadcast_to_shape,

@@ -24,7 +24,7 @@ const ef_op ef_op_DepthwiseConv2dNative = {
     .types = TYPES,
     .attr = ATTRS,
     .attr_size = sizeof(ef_window_attrs),
-    .traits = EF_HEAVY,
+    .traits = EF_HEAVY | EF_NEVER_FAILS,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
     .images = {.in = 1, .out = true},
     .shape = forward_shape,

@@ -100,6 +100,9 @@ enum ef_trait {
     EF_ROWS_AT_RUN = 1 << 17, /* the rows of out 0 follow from values: a graph leaves their number
                                * open even where it knows these values, as TensorFlow does */
     EF_PERMUTES = 1 << 18,    /* out 0 is in 0 with its axes in the order that in 1 says, no more */
+    EF_NEVER_FAILS = 1 << 19, /* once its shapes fit, whatever the values: may leave a loop that
+                               * perhaps runs no iteration. Of an elementwise op: for integers too;
+                               * for other dtypes none of them fails */
 };
 
 /* What an op with the attribute data_format, NHWC or NCHW, does with images. Empty: the op exists

@@ -128,6 +128,7 @@ const ef_op ef_op_Pad = {
     .in = {"input: T", "paddings: Tpaddings"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Tpaddings: {int32, int64} = int32",
+    .traits = EF_NEVER_FAILS,
     .keeps = EF_KEEP_IN(1),
     .sized = {EF_SIZED_PADDED, 1},
     .shape = pad_shape,

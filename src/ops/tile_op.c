@@ -114,6 +114,7 @@ const ef_op ef_op_Tile = {
     .in = {"input: T", "multiples: Tmultiples"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Tmultiples: {int32, int64} = int32",
+    .traits = EF_NEVER_FAILS,
     .keeps = EF_KEEP_IN(1),
     .sized = {EF_SIZED_TILED, 1},
     .shape = tile_shape,

@@ -92,8 +92,9 @@ static ef_status *transpose_grad(ef_grad *g) {
         .examples = {"float[2,3] int32[2]{1,0}", "float[2,3,4] int64[3]{2,0,1}",      \
                      "double[2,1,3,2] int32[4]{0,2,1,3}", "float[] int32[0]", kinds}, \
     };
-TRANSPOSE(Transpose, "Reorders axes: axis d of the result is axis `perm[d]` of `x`.", EF_PERMUTES,
-          transpose_run, EF_MOVE_TYPES, "string[2,2]{a,b,c,d} int32[2]{1,0}")
+TRANSPOSE(Transpose, "Reorders axes: axis d of the result is axis `perm[d]` of `x`.",
+          EF_PERMUTES | EF_NEVER_FAILS, transpose_run, EF_MOVE_TYPES,
+          "string[2,2]{a,b,c,d} int32[2]{1,0}")
 TRANSPOSE(ConjugateTranspose, "Reorders axes as Transpose does and conjugates each element.", 0,
           conjugate_transpose_run, EF_MOVE_TYPES, "complex64[2,3] int32[2]{1,0}")
 

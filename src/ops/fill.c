@@ -35,6 +35,7 @@ const ef_op ef_op_Fill = {
     .scalar_in = 2,
     .vector_in = 1,
     .sized = {EF_SIZED_GIVEN, 0},
+    .data_in = 2,
     .shape = fill_shape,
     .kernel = EF_ANY_KERNEL(fill_run),
     .grad = fill_grad,

@@ -273,6 +273,7 @@ const ef_op ef_op_GatherV2 = {
     .attr_size = sizeof(gather_attrs),
     .keeps = EF_KEEP_IN(1) | EF_KEEP_IN(2),
     .shape_value = EF_SHAPE_VALUE_GATHERED,
+    .data_in = 2,
     .shape = gather_shape,
     .kernel = EF_MOVE_KERNEL_OF(gather_run, EF_QUANTIZED | EF_FLOAT8),
     .grad = gather_grad,

@@ -52,6 +52,8 @@ ef_status *ef_out_share(const ef_call *c, int k, const ef_tensor *t);    /* out[
 void ef_out_object(const ef_call *c, int k, ef_object *o);               /* takes one reference */
 
 typedef ef_status *ef_shape_fn(ef_infer *i);
+/* Whether input k is data for these attributes, so that no shape follows from its elements. */
+typedef bool ef_data_fn(const void *attrs, int k, const ef_fact *in_k);
 typedef ef_status *ef_kernel_fn(const ef_call *c);
 typedef size_t ef_scratch_fn(const ef_call *c); /* shapes are set, data is not */
 typedef bool ef_when_fn(const ef_call *c);      /* shapes are set, data is not; false: next row */
@@ -103,6 +105,7 @@ enum ef_trait {
     EF_NEVER_FAILS = 1 << 19, /* once its shapes fit, whatever the values: may leave a loop that
                                * perhaps runs no iteration. Of an elementwise op: for integers too;
                                * for other dtypes none of them fails */
+    EF_READS_FLOATS = 1 << 20, /* shapes follow from values of every dtype, not of integers only */
 };
 
 /* What an op with the attribute data_format, NHWC or NCHW, does with images. Empty: the op exists
@@ -175,6 +178,11 @@ struct ef_op {
     ef_sized sized;
     ef_shape_value_kind shape_value;
     ef_dims_fn *dims; /* what the op does to two sizes (Mul, Sub), or NULL */
+    /* Integers decide shapes (axes, sizes, indices of a slice), so a plan holds for the values it
+     * was made with. Bit k: not those of input k, which are data; data_when, if set, says so by the
+     * attributes. */
+    uint32_t data_in;
+    ef_data_fn *data_when;
     ef_grad_fn *grad;
     /* Inputs and attributes that show the op at work; tests and docs are generated from them.
      * "float[2,3] float[3] axis=1"; see example.h. None: made up from the argument notation. */

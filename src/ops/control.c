@@ -49,7 +49,7 @@ static ef_status *case_shape(ef_infer *i) {
     return given_shapes(i, &((const case_attrs *)i->attrs)->output_shapes);
 }
 
-#define WHILE_OP(N, TEXT, TRAITS)                                          \
+#define WHILE_OP(N, TEXT, TRAITS, PURE_ONE)                                \
     const ef_op ef_op_##N = {                                              \
         EF_NAMED(N),                                                       \
         .doc = TEXT,                                                       \
@@ -62,9 +62,10 @@ static ef_status *case_shape(ef_infer *i) {
                  EF_ATTR(while_attrs, parallel_iterations, "int", "10")},  \
         .attr_size = sizeof(while_attrs),                                  \
         .traits = TRAITS,                                                  \
+        .pure = PURE_ONE,                                                  \
         .shape = while_shape,                                              \
     };
-#define IF_OP(N, TEXT, TRAITS)                                           \
+#define IF_OP(N, TEXT, TRAITS, PURE_ONE)                                 \
     const ef_op ef_op_##N = {                                            \
         EF_NAMED(N),                                                     \
         .doc = TEXT,                                                     \
@@ -77,9 +78,10 @@ static ef_status *case_shape(ef_infer *i) {
                  EF_ATTR(if_attrs, output_shapes, "list(shape)", "[]")}, \
         .attr_size = sizeof(if_attrs),                                   \
         .traits = TRAITS,                                                \
+        .pure = PURE_ONE,                                                \
         .shape = if_shape,                                               \
     };
-#define CASE_OP(N, TEXT, TRAITS)                                           \
+#define CASE_OP(N, TEXT, TRAITS, PURE_ONE)                                 \
     const ef_op ef_op_##N = {                                              \
         EF_NAMED(N),                                                       \
         .doc = TEXT,                                                       \
@@ -91,9 +93,10 @@ static ef_status *case_shape(ef_infer *i) {
                  EF_ATTR(case_attrs, output_shapes, "list(shape)", "[]")}, \
         .attr_size = sizeof(case_attrs),                                   \
         .traits = TRAITS,                                                  \
+        .pure = PURE_ONE,                                                  \
         .shape = case_shape,                                               \
     };
-#define CALL_OP(N, TEXT, TRAITS)                                      \
+#define CALL_OP(N, TEXT, TRAITS, PURE_ONE)                            \
     const ef_op ef_op_##N = {                                         \
         EF_NAMED(N),                                                  \
         .doc = TEXT,                                                  \
@@ -107,22 +110,23 @@ static ef_status *case_shape(ef_infer *i) {
                  EF_ATTR(call_attrs, executor_type, "string", "''")}, \
         .attr_size = sizeof(call_attrs),                              \
         .traits = TRAITS,                                             \
+        .pure = PURE_ONE,                                             \
         .shape = ef_shape_none,                                       \
     };
 enum { PURE = EF_CONTROL | EF_HEAVY, EFFECTS = EF_CONTROL | EF_HEAVY | EF_STATEFUL | EF_EFFECT };
 
 WHILE_OP(While,
          "Runs `body` on its own results, starting from `input`, for as long as `cond` says so.",
-         EFFECTS)
-WHILE_OP(StatelessWhile, "While whose `cond` and `body` touch nothing outside.", PURE)
+         EFFECTS, &ef_op_StatelessWhile)
+WHILE_OP(StatelessWhile, "While whose `cond` and `body` touch nothing outside.", PURE, NULL)
 IF_OP(If,
       "Runs `then_branch` or `else_branch` on `input`, as `cond` is true (not zero, not empty) or "
       "not.",
-      EFFECTS)
-IF_OP(StatelessIf, "If whose branches touch nothing outside.", PURE)
+      EFFECTS, &ef_op_StatelessIf)
+IF_OP(StatelessIf, "If whose branches touch nothing outside.", PURE, NULL)
 CASE_OP(Case,
         "Runs `branches[branch_index]` on `input`; an index out of range means the last branch.",
-        EFFECTS)
-CASE_OP(StatelessCase, "Case whose branches touch nothing outside.", PURE)
-CALL_OP(PartitionedCall, "Calls the function `f`, which touches nothing outside.", PURE)
-CALL_OP(StatefulPartitionedCall, "Calls the function `f`.", EFFECTS)
+        EFFECTS, &ef_op_StatelessCase)
+CASE_OP(StatelessCase, "Case whose branches touch nothing outside.", PURE, NULL)
+CALL_OP(PartitionedCall, "Calls the function `f`, which touches nothing outside.", PURE, NULL)
+CALL_OP(StatefulPartitionedCall, "Calls the function `f`.", EFFECTS, &ef_op_PartitionedCall)

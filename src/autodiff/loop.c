@@ -10,6 +10,7 @@
 #include "autodiff/control_grad.h"
 #include "autodiff/edge_grad.h"
 #include "base/alloc.h"
+#include "ops/made.h"
 
 typedef struct loop {
     ef_control_grad *c;
@@ -248,13 +249,10 @@ static ef_status *change_node(loop *l) {
     ef_dtype *types = memory(l, (n + 1) * sizeof *types);
     if (types == NULL) return ef_no_memory(n * sizeof *types);
     for (size_t k = 0; k < n; k++) types[k] = ef_edge_fact(l->whole, l->whole->output[k])->dtype;
-    const ef_op *op = ef_op_find(node_of(l)->op->traits & EF_EFFECT ? "StatefulPartitionedCall"
-                                                                    : "PartitionedCall");
-    ef_attr_value set[] = {EF_SET_FUNC("f", l->whole), EF_SET_TYPES("Tout", (int)n, types)};
-    const ef_attrs *attrs;
-    EF_TRY(ef_attrs_make(op, set, 2, &attrs));
-    ef_status *s = ef_graph_become(graph_of(l), l->c->node, op, attrs);
-    ef_attrs_unref(attrs);
+    ef_made made;
+    EF_TRY(ef_made_call(l->whole, (int)n, types, node_of(l)->op->traits & EF_EFFECT, &made));
+    ef_status *s = ef_graph_become(graph_of(l), l->c->node, made.op, made.attrs);
+    ef_attrs_unref(made.attrs);
     return s;
 }
 

@@ -1,6 +1,7 @@
 /* Values that come from nowhere (Const, Placeholder) and ops that hand their input on unchanged. */
 #include "ops/array.h"
 #include "ops/build.h"
+#include "ops/made.h"
 
 typedef struct {
     const ef_tensor *value;
@@ -27,12 +28,19 @@ const ef_op ef_op_Const = {
     .attr = {EF_ATTR(const_attrs, value, "tensor", NULL),
              EF_ATTR(const_attrs, dtype, "type", NULL)},
     .attr_size = sizeof(const_attrs),
-    .traits = EF_NO_GRAD | EF_SHARES_OUT,
+    .traits = EF_NO_GRAD | EF_SHARES_OUT | EF_CONSTANT,
     .shape = const_shape,
     .kernel = EF_ANY_KERNEL(const_run),
     .examples = {"value=float[2,3] dtype=float", "value=string[2]{ab,c} dtype=string",
                  "value=int32[] dtype=int32", "value=bool[0] dtype=bool"},
 };
+
+ef_status *ef_made_constant(const ef_tensor *value, ef_made *out) {
+    ef_attr_value set[] = {EF_SET_TENSOR("value", value),
+                           EF_SET_TYPE("dtype", (ef_dtype)value->dtype)};
+    out->op = &ef_op_Const;
+    return ef_attrs_make(out->op, set, 2, &out->attrs);
+}
 
 typedef struct {
     ef_dtype dtype;
@@ -59,6 +67,14 @@ const ef_op ef_op_Placeholder = {
     .traits = EF_NO_GRAD | EF_NO_KERNEL | EF_STATEFUL,
     .shape = placeholder_shape,
 };
+
+const ef_op *const ef_input_op = &ef_op_Placeholder;
+
+ef_status *ef_made_input(ef_dtype dtype, const ef_shape *shape, ef_made *out) {
+    ef_attr_value set[] = {EF_SET_TYPE("dtype", dtype), EF_SET_SHAPE("shape", shape)};
+    out->op = ef_input_op;
+    return ef_attrs_make(out->op, set, 2, &out->attrs);
+}
 
 const ef_op ef_op_PlaceholderV2 = {
     EF_NAMED(PlaceholderV2),
@@ -193,3 +209,5 @@ const ef_op ef_op_NoOp = {
     .shape = ef_shape_none,
     .kernel = EF_ANY_KERNEL(nothing_run),
 };
+
+const ef_op *const ef_nothing_op = &ef_op_NoOp;

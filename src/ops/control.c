@@ -1,6 +1,7 @@
 /* Control flow: records without kernels. Plans run these ops as sub-plans, autodiff takes them
  * apart; here stand their arguments, attributes and what their shapes tell without looking inside
  * (the graph, which knows the functions, knows more). */
+#include "ops/made.h"
 #include "ops/op.h"
 #include "ops/shapes.h"
 
@@ -130,3 +131,10 @@ CASE_OP(Case,
 CASE_OP(StatelessCase, "Case whose branches touch nothing outside.", PURE, NULL)
 CALL_OP(PartitionedCall, "Calls the function `f`, which touches nothing outside.", PURE, NULL)
 CALL_OP(StatefulPartitionedCall, "Calls the function `f`.", EFFECTS, &ef_op_PartitionedCall)
+
+ef_status *ef_made_call(struct ef_graph *f, int n, const ef_dtype *dtype, bool effects,
+                        ef_made *out) {
+    ef_attr_value set[] = {EF_SET_FUNC("f", f), EF_SET_TYPES("Tout", n, dtype)};
+    out->op = effects ? &ef_op_StatefulPartitionedCall : &ef_op_PartitionedCall;
+    return ef_attrs_make(out->op, set, 2, &out->attrs);
+}

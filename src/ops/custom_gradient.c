@@ -3,6 +3,7 @@
  * done, so it costs nothing at run time. */
 #include "ops/array.h"
 #include "ops/build.h"
+#include "ops/made.h"
 
 typedef struct custom_attrs {
     ef_types Tout;    /* of the outputs, which are the first inputs */
@@ -85,3 +86,5 @@ const ef_op ef_op__CustomGradient = {
     .examples = {"float[2,3] float[2] n_args=1 Tout=[float] grad=no",
                  "float[2] string[2]{ab,c} double[] n_args=1 Tout=[float,string] grad=no"},
 };
+
+const ef_op *const ef_custom_gradient_op = &ef_op__CustomGradient;

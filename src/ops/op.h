@@ -106,6 +106,7 @@ enum ef_trait {
                                * perhaps runs no iteration. Of an elementwise op: for integers too;
                                * for other dtypes none of them fails */
     EF_READS_FLOATS = 1 << 20, /* shapes follow from values of every dtype, not of integers only */
+    EF_CONSTANT = 1 << 21,     /* Const: the value is an attribute */
 };
 
 /* What an op with the attribute data_format, NHWC or NCHW, does with images. Empty: the op exists

@@ -2,6 +2,7 @@
 #include "kernels/conj.h"
 #include "ops/array.h"
 #include "ops/build.h"
+#include "ops/made.h"
 
 static ef_status *check_perm(const ef_op *op, int rank, int n, const int64_t *perm) {
     unsigned seen = 0;
@@ -97,6 +98,8 @@ TRANSPOSE(Transpose, "Reorders axes: axis d of the result is axis `perm[d]` of `
           "string[2,2]{a,b,c,d} int32[2]{1,0}")
 TRANSPOSE(ConjugateTranspose, "Reorders axes as Transpose does and conjugates each element.", 0,
           conjugate_transpose_run, EF_MOVE_TYPES, "complex64[2,3] int32[2]{1,0}")
+
+const ef_op *const ef_transpose_op = &ef_op_Transpose;
 
 static ef_status *invert_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 0, 1));

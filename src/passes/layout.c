@@ -5,6 +5,7 @@
  * them turn only where they begin and end. Turns that nobody reads are pruned. */
 #include "base/alloc.h"
 #include "base/array.h"
+#include "ops/made.h"
 #include "ops/reduce.h"
 #include "passes/passes.h"
 #include "passes/walk.h"
@@ -60,7 +61,7 @@ static ef_status *ints(ef_walk *w, int n, const int64_t *v, ef_edge *out) {
 static ef_status *turn(ef_walk *w, ef_edge e, const int64_t *perm, ef_edge *out) {
     ef_edge in[2] = {e};
     EF_TRY(ints(w, 4, perm, &in[1]));
-    return ef_walk_add(w, &ef_op_Transpose, NULL, in, 2, out);
+    return ef_walk_add(w, ef_transpose_op, NULL, in, 2, out);
 }
 
 static ef_status *channels_last(ef_walk *w, ef_edge e, ef_edge *out) {
@@ -165,7 +166,7 @@ static ef_status *turned_operands(ef_walk *w, const ef_node *n, const ef_edge *i
         } else if (per_channel(s, &channels) && channels <= INT32_MAX) {
             ef_edge pair[2] = {in[k]};
             EF_TRY(ints(w, 1, &channels, &pair[1]));
-            EF_TRY(ef_walk_add(w, &ef_op_Reshape, NULL, pair, 2, &turned[k]));
+            EF_TRY(ef_walk_add(w, ef_reshape_op, NULL, pair, 2, &turned[k]));
         } else {
             return NULL;
         }

@@ -228,7 +228,7 @@ const ef_op ef_op_Cast = {
     .attr = {EF_ATTR(cast_attrs, DstT, "type", NULL),
              EF_ATTR(cast_attrs, Truncate, "bool", "false")},
     .attr_size = sizeof(cast_attrs),
-    .traits = EF_ELEMENTWISE | EF_NEVER_FAILS,
+    .traits = EF_ELEMENTWISE | EF_NEVER_FAILS | EF_CONVERTS,
     .keeps = EF_KEEP_NONE,
     .shape_value = EF_SHAPE_VALUE_SAME,
     .shape = ef_shape_same,

@@ -107,6 +107,7 @@ enum ef_trait {
                                * for other dtypes none of them fails */
     EF_READS_FLOATS = 1 << 20, /* shapes follow from values of every dtype, not of integers only */
     EF_CONSTANT = 1 << 21,     /* Const: the value is an attribute */
+    EF_CONVERTS = 1 << 22,     /* out 0 is in 0 in another dtype, element by element */
 };
 
 /* What an op with the attribute data_format, NHWC or NCHW, does with images. Empty: the op exists

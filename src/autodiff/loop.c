@@ -106,10 +106,10 @@ static int list_with(const loop *l, ef_edge e) {
     const ef_graph *g = l->d.g, *outer = graph_of(l);
     for (int k = 0; k < l->n; k++) {
         const ef_node *push = g->node[g->output[k].node];
-        if (push->op->id != EF_OP_TensorListPushBack || push->in[0].node != g->input[k] ||
+        if (!(push->op->traits & EF_LIST_PUSH) || push->in[0].node != g->input[k] ||
             !ef_edge_same(push->in[1], e))
             continue;
-        if (outer->node[node_of(l)->in[k].node]->op->id == EF_OP_EmptyTensorList) return k;
+        if (outer->node[node_of(l)->in[k].node]->op->traits & EF_LIST_NEW) return k;
     }
     return -1;
 }

@@ -108,6 +108,8 @@ enum ef_trait {
     EF_READS_FLOATS = 1 << 20, /* shapes follow from values of every dtype, not of integers only */
     EF_CONSTANT = 1 << 21,     /* Const: the value is an attribute */
     EF_CONVERTS = 1 << 22,     /* out 0 is in 0 in another dtype, element by element */
+    EF_LIST_NEW = 1 << 23,     /* out 0 is a new, empty list */
+    EF_LIST_PUSH = 1 << 24,    /* out 0 is the list in 0 with in 1 behind its elements */
 };
 
 /* What an op with the attribute data_format, NHWC or NCHW, does with images. Empty: the op exists

@@ -15,9 +15,10 @@
 typedef struct loop {
     ef_control_grad *c;
     const ef_control *control;
-    int n;        /* loop variables */
-    bool *fixed;  /* by variable: handed back untouched */
-    bool *active; /* by variable: gradients arrive at it and are of use */
+    int n;           /* loop variables */
+    bool *fixed;     /* by variable: handed back untouched */
+    const ef_op *op; /* of the node, which may become a call of `whole` */
+    bool *active;    /* by variable: gradients arrive at it and are of use */
     ef_derived d;
     int *source;     /* by saved value: variable k (fixed), or n + number of its list */
     int n_lists;     /* used by the backward loop */
@@ -407,8 +408,8 @@ static ef_status *append_backward(loop *l) {
     EF_TRY(make_back_cond(l, &r, in));
     EF_TRY(make_back_body(l, &r, in));
     ef_attr_value set[] = {EF_SET_FUNC("cond", l->back_cond), EF_SET_FUNC("body", l->back_body)};
-    const char *op = ef_graph_has_state(l->back_body) ? "While" : "StatelessWhile";
-    if (ef_emit_many(b, op, set, 2, r.start, r.n, out, r.n) != r.n) return NULL;
+    const ef_op *op = ef_graph_has_state(l->back_body) ? l->op->stateful : l->op->pure;
+    if (ef_emit_many(b, op->name, set, 2, r.start, r.n, out, r.n) != r.n) return NULL;
     for (int k = 0, i = 0; k < l->n; k++)
         if (l->active[k]) l->c->din[k] = out[r.n_state + i++];
     return NULL;
@@ -447,6 +448,7 @@ static ef_status *differentiate(loop *l) {
 
 ef_status *ef_loop_grad(ef_control_grad *c, const ef_control *control) {
     loop l = {.c = c, .control = control, .n = c->n_out};
+    l.op = node_of(&l)->op;
     ef_status *s = differentiate(&l);
     ef_derive_end(&l.d);
     ef_graph *made[] = {l.cond, l.body, l.whole, l.back, l.back_cond, l.back_body};

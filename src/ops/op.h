@@ -187,8 +187,9 @@ struct ef_op {
      * attributes. */
     uint32_t data_in;
     ef_data_fn *data_when;
-    uint8_t reduction; /* EF_REDUCES: the ef_reduce_kind (kernels/reduce.h) */
-    const ef_op *pure; /* control flow: the same op for functions that touch nothing outside */
+    uint8_t reduction;     /* EF_REDUCES: the ef_reduce_kind (kernels/reduce.h) */
+    const ef_op *pure;     /* control flow: the same op for functions that touch nothing outside */
+    const ef_op *stateful; /* and for functions that may; both columns are set on both ops */
     ef_grad_fn *grad;
     /* Inputs and attributes that show the op at work; tests and docs are generated from them.
      * "float[2,3] float[3] axis=1"; see example.h. None: made up from the argument notation. */

@@ -52,7 +52,7 @@ static bool is_pure(const ef_graph *g) {
 /* Functions inside have been through here before, so one look is enough. */
 static const ef_op *pure_sibling(const ef_node *n) {
     ef_control c;
-    if (n->op->pure == NULL) return n->op;
+    if (n->op->pure == n->op) return n->op;
     ef_control_of(n->op, n->fields, &c);
     for (int k = 0; k < c.n_funcs; k++)
         if (c.func[k] == NULL || !is_pure(c.func[k])) return n->op;

@@ -189,7 +189,7 @@ const ef_op ef_op_IdentityN = {
     .in = {"input: T"},
     .out = {"output: T"},
     .types = "T: list(type) >= 1",
-    .traits = EF_SLICES_OK,
+    .traits = EF_SLICES_OK | EF_PASSES_INPUTS,
     .keeps = EF_KEEP_NONE,
     .shape = pass_shape,
     .kernel = EF_ANY_KERNEL(pass_run),

@@ -80,6 +80,7 @@ const ef_op ef_op__CustomGradient = {
              EF_ATTR(custom_attrs, to, "list(int)", "[]"),
              EF_ATTR(custom_attrs, is_stateful, "bool", "false")},
     .attr_size = sizeof(custom_attrs),
+    .traits = EF_PASSES_INPUTS,
     .shape = custom_shape,
     .kernel = EF_ANY_KERNEL(custom_run),
     .grad = custom_grad,

@@ -110,6 +110,8 @@ enum ef_trait {
     EF_CONVERTS = 1 << 22,     /* out 0 is in 0 in another dtype, element by element */
     EF_LIST_NEW = 1 << 23,     /* out 0 is a new, empty list */
     EF_LIST_PUSH = 1 << 24,    /* out 0 is the list in 0 with in 1 behind its elements */
+    EF_READS_VARIABLE = 1 << 25, /* out 0 is what the variable in 0 holds until the next effect */
+    EF_PASSES_INPUTS = 1 << 26,  /* out k is in k; only gradients see a difference */
 };
 
 /* What an op with the attribute data_format, NHWC or NCHW, does with images. Empty: the op exists

@@ -11,6 +11,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import capacities  # noqa: E402
 import check_habits  # noqa: E402
 import check_layers  # noqa: E402
+import check_records  # noqa: E402
 import check_sizes  # noqa: E402
 import source  # noqa: E402
 
@@ -57,6 +58,39 @@ class Capacities(unittest.TestCase):
 
     def test_the_list_fits_the_tree(self):
         self.assertEqual(capacities.table()[1], [])
+
+
+class Records(unittest.TestCase):
+    OPS = {"MatMul", "Mul", "_Fused"}
+
+    def named(self, text):
+        return list(check_records.named(text, self.OPS))
+
+    def test_records_numbers_and_names_are_found(self):
+        self.assertEqual(self.named("if (op == &ef_op_MatMul)\n    return op->id == EF_OP__Fused;\n"),
+                         [(1, "MatMul"), (2, "_Fused")])
+        self.assertEqual(self.named('if (is(n, "Mul") || strcmp(name, "MatMul") == 0)\n'), [(1, "Mul"), (1, "MatMul")])
+        self.assertEqual(self.named('op = ef_op_find("Mul");\n'), [(1, "Mul")])
+
+    def test_builders_rules_and_words_are_free(self):
+        self.assertEqual(self.named('x = ef_emit(&b.base, "Mul", 2, y,\n    ef_emit_set(b, "MatMul", set, 1, 2, y, z));\n'), [])
+        self.assertEqual(self.named('{"x*1", P(OP(Mul), X, ONE), P(X)}, /* as "Mul" and ef_op_Mul */\n'), [])
+        self.assertEqual(self.named('ef_op_run(op); ef_error("Mul: not \\"MatMul\\" or", ef_op_table[EF_OP_COUNT]);\n'), [])
+
+    def test_what_an_emitter_is_handed_is_not_free(self):
+        self.assertEqual(self.named('ef_emit(b, state ? "MatMul" : "Mul", 1, x);\n'), [(1, "MatMul"), (1, "Mul")])
+
+    def test_only_the_engine_outside_the_records_is_searched(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in {"src/ops/all.def": "EF_OP(Mul)\n", "src/ops/mul.c": "ef_op_Mul;\n",
+                               "src/plan/a.c": "int x;\nef_op_Mul;\n", "src/plan/a_test.c": "ef_op_Mul;\n"}.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            self.assertEqual([c.split(" ")[0] for c in check_records.complaints(root)], ["src/plan/a.c:2:"])
+
+    def test_the_tree(self):
+        self.assertEqual(list(check_records.complaints()), [])
 
 
 class Layers(unittest.TestCase):

@@ -9,6 +9,7 @@ import sys
 
 import capacities
 import check_layers
+import check_records
 import source
 
 
@@ -16,11 +17,6 @@ def sources():
     """(path, text) of the library's own C files and headers."""
     return [(p, p.read_text()) for p in source.files(".c", ".h", ".def")
             if p.relative_to(source.ROOT).parts[0] in ("src", "include") and not source.is_test(p)]
-
-
-def op_names():
-    listed = source.ROOT / "src" / "ops" / "all.def"
-    return re.findall(r"^EF_OP\((\w+)\)", listed.read_text(), re.M) if listed.exists() else []
 
 
 def files_per_op(tree, ops):
@@ -112,7 +108,7 @@ def lines_per_room(tree):
 
 
 def main(build):
-    tree, ops = sources(), op_names()
+    tree, ops = sources(), check_records.op_names()
     per_op = files_per_op(tree, ops)
     switches = op_switches(tree)
     file, function = longest(tree)
@@ -126,6 +122,7 @@ def main(build):
         ("longest file", file, "1200 lines"),
         ("longest function", function, "150 lines"),
         ("includes that break the layers", str(len(check_layers.violations(source.ROOT))), "0"),
+        ("ops named outside their records, tests and rules", str(len(list(check_records.complaints()))), "0"),
         ("ops named by string comparison", ", ".join(op_strings(ops)) or "0", "0"),
         *((f"allocations per call: {what}", n, "0") for what, n in allocations()),
     ]

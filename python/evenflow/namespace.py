@@ -37,11 +37,12 @@ def offer(obj, *names):
 
 
 def offer_ops(table):
-    """Public functions that are just an op. A line reads: `AddV2 | x, y | math.add add`."""
+    """Public functions that are just an op. A line reads: `Sub | x, y | math.subtract subtract`; a fourth field names
+    the older op that TensorFlow names the nodes after."""
     for line in table.strip().splitlines():
-        op, params, names = (part.strip() for part in line.split("|"))
+        op, params, names, *older = (part.strip() for part in line.split("|"))
         names = names.split()
-        function = _core.op(op, params, names[0])
+        function = _core.op(op, params, names[0], None, False, *older)
         for name in names:
             _names[name] = function
 

@@ -52,9 +52,13 @@ class Operation:
     def op_def(self):
         return _core.describe_op(self.type)
 
+    def _is_parameter(self):
+        """Whether the op is an input of the function that its graph is traced for."""
+        return self.graph.building_function and any(t.op is self for t in self.graph.inputs)
+
     def get_attr(self, name):
         """The value of an attribute; ValueError if there is none of that name."""
-        if name == "_user_specified_name" and self.type == "Placeholder" and self.graph.building_function:
+        if name == "_user_specified_name" and self._is_parameter():
             return self.name.encode()
         return self.graph._attr(self._node, name)
 

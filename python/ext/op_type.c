@@ -77,22 +77,26 @@ static PyObject *new_op(const ef_op *op) {
     return (PyObject *)self;
 }
 
-/* op(name, parameters=None, public=None, doc=None, named=False): an op as a function, its
- * parameters renamed in order; "name" is always the last. named: it takes arguments by name only.
- */
+/* op(name, parameters=None, public=None, doc=None, named=False, older=None): an op as a function,
+ * its parameters renamed in order; "name" is always the last. named: it takes arguments by name
+ * only. older: the op that TensorFlow's function made before and still names its nodes after; such
+ * a function leaves a second argument of another dtype to the op. */
 static PyObject *core_op(PyObject *module, PyObject *args) {
     (void)module;
-    const char *name, *public = NULL, *doc = NULL;
+    const char *name, *public = NULL, *doc = NULL, *older = NULL;
     PyObject *params = NULL;
     int named = 0;
-    if (!PyArg_ParseTuple(args, "s|Ozzp", &name, &params, &public, &doc, &named)) return NULL;
+    if (!PyArg_ParseTuple(args, "s|Ozzpz", &name, &params, &public, &doc, &named, &older))
+        return NULL;
     const ef_op *op = ef_op_find(name);
     if (op == NULL) return PyErr_Format(PyExc_AttributeError, "the engine has no op '%s'", name);
     op_object *self = (op_object *)new_op(op);
     if (self == NULL) return NULL;
     int bad = 0;
-    self->lenient = public != NULL && strcmp(name, "AddV2") == 0;
-    if (self->lenient) self->kind = "Add";
+    const ef_op *before = older != NULL ? ef_op_find(older) : NULL;
+    const ef_op_desc *called = before != NULL ? ef_op_describe(before) : NULL;
+    self->lenient = called != NULL;
+    if (called != NULL) self->kind = called->name;
     self->n_places = named ? 0 : self->n_params;
     if (params != NULL && params != Py_None) {
         PyObject *comma = PyUnicode_FromString(", ");

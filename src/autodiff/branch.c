@@ -233,15 +233,11 @@ static ef_status *backward_function(branches *b, int i) {
     return ef_derive_extract(d, false, b->feed, n, b->fetch, n_fetch, &b->backward[i]);
 }
 
-static const char *backward_op(const branches *b) {
+static const char *backward_op(const branches *b, const ef_op *forward) {
     bool state = false;
     for (int i = 0; i < b->control->n_funcs; i++)
         state = state || ef_graph_has_state(b->backward[i]);
-    switch (b->control->kind) {
-    case EF_CONTROL_IF: return state ? "If" : "StatelessIf";
-    case EF_CONTROL_CASE: return state ? "Case" : "StatelessCase";
-    default: return state ? "StatefulPartitionedCall" : "PartitionedCall";
-    }
+    return (state ? forward->stateful : forward->pure)->name;
 }
 
 static ef_status *append_backward(branches *b) {
@@ -266,7 +262,8 @@ static ef_status *append_backward(branches *b) {
         if (b->d[0].dout[k].node >= 0) in[n++] = b->c->dout[k];
     ef_attr_value set[3] = {EF_SET_TYPES("Tout", n_given, types)};
     int n_set = 1 + function_attrs(b->control, b->backward, set + 1);
-    if (ef_emit_many(&build->base, backward_op(b), set, n_set, in, n, out, n_given) != n_given)
+    if (ef_emit_many(&build->base, backward_op(b, node->op), set, n_set, in, n, out, n_given) !=
+        n_given)
         return NULL;
     for (int k = 0, i = 0; k < b->n_in; k++) {
         ef_edge unused[3];

@@ -10,13 +10,15 @@
 #include "autodiff/control_grad.h"
 #include "autodiff/edge_grad.h"
 #include "base/alloc.h"
+#include "ops/made.h"
 
 typedef struct loop {
     ef_control_grad *c;
     const ef_control *control;
-    int n;        /* loop variables */
-    bool *fixed;  /* by variable: handed back untouched */
-    bool *active; /* by variable: gradients arrive at it and are of use */
+    int n;           /* loop variables */
+    bool *fixed;     /* by variable: handed back untouched */
+    const ef_op *op; /* of the node, which may become a call of `whole` */
+    bool *active;    /* by variable: gradients arrive at it and are of use */
     ef_derived d;
     int *source;     /* by saved value: variable k (fixed), or n + number of its list */
     int n_lists;     /* used by the backward loop */
@@ -105,10 +107,10 @@ static int list_with(const loop *l, ef_edge e) {
     const ef_graph *g = l->d.g, *outer = graph_of(l);
     for (int k = 0; k < l->n; k++) {
         const ef_node *push = g->node[g->output[k].node];
-        if (push->op->id != EF_OP_TensorListPushBack || push->in[0].node != g->input[k] ||
+        if (!(push->op->traits & EF_LIST_PUSH) || push->in[0].node != g->input[k] ||
             !ef_edge_same(push->in[1], e))
             continue;
-        if (outer->node[node_of(l)->in[k].node]->op->id == EF_OP_EmptyTensorList) return k;
+        if (outer->node[node_of(l)->in[k].node]->op->traits & EF_LIST_NEW) return k;
     }
     return -1;
 }
@@ -248,13 +250,10 @@ static ef_status *change_node(loop *l) {
     ef_dtype *types = memory(l, (n + 1) * sizeof *types);
     if (types == NULL) return ef_no_memory(n * sizeof *types);
     for (size_t k = 0; k < n; k++) types[k] = ef_edge_fact(l->whole, l->whole->output[k])->dtype;
-    const ef_op *op = ef_op_find(node_of(l)->op->traits & EF_EFFECT ? "StatefulPartitionedCall"
-                                                                    : "PartitionedCall");
-    ef_attr_value set[] = {EF_SET_FUNC("f", l->whole), EF_SET_TYPES("Tout", (int)n, types)};
-    const ef_attrs *attrs;
-    EF_TRY(ef_attrs_make(op, set, 2, &attrs));
-    ef_status *s = ef_graph_become(graph_of(l), l->c->node, op, attrs);
-    ef_attrs_unref(attrs);
+    ef_made made;
+    EF_TRY(ef_made_call(l->whole, (int)n, types, node_of(l)->op->traits & EF_EFFECT, &made));
+    ef_status *s = ef_graph_become(graph_of(l), l->c->node, made.op, made.attrs);
+    ef_attrs_unref(made.attrs);
     return s;
 }
 
@@ -409,8 +408,8 @@ static ef_status *append_backward(loop *l) {
     EF_TRY(make_back_cond(l, &r, in));
     EF_TRY(make_back_body(l, &r, in));
     ef_attr_value set[] = {EF_SET_FUNC("cond", l->back_cond), EF_SET_FUNC("body", l->back_body)};
-    const char *op = ef_graph_has_state(l->back_body) ? "While" : "StatelessWhile";
-    if (ef_emit_many(b, op, set, 2, r.start, r.n, out, r.n) != r.n) return NULL;
+    const ef_op *op = ef_graph_has_state(l->back_body) ? l->op->stateful : l->op->pure;
+    if (ef_emit_many(b, op->name, set, 2, r.start, r.n, out, r.n) != r.n) return NULL;
     for (int k = 0, i = 0; k < l->n; k++)
         if (l->active[k]) l->c->din[k] = out[r.n_state + i++];
     return NULL;
@@ -449,6 +448,7 @@ static ef_status *differentiate(loop *l) {
 
 ef_status *ef_loop_grad(ef_control_grad *c, const ef_control *control) {
     loop l = {.c = c, .control = control, .n = c->n_out};
+    l.op = node_of(&l)->op;
     ef_status *s = differentiate(&l);
     ef_derive_end(&l.d);
     ef_graph *made[] = {l.cond, l.body, l.whole, l.back, l.back_cond, l.back_body};

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "evenflow_binding.h"
+#include "ops/made.h"
 
 typedef struct guarded {
     ef_callback *fn;
@@ -41,12 +42,8 @@ static ef_status *handle_of(ef_callback *fn, void *user, void (*end)(void *), ef
 static ef_status *call_handle(const ef_tensor *handle, const ef_tensor *const *in, int n_in,
                               const ef_dtype *dtype, const ef_shape *shape, bool stateful,
                               ef_tensor *out, int n_out) {
-    const ef_op *op = ef_op_find(stateful ? "EagerPyFunc" : "PyFuncStateless");
-    const ef_attrs *attrs;
-    ef_attr_value set[] = {
-        EF_SET_TYPES("Tout", n_out, dtype),
-        {.name = "output_shapes", .kind = EF_ATTR_SHAPES, .n = n_out, .as = {.shapes = shape}}};
-    EF_TRY(ef_attrs_make(op, set, shape != NULL ? 2 : 1, &attrs));
+    ef_made made;
+    EF_TRY(ef_made_callback(n_out, dtype, shape, stateful, &made));
     const ef_tensor **all = ef_malloc(((size_t)n_in + 1) * sizeof *all);
     ef_status *s = NULL;
     int n;
@@ -55,10 +52,10 @@ static ef_status *call_handle(const ef_tensor *handle, const ef_tensor *const *i
     } else {
         all[0] = handle;
         for (int k = 0; k < n_in; k++) all[k + 1] = in[k];
-        s = ef_call_op(op, attrs, all, n_in + 1, out, n_out, &n);
+        s = ef_call_op(made.op, made.attrs, all, n_in + 1, out, n_out, &n);
     }
     ef_free(all);
-    ef_attrs_unref(attrs);
+    ef_attrs_unref(made.attrs);
     return s;
 }
 

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "eager/tape.h"
+#include "ops/made.h"
 
 typedef struct writing { /* a gradient being written down */
     int n_in, n_out;
@@ -118,7 +119,7 @@ static ef_status *node_attrs(const writing *w, const ef_op *op, const ef_tensor 
 
 /* The outputs again, by way of the node. */
 static ef_status *add_node(const writing *w, const ef_tensor *const *in, ef_tensor *out) {
-    const ef_op *op = ef_op_find("_CustomGradient");
+    const ef_op *op = ef_custom_gradient_op;
     const ef_attrs *attrs = NULL;
     int n_all = w->n_out + w->n_in + w->n_captures, n = 0, made = 0;
     const ef_tensor **all = ef_malloc(((size_t)n_all + 1) * sizeof *all);

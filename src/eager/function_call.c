@@ -8,6 +8,7 @@
 #include "eager/tape.h"
 #include "evenflow_binding.h"
 #include "graph/control.h"
+#include "ops/made.h"
 #include "ops/random.h"
 #include "plan/locate.h"
 
@@ -137,18 +138,16 @@ static ef_status *call_recorded(const ef_trace *t, const ef_tensor *const *all, 
     bool effects = false;
     for (size_t k = 0; k < t->closed->n_nodes; k++)
         effects = effects || (t->closed->node[k]->op->traits & (EF_STATEFUL | EF_EFFECT));
-    const ef_op *op = ef_op_find(effects ? "StatefulPartitionedCall" : "PartitionedCall");
     ef_dtype *types = ef_malloc(((size_t)t->n_out + 1) * sizeof *types);
     if (types == NULL) return ef_no_memory((size_t)t->n_out * sizeof *types);
     for (int k = 0; k < t->n_out; k++)
         types[k] = ef_edge_fact(t->closed, t->closed->output[k])->dtype;
-    ef_attr_value set[] = {EF_SET_FUNC("f", t->closed), EF_SET_TYPES("Tout", t->n_out, types)};
-    const ef_attrs *attrs;
-    ef_status *s = ef_attrs_make(op, set, 2, &attrs);
+    ef_made made;
+    ef_status *s = ef_made_call(t->closed, t->n_out, types, effects, &made);
     ef_free(types);
     if (s != NULL) return s;
-    s = ef_record(ef_here.graph, op, attrs, all, n, out, t->n_out, n_out);
-    ef_attrs_unref(attrs);
+    s = ef_record(ef_here.graph, made.op, made.attrs, all, n, out, t->n_out, n_out);
+    ef_attrs_unref(made.attrs);
     return s;
 }
 

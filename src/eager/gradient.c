@@ -6,6 +6,7 @@
 #include "eager/context.h"
 #include "eager/tape.h"
 #include "ops/build.h"
+#include "ops/made.h"
 
 /* ---- the eager builder
  * -------------------------------------------------------------------------------- */
@@ -456,14 +457,14 @@ ef_status *ef_tape_gradient(ef_tape *t, const ef_tensor *target, const ef_tensor
             ef_tensor_move(&out[k], &parts[3 * k]);
         } else if (parts[3 * k].flags & EF_TENSOR_SYMBOLIC) {
             s = ef_slices_densify(&parts[3 * k], &out[k]);
-        } else { /* summed by UnsortedSegmentSum over the first axis */
+        } else { /* summed over the first axis */
             ef_tensor rows = {0};
             int64_t count =
                 ef_element_int((ef_dtype)parts[3 * k + 2].dtype, parts[3 * k + 2].data, 0);
             int n_out = 0;
             if ((s = ef_tensor_from(EF_I64, NULL, &count, &rows)) == NULL) {
                 const ef_tensor *in[] = {&parts[3 * k], &parts[3 * k + 1], &rows};
-                s = ef_dispatch(ef_op_find("UnsortedSegmentSum"), NULL, in, 3, &out[k], 1, &n_out);
+                s = ef_dispatch(ef_row_sum_op, NULL, in, 3, &out[k], 1, &n_out);
             }
         }
         if (s == NULL) made = k + 1;

@@ -68,7 +68,7 @@ static void mark_forwards(cutting *c) {
 
 static void want(cutting *c, ef_edge e) {
     const ef_node *n = c->from->node[e.node];
-    bool constant = n->n_in == 0 && n->op == &ef_op_Const;
+    bool constant = n->op->traits & EF_CONSTANT;
     if (is_input(c, e)) return;
     if (c->leads[e.node] || constant)
         c->need[e.node] = 1;

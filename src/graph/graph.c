@@ -10,6 +10,7 @@
 #include "graph/sizes.h"
 #include "graph/spelled.h"
 #include "graph/trim.h"
+#include "ops/made.h"
 #include <stdio.h>
 
 _Thread_local uint64_t ef_graph_epoch, ef_graph_stamped;
@@ -337,24 +338,21 @@ ef_status *ef_graph_become(ef_graph *g, int32_t node, const ef_op *op, const ef_
 }
 
 ef_status *ef_graph_constant(ef_graph *g, const ef_tensor *value, ef_edge *out) {
-    const ef_op *op = &ef_op_Const;
-    ef_attr_value set[] = {EF_SET_TENSOR("value", value),
-                           EF_SET_TYPE("dtype", (ef_dtype)value->dtype)};
-    const ef_attrs *attrs;
-    EF_TRY(ef_attrs_make(op, set, 2, &attrs));
+    ef_made made;
+    EF_TRY(ef_made_constant(value, &made));
     int32_t node = 0;
-    ef_status *s = ef_graph_add(g, op, attrs, NULL, 0, NULL, &node);
-    ef_attrs_unref(attrs);
+    ef_status *s = ef_graph_add(g, made.op, made.attrs, NULL, 0, NULL, &node);
+    ef_attrs_unref(made.attrs);
     if (s == NULL) *out = (ef_edge){node, 0};
     return s;
 }
 
-/* A Placeholder of the given attributes, which say no more than the fact. */
+/* An input of the given attributes, which say no more than the fact. */
 static ef_status *stand_in_with(ef_graph *g, const ef_attrs *attrs, const ef_fact *like,
                                 const char *name, int32_t *node) {
     size_t held = g->n_pending_after;
     g->n_pending_after = 0; /* an input waits for nothing */
-    ef_status *s = ef_graph_add(g, &ef_op_Placeholder, attrs, NULL, 0, name, node);
+    ef_status *s = ef_graph_add(g, ef_input_op, attrs, NULL, 0, name, node);
     g->n_pending_after = held;
     if (s != NULL) return s;
     ef_fact *fact = g->node[*node]->out;
@@ -367,11 +365,10 @@ static ef_status *stand_in_with(ef_graph *g, const ef_attrs *attrs, const ef_fac
 }
 
 static ef_status *stand_in(ef_graph *g, const ef_fact *like, const char *name, int32_t *node) {
-    ef_attr_value set[] = {EF_SET_TYPE("dtype", like->dtype), EF_SET_SHAPE("shape", &like->shape)};
-    const ef_attrs *attrs;
-    EF_TRY(ef_attrs_make(&ef_op_Placeholder, set, 2, &attrs));
-    ef_status *s = stand_in_with(g, attrs, like, name, node);
-    ef_attrs_unref(attrs);
+    ef_made made;
+    EF_TRY(ef_made_input(like->dtype, &like->shape, &made));
+    ef_status *s = stand_in_with(g, made.attrs, like, name, node);
+    ef_attrs_unref(made.attrs);
     return s;
 }
 
@@ -400,10 +397,10 @@ ef_status *ef_graph_input_like(ef_graph *g, const ef_fact *fact, const char *nam
     return s;
 }
 
-/* Whether the attributes of a Placeholder are those of its fact, which may have learnt since. */
+/* Whether the attributes of an input are those of its fact, which may have learnt since. */
 static bool says_all(const ef_node *n) {
     ef_attr_value shape;
-    if (n->op != &ef_op_Placeholder) return false;
+    if (n->op != ef_input_op) return false;
     ef_status *s = ef_attrs_get(n->op, n->fields, "shape", &shape);
     bool same = s == NULL && ef_shape_equal(shape.as.shape, &n->out->shape);
     ef_status_free(s);

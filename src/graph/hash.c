@@ -2,6 +2,7 @@
  * written. Two functions that are equal here may share everything made from one of them. */
 #include "base/hash.h"
 #include "graph/graph.h"
+#include "ops/made.h"
 
 static uint64_t hash_shape(uint64_t h, const ef_shape *s) {
     h = ef_hash_mix(h, (uint64_t)(uint32_t)s->rank);
@@ -17,12 +18,12 @@ static uint64_t hash_input(uint64_t h, const ef_fact *f) {
 
 /* A graph without its constants: nothing waits for a constant there. */
 static bool keeps_after(const ef_graph *g, const bool *taken, int32_t after) {
-    return taken == NULL || g->node[after]->op != &ef_op_Const;
+    return taken == NULL || !(g->node[after]->op->traits & EF_CONSTANT);
 }
 
 static uint64_t hash_node(uint64_t h, const ef_graph *g, const bool *taken, const ef_node *n) {
     if (taken != NULL && taken[n->id])
-        return hash_input(ef_hash_mix(h, (uint64_t)ef_op_Placeholder.id), n->out);
+        return hash_input(ef_hash_mix(h, (uint64_t)ef_input_op->id), n->out);
     h = ef_hash_mix(h, (uint64_t)n->op->id);
     if (n->op->traits & EF_NO_KERNEL) return hash_input(h, n->out);
     if (n->attrs != NULL) h = ef_hash_mix(h, ef_attrs_hash(n->attrs));
@@ -82,8 +83,7 @@ static bool same_after(const ef_graph *g, const bool *taken, const ef_node *a, c
 
 static bool same_node(const ef_graph *g, const bool *taken, const ef_node *a, const ef_node *b) {
     if (taken != NULL && taken[a->id])
-        return b->op == &ef_op_Placeholder && a->out->dtype == b->out->dtype &&
-               same_input(a->out, b->out);
+        return b->op == ef_input_op && a->out->dtype == b->out->dtype && same_input(a->out, b->out);
     if (a->op != b->op || a->n_in != b->n_in || a->n_out != b->n_out) return false;
     if (a->n_in > 0 && memcmp(a->in, b->in, (size_t)a->n_in * sizeof *a->in) != 0) return false;
     if (!same_after(g, taken, a, b)) return false;

@@ -110,7 +110,7 @@ static ef_status *infer(ef_graph *g, const ef_node *n, const ef_edge *edge, cons
 
 ef_status *ef_graph_infer_real(ef_graph *g, ef_node *n, const ef_edge *in) {
     /* Its functions may know real sizes, or its shape may be spelled from afar. */
-    bool any = (n->op->traits & EF_CONTROL) != 0 || ef_op_is_told(n->op);
+    bool any = (n->op->traits & EF_CONTROL) != 0 || n->op->sized.by != EF_SIZED_NOT;
     for (int k = 0; k < n->n_in && !any; k++) any = g->node[in[k].node]->real != NULL;
     if (!any || n->n_out == 0) return NULL;
     size_t bytes = (size_t)(n->n_in + n->n_out + 1) * sizeof(ef_fact);

@@ -17,7 +17,7 @@ static const ef_fact *fact_of(facts f, ef_edge e) {
     return f.real ? ef_edge_real(f.g, e) : ef_edge_fact(f.g, e);
 }
 
-static bool is(const ef_node *n, const char *name) { return strcmp(n->op->name, name) == 0; }
+static bool is(const ef_node *n, ef_shape_value_kind kind) { return n->op->shape_value == kind; }
 
 static bool constant_ints(facts f, ef_edge e, int64_t *v, int max, int *n) {
     const ef_tensor *t = fact_of(f, e)->value;
@@ -72,17 +72,8 @@ static bool piece_of(facts f, const ef_node *n, const ef_edge *in, piece *p) {
 
 static bool scalar(facts f, ef_edge e, int depth, int64_t *out);
 
-/* Sizes computed from sizes: what an op does to them, or NULL. */
-typedef int64_t dim_op(int64_t x, int64_t y);
-static dim_op *arithmetic(const ef_node *n) {
-    if (is(n, "Mul")) return ef_dim_mul;
-    if (is(n, "AddV2")) return ef_dim_add;
-    if (is(n, "Sub")) return ef_dim_sub;
-    return is(n, "FloorDiv") ? ef_dim_div : NULL;
-}
-
 /* Constants below 0 are no sizes and stand here as unknown; so does what becomes one. */
-static int64_t combine(dim_op *how, int64_t x, int64_t y) {
+static int64_t combine(ef_dims_fn *how, int64_t x, int64_t y) {
     if (x == EF_DIM_UNKNOWN || y == EF_DIM_UNKNOWN) return EF_DIM_UNKNOWN;
     if (how == ef_dim_div && y <= 0) return EF_DIM_UNKNOWN;
     if (how == ef_dim_sub && (x < 0 || y < 0 || x < y)) return EF_DIM_UNKNOWN;
@@ -90,7 +81,7 @@ static int64_t combine(dim_op *how, int64_t x, int64_t y) {
 }
 
 static bool computed(facts f, const ef_node *n, const ef_edge *in, int depth, int64_t *out) {
-    dim_op *how = arithmetic(n);
+    ef_dims_fn *how = n->op->dims;
     int64_t x, y;
     if (how == NULL || !scalar(f, in[0], depth - 1, &x) || !scalar(f, in[1], depth - 1, &y))
         return false;
@@ -101,12 +92,12 @@ static bool computed(facts f, const ef_node *n, const ef_edge *in, int depth, in
 /* One number that a node gives, which may not be in the graph yet. */
 static bool number(facts f, const ef_node *n, const ef_edge *in, int depth, int64_t *out) {
     int count;
-    if (is(n, "Identity") || is(n, "Cast")) return scalar(f, in[0], depth - 1, out);
+    if (is(n, EF_SHAPE_VALUE_SAME)) return scalar(f, in[0], depth - 1, out);
     piece p;
-    if (is(n, "StridedSlice"))
+    if (is(n, EF_SHAPE_VALUE_SLICED))
         return piece_of(f, n, in, &p) && p.one && one_of(f, in[0], p.begin, depth, out);
     int64_t index;
-    if (is(n, "GatherV2"))
+    if (is(n, EF_SHAPE_VALUE_GATHERED))
         return constant_ints(f, in[1], &index, 1, &count) && count == 1 &&
                one_of(f, in[0], index, depth, out);
     return computed(f, n, in, depth, out);
@@ -177,7 +168,7 @@ static bool gathered(facts f, const ef_node *n, int depth, ef_shape *out) {
 
 /* A vector combined with another, or with one number. */
 static bool computed_all(facts f, const ef_node *n, int depth, ef_shape *out) {
-    dim_op *how = arithmetic(n);
+    ef_dims_fn *how = n->op->dims;
     ef_shape side[2];
     for (int k = 0; how != NULL && k < 2; k++) {
         int64_t one = EF_DIM_UNKNOWN;
@@ -197,6 +188,25 @@ static bool computed_all(facts f, const ef_node *n, int depth, ef_shape *out) {
     return true;
 }
 
+static bool shape_of(facts f, ef_edge e, ef_shape *out) {
+    *out = fact_of(f, e)->shape;
+    return out->rank >= 0;
+}
+
+/* Output k of n, by what the op does with shape values. */
+static bool propagated(facts f, const ef_node *n, int k, int depth, ef_shape *out) {
+    switch (n->op->shape_value) {
+    case EF_SHAPE_VALUE_READ: return shape_of(f, n->in[k], out);
+    case EF_SHAPE_VALUE_SAME: return vector(f, n->in[0], depth - 1, out);
+    case EF_SHAPE_VALUE_PACKED: return packed(f, n, depth, out);
+    case EF_SHAPE_VALUE_JOINED: return joined(f, n, depth, out);
+    case EF_SHAPE_VALUE_SLICED: return sliced(f, n, depth, out);
+    case EF_SHAPE_VALUE_GATHERED: return gathered(f, n, depth, out);
+    case EF_SHAPE_VALUE_LOST: break;
+    }
+    return computed_all(f, n, depth, out);
+}
+
 /* True: at least the length is known. */
 static bool vector(facts f, ef_edge e, int depth, ef_shape *out) {
     const ef_node *n = f.g->node[e.node];
@@ -210,54 +220,12 @@ static bool vector(facts f, ef_edge e, int depth, ef_shape *out) {
             if (v[d] < 0) out->dim[d] = EF_DIM_UNKNOWN;
         return true;
     }
-    bool found = false;
-    if (is(n, "Shape") || is(n, "ShapeN")) {
-        *out = fact_of(f, n->in[e.index])->shape;
-        found = out->rank >= 0;
-    } else if (is(n, "Identity") || is(n, "Cast")) {
-        found = vector(f, n->in[0], depth - 1, out);
-    } else if (is(n, "Pack")) {
-        found = packed(f, n, depth, out);
-    } else if (is(n, "ConcatV2")) {
-        found = joined(f, n, depth, out);
-    } else if (is(n, "StridedSlice")) {
-        found = sliced(f, n, depth, out);
-    } else if (is(n, "GatherV2")) {
-        found = gathered(f, n, depth, out);
-    } else {
-        found = computed_all(f, n, depth, out);
-    }
-    if (found) return true;
+    if (propagated(f, n, e.index, depth, out)) return true;
     if (own->dim[0] < 0 || own->dim[0] > EF_MAX_RANK) return false;
     *out = (ef_shape){.rank = (int32_t)own->dim[0]};
     for (int d = 0; d < out->rank; d++) out->dim[d] = EF_DIM_UNKNOWN;
     return true;
 }
-
-/* Ops that give a tensor of the shape they are told, and which input tells it. */
-static const struct {
-    const ef_op *op;
-    int input;
-} told[] = {{&ef_op_Reshape, 1},
-            {&ef_op_BroadcastTo, 1},
-            {&ef_op_Fill, 0},
-            {&ef_op_Empty, 0},
-            {&ef_op_ScatterNd, 2},
-            {&ef_op_Conv2DBackpropInput, 0},
-            {&ef_op_Conv3DBackpropInputV2, 0},
-            {&ef_op_DepthwiseConv2dNativeBackpropInput, 0},
-            {&ef_op_RandomUniform, 0},
-            {&ef_op_RandomUniformInt, 0},
-            {&ef_op_RandomStandardNormal, 0},
-            {&ef_op_TruncatedNormal, 0},
-            {&ef_op_StatelessRandomUniform, 0},
-            {&ef_op_StatelessRandomUniformV2, 0},
-            {&ef_op_StatelessRandomUniformInt, 0},
-            {&ef_op_StatelessRandomUniformIntV2, 0},
-            {&ef_op_StatelessRandomNormal, 0},
-            {&ef_op_StatelessRandomNormalV2, 0},
-            {&ef_op_StatelessTruncatedNormal, 0},
-            {&ef_op_StatelessTruncatedNormalV2, 0}};
 
 /* Of a reshape one size may follow from all the others. */
 static void complete(const ef_shape *from, ef_shape *to) {
@@ -277,13 +245,18 @@ static void complete(const ef_shape *from, ef_shape *to) {
     to->dim[missing] = ef_dim_div(total, rest);
 }
 
-/* Ops whose result has sizes that follow from the elements of an input, of which some may be known:
- * each gives the shape as far as it is. */
+/* Each of these gives the shape of the result, as far as it is known, from the elements of `by`. */
 
-static bool tiled(facts f, const ef_edge *in, ef_shape *out) {
+static bool reshaped(facts f, const ef_edge *in, ef_edge by, ef_shape *out) {
+    if (!vector(f, by, DEPTH, out)) return false;
+    complete(&fact_of(f, in[0])->shape, out);
+    return true;
+}
+
+static bool tiled(facts f, const ef_edge *in, ef_edge by, ef_shape *out) {
     const ef_shape *x = &fact_of(f, in[0])->shape;
     ef_shape times;
-    if (!vector(f, in[1], DEPTH, &times) || x->rank != times.rank) return false;
+    if (!vector(f, by, DEPTH, &times) || x->rank != times.rank) return false;
     *out = *x;
     for (int d = 0; d < out->rank; d++)
         out->dim[d] =
@@ -291,17 +264,13 @@ static bool tiled(facts f, const ef_edge *in, ef_shape *out) {
     return true;
 }
 
-static bool sized(facts f, const ef_edge *in, ef_shape *out) {
-    return vector(f, in[2], DEPTH, out);
-}
-
 /* The rows of paddings, made by stacking them. */
-static bool padded(facts f, const ef_edge *in, ef_shape *out) {
+static bool padded(facts f, const ef_edge *in, ef_edge by, ef_shape *out) {
     const ef_shape *x = &fact_of(f, in[0])->shape;
-    const ef_node *n = f.g->node[in[1].node];
-    for (int k = 0; k < DEPTH && (is(n, "Identity") || is(n, "Cast")); k++)
-        n = f.g->node[n->in[0].node];
-    if (!is(n, "Pack") || int_attr(n, "axis") != 0 || x->rank != n->n_in) return false;
+    const ef_node *n = f.g->node[by.node];
+    for (int k = 0; k < DEPTH && is(n, EF_SHAPE_VALUE_SAME); k++) n = f.g->node[n->in[0].node];
+    if (!is(n, EF_SHAPE_VALUE_PACKED) || int_attr(n, "axis") != 0 || x->rank != n->n_in)
+        return false;
     *out = *x;
     for (int d = 0; d < out->rank; d++) {
         ef_shape row;
@@ -313,40 +282,30 @@ static bool padded(facts f, const ef_edge *in, ef_shape *out) {
     return true;
 }
 
-static bool topmost(facts f, const ef_edge *in, ef_shape *out) {
+static bool topmost(facts f, const ef_edge *in, ef_edge by, ef_shape *out) {
     *out = fact_of(f, in[0])->shape;
-    return out->rank > 0 && scalar(f, in[1], DEPTH, &out->dim[out->rank - 1]);
+    return out->rank > 0 && scalar(f, by, DEPTH, &out->dim[out->rank - 1]);
 }
 
-static const struct {
-    const ef_op *op;
-    bool (*shape)(facts f, const ef_edge *in, ef_shape *out);
-} partly[] = {{&ef_op_Tile, tiled},   {&ef_op_Slice, sized},      {&ef_op_Pad, padded},
-              {&ef_op_PadV2, padded}, {&ef_op_MirrorPad, padded}, {&ef_op_TopKV2, topmost}};
-
-static int partly_by(const ef_op *op) {
-    for (size_t k = 0; k < sizeof partly / sizeof *partly; k++)
-        if (partly[k].op == op) return (int)k;
-    return -1;
+static bool sized(facts f, const ef_op *op, const ef_edge *in, ef_shape *out) {
+    ef_edge by = in[op->sized.in];
+    switch (op->sized.by) {
+    case EF_SIZED_GIVEN: return vector(f, by, DEPTH, out);
+    case EF_SIZED_RESHAPED: return reshaped(f, in, by, out);
+    case EF_SIZED_TILED: return tiled(f, in, by, out);
+    case EF_SIZED_PADDED: return padded(f, in, by, out);
+    case EF_SIZED_LAST: return topmost(f, in, by, out);
+    case EF_SIZED_NOT: break;
+    }
+    return false;
 }
-
-static int told_by(const ef_op *op) {
-    for (size_t k = 0; k < sizeof told / sizeof *told; k++)
-        if (told[k].op == op) return told[k].input;
-    return -1;
-}
-
-bool ef_op_is_told(const ef_op *op) { return told_by(op) >= 0 || partly_by(op) >= 0; }
 
 void ef_graph_spell(const ef_graph *g, const ef_op *op, const ef_edge *in, int n_in, bool real,
                     ef_fact *out, int n_out) {
-    int by = told_by(op), partly_at = by < 0 ? partly_by(op) : -1;
-    facts f = {g, real};
     ef_shape said, both;
-    if (partly_at >= 0 ? !partly[partly_at].shape(f, in, &said)
-                       : by < 0 || by >= n_in || !vector(f, in[by], DEPTH, &said))
+    if (op->sized.by == EF_SIZED_NOT || op->sized.in >= n_in ||
+        !sized((facts){g, real}, op, in, &said))
         return;
-    if (op == &ef_op_Reshape) complete(&fact_of(f, in[0])->shape, &said);
     for (int k = 0; k < n_out; k++) { /* both outputs of TopKV2 have the same shape */
         ef_status *s = ef_shape_merge(&out[k].shape, &said, &both);
         if (s == NULL) out[k].shape = both; /* else the op says what is wrong when it runs */
@@ -355,7 +314,7 @@ void ef_graph_spell(const ef_graph *g, const ef_op *op, const ef_edge *in, int n
 }
 
 bool ef_graph_spell_number(const ef_graph *g, const ef_node *n, const ef_edge *in, int64_t *out) {
-    if (!is(n, "StridedSlice") && !is(n, "GatherV2")) return false;
+    if (!is(n, EF_SHAPE_VALUE_SLICED) && !is(n, EF_SHAPE_VALUE_GATHERED)) return false;
     return number((facts){g, false}, n, in, DEPTH, out) && *out >= 0;
 }
 

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "graph/names.h"
+#include "ops/made.h"
 
 enum { FEW = 16 };
 
@@ -137,7 +138,7 @@ static void forget(ef_graph *g, ef_node *n) {
     int n_in = n->n_in, n_after = n->n_after;
     ef_attrs_unref(n->attrs);
     empty(n->box);
-    n->op = ef_op_find("NoOp");
+    n->op = ef_nothing_op;
     n->attrs = NULL;
     n->fields = NULL;
     n->name = NULL;

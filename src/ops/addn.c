@@ -89,7 +89,7 @@ const ef_op ef_op_AddN = {
     .in = {"inputs: N * T"},
     .out = {"sum: T"},
     .types = NUMBERS_AND_LISTS "; N: int >= 1",
-    .traits = EF_COMMUTES | EF_SLICES_OK,
+    .traits = EF_COMMUTES | EF_SLICES_OK | EF_NEVER_FAILS,
     .keeps = EF_KEEP_NONE,
     .shape = sum_shape,
     .kernel = {{EF_CPU, EF_NUMBERS, run_sum, NULL, NULL, NULL, NULL},

@@ -2,6 +2,7 @@
 #include "ops/callback.h"
 #include "base/alloc.h"
 #include "ops/array.h"
+#include "ops/made.h"
 
 typedef struct callback {
     ef_object object;
@@ -115,3 +116,12 @@ PY_FUNC(PyFuncStateless,
         "Calls a function of the program that depends on nothing but `input`: calls may be merged "
         "or left out.",
         0)
+
+ef_status *ef_made_callback(int n, const ef_dtype *dtype, const ef_shape *shape, bool stateful,
+                            ef_made *out) {
+    ef_attr_value set[] = {
+        EF_SET_TYPES("Tout", n, dtype),
+        {.name = "output_shapes", .kind = EF_ATTR_SHAPES, .n = n, .as = {.shapes = shape}}};
+    out->op = stateful ? &ef_op_EagerPyFunc : &ef_op_PyFuncStateless;
+    return ef_attrs_make(out->op, set, shape != NULL ? 2 : 1, &out->attrs);
+}

@@ -1,6 +1,7 @@
 /* Values that come from nowhere (Const, Placeholder) and ops that hand their input on unchanged. */
 #include "ops/array.h"
 #include "ops/build.h"
+#include "ops/made.h"
 
 typedef struct {
     const ef_tensor *value;
@@ -27,12 +28,19 @@ const ef_op ef_op_Const = {
     .attr = {EF_ATTR(const_attrs, value, "tensor", NULL),
              EF_ATTR(const_attrs, dtype, "type", NULL)},
     .attr_size = sizeof(const_attrs),
-    .traits = EF_NO_GRAD | EF_SHARES_OUT,
+    .traits = EF_NO_GRAD | EF_SHARES_OUT | EF_CONSTANT,
     .shape = const_shape,
     .kernel = EF_ANY_KERNEL(const_run),
     .examples = {"value=float[2,3] dtype=float", "value=string[2]{ab,c} dtype=string",
                  "value=int32[] dtype=int32", "value=bool[0] dtype=bool"},
 };
+
+ef_status *ef_made_constant(const ef_tensor *value, ef_made *out) {
+    ef_attr_value set[] = {EF_SET_TENSOR("value", value),
+                           EF_SET_TYPE("dtype", (ef_dtype)value->dtype)};
+    out->op = &ef_op_Const;
+    return ef_attrs_make(out->op, set, 2, &out->attrs);
+}
 
 typedef struct {
     ef_dtype dtype;
@@ -59,6 +67,14 @@ const ef_op ef_op_Placeholder = {
     .traits = EF_NO_GRAD | EF_NO_KERNEL | EF_STATEFUL,
     .shape = placeholder_shape,
 };
+
+const ef_op *const ef_input_op = &ef_op_Placeholder;
+
+ef_status *ef_made_input(ef_dtype dtype, const ef_shape *shape, ef_made *out) {
+    ef_attr_value set[] = {EF_SET_TYPE("dtype", dtype), EF_SET_SHAPE("shape", shape)};
+    out->op = ef_input_op;
+    return ef_attrs_make(out->op, set, 2, &out->attrs);
+}
 
 const ef_op ef_op_PlaceholderV2 = {
     EF_NAMED(PlaceholderV2),
@@ -122,24 +138,22 @@ static ef_status *pass_shape(ef_infer *i) {
 
 #define PASS_EXAMPLES \
     { "float[2,3]", "int32[]", "string[2]{ab,c}", "bool[0,3]" }
-#define PASS(N, words, in_name, gradient, more) \
-    const ef_op ef_op_##N = {                   \
-        EF_NAMED(N),                            \
-        .doc = words,                           \
-        .in = {in_name ": T"},                  \
-        .out = {"output: T"},                   \
-        .types = "T: type",                     \
-        .traits = EF_VIEW_0 | (more),           \
-        .keeps = EF_KEEP_NONE,                  \
-        .shape = pass_shape,                    \
-        .kernel = EF_ANY_KERNEL(pass_run),      \
-        .grad = gradient,                       \
-        .examples = PASS_EXAMPLES,              \
+#define PASS(N, words, in_name, gradient, more, value)            \
+    const ef_op ef_op_##N = {                                     \
+        EF_NAMED(N),           .doc = words,                      \
+        .in = {in_name ": T"}, .out = {"output: T"},              \
+        .types = "T: type",    .traits = EF_VIEW_0 | (more),      \
+        .keeps = EF_KEEP_NONE, .shape_value = value,              \
+        .shape = pass_shape,   .kernel = EF_ANY_KERNEL(pass_run), \
+        .grad = gradient,      .examples = PASS_EXAMPLES,         \
     };
-PASS(Identity, "Its input.", "input", pass_grad, EF_SLICES_OK)
-PASS(Snapshot, "Its input, as it is at this moment.", "input", pass_grad, EF_SLICES_OK)
-PASS(StopGradient, "Its input, taken as a constant by differentiation.", "input", NULL, EF_NO_GRAD)
-PASS(GuaranteeConst, "Its input, promised never to change.", "input", NULL, EF_GRAD_UNDEFINED)
+PASS(Identity, "Its input.", "input", pass_grad, EF_SLICES_OK, EF_SHAPE_VALUE_SAME)
+PASS(Snapshot, "Its input, as it is at this moment.", "input", pass_grad, EF_SLICES_OK,
+     EF_SHAPE_VALUE_LOST)
+PASS(StopGradient, "Its input, taken as a constant by differentiation.", "input", NULL, EF_NO_GRAD,
+     EF_SHAPE_VALUE_LOST)
+PASS(GuaranteeConst, "Its input, promised never to change.", "input", NULL, EF_GRAD_UNDEFINED,
+     EF_SHAPE_VALUE_LOST)
 
 typedef struct {
     ef_attr_text message;
@@ -175,7 +189,7 @@ const ef_op ef_op_IdentityN = {
     .in = {"input: T"},
     .out = {"output: T"},
     .types = "T: list(type) >= 1",
-    .traits = EF_SLICES_OK,
+    .traits = EF_SLICES_OK | EF_PASSES_INPUTS,
     .keeps = EF_KEEP_NONE,
     .shape = pass_shape,
     .kernel = EF_ANY_KERNEL(pass_run),
@@ -195,3 +209,5 @@ const ef_op ef_op_NoOp = {
     .shape = ef_shape_none,
     .kernel = EF_ANY_KERNEL(nothing_run),
 };
+
+const ef_op *const ef_nothing_op = &ef_op_NoOp;

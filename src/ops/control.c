@@ -1,6 +1,7 @@
 /* Control flow: records without kernels. Plans run these ops as sub-plans, autodiff takes them
  * apart; here stand their arguments, attributes and what their shapes tell without looking inside
  * (the graph, which knows the functions, knows more). */
+#include "ops/made.h"
 #include "ops/op.h"
 #include "ops/shapes.h"
 
@@ -49,7 +50,7 @@ static ef_status *case_shape(ef_infer *i) {
     return given_shapes(i, &((const case_attrs *)i->attrs)->output_shapes);
 }
 
-#define WHILE_OP(N, TEXT, TRAITS)                                          \
+#define WHILE_OP(N, TEXT, TRAITS, STATEFUL, PURE)                          \
     const ef_op ef_op_##N = {                                              \
         EF_NAMED(N),                                                       \
         .doc = TEXT,                                                       \
@@ -62,9 +63,11 @@ static ef_status *case_shape(ef_infer *i) {
                  EF_ATTR(while_attrs, parallel_iterations, "int", "10")},  \
         .attr_size = sizeof(while_attrs),                                  \
         .traits = TRAITS,                                                  \
+        .pure = &ef_op_##PURE,                                             \
+        .stateful = &ef_op_##STATEFUL,                                     \
         .shape = while_shape,                                              \
     };
-#define IF_OP(N, TEXT, TRAITS)                                           \
+#define IF_OP(N, TEXT, TRAITS, STATEFUL, PURE)                           \
     const ef_op ef_op_##N = {                                            \
         EF_NAMED(N),                                                     \
         .doc = TEXT,                                                     \
@@ -77,9 +80,11 @@ static ef_status *case_shape(ef_infer *i) {
                  EF_ATTR(if_attrs, output_shapes, "list(shape)", "[]")}, \
         .attr_size = sizeof(if_attrs),                                   \
         .traits = TRAITS,                                                \
+        .pure = &ef_op_##PURE,                                           \
+        .stateful = &ef_op_##STATEFUL,                                   \
         .shape = if_shape,                                               \
     };
-#define CASE_OP(N, TEXT, TRAITS)                                           \
+#define CASE_OP(N, TEXT, TRAITS, STATEFUL, PURE)                           \
     const ef_op ef_op_##N = {                                              \
         EF_NAMED(N),                                                       \
         .doc = TEXT,                                                       \
@@ -91,9 +96,11 @@ static ef_status *case_shape(ef_infer *i) {
                  EF_ATTR(case_attrs, output_shapes, "list(shape)", "[]")}, \
         .attr_size = sizeof(case_attrs),                                   \
         .traits = TRAITS,                                                  \
+        .pure = &ef_op_##PURE,                                             \
+        .stateful = &ef_op_##STATEFUL,                                     \
         .shape = case_shape,                                               \
     };
-#define CALL_OP(N, TEXT, TRAITS)                                      \
+#define CALL_OP(N, TEXT, TRAITS, STATEFUL, PURE)                      \
     const ef_op ef_op_##N = {                                         \
         EF_NAMED(N),                                                  \
         .doc = TEXT,                                                  \
@@ -107,22 +114,34 @@ static ef_status *case_shape(ef_infer *i) {
                  EF_ATTR(call_attrs, executor_type, "string", "''")}, \
         .attr_size = sizeof(call_attrs),                              \
         .traits = TRAITS,                                             \
+        .pure = &ef_op_##PURE,                                        \
+        .stateful = &ef_op_##STATEFUL,                                \
         .shape = ef_shape_none,                                       \
     };
-enum { PURE = EF_CONTROL | EF_HEAVY, EFFECTS = EF_CONTROL | EF_HEAVY | EF_STATEFUL | EF_EFFECT };
+enum { PURELY = EF_CONTROL | EF_HEAVY, EFFECTS = EF_CONTROL | EF_HEAVY | EF_STATEFUL | EF_EFFECT };
 
 WHILE_OP(While,
          "Runs `body` on its own results, starting from `input`, for as long as `cond` says so.",
-         EFFECTS)
-WHILE_OP(StatelessWhile, "While whose `cond` and `body` touch nothing outside.", PURE)
+         EFFECTS, While, StatelessWhile)
+WHILE_OP(StatelessWhile, "While whose `cond` and `body` touch nothing outside.", PURELY, While,
+         StatelessWhile)
 IF_OP(If,
       "Runs `then_branch` or `else_branch` on `input`, as `cond` is true (not zero, not empty) or "
       "not.",
-      EFFECTS)
-IF_OP(StatelessIf, "If whose branches touch nothing outside.", PURE)
+      EFFECTS, If, StatelessIf)
+IF_OP(StatelessIf, "If whose branches touch nothing outside.", PURELY, If, StatelessIf)
 CASE_OP(Case,
         "Runs `branches[branch_index]` on `input`; an index out of range means the last branch.",
-        EFFECTS)
-CASE_OP(StatelessCase, "Case whose branches touch nothing outside.", PURE)
-CALL_OP(PartitionedCall, "Calls the function `f`, which touches nothing outside.", PURE)
-CALL_OP(StatefulPartitionedCall, "Calls the function `f`.", EFFECTS)
+        EFFECTS, Case, StatelessCase)
+CASE_OP(StatelessCase, "Case whose branches touch nothing outside.", PURELY, Case, StatelessCase)
+CALL_OP(PartitionedCall, "Calls the function `f`, which touches nothing outside.", PURELY,
+        StatefulPartitionedCall, PartitionedCall)
+CALL_OP(StatefulPartitionedCall, "Calls the function `f`.", EFFECTS, StatefulPartitionedCall,
+        PartitionedCall)
+
+ef_status *ef_made_call(struct ef_graph *f, int n, const ef_dtype *dtype, bool effects,
+                        ef_made *out) {
+    ef_attr_value set[] = {EF_SET_FUNC("f", f), EF_SET_TYPES("Tout", n, dtype)};
+    out->op = effects ? &ef_op_StatefulPartitionedCall : &ef_op_PartitionedCall;
+    return ef_attrs_make(out->op, set, 2, &out->attrs);
+}

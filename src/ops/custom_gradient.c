@@ -3,6 +3,7 @@
  * done, so it costs nothing at run time. */
 #include "ops/array.h"
 #include "ops/build.h"
+#include "ops/made.h"
 
 typedef struct custom_attrs {
     ef_types Tout;    /* of the outputs, which are the first inputs */
@@ -79,9 +80,12 @@ const ef_op ef_op__CustomGradient = {
              EF_ATTR(custom_attrs, to, "list(int)", "[]"),
              EF_ATTR(custom_attrs, is_stateful, "bool", "false")},
     .attr_size = sizeof(custom_attrs),
+    .traits = EF_PASSES_INPUTS,
     .shape = custom_shape,
     .kernel = EF_ANY_KERNEL(custom_run),
     .grad = custom_grad,
     .examples = {"float[2,3] float[2] n_args=1 Tout=[float] grad=no",
                  "float[2] string[2]{ab,c} double[] n_args=1 Tout=[float,string] grad=no"},
 };
+
+const ef_op *const ef_custom_gradient_op = &ef_op__CustomGradient;

@@ -138,7 +138,8 @@ const ef_op ef_op__FusedConv2D = {
              EF_ATTR(fused_attrs, epsilon, "float", "0.0001"),
              EF_ATTR(fused_attrs, leakyrelu_alpha, "float", "0.2")},
     .attr_size = sizeof(fused_attrs),
-    .traits = EF_HEAVY | EF_NO_GRAD,
+    .traits = EF_HEAVY | EF_NO_GRAD | EF_NEVER_FAILS,
+    .images = {.in = 1 | 8, .out = true}, /* 8: the tensor to add, if any */
     .shape = fused_shape,
     .kernel = {{EF_CPU, EF_BIT(F32) | EF_BIT(F16) | EF_BIT(BF16), fused_dnnl, NULL, fused_pays,
                 fused_prepare, ef_conv_release},

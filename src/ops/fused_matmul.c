@@ -113,7 +113,7 @@ const ef_op ef_op__FusedMatMul = {
              EF_ATTR(fused_attrs, epsilon, "float", "0.0001"),
              EF_ATTR(fused_attrs, leakyrelu_alpha, "float", "0.2")},
     .attr_size = sizeof(fused_attrs),
-    .traits = EF_HEAVY | EF_NO_GRAD,
+    .traits = EF_HEAVY | EF_NO_GRAD | EF_NEVER_FAILS,
     .shape = fused_shape,
     .kernel = {{EF_CPU, EF_FLOATS, fused_run, fused_scratch, NULL, NULL, NULL}},
     .examples = {"T[2,3] T[3,4] T[4] fused_ops=['BiasAdd','Relu']",

@@ -171,6 +171,7 @@ const ef_op ef_op_FloorDiv = {
     .types = EF_T_REALS,
     .declared = EF_COMPLEX,
     .keeps = EF_KEEP_NONE,
+    .dims = ef_dim_div,
     .tile = float_floor_div_tiles,
     .expr = "floor(x / y)",
     .grad = no_grad,

@@ -10,7 +10,7 @@
         EF_UNARY(N, text),                             \
         .types = T,                                    \
         .declared = (D),                               \
-        .traits = EF_IN_PLACE,                         \
+        .traits = EF_IN_PLACE | EF_NEVER_FAILS,        \
         .keeps = keep,                                 \
         .tile = name##_tiles,                          \
         .expr = is,                                    \

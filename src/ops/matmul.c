@@ -76,7 +76,7 @@ const ef_op ef_op_MatMul = {
              EF_ATTR(matmul_attrs, grad_a, "bool", "false"),
              EF_ATTR(matmul_attrs, grad_b, "bool", "false")},
     .attr_size = sizeof(matmul_attrs),
-    .traits = EF_HEAVY,
+    .traits = EF_HEAVY | EF_NEVER_FAILS,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
     .shape = matmul_shape,
     .kernel = {{EF_CPU, EF_NUMBERS & ~EF_FLOATS, matmul_run, NULL, NULL, NULL, NULL},
@@ -257,7 +257,7 @@ static ef_status *batch_grad(ef_grad *g) {
         .types = TYPES,                                                               \
         .attr = {BATCH_ATTRS(batch_attrs)},                                           \
         .attr_size = sizeof(batch_attrs),                                             \
-        .traits = EF_HEAVY,                                                           \
+        .traits = EF_HEAVY | EF_NEVER_FAILS,                                          \
         .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),                                       \
         .shape = batch_shape,                                                         \
         .kernel = {{EF_CPU, EF_NUMBERS, batch_run, batch_scratch, NULL, NULL, NULL}}, \
@@ -298,7 +298,7 @@ const ef_op ef_op_BatchMatMulV3 = {
              {"grad_x", "bool", "false", offsetof(batch3_attrs, base.grad_x)},
              {"grad_y", "bool", "false", offsetof(batch3_attrs, base.grad_y)}},
     .attr_size = sizeof(batch3_attrs),
-    .traits = EF_HEAVY,
+    .traits = EF_HEAVY | EF_NEVER_FAILS,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
     .shape = batch3_shape,
     .kernel = {{EF_CPU, EF_NUMBERS, batch3_run, batch3_scratch, NULL, NULL, NULL}},

@@ -150,6 +150,7 @@ const ef_op ef_op_MirrorPad = {
     .attr = MODE,
     .attr_size = sizeof(mirror_attrs),
     .keeps = EF_KEEP_IN(1),
+    .sized = {EF_SIZED_PADDED, 1},
     .shape = mirror_shape,
     .kernel = EF_MOVE_KERNEL_OF(mirror_run, EF_QUANTIZED_USUAL),
     .grad = mirror_grad,

@@ -52,6 +52,8 @@ ef_status *ef_out_share(const ef_call *c, int k, const ef_tensor *t);    /* out[
 void ef_out_object(const ef_call *c, int k, ef_object *o);               /* takes one reference */
 
 typedef ef_status *ef_shape_fn(ef_infer *i);
+/* Whether input k is data for these attributes, so that no shape follows from its elements. */
+typedef bool ef_data_fn(const void *attrs, int k, const ef_fact *in_k);
 typedef ef_status *ef_kernel_fn(const ef_call *c);
 typedef size_t ef_scratch_fn(const ef_call *c); /* shapes are set, data is not */
 typedef bool ef_when_fn(const ef_call *c);      /* shapes are set, data is not; false: next row */
@@ -99,7 +101,53 @@ enum ef_trait {
     EF_GRAD_UNDEFINED = 1 << 16, /* TensorFlow defines no gradient: differentiating is an error */
     EF_ROWS_AT_RUN = 1 << 17, /* the rows of out 0 follow from values: a graph leaves their number
                                * open even where it knows these values, as TensorFlow does */
+    EF_PERMUTES = 1 << 18,    /* out 0 is in 0 with its axes in the order that in 1 says, no more */
+    EF_NEVER_FAILS = 1 << 19, /* once its shapes fit, whatever the values: may leave a loop that
+                               * perhaps runs no iteration. Of an elementwise op: for integers too;
+                               * for other dtypes none of them fails */
+    EF_READS_FLOATS = 1 << 20, /* shapes follow from values of every dtype, not of integers only */
+    EF_CONSTANT = 1 << 21,     /* Const: the value is an attribute */
+    EF_CONVERTS = 1 << 22,     /* out 0 is in 0 in another dtype, element by element */
+    EF_LIST_NEW = 1 << 23,     /* out 0 is a new, empty list */
+    EF_LIST_PUSH = 1 << 24,    /* out 0 is the list in 0 with in 1 behind its elements */
+    EF_READS_VARIABLE = 1 << 25, /* out 0 is what the variable in 0 holds until the next effect */
+    EF_PASSES_INPUTS = 1 << 26,  /* out k is in k; only gradients see a difference */
 };
+
+/* What an op with the attribute data_format, NHWC or NCHW, does with images. Empty: the op exists
+ * in one layout only, or the layout pass leaves it as it is. */
+typedef struct ef_images {
+    uint8_t in;    /* bit k: input k is an image */
+    uint8_t sizes; /* bit k: input k holds the sizes of an image */
+    bool out;      /* output 0 is an image */
+} ef_images;
+
+/* How the sizes of the outputs follow from the elements of an input. A graph uses this where the
+ * elements are not constants but some of them are known. */
+typedef struct ef_sized {
+    enum {
+        EF_SIZED_NOT,
+        EF_SIZED_GIVEN,    /* the elements are the shape (Fill, Slice); -1 is unknown */
+        EF_SIZED_RESHAPED, /* as given, and one unknown size follows from the number of elements */
+        EF_SIZED_TILED,    /* by how much each axis of in 0 is multiplied */
+        EF_SIZED_PADDED,   /* what is added before and after each axis of in 0, in rows of two */
+        EF_SIZED_LAST,     /* the size of the last axis; the other axes are those of in 0 */
+    } by;
+    uint8_t in; /* which input */
+} ef_sized;
+
+/* What becomes of a shape value, that is of a vector or a scalar that holds sizes, so that a graph
+ * can find sizes that the program computes from other sizes. */
+typedef enum ef_shape_value_kind {
+    EF_SHAPE_VALUE_LOST,
+    EF_SHAPE_VALUE_READ,     /* out k is the shape of in k (Shape, ShapeN) */
+    EF_SHAPE_VALUE_SAME,     /* out 0 has the elements of in 0 (Identity, Cast) */
+    EF_SHAPE_VALUE_PACKED,   /* in k is element k */
+    EF_SHAPE_VALUE_JOINED,   /* all inputs but the last, one behind the other */
+    EF_SHAPE_VALUE_SLICED,   /* in 0 from in 1 to in 2 in steps of in 3, with masks */
+    EF_SHAPE_VALUE_GATHERED, /* the elements of in 0 whose indices are in 1 */
+} ef_shape_value_kind;
+typedef int64_t ef_dims_fn(int64_t x, int64_t y); /* on sizes, which may be unknown or symbolic */
 
 /* Which values a gradient function reads (facts of all inputs and outputs are always there). 0:
  * all. */
@@ -131,6 +179,19 @@ struct ef_op {
     int tile_key;
     ef_tile_pick *pick_tile; /* instead of tile, where one dtype does not decide (Cast) */
     const char *expr; /* the same, as C that a compiler reads: "x + y"; src/jit knows much of it */
+    /* What graphs, passes and the planner know of the op. */
+    ef_images images;
+    ef_sized sized;
+    ef_shape_value_kind shape_value;
+    ef_dims_fn *dims; /* what the op does to two sizes (Mul, Sub), or NULL */
+    /* Integers decide shapes (axes, sizes, indices of a slice), so a plan holds for the values it
+     * was made with. Bit k: not those of input k, which are data; data_when, if set, says so by the
+     * attributes. */
+    uint32_t data_in;
+    ef_data_fn *data_when;
+    uint8_t reduction;     /* EF_REDUCES: the ef_reduce_kind (kernels/reduce.h) */
+    const ef_op *pure;     /* control flow: the same op for functions that touch nothing outside */
+    const ef_op *stateful; /* and for functions that may; both columns are set on both ops */
     ef_grad_fn *grad;
     /* Inputs and attributes that show the op at work; tests and docs are generated from them.
      * "float[2,3] float[3] axis=1"; see example.h. None: made up from the argument notation. */

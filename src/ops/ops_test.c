@@ -55,6 +55,24 @@ static void check_attrs(void) {
                 fail("%s and %s are one field", op->attr[k].name, op->attr[j].name);
 }
 
+/* The columns that graphs, passes and the planner read. */
+static void check_columns(const ef_signature *s) {
+    uint32_t in = (1u << s->n_in) - 1;
+    bool formats = false;
+    for (int k = 0; k < s->n_attrs; k++) formats |= strcmp(op->attr[k].name, "data_format") == 0;
+    if (op->images.in && !formats) fail("images without a data_format");
+    if ((op->images.in | op->images.sizes | op->data_in) & ~in)
+        fail("images or data_in has bits beyond the last input");
+    if (op->sized.by != EF_SIZED_NOT && op->sized.in >= s->n_in) fail("sized by no input");
+    if (op->dims && (s->n_in != 2 || s->n_out != 1)) fail("dims, but not x and y to z");
+    if (op->reduction && !(op->traits & EF_REDUCES)) fail("a reduction without EF_REDUCES");
+    bool control = op->traits & EF_CONTROL;
+    if ((op->pure != NULL) != control || (op->stateful != NULL) != control)
+        fail("pure and stateful are for control flow, and needed there");
+    if (control && op != op->pure && op != op->stateful)
+        fail("neither pure nor stateful is itself");
+}
+
 static void check_record(int id) {
     if (op->id != id || op != ef_op_table[id]) fail("the record's id is not its place");
     if (id > 0 && strcmp(ef_op_table[id - 1]->name, op->name) >= 0)
@@ -74,6 +92,7 @@ static void check_record(int id) {
     if (ef_example_count(op) == 0 && !(op->traits & (EF_CONTROL | EF_NO_KERNEL)))
         fail("there are no examples");
     check_attrs();
+    check_columns(s);
 }
 
 /* ---- running -----------------------------------------------------------------------------------

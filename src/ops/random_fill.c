@@ -81,6 +81,7 @@ static ef_status *shape_0_bounds(ef_infer *i) { return out_shape(i, 0, 1); }
         .attr = {EF_RANDOM_SEEDS, DTYPE(FLOATS, NULL)},                                          \
         .attr_size = sizeof(ef_random_attrs),                                                    \
         .traits = EF_STATEFUL | EF_NO_GRAD,                                                      \
+        .sized = {EF_SIZED_GIVEN, 0},                                                            \
         .shape = shape_0,                                                                        \
         .kernel = STATEFUL_ROW(N##_run),                                                         \
         .examples = {"int32[2]{2,3} seed=1 seed2=2 dtype=float", "int64[0] seed=5 dtype=double", \
@@ -105,6 +106,7 @@ const ef_op ef_op_RandomUniformInt = {
     .attr = {EF_RANDOM_SEEDS},
     .attr_size = sizeof(ef_random_attrs),
     .traits = EF_STATEFUL | EF_NO_GRAD,
+    .sized = {EF_SIZED_GIVEN, 0},
     .shape = shape_0_bounds,
     .kernel = STATEFUL_ROW(RandomUniformInt_run),
     .examples = {"int32[2]{2,3} int32[]{-5} int32[]{9} seed=1 seed2=2",
@@ -143,6 +145,7 @@ static ef_status *keyed_shape(ef_infer *i) {
         .attr = {ATTR},                                                                      \
         .attr_size = sizeof(ef_random_attrs),                                                \
         .traits = EF_NO_GRAD,                                                                \
+        .sized = {EF_SIZED_GIVEN, 0},                                                        \
         .shape = SHAPE,                                                                      \
         .kernel = ROW(N##_run),                                                              \
         .examples = {__VA_ARGS__},                                                           \

@@ -125,7 +125,7 @@ const ef_op ef_op_Range = {
     .types = "Tidx: {bfloat16, half, float, double, int8, int16, int32, int64, uint16, uint32, "
              "uint64} = "
              "int32",
-    .traits = EF_NO_GRAD,
+    .traits = EF_NO_GRAD | EF_READS_FLOATS,
     .scalar_in = 7,
     .shape = range_shape,
     .kernel = EF_ANY_KERNEL(range_run),
@@ -243,6 +243,7 @@ const ef_op ef_op_OneHot = {
     .attr = {EF_ATTR(one_hot_attrs, axis, "int", "-1")},
     .attr_size = sizeof(one_hot_attrs),
     .traits = EF_NO_GRAD,
+    .data_in = 1,
     .shape = one_hot_shape,
     .kernel = EF_ANY_KERNEL(one_hot_run),
     .examples = {"int64[3]{0,2,-1} int32[]{3} float[] float[]",

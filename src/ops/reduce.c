@@ -221,6 +221,7 @@ static ef_status *axes_graph(ef_infer *i) { return ef_need_rank_at_most(i, 1, 1)
         .attr_size = sizeof(ef_reduce_attrs),                                             \
         .traits = (TRAITS),                                                               \
         .keeps = (KEEPS),                                                                 \
+        .reduction = EF_REDUCE_##KIND,                                                    \
         .shape = ef_reduce_shape,                                                         \
         .graph_check = axes_graph,                                                        \
         .kernel = {{EF_CPU, EF_ANY, run_##N, NULL, NULL, NULL, NULL}},                    \
@@ -271,6 +272,7 @@ const ef_op ef_op_L2Loss = {
     .types = "T: {half, bfloat16, float, double}",
     .traits = EF_REDUCES,
     .keeps = EF_KEEP_IN(0),
+    .reduction = EF_REDUCE_L2_LOSS,
     .shape = ef_shape_scalar,
     .kernel = {{EF_CPU, EF_FLOATS, run_l2, NULL, NULL, NULL, NULL}},
     .grad = l2_grad,

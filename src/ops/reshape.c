@@ -2,6 +2,7 @@
  * so all there is to do is to work out the shape and to check it. */
 #include "ops/array.h"
 #include "ops/build.h"
+#include "ops/made.h"
 
 static ef_status *view_run(const ef_call *c) {
     ef_tensor view = {0};
@@ -92,12 +93,15 @@ const ef_op ef_op_Reshape = {
     .traits = EF_VIEW_0,
     .keeps = EF_KEEP_NONE,
     .vector_in = 2,
+    .sized = {EF_SIZED_RESHAPED, 1},
     .shape = reshape_shape,
     .kernel = EF_ANY_KERNEL(view_run),
     .grad = view_grad,
     .examples = {"float[2,3] int32[2]{3,2}", "float[2,3] int64[1]{-1}", "double[1] int32[0]",
                  "float[0,3] int32[2]{3,0}", "string[2]{a,b} int32[2]{2,1}"},
 };
+
+const ef_op *const ef_reshape_op = &ef_op_Reshape;
 
 static ef_status *expand_shape(ef_infer *i) {
     const ef_shape *in = &i->in[0].shape;
@@ -228,3 +232,9 @@ const ef_op ef_op_EnsureShape = {
     .grad = ensure_grad,
     .examples = {"float[2,3] shape=[2,3]", "double[2] shape=[2]"},
 };
+
+ef_status *ef_made_shape_check(const ef_shape *shape, ef_made *out) {
+    ef_attr_value set[] = {EF_SET_SHAPE("shape", shape)};
+    out->op = &ef_op_EnsureShape;
+    return ef_attrs_make(out->op, set, 1, &out->attrs);
+}

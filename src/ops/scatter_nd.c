@@ -119,6 +119,7 @@ const ef_op ef_op_ScatterNd = {
     .attr = EF_ND_ATTRS,
     .attr_size = sizeof(ef_nd_attrs),
     .keeps = EF_KEEP_IN(0),
+    .sized = {EF_SIZED_GIVEN, 2},
     .shape = scatter_nd_shape,
     .kernel = EF_ANY_KERNEL(scatter_nd_run),
     .grad = scatter_nd_grad,

@@ -3,6 +3,7 @@
 #include "kernels/segment.h"
 #include "ops/array.h"
 #include "ops/build.h"
+#include "ops/made.h"
 #include "ops/shapes.h"
 #include <float.h>
 
@@ -327,3 +328,5 @@ UNSORTED(UnsortedSegmentMin, MIN,
          "The smallest elements of each segment; one without rows is the highest number.",
          REALS "}; ", IDS, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0),
          unsorted_extreme_grad)
+
+const ef_op *const ef_row_sum_op = &ef_op_UnsortedSegmentSum;

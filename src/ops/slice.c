@@ -107,6 +107,7 @@ const ef_op ef_op_Slice = {
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Index: {int32, int64}",
     .keeps = EF_KEEP_IN(1),
+    .sized = {EF_SIZED_GIVEN, 2},
     .shape = slice_shape,
     .kernel = EF_MOVE_KERNEL_OF(slice_run, EF_QUANTIZED_USUAL | EF_FLOAT8),
     .grad = slice_grad,

@@ -68,6 +68,18 @@ static ef_status *strided_grad(ef_grad *g) {
     return NULL;
 }
 
+/* x[i]: where every axis is indexed by one number or taken whole, the shape is the same for all i.
+ */
+static bool is_index(const void *attrs, int k, const ef_fact *in_k) {
+    const ef_strided_attrs *a = attrs;
+    const ef_shape *s = &in_k->shape;
+    if ((k != 1 && k != 2) || s->rank != 1 || s->dim[0] < 0 || s->dim[0] > 62) return false;
+    int64_t all = (INT64_C(1) << s->dim[0]) - 1;
+    int64_t free =
+        a->shrink_axis_mask | a->new_axis_mask | a->ellipsis_mask | (a->begin_mask & a->end_mask);
+    return (free & all) == all;
+}
+
 const ef_op ef_op_StridedSlice = {
     EF_NAMED(StridedSlice),
     .doc = "What Python's `input[begin:end:strides]` takes. The masks mark open ends, the "
@@ -79,6 +91,8 @@ const ef_op ef_op_StridedSlice = {
     .attr = EF_STRIDED_ATTRS,
     .attr_size = sizeof(ef_strided_attrs),
     .keeps = EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_IN(3),
+    .shape_value = EF_SHAPE_VALUE_SLICED,
+    .data_when = is_index,
     .shape = strided_shape,
     .kernel = EF_MOVE_KERNEL_OF(strided_run, EF_QUANTIZED_USUAL | EF_FLOAT8),
     .grad = strided_grad,

@@ -127,6 +127,7 @@ const ef_op ef_op_TopKV2 = {
              EF_ATTR(topk2_attrs, index_type, "{int16, int32, int64}", "int32")},
     .attr_size = sizeof(topk2_attrs),
     .keeps = EF_KEEP_OUT(1),
+    .sized = {EF_SIZED_LAST, 1},
     .shape = topk2_shape,
     .kernel = {{EF_CPU, EF_REALS, topk_run, NULL, NULL, NULL, NULL}},
     .grad = topk_grad,

@@ -2,6 +2,7 @@
 #include "kernels/conj.h"
 #include "ops/array.h"
 #include "ops/build.h"
+#include "ops/made.h"
 
 static ef_status *check_perm(const ef_op *op, int rank, int n, const int64_t *perm) {
     unsigned seen = 0;
@@ -77,13 +78,14 @@ static ef_status *transpose_grad(ef_grad *g) {
     return NULL;
 }
 
-#define TRANSPOSE(N, words, fn, types_of_T, kinds)                                    \
+#define TRANSPOSE(N, words, traits_of_N, fn, types_of_T, kinds)                       \
     const ef_op ef_op_##N = {                                                         \
         EF_NAMED(N),                                                                  \
         .doc = words,                                                                 \
         .in = {"x: T", "perm: Tperm"},                                                \
         .out = {"y: T"},                                                              \
         .types = "T: " types_of_T "; Tperm: {int32, int64} = int32",                  \
+        .traits = traits_of_N,                                                        \
         .keeps = EF_KEEP_IN(1),                                                       \
         .shape = transpose_shape,                                                     \
         .kernel = EF_MOVE_KERNEL_OF(fn, EF_FLOAT8),                                   \
@@ -91,10 +93,13 @@ static ef_status *transpose_grad(ef_grad *g) {
         .examples = {"float[2,3] int32[2]{1,0}", "float[2,3,4] int64[3]{2,0,1}",      \
                      "double[2,1,3,2] int32[4]{0,2,1,3}", "float[] int32[0]", kinds}, \
     };
-TRANSPOSE(Transpose, "Reorders axes: axis d of the result is axis `perm[d]` of `x`.", transpose_run,
-          EF_MOVE_TYPES, "string[2,2]{a,b,c,d} int32[2]{1,0}")
-TRANSPOSE(ConjugateTranspose, "Reorders axes as Transpose does and conjugates each element.",
+TRANSPOSE(Transpose, "Reorders axes: axis d of the result is axis `perm[d]` of `x`.",
+          EF_PERMUTES | EF_NEVER_FAILS, transpose_run, EF_MOVE_TYPES,
+          "string[2,2]{a,b,c,d} int32[2]{1,0}")
+TRANSPOSE(ConjugateTranspose, "Reorders axes as Transpose does and conjugates each element.", 0,
           conjugate_transpose_run, EF_MOVE_TYPES, "complex64[2,3] int32[2]{1,0}")
+
+const ef_op *const ef_transpose_op = &ef_op_Transpose;
 
 static ef_status *invert_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 0, 1));

@@ -233,7 +233,7 @@ const ef_op ef_op_ReadVariableOp = {
     .out = {"value: dtype"},
     .attr = {EF_ATTR(dtype_attrs, dtype, "type", NULL)},
     .attr_size = sizeof(dtype_attrs),
-    .traits = EF_STATEFUL | EF_SLICES_OK | EF_SHARES_OUT,
+    .traits = EF_STATEFUL | EF_SLICES_OK | EF_SHARES_OUT | EF_READS_VARIABLE,
     .keeps = EF_KEEP_NONE,
     .shape = read_shape,
     .kernel = {{EF_CPU, EF_ANY, read_run, NULL, NULL, NULL, NULL}},
@@ -362,6 +362,7 @@ const ef_op ef_op_AssignVariableOp = {
     .attr = {EF_ATTR(assign_attrs, validate_shape, "bool", "false")},
     .attr_size = sizeof(assign_attrs),
     .traits = EF_STATEFUL | EF_EFFECT | EF_NO_GRAD | EF_STORES_INPUTS,
+    .data_in = 2,
     .shape = assign_shape,
     .kernel = {{EF_CPU, EF_ANY, assign_run, NULL, NULL, NULL, NULL}},
     .examples = {"var(float[2,3]) float[2,3]", "var(int32[]) int32[]"},
@@ -398,6 +399,7 @@ static ef_status *no_sum_run(const ef_call *c) {
         .in = {"resource: resource", "value: dtype"},                                   \
         .types = "dtype: type",                                                         \
         .traits = EF_STATEFUL | EF_EFFECT | EF_NO_GRAD,                                 \
+        .data_in = 2,                                                                   \
         .shape = assign_shape,                                                          \
         .kernel = {{EF_CPU, EF_NUMBERS, fn, NULL, NULL, NULL, NULL},                    \
                    {EF_CPU, EF_ANY & ~EF_NUMBERS, no_sum_run, NULL, NULL, NULL, NULL}}, \

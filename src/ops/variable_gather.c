@@ -132,6 +132,7 @@ const ef_op ef_op_ResourceGather = {
     .attr_size = sizeof(gather_attrs),
     .traits = EF_STATEFUL,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
+    .data_in = 2,
     .shape = gather_shape,
     .kernel = ROW(gather_run),
     .grad = gather_grad,

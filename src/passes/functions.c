@@ -41,13 +41,6 @@ done:
     return s;
 }
 
-static const struct {
-    const ef_op *stateful, *pure;
-} sibling[] = {{&ef_op_While, &ef_op_StatelessWhile},
-               {&ef_op_If, &ef_op_StatelessIf},
-               {&ef_op_Case, &ef_op_StatelessCase},
-               {&ef_op_StatefulPartitionedCall, &ef_op_PartitionedCall}};
-
 static bool is_pure(const ef_graph *g) {
     for (size_t k = 0; k < g->n_nodes; k++)
         if ((g->node[k]->op->traits & (EF_STATEFUL | EF_EFFECT)) &&
@@ -59,12 +52,11 @@ static bool is_pure(const ef_graph *g) {
 /* Functions inside have been through here before, so one look is enough. */
 static const ef_op *pure_sibling(const ef_node *n) {
     ef_control c;
+    if (n->op->pure == n->op) return n->op;
     ef_control_of(n->op, n->fields, &c);
     for (int k = 0; k < c.n_funcs; k++)
         if (c.func[k] == NULL || !is_pure(c.func[k])) return n->op;
-    for (size_t k = 0; k < sizeof sibling / sizeof *sibling; k++)
-        if (sibling[k].stateful == n->op) return sibling[k].pure;
-    return n->op;
+    return n->op->pure;
 }
 
 static ef_status *visit(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out, bool *done) {

@@ -79,6 +79,12 @@ static bool only_bias_yet(ef_match *m) {
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
+static bool has_attr(const ef_op *op, const char *name) {
+    for (int k = 0; k < EF_MAX_ATTRS && op->attr[k].name != NULL; k++)
+        if (strcmp(op->attr[k].name, name) == 0) return true;
+    return false;
+}
+
 /* The product's own, with one more op in its list. */
 static ef_status *append(const ef_match *m, const ef_op *op, const char *word,
                          const ef_attrs **out) {
@@ -90,7 +96,7 @@ static ef_status *append(const ef_match *m, const ef_op *op, const char *word,
     ef_activation act = EF_ACT_NONE;
     ef_attr_value set[3] = {
         {.name = "fused_ops", .kind = EF_ATTR_STRINGS, .n = n, .as = {.strings = list}}};
-    if (op == &ef_op__FusedConv2D) set[n_set++] = (ef_attr_value)EF_SET_INT("num_args", args);
+    if (has_attr(op, "num_args")) set[n_set++] = (ef_attr_value)EF_SET_INT("num_args", args);
     if (ef_fused_kind_of(word, &act) == EF_FUSED_ACTIVATION && act == EF_ACT_LEAKY_RELU) {
         EF_TRY(ef_attrs_get(m->op, m->fields, "alpha", &set[n_set]));
         set[n_set++].name = "leakyrelu_alpha";

@@ -1,6 +1,7 @@
 /* Replaces calls by the nodes of the functions they call. Program order is kept, and every later
  * pass can optimise across the call. */
 #include "graph/control.h"
+#include "ops/made.h"
 #include "ops/random.h"
 #include "passes/passes.h"
 #include "passes/walk.h"
@@ -43,18 +44,17 @@ static bool says_more(const ef_shape *declared, const ef_shape *have, ef_shape *
     return more;
 }
 
-/* A declared shape is a promise that is checked; EnsureShape keeps it. */
+/* A declared shape is a promise that is checked. */
 static ef_status *enter(ef_walk *w, const ef_fact *declared, ef_edge given, ef_edge *out) {
     ef_shape shape;
     *out = given;
     const ef_fact *have = ef_edge_fact(w->to, given);
     if (!ef_dtype_in(have->dtype, EF_PLAIN) || !says_more(&declared->shape, &have->shape, &shape))
         return NULL;
-    ef_attr_value set[] = {EF_SET_SHAPE("shape", &shape)};
-    const ef_attrs *attrs;
-    EF_TRY(ef_attrs_make(&ef_op_EnsureShape, set, 1, &attrs));
-    ef_status *s = ef_walk_add(w, &ef_op_EnsureShape, attrs, &given, 1, out);
-    ef_attrs_unref(attrs);
+    ef_made made;
+    EF_TRY(ef_made_shape_check(&shape, &made));
+    ef_status *s = ef_walk_add(w, made.op, made.attrs, &given, 1, out);
+    ef_attrs_unref(made.attrs);
     return s;
 }
 

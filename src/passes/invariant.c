@@ -10,29 +10,6 @@
 
 enum { MOST = 64 };
 
-static const ef_op *const sure[] = {/* never fail once their shapes are right; worth moving */
-                                    &ef_op_MatMul,
-                                    &ef_op_BatchMatMul,
-                                    &ef_op_BatchMatMulV2,
-                                    &ef_op_BatchMatMulV3,
-                                    &ef_op__FusedMatMul,
-                                    &ef_op_Conv2D,
-                                    &ef_op_Conv3D,
-                                    &ef_op__FusedConv2D,
-                                    &ef_op_Transpose,
-                                    &ef_op_Softmax,
-                                    &ef_op_DepthwiseConv2dNative,
-                                    &ef_op_LogSoftmax,
-                                    &ef_op_BroadcastTo,
-                                    &ef_op_BiasAdd,
-                                    &ef_op_AddN,
-                                    &ef_op_ConcatV2,
-                                    &ef_op_Pack,
-                                    &ef_op_Tile,
-                                    &ef_op_Pad};
-static const ef_op *const sure_for_ints[] = {&ef_op_Sub, &ef_op_Neg, &ef_op_Cast, &ef_op_Abs,
-                                             &ef_op_Square};
-
 typedef struct loop {
     const ef_node *node;
     ef_graph *cond, *body;
@@ -44,20 +21,12 @@ typedef struct loop {
     int32_t n_values;
 } loop;
 
-static bool listed(const ef_op *const *list, size_t n, const ef_op *op) {
-    for (size_t k = 0; k < n; k++)
-        if (list[k] == op) return true;
-    return false;
-}
-#define LISTED(list, op) listed(list, sizeof(list) / sizeof *(list), op)
-
 static bool cannot_fail(const ef_graph *g, const ef_node *n) {
-    const ef_op *op = n->op;
-    if (LISTED(sure, op) || (op->traits & EF_REDUCES)) return true;
-    if (op->traits & EF_VIEW_0) return true;
-    if (!(op->traits & EF_ELEMENTWISE)) return false;
+    uint32_t traits = n->op->traits;
+    if (traits & (EF_NEVER_FAILS | EF_REDUCES | EF_VIEW_0)) return true;
+    if (!(traits & EF_ELEMENTWISE)) return false;
     ef_dtype t = ef_edge_fact(g, n->in[0])->dtype;
-    return !ef_dtype_in(t, EF_INTS) || (op->traits & EF_COMMUTES) || LISTED(sure_for_ints, op);
+    return !ef_dtype_in(t, EF_INTS) || (traits & EF_COMMUTES);
 }
 
 static bool all_known(const ef_graph *g, const ef_node *n) {

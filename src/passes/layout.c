@@ -5,52 +5,25 @@
  * them turn only where they begin and end. Turns that nobody reads are pruned. */
 #include "base/alloc.h"
 #include "base/array.h"
+#include "ops/made.h"
 #include "ops/reduce.h"
 #include "passes/passes.h"
 #include "passes/walk.h"
 
 static const int64_t to_last[4] = {0, 2, 3, 1}, to_first[4] = {0, 3, 1, 2};
 
-/* Ops that know the layout: which inputs are images, which hold an image's sizes; which outputs. */
-typedef struct row {
-    const ef_op *op;
-    uint8_t images, sizes, out;
-} row;
-static const row rows[] = {{&ef_op_Conv2D, 1, 0, 1},
-                           {&ef_op__FusedConv2D, 1 | 8, 0, 1}, /* 8: the tensor to add, if any */
-                           {&ef_op_Conv2DBackpropInput, 4, 1, 1},
-                           {&ef_op_Conv2DBackpropFilter, 1 | 4, 0, 0},
-                           {&ef_op_DepthwiseConv2dNative, 1, 0, 1},
-                           {&ef_op_DepthwiseConv2dNativeBackpropInput, 4, 1, 1},
-                           {&ef_op_DepthwiseConv2dNativeBackpropFilter, 1 | 4, 0, 0},
-                           {&ef_op_MaxPool, 1, 0, 1},
-                           {&ef_op_MaxPoolGrad, 1 | 2 | 4, 0, 1},
-                           {&ef_op_AvgPool, 1, 0, 1},
-                           {&ef_op_AvgPoolGrad, 2, 1, 1},
-                           {&ef_op_BiasAdd, 1, 0, 1},
-                           {&ef_op_BiasAddGrad, 1, 0, 0},
-                           {&ef_op_FusedBatchNorm, 1, 0, 1},
-                           {&ef_op_FusedBatchNormV2, 1, 0, 1},
-                           {&ef_op_FusedBatchNormV3, 1, 0, 1},
-                           {&ef_op_FusedBatchNormGrad, 1 | 2, 0, 1},
-                           {&ef_op_FusedBatchNormGradV2, 1 | 2, 0, 1},
-                           {&ef_op_FusedBatchNormGradV3, 1 | 2, 0, 1}};
-
 typedef struct twins { /* by node of the new graph: its output 0 with channels last */
     ef_edge *at;
     size_t n, cap;
 } twins;
 
-static const row *row_of(const ef_node *n) {
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        ef_attr_value v;
-        if (rows[k].op != n->op || n->fields == NULL) continue;
-        ef_status *s = ef_attrs_get(n->op, n->fields, "data_format", &v);
-        ef_status_free(s);
-        if (s != NULL || strcmp(v.as.s, "NCHW") != 0) return NULL;
-        return &rows[k];
-    }
-    return NULL;
+/* Whether n is an op on images that are given with channels first. */
+static bool has_channels_first(const ef_node *n) {
+    ef_attr_value v;
+    if (n->op->images.in == 0 || n->fields == NULL) return false;
+    ef_status *s = ef_attrs_get(n->op, n->fields, "data_format", &v);
+    ef_status_free(s);
+    return s == NULL && strcmp(v.as.s, "NCHW") == 0;
 }
 
 /* ---- twins ----------------------------------------------------------------------------------- */
@@ -88,7 +61,7 @@ static ef_status *ints(ef_walk *w, int n, const int64_t *v, ef_edge *out) {
 static ef_status *turn(ef_walk *w, ef_edge e, const int64_t *perm, ef_edge *out) {
     ef_edge in[2] = {e};
     EF_TRY(ints(w, 4, perm, &in[1]));
-    return ef_walk_add(w, &ef_op_Transpose, NULL, in, 2, out);
+    return ef_walk_add(w, ef_transpose_op, NULL, in, 2, out);
 }
 
 static ef_status *channels_last(ef_walk *w, ef_edge e, ef_edge *out) {
@@ -138,18 +111,19 @@ static bool is_image(const ef_walk *w, ef_edge e) {
     return ef_edge_fact(w->to, e)->shape.rank == 4;
 }
 
-static ef_status *visit_row(ef_walk *w, const ef_node *n, const row *r, const ef_edge *in,
-                            ef_edge *out, bool *done) {
+static ef_status *visit_images(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out,
+                               bool *done) {
+    const ef_images *r = &n->op->images;
     ef_edge turned[EF_MAX_ARGS];
     int64_t sizes[4];
     if (n->n_in > EF_MAX_ARGS) return NULL;
     for (int k = 0; k < n->n_in; k++) {
-        if (k < 8 && r->images >> k & 1 && !is_image(w, in[k])) return NULL;
+        if (k < 8 && r->in >> k & 1 && !is_image(w, in[k])) return NULL;
         if (k < 8 && r->sizes >> k & 1 && !turned_sizes(w, in[k], sizes)) return NULL;
     }
     for (int k = 0; k < n->n_in; k++) {
         turned[k] = in[k];
-        if (k < 8 && r->images >> k & 1) EF_TRY(channels_last(w, in[k], &turned[k]));
+        if (k < 8 && r->in >> k & 1) EF_TRY(channels_last(w, in[k], &turned[k]));
         if (k < 8 && r->sizes >> k & 1) EF_TRY(ints(w, 4, sizes, &turned[k]));
     }
     const ef_attrs *attrs;
@@ -192,7 +166,7 @@ static ef_status *turned_operands(ef_walk *w, const ef_node *n, const ef_edge *i
         } else if (per_channel(s, &channels) && channels <= INT32_MAX) {
             ef_edge pair[2] = {in[k]};
             EF_TRY(ints(w, 1, &channels, &pair[1]));
-            EF_TRY(ef_walk_add(w, &ef_op_Reshape, NULL, pair, 2, &turned[k]));
+            EF_TRY(ef_walk_add(w, ef_reshape_op, NULL, pair, 2, &turned[k]));
         } else {
             return NULL;
         }
@@ -258,9 +232,8 @@ static ef_status *visit_transpose(ef_walk *w, const ef_node *n, const ef_edge *i
 
 static ef_status *visit(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out, bool *done) {
     if (ef_walk_waits(w, n)) return NULL;
-    const row *r = row_of(n);
-    if (r != NULL) return visit_row(w, n, r, in, out, done);
-    if (n->op->id == EF_OP_Transpose) return visit_transpose(w, n, in, out, done);
+    if (has_channels_first(n)) return visit_images(w, n, in, out, done);
+    if (n->op->traits & EF_PERMUTES) return visit_transpose(w, n, in, out, done);
     if (n->op->traits & EF_ELEMENTWISE) return visit_elementwise(w, n, in, out, done);
     if (n->op->traits & EF_REDUCES) return visit_reduction(w, n, in, out, done);
     return NULL;
@@ -270,7 +243,7 @@ ef_status *ef_pass_layout(ef_passing *p, const ef_graph *g, ef_graph **out) {
     (void)p;
     twins t = {0};
     for (size_t k = 0; k < g->n_nodes; k++) {
-        if (row_of(g->node[k]) == NULL) continue;
+        if (!has_channels_first(g->node[k])) continue;
         ef_status *s = ef_walk_graph(g, visit, &t, out);
         ef_free(t.at);
         return s;

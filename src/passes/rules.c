@@ -40,11 +40,11 @@ static ef_status *visit(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge
     reads *r = w->user;
     if (n->op->traits & EF_EFFECT) r->n = 0;
     if (ef_walk_waits(w, n)) return NULL;
-    if (n->op->id == EF_OP_ReadVariableOp) {
+    if (n->op->traits & EF_READS_VARIABLE) {
         *done = true;
         return merge_read(w, n, in, out);
     }
-    if (n->op->id == EF_OP_IdentityN || n->op->id == EF_OP__CustomGradient) {
+    if (n->op->traits & EF_PASSES_INPUTS) {
         memcpy(out, in, (size_t)n->n_out * sizeof *out);
         *done = true;
         return NULL;

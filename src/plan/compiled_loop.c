@@ -147,7 +147,7 @@ static bool add_node(maker *m, const ef_graph *g, int part, const ef_node *n) {
         *h = home[n->in[0].node];
         return same_kind(h, f);
     }
-    bool cast = n->op == &ef_op_Cast;
+    bool cast = n->op->traits & EF_CONVERTS;
     if (n->n_in > EF_JIT_LOOP_IN || (!cast && (n->op->expr == NULL || n->op->tile == NULL)))
         return false;
     int var = part == 1 ? becomes(m, g, n) : -1;

@@ -285,15 +285,6 @@ static int32_t new_group(fuser *f, const ef_node *n) {
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
-static const struct {
-    const ef_op *op;
-    ef_reduce_kind kind;
-} reductions[] = {{&ef_op_Sum, EF_REDUCE_SUM},       {&ef_op_Mean, EF_REDUCE_MEAN},
-                  {&ef_op_Prod, EF_REDUCE_PROD},     {&ef_op_Max, EF_REDUCE_MAX},
-                  {&ef_op_Min, EF_REDUCE_MIN},       {&ef_op_All, EF_REDUCE_ALL},
-                  {&ef_op_Any, EF_REDUCE_ANY},       {&ef_op_EuclideanNorm, EF_REDUCE_NORM},
-                  {&ef_op_L2Loss, EF_REDUCE_L2_LOSS}};
-
 /* The axes of a reduction, if they are known. */
 static bool known_axes(const ef_planner *p, const ef_node *n, int rank, uint32_t *mask) {
     *mask = (1u << rank) - 1;
@@ -314,22 +305,18 @@ static int32_t end_with(fuser *f, const ef_node *n) {
     ef_tiles trial = {.shape = f->at[g].shape};
     ef_dtype d = p->value[ef_value_at(p, n->in[0])].fact.dtype;
     uint32_t mask;
-    for (size_t k = 0; k < sizeof reductions / sizeof *reductions; k++) {
-        if (reductions[k].op != n->op) continue;
-        if (!known_axes(p, n, trial.shape.rank, &mask) ||
-            !ef_tiles_reduce(&trial, reductions[k].kind, d, mask))
-            return -1;
-        f->at[g].tail = n->id;
-        if (!fits(f, &f->at[g])) {
-            f->at[g].tail = -1;
-            return -1;
-        }
-        f->at[g].axes = mask;
-        f->at[g].kind = reductions[k].kind;
-        f->at[g].closed = true;
-        return g;
+    ef_reduce_kind kind = (ef_reduce_kind)n->op->reduction;
+    if (!known_axes(p, n, trial.shape.rank, &mask) || !ef_tiles_reduce(&trial, kind, d, mask))
+        return -1;
+    f->at[g].tail = n->id;
+    if (!fits(f, &f->at[g])) {
+        f->at[g].tail = -1;
+        return -1;
     }
-    return -1;
+    f->at[g].axes = mask;
+    f->at[g].kind = kind;
+    f->at[g].closed = true;
+    return g;
 }
 
 static void visit(fuser *f, const ef_node *n) {

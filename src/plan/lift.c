@@ -30,7 +30,7 @@ static bool is_special(const ef_tensor *t, int64_t n) {
 }
 
 static bool may_lift(const ef_node *n, const ef_wanted *w) {
-    if (n->op != &ef_op_Const || w->value[w->base[n->id]]) return false;
+    if (!(n->op->traits & EF_CONSTANT) || w->value[w->base[n->id]]) return false;
     const ef_tensor *t = n->out[0].value;
     if (t == NULL || t->data == NULL || !ef_dtype_in((ef_dtype)t->dtype, EF_NUMBERS)) return false;
     int64_t count = ef_count(t);
@@ -182,7 +182,7 @@ static ef_status *copy_with(lift *l, const ef_node *n, const ef_attrs *attrs, co
             s = parameter(l->to, in->func[k].value[v], &edge[n_in++]);
     int32_t *after = (int32_t *)(edge + n_in);
     for (int k = 0; k < n->n_after; k++)
-        if (l->from->node[n->after[k]]->op != &ef_op_Const)
+        if (!(l->from->node[n->after[k]]->op->traits & EF_CONSTANT))
             after[n_after++] = l->moved[n->after[k]];
     to->copies = n;
     if (s == NULL)

@@ -3,7 +3,6 @@
 #include "plan/wanted.h"
 #include "base/alloc.h"
 #include "graph/control.h"
-#include "ops/strided.h"
 
 enum { DEPTH = 16 }; /* of functions in functions; beyond, everything is wanted */
 
@@ -13,41 +12,15 @@ void ef_wanted_free(ef_wanted *w) {
     *w = (ef_wanted){0};
 }
 
-/* Integers that are data though the op is not elementwise. */
-static const struct {
-    const ef_op *op;
-    int input;
-} data[] = {{&ef_op_Fill, 1},
-            {&ef_op_GatherV2, 1},
-            {&ef_op_ResourceGather, 1},
-            {&ef_op_OneHot, 0},
-            {&ef_op_AssignVariableOp, 1},
-            {&ef_op_AssignAddVariableOp, 1},
-            {&ef_op_AssignSubVariableOp, 1}};
-
-/* x[i]: where every axis is indexed by one number or taken whole, the shape is the same for all i.
- */
-static bool is_index(const ef_graph *g, const ef_node *n, int k) {
-    if (n->op != &ef_op_StridedSlice || (k != 1 && k != 2)) return false;
-    const ef_strided_attrs *a = n->fields;
-    const ef_shape *s = &ef_edge_fact(g, n->in[k])->shape;
-    if (s->rank != 1 || s->dim[0] < 0 || s->dim[0] > 62) return false;
-    int64_t all = (INT64_C(1) << s->dim[0]) - 1;
-    int64_t free =
-        a->shrink_axis_mask | a->new_axis_mask | a->ellipsis_mask | (a->begin_mask & a->end_mask);
-    return (free & all) == all;
-}
-
 /* Does planning n look at the value of input k, whatever becomes of the result? */
 static bool reads(const ef_graph *g, const ef_node *n, int k) {
     if (n->op->traits & (EF_READS_SHAPES | EF_ELEMENTWISE | EF_VIEW_0)) /* of views only shapes */
         return (n->op->traits & EF_VIEW_0) && k > 0;
-    if (n->op == &ef_op_Range) return true;
-    if (!ef_dtype_in(ef_edge_fact(g, n->in[k])->dtype, EF_INTS)) return false;
-    if (is_index(g, n, k)) return false;
-    for (size_t i = 0; i < sizeof data / sizeof *data; i++)
-        if (data[i].op == n->op && data[i].input == k) return false;
-    return true;
+    const ef_fact *f = ef_edge_fact(g, n->in[k]);
+    if (n->op->traits & EF_READS_FLOATS) return true;
+    if (!ef_dtype_in(f->dtype, EF_INTS)) return false;
+    if (k < EF_MAX_ARGS && n->op->data_in >> k & 1) return false;
+    return n->op->data_when == NULL || !n->op->data_when(n->fields, k, f);
 }
 
 static ef_status *wanted(const ef_graph *g, const uint8_t *outputs, int depth, ef_wanted *w);

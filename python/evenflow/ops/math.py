@@ -77,7 +77,7 @@ offer_ops(
     Tanh | x | math.tanh tanh nn.tanh
     Softplus | features | math.softplus nn.softplus
     Softsign | features | math.softsign nn.softsign
-    AddV2 | x, y | math.add add
+    AddV2 | x, y | math.add add | Add
     Atan2 | y, x | math.atan2 atan2
     Betainc | a, b, x | math.betainc
     FloorDiv | x, y | math.floordiv

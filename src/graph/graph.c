@@ -110,7 +110,7 @@ typedef struct cons_key {
 static bool cons_same(const void *value, const void *key) {
     const ef_node *n = value;
     const cons_key *k = key;
-    return n->op == k->op && n->n_in == k->n_in &&
+    return n->op == k->op && n->n_in == k->n_in && n->device == ef_graph_device(k->g) &&
            (k->n_in == 0 || memcmp(n->in, k->in, (size_t)k->n_in * sizeof *k->in) == 0) &&
            (n->attrs == k->attrs || ef_attrs_equal(n->attrs, k->attrs));
 }
@@ -414,6 +414,7 @@ ef_status *ef_graph_input_for(ef_graph *g, const ef_graph *from, ef_edge e, ef_e
     const ef_node *n = from->node[e.node];
     ef_graph_lock(g);
     ef_status *s = add_input(g, says_all(n) ? n->attrs : NULL, &n->out[e.index], NULL, out);
+    if (s == NULL) g->node[out->node]->device = n->device;
     ef_graph_unlock(g);
     return s;
 }

@@ -84,7 +84,8 @@ static bool same_node(const ef_graph *g, const bool *taken, const ef_node *a, co
     if (taken != NULL && taken[a->id])
         return b->op == &ef_op_Placeholder && a->out->dtype == b->out->dtype &&
                same_input(a->out, b->out);
-    if (a->op != b->op || a->n_in != b->n_in || a->n_out != b->n_out) return false;
+    if (a->op != b->op || a->n_in != b->n_in || a->n_out != b->n_out || a->device != b->device)
+        return false;
     if (a->n_in > 0 && memcmp(a->in, b->in, (size_t)a->n_in * sizeof *a->in) != 0) return false;
     if (!same_after(g, taken, a, b)) return false;
     if (a->op->traits & EF_NO_KERNEL && !same_input(a->out, b->out)) return false;

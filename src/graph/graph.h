@@ -111,7 +111,6 @@ struct ef_graph {
     size_t n_doubted_since; /* others that came since those were asked for */
     uint64_t random_scope;  /* of its random ops' positions, once it is called; 0: it has none */
     uint64_t hash;          /* structural, of a finished function; 0: not computed */
-    int n_symbols;          /* symbolic sizes used by its inputs */
     struct ef_sizes *sizes; /* of the call being traced, counted; graphs that share it share their
                              * symbols; NULL: symbols have no sizes */
     uint64_t number;        /* of a graph that a user builds; else 0 */

@@ -58,7 +58,7 @@ ROWS = [
     ("src/kernels/gemm_tiny.c", "PACK_MAX TURN_MAX", "the general product runs", "what a stack holds"),
     ("src/graph/fold.c", "FOLD_ELEMENTS FOLD_INPUTS", "computed when it runs", "folding while tracing is for sizes"),
     ("src/graph/origin.c", "MOST", "outer lines are left out", "lines of a program shown with an error"),
-    ("src/graph/spelled.c", "DEPTH", "the value counts as unknown", "a walk at every op that is traced"),
+    ("src/graph/shape_values.c", "DEPTH", "the value counts as unknown", "a walk at every op that is traced"),
     ("src/passes/rule.h", "EF_RULE_TOKENS EF_RULE_INNER EF_RULE_EXAMPLES", "does not compile", "rules are constants"),
     ("src/passes/match.c", "DEPTH MOST_INPUTS", "the node stays as it is", "no rule's op has more inputs"),
     ("src/passes/fused_rules.c", "MOST_OPS", "the op is not fused further", "what the kernels can do"),

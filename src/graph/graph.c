@@ -7,8 +7,8 @@
 #include "graph/control.h"
 #include "graph/names.h"
 #include "graph/origin.h"
+#include "graph/shape_values.h"
 #include "graph/sizes.h"
-#include "graph/spelled.h"
 #include "graph/trim.h"
 #include <stdio.h>
 
@@ -153,12 +153,12 @@ static ef_status *infer_node(ef_graph *g, ef_node *n, const ef_edge *edge, const
     if (n->op->traits & EF_ROWS_AT_RUN && out[0].shape.rank > 0)
         out[0].shape.dim[0] = EF_DIM_UNKNOWN;
     if (*n_out > 0 && !ef_shape_known(&out[0].shape))
-        ef_graph_spell(g, n->op, edge, n->n_in, false, out, *n_out);
+        ef_graph_refine_shapes(g, n->op, edge, n->n_in, false, out, *n_out);
     if (n->op->traits & EF_CONTROL) EF_TRY(ef_control_facts(g, n, in, false, out, *n_out));
     EF_TRY(ef_fact_fold(n->op, n->fields, in, n->n_in, out, *n_out, &g->values));
     int64_t number;
     if (*n_out == 1 && out->value == NULL && out->shape.rank == 0 &&
-        ef_dtype_in(out->dtype, EF_INTS) && ef_graph_spell_number(g, n, edge, &number))
+        ef_dtype_in(out->dtype, EF_INTS) && ef_graph_shape_element(g, n, edge, &number))
         return ef_fact_set_number(out, number, &g->values);
     return NULL;
 }

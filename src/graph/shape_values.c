@@ -2,7 +2,7 @@
  * Programs compute shapes from shapes (`[tf.shape(x)[0], 10]`), so most of a vector may be known
  * although it is no constant: walking back through the few ops that such vectors are made of finds
  * the sizes. */
-#include "graph/spelled.h"
+#include "graph/shape_values.h"
 #include "graph/sizes.h"
 #include "tensor/dtype.h"
 
@@ -336,10 +336,10 @@ static int told_by(const ef_op *op) {
     return -1;
 }
 
-bool ef_op_is_told(const ef_op *op) { return told_by(op) >= 0 || partly_by(op) >= 0; }
+bool ef_op_shape_from_value(const ef_op *op) { return told_by(op) >= 0 || partly_by(op) >= 0; }
 
-void ef_graph_spell(const ef_graph *g, const ef_op *op, const ef_edge *in, int n_in, bool real,
-                    ef_fact *out, int n_out) {
+void ef_graph_refine_shapes(const ef_graph *g, const ef_op *op, const ef_edge *in, int n_in,
+                            bool real, ef_fact *out, int n_out) {
     int by = told_by(op), partly_at = by < 0 ? partly_by(op) : -1;
     facts f = {g, real};
     ef_shape said, both;
@@ -354,12 +354,12 @@ void ef_graph_spell(const ef_graph *g, const ef_op *op, const ef_edge *in, int n
     }
 }
 
-bool ef_graph_spell_number(const ef_graph *g, const ef_node *n, const ef_edge *in, int64_t *out) {
+bool ef_graph_shape_element(const ef_graph *g, const ef_node *n, const ef_edge *in, int64_t *out) {
     if (!is(n, "StridedSlice") && !is(n, "GatherV2")) return false;
     return number((facts){g, false}, n, in, DEPTH, out) && *out >= 0;
 }
 
-ef_shape ef_graph_spelled(const ef_graph *g, ef_edge e) {
+ef_shape ef_graph_shape_value(const ef_graph *g, ef_edge e) {
     ef_shape s;
     if (!vector((facts){g, false}, e, DEPTH, &s)) return ef_unknown_shape();
     return s;

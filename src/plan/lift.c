@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "graph/clone.h"
 #include "graph/control.h"
-#include "plan/wanted.h"
+#include "plan/plan_inputs.h"
 
 enum { MOST_ELEMENTS = 16, DEPTH = 16 };
 
@@ -30,7 +30,7 @@ static bool is_special(const ef_tensor *t, int64_t n) {
     return false;
 }
 
-static bool may_lift(const ef_node *n, const ef_wanted *w) {
+static bool may_lift(const ef_node *n, const ef_plan_inputs *w) {
     if (n->op != &ef_op_Const || w->value[w->base[n->id]]) return false;
     const ef_tensor *t = n->out[0].value;
     if (t == NULL || t->data == NULL || !ef_dtype_in((ef_dtype)t->dtype, EF_NUMBERS)) return false;
@@ -44,7 +44,7 @@ static bool may_lift(const ef_node *n, const ef_wanted *w) {
 typedef struct lift {
     const ef_graph *from;
     ef_lifted *to;
-    ef_wanted wanted;
+    ef_plan_inputs wanted;
     int depth;
 } lift;
 
@@ -81,7 +81,7 @@ static ef_status *inner_begin(const lift *l, const ef_node *n, inner *in) {
     if (outputs == NULL || in->func == NULL)
         s = ef_no_memory((size_t)n->n_out + 1);
     else
-        s = ef_wanted_inside(&l->wanted, n, outputs);
+        s = ef_plan_inputs_inside(&l->wanted, n, outputs);
     bool loop = in->c.kind == EF_CONTROL_LOOP;
     for (int k = 0; in->func != NULL && k < in->c.n_funcs && s == NULL; k++) {
         bool condition = loop && k == 0;
@@ -232,7 +232,7 @@ done:
 }
 
 /* Worth copying: a constant to take out, or a function that may hold one. */
-static bool is_worth_it(const ef_graph *g, const ef_wanted *w) {
+static bool is_worth_it(const ef_graph *g, const ef_plan_inputs *w) {
     size_t unfed = 0;
     bool found = false;
     for (size_t k = 0; k < g->n_nodes; k++) {
@@ -247,7 +247,7 @@ static ef_status *lift_function(const ef_graph *g, const uint8_t *outputs, bool 
                                 ef_lifted *out) {
     lift l = {.from = g, .to = out, .depth = depth};
     ef_status *s;
-    EF_TRY_GOTO(ef_wanted_make(g, outputs, depth, &l.wanted));
+    EF_TRY_GOTO(ef_plan_inputs_make(g, outputs, depth, &l.wanted));
     if (!anyway && !is_worth_it(g, &l.wanted)) goto done;
     if ((out->graph = ef_graph_make()) == NULL) {
         s = ef_no_memory(sizeof *out->graph);
@@ -256,7 +256,7 @@ static ef_status *lift_function(const ef_graph *g, const uint8_t *outputs, bool 
     out->graph->function = g->function;
     s = copy(&l);
 done:
-    ef_wanted_free(&l.wanted);
+    ef_plan_inputs_free(&l.wanted);
     if (s != NULL || (out->n == 0 && !anyway)) ef_lifted_free(out);
     return s;
 }
@@ -285,9 +285,9 @@ static bool has_functions(const ef_graph *g) {
 ef_status *ef_numbers_find(const ef_graph *g, ef_numbers *out) {
     *out = (ef_numbers){0};
     if (!has_inputs_first(g) || has_functions(g)) return NULL;
-    ef_wanted w;
+    ef_plan_inputs w;
     ef_status *s;
-    EF_TRY_GOTO(ef_wanted_make(g, NULL, 0, &w));
+    EF_TRY_GOTO(ef_plan_inputs_make(g, NULL, 0, &w));
     if (!is_worth_it(g, &w)) goto done;
     size_t bytes = g->n_nodes * (sizeof *out->value + sizeof *out->taken);
     if ((out->value = ef_malloc(bytes)) == NULL) {
@@ -299,7 +299,7 @@ ef_status *ef_numbers_find(const ef_graph *g, ef_numbers *out) {
         if ((out->taken[k] = may_lift(g->node[k], &w)))
             out->value[out->n++] = g->node[k]->out->value;
 done:
-    ef_wanted_free(&w);
+    ef_plan_inputs_free(&w);
     return s;
 }
 

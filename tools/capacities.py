@@ -72,7 +72,7 @@ ROWS = [
     ("src/plan/tiles_run.h", "EF_TILES_BUFFERS", "the group is split",
      "buffers lie on the stack and in the first cache"),
     ("src/plan/tiles.h", "EF_TILES_MAX_OPERANDS", "the op is a step of its own", "no elementwise op has more inputs"),
-    ("src/plan/tail.c", "MOST_PARTS", "parts are larger", "how work is cut for caches and threads"),
+    ("src/plan/fused_reduce.c", "MOST_PARTS", "parts are larger", "how work is cut for caches and threads"),
     ("src/plan/plan_inputs.c", "DEPTH", "everything counts as needed", "a walk that calls itself"),
     ("src/plan/lift.c", "MOST_ELEMENTS DEPTH", "computed in the call", "small values of functions in functions"),
     ("src/plan/arena.c", "DEPTH", "memory is allocated and freed each time", "blocks a thread keeps"),

@@ -15,7 +15,7 @@ ROWS = [
     ("src/tensor/storage.c", "INLINE_MOST", "bytes get a block of their own", "a small tensor is one block"),
     ("src/base/option.c", "OPTIONS NAME VALUE", "read from the environment each time", "needed before there is memory"),
     ("src/base/mutex.c", "MOST_HELD", "further locks are not checked", "the check runs in debugging builds only"),
-    ("src/base/piece.c", "SIZES KEPT_BYTES", "taken from the allocator", "what a thread keeps for itself is bounded"),
+    ("src/base/small_blocks.c", "SIZES KEPT_BYTES", "taken from the allocator", "what a thread keeps for itself is bounded"),
     ("src/base/pool.c", "TEAM", "further cores stay idle", "a share per thread lies in every slot"),
     ("src/base/pool.c", "SLOTS", "further callers run their work alone", "a thread looks through all of them"),
     ("src/base/pool.c", "MOST_PIECES", "pieces are larger", "pieces are counted in an int"),

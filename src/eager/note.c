@@ -2,7 +2,7 @@
  * knows one of its inputs keeps a reference to the record, and knows its outputs from then on. */
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/piece.h"
+#include "base/small_blocks.h"
 #include "eager/context.h"
 #include "eager/tape.h"
 
@@ -87,7 +87,7 @@ void ef_record_unref(ef_tape_record *r) {
     ef_attrs_unref(r->attrs);
     ef_derivative_unref(r->call);
     if (r->user_end != NULL) r->user_end(r->user);
-    ef_piece_give(r, r->bytes);
+    ef_small_block_give(r, r->bytes);
 }
 
 static void note_value(ef_tape_value *v, const ef_tensor *t, bool keep) {
@@ -133,7 +133,7 @@ static ef_status *new_record(const ef_op *op, const ef_tensor *const *in, int n_
     for (int k = 0; k < n_out; k++) EF_TRY(mark_output(&out[k], n_saved >= 0));
     if (n_saved < 0) n_saved = 0;
     bytes += (size_t)n_saved * sizeof(ef_tensor);
-    ef_tape_record *r = ef_piece_take(bytes);
+    ef_tape_record *r = ef_small_block_take(bytes);
     if (r == NULL) return ef_no_memory(bytes);
     ef_tape_value *v = (ef_tape_value *)(r + 1);
     *r = (ef_tape_record){.bytes = bytes,

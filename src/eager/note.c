@@ -50,7 +50,7 @@ static bool wants(ef_tape *t, const ef_tensor *const *in, int n_in) {
     for (int k = 0; k < n_in; k++) {
         if (EF_UNLIKELY(in[k]->dtype == EF_RESOURCE)) note_variable(t, in[k]);
         if (!any && ef_tape_flows(in[k]))
-            any = ef_known_find(&t->known, ef_tape_id(in[k])) != EF_NO_PLACE;
+            any = ef_tape_values_find(&t->known, ef_tape_id(in[k])) != EF_NO_PLACE;
     }
     ef_tape_unlock(t);
     return any && !t->quiet;
@@ -172,7 +172,7 @@ static size_t bytes_kept(const ef_tape_record *r) {
 static ef_status *append_to(ef_tape *t, ef_tape_record *r) {
     EF_TRY(EF_GROW(&t->record, &t->cap_records, t->n_records + 1));
     for (int k = 0; k < r->n_out; k++)
-        if (r->out[k].id != 0) EF_TRY(ef_known_add(&t->known, r->out[k].id));
+        if (r->out[k].id != 0) EF_TRY(ef_tape_values_add(&t->known, r->out[k].id));
     atomic_fetch_add_explicit(&r->refs, 1, memory_order_relaxed);
     t->record[t->n_records++] = r;
     t->n_fresh++;

@@ -45,6 +45,12 @@ def op_switches(tree):
     return found
 
 
+def cloners(tree):
+    """Files that copy nodes from graph to graph: they say which node a new one stands for, and add it."""
+    return [str(path.relative_to(source.ROOT)) for path, text in tree
+            if re.search(r"\bcopies = ", source.blank(text)) and re.search(r"\bef_graph_add", source.blank(text))]
+
+
 def longest(tree):
     """The longest file and the longest function, as text."""
     files = max(((text.count("\n"), p) for p, text in tree if p.name != "all.def"), default=None)
@@ -124,6 +130,7 @@ def main(build):
         ("includes that break the layers", str(len(check_layers.violations(source.ROOT))), "0"),
         ("ops named outside their records, tests and rules", str(len(list(check_records.complaints()))), "0"),
         ("ops named by string comparison", ", ".join(op_strings(ops)) or "0", "0"),
+        ("files that copy nodes from graph to graph", ", ".join(cloners(tree)) or "0", "1: the cloner"),
         *((f"allocations per call: {what}", n, "0") for what, n in allocations()),
     ]
     text = ["# Health", "", "Written by `tools/health.py` (the last step of `make check`); do not edit by hand.", "",

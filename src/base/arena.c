@@ -4,7 +4,7 @@
  * serve the next arena: graphs that come and go use the same memory again. */
 #include "base/arena.h"
 #include "base/alloc.h"
-#include "base/spare.h"
+#include "base/free_list.h"
 #include <stdint.h>
 #include <string.h>
 
@@ -17,9 +17,9 @@ typedef struct ef_arena_chunk {
 
 _Static_assert(sizeof(chunk) % ALIGN == 0, "what follows a chunk's header is aligned");
 
-static ef_spare spare[KEPT_SIZES]; /* chunks of the first sizes */
+static ef_free_list spare[KEPT_SIZES]; /* chunks of the first sizes */
 
-static ef_spare *spare_of(size_t bytes) { /* NULL: such chunks are not kept */
+static ef_free_list *spare_of(size_t bytes) { /* NULL: such chunks are not kept */
     for (int k = 0; k < KEPT_SIZES; k++)
         if (bytes == (size_t)FIRST_CHUNK << k) return &spare[k];
     return NULL;
@@ -27,8 +27,8 @@ static ef_spare *spare_of(size_t bytes) { /* NULL: such chunks are not kept */
 
 static chunk *chunk_new(ef_arena *a, size_t bytes) {
     if (bytes > SIZE_MAX - sizeof(chunk)) return NULL;
-    ef_spare *kept = spare_of(bytes);
-    chunk *c = kept != NULL ? ef_spare_take(kept, sizeof(chunk) + bytes)
+    ef_free_list *kept = spare_of(bytes);
+    chunk *c = kept != NULL ? ef_free_list_take(kept, sizeof(chunk) + bytes)
                             : ef_malloc(sizeof(chunk) + bytes);
     if (c == NULL) return NULL;
     c->bytes = bytes;
@@ -38,9 +38,9 @@ static chunk *chunk_new(ef_arena *a, size_t bytes) {
 
 static chunk *chunk_end(chunk *c) { /* the one behind it */
     chunk *older = c->older;
-    ef_spare *kept = spare_of(c->bytes);
+    ef_free_list *kept = spare_of(c->bytes);
     if (kept != NULL)
-        ef_spare_give(kept, c);
+        ef_free_list_give(kept, c);
     else
         ef_free(c);
     return older;

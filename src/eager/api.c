@@ -2,9 +2,9 @@
  * calls the room that does the work. */
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/free_list.h"
 #include "base/option.h"
 #include "base/pool.h"
-#include "base/spare.h"
 #include "device/memory.h"
 #include "eager/context.h"
 #include "eager/function_call.h"
@@ -214,7 +214,7 @@ ef_status *ef_variable_set(const ef_tensor *handle, const ef_tensor *value) {
 enum { MOST_RESULTS = 512 };
 
 /* Room for the results of a trace: nobody knows beforehand how many there will be. All zero. */
-static ef_spare rooms;
+static ef_free_list rooms;
 
 static ef_status *keep_outputs(ef_graph *g, const ef_tensor *out, int n) {
     ef_edge *e = ef_malloc(((size_t)n + 1) * sizeof *e);
@@ -229,7 +229,7 @@ static ef_status *keep_outputs(ef_graph *g, const ef_tensor *out, int n) {
 static ef_status *trace(ef_graph *g, ef_trace_fn *fn, void *user, ef_trace_notes *notes) {
     size_t n = g->n_inputs;
     ef_tensor *in = ef_calloc(n + 1, sizeof *in),
-              *out = ef_spare_take(&rooms, MOST_RESULTS * sizeof *out);
+              *out = ef_free_list_take(&rooms, MOST_RESULTS * sizeof *out);
     ef_status *s = NULL;
     int n_out = 0;
     if (in == NULL || out == NULL) {
@@ -258,7 +258,7 @@ done:
     for (int k = 0; out != NULL && k < n_out && k < MOST_RESULTS; k++) ef_tensor_release(&out[k]);
     ef_free(in);
     if (s == NULL)
-        ef_spare_give(&rooms, out);
+        ef_free_list_give(&rooms, out);
     else /* it may not be zero */
         ef_free(out);
     return s;

@@ -4,8 +4,8 @@
 #include "eager/context.h"
 #include "eager/tape.h"
 #include "evenflow_binding.h"
+#include "graph/shape_values.h"
 #include "graph/sizes.h"
-#include "graph/spelled.h"
 #include "graph/trim.h"
 
 /* ---- nodes -------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ ef_status *ef_tensor_known_shape(const ef_tensor *t, ef_shape *out) {
     ef_graph *g;
     ef_edge e;
     EF_TRY(edge_of(t, "ef_tensor_known_shape", &g, &e));
-    *out = ef_graph_spelled(g, e);
+    *out = ef_graph_shape_value(g, e);
     return NULL;
 }
 

@@ -326,16 +326,17 @@ static ef_status *take_down(walk *w, const ef_tape *t, const ef_tensor *const *s
     if (w->record == NULL || w->at == NULL || place == NULL || w->grad == NULL || w->wanted == NULL)
         return ef_no_memory(values * sizeof *place);
     w->source = place;
-    for (int k = 0; k < n; k++) *place++ = ef_known_find(&t->known, ef_tape_id(source[k]));
+    for (int k = 0; k < n; k++) *place++ = ef_tape_values_find(&t->known, ef_tape_id(source[k]));
     w->target = place;
-    for (int k = 0; k < n_targets; k++) *place++ = ef_known_find(&t->known, ef_tape_id(target[k]));
+    for (int k = 0; k < n_targets; k++)
+        *place++ = ef_tape_values_find(&t->known, ef_tape_id(target[k]));
     for (size_t k = 0; k < t->n_records; k++) {
         ef_tape_record *r = t->record[k];
         atomic_fetch_add_explicit(&r->refs, 1, memory_order_relaxed);
         w->record[w->n_records] = r;
         w->at[w->n_records++] = place;
         for (int i = 0; i < r->n_in + r->n_out; i++)
-            *place++ = ef_known_find(&t->known, r->in[i].id);
+            *place++ = ef_tape_values_find(&t->known, r->in[i].id);
     }
     return NULL;
 }

@@ -2,7 +2,7 @@
  * knows one of its inputs keeps a reference to the record, and knows its outputs from then on. */
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/piece.h"
+#include "base/small_blocks.h"
 #include "eager/context.h"
 #include "eager/tape.h"
 
@@ -50,7 +50,7 @@ static bool wants(ef_tape *t, const ef_tensor *const *in, int n_in) {
     for (int k = 0; k < n_in; k++) {
         if (EF_UNLIKELY(in[k]->dtype == EF_RESOURCE)) note_variable(t, in[k]);
         if (!any && ef_tape_flows(in[k]))
-            any = ef_known_find(&t->known, ef_tape_id(in[k])) != EF_NO_PLACE;
+            any = ef_tape_values_find(&t->known, ef_tape_id(in[k])) != EF_NO_PLACE;
     }
     ef_tape_unlock(t);
     return any && !t->quiet;
@@ -87,7 +87,7 @@ void ef_record_unref(ef_tape_record *r) {
     ef_attrs_unref(r->attrs);
     ef_derivative_unref(r->call);
     if (r->user_end != NULL) r->user_end(r->user);
-    ef_piece_give(r, r->bytes);
+    ef_small_block_give(r, r->bytes);
 }
 
 static void note_value(ef_tape_value *v, const ef_tensor *t, bool keep) {
@@ -133,7 +133,7 @@ static ef_status *new_record(const ef_op *op, const ef_tensor *const *in, int n_
     for (int k = 0; k < n_out; k++) EF_TRY(mark_output(&out[k], n_saved >= 0));
     if (n_saved < 0) n_saved = 0;
     bytes += (size_t)n_saved * sizeof(ef_tensor);
-    ef_tape_record *r = ef_piece_take(bytes);
+    ef_tape_record *r = ef_small_block_take(bytes);
     if (r == NULL) return ef_no_memory(bytes);
     ef_tape_value *v = (ef_tape_value *)(r + 1);
     *r = (ef_tape_record){.bytes = bytes,
@@ -172,7 +172,7 @@ static size_t bytes_kept(const ef_tape_record *r) {
 static ef_status *append_to(ef_tape *t, ef_tape_record *r) {
     EF_TRY(EF_GROW(&t->record, &t->cap_records, t->n_records + 1));
     for (int k = 0; k < r->n_out; k++)
-        if (r->out[k].id != 0) EF_TRY(ef_known_add(&t->known, r->out[k].id));
+        if (r->out[k].id != 0) EF_TRY(ef_tape_values_add(&t->known, r->out[k].id));
     atomic_fetch_add_explicit(&r->refs, 1, memory_order_relaxed);
     t->record[t->n_records++] = r;
     t->n_fresh++;

@@ -163,7 +163,7 @@ enum { IDLE = 4, MANY = 1024 }; /* longer lists are not worth keeping */
 static _Thread_local ef_tape *idle[IDLE];
 static _Thread_local int n_idle;
 
-static void known_clear(ef_known *k) {
+static void known_clear(ef_tape_values *k) {
     if (k->n > 0) memset(k->slot, 0, k->cap * sizeof *k->slot);
     k->n = 0;
     k->places = 0;

@@ -52,17 +52,17 @@ typedef struct ef_watched {
 } ef_watched;
 
 /* The numbers a tape knows, each with a place of its own: open addressing. */
-typedef struct ef_known {
-    struct ef_known_slot {
+typedef struct ef_tape_values {
+    struct ef_tape_values_slot {
         uint64_t key; /* a number; of a symbolic value its hash with the highest bit set; 0: free */
         uint32_t place; /* of a symbolic value: which of the watched it is */
     } * slot;
     size_t n, cap; /* cap: a power of two, or 0 */
     uint32_t places;
-} ef_known;
+} ef_tape_values;
 enum { EF_NO_PLACE = UINT32_MAX };
-uint32_t ef_known_find(const ef_known *k, uint64_t id); /* 0 is never known */
-ef_status *ef_known_add(ef_known *k, uint64_t id);      /* harmless if it is there */
+uint32_t ef_tape_values_find(const ef_tape_values *k, uint64_t id); /* 0 is never known */
+ef_status *ef_tape_values_add(ef_tape_values *k, uint64_t id);      /* harmless if it is there */
 
 struct ef_tape {
     atomic_int refs;            /* of the user, and of the thread that lists it */
@@ -73,7 +73,7 @@ struct ef_tape {
     size_t n_fresh, n_old; /* records since the last sweep, and what that one left */
     size_t fresh_bytes;    /* kept by the fresh ones */
     size_t left;           /* ef_marks_left of its thread at the last sweep */
-    ef_known known;
+    ef_tape_values known;
     ef_watched *watched;
     size_t n_watched, cap_watched;
     ef_tape_span *span; /* in order; the last may be open */

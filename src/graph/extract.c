@@ -4,15 +4,15 @@
  * holds what is known of them, so the cost does not depend on the size of the rest of the graph.
  * Only a function, all of whose side effects are needed, is visited as a whole. */
 #include "base/alloc.h"
-#include "graph/graph.h"
+#include "graph/clone.h"
 #include <stdlib.h>
 
 typedef struct found { /* a node that is needed or fed */
     int32_t node;      /* -1: free */
     int32_t moved;     /* in the new graph; -1: not yet */
     int32_t feed;      /* the first feed of one of its outputs; -1: none */
-    bool needed;
-} found;
+    int32_t needed;    /* 1; -1: not */
+} found;               /* all -1 at first */
 
 enum { FEW_FOUND = 32, FEW_EDGES = 24 }; /* what small graphs need has room on the stack */
 
@@ -27,6 +27,7 @@ typedef struct extract {
     const room *few;
     found *table; /* open addressing by node; at most half full */
     size_t n, cap;
+    found *now;    /* the node being copied */
     int32_t *list; /* needed nodes: in the order they are found, then in their own */
     size_t n_list;
     const ef_edge *feed;
@@ -48,7 +49,7 @@ static found *look(const extract *x, int32_t node) {
 
 /* An empty table, with room for as many nodes as fit into half of it. */
 static void use_table(extract *x, found *table, size_t cap, int32_t *list) {
-    for (size_t k = 0; k < cap; k++) table[k] = (found){-1, -1, -1, false};
+    memset(table, 0xFF, cap * sizeof *table);
     x->table = table;
     x->cap = cap;
     x->list = list;
@@ -84,9 +85,10 @@ static ef_status *enter(extract *x, int32_t node, found **out) {
 /* ---- finding -----------------------------------------------------------------------------------
  */
 
-static int fed_by(const extract *x, ef_edge e) {
-    int32_t k = x->n_feed > 0 ? look(x, e.node)->feed : -1;
-    while (k >= 0 && x->feed[k].index != e.index) k = x->next_feed[k];
+/* The feed of output `index` of a node; -1: none. */
+static int32_t feed_of(const extract *x, const found *f, int32_t index) {
+    int32_t k = f->feed;
+    while (k >= 0 && x->feed[k].index != index) k = x->next_feed[k];
     return k;
 }
 
@@ -101,12 +103,23 @@ static ef_status *chain_feeds(extract *x) {
     return NULL;
 }
 
+static void mark(extract *x, found *f) {
+    if (f->needed > 0) return;
+    f->needed = 1;
+    x->list[x->n_list++] = f->node;
+}
+
 static ef_status *need(extract *x, int32_t node) {
     found *f;
     EF_TRY(enter(x, node, &f));
-    if (f->needed) return NULL;
-    f->needed = true;
-    x->list[x->n_list++] = node;
+    mark(x, f);
+    return NULL;
+}
+
+static ef_status *need_edge(extract *x, ef_edge e) {
+    found *f;
+    EF_TRY(enter(x, e.node, &f));
+    if (feed_of(x, f, e.index) < 0) mark(x, f);
     return NULL;
 }
 
@@ -137,14 +150,12 @@ static void put_in_order(int32_t *list, size_t n) {
 
 static ef_status *find_needed(extract *x, const ef_edge *fetch, int n_fetch, const int32_t *target,
                               int n_target) {
-    for (int k = 0; k < n_fetch; k++)
-        if (fed_by(x, fetch[k]) < 0) EF_TRY(need(x, fetch[k].node));
+    for (int k = 0; k < n_fetch; k++) EF_TRY(need_edge(x, fetch[k]));
     for (int k = 0; k < n_target; k++) EF_TRY(need(x, target[k]));
     if (x->from->function) EF_TRY(need_effects(x));
     for (size_t k = 0; k < x->n_list; k++) { /* which grows meanwhile */
         const ef_node *n = x->from->node[x->list[k]];
-        for (int i = 0; i < n->n_in; i++)
-            if (fed_by(x, n->in[i]) < 0) EF_TRY(need(x, n->in[i].node));
+        for (int i = 0; i < n->n_in; i++) EF_TRY(need_edge(x, n->in[i]));
         for (int i = 0; i < n->n_after; i++) EF_TRY(need(x, n->after[i]));
     }
     put_in_order(x->list, x->n_list);
@@ -167,7 +178,7 @@ static ef_status *copy_captures(extract *x, int32_t *captures, int *n) {
         int32_t old = x->from->capture[k].node;
         if (old < 0) continue; /* given up */
         found *f = look(x, old);
-        if (!f->needed || fed_by(x, (ef_edge){old, 0}) >= 0) continue;
+        if (f->needed < 0 || feed_of(x, f, 0) >= 0) continue;
         ef_edge e;
         EF_TRY(ef_graph_input_for(x->to, x->from, (ef_edge){old, 0}, &e));
         f->moved = e.node;
@@ -186,59 +197,40 @@ static ef_status *missing_feed(const extract *x, int32_t node) {
         ef_dtype_name(x->from->node[node]->out->dtype), EF_SHAPE(&x->from->node[node]->out->shape));
 }
 
-static ef_edge moved_edge(const extract *x, ef_edge e) {
-    int f = fed_by(x, e);
-    return f >= 0 ? x->fed[f] : (ef_edge){look(x, e.node)->moved, e.index};
+static ef_edge moved_edge(const ef_clone *c, ef_edge e) {
+    const extract *x = c->user;
+    const found *f = look(x, e.node);
+    int32_t k = feed_of(x, f, e.index);
+    return k >= 0 ? x->fed[k] : (ef_edge){f->moved, e.index};
 }
 
-static ef_status *copy_node(extract *x, int32_t old, ef_edge *in, int32_t *after) {
-    const ef_node *n = x->from->node[old];
-    if (n->op->traits & EF_NO_KERNEL) return missing_feed(x, old);
-    for (int i = 0; i < n->n_in; i++) in[i] = moved_edge(x, n->in[i]);
-    int n_after = 0;
-    for (int i = 0; i < n->n_after; i++) {
-        int32_t moved = look(x, n->after[i])->moved;
-        if (moved >= 0) after[n_after++] = moved;
-    }
-    x->to->copies = n;
-    return ef_graph_add_after(x->to, n->op, n->attrs, in, n->n_in, after, n_after, NULL,
-                              &look(x, old)->moved);
+/* A node that is fed as a whole is not in the extract: nothing waits for it. */
+static int32_t moved_node(const ef_clone *c, int32_t node) { return look(c->user, node)->moved; }
+
+static void note_moved(ef_clone *c, const ef_node *n, const ef_edge *out) {
+    (void)n;
+    ((const extract *)c->user)->now->moved = out[0].node;
 }
 
-static bool all_fed(const extract *x, int32_t node) {
-    int n_out = x->from->node[node]->n_out;
+static ef_status *copy_node(ef_clone *c, int32_t node) {
+    const ef_node *n = c->from->node[node];
+    return n->op->traits & EF_NO_KERNEL ? missing_feed(c->user, node) : ef_clone_node(c, n);
+}
+
+static bool all_fed(const extract *x, const found *f) {
+    int n_out = f->feed >= 0 ? x->from->node[f->node]->n_out : 0;
     for (int i = 0; i < n_out; i++)
-        if (fed_by(x, (ef_edge){node, i}) < 0) return false;
+        if (feed_of(x, f, i) < 0) return false;
     return n_out > 0;
 }
 
-static ef_status *copy_nodes(extract *x) {
-    size_t most = 1;
+static ef_status *copy_nodes(ef_clone *c) {
+    extract *x = c->user;
     for (size_t k = 0; k < x->n_list; k++) {
-        const ef_node *n = x->from->node[x->list[k]];
-        size_t wide = (size_t)(n->n_in > n->n_after ? n->n_in : n->n_after);
-        if (wide > most) most = wide;
+        x->now = look(x, x->list[k]);
+        if (x->now->moved < 0 && !all_fed(x, x->now)) EF_TRY(copy_node(c, x->list[k]));
     }
-    ef_edge few[2 * FEW_EDGES], *in = few;
-    if (most > FEW_EDGES && (in = ef_malloc(most * (sizeof *in + sizeof(int32_t)))) == NULL)
-        return ef_no_memory(most * sizeof *in);
-    int32_t *after = (int32_t *)(in + most);
-    ef_status *s = NULL;
-    for (size_t k = 0; k < x->n_list && s == NULL; k++)
-        if (look(x, x->list[k])->moved < 0 && !all_fed(x, x->list[k]))
-            s = copy_node(x, x->list[k], in, after);
-    if (in != few) ef_free(in);
-    return s;
-}
-
-static ef_status *set_outputs(extract *x, const ef_edge *fetch, int n) {
-    ef_edge few[FEW_EDGES], *out = few;
-    if (n > FEW_EDGES && (out = ef_malloc((size_t)n * sizeof *out)) == NULL)
-        return ef_no_memory((size_t)n * sizeof *out);
-    for (int k = 0; k < n; k++) out[k] = moved_edge(x, fetch[k]);
-    ef_status *s = ef_graph_set_outputs(x->to, out, n);
-    if (out != few) ef_free(out);
-    return s;
+    return NULL;
 }
 
 ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
@@ -251,6 +243,12 @@ ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
     size_t each = sizeof *x.fed + sizeof *x.next_feed;
     use_table(&x, few.table, FEW_FOUND, few.list);
     x.to = ef_graph_make();
+    ef_clone c = {.from = g,
+                  .to = x.to,
+                  .user = &x,
+                  .edge = moved_edge,
+                  .waits = moved_node,
+                  .note = note_moved};
     if (n_feed > FEW_EDGES) x.fed = ef_malloc((size_t)n_feed * each);
     if (x.to == NULL || x.fed == NULL) {
         s = ef_no_memory(sizeof *x.to);
@@ -262,11 +260,12 @@ ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
     EF_TRY_GOTO(find_needed(&x, fetch, n_fetch, target, n_target));
     EF_TRY_GOTO(copy_feeds(&x));
     EF_TRY_GOTO(copy_captures(&x, captures, n_captures));
-    EF_TRY_GOTO(copy_nodes(&x));
-    EF_TRY_GOTO(set_outputs(&x, fetch, n_fetch));
-    x.to->copies = NULL;
+    EF_TRY_GOTO(ef_clone_begin(&c));
+    EF_TRY_GOTO(copy_nodes(&c));
+    EF_TRY_GOTO(ef_clone_outputs(&c, fetch, n_fetch));
     *out = ef_graph_ref(x.to);
 done:
+    ef_clone_end(&c);
     ef_graph_unref(x.to);
     table_end(&x, x.table);
     if (x.fed != few_fed) ef_free(x.fed);

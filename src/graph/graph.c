@@ -7,8 +7,8 @@
 #include "graph/control.h"
 #include "graph/names.h"
 #include "graph/origin.h"
+#include "graph/shape_values.h"
 #include "graph/sizes.h"
-#include "graph/spelled.h"
 #include "graph/trim.h"
 #include "ops/made.h"
 #include <stdio.h>
@@ -111,7 +111,7 @@ typedef struct cons_key {
 static bool cons_same(const void *value, const void *key) {
     const ef_node *n = value;
     const cons_key *k = key;
-    return n->op == k->op && n->n_in == k->n_in &&
+    return n->op == k->op && n->n_in == k->n_in && n->device == ef_graph_device(k->g) &&
            (k->n_in == 0 || memcmp(n->in, k->in, (size_t)k->n_in * sizeof *k->in) == 0) &&
            (n->attrs == k->attrs || ef_attrs_equal(n->attrs, k->attrs));
 }
@@ -154,12 +154,12 @@ static ef_status *infer_node(ef_graph *g, ef_node *n, const ef_edge *edge, const
     if (n->op->traits & EF_ROWS_AT_RUN && out[0].shape.rank > 0)
         out[0].shape.dim[0] = EF_DIM_UNKNOWN;
     if (*n_out > 0 && !ef_shape_known(&out[0].shape))
-        ef_graph_spell(g, n->op, edge, n->n_in, false, out, *n_out);
+        ef_graph_refine_shapes(g, n->op, edge, n->n_in, false, out, *n_out);
     if (n->op->traits & EF_CONTROL) EF_TRY(ef_control_facts(g, n, in, false, out, *n_out));
     EF_TRY(ef_fact_fold(n->op, n->fields, in, n->n_in, out, *n_out, &g->values));
     int64_t number;
     if (*n_out == 1 && out->value == NULL && out->shape.rank == 0 &&
-        ef_dtype_in(out->dtype, EF_INTS) && ef_graph_spell_number(g, n, edge, &number))
+        ef_dtype_in(out->dtype, EF_INTS) && ef_graph_shape_element(g, n, edge, &number))
         return ef_fact_set_number(out, number, &g->values);
     return NULL;
 }
@@ -411,6 +411,7 @@ ef_status *ef_graph_input_for(ef_graph *g, const ef_graph *from, ef_edge e, ef_e
     const ef_node *n = from->node[e.node];
     ef_graph_lock(g);
     ef_status *s = add_input(g, says_all(n) ? n->attrs : NULL, &n->out[e.index], NULL, out);
+    if (s == NULL) g->node[out->node]->device = n->device;
     ef_graph_unlock(g);
     return s;
 }

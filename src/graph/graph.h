@@ -111,11 +111,11 @@ struct ef_graph {
     size_t n_doubted_since; /* others that came since those were asked for */
     uint64_t random_scope;  /* of its random ops' positions, once it is called; 0: it has none */
     uint64_t hash;          /* structural, of a finished function; 0: not computed */
-    int n_symbols;          /* symbolic sizes used by its inputs */
     struct ef_sizes *sizes; /* of the call being traced, counted; graphs that share it share their
                              * symbols; NULL: symbols have no sizes */
     uint64_t number;        /* of a graph that a user builds; else 0 */
-    const ef_node *copies;  /* new nodes stand for what this node stands for; NULL: themselves */
+    const ef_node *copies;  /* new nodes stand for what this node stands for, on its device; NULL:
+                             * themselves */
     struct ef_place *place; /* from 1; see graph/origin.h */
     size_t n_places, cap_places;
     ef_map places; /* by content */
@@ -192,8 +192,13 @@ static inline bool ef_edge_same(ef_edge a, ef_edge b) {
     return a.node == b.node && a.index == b.index;
 }
 
-/* Structural hash and equality of functions: op, attributes, wiring, inputs, outputs; constants by
- * value. Names and places do not count. */
+/* The device of nodes that are added now. */
+static inline uint8_t ef_graph_device(const ef_graph *g) {
+    return g->copies != NULL ? g->copies->device : 0;
+}
+
+/* Structural hash and equality of functions: op, attributes, wiring, devices, inputs, outputs;
+ * constants by value. Names and places do not count. */
 uint64_t ef_graph_hash(ef_graph *g);
 uint64_t ef_graph_wiring(const ef_graph *g); /* the same whatever numbers and sizes are in it */
 bool ef_graph_equal(const ef_graph *a, const ef_graph *b);

@@ -165,6 +165,86 @@ EF_TEST(equal_structures_give_equal_extracts) {
     ef_graph_unref(b);
 }
 
+/* product waits for first, which nothing reads; both are on another device. */
+static ef_edge waiting(ef_graph *g, ef_edge x, int32_t *first) {
+    ef_edge in[] = {x, x};
+    int32_t product = -1;
+    *first = add(g, "AddV2", x, x).node;
+    g->node[*first]->device = 1;
+    ef_status *bad =
+        ef_graph_add_after(g, ef_op_find("Mul"), NULL, in, 2, first, 1, NULL, &product);
+    ef_status_free(bad);
+    if (bad == NULL) g->node[product]->device = 2;
+    return (ef_edge){product, 0};
+}
+
+static void check_waiting(const ef_graph *g, int32_t product) {
+    const ef_node *n = g->node[product];
+    CHECK_INT(n->device, 2);
+    CHECK_INT(n->n_after, 1);
+    CHECK_TEXT(g->node[n->after[0]]->op->name, "AddV2");
+    CHECK_INT(g->node[n->after[0]]->device, 1);
+    CHECK_OK(ef_graph_verify(g));
+}
+
+EF_TEST(extracts_keep_control_inputs_and_devices) {
+    ef_graph *g = ef_graph_make();
+    int32_t first;
+    input(g, 7);
+    ef_edge x = input(g, 3), y = waiting(g, x, &first);
+    g->node[x.node]->device = 3;
+    ef_graph *part = extract_of(g, x, y);
+    CHECK(part != NULL);
+    CHECK_INT(part->n_nodes, 3);
+    CHECK_INT(part->node[0]->device, 3);
+    check_waiting(part, part->output[0].node);
+    ef_graph_unref(part);
+    ef_graph_unref(g);
+}
+
+EF_TEST(inlining_keeps_control_inputs_and_devices) {
+    ef_graph *f = ef_graph_make(), *g = ef_graph_make();
+    int32_t first;
+    ef_edge y = waiting(f, input(f, 3), &first), out = {-1, 0};
+    CHECK_OK(ef_graph_set_outputs(f, &y, 1));
+    input(g, 7);
+    ef_edge x = input(g, 3);
+    CHECK_OK(ef_graph_inline(g, f, &x, &out));
+    check_waiting(g, out.node);
+    CHECK_INT(g->node[add(g, "Sub", x, x).node]->device, 0); /* what comes later is not a copy */
+    ef_graph_unref(f);
+    ef_graph_unref(g);
+}
+
+/* A node that waits for an input of the function waits for what is given. */
+EF_TEST(inlining_keeps_control_inputs_on_inputs) {
+    ef_graph *f = ef_graph_make(), *g = ef_graph_make();
+    ef_edge a = input(f, 3), b = input(f, 3), in[] = {b, b}, y = {-1, 0}, out = {-1, 0};
+    CHECK_OK(ef_graph_add_after(f, ef_op_find("Mul"), NULL, in, 2, &a.node, 1, NULL, &y.node));
+    CHECK_OK(ef_graph_set_outputs(f, &y, 1));
+    ef_edge x = input(g, 3), given[] = {add(g, "AddV2", x, x), x};
+    CHECK_OK(ef_graph_inline(g, f, given, &out));
+    CHECK_INT(g->node[out.node]->n_after, 1);
+    CHECK_INT(g->node[out.node]->after[0], given[0].node);
+    ef_graph_unref(f);
+    ef_graph_unref(g);
+}
+
+EF_TEST(equal_nodes_of_two_devices_stay_two) {
+    ef_graph *g = ef_graph_make();
+    g->merge = true;
+    ef_edge x = input(g, 2);
+    ef_node like = {.device = 1};
+    ef_edge here = add(g, "Mul", x, x);
+    g->copies = &like;
+    ef_edge there = add(g, "Mul", x, x), again = add(g, "Mul", x, x);
+    g->copies = NULL;
+    CHECK(here.node != there.node);
+    CHECK_INT(there.node, again.node);
+    CHECK_INT(g->node[there.node]->device, 1);
+    ef_graph_unref(g);
+}
+
 EF_TEST(a_missing_feed_is_named) {
     ef_graph *g = ef_graph_make(), *part = NULL;
     ef_shape s = {.rank = 0};
@@ -306,6 +386,10 @@ int main(void) {
     EF_RUN(values_are_captured_once);
     EF_RUN(a_tensor_of_another_graph_is_refused);
     EF_RUN(equal_structures_give_equal_extracts);
+    EF_RUN(extracts_keep_control_inputs_and_devices);
+    EF_RUN(inlining_keeps_control_inputs_and_devices);
+    EF_RUN(inlining_keeps_control_inputs_on_inputs);
+    EF_RUN(equal_nodes_of_two_devices_stay_two);
     EF_RUN(a_missing_feed_is_named);
     EF_RUN(text_has_a_line_per_node);
     EF_RUN(small_values_are_captured_where_they_stay);

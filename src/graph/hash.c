@@ -84,7 +84,8 @@ static bool same_after(const ef_graph *g, const bool *taken, const ef_node *a, c
 static bool same_node(const ef_graph *g, const bool *taken, const ef_node *a, const ef_node *b) {
     if (taken != NULL && taken[a->id])
         return b->op == ef_input_op && a->out->dtype == b->out->dtype && same_input(a->out, b->out);
-    if (a->op != b->op || a->n_in != b->n_in || a->n_out != b->n_out) return false;
+    if (a->op != b->op || a->n_in != b->n_in || a->n_out != b->n_out || a->device != b->device)
+        return false;
     if (a->n_in > 0 && memcmp(a->in, b->in, (size_t)a->n_in * sizeof *a->in) != 0) return false;
     if (!same_after(g, taken, a, b)) return false;
     if (a->op->traits & EF_NO_KERNEL && !same_input(a->out, b->out)) return false;

@@ -68,6 +68,7 @@ void ef_graph_note_place(ef_graph *g) {
 }
 
 void ef_node_made(const ef_graph *g, ef_node *n) {
+    n->device = ef_graph_device(g);
     if (g->number != 0) {
         n->origin = (ef_origin){g->number, n->serial, n->id};
         n->place = here.graph == g ? here.place : 0;

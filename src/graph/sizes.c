@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "graph/control.h"
 #include "graph/names.h"
-#include "graph/spelled.h"
+#include "graph/shape_values.h"
 
 ef_sizes *ef_sizes_new(ef_sizes *outer) {
     ef_sizes *s = ef_calloc(1, sizeof *s);
@@ -103,7 +103,7 @@ static ef_status *infer(ef_graph *g, const ef_node *n, const ef_edge *edge, cons
     if (ef_status_code(misfit) == EF_NOT_FOUND) ef_status_as(misfit, EF_INVALID);
     EF_TRY(misfit);
     if (n_out > 0 && !ef_shape_known(&out[0].shape))
-        ef_graph_spell(g, n->op, edge, n->n_in, true, out, n_out);
+        ef_graph_refine_shapes(g, n->op, edge, n->n_in, true, out, n_out);
     if (n->op->traits & EF_CONTROL) EF_TRY(ef_control_facts(g, n, in, true, out, n_out));
     return ef_fact_fold(n->op, n->fields, in, n->n_in, out, n_out, &g->values);
 }

@@ -68,9 +68,9 @@ static ef_status *open_call(ef_walk *w, const ef_node *n, ef_graph *f, const ef_
     ef_status *s;
     EF_TRY_GOTO(ef_walk_begin(&inner, f, w->to, w->live));
     for (int k = 0; k < n->n_in; k++) {
-        int32_t old = f->input[k], v = inner.base[old];
-        EF_TRY_GOTO(enter(w, f->node[old]->out, in[k], &inner.moved[v]));
-        w->live->count[inner.moved[v].node] += inner.uses[v];
+        ef_edge given;
+        EF_TRY_GOTO(enter(w, f->node[f->input[k]]->out, in[k], &given));
+        ef_walk_bind(&inner, (size_t)k, given);
     }
     EF_TRY_GOTO(ef_walk_nodes(&inner));
     for (int k = 0; k < n->n_out; k++) out[k] = ef_walk_moved(&inner, f->output[k]);
@@ -81,10 +81,10 @@ done:
 
 /* A random op's position goes with its attributes, and each call of a function has its own. */
 static ef_status *copy_draw(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out) {
-    const ef_attrs *attrs;
-    EF_TRY(ef_attrs_like(n->op, n->op, n->fields, NULL, 0, &attrs));
-    ef_status *s = ef_walk_add(w, n->op, attrs, in, n->n_in, out);
-    ef_attrs_unref(attrs);
+    ef_node with = *n;
+    EF_TRY(ef_attrs_like(n->op, n->op, n->fields, NULL, 0, &with.attrs));
+    ef_status *s = ef_walk_copy(w, &with, in, out);
+    ef_attrs_unref(with.attrs);
     return s;
 }
 

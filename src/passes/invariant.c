@@ -143,19 +143,27 @@ static ef_status *widen(ef_passing *p, loop *l, ef_graph **cond, ef_graph **body
 
 /* ---- outside --------------------------------------------------------------------------------- */
 
-/* The moving part, before the loop. */
-static ef_status *compute_outside(ef_walk *w, const loop *l, const ef_edge *in, ef_edge *value) {
-    for (size_t k = 0; k < l->body->n_inputs; k++) value[l->base[l->body->input[k]]] = in[k];
-    for (size_t k = 0; k < l->body->n_nodes; k++) {
-        const ef_node *n = l->body->node[k];
-        if (!l->still[k] || (n->op->traits & EF_NO_KERNEL)) continue;
-        ef_edge few[EF_MAX_ARGS * 2], *edges = few, first;
-        if (n->n_in > EF_MAX_ARGS * 2) return ef_error(EF_INTERNAL, "%s: many inputs", n->op->name);
-        for (int i = 0; i < n->n_in; i++) edges[i] = value[l->base[n->in[i].node] + n->in[i].index];
-        EF_TRY(ef_walk_add(w, n->op, n->attrs, edges, n->n_in, &first));
-        for (int o = 0; o < n->n_out; o++) value[l->base[k] + o] = (ef_edge){first.node, o};
-    }
+static ef_status *add_outside(ef_clone *c, const ef_node *n, const ef_edge *in, ef_edge *out,
+                              bool *done) {
+    ef_edge first;
+    EF_TRY(ef_walk_add(c->user, n->op, n->attrs, in, n->n_in, &first));
+    for (int k = 0; k < n->n_out; k++) out[k] = (ef_edge){first.node, k};
+    *done = true;
     return NULL;
+}
+
+/* The moving part, before the loop: value[k] is what variable k has become there. */
+static ef_status *compute_outside(ef_walk *w, const loop *l, const ef_edge *in, ef_edge *value) {
+    ef_clone c = {.from = l->body, .to = w->to, .user = w, .visit = add_outside};
+    ef_status *s;
+    EF_TRY_GOTO(ef_clone_begin(&c));
+    for (size_t k = 0; k < l->body->n_inputs; k++)
+        ef_clone_set(&c, (ef_edge){l->body->input[k], 0}, in[k]);
+    EF_TRY_GOTO(ef_clone_nodes(&c, l->still));
+    for (int k = 0; k < l->n_moved; k++) value[k] = ef_clone_moved(&c, l->moved[k]);
+done:
+    ef_clone_end(&c);
+    return s;
 }
 
 /* The loop's attributes with the wider functions; shapes it was given are no longer as many as its
@@ -171,14 +179,11 @@ static ef_status *rewrite(ef_walk *w, loop *l, const ef_edge *in, ef_edge *out) 
     ef_graph *cond = NULL, *body = NULL;
     const ef_attrs *attrs = NULL;
     size_t n = l->body->n_inputs, extra = (size_t)l->n_moved;
-    ef_edge *value = ef_malloc(((size_t)l->n_values + n + extra + 1) * sizeof *value);
+    ef_edge *all = ef_malloc((n + extra + 1) * sizeof *all), first;
     ef_status *s = NULL;
-    if (value == NULL) return ef_no_memory((size_t)l->n_values * sizeof *value);
-    ef_edge *all = value + l->n_values, first;
-    EF_TRY_GOTO(compute_outside(w, l, in, value));
+    if (all == NULL) return ef_no_memory((n + extra) * sizeof *all);
     memcpy(all, in, n * sizeof *all);
-    for (size_t k = 0; k < extra; k++)
-        all[n + k] = value[l->base[l->moved[k].node] + l->moved[k].index];
+    EF_TRY_GOTO(compute_outside(w, l, in, all + n));
     EF_TRY_GOTO(widen(w->user, l, &cond, &body));
     EF_TRY_GOTO(wider_attrs(l, cond, body, &attrs));
     EF_TRY_GOTO(ef_walk_add(w, l->node->op, attrs, all, (int)(n + extra), &first));
@@ -187,7 +192,7 @@ done:
     ef_attrs_unref(attrs);
     ef_graph_unref(cond);
     ef_graph_unref(body);
-    ef_free(value);
+    ef_free(all);
     return s;
 }
 

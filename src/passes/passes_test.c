@@ -272,6 +272,81 @@ EF_TEST(moves_invariants_out) {
     ef_graph_unref(x);
 }
 
+/* ---- control inputs and devices -------------------------------------------------------------- */
+
+/* A node of g that waits for another, on device 2. */
+static ef_edge add_after(const char *op, ef_edge x, int32_t after) {
+    int32_t node = 0;
+    if (failed == NULL)
+        keep(ef_graph_add_after(g, ef_op_find(op), NULL, &x, 1, &after, 1, NULL, &node));
+    g->node[node]->device = 2;
+    return (ef_edge){node, 0};
+}
+
+static const ef_node *node_of(const ef_graph *x, const char *op) {
+    for (size_t k = 0; k < x->n_nodes; k++)
+        if (strcmp(x->node[k]->op->name, op) == 0) return x->node[k];
+    return NULL;
+}
+
+static void check_waits(const ef_graph *x, const char *op, const char *after) {
+    const ef_node *n = node_of(x, op);
+    CHECK(n != NULL);
+    CHECK_INT(n->device, 2);
+    CHECK_INT(n->n_after, 1);
+    CHECK_TEXT(x->node[n->after[0]]->op->name, after);
+    CHECK_INT(x->node[n->after[0]]->device, 1);
+}
+
+EF_TEST(walks_keep_control_inputs_and_devices) {
+    start();
+    ef_edge x = INPUT(EF_F32, 3);
+    ADD("Exp", x); /* goes, so that there is something to do */
+    ef_edge first = ADD("Neg", x);
+    g->node[first.node]->device = 1;
+    g->node[x.node]->device = 3;
+    finish1(add_after("Tanh", x, first.node));
+    CHECK_OK(failed);
+    ef_graph *best;
+    CHECK_OK(only("prune", g, &best));
+    CHECK_INT(nodes_of(best, "Exp"), 0);
+    check_waits(best, "Tanh", "Neg");
+    CHECK_INT(best->node[best->input[0]]->device, 3);
+    ef_graph_unref(best);
+    ef_graph_unref(g);
+}
+
+/* A random op is written anew, with a position of its own, and waits all the same. */
+EF_TEST(opened_calls_keep_control_inputs_and_devices) {
+    start();
+    ef_graph *outer = g;
+    start();
+    ef_edge x = INPUT(EF_F32, 3), first = ADD("Neg", x);
+    g->node[first.node]->device = 1;
+    int32_t draw = 0, sizes = ints(1, (int32_t[]){3}).node;
+    ef_edge shape = {sizes, 0};
+    ef_attr_value set[] = {EF_SET_TYPE("dtype", EF_F32), EF_SET_TYPE("T", EF_I32)};
+    const ef_attrs *attrs = NULL;
+    keep(ef_attrs_make(ef_op_find("RandomUniform"), set, 2, &attrs));
+    keep(ef_graph_add_after(g, ef_op_find("RandomUniform"), attrs, &shape, 1, &first.node, 1, NULL,
+                            &draw));
+    ef_attrs_unref(attrs);
+    g->node[draw]->device = 2;
+    finish1(ADD("AddV2", (ef_edge){draw, 0}, add_after("Tanh", x, first.node)));
+    ef_graph *f = g;
+    g = outer;
+    finish1(call(f, INPUT(EF_F32, 3)));
+    CHECK_OK(failed);
+    ef_graph *best;
+    CHECK_OK(only("inline", g, &best));
+    CHECK_INT(nodes_of(best, "PartitionedCall"), 0);
+    check_waits(best, "Tanh", "Neg");
+    check_waits(best, "RandomUniform", "Neg");
+    ef_graph_unref(best);
+    ef_graph_unref(f);
+    ef_graph_unref(g);
+}
+
 /* ---- effects --------------------------------------------------------------------------------- */
 
 static ef_edge variable_input(int64_t n) {
@@ -412,6 +487,8 @@ int main(void) {
     EF_RUN(keeps_declared_shapes_of_calls);
     EF_RUN(optimises_bodies);
     EF_RUN(moves_invariants_out);
+    EF_RUN(walks_keep_control_inputs_and_devices);
+    EF_RUN(opened_calls_keep_control_inputs_and_devices);
     EF_RUN(reads_do_not_pass_writes);
     EF_RUN(dense_layers_fuse);
     EF_RUN(shared_products_stay);

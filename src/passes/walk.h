@@ -6,7 +6,7 @@
  * a new node has the origin of the node that is being visited. */
 #ifndef EF_PASSES_WALK_H
 #define EF_PASSES_WALK_H
-#include "graph/graph.h"
+#include "graph/clone.h"
 
 typedef struct ef_walk ef_walk;
 /* Called for each needed node; `in` are its inputs in the new graph. Sets out[k] for every output
@@ -24,17 +24,13 @@ struct ef_walk {
     ef_graph *to;
     ef_walk_fn *visit;
     void *user;
+    ef_clone clone;             /* copies what the pass leaves, and knows where values are */
     uint8_t *need;              /* by old node */
-    int32_t *base;              /* first value of old node k */
     int32_t *uses;              /* by old value: how many needed nodes and outputs read it */
-    ef_edge *moved;             /* by old value: its edge in the new graph */
-    ef_edge *in;                /* room for the inputs of the widest node, */
-    int32_t *after;             /* for its control inputs, */
-    ef_edge *out;               /* and for its outputs */
     ef_live *live;              /* shared by nested walks */
     const ef_fact *const *more; /* further inputs for the new graph, */
     int n_more;                 /* put behind those it has */
-    ef_arena memory;            /* of all these */
+    ef_arena memory;            /* of need and uses */
 };
 
 /* The whole job: *out is a finished graph. */
@@ -48,7 +44,7 @@ ef_status *ef_walk_graph_with(const ef_graph *g, ef_walk_fn *visit, void *user,
 ef_status *ef_walk_add(ef_walk *w, const ef_op *op, const ef_attrs *attrs, const ef_edge *in,
                        int n_in, ef_edge *out);
 ef_status *ef_walk_constant(ef_walk *w, const ef_tensor *t, ef_edge *out);
-/* Copies node n as it is; out: all its outputs. */
+/* Copies node n, the one being visited, or a changed one as ef_clone_copy; out: all its outputs. */
 ef_status *ef_walk_copy(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out);
 /* Whether the node being visited is the only one that reads anything of e's node. */
 static inline bool ef_walk_only_user(const ef_walk *w, ef_edge e) {
@@ -57,13 +53,15 @@ static inline bool ef_walk_only_user(const ef_walk *w, ef_edge e) {
 /* Whether n waits for nodes in a way that program order does not already keep. */
 bool ef_walk_waits(const ef_walk *w, const ef_node *n);
 
-/* The parts, for a walk through a function's own graph into the same new graph: begin, set `moved`
- * for its inputs (ef_walk_moved), nodes, read `moved` for its outputs, end. */
+/* The parts, for a walk through a function's own graph into the same new graph: begin, ef_walk_bind
+ * its inputs, nodes, ef_walk_moved of its outputs, end. */
 ef_status *ef_walk_begin(ef_walk *w, const ef_graph *from, ef_graph *to, ef_live *live);
+/* Input k of the function is edge e of the new graph. */
+void ef_walk_bind(ef_walk *w, size_t k, ef_edge e);
 ef_status *ef_walk_nodes(ef_walk *w);
 void ef_walk_end(ef_walk *w);
 static inline ef_edge ef_walk_moved(const ef_walk *w, ef_edge e) {
-    return w->moved[w->base[e.node] + e.index];
+    return ef_clone_moved(&w->clone, e);
 }
 
 /* Marks what outputs and effects need: need[k] for every node of g, zeroed before. Returns whether

@@ -4,8 +4,9 @@
 #include "plan/lift.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "graph/clone.h"
 #include "graph/control.h"
-#include "plan/wanted.h"
+#include "plan/plan_inputs.h"
 
 enum { MOST_ELEMENTS = 16, DEPTH = 16 };
 
@@ -29,7 +30,7 @@ static bool is_special(const ef_tensor *t, int64_t n) {
     return false;
 }
 
-static bool may_lift(const ef_node *n, const ef_wanted *w) {
+static bool may_lift(const ef_node *n, const ef_plan_inputs *w) {
     if (!(n->op->traits & EF_CONSTANT) || w->value[w->base[n->id]]) return false;
     const ef_tensor *t = n->out[0].value;
     if (t == NULL || t->data == NULL || !ef_dtype_in((ef_dtype)t->dtype, EF_NUMBERS)) return false;
@@ -43,8 +44,7 @@ static bool may_lift(const ef_node *n, const ef_wanted *w) {
 typedef struct lift {
     const ef_graph *from;
     ef_lifted *to;
-    ef_wanted wanted;
-    int32_t *moved; /* by node: where it is now */
+    ef_plan_inputs wanted;
     int depth;
 } lift;
 
@@ -53,8 +53,8 @@ static ef_status *lift_function(const ef_graph *g, const uint8_t *outputs, bool 
 
 static ef_status *parameter(ef_lifted *l, const ef_tensor *value, ef_edge *out) {
     EF_TRY(EF_GROW(&l->value, &l->cap, l->n + 1));
-    ef_shape shape = ef_shape_from(value);
-    EF_TRY(ef_graph_input(l->graph, (ef_dtype)value->dtype, &shape, NULL, out));
+    ef_fact fact = {.dtype = (ef_dtype)value->dtype, .shape = ef_shape_from(value)};
+    EF_TRY(ef_graph_input_like(l->graph, &fact, NULL, out));
     l->value[l->n++] = value;
     return NULL;
 }
@@ -81,7 +81,7 @@ static ef_status *inner_begin(const lift *l, const ef_node *n, inner *in) {
     if (outputs == NULL || in->func == NULL)
         s = ef_no_memory((size_t)n->n_out + 1);
     else
-        s = ef_wanted_inside(&l->wanted, n, outputs);
+        s = ef_plan_inputs_inside(&l->wanted, n, outputs);
     bool loop = in->c.kind == EF_CONTROL_LOOP;
     for (int k = 0; in->func != NULL && k < in->c.n_funcs && s == NULL; k++) {
         bool condition = loop && k == 0;
@@ -167,83 +167,72 @@ done:
     return s;
 }
 
-static ef_status *copy_with(lift *l, const ef_node *n, const ef_attrs *attrs, const inner *in) {
-    ef_graph *to = l->to->graph;
-    size_t extra = in != NULL ? in->n_values : 0, wide = (size_t)(n->n_in + n->n_after) + extra + 1;
-    ef_edge few[24], *edge = few;
-    if (wide > 24 && (edge = ef_malloc(wide * sizeof *edge)) == NULL)
-        return ef_no_memory(wide * sizeof *edge);
-    int n_in = 0, n_after = 0;
-    for (int k = 0; k < n->n_in; k++)
-        edge[n_in++] = (ef_edge){l->moved[n->in[k].node], n->in[k].index};
-    ef_status *s = NULL;
-    for (int k = 0; extra > 0 && k < in->c.n_funcs; k++)
+/* A copy whose further inputs are the constants of its functions. */
+static ef_status *copy_wider(ef_clone *c, const ef_node *n, const inner *in, const ef_edge *edge,
+                             ef_edge *out) {
+    lift *l = c->user;
+    ef_node with = *n;
+    size_t wide = (size_t)n->n_in + in->n_values;
+    ef_edge few[24], *all = few;
+    if (wide > 24 && (all = ef_malloc(wide * sizeof *all)) == NULL)
+        return ef_no_memory(wide * sizeof *all);
+    if (n->n_in > 0) memcpy(all, edge, (size_t)n->n_in * sizeof *all);
+    ef_status *s = wider_attrs(n, in, &with.attrs);
+    if (s != NULL) with.attrs = NULL;
+    for (int k = 0; k < in->c.n_funcs; k++)
         for (size_t v = 0; v < in->func[k].n && s == NULL; v++)
-            s = parameter(l->to, in->func[k].value[v], &edge[n_in++]);
-    int32_t *after = (int32_t *)(edge + n_in);
-    for (int k = 0; k < n->n_after; k++)
-        if (!(l->from->node[n->after[k]]->op->traits & EF_CONSTANT))
-            after[n_after++] = l->moved[n->after[k]];
-    to->copies = n;
-    if (s == NULL)
-        s = ef_graph_add_after(to, n->op, attrs, edge, n_in, after, n_after, NULL,
-                               &l->moved[n->id]);
-    if (edge != few) ef_free(edge);
+            s = parameter(l->to, in->func[k].value[v], &all[with.n_in++]);
+    if (s == NULL) s = ef_clone_copy(c, &with, all, out);
+    ef_attrs_unref(with.attrs);
+    if (all != few) ef_free(all);
     return s;
 }
 
-static ef_status *copy_control(lift *l, const ef_node *n) {
+static ef_status *visit_control(ef_clone *c, const ef_node *n, const ef_edge *edge, ef_edge *out,
+                                bool *done) {
     inner in;
-    const ef_attrs *attrs = NULL;
-    ef_status *s = inner_begin(l, n, &in);
+    ef_status *s = inner_begin(c->user, n, &in);
     bool wider = s == NULL && in.n_values > 0;
     size_t own = (size_t)(n->n_in - in.c.first);
     for (int k = 0; wider && k < in.c.n_funcs && s == NULL; k++)
         s = widen(&in, k, own, in.c.kind == EF_CONTROL_LOOP && k == 1);
-    if (wider && s == NULL) s = wider_attrs(n, &in, &attrs);
-    if (s == NULL) s = copy_with(l, n, wider ? attrs : n->attrs, wider ? &in : NULL);
-    ef_attrs_unref(attrs);
+    if (wider && s == NULL) s = copy_wider(c, n, &in, edge, out);
+    *done = wider;
     inner_end(&in);
     return s;
 }
 
-static ef_status *copy_nodes(lift *l) {
-    for (size_t k = 0; k < l->from->n_nodes; k++) {
-        const ef_node *n = l->from->node[k];
-        if (l->moved[k] >= 0) continue; /* an input */
-        if (l->depth < DEPTH && may_lift(n, &l->wanted)) {
-            ef_edge e;
-            EF_TRY(parameter(l->to, n->out[0].value, &e));
-            l->moved[k] = e.node;
-        } else if (n->op->traits & EF_CONTROL) {
-            EF_TRY(copy_control(l, n));
-        } else {
-            EF_TRY(copy_with(l, n, n->attrs, NULL));
-        }
+static ef_status *visit(ef_clone *c, const ef_node *n, const ef_edge *in, ef_edge *out,
+                        bool *done) {
+    const lift *l = c->user;
+    if (l->depth < DEPTH && may_lift(n, &l->wanted)) {
+        *done = true;
+        return parameter(l->to, n->out[0].value, out);
     }
-    return NULL;
+    return n->op->traits & EF_CONTROL ? visit_control(c, n, in, out, done) : NULL;
+}
+
+/* Nothing waits for a constant: graphs whose numbers differ must become the same graph, whether
+ * their numbers were taken out or not. */
+static int32_t waits(const ef_clone *c, int32_t node) {
+    return c->from->node[node]->op->traits & EF_CONSTANT ? -1 : c->copy[node];
 }
 
 static ef_status *copy(lift *l) {
     const ef_graph *g = l->from;
-    memset(l->moved, 0xFF, (g->n_nodes + 1) * sizeof *l->moved);
-    for (size_t k = 0; k < g->n_inputs; k++) {
-        ef_edge e;
-        EF_TRY(ef_graph_input_like(l->to->graph, g->node[g->input[k]]->out, NULL, &e));
-        l->moved[g->input[k]] = e.node;
-    }
-    EF_TRY(copy_nodes(l));
-    ef_edge *out = ef_malloc((g->n_outputs + 1) * sizeof *out);
-    if (out == NULL) return ef_no_memory(g->n_outputs * sizeof *out);
-    for (size_t k = 0; k < g->n_outputs; k++)
-        out[k] = (ef_edge){l->moved[g->output[k].node], g->output[k].index};
-    ef_status *s = ef_graph_set_outputs(l->to->graph, out, (int)g->n_outputs);
-    ef_free(out);
+    ef_clone c = {.from = g, .to = l->to->graph, .user = l, .visit = visit, .waits = waits};
+    ef_status *s;
+    EF_TRY_GOTO(ef_clone_begin(&c));
+    EF_TRY_GOTO(ef_clone_inputs(&c));
+    EF_TRY_GOTO(ef_clone_nodes(&c, NULL));
+    EF_TRY_GOTO(ef_clone_outputs(&c, g->output, (int)g->n_outputs));
+done:
+    ef_clone_end(&c);
     return s;
 }
 
 /* Worth copying: a constant to take out, or a function that may hold one. */
-static bool is_worth_it(const ef_graph *g, const ef_wanted *w) {
+static bool is_worth_it(const ef_graph *g, const ef_plan_inputs *w) {
     size_t unfed = 0;
     bool found = false;
     for (size_t k = 0; k < g->n_nodes; k++) {
@@ -258,20 +247,16 @@ static ef_status *lift_function(const ef_graph *g, const uint8_t *outputs, bool 
                                 ef_lifted *out) {
     lift l = {.from = g, .to = out, .depth = depth};
     ef_status *s;
-    EF_TRY_GOTO(ef_wanted_make(g, outputs, depth, &l.wanted));
+    EF_TRY_GOTO(ef_plan_inputs_make(g, outputs, depth, &l.wanted));
     if (!anyway && !is_worth_it(g, &l.wanted)) goto done;
-    out->graph = ef_graph_make();
-    l.moved = ef_malloc((g->n_nodes + 1) * sizeof *l.moved);
-    if (out->graph == NULL || l.moved == NULL) {
-        s = ef_no_memory(g->n_nodes * sizeof *l.moved);
+    if ((out->graph = ef_graph_make()) == NULL) {
+        s = ef_no_memory(sizeof *out->graph);
         goto done;
     }
     out->graph->function = g->function;
     s = copy(&l);
-    out->graph->copies = NULL;
 done:
-    ef_free(l.moved);
-    ef_wanted_free(&l.wanted);
+    ef_plan_inputs_free(&l.wanted);
     if (s != NULL || (out->n == 0 && !anyway)) ef_lifted_free(out);
     return s;
 }
@@ -300,9 +285,9 @@ static bool has_functions(const ef_graph *g) {
 ef_status *ef_numbers_find(const ef_graph *g, ef_numbers *out) {
     *out = (ef_numbers){0};
     if (!has_inputs_first(g) || has_functions(g)) return NULL;
-    ef_wanted w;
+    ef_plan_inputs w;
     ef_status *s;
-    EF_TRY_GOTO(ef_wanted_make(g, NULL, 0, &w));
+    EF_TRY_GOTO(ef_plan_inputs_make(g, NULL, 0, &w));
     if (!is_worth_it(g, &w)) goto done;
     size_t bytes = g->n_nodes * (sizeof *out->value + sizeof *out->taken);
     if ((out->value = ef_malloc(bytes)) == NULL) {
@@ -314,7 +299,7 @@ ef_status *ef_numbers_find(const ef_graph *g, ef_numbers *out) {
         if ((out->taken[k] = may_lift(g->node[k], &w)))
             out->value[out->n++] = g->node[k]->out->value;
 done:
-    ef_wanted_free(&w);
+    ef_plan_inputs_free(&w);
     return s;
 }
 

@@ -89,10 +89,29 @@ EF_TEST(numbers_that_rules_know_stay) {
     ef_graph_unref(g);
 }
 
+EF_TEST(control_inputs_and_devices_stay) {
+    ef_graph *g = ef_graph_make();
+    ef_lifted l;
+    CHECK(g != NULL);
+    CHECK_OK(build(g, &(made){.number = 5, .second = 7, .waits = true}));
+    for (size_t k = 0; k < g->n_nodes; k++) g->node[k]->device = (uint8_t)(k + 1);
+    CHECK_OK(ef_lift(g, &l));
+    CHECK(l.graph != NULL);
+    CHECK_INT(l.graph->n_nodes, g->n_nodes);
+    for (size_t k = 0; k < g->n_nodes; k++) CHECK_INT(l.graph->node[k]->device, (int64_t)k + 1);
+    const ef_node *sum = l.graph->node[l.graph->output[0].node];
+    CHECK_INT(sum->n_after, 1);
+    CHECK_TEXT(l.graph->node[sum->after[0]]->op->name, "Mul");
+    CHECK_INT(l.graph->node[sum->after[0]]->n_after, 0); /* nothing waits for a constant */
+    ef_lifted_free(&l);
+    ef_graph_unref(g);
+}
+
 int main(void) {
     EF_RUN(other_numbers_are_found);
     EF_RUN(other_graphs_are_not);
     EF_RUN(a_parameter_is_like_a_number);
     EF_RUN(numbers_that_rules_know_stay);
+    EF_RUN(control_inputs_and_devices_stay);
     return EF_VERDICT();
 }

@@ -19,6 +19,6 @@ void ef_tile_worker_begin(ef_tile_worker *w, const ef_tiles *t, const ef_call *c
  * says on how many. At most EF_TILE, or t->stretch where the program has no reduction. */
 int64_t ef_tile_worker_run(ef_tile_worker *w, int64_t i, int64_t n);
 
-/* tail.c: the whole of a program that ends in a reduction. */
+/* fused_reduce.c: the whole of a program that ends in a reduction. */
 void ef_tiles_run_tail(const ef_tiles *t, const ef_call *c);
 #endif

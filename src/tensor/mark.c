@@ -1,7 +1,7 @@
 /* Numbers of marks are reserved in blocks by each thread, so that giving one out touches nothing
  * shared. */
 #include "tensor/mark.h"
-#include "base/piece.h"
+#include "base/small_blocks.h"
 
 _Thread_local size_t ef_marks_left;
 
@@ -18,11 +18,11 @@ uint64_t ef_mark_number(void) {
 }
 
 ef_mark *ef_mark_new(void) {
-    ef_mark *m = ef_piece_take(sizeof *m);
+    ef_mark *m = ef_small_block_take(sizeof *m);
     if (m == NULL) return NULL;
     atomic_init(&m->refs, 1);
     m->id = ef_mark_number();
     return m;
 }
 
-void ef_mark_end(ef_mark *m) { ef_piece_give(m, sizeof *m); }
+void ef_mark_end(ef_mark *m) { ef_small_block_give(m, sizeof *m); }

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "evenflow_binding.h"
+#include "graph/clone.h"
 
 typedef struct cutting {
     const ef_graph *from;
@@ -13,18 +14,14 @@ typedef struct cutting {
     int n_in, n_more;
     uint8_t *leads; /* by node: an input leads to it */
     uint8_t *need;
-    int32_t *moved; /* by node: its copy, or -1 */
-    ef_edge *cut;   /* edges that are inputs of the function, `in` first */
-    ef_edge *fed;   /* the same inside */
+    ef_edge *cut; /* edges that are inputs of the function, `in` first */
 } cutting;
 
 static void cutting_end(cutting *c) {
     ef_graph_unref(c->to);
     ef_free(c->leads);
     ef_free(c->need);
-    ef_free(c->moved);
     ef_free(c->cut);
-    ef_free(c->fed);
 }
 
 static ef_status *cutting_begin(cutting *c, const ef_graph *g, const ef_edge *in, int n_in,
@@ -34,15 +31,11 @@ static ef_status *cutting_begin(cutting *c, const ef_graph *g, const ef_edge *in
     *c = (cutting){.from = g, .in = in, .n_in = n_in};
     c->leads = ef_calloc(n, 1);
     c->need = ef_calloc(n, 1);
-    c->moved = ef_malloc(n * sizeof *c->moved);
     c->cut = ef_malloc((edges + 1) * sizeof *c->cut);
-    c->fed = ef_malloc((edges + 1) * sizeof *c->fed);
     c->to = ef_graph_make();
-    if (c->leads == NULL || c->need == NULL || c->moved == NULL || c->cut == NULL ||
-        c->fed == NULL || c->to == NULL)
+    if (c->leads == NULL || c->need == NULL || c->cut == NULL || c->to == NULL)
         return ef_no_memory(edges * sizeof *c->cut);
     c->to->function = true;
-    memset(c->moved, 0xFF, n * sizeof *c->moved);
     return NULL;
 }
 
@@ -76,34 +69,27 @@ static void want(cutting *c, ef_edge e) {
         c->cut[c->n_in + c->n_more++] = e;
 }
 
-static ef_edge inside(const cutting *c, ef_edge e) {
-    int k = cut_at(c, e);
-    return k >= 0 ? c->fed[k] : (ef_edge){c->moved[e.node], e.index};
+/* What a node needs. A control input that does not depend on the inputs stays outside: it is the
+ * caller's graph that has to run it, once and not in each call of the subgraph. */
+static void want_inputs(cutting *c, const ef_node *n) {
+    for (int i = 0; i < n->n_in; i++) want(c, n->in[i]);
+    for (int i = 0; i < n->n_after; i++)
+        if (c->leads[n->after[i]]) c->need[n->after[i]] = 1;
 }
 
-static ef_status *copy_part(cutting *c) {
-    for (int k = 0; k < c->n_in + c->n_more; k++)
-        EF_TRY(ef_graph_input_like(c->to, ef_edge_fact(c->from, c->cut[k]), NULL, &c->fed[k]));
-    for (size_t k = 0; k < c->from->n_nodes; k++) {
-        const ef_node *n = c->from->node[k];
-        if (!c->need[k]) continue;
-        ef_edge *in = ef_malloc(((size_t)n->n_in + 1) * sizeof *in);
-        if (in == NULL) return ef_no_memory((size_t)n->n_in * sizeof *in);
-        for (int i = 0; i < n->n_in; i++) in[i] = inside(c, n->in[i]);
-        c->to->copies = n;
-        ef_status *s = ef_graph_add(c->to, n->op, n->attrs, in, n->n_in, NULL, &c->moved[k]);
-        ef_free(in);
-        if (s != NULL) return s;
+static ef_status *copy_part(cutting *c, const ef_edge *out, int n_out) {
+    ef_clone to = {.from = c->from, .to = c->to};
+    ef_status *s;
+    EF_TRY_GOTO(ef_clone_begin(&to));
+    for (int k = 0; k < c->n_in + c->n_more; k++) {
+        ef_edge made;
+        EF_TRY_GOTO(ef_graph_input_for(c->to, c->from, c->cut[k], &made));
+        ef_clone_set(&to, c->cut[k], made);
     }
-    return NULL;
-}
-
-static ef_status *finish(cutting *c, const ef_edge *out, int n_out) {
-    ef_edge *moved = ef_malloc(((size_t)n_out + 1) * sizeof *moved);
-    if (moved == NULL) return ef_no_memory((size_t)n_out * sizeof *moved);
-    for (int k = 0; k < n_out; k++) moved[k] = inside(c, out[k]);
-    ef_status *s = ef_graph_set_outputs(c->to, moved, n_out);
-    ef_free(moved);
+    EF_TRY_GOTO(ef_clone_nodes(&to, c->need));
+    EF_TRY_GOTO(ef_clone_outputs(&to, out, n_out));
+done:
+    ef_clone_end(&to);
     return s;
 }
 
@@ -136,16 +122,14 @@ ef_status *ef_graph_part(ef_graph *g, const ef_tensor *const *in, int n_in,
     mark_forwards(&c);
     for (int k = 0; k < n_out; k++) want(&c, e[n_in + k]);
     for (size_t k = g->n_nodes; k-- > 0;)
-        for (int i = 0; c.need[k] && i < g->node[k]->n_in; i++) want(&c, g->node[k]->in[i]);
-    EF_TRY_GOTO(copy_part(&c));
-    EF_TRY_GOTO(finish(&c, e + n_in, n_out));
+        if (c.need[k]) want_inputs(&c, g->node[k]);
+    EF_TRY_GOTO(copy_part(&c, e + n_in, n_out));
     if ((*more = ef_calloc((size_t)c.n_more + 1, sizeof **more)) == NULL) {
         s = ef_no_memory((size_t)c.n_more * sizeof **more);
         goto done;
     }
     *n_more = c.n_more;
     for (int k = 0; k < c.n_more; k++) ef_graph_tensor(g, c.cut[n_in + k], &(*more)[k]);
-    c.to->copies = NULL;
     *part = c.to;
     c.to = NULL;
 done:

@@ -11,28 +11,28 @@
 
 static const uint64_t edge_bit = (uint64_t)1 << 63;
 
-static size_t start_of(const ef_known *k, uint64_t key) {
+static size_t start_of(const ef_tape_values *k, uint64_t key) {
     return (size_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & (k->cap - 1);
 }
 
-uint32_t ef_known_find(const ef_known *k, uint64_t id) {
+uint32_t ef_tape_values_find(const ef_tape_values *k, uint64_t id) {
     if (id == 0 || k->n == 0) return EF_NO_PLACE;
     for (size_t at = start_of(k, id); k->slot[at].key != 0; at = (at + 1) & (k->cap - 1))
         if (k->slot[at].key == id) return k->slot[at].place;
     return EF_NO_PLACE;
 }
 
-static void put(ef_known *k, uint64_t key, uint32_t place) {
+static void put(ef_tape_values *k, uint64_t key, uint32_t place) {
     size_t at = start_of(k, key);
     while (k->slot[at].key != 0) at = (at + 1) & (k->cap - 1);
-    k->slot[at] = (struct ef_known_slot){key, place};
+    k->slot[at] = (struct ef_tape_values_slot){key, place};
     k->n++;
 }
 
 /* At most half of the slots are taken. */
-static ef_status *grow(ef_known *k) {
+static ef_status *grow(ef_tape_values *k) {
     if (EF_LIKELY(2 * (k->n + 1) <= k->cap)) return NULL;
-    ef_known wider = {.cap = k->cap > 0 ? 2 * k->cap : 32, .places = k->places};
+    ef_tape_values wider = {.cap = k->cap > 0 ? 2 * k->cap : 32, .places = k->places};
     wider.slot = ef_calloc(wider.cap, sizeof *wider.slot);
     if (wider.slot == NULL) return ef_no_memory(wider.cap * sizeof *wider.slot);
     for (size_t at = 0; at < k->cap; at++)
@@ -42,8 +42,8 @@ static ef_status *grow(ef_known *k) {
     return NULL;
 }
 
-ef_status *ef_known_add(ef_known *k, uint64_t id) {
-    if (ef_known_find(k, id) != EF_NO_PLACE) return NULL;
+ef_status *ef_tape_values_add(ef_tape_values *k, uint64_t id) {
+    if (ef_tape_values_find(k, id) != EF_NO_PLACE) return NULL;
     EF_TRY(grow(k));
     put(k, id, k->places++);
     return NULL;
@@ -60,7 +60,7 @@ static uint64_t edge_key(const ef_tensor *x) {
 }
 
 bool ef_tape_watches_edge(const ef_tape *t, const ef_tensor *x) {
-    const ef_known *k = &t->known;
+    const ef_tape_values *k = &t->known;
     ef_graph *g, *other;
     ef_edge e = ef_tensor_edge(x, &g);
     uint64_t key = edge_key(x);
@@ -75,14 +75,14 @@ bool ef_tape_watches_edge(const ef_tape *t, const ef_tensor *x) {
 
 ef_status *ef_tape_watch_as(ef_tape *t, uint64_t id, uint64_t since, ef_mark *mark,
                             const ef_tensor *kept) {
-    if (id != 0 ? ef_known_find(&t->known, id) != EF_NO_PLACE : ef_tape_watches_edge(t, kept))
+    if (id != 0 ? ef_tape_values_find(&t->known, id) != EF_NO_PLACE : ef_tape_watches_edge(t, kept))
         return NULL;
     uintptr_t before = (uintptr_t)t->watched;
     EF_TRY(EF_GROW(&t->watched, &t->cap_watched, t->n_watched + 1));
     for (size_t k = 0; k < t->n_watched && before != (uintptr_t)t->watched; k++)
         if (t->watched[k].kept.dtype != EF_NO_DTYPE) ef_tensor_moved(&t->watched[k].kept);
     if (id != 0) {
-        EF_TRY(ef_known_add(&t->known, id));
+        EF_TRY(ef_tape_values_add(&t->known, id));
     } else {
         EF_TRY(grow(&t->known));
         put(&t->known, edge_key(kept), (uint32_t)t->n_watched);
@@ -154,14 +154,14 @@ static void know_again(ef_tape *t) {
     for (size_t k = 0; k < t->n_watched; k++) {
         const ef_watched *w = &t->watched[k];
         if (w->id != 0)
-            ef_status_free(ef_known_add(&t->known, w->id));
+            ef_status_free(ef_tape_values_add(&t->known, w->id));
         else
             put(&t->known, edge_key(&w->kept), (uint32_t)k);
     }
     for (size_t k = 0; k < t->n_records; k++)
         for (int i = 0; i < t->record[k]->n_out; i++)
             if (t->record[k]->out[i].id != 0)
-                ef_status_free(ef_known_add(&t->known, t->record[k]->out[i].id));
+                ef_status_free(ef_tape_values_add(&t->known, t->record[k]->out[i].id));
 }
 
 void ef_tape_sweep(ef_tape *t) {

@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "check.h"
 #include "evenflow_binding.h"
+#include "graph/graph.h"
 
 typedef struct scene { /* y = (x*w + x) * 2 in a graph, where w is another tensor of it */
     ef_graph *g;
@@ -95,6 +96,48 @@ EF_TEST(from_the_middle) {
     scene_end(&s);
 }
 
+static int node_of(const ef_tensor *t) { return ef_tensor_edge(t, NULL).node; }
+
+/* z = y - y, which waits for x * x and for w * w: the first depends on the input and goes inside,
+ * the second stays outside. */
+EF_TEST(control_inputs_and_devices) {
+    scene s;
+    CHECK_OK(scene_begin(&s));
+    ef_tensor square = {0}, outside = {0}, z = {0};
+    CHECK_OK(ef_graph_enter(s.g));
+    CHECK_OK(call("Mul", &s.x, &s.x, &square));
+    CHECK_OK(call("Mul", &s.w, &s.w, &outside));
+    int after[] = {node_of(&square), node_of(&outside)};
+    CHECK_OK(ef_graph_after_set(s.g, after, 2));
+    CHECK_OK(call("Sub", &s.y, &s.y, &z));
+    CHECK_OK(ef_graph_after_set(s.g, NULL, 0));
+    CHECK_OK(ef_graph_leave(s.g));
+    s.g->node[after[0]]->device = 1;
+    s.g->node[node_of(&z)]->device = 2;
+    const ef_tensor *in[] = {&s.x}, *out[] = {&z};
+    ef_graph *part = NULL;
+    ef_tensor *more = NULL;
+    int n_more = -1;
+    CHECK_OK(ef_graph_part(s.g, in, 1, out, 1, &part, &more, &n_more));
+    CHECK_INT(n_more, 1);
+    const ef_node *n = part->node[part->output[0].node];
+    CHECK_INT(n->device, 2);
+    CHECK_INT(n->n_after, 1);
+    const ef_node *first = part->node[n->after[0]];
+    CHECK_INT(first->device, 1);
+    CHECK_INT(first->in[0].node, part->input[0]);
+    CHECK_INT(first->in[1].node, part->input[0]);
+    float r = 1;
+    CHECK_OK(call_part(part, 3, 10, 2, &r));
+    CHECK_NEAR(r, 0, 0);
+    ef_graph_part_end(more, n_more);
+    ef_graph_free(part);
+    ef_tensor_release(&square);
+    ef_tensor_release(&outside);
+    ef_tensor_release(&z);
+    scene_end(&s);
+}
+
 EF_TEST(tensors_of_other_graphs) {
     scene s, other;
     CHECK_OK(scene_begin(&s));
@@ -149,6 +192,7 @@ EF_TEST(allocations_may_fail) {
 int main(void) {
     EF_RUN(what_is_needed_beside);
     EF_RUN(from_the_middle);
+    EF_RUN(control_inputs_and_devices);
     EF_RUN(tensors_of_other_graphs);
     EF_RUN(allocations_may_fail);
     return EF_VERDICT();

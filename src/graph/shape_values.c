@@ -2,7 +2,7 @@
  * Programs compute shapes from shapes (`[tf.shape(x)[0], 10]`), so most of a vector may be known
  * although it is no constant: walking back through the few ops that such vectors are made of finds
  * the sizes. */
-#include "graph/spelled.h"
+#include "graph/shape_values.h"
 #include "graph/sizes.h"
 #include "tensor/dtype.h"
 
@@ -300,8 +300,8 @@ static bool sized(facts f, const ef_op *op, const ef_edge *in, ef_shape *out) {
     return false;
 }
 
-void ef_graph_spell(const ef_graph *g, const ef_op *op, const ef_edge *in, int n_in, bool real,
-                    ef_fact *out, int n_out) {
+void ef_graph_refine_shapes(const ef_graph *g, const ef_op *op, const ef_edge *in, int n_in,
+                            bool real, ef_fact *out, int n_out) {
     ef_shape said, both;
     if (op->sized.by == EF_SIZED_NOT || op->sized.in >= n_in ||
         !sized((facts){g, real}, op, in, &said))
@@ -313,12 +313,12 @@ void ef_graph_spell(const ef_graph *g, const ef_op *op, const ef_edge *in, int n
     }
 }
 
-bool ef_graph_spell_number(const ef_graph *g, const ef_node *n, const ef_edge *in, int64_t *out) {
+bool ef_graph_shape_element(const ef_graph *g, const ef_node *n, const ef_edge *in, int64_t *out) {
     if (!is(n, EF_SHAPE_VALUE_SLICED) && !is(n, EF_SHAPE_VALUE_GATHERED)) return false;
     return number((facts){g, false}, n, in, DEPTH, out) && *out >= 0;
 }
 
-ef_shape ef_graph_spelled(const ef_graph *g, ef_edge e) {
+ef_shape ef_graph_shape_value(const ef_graph *g, ef_edge e) {
     ef_shape s;
     if (!vector((facts){g, false}, e, DEPTH, &s)) return ef_unknown_shape();
     return s;

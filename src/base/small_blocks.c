@@ -1,5 +1,5 @@
 /* The free lists belong to the thread that frees a block, one list for each size. */
-#include "base/piece.h"
+#include "base/small_blocks.h"
 #include "base/alloc.h"
 #include "base/sanitize.h"
 #include "base/status.h"
@@ -43,7 +43,7 @@ static bool has_shelf(void) {
     return mine != NULL;
 }
 
-void *ef_piece_take(size_t n) {
+void *ef_small_block_take(size_t n) {
     size_t k = n > 0 ? (n - 1) / STEP : 0;
     if (k >= SIZES) return ef_malloc(n);
     free_piece *p = mine != NULL ? mine->first[k] : NULL;
@@ -53,7 +53,7 @@ void *ef_piece_take(size_t n) {
     return p;
 }
 
-void ef_piece_give(void *p, size_t n) {
+void ef_small_block_give(void *p, size_t n) {
     size_t k = n > 0 ? (n - 1) / STEP : 0;
     if (p == NULL || k >= SIZES || !has_shelf() || mine->bytes + (k + 1) * STEP > KEPT_BYTES) {
         ef_free(p);

@@ -1,10 +1,10 @@
 /* Small blocks that every op allocates and frees. Each thread keeps the blocks it freed, up to a
  * bound, in free lists by size, so that in the steady state malloc is not called. */
-#ifndef EF_BASE_PIECE_H
-#define EF_BASE_PIECE_H
+#ifndef EF_BASE_SMALL_BLOCKS_H
+#define EF_BASE_SMALL_BLOCKS_H
 #include <stddef.h>
 
 /* Not zeroed; NULL: no memory. Whoever gives it back, on whatever thread, says the same n. */
-void *ef_piece_take(size_t n);
-void ef_piece_give(void *p, size_t n); /* NULL is fine */
+void *ef_small_block_take(size_t n);
+void ef_small_block_give(void *p, size_t n); /* NULL is fine */
 #endif

@@ -1,15 +1,15 @@
 /* One walk from the results back: an op that must be planned by the value of an input wants it, and
  * who wants a value wants what it is computed from. */
-#include "plan/wanted.h"
+#include "plan/plan_inputs.h"
 #include "base/alloc.h"
 #include "graph/control.h"
 
 enum { DEPTH = 16 }; /* of functions in functions; beyond, everything is wanted */
 
-void ef_wanted_free(ef_wanted *w) {
+void ef_plan_inputs_free(ef_plan_inputs *w) {
     ef_free(w->base);
     ef_free(w->value);
-    *w = (ef_wanted){0};
+    *w = (ef_plan_inputs){0};
 }
 
 /* Does planning n look at the value of input k, whatever becomes of the result? */
@@ -23,14 +23,14 @@ static bool reads(const ef_graph *g, const ef_node *n, int k) {
     return n->op->data_when == NULL || !n->op->data_when(n->fields, k, f);
 }
 
-static ef_status *wanted(const ef_graph *g, const uint8_t *outputs, int depth, ef_wanted *w);
+static ef_status *wanted(const ef_graph *g, const uint8_t *outputs, int depth, ef_plan_inputs *w);
 
 /* Adds to `in` the inputs of f that are wanted when `outputs` are. */
 static ef_status *inputs_of(const ef_graph *f, const uint8_t *outputs, int depth, uint8_t *in) {
-    ef_wanted w = {0};
+    ef_plan_inputs w = {0};
     ef_status *s = wanted(f, outputs, depth, &w);
     for (size_t k = 0; s == NULL && k < f->n_inputs; k++) in[k] |= w.value[w.base[f->input[k]]];
-    ef_wanted_free(&w);
+    ef_plan_inputs_free(&w);
     return s;
 }
 
@@ -60,7 +60,7 @@ static bool is_usable(const ef_node *n, const ef_control *c) {
     return c->kind != EF_CONTROL_NONE;
 }
 
-static ef_status *inside(const ef_wanted *w, const ef_node *n, int depth, uint8_t *outputs) {
+static ef_status *inside(const ef_plan_inputs *w, const ef_node *n, int depth, uint8_t *outputs) {
     ef_control c;
     ef_control_of(n->op, n->fields, &c);
     for (int k = 0; k < n->n_out; k++) outputs[k] = w->value[w->base[n->id] + k];
@@ -68,7 +68,7 @@ static ef_status *inside(const ef_wanted *w, const ef_node *n, int depth, uint8_
     return loop_inside(&c, n->n_out, depth, outputs);
 }
 
-ef_status *ef_wanted_inside(const ef_wanted *w, const ef_node *n, uint8_t *outputs) {
+ef_status *ef_plan_inputs_inside(const ef_plan_inputs *w, const ef_node *n, uint8_t *outputs) {
     return inside(w, n, 1, outputs);
 }
 
@@ -86,7 +86,8 @@ static void mark_knowable(const ef_graph *g, int depth, uint8_t *knowable) {
 }
 
 /* Marks the inputs of a control-flow node. */
-static ef_status *mark_control(const ef_node *n, int depth, const uint8_t *knowable, ef_wanted *w) {
+static ef_status *mark_control(const ef_node *n, int depth, const uint8_t *knowable,
+                               ef_plan_inputs *w) {
     ef_control c;
     ef_control_of(n->op, n->fields, &c);
     size_t room = (size_t)(n->n_in + n->n_out) + 2;
@@ -111,9 +112,9 @@ static ef_status *mark_control(const ef_node *n, int depth, const uint8_t *knowa
     return s;
 }
 
-static ef_status *wanted(const ef_graph *g, const uint8_t *outputs, int depth, ef_wanted *w) {
+static ef_status *wanted(const ef_graph *g, const uint8_t *outputs, int depth, ef_plan_inputs *w) {
     int32_t values = 0;
-    *w = (ef_wanted){0};
+    *w = (ef_plan_inputs){0};
     if ((w->base = ef_malloc((g->n_nodes + 1) * sizeof *w->base)) == NULL)
         return ef_no_memory(g->n_nodes * sizeof *w->base);
     for (size_t k = 0; k < g->n_nodes; k++) {
@@ -142,6 +143,7 @@ static ef_status *wanted(const ef_graph *g, const uint8_t *outputs, int depth, e
     return NULL;
 }
 
-ef_status *ef_wanted_make(const ef_graph *g, const uint8_t *outputs, int depth, ef_wanted *w) {
+ef_status *ef_plan_inputs_make(const ef_graph *g, const uint8_t *outputs, int depth,
+                               ef_plan_inputs *w) {
     return wanted(g, outputs, depth, w);
 }

@@ -1,23 +1,23 @@
 /* No lock: a piece is taken by whoever swaps it out of its place. Sanitizers get every piece freed,
  * so that they see who uses one too long. */
-#include "base/spare.h"
+#include "base/free_list.h"
 #include "base/alloc.h"
 #include "base/sanitize.h"
 
-void *ef_spare_take(ef_spare *s, size_t n) {
-    for (int k = 0; k < EF_SPARES; k++) {
+void *ef_free_list_take(ef_free_list *s, size_t n) {
+    for (int k = 0; k < EF_FREE_LIST_BLOCKS; k++) {
         if (atomic_load_explicit(&s->piece[k], memory_order_relaxed) == NULL) continue;
         void *p = atomic_exchange_explicit(&s->piece[k], NULL, memory_order_acquire);
         if (p == NULL) continue;
         if (!ef_alloc_refuse()) return p;
-        ef_spare_give(s, p);
+        ef_free_list_give(s, p);
         return NULL;
     }
     return ef_calloc(1, n);
 }
 
-void ef_spare_give(ef_spare *s, void *p) {
-    for (int k = 0; k < EF_SPARES && p != NULL && !EF_ASAN; k++) {
+void ef_free_list_give(ef_free_list *s, void *p) {
+    for (int k = 0; k < EF_FREE_LIST_BLOCKS && p != NULL && !EF_ASAN; k++) {
         void *none = NULL;
         if (atomic_load_explicit(&s->piece[k], memory_order_relaxed) == NULL &&
             atomic_compare_exchange_strong_explicit(&s->piece[k], &none, p, memory_order_release,

@@ -447,8 +447,8 @@ static ef_status *differentiate(loop *l) {
 }
 
 ef_status *ef_loop_grad(ef_control_grad *c, const ef_control *control) {
-    loop l = {.c = c, .control = control, .n = c->n_out};
-    l.op = node_of(&l)->op;
+    const ef_op *op = c->b->graph->node[c->node]->op;
+    loop l = {.c = c, .control = control, .n = c->n_out, .op = op};
     ef_status *s = differentiate(&l);
     ef_derive_end(&l.d);
     ef_graph *made[] = {l.cond, l.body, l.whole, l.back, l.back_cond, l.back_body};

@@ -24,8 +24,7 @@ typedef struct scene { /* product = x * x after sum = x + x and after a NoOp, x 
 } scene;
 
 static ef_status *scene_begin(scene *s) {
-    s->from = ef_graph_make();
-    s->to = ef_graph_make();
+    *s = (scene){.from = ef_graph_make(), .to = ef_graph_make()};
     if (s->from == NULL || s->to == NULL) return ef_no_memory(sizeof *s->to);
     s->x = input(s->from, -5);
     s->sum = add(s->from, "AddV2", s->x, s->x, NULL, 0);

@@ -197,7 +197,7 @@ static inline uint8_t ef_graph_device(const ef_graph *g) {
     return g->copies != NULL ? g->copies->device : 0;
 }
 
-/* Structural hash and equality of functions: op, attributes, wiring, devices, inputs, outputs;
+/* Structural hash and equality of functions: op, attributes, wiring, inputs, outputs, devices, and
  * constants by value. Names and places do not count. */
 uint64_t ef_graph_hash(ef_graph *g);
 uint64_t ef_graph_wiring(const ef_graph *g); /* the same whatever numbers and sizes are in it */

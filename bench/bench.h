@@ -36,4 +36,5 @@ void bench_matmul(void);
 void bench_conv(void);
 void bench_adam(void);
 void bench_shapes(void);
+void bench_share(void);
 #endif

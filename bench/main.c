@@ -138,5 +138,6 @@ int main(void) {
     bench_conv();
     bench_adam();
     bench_shapes();
+    bench_share();
     return bench_end();
 }

@@ -67,9 +67,8 @@ function(ef_tools)
     add_custom_target(ef_ops_file DEPENDS ${header})
     add_dependencies(ef_ops_header ef_ops_file)
   endif()
-  if(TARGET tool_gen_docs) # cmake --build build --target docs: <build>/docs/ops/*.md
-    add_custom_target(docs COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/docs
-      COMMAND tool_gen_docs ${CMAKE_BINARY_DIR}/docs/ops)
+  if(TARGET tool_gen_docs) # cmake --build build --target docs: docs/ops/*.md
+    add_custom_target(docs COMMAND tool_gen_docs ${CMAKE_SOURCE_DIR}/docs/ops)
   endif()
 endfunction()
 

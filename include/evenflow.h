@@ -325,6 +325,18 @@ void ef_function_info_get(ef_function *f, ef_function_info *out);
 /* Inside a trace: the trace looks at concrete sizes, so it must be made anew for each size. */
 void ef_trace_needs_sizes(void);
 
+/* ---- execution contexts -------------------------------------------------------------------------
+ * What a thread's runs may use. A thread begins with the defaults. */
+typedef struct ef_context ef_context;
+typedef struct ef_context_options {
+    const char *device; /* that ops run on, as in "CPU:0", which is the default (NULL) */
+    /* How much this thread's work counts beside that of other threads while processors are scarce:
+     * 1 (also 0) for what a user waits for, less for a worker in the background, down to 0.01. */
+    double weight;
+    int threads; /* at most so many compute for this thread; 0: as many as ef_threads_set allows */
+} ef_context_options;
+ef_status *ef_context_set(const ef_context_options *options); /* calling thread; NULL: defaults */
+
 /* ---- cancelling --------------------------------------------------------------------------------
  * What a thread runs between ef_canceller_use(c) and ef_canceller_use(NULL) - functions, sessions,
  * loops, deferred ops - ends with EF_CANCELLED soon after ef_cancel(c), from any thread, or with
@@ -338,6 +350,117 @@ void ef_cancel(ef_canceller *c);
 void ef_canceller_deadline(ef_canceller *c, double seconds); /* from now on */
 void ef_canceller_reset(ef_canceller *c);                    /* neither cancelled nor timed */
 
+/* ---- events ------------------------------------------------------------------------------------
+ * What costs time once - a trace, a plan, growth of the allocator - is recorded with its time and
+ * with the line of the program that caused it; what happens on every call is sampled. This is
+ * always on. The last 1024 events of each thread are kept; sums by place are kept in tallies.
+ * X(suffix, name, what value[] holds) */
+#define EF_EACH_EVENT(X)                                                                        \
+    X(TRACE, "trace", "nodes; old and new value of what changed")                               \
+    X(COMPILE, "compile", "nodes")                                                              \
+    X(PLAN, "plan", "argument * 16 + axis that changed; its old and new size")                  \
+    X(PRIMITIVE, "primitive", "primitives of oneDNN in the chain that was made")                \
+    X(CACHE_HIT, "cache hit", "")                                                               \
+    X(CACHE_MISS, "cache miss", "")                                                             \
+    X(EVICTION, "cache eviction", "bytes")                                                      \
+    X(STEP, "step", "bytes of its first result; its ef_op, as an address, or 0 if it is fused") \
+    X(COPY, "host copy", "bytes")                                                               \
+    X(CONVERT, "conversion", "elements that were Python objects")                               \
+    X(CAST, "implicit cast", "bytes; old and new dtype")                                        \
+    X(WAIT, "wait", "")                                                                         \
+    X(GROWTH, "allocation growth", "bytes")                                                     \
+    X(THREAD, "thread state", "the thread's number in the pool")                                \
+    X(RUN, "session run", "bytes fed")                                                          \
+    X(CALL, "function call", "bytes of its arguments")                                          \
+    X(OP, "eager op", "bytes of its inputs")                                                    \
+    X(SCALAR, "Python number as operand", "")                                                   \
+    X(SLICE, "slice read", "elements; of the whole tensor")                                     \
+    X(FRESH, "new object in a key", "")                                                         \
+    X(FUNCTION, "function made", "")                                                            \
+    X(SESSION, "session closed", "runs it made")                                                \
+    X(NODE, "node added after a run", "nodes of the graph")                                     \
+    X(VARIABLE, "variable", "bytes")                                                            \
+    X(TAPE, "persistent tape", "1: made, -1: released")                                         \
+    X(LOOP, "loop", "iterations")                                                               \
+    X(UNROLLED, "nodes of one line", "nodes made by the line; of the whole graph")              \
+    X(DATASET, "dataset made", "")                                                              \
+    X(ITERATOR, "iterator", "elements it gave; nanoseconds of setting it up")                   \
+    X(PYTHON, "Python function of a pipeline", "ticks of waiting for the interpreter")          \
+    X(ENTRY, "model entry", "rows")                                                             \
+    X(MODEL, "model built", "")                                                                 \
+    X(SAVE, "save", "bytes")
+typedef enum ef_event_kind {
+#define EF_EVENT_ENUM(NAME, text, values) EF_EVENT_##NAME,
+    EF_EACH_EVENT(EF_EVENT_ENUM)
+#undef EF_EVENT_ENUM
+        EF_EVENT_KINDS
+} ef_event_kind;
+const char *ef_event_kind_name(int kind);   /* NULL if there is no such kind */
+const char *ef_event_kind_values(int kind); /* what value[] holds; NULL if there is none */
+
+/* Why: of a trace, what differs from the call traced before; of a wait, what for. */
+typedef enum ef_event_reason {
+    EF_REASON_NONE,
+    EF_REASON_FIRST,     /* the first trace of the function */
+    EF_REASON_VALUE,     /* another Python value: value[1] and value[2] if they are numbers */
+    EF_REASON_SHAPE,     /* another size */
+    EF_REASON_DTYPE,     /* another dtype, rank or number of tensors */
+    EF_REASON_IDENTITY,  /* another Python object */
+    EF_REASON_INSTANCE,  /* the method of another object */
+    EF_REASON_STRUCTURE, /* other arguments, or another nesting of them */
+    EF_REASON_FORGOTTEN, /* nothing: the trace made for this call was evicted; or it was released */
+    EF_REASON_LIBRARY,   /* made by a library that the program calls */
+    EF_REASON_TEAM,      /* a wait: for the threads of the pool */
+    EF_REASON_DATA,      /* a wait: for an element of a dataset */
+    EF_REASON_SLEEP,     /* a thread of the pool had nothing to do */
+    EF_REASONS
+} ef_event_reason;
+const char *ef_event_reason_name(int reason); /* NULL if there is none */
+
+typedef struct ef_event {
+    uint64_t time;     /* when it ended, in nanoseconds of CLOCK_MONOTONIC */
+    uint64_t duration; /* nanoseconds; 0: it has none */
+    uint16_t kind, reason;
+    uint32_t thread;  /* numbered from 0 */
+    uint32_t place;   /* of the program's line that caused it: see ef_site_get; 0: unknown */
+    uint32_t subject; /* the place of the function it is about; 0: none */
+    uint32_t note;    /* see ef_event_note_get; 0: none */
+    uint32_t weight;  /* how many it stands for: 1, or more if it was sampled */
+    int64_t value[3];
+} ef_event;
+/* The events still kept, of all threads, oldest first; returns how many were written to `out`.
+ * *dropped: how many were overwritten since the program began, or did not fit into `out`. */
+size_t ef_events_read(ef_event *out, size_t max, uint64_t *dropped);
+uint64_t ef_event_count(int kind); /* exact for what is not sampled */
+
+typedef struct ef_tally {
+    uint32_t place, subject; /* place 0: of all places that were forgotten, or are unknown */
+    uint16_t kind, reason;
+    uint32_t samples;     /* events that were added up */
+    uint64_t count;       /* how many they stand for */
+    uint64_t duration;    /* nanoseconds of all of them */
+    int64_t sum[3];       /* of value[], each times its weight */
+    int64_t least, most;  /* of value[0] */
+    uint64_t first, last; /* time of the first and of the last one */
+    uint32_t early, late; /* nanoseconds: median of the first 16 samples, and of the last 16 */
+    uint32_t note;        /* the last one's; 0: none */
+    uint32_t reserved;
+} ef_tally;
+/* At most 4096 and one per kind; returns how many were written to `out`. */
+size_t ef_tallies_read(ef_tally *out, size_t max);
+void ef_tallies_reset(void);
+
+typedef struct ef_site_info {
+    char file[256], function[96]; /* shortened at their beginning if they are longer */
+    int line;
+} ef_site_info;
+bool ef_site_get(uint32_t place, ef_site_info *out);           /* false: unknown, or forgotten */
+bool ef_event_note_get(uint32_t note, char *out, size_t room); /* false: overwritten */
+/* Names the line of a C program for the events that this thread causes from now on. The texts must
+ * live as long as the process, as __FILE__ and __func__ do. */
+#define EF_HERE() ef_site_set(__FILE__, __func__, __LINE__)
+void ef_site_set(const char *file, const char *function, int line);
+
 /* ---- memory, threads, settings -----------------------------------------------------------------
  */
 typedef struct ef_memory_usage {
@@ -347,6 +470,20 @@ ef_status *ef_memory_usage_get(const char *device, ef_memory_usage *out); /* "CP
 ef_status *ef_memory_limit_set(const char *device, int64_t bytes);        /* 0: none */
 void ef_memory_peak_reset(const char *device);
 void ef_memory_release_cached(void);
+/* What is kept to save work (traces, programs, plans, requests of sessions, derivatives, oneDNN
+ * primitives, generated code) shares one budget of bytes; beyond it the least recently used goes
+ * first, whatever it is. */
+typedef struct ef_cache_info {
+    const char *name; /* "plans" */
+    int64_t bytes, entries;
+    uint64_t made, evicted;
+} ef_cache_info;
+int ef_cache_info_get(ef_cache_info *out, int max); /* how many kinds there are; fills in max */
+void ef_cache_limit_set(int64_t bytes);             /* 0: EF_CACHE_BYTES, else 256 MiB */
+int64_t ef_cache_limit_get(void);
+/* All memory that the engine holds, as text: tensors with their largest holders (scratch memory and
+ * arenas among them), and the caches. Release *text with ef_text_release. */
+ef_status *ef_memory_report(char **text);
 void ef_threads_set(int n); /* 0: as many as the machine gives */
 int ef_threads_get(void);
 void ef_sync_set(bool on);    /* true: no op is deferred (EVENFLOW_SYNC=1) */

@@ -18,6 +18,8 @@ ef_status *ef_tensor_wrap(ef_dtype dtype, const ef_shape *shape, void *data, voi
                           void *arg, ef_tensor *out);
 /* A status of the binding's own (a callback that failed); NULL only if code is EF_OK. */
 ef_status *ef_status_make(ef_code code, const char *message);
+/* Whether the shapes of a call did not fit its graph, so that nothing of it was run. */
+bool ef_status_before_run(const ef_status *s);
 /* Whether the elements of t are there: reading them runs no deferred work. */
 bool ef_tensor_ready(const ef_tensor *t);
 /* Whether nobody else holds the memory of t: it may be written to. */
@@ -42,6 +44,51 @@ typedef struct ef_pulse_watch {
 void ef_pulse_watch_set(const ef_pulse_watch *watch); /* once; lives as long as the process */
 void ef_pulse_wake(void);
 void ef_pulse_send(void);
+
+/* ---- events ------------------------------------------------------------------------------------
+ * Posting them. Places are entries of a table of 4096; the one used least makes room. */
+typedef struct ef_event_new {
+    ef_event_kind kind;
+    ef_event_reason reason;
+    uint64_t began; /* ef_event_clock() when it began; 0: it has no duration */
+    uint32_t place; /* 0: where this thread's program is, which is settled later */
+    uint32_t subject;
+    uint32_t note;
+    uint32_t weight; /* 0: 1 */
+    bool nowhere;    /* no line of the program caused it */
+    int64_t value[3];
+} ef_event_new;
+void ef_event_post(const ef_event_new *e);
+/* The same without an entry in the ring, for what is too frequent for it. */
+void ef_event_add(const ef_event_new *e);
+uint64_t ef_event_clock(void); /* the processor's ticks, where it counts them evenly */
+/* For what happens on every call and is counted by the binding. */
+void ef_event_count_add(ef_event_kind kind, uint64_t n);
+/* A text for an event, shortened to 119 bytes. The last 512 are kept. */
+uint32_t ef_event_note(const char *text);
+
+/* The place of (owner, at), where `owner` is an object of the binding that stands for a piece of
+ * code and `at` tells instructions apart. 0: it is not in the table. */
+uint32_t ef_site_find(const void *owner, int at);
+/* Puts it there. The texts must live as long as the owner. *evicted: an owner that is not in the
+ * table for another place any more, which the caller releases; or NULL. */
+uint32_t ef_site_add(const void *owner, int at, const char *file, const char *function, int line,
+                     const void **evicted);
+/* The place of texts, which are copied: for lines that only a graph remembers. */
+uint32_t ef_site_named(const char *file, const char *function, int line);
+/* Posting an event never runs a binding's code: the engine may hold locks. A binding that has
+ * called ef_events_bind gives the events that the engine posted meanwhile their place and subject,
+ * by calling ef_events_settle after each call into the engine that left some waiting. */
+void ef_events_bind(void (*waiting)(int more)); /* told when a thread has some (1), or none (-1) */
+void ef_events_settle(uint32_t place, uint32_t subject); /* of this thread */
+bool ef_events_unsettled(void);                          /* whether this thread has some */
+/* The next n steps of plans that this thread runs are recorded one by one, and its loops with their
+ * iterations; each stands for `weight` of them. n 0: no more. */
+void ef_event_steps_record(int n, uint32_t weight);
+
+/* Inside a trace callback: what differs from the call that was traced before, where it is not a
+ * dtype or size. `note` and the values: as of the event of the trace. */
+void ef_trace_explain(ef_event_reason reason, uint32_t note, int64_t before, int64_t now);
 
 /* ---- which ops there are ----------------------------------------------------------------------
  */
@@ -72,6 +119,8 @@ typedef struct ef_op_desc {
 int ef_op_count(void);
 const ef_op *ef_op_at(int k);                      /* in order of name; NULL beyond the last */
 const ef_op_desc *ef_op_describe(const ef_op *op); /* made once, lives for ever; NULL: no memory */
+/* How many tensors stand for each output of a call with n_in inputs; count has room for all. */
+ef_status *ef_op_output_counts(const ef_op *op, const ef_attrs *attrs, int n_in, int *count);
 
 /* ---- inside graphs ----------------------------------------------------------------------------
  * Nodes are numbered from 0 in the order they were made. */
@@ -303,6 +352,47 @@ typedef ef_status *ef_callback(void *user, const ef_tensor *in, int n_in, ef_ten
 ef_status *ef_callback_call(ef_callback *fn, void *user, void (*end)(void *),
                             const ef_tensor *const *in, int n_in, const ef_dtype *dtype,
                             const ef_shape *shape, bool stateful, ef_tensor *out, int n_out);
+/* The callback as a resource, for the ops that take one as their first input. */
+ef_status *ef_callback_handle(ef_callback *fn, void *user, void (*end)(void *), ef_tensor *handle);
+
+/* ---- datasets ----------------------------------------------------------------------------------
+ * The next element of an iterator, as IteratorGetNext gives it; *n_out -1: there is none. */
+ef_status *ef_iterator_next(const ef_tensor *handle, ef_tensor *out, int max_out, int *n_out);
+int ef_iterator_width(const ef_tensor *handle); /* tensors of an element; -1: it is no iterator */
+/* Whether this thread is making an element of a dataset: what a callback raises then is the error
+ * of that element, which another thread may receive, or nobody. */
+bool ef_in_pipeline(void);
+/* Before an interpreter ends: threads that make elements ahead end soon, and make no more. */
+void ef_pipelines_stop(void);
+
+/* ---- files -------------------------------------------------------------------------------------
+ * Names are local paths, also as file:///path, and need no NUL at the end. */
+/* Calls `each` for every path that matches the pattern (`*`, `?`, `[...]`), in order of name. */
+ef_status *ef_files_match(const char *pattern, size_t n, void (*each)(void *user, const char *path),
+                          void *user);
+/* Reads records one after the other; one thread at a time. */
+typedef struct ef_reader ef_reader;
+/* A TFRecord file. compression: "", "GZIP" or "ZLIB". */
+ef_status *ef_record_reader_open(const char *name, size_t n, const char *compression,
+                                 ef_reader **out);
+/* The next record, until the next call; *end: there is none. After a failure the reader can only be
+ * moved or closed. */
+ef_status *ef_reader_next(ef_reader *r, const char **at, size_t *n, bool *end);
+uint64_t ef_reader_offset(const ef_reader *r); /* where the next record begins, decompressed */
+ef_status *ef_reader_seek(ef_reader *r, uint64_t offset); /* one that ef_reader_offset gave */
+void ef_reader_close(ef_reader *r);                       /* NULL is fine */
+/* Writes a TFRecord file; one thread at a time. The numbers are zlib's, and matter only if there is
+ * compression. window_bits 0: the most. */
+typedef struct ef_record_options {
+    const char *compression;
+    int flush_mode, window_bits, level, method, mem_level, strategy;
+} ef_record_options;
+typedef struct ef_record_writer ef_record_writer;
+ef_status *ef_record_writer_open(const char *name, size_t n, const ef_record_options *options,
+                                 ef_record_writer **out);
+ef_status *ef_record_writer_write(ef_record_writer *w, const char *bytes, size_t n);
+ef_status *ef_record_writer_flush(ef_record_writer *w);
+ef_status *ef_record_writer_close(ef_record_writer *w); /* always ends w; NULL is fine */
 
 #ifdef __cplusplus
 }

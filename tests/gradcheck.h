@@ -126,7 +126,7 @@ static inline ef_status *evaluate(bench *t, const ef_edge *fetch, int n, ef_tens
     if (s == NULL)
         s = ef_graph_extract(t->g, feed, t->n_in, fetch, n, NULL, 0, &f, captures, &n_captures);
     if (s == NULL) s = ef_compile(f, &p);
-    if (s == NULL) s = ef_program_run(p, in, out);
+    if (s == NULL) s = ef_program_run(ef_context_here(), p, in, out);
     ef_program_unref(p);
     ef_graph_unref(f);
     return s;

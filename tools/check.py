@@ -6,7 +6,7 @@ import sys
 import time
 
 TOOLS = pathlib.Path(__file__).resolve().parent
-STEPS = [("layers", "check_layers.py", False), ("sizes", "check_sizes.py", False),
+STEPS = [("layers", "check_layers.py", False), ("Python layers", "check_python_layers.py", False), ("sizes", "check_sizes.py", False),
          ("habits", "check_habits.py", False), ("records", "check_records.py", False), ("headers", "check_headers.py", True),
          ("format", "check_format.py", False), ("cppcheck", "check_cppcheck.py", True),
          ("clang-tidy", "check_tidy.py", True), ("health", "health.py", True)]

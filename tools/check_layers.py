@@ -23,6 +23,23 @@ def rooms(style):
     return allowed
 
 
+def themes(style):
+    """Folder of src/ops -> the folders it may include, from lines like `src/ops/nn   what it is. → array`."""
+    return {name: set(uses.split()) for name, uses in re.findall(r"^src/ops/(\w+)\s.*→\s*(.*)$", style, re.M)}
+
+
+def theme_complaint(parts, target, allowed):
+    """Why a file of src/ops may not include a header of src/ops, or None."""
+    if len(parts) < 4:
+        return None  # what all themes share
+    here = parts[2]
+    if here not in allowed:
+        return f"src/ops/{here} is not in docs/style.md's list of themes"
+    if len(target) == 3 and target[0] == "ops" and target[1] != here and target[1] not in allowed[here]:
+        return f"ops/{here} may not include {'/'.join(target)}"
+    return None
+
+
 def cycle(allowed):
     """A list of rooms that lead back to the first one, or None; unknown rooms raise KeyError."""
     done = set()
@@ -68,12 +85,16 @@ def complaint(path, quoted, name, allowed, root):
 
 def violations(root):
     """file:line: text of every include that breaks the list."""
-    allowed = rooms((root / "docs" / "style.md").read_text())
+    style = (root / "docs" / "style.md").read_text()
+    allowed, in_ops = rooms(style), themes(style)
     found = []
     for path in source.files(".c", ".h", ".def", root=root):
         text = source.blank(path.read_text(), strings=False)
         for match in INCLUDE.finditer(text):
             why = complaint(path, match[1] == '"', match[2], allowed, root)
+            parts = path.relative_to(root).parts
+            if not why and parts[:2] == ("src", "ops"):
+                why = theme_complaint(parts, match[2].split("/"), in_ops)
             if why:
                 line = text.count("\n", 0, match.start(2)) + 1
                 found.append(f"{path.relative_to(root)}:{line}: {why}")

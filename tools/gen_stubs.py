@@ -164,7 +164,7 @@ def stubs():
     """File name -> text of every stub."""
     sys.path.insert(0, os.path.join(ROOT, "python"))
     import evenflow
-    from evenflow import namespace
+    from evenflow._src import namespace
 
     spaces = {"__init__": {}}
     for dotted, obj in namespace.names().items():

@@ -9,6 +9,7 @@ import sys
 
 import capacities
 import check_layers
+import check_python_layers
 import check_records
 import source
 
@@ -119,6 +120,7 @@ def main(build):
     switches = op_switches(tree)
     file, function = longest(tree)
     summary, details = lacking(build)
+    python = check_python_layers.figures()
     figures = [
         ("files touched to add an op", f"{statistics.median(per_op):g} in the median, {max(per_op)} at most, "
          "the list included" if per_op else "no ops", "2: its file and one line of `all.def`"),
@@ -128,6 +130,8 @@ def main(build):
         ("longest file", file, "1200 lines"),
         ("longest function", function, "150 lines"),
         ("includes that break the layers", str(len(check_layers.violations(source.ROOT))), "0"),
+        ("Python imports that break the layers, or make a cycle", str(python[0]), "0"),
+        ("Python imports inside functions", str(python[1]), "10, each with its reason"),
         ("ops named outside their records, tests and rules", str(len(list(check_records.complaints()))), "0"),
         ("ops named by string comparison", ", ".join(op_strings(ops)) or "0", "0"),
         ("files that copy nodes from graph to graph", ", ".join(cloners(tree)) or "0", "1: the cloner"),

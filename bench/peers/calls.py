@@ -90,6 +90,43 @@ def layers():
     return rng.random((64, 512), dtype=np.float32), rng.random((64, 512), dtype=np.float32), weights
 
 
+def sequences():
+    """Input and labels of the recurrent model: 32 sequences of 100 steps of 64 values."""
+    rng = np.random.default_rng(3)
+    return rng.random((32, 100, 64), dtype=np.float32), rng.random((32, 1), dtype=np.float32)
+
+
+def tokens():
+    """Input and labels of the transformer block: 8 rows of 256 tokens of width 256."""
+    rng = np.random.default_rng(4)
+    return rng.random((8, 256, 256), dtype=np.float32), rng.random((8, 256, 256), dtype=np.float32)
+
+
+def pictures(batch):
+    """The input of the image model."""
+    return np.random.default_rng(5).random((batch, 224, 224, 3), dtype=np.float32)
+
+
 def named(*rows):
     """Rows by their names."""
     return {row.__name__: row for row in rows}
+
+
+# Rows of the layers, eagerly and as a function: what each is given.
+LAYERS = ("gelu", "softmax", "layer_norm", "cross_entropy", "cross_entropy_grad")
+
+
+def normal(*shape):
+    return np.random.default_rng(0).standard_normal(shape, dtype="float32")
+
+
+def layer_inputs(row):
+    """The arguments of a row of LAYERS, as arrays: values, and beside them what else it takes."""
+    if row == "gelu":
+        return [normal(1 << 22)]
+    if row == "softmax":
+        return [normal(1000, 1000)]
+    if row == "layer_norm":  # values, scale, shift, and the gradient of the result
+        return [normal(2048, 512), normal(512), normal(512), normal(2048, 512)]
+    rng = np.random.default_rng(1)  # logits, classes, and which rows count
+    return [normal(4096, 1024), rng.integers(0, 1024, 4096, dtype="int32"), (rng.random(4096) < 0.8).astype("float32")]

@@ -27,7 +27,8 @@ class Verdict:
         if peer == "jax":
             who = "jax.jit"
         t = self.bar.times
-        return f"1/{round(1 / t)} of {who}" if t < 1 else f"{t:g} x {who}"
+        whole = abs(1 / t - round(1 / t)) < 1e-6
+        return f"1/{round(1 / t)} of {who}" if t < 1 and whole else f"{t:g} x {who}"
 
     @property
     def word(self):
@@ -163,7 +164,7 @@ def write(root, figures, verdicts, loaded, versions):
     text += [f"| {row.title} | " + " | ".join(texts) + " |" for row, texts in lines(figures)]
     text += ["", "![time of one call](pictures/peers_time.svg)", "", "![import](pictures/peers_import.svg)", "",
              "![memory](pictures/peers_memory.svg)", "",
-             "A function is `tf.function`, `jax.jit`, and in PyTorch plain Python. A dash: there is no such thing there.",
+             "A function is `tf.function`, `jax.jit`, and in PyTorch plain Python. A dash: there is no such thing there. The models are Keras's in Evenflow and TensorFlow, and PyTorch's own layers with channels-last pictures there.",
              "", "## Bars", "", "| row | at most | which is | ours | verdict |", "| --- | --- | ---: | ---: | --- |"]
     for v in verdicts:
         row = titles[v.bar.row]

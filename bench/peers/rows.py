@@ -49,9 +49,23 @@ ROWS = [
     Row("conv_deep", "conv 4 x 14 x 14 x 256, 3 x 3 to 256"),
     Row("conv_point", "conv 4 x 28 x 28 x 256, 1 x 1 to 64"),
     Row("conv_one", "conv 1 x 28 x 28 x 1, 3 x 3 to 32"),
+    Row("gelu", "eager gelu of 4 M floats"),
+    Row("gelu_function", "the gelu as a function"),
+    Row("softmax", "eager softmax over 1000 x 1000"),
+    Row("softmax_function", "the softmax as a function"),
+    Row("layer_norm", "eager layer norm of 2048 x 512, forward and backward"),
+    Row("layer_norm_function", "the layer norm as a function"),
+    Row("cross_entropy", "eager masked softmax cross-entropy over 4096 x 1024"),
+    Row("cross_entropy_function", "the cross-entropy as a function"),
+    Row("cross_entropy_grad", "eager masked cross-entropy and its gradient"),
+    Row("cross_entropy_grad_function", "the cross-entropy and its gradient as a function"),
     Row("train_step", "step of training three layers of 512 x 512"),
+    Row("lstm", "training step of LSTM(128) over 32 x 100 x 64"),
+    Row("transformer", "training step of a transformer block, 8 x 256 x 256"),
+    Row("resnet_1", "ResNet50, inference of 1 picture"),
+    Row("resnet_8", "ResNet50, inference of 8 pictures"),
     Row("import", "import of the package", fresh=True),
-    Row("memory", "peak memory of all rows in one process", unit="memory", fresh=True),
+    Row("memory", "peak memory of all rows but the models in one process", unit="memory", fresh=True),
 ]
 
 BARS = [
@@ -69,9 +83,14 @@ BARS = [
     Bar("chain", 1.15, "evenflow:chain_function"), Bar("chain", 1 / 4, "tensorflow"),
     Bar("chain", 1.5, "jax:chain_function"),
     Bar("matmul", 1.05, "best"), Bar("matmul64", 1.05, "best"),
+    Bar("lstm", 0.75, "best"), Bar("transformer", 0.9, "best"),
     Bar("import", 1 / 12, "tensorflow"),
     Bar("memory", 1 / 5, "tensorflow"),
 ]
+# The layers, eagerly too: no slower than jax.jit, and well ahead of the others.
+for layer in ("gelu", "softmax", "layer_norm", "cross_entropy", "cross_entropy_grad"):
+    for name in (layer, f"{layer}_function"):
+        BARS += [Bar(name, 1.0, f"jax:{layer}_function"), Bar(name, 0.6, "tensorflow"), Bar(name, 0.6, "torch")]
 # Every other row is no slower than the best peer.
 BARS += [Bar(row.name, 1.0, "best") for row in ROWS if not any(b.row == row.name and b.peer == "best" for b in BARS)]
 # Beside two busy processes a row may take this many times its time alone, or as many as the best peer's.

@@ -94,6 +94,34 @@ def conv(row):
     return make
 
 
+def gelu(x):
+    return jax.nn.gelu(x, approximate=False)
+
+
+def layer_norm(x, scale, shift, back):
+    def forward(x, scale, shift):
+        mean = jnp.mean(x, -1, keepdims=True)
+        variance = jnp.mean(jnp.square(x - mean), -1, keepdims=True)
+        return (x - mean) * jax.lax.rsqrt(variance + jnp.float32(1e-5)) * scale + shift
+    y, pull = jax.vjp(forward, x, scale, shift)
+    return y, *pull(back)
+
+
+def cross_entropy(logits, labels, mask):
+    loss = -jnp.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], 1)[:, 0]
+    return jnp.sum(loss * mask) / jnp.sum(mask)
+
+
+def layer(row, wrap):
+    f = wrap({"gelu": gelu, "softmax": jax.nn.softmax, "layer_norm": layer_norm, "cross_entropy": cross_entropy,
+              "cross_entropy_grad": jax.value_and_grad(cross_entropy)}[row])
+
+    def make():
+        given = list(map(jnp.asarray, calls.layer_inputs(row)))
+        return calls.again(lambda: jax.block_until_ready(f(*given)))
+    return make
+
+
 def train_step():
     x, y, weights = calls.layers()
     x, y, state = jnp.asarray(x), jnp.asarray(y), [list(map(jnp.asarray, weights))]
@@ -121,4 +149,6 @@ def rows(_):
                           range_loop, train_step),
             **{row: chain_of(row, lambda f: f) for row in calls.CHAINS},
             **{f"{row}_function": chain_of(row, jax.jit) for row in calls.CHAINS},
-            "matmul": product("float32"), "matmul64": product("float64"), **{row: conv(row) for row in calls.CONVS}}
+            "matmul": product("float32"), "matmul64": product("float64"), **{row: conv(row) for row in calls.CONVS},
+            **{row: layer(row, lambda f: f) for row in calls.LAYERS},
+            **{f"{row}_function": layer(row, jax.jit) for row in calls.LAYERS}}

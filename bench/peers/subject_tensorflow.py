@@ -2,6 +2,7 @@
 import importlib
 
 import calls
+import models_keras
 
 
 def rows(module):
@@ -100,6 +101,36 @@ def rows(module):
             return calls.again(lambda: tf.nn.conv2d(x, w, stride, "SAME").numpy())
         return make
 
+    def layer_norm(x, scale, shift, back):
+        with tf.GradientTape() as tape:
+            tape.watch([x, scale, shift])
+            mean, variance = tf.nn.moments(x, -1, keepdims=True)
+            y = tf.nn.batch_normalization(x, mean, variance, shift, scale, 1e-5)
+        return y, *tape.gradient(y, [x, scale, shift], back)
+
+    def cross_entropy(logits, labels, mask):
+        loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+        return tf.reduce_sum(loss * mask) / tf.reduce_sum(mask)
+
+    def cross_entropy_grad(logits, labels, mask):
+        with tf.GradientTape() as tape:
+            tape.watch(logits)
+            loss = cross_entropy(logits, labels, mask)
+        return loss, tape.gradient(loss, logits)
+
+    def read(results):
+        while results:
+            results.pop().numpy()  # nobody else holds it, so no copy is needed
+
+    def layer(row, wrap):
+        f = wrap({"gelu": tf.nn.gelu, "softmax": tf.nn.softmax, "layer_norm": layer_norm, "cross_entropy": cross_entropy,
+                  "cross_entropy_grad": cross_entropy_grad}[row])
+
+        def make():
+            given = list(map(tf.constant, calls.layer_inputs(row)))
+            return calls.again(lambda: read(tf.nest.flatten(f(*given))))
+        return make
+
     def train_step():
         x, y, weights = calls.layers()
         x, y, weights = tf.constant(x), tf.constant(y), [tf.Variable(w) for w in weights]
@@ -120,4 +151,6 @@ def rows(module):
                           session_run, graph_in_loop, new_shape, new_number, range_loop, train_step),
             **{row: chain_of(row, lambda f: f) for row in calls.CHAINS},
             **{f"{row}_function": chain_of(row, tf.function) for row in calls.CHAINS},
-            "matmul": product("float32"), "matmul64": product("float64"), **{row: conv(row) for row in calls.CONVS}}
+            "matmul": product("float32"), "matmul64": product("float64"), **{row: conv(row) for row in calls.CONVS},
+            **{row: layer(row, lambda f: f) for row in calls.LAYERS},
+            **{f"{row}_function": layer(row, tf.function) for row in calls.LAYERS}, **models_keras.rows(tf)}

@@ -3,6 +3,7 @@ counterpart."""
 import torch
 
 import calls
+import models_torch
 
 
 def eager_add():
@@ -75,6 +76,35 @@ def conv(row):
     return make
 
 
+def layer_norm(x, scale, shift, back):
+    y = torch.nn.functional.layer_norm(x, scale.shape, scale, shift)
+    return y, *torch.autograd.grad(y, (x, scale, shift), back)
+
+
+def cross_entropy(logits, labels, mask):
+    loss = torch.nn.functional.cross_entropy(logits, labels, reduction="none")
+    return torch.sum(loss * mask) / torch.sum(mask)
+
+
+def cross_entropy_grad(logits, labels, mask):
+    loss = cross_entropy(logits, labels, mask)
+    return loss, torch.autograd.grad(loss, logits)[0]
+
+
+def layer(row):
+    f = {"gelu": torch.nn.functional.gelu, "softmax": lambda x: torch.softmax(x, -1), "layer_norm": layer_norm,
+         "cross_entropy": cross_entropy, "cross_entropy_grad": cross_entropy_grad}[row]
+
+    def make():
+        given = list(map(torch.from_numpy, calls.layer_inputs(row)))
+        if row.startswith("cross_entropy"):
+            given[1] = given[1].long()
+        for x in given[:3] if row == "layer_norm" else given[:1] if row == "cross_entropy_grad" else []:
+            x.requires_grad_()
+        return calls.again(lambda: f(*given))
+    return make
+
+
 def train_step():
     x, y, weights = calls.layers()
     x, y, weights = torch.from_numpy(x), torch.from_numpy(y), [torch.from_numpy(w).requires_grad_() for w in weights]
@@ -95,4 +125,6 @@ def train_step():
 def rows(_):
     return {**calls.named(eager_add, function_call, dict_result, tape_gradient, new_shape, new_number, range_loop, train_step),
             **{row: chain_of(row) for row in calls.CHAINS}, "matmul": product("float32"), "matmul64": product("float64"),
-            **{row: conv(row) for row in calls.CONVS}}
+            **{row: conv(row) for row in calls.CONVS},
+            **{row: layer(row) for row in calls.LAYERS}, **{f"{row}_function": layer(row) for row in calls.LAYERS},
+            **models_torch.ROWS}

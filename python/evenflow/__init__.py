@@ -8,30 +8,47 @@ import sys as _sys
 from importlib import util as _util
 
 from . import _core
-from . import raw as _raw
-from . import dtypes, errors, nest
-from . import tensors as _tensors
-from . import graph as _graph
-from . import namespace as _namespace
+from ._src import raw as _raw
+from ._src import tensors as _tensors
+from ._src import graph as _graph
+from ._src import manual as _manual
+from ._src import namespace as _namespace
 
 __version__ = "2.21.0"
-_core.set_package(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
+_folder = _os.path.dirname(_os.path.abspath(__file__)) + _os.sep
+_core.set_package(_folder)
+_core.event_folders(_folder, _os.path.dirname(_os.__file__) + _os.sep)
 _tensors.start()
 _os.register_at_fork(after_in_child=_core.forked)
 _graph.start()
 
-from . import _surface  # noqa: E402  (the public names; needs what is above)
+from ._src import _surface, diagnosis as _diagnosis  # noqa: E402  (the public names; needs what is above)
 
 _surface.gather()
+_manual.add_to(_namespace.names())
 _namespace.publish()
+_diagnosis.from_environment()
+
+
+_OF_KERAS = ("initializers", "losses", "metrics", "optimizers")  # modules of Keras that stand at the top too
+
+
+def _find(name):
+    """The names at the top that load Keras."""
+    from ._src import alias
+
+    if name == "keras":
+        return alias.keras()
+    if name in _OF_KERAS:
+        return getattr(alias.keras(), name)
+    raise AttributeError(name)
+
+
+_namespace.find_others("", _find)
 
 
 def __getattr__(name):
-    if name == "keras":
-        from . import alias
-
-        return alias.keras()
-    raise _namespace.missing(_sys.modules[__name__], name)
+    return _namespace.look_up(_sys.modules[__name__], name)
 
 
 @_functools.cache

@@ -3,6 +3,7 @@
 import builtins
 from typing import Any
 
+from . import __operators__ as __operators__
 from . import autodiff as autodiff
 from . import autograph as autograph
 from . import bitwise as bitwise
@@ -12,16 +13,20 @@ from . import data as data
 from . import debugging as debugging
 from . import distribute as distribute
 from . import dtypes as dtypes
+from . import errors as errors
 from . import experimental as experimental
 from . import image as image
 from . import io as io
 from . import linalg as linalg
+from . import lookup as lookup
 from . import math as math
+from . import nest as nest
 from . import nn as nn
 from . import quantization as quantization
 from . import ragged as ragged
 from . import random as random
 from . import sets as sets
+from . import signal as signal
 from . import sparse as sparse
 from . import strings as strings
 from . import sysconfig as sysconfig
@@ -996,6 +1001,9 @@ def expand_dims(input, axis, name=None) -> Tensor:
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=..., name=None):
     """Identity matrices: ones on the diagonal, zeros elsewhere."""
 
+def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+    """The Fourier transform over any axes."""
+
 def fill(dims, value, name=None, layout=None):
     """A tensor of shape `dims` with `value` everywhere."""
 
@@ -1063,6 +1071,9 @@ def identity(input, name=None):
 def identity_n(input, name=None):
     """The same tensors as one group."""
 
+def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+    """The inverse Fourier transform over any axes."""
+
 def init_scope():
     """Leaves the functions being traced: ops inside run at once (or go to the outer v1 graph)."""
 
@@ -1073,6 +1084,9 @@ int16: DType
 int32: DType
 int64: DType
 int8: DType
+def irfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+    """Real numbers from the first half of their Fourier transform over any axes."""
+
 def is_symbolic_tensor(tensor):
     """Whether `tensor` stands for a value in a graph."""
 
@@ -1256,6 +1270,9 @@ def reverse(tensor, axis, name=None):
 
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):
     """The first `seq_lengths[i]` elements along `seq_axis` of batch i reversed."""
+
+def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
+    """The Fourier transform of real numbers over any axes: the first half of the last of them."""
 
 def roll(input, shift, axis, name=None) -> Tensor:
     """Moves elements by `shift` along `axis`; those that fall off the end come in at the beginning."""

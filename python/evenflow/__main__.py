@@ -1,6 +1,6 @@
 """`python -m evenflow program.py`: the same as the command `evenflow run program.py`."""
 import sys
 
-from evenflow.cli import main
+from evenflow._src.cli import main
 
 sys.exit(main())

@@ -44,6 +44,33 @@ def crop_and_resize(image, boxes, box_indices, crop_size, method='bilinear', ext
 def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
     """The part of the given size that begins at the given row and column."""
 
+def decode_and_crop_jpeg(contents, crop_window, channels=0, ratio=1, fancy_upscaling=True, try_recover_truncated=False, acceptable_fraction=1, dct_method='', name=None) -> Tensor:
+    """A window of a JPEG image: `crop_window` is y, x, height and width."""
+
+def decode_bmp(contents, channels=0, name=None) -> Tensor:
+    """The pixels of a BMP image."""
+
+def decode_gif(contents, name=None) -> Tensor:
+    """The frames of a GIF image, as one tensor with three channels."""
+
+def decode_image(contents, channels=None, dtype=..., name=None, expand_animations=True):
+    """The pixels of a JPEG, PNG, GIF or BMP image; of a GIF all frames, unless `expand_animations` is False."""
+
+def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover_truncated=False, acceptable_fraction=1, dct_method='', name=None) -> Tensor:
+    """The pixels of a JPEG image, perhaps reduced by `ratio` while decoding."""
+
+def decode_png(contents, channels=0, dtype=..., name=None) -> Tensor:
+    """The pixels of a PNG image, with 8 or 16 bits a channel."""
+
+def encode_jpeg(image, format='', quality=95, progressive=False, optimize_size=False, chroma_downsampling=True, density_unit='in', x_density=300, y_density=300, xmp_metadata='', name=None) -> Tensor:
+    """The image, uint8 with one or three channels, as JPEG."""
+
+def encode_png(image, compression=-1, name=None):
+    """The image, or each of several, as PNG."""
+
+def extract_jpeg_shape(contents, output_type=..., name=None) -> Tensor:
+    """Height, width and channels of a JPEG image, without decoding it."""
+
 def extract_patches(images, sizes, strides, rates, padding, name=None):
     """The patches of each image, flattened into the last axis."""
 
@@ -61,6 +88,9 @@ def hsv_to_rgb(images, name=None):
 
 def image_gradients(image):
     """Differences to the next row and to the next column; zero at the far edges."""
+
+def is_jpeg(contents, name=None):
+    """Whether the bytes begin as a JPEG image does."""
 
 def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=-inf, name=None):
     """The places of boxes by descending score, without those that overlap a better one by more than `iou_threshold`."""

@@ -41,6 +41,9 @@ def bias_add(value, bias, data_format=None, name=None):
 def collapse_repeated(labels, seq_length, name=None):
     """Neighbours of one class made one: the shortened labels and their lengths."""
 
+def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
+    """Which sampled classes are true ones: row, place among the samples, the lowest float."""
+
 def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
     """The sum of (weighted) losses over the batch size of all replicas."""
 
@@ -161,6 +164,9 @@ def max_pool_with_argmax(input, ksize, strides, padding, data_format='NHWC', out
 def moments(x, axes, shift=None, keepdims=False, name=None):
     """Mean and variance along `axes`. Half precision is computed in float32."""
 
+def nce_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None, remove_accidental_hits=False, name='nce_loss'):
+    """Noise-contrastive estimation: true classes against sampled ones, each by itself."""
+
 def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
     """Mean and variance from what `sufficient_statistics` counted."""
 
@@ -175,6 +181,9 @@ def relu6(features, name=None) -> Tensor:
 
 def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner='mean', default_id=None, max_norm=None, name=None, allow_fast_lookup=False):
     """embedding_lookup_sparse over the last dimension of `sparse_ids` that ignores negative numbers and weights that"""
+
+def sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None, remove_accidental_hits=True, seed=None, name='sampled_softmax_loss'):
+    """Cross entropy over the true and some sampled classes."""
 
 def scale_regularization_loss(regularization_loss):
     """The sum of regularization losses over the number of replicas."""

@@ -61,6 +61,9 @@ def gamma(shape, alpha, beta=None, dtype=..., seed=None, name=None):
 def get_global_generator():
     """The generator of the whole program, made at the first call."""
 
+def log_uniform_candidate_sampler(true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None):
+    """Sampled classes, and how often true and sampled ones are expected."""
+
 def normal(shape, mean=0.0, stddev=1.0, dtype=..., seed=None, name=None):
     """Normally distributed numbers."""
 
@@ -108,3 +111,6 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=..., seed=None, name=Non
 
 def uniform(shape, minval=0, maxval=None, dtype=..., seed=None, name=None):
     """Evenly distributed numbers of [minval, maxval)."""
+
+def uniform_candidate_sampler(true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None):
+    """Sampled classes, and how often true and sampled ones are expected."""

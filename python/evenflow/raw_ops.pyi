@@ -41,6 +41,15 @@ def All(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name:
 def Angle(*, input: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The angle of `input` seen as a point of the plane, in [-pi, pi]."""
 
+def AnonymousIteratorV3(*, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
+    """A new iterator, which lives as long as a handle to it does."""
+
+def AnonymousMemoryCache(*, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """A new, empty cache for the elements of a dataset."""
+
+def AnonymousSeedGenerator(*, seed: _TensorLike, seed2: _TensorLike, reshuffle: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """A new generator of two seeds for each iteration of a dataset; without `reshuffle` they are always those given."""
+
 def Any(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Whether any element along the given axes is true."""
 
@@ -64,6 +73,9 @@ def Asinh(*, x: _TensorLike, name: str | None = None) -> Tensor:
 
 def Assert(*, condition: _TensorLike, data: Sequence[_TensorLike], summarize: int = 3, name: str | None = None) -> Operation | None:
     """Fails, showing `data`, unless `condition` is true."""
+
+def AssertCardinalityDataset(*, input_dataset: _TensorLike, cardinality: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
+    """The same elements; it is an error if they are not `cardinality`."""
 
 def AssignAddVariableOp(*, resource: _TensorLike, value: _TensorLike, name: str | None = None) -> Operation | None:
     """Adds `value` to the variable, in place."""
@@ -97,6 +109,9 @@ def AvgPoolGrad(*, orig_input_shape: _TensorLike, grad: _TensorLike, ksize: Sequ
 
 def BandedTriangularSolve(*, matrix: _TensorLike, rhs: _TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Solves systems with a triangular matrix of few diagonals, given as the rows of `matrix`: the main diagonal first and those below it if `lower`, else the main diagonal last."""
+
+def BatchDatasetV2(*, input_dataset: _TensorLike, batch_size: _TensorLike, drop_remainder: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], parallel_copy: bool = False, metadata: str = '', name: str | None = None) -> Tensor:
+    """`batch_size` elements stacked to one; the last may have fewer, or is dropped."""
 
 def BatchMatMul(*, x: _TensorLike, y: _TensorLike, adj_x: bool = False, adj_y: bool = False, grad_x: bool = False, grad_y: bool = False, name: str | None = None) -> Tensor:
     """Multiplies the matrices in the last two axes of `x` and `y`, one pair for each place in the leading axes, which must agree. Adjoint means transposed and conjugated."""
@@ -197,6 +212,9 @@ def CTCGreedyDecoder(*, inputs: _TensorLike, sequence_length: _TensorLike, merge
 def CTCLoss(*, inputs: _TensorLike, labels_indices: _TensorLike, labels_values: _TensorLike, sequence_length: _TensorLike, preprocess_collapse_repeated: bool = False, ctc_merge_repeated: bool = True, ignore_longer_outputs_than_inputs: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Minus the log probability of each batch's labels (given as a sparse matrix) under logits [frames, batch, classes], and its gradient."""
 
+def CacheDatasetV2(*, input_dataset: _TensorLike, filename: _TensorLike, cache: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """The elements, made once: kept in memory, or in the file `filename`."""
+
 def Case(*, branch_index: _TensorLike, input: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], branches: Sequence[Any], output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> list[Tensor]:
     """Runs `branches[branch_index]` on `input`; an index out of range means the last branch."""
 
@@ -227,6 +245,9 @@ def Complex(*, real: _TensorLike, imag: _TensorLike, Tout: _DTypeLike = ..., nam
 def ComplexAbs(*, x: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The length of `x` seen as an arrow in the plane."""
 
+def ComputeAccidentalHits(*, true_classes: _TensorLike, sampled_candidates: _TensorLike, num_true: int, seed: int = 0, seed2: int = 0, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """Which sampled classes are true ones: row, place among the samples, and the lowest float, which hides them once it is added to their logits."""
+
 def Concat(*, concat_dim: _TensorLike, values: Sequence[_TensorLike], name: str | None = None) -> Tensor:
     """Joins tensors along the axis `concat_dim`; their other sizes agree."""
 
@@ -235,6 +256,9 @@ def ConcatOffset(*, concat_dim: _TensorLike, shape: Sequence[_TensorLike], name:
 
 def ConcatV2(*, values: Sequence[_TensorLike], axis: _TensorLike, name: str | None = None) -> Tensor:
     """Joins tensors along `axis`; their other sizes agree."""
+
+def ConcatenateDataset(*, input_dataset: _TensorLike, another_dataset: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """The elements of one dataset, then those of another."""
 
 def Conj(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """`input` with the sign of its imaginary part turned round."""
@@ -296,11 +320,47 @@ def DataFormatDimMap(*, x: _TensorLike, src_format: str = 'NHWC', dst_format: st
 def DataFormatVecPermute(*, x: _TensorLike, src_format: str = 'NHWC', dst_format: str = 'NCHW', name: str | None = None) -> Tensor:
     """A number, or a pair of them, for each axis of `src_format` in the order of `dst_format`; or for each spatial axis alone."""
 
+def DatasetCardinality(*, input_dataset: _TensorLike, cardinality_options: str = '', name: str | None = None) -> Tensor:
+    """How many elements there are; -1: infinitely many, -2: it is not known."""
+
+def DatasetToSingleElement(*, dataset: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> list[Tensor]:
+    """The only element of a dataset; an error if it has none, or more."""
+
 def Dawsn(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """Dawson's integral of `x`."""
 
+def DecodeAndCropJpeg(*, contents: _TensorLike, crop_window: _TensorLike, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True, try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = '', name: str | None = None) -> Tensor:
+    """A window of a JPEG image: `crop_window` is y, x, height and width."""
+
 def DecodeBase64(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """The bytes that web-safe base64 stands for, with or without padding."""
+
+def DecodeBmp(*, contents: _TensorLike, channels: int = 0, name: str | None = None) -> Tensor:
+    """The pixels of a BMP image."""
+
+def DecodeCSV(*, records: _TensorLike, record_defaults: Sequence[_TensorLike], field_delim: str = ',', use_quote_delim: bool = True, na_value: str = '', select_cols: Sequence[int] = ..., name: str | None = None) -> list[Tensor]:
+    """The fields of records of comma-separated values, each in an output of its own; an empty field has its default."""
+
+def DecodeCompressed(*, bytes: _TensorLike, compression_type: str = '', name: str | None = None) -> Tensor:
+    """Each string decompressed; `compression_type` is '' (none), 'ZLIB' or 'GZIP'."""
+
+def DecodeGif(*, contents: _TensorLike, name: str | None = None) -> Tensor:
+    """The frames of a GIF image, as one tensor with three channels."""
+
+def DecodeImage(*, contents: _TensorLike, channels: int = 0, dtype: _DTypeLike = ..., expand_animations: bool = True, name: str | None = None) -> Tensor:
+    """The pixels of a JPEG, PNG, GIF or BMP image; float32 ones lie between 0 and 1."""
+
+def DecodeJpeg(*, contents: _TensorLike, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True, try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = '', name: str | None = None) -> Tensor:
+    """The pixels of a JPEG image, perhaps reduced by `ratio` while decoding."""
+
+def DecodePaddedRaw(*, input_bytes: _TensorLike, fixed_length: _TensorLike, out_type: _DTypeLike, little_endian: bool = True, name: str | None = None) -> Tensor:
+    """As DecodeRaw, with each string cut or padded with zeros to `fixed_length` bytes."""
+
+def DecodePng(*, contents: _TensorLike, channels: int = 0, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
+    """The pixels of a PNG image, with 8 or 16 bits a channel."""
+
+def DecodeRaw(*, bytes: _TensorLike, out_type: _DTypeLike, little_endian: bool = True, name: str | None = None) -> Tensor:
+    """The bytes of each string as numbers, along a new last axis; all strings are equally long."""
 
 def DenseBincount(*, input: _TensorLike, size: _TensorLike, weights: _TensorLike, binary_output: bool = False, name: str | None = None) -> Tensor:
     """How often each number below `size` occurs in `input`, row by row if it has two axes, or the sum of its weights; with `binary_output` only whether it occurs."""
@@ -344,6 +404,9 @@ def Dilation2DBackpropFilter(*, input: _TensorLike, filter: _TensorLike, out_bac
 def Dilation2DBackpropInput(*, input: _TensorLike, filter: _TensorLike, out_backprop: _TensorLike, strides: Sequence[int], rates: Sequence[int], padding: str, name: str | None = None) -> Tensor:
     """Gradient of Dilation2D for its input."""
 
+def DirectedInterleaveDataset(*, selector_input_dataset: _TensorLike, data_input_datasets: Sequence[_TensorLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], stop_on_empty_dataset: bool = False, name: str | None = None) -> Tensor:
+    """Elements of several datasets; the elements of another say from which the next comes."""
+
 def DisableCopyOnRead(*, resource: _TensorLike, name: str | None = None) -> Operation | None:
     """Promises that reads of the variable need no copies; reads never copy here, so nothing changes."""
 
@@ -383,6 +446,12 @@ def EmptyTensorList(*, element_shape: _TensorLike, max_num_elements: _TensorLike
 def EncodeBase64(*, input: _TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
     """Each string in web-safe base64; `pad` adds `=` up to a multiple of four characters."""
 
+def EncodeJpeg(*, image: _TensorLike, format: str = '', quality: int = 95, progressive: bool = False, optimize_size: bool = False, chroma_downsampling: bool = True, density_unit: str = 'in', x_density: int = 300, y_density: int = 300, xmp_metadata: str = '', name: str | None = None) -> Tensor:
+    """The image, uint8 with one or three channels, as JPEG."""
+
+def EncodePng(*, image: _TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
+    """The image, or each of several, as PNG; one to four channels of 8 or 16 bits."""
+
 def EnsureShape(*, input: _TensorLike, shape: _ShapeLike, name: str | None = None) -> Tensor:
     """Its input, once its shape has been found to fit `shape`."""
 
@@ -416,6 +485,21 @@ def Expm1(*, x: _TensorLike, name: str | None = None) -> Tensor:
 def ExtractImagePatches(*, images: _TensorLike, ksizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: str, name: str | None = None) -> Tensor:
     """For each window position of `images` all its pixels, one behind the other in the channels."""
 
+def ExtractJpegShape(*, contents: _TensorLike, output_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
+    """Height, width and channels of a JPEG image, without decoding it."""
+
+def FFT(*, input: _TensorLike, name: str | None = None) -> Tensor:
+    """The discrete Fourier transform over the last axis."""
+
+def FFT2D(*, input: _TensorLike, name: str | None = None) -> Tensor:
+    """The discrete Fourier transform over the last two axes."""
+
+def FFT3D(*, input: _TensorLike, name: str | None = None) -> Tensor:
+    """The discrete Fourier transform over the last three axes."""
+
+def FFTND(*, input: _TensorLike, fft_length: _TensorLike, axes: _TensorLike, name: str | None = None) -> Tensor:
+    """The discrete Fourier transform over `axes`, of which each is cut or filled up with zeros to the length in `fft_length`."""
+
 def FakeQuantWithMinMaxArgs(*, inputs: _TensorLike, min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False, name: str | None = None) -> Tensor:
     """Rounds to a grid of 2^num_bits values between `min` and `max`."""
 
@@ -437,8 +521,14 @@ def FakeQuantWithMinMaxVarsPerChannelGradient(*, gradients: _TensorLike, inputs:
 def Fill(*, dims: _TensorLike, value: _TensorLike, name: str | None = None) -> Tensor:
     """A tensor of shape `dims` in which every element is the scalar `value`."""
 
+def FilterDataset(*, input_dataset: _TensorLike, other_arguments: Sequence[_TensorLike], predicate: Any, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """The elements for which `predicate` is true."""
+
 def Fingerprint(*, data: _TensorLike, method: _TensorLike, name: str | None = None) -> Tensor:
     """Eight bytes for each row of `data` that hardly ever are those of another row."""
+
+def FlatMapDataset(*, input_dataset: _TensorLike, other_arguments: Sequence[_TensorLike], f: Any, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """The elements of the datasets that `f` makes of every element, one after the other."""
 
 def Floor(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The largest integer not above `x`."""
@@ -482,11 +572,17 @@ def GatherNd(*, params: _TensorLike, indices: _TensorLike, bad_indices_policy: s
 def GatherV2(*, params: _TensorLike, indices: _TensorLike, axis: _TensorLike, batch_dims: int = 0, name: str | None = None) -> Tensor:
     """The slices of `params` along `axis` that `indices` name. The first `batch_dims` axes of both run in step."""
 
+def GeneratorDataset(*, init_func_other_args: Sequence[_TensorLike], next_func_other_args: Sequence[_TensorLike], finalize_func_other_args: Sequence[_TensorLike], init_func: Any, Tinit_func_args: Sequence[_DTypeLike], next_func: Any, Tnext_func_args: Sequence[_DTypeLike], finalize_func: Any, Tfinalize_func_args: Sequence[_DTypeLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """Elements made by functions: `init_func` makes a state, `next_func` an element of it until it fails with the status OUT_OF_RANGE, `finalize_func` ends the state."""
+
 def Greater(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Whether `x > y`, element by element; shapes broadcast."""
 
 def GreaterEqual(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Whether `x >= y`, element by element; shapes broadcast."""
+
+def GroupByWindowDataset(*, input_dataset: _TensorLike, key_func_other_arguments: Sequence[_TensorLike], reduce_func_other_arguments: Sequence[_TensorLike], window_size_func_other_arguments: Sequence[_TensorLike], key_func: Any, Tkey_func_other_arguments: Sequence[_DTypeLike], reduce_func: Any, Treduce_func_other_arguments: Sequence[_DTypeLike], window_size_func: Any, Twindow_size_func_other_arguments: Sequence[_DTypeLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """Groups elements by `key_func`; each window of `window_size_func` elements of a key becomes the dataset that `reduce_func` makes of it."""
 
 def GuaranteeConst(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """Its input, promised never to change."""
@@ -494,8 +590,35 @@ def GuaranteeConst(*, input: _TensorLike, name: str | None = None) -> Tensor:
 def HSVToRGB(*, images: _TensorLike, name: str | None = None) -> Tensor:
     """The red, green and blue of pixels in hue, saturation and value."""
 
+def HashTableV2(*, key_dtype: _DTypeLike, value_dtype: _DTypeLike, container: str = '', shared_name: str = '', use_node_name_sharing: bool = False, name: str | None = None) -> Tensor:
+    """The handle of a table that is filled once and then only read."""
+
 def HistogramFixedWidth(*, values: _TensorLike, value_range: _TensorLike, nbins: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Counts values in `nbins` equal bins between the two ends of `value_range`; what lies outside counts in the first or last."""
+
+def IFFT(*, input: _TensorLike, name: str | None = None) -> Tensor:
+    """The inverse discrete Fourier transform over the last axis."""
+
+def IFFT2D(*, input: _TensorLike, name: str | None = None) -> Tensor:
+    """The inverse discrete Fourier transform over the last two axes."""
+
+def IFFT3D(*, input: _TensorLike, name: str | None = None) -> Tensor:
+    """The inverse discrete Fourier transform over the last three axes."""
+
+def IFFTND(*, input: _TensorLike, fft_length: _TensorLike, axes: _TensorLike, name: str | None = None) -> Tensor:
+    """The inverse discrete Fourier transform over `axes`, of which each is cut or filled up with zeros to the length in `fft_length`."""
+
+def IRFFT(*, input: _TensorLike, fft_length: _TensorLike, Treal: _DTypeLike = ..., name: str | None = None) -> Tensor:
+    """The real numbers whose Fourier transform begins with the input's last axis."""
+
+def IRFFT2D(*, input: _TensorLike, fft_length: _TensorLike, Treal: _DTypeLike = ..., name: str | None = None) -> Tensor:
+    """The real numbers whose Fourier transform begins with the input's last two axes."""
+
+def IRFFT3D(*, input: _TensorLike, fft_length: _TensorLike, Treal: _DTypeLike = ..., name: str | None = None) -> Tensor:
+    """The real numbers whose Fourier transform begins with the input's last three axes."""
+
+def IRFFTND(*, input: _TensorLike, fft_length: _TensorLike, axes: _TensorLike, Treal: _DTypeLike = ..., name: str | None = None) -> Tensor:
+    """The real numbers whose Fourier transform over `axes` begins with the input."""
 
 def Identity(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """Its input."""
@@ -515,14 +638,29 @@ def IgammaGradA(*, a: _TensorLike, x: _TensorLike, name: str | None = None) -> T
 def Igammac(*, a: _TensorLike, x: _TensorLike, name: str | None = None) -> Tensor:
     """The upper incomplete gamma function of `a` at `x`, divided by gamma(a)."""
 
+def IgnoreErrorsDataset(*, input_dataset: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], log_warning: bool = False, name: str | None = None) -> Tensor:
+    """The elements that can be made."""
+
 def Imag(*, input: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The imaginary part of `input`."""
+
+def ImageProjectiveTransformV3(*, images: _TensorLike, transforms: _TensorLike, output_shape: _TensorLike, fill_value: _TensorLike, interpolation: str, fill_mode: str = 'CONSTANT', name: str | None = None) -> Tensor:
+    """Images of size `output_shape`, whose pixel (x, y) is the input's at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k) with k = c0 x + c1 y + 1; what lies outside is as fill_mode says."""
 
 def InTopK(*, predictions: _TensorLike, targets: _TensorLike, k: int, name: str | None = None) -> Tensor:
     """Whether the prediction for the target class is among the `k` best of its row; ties count."""
 
 def InTopKV2(*, predictions: _TensorLike, targets: _TensorLike, k: _TensorLike, name: str | None = None) -> Tensor:
     """Whether the prediction for the target class is among the `k` best of its row; ties count."""
+
+def InitializeTableFromTextFileV2(*, table_handle: _TensorLike, filename: _TensorLike, key_index: int, value_index: int, vocab_size: int = -1, delimiter: str = '	', offset: int = 0, name: str | None = None) -> Operation | None:
+    """Fills a static table from the lines of a file: by column, by the whole line (-2) or by its number (-1)."""
+
+def InitializeTableV2(*, table_handle: _TensorLike, keys: _TensorLike, values: _TensorLike, name: str | None = None) -> Operation | None:
+    """Fills a static table with keys and values."""
+
+def InterleaveDataset(*, input_dataset: _TensorLike, other_arguments: Sequence[_TensorLike], cycle_length: _TensorLike, block_length: _TensorLike, f: Any, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """The elements of the datasets that `f` makes: `block_length` of each of `cycle_length` in turn."""
 
 def Inv(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """One over `x`; the older name of Reciprocal."""
@@ -547,6 +685,15 @@ def IsNan(*, x: _TensorLike, name: str | None = None) -> Tensor:
 
 def IsotonicRegression(*, input: _TensorLike, output_dtype: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
     """The rows that never rise and are nearest to those of `input`; `segments` numbers the stretches of equal values."""
+
+def IteratorGetNext(*, iterator: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> list[Tensor]:
+    """The next element; fails with OUT_OF_RANGE after the last."""
+
+def IteratorGetNextAsOptional(*, iterator: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
+    """The next element as an optional, which is empty after the last."""
+
+def IteratorGetNextSync(*, iterator: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> list[Tensor]:
+    """The next element; fails with OUT_OF_RANGE after the last."""
 
 def L2Loss(*, t: _TensorLike, name: str | None = None) -> Tensor:
     """Half the sum of the squares of all elements."""
@@ -578,6 +725,9 @@ def Lgamma(*, x: _TensorLike, name: str | None = None) -> Tensor:
 def LinSpace(*, start: _TensorLike, stop: _TensorLike, num: _TensorLike, name: str | None = None) -> Tensor:
     """`num` evenly spaced numbers from `start` to `stop`, both included."""
 
+def ListDataset(*, tensors: Sequence[_TensorLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """A dataset of the elements that `tensors` are, one after the other."""
+
 def ListDiff(*, x: _TensorLike, y: _TensorLike, out_idx: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
     """The elements of `x` that are not in `y`, and where they stand in `x`."""
 
@@ -593,6 +743,9 @@ def LogMatrixDeterminant(*, input: _TensorLike, name: str | None = None) -> tupl
 def LogSoftmax(*, logits: _TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the softmax along the last axis, without leaving the range of floats."""
 
+def LogUniformCandidateSampler(*, true_classes: _TensorLike, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0, seed2: int = 0, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """Classes below range_max, of which small numbers are likelier: class k with probability log((k + 2) / (k + 1)) / log(range_max + 1)."""
+
 def LogicalAnd(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Whether both `x` and `y` are true; shapes broadcast."""
 
@@ -602,14 +755,41 @@ def LogicalNot(*, x: _TensorLike, name: str | None = None) -> Tensor:
 def LogicalOr(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Whether `x` or `y` or both are true; shapes broadcast."""
 
+def LookupTableExportV2(*, table_handle: _TensorLike, Tkeys: _DTypeLike, Tvalues: _DTypeLike, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """All keys and their values."""
+
+def LookupTableFindV2(*, table_handle: _TensorLike, keys: _TensorLike, default_value: _TensorLike, name: str | None = None) -> Tensor:
+    """The value of each key, or `default_value` where the table has none."""
+
+def LookupTableImportV2(*, table_handle: _TensorLike, keys: _TensorLike, values: _TensorLike, name: str | None = None) -> Operation | None:
+    """Replaces all that the table holds."""
+
+def LookupTableInsertV2(*, table_handle: _TensorLike, keys: _TensorLike, values: _TensorLike, name: str | None = None) -> Operation | None:
+    """Gives keys values; those that have one get the new one."""
+
+def LookupTableRemoveV2(*, table_handle: _TensorLike, keys: _TensorLike, name: str | None = None) -> Operation | None:
+    """Removes keys; those that are not in the table are ignored."""
+
+def LookupTableSizeV2(*, table_handle: _TensorLike, name: str | None = None) -> Tensor:
+    """How many keys the table holds."""
+
 def LowerBound(*, sorted_inputs: _TensorLike, values: _TensorLike, out_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The first place in each sorted row where a value could be put."""
 
 def Lu(*, input: _TensorLike, output_idx_type: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
     """The triangular factors L (with ones on its diagonal) and U of square matrices, packed into one, and the permutation `p` of rows for which input[p] = L U."""
 
+def MakeIterator(*, dataset: _TensorLike, iterator: _TensorLike, name: str | None = None) -> Operation | None:
+    """Lets `iterator` begin with the first element of `dataset`."""
+
+def MapDataset(*, input_dataset: _TensorLike, other_arguments: Sequence[_TensorLike], f: Any, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], use_inter_op_parallelism: bool = True, preserve_cardinality: bool = False, force_synchronous: bool = False, metadata: str = '', name: str | None = None) -> Tensor:
+    """`f` of every element."""
+
 def MatMul(*, a: _TensorLike, b: _TensorLike, transpose_a: bool = False, transpose_b: bool = False, grad_a: bool = False, grad_b: bool = False, name: str | None = None) -> Tensor:
     """Multiplies matrix `a` by matrix `b`, either of them transposed first if asked."""
+
+def MatchingFiles(*, pattern: _TensorLike, name: str | None = None) -> Tensor:
+    """The names of the files that match one or several patterns, in order."""
 
 def MatrixBandPart(*, input: _TensorLike, num_lower: _TensorLike, num_upper: _TensorLike, name: str | None = None) -> Tensor:
     """Matrices in which all but a band around the main diagonal is zero: `num_lower` diagonals below it and `num_upper` above; negative: all there are."""
@@ -734,6 +914,15 @@ def MulNoNan(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tens
 def Multinomial(*, logits: _TensorLike, num_samples: _TensorLike, seed: int = 0, seed2: int = 0, output_dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Draws `num_samples` classes per row of unnormalised log probabilities."""
 
+def MutableDenseHashTableV2(*, empty_key: _TensorLike, deleted_key: _TensorLike, value_dtype: _DTypeLike, container: str = '', shared_name: str = '', use_node_name_sharing: bool = False, value_shape: _ShapeLike = ..., initial_num_buckets: int = 131072, max_load_factor: float = 0.8, name: str | None = None) -> Tensor:
+    """The handle of a table that can change, whose keys may be tensors. Two keys, `empty_key` and `deleted_key`, cannot be used."""
+
+def MutableHashTableOfTensorsV2(*, key_dtype: _DTypeLike, value_dtype: _DTypeLike, container: str = '', shared_name: str = '', use_node_name_sharing: bool = False, value_shape: _ShapeLike = ..., name: str | None = None) -> Tensor:
+    """The handle of a table with values of a given shape that can change."""
+
+def MutableHashTableV2(*, key_dtype: _DTypeLike, value_dtype: _DTypeLike, container: str = '', shared_name: str = '', use_node_name_sharing: bool = False, name: str | None = None) -> Tensor:
+    """The handle of a table with scalar values that can change."""
+
 def Ndtri(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The number below which a standard normal variable lies with probability `x`."""
 
@@ -779,6 +968,21 @@ def OneHot(*, indices: _TensorLike, depth: _TensorLike, on_value: _TensorLike, o
 def OnesLike(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """Ones (true) in the shape and dtype of `x`."""
 
+def OptionalFromValue(*, components: Sequence[_TensorLike], name: str | None = None) -> Tensor:
+    """An optional that holds `components`."""
+
+def OptionalGetValue(*, optional: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> list[Tensor]:
+    """What an optional holds; an error if that is nothing."""
+
+def OptionalHasValue(*, optional: _TensorLike, name: str | None = None) -> Tensor:
+    """Whether an optional holds a value."""
+
+def OptionalNone(*, name: str | None = None) -> Tensor:
+    """An optional that holds nothing."""
+
+def OptionsDataset(*, input_dataset: _TensorLike, serialized_options: str, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """The same elements, with options for how to make them."""
+
 def Pack(*, values: Sequence[_TensorLike], axis: int = 0, name: str | None = None) -> Tensor:
     """Stacks tensors of one shape along a new axis."""
 
@@ -788,8 +992,32 @@ def Pad(*, input: _TensorLike, paddings: _TensorLike, name: str | None = None) -
 def PadV2(*, input: _TensorLike, paddings: _TensorLike, constant_values: _TensorLike, name: str | None = None) -> Tensor:
     """As Pad, with `constant_values` in place of zeros."""
 
+def PaddedBatchDatasetV2(*, input_dataset: _TensorLike, batch_size: _TensorLike, padded_shapes: Sequence[_TensorLike], padding_values: Sequence[_TensorLike], drop_remainder: _TensorLike, Toutput_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], parallel_copy: bool = False, metadata: str = '', name: str | None = None) -> Tensor:
+    """As BatchDatasetV2 for elements of different sizes, which are padded to `padded_shapes`, or to the largest of the batch where these are -1."""
+
+def ParallelBatchDataset(*, input_dataset: _TensorLike, batch_size: _TensorLike, num_parallel_calls: _TensorLike, drop_remainder: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], parallel_copy: bool = False, deterministic: str = 'default', metadata: str = '', name: str | None = None) -> Tensor:
+    """As BatchDatasetV2, with several batches made at a time."""
+
 def ParallelDynamicStitch(*, indices: Sequence[_TensorLike], data: Sequence[_TensorLike], name: str | None = None) -> Tensor:
     """As DynamicStitch, for indices that do not repeat."""
+
+def ParallelInterleaveDatasetV4(*, input_dataset: _TensorLike, other_arguments: Sequence[_TensorLike], cycle_length: _TensorLike, block_length: _TensorLike, buffer_output_elements: _TensorLike, prefetch_input_elements: _TensorLike, num_parallel_calls: _TensorLike, f: Any, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], deterministic: str = 'default', metadata: str = '', name: str | None = None) -> Tensor:
+    """As InterleaveDataset; the datasets of a cycle make their elements at the same time."""
+
+def ParallelMapDatasetV2(*, input_dataset: _TensorLike, other_arguments: Sequence[_TensorLike], num_parallel_calls: _TensorLike, f: Any, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], use_inter_op_parallelism: bool = True, deterministic: str = 'default', preserve_cardinality: bool = False, use_unbounded_threadpool: bool = False, metadata: str = '', name: str | None = None) -> Tensor:
+    """`f` of every element, for several elements at a time; in order unless `deterministic` is 'false'."""
+
+def ParseExampleV2(*, serialized: _TensorLike, names: _TensorLike, sparse_keys: _TensorLike, dense_keys: _TensorLike, ragged_keys: _TensorLike, dense_defaults: Sequence[_TensorLike], num_sparse: int, sparse_types: Sequence[Any], ragged_value_types: Sequence[Any], ragged_split_types: Sequence[Any], dense_shapes: Sequence[_ShapeLike], name: str | None = None) -> tuple[list[Tensor], list[Tensor], list[Tensor], list[Tensor], list[Tensor], list[Tensor]]:
+    """The features of serialized Examples (one, or a vector of them): sparse, dense or ragged."""
+
+def ParseSequenceExampleV2(*, serialized: _TensorLike, debug_name: _TensorLike, context_sparse_keys: _TensorLike, context_dense_keys: _TensorLike, context_ragged_keys: _TensorLike, feature_list_sparse_keys: _TensorLike, feature_list_dense_keys: _TensorLike, feature_list_ragged_keys: _TensorLike, feature_list_dense_missing_assumed_empty: _TensorLike, context_dense_defaults: Sequence[_TensorLike], Ncontext_sparse: int = 0, context_sparse_types: Sequence[Any] = ..., context_ragged_value_types: Sequence[Any] = ..., context_ragged_split_types: Sequence[Any] = ..., context_dense_shapes: Sequence[_ShapeLike] = ..., Nfeature_list_sparse: int = 0, Nfeature_list_dense: int = 0, feature_list_dense_types: Sequence[Any] = ..., feature_list_sparse_types: Sequence[Any] = ..., feature_list_ragged_value_types: Sequence[Any] = ..., feature_list_ragged_split_types: Sequence[Any] = ..., feature_list_dense_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> tuple[list[Tensor], list[Tensor], list[Tensor], list[Tensor], list[Tensor], list[Tensor], list[Tensor], list[Tensor], list[Tensor], list[Tensor], list[Tensor], list[Tensor], list[Tensor], list[Tensor]]:
+    """Context and feature lists of serialized SequenceExamples (one, or a vector of them): sparse, dense or ragged."""
+
+def ParseSingleExample(*, serialized: _TensorLike, dense_defaults: Sequence[_TensorLike], num_sparse: int, sparse_keys: Sequence[str], dense_keys: Sequence[str], sparse_types: Sequence[Any], dense_shapes: Sequence[_ShapeLike], name: str | None = None) -> tuple[list[Tensor], list[Tensor], list[Tensor], list[Tensor]]:
+    """The features of one serialized Example: sparse or dense."""
+
+def ParseTensor(*, serialized: _TensorLike, out_type: _DTypeLike, name: str | None = None) -> Tensor:
+    """The tensor that a serialized TensorProto holds."""
 
 def PartitionedCall(*, args: Sequence[_TensorLike], Tout: Sequence[_DTypeLike], f: Any, config: str = '', config_proto: str = '', executor_type: str = '', name: str | None = None) -> list[Tensor]:
     """Calls the function `f`, which touches nothing outside."""
@@ -812,6 +1040,9 @@ def PopulationCount(*, x: _TensorLike, name: str | None = None) -> Tensor:
 def Pow(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Raises `x` to the power `y`; shapes broadcast."""
 
+def PrefetchDataset(*, input_dataset: _TensorLike, buffer_size: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], slack_period: int = 0, legacy_autotune: bool = True, buffer_size_min: int = 0, metadata: str = '', name: str | None = None) -> Tensor:
+    """The elements, of which a thread makes up to `buffer_size` ahead."""
+
 def PreventGradient(*, input: _TensorLike, message: str = '', name: str | None = None) -> Tensor:
     """Its input; asking for a gradient through it is an error with the given message."""
 
@@ -830,11 +1061,26 @@ def PyFuncStateless(*, callback: _TensorLike, input: Sequence[_TensorLike], Tout
 def Qr(*, input: _TensorLike, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The factors of `input` = `q` `r`: the columns of `q` are orthonormal, `r` is upper triangular."""
 
+def RFFT(*, input: _TensorLike, fft_length: _TensorLike, Tcomplex: _DTypeLike = ..., name: str | None = None) -> Tensor:
+    """The first half of the Fourier transform of real numbers over the last axis."""
+
+def RFFT2D(*, input: _TensorLike, fft_length: _TensorLike, Tcomplex: _DTypeLike = ..., name: str | None = None) -> Tensor:
+    """The first half of the Fourier transform of real numbers over the last two axes."""
+
+def RFFT3D(*, input: _TensorLike, fft_length: _TensorLike, Tcomplex: _DTypeLike = ..., name: str | None = None) -> Tensor:
+    """The first half of the Fourier transform of real numbers over the last three axes."""
+
+def RFFTND(*, input: _TensorLike, fft_length: _TensorLike, axes: _TensorLike, Tcomplex: _DTypeLike = ..., name: str | None = None) -> Tensor:
+    """The Fourier transform of real numbers over `axes`, of which each is cut or filled up with zeros to the length in `fft_length`; the first half of the last of them."""
+
 def RGBToHSV(*, images: _TensorLike, name: str | None = None) -> Tensor:
     """The hue, saturation and value, all in [0, 1], of pixels in red, green and blue."""
 
 def RaggedBincount(*, splits: _TensorLike, values: _TensorLike, size: _TensorLike, weights: _TensorLike, binary_output: bool = False, name: str | None = None) -> Tensor:
     """How often each number below `size` occurs in each row of a ragged matrix, or the sum of its weights; with `binary_output` only whether it occurs."""
+
+def RandomDatasetV2(*, seed: _TensorLike, seed2: _TensorLike, seed_generator: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], rerandomize_each_iteration: bool = False, metadata: str = '', name: str | None = None) -> Tensor:
+    """Random numbers without end, uniform over 32 bits; the same for the same seeds."""
 
 def RandomGamma(*, shape: _TensorLike, alpha: _TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
     """Samples of gamma distributions of scale 1: `shape` of them for each `alpha`."""
@@ -863,8 +1109,14 @@ def RandomUniformInt(*, shape: _TensorLike, minval: _TensorLike, maxval: _Tensor
 def Range(*, start: _TensorLike, limit: _TensorLike, delta: _TensorLike, name: str | None = None) -> Tensor:
     """The numbers from `start` up to but not including `limit` in steps of `delta`."""
 
+def RangeDataset(*, start: _TensorLike, stop: _TensorLike, step: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', replicate_on_split: bool = False, name: str | None = None) -> Tensor:
+    """The numbers from `start` to `stop`, exclusive, in steps of `step`."""
+
 def Rank(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """How many axes `input` has."""
+
+def ReadFile(*, filename: _TensorLike, name: str | None = None) -> Tensor:
+    """The bytes of the file of that name."""
 
 def ReadVariableOp(*, resource: _TensorLike, dtype: _DTypeLike, name: str | None = None) -> Tensor:
     """The present value of a variable. Later assignments do not change what was read."""
@@ -875,11 +1127,17 @@ def Real(*, input: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None)
 def RealDiv(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Divides `x` by `y` element by element; shapes broadcast."""
 
+def RebatchDatasetV2(*, input_dataset: _TensorLike, batch_sizes: _TensorLike, drop_remainder: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
+    """The rows of batches in batches of other sizes, which take turns."""
+
 def Reciprocal(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """One over `x`."""
 
 def ReciprocalGrad(*, y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Reciprocal: `-dy * conj(y)` squared."""
+
+def ReduceDataset(*, input_dataset: _TensorLike, initial_state: Sequence[_TensorLike], other_arguments: Sequence[_TensorLike], f: Any, Tstate: Sequence[_DTypeLike], Targuments: Sequence[_DTypeLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], use_inter_op_parallelism: bool = True, metadata: str = '', name: str | None = None) -> list[Tensor]:
+    """`f` of a state and each element gives the next state; the last one is the result."""
 
 def ReduceJoin(*, inputs: _TensorLike, reduction_indices: _TensorLike, keep_dims: bool = False, separator: str = '', name: str | None = None) -> Tensor:
     """Joins the strings along the axes `reduction_indices`, in the order the axes are named."""
@@ -901,6 +1159,9 @@ def Relu6Grad(*, gradients: _TensorLike, features: _TensorLike, name: str | None
 
 def ReluGrad(*, gradients: _TensorLike, features: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Relu: `gradients` where `features` (or the result) are positive."""
+
+def RepeatDataset(*, input_dataset: _TensorLike, count: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """The elements `count` times; without end if it is negative."""
 
 def Reshape(*, tensor: _TensorLike, shape: _TensorLike, name: str | None = None) -> Tensor:
     """The elements of `tensor` in the same order under the shape `shape`, in which one size may be -1: whatever is left."""
@@ -1103,6 +1364,9 @@ def ScaleAndTranslate(*, images: _TensorLike, size: _TensorLike, scale: _TensorL
 def ScaleAndTranslateGrad(*, grads: _TensorLike, original_image: _TensorLike, scale: _TensorLike, translation: _TensorLike, kernel_type: str = 'lanczos3', antialias: bool = True, name: str | None = None) -> Tensor:
     """Gradient of ScaleAndTranslate: each pixel gives back to those it was mixed from."""
 
+def ScanDataset(*, input_dataset: _TensorLike, initial_state: Sequence[_TensorLike], other_arguments: Sequence[_TensorLike], f: Any, Tstate: Sequence[_DTypeLike], Targuments: Sequence[_DTypeLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], preserve_cardinality: bool = False, use_default_device: bool = True, metadata: str = '', name: str | None = None) -> Tensor:
+    """`f` of a state and every element gives the next state and an element."""
+
 def ScatterNd(*, indices: _TensorLike, updates: _TensorLike, shape: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
     """Zeros of shape `shape` onto which `updates` are added at the coordinates in `indices`."""
 
@@ -1139,6 +1403,9 @@ def Selu(*, features: _TensorLike, name: str | None = None) -> Tensor:
 def SeluGrad(*, gradients: _TensorLike, outputs: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Selu, from its result."""
 
+def SerializeTensor(*, tensor: _TensorLike, name: str | None = None) -> Tensor:
+    """The tensor as a serialized TensorProto."""
+
 def SetSize(*, set_indices: _TensorLike, set_values: _TensorLike, set_shape: _TensorLike, validate_indices: bool = True, name: str | None = None) -> Tensor:
     """How many different elements each set in the last axis of a sparse tensor has."""
 
@@ -1147,6 +1414,15 @@ def Shape(*, input: _TensorLike, out_type: _DTypeLike = ..., name: str | None = 
 
 def ShapeN(*, input: Sequence[_TensorLike], out_type: _DTypeLike = ..., name: str | None = None) -> list[Tensor]:
     """The shapes of several tensors, each as a vector."""
+
+def ShardDataset(*, input_dataset: _TensorLike, num_shards: _TensorLike, index: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], require_non_empty: bool = False, metadata: str = '', name: str | None = None) -> Tensor:
+    """Every element whose number is `index` modulo `num_shards`."""
+
+def ShuffleAndRepeatDatasetV2(*, input_dataset: _TensorLike, buffer_size: _TensorLike, seed: _TensorLike, seed2: _TensorLike, count: _TensorLike, seed_generator: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], reshuffle_each_iteration: bool = True, metadata: str = '', name: str | None = None) -> Tensor:
+    """The elements `count` times, each time in another random order."""
+
+def ShuffleDatasetV3(*, input_dataset: _TensorLike, buffer_size: _TensorLike, seed: _TensorLike, seed2: _TensorLike, seed_generator: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], reshuffle_each_iteration: bool = True, metadata: str = '', name: str | None = None) -> Tensor:
+    """The elements in random order: each is drawn from the next `buffer_size`."""
 
 def Sigmoid(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The logistic function `1 / (1 + exp(-x))`."""
@@ -1165,6 +1441,9 @@ def Sinh(*, x: _TensorLike, name: str | None = None) -> Tensor:
 
 def Size(*, input: _TensorLike, out_type: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """How many elements `input` has."""
+
+def SkipDataset(*, input_dataset: _TensorLike, count: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """All but the first `count` elements; none if it is -1."""
 
 def Slice(*, input: _TensorLike, begin: _TensorLike, size: _TensorLike, name: str | None = None) -> Tensor:
     """The box of `input` that starts at `begin` and has size `size`; a size of -1 reaches to the end."""
@@ -1436,6 +1715,12 @@ def Sum(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name:
 def Svd(*, input: _TensorLike, compute_uv: bool = True, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Singular values of `input` = u diag(s) v^H, the largest first, and if asked the singular vectors as columns of `u` and `v`."""
 
+def TakeDataset(*, input_dataset: _TensorLike, count: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """The first `count` elements; all if it is -1."""
+
+def TakeWhileDataset(*, input_dataset: _TensorLike, other_arguments: Sequence[_TensorLike], predicate: Any, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """The elements before the first for which `predicate` is false."""
+
 def Tan(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The tangent of `x`, in radians."""
 
@@ -1444,6 +1729,9 @@ def Tanh(*, x: _TensorLike, name: str | None = None) -> Tensor:
 
 def TanhGrad(*, y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Tanh: `dy * (1 - y * y)`."""
+
+def TensorDataset(*, components: Sequence[_TensorLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """A dataset of one element, `components`."""
 
 def TensorListConcat(*, input_handle: _TensorLike, element_dtype: _DTypeLike, element_shape: _ShapeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
     """All elements joined along their first axis, and the length of each."""
@@ -1514,6 +1802,9 @@ def TensorScatterSub(*, tensor: _TensorLike, indices: _TensorLike, updates: _Ten
 def TensorScatterUpdate(*, tensor: _TensorLike, indices: _TensorLike, updates: _TensorLike, bad_indices_policy: str = '', name: str | None = None) -> Tensor:
     """`tensor` with the slices that `indices` name replaced by `updates`."""
 
+def TensorSliceDataset(*, components: Sequence[_TensorLike], output_shapes: Sequence[_ShapeLike], is_files: bool = False, metadata: str = '', replicate_on_split: bool = False, name: str | None = None) -> Tensor:
+    """The rows of `components`, an element for each index of their first axis."""
+
 def TensorStridedSliceUpdate(*, input: _TensorLike, begin: _TensorLike, end: _TensorLike, strides: _TensorLike, value: _TensorLike, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, name: str | None = None) -> Tensor:
     """`input` with `value`, broadcast to its shape, in place of the slice that `begin`, `end` and `strides` name."""
 
@@ -1550,8 +1841,17 @@ def TruncateMod(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> T
 def TruncatedNormal(*, shape: _TensorLike, dtype: _DTypeLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
     """Normal numbers, drawn again where beyond two deviations. Two seeds of zero mean: different numbers in every run."""
 
+def UnbatchDataset(*, input_dataset: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """The rows of the elements, one after the other."""
+
+def UniformCandidateSampler(*, true_classes: _TensorLike, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0, seed2: int = 0, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """Classes below range_max, all equally likely."""
+
 def Unique(*, x: _TensorLike, out_idx: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
     """The distinct elements of `x`, and for each element of `x` which of them it is."""
+
+def UniqueDataset(*, input_dataset: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """The elements that are unlike all before them."""
 
 def UniqueV2(*, x: _TensorLike, axis: _TensorLike, out_idx: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
     """The distinct slices of `x` along `axis`, and for each slice which of them it is."""
@@ -1598,6 +1898,15 @@ def Where(*, condition: _TensorLike, name: str | None = None) -> Tensor:
 def While(*, input: Sequence[_TensorLike], cond: Any, body: Any, output_shapes: Sequence[_ShapeLike] = ..., parallel_iterations: int = 10, name: str | None = None) -> list[Tensor]:
     """Runs `body` on its own results, starting from `input`, for as long as `cond` says so."""
 
+def WindowDataset(*, input_dataset: _TensorLike, size: _TensorLike, shift: _TensorLike, stride: _TensorLike, drop_remainder: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """Datasets of `size` elements each, `stride` apart; the first elements of two of them are `shift` apart."""
+
+def WindowOp(*, inputs: Sequence[_TensorLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
+    """A dataset of the elements that `inputs` are, one after the other."""
+
+def WriteFile(*, filename: _TensorLike, contents: _TensorLike, name: str | None = None) -> Operation | None:
+    """Writes the file, replacing what it held; makes the folders above it that are missing."""
+
 def Xdivy(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Divides `x` by `y`; 0 wherever `x` is 0, even if `y` is 0 too."""
 
@@ -1612,3 +1921,6 @@ def ZerosLike(*, x: _TensorLike, name: str | None = None) -> Tensor:
 
 def Zeta(*, x: _TensorLike, q: _TensorLike, name: str | None = None) -> Tensor:
     """The Hurwitz zeta function: the sum of `(q + k)` to the power `-x` over all k >= 0."""
+
+def ZipDataset(*, input_datasets: Sequence[_TensorLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """Elements of all datasets side by side, as long as each has one."""

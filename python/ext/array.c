@@ -1,7 +1,7 @@
 /* numpy: the only file that includes its headers. Arrays come in by copy (they can be changed
  * later). Tensors go out as arrays of the user's own: copies, unless nobody else can ever look at
  * the memory again, which is then handed over. */
-#include "core.h"
+#include "profile.h"
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
@@ -11,6 +11,7 @@ enum {
     WORTH_KEEPING = 4096, /* bytes: less is copied sooner than a tensor is held */
     LONG_COPY = 1 << 20   /* bytes: other threads may run meanwhile */
 };
+enum { WORTH_AN_EVENT = 1 << 18 }; /* bytes */
 
 static int npy_of[EF_DTYPES]; /* numpy's type number by dtype; -1: none */
 static bool narrow_loaded;
@@ -205,6 +206,7 @@ static int no_tensor(PyArrayObject *a, ef_dtype want) {
 /* The elements of `a` as numpy casts them: a fraction, a sign or an imaginary part may go, dates
  * become numbers, objects are asked. */
 static int cast_in(PyArrayObject *a, ef_dtype want, ef_tensor *out) {
+    uint64_t began = PyArray_NBYTES(a) >= WORTH_AN_EVENT ? ef_event_clock() : 0;
     int npy = number_of(want);
     if (npy < 0) return PyErr_Occurred() ? -1 : no_tensor(a, want);
     PyObject *field = NULL; /* of a quantized type: its integers */
@@ -222,6 +224,10 @@ static int cast_in(PyArrayObject *a, ef_dtype want, ef_tensor *out) {
     for (int d = 0; d < s.rank; d++) s.dim[d] = PyArray_DIM(c, d);
     int bad = check(ef_tensor_from(want, &s, PyArray_DATA(c), out), NULL);
     Py_DECREF(c);
+    if (began != 0 && bad == 0 && PyArray_TYPE(a) != npy)
+        profile_post(EF_EVENT_CAST, EF_REASON_NONE, began, 0, (int64_t)ef_tensor_bytes(out));
+    else if (began != 0 && bad == 0)
+        profile_post(EF_EVENT_COPY, EF_REASON_NONE, began, 0, (int64_t)ef_tensor_bytes(out));
     return bad;
 }
 
@@ -289,9 +295,11 @@ static PyObject *array_copy(const ef_tensor *t, const void *data, PyArray_Descr 
     if (a == NULL) return no_array();
     size_t bytes = ef_tensor_bytes(t);
     void *to = PyArray_DATA((PyArrayObject *)a);
+    uint64_t began = bytes >= WORTH_AN_EVENT ? ef_event_clock() : 0;
     PyThreadState *state = bytes > LONG_COPY ? away() : NULL;
     memcpy(to, data, bytes);
     if (state != NULL) back(state);
+    if (began != 0) profile_post(EF_EVENT_COPY, EF_REASON_NONE, began, 0, (int64_t)bytes);
     return a;
 }
 

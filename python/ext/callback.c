@@ -1,6 +1,6 @@
 /* Python called by the engine: a user's own gradients, and ops that are Python functions. The
  * engine calls with or without the interpreter's lock. */
-#include "core.h"
+#include "profile.h"
 
 /* ---- custom gradients ------------------------------------------------------------------------ */
 
@@ -71,11 +71,75 @@ done:
 
 /* ---- calling back: py_function --------------------------------------------------------------- */
 
+/* The exception as a status, cleared: in a pipeline it is raised again elsewhere, or not at all. */
+static ef_status *status_of_exception(void) {
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    long code = EF_UNKNOWN;
+    PyObject *number = error != NULL ? PyObject_GetAttrString(error, "error_code") : NULL;
+    if (number != NULL && PyLong_Check(number)) code = PyLong_AsLong(number);
+    PyErr_Clear();
+    Py_XDECREF(number);
+    PyObject *text = error != NULL ? PyObject_GetAttrString(error, "message") : NULL;
+    PyErr_Clear();
+    if (text == NULL || !PyUnicode_Check(text)) {
+        Py_XDECREF(text);
+        text = error != NULL ? PyObject_Str(error) : NULL;
+    }
+    const char *message = text != NULL ? PyUnicode_AsUTF8(text) : NULL;
+    if (message == NULL) PyErr_Clear();
+    if (code <= EF_OK || code > EF_UNAUTHENTICATED) code = EF_UNKNOWN;
+    ef_status *s = ef_status_make((ef_code)code, message != NULL ? message : "an exception");
+    Py_XDECREF(text);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+    return s;
+}
+
+typedef struct python_op {
+    PyObject *fn;
+    uint32_t place; /* the user's line that made it */
+} python_op;
+
+static void count_python_op(const python_op *op, ef_event_reason reason) {
+    ef_event_add(&(ef_event_new){
+        .kind = EF_EVENT_PYTHON, .reason = reason, .place = op->place, .nowhere = true});
+}
+
+static void python_op_end(void *user) {
+    python_op *op = user;
+    count_python_op(op, EF_REASON_FORGOTTEN);
+    drop(op->fn);
+    PyMem_RawFree(op);
+}
+
+static PyObject *python_op_new(PyObject *fn, python_op **out) {
+    if ((*out = PyMem_RawMalloc(sizeof **out)) == NULL) return PyErr_NoMemory();
+    **out = (python_op){Py_NewRef(fn), profile_here()};
+    count_python_op(*out, EF_REASON_FIRST);
+    return fn;
+}
+
+/* The event says how long it took, and how much of that was waiting for the interpreter. */
+static PyObject *call_python(const python_op *op, PyObject *list, uint64_t asked) {
+    uint64_t began = ef_event_clock();
+    PyObject *r = PyObject_CallOneArg(op->fn, list);
+    ef_event_add(&(ef_event_new){.kind = EF_EVENT_PYTHON,
+                                 .began = asked,
+                                 .place = op->place,
+                                 .nowhere = true,
+                                 .value = {(int64_t)(began - asked)}});
+    return r;
+}
+
 static ef_status *run_callback(void *user, const ef_tensor *in, int n_in, ef_tensor *out,
                                int n_out) {
+    uint64_t asked = ef_event_clock();
     callback_state state = callback_begin();
     PyObject *list = tensor_list_copy(in, n_in), *r = NULL;
-    if (list != NULL) r = PyObject_CallOneArg(user, list);
+    if (list != NULL) r = call_python(user, list, asked);
     Py_XDECREF(list);
     int bad = r == NULL || !PyList_Check(r) || PyList_GET_SIZE(r) != n_out ? -1 : 0;
     if (bad != 0 && !PyErr_Occurred())
@@ -86,7 +150,7 @@ static ef_status *run_callback(void *user, const ef_tensor *in, int n_in, ef_ten
         ef_tensor_copy(&out[k], &((tensor_object *)PyList_GET_ITEM(r, k))->t);
     }
     Py_XDECREF(r);
-    ef_status *s = bad != 0 ? raised_in_python() : NULL;
+    ef_status *s = bad == 0 ? NULL : ef_in_pipeline() ? status_of_exception() : raised_in_python();
     callback_end(state);
     return s;
 }
@@ -111,8 +175,9 @@ static PyObject *core_callback(PyObject *module, PyObject *args) {
         t[k] = dtype_of(PyList_GET_ITEM(dtypes, k));
         bad = t[k] == EF_NO_DTYPE ? -1 : shape_from(PyList_GET_ITEM(shapes, k), &s[k]);
     }
-    if (bad == 0 &&
-        check(ef_callback_call(run_callback, Py_NewRef(fn), drop, in, n_in, t, s, stateful, out, n),
+    python_op *op = NULL;
+    if (bad == 0 && python_op_new(fn, &op) != NULL &&
+        check(ef_callback_call(run_callback, op, python_op_end, in, n_in, t, s, stateful, out, n),
               "EagerPyFunc") == 0)
         result = tensor_list(out, n);
     PyMem_Free(in);
@@ -122,10 +187,54 @@ static PyObject *core_callback(PyObject *module, PyObject *args) {
     return result;
 }
 
+/* callback_handle(fn) -> a resource that ops call fn by */
+static PyObject *core_callback_handle(PyObject *module, PyObject *fn) {
+    (void)module;
+    ef_tensor handle = {0};
+    python_op *op;
+    if (python_op_new(fn, &op) == NULL) return NULL;
+    if (check(ef_callback_handle(run_callback, op, python_op_end, &handle), "EagerPyFunc") != 0)
+        return NULL;
+    return tensor_wrap(&handle);
+}
+
+/* ---- datasets -------------------------------------------------------------------------------- */
+
+/* iterator_next(handle) -> list of tensors; None: there are no more elements */
+static PyObject *core_iterator_next(PyObject *module, PyObject *handle) {
+    (void)module;
+    enum { FEW = 8 };
+    ef_tensor few[FEW], *out = few;
+    int n = IS_TENSOR(handle) ? ef_iterator_width(&((tensor_object *)handle)->t) : -1;
+    if (n < 0) {
+        PyErr_SetString(PyExc_TypeError, "iterator_next takes the handle of an iterator");
+        return NULL;
+    }
+    if (n > FEW && (out = PyMem_Malloc((size_t)n * sizeof *out)) == NULL) return PyErr_NoMemory();
+    PyObject *result = NULL;
+    engine_call v;
+    engine_begin(&v, false);
+    ef_status *s = ef_iterator_next(&((tensor_object *)handle)->t, out, n, &n);
+    if (check(engine_end(&v, s), "IteratorGetNext") == 0)
+        result = n < 0 ? Py_NewRef(Py_None) : tensor_list(out, n);
+    if (out != few) PyMem_Free(out);
+    return result;
+}
+
+static PyObject *core_stop_pipelines(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    ef_pipelines_stop();
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"custom_gradient", core_custom_gradient, METH_VARARGS,
      "Outputs with a gradient of their own."},
     {"callback", core_callback, METH_VARARGS, "Calls Python as an op."},
+    {"callback_handle", core_callback_handle, METH_O, "A resource to call Python by."},
+    {"iterator_next", core_iterator_next, METH_O, "The next element of an iterator."},
+    {"stop_pipelines", core_stop_pipelines, METH_NOARGS, "Ends all threads of datasets."},
     {NULL, NULL, 0, NULL}};
 
 int callback_init(PyObject *module) { return PyModule_AddFunctions(module, functions); }

@@ -1,6 +1,6 @@
 /* Python values become tensors. Numbers, text and nested lists of them are read here; anything else
  * (objects with __tf_tensor__, lists with tensors in them) is the convert hook's work. */
-#include "core.h"
+#include "profile.h"
 #include <math.h>
 
 /* ---- what a value is ------------------------------------------------------------------------- */
@@ -391,6 +391,8 @@ static ef_dtype settle(PyObject *o, const scan *s, ef_dtype want) {
     return EF_NO_DTYPE;
 }
 
+enum { LONG_LIST = 256 }; /* elements of a conversion that is worth an event */
+
 static int from_plain(PyObject *o, const scan *s, ef_dtype want, int hint, ef_tensor *out) {
     ef_dtype t = settle(o, s, want);
     if (t == EF_NO_DTYPE && want != EF_NO_DTYPE && hint == HINT && !recording()) { /* as it is */
@@ -405,8 +407,13 @@ static int from_plain(PyObject *o, const scan *s, ef_dtype want, int hint, ef_te
         return bad;
     }
     if (t == EF_NO_DTYPE || check(ef_tensor_new(t, &s->shape, out), NULL) < 0) return -1;
-    int64_t i = 0;
-    if (ef_tensor_count(out) == 0 || fill(o, out, out->data, &i) == 0) return 0;
+    int64_t i = 0, n = ef_tensor_count(out);
+    if (n == 0) return 0;
+    uint64_t began = n >= LONG_LIST ? ef_event_clock() : 0;
+    if (fill(o, out, out->data, &i) == 0) {
+        if (began != 0) profile_post(EF_EVENT_CONVERT, EF_REASON_NONE, began, 0, n);
+        return 0;
+    }
     ef_tensor_release(out);
     return -1;
 }

@@ -18,6 +18,7 @@ typedef struct variable_object { /* the base of tf.Variable */
     tensor_object *handle; /* NULL until made */
     ef_dtype dtype;
     PyObject *shape; /* TensorShape */
+    uint32_t place;  /* where it was made, for events; 0: not eagerly */
 } variable_object;
 
 typedef struct graph_object { /* the base of tf.Graph */
@@ -70,7 +71,7 @@ typedef struct core_hooks {
     PyObject *flat_result;                /* (result) -> (tensors, callable that packs them) */
     PyObject *retraces;                   /* (traces, calls, function): warns of too many */
     PyObject *concrete_arguments;         /* (concrete function, args, kwargs) -> tensors */
-    PyObject *dispatch;         /* (op's name, op, args, kwargs) -> result for composite tensors */
+    PyObject *dispatch;         /* (op, args, kwargs) -> result or NotImplemented: dispatch.py */
     PyObject *dtype[EF_DTYPES]; /* DType objects by number */
 } core_hooks;
 extern core_hooks hooks;
@@ -195,6 +196,8 @@ int tape_init(PyObject *module);
 int callback_init(PyObject *module);
 int function_init(PyObject *module);
 int session_init(PyObject *module);
+int record_init(PyObject *module); /* record.c */
+int profile_init(PyObject *module);
 int settings_init(PyObject *module);
 /* Before an op is called: names the node it will be if a graph is being built. name: NULL or None
  * for one made of its kind, a literal. -1: raised. */
@@ -259,6 +262,10 @@ static inline void engine_begin(engine_call *v, bool leave) {
     engine_now = v;
     if (leave) engine_leave(v);
 }
+/* profile.c: events that the engine posted without a place get the user's line, and the function
+ * that is called, or NULL. */
+extern atomic_int profile_waiting; /* threads that have such events */
+void profile_settle(PyObject *python);
 /* s: how the call ended, which is returned. What a handler raised is the exception then. */
 static inline ef_status *engine_end(engine_call *v, ef_status *s) {
     engine_now = v->outer;

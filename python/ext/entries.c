@@ -2,6 +2,7 @@
  * in keys are held weakly where they can be, and an entry goes with its object: a trace may hold
  * what the object was made of, such as the value of a variable. */
 #include "function.h"
+#include "profile.h"
 
 static uint64_t changes; /* of any function's list, under the interpreter's lock */
 
@@ -198,7 +199,11 @@ static entry *new_entry(function_object *self, const key *k) {
     e->owner = self;
     self->saw_variables = self->saw_variables || k->variables;
     drop_dead(self);
-    if (self->n_entries >= MOST_ENTRIES) entry_drop_last(self);
+    if (self->n_entries >= MOST_ENTRIES) {
+        entry_drop_last(self);
+        profile_post(EF_EVENT_EVICTION, EF_REASON_FORGOTTEN, 0, profile_definition(self->python),
+                     self->n_entries);
+    }
     link_first(self, e);
     return e;
 }

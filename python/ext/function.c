@@ -7,6 +7,7 @@
  * engine. Objects in keys are held weakly where they can be; an entry whose object died is dropped.
  */
 #include "function.h"
+#include "profile.h"
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
@@ -41,6 +42,8 @@ static ef_status *run_once(entry *e, const walk *w, results *r) {
     engine_call v;
     engine_begin(&v, (e->heavy || any_deferred(w)) && !recording());
     s = engine_end(&v, ef_function_call_user(e->f, w->t, w->n_t, r->at, r->room, &r->n, user));
+    if (atomic_load_explicit(&profile_waiting, memory_order_relaxed) > 0)
+        profile_settle(e->owner->python);
     if (measure && e->calls > 1) e->heavy = nanoseconds() - began > LONG_CALL;
     return s;
 }
@@ -131,6 +134,17 @@ static bool others_before(function_object *self, const key *k) {
            entry_look(self, k) == NULL;
 }
 
+enum { STEPS_RECORDED = 64 }; /* of a sampled call */
+
+static void sampled(const sample *s, const function_object *self, const calling *c, const walk *w,
+                    PyObject *result) {
+    ef_event_steps_record(0, 0);
+    profile_settle(self->python);
+    if (result == NULL || c->traced || recording()) return; /* a trace has an event of its own */
+    sample_end(s, EF_EVENT_CALL, profile_definition(self->python), result,
+               profile_bytes(w->t, w->n_t), 0);
+}
+
 /* items: bound to the signature; kwargs: a dict or NULL. */
 PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_ssize_t n_items,
                               PyObject *kwargs) {
@@ -158,6 +172,8 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     if (recording()) graph_grows();
     calling c = {.outer = function_now, e, items, n_items, kwargs};
     function_now = &c;
+    sample taken = sample_take();
+    if (taken.weight > 0) ef_event_steps_record(recording() ? 0 : STEPS_RECORDED, taken.weight);
     Py_INCREF(self);
     e->users++;
     ef_status *s;
@@ -172,6 +188,7 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
         result = result_pack(r.packing, r.at, r.n);
         if (r.packing != NULL) packing_end(r.packing);
     }
+    if (taken.weight > 0) sampled(&taken, self, &c, &w, result);
     if (result != NULL &&
         c.late) { /* variables have values now: later calls do not give them any */
         entry_forget(self, e);

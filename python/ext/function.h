@@ -13,7 +13,8 @@ enum {
     FEW_OBJECTS = 12,
     FEW_TENSORS = 12,
     FEW_OPEN = 4,
-    FEW_PARAMS = 32
+    FEW_PARAMS = 32,
+    SEEN_ARGUMENTS = 12
 };
 
 /* Sizes of an argument that no trace knows, a bit each. */
@@ -73,6 +74,12 @@ typedef struct packing {
     struct concrete_object *concrete; /* borrowed; NULL: there is none */
 } packing;
 
+/* An argument of the call that was traced last: its kind, and a word that tells values apart. */
+typedef struct seen_argument {
+    uint8_t tag;
+    uint64_t word;
+} seen_argument;
+
 typedef struct function_object {
     PyObject_HEAD vectorcallfunc call;
     PyObject *dict, *weak;
@@ -110,6 +117,11 @@ typedef struct function_object {
     struct tracer *tracer;  /* the thread that traces it now; NULL: none */
     int depth;              /* traces of that thread inside each other */
     struct waiter *waiters; /* threads that wait for it */
+    bool was_traced;        /* what follows is of the call traced last: see trace_reason.c */
+    int n_seen;
+    seen_argument seen_arguments[SEEN_ARGUMENTS];
+    unsigned n_notes;
+    uint64_t noted; /* when the last text about it was written */
 } function_object;
 
 typedef struct concrete_object {
@@ -185,6 +197,10 @@ ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *
 void packing_end(void *user);
 void packing_ref(void *user);
 int trace_init(PyObject *module);
+
+/* ---- trace_reason.c */
+void trace_explain(function_object *f, const calling *c); /* inside a trace callback */
+void trace_lines(ef_graph *g);                            /* after a trace */
 
 /* ---- mutation.c: did a trace change what it was given? */
 bool containers_in(PyObject *args, PyObject *kwargs);

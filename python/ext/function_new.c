@@ -3,6 +3,7 @@
  * a copy for each instance, which is freed with the instance: its traces, its counts and the
  * variables that its first trace makes belong to that instance. */
 #include "function.h"
+#include "profile.h"
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
@@ -157,6 +158,8 @@ PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     if (read_parameters(self, python) < 0 || read_signature(self) < 0 ||
         copy_attributes(self, python) < 0)
         Py_CLEAR(self);
+    if (self != NULL)
+        profile_post(EF_EVENT_FUNCTION, EF_REASON_NONE, 0, profile_definition(python), 0);
     return (PyObject *)self;
 }
 
@@ -221,6 +224,8 @@ static function_object *make_for_instance(function_object *self, PyObject *insta
     Py_DECREF(reference);
     if (made != NULL && PyDict_SetItem(self->instances, address, (PyObject *)made) < 0)
         Py_CLEAR(made);
+    if (made != NULL)
+        profile_post(EF_EVENT_FUNCTION, EF_REASON_INSTANCE, 0, profile_definition(self->python), 0);
     return made;
 }
 

@@ -3,17 +3,24 @@
  * and rare options are methods of the Python class derived from it. The engine's tape is always
  * persistent, since jacobians query it once per element; that a non-persistent tape can be used
  * only once is checked here. */
+#include "profile.h"
 #include "tape.h"
 #include <structmember.h>
 
 typedef struct gradient_tape {
     PyObject_HEAD tape_object *tape; /* NULL until it first records */
     char persistent, watch, recording;
-    char done; /* gave its only answer: the tape still tells which variables were used */
+    uint32_t place; /* of a persistent one: where it was made */
+    char done;      /* gave its only answer: the tape still tells which variables were used */
 } gradient_tape;
 #define SELF(o) ((gradient_tape *)(o))
 
 static PyObject *str_in_graph, *str_watch, *str_gradient, *str_complete;
+
+static void count_tape(PyObject *o, int by) {
+    ef_event_new e = {.kind = EF_EVENT_TAPE, .place = SELF(o)->place, .value = {by}};
+    ef_event_add(&e);
+}
 
 static int tape_init_args(PyObject *o, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"persistent", "watch_accessed_variables", NULL};
@@ -21,11 +28,16 @@ static int tape_init_args(PyObject *o, PyObject *args, PyObject *kwargs) {
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|pp", names, &persistent, &watch)) return -1;
     SELF(o)->persistent = (char)persistent;
     SELF(o)->watch = (char)watch;
+    if (persistent && SELF(o)->place == 0) {
+        SELF(o)->place = profile_here();
+        count_tape(o, 1);
+    }
     return 0;
 }
 
 static void tape_end(PyObject *o) {
     PyTypeObject *type = Py_TYPE(o);
+    if (SELF(o)->place != 0) count_tape(o, -1);
     Py_XDECREF(SELF(o)->tape);
     type->tp_free(o);
     Py_DECREF(type);

@@ -1,6 +1,6 @@
 /* Graphs as Python sees them. One graph object per engine graph while anybody holds it; ops of a
  * graph are made into Operation objects by Python when asked for. */
-#include "core.h"
+#include "profile.h"
 #include <structmember.h>
 
 PyTypeObject *graph_type;
@@ -193,6 +193,12 @@ enum { GROWTHS = 16 };
 void graph_run_begins(graph_object *o) {
     uint64_t version = ef_graph_version(o->g);
     if (version == o->version) return;
+    if (o->version != 0)
+        ef_event_post(&(ef_event_new){.kind = EF_EVENT_NODE,
+                                      .place = profile_node(o->g, ef_graph_last(o->g)),
+                                      .nowhere = true,
+                                      .weight = (uint32_t)(version - o->version),
+                                      .value = {ef_graph_nodes(o->g)}});
     o->version = version;
     if (o->trims || ++o->growths < GROWTHS) return;
     ef_graph_set_trims(o->g);

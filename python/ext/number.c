@@ -1,6 +1,6 @@
 /* Operators. Two eager tensors go straight to the op; otherwise the other operand is converted with
  * the tensor's dtype as a hint, and an object that knows the reverse operator gets its turn. */
-#include "core.h"
+#include "profile.h"
 
 static const ef_op *op_add, *op_join, *op_sub, *op_mul, *op_floordiv, *op_mod, *op_real, *op_pow,
     *op_neg, *op_and, *op_or, *op_not, *op_bit_and, *op_bit_or, *op_bit_xor, *op_invert, *op_less,
@@ -125,6 +125,9 @@ static PyObject *slow(PyObject *a, PyObject *b, const char *reverse, const ef_op
     /* A graph looks at the second operand only if it takes the first. */
     bool taken = lenient || op == NULL || !recording() || check_types(op, x.t) == 0;
     if (taken && second(op, x.t, b, lenient, &y) == 0) {
+        sample s = led && IS_TENSOR(b) ? (sample){0} : sample_take();
+        if (s.weight > 0 && !recording() && (PyFloat_Check(b) || PyLong_Check(b)))
+            sample_end(&s, EF_EVENT_SCALAR, 0, NULL, 0, 0);
         r = fn != NULL ? fn(x.t, y.t) : run_pair(op, x.t, y.t);
         operand_end(&y);
     }

@@ -1,6 +1,7 @@
 /* Calling an op: arguments are found by position or interned keyword, inputs read (op_inputs.c),
  * attributes looked up, and the engine called. */
 #include "op.h"
+#include "profile.h"
 
 /* ---- running --------------------------------------------------------------------------------- */
 
@@ -25,18 +26,22 @@ static ef_status *call(const ef_op *op, const ef_attrs *attrs, const ef_tensor *
         return ef_call_op(op, attrs, in, n_in, out, max_out, n_out);
     engine_call v;
     engine_begin(&v, true);
-    return engine_end(&v, ef_call_op(op, attrs, in, n_in, out, max_out, n_out));
+    ef_status *s = engine_end(&v, ef_call_op(op, attrs, in, n_in, out, max_out, n_out));
+    if (atomic_load_explicit(&profile_waiting, memory_order_relaxed) > 0) profile_settle(NULL);
+    return s;
 }
 
 PyObject *op_run1(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in) {
     tensor_object *o = tensor_make();
     if (o == NULL) return NULL;
     int n_out = 0;
+    sample taken = sample_take();
     ef_status *s = call(op, attrs, in, n_in, &o->t, 1, &n_out);
     if (s != NULL) {
         Py_DECREF(o);
         return raise_status(s, ef_op_describe(op)->name);
     }
+    if (taken.weight > 0) sample_op(&taken, op, in, n_in, (PyObject *)o);
     return tensor_finish(o);
 }
 
@@ -91,14 +96,6 @@ static PyObject *results(op_object *self, ef_tensor *out, int n, const int *grou
     PyObject *named = attr_call(self->result, "_make", tuple);
     Py_DECREF(tuple);
     return named;
-}
-
-/* How many tensors stand for each output: only one list may be of open length. */
-static void output_groups(const ef_op_desc *d, int n, int *group) {
-    int lists = 0;
-    for (int k = 0; k < d->n_out; k++) lists += d->out[k].is_list;
-    int each = lists > 0 ? (n - (d->n_out - lists)) / lists : 0;
-    for (int k = 0; k < d->n_out; k++) group[k] = d->out[k].is_list ? each : 1;
 }
 
 /* ---- attributes ------------------------------------------------------------------------------ */
@@ -262,8 +259,8 @@ static int room_for(op_object *self, PyObject **value, int n_in) {
     return n > 0 && n < MOST_MADE ? (int)n : MAX_FEW;
 }
 
-/* Arguments that are no tensors may be composite ones, which Python knows how to take apart: asked
- * only after the op has refused them. The first error stays if nobody answers. */
+/* Type dispatch (_src/dispatch.py): arguments that do not convert may be ragged, sparse or of a
+ * user's class. Asked only after the op has refused them; without an answer the error stays. */
 static PyObject *dispatched(op_object *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
     bool by_kind =
         PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError);
@@ -276,8 +273,7 @@ static PyObject *dispatched(op_object *self, PyObject *const *args, Py_ssize_t n
     for (Py_ssize_t k = 0; named != NULL && names != NULL && k < PyTuple_GET_SIZE(names); k++)
         if (PyDict_SetItem(named, PyTuple_GET_ITEM(names, k), args[n + k]) < 0) Py_CLEAR(named);
     if (given != NULL && named != NULL)
-        answer =
-            PyObject_CallFunction(hooks.dispatch, "sOOO", self->desc->name, self, given, named);
+        answer = PyObject_CallFunctionObjArgs(hooks.dispatch, self, given, named, NULL);
     Py_XDECREF(given);
     Py_XDECREF(named);
     if (answer == Py_NotImplemented) {
@@ -313,15 +309,14 @@ PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyOb
             ef_tensor few[MAX_FEW], *out = few;
             int max = room_for(self, value, in.n), made = 0, group[16];
             if (max > MAX_FEW) out = PyMem_Malloc((size_t)max * sizeof *out);
-            ef_status *s = out != NULL ? call(self->op, attrs, in.t, in.n, out, max, &made) : NULL;
+            ef_status *s = out != NULL ? ef_op_output_counts(self->op, attrs, in.n, group) : NULL;
+            if (out != NULL && s == NULL) s = call(self->op, attrs, in.t, in.n, out, max, &made);
             if (out == NULL)
                 PyErr_NoMemory();
             else if (s != NULL)
                 raise_status(s, self->desc->name);
-            else {
-                output_groups(self->desc, made, group);
+            else
                 result = results(self, out, made, group);
-            }
             if (out != few) PyMem_Free(out);
         }
     }

@@ -165,7 +165,7 @@ static PyObject *get_keywords_only(PyObject *o, void *closure) {
 /* Made on demand, in Python: nothing but inspect and help() asks for it. */
 static PyObject *get_signature(PyObject *o, void *closure) {
     (void)closure;
-    PyObject *module = PyImport_ImportModule("evenflow.signatures");
+    PyObject *module = PyImport_ImportModule("evenflow._src.signatures");
     if (module == NULL) return NULL;
     PyObject *signature = PyObject_CallMethod(module, "of", "O", o);
     Py_DECREF(module);

@@ -2,7 +2,7 @@
  * them, and a dictionary of feeds - and does it all here when everything is plain. What is not
  * (names, composite tensors, feeds that need numpy's conversions) is taken apart by the method
  * `_run` of the class above, which comes back through `_run_flat`. */
-#include "core.h"
+#include "profile.h"
 #include <structmember.h>
 
 typedef struct session_object {
@@ -12,6 +12,7 @@ typedef struct session_object {
     int closing;
     int heavy; /* runs take long: let other threads run Python meanwhile */
     unsigned calls;
+    uint32_t place; /* where it was opened */
 } session_object;
 static PyTypeObject *session_type;
 static PyObject *name_node_attr, *name_graph_attr, *name_element, *name_run;
@@ -31,6 +32,7 @@ static PyObject *session_open(PyObject *self, PyObject *graph) {
     if (check(ef_session_new(((graph_object *)graph)->g, &o->s), "Session") < 0) return NULL;
     Py_XSETREF(o->graph, Py_NewRef(graph));
     ((graph_object *)graph)->sessions++;
+    o->place = profile_here();
     Py_RETURN_NONE;
 }
 
@@ -38,6 +40,8 @@ static void session_end(session_object *o) {
     ef_session *s = o->s;
     if (s == NULL) return;
     o->s = NULL;
+    ef_event_add(&(ef_event_new){
+        .kind = EF_EVENT_SESSION, .place = o->place, .nowhere = true, .value = {o->calls}});
     if (o->graph != NULL) ((graph_object *)o->graph)->sessions--;
     ef_session_free(s);
 }
@@ -290,11 +294,14 @@ static int request_run(session_object *o, request *r) {
     graph_run_begins(graph);
     o->users++;
     graph->running++;
+    sample taken = sample_take();
     engine_call v;
     engine_begin(&v, o->heavy || r->bytes > 65536 || any_deferred(r));
     ef_status *s = ef_session_run_nodes(o->s, r->feed, r->pointer, r->n_feed, r->fetch, r->n_fetch,
                                         r->node, r->n_node, r->out);
     s = engine_end(&v, s);
+    if (taken.weight > 0) sample_end(&taken, EF_EVENT_RUN, 0, NULL, (int64_t)r->bytes, 0);
+    if (atomic_load_explicit(&profile_waiting, memory_order_relaxed) > 0) profile_settle(NULL);
     graph->running--;
     if (--o->users == 0 && o->closing) session_close((PyObject *)o, NULL);
     if (measure) o->heavy = nanoseconds() - began > LONG_CALL;

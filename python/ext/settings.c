@@ -48,6 +48,37 @@ static PyObject *core_memory(PyObject *module, PyObject *args) {
     return Py_BuildValue("{s:L,s:L,s:L,s:L}", "current", u.current, "peak", u.peak, "cached",
                          u.cached, "limit", u.limit);
 }
+/* {name: (bytes, entries, made, evicted)}, and the limit of all caches. */
+static PyObject *core_caches(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    ef_cache_info info[32];
+    int n = ef_cache_info_get(info, 32);
+    PyObject *all = PyDict_New();
+    for (int k = 0; k < n && k < 32 && all != NULL; k++) {
+        PyObject *one =
+            Py_BuildValue("(LLKK)", info[k].bytes, info[k].entries, info[k].made, info[k].evicted);
+        if (one == NULL || PyDict_SetItemString(all, info[k].name, one) < 0) Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    return all != NULL ? Py_BuildValue("(NL)", all, ef_cache_limit_get()) : NULL;
+}
+static PyObject *core_cache_limit(PyObject *module, PyObject *args) {
+    (void)module;
+    long long bytes;
+    if (!PyArg_ParseTuple(args, "L", &bytes)) return NULL;
+    ef_cache_limit_set(bytes);
+    Py_RETURN_NONE;
+}
+static PyObject *core_memory_report(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    char *text;
+    if (check(ef_memory_report(&text), NULL) < 0) return NULL;
+    PyObject *out = PyUnicode_FromString(text);
+    ef_text_release(text);
+    return out;
+}
 static PyObject *core_memory_limit(PyObject *module, PyObject *args) {
     (void)module;
     const char *device;
@@ -123,6 +154,11 @@ static PyMethodDef functions[] = {
      "Whose positions random ops of functions use."},
     {"forked", core_forked, METH_NOARGS, "To be called in a child process after a fork."},
     {"memory", core_memory, METH_VARARGS, "Bytes in use on a device."},
+    {"caches", core_caches, METH_NOARGS, "What each cache holds, and the limit of all."},
+    {"cache_limit", core_cache_limit, METH_VARARGS,
+     "Sets the bytes of all caches; 0: the default."},
+    {"memory_report", core_memory_report, METH_NOARGS,
+     "All memory that the engine holds, as text."},
     {"memory_limit", core_memory_limit, METH_VARARGS,
      "Sets the most a device may use; 0: no limit."},
     {"memory_peak_reset", core_peak_reset, METH_VARARGS, "The peak begins anew."},

@@ -3,6 +3,7 @@
  * numbers by value and type, containers by structure, objects by identity or, if they define
  * equality, by that. Variables go by identity too, until a function is called with other ones. */
 #include "function.h"
+#include "profile.h"
 
 enum tag {
     K_TENSOR = 1,
@@ -305,7 +306,9 @@ static void look_deeper(walk *w, PyObject *o) {
     Py_LeaveRecursiveCall();
 }
 
-static void method(walk *w, PyObject *function, PyObject *self) {
+static void method(walk *w, PyObject *o, PyObject *function, PyObject *self) {
+    sample s = Py_REFCNT(o) == 1 ? sample_take() : (sample){0}; /* only the call holds it */
+    if (s.weight > 0) sample_end(&s, EF_EVENT_FRESH, profile_definition(function), NULL, 0, 0);
     word(w, K_METHOD); /* made afresh at each access: by what it binds */
     word(w, (uint64_t)(uintptr_t)function);
     word(w, (uint64_t)(uintptr_t)self);
@@ -360,9 +363,9 @@ static void look(walk *w, PyObject *o) {
     } else if (is_array(o)) {
         array(w, o);
     } else if (type == bound_type) {
-        method(w, ((bound_object *)o)->function, ((bound_object *)o)->self);
+        method(w, o, ((bound_object *)o)->function, ((bound_object *)o)->self);
     } else if (type == &PyMethod_Type) {
-        method(w, PyMethod_GET_FUNCTION(o), PyMethod_GET_SELF(o));
+        method(w, o, PyMethod_GET_FUNCTION(o), PyMethod_GET_SELF(o));
     } else {
         look_at_object(w, o);
     }

@@ -3,30 +3,37 @@
 
 int recording(void) { return ef_graph_current() != NULL; }
 
-/* While a graph is being built a wrong shape or attribute is a ValueError as well. */
-static void raise_code(ef_code code, const char *message, const char *op) {
+/* While a graph is being built a wrong shape or attribute is a ValueError as well; so is a size
+ * that does not fit the graph of a function, for which TensorFlow would build another graph. */
+static void raise_code(ef_code code, const char *message, const char *op, bool building) {
     PyObject *e = NULL;
-    if (recording() && code == EF_INVALID && hooks.graph_error != NULL)
-        e = PyObject_CallFunction(hooks.graph_error, "sz", message, op);
+    /* A message may quote bytes of a file or of a string tensor, which need not be UTF-8. */
+    PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "backslashreplace");
+    if (text == NULL) return;
+    if (building && code == EF_INVALID && hooks.graph_error != NULL)
+        e = PyObject_CallFunction(hooks.graph_error, "Oz", text, op);
     else if (hooks.error != NULL)
-        e = PyObject_CallFunction(hooks.error, "isz", (int)code, message, op);
+        e = PyObject_CallFunction(hooks.error, "iOz", (int)code, text, op);
     else
-        PyErr_SetString(PyExc_RuntimeError, message);
+        PyErr_SetObject(PyExc_RuntimeError, text);
     if (e != NULL) PyErr_SetObject((PyObject *)Py_TYPE(e), e);
     Py_XDECREF(e);
+    Py_DECREF(text);
 }
 
 PyObject *raise_status(ef_status *s, const char *op) {
     if (s == NULL) return NULL;
     /* After a callback into Python failed, its own exception says more. */
-    if (!PyErr_Occurred()) raise_code(ef_status_code(s), ef_status_message(s), op);
+    if (!PyErr_Occurred())
+        raise_code(ef_status_code(s), ef_status_message(s), op,
+                   recording() || ef_status_before_run(s));
     ef_status_free(s);
     return NULL;
 }
 
 int invalid(const char *op, PyObject *message) {
     const char *text = message != NULL ? PyUnicode_AsUTF8(message) : NULL;
-    if (text != NULL) raise_code(EF_INVALID, text, op);
+    if (text != NULL) raise_code(EF_INVALID, text, op, recording());
     Py_XDECREF(message);
     return -1;
 }

@@ -383,6 +383,7 @@ static int trace_call(function_object *f, calling *c, const ef_tensor *in, int n
     if (r.list != NULL && (r.variables != NULL || !c->e->by_spec) &&
         rebuild_arguments(c, &r, &args, &kwargs))
         bad = trace_into(f, c, args, kwargs, out, max_out, n_out);
+    if (bad == 0) trace_lines(c->g);
     Py_XDECREF(c->graph);
     c->g = before;
     c->graph = graph;
@@ -401,6 +402,7 @@ ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *
     function_object *f = (function_object *)Py_NewRef((PyObject *)e->owner);
     int bad = -1, turn = c != NULL && c->e == e ? begin_tracing(f) : -1;
     if (turn > 0) {
+        trace_explain(f, c);
         bad = trace_call(f, c, in, n_in, out, max_out, n_out);
         c->traced = true;
         end_tracing(f);

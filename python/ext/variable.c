@@ -1,6 +1,6 @@
 /* The base of tf.Variable: a handle and what is asked of it on every op. Construction, assigns and
  * everything else with arguments is Python. */
-#include "core.h"
+#include "profile.h"
 #include <structmember.h>
 
 PyTypeObject *variable_type;
@@ -26,6 +26,14 @@ static PyObject *variable_value(PyObject *self, PyObject *unused) {
     (void)unused;
     ef_tensor t = {0};
     return variable_read((variable_object *)self, &t) < 0 ? NULL : tensor_wrap(&t);
+}
+
+static void count_variable(const variable_object *self, ef_event_reason reason, int64_t bytes) {
+    ef_event_add(&(ef_event_new){.kind = EF_EVENT_VARIABLE,
+                                 .reason = reason,
+                                 .place = self->place,
+                                 .nowhere = true,
+                                 .value = {bytes}});
 }
 
 /* _create(value, name, trainable, shape or None): an eager variable */
@@ -56,6 +64,9 @@ static PyObject *variable_create(PyObject *o, PyObject *args) {
         return NULL;
     }
     Py_XSETREF(self->handle, h);
+    self->place = profile_here();
+    count_variable(self, profile_direct() ? EF_REASON_NONE : EF_REASON_LIBRARY,
+                   (int64_t)ef_tensor_bytes(v));
     Py_RETURN_NONE;
 }
 
@@ -100,6 +111,7 @@ static void variable_dealloc(PyObject *o) {
     PyTypeObject *type = Py_TYPE(o);
     PyObject_GC_UnTrack(o);
     if (self->weak != NULL) PyObject_ClearWeakRefs(o);
+    if (self->place != 0) count_variable(self, EF_REASON_FORGOTTEN, 0);
     Py_CLEAR(self->dict);
     Py_CLEAR(self->handle);
     Py_CLEAR(self->shape);

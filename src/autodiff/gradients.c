@@ -5,6 +5,7 @@
 #include "autodiff/control_grad.h"
 #include "autodiff/edge_grad.h"
 #include "base/alloc.h"
+#include "graph/sizes.h"
 
 typedef struct part { /* of an edge's gradient, in the order they arrived */
     struct part *next;
@@ -304,6 +305,20 @@ static void walk_back(walk *w) {
     w->g->copies = before;
 }
 
+/* A gradient has the shape of its source, whatever inference could tell: after a loop, for
+ * instance, the length of a list is not known. */
+static ef_status *narrow_like(ef_graph *g, ef_edge dx, ef_edge x) {
+    ef_fact *known = &g->node[dx.node]->out[dx.index];
+    const ef_fact *source = ef_edge_fact(g, x);
+    if (source->dtype == EF_RESOURCE || ef_shape_equal(&known->shape, &source->shape)) return NULL;
+    ef_shape both, real;
+    EF_TRY(ef_shape_merge(&known->shape, &source->shape, &both));
+    EF_TRY(ef_shape_merge(&ef_edge_real(g, dx)->shape, &ef_edge_real(g, x)->shape, &real));
+    bool sized = g->node[dx.node]->real != NULL || g->node[x.node]->real != NULL;
+    known->shape = both;
+    return sized ? ef_graph_set_real(g, dx, &real) : NULL;
+}
+
 static void result(walk *w, ef_edge x, ef_gradient *dx) {
     *dx = (ef_gradient){
         .kind = EF_GRADIENT_NONE, .value = {-1, 0}, .indices = {-1, 0}, .dense_shape = {-1, 0}};
@@ -312,6 +327,7 @@ static void result(walk *w, ef_edge x, ef_gradient *dx) {
     dx->kind = v->values != NULL ? EF_GRADIENT_SLICES : EF_GRADIENT_DENSE;
     if (v->values == NULL) {
         dx->value = ef_graph_build_edge(v);
+        ef_build_fail(&w->b.base, narrow_like(w->g, dx->value, x));
         return;
     }
     dx->value = ef_graph_build_edge(v->values);

@@ -1,16 +1,23 @@
-/* A cache with a bound in bytes, least recently used out first. Entries are intrusive: embed an
- * ef_cache_entry as the first member. Not locked: the owner guards it. */
+/* A cache that forgets the least recently used first: one with a bound of its own, or one that
+ * shares the budget of all caches (base/budget.h). Entries are intrusive: embed an ef_cache_entry
+ * as the first member. Not locked: the owner guards it. */
 #ifndef EF_BASE_CACHE_H
 #define EF_BASE_CACHE_H
+#include "base/budget.h"
 #include "base/map.h"
+#include "base/mutex.h"
 
 typedef struct ef_cache_entry {
     struct ef_cache_entry *newer, *older;
     uint64_t hash;
     size_t bytes;
+    uint64_t used; /* the tick of its last use */
 } ef_cache_entry;
 
 typedef struct ef_cache {
+    ef_keeper keeper; /* first; only of a cache that shares the budget */
+    ef_mutex *lock;   /* likewise: the owner's */
+    void (*leave)(ef_cache_entry *e);
     ef_map map;
     ef_cache_entry *newest, *oldest;
     size_t bytes, limit;
@@ -20,6 +27,12 @@ typedef struct ef_cache {
 } ef_cache;
 
 void ef_cache_init(ef_cache *c, size_t limit, void (*drop)(ef_cache_entry *));
+/* A cache without a bound of its own. The budget evicts its entries: it locks `lock`, removes the
+ * entry, calls `leave` (NULL: nothing more to do under the lock), unlocks, and calls `end`.
+ * Charging is the owner's business, since an entry may outlive its place in the cache. The caller
+ * holds no lock. */
+void ef_cache_share(ef_cache *c, ef_kept kind, ef_mutex *lock, void (*leave)(ef_cache_entry *),
+                    void (*end)(void *entry));
 ef_cache_entry *ef_cache_find(ef_cache *c, uint64_t hash, ef_map_same *same, const void *key);
 /* e->hash and e->bytes are set by the caller; older entries are dropped until the bound holds (the
  * new one always stays). On failure e is not in the cache. */

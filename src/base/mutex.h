@@ -7,9 +7,17 @@
 
 /* All ranks, lowest first, each with what its mutex guards. */
 #define EF_RANKS(RANK)                                                           \
+    RANK(BUDGET)      /* the list of caches that share a budget */               \
     RANK(SCOPE)       /* names of variables; never held while a value is made */ \
+    RANK(ITERATOR)    /* an iterator's pipeline; never held while it works */    \
+    RANK(PIPELINE)    /* whose turn it is in a pipeline */                       \
+    RANK(RUNS)        /* the list of running pipelines */                        \
+    RANK(RUN)         /* the rings of a pipeline */                              \
+    RANK(RING)        /* elements that threads make ahead */                     \
+    RANK(SEEDS)       /* seeds and elements shared by iterations */              \
     RANK(BATCH)       /* a batch of deferred ops; never held while it runs */    \
     RANK(VARIABLE)    /* a variable's value, while it is updated; by address */  \
+    RANK(TABLE)       /* entries of a lookup table */                            \
     RANK(SESSION)     /* a session's requests */                                 \
     RANK(FUNCTION)    /* a function's traces */                                  \
     RANK(PROGRAMS)    /* the cache of programs */                                \
@@ -18,7 +26,6 @@
     RANK(RANDOM)      /* positions of random sequences */                        \
     RANK(GRAPH)       /* a graph that several threads build; recursive */        \
     RANK(PRIMITIVES)  /* the cache of oneDNN primitives */                       \
-    RANK(SCRATCH)     /* scratch buffers of kernels */                           \
     RANK(CODE)        /* the cache of compiled code */                           \
     RANK(DESCRIPTION) /* descriptions of ops */                                  \
     RANK(SIGNATURES)  /* parsed signatures of ops */                             \
@@ -29,7 +36,9 @@
     RANK(HOLDERS)     /* labels of the allocator's report */                     \
     RANK(PULSE)       /* deadlines and the thread that watches them */           \
     RANK(OPTIONS)     /* options that were read */                               \
-    RANK(EVENTS)      /* event rings of threads */
+    RANK(SITES)       /* the table of places of events */                        \
+    RANK(EVENTS)      /* tallies of events */                                    \
+    RANK(RINGS)       /* event rings of threads */
 typedef enum ef_rank {
 #define EF_RANK(N) EF_RANK_##N,
     EF_RANKS(EF_RANK)

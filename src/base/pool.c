@@ -13,12 +13,22 @@
  * caller; a worker that has had its processor for a while leaves the end of a region to the others;
  * and twice as many threads take part, since half of them are waiting.
  *
+ * Callers that run at the same time divide the processors. A caller counts from its entry to its
+ * leave, whether or not it is within a region, because its thread uses a processor. Workers take
+ * part while processors are left over, first where a caller has the fewest threads for its weight,
+ * and look again after each piece. A caller that leaves wakes workers for the regions of others.
+ * So the threads at work are as many as the processors, and none of these idles while a region has
+ * pieces to claim. A caller of low weight also waits for its turn while there is no processor left:
+ * see wait_for_turn.
+ *
  * After fork() the child has the calling thread only, and stays on it for good. */
 #include "base/pool.h"
 #include "base/clock.h"
 #include "base/contention.h"
 #include "base/option.h"
 #include "base/quota.h"
+#include "base/status.h"
+#include "base/watch.h"
 #include <limits.h>
 #include <linux/futex.h>
 #include <omp.h>
@@ -29,14 +39,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SLOTS = 8, TEAM = 256, ASLEEP = 1 << 30, MOST_PIECES = 1 << 20 };
 
-static const double worth_ns = 10000;  /* a piece that pays for handing it out */
-static const double piece_ns = 100000; /* a piece of a long region */
-static const uint64_t spin_ns = 40000; /* waiting before a thread goes to sleep */
-static const uint64_t near_ns = 20000; /* brief regions so near to each other wake workers */
+static const double worth_ns = 10000;        /* a piece that pays for handing it out */
+static const double piece_ns = 100000;       /* a piece of a long region */
+static const uint64_t spin_ns = 40000;       /* waiting before a thread goes to sleep */
+static const uint64_t near_ns = 20000;       /* brief regions so near to each other wake workers */
+static const uint64_t turn_poll_ns = 200000; /* a caller that waits for its turn looks this often */
+static const uint64_t turn_most_ns = 50000000; /* and waits no longer than this */
 /* On a crowded machine: */
 static const uint64_t look_ns = 5000000;      /* a thread looks this often whether it had to wait */
 static const uint64_t usage_ns = 100000000;   /* and asks this often what other programs use */
@@ -54,7 +67,8 @@ static int lanes = 1;             /* and threads for a crowded machine; written 
 static cpu_set_t processors;      /* of the workers, if they are not those of the calling thread */
 static bool widened;              /* `processors` is set */
 static atomic_int wish;           /* ef_pool_limit; 0: none */
-static atomic_int callers;        /* user threads between enter and leave */
+static atomic_int callers;        /* user threads between enter and leave, unless they wait */
+static atomic_int working;        /* workers that take part in a region */
 static atomic_bool forked;        /* in the child of a fork */
 static _Thread_local bool inside; /* a piece runs on this thread */
 static _Thread_local int lane;    /* a worker's number; 0: a caller */
@@ -64,6 +78,7 @@ static _Thread_local int lane;    /* a worker's number; 0: a caller */
 static void after_fork(void) {
     atomic_store_explicit(&forked, true, memory_order_relaxed);
     atomic_store_explicit(&callers, 0, memory_order_relaxed);
+    atomic_store_explicit(&working, 0, memory_order_relaxed);
 }
 
 static void at_most(int *n, int64_t bound) {
@@ -114,9 +129,9 @@ static void measure(void) {
 int ef_pool_size(void) {
     pthread_once(&once, measure);
     if (inside || atomic_load_explicit(&forked, memory_order_relaxed)) return 1;
-    int n = machine, at_once = atomic_load_explicit(&callers, memory_order_relaxed);
+    int n = machine;
     at_most(&n, atomic_load_explicit(&wish, memory_order_relaxed));
-    if (at_once > 1) n = n > at_once ? n / at_once : 1;
+    at_most(&n, ef_context_here()->threads);
     return n;
 }
 
@@ -127,8 +142,6 @@ int ef_pool_lanes(void) {
 }
 void ef_pool_limit(int n) { atomic_store_explicit(&wish, n > 0 ? n : 0, memory_order_relaxed); }
 void ef_pool_single(void) { omp_set_num_threads(1); }
-void ef_pool_enter(void) { atomic_fetch_add_explicit(&callers, 1, memory_order_relaxed); }
-void ef_pool_leave(void) { atomic_fetch_sub_explicit(&callers, 1, memory_order_relaxed); }
 
 /* ---- a region and its pieces --------------------------------------------------------------- */
 
@@ -140,7 +153,8 @@ typedef struct share {
 typedef struct slot {
     share share[TEAM];
     _Alignas(64) atomic_int shares; /* of the region posted here; 0: none */
-    atomic_int called;              /* the first worker called, and of how many: see call_of */
+    atomic_int threads;             /* that take part, the caller included */
+    atomic_int weight;              /* of the caller, in thousandths */
     atomic_int pending;             /* pieces not finished, and ASLEEP if the caller sleeps on it */
     atomic_flag taken;
     /* The rest belongs to whoever has claimed a piece, and to the caller before and after. */
@@ -225,12 +239,70 @@ static uint64_t pieces_left(const slot *s, int shares) {
     return left;
 }
 
+/* ---- dividing the processors --------------------------------------------------------------- */
+
+/* Threads that may be at work: on a crowded machine more than there are processors. */
+static int threads_allowed(uint64_t now) {
+    return crowded(now) && atomic_load_explicit(&wish, memory_order_relaxed) == 0 ? lanes : machine;
+}
+
+/* Whoever posts a region looks here after it has, and whoever stops working looks for regions after
+ * it has: in one order for all threads, so that one of the two sees the other. */
+static int threads_at_work(void) {
+    return atomic_load_explicit(&callers, memory_order_seq_cst) +
+           atomic_load_explicit(&working, memory_order_seq_cst);
+}
+
+/* A worker begins only while a processor is left over for it. */
+static bool begin_working(void) {
+    int allowed = threads_allowed(ef_now_ns());
+    int n = atomic_load_explicit(&working, memory_order_relaxed);
+    do
+        if (atomic_load_explicit(&callers, memory_order_relaxed) + n >= allowed) return false;
+    while (!atomic_compare_exchange_weak_explicit(&working, &n, n + 1, memory_order_seq_cst,
+                                                  memory_order_relaxed));
+    return true;
+}
+
+/* How well a region is served: its threads, `more` of them added, by its caller's weight. */
+static int64_t served(const slot *s, int more) {
+    int64_t threads = atomic_load_explicit(&s->threads, memory_order_relaxed) + more;
+    int weight = atomic_load_explicit(&s->weight, memory_order_relaxed);
+    return threads * 1000000 / (weight > 0 ? weight : 1);
+}
+
+/* The region that a worker should join: of those with pieces to claim and fewer threads than
+ * shares, the one served worst. */
+static slot *neediest(int *shares) {
+    slot *best = NULL;
+    for (int k = 0; k < SLOTS; k++) {
+        int n = atomic_load_explicit(&slots[k].shares, memory_order_seq_cst);
+        if (n == 0 || pieces_left(&slots[k], n) == 0) continue;
+        if (atomic_load_explicit(&slots[k].threads, memory_order_relaxed) >= n) continue;
+        if (best != NULL && served(&slots[k], 0) >= served(best, 0)) continue;
+        best = &slots[k];
+        *shares = n;
+    }
+    return best;
+}
+
+/* Whether this worker should leave its region, where a caller needs the processor or another region
+ * is served worse even with one more thread. */
+static bool is_needed_elsewhere(const slot *s, uint64_t now) {
+    if (threads_at_work() > threads_allowed(now)) return true;
+    if (atomic_load_explicit(&callers, memory_order_relaxed) < 2) return false;
+    int shares;
+    const slot *other = neediest(&shares);
+    return other != NULL && other != s && served(other, 1) < served(s, 0);
+}
+
 /* Whether a worker should leave the rest of a region to others rather than begin another piece.
  * `began`: when it began the piece it has just done. */
 static bool should_leave(const slot *s, int shares, uint64_t began) {
+    if (lane == 0) return false;
     uint64_t now = ef_now_ns();
-    return lane > 0 && crowded(now) && now - turn > turn_ns &&
-           pieces_left(s, shares) * (now - began) < tail_ns;
+    if (is_needed_elsewhere(s, now)) return true;
+    return crowded(now) && now - turn > turn_ns && pieces_left(s, shares) * (now - began) < tail_ns;
 }
 
 /* All pieces this thread can get, those of share `mine` first. Returns how many it ran. */
@@ -282,7 +354,11 @@ static void finished(slot *s, int pieces) {
     if (old == (ASLEEP | pieces)) futex_wake(&s->pending, 1);
 }
 
+static void start_using_processor(void);
+static void stop_using_processor(void);
+
 static void wait_for(slot *s) {
+    uint64_t began = 0;
     for (int left; (left = atomic_load_explicit(&s->pending, memory_order_acquire)) != 0;) {
         if (left == ASLEEP) break;
         if ((left & ASLEEP) == 0) {
@@ -292,8 +368,12 @@ static void wait_for(slot *s) {
                 continue;
             left |= ASLEEP;
         }
+        if (began == 0) began = ef_ticks();
+        stop_using_processor();
         futex_wait(&s->pending, left);
+        start_using_processor();
     }
+    if (began != 0) ef_watch(EF_WATCH_TEAM, began, 0);
 }
 
 /* ---- workers ------------------------------------------------------------------------------- */
@@ -301,28 +381,26 @@ static void wait_for(slot *s) {
 typedef struct bell {
     _Alignas(64) atomic_int rung; /* counts the regions this worker was called to */
     atomic_bool asleep;           /* or about to be */
+    atomic_bool at_work;          /* takes part in a region, so there is no need to call it */
 } bell;
 
 static bell bells[TEAM];
 static atomic_int hired; /* workers made, or being made */
 
-/* A region of n shares calls n - 1 of the workers: those that begin at a place which depends on its
- * slot, so that callers at the same time call different ones. Of a quiet machine the first
- * `machine` - 1 workers are called alone. */
-static int call_of(const slot *s, int shares, bool crowd) {
-    int among = (crowd ? lanes : machine) - 1;
-    return (int)(s - slots) * (shares - 1) % among << 16 | among;
-}
-
+/* Takes part in regions until none has pieces to claim or there is no processor left. */
 static void serve(int me) {
-    for (int k = 0; k < SLOTS; k++) {
-        int shares = atomic_load_explicit(&slots[k].shares, memory_order_relaxed);
-        if (shares == 0) continue;
-        int called = atomic_load_explicit(&slots[k].called, memory_order_relaxed);
-        int first = called >> 16, among = called & 0xffff;
-        if (me > among) continue;
-        int mine = (me - 1 - first + among) % among + 1;
-        if (mine < shares) finished(&slots[k], work(&slots[k], mine, shares));
+    bell *b = &bells[me];
+    int shares = 0;
+    for (slot *s; (s = neediest(&shares)) != NULL;) {
+        if (!begin_working()) return;
+        atomic_store_explicit(&b->at_work, true, memory_order_relaxed);
+        int others = atomic_fetch_add_explicit(&s->threads, 1, memory_order_relaxed), done = 0;
+        if (others < shares) done = work(s, me % shares, shares);
+        atomic_fetch_sub_explicit(&s->threads, 1, memory_order_relaxed);
+        atomic_store_explicit(&b->at_work, false, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&working, 1, memory_order_seq_cst);
+        finished(s, done);
+        if (done == 0 || (crowded(ef_now_ns()) && ef_now_ns() - turn > turn_ns)) return;
     }
 }
 
@@ -336,8 +414,10 @@ static void *worker(void *arg) {
         serve(me);
         if (changes_soon(&b->rung, heard)) continue;
         atomic_store_explicit(&b->asleep, true, memory_order_seq_cst);
+        uint64_t began = ef_ticks();
         futex_wait(&b->rung, heard);
         atomic_store_explicit(&b->asleep, false, memory_order_relaxed);
+        ef_watch(EF_WATCH_SLEEP, began, me);
         turn = ef_now_ns();
     }
     return NULL;
@@ -360,18 +440,68 @@ static void hire(int me) {
     pthread_attr_destroy(&attr);
 }
 
-static void call_workers(const slot *s, int shares) {
-    int called = atomic_load_explicit(&s->called, memory_order_relaxed);
-    int first = called >> 16, among = called & 0xffff;
+/* Calls up to `want` workers that are not at work, as far as there are processors for them. */
+static void call_workers(int want) {
+    int allowed = threads_allowed(ef_now_ns()), among = allowed - 1;
+    if (want > allowed - threads_at_work()) want = allowed - threads_at_work();
+    if (want <= 0) return;
     for (int n = atomic_load_explicit(&hired, memory_order_relaxed); n < among;)
         if (atomic_compare_exchange_weak_explicit(&hired, &n, n + 1, memory_order_relaxed,
                                                   memory_order_relaxed))
             hire(++n);
-    for (int k = 0; k < shares - 1; k++) {
-        bell *b = &bells[(first + k) % among + 1];
+    for (int k = 1; k <= among && want > 0; k++) {
+        bell *b = &bells[k];
+        if (atomic_load_explicit(&b->at_work, memory_order_relaxed)) continue;
+        want--;
         atomic_fetch_add_explicit(&b->rung, 1, memory_order_seq_cst);
         if (atomic_load_explicit(&b->asleep, memory_order_seq_cst)) futex_wake(&b->rung, 1);
     }
+}
+
+/* ---- callers ------------------------------------------------------------------------------- */
+
+static void start_using_processor(void) {
+    atomic_fetch_add_explicit(&callers, 1, memory_order_seq_cst);
+}
+
+/* Hands the processor to a worker if some region has pieces to claim. */
+static void stop_using_processor(void) {
+    int shares;
+    if (atomic_fetch_sub_explicit(&callers, 1, memory_order_seq_cst) == 1) return;
+    if (neediest(&shares) != NULL) call_workers(1);
+}
+
+/* While no processor is left over, a caller of weight w uses at most the part w of one: after a run
+ * it waits (1 - w) / w times as long as the run took. */
+static void wait_for_turn(ef_context *c) {
+    uint64_t begin = ef_now_ns(),
+             debt = (uint64_t)((double)c->ran_ns * (1 / (double)c->weight - 1));
+    if (debt > turn_most_ns) debt = turn_most_ns;
+    while (threads_at_work() >= machine && ef_now_ns() - begin < debt) {
+        struct timespec t = {.tv_nsec = (long)turn_poll_ns};
+        nanosleep(&t, NULL);
+    }
+    c->began = ef_now_ns();
+}
+
+void ef_pool_enter(ef_context *c) {
+    if (c->depth++ > 0) return;
+    if (EF_UNLIKELY(c->weight < 1)) wait_for_turn(c);
+    start_using_processor();
+}
+
+void ef_pool_leave(ef_context *c) {
+    if (--c->depth > 0) return;
+    if (EF_UNLIKELY(c->weight < 1)) c->ran_ns = ef_now_ns() - c->began;
+    stop_using_processor();
+}
+
+void ef_pool_block(const ef_context *c) {
+    if (c->depth > 0) stop_using_processor();
+}
+
+void ef_pool_unblock(const ef_context *c) {
+    if (c->depth > 0) start_using_processor();
 }
 
 static bool all_awake(int shares) {
@@ -393,12 +523,12 @@ static slot *take_slot(void) {
 /* Posts n items in pieces of `each` for up to `team` threads and works until all are done. */
 static bool region(int64_t n, int64_t each, int team, ef_range_fn *fn, void *arg) {
     int64_t pieces = n / each + (n % each != 0);
-    bool crowd = team == machine && atomic_load_explicit(&wish, memory_order_relaxed) == 0 &&
-                 crowded(ef_now_ns());
-    if (crowd) team = lanes;
+    ef_context *c = ef_context_here();
+    if (team == machine) team = threads_allowed(ef_now_ns());
     int shares = team < pieces ? team : (int)pieces;
     slot *s = shares > 1 ? take_slot() : NULL;
     if (s == NULL) return false;
+    ef_pool_enter(c);
     s->n = n, s->each = each, s->fn = fn, s->arg = arg;
     atomic_store_explicit(&s->pending, (int)pieces, memory_order_relaxed);
     for (int k = 0; k < shares; k++)
@@ -406,15 +536,18 @@ static bool region(int64_t n, int64_t each, int team, ef_range_fn *fn, void *arg
             &s->share[k].span,
             span_of((uint64_t)(pieces * k / shares), (uint64_t)(pieces * (k + 1) / shares)),
             memory_order_release);
-    atomic_store_explicit(&s->called, call_of(s, shares, crowd), memory_order_relaxed);
-    atomic_store_explicit(&s->shares, shares, memory_order_relaxed);
-    call_workers(s, shares);
+    atomic_fetch_add_explicit(&s->threads, 1, memory_order_relaxed);
+    atomic_store_explicit(&s->weight, (int)(1000 * c->weight), memory_order_relaxed);
+    atomic_store_explicit(&s->shares, shares, memory_order_seq_cst);
+    call_workers(shares - 1);
     inside = true;
     finished(s, work(s, 0, shares));
     inside = false;
     wait_for(s);
     atomic_store_explicit(&s->shares, 0, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&s->threads, 1, memory_order_relaxed);
     atomic_flag_clear_explicit(&s->taken, memory_order_release);
+    ef_pool_leave(c);
     return true;
 }
 

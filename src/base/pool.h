@@ -8,6 +8,7 @@
  * (ef_pool_single) and from within pieces. */
 #ifndef EF_BASE_POOL_H
 #define EF_BASE_POOL_H
+#include "base/context.h"
 #include <stdint.h>
 
 typedef void ef_range_fn(void *arg, int64_t begin, int64_t end);
@@ -27,7 +28,12 @@ int ef_pool_lanes(void);
 void ef_pool_limit(int n); /* user's wish (tf.config); 0: as many as the machine gives */
 /* Before each call into a library with OpenMP regions of its own: keeps it on this thread. */
 void ef_pool_single(void);
-/* Around each top-level run, so that concurrent callers share cores instead of fighting. */
-void ef_pool_enter(void);
-void ef_pool_leave(void);
+/* Around each top-level run of a thread with its context, so that callers at the same time divide
+ * the processors by their weights instead of fighting for them. Runs may nest. */
+void ef_pool_enter(ef_context *c);
+void ef_pool_leave(ef_context *c);
+/* Around waiting for something within a run (an element of a pipeline, a lock held for long): the
+ * processor goes to others meanwhile. */
+void ef_pool_block(const ef_context *c);
+void ef_pool_unblock(const ef_context *c);
 #endif

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "base/contention.h"
 #include "base/pool.h"
 #include "base/quota.h"
@@ -5,6 +6,7 @@
 #include <ftw.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -200,22 +202,134 @@ EF_TEST(honours_the_wish) {
     CHECK_INT(ef_pool_size(), whole);
 }
 
-EF_TEST(several_callers_share) {
+/* A region during which some callers leave or wait: how many of its pieces workers took before and
+ * after. */
+typedef struct shared {
+    ef_context *others;
+    int n_others, pieces;
+    bool blocks; /* the others wait for something instead of leaving */
+    atomic_int done, before, after;
+    atomic_uint_least64_t left, joined; /* when the others left, and a worker came; 0: not yet */
+} shared;
+
+static void busy_ms(double ms) {
+    struct timespec from, now;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((double)(now.tv_sec - from.tv_sec) * 1e3 + (double)(now.tv_nsec - from.tv_nsec) / 1e6 <
+           ms);
+}
+
+static void shared_piece(void *arg, int64_t begin, int64_t end) {
+    shared *s = arg;
+    bool worker = ef_pool_lane() > 0;
+    if (worker) {
+        uint64_t none = 0;
+        bool after = atomic_load(&s->left) != 0;
+        if (after) atomic_compare_exchange_strong(&s->joined, &none, ef_now_ns());
+        atomic_fetch_add(after ? &s->after : &s->before, 1);
+    }
+    busy_ms(0.2);
+    if (atomic_fetch_add(&s->done, (int)(end - begin)) != 20) return;
+    atomic_store(&s->left, ef_now_ns());
+    for (int k = 0; k < s->n_others; k++)
+        if (s->blocks)
+            ef_pool_block(&s->others[k]);
+        else
+            ef_pool_leave(&s->others[k]);
+}
+
+/* With a caller for each thread that may be at work (on a crowded machine these are more than the
+ * processors) workers stay away. As soon as the others leave or wait, workers
+ * join the region that is going on. */
+EF_TEST(callers_divide_the_processors) {
     int whole = ef_pool_size();
-    ef_pool_enter();
-    CHECK_INT(ef_pool_size(), whole);
-    ef_pool_enter();
-    CHECK_INT(ef_pool_size(), whole > 1 ? whole / 2 : 1);
-    ef_pool_leave();
-    CHECK_INT(ef_pool_size(), whole);
-    ef_pool_leave();
+    if (whole < 2) SKIP("one processor");
+    uint64_t soonest = UINT64_MAX;
+    for (int round = 0; round < 6; round++) {
+        bool blocks = round % 2;
+        ef_context others[64] = {{0}};
+        shared s = {.others = others, .n_others = ef_pool_lanes() - 1, .blocks = blocks};
+        if (s.n_others > 64) SKIP("more than 64 processors");
+        for (int k = 0; k < s.n_others; k++) {
+            others[k].weight = 1;
+            ef_pool_enter(&others[k]);
+            ef_pool_enter(&others[k]); /* a run within a run is the same caller */
+            ef_pool_leave(&others[k]);
+        }
+        CHECK_INT(ef_pool_size(), whole);
+        ef_parallel_each(200, shared_piece, &s);
+        CHECK_INT(s.done, 200);
+        CHECK_INT(s.before, 0);
+        CHECK(s.after > 0);
+        if (s.joined - s.left < soonest) soonest = s.joined - s.left;
+        for (int k = 0; k < s.n_others && blocks; k++) {
+            ef_pool_unblock(&others[k]);
+            ef_pool_leave(&others[k]);
+        }
+    }
+    printf("    a worker joined %.2f ms after a caller had left\n", (double)soonest / 1e6);
+}
+
+typedef struct newcomers {
+    ef_context context[64];
+    atomic_int on_workers;
+} newcomers;
+
+static void *come(void *arg) {
+    newcomers *c = arg;
+    busy_ms(5);
+    for (int k = 0; k < ef_pool_lanes() - 1; k++) ef_pool_enter(&c->context[k]);
+    return NULL;
+}
+
+static void count_on_workers(void *arg, int64_t begin, int64_t end) {
+    newcomers *c = arg;
+    busy_ms(0.2);
+    if (ef_pool_lane() > 0) atomic_fetch_add(&c->on_workers, (int)(end - begin));
+}
+
+/* Workers leave a region after the piece they are at when callers come. */
+EF_TEST(workers_make_way_for_callers) {
+    int whole = ef_pool_size();
+    if (whole < 2 || ef_pool_lanes() > 64) SKIP("one processor, or more than 64");
+    newcomers c = {.on_workers = 0};
+    pthread_t t;
+    for (int k = 0; k < 64; k++) c.context[k].weight = 1;
+    CHECK(pthread_create(&t, NULL, come, &c) == 0);
+    ef_parallel_each(200 * whole, count_on_workers, &c); /* 40 ms, if all took part to the end */
+    pthread_join(t, NULL);
+    CHECK(c.on_workers < 150 * (whole - 1));
+    for (int k = 0; k < ef_pool_lanes() - 1; k++) ef_pool_leave(&c.context[k]);
+}
+
+/* A caller of weight 1/4 whose last run took 1 ms waits 3 ms for a processor, or until one is left
+ * over. */
+EF_TEST(a_light_caller_waits_for_its_turn) {
+    int whole = ef_pool_size();
+    ef_context others[64] = {{0}}, light = {.weight = 0.25F, .ran_ns = 1000000};
+    uint64_t begin = ef_now_ns();
+    ef_pool_enter(&light);
+    CHECK(light.began - begin < 1000000);
+    ef_pool_leave(&light);
+    if (whole > 64) SKIP("more than 64 processors");
+    for (int k = 0; k < whole; k++) {
+        others[k].weight = 1;
+        ef_pool_enter(&others[k]);
+    }
+    light.ran_ns = 1000000;
+    begin = ef_now_ns();
+    ef_pool_enter(&light);
+    CHECK(light.began - begin >= 3000000);
+    ef_pool_leave(&light);
+    for (int k = 0; k < whole; k++) ef_pool_leave(&others[k]);
 }
 
 static void *caller(void *arg) {
     for (int i = 0; i < 50; i++) {
-        ef_pool_enter();
+        ef_pool_enter(ef_context_here());
         if (!covers(5000, 10, heavy)) atomic_store((atomic_bool *)arg, false);
-        ef_pool_leave();
+        ef_pool_leave(ef_context_here());
     }
     return NULL;
 }
@@ -301,7 +415,9 @@ int main(void) {
     EF_RUN(a_thread_holds_back_one_piece_at_most);
     EF_RUN(any_number_of_callers);
     EF_RUN(honours_the_wish);
-    EF_RUN(several_callers_share);
+    EF_RUN(callers_divide_the_processors);
+    EF_RUN(workers_make_way_for_callers);
+    EF_RUN(a_light_caller_waits_for_its_turn);
     EF_RUN(threads_at_once);
     EF_RUN(a_forked_child_works_alone);
     EF_RUN(reads_quotas);

@@ -23,7 +23,6 @@ atomic_uint ef_pulse_count;
 atomic_int ef_pulse_cancelled;
 
 static const ef_pulse_watch *_Atomic watch;
-static _Thread_local ef_canceller *mine;
 
 /* Guards what follows; nothing else is locked while it is held. */
 static ef_mutex lock = EF_MUTEX(PULSE);
@@ -137,11 +136,11 @@ ef_status *ef_canceller_new(ef_canceller **out) {
 void ef_canceller_free(ef_canceller *c) {
     if (c == NULL) return;
     ef_canceller_reset(c);
-    if (mine == c) mine = NULL;
+    if (ef_context_here()->canceller == c) ef_context_here()->canceller = NULL;
     ef_free(c);
 }
 
-void ef_canceller_use(ef_canceller *c) { mine = c; }
+void ef_canceller_use(ef_canceller *c) { ef_context_here()->canceller = c; }
 
 static void count(ef_canceller *c) { /* under the lock */
     if (!c->counted) atomic_fetch_add(&ef_pulse_cancelled, 1);
@@ -177,10 +176,10 @@ void ef_canceller_reset(ef_canceller *c) {
     ef_mutex_unlock(&lock);
 }
 
-ef_status *ef_pulse_look(void) {
+ef_status *ef_pulse_look(const ef_context *context) {
     const ef_pulse_watch *w = atomic_load_explicit(&watch, memory_order_acquire);
     if (w != NULL) EF_TRY(w->ask());
-    const ef_canceller *c = mine;
+    const ef_canceller *c = context->canceller;
     if (c == NULL) return NULL;
     if (atomic_load(&c->cancelled)) return ef_error(EF_CANCELLED, "the run was cancelled");
     uint64_t until = atomic_load(&c->deadline);

@@ -4,6 +4,7 @@
  * thread interrupts by changing the counter. */
 #ifndef EF_BASE_PULSE_H
 #define EF_BASE_PULSE_H
+#include "base/context.h"
 #include "base/status.h"
 #include <stdatomic.h>
 
@@ -13,19 +14,19 @@ extern atomic_int ef_pulse_cancelled; /* cancellers that are cancelled or have a
 static inline unsigned ef_pulse(void) {
     return atomic_load_explicit(&ef_pulse_count, memory_order_relaxed);
 }
-/* Asks the binding, then the thread's canceller. NULL: go on. May run user code: no lock is
+/* Asks the binding, then the context's canceller. NULL: go on. May run user code: no lock is
  * held by the caller. */
-ef_status *ef_pulse_look(void);
+ef_status *ef_pulse_look(const ef_context *c);
 /* *pulse is what ef_pulse() was at the last look. */
-static inline ef_status *ef_pulse_check(unsigned *pulse) {
+static inline ef_status *ef_pulse_check(const ef_context *c, unsigned *pulse) {
     unsigned now = ef_pulse();
     if (EF_LIKELY(now == *pulse)) return NULL;
     *pulse = now;
-    return ef_pulse_look();
+    return ef_pulse_look(c);
 }
 /* When a run begins: a canceller that was cancelled before moves the pulse no more. */
-static inline ef_status *ef_pulse_enter(void) {
+static inline ef_status *ef_pulse_enter(const ef_context *c) {
     int n = atomic_load_explicit(&ef_pulse_cancelled, memory_order_relaxed);
-    return EF_LIKELY(n == 0) ? NULL : ef_pulse_look();
+    return EF_LIKELY(n == 0) ? NULL : ef_pulse_look(c);
 }
 #endif

@@ -12,10 +12,11 @@ struct ef_status {
     const char *message;   /* behind this struct, or a literal in the static status */
     ef_status_step *trail; /* the innermost first */
     int n_trail;
+    bool before_run;
 };
 
-static ef_status out_of_memory = {EF_NO_MEMORY, "out of memory, even for an error message", NULL,
-                                  0};
+static ef_status out_of_memory = {EF_NO_MEMORY, "out of memory, even for an error message", NULL, 0,
+                                  false};
 
 ef_code ef_status_code(const ef_status *s) { return s ? s->code : EF_OK; }
 
@@ -53,6 +54,7 @@ bool ef_status_step_get(const ef_status *s, int n, ef_status_step *out) {
 ef_status *ef_status_reworded(ef_status *s, const char *message) {
     if (s == NULL || s == &out_of_memory) return s;
     ef_status *made = ef_error(s->code, "%s", message);
+    if (s->before_run) made = ef_status_found_before_run(made);
     ef_status_free(s);
     return made;
 }
@@ -76,6 +78,7 @@ static ef_status *status_with(ef_code code, const char *fmt, va_list args) {
     s->message = text;
     s->trail = NULL;
     s->n_trail = 0;
+    s->before_run = false;
     return s;
 }
 
@@ -91,6 +94,13 @@ ef_status *ef_status_as(ef_status *s, ef_code code) {
     if (s != NULL && s != &out_of_memory) s->code = code;
     return s;
 }
+
+ef_status *ef_status_found_before_run(ef_status *s) {
+    if (s != NULL && s != &out_of_memory) s->before_run = true;
+    return s;
+}
+
+bool ef_status_before_run(const ef_status *s) { return s != NULL && s->before_run; }
 
 ef_status *ef_no_memory(size_t bytes) {
     return ef_error(EF_NO_MEMORY, "out of memory: could not get %zu bytes", bytes);

@@ -35,6 +35,10 @@ ef_status *ef_status_reworded(ef_status *s, const char *message);
 /* The same message under another code; NULL stays NULL. */
 ef_status *ef_status_as(ef_status *s, ef_code code);
 
+/* Notes that s was found by shape inference, before anything ran; NULL stays NULL. See
+ * ef_status_before_run. */
+ef_status *ef_status_found_before_run(ef_status *s);
+
 #define EF_TRY(expr)                                  \
     do {                                              \
         ef_status *ef_s_ = (expr);                    \

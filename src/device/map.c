@@ -17,7 +17,7 @@ void *ef_pages_map(size_t bytes, size_t align, bool huge) {
         if (slack > before) munmap(p + bytes, slack - before);
     }
     if (huge) madvise(p, bytes, MADV_HUGEPAGE);
-    ef_event_post(EF_COUNT_GROWTH, 0, bytes);
+    ef_event_ended(EF_EVENT_GROWTH, 0, (int64_t)bytes);
     return p;
 }
 

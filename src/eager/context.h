@@ -5,15 +5,15 @@
 #include "graph/graph.h"
 
 struct ef_trace_notes;
-typedef struct ef_context {
+typedef struct ef_thread_state {
     unsigned busy;                /* EF_TRACING | EF_TAPING; 0: nothing special */
     ef_graph *graph;              /* being built; not counted */
     const char *next_name;        /* for the next node; owned */
     const char *next_kind;        /* of the next node, if it gets no name; static */
     struct ef_trace_notes *notes; /* on the trace being made; NULL: none is */
-} ef_context;
+} ef_thread_state;
 enum { EF_TRACING = 1, EF_TAPING = 2 };
-extern _Thread_local ef_context ef_here;
+extern _Thread_local ef_thread_state ef_here;
 
 /* Eager or recorded, whatever the thread is doing; arguments are already checked. */
 ef_status *ef_dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
@@ -35,15 +35,16 @@ ef_status *ef_pending_add(const ef_op *op, const ef_attrs *attrs, const ef_tenso
 /* Inputs with fewer bytes are not worth deferring. Set by EF_DEFER_BYTES; 0: defer all ops that can
  * be. */
 extern int64_t ef_defer_bytes;
-ef_status *ef_pending_settle(ef_storage *s); /* behind ef_settle_hook */
-bool ef_pending_owned(const ef_storage *s);  /* computed, into bytes that nobody else holds */
-bool ef_pending_on(void);                    /* false: EVENFLOW_SYNC=1 or ef_sync_set */
+bool ef_pending_owned(const ef_storage *s); /* computed, into bytes that nobody else holds */
+bool ef_pending_on(void);                   /* false: EVENFLOW_SYNC=1 or ef_sync_set */
 
 /* note.c: notes an op that was run on the tapes that want it. Called only while EF_TAPING. */
 ef_status *ef_tape_note(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                         int n_in, ef_tensor *out, int n_out);
 /* Whether some tape wants to hear of what is done with these; notes the use of variables. */
 bool ef_tape_interested(const ef_tensor *const *in, int n_in);
-/* Hooks of this room into the rooms below; called by every entry point, cheap after the first. */
+/* Reads the options of this room; called by every entry point, cheap after the first. */
 void ef_eager_start(void);
+/* An ef_tracer: calls `trace` inside g and sets g's outputs. */
+ef_status *ef_trace_now(ef_graph *g, ef_trace_fn *trace, void *user, struct ef_trace_notes *notes);
 #endif

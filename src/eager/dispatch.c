@@ -3,12 +3,12 @@
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "eager/function_call.h"
-#include "eager/tape.h"
+#include "eager/tape/tape.h"
 #include "graph/origin.h"
 #include "ops/run.h"
 #include "ops/shapes.h"
 
-_Thread_local ef_context ef_here;
+_Thread_local ef_thread_state ef_here;
 
 /* ---- recording into a graph
  * ------------------------------------------------------------------------ */
@@ -92,11 +92,14 @@ static ef_status *run_now(const ef_op *op, const ef_attrs *attrs, const ef_tenso
         *n_out = 1;
         return NULL;
     }
-    return ef_op_run(op, fields, (ef_tensor *const *)in, n_in, out, max_out, n_out);
+    ef_status *s =
+        ef_op_run(ef_context_here(), op, fields, (ef_tensor *const *)in, n_in, out, max_out, n_out);
+    ef_budget_keep(); /* its kernel may have made a primitive */
+    return s;
 }
 
 static bool may_defer(const ef_op *op, const ef_tensor *const *in, int n_in) {
-    if (!(op->traits & (EF_ELEMENTWISE | EF_REDUCES | EF_VIEW_0))) return false;
+    if (!(op->traits & (EF_ELEMENTWISE | EF_REDUCES | EF_SPREADS | EF_VIEW_0))) return false;
     for (int k = 0; k < n_in; k++) { /* large, or deferred itself */
         const ef_storage *s = in[k]->storage;
         if ((s != NULL ? (int64_t)s->bytes : 0) >= ef_defer_bytes) return true;

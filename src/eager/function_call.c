@@ -5,11 +5,11 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "eager/context.h"
-#include "eager/tape.h"
+#include "eager/tape/tape.h"
 #include "evenflow_binding.h"
 #include "graph/control.h"
 #include "ops/made.h"
-#include "ops/random.h"
+#include "ops/random/random.h"
 #include "plan/locate.h"
 
 /* ---- control flow at top level
@@ -80,7 +80,7 @@ ef_status *ef_call_control(const ef_op *op, const ef_attrs *attrs, const ef_tens
         if ((s = ef_derivative_find(g, &d)) == NULL)
             s = ef_derivative_run(d, (ef_tensor *const *)in, n_in, out, *n_out);
     } else if ((s = ef_compile(g, &p)) == NULL) {
-        s = ef_program_run(p, (ef_tensor *const *)in, out);
+        s = ef_program_run(ef_context_here(), p, (ef_tensor *const *)in, out);
     }
     ef_derivative_unref(d);
     ef_program_unref(p);
@@ -103,7 +103,7 @@ static int all_inputs(const ef_trace *t, const ef_tensor *const *in, const ef_te
 /* The program that failed is the forward one of the derivative that many tapes ask for; that of the
  * caller's own graph is made once more to tell the place. */
 static ef_status *locate_taped(ef_status *s, const ef_trace *t, const char *name) {
-    ef_derivative *d = t->gradient;
+    ef_derivative *d = (ef_derivative *)t->gradient;
     ef_graph *at = ef_graph_ref(t->closed);
     for (; d != NULL && s != NULL; d = d->of_forward) {
         ef_function_gradient own = {0};
@@ -125,10 +125,11 @@ static ef_status *call_taped(ef_trace *t, const char *name, const ef_tensor *con
     if (t->gradient == NULL) {
         ef_derivative *d = NULL;
         EF_TRY(ef_derivative_find(t->closed, &d));
-        void *none = NULL; /* another thread may have made it meanwhile */
-        if (!atomic_compare_exchange_strong(&t->gradient, &none, d)) ef_derivative_unref(d);
+        ef_owned *none = NULL; /* another thread may have made it meanwhile */
+        if (!atomic_compare_exchange_strong(&t->gradient, &none, &d->owned)) ef_derivative_unref(d);
     }
-    ef_status *s = ef_derivative_run(t->gradient, (ef_tensor *const *)all, n, out, t->n_out);
+    ef_status *s =
+        ef_derivative_run((ef_derivative *)t->gradient, (ef_tensor *const *)all, n, out, t->n_out);
     return EF_LIKELY(s == NULL) ? NULL : locate_taped(s, t, name);
 }
 
@@ -184,7 +185,7 @@ static ef_status *run_trace(ef_trace *t, const char *name, const ef_tensor *cons
     if (EF_UNLIKELY(t->graph->random_scope != 0)) ef_random_scope = random_scope(t, all, taped);
     ef_status *s = taped ? call_taped(t, name, all, n, out) : settle_all(all, n);
     if (!taped && s == NULL) {
-        s = ef_program_run(t->program, (ef_tensor *const *)all, out);
+        s = ef_program_run(ef_context_here(), t->program, (ef_tensor *const *)all, out);
         if (EF_UNLIKELY(s != NULL)) s = ef_locate(s, t->closed, t->program, name);
     }
     ef_random_scope = before;
@@ -268,7 +269,7 @@ static ef_status *call_exactly(ef_function *f, const ef_tensor *const *in, int n
         return failed;
     ef_trace *exact;
     ef_status_free(failed);
-    EF_TRY(ef_function_trace_exact(f, in, n_in, &exact));
+    EF_TRY(ef_function_trace_exact(f, ef_trace_now, in, n_in, &exact));
     ef_trace_unref(*t);
     *t = exact;
     return call_trace(*t, f->name, in, out, max_out, n_out);
@@ -284,7 +285,7 @@ ef_status *ef_function_call_user(ef_function *f, const ef_tensor *const *in, int
     EF_TRY(check_call(f->name, in, n_in));
     EF_TRY(ef_enter_home(f->name, in, n_in, &home));
     ef_trace *t;
-    ef_status *s = ef_function_trace(f, in, n_in, &t);
+    ef_status *s = ef_function_trace(f, ef_trace_now, in, n_in, &t);
     if (s == NULL) {
         s = call_trace(t, f->name, in, out, max_out, n_out);
         if (EF_UNLIKELY(s != NULL)) s = call_exactly(f, in, n_in, &t, out, max_out, n_out, s);
@@ -315,7 +316,7 @@ ef_status *ef_function_trace_for(ef_function *f, const ef_dtype *dtype, const ef
     }
     if (user != NULL) *user = NULL;
     ef_trace *t;
-    ef_status *s = ef_function_trace_exact(f, in, n, &t);
+    ef_status *s = ef_function_trace_exact(f, ef_trace_now, in, n, &t);
     if (s == NULL) {
         hand_out(t, user);
         if (graph != NULL) *graph = ef_graph_ref(t->graph);
@@ -330,18 +331,18 @@ ef_status *ef_function_trace_for(ef_function *f, const ef_dtype *dtype, const ef
 
 /* The trace that calls of g run; made at the first call and owned by the graph. */
 static ef_status *callable(ef_graph *g, ef_trace **out) {
-    void *known = atomic_load_explicit(&g->callable, memory_order_acquire);
+    ef_owned *known = atomic_load_explicit(&g->callable, memory_order_acquire);
     if (known == NULL) {
         ef_trace *t;
         EF_TRY(ef_trace_make(g, &t));
         t->borrowed = true; /* the graph owns it, so it must not own the graph */
         ef_graph_unref(g);
-        if (atomic_compare_exchange_strong(&g->callable, &known, t))
-            known = t;
+        if (atomic_compare_exchange_strong(&g->callable, &known, &t->owned))
+            known = &t->owned;
         else
             ef_trace_unref(t);
     }
-    *out = known;
+    *out = (ef_trace *)known; /* it begins with `owned` */
     return NULL;
 }
 

@@ -10,6 +10,7 @@ ef_status *ef_call_control(const ef_op *op, const ef_attrs *attrs, const ef_tens
 
 /* A function's derivative, compiled; kept with the trace. Counted. */
 typedef struct ef_derivative {
+    ef_owned owned; /* first: traces own theirs */
     atomic_int refs;
     ef_function_gradient d;
     ef_program *forward, *backward;

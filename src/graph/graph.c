@@ -15,7 +15,6 @@
 
 _Thread_local uint64_t ef_graph_epoch, ef_graph_stamped;
 
-void (*ef_graph_callable_end)(void *);
 static void graph_end(ef_storage *self);
 static void func_ref(ef_graph *g) { ef_graph_ref(g); }
 
@@ -67,7 +66,8 @@ void ef_graph_unref(ef_graph *g) {
 static void graph_end(ef_storage *self) {
     ef_graph *g = (ef_graph *)self; /* base is its first member */
     if (!ef_graph_unwatch(g)) return;
-    if (g->callable != NULL) ef_graph_callable_end(g->callable);
+    ef_owned *callable = g->callable;
+    if (callable != NULL) callable->end(callable);
     for (size_t k = 0; k < g->n_nodes; k++) {
         ef_attrs_unref(g->node[k]->attrs);
         if (g->node[k]->box != NULL) ef_box_free(g->node[k]);

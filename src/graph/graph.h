@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/mutex.h"
+#include "base/owned.h"
 #include "ops/op.h"
 #include <stdatomic.h>
 
@@ -97,15 +98,15 @@ struct ef_graph {
     size_t called;          /* nodes before this one have a name, but those put there later */
     int32_t *pending_after; /* control inputs for every new node (tf.control_dependencies) */
     size_t n_pending_after;
-    _Atomic(void *) callable;  /* what calls of it run: made by eager, ended by the hook below */
-    _Atomic(uint64_t) version; /* grows with every change a session must hear of */
-    bool guarded;              /* others may look at it while it is built: its lock is used */
-    ef_mutex lock;             /* recursive; guards all but captures and version */
-    int32_t last;              /* the node made last */
-    int64_t n_seen;            /* tensors that a binding counts, see graph/trim.h */
-    bool trims;                /* nodes made from now on can be forgotten */
-    ef_arena_mark settled;     /* what was given up to there stays */
-    int32_t *gone, *doubt;     /* places to use again; nodes that may be forgotten */
+    _Atomic(ef_owned *) callable; /* what calls of it run: made by eager */
+    _Atomic(uint64_t) version;    /* grows with every change a session must hear of */
+    bool guarded;                 /* others may look at it while it is built: its lock is used */
+    ef_mutex lock;                /* recursive; guards all but captures and version */
+    int32_t last;                 /* the node made last */
+    int64_t n_seen;               /* tensors that a binding counts, see graph/trim.h */
+    bool trims;                   /* nodes made from now on can be forgotten */
+    ef_arena_mark settled;        /* what was given up to there stays */
+    int32_t *gone, *doubt;        /* places to use again; nodes that may be forgotten */
     size_t n_gone, cap_gone, n_doubt, cap_doubt;
     size_t n_objected;      /* the first ones in doubt: something spoke for them */
     size_t n_doubted_since; /* others that came since those were asked for */
@@ -120,8 +121,6 @@ struct ef_graph {
     size_t n_places, cap_places;
     ef_map places; /* by content */
 };
-
-extern void (*ef_graph_callable_end)(void *);
 
 ef_graph *ef_graph_make(void); /* NULL: out of memory */
 /* Around building a guarded graph, and looking at it while others may build; nothing for others. */
@@ -159,7 +158,8 @@ ef_status *ef_graph_input_for(ef_graph *g, const ef_graph *from, ef_edge e, ef_e
 ef_status *ef_graph_set_outputs(ef_graph *g, const ef_edge *out, int n);
 /* The edge that stands for tensor t inside g: its own symbolic tensors as they are; small plain
  * values become constants, everything else a capture (the same tensor is captured once). A small
- * value that has a number (see eager/tape.h) is one constant, wherever it is used, and remembered.
+ * value that has a number (see eager/tape/tape.h) is one constant, wherever it is used, and
+ * remembered.
  */
 ef_status *ef_graph_import(ef_graph *g, const ef_tensor *t, ef_edge *out);
 /* The same without making anything: false if t has no edge in g yet. */

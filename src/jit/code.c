@@ -1,7 +1,8 @@
 /* The cache of compiled code. Each piece of code has pages of its own, which are first written and
  * then made executable, never both at the same time. Pieces are keyed by what they compute and
- * reference-counted; the cache is bounded, and a piece that was evicted lives until its last user
- * releases it. A sequence that could not be compiled is remembered too, without pages. */
+ * reference-counted; the cache shares the budget of all caches, and a piece that was evicted lives
+ * until its last user releases it. A sequence that could not be compiled is remembered too, without
+ * pages. */
 #include "base/alloc.h"
 #include "base/cache.h"
 #include "base/hash.h"
@@ -10,8 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-enum { LIMIT = 2 << 20 };
 
 struct ef_jit_code {
     ef_cache_entry base;
@@ -24,16 +23,19 @@ struct ef_jit_code {
 /* Guards the cache and all counts; a leaf but for memory's own locks. */
 static ef_mutex lock = EF_MUTEX(CODE);
 static ef_cache cache;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void let_go(ef_jit_code *code) {
     if (--code->users > 0) return;
+    if (code->base.bytes > 0) ef_budget_credit(EF_KEPT_CODE, code->base.bytes);
     if (code->pages != NULL) munmap(code->pages, code->bytes);
     ef_free(code);
 }
-static void drop(ef_cache_entry *e) { let_go((ef_jit_code *)e); }
+static void end(void *code) { ef_jit_release(code); }
+static void start(void) { ef_cache_share(&cache, EF_KEPT_CODE, &lock, NULL, end); }
 
 static uint64_t hash_run(const ef_jit_run *run) {
-    uint64_t h = ef_hash_mix((uint64_t)run->dtype, (uint64_t)run->n);
+    uint64_t h = ef_hash_mix((uint64_t)run->dtype << 8 | (uint64_t)run->vector, (uint64_t)run->n);
     for (int k = 0; k < run->n; k++) {
         const ef_jit_ins *x = &run->ins[k];
         h = ef_hash_mix(h, (uint64_t)(uintptr_t)x->expr);
@@ -52,7 +54,7 @@ static bool same_ins(const ef_jit_ins *a, const ef_jit_ins *b) {
 }
 static bool same(const void *entry, const void *key) {
     const ef_jit_run *a = &((const ef_jit_code *)entry)->run, *b = key;
-    if (a->dtype != b->dtype || a->n != b->n) return false;
+    if (a->dtype != b->dtype || a->vector != b->vector || a->n != b->n) return false;
     for (int k = 0; k < a->n; k++)
         if (!same_ins(&a->ins[k], &b->ins[k])) return false;
     return true;
@@ -63,7 +65,7 @@ static void compile(ef_jit_code *code) {
     ef_jit_values values;
     ef_x86 text;
     if (!ef_jit_parse(&code->run, &values) ||
-        !ef_jit_emit(&values, code->run.dtype, &text, &code->entry))
+        !ef_jit_emit(&values, code->run.dtype, code->run.vector, &text, &code->entry))
         return;
     size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = (text.n + page - 1) / page * page;
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -79,7 +81,6 @@ static void compile(ef_jit_code *code) {
 
 /* Looks the run up, or compiles it; called with the lock held. */
 static ef_jit_code *find_or_make(const ef_jit_run *run) {
-    if (cache.limit == 0) ef_cache_init(&cache, LIMIT, drop);
     uint64_t hash = hash_run(run);
     ef_jit_code *code = (ef_jit_code *)ef_cache_find(&cache, hash, same, run);
     if (code != NULL) return code;
@@ -90,6 +91,7 @@ static ef_jit_code *find_or_make(const ef_jit_run *run) {
     compile(code);
     code->base.hash = hash;
     code->base.bytes = sizeof *code + code->bytes;
+    ef_budget_charge(EF_KEPT_CODE, code->base.bytes);
     ef_status *s = ef_cache_put(&cache, &code->base);
     if (s == NULL) return code;
     ef_status_free(s);
@@ -98,7 +100,8 @@ static ef_jit_code *find_or_make(const ef_jit_run *run) {
 }
 
 ef_jit_code *ef_jit_get(const ef_jit_run *run) {
-    if (!ef_jit_emits()) return NULL;
+    if (run->vector < 32 || run->vector > ef_jit_vector()) return NULL;
+    pthread_once(&once, start);
     ef_mutex_lock(&lock);
     ef_jit_code *code = find_or_make(run);
     if (code != NULL && code->pages == NULL) code = NULL;

@@ -1,42 +1,45 @@
 /* Emits one loop over whole vectors, and one more iteration under a mask for the remaining
- * elements. Scalars and constants are broadcast into registers before the loop and stay there; each
- * other value gets a register when it is computed and frees it at its last use. There is no
- * spilling: a sequence that needs more registers than there are is rejected, and the caller tries a
- * shorter one. */
+ * elements. Scalars and constants are broadcast into registers before the loop while there are some
+ * to spare; the others are read where they are used. Each other value gets a register when it is
+ * computed and frees it at its last use. There is no spilling: a sequence that needs more registers
+ * than there are is rejected, and the caller tries a shorter one. */
 #include "jit/emit.h"
 #include <string.h>
 
-enum {
-    VECTOR = 32,
-    MASK = 15 /* the register of the mask */,
-    REGISTERS = 15,
-    NUMBERS = 2 * VECTOR
-};
-
-/* Registers for addresses; what a call must find again when it returns comes last. */
-static const uint8_t addresses[] = {EF_RAX, EF_RCX, EF_R8,  EF_R9,  EF_R10, EF_R11,
-                                    EF_RBX, EF_RBP, EF_R12, EF_R13, EF_R14, EF_R15};
+/* Registers for addresses; what a call must find again when it returns comes last. Operands beyond
+ * these are addressed by way of SCRATCH. */
+static const uint8_t addresses[] = {EF_R8,  EF_R9,  EF_R10, EF_R11, EF_RBX,
+                                    EF_RBP, EF_R12, EF_R13, EF_R14, EF_R15};
 enum { ADDRESSES = sizeof addresses, SAVED = 6 };
-enum { OPERANDS = EF_RDI, COUNT = EF_RSI, AT = EF_RDX, WHOLE = EF_RDI };
+enum { OPERANDS = EF_RDI, COUNT = EF_RSI, AT = EF_RDX, WHOLE = EF_RCX, SCRATCH = EF_RAX };
+enum { MASK_BYTES = 64 /* of the vectors from which masks of 256 bits are made */, NONE = 255 };
 
 typedef struct emitter {
     ef_x86 *c;
     ef_jit_values *v;
+    ef_dtype dtype;
+    int vector, registers;             /* bytes of one, and how many there are */
     uint8_t base[EF_JIT_MAX_OPERANDS]; /* which of `addresses`, plus 1; 0: not addressed */
+    uint16_t place[EF_JIT_MAX_VALUES]; /* of numbers, in the code */
     int n_bases;
     uint32_t busy; /* vector registers in use */
 } emitter;
 
-bool ef_jit_emits(void) {
+int ef_jit_vector(void) {
 #if defined(__x86_64__)
-    return __builtin_cpu_supports("avx2");
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("bmi2"))
+        return 64;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 32 : 0;
 #else
-    return false;
+    return 0;
 #endif
 }
+bool ef_jit_emits(void) { return ef_jit_vector() > 0; }
 
 static uint8_t take(emitter *e) {
-    for (int r = 0; r < REGISTERS; r++) {
+    for (int r = 0; r < e->registers; r++) {
         if (e->busy >> r & 1) continue;
         e->busy |= 1u << r;
         return (uint8_t)r;
@@ -53,29 +56,40 @@ static bool is_fixed(const ef_jit_value *x) {
 
 /* Data that the code reads stands before it: the mask (ones, then zeros), then the numbers. */
 static void write_data(emitter *e) {
-    for (int k = 0; k < 2 * VECTOR; k++) ef_x86_byte(e->c, k < VECTOR ? 255 : 0);
+    int copies = e->c->zmm ? 1 : e->vector / 8;
+    for (int k = 0; k < MASK_BYTES; k++) ef_x86_byte(e->c, k < MASK_BYTES / 2 ? 255 : 0);
     for (int k = 0; k < e->v->n; k++) {
         uint64_t bits = e->v->at[k].bits;
         if (e->v->at[k].kind != EF_JIT_NUMBER) continue;
-        ef_x86_word(e->c, (uint32_t)bits);
-        ef_x86_word(e->c, (uint32_t)(bits >> 32));
+        if (!e->c->wide) bits = (bits & UINT32_MAX) * UINT64_C(0x100000001);
+        e->place[k] = (uint16_t)e->c->n;
+        for (int copy = 0; copy < copies; copy++) {
+            ef_x86_word(e->c, (uint32_t)bits);
+            ef_x86_word(e->c, (uint32_t)(bits >> 32));
+        }
     }
     while (e->c->n % 64 != 0 && !e->c->full) ef_x86_byte(e->c, 0xCC);
 }
 
-static void spread_fixed(emitter *e) {
-    size_t number = NUMBERS;
+static void spread(emitter *e, int value, int reg) {
+    const ef_jit_value *x = &e->v->at[value];
+    if (x->kind == EF_JIT_NUMBER) {
+        ef_x86_spread_const(e->c, reg, e->place[value]);
+    } else {
+        ef_x86_load(e->c, SCRATCH, OPERANDS, x->operand * 8);
+        ef_x86_spread(e->c, reg, SCRATCH);
+    }
+}
+
+/* The first `most` of them stay in registers. */
+static void spread_fixed(emitter *e, int most) {
     for (int k = 0; k < e->v->n; k++) {
         ef_jit_value *x = &e->v->at[k];
         if (!is_fixed(x)) continue;
+        x->reg = NONE;
+        if (most-- <= 0) continue;
         x->reg = take(e);
-        if (x->kind == EF_JIT_NUMBER) {
-            ef_x86_spread_const(e->c, x->reg, number);
-            number += 8;
-        } else {
-            ef_x86_load(e->c, EF_RAX, OPERANDS, x->operand * 8);
-            ef_x86_spread(e->c, x->reg, EF_RAX);
-        }
+        spread(e, k, x->reg);
     }
 }
 
@@ -83,9 +97,9 @@ static void find_bases(emitter *e) {
     for (int k = 0; k < e->v->n; k++) {
         const ef_jit_value *x = &e->v->at[k];
         bool addressed = x->kind == EF_JIT_LOAD || x->kind == EF_JIT_STORE;
-        if (addressed && e->base[x->operand] == 0) e->base[x->operand] = (uint8_t)++e->n_bases;
+        if (addressed && e->base[x->operand] == 0 && e->n_bases < ADDRESSES)
+            e->base[x->operand] = (uint8_t)++e->n_bases;
     }
-    if (e->n_bases > ADDRESSES) e->c->full = true;
 }
 
 static void load_bases(emitter *e) {
@@ -101,7 +115,7 @@ static void restore(emitter *e) {
     for (int k = saved(e) - 1; k >= 0; k--) ef_x86_pop(e->c, addresses[ADDRESSES - SAVED + k]);
 }
 
-/* ---- one turn of the loop -------------------------------------------------------------------- */
+/* ---- one iteration --------------------------------------------------------------------------- */
 
 const uint8_t ef_jit_opcode[] = {
     [EF_JIT_ADD] = EF_X86_VADD, [EF_JIT_SUB] = EF_X86_VSUB, [EF_JIT_MUL] = EF_X86_VMUL,
@@ -113,72 +127,165 @@ const uint8_t ef_jit_predicate[] = {
     [EF_JIT_LE] = 0x12,    [EF_JIT_NOT_LE] = 0x16, [EF_JIT_GT] = 0x1E,    [EF_JIT_NOT_GT] = 0x1A,
     [EF_JIT_GE] = 0x1D,    [EF_JIT_NOT_GE] = 0x19, [EF_JIT_FLOOR] = 0x09, [EF_JIT_CEIL] = 0x0A,
     [EF_JIT_TRUNC] = 0x0B, [EF_JIT_NEAREST] = 0x08};
+const uint8_t ef_jit_order[] = {
+    [EF_JIT_EQ] = EF_X86_EQ,     [EF_JIT_NE] = EF_X86_NE,     [EF_JIT_LT] = EF_X86_LT,
+    [EF_JIT_NOT_LT] = EF_X86_GE, [EF_JIT_LE] = EF_X86_LE,     [EF_JIT_NOT_LE] = EF_X86_GT,
+    [EF_JIT_GT] = EF_X86_GT,     [EF_JIT_NOT_GT] = EF_X86_LE, [EF_JIT_GE] = EF_X86_GE,
+    [EF_JIT_NOT_GE] = EF_X86_LT};
 
-static void compute(emitter *e, const ef_jit_value *x, int mask) {
-    const ef_jit_value *v = e->v->at;
-    int a = v[x->arg[0]].reg, b = v[x->arg[1]].reg;
+static int base_of(emitter *e, int operand) {
+    if (e->base[operand] != 0) return addresses[e->base[operand] - 1];
+    ef_x86_load(e->c, SCRATCH, OPERANDS, operand * 8);
+    return SCRATCH;
+}
+
+/* a * b + c into x->reg, which may be the register of one of them. */
+static void multiply_add(emitter *e, const ef_jit_value *x, int a, int b, int c) {
+    int to = x->reg;
+    if (to == c) {
+        ef_x86_fma231(e->c, to, a, b);
+        return;
+    }
+    if (to == b)
+        b = a; /* a product commutes */
+    else if (to != a)
+        ef_x86_copy(e->c, to, a);
+    if (c == NONE)
+        ef_x86_fma213_const(e->c, to, b, e->place[x->arg[2]]);
+    else
+        ef_x86_fma213(e->c, to, b, c);
+}
+
+/* False: there is no such instruction for integers. */
+static bool compute_int(emitter *e, const ef_jit_value *x, const int *arg) {
     switch ((ef_jit_kind)x->kind) {
-    case EF_JIT_LOAD:
-        ef_x86_read(e->c, x->reg, addresses[e->base[x->operand] - 1], AT, mask);
-        break;
-    case EF_JIT_STORE: ef_x86_write(e->c, a, addresses[e->base[x->operand] - 1], AT, mask); break;
-    case EF_JIT_COMPARE: ef_x86_compare(e->c, x->reg, a, b, ef_jit_predicate[x->how]); break;
-    case EF_JIT_SQRT: ef_x86_sqrt(e->c, x->reg, a); break;
-    case EF_JIT_ROUND: ef_x86_round(e->c, x->reg, a, ef_jit_predicate[x->how]); break;
-    case EF_JIT_CHOOSE: ef_x86_choose(e->c, x->reg, a, b, v[x->arg[2]].reg); break;
-    case EF_JIT_SCALAR:
-    case EF_JIT_NUMBER: break;
-    default: ef_x86_two(e->c, ef_jit_opcode[x->kind], x->reg, a, b); break;
+    case EF_JIT_ADD: ef_x86_add(e->c, x->reg, arg[0], arg[1]); return true;
+    case EF_JIT_SUB: ef_x86_subtract(e->c, x->reg, arg[0], arg[1]); return true;
+    case EF_JIT_MUL: ef_x86_multiply(e->c, x->reg, arg[0], arg[1]); return true;
+    case EF_JIT_COMPARE: {
+        uint8_t ones = e->c->zmm ? 0 : take(e);
+        ef_x86_compare_ints(e->c, (ef_x86_order)ef_jit_order[x->how], x->reg, arg[0], arg[1], ones);
+        if (!e->c->zmm) e->busy &= ~(1u << ones);
+        return true;
+    }
+    case EF_JIT_AND:
+    case EF_JIT_OR:
+    case EF_JIT_XOR: ef_x86_two(e->c, ef_jit_opcode[x->kind], x->reg, arg[0], arg[1]); return true;
+    default: return false;
     }
 }
 
-static void turn(emitter *e, int mask) {
+static void compute_float(emitter *e, const ef_jit_value *x, const int *arg) {
+    switch ((ef_jit_kind)x->kind) {
+    case EF_JIT_COMPARE:
+        ef_x86_compare(e->c, x->reg, arg[0], arg[1], ef_jit_predicate[x->how]);
+        break;
+    case EF_JIT_SQRT: ef_x86_sqrt(e->c, x->reg, arg[0]); break;
+    case EF_JIT_ROUND: ef_x86_round(e->c, x->reg, arg[0], ef_jit_predicate[x->how]); break;
+    case EF_JIT_PLUS: ef_x86_add(e->c, x->reg, arg[0], arg[1]); break;
+    case EF_JIT_MINUS: ef_x86_subtract(e->c, x->reg, arg[0], arg[1]); break;
+    case EF_JIT_LEFT: ef_x86_shift(e->c, true, x->reg, arg[0], x->how); break;
+    case EF_JIT_RIGHT: ef_x86_shift(e->c, false, x->reg, arg[0], x->how); break;
+    case EF_JIT_CONVERT: ef_x86_to_float(e->c, x->reg, arg[0]); break;
+    case EF_JIT_FMA: multiply_add(e, x, arg[0], arg[1], arg[2]); break;
+    default:
+        if (arg[1] == NONE)
+            ef_x86_two_const(e->c, ef_jit_opcode[x->kind], x->reg, arg[0], e->place[x->arg[1]]);
+        else
+            ef_x86_two(e->c, ef_jit_opcode[x->kind], x->reg, arg[0], arg[1]);
+        break;
+    }
+}
+
+static void compute(emitter *e, const ef_jit_value *x, const int *arg, bool masked) {
+    bool floats = e->dtype == EF_F32 || e->dtype == EF_F64;
+    switch ((ef_jit_kind)x->kind) {
+    case EF_JIT_LOAD: ef_x86_read(e->c, x->reg, base_of(e, x->operand), AT, masked); break;
+    case EF_JIT_STORE: ef_x86_write(e->c, arg[0], base_of(e, x->operand), AT, masked); break;
+    case EF_JIT_CHOOSE: ef_x86_choose(e->c, x->reg, arg[0], arg[1], arg[2]); break;
+    default:
+        if (floats)
+            compute_float(e, x, arg);
+        else if (!compute_int(e, x, arg))
+            e->c->full = true;
+    }
+}
+
+/* Whether the instruction can read its argument i, a number, from the code. */
+static bool from_code(const emitter *e, const ef_jit_value *x, int i) {
+    bool floats = e->dtype == EF_F32 || e->dtype == EF_F64;
+    if (e->v->at[x->arg[i]].kind != EF_JIT_NUMBER || !floats) return false;
+    return x->kind == EF_JIT_FMA ? i == 2
+                                 : i == 1 && x->kind >= EF_JIT_ADD && x->kind <= EF_JIT_XOR;
+}
+
+static void iterate(emitter *e, bool masked) {
     uint32_t fixed = e->busy;
     for (int k = 0; k < e->v->n && !e->c->full; k++) {
         ef_jit_value *x = &e->v->at[k];
+        int arg[3] = {0, 0, 0};
+        uint32_t brought = 0; /* registers of arguments for this instruction only */
         if (is_fixed(x)) continue;
         for (int i = 0; i < ef_jit_args(x->kind); i++) {
-            const ef_jit_value *arg = &e->v->at[x->arg[i]];
-            if (arg->last == k && !is_fixed(arg)) e->busy &= ~(1u << arg->reg);
+            arg[i] = e->v->at[x->arg[i]].reg;
+            if (arg[i] != NONE || from_code(e, x, i)) continue;
+            arg[i] = take(e);
+            brought |= 1u << arg[i];
+            spread(e, x->arg[i], arg[i]);
         }
+        for (int i = 0; i < ef_jit_args(x->kind); i++) {
+            const ef_jit_value *from = &e->v->at[x->arg[i]];
+            if (from->last == k && !is_fixed(from)) e->busy &= ~(1u << from->reg);
+        }
+        e->busy &= ~brought;
         if (x->kind != EF_JIT_STORE) x->reg = take(e);
-        compute(e, x, mask);
+        /* Integer comparisons need one more register: not one of those just freed. */
+        uint32_t now = e->busy;
+        for (int i = 0; i < ef_jit_args(x->kind); i++)
+            if (arg[i] != NONE) e->busy |= 1u << arg[i];
+        compute(e, x, arg, masked);
+        e->busy = now;
     }
     e->busy = fixed;
 }
 
-bool ef_jit_emit(ef_jit_values *v, ef_dtype dtype, ef_x86 *c, size_t *entry) {
-    emitter e = {.c = c, .v = v};
+static bool emit(emitter *e, size_t *entry, int most_fixed) {
+    ef_x86 *c = e->c;
+    int lanes = e->vector / (c->wide ? 8 : 4);
     c->n = 0;
     c->full = false;
-    c->wide = dtype == EF_F64;
-    find_bases(&e);
-    if (c->full) return false;
-    write_data(&e);
+    e->busy = 0;
+    write_data(e);
     *entry = c->n;
-    save(&e);
-    spread_fixed(&e);
-    load_bases(&e);
-    ef_x86_shift_left(c, COUNT, c->wide ? 3 : 2); /* in bytes from here on */
+    save(e);
+    spread_fixed(e, most_fixed);
+    load_bases(e);
     ef_x86_move2(c, EF_X86_MOV, WHOLE, COUNT);
-    ef_x86_small2(c, EF_X86_AND8, WHOLE, -VECTOR);
+    ef_x86_small2(c, EF_X86_AND8, WHOLE, -lanes);
     ef_x86_move2(c, EF_X86_SUB, AT, AT);
     ef_x86_move2(c, EF_X86_CMP, AT, WHOLE);
     size_t none = ef_x86_jump(c, EF_X86_AT_LEAST), top = c->n;
-    turn(&e, -1);
-    ef_x86_small2(c, EF_X86_ADD8, AT, VECTOR);
+    iterate(e, false);
+    ef_x86_small2(c, EF_X86_ADD8, AT, lanes);
     ef_x86_move2(c, EF_X86_CMP, AT, WHOLE);
     ef_x86_land(c, ef_x86_jump(c, EF_X86_BELOW), top);
     ef_x86_land(c, none, c->n);
     ef_x86_move2(c, EF_X86_CMP, AT, COUNT);
     size_t done = ef_x86_jump(c, EF_X86_AT_LEAST);
-    ef_x86_move2(c, EF_X86_SUB, COUNT, AT); /* bytes left: that many ones, then zeros */
-    ef_x86_address(c, EF_RDI, VECTOR);
-    ef_x86_move2(c, EF_X86_SUB, EF_RDI, COUNT);
-    ef_x86_read_at(c, MASK, EF_RDI);
-    turn(&e, MASK);
+    ef_x86_move2(c, EF_X86_SUB, COUNT, AT);
+    ef_x86_mask(c, COUNT, 0);
+    iterate(e, true);
     ef_x86_land(c, done, c->n);
-    restore(&e);
+    restore(e);
     ef_x86_return(c);
     return !c->full;
+}
+
+bool ef_jit_emit(ef_jit_values *v, ef_dtype dtype, int vector, ef_x86 *c, size_t *entry) {
+    c->zmm = vector == 64;
+    c->wide = dtype == EF_F64 || dtype == EF_I64;
+    emitter e = {.c = c, .v = v, .dtype = dtype, .vector = vector};
+    e.registers = c->zmm ? 32 : 15; /* of 256 bits the last holds the mask */
+    find_bases(&e);
+    return emit(&e, entry, c->zmm ? 18 : 7) || emit(&e, entry, 0);
 }

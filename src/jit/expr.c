@@ -5,31 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NONE = 255 };
+enum { NONE = 0xFFFF };
+
+typedef ef_jit_term term;
 
 typedef struct parser {
     const char *at;
-    const ef_jit_run *run;
+    ef_jit_builder b;
     const ef_jit_ins *ins;
-    ef_jit_values *v;
-    uint8_t now[EF_JIT_MAX_OPERANDS]; /* the value an operand has, or NONE */
-    bool failed;
+    uint16_t now[EF_JIT_MAX_OPERANDS]; /* the value an operand has, or NONE */
 } parser;
-
-/* A value while it is parsed. */
-typedef struct term {
-    uint8_t id;
-    bool mask;
-} term;
 
 int ef_jit_args(ef_jit_kind kind) {
     if (kind <= EF_JIT_NUMBER) return 0;
     if (kind <= EF_JIT_COMPARE) return 2;
-    return kind == EF_JIT_CHOOSE ? 3 : 1;
+    return kind == EF_JIT_CHOOSE || kind == EF_JIT_FMA ? 3 : 1;
 }
 
-static term fail(parser *p) {
-    p->failed = true;
+/* ---- making values --------------------------------------------------------------------------- */
+
+term ef_jit_fail(ef_jit_builder *b) {
+    b->failed = true;
     return (term){0, false};
 }
 
@@ -38,40 +34,73 @@ static bool equal(const ef_jit_value *a, const ef_jit_value *b) {
            a->bits == b->bits && memcmp(a->arg, b->arg, sizeof a->arg) == 0;
 }
 
-/* The value, or an equal one that is there. */
-static term make(parser *p, ef_jit_value value) {
-    for (int k = 0; k < p->v->n && value.kind != EF_JIT_STORE; k++)
-        if (equal(&p->v->at[k], &value)) return (term){(uint8_t)k, false};
-    if (p->v->n == EF_JIT_MAX_VALUES) return fail(p);
-    p->v->at[p->v->n] = value;
-    return (term){(uint8_t)p->v->n++, false};
+term ef_jit_make(ef_jit_builder *b, ef_jit_value value) {
+    for (int k = 0; k < b->v->n && value.kind != EF_JIT_STORE; k++)
+        if (equal(&b->v->at[k], &value)) return (term){(uint16_t)k, false};
+    if (b->v->n == EF_JIT_MAX_VALUES) return ef_jit_fail(b);
+    b->v->at[b->v->n] = value;
+    return (term){(uint16_t)b->v->n++, false};
 }
 
-static term two(parser *p, ef_jit_kind kind, term a, term b) {
-    return make(p, (ef_jit_value){.kind = (uint8_t)kind, .arg = {a.id, b.id}});
+term ef_jit_two(ef_jit_builder *b, ef_jit_kind kind, term x, term y) {
+    return ef_jit_make(b, (ef_jit_value){.kind = (uint8_t)kind, .arg = {x.id, y.id}});
+}
+
+term ef_jit_bits(ef_jit_builder *b, uint64_t bits) {
+    return ef_jit_make(b, (ef_jit_value){.kind = EF_JIT_NUMBER, .bits = bits});
+}
+
+static bool has_floats(const ef_jit_builder *b) { return b->dtype == EF_F32 || b->dtype == EF_F64; }
+
+term ef_jit_number(ef_jit_builder *b, double x) {
+    uint64_t bits = 0;
+    float f = (float)x;
+    if (!has_floats(b)) return ef_jit_bits(b, (uint64_t)(int64_t)x);
+    if (b->dtype == EF_F32)
+        memcpy(&bits, &f, sizeof f);
+    else
+        memcpy(&bits, &x, sizeof x);
+    return ef_jit_bits(b, bits);
+}
+
+term ef_jit_compare(ef_jit_builder *b, ef_jit_how how, term x, term y) {
+    ef_jit_value c = {.kind = EF_JIT_COMPARE, .how = (uint8_t)how, .arg = {x.id, y.id}};
+    return (term){ef_jit_make(b, c).id, true};
+}
+
+/* test ? x : y. Where the choice is between what was compared it is one instruction, by the exact
+ * meaning of MAX and MIN; where one side is 0 it is a mask laid over the other. */
+term ef_jit_choose(ef_jit_builder *b, term test, term x, term y) {
+    if (b->failed) return x;
+    ef_jit_value c = b->v->at[test.id];
+    if (c.kind == EF_JIT_COMPARE && has_floats(b)) {
+        bool straight = x.id == c.arg[0] && y.id == c.arg[1];
+        bool crossed = x.id == c.arg[1] && y.id == c.arg[0];
+        bool more = c.how == EF_JIT_GT, less = c.how == EF_JIT_LT;
+        if ((more && straight) || (less && crossed)) return ef_jit_two(b, EF_JIT_MAX, x, y);
+        if ((less && straight) || (more && crossed)) return ef_jit_two(b, EF_JIT_MIN, x, y);
+    }
+    term zero = ef_jit_number(b, 0);
+    if (b->failed) return zero;
+    if (y.id == zero.id) return ef_jit_two(b, EF_JIT_AND, test, x);
+    if (x.id == zero.id && c.kind == EF_JIT_COMPARE) {
+        c.how ^= 1; /* the negation, as a comparison of its own: others may read this one */
+        return ef_jit_two(b, EF_JIT_AND, ef_jit_make(b, c), y);
+    }
+    return ef_jit_make(b, (ef_jit_value){.kind = EF_JIT_CHOOSE, .arg = {test.id, x.id, y.id}});
 }
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
-static term bits(parser *p, uint64_t b) {
-    return make(p, (ef_jit_value){.kind = EF_JIT_NUMBER, .bits = b});
+static term fail(parser *p) { return ef_jit_fail(&p->b); }
+static term two(parser *p, ef_jit_kind kind, term a, term b) {
+    return ef_jit_two(&p->b, kind, a, b);
 }
-
-static bool is_float(const parser *p) { return p->run->dtype == EF_F32 || p->run->dtype == EF_F64; }
-
-static term number(parser *p, double x) {
-    uint64_t b = 0;
-    float f = (float)x;
-    if (!is_float(p)) return bits(p, (uint64_t)(int64_t)x);
-    if (p->run->dtype == EF_F32)
-        memcpy(&b, &f, sizeof f);
-    else
-        memcpy(&b, &x, sizeof x);
-    return bits(p, b);
-}
+static term bits(parser *p, uint64_t b) { return ef_jit_bits(&p->b, b); }
+static bool is_float(const parser *p) { return has_floats(&p->b); }
 
 static uint64_t sign_bit(const parser *p) {
-    bool narrow = p->run->dtype == EF_F32 || p->run->dtype == EF_I32;
+    bool narrow = p->b.dtype == EF_F32 || p->b.dtype == EF_I32;
     return narrow ? UINT64_C(1) << 31 : UINT64_C(1) << 63;
 }
 
@@ -83,8 +112,9 @@ static term operand(parser *p, int k) {
     bool scalar = p->ins->scalars >> k & 1, truth = p->ins->truths >> k & 1;
     if (p->now[o] == NONE && truth) return fail(p);
     if (p->now[o] == NONE)
-        p->now[o] =
-            make(p, (ef_jit_value){.kind = scalar ? EF_JIT_SCALAR : EF_JIT_LOAD, .operand = o}).id;
+        p->now[o] = ef_jit_make(&p->b, (ef_jit_value){.kind = scalar ? EF_JIT_SCALAR : EF_JIT_LOAD,
+                                                      .operand = o})
+                        .id;
     return (term){p->now[o], truth};
 }
 
@@ -127,15 +157,23 @@ static term primary(parser *p) {
     for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
         if (!taken(p, functions[k].name)) continue;
         term a = plain(p, in_brackets(p));
-        return make(p, (ef_jit_value){.kind = (uint8_t)functions[k].kind,
-                                      .how = (uint8_t)functions[k].how,
-                                      .arg = {a.id}});
+        return ef_jit_make(&p->b, (ef_jit_value){.kind = (uint8_t)functions[k].kind,
+                                                 .how = (uint8_t)functions[k].how,
+                                                 .arg = {a.id}});
+    }
+    size_t n = strcspn(p->at, "( )");
+    ef_jit_function *f =
+        p->b.dtype == EF_F32 && p->at[n] == '(' ? ef_jit_function_find(p->at, n) : NULL;
+    if (f != NULL) {
+        p->at += n + 1;
+        term a = plain(p, in_brackets(p));
+        return p->b.failed ? a : f(&p->b, a);
     }
     char *end;
     if (*p->at >= '0' && *p->at <= '9') {
         double x = strtod(p->at, &end);
         p->at = end;
-        return number(p, x);
+        return ef_jit_number(&p->b, x);
     }
     char c = *p->at;
     if (c < 'x' || c > 'z' || (p->at[1] >= 'a' && p->at[1] <= 'z')) return fail(p);
@@ -150,9 +188,9 @@ static term unary(parser *p) {
     }
     if (!taken(p, "-")) return primary(p);
     term a = plain(p, unary(p));
-    if (!is_float(p)) return two(p, EF_JIT_SUB, number(p, 0), a);
-    const ef_jit_value *v = &p->v->at[a.id];
-    if (!p->failed && v->kind == EF_JIT_NUMBER) return bits(p, v->bits ^ sign_bit(p));
+    if (!is_float(p)) return two(p, EF_JIT_SUB, ef_jit_number(&p->b, 0), a);
+    const ef_jit_value *v = &p->b.v->at[a.id];
+    if (!p->b.failed && v->kind == EF_JIT_NUMBER) return bits(p, v->bits ^ sign_bit(p));
     return two(p, EF_JIT_XOR, a, bits(p, sign_bit(p)));
 }
 
@@ -164,7 +202,7 @@ typedef struct binary {
 /* `part`s joined by either of two signs, from the left. */
 static term chain(parser *p, term (*part)(parser *), const binary *either) {
     term a = part(p);
-    while (!p->failed) {
+    while (!p->b.failed) {
         const binary *by = taken(p, either[0].sign) ? &either[0] : &either[1];
         if (by == &either[1] && !taken(p, by->sign)) break;
         term b = plain(p, part(p));
@@ -191,18 +229,16 @@ static term comparison(parser *p) {
                  {"!=", EF_JIT_NE}, {"<", EF_JIT_LT},  {">", EF_JIT_GT}};
     term a = sum(p);
     for (size_t k = 0; k < sizeof signs / sizeof *signs; k++) {
-        if (p->failed || !taken(p, signs[k].sign)) continue;
+        if (p->b.failed || !taken(p, signs[k].sign)) continue;
         term b = plain(p, sum(p));
-        ef_jit_value c = {
-            .kind = EF_JIT_COMPARE, .how = (uint8_t)signs[k].how, .arg = {plain(p, a).id, b.id}};
-        return (term){make(p, c).id, true};
+        return ef_jit_compare(&p->b, signs[k].how, plain(p, a), b);
     }
     return a;
 }
 
 static term conjunction(parser *p) {
     term a = comparison(p);
-    while (!p->failed && taken(p, "&&")) {
+    while (!p->b.failed && taken(p, "&&")) {
         term b = comparison(p);
         if (!a.mask || !b.mask) return fail(p);
         a = (term){two(p, EF_JIT_AND, a, b).id, true};
@@ -212,7 +248,7 @@ static term conjunction(parser *p) {
 
 static term disjunction(parser *p) {
     term a = conjunction(p);
-    while (!p->failed && taken(p, "||")) {
+    while (!p->b.failed && taken(p, "||")) {
         term b = conjunction(p);
         if (!a.mask || !b.mask) return fail(p);
         a = (term){two(p, EF_JIT_OR, a, b).id, true};
@@ -220,34 +256,13 @@ static term disjunction(parser *p) {
     return a;
 }
 
-/* test ? a : b. Where the choice is between what was compared it is one instruction, by the exact
- * meaning of MAX and MIN; where one side is 0 it is a mask laid over the other. */
-static term choose(parser *p, term test, term a, term b) {
-    ef_jit_value c = p->v->at[test.id];
-    if (c.kind == EF_JIT_COMPARE && is_float(p)) {
-        bool straight = a.id == c.arg[0] && b.id == c.arg[1];
-        bool crossed = a.id == c.arg[1] && b.id == c.arg[0];
-        bool more = c.how == EF_JIT_GT, less = c.how == EF_JIT_LT;
-        if ((more && straight) || (less && crossed)) return two(p, EF_JIT_MAX, a, b);
-        if ((less && straight) || (more && crossed)) return two(p, EF_JIT_MIN, a, b);
-    }
-    term zero = number(p, 0);
-    if (p->failed) return zero;
-    if (b.id == zero.id) return two(p, EF_JIT_AND, test, a);
-    if (a.id == zero.id && c.kind == EF_JIT_COMPARE) {
-        c.how ^= 1; /* the negation, as a comparison of its own: others may read this one */
-        return two(p, EF_JIT_AND, make(p, c), b);
-    }
-    return make(p, (ef_jit_value){.kind = EF_JIT_CHOOSE, .arg = {test.id, a.id, b.id}});
-}
-
 static term choice(parser *p) {
     term test = disjunction(p);
-    if (p->failed || !taken(p, "?")) return test;
+    if (p->b.failed || !taken(p, "?")) return test;
     term a = plain(p, choice(p));
     if (!test.mask || !taken(p, ":")) return fail(p);
     term b = plain(p, choice(p));
-    return p->failed ? b : choose(p, test, a, b);
+    return ef_jit_choose(&p->b, test, a, b);
 }
 
 /* ---- the whole run --------------------------------------------------------------------------- */
@@ -255,7 +270,7 @@ static term choice(parser *p) {
 /* Drops values no store needs and notes who reads each last. */
 static void settle(ef_jit_values *v) {
     bool needed[EF_JIT_MAX_VALUES] = {false};
-    uint8_t place[EF_JIT_MAX_VALUES];
+    uint16_t place[EF_JIT_MAX_VALUES];
     for (int k = v->n - 1; k >= 0; k--) {
         const ef_jit_value *x = &v->at[k];
         needed[k] |= x->kind == EF_JIT_STORE;
@@ -265,12 +280,12 @@ static void settle(ef_jit_values *v) {
     for (int k = 0; k < v->n; k++) {
         if (!needed[k]) continue;
         ef_jit_value x = v->at[k];
-        x.last = (uint8_t)n;
+        x.last = (uint16_t)n;
         for (int a = 0; a < ef_jit_args(x.kind); a++) {
             x.arg[a] = place[x.arg[a]];
-            v->at[x.arg[a]].last = (uint8_t)n;
+            v->at[x.arg[a]].last = (uint16_t)n;
         }
-        place[k] = (uint8_t)n;
+        place[k] = (uint16_t)n;
         v->at[n++] = x;
     }
     v->n = n;
@@ -286,45 +301,44 @@ static term expression(parser *p) {
 
 static void begin(parser *p) {
     memset(p->now, NONE, sizeof p->now);
-    p->v->n = 0;
+    p->b.v->n = 0;
 }
 
-bool ef_jit_knows(const ef_jit_ins *ins) {
-    ef_jit_run run = {.dtype = EF_F32};
+bool ef_jit_knows(const ef_jit_ins *ins, ef_dtype dtype) {
     ef_jit_values v;
-    parser p = {.run = &run, .ins = ins, .v = &v};
-    if (ins->n_in > EF_JIT_MAX_IN) return false;
+    parser p = {.b = {.v = &v, .dtype = dtype}, .ins = ins};
+    if (ins->expr == NULL || ins->n_in > EF_JIT_MAX_IN) return false;
     begin(&p);
     for (int k = 0; k < ins->n_in; k++) /* as if somebody had made the truth values */
         if (ins->truths >> k & 1) p.now[ins->in[k]] = bits(&p, 0).id;
     expression(&p);
-    return !p.failed;
+    return !p.b.failed;
 }
 
 bool ef_jit_parse(const ef_jit_run *run, ef_jit_values *v) {
-    parser p = {.run = run, .v = v};
+    parser p = {.b = {.v = v, .dtype = run->dtype}};
     begin(&p);
-    for (int k = 0; k < run->n && !p.failed; k++) {
+    for (int k = 0; k < run->n && !p.b.failed; k++) {
         p.ins = &run->ins[k];
         term t = expression(&p);
         p.now[p.ins->out] = t.id;
         if (p.ins->keep && t.mask) fail(&p);
         if (p.ins->keep)
-            make(&p, (ef_jit_value){.kind = EF_JIT_STORE, .operand = p.ins->out, .arg = {t.id}});
+            ef_jit_make(&p.b,
+                        (ef_jit_value){.kind = EF_JIT_STORE, .operand = p.ins->out, .arg = {t.id}});
     }
-    if (!p.failed) settle(v);
-    return !p.failed;
+    if (!p.b.failed) settle(v);
+    return !p.b.failed;
 }
 
-bool ef_jit_parse_one(const ef_jit_ins *ins, ef_dtype dtype, ef_jit_values *v, uint8_t *out) {
-    ef_jit_run run = {.dtype = dtype};
-    parser p = {.run = &run, .ins = ins, .v = v};
+bool ef_jit_parse_one(const ef_jit_ins *ins, ef_dtype dtype, ef_jit_values *v, uint16_t *out) {
+    parser p = {.b = {.v = v, .dtype = dtype}, .ins = ins};
     if (ins->expr == NULL || ins->n_in > EF_JIT_MAX_IN) return false;
     begin(&p);
     for (int k = 0; k < ins->n_in; k++)
         if (ins->truths >> k & 1)
             p.now[ins->in[k]] =
-                make(&p, (ef_jit_value){.kind = EF_JIT_LOAD, .operand = ins->in[k]}).id;
+                ef_jit_make(&p.b, (ef_jit_value){.kind = EF_JIT_LOAD, .operand = ins->in[k]}).id;
     *out = expression(&p).id;
-    return !p.failed;
+    return !p.b.failed;
 }

@@ -25,7 +25,8 @@ typedef struct ef_jit_ins {
 } ef_jit_ins;
 
 typedef struct ef_jit_run {
-    ef_dtype dtype; /* of all operands but truth values: EF_F32 or EF_F64 */
+    ef_dtype dtype; /* of all operands but truth values: EF_F32, EF_F64, EF_I32 or EF_I64 */
+    int vector;     /* bytes of a vector, ef_jit_vector() or less */
     int n;
     ef_jit_ins ins[EF_JIT_MAX_INS];
 } ef_jit_run;
@@ -35,7 +36,9 @@ typedef struct ef_jit_run {
 typedef void ef_jit_fn(const void *const *operand, int64_t n);
 
 typedef struct ef_jit_code ef_jit_code;
-bool ef_jit_knows(const ef_jit_ins *ins); /* whether we compile its expression */
+int ef_jit_vector(void); /* bytes of the widest vector we compile for here: 64, 32, or 0 */
+/* Whether we compile the instruction's expression for this type. */
+bool ef_jit_knows(const ef_jit_ins *ins, ef_dtype dtype);
 /* Code for the run, counted: kept by what the run says, so that asking again costs a look. */
 ef_jit_code *ef_jit_get(const ef_jit_run *run);
 ef_jit_fn *ef_jit_entry(const ef_jit_code *code);

@@ -37,7 +37,7 @@ ef_jit_loop *ef_jit_loop_begin(void) {
         return NULL;
     }
     l->code->n = 0;
-    l->code->full = l->code->wide = false;
+    l->code->full = l->code->wide = l->code->zmm = false;
     return l;
 }
 
@@ -72,27 +72,6 @@ static void constant(ef_jit_loop *l, int to, uint64_t bits, bool wide) {
 static void two(ef_jit_loop *l, unsigned map, unsigned op, int to, int a, int b) {
     ef_x86_vex3(l->code, (ef_x86_vex){(uint8_t)map, 1, (uint8_t)op, false, false}, to, a, b);
 }
-static void invert(ef_jit_loop *l, int r) {
-    two(l, 1, 0x76, ONES, ONES, ONES);
-    two(l, 1, 0xEF, r, r, ONES);
-}
-
-static void compare_ints(ef_jit_loop *l, ef_jit_how how, bool wide, int to, int a, int b) {
-    static const uint8_t plain[] = {
-        [EF_JIT_EQ] = EF_JIT_EQ,     [EF_JIT_NE] = EF_JIT_NE,     [EF_JIT_LT] = EF_JIT_LT,
-        [EF_JIT_NOT_LT] = EF_JIT_GE, [EF_JIT_LE] = EF_JIT_LE,     [EF_JIT_NOT_LE] = EF_JIT_GT,
-        [EF_JIT_GT] = EF_JIT_GT,     [EF_JIT_NOT_GT] = EF_JIT_LE, [EF_JIT_GE] = EF_JIT_GE,
-        [EF_JIT_NOT_GE] = EF_JIT_LT};
-    how = (ef_jit_how)plain[how];
-    if (how == EF_JIT_EQ || how == EF_JIT_NE)
-        two(l, wide ? 2 : 1, wide ? 0x29 : 0x76, to, a, b);
-    else if (how == EF_JIT_GT || how == EF_JIT_LE)
-        two(l, wide ? 2 : 1, wide ? 0x37 : 0x66, to, a, b);
-    else
-        two(l, wide ? 2 : 1, wide ? 0x37 : 0x66, to, b, a);
-    if (how == EF_JIT_NE || how == EF_JIT_LE || how == EF_JIT_GE) invert(l, to);
-}
-
 /* False: no such instruction for integers. */
 static bool compute_int(ef_jit_loop *l, const ef_jit_value *x, bool wide, int to, const int *arg) {
     switch ((ef_jit_kind)x->kind) {
@@ -105,7 +84,9 @@ static bool compute_int(ef_jit_loop *l, const ef_jit_value *x, bool wide, int to
     case EF_JIT_AND: two(l, 1, 0xDB, to, arg[0], arg[1]); return true;
     case EF_JIT_OR: two(l, 1, 0xEB, to, arg[0], arg[1]); return true;
     case EF_JIT_XOR: two(l, 1, 0xEF, to, arg[0], arg[1]); return true;
-    case EF_JIT_COMPARE: compare_ints(l, (ef_jit_how)x->how, wide, to, arg[0], arg[1]); return true;
+    case EF_JIT_COMPARE:
+        ef_x86_compare_ints(l->code, (ef_x86_order)ef_jit_order[x->how], to, arg[0], arg[1], ONES);
+        return true;
     case EF_JIT_CHOOSE: ef_x86_choose(l->code, to, arg[0], arg[1], arg[2]); return true;
     default: return false;
     }
@@ -119,6 +100,12 @@ static bool compute_float(ef_jit_loop *l, const ef_jit_value *x, int to, const i
     case EF_JIT_SQRT: ef_x86_sqrt(l->code, to, arg[0]); return true;
     case EF_JIT_ROUND: ef_x86_round(l->code, to, arg[0], ef_jit_predicate[x->how]); return true;
     case EF_JIT_CHOOSE: ef_x86_choose(l->code, to, arg[0], arg[1], arg[2]); return true;
+    case EF_JIT_PLUS: ef_x86_add(l->code, to, arg[0], arg[1]); return true;
+    case EF_JIT_MINUS: ef_x86_subtract(l->code, to, arg[0], arg[1]); return true;
+    case EF_JIT_LEFT: ef_x86_shift(l->code, true, to, arg[0], x->how); return true;
+    case EF_JIT_RIGHT: ef_x86_shift(l->code, false, to, arg[0], x->how); return true;
+    case EF_JIT_CONVERT: ef_x86_to_float(l->code, to, arg[0]); return true;
+    case EF_JIT_FMA:
     case EF_JIT_SCALAR:
     case EF_JIT_STORE: return false;
     default: ef_x86_two(l->code, ef_jit_opcode[x->kind], to, arg[0], arg[1]); return true;
@@ -133,7 +120,7 @@ static bool fits(const ef_jit_home *in, const ef_jit_home *out, bool wide) {
 }
 
 static bool expression(ef_jit_loop *l, const ef_jit_loop_ins *x, ef_dtype dtype,
-                       const ef_jit_values *v, uint8_t result) {
+                       const ef_jit_values *v, uint16_t result) {
     bool wide = dtype == EF_F64 || dtype == EF_I64;
     l->code->wide = wide;
     for (int chunk = 0; chunk < chunks(&x->out); chunk++) {
@@ -216,7 +203,7 @@ bool ef_jit_loop_add(ef_jit_loop *l, ef_jit_loop_ins *x) {
     if (only_masks && wide) type = EF_I64;
     if (x->out.dtype == EF_BOOL) ins.truths |= EF_JIT_TRUTH_OUT, x->out.wide = wide;
     ef_jit_values v;
-    uint8_t result;
+    uint16_t result;
     l->failed = l->failed || !ef_jit_parse_one(&ins, type, &v, &result) || v.n >= ONES;
     for (int k = 0; k < x->n_in && !l->failed; k++) l->failed = !fits(&x->in[k], &x->out, wide);
     if (!l->failed) l->failed = !expression(l, x, type, &v, result) || l->code->full;

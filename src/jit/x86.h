@@ -1,17 +1,19 @@
 /* The few x86-64 instructions that compiled loops are made of, written as bytes. Vector
- * instructions are AVX2's, on 256-bit registers, with the three-byte VEX prefix throughout. */
+ * instructions work on 256-bit registers, with the three-byte VEX prefix of AVX2, or on 512-bit
+ * registers, with the EVEX prefix of AVX-512. */
 #ifndef EF_JIT_X86_H
 #define EF_JIT_X86_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EF_X86_ROOM = 16384 };
+enum { EF_X86_ROOM = 32768 };
 
 typedef struct ef_x86 {
     size_t n;
     bool full; /* something did not fit: the code is of no use */
-    bool wide; /* elements are doubles */
+    bool wide; /* elements have 8 bytes */
+    bool zmm;  /* vectors have 512 bits */
     uint8_t at[EF_X86_ROOM];
 } ef_x86;
 
@@ -80,16 +82,43 @@ typedef enum ef_x86_op {
     EF_X86_VMAX = 0x5F
 } ef_x86_op;
 void ef_x86_two(ef_x86 *c, ef_x86_op op, int to, int a, int b);
-void ef_x86_compare(ef_x86 *c, int to, int a, int b, int predicate);
+void ef_x86_compare(ef_x86 *c, int to, int a, int b, int predicate); /* all bits 1, or all 0 */
 void ef_x86_sqrt(ef_x86 *c, int to, int a);
 void ef_x86_round(ef_x86 *c, int to, int a, int mode);
 void ef_x86_choose(ef_x86 *c, int to, int mask, int a, int b); /* mask ? a : b */
-/* Memory at base + index; `mask` is a vector register, or -1 for all elements. */
-void ef_x86_read(ef_x86 *c, int to, int base, int index, int mask);
-void ef_x86_write(ef_x86 *c, int from, int base, int index, int mask);
+void ef_x86_copy(ef_x86 *c, int to, int a);
+/* Integers of c->wide. ef_x86_multiply of 8 bytes exists with 512 bits only. */
+void ef_x86_add(ef_x86 *c, int to, int a, int b);
+void ef_x86_subtract(ef_x86 *c, int to, int a, int b);
+void ef_x86_multiply(ef_x86 *c, int to, int a, int b);
+typedef enum ef_x86_order { /* the processor's numbers */
+                            EF_X86_EQ = 0,
+                            EF_X86_LT = 1,
+                            EF_X86_LE = 2,
+                            EF_X86_NE = 4,
+                            EF_X86_GE = 5,
+                            EF_X86_GT = 6
+} ef_x86_order;
+/* As ef_x86_compare; `ones` is a register that may be overwritten. */
+void ef_x86_compare_ints(ef_x86 *c, ef_x86_order order, int to, int a, int b, int ones);
+void ef_x86_shift(ef_x86 *c, bool left, int to, int a, int bits); /* of 4 bytes; signed */
+void ef_x86_to_float(ef_x86 *c, int to, int a);                   /* from int32_t */
+/* to = a * to + b, or to = a * b + to, rounded once. */
+void ef_x86_fma213(ef_x86 *c, int to, int a, int b);
+void ef_x86_fma231(ef_x86 *c, int to, int a, int b);
+/* The same of ef_x86_two and ef_x86_fma213, b being at a place in the code: one element with 512
+ * bits, else a whole vector of equal ones. */
+void ef_x86_two_const(ef_x86 *c, ef_x86_op op, int to, int a, size_t place);
+void ef_x86_fma213_const(ef_x86 *c, int to, int a, size_t place);
+/* Memory at base + index * element; masked: the elements that ef_x86_mask noted. */
+void ef_x86_read(ef_x86 *c, int to, int base, int index, bool masked);
+void ef_x86_write(ef_x86 *c, int from, int base, int index, bool masked);
+/* Notes the first `count` elements, a general register that is lost, as is rax. With 256 bits the
+ * mask is in vector register 15, made from a vector of ones and one of zeros that begin at place.
+ */
+void ef_x86_mask(ef_x86 *c, int count, size_t place);
 void ef_x86_spread(ef_x86 *c, int to, int base);           /* one element at [base] for all */
 void ef_x86_spread_const(ef_x86 *c, int to, size_t place); /* ... at a place in the code */
-void ef_x86_read_at(ef_x86 *c, int to, int base);          /* a vector at [base] */
 
 /* ---- any vector instruction, by its numbers in the manual ------------------------------------ */
 

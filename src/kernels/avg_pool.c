@@ -1,8 +1,8 @@
 /* Average pooling: as max pooling, with sums. */
 #include "base/pool.h"
-#include "kernels/borrow.h"
 #include "kernels/half.h"
 #include "kernels/pooling.h"
+#include "tensor/scratch.h"
 
 enum { BLOCK = 64 };
 
@@ -31,7 +31,7 @@ static ef_status *run(const ef_window_box *b, ef_dtype t, const void *x, void *y
     float *mem = NULL, *wide = NULL;
     if (ef_is_half(t)) {
         size_t bytes = (size_t)(nx + ny + 16) * sizeof(float);
-        if ((mem = ef_borrow(bytes)) == NULL) return ef_no_memory(bytes);
+        if ((mem = ef_scratch_take(bytes)) == NULL) return ef_no_memory(bytes);
         wide = mem + (nx + 15) / 16 * 16;
         ef_widen(t, mem, x, nx);
         j.x = mem, j.y = wide;
@@ -45,7 +45,7 @@ static ef_status *run(const ef_window_box *b, ef_dtype t, const void *x, void *y
         ef_parallel(b->batch * ef_volume(b->out), 1, pixel,
                     t == EF_F64 ? avg_pixels_f64 : avg_pixels_f32, &j);
     if (mem != NULL) ef_narrow(t, y, wide, ny);
-    ef_borrow_end(mem);
+    ef_scratch_end(mem);
     return NULL;
 }
 

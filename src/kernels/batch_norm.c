@@ -3,8 +3,8 @@
  * channel's numbers. */
 #include "kernels/batch_norm.h"
 #include "base/pool.h"
-#include "kernels/borrow.h"
 #include "kernels/half.h"
+#include "tensor/scratch.h"
 #include <math.h>
 
 enum { ROWS = 128 };
@@ -86,7 +86,7 @@ static ef_status *add_up(job *j, float *out1, float *out2) {
     j->block = ROWS / j->n.inner + 1;
     int64_t blocks = (j->n.outer + j->block - 1) / j->block;
     size_t bytes = (size_t)blocks * (size_t)n * 2 * sizeof(float);
-    float *sums = ef_borrow(bytes);
+    float *sums = ef_scratch_take(bytes);
     if (sums == NULL) return ef_no_memory(bytes);
     j->sums = sums;
     ef_parallel(blocks, 1, (double)(j->block * n * j->n.inner) * 0.3, add_blocks, j);
@@ -99,7 +99,7 @@ static ef_status *add_up(job *j, float *out1, float *out2) {
         out1[c] = (float)s1;
         if (j->kind == PRODUCTS) out2[c] = (float)s2;
     }
-    ef_borrow_end(sums);
+    ef_scratch_end(sums);
     return NULL;
 }
 
@@ -142,7 +142,7 @@ static ef_status *as_float(const ef_norm *n, ef_dtype t, const void *x, float **
     *out = x;
     if (!ef_is_half(t)) return NULL;
     size_t bytes = (size_t)count(n) * sizeof(float);
-    if ((*mem = ef_borrow(bytes)) == NULL) return ef_no_memory(bytes);
+    if ((*mem = ef_scratch_take(bytes)) == NULL) return ef_no_memory(bytes);
     ef_widen(t, *mem, x, count(n));
     *out = *mem;
     return NULL;
@@ -163,7 +163,7 @@ ef_status *ef_norm_moments(const ef_norm *n, ef_dtype t, const void *x, float *m
     j.kind = SQUARES;
     if (s == NULL) s = add_up(&j, variance, NULL);
     for (int64_t c = 0; c < n->channels && s == NULL; c++) variance[c] /= per;
-    ef_borrow_end(mem);
+    ef_scratch_end(mem);
     return s;
 }
 
@@ -174,14 +174,14 @@ ef_status *ef_norm_apply(const ef_norm *n, ef_dtype t, const void *x, const floa
     job j = {.n = *n, .mean = mean, .b = offset, .y = y};
     if (count(n) == 0) return NULL;
     EF_TRY_GOTO(as_float(n, t, x, &mem, &j.x));
-    a = ef_borrow((size_t)n->channels * sizeof *a);
+    a = ef_scratch_take((size_t)n->channels * sizeof *a);
     if (a == NULL) {
         s = ef_no_memory((size_t)n->channels * sizeof *a);
         goto done;
     }
     for (int64_t c = 0; c < n->channels; c++) a[c] = scale[c] / sqrtf(variance[c] + n->epsilon);
     j.a = a;
-    if (mem != NULL && (out = ef_borrow((size_t)count(n) * sizeof *out)) == NULL) {
+    if (mem != NULL && (out = ef_scratch_take((size_t)count(n) * sizeof *out)) == NULL) {
         s = ef_no_memory((size_t)count(n) * sizeof *out);
         goto done;
     }
@@ -189,9 +189,9 @@ ef_status *ef_norm_apply(const ef_norm *n, ef_dtype t, const void *x, const floa
     map(&j);
     if (out != NULL) ef_narrow(t, y, out, count(n));
 done:
-    ef_borrow_end(out);
-    ef_borrow_end(a);
-    ef_borrow_end(mem);
+    ef_scratch_end(out);
+    ef_scratch_end(a);
+    ef_scratch_end(mem);
     return s;
 }
 
@@ -220,12 +220,12 @@ ef_status *ef_norm_grad(const ef_norm *n, ef_dtype t, bool training, const void 
         return NULL;
     }
     job j = {.n = *n, .kind = PRODUCTS, .mean = mean, .y = dx};
-    float *a = ef_borrow(3 * channels);
+    float *a = ef_scratch_take(3 * channels);
     if (a == NULL) return ef_no_memory(3 * channels);
     EF_TRY_GOTO(as_float(n, t, x, &mem, &j.x));
     EF_TRY_GOTO(as_float(n, t, dy, &gmem, &j.g));
     if (mem != NULL) {
-        if ((out = ef_borrow((size_t)count(n) * sizeof *out)) == NULL) {
+        if ((out = ef_scratch_take((size_t)count(n) * sizeof *out)) == NULL) {
             s = ef_no_memory((size_t)count(n) * sizeof *out);
             goto done;
         }
@@ -238,9 +238,9 @@ ef_status *ef_norm_grad(const ef_norm *n, ef_dtype t, bool training, const void 
     map(&j);
     if (out != NULL) ef_narrow(t, dx, out, count(n));
 done:
-    ef_borrow_end(out);
-    ef_borrow_end(gmem);
-    ef_borrow_end(mem);
-    ef_borrow_end(a);
+    ef_scratch_end(out);
+    ef_scratch_end(gmem);
+    ef_scratch_end(mem);
+    ef_scratch_end(a);
     return s;
 }

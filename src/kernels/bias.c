@@ -2,7 +2,7 @@
  * sums: better rounding than one long sum, and the same result for any number of threads. */
 #include "kernels/bias.h"
 #include "base/pool.h"
-#include "kernels/borrow.h"
+#include "tensor/scratch.h"
 
 enum { ROWS = 256 }; /* rows in a block */
 
@@ -143,12 +143,12 @@ ef_status *ef_bias_grad(const ef_bias *b, ef_dtype t, const void *dy, void *out)
     int64_t blocks = (b->outer + j.block - 1) / j.block;
     size_t bytes = (size_t)blocks * (size_t)b->channels * loops[t].sum_bytes;
     char small[4096];
-    void *sums = bytes <= sizeof small ? small : ef_borrow(bytes);
+    void *sums = bytes <= sizeof small ? small : ef_scratch_take(bytes);
     if (sums == NULL) return ef_no_memory(bytes);
     j.out = sums;
     ef_parallel(blocks, 1, (double)j.block * (double)(b->channels * b->inner) * 0.2, loops[t].sum,
                 &j);
     loops[t].finish(sums, blocks, b->channels, out);
-    if (sums != small) ef_borrow_end(sums);
+    if (sums != small) ef_scratch_end(sums);
     return NULL;
 }

@@ -7,10 +7,10 @@
  * half the speed. */
 #include "kernels/conv.h"
 #include "base/pool.h"
-#include "kernels/borrow.h"
 #include "kernels/conv_cut.h"
 #include "kernels/conv_filter.h"
 #include "kernels/dnnl.h"
+#include "tensor/scratch.h"
 #include <stdatomic.h>
 
 /* Forms of a convolution: cut into pieces; in one piece, the filter as the caller has it or in the
@@ -418,7 +418,7 @@ static ef_status *take_memory(job *j, bool reordered, char **own) {
     size_t all = filters * j->filter_bytes + (size_t)ef_pool_lanes() * j->lane_bytes;
     *own = NULL;
     if (all == 0) return NULL;
-    if ((*own = ef_borrow(all)) == NULL) return ef_no_memory(all);
+    if ((*own = ef_scratch_take(all)) == NULL) return ef_no_memory(all);
     j->partial = *own;
     j->scratch = *own + filters * j->filter_bytes;
     return NULL;
@@ -446,7 +446,7 @@ static ef_status *run_cut(const ef_conv *c, const ef_conv_data *d, ef_chain *cha
             memcpy(d->out, own, (size_t)n * sizeof(float));
     }
 done:
-    ef_borrow_end(own);
+    ef_scratch_end(own);
     return s;
 }
 

@@ -5,9 +5,9 @@
  * packs the filter with its channel axes exchanged. Everything works on channels-last images;
  * others are turned first. The filter's gradient is next door (conv_filter.c). */
 #include "base/pool.h"
-#include "kernels/borrow.h"
 #include "kernels/conv.h"
 #include "kernels/conv_filter.h"
+#include "tensor/scratch.h"
 
 enum { PIXELS = 4 };
 
@@ -70,7 +70,7 @@ static ef_status *run_sweep(const ef_conv *c, ef_dtype t, const ef_conv_data *d)
         (size_t)(b->groups * s.blocks * ef_volume(b->kernel) * s.from_channels * loops[t].lanes) *
         ef_dtype_size(t);
     size_t pixel = (size_t)s.from_channels * ef_dtype_size(t);
-    char *mem = ef_borrow(weights + pixel);
+    char *mem = ef_scratch_take(weights + pixel);
     if (mem == NULL) return ef_no_memory(weights + pixel);
     loops[t].pack(&s, d->b, mem);
     memset(mem + weights, 0, pixel);
@@ -78,7 +78,7 @@ static ef_status *run_sweep(const ef_conv *c, ef_dtype t, const ef_conv_data *d)
     double cost = (double)s.to_size[2] * (double)ef_volume(b->kernel) * (double)per_in *
                   (double)b->out_channels * 0.06;
     ef_parallel(b->batch * s.to_size[0] * s.to_size[1], 1, cost, loops[t].lines, &s);
-    ef_borrow_end(mem);
+    ef_scratch_end(mem);
     return NULL;
 }
 
@@ -88,7 +88,7 @@ static ef_status *run_turned(const ef_conv *c, ef_dtype t, const ef_conv_data *d
     int64_t in = b->batch * b->in_channels * ef_volume(b->in);
     int64_t out = b->batch * b->out_channels * ef_volume(b->out);
     size_t size = ef_dtype_size(t), bytes = (size_t)(in + out) * size;
-    char *x = ef_borrow(bytes);
+    char *x = ef_scratch_take(bytes);
     if (x == NULL) return ef_no_memory(bytes);
     char *y = x + (size_t)in * size;
     ef_conv last = *c;
@@ -112,7 +112,7 @@ static ef_status *run_turned(const ef_conv *c, ef_dtype t, const ef_conv_data *d
         s = run_sweep(&last, t, &e);
         if (s == NULL) loops[t].turn(y, d->out, b->batch, ef_volume(b->out), b->out_channels);
     }
-    ef_borrow_end(x);
+    ef_scratch_end(x);
     return s;
 }
 

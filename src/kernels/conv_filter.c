@@ -5,7 +5,7 @@
  * the end, in the same way on any number of threads. */
 #include "kernels/conv_filter.h"
 #include "base/pool.h"
-#include "kernels/borrow.h"
+#include "tensor/scratch.h"
 
 enum { ROWS = 3, MOST_PARTS = 16, PARTS_BYTES = 1 << 20 };
 enum { LONG = 4096 }; /* pixels of a line after which sums are put away: longer ones lose digits */
@@ -92,7 +92,7 @@ ef_status *ef_conv_filter(const ef_window_box *b, ef_dtype t, const ef_conv_data
     size_t trios = (size_t)j.n_trios * sizeof(trio),
            sums = (size_t)(j.parts * j.filter_size * size);
     size_t bytes = trios + sums + (size_t)(j.parts * j.slices * j.padded_size * size);
-    char *mem = ef_borrow(bytes);
+    char *mem = ef_scratch_take(bytes);
     if (mem == NULL) return ef_no_memory(bytes);
     trio *table = (trio *)mem;
     for (int64_t k = 0; k < j.n_trios; k++) describe(b, &table[k], k * ROWS);
@@ -102,6 +102,6 @@ ef_status *ef_conv_filter(const ef_window_box *b, ef_dtype t, const ef_conv_data
                   (double)(j.parts * j.slices);
     ef_parallel(j.parts * j.slices, 1, cost, loops[t].units, &j);
     loops[t].add(&j, d->out);
-    ef_borrow_end(mem);
+    ef_scratch_end(mem);
     return NULL;
 }

@@ -1,8 +1,8 @@
 /* Depthwise convolution: every input channel has its own filters, so there is nothing to sum over
  * but the kernel's few places, and the loops run along the channels. */
 #include "base/pool.h"
-#include "kernels/borrow.h"
 #include "kernels/conv.h"
+#include "tensor/scratch.h"
 
 typedef struct job {
     const ef_window_box *box;
@@ -33,10 +33,10 @@ static ef_status *run_wide(const ef_conv *c, ef_dtype t, const ef_conv_data *d, 
         break;
     case EF_CONV_FILTER: {
         size_t bytes = (size_t)(2 * ef_volume(b->kernel) * b->out_channels) * ef_dtype_size(t);
-        if ((s.sums = ef_borrow(bytes)) == NULL) return ef_no_memory(bytes);
+        if ((s.sums = ef_scratch_take(bytes)) == NULL) return ef_no_memory(bytes);
         ef_parallel(ef_volume(b->kernel), 1, one * pixels * (double)b->batch,
                     wide ? filter_f64 : filter_f32, &s);
-        ef_borrow_end(s.sums);
+        ef_scratch_end(s.sums);
         break;
     }
     }

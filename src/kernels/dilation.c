@@ -2,8 +2,8 @@
  * something with it. */
 #include "kernels/dilation.h"
 #include "base/pool.h"
-#include "kernels/borrow.h"
 #include "kernels/half.h"
+#include "tensor/scratch.h"
 #include <float.h>
 
 typedef struct job {
@@ -62,7 +62,7 @@ ef_status *ef_dilation(const ef_window_box *b, ef_dtype t, ef_dilation_kind kind
     }
     int64_t n_dy = dy != NULL ? result : 0;
     size_t bytes = (size_t)(image + weights + n_dy + n_out) * sizeof(float);
-    float *wx = ef_borrow(bytes);
+    float *wx = ef_scratch_take(bytes);
     if (wx == NULL) return ef_no_memory(bytes);
     float *wf = wx + image, *wdy = wf + weights, *wo = wdy + n_dy;
     ef_widen(t, wx, x, image);
@@ -71,6 +71,6 @@ ef_status *ef_dilation(const ef_window_box *b, ef_dtype t, ef_dilation_kind kind
     j.x = wx, j.filter = wf, j.dy = wdy, j.out = wo;
     run(&j, EF_F32, n_out);
     ef_narrow(t, out, wo, n_out);
-    ef_borrow_end(wx);
+    ef_scratch_end(wx);
     return NULL;
 }

@@ -2,15 +2,16 @@
 #include "kernels/dnnl.h"
 #include "base/alloc.h"
 #include "base/cache.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/mutex.h"
 #include "base/pool.h"
 #include "base/signal_stack.h"
-#include "kernels/borrow.h"
+#include "base/watch.h"
+#include "tensor/scratch.h"
 #include <stdatomic.h>
 
 enum { SPARES = 16, PRIMITIVE_BYTES = 48 << 10 };
-static const size_t cache_limit = (size_t)32 << 20;
 
 /* Temporaries begin on a page, as they do when the library takes memory itself: some of its kernels
  * take half as long again where buffers lie in each other's way. */
@@ -163,6 +164,7 @@ done:
 }
 
 static void chain_free(ef_chain *c) {
+    if (c->entry.bytes > 0) ef_budget_credit(EF_KEPT_PRIMITIVES, c->entry.bytes);
     for (int k = 0; k < SPARES; k++) context_free(atomic_load(&c->spare[k]));
     for (int k = 0; k < c->n_stages; k++) dnnl_primitive_destroy(c->stage[k].primitive);
     for (int k = 0; k < EF_CHAIN_PARTS; k++) ef_chain_unref(c->part[k]);
@@ -197,7 +199,7 @@ size_t ef_chain_scratch(const ef_chain *c) { return c->scratch > 0 ? c->scratch 
  * is held. */
 static ef_mutex lock = EF_MUTEX(PRIMITIVES);
 static ef_cache cache;
-static bool cache_ready;
+static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
 
 typedef struct wanted {
     const void *key;
@@ -210,14 +212,12 @@ static bool same(const void *value, const void *key) {
     const wanted *w = key;
     return c->key_bytes == w->n && memcmp(c->key, w->key, w->n) == 0;
 }
-static void drop(ef_cache_entry *e) { ef_chain_unref((ef_chain *)e); }
+static void end(void *c) { ef_chain_unref(c); }
+static void make_cache(void) { ef_cache_share(&cache, EF_KEPT_PRIMITIVES, &lock, NULL, end); }
 
 static ef_chain *find(const wanted *w, uint64_t hash) {
+    pthread_once(&cache_once, make_cache);
     ef_mutex_lock(&lock);
-    if (!cache_ready) {
-        ef_cache_init(&cache, cache_limit, drop);
-        cache_ready = true;
-    }
     ef_cache_entry *e = ef_cache_find(&cache, hash, same, w);
     ef_chain *c = e != NULL ? ef_chain_ref((ef_chain *)e) : NULL;
     ef_mutex_unlock(&lock);
@@ -246,6 +246,7 @@ static ef_status *build_chain(const wanted *w, uint64_t hash, ef_chain **out) {
         return s;
     }
     c->entry.bytes = sizeof *c + w->n + (size_t)c->n_stages * PRIMITIVE_BYTES;
+    ef_budget_charge(EF_KEPT_PRIMITIVES, c->entry.bytes);
     *out = c;
     return NULL;
 }
@@ -258,7 +259,9 @@ ef_status *ef_chain_get(const void *key, size_t key_bytes, ef_chain_build *build
         *out = c;
         return NULL;
     }
+    uint64_t began = ef_ticks();
     EF_TRY(build_chain(&w, hash, &c));
+    ef_watch(EF_WATCH_PRIMITIVE, began, c->n_stages);
     ef_mutex_lock(&lock);
     ef_cache_entry *other = ef_cache_find(&cache, hash, same, &w);
     ef_status *s = NULL;
@@ -297,7 +300,7 @@ static ef_status *run_stages(ef_chain *c, int from, int to, void *const *data, v
     if (x == NULL) EF_TRY(context_make(c, &x));
     char *own = NULL;
     if (c->scratch > 0 && scratch == NULL) {
-        if ((own = ef_borrow(ef_chain_scratch(c))) == NULL) {
+        if ((own = ef_scratch_take(ef_chain_scratch(c))) == NULL) {
             s = ef_no_memory(c->scratch);
             goto done;
         }
@@ -318,7 +321,7 @@ static ef_status *run_stages(ef_chain *c, int from, int to, void *const *data, v
             "run a primitive"));
     EF_TRY_GOTO(ef_dnnl_status(dnnl_stream_wait(x->stream), "wait for a primitive"));
 done:
-    ef_borrow_end(own);
+    ef_scratch_end(own);
     put_spare(c, x);
     return s;
 }

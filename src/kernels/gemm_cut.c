@@ -5,7 +5,7 @@
  * pairs, which keeps the digits of a long sum too. */
 #include "kernels/gemm_cut.h"
 #include "base/pool.h"
-#include "kernels/borrow.h"
+#include "tensor/scratch.h"
 
 /* Multiply-adds: of a product worth cutting, of one worth waking a thread for, and bounds for a
  * block. */
@@ -205,7 +205,7 @@ void ef_gemm_in_blocks(const ef_gemm_args *g, const ef_gemm_cut *cut, ef_gemm_fn
     int64_t grid = cut->n_rows * cut->n_cols;
     size_t line = (size_t)g->n * ef_dtype_size(g->dtype);
     if (cut->depths > 1 && grid < WANTED)
-        j.partial = ef_borrow((size_t)cut->depths * (size_t)g->m * line);
+        j.partial = ef_scratch_take((size_t)cut->depths * (size_t)g->m * line);
     void (*share)(int64_t, ef_range_fn *, void *) =
         work_of(g) < worth_waking ? ef_parallel_brief : ef_parallel_each;
     if (j.partial == NULL) {
@@ -214,5 +214,5 @@ void ef_gemm_in_blocks(const ef_gemm_args *g, const ef_gemm_cut *cut, ef_gemm_fn
     }
     share(grid * cut->depths, partial_blocks, &j);
     ef_parallel(g->m, 1, 0.2 * (double)cut->depths * (double)g->n, sum_rows, &j);
-    ef_borrow_end(j.partial);
+    ef_scratch_end(j.partial);
 }

@@ -9,8 +9,8 @@
 #include "kernels/gemm_packed.h"
 #ifdef __FMA__
 #include "base/pool.h"
-#include "kernels/borrow.h"
 #include "kernels/gemm_cut.h"
+#include "tensor/scratch.h"
 #include <immintrin.h>
 
 enum { DEPTH = 384 };           /* of a stretch, at most */
@@ -326,7 +326,7 @@ static double *choose_stage(const ef_gemm_args *g, stage *r) {
     r->k = least(g->k, (stretches > 1 ? stretches : 1) * r->depth);
     int64_t size_a = r->a.own ? r->a.own * ef_pool_lanes() : padded(&r->a) * r->k;
     int64_t size_b = r->b.own ? r->b.own * ef_pool_lanes() : padded(&r->b) * r->k;
-    double *panels = ef_borrow((size_t)(size_a + size_b) * sizeof(double));
+    double *panels = ef_scratch_take((size_t)(size_a + size_b) * sizeof(double));
     if (panels != NULL) r->a.panels = panels, r->b.panels = panels + size_a;
     return panels;
 }
@@ -345,7 +345,7 @@ bool ef_gemm_packed(const ef_gemm_args *g) {
                 r.add = g->add || p > 0, r.last = p + r.k == g->k;
                 run_stage(&r);
             }
-    ef_borrow_end(first.a.panels);
+    ef_scratch_end(first.a.panels);
     return true;
 }
 #else

@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "base/pool.h"
 #include "check.h"
-#include "kernels/borrow.h"
 #include "kernels/gemm_packed.h"
+#include "tensor/scratch.h"
 #include <stdlib.h>
 
 static uint64_t state = 1;
@@ -85,7 +85,8 @@ enum { SIZES = sizeof size / sizeof *size };
 #ifdef __FMA__
 EF_TEST(without_memory_nothing_is_written) {
     problem p = make(200, 200, 200, 0, 0);
-    ef_borrow_end(ef_borrow(1)); /* where locks are checked, a thread's first one allocates */
+    ef_scratch_end(
+        ef_scratch_take(1)); /* where locks are checked, a thread's first one allocates */
     ef_alloc_fail_at(1);
     CHECK(!ef_gemm_packed(&p.g));
     ef_alloc_fail_at(0);

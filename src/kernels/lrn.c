@@ -3,7 +3,7 @@
  * a loop of their own, which the compiler makes vectors of. */
 #include "kernels/lrn.h"
 #include "base/pool.h"
-#include "kernels/borrow.h"
+#include "tensor/scratch.h"
 #include <math.h>
 
 typedef struct job {
@@ -84,9 +84,9 @@ void ef_lrn_run(const ef_lrn *l, const float *x, float *y) {
 ef_status *ef_lrn_grad(const ef_lrn *l, const float *dy, const float *x, const float *y,
                        float *dx) {
     size_t bytes = (size_t)(l->pixels * l->channels) * sizeof(float);
-    job j = {.l = *l, .x = x, .y = y, .dy = dy, .out = dx, .room = ef_borrow(bytes)};
+    job j = {.l = *l, .x = x, .y = y, .dy = dy, .out = dx, .room = ef_scratch_take(bytes)};
     if (j.room == NULL) return ef_no_memory(bytes);
     ef_parallel(l->pixels, 1, 10.0 * (double)l->channels, backward, &j);
-    ef_borrow_end(j.room);
+    ef_scratch_end(j.room);
     return NULL;
 }

@@ -2,8 +2,8 @@
  * order and the compiler makes vectors of the channels. */
 #include "kernels/pooling.h"
 #include "base/pool.h"
-#include "kernels/borrow.h"
 #include "kernels/half.h"
+#include "tensor/scratch.h"
 #include <float.h>
 #include <math.h>
 
@@ -72,7 +72,7 @@ static ef_status *run_any(job *j, ef_dtype t, ef_range_fn *loop32, ef_range_fn *
         return NULL;
     }
     size_t bytes = (size_t)(n[0] + n[1] + n[2] + 48) * sizeof(float);
-    float *x = ef_borrow(bytes);
+    float *x = ef_scratch_take(bytes);
     if (x == NULL) return ef_no_memory(bytes);
     float *g = x + (n[0] + 15) / 16 * 16, *y = g + (n[1] + 15) / 16 * 16;
     void *to = j->y;
@@ -81,7 +81,7 @@ static ef_status *run_any(job *j, ef_dtype t, ef_range_fn *loop32, ef_range_fn *
     j->x = x, j->g = g, j->y = y;
     run(j, EF_F32, loop32);
     ef_narrow(t, to, y, n[2]);
-    ef_borrow_end(x);
+    ef_scratch_end(x);
     return NULL;
 }
 

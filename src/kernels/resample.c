@@ -4,7 +4,7 @@
  */
 #include "kernels/resample.h"
 #include "base/pool.h"
-#include "kernels/borrow.h"
+#include "tensor/scratch.h"
 #include <float.h>
 #include <math.h>
 
@@ -28,7 +28,7 @@ typedef struct job {
 /* Room for all spans, which are empty at first; false: there is none. mem: what to give back. */
 static bool spans_begin(spans *s, int64_t in, int64_t out, int64_t width, void **mem) {
     size_t each = 2 * sizeof(int64_t) + (size_t)width * sizeof(float), bytes = (size_t)out * each;
-    if (bytes / each != (size_t)out || (*mem = ef_borrow(bytes)) == NULL) return false;
+    if (bytes / each != (size_t)out || (*mem = ef_scratch_take(bytes)) == NULL) return false;
     int64_t *start = *mem;
     *s = (spans){in, out, width, start, start + out, (float *)(start + 2 * out), 1};
     memset(start, 0, (size_t)out * 2 * sizeof(int64_t));
@@ -273,9 +273,9 @@ static ef_status *run_parts(job *j, int64_t items, ef_range_fn *fn) {
     double all = work * (double)(j->r.batch * j->r.out_height * j->r.channels) * 0.3;
     j->parts = items < PARTS ? items : PARTS;
     size_t bytes = (size_t)(j->parts * j->r.in_width * j->r.channels) * sizeof(float);
-    if ((j->line = ef_borrow(bytes)) == NULL) return ef_no_memory(bytes);
+    if ((j->line = ef_scratch_take(bytes)) == NULL) return ef_no_memory(bytes);
     ef_parallel(j->parts, 1, all / (double)j->parts, fn, j);
-    ef_borrow_end(j->line);
+    ef_scratch_end(j->line);
     return NULL;
 }
 
@@ -301,14 +301,14 @@ static ef_status *resample(const ef_resize *r, const ef_scaling *s, bool by_area
     if (status == NULL && t != EF_F32) {
         int64_t n = r->batch * r->in_height * r->in_width * r->channels;
         size_t bytes = (size_t)n * sizeof(float);
-        if ((mem[2] = ef_borrow(bytes)) == NULL)
+        if ((mem[2] = ef_scratch_take(bytes)) == NULL)
             status = ef_no_memory(bytes);
         else
             ef_reals_to_float(t, x, mem[2], n);
         j.x = mem[2];
     }
     if (status == NULL) status = run_parts(&j, r->batch * r->out_height, forward);
-    for (int k = 0; k < 3; k++) ef_borrow_end(mem[k]);
+    for (int k = 0; k < 3; k++) ef_scratch_end(mem[k]);
     return status;
 }
 
@@ -323,7 +323,7 @@ static ef_status *resample_grad(const ef_resize *r, const ef_scaling *s, const f
     }
     ef_status *status = make_spans(&j, s, false, mem);
     if (status == NULL) status = run_parts(&j, r->batch, backward);
-    for (int k = 0; k < 2; k++) ef_borrow_end(mem[k]);
+    for (int k = 0; k < 2; k++) ef_scratch_end(mem[k]);
     return status;
 }
 
@@ -349,10 +349,10 @@ ef_status *ef_resize_bicubic_grad(const ef_resize *r, ef_dtype t, const float *d
     if (t == EF_F32) return resample_grad(r, NULL, dy, dx);
     int64_t n = r->batch * r->in_height * r->in_width * r->channels;
     size_t bytes = (size_t)(n > 0 ? n : 1) * sizeof(float);
-    float *sums = ef_borrow(bytes);
+    float *sums = ef_scratch_take(bytes);
     if (sums == NULL) return ef_no_memory(bytes);
     ef_status *status = resample_grad(r, NULL, dy, sums);
     for (int64_t i = 0; i < n && status == NULL; i++) ((double *)dx)[i] = (double)sums[i];
-    ef_borrow_end(sums);
+    ef_scratch_end(sums);
     return status;
 }

@@ -3,8 +3,8 @@
  * chosen. */
 #include "kernels/resize.h"
 #include "base/pool.h"
-#include "kernels/borrow.h"
 #include "kernels/half.h"
+#include "tensor/scratch.h"
 #include <math.h>
 
 typedef struct spot {
@@ -54,7 +54,7 @@ typedef void fill_fn(const ef_resize *r, int64_t in, int64_t out, spot *s);
 static ef_status *make_tables(job *j, fill_fn *fill, spot **mem) {
     const ef_resize *r = &j->r;
     size_t bytes = (size_t)(r->out_height + r->out_width) * sizeof(spot);
-    *mem = ef_borrow(bytes);
+    *mem = ef_scratch_take(bytes);
     if (*mem == NULL) return ef_no_memory(bytes);
     fill(r, r->in_height, r->out_height, *mem);
     fill(r, r->in_width, r->out_width, *mem + r->out_height);
@@ -115,8 +115,8 @@ ef_status *ef_resize_bilinear(const ef_resize *r, ef_dtype t, const void *x, flo
     EF_TRY(make_tables(&j, fill_bilinear, &tables));
     int64_t n = r->batch * r->in_height * r->in_width * r->channels;
     if (t != EF_F32) {
-        if ((wide = ef_borrow((size_t)n * sizeof *wide)) == NULL) {
-            ef_borrow_end(tables);
+        if ((wide = ef_scratch_take((size_t)n * sizeof *wide)) == NULL) {
+            ef_scratch_end(tables);
             return ef_no_memory((size_t)n * sizeof *wide);
         }
         ef_reals_to_float(t, x, wide, n);
@@ -124,8 +124,8 @@ ef_status *ef_resize_bilinear(const ef_resize *r, ef_dtype t, const void *x, flo
     }
     ef_parallel(r->batch * r->out_height, 1, 2.0 * (double)(r->out_width * r->channels),
                 bilinear_lines, &j);
-    ef_borrow_end(wide);
-    ef_borrow_end(tables);
+    ef_scratch_end(wide);
+    ef_scratch_end(tables);
     return NULL;
 }
 
@@ -167,8 +167,8 @@ ef_status *ef_resize_bilinear_grad(const ef_resize *r, ef_dtype t, const float *
     EF_TRY(make_tables(&j, fill_bilinear, &tables));
     float *wide = NULL;
     if (ef_is_half(t)) {
-        if ((wide = ef_borrow((size_t)n * sizeof *wide)) == NULL) {
-            ef_borrow_end(tables);
+        if ((wide = ef_scratch_take((size_t)n * sizeof *wide)) == NULL) {
+            ef_scratch_end(tables);
             return ef_no_memory((size_t)n * sizeof *wide);
         }
         j.y = wide;
@@ -176,8 +176,8 @@ ef_status *ef_resize_bilinear_grad(const ef_resize *r, ef_dtype t, const float *
     ef_parallel(r->batch, 1, 4.0 * (double)(r->out_height * r->out_width * r->channels),
                 t == EF_F64 ? bilinear_grad_f64 : bilinear_grad_f32, &j);
     if (wide != NULL) ef_narrow(t, dx, wide, n);
-    ef_borrow_end(wide);
-    ef_borrow_end(tables);
+    ef_scratch_end(wide);
+    ef_scratch_end(tables);
     return NULL;
 }
 
@@ -203,7 +203,7 @@ ef_status *ef_resize_nearest(const ef_resize *r, ef_dtype t, const void *x, void
     EF_TRY(make_tables(&j, fill_nearest, &tables));
     ef_parallel(r->batch * r->out_height, 1, (double)r->out_width * (3 + 0.1 * (double)r->channels),
                 nearest_lines, &j);
-    ef_borrow_end(tables);
+    ef_scratch_end(tables);
     return NULL;
 }
 
@@ -240,8 +240,8 @@ ef_status *ef_resize_nearest_grad(const ef_resize *r, ef_dtype t, const void *dy
     EF_TRY(make_tables(&j, fill_nearest, &tables));
     float *wide = NULL;
     if (ef_is_half(t)) {
-        if ((wide = ef_borrow((size_t)(n + m) * sizeof *wide)) == NULL) {
-            ef_borrow_end(tables);
+        if ((wide = ef_scratch_take((size_t)(n + m) * sizeof *wide)) == NULL) {
+            ef_scratch_end(tables);
             return ef_no_memory((size_t)(n + m) * sizeof *wide);
         }
         ef_widen(t, wide + n, dy, m);
@@ -253,7 +253,7 @@ ef_status *ef_resize_nearest_grad(const ef_resize *r, ef_dtype t, const void *dy
                                                  : nearest_grad_f32;
     ef_parallel(r->batch, 1, (double)(r->out_height * r->out_width * r->channels), fn, &j);
     if (wide != NULL) ef_narrow(t, dx, wide, n);
-    ef_borrow_end(wide);
-    ef_borrow_end(tables);
+    ef_scratch_end(wide);
+    ef_scratch_end(tables);
     return NULL;
 }

@@ -1,136 +1,25 @@
-/* Every row: its maximum, then the exponentials and their sum, then the result. The maximum keeps
- * exponents in range; NaN and infinities run through the arithmetic and end as NaN, as they should.
- * 16-bit floats work in float over short stretches and compute the exponentials twice rather than
- * ask for memory. */
+/* Softmax and cross-entropy over rows, cut into pieces for the threads. softmax_rows.inc has the
+ * loops. 16-bit floats work in float over short stretches and compute the exponentials twice rather
+ * than ask for memory. */
 #include "kernels/softmax.h"
 #include "base/pool.h"
 #include "kernels/half.h"
-#include "kernels/vmath.h"
+#include "kernels/softmax_rows.h"
+#include <math.h>
+#include <string.h>
 
-enum { STRETCH = 512 };
+enum { STRETCH = EF_SOFTMAX_STRETCH };
 
-#ifdef __FMA__
-#define MADD(a, b, c) __builtin_fmaf(a, b, c)
-#else
-#define MADD(a, b, c) ((a) * (b) + (c))
+/* The loops for this processor. */
+static const ef_softmax_rows *loops(void) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512cd"))
+        return &ef_softmax_v4;
 #endif
-
-/* exp in straight-line code, so that it vectorises with what is around it: 2^n times a polynomial
- * on
- * [-ln 2 / 2, ln 2 / 2]. Good to about one unit in the last place; arguments here are never large.
- */
-static inline float exp_f32(float x) {
-    const float round =
-        12582912.0f;         /* 1.5 * 2^23: adding it leaves the nearest integer in the bits */
-    x = x < -105 ? -105 : x; /* NaN stays */
-    float t = MADD(x, 1.44269504f, round), n = t - round;
-    float r = MADD(n, -1.42860677e-6f, MADD(n, -0.693145752f, x));
-    float p = MADD(1.38888889e-3f, r, 8.33333377e-3f);
-    p = MADD(p, r, 4.16666679e-2f);
-    p = MADD(p, r, 1.66666672e-1f);
-    p = MADD(p, r, 0.5f);
-    p = MADD(p * r, r, r);
-    union {
-        float f;
-        uint32_t u;
-    } bits = {.f = t}, low, high; /* of NaN: anything, and it stays NaN */
-    int32_t k = (int32_t)(bits.u - 0x4B400000u), half = k >> 1;
-    low.u = (uint32_t)(half + 127) << 23; /* two factors: right below the normal range too */
-    high.u = ((uint32_t)k - (uint32_t)half + 127) << 23;
-    return (p + 1) * low.f * high.f;
+    return &ef_softmax_base;
 }
-
-#define SIMD(...) _Pragma(#__VA_ARGS__)
-#define STAMP(SUF, T, EXP, LOG)                                                          \
-    static T highest_##SUF(const T *x, int64_t n) {                                      \
-        T m = -(T)INFINITY, m1 = m, m2 = m, m3 = m;                                      \
-        int64_t q = n / 32 * 8; /* four quarters at once, to hide the latency */         \
-        SIMD(omp simd reduction(max : m, m1, m2, m3))                                    \
-        for (int64_t j = 0; j < q; j++) {                                                \
-            T x1 = x[q + j], x2 = x[2 * q + j], x3 = x[3 * q + j];                       \
-            m = x[j] > m ? x[j] : m;                                                     \
-            m1 = x1 > m1 ? x1 : m1;                                                      \
-            m2 = x2 > m2 ? x2 : m2;                                                      \
-            m3 = x3 > m3 ? x3 : m3;                                                      \
-        }                                                                                \
-        m = m1 > m ? m1 : m;                                                             \
-        m = m2 > m ? m2 : m;                                                             \
-        m = m3 > m ? m3 : m;                                                             \
-        for (int64_t j = 4 * q; j < n; j++) m = x[j] > m ? x[j] : m;                     \
-        return m;                                                                        \
-    }                                                                                    \
-    /* y = exp(x - m); returns their sum. */                                             \
-    static double exps_##SUF(const T *x, T *y, int64_t n, T m) {                         \
-        double total = 0;                                                                \
-        for (int64_t at = 0; at < n; at += STRETCH) {                                    \
-            int64_t end = n - at < STRETCH ? n : at + STRETCH;                           \
-            T s = 0;                                                                     \
-            SIMD(omp simd reduction(+ : s))                                              \
-            for (int64_t j = at; j < end; j++) {                                         \
-                T e = EXP(x[j] - m);                                                     \
-                y[j] = e;                                                                \
-                s += e;                                                                  \
-            }                                                                            \
-            total += (double)s;                                                          \
-        }                                                                                \
-        return total;                                                                    \
-    }                                                                                    \
-    static double exp_sum_##SUF(const T *x, int64_t n, T m) {                            \
-        double total = 0;                                                                \
-        for (int64_t at = 0; at < n; at += STRETCH) {                                    \
-            int64_t end = n - at < STRETCH ? n : at + STRETCH;                           \
-            T s = 0;                                                                     \
-            SIMD(omp simd reduction(+ : s))                                              \
-            for (int64_t j = at; j < end; j++) s += EXP(x[j] - m);                       \
-            total += (double)s;                                                          \
-        }                                                                                \
-        return total;                                                                    \
-    }                                                                                    \
-    static void row_##SUF(bool log_too, const T *x, T *y, int64_t n) {                   \
-        T m = highest_##SUF(x, n);                                                       \
-        if (log_too) {                                                                   \
-            T l = (T)LOG(exp_sum_##SUF(x, n, m));                                        \
-            SIMD(omp simd)                                                               \
-            for (int64_t j = 0; j < n; j++) y[j] = (x[j] - m) - l;                       \
-        } else {                                                                         \
-            T scale = (T)(1 / exps_##SUF(x, y, n, m));                                   \
-            SIMD(omp simd)                                                               \
-            for (int64_t j = 0; j < n; j++) y[j] *= scale;                               \
-        }                                                                                \
-    }                                                                                    \
-    /* One row of cross-entropy; back holds the shifted logits first. */                 \
-    static T entropy_##SUF(const T *x, int64_t cx, const T *labels, int64_t cl, T *back, \
-                           int64_t n) {                                                  \
-        T m = cx ? highest_##SUF(x, n) : x[0], loss = 0;                                 \
-        for (int64_t j = 0; j < n; j++) back[j] = x[j * cx] - m;                         \
-        double sum = exp_sum_##SUF(back, n, 0);                                          \
-        T l = (T)LOG(sum), scale = (T)(1 / sum);                                         \
-        if (cl) {                                                                        \
-            SIMD(omp simd reduction(+ : loss))                                           \
-            for (int64_t j = 0; j < n; j++) {                                            \
-                T b = back[j];                                                           \
-                loss += labels[j] * (l - b);                                             \
-                back[j] = EXP(b) * scale - labels[j];                                    \
-            }                                                                            \
-        } else {                                                                         \
-            for (int64_t j = 0; j < n; j++) {                                            \
-                loss += labels[0] * (l - back[j]);                                       \
-                back[j] = EXP(back[j]) * scale - labels[0];                              \
-            }                                                                            \
-        }                                                                                \
-        return loss;                                                                     \
-    }                                                                                    \
-    static T sparse_##SUF(const T *x, int64_t label, T *back, int64_t n) {               \
-        T m = highest_##SUF(x, n), at_label = x[label] - m;                              \
-        double sum = exps_##SUF(x, back, n, m);                                          \
-        T scale = (T)(1 / sum);                                                          \
-        SIMD(omp simd)                                                                   \
-        for (int64_t j = 0; j < n; j++) back[j] *= scale;                                \
-        back[label] -= 1;                                                                \
-        return (T)LOG(sum) - at_label;                                                   \
-    }
-STAMP(F32, float, exp_f32, log)
-STAMP(F64, double, ef_exp_F64, log)
 
 /* ---- 16-bit floats ----------------------------------------------------------------------------
  */
@@ -149,13 +38,13 @@ static void half_stats(ef_dtype t, const void *x, int64_t n, float *m, double *s
     for (int64_t at = 0; at < n; at += STRETCH) {
         int64_t k = n - at < STRETCH ? n - at : STRETCH;
         widen(t, f, x, at, k);
-        float h = highest_F32(f, k);
+        float h = loops()->highest(f, k);
         if (h > *m) *m = h;
     }
     for (int64_t at = 0; at < n; at += STRETCH) {
         int64_t k = n - at < STRETCH ? n - at : STRETCH;
         widen(t, f, x, at, k);
-        *sum += exp_sum_F32(f, k, *m);
+        *sum += loops()->exp_sum(f, k, *m);
     }
 }
 
@@ -171,7 +60,7 @@ static void half_row(ef_dtype t, bool log_too, const void *x, void *y, int64_t n
             for (int64_t j = 0; j < k; j++) f[j] = (f[j] - m) - l;
         } else {
             float scale = (float)(1 / sum);
-            exps_F32(f, f, k, m);
+            loops()->exps(f, f, k, m);
             for (int64_t j = 0; j < k; j++) f[j] *= scale;
         }
         narrow(t, y, at, f, k);
@@ -198,7 +87,8 @@ static float half_entropy(ef_dtype t, const void *x, const void *labels, int64_t
             for (int64_t j = 1; j < k; j++) p[j] = p[0];
         }
         for (int64_t j = 0; j < k && labels != NULL; j++) loss += p[j] * (l - (f[j] - m));
-        exps_F32(f, f, k, m);
+        if (back == NULL) continue;
+        loops()->exps(f, f, k, m);
         for (int64_t j = 0; j < k; j++) f[j] = f[j] * scale - p[j];
         narrow(t, back, at, f, k);
     }
@@ -223,9 +113,9 @@ static void softmax_rows(void *arg, int64_t from, int64_t to) {
         const void *in = j->in + (size_t)r * row;
         void *out = j->out + (size_t)r * row;
         if (j->t == EF_F32)
-            row_F32(j->log, in, out, j->n);
+            loops()->row(j->log, in, out, j->n);
         else if (j->t == EF_F64)
-            row_F64(j->log, in, out, j->n);
+            loops()->row64(j->log, in, out, j->n);
         else
             half_row(j->t, j->log, in, out, j->n);
     }
@@ -246,10 +136,10 @@ static void entropy_rows(void *arg, int64_t from, int64_t to) {
         void *back = (char *)x->backprop + (size_t)(r * x->n) * size;
         if (x->dtype == EF_F32) {
             ((float *)x->loss)[r] =
-                entropy_F32(in, x->logits_col, labels, x->labels_col, back, x->n);
+                loops()->entropy(in, x->logits_col, labels, x->labels_col, back, x->n);
         } else if (x->dtype == EF_F64) {
             ((double *)x->loss)[r] =
-                entropy_F64(in, x->logits_col, labels, x->labels_col, back, x->n);
+                loops()->entropy64(in, x->logits_col, labels, x->labels_col, back, x->n);
         } else {
             if (!x->logits_col) /* one logit for all classes: spread it out where it may be read */
                 for (int64_t j = 0; j < x->n; j++) memcpy((char *)back + 2 * j, in, 2);
@@ -284,11 +174,11 @@ static void sparse_rows(void *arg, int64_t from, int64_t to) {
         int64_t label = j->label_type == EF_I32 ? ((const int32_t *)j->labels)[r]
                                                 : ((const int64_t *)j->labels)[r];
         const void *x = j->logits + (size_t)r * row;
-        void *back = j->back + (size_t)r * row;
+        void *back = j->back != NULL ? j->back + (size_t)r * row : NULL;
         if (j->t == EF_F32) {
-            ((float *)j->loss)[r] = sparse_F32(x, label, back, j->n);
+            ((float *)j->loss)[r] = loops()->sparse(x, label, back, j->n);
         } else if (j->t == EF_F64) {
-            ((double *)j->loss)[r] = sparse_F64(x, label, back, j->n);
+            ((double *)j->loss)[r] = loops()->sparse64(x, label, back, j->n);
         } else {
             float loss = half_entropy(j->t, x, NULL, 1, label, back, j->n);
             narrow(j->t, j->loss, r, &loss, 1);

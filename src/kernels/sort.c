@@ -2,7 +2,7 @@
  * which is stable, so that equals keep their order, and skips bytes in which all keys agree. */
 #include "kernels/sort.h"
 #include "base/pool.h"
-#include "kernels/borrow.h"
+#include "tensor/scratch.h"
 #include <math.h>
 #include <stdatomic.h>
 
@@ -165,7 +165,7 @@ static void top_k_rows(void *arg, int64_t from, int64_t to) {
     top_k_job *j = arg;
     const ef_top_k *t = j->t;
     item stack[ON_STACK] = {{0, 0}}, *room = stack;
-    if (j->items > ON_STACK && (room = ef_borrow(j->items * sizeof *room)) == NULL) {
+    if (j->items > ON_STACK && (room = ef_scratch_take(j->items * sizeof *room)) == NULL) {
         atomic_store_explicit(&j->failed, true, memory_order_relaxed);
         return;
     }
@@ -173,7 +173,7 @@ static void top_k_rows(void *arg, int64_t from, int64_t to) {
         const char *row = (const char *)t->in + (size_t)(r * t->n) * ef_dtype_size(t->dtype);
         put_row(t, r, row, j->few ? select_few(t, row, room) : sort_all(t, row, room));
     }
-    if (room != stack) ef_borrow_end(room);
+    if (room != stack) ef_scratch_end(room);
 }
 
 ef_status *ef_top_k_run(const ef_top_k *t) {
@@ -215,7 +215,7 @@ ef_status *ef_nth_element(ef_dtype t, const void *in, void *out, int64_t rows, i
                           int64_t nth, bool largest) {
     if (rows == 0) return NULL;
     size_t size = ef_dtype_size(t), bytes = 2 * (size_t)n * sizeof(uint64_t);
-    uint64_t *key = ef_borrow(bytes);
+    uint64_t *key = ef_scratch_take(bytes);
     if (key == NULL) return ef_no_memory(bytes);
     uint64_t *sorted = key + n;
     for (int64_t r = 0; r < rows; r++) {
@@ -227,6 +227,6 @@ ef_status *ef_nth_element(ef_dtype t, const void *in, void *out, int64_t rows, i
         while (key[at] != sorted[want]) at++;
         memcpy((char *)out + (size_t)r * size, row + (size_t)at * size, size);
     }
-    ef_borrow_end(key);
+    ef_scratch_end(key);
     return NULL;
 }

@@ -1,7 +1,8 @@
-/* Elementary functions for inner loops. libm's names are declared here to have vector forms
- * (glibc's libmvec), which the compiler calls eight floats at a time wherever such a call stands in
- * a simd loop outside any branch; elsewhere they are plain libm. Within 4 ulp; NaN, infinities,
- * signed zeros and denormals as in libm.
+/* Elementary functions for inner loops. The common ones of float are our own (math_f32.inc). For
+ * the others libm's names are declared here to have vector forms (glibc's libmvec), which the
+ * compiler calls eight floats at a time wherever such a call stands in a simd loop outside any
+ * branch; elsewhere they are plain libm. Within 4 ulp (tanh, erf and erfc of float: 6); NaN,
+ * infinities, signed zeros and denormals as in libm.
  *
  * Names end in the dtype so that code can be stamped: ef_exp_F32, ef_exp_F64. */
 #ifndef EF_KERNELS_VMATH_H
@@ -20,14 +21,12 @@
 #define EF_MVEC
 #endif
 
-/* One-argument functions that have vector forms: X(name). */
+/* One-argument functions that have vector forms: X(name). Of the first list the form for floats is
+ * our own. */
+#define EF_EACH_OWN(X) X(exp) X(expm1) X(log) X(log1p) X(tanh) X(erf) X(erfc)
 #define EF_EACH_MVEC(X) \
-    X(exp)              \
-    X(expm1)            \
-    X(log)              \
-    X(log1p)            \
     X(sin)              \
-    X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(asinh) X(acosh) X(atanh) X(erf) X(erfc)
+    X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(asinh) X(acosh) X(atanh)
 /* Functions the compiler turns into instructions. */
 #define EF_EACH_INSTRUCTION(X) X(sqrt) X(floor) X(ceil) X(rint) X(trunc)
 
@@ -37,16 +36,22 @@
 #define EF_DEFINE(fn)                                               \
     static inline float ef_##fn##_F32(float x) { return fn##f(x); } \
     static inline double ef_##fn##_F64(double x) { return fn(x); }
+#define EF_DECLARE_F64(fn) extern double fn(double) EF_MVEC;
+#define EF_DEFINE_F64(fn) \
+    static inline double ef_##fn##_F64(double x) { return fn(x); }
 EF_EACH_MVEC(EF_DECLARE)
-extern double tanh(double) EF_MVEC;
+EF_EACH_OWN(EF_DECLARE_F64)
 extern double pow(double, double) EF_MVEC;
 extern float powf(float, float) EF_MVEC;
 extern double atan2(double, double) EF_MVEC;
 extern float atan2f(float, float) EF_MVEC;
 EF_EACH_MVEC(EF_DEFINE)
+EF_EACH_OWN(EF_DEFINE_F64)
 EF_EACH_INSTRUCTION(EF_DEFINE)
 #undef EF_DECLARE
+#undef EF_DECLARE_F64
 #undef EF_DEFINE
+#undef EF_DEFINE_F64
 
 /* Fused where the machine can: calling libm for it would cost more than a second rounding harms. */
 #ifdef __FMA__
@@ -55,24 +60,80 @@ EF_EACH_INSTRUCTION(EF_DEFINE)
 #define EF_FMA_F32(a, b, c) ((a) * (b) + (c))
 #endif
 
-static inline double ef_tanh_F64(double x) { return tanh(x); }
-/* x P(x^2) / Q(x^2), fitted for least relative error on |x| <= 9, up to the first x where it is 1:
- * it is never more. Six times as fast as libmvec's, within 5 ulp. */
-static inline float ef_tanh_F32(float x) {
-    const float most = 0x1.006a74p+3f;
-    float c = most < x ? most : x;
-    c = -most > c ? -most : c;
-    float z = c * c, p = 0x1.cad848p-27f, q = 0x1.a17d5ap-21f;
-    p = EF_FMA_F32(p, z, 0x1.59c1ccp-16f);
-    p = EF_FMA_F32(p, z, 0x1.ca2bc6p-9f);
-    p = EF_FMA_F32(p, z, 0x1.120b06p-3f);
-    p = EF_FMA_F32(p, z, 1.0f);
-    q = EF_FMA_F32(q, z, 0x1.588528p-12f);
-    q = EF_FMA_F32(q, z, 0x1.a7f79ap-6f);
-    q = EF_FMA_F32(q, z, 0x1.de5accp-2f);
-    q = EF_FMA_F32(q, z, 1.0f);
-    return c * p / q;
+static inline uint32_t ef_bits_of(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
 }
+static inline float ef_float_of(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+#define FUNCTION(name) static inline float ef_##name##_F32(float x)
+#define REAL float
+#define BITS uint32_t
+#define NUMBER(c) (c)
+#define ADD(a, b) ((a) + (b))
+#define SUB(a, b) ((a) - (b))
+#define MUL(a, b) ((a) * (b))
+#define DIV(a, b) ((a) / (b))
+#define FMA(a, b, c) EF_FMA_F32(a, b, c)
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define LESS(a, b) ((a) < (b))
+#define EQUAL(a, b) ((a) == (b))
+#define BOTH(a, b) ((a) & (b))
+#define CHOOSE(test, a, b) ((test) ? (a) : (b))
+#define ABS(a) fabsf(a)
+#define SQRT(a) sqrtf(a)
+#define CALL(name, a) ef_##name##_F32(a)
+#define WORD(c) (c)
+#define AS_BITS(a) ef_bits_of(a)
+#define AS_REAL(a) ef_float_of(a)
+#define PLUS(a, b) ((a) + (b))
+#define MINUS(a, b) ((a) - (b))
+#define SHIFT_LEFT(a, k) ((a) << (k))
+#define SHIFT_RIGHT(a, k) ((uint32_t)((int32_t)(a) >> (k)))
+#define CONVERT(a) ((float)(int32_t)(a))
+#include "kernels/math_f32.inc"
+#undef FUNCTION
+#undef REAL
+#undef BITS
+#undef NUMBER
+#undef ADD
+#undef SUB
+#undef MUL
+#undef DIV
+#undef FMA
+#undef MAX
+#undef MIN
+#undef LESS
+#undef EQUAL
+#undef BOTH
+#undef CHOOSE
+#undef ABS
+#undef SQRT
+#undef CALL
+#undef WORD
+#undef AS_BITS
+#undef AS_REAL
+#undef PLUS
+#undef MINUS
+#undef SHIFT_LEFT
+#undef SHIFT_RIGHT
+#undef CONVERT
+
+static inline double ef_sigmoid_F64(double x) {
+    double e = exp(-fabs(x));
+    return (x < 0 ? e : 1) / (1 + e);
+}
+static inline double ef_softplus_F64(double x) { /* log(1 + e^x) without overflow */
+    double e = log1p(exp(-fabs(x)));
+    return (x <= 0 ? 0 : x) + e;
+}
+static inline double ef_rsqrt_F64(double x) { return 1 / sqrt(x); }
 
 static inline double ef_fmod_F64(double x, double y) { return fmod(x, y); }
 /* In double the quotient of two floats is exact enough to find its whole part, up to 2^29. */
@@ -84,30 +145,21 @@ static inline float ef_fmod_F32(float x, float y) {
 
 /* Both sides of a choice are computed first: calls inside a branch would not be vectorised. NaN is
  * asked for by isnan: gcc 12 turns `x == x ? f(x) : x` into x. */
-#define EF_DEFINE(SUF, T, f)                                                     \
-    static inline T ef_pow_##SUF(T x, T y) { return pow##f(x, y); }              \
-    static inline T ef_atan2_##SUF(T y, T x) { return atan2##f(y, x); }          \
-    static inline T ef_sigmoid_##SUF(T x) {                                      \
-        T e = exp##f(-fabs##f(x));                                               \
-        return (x < 0 ? e : 1) / (1 + e);                                        \
-    }                                                                            \
-    static inline T ef_softplus_##SUF(T x) { /* log(1 + e^x) without overflow */ \
-        T e = log1p##f(exp##f(-fabs##f(x)));                                     \
-        return (x <= 0 ? 0 : x) + e;                                             \
-    }                                                                            \
-    static inline T ef_rsqrt_##SUF(T x) { return 1 / sqrt##f(x); }               \
-    static inline T ef_mod_##SUF(T x, T y) { /* with the sign of y */            \
-        T r = ef_fmod_##SUF(x, y);                                               \
-        return r != 0 && (r < 0) != (y < 0) ? r + y : r;                         \
-    }                                                                            \
-    static inline T ef_max_##SUF(T x, T y) { /* NaN if either is */              \
-        T r = x < y ? y : x;                                                     \
-        return isnan(y) ? y : r;                                                 \
-    }                                                                            \
-    static inline T ef_min_##SUF(T x, T y) {                                     \
-        T r = y < x ? y : x;                                                     \
-        return isnan(y) ? y : r;                                                 \
-    }                                                                            \
+#define EF_DEFINE(SUF, T, f)                                            \
+    static inline T ef_pow_##SUF(T x, T y) { return pow##f(x, y); }     \
+    static inline T ef_atan2_##SUF(T y, T x) { return atan2##f(y, x); } \
+    static inline T ef_mod_##SUF(T x, T y) { /* with the sign of y */   \
+        T r = ef_fmod_##SUF(x, y);                                      \
+        return r != 0 && (r < 0) != (y < 0) ? r + y : r;                \
+    }                                                                   \
+    static inline T ef_max_##SUF(T x, T y) { /* NaN if either is */     \
+        T r = x < y ? y : x;                                            \
+        return isnan(y) ? y : r;                                        \
+    }                                                                   \
+    static inline T ef_min_##SUF(T x, T y) {                            \
+        T r = y < x ? y : x;                                            \
+        return isnan(y) ? y : r;                                        \
+    }                                                                   \
     static inline T ef_sign_##SUF(T x) { return isnan(x) ? x : (T)((x > 0) - (x < 0)); }
 EF_DEFINE(F32, float, f)
 EF_DEFINE(F64, double, )

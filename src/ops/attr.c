@@ -29,6 +29,7 @@ typedef struct pick { /* the value chosen for one attribute */
 } pick;
 
 const void *ef_attrs_fields(const ef_attrs *a) { return a + 1; }
+const ef_attrs *ef_attrs_around(const void *fields) { return (const ef_attrs *)fields - 1; }
 uint64_t ef_attrs_hash(const ef_attrs *a) { return a->hash; }
 
 static inline void *field_at(const void *fields, const ef_attr *a) {

@@ -76,7 +76,8 @@ const ef_attrs *ef_attrs_default(const ef_op *op); /* NULL if one has no default
  * op that takes its forward op's strides and padding). */
 ef_status *ef_attrs_like(const ef_op *op, const ef_op *other, const void *other_attrs,
                          const ef_attr_value *set, int n, const ef_attrs **out);
-const void *ef_attrs_fields(const ef_attrs *a); /* the op's struct */
+const void *ef_attrs_fields(const ef_attrs *a);      /* the op's struct */
+const ef_attrs *ef_attrs_around(const void *fields); /* the other way; borrowed */
 uint64_t ef_attrs_hash(const ef_attrs *a);
 bool ef_attrs_equal(const ef_attrs *a, const ef_attrs *b); /* of one op; functions by structure */
 /* Reads one attribute of a typed struct by name. */

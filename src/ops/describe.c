@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const ef_op *ordered[EF_OP_COUNT];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -46,8 +47,9 @@ static void describe_args(const ef_op *op, const ef_signature *s, const struct e
 
 /* The words a choice allows, ended by NULL. */
 static const char *const *choices(ef_arena *memory, const char *type) {
-    size_t n = 0;
-    while (ef_choice_name(type, (int)n)[0] != '\0') n++;
+    size_t quotes = 0;
+    for (const char *p = type; (p = strchr(p, '\'')) != NULL; p++) quotes++;
+    const size_t n = quotes / 2; /* a word may be empty */
     const char **words = ef_arena_zalloc(memory, (n + 1) * sizeof *words);
     for (size_t k = 0; words != NULL && k < n; k++) words[k] = ef_choice_name(type, (int)k);
     return words;
@@ -55,7 +57,8 @@ static const char *const *choices(ef_arena *memory, const char *type) {
 
 static bool decided_by_inputs(const ef_signature *s, int attr) {
     for (int k = 0; k < s->n_in; k++) {
-        if (s->in[k].type_attr == attr) return true;
+        /* Where several inputs are lists, only the caller knows where each ends. */
+        if (s->in[k].type_attr == attr) return s->attr[attr].kind != EF_ATTR_TYPES;
         if (s->in[k].count_attr >= 0 && s->count[s->in[k].count_attr].attr == attr) return true;
     }
     return false;
@@ -135,6 +138,13 @@ const ef_op_desc *ef_op_describe(const ef_op *op) {
     const ef_op_desc *d = known[op->id];
     ef_mutex_unlock(&lock);
     return d;
+}
+
+ef_status *ef_op_output_counts(const ef_op *op, const ef_attrs *attrs, int n_in, int *count) {
+    ef_arity a;
+    EF_TRY(ef_op_arity(op, attrs != NULL ? ef_attrs_fields(attrs) : NULL, n_in, &a));
+    memcpy(count, a.out, (size_t)ef_op_signature(op)->n_out * sizeof *count);
+    return NULL;
 }
 
 ef_status *ef_attrs_read(const ef_op *op, const ef_attrs *a, const char *name, ef_attr_value *out) {

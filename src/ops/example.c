@@ -2,8 +2,9 @@
  * variable counts once for every dtype the variable allows; examples are numbered through. */
 #include "ops/example.h"
 #include "base/hash.h"
-#include "ops/callback.h"
-#include "ops/list.h"
+#include "ops/data/optional.h"
+#include "ops/example_objects.h"
+#include "ops/list/list.h"
 #include "ops/signature.h"
 #include <ctype.h>
 #include <math.h>
@@ -379,9 +380,21 @@ static ef_status *make_variable(const choice *c, char *item, int at, ef_tensor *
     return s;
 }
 
-static ef_status *echo(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int n_out) {
-    (void)user;
-    for (int k = 0; k < n_in && k < n_out; k++) ef_tensor_copy(&out[k], &in[k]);
+static ef_status *make_optional(const choice *c, char *item, int at, ef_tensor *out) {
+    ef_tensor value = {0};
+    ef_optional *o = NULL;
+    size_t n = strlen(item);
+    if (item[n - 1] != ')') return bad(c, item, "an optional is written optional(dtype[dims])");
+    item[n - 1] = 0;
+    EF_TRY(make_tensor(c, item + 9, EF_ANY, at, &value));
+    ef_status *s = ef_optional_make(1, &o);
+    if (s != NULL) {
+        ef_tensor_release(&value);
+        return s;
+    }
+    o->value[0] = value;
+    o->has_value = true;
+    ef_tensor_from_object(out, EF_VARIANT, &o->object);
     return NULL;
 }
 
@@ -487,8 +500,10 @@ static ef_status *fill(const choice *c, ef_example *e, given *g) {
         }
         if (e->n_in == EF_EXAMPLE_MAX_IN) return bad(c, item, "there are too many inputs");
         ef_tensor *t = &e->in[e->n_in];
-        if (strcmp(item, "echo()") == 0)
-            EF_TRY(ef_callback_make(echo, NULL, NULL, t));
+        if (ef_example_is_object(item))
+            EF_TRY(ef_example_object(c->op, item, t));
+        else if (strncmp(item, "optional(", 9) == 0)
+            EF_TRY(make_optional(c, item, e->n_in, t));
         else if (strncmp(item, "var(", 4) == 0)
             EF_TRY(make_variable(c, item, e->n_in, t));
         else if (strncmp(item, "list(", 5) == 0)

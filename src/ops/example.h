@@ -5,6 +5,11 @@
  *   "float[4]:0.1..0.9"            values in a range; "int32[5]:0..3" integers in [0, 3)
  *   "int32[2]{0,1} string[]{ab}"   given values, row by row ("int32[]{1}" is a scalar)
  *   "var(float[2,3])"              a resource: a fresh variable holding such a value
+ *   "table(static)"                a resource: an empty lookup table, or table(mutable)
+ *   "image(png)"                   a scalar string: a small encoded image; jpeg, gif, bmp too
+ *   "dataset(5)"                   a variant: a dataset of the int64 scalars 0 to 4
+ *   "iterator(5)"                  a resource: an iterator over such a dataset
+ *   "optional(float[2])"           a variant: an optional that holds such a tensor
  *   "echo()"                       a resource: a callback that hands its inputs back
  *   "... axis=1 padding='SAME' strides=[1,2,2,1] DstT=int32"      attributes
  * Items are separated by spaces; arguments that stand for several tensors are just written out.

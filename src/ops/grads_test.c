@@ -8,7 +8,7 @@
 #include "check.h"
 #include "ops/build.h"
 #include "ops/example.h"
-#include "ops/list.h"
+#include "ops/list/list.h"
 #include "ops/run.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -70,7 +70,8 @@ static ef_status *run_emit(ef_build *b, const ef_op *o, const ef_attrs *attrs, e
             return ef_error(EF_INTERNAL, "%s: input %d was not kept: the record's .keeps lacks it",
                             o->name, k);
     }
-    EF_TRY(ef_op_run(o, ef_attrs_fields(attrs), ins, n_in, outs, MAX_OUT, n_out));
+    EF_TRY(
+        ef_op_run(ef_context_here(), o, ef_attrs_fields(attrs), ins, n_in, outs, MAX_OUT, n_out));
     if (*n_out > max_out) return ef_error(EF_INTERNAL, "%s: too many outputs", o->name);
     for (int k = 0; k < *n_out; k++) out[k] = &keep(r, &outs[k])->v;
     return NULL;
@@ -171,7 +172,8 @@ typedef struct trial { /* one example and the upstream gradients of its outputs 
 
 static ef_status *forward(trial *t, ef_tensor *out) {
     int n;
-    return ef_op_run(op, ef_attrs_fields(t->e.attrs), t->in, t->e.n_in, out, MAX_OUT, &n);
+    return ef_op_run(ef_context_here(), op, ef_attrs_fields(t->e.attrs), t->in, t->e.n_in, out,
+                     MAX_OUT, &n);
 }
 
 static ef_status *loss(trial *t, double *sum) {
@@ -343,8 +345,8 @@ static ef_status *trial_make(trial *t, int example, bool wide) {
     EF_TRY(wide ? ef_example_make_wide(op, example, SEED, &t->e)
                 : ef_example_make(op, example, SEED, &t->e));
     for (int k = 0; k < t->e.n_in; k++) t->in[k] = &t->e.in[k];
-    ef_status *s =
-        ef_op_run(op, ef_attrs_fields(t->e.attrs), t->in, t->e.n_in, t->out, MAX_OUT, &t->n_out);
+    ef_status *s = ef_op_run(ef_context_here(), op, ef_attrs_fields(t->e.attrs), t->in, t->e.n_in,
+                             t->out, MAX_OUT, &t->n_out);
     if (!s) s = make_douts(t, ef_example_gradient(op, example) == EF_GRAD_ALL);
     t->compared = ef_example_gradient(op, example) != EF_GRAD_NOT;
     if (s) trial_end(t);

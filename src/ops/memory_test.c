@@ -22,7 +22,7 @@ static bool refuse(int example, uint64_t k) {
     }
     for (int j = 0; j < e.n_in; j++) in[j] = &e.in[j];
     ef_alloc_fail_at(k);
-    s = ef_op_run(op, ef_attrs_fields(e.attrs), in, e.n_in, out, MAX_OUT, &n);
+    s = ef_op_run(ef_context_here(), op, ef_attrs_fields(e.attrs), in, e.n_in, out, MAX_OUT, &n);
     bool refused = ef_alloc_failed();
     ef_alloc_fail_at(0);
     if (s && ef_status_code(s) != EF_NO_MEMORY && refused) {

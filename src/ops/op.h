@@ -5,6 +5,7 @@
  * "resource: resource", "axis: int32", "out: dtype" (a type attribute). */
 #ifndef EF_OPS_OP_H
 #define EF_OPS_OP_H
+#include "base/context.h"
 #include "base/status.h"
 #include "ops/attr.h"
 #include "tensor/object.h"
@@ -37,6 +38,7 @@ typedef struct ef_infer {
  * is set too (memory of the right size, uninitialised) unless its shape depends on values or its
  * dtype is managed: then the kernel calls ef_out_alloc, ef_out_share or ef_out_object. */
 typedef struct ef_call {
+    ef_context *context; /* what the run may use (base/context.h); never NULL */
     const ef_op *op;
     const void *attrs;
     int n_in, n_out;
@@ -46,6 +48,7 @@ typedef struct ef_call {
     uint32_t
         dying; /* bit k: nobody needs in[k] afterwards; if its storage has one owner, the kernel
                 * may change it or take it (TensorListPushBack). Never assume it otherwise. */
+    uint32_t unread; /* bit k: nobody reads out[k], which the kernel may leave as it is */
 } ef_call;
 ef_status *ef_out_alloc(const ef_call *c, int k, const ef_shape *shape); /* new memory for out[k] */
 ef_status *ef_out_share(const ef_call *c, int k, const ef_tensor *t);    /* out[k] is t (counted) */
@@ -112,6 +115,8 @@ enum ef_trait {
     EF_LIST_PUSH = 1 << 24,    /* out 0 is the list in 0 with in 1 behind its elements */
     EF_READS_VARIABLE = 1 << 25, /* out 0 is what the variable in 0 holds until the next effect */
     EF_PASSES_INPUTS = 1 << 26,  /* out k is in k; only gradients see a difference */
+    EF_SPREADS = 1 << 27, /* out 0 is in 0, broadcast to the shape that in 1 holds; a fused group
+                           * reads in 0 instead, by `tile` and `expr`, which copy */
 };
 
 /* What an op with the attribute data_format, NHWC or NCHW, does with images. Empty: the op exists
@@ -121,6 +126,16 @@ typedef struct ef_images {
     uint8_t sizes; /* bit k: input k holds the sizes of an image */
     bool out;      /* output 0 is an image */
 } ef_images;
+
+/* What the passes that rewrite loops know an op by. */
+typedef enum ef_role {
+    EF_ROLE_NONE,
+    EF_ROLE_SUM,     /* out 0 is in 0 + in 1 */
+    EF_ROLE_PRODUCT, /* of the matrices in 0 and in 1, with attributes transpose_a, transpose_b */
+    EF_ROLE_POP,     /* out 0 is the list in 0 without its last element, out 1 is that element */
+    EF_ROLE_ITEM,    /* out 0 is element in 1 of the list in 0, and has the shape in 2 */
+    EF_ROLE_SLICES,  /* out 0 is the list of the slices of in 0 along its first axis */
+} ef_role;
 
 /* How the sizes of the outputs follow from the elements of an input. A graph uses this where the
  * elements are not constants but some of them are known. */
@@ -189,6 +204,8 @@ struct ef_op {
      * attributes. */
     uint32_t data_in;
     ef_data_fn *data_when;
+    ef_role role;
+    uint8_t dataset;       /* out 0 is a dataset of this ef_dataset_kind (ops/data/dataset.h) */
     uint8_t reduction;     /* EF_REDUCES: the ef_reduce_kind (kernels/reduce.h) */
     const ef_op *pure;     /* control flow: the same op for functions that touch nothing outside */
     const ef_op *stateful; /* and for functions that may; both columns are set on both ops */
@@ -215,7 +232,7 @@ extern const ef_op *const ef_op_table[EF_OP_COUNT];
  * outputs; ops without one have the dtype of output 0, else of input 0, else EF_NO_DTYPE. */
 typedef struct ef_signature { /* argument notation, parsed once */
     struct ef_arg {
-        char name[32];
+        char name[48];
         int8_t type_var;   /* index into vars, or -1 */
         int8_t type_attr;  /* index of a type attribute, or -1 */
         int8_t count_attr; /* index into counts for "N * T", or -1 */
@@ -223,14 +240,14 @@ typedef struct ef_signature { /* argument notation, parsed once */
         ef_dtype fixed;    /* when neither variable nor attribute */
     } in[EF_MAX_ARGS], out[EF_MAX_ARGS];
     struct ef_type_var {
-        char name[24];
+        char name[40];
         uint64_t set; /* allowed dtypes */
         ef_dtype otherwise;
         bool is_list;
         int min; /* "Tin: list(type) >= 1" */
     } var[8];
     struct ef_count_var { /* N of "N * T": from the inputs, or the int attribute of that name */
-        char name[24];
+        char name[40];
         int attr; /* its attribute, or -1 */
         int min;  /* "N: int >= 1" */
     } count[4];

@@ -4,6 +4,7 @@
 #include "ops/run.h"
 #include "base/alloc.h"
 #include "ops/elementwise.h"
+#include "tensor/scratch.h"
 
 enum { ON_STACK = 16 }; /* arguments that need no memory of their own */
 
@@ -40,15 +41,16 @@ static ef_status *run_kernel(ef_call *c, const ef_kernel *k) {
     if (k->scratch == NULL) return k->run(c);
     size_t bytes = k->scratch(c);
     if (bytes == 0) return k->run(c);
-    c->scratch = ef_malloc_aligned(bytes);
+    c->scratch = ef_scratch_take(bytes);
     if (c->scratch == NULL) return ef_no_memory(bytes);
     ef_status *s = k->run(c);
-    ef_free_aligned(c->scratch);
+    ef_scratch_end(c->scratch);
     return s;
 }
 
-ef_status *ef_op_execute(const ef_op *op, const void *attrs, ef_tensor *const *in, int n_in,
-                         const ef_fact *facts, ef_tensor *out, int n_out) {
+ef_status *ef_op_execute(ef_context *context, const ef_op *op, const void *attrs,
+                         ef_tensor *const *in, int n_in, const ef_fact *facts, ef_tensor *out,
+                         int n_out) {
     if (op->traits & EF_VIEW_0) return run_view(in, facts, out);
     ef_tensor *few[ON_STACK], **outs = few;
     if (n_out > ON_STACK && (outs = ef_malloc((size_t)n_out * sizeof *outs)) == NULL)
@@ -67,17 +69,23 @@ ef_status *ef_op_execute(const ef_op *op, const void *attrs, ef_tensor *const *i
             ef_tensor_shape_set(outs[k], facts[k].dtype, &facts[k].shape);
         }
     }
-    ef_call c = {.op = op, .attrs = attrs, .n_in = n_in, .n_out = n_out, .in = in, .out = outs};
+    ef_call c = {.context = context,
+                 .op = op,
+                 .attrs = attrs,
+                 .n_in = n_in,
+                 .n_out = n_out,
+                 .in = in,
+                 .out = outs};
     const ef_kernel *row;
-    if ((s = ef_op_kernel(&c, EF_CPU, &row)) == NULL) s = run_kernel(&c, row);
+    if ((s = ef_op_kernel(&c, context->device, &row)) == NULL) s = run_kernel(&c, row);
     if (s != NULL) release_all(out, n_out);
 done:
     if (outs != few) ef_free(outs);
     return s;
 }
 
-ef_status *ef_op_run(const ef_op *op, const void *attrs, ef_tensor *const *in, int n_in,
-                     ef_tensor *out, int max_out, int *n_out) {
+ef_status *ef_op_run(ef_context *context, const ef_op *op, const void *attrs, ef_tensor *const *in,
+                     int n_in, ef_tensor *out, int max_out, int *n_out) {
     ef_fact few[ON_STACK], few_handles[ON_STACK], few_outs[ON_STACK];
     ef_fact *facts = few, *handles = few_handles, *outs = few_outs;
     void *many = NULL;
@@ -90,7 +98,7 @@ ef_status *ef_op_run(const ef_op *op, const void *attrs, ef_tensor *const *in, i
     }
     for (int k = 0; k < n_in; k++) ef_fact_of(in[k], &facts[k], &handles[k]);
     ef_status *s = ef_op_infer(op, attrs, facts, n_in, outs, max_out, n_out);
-    if (s == NULL) s = ef_op_execute(op, attrs, in, n_in, outs, out, *n_out);
+    if (s == NULL) s = ef_op_execute(context, op, attrs, in, n_in, outs, out, *n_out);
     ef_free(many);
     return s;
 }

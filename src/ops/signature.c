@@ -40,7 +40,7 @@ static uint64_t named_set(const char *name) {
 
 /* A set at p; *set is 0 if a name is unknown. Returns where it ends. */
 static const char *type_set(const char *p, uint64_t *set) {
-    char name[24];
+    char name[40];
     bool braces = *(p = skip(p)) == '{';
     uint64_t all = 0;
     if (braces) p++;
@@ -88,7 +88,7 @@ static const struct {
 
 const char *ef_attr_info_parse(const char *type, ef_attr_info *out) {
     const char *p = skip(type);
-    char name[24];
+    char name[40];
     *out = (ef_attr_info){.set = EF_ANY};
     bool list = starts(&p, "list(");
     p = skip(p);
@@ -135,7 +135,7 @@ static const char *parse_var(const char *p, const char *name, ef_signature *s) {
     struct ef_type_var *v = &s->var[s->n_vars++];
     bool bounded = false;
     int64_t min = 0;
-    char type[24];
+    char type[40];
     snprintf(v->name, sizeof v->name, "%s", name);
     v->is_list = starts(&p, "list(");
     p = type_set(p, &v->set);
@@ -155,7 +155,7 @@ static const char *parse_var(const char *p, const char *name, ef_signature *s) {
 
 static const char *parse_types(const char *p, ef_signature *s) {
     while (p && *(p = skip(p))) {
-        char name[24];
+        char name[40];
         p = word(p, name, sizeof name);
         if (!p || *(p = skip(p)) != ':') return "types: expected `name: set`";
         p = skip(p + 1);
@@ -198,7 +198,7 @@ static int find_count(const ef_op *op, ef_signature *s, const char *name) {
 }
 
 static const char *parse_arg(const ef_op *op, const char *text, ef_signature *s, struct ef_arg *a) {
-    char type[24];
+    char type[40];
     *a = (struct ef_arg){.type_var = -1, .type_attr = -1, .count_attr = -1};
     const char *p = word(text, a->name, sizeof a->name);
     if (!p || *(p = skip(p)) != ':') return "an argument is not written `name: type`";

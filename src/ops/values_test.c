@@ -425,7 +425,8 @@ static ef_status *make(const char *name, const char *text, ef_example *e) {
 static ef_status *run(const char *name, const ef_example *e, ef_tensor *const *in, ef_tensor *out) {
     int n;
     memset(out, 0, sizeof *out);
-    return ef_op_run(ef_op_find(name), ef_attrs_fields(e->attrs), in, e->n_in, out, 1, &n);
+    return ef_op_run(ef_context_here(), ef_op_find(name), ef_attrs_fields(e->attrs), in, e->n_in,
+                     out, 1, &n);
 }
 
 static bool near(ef_dtype t, double got, double want) {

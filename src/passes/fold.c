@@ -53,7 +53,8 @@ static ef_status *run(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *
     ef_tensor *ins[MOST_INPUTS], result[MOST_INPUTS] = {0};
     for (int i = 0; i < n->n_in; i++) ins[i] = (ef_tensor *)ef_edge_fact(w->to, in[i])->value;
     int n_out = 0;
-    ef_status *s = ef_op_run(n->op, n->fields, ins, n->n_in, result, n->n_out, &n_out);
+    ef_status *s =
+        ef_op_run(ef_context_here(), n->op, n->fields, ins, n->n_in, result, n->n_out, &n_out);
     if (s != NULL) { /* it fails when it runs, with the same words, if it ever does */
         if (ef_status_code(s) == EF_NO_MEMORY) return s;
         ef_status_free(s);

@@ -2,7 +2,7 @@
  * added, an activation, done while the result is still in the cache. Only where nobody else reads
  * what would no longer exist. A bias that follows neither becomes an addition, which fuses with its
  * elementwise neighbours. */
-#include "ops/fused_words.h"
+#include "ops/nn/fused_words.h"
 #include "passes/rule_words.h"
 
 enum { MOST_OPS = 3 };

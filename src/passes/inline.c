@@ -2,7 +2,7 @@
  * pass can optimise across the call. */
 #include "graph/control.h"
 #include "ops/made.h"
-#include "ops/random.h"
+#include "ops/random/random.h"
 #include "passes/passes.h"
 #include "passes/walk.h"
 

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "ops/made.h"
-#include "ops/reduce.h"
+#include "ops/math/reduce.h"
 #include "passes/passes.h"
 #include "passes/walk.h"
 

@@ -7,7 +7,8 @@
 #include "passes/rule.h"
 
 const ef_pass ef_passes[] = {{"inline", ef_pass_inline},       {"functions", ef_pass_functions},
-                             {"invariant", ef_pass_invariant}, {"fold", ef_pass_fold},
+                             {"invariant", ef_pass_invariant}, {"saved", ef_pass_saved},
+                             {"products", ef_pass_products},   {"fold", ef_pass_fold},
                              {"rules", ef_pass_rules},         {"layout", ef_pass_layout},
                              {"prune", ef_pass_prune},         {NULL, NULL}};
 

@@ -28,6 +28,8 @@ ef_status *ef_optimise_inner(ef_passing *p, ef_graph *g, ef_graph **out);
 ef_pass_fn ef_pass_inline;    /* calls become the nodes of what they call */
 ef_pass_fn ef_pass_functions; /* bodies and branches are optimised by themselves */
 ef_pass_fn ef_pass_invariant; /* loops compute once what no round changes */
+ef_pass_fn ef_pass_saved;     /* gradients of loops read what every iteration saved alike */
+ef_pass_fn ef_pass_products;  /* matrix products of all iterations are computed as one */
 ef_pass_fn ef_pass_fold;      /* what is known already becomes a constant */
 ef_pass_fn ef_pass_rules;     /* the rule tables, and common subexpressions */
 ef_pass_fn ef_pass_layout;    /* images get channels last */

@@ -272,6 +272,58 @@ EF_TEST(moves_invariants_out) {
     ef_graph_unref(x);
 }
 
+/* for (i = 0; i < limit; i++) s += transpose(x[i]) (x[i] w), x being the slices of a tensor that
+ * are popped from a list as well. */
+static ef_graph *products_graph(int limit) {
+    const ef_attr_value float32[] = {EF_SET_TYPE("element_dtype", EF_F32)};
+    const ef_attr_value turned[] = {EF_SET_BOOL("transpose_a", true)};
+    ef_graph *function[2];
+    start();
+    ef_graph *outer = g;
+    for (int f = 0; f < 2; f++) {
+        start();
+        ef_edge i = input(EF_I32, 0, NULL), list = input(EF_VARIANT, 0, NULL);
+        ef_edge left = input(EF_VARIANT, 0, NULL), w = INPUT(EF_F32, 3, 4), s = INPUT(EF_F32, 3, 4);
+        function[f] = g;
+        if (f == 0) {
+            finish1(ADD("Less", i, number(EF_I32, limit)));
+            continue;
+        }
+        ef_edge size = ints(2, (int32_t[]){2, 3});
+        ef_edge x = add_set("TensorListGetItem", float32, 1, 3, (ef_edge[]){list, i, size});
+        ef_edge pop = add_set("TensorListPopBack", float32, 1, 2, (ef_edge[]){left, size});
+        ef_edge y = ADD("MatMul", x, w);
+        ef_edge z = add_set("MatMul", turned, 1, 2, (ef_edge[]){{pop.node, 1}, y});
+        ef_edge out[] = {ADD("AddV2", i, number(EF_I32, 1)), list, pop, w, ADD("AddV2", s, z)};
+        keep(ef_graph_set_outputs(g, out, 5));
+    }
+    g = outer;
+    ef_edge x = INPUT(EF_F32, 5, 2, 3), w = INPUT(EF_F32, 3, 4), s = INPUT(EF_F32, 3, 4);
+    ef_edge list = ADD("TensorListFromTensor", x, ints(2, (int32_t[]){2, 3}));
+    ef_edge in[] = {number(EF_I32, 0), list, list, w, s};
+    ef_attr_value set[] = {EF_SET_FUNC("cond", function[0]), EF_SET_FUNC("body", function[1])};
+    ef_edge loop = add_set("While", set, 2, 5, in);
+    finish1((ef_edge){loop.node, 4});
+    for (int f = 0; f < 2; f++) ef_graph_unref(function[f]);
+    return g;
+}
+
+/* The loop of five iterations needs no product of its own; one of three reads fewer slices than
+ * there are, so these are not all multiplied beforehand. */
+EF_TEST(moves_products_out) {
+    for (int limit = 0; limit <= 5; limit++) {
+        ef_graph *x = products_graph(limit), *best;
+        CHECK_OK(failed);
+        CHECK_OK(ef_optimise(x, &best));
+        CHECK(body_of(best) != NULL);
+        CHECK_INT(nodes_of(body_of(best), "MatMul"), limit == 5 ? 0 : 1);
+        CHECK_INT(nodes_of(best, "MatMul"), limit == 5 ? 2 : 1);
+        ef_graph_unref(best);
+        CHECK_OK(compare(x, 1e-5));
+        ef_graph_unref(x);
+    }
+}
+
 /* ---- control inputs and devices -------------------------------------------------------------- */
 
 /* A node of g that waits for another, on device 2. */
@@ -487,6 +539,7 @@ int main(void) {
     EF_RUN(keeps_declared_shapes_of_calls);
     EF_RUN(optimises_bodies);
     EF_RUN(moves_invariants_out);
+    EF_RUN(moves_products_out);
     EF_RUN(walks_keep_control_inputs_and_devices);
     EF_RUN(opened_calls_keep_control_inputs_and_devices);
     EF_RUN(reads_do_not_pass_writes);

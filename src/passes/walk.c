@@ -37,7 +37,7 @@ bool ef_walk_waits(const ef_walk *w, const ef_node *n) {
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-static ef_status *make_live(ef_walk *w) {
+ef_status *ef_walk_grown(ef_walk *w) {
     size_t had = w->live->cap;
     if (w->to->n_nodes + 1 <= had) return NULL;
     EF_TRY(EF_GROW(&w->live->count, &w->live->cap, w->to->n_nodes + 1));
@@ -48,7 +48,7 @@ static ef_status *make_live(ef_walk *w) {
 /* Counts what a node that may have been added reads; one that was found has been counted. */
 static ef_status *count_added(ef_walk *w, size_t had, const ef_edge *in, int n_in) {
     if (w->to->n_nodes == had) return NULL;
-    EF_TRY(make_live(w));
+    EF_TRY(ef_walk_grown(w));
     for (int k = 0; k < n_in; k++) w->live->count[in[k].node]++;
     return NULL;
 }
@@ -64,7 +64,7 @@ ef_status *ef_walk_add(ef_walk *w, const ef_op *op, const ef_attrs *attrs, const
 
 ef_status *ef_walk_constant(ef_walk *w, const ef_tensor *t, ef_edge *out) {
     EF_TRY(ef_graph_constant(w->to, t, out));
-    return make_live(w);
+    return ef_walk_grown(w);
 }
 
 ef_status *ef_walk_copy(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out) {
@@ -142,7 +142,7 @@ static ef_status *copy_inputs(ef_walk *w) {
         ef_edge e;
         EF_TRY(ef_graph_input_like(w->to, w->more[k], NULL, &e));
     }
-    EF_TRY(make_live(w));
+    EF_TRY(ef_walk_grown(w));
     for (size_t k = 0; k < w->from->n_inputs; k++)
         ef_walk_bind(w, k, (ef_edge){w->to->input[k], 0});
     return NULL;

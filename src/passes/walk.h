@@ -44,6 +44,8 @@ ef_status *ef_walk_graph_with(const ef_graph *g, ef_walk_fn *visit, void *user,
 ef_status *ef_walk_add(ef_walk *w, const ef_op *op, const ef_attrs *attrs, const ef_edge *in,
                        int n_in, ef_edge *out);
 ef_status *ef_walk_constant(ef_walk *w, const ef_tensor *t, ef_edge *out);
+/* For nodes that a visitor has added by a builder (graph/build_graph.h); before it returns. */
+ef_status *ef_walk_grown(ef_walk *w);
 /* Copies node n, the one being visited, or a changed one as ef_clone_copy; out: all its outputs. */
 ef_status *ef_walk_copy(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out);
 /* Whether the node being visited is the only one that reads anything of e's node. */

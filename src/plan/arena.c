@@ -12,6 +12,7 @@ enum { DEPTH = 8, DEEPEST = 1000, PATIENCE = 4096 };
 
 typedef struct block {
     char *base;
+    int device;
     size_t bytes, most; /* most: the largest need since the last look */
     int calls;
 } block;
@@ -20,6 +21,7 @@ typedef struct blocks {
     int depth;
     struct extra { /* beyond DEPTH: taken and given back each time */
         char *base;
+        int device;
         size_t bytes;
     } * extra;
     size_t cap_extra;
@@ -32,7 +34,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void free_blocks(void *unused) {
     (void)unused;
     for (int k = 0; k < DEPTH; k++) {
-        if (mine.at[k].base != NULL) ef_memory_free(0, mine.at[k].base, mine.at[k].bytes);
+        if (mine.at[k].base != NULL)
+            ef_memory_free(mine.at[k].device, mine.at[k].base, mine.at[k].bytes);
         mine.at[k] = (block){0};
     }
     ef_free(mine.extra);
@@ -41,21 +44,21 @@ static void free_blocks(void *unused) {
 }
 static void make_key(void) { pthread_key_create(&at_exit_key, free_blocks); }
 
-static ef_status *resize(block *b, size_t bytes) {
-    if (b->base != NULL) ef_memory_free(0, b->base, b->bytes);
+static ef_status *resize(block *b, int device, size_t bytes) {
+    if (b->base != NULL) ef_memory_free(b->device, b->base, b->bytes);
     *b = (block){0};
     void *p;
     const char *label = ef_memory_label("arenas of calls");
-    ef_status *s = ef_memory_alloc(0, bytes, &p);
+    ef_status *s = ef_memory_alloc(device, bytes, &p);
     ef_memory_label(label);
     if (s != NULL) return s;
-    *b = (block){.base = p, .bytes = bytes};
+    *b = (block){.base = p, .device = device, .bytes = bytes};
     pthread_once(&once, make_key); /* gives the block back when the thread ends */
     pthread_setspecific(at_exit_key, &mine);
     return NULL;
 }
 
-ef_status *ef_call_arena_take(size_t bytes, char **out) {
+ef_status *ef_call_arena_take(int device, size_t bytes, char **out) {
     if (bytes == 0) bytes = 64;
     if (mine.depth >= DEPTH) {
         size_t k = (size_t)(mine.depth - DEPTH);
@@ -66,8 +69,8 @@ ef_status *ef_call_arena_take(size_t bytes, char **out) {
                             DEEPEST);
         void *p;
         EF_TRY(EF_GROW(&mine.extra, &mine.cap_extra, k + 1));
-        EF_TRY(ef_memory_alloc(0, bytes, &p));
-        mine.extra[k] = (struct extra){p, bytes};
+        EF_TRY(ef_memory_alloc(device, bytes, &p));
+        mine.extra[k] = (struct extra){p, device, bytes};
         *out = p;
         mine.depth++;
         return NULL;
@@ -76,9 +79,10 @@ ef_status *ef_call_arena_take(size_t bytes, char **out) {
     if (bytes > b->most) b->most = bytes;
     bool shrink = ++b->calls >= PATIENCE && b->most < b->bytes / 2;
     if (b->calls >= PATIENCE) b->calls = 0;
-    size_t want = bytes > b->bytes ? bytes + bytes / 4 : shrink ? b->most : 0;
+    bool grow = bytes > b->bytes || b->device != device;
+    size_t want = grow ? bytes + bytes / 4 : shrink ? b->most : 0;
     if (shrink || b->calls == 0) b->most = bytes;
-    if (want > 0) EF_TRY(resize(b, want));
+    if (want > 0) EF_TRY(resize(b, device, want));
     mine.depth++;
     *out = b->base;
     return NULL;
@@ -87,6 +91,6 @@ ef_status *ef_call_arena_take(size_t bytes, char **out) {
 void ef_call_arena_release(void) {
     if (--mine.depth >= DEPTH) {
         const struct extra *e = &mine.extra[mine.depth - DEPTH];
-        ef_memory_free(0, e->base, e->bytes);
+        ef_memory_free(e->device, e->base, e->bytes);
     }
 }

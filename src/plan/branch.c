@@ -46,7 +46,8 @@ static ef_status *frame_make(ef_frame *f, ef_step *s, const void *plan_state) {
 
 static void frame_rebind(ef_step *s) {
     branch_frame *b = s->call.state;
-    for (int k = 0; k < b->from->n; k++) ef_frame_bind(b->frame[k], s->call.scratch);
+    for (int k = 0; k < b->from->n; k++)
+        ef_frame_bind(b->frame[k], s->call.context, s->call.scratch);
 }
 
 static const ef_step_kind branch_kind = {frame_make, frame_rebind, frame_end};
@@ -84,7 +85,9 @@ static ef_status *run_if(const ef_call *c) { return run(c, false, 1); }
 static ef_status *run_case(const ef_call *c) { return run(c, true, 1); }
 static ef_status *run_call(const ef_call *c) { return run(c, false, 0); }
 
-ef_status *ef_plan_branches(const ef_control *control, const ef_fact *in, ef_plan_step *step) {
+ef_status *ef_plan_branches(int device, const ef_control *control, const ef_fact *in,
+                            ef_plan_step *step) {
+    ef_plan_options options = {.device = device, .outputs_given = true};
     branch_plan *b = ef_calloc(1, sizeof *b + (size_t)control->n_funcs * sizeof *b->plan);
     if (b == NULL) return ef_no_memory(sizeof *b);
     step->state = b;
@@ -94,11 +97,10 @@ ef_status *ef_plan_branches(const ef_control *control, const ef_fact *in, ef_pla
                 : control->kind == EF_CONTROL_CASE ? run_case
                                                    : run_call;
     for (int k = 0; k < control->n_funcs; k++) {
-        EF_TRY(ef_status_in_function(ef_plan_make(control->func[k], in + control->first,
-                                                  &(ef_plan_options){.outputs_given = true},
-                                                  &b->plan[k]),
-                                     k));
+        EF_TRY(ef_status_in_function(
+            ef_plan_make(control->func[k], in + control->first, &options, &b->plan[k]), k));
         b->n = k + 1;
+        step->state_bytes += ef_plan_bytes(b->plan[k]);
         if (b->plan[k]->arena_bytes > step->scratch_bytes)
             step->scratch_bytes = b->plan[k]->arena_bytes;
     }

@@ -11,8 +11,9 @@
 #include "base/mutex.h"
 #include "passes/passes.h"
 #include "plan/lift.h"
+#include "profile/event.h"
 
-enum { MEBI = 1 << 20, LIMIT = 64 * MEBI, MOST_KIN = 64 };
+enum { MOST_KIN = 64 };
 
 typedef struct entry {
     ef_cache_entry base; /* first, so that an entry is an ef_cache_entry */
@@ -32,7 +33,7 @@ typedef struct family { /* entries of one wiring, the one used last first */
 static ef_mutex lock = EF_MUTEX(PROGRAMS);
 static ef_cache cache;
 static ef_map families;
-static bool ready;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void unlink_kin(family *f, entry *e) {
     *(e->newer != NULL ? &e->newer->older : &f->newest) = e->older;
@@ -81,15 +82,20 @@ static void join_family(entry *e) {
 
 static ef_cache_entry *evicted; /* a list by `older`; guarded by the lock */
 
+static void leave(ef_cache_entry *e) { /* under the lock */
+    if (((entry *)e)->family != NULL) leave_family((entry *)e);
+}
+
 /* Under the lock. A program may hold a binding's objects, whose ends may do anything: entries are
  * freed by unlock. */
 static void evict(ef_cache_entry *e) {
-    if (((entry *)e)->family != NULL) leave_family((entry *)e);
+    leave(e);
     e->older = evicted;
     evicted = e;
 }
 
 static void entry_free(entry *e) {
+    ef_budget_resize(EF_KEPT_PROGRAMS, e->base.bytes, 0);
     ef_graph_unref(e->source);
     ef_program_unref(e->program);
     ef_free(e);
@@ -110,11 +116,11 @@ static bool same(const void *value, const void *key) {
     return ef_graph_equal(((const entry *)value)->source, key);
 }
 
-static void start(void) { /* under the lock */
-    if (ready) return;
-    ef_cache_init(&cache, LIMIT, evict);
-    ready = true;
+static void end(void *e) {
+    ef_event_ended(EF_EVENT_EVICTION, 0, (int64_t)((entry *)e)->base.bytes);
+    entry_free(e);
 }
+static void start(void) { ef_cache_share(&cache, EF_KEPT_PROGRAMS, &lock, leave, end); }
 
 static entry *used(ef_cache_entry *found) {
     entry *e = (entry *)found;
@@ -145,21 +151,18 @@ static ef_status *put(entry *e) {
     entry *last = e->family->oldest;
     ef_cache_remove(&cache, &last->base);
     cache.evictions++;
+    ef_event_ended(EF_EVENT_EVICTION, 0, (int64_t)last->base.bytes);
     evict(&last->base);
     return NULL;
 }
 
-static size_t entry_bytes(const entry *e) {
-    size_t bytes = sizeof *e + ef_graph_bytes(e->source);
-    /* Plans come and go within the program's own bound; a few are counted from the start. */
-    return e->program == NULL ? bytes : 4 * (bytes + ef_program_bytes(e->program));
-}
-
 static ef_status *make(ef_graph *g, ef_program **out) {
     ef_graph *best = NULL;
+    uint64_t began = ef_event_clock();
     EF_TRY(ef_optimise(g, &best));
     ef_status *s = ef_program_make(best, NULL, out);
     ef_graph_unref(best);
+    if (s == NULL) ef_event_ended(EF_EVENT_COMPILE, began, (int64_t)g->n_nodes);
     return s;
 }
 
@@ -171,7 +174,8 @@ static void keep(ef_graph *g, ef_program **program) {
     fresh->source = ef_graph_ref(g);
     fresh->program = program != NULL ? ef_program_ref(*program) : NULL;
     fresh->base.hash = ef_graph_hash(g);
-    fresh->base.bytes = entry_bytes(fresh);
+    fresh->base.bytes = sizeof *fresh + ef_graph_bytes(g); /* programs charge their own */
+    ef_budget_resize(EF_KEPT_PROGRAMS, 0, fresh->base.bytes);
     ef_program *double_work = NULL;
     ef_status *s = NULL;
     ef_mutex_lock(&lock);
@@ -182,7 +186,6 @@ static void keep(ef_graph *g, ef_program **program) {
     } else if (program != NULL && there->program == NULL) {
         there->program = fresh->program;
         fresh->program = NULL;
-        ef_cache_resize(&cache, &there->base, fresh->base.bytes);
     } else if (program != NULL) {
         double_work = *program;
         *program = ef_program_ref(there->program);
@@ -195,8 +198,8 @@ static void keep(ef_graph *g, ef_program **program) {
 
 /* *program: counted, or NULL. Whether g was seen before. */
 static bool look_up(ef_graph *g, ef_program **program) {
+    pthread_once(&once, start);
     ef_mutex_lock(&lock);
-    start();
     const entry *e = find(g);
     *program = e != NULL && e->program != NULL ? ef_program_ref(e->program) : NULL;
     unlock();
@@ -254,28 +257,24 @@ static ef_status *compile(ef_graph *g, ef_program **out) {
 ef_status *ef_compile(ef_graph *g, ef_program **out) {
     look_up(g, out);
     if (*out == NULL) EF_TRY(bind_known(g, out));
+    ef_event_count_add(*out != NULL ? EF_EVENT_CACHE_HIT : EF_EVENT_CACHE_MISS, 1);
     return *out != NULL ? NULL : compile(g, out);
 }
 
 void ef_compile_info_get(ef_compile_info *out) {
+    pthread_once(&once, start);
     ef_mutex_lock(&lock);
-    start();
-    *out = (ef_compile_info){cache.hits,  cache.misses, cache.evictions,
-                             cache.map.n, cache.bytes,  cache.limit};
-    unlock();
-}
-
-void ef_compile_limit(size_t bytes) {
-    ef_mutex_lock(&lock);
-    start();
-    cache.limit = bytes > 0 ? bytes : LIMIT;
+    *out = (ef_compile_info){cache.hits, cache.misses, cache.evictions, cache.map.n, cache.bytes};
     unlock();
 }
 
 void ef_compile_clear(void) {
+    pthread_once(&once, start);
     ef_mutex_lock(&lock);
-    start();
-    ef_cache_clear(&cache);
-    ef_map_free(&families);
+    while (cache.oldest != NULL) {
+        ef_cache_entry *e = cache.oldest;
+        ef_cache_remove(&cache, e);
+        evict(e);
+    }
     unlock();
 }

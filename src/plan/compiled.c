@@ -3,6 +3,8 @@
  * stays an instruction between two pieces. */
 #include "base/option.h"
 #include "plan/tiles.h"
+#include <limits.h>
+#include <stdio.h>
 
 enum { LEAST = 512 /* elements below which the interpreter is as quick */ };
 _Static_assert((int)EF_TILES_MAX_INS <= (int)EF_JIT_MAX_INS, "a run holds a whole program");
@@ -19,20 +21,21 @@ static ef_jit_ins as_jit(const ef_tile_ins *x) {
     return j;
 }
 
-static bool compiles(const ef_tile_ins *x) {
+static bool compiles(const ef_tile_ins *x, ef_dtype dtype) {
     ef_jit_ins j = as_jit(x);
-    return x->expr != NULL && (x->dtype == EF_F32 || x->dtype == EF_F64 || x->dtype == EF_BOOL) &&
-           ef_jit_knows(&j);
+    bool computes = dtype == EF_F32 || dtype == EF_F64 || dtype == EF_I32 || dtype == EF_I64;
+    return x->expr != NULL && computes && ef_jit_knows(&j, dtype);
 }
 
 /* Where a run that begins at `first` must end: all of it compiles, for one type. */
 static int longest(const ef_tiles *t, int first, ef_dtype *dtype) {
     int k = first;
     *dtype = EF_BOOL;
-    for (; k < t->n_ins && compiles(&t->ins[k]); k++) {
+    for (; k < t->n_ins; k++) {
         ef_dtype d = (ef_dtype)t->ins[k].dtype;
         if (d != EF_BOOL && *dtype != EF_BOOL && d != *dtype) break;
         if (*dtype == EF_BOOL) *dtype = d;
+        if (!compiles(&t->ins[k], *dtype == EF_BOOL ? EF_I32 : *dtype)) break;
     }
     return k;
 }
@@ -78,10 +81,29 @@ static bool truths_stay(const ef_jit_run *run) {
     return true;
 }
 
+/* How many values made by instructions [first, end) are read after them. */
+static int crossing(const ef_tiles *t, int first, int end) {
+    int n = 0;
+    for (int k = first; k < end; k++)
+        n += !written_again(t, k, end, t->ins[k].out) && read_after(t, end, t->ins[k].out);
+    return n;
+}
+
+/* Where to end a run that needs too many registers: where the fewest values cross, in its later
+ * two thirds. */
+static int shorter(const ef_tiles *t, int first, int end) {
+    int best = end - 1, fewest = INT_MAX;
+    for (int k = end - 1; k >= first + (end - first) / 3 && k > first; k--) {
+        int n = crossing(t, first, k);
+        if (n < fewest) fewest = n, best = k;
+    }
+    return best;
+}
+
 /* Compiles a run that begins at `first`, as long as registers suffice, and returns where it ends.
  */
 static int compile_from(ef_tiles *t, int first) {
-    ef_jit_run run;
+    ef_jit_run run = {.vector = ef_jit_vector()};
     int end = longest(t, first, &run.dtype);
     while (end - first >= 2 && run.dtype != EF_BOOL) {
         ef_tile_ins *x = &t->ins[first];
@@ -89,7 +111,7 @@ static int compile_from(ef_tiles *t, int first) {
         if (!truths_stay(&run)) {
             end--;
         } else if ((x->code = ef_jit_get(&run)) == NULL) {
-            end = first + (end - first) / 2;
+            end = shorter(t, first, end);
         } else {
             x->entry = ef_jit_entry(x->code);
             x->covers = (uint8_t)(end - first);
@@ -99,9 +121,26 @@ static int compile_from(ef_tiles *t, int first) {
     return first + 1;
 }
 
+static void report(const ef_tiles *t) {
+    int loops = 0, interpreted = 0;
+    for (int k = 0; k < t->n_ins; k += t->ins[k].covers) {
+        loops += t->ins[k].entry != NULL;
+        interpreted += t->ins[k].entry == NULL;
+    }
+    fprintf(stderr, "fuse: %d ops over %lld elements: %d compiled loops, %d ops interpreted%s\n",
+            t->n_ins, (long long)t->count, loops, interpreted,
+            t->tail.reducer != NULL ? ", then reduced" : "");
+    for (int k = 0; k < t->n_ins; k += t->ins[k].covers)
+        if (t->ins[k].entry == NULL)
+            fprintf(stderr, "fuse:   interpreted: %s of %s\n",
+                    t->ins[k].expr != NULL ? t->ins[k].expr : "an op without an expression",
+                    ef_dtype_name((ef_dtype)t->ins[k].dtype));
+}
+
 void ef_tiles_compile(ef_tiles *t) {
     if (t->count < LEAST || ef_option_has("EF_PASSES", "-jit")) return;
     for (int first = 0; first < t->n_ins;) first = compile_from(t, first);
+    if (ef_option_has("EF_LOG", "fuse")) report(t);
     if (t->ins[0].covers < t->n_ins) return;
     t->cost_ns = 0.03 * t->n_ins + 0.3;
     for (int k = 0; k < t->n_inputs; k++)

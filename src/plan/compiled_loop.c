@@ -6,6 +6,7 @@
 #include "base/pulse.h"
 #include "jit/loop.h"
 #include "plan/subplan.h"
+#include "profile/event.h"
 
 enum { MOST_NODES = 128, MOST_COUNT = 128, MOST_BYTES = 16 << 10 };
 
@@ -44,6 +45,24 @@ static void write_home(const ef_jit_home *h, char *home, const void *from) {
         memcpy(home + h->at, from, (size_t)h->count * ef_dtype_size((ef_dtype)h->dtype));
 }
 
+/* The loop does not count its iterations. The first integer that has grown is taken to: loops over
+ * a range have a counter. 0: there is none. */
+static int64_t iterations(const compiled_loop *l, const char *home, ef_tensor *const *in) {
+    for (int k = 0; k < l->n; k++) {
+        int64_t before = 0, after = 0;
+        if (l->var[k].count != 1) continue;
+        if (l->var[k].dtype == EF_I32) {
+            before = *(const int32_t *)in[k]->data;
+            after = *(const int32_t *)(home + l->var[k].at);
+        } else if (l->var[k].dtype == EF_I64) {
+            before = *(const int64_t *)in[k]->data;
+            after = *(const int64_t *)(home + l->var[k].at);
+        }
+        if (after > before) return after - before;
+    }
+    return 0;
+}
+
 static ef_status *run_compiled(const ef_call *c) {
     const compiled_loop *l = c->state;
     char *home = c->scratch;
@@ -51,7 +70,9 @@ static ef_status *run_compiled(const ef_call *c) {
     memcpy(home, l->image, (size_t)l->bytes);
     for (int k = 0; k < l->n; k++) write_home(&l->var[k], home, c->in[k]->data);
     unsigned pulse = ef_pulse();
-    while (l->run(home, &ef_pulse_count, pulse) != 0) EF_TRY(ef_pulse_check(&pulse));
+    uint64_t began = ef_loop_begins();
+    while (l->run(home, &ef_pulse_count, pulse) != 0) EF_TRY(ef_pulse_check(c->context, &pulse));
+    if (EF_UNLIKELY(began != 0)) ef_loop_ended(began, iterations(l, home, c->in));
     for (int k = 0; k < l->n; k++) {
         ef_shape shape = ef_shape_from(c->in[k]);
         if (c->out[k]->data == NULL) EF_TRY(ef_out_alloc(c, k, &shape));
@@ -148,8 +169,9 @@ static bool add_node(maker *m, const ef_graph *g, int part, const ef_node *n) {
         return same_kind(h, f);
     }
     bool cast = n->op->traits & EF_CONVERTS;
-    if (n->n_in > EF_JIT_LOOP_IN || (!cast && (n->op->expr == NULL || n->op->tile == NULL)))
-        return false;
+    bool expression =
+        (n->op->traits & EF_ELEMENTWISE) && n->op->expr != NULL && n->op->tile != NULL;
+    if (n->n_in > EF_JIT_LOOP_IN || (!cast && !expression)) return false;
     int var = part == 1 ? becomes(m, g, n) : -1;
     if (var >= 0 && same_kind(&m->c->var[var], f) && f->dtype != EF_BOOL)
         *h = m->c->var[var];

@@ -1,6 +1,6 @@
 /* Control flow in plans: facts of its outputs for given inputs, and the choice of step. */
 #include "base/alloc.h"
-#include "ops/list_fact.h"
+#include "ops/list/list_fact.h"
 #include "plan/subplan.h"
 
 bool ef_tensor_true(const ef_tensor *t) {
@@ -112,6 +112,6 @@ ef_status *ef_plan_control(ef_planner *p, const ef_node *n, ef_plan_step *step) 
     }
     ef_control c;
     ef_control_of(n->op, n->fields, &c);
-    if (c.kind == EF_CONTROL_LOOP) return ef_plan_loop(&c, in, n->n_in, step);
-    return ef_plan_branches(&c, in, step);
+    if (c.kind == EF_CONTROL_LOOP) return ef_plan_loop(p->options->device, &c, in, n->n_in, step);
+    return ef_plan_branches(p->options->device, &c, in, step);
 }

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/pulse.h"
 #include "plan/plan.h"
+#include "profile/event.h"
 
 static void slot_template(ef_tensor *t, const ef_slot *s) {
     t->flags = 0;
@@ -23,7 +24,7 @@ static ef_status *slot_alloc(ef_frame *f, int32_t k) {
         t->data = t->small;
         return NULL;
     }
-    EF_TRY(ef_storage_new(s->dtype, ef_shape_count(&s->shape), &t->storage));
+    EF_TRY(ef_storage_new(f->context->device, s->dtype, ef_shape_count(&s->shape), &t->storage));
     t->data = t->storage->data;
     return NULL;
 }
@@ -42,7 +43,8 @@ static ef_status *make_step(ef_frame *f, ef_step *to, const ef_plan_step *from) 
                              .in = args,
                              .out = args + from->n_in,
                              .state = from->state,
-                             .dying = from->dying},
+                             .dying = from->dying,
+                             .unread = from->unread},
                     .n_alloc = from->n_alloc,
                     .n_drop = from->n_drop,
                     .alloc = from->alloc,
@@ -101,13 +103,15 @@ void ef_frame_free(ef_frame *f) {
     ef_free(f);
 }
 
-void ef_frame_bind(ef_frame *f, char *arena) {
-    if (EF_LIKELY(f->base == arena)) return;
+void ef_frame_bind(ef_frame *f, ef_context *context, char *arena) {
+    if (EF_LIKELY(f->base == arena && f->context == context)) return;
     f->base = arena;
+    f->context = context;
     const ef_plan *p = f->plan;
     for (int32_t k = 0; k < p->n_slots; k++)
         if (p->slot[k].kind == EF_SLOT_ARENA) f->slot[k].data = arena + p->slot[k].offset;
     for (int32_t k = 0; k < p->n_steps; k++) {
+        f->step[k].call.context = context;
         if (p->step[k].scratch_bytes > 0)
             f->step[k].call.scratch = arena + p->step[k].scratch_offset;
         if (f->step[k].kind != NULL) f->step[k].kind->rebind(&f->step[k]);
@@ -157,11 +161,35 @@ static ef_status *step_failed(ef_frame *f, const ef_step *t, ef_status *s) {
     return s;
 }
 
-ef_status *ef_frame_run(ef_frame *f) {
+/* The same as ef_frame_run, with an event for each step. */
+static ef_status *run_recorded(ef_frame *f) {
     const ef_step *end = f->step + f->plan->n_steps;
     unsigned pulse = ef_pulse();
     for (const ef_step *t = f->step; t < end; t++) {
-        ef_status *s = ef_pulse_check(&pulse);
+        uint64_t began = ef_event_clock();
+        ef_status *s = ef_pulse_check(f->context, &pulse);
+        for (int32_t k = 0; k < t->n_alloc && s == NULL; k++) s = slot_alloc(f, t->alloc[k]);
+        if (s == NULL) s = t->run(&t->call);
+        if (EF_UNLIKELY(s != NULL)) return step_failed(f, t, s);
+        if (ef_event_steps-- > 0) {
+            const ef_tensor *out = t->call.n_out > 0 ? t->call.out[0] : NULL;
+            int64_t bytes = out != NULL && out->data != NULL ? (int64_t)ef_tensor_bytes(out) : 0;
+            ef_event_post(&(ef_event_new){.kind = EF_EVENT_STEP,
+                                          .began = began,
+                                          .weight = ef_event_weight,
+                                          .value = {bytes, (int64_t)(intptr_t)t->call.op}});
+        }
+        for (int32_t k = 0; k < t->n_drop; k++) slot_drop(f, t->drop[k]);
+    }
+    return NULL;
+}
+
+ef_status *ef_frame_run(ef_frame *f) {
+    if (EF_UNLIKELY(ef_event_steps > 0)) return run_recorded(f);
+    const ef_step *end = f->step + f->plan->n_steps;
+    unsigned pulse = ef_pulse();
+    for (const ef_step *t = f->step; t < end; t++) {
+        ef_status *s = ef_pulse_check(f->context, &pulse);
         for (int32_t k = 0; k < t->n_alloc && s == NULL; k++) s = slot_alloc(f, t->alloc[k]);
         if (s == NULL) s = t->run(&t->call);
         if (EF_UNLIKELY(s != NULL)) return step_failed(f, t, s);

@@ -7,9 +7,11 @@
  * is, and the node goes to another group or begins one. */
 #include "base/alloc.h"
 #include "base/option.h"
-#include "ops/reduce.h"
+#include "ops/math/reduce.h"
 #include "plan/planner.h"
 #include "plan/tiles_run.h"
+#include <stdatomic.h>
+#include <stdio.h>
 
 enum { LEAST = 256 }; /* elements below which a step per op is as quick */
 
@@ -36,6 +38,7 @@ typedef struct fuser {
     int32_t *reads_inside; /* and how often members read it */
     int32_t *mark;         /* by value: equal to `marks` in the group at hand */
     int32_t marks;
+    ef_fuse_counts counts;
 } fuser;
 
 static int32_t final(const fuser *f, int32_t g) {
@@ -43,10 +46,13 @@ static int32_t final(const fuser *f, int32_t g) {
     return g;
 }
 
+/* How many inputs a tile of the node reads. */
+static int operands(const ef_node *n) { return n->op->traits & EF_SPREADS ? 1 : n->n_in; }
+
 static ef_tile_fn *tile_of(const ef_planner *p, const ef_node *n) {
     ef_dtype types[EF_TILES_MAX_OPERANDS];
-    for (int k = 0; k < n->n_in; k++) types[k] = p->value[ef_value_at(p, n->in[k])].fact.dtype;
-    return ef_op_tile(n->op, types, n->n_in, p->value[p->base[n->id]].fact.dtype, n->fields);
+    for (int k = 0; k < operands(n); k++) types[k] = p->value[ef_value_at(p, n->in[k])].fact.dtype;
+    return ef_op_tile(n->op, types, operands(n), p->value[p->base[n->id]].fact.dtype, n->fields);
 }
 
 static bool fits_tiles(const ef_fact *f) {
@@ -55,12 +61,12 @@ static bool fits_tiles(const ef_fact *f) {
 }
 
 static bool eligible(const ef_planner *p, const ef_node *n) {
-    if (!(n->op->traits & EF_ELEMENTWISE) || (n->op->traits & EF_STATEFUL) || n->n_out != 1 ||
-        n->n_in < 1 || n->n_in > EF_TILES_MAX_OPERANDS)
+    if (!(n->op->traits & (EF_ELEMENTWISE | EF_SPREADS)) || (n->op->traits & EF_STATEFUL) ||
+        n->n_out != 1 || n->n_in < 1 || operands(n) > EF_TILES_MAX_OPERANDS)
         return false;
     const ef_fact *out = &p->value[p->base[n->id]].fact;
     if (!fits_tiles(out) || ef_shape_count(&out->shape) < LEAST) return false;
-    for (int k = 0; k < n->n_in; k++)
+    for (int k = 0; k < operands(n); k++)
         if (!fits_tiles(&p->value[ef_value_at(p, n->in[k])].fact)) return false;
     return tile_of(p, n) != NULL;
 }
@@ -93,7 +99,7 @@ static bool find_inputs(builder *b, const group *g) {
     const ef_planner *p = f->p;
     for (int32_t m = 0; m < g->n; m++) {
         const ef_node *n = p->g->node[g->member[m]];
-        for (int k = 0; k < n->n_in; k++) {
+        for (int k = 0; k < operands(n); k++) {
             int32_t v = ef_value_at(p, n->in[k]);
             if (f->mark[v] == f->marks) {
                 f->last_read[v] = m;
@@ -218,7 +224,7 @@ static bool unite(const fuser *f, int32_t a, int32_t b, int32_t n, group *to) {
  * most nodes are let in so, without another look at all members. */
 static bool has_room(const fuser *f, group *g, const ef_node *n) {
     int args = g->args + 1, buffers = g->buffers, regs = g->regs;
-    for (int k = 0; k < n->n_in; k++) {
+    for (int k = 0; k < operands(n); k++) {
         const ef_pvalue *v = &f->p->value[ef_value_at(f->p, n->in[k])];
         int64_t count = ef_shape_count(&v->fact.shape);
         int32_t from = final(f, v->group);
@@ -239,7 +245,10 @@ static bool has_room(const fuser *f, group *g, const ef_node *n) {
 static bool may_join(fuser *f, group *g, const ef_node *n) {
     if (has_room(f, g, n)) return true;
     group with;
-    if (!unite(f, -1, g->into, n->id, &with) || !fits(f, &with)) return false;
+    if (!unite(f, -1, g->into, n->id, &with) || !fits(f, &with)) {
+        f->counts.refused++;
+        return false;
+    }
     g->args = with.args;
     g->buffers = with.buffers;
     g->regs = with.regs;
@@ -252,7 +261,7 @@ static int32_t join(fuser *f, const ef_node *n) {
     const ef_shape *shape = &f->p->value[f->p->base[n->id]].fact.shape;
     int32_t mine = -1;
     bool merged = false;
-    for (int k = 0; k < n->n_in; k++) {
+    for (int k = 0; k < operands(n); k++) {
         group both;
         int32_t g = final(f, f->p->value[ef_value_at(f->p, n->in[k])].group);
         if (g < 0 || g == mine || f->at[g].closed || !ef_shape_equal(&f->at[g].shape, shape))
@@ -277,8 +286,8 @@ static int32_t new_group(fuser *f, const ef_node *n) {
     g->shape = f->p->value[f->p->base[n->id]].fact.shape;
     g->count = ef_shape_count(&g->shape);
     g->into = f->n;
-    g->args = n->n_in + 1;
-    g->buffers = n->n_in;
+    g->args = operands(n) + 1;
+    g->buffers = operands(n);
     g->tail = -1;
     return f->n++;
 }
@@ -310,6 +319,7 @@ static int32_t end_with(fuser *f, const ef_node *n) {
         return -1;
     f->at[g].tail = n->id;
     if (!fits(f, &f->at[g])) {
+        f->counts.refused++;
         f->at[g].tail = -1;
         return -1;
     }
@@ -355,7 +365,7 @@ static bool emit_tail(builder *b, const group *g) {
 static void note_expression(const ef_planner *p, const ef_node *n, ef_tile_ins *x) {
     ef_dtype d = p->value[p->base[n->id]].fact.dtype;
     if (d == EF_BOOL) x->truths = EF_JIT_TRUTH_OUT;
-    for (int k = 0; k < n->n_in; k++) {
+    for (int k = 0; k < operands(n); k++) {
         ef_dtype in = p->value[ef_value_at(p, n->in[k])].fact.dtype;
         if (in == EF_BOOL)
             x->truths |= (uint8_t)(1u << k);
@@ -375,9 +385,9 @@ static void emit(builder *b, const group *g) {
         const ef_node *n = p->g->node[g->member[m]];
         ef_tile_ins *x = &b->t->ins[b->t->n_ins++];
         *x = (ef_tile_ins){
-            .fn = tile_of(p, n), .attrs = n->fields, .n_in = (uint8_t)n->n_in, .covers = 1};
+            .fn = tile_of(p, n), .attrs = n->fields, .n_in = (uint8_t)operands(n), .covers = 1};
         note_expression(p, n, x);
-        for (int k = 0; k < n->n_in; k++) {
+        for (int k = 0; k < operands(n); k++) {
             int32_t operand = operand_of[ef_value_at(p, n->in[k])];
             x->in[k] = (uint8_t)operand;
             if (operand < b->t->n_inputs && b->t->arg[operand].as_scalar)
@@ -403,7 +413,10 @@ static ef_status *make_tiles(fuser *f, const group *from) {
     if (ok) emit(&b, from);
     ok = ok && emit_tail(&b, from);
     forget_operands(&b, from);
+    f->counts.dropped += !ok;
     if (!ok) return NULL;
+    f->counts.groups++;
+    f->counts.ops += from->n + (from->tail >= 0);
     const ef_tile_arg *arg = b.t->arg;
     size_t n_args = (size_t)(b.t->n_inputs + b.t->n_outputs);
     b.t->arg = ef_plan_memory(p, n_args * sizeof *arg, &s);
@@ -428,6 +441,28 @@ static void count_reads(const fuser *f) {
     }
 }
 
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+static _Atomic int64_t all_groups, all_ops, all_refused, all_dropped;
+
+ef_fuse_counts ef_fuse_counted(void) {
+    return (ef_fuse_counts){atomic_load(&all_groups), atomic_load(&all_ops),
+                            atomic_load(&all_refused), atomic_load(&all_dropped)};
+}
+
+static void count(const ef_fuse_counts *c) {
+    atomic_fetch_add_explicit(&all_groups, c->groups, memory_order_relaxed);
+    atomic_fetch_add_explicit(&all_ops, c->ops, memory_order_relaxed);
+    atomic_fetch_add_explicit(&all_refused, c->refused, memory_order_relaxed);
+    atomic_fetch_add_explicit(&all_dropped, c->dropped, memory_order_relaxed);
+    if (ef_option_has("EF_LOG", "fuse"))
+        fprintf(stderr,
+                "fuse: %lld ops in %lld groups; %lld ops began a new group because the one before "
+                "was full; %lld groups dropped\n",
+                (long long)c->ops, (long long)c->groups, (long long)c->refused,
+                (long long)c->dropped);
+}
+
 ef_status *ef_plan_groups(ef_planner *p) {
     ef_status *s = NULL;
     if (ef_option_has("EF_PASSES", "-fuse") || ef_option_has("EF_PASSES", "-all")) return NULL;
@@ -435,7 +470,8 @@ ef_status *ef_plan_groups(ef_planner *p) {
     fuser f = {.p = p};
     size_t candidates = 0;
     for (size_t k = 0; k < n; k++)
-        candidates += p->runs[k] && (p->g->node[k]->op->traits & (EF_ELEMENTWISE | EF_REDUCES));
+        candidates +=
+            p->runs[k] && (p->g->node[k]->op->traits & (EF_ELEMENTWISE | EF_SPREADS | EF_REDUCES));
     if (candidates < 2) return NULL;
     f.at = ef_notes_memory(p, candidates * sizeof *f.at, &s);
     p->tiles = ef_notes_memory(p, candidates * sizeof *p->tiles, &s);
@@ -451,5 +487,6 @@ ef_status *ef_plan_groups(ef_planner *p) {
         if (p->runs[k]) visit(&f, p->g->node[k]);
     for (int32_t g = 0; g < f.n; g++)
         if (f.at[g].n + (f.at[g].tail >= 0) >= 2 && f.at[g].n > 0) EF_TRY(make_tiles(&f, &f.at[g]));
+    count(&f.counts);
     return NULL;
 }

@@ -56,12 +56,13 @@ static ef_status *unfused(const ef_op *op, ef_tensor *x, ef_tensor *y, ef_tensor
                           ef_tensor *out) {
     ef_tensor z = {0}, w = {0};
     int n;
-    EF_TRY(ef_op_run(&ef_op_Mul, NULL, (ef_tensor *[]){x, y}, 2, &z, 1, &n));
-    ef_status *s = ef_op_run(&ef_op_AddV2, NULL, (ef_tensor *[]){&z, y}, 2, &w, 1, &n);
+    EF_TRY(ef_op_run(ef_context_here(), &ef_op_Mul, NULL, (ef_tensor *[]){x, y}, 2, &z, 1, &n));
+    ef_status *s =
+        ef_op_run(ef_context_here(), &ef_op_AddV2, NULL, (ef_tensor *[]){&z, y}, 2, &w, 1, &n);
     if (s == NULL) {
         const ef_attrs *attrs = ef_attrs_default(op);
-        s = ef_op_run(op, attrs != NULL ? ef_attrs_fields(attrs) : NULL, (ef_tensor *[]){&w, axes},
-                      2, out, 1, &n);
+        s = ef_op_run(ef_context_here(), op, attrs != NULL ? ef_attrs_fields(attrs) : NULL,
+                      (ef_tensor *[]){&w, axes}, 2, out, 1, &n);
     }
     ef_tensor_release(&z);
     ef_tensor_release(&w);
@@ -124,9 +125,9 @@ static void one(size_t k, const ef_op *op, ef_dtype t, bool both) {
         CHECK_OK(unfused(op, &x, &y, &axes, &want));
         CHECK_OK(ef_program_make(g, NULL, &p));
         ef_pool_limit(1);
-        CHECK_OK(ef_program_run(p, in, got));
+        CHECK_OK(ef_program_run(ef_context_here(), p, in, got));
         ef_pool_limit(0);
-        CHECK_OK(ef_program_run(p, in, again));
+        CHECK_OK(ef_program_run(ef_context_here(), p, in, again));
         compare(&want, &got[0]);
         CHECK(ef_tensor_same_bytes(&got[0], &again[0]));
         ef_program_unref(p);

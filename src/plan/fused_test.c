@@ -8,6 +8,7 @@
 #include "ops/example.h"
 #include "ops/run.h"
 #include "plan/program.h"
+#include "plan/tiles.h"
 
 enum { COUNT = 600, MAX_IN = 8 };
 
@@ -31,10 +32,11 @@ static ef_status *one_after_the_other(const ef_op *op, const void *fields, ef_te
                                       int n_in, ef_tensor *out) {
     ef_tensor y;
     int n;
-    EF_TRY(ef_op_run(op, fields, in, n_in, &y, 1, &n));
+    EF_TRY(ef_op_run(ef_context_here(), op, fields, in, n_in, &y, 1, &n));
     ef_tensor *twice[] = {&y, &y};
     const ef_op *next = ef_op_find(follower((ef_dtype)y.dtype));
-    ef_status *s = ef_op_run(next, NULL, twice, y.dtype == EF_BOOL ? 1 : 2, out, 1, &n);
+    ef_status *s =
+        ef_op_run(ef_context_here(), next, NULL, twice, y.dtype == EF_BOOL ? 1 : 2, out, 1, &n);
     ef_tensor_release(&y);
     return s;
 }
@@ -87,7 +89,7 @@ static void compare(const ef_op *op, const ef_example *e, const char *name, int 
         CHECK_OK(as_function(op, e->attrs, ptr, e->n_in, g));
         *fused += is_fused(g, ptr, e->n_in);
         CHECK_OK(ef_program_make(g, NULL, &p));
-        CHECK_OK(ef_program_run(p, ptr, &got));
+        CHECK_OK(ef_program_run(ef_context_here(), p, ptr, &got));
         if (!ef_tensor_same_bytes(&want, &got)) printf("    %s: fused and unfused differ\n", name);
         CHECK(ef_tensor_same_bytes(&want, &got));
     }
@@ -116,6 +118,46 @@ EF_TEST(fused_equals_unfused) {
     }
 }
 
+/* x [10, 1] broadcast to [10, 60], plus y: one step, which never writes the broadcast value. */
+EF_TEST(broadcast_is_fused) {
+    ef_graph *g = ef_graph_make();
+    ef_tensor in[2] = {0}, shape = {0}, got = {0}, *ptr[] = {&in[0], &in[1]};
+    ef_shape column = {.rank = 2, .dim = {COUNT / 60, 1}}, whole = {.rank = 2, .dim = {10, 60}};
+    ef_shape pair = {.rank = 1, .dim = {2}};
+    CHECK_OK(ef_tensor_alloc(&in[0], EF_F32, &column));
+    CHECK_OK(ef_tensor_alloc(&in[1], EF_F32, &whole));
+    CHECK_OK(ef_tensor_alloc(&shape, EF_I32, &pair));
+    ((int32_t *)shape.data)[0] = COUNT / 60;
+    ((int32_t *)shape.data)[1] = 60;
+    for (int k = 0; k < COUNT / 60; k++) ((float *)in[0].data)[k] = (float)k;
+    for (int k = 0; k < COUNT; k++) ((float *)in[1].data)[k] = (float)(k % 60) / 64;
+    ef_edge x, y, to;
+    int32_t spread, sum;
+    CHECK_OK(ef_graph_input(g, EF_F32, &column, NULL, &x));
+    CHECK_OK(ef_graph_input(g, EF_F32, &whole, NULL, &y));
+    CHECK_OK(ef_graph_constant(g, &shape, &to));
+    ef_edge first[] = {x, to};
+    CHECK_OK(ef_graph_add(g, ef_op_find("BroadcastTo"), NULL, first, 2, NULL, &spread));
+    ef_edge second[] = {{spread, 0}, y};
+    CHECK_OK(ef_graph_add(g, ef_op_find("AddV2"), NULL, second, 2, NULL, &sum));
+    ef_edge result = {sum, 0};
+    CHECK_OK(ef_graph_set_outputs(g, &result, 1));
+    int64_t before = ef_fuse_counted().groups;
+    CHECK(is_fused(g, ptr, 2));
+    CHECK(ef_fuse_counted().groups == before + 1);
+    CHECK(ef_fuse_counted().dropped == 0);
+    ef_program *p = NULL;
+    CHECK_OK(ef_program_make(g, NULL, &p));
+    CHECK_OK(ef_program_run(ef_context_here(), p, ptr, &got));
+    for (int k = 0; k < COUNT; k++)
+        CHECK(((float *)got.data)[k] == (float)(k / 60) + (float)(k % 60) / 64);
+    for (int k = 0; k < 2; k++) ef_tensor_release(&in[k]);
+    ef_tensor_release(&shape);
+    ef_tensor_release(&got);
+    ef_program_unref(p);
+    ef_graph_unref(g);
+}
+
 EF_TEST(most_were_fused) { CHECK(total_fused > 500); }
 
 int main(void) {
@@ -123,6 +165,7 @@ int main(void) {
         subject = ef_op_table[k];
         if (subject->traits & EF_ELEMENTWISE) EF_RUN(fused_equals_unfused);
     }
+    EF_RUN(broadcast_is_fused);
     EF_RUN(most_were_fused);
     return EF_VERDICT();
 }

@@ -9,6 +9,7 @@
 #include "base/pulse.h"
 #include "plan/program.h"
 #include "plan/subplan.h"
+#include "profile/event.h"
 
 typedef enum var_kind {
     VAR_FIXED,
@@ -104,8 +105,8 @@ static void frame_rebind(ef_step *s) {
     const loop_plan *l = f->from;
     char *at = s->call.scratch;
     for (int i = 0; i < 2; i++) {
-        ef_frame_bind(f->cond[i], at + l->cond_at);
-        ef_frame_bind(f->body[i], at + l->body_at);
+        ef_frame_bind(f->cond[i], s->call.context, at + l->cond_at);
+        ef_frame_bind(f->body[i], s->call.context, at + l->body_at);
         for (int k = 0; k < l->n; k++)
             if (l->kind[k] == VAR_PLAIN)
                 f->var[i][k].data = at + l->vars_at + (size_t)i * l->set_bytes + l->place[k];
@@ -189,10 +190,12 @@ static ef_status *run_loop(const ef_call *c) {
     loop_frame *f = c->state;
     enter(c, f);
     int i = 0;
+    int64_t iterations = 0;
+    uint64_t began = ef_loop_begins();
     ef_status *s = NULL;
     unsigned pulse = ef_pulse();
-    for (;; i = 1 - i) {
-        if ((s = ef_pulse_check(&pulse)) != NULL) break;
+    for (;; i = 1 - i, iterations++) {
+        if ((s = ef_pulse_check(c->context, &pulse)) != NULL) break;
         for (int m = 0; m < f->n_moved; m++)
             ef_frame_input(f->cond[i], f->moved[m], &f->var[i][f->moved[m]]);
         if ((s = ef_status_in_function(ef_frame_run(f->cond[i]), 0)) != NULL ||
@@ -200,6 +203,7 @@ static ef_status *run_loop(const ef_call *c) {
             break;
         if ((s = iterate(f, i)) != NULL) break;
     }
+    ef_loop_ended(began, iterations);
     if (s == NULL) s = leave(c, f, i);
     for (int m = 0; m < f->n_moved; m++)
         for (int j = 0; j < 2; j++) ef_tensor_release(&f->var[j][f->moved[m]]);
@@ -209,9 +213,10 @@ static ef_status *run_loop(const ef_call *c) {
 /* ---- loops whose shapes change
  * -------------------------------------------------------------------- */
 
-static ef_status *ask(const loop_plan *l, ef_tensor *const *var, bool *yes) {
+static ef_status *ask(const ef_call *c, ef_tensor *const *var, bool *yes) {
+    const loop_plan *l = c->state;
     ef_tensor verdict;
-    EF_TRY(ef_status_in_function(ef_program_run(l->cond_program, var, &verdict), 0));
+    EF_TRY(ef_status_in_function(ef_program_run(c->context, l->cond_program, var, &verdict), 0));
     *yes = ef_tensor_true(&verdict);
     ef_tensor_release(&verdict);
     return NULL;
@@ -233,17 +238,21 @@ static ef_status *run_changing(const ef_call *c) {
     }
     for (size_t k = 0; k < n; k++) let_go(c, k);
     bool yes = false;
+    int64_t iterations = 0;
+    uint64_t began = ef_loop_begins();
     unsigned pulse = ef_pulse();
-    for (;;) {
-        EF_TRY_GOTO(ef_pulse_check(&pulse));
-        EF_TRY_GOTO(ask(l, ptr, &yes));
+    for (;; iterations++) {
+        EF_TRY_GOTO(ef_pulse_check(c->context, &pulse));
+        EF_TRY_GOTO(ask(c, ptr, &yes));
         if (!yes) break;
-        EF_TRY_GOTO(ef_status_in_function(ef_program_run(l->body_program, ptr, var + n), 1));
+        EF_TRY_GOTO(
+            ef_status_in_function(ef_program_run(c->context, l->body_program, ptr, var + n), 1));
         for (size_t k = 0; k < n; k++) {
             ef_tensor_release(&var[k]);
             ef_tensor_move(&var[k], &var[n + k]);
         }
     }
+    ef_loop_ended(began, iterations);
     for (size_t k = 0; k < n; k++) {
         if (c->out[k]->data != NULL)
             memcpy(c->out[k]->data, var[k].data, ef_tensor_bytes(&var[k]));
@@ -273,7 +282,8 @@ static bool shapes_stay(const ef_fact *in, const ef_fact *steady, int n) {
 
 static size_t aligned(size_t n) { return (n + 63) / 64 * 64; }
 
-static ef_status *plan_fixed(loop_plan *l, const ef_control *c, const ef_fact *in) {
+static ef_status *plan_fixed(loop_plan *l, int device, const ef_control *c, const ef_fact *in) {
+    ef_plan_options options = {.device = device, .outputs_given = true};
     uint8_t *own = ef_calloc((size_t)l->n + 1, 1);
     if (own == NULL) return ef_no_memory((size_t)l->n);
     const ef_graph *body = c->func[1];
@@ -289,13 +299,9 @@ static ef_status *plan_fixed(loop_plan *l, const ef_control *c, const ef_fact *i
         l->place[k] = l->set_bytes;
         l->set_bytes += aligned(l->bytes[k]);
     }
-    ef_status *s = ef_status_in_function(
-        ef_plan_make(c->func[0], in, &(ef_plan_options){.outputs_given = true}, &l->cond), 0);
-    if (s == NULL)
-        s = ef_status_in_function(
-            ef_plan_make(body, in, &(ef_plan_options){.outputs_given = true, .own_inputs = own},
-                         &l->body),
-            1);
+    ef_status *s = ef_status_in_function(ef_plan_make(c->func[0], in, &options, &l->cond), 0);
+    options.own_inputs = own;
+    if (s == NULL) s = ef_status_in_function(ef_plan_make(body, in, &options, &l->body), 1);
     ef_free(own);
     if (s != NULL) return s;
     l->body_at = aligned(l->cond->arena_bytes);
@@ -314,21 +320,22 @@ static ef_status *plan_changing(loop_plan *l, const ef_control *c) {
 }
 
 /* Chooses how the loop runs. steady: room for n facts and for what is behind each. */
-static ef_status *choose(loop_plan *l, const ef_control *control, const ef_fact *in,
+static ef_status *choose(loop_plan *l, int device, const ef_control *control, const ef_fact *in,
                          ef_fact *steady, ef_plan_step *step) {
     EF_TRY(ef_plan_loop_facts(control, in, steady, l->n, steady + l->n));
     if (!shapes_stay(in, steady, l->n)) {
         step->run = run_changing;
         return plan_changing(l, control);
     }
-    EF_TRY(plan_fixed(l, control, steady));
+    EF_TRY(plan_fixed(l, device, control, steady));
     step->run = run_loop;
     step->kind = &loop_kind;
+    step->state_bytes = ef_plan_bytes(l->cond) + ef_plan_bytes(l->body);
     step->scratch_bytes = l->vars_at + 2 * l->set_bytes + 64; /* and the condition's answer */
     return NULL;
 }
 
-ef_status *ef_plan_loop(const ef_control *control, const ef_fact *in, int n_in,
+ef_status *ef_plan_loop(int device, const ef_control *control, const ef_fact *in, int n_in,
                         ef_plan_step *step) {
     EF_TRY(ef_plan_compiled_loop(control, in, n_in, step));
     if (step->run != NULL) return NULL;
@@ -345,7 +352,7 @@ ef_status *ef_plan_loop(const ef_control *control, const ef_fact *in, int n_in,
     if (l->kind == NULL || l->bytes == NULL || l->place == NULL || steady == NULL)
         s = ef_no_memory((size_t)n_in * sizeof *steady);
     else
-        s = choose(l, control, in, steady, step);
+        s = choose(l, device, control, in, steady, step);
     ef_free(steady);
     return s;
 }

@@ -172,6 +172,7 @@ void ef_plan_free(ef_plan *p) {
 
 size_t ef_plan_bytes(const ef_plan *p) {
     size_t n = sizeof *p + p->memory.bytes;
+    for (int32_t k = 0; k < p->n_steps; k++) n += p->step[k].state_bytes;
     for (const ef_frame *f = p->frames; f != NULL; f = f->next) n += sizeof *f + f->memory.bytes;
     return n;
 }

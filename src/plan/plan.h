@@ -61,8 +61,10 @@ typedef struct ef_plan_step { /* in a plan: a recipe */
     int32_t n_in, n_out, n_alloc, n_drop, node;
     int32_t *in, *out, *alloc, *drop; /* slots */
     uint32_t dying;                   /* inputs that are dropped after it */
+    uint32_t unread;                  /* outputs that nobody reads */
     size_t scratch_bytes, scratch_offset;
-    void *state; /* shared by all frames: a primitive, a tile program, sub-plans */
+    void *state;        /* shared by all frames: a primitive, a tile program, sub-plans */
+    size_t state_bytes; /* of sub-plans */
     ef_release_fn *release;
     const ef_step_kind *kind;
 } ef_plan_step;
@@ -90,6 +92,7 @@ struct ef_plan {
 };
 
 typedef struct ef_plan_options {
+    int device;         /* that its steps run on */
     bool outputs_given; /* plain outputs of known shape go to memory bound by the caller */
     const uint8_t
         *own_inputs; /* input k is moved into the frame, which drops it after its last use */
@@ -109,11 +112,13 @@ struct ef_frame {
     ef_arena memory;
     ef_tensor *slot;
     ef_step *step;
-    char *base; /* of the arena it is bound to; NULL: none yet */
+    char *base;          /* of the arena it is bound to; NULL: none yet */
+    ef_context *context; /* that its steps run in */
 };
 ef_status *ef_frame_make(const ef_plan *p, ef_frame **out);
 void ef_frame_free(ef_frame *f);
-void ef_frame_bind(ef_frame *f, char *arena); /* cheap when the address is the same */
+/* Sets the arena and the context of the next runs; cheap when they are the same as before. */
+void ef_frame_bind(ef_frame *f, ef_context *context, char *arena);
 void ef_frame_input(ef_frame *f, int k, const ef_tensor *t); /* borrowed until the run is over */
 void ef_frame_input_take(ef_frame *f, int k, ef_tensor *t);  /* for own_inputs: moved */
 void ef_frame_give(ef_frame *f, int k, void *data);          /* memory of output k (direct ones) */

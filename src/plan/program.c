@@ -4,10 +4,12 @@
  * the passes do not run again. */
 #include "plan/program.h"
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/mutex.h"
 #include "base/pool.h"
 #include "base/pulse.h"
 #include "plan/arena.h"
+#include "profile/event.h"
 
 typedef struct shaped_plan { /* newest first */
     struct shaped_plan *next, *prev;
@@ -18,7 +20,8 @@ typedef struct shaped_plan { /* newest first */
     uint64_t hash;            /* of the key */
     struct shaped_plan *same; /* the next in its bucket */
     bool heavy;
-    size_t bytes; /* charged to the budget of all plans */
+    size_t bytes;  /* charged to the budget of all caches */
+    uint64_t used; /* the tick of its last use */
 } shaped_plan;
 
 enum {
@@ -28,13 +31,9 @@ enum {
     AGING = 8      /* one out of so many that go is the oldest */
 };
 
-/* Bytes of the plans of all programs. A program that makes a plan beyond the budget gives up others
- * of its own first. */
-static atomic_size_t plans_limit = (size_t)128 << 20, plans_bytes;
-
-void ef_program_budget(size_t bytes) { atomic_store(&plans_limit, bytes); }
-
 struct ef_program {
+    ef_keeper keeper; /* first; of its plans */
+    size_t bytes;     /* charged for itself */
     atomic_int refs;
     ef_graph *graph;
     ef_mutex lock; /* guards the list of plans, their users and idle frames */
@@ -49,6 +48,9 @@ struct ef_program {
     size_t n_bound;
 };
 
+static void *take_plan(ef_keeper *k);
+static void end_plan(void *s);
+
 ef_status *ef_program_make(ef_graph *g, const uint8_t *own_inputs, ef_program **out) {
     ef_program *p = ef_calloc(1, sizeof *p);
     if (p == NULL) return ef_no_memory(sizeof *p);
@@ -60,6 +62,12 @@ ef_status *ef_program_make(ef_graph *g, const uint8_t *own_inputs, ef_program **
         memcpy(p->own, own_inputs, g->n_inputs);
     }
     atomic_init(&p->refs, 1);
+    p->bytes = sizeof *p + ef_graph_bytes(g);
+    ef_budget_charge(EF_KEPT_PROGRAMS, p->bytes);
+    p->keeper.kind = EF_KEPT_PLANS;
+    p->keeper.take = take_plan;
+    p->keeper.end = end_plan;
+    ef_keeper_join(&p->keeper);
     p->graph = ef_graph_ref(g);
     p->key_words = g->n_inputs * (EF_MAX_RANK + 2);
     ef_mutex_init(&p->lock, EF_RANK_PROGRAM, EF_MUTEX_PLAIN);
@@ -93,7 +101,7 @@ ef_program *ef_program_ref(ef_program *p) {
 }
 
 static void shaped_free(shaped_plan *s) {
-    atomic_fetch_sub_explicit(&plans_bytes, s->bytes, memory_order_relaxed);
+    ef_budget_credit(EF_KEPT_PLANS, s->bytes);
     ef_plan_free(s->plan);
     ef_free(s->key);
     ef_free(s);
@@ -101,6 +109,10 @@ static void shaped_free(shaped_plan *s) {
 
 void ef_program_unref(ef_program *p) {
     if (p == NULL || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1) return;
+    if (p->base == NULL) {
+        ef_keeper_leave(&p->keeper);
+        ef_budget_credit(EF_KEPT_PROGRAMS, p->bytes);
+    }
     for (shaped_plan *s = p->newest, *next; s != NULL; s = next) {
         next = s->next;
         shaped_free(s);
@@ -249,6 +261,11 @@ static void remember(ef_program *p, shaped_plan *s) {
     }
 }
 
+/* The budget reads when the oldest plan was used. */
+static void note_oldest(ef_program *p) {
+    ef_keeper_oldest(&p->keeper, p->oldest != NULL ? p->oldest->used : UINT64_MAX);
+}
+
 static shaped_plan *find(ef_program *p, ef_tensor *const *in) {
     size_t n = p->graph->n_inputs;
     shaped_plan *s = p->newest;
@@ -260,10 +277,13 @@ static shaped_plan *find(ef_program *p, ef_tensor *const *in) {
         }
         s = s->next;
     }
-    if (s != NULL && s != p->newest) {
+    if (s == NULL) return NULL;
+    if (s != p->newest) {
         list_remove(p, s);
         list_push(p, s);
     }
+    s->used = ef_budget_now();
+    note_oldest(p);
     return s;
 }
 
@@ -277,19 +297,35 @@ static shaped_plan *to_evict(ef_program *p) {
     return s;
 }
 
-static bool beyond_budget(void) {
-    return atomic_load_explicit(&plans_bytes, memory_order_relaxed) >
-           atomic_load_explicit(&plans_limit, memory_order_relaxed);
+/* Returns the plan if nobody uses it: to be freed. */
+static shaped_plan *evict(ef_program *p, shaped_plan *s) {
+    forget(p, s);
+    p->evicted++;
+    s->evicted = true;
+    note_oldest(p);
+    return s->users == 0 ? s : NULL;
 }
 
-static void evict_beyond_bound(ef_program *p) {
-    while (p->n_plans > EF_PROGRAM_PLANS || (p->n_plans > 1 && beyond_budget())) {
-        shaped_plan *s = p->n_plans > EF_PROGRAM_PLANS ? to_evict(p) : p->oldest;
-        forget(p, s);
-        p->evicted++;
-        s->evicted = true;
-        if (s->users == 0) shaped_free(s);
-    }
+/* After one more was made. The caller frees what is returned without the lock: plans of loops own
+ * programs, which leave the budget's list. NULL: nothing to free. */
+static shaped_plan *evict_beyond_bound(ef_program *p) {
+    return p->n_plans > EF_PROGRAM_PLANS ? evict(p, to_evict(p)) : NULL;
+}
+
+/* For the budget. A plan in use is freed by its last user. */
+static shaped_plan in_use;
+
+static void *take_plan(ef_keeper *k) {
+    ef_program *p = (ef_program *)k;
+    ef_mutex_lock(&p->lock);
+    shaped_plan *s = p->oldest;
+    if (s != NULL && (s = evict(p, s)) == NULL) s = &in_use;
+    ef_mutex_unlock(&p->lock);
+    return s;
+}
+
+static void end_plan(void *s) {
+    if (s != &in_use) shaped_free(s);
 }
 
 static ef_status *check_inputs(const ef_program *p, ef_tensor *const *in) {
@@ -324,7 +360,36 @@ static void fetch_ahead(ef_tensor *const *in, size_t n) {
     }
 }
 
-static ef_status *plan_for(ef_program *p, ef_tensor *const *in, shaped_plan **out) {
+/* Says which size differs from the plan used last, whose key is `last` (NULL: there is none). */
+static void post_plan(uint64_t began, const int64_t *last, const int64_t *now, size_t n_inputs) {
+    ef_event_new e = {.kind = EF_EVENT_PLAN, .began = began};
+    enum { WORDS = EF_MAX_RANK + 2 };
+    for (size_t k = 0; last != NULL && k < n_inputs * WORDS && e.reason == EF_REASON_NONE; k++) {
+        if (last[k] == now[k]) continue;
+        size_t axis = k % WORDS - 1;
+        e.reason = k % WORDS == 0 || axis >= EF_MAX_RANK ? EF_REASON_DTYPE : EF_REASON_SHAPE;
+        if (e.reason == EF_REASON_DTYPE) continue;
+        e.value[0] = (int64_t)(k / WORDS * 16 + axis);
+        e.value[1] = last[k];
+        e.value[2] = now[k];
+    }
+    ef_event_post(&e);
+}
+
+/* Whether planning fails because of the shapes of the inputs alone, whatever their values. */
+static bool shapes_do_not_fit(const ef_program *p, ef_fact *facts, size_t n,
+                              const ef_plan_options *options) {
+    ef_plan *plan = NULL;
+    for (size_t k = 0; k < n; k++) facts[k].value = NULL;
+    ef_status *bad = ef_plan_make(p->graph, facts, options, &plan);
+    if (bad == NULL) ef_plan_free(plan);
+    bool found = bad != NULL && ef_status_code(bad) == EF_INVALID;
+    ef_status_free(bad);
+    return found;
+}
+
+static ef_status *plan_for(ef_context *context, ef_program *p, ef_tensor *const *in,
+                           shaped_plan **out) {
     EF_TRY(check_inputs(p, in));
     size_t n = p->graph->n_inputs;
     fetch_ahead(in, n);
@@ -337,7 +402,10 @@ static ef_status *plan_for(ef_program *p, ef_tensor *const *in, shaped_plan **ou
     } else {
         key_fill(s->key, in, n, facts, facts + n);
         s->hash = key_hash(in, n);
-        bad = ef_plan_make(p->graph, facts, &(ef_plan_options){.own_inputs = p->own}, &s->plan);
+        ef_plan_options options = {.device = context->device, .own_inputs = p->own};
+        bad = ef_plan_make(p->graph, facts, &options, &s->plan);
+        if (bad != NULL && shapes_do_not_fit(p, facts, n, &options))
+            bad = ef_status_found_before_run(bad);
     }
     ef_free(facts);
     if (bad != NULL || s == NULL) {
@@ -349,22 +417,24 @@ static ef_status *plan_for(ef_program *p, ef_tensor *const *in, shaped_plan **ou
     s->bytes = sizeof *s + p->key_words * sizeof *s->key + ef_plan_bytes(s->plan) +
                (size_t)s->plan->n_slots * sizeof(ef_tensor) +
                (size_t)s->plan->n_steps * sizeof(ef_step); /* and a frame */
-    atomic_fetch_add_explicit(&plans_bytes, s->bytes, memory_order_relaxed);
+    s->used = ef_budget_charge(EF_KEPT_PLANS, s->bytes);
     *out = s;
     return NULL;
 }
 
 /* A plan for these inputs with an idle frame, or none, marked as used. NULL: *bad says why. */
-static shaped_plan *acquire(ef_program *p, ef_tensor *const *in, ef_frame **frame,
-                            ef_status **bad) {
+static shaped_plan *acquire(ef_context *context, ef_program *p, ef_tensor *const *in,
+                            ef_frame **frame, ef_status **bad) {
     ef_mutex_lock(&p->lock);
     shaped_plan *s = find(p, in);
     bool fresh = s == NULL;
     if (EF_UNLIKELY(fresh)) {
         ef_mutex_unlock(&p->lock); /* planning may take a while; others go on */
-        *bad = plan_for(p, in, &s);
+        uint64_t began = ef_event_clock();
+        *bad = plan_for(context, p, in, &s);
         if (s == NULL) return NULL;
         ef_mutex_lock(&p->lock);
+        post_plan(began, p->newest != NULL ? p->newest->key : NULL, s->key, p->graph->n_inputs);
         remember(p, s);
         p->made++;
     }
@@ -374,8 +444,14 @@ static shaped_plan *acquire(ef_program *p, ef_tensor *const *in, ef_frame **fram
         s->plan->frames = f->next;
         s->plan->n_frames--;
     }
-    if (EF_UNLIKELY(fresh)) evict_beyond_bound(p);
+    shaped_plan *gone = NULL;
+    if (EF_UNLIKELY(fresh)) {
+        gone = evict_beyond_bound(p);
+        note_oldest(p);
+    }
     ef_mutex_unlock(&p->lock);
+    if (EF_UNLIKELY(gone != NULL)) shaped_free(gone);
+    if (EF_UNLIKELY(fresh)) ef_budget_keep();
     *frame = f;
     return s;
 }
@@ -398,11 +474,11 @@ static void release(ef_program *p, shaped_plan *s, ef_frame *f) {
     if (gone) shaped_free(s);
 }
 
-static ef_status *run_frame(const ef_program *p, ef_frame *f, ef_tensor *const *in,
-                            ef_tensor *out) {
+static ef_status *run_frame(ef_context *context, const ef_program *p, ef_frame *f,
+                            ef_tensor *const *in, ef_tensor *out) {
     char *arena;
-    EF_TRY(ef_call_arena_take(f->plan->arena_bytes, &arena));
-    ef_frame_bind(f, arena);
+    EF_TRY(ef_call_arena_take(context->device, f->plan->arena_bytes, &arena));
+    ef_frame_bind(f, context, arena);
     for (size_t k = 0; k < p->graph->n_inputs; k++) {
         if (EF_UNLIKELY(p->own != NULL && p->own[k]))
             ef_frame_input_take(f, (int)k, in[k]);
@@ -425,34 +501,38 @@ static ef_status *run_frame(const ef_program *p, ef_frame *f, ef_tensor *const *
     return s;
 }
 
-static ef_status *run_own(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
+static ef_status *run_own(ef_context *context, ef_program *p, ef_tensor *const *in,
+                          ef_tensor *out) {
     ef_frame *frame = NULL;
     ef_status *s = NULL;
-    shaped_plan *plan = acquire(p, in, &frame, &s);
+    shaped_plan *plan = acquire(context, p, in, &frame, &s);
     if (plan == NULL) return s;
     if (frame == NULL) s = ef_frame_make(plan->plan, &frame);
     if (s == NULL) {
-        if (plan->heavy) ef_pool_enter();
-        s = run_frame(p, frame, in, out);
-        if (plan->heavy) ef_pool_leave();
+        if (plan->heavy) ef_pool_enter(context);
+        s = run_frame(context, p, frame, in, out);
+        if (plan->heavy) ef_pool_leave(context);
     }
     release(p, plan, frame);
     return s;
 }
 
 /* With the numbers a graph was compiled without; a base has no base itself. */
-static ef_status *run_bound(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
+static ef_status *run_bound(ef_context *context, ef_program *p, ef_tensor *const *in,
+                            ef_tensor *out) {
     size_t n = p->base->graph->n_inputs, own = n - p->n_bound;
     ef_tensor *few[32] = {NULL}, **all = few;
     if (n > 32 && (all = ef_malloc(n * sizeof(ef_tensor *))) == NULL)
         return ef_no_memory(n * sizeof *all);
     for (size_t k = 0; k < n; k++) all[k] = k < own ? in[k] : &p->bound[k - own];
-    ef_status *s = run_own(p->base, all, out);
+    ef_status *s = run_own(context, p->base, all, out);
     if (all != few) ef_free(all);
     return s;
 }
 
-ef_status *ef_program_run(ef_program *p, ef_tensor *const *in, ef_tensor *out) {
-    EF_TRY(ef_pulse_enter());
-    return EF_UNLIKELY(p->base != NULL) ? run_bound(p, in, out) : run_own(p, in, out);
+ef_status *ef_program_run(ef_context *context, ef_program *p, ef_tensor *const *in,
+                          ef_tensor *out) {
+    EF_TRY(ef_pulse_enter(context));
+    return EF_UNLIKELY(p->base != NULL) ? run_bound(context, p, in, out)
+                                        : run_own(context, p, in, out);
 }

@@ -19,11 +19,8 @@ const ef_graph *ef_program_graph(const ef_program *p);
 size_t ef_program_bytes(ef_program *p);
 /* in: n_inputs settled tensors. out: n_outputs tensors, owned by the caller on success; untouched
  * on failure. */
-ef_status *ef_program_run(ef_program *p, ef_tensor *const *in, ef_tensor *out);
+ef_status *ef_program_run(ef_context *context, ef_program *p, ef_tensor *const *in, ef_tensor *out);
 /* Plans made and thrown away so far: a test of evenness, not of speed. */
 void ef_program_counts(ef_program *p, uint64_t *made, uint64_t *evicted, uint64_t *kept);
-/* How many plans a program may keep; and how many bytes the plans of all programs may take, 128 MiB
- * unless told (a program keeps the plan it made last in any case). */
-enum { EF_PROGRAM_PLANS = 128 };
-void ef_program_budget(size_t bytes);
+enum { EF_PROGRAM_PLANS = 128 }; /* that a program may keep, within the budget of all caches */
 #endif

@@ -1,4 +1,5 @@
 /* Programs: their plans stay within the budget; calls within calls go deep, but not for ever. */
+#include "base/budget.h"
 #include "check.h"
 #include "plan/arena.h"
 #include "plan/program.h"
@@ -25,7 +26,7 @@ static uint64_t plans_after(ef_program *p, int64_t from, int64_t to) {
         ef_tensor x, y, *in[] = {&x};
         ef_shape s = {.rank = 1, .dim = {n}};
         ef_status *bad = ef_tensor_new(EF_F32, &s, &x);
-        if (bad == NULL) bad = ef_program_run(p, in, &y);
+        if (bad == NULL) bad = ef_program_run(ef_context_here(), p, in, &y);
         if (bad == NULL) ef_tensor_release(&y);
         ef_tensor_release(&x);
         ef_status_free(bad);
@@ -38,10 +39,10 @@ EF_TEST(plans_stay_within_the_budget) {
     ef_program *p = negation();
     CHECK(p != NULL);
     CHECK_INT(plans_after(p, 1, 21), 20);
-    ef_program_budget(1);
+    ef_budget_limit(1);
     CHECK_INT(plans_after(p, 21, 22), 1);
     CHECK_INT(plans_after(p, 1, 9), 1);
-    ef_program_budget((size_t)128 << 20);
+    ef_budget_limit(0);
     CHECK_INT(plans_after(p, 1, 9), 8);
     ef_program_unref(p);
 }
@@ -50,15 +51,15 @@ EF_TEST(calls_within_calls) {
     enum { DEEP = 900 };
     char *at;
     for (int k = 0; k < DEEP; k++) {
-        CHECK_OK(ef_call_arena_take(64, &at));
+        CHECK_OK(ef_call_arena_take(0, 64, &at));
         at[63] = 1;
     }
     int more = 0;
     ef_status *s = NULL;
-    while (more < 1000 && (s = ef_call_arena_take(64, &at)) == NULL) more++;
+    while (more < 1000 && (s = ef_call_arena_take(0, 64, &at)) == NULL) more++;
     CHECK_FAILS(s, EF_NO_MEMORY, "recursion that does not end");
     for (int k = 0; k < DEEP + more; k++) ef_call_arena_release();
-    CHECK_OK(ef_call_arena_take(64, &at));
+    CHECK_OK(ef_call_arena_take(0, 64, &at));
     ef_call_arena_release();
 }
 

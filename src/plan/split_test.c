@@ -42,7 +42,7 @@ static int apply(twin *t, const char *name, int a, int b) {
     ef_edge from[] = {t->edge[a], b < 0 ? (ef_edge){0, 0} : t->edge[b]};
     int v = t->n++, n_in = b < 0 ? 1 : 2, n;
     int32_t node;
-    must(ef_op_run(op, NULL, in, n_in, &t->value[v], 1, &n));
+    must(ef_op_run(ef_context_here(), op, NULL, in, n_in, &t->value[v], 1, &n));
     must(ef_graph_add(t->g, op, NULL, from, n_in, NULL, &node));
     t->edge[v] = (ef_edge){node, 0};
     t->n_ops++;
@@ -74,7 +74,7 @@ static void end(twin *t, int most) {
     if (steps > most) printf("    %d ops are %d steps, not %d\n", t->n_ops, steps, most);
     CHECK(steps <= most);
     CHECK_OK(ef_program_make(t->g, NULL, &p));
-    CHECK_OK(ef_program_run(p, in, got));
+    CHECK_OK(ef_program_run(ef_context_here(), p, in, got));
     for (int k = 0; k < t->n_out; k++) {
         CHECK(ef_tensor_same_bytes(&got[k], &t->value[t->output[k]]));
         ef_tensor_release(&got[k]);

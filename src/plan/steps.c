@@ -14,7 +14,7 @@ static ef_status *run_dynamic(const ef_call *c) {
     if (c->n_out > 8 && (out = ef_malloc((size_t)c->n_out * sizeof *out)) == NULL)
         return ef_no_memory((size_t)c->n_out * sizeof *out);
     int n_out = 0;
-    ef_status *s = ef_op_run(c->op, c->attrs, c->in, c->n_in, out, c->n_out, &n_out);
+    ef_status *s = ef_op_run(c->context, c->op, c->attrs, c->in, c->n_in, out, c->n_out, &n_out);
     for (int k = 0; s == NULL && k < n_out; k++) ef_tensor_move(c->out[k], &out[k]);
     if (out != few) ef_free(out);
     return s;
@@ -153,7 +153,8 @@ static ef_status *make_shadow(ef_planner *p, const ef_plan_step *t, shadow *sh) 
         sh->tensor[k].data = slot->kind == EF_SLOT_CONST ? slot->value->data : NULL;
         sh->ptr[k] = &sh->tensor[k];
     }
-    sh->call = (ef_call){.op = t->op,
+    sh->call = (ef_call){.context = ef_context_here(),
+                         .op = t->op,
                          .attrs = t->fields,
                          .n_in = t->n_in,
                          .n_out = t->n_out,
@@ -194,7 +195,7 @@ static ef_status *choose_kernel(ef_planner *p, ef_plan_step *t) {
     EF_TRY(make_shadow(p, t, &sh));
     const ef_kernel *row;
     /* A kernel that an eager call does not find makes a graph invalid. */
-    EF_TRY(ef_status_as(ef_op_kernel(&sh.call, EF_CPU, &row), EF_INVALID));
+    EF_TRY(ef_status_as(ef_op_kernel(&sh.call, p->options->device, &row), EF_INVALID));
     if (row->run == ef_run_elementwise) {
         bool done;
         EF_TRY(direct_tile(p, t, &sh, &done));
@@ -269,7 +270,9 @@ static ef_status *fill_step(ef_planner *p, const ef_node *n, ef_plan_step *t, bo
         t->run = run_dynamic;
     } else {
         for (int k = 0; k < n->n_out; k++) {
-            p->value[p->base[n->id] + k].made = n->op->traits & EF_SHARES_OUT;
+            ef_pvalue *v = &p->value[p->base[n->id] + k];
+            v->made = n->op->traits & EF_SHARES_OUT;
+            if (!v->needed) t->unread |= 1u << k;
             t->out[k] = define(p, t, p->base[n->id] + k);
         }
         EF_TRY(choose_kernel(p, t));

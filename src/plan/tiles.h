@@ -69,6 +69,13 @@ typedef struct ef_tiles {
     ef_tile_tail tail; /* its result is the last output */
 } ef_tiles;
 
+/* What fusing came to: groups made and the ops in them; how often an op began another group because
+ * the one of its inputs had no room left; and groups that were found but could not be made. */
+typedef struct ef_fuse_counts {
+    int64_t groups, ops, refused, dropped;
+} ef_fuse_counts;
+ef_fuse_counts ef_fuse_counted(void); /* by all plans of this process so far */
+
 /* Sets spread, period and strides of argument k from its shape; shapes broadcast to t->shape. */
 void ef_tiles_spread(ef_tiles *t, int k, const ef_shape *arg, ef_dtype dtype);
 bool ef_tiles_buffered(const ef_tiles *t, int k); /* input k is copied into a buffer first */

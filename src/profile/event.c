@@ -1,6 +1,6 @@
 /* A ring has one writer, its thread, and any number of readers. The writer publishes `posted` after
  * an event's words; a reader that saw a newer word than it should also sees the newer `posted`
- * afterwards (stores release, loads acquire) and throws away what may have been overwritten. A ring
+ * afterwards (stores release, loads acquire) and discards what may have been overwritten. A ring
  * outlives its thread and is given, with its events, to the next thread that needs one, so there
  * are never more rings than there were threads at one time. Time is the processor's counter where
  * there is one, turned into nanoseconds by the reader. */
@@ -8,17 +8,20 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "base/watch.h"
+#include "profile/site.h"
+#include "profile/tally.h"
 #include <stdatomic.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RING = 1024 }; /* events; a power of two */
+enum { RING = 1024, WORDS = 8, NOTES = 512, NOTE_BYTES = 120 }; /* RING: a power of two */
+enum { OPEN = 1 << 15 }; /* beside a kind: its place is settled later */
 
 typedef struct cell {
-    _Atomic uint64_t time, kind_thread, id, value;
+    _Atomic uint64_t word[WORDS];
 } cell;
-_Static_assert(sizeof(cell) == 32, "an event is half a cache line");
 
 typedef struct ring {
     struct ring *next; /* every ring ever made */
@@ -28,49 +31,79 @@ typedef struct ring {
     cell cells[RING];
 } ring;
 
-static _Atomic uint64_t counters[EF_COUNTERS];
-static const char *const names[EF_COUNTERS] = {
-#define NAME(SUFFIX, text) [EF_COUNT_##SUFFIX] = text,
-    EF_EACH_COUNTER(NAME)
+static _Atomic uint64_t counts[EF_EVENT_KINDS];
+static const char *const kind_names[EF_EVENT_KINDS] = {
+#define NAME(SUFFIX, text, values) [EF_EVENT_##SUFFIX] = text,
+    EF_EACH_EVENT(NAME)
 #undef NAME
 };
+static const char *const kind_values[EF_EVENT_KINDS] = {
+#define VALUES(SUFFIX, text, values) [EF_EVENT_##SUFFIX] = values,
+    EF_EACH_EVENT(VALUES)
+#undef VALUES
+};
+static const char *const reason_names[EF_REASONS] = {
+    [EF_REASON_NONE] = "none",           [EF_REASON_FIRST] = "first",
+    [EF_REASON_VALUE] = "value",         [EF_REASON_SHAPE] = "shape",
+    [EF_REASON_DTYPE] = "dtype",         [EF_REASON_IDENTITY] = "identity",
+    [EF_REASON_INSTANCE] = "instance",   [EF_REASON_STRUCTURE] = "structure",
+    [EF_REASON_FORGOTTEN] = "forgotten", [EF_REASON_TEAM] = "team",
+    [EF_REASON_DATA] = "data",           [EF_REASON_SLEEP] = "sleep",
+    [EF_REASON_LIBRARY] = "library"};
 
-static ef_mutex rings_lock = EF_MUTEX(EVENTS); /* guards the lists */
+static ef_mutex rings_lock = EF_MUTEX(RINGS); /* guards the lists and the notes */
 static ring *rings, *idle_rings;
 static uint32_t ring_count;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key; /* tells us when a thread ends */
 static bool key_made;
-static uint64_t ticks_begun, ns_begun; /* the two clocks at one moment; written once */
+static uint64_t ticks_begun, ns_begun;    /* the two clocks at one moment; written once */
+static void (*_Atomic binding)(int more); /* it settles the places of events; or NULL */
+static _Atomic uint64_t lost;             /* events for which a thread has no ring */
+
 static _Thread_local ring *mine;
+static _Thread_local uint32_t unsettled; /* the last events of the ring that have no place yet */
+_Thread_local int ef_event_steps;
+_Thread_local uint32_t ef_event_weight;
 
-void ef_counter_add(ef_counter c, uint64_t n) {
-    atomic_fetch_add_explicit(&counters[c], n, memory_order_relaxed);
+const char *ef_event_kind_name(int kind) {
+    return (unsigned)kind < EF_EVENT_KINDS ? kind_names[kind] : NULL;
+}
+const char *ef_event_kind_values(int kind) {
+    return (unsigned)kind < EF_EVENT_KINDS ? kind_values[kind] : NULL;
+}
+const char *ef_event_reason_name(int reason) {
+    return (unsigned)reason < EF_REASONS ? reason_names[reason] : NULL;
 }
 
-uint64_t ef_counter_get(ef_counter c) {
-    return (unsigned)c < EF_COUNTERS ? atomic_load_explicit(&counters[c], memory_order_relaxed) : 0;
+void ef_event_count_add(ef_event_kind kind, uint64_t n) {
+    atomic_fetch_add_explicit(&counts[kind], n, memory_order_relaxed);
 }
 
-const char *ef_counter_name(ef_counter c) { return (unsigned)c < EF_COUNTERS ? names[c] : NULL; }
-
-int ef_counter_find(const char *name) {
-    for (int c = 0; c < EF_COUNTERS; c++)
-        if (strcmp(names[c], name) == 0) return c;
-    return -1;
+uint64_t ef_event_count(int kind) {
+    return (unsigned)kind < EF_EVENT_KINDS
+               ? atomic_load_explicit(&counts[kind], memory_order_relaxed)
+               : 0;
 }
 
-static uint64_t ticks(void) {
-#ifdef __x86_64__
-    return __builtin_ia32_rdtsc();
-#else
-    return ef_now_ns();
-#endif
+/* ---- time ------------------------------------------------------------------------------------ */
+
+uint64_t ef_event_clock(void) { return ef_ticks(); }
+
+void ef_events_bind(void (*waiting)(int more)) {
+    atomic_store_explicit(&binding, waiting, memory_order_release);
+}
+
+static void tell_binding(int more) {
+    void (*waiting)(int) = atomic_load_explicit(&binding, memory_order_acquire);
+    if (waiting != NULL) waiting(more);
 }
 
 static void thread_ended(void *arg) {
     ring *r = arg;
     mine = NULL;
+    if (unsettled > 0) tell_binding(-1);
+    unsettled = 0;
     ef_mutex_lock(&rings_lock);
     r->idle = idle_rings;
     idle_rings = r;
@@ -79,9 +112,29 @@ static void thread_ended(void *arg) {
 
 static void begin(void) {
     key_made = pthread_key_create(&key, thread_ended) == 0;
-    ticks_begun = ticks();
+    ticks_begun = ef_event_clock();
     ns_begun = ef_now_ns();
 }
+
+/* Nanoseconds per tick, better the longer the program has run. */
+static double rate(void) {
+    pthread_once(&once, begin);
+    uint64_t t, ns;
+    do { /* two readings of the clocks that are a millisecond apart at least */
+        t = ef_event_clock() - ticks_begun;
+        ns = ef_now_ns() - ns_begun;
+    } while (ns < 1000000);
+    return t > 0 ? (double)ns / (double)t : 1;
+}
+
+uint64_t ef_event_ns(uint64_t ticks) { return (uint64_t)((double)ticks * rate()); }
+
+uint64_t ef_event_time(uint64_t ticks) {
+    double since = (double)(int64_t)(ticks - ticks_begun) * rate();
+    return ns_begun + (uint64_t)(int64_t)since;
+}
+
+/* ---- posting --------------------------------------------------------------------------------- */
 
 /* This thread's ring; NULL if there is no memory for one. */
 static ring *ring_get(void) {
@@ -104,37 +157,154 @@ static ring *ring_get(void) {
     return mine = r;
 }
 
-void ef_event_post(ef_counter kind, uint64_t id, uint64_t value) {
-    ef_counter_add(kind, 1);
-    ring *r = mine ? mine : ring_get();
-    if (r == NULL) return;
+static void put(cell *c, int k, uint64_t word) {
+    atomic_store_explicit(&c->word[k], word, memory_order_release);
+}
+static uint64_t get(const cell *c, int k) {
+    return atomic_load_explicit(&c->word[k], memory_order_acquire);
+}
+static uint64_t pair(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
+
+static void ring_write(ring *r, const ef_event_new *e, uint64_t now, bool settled) {
     uint64_t n = atomic_load_explicit(&r->posted, memory_order_relaxed);
     cell *c = &r->cells[n % RING];
-    atomic_store_explicit(&c->time, ticks(), memory_order_release);
-    atomic_store_explicit(&c->kind_thread, (uint64_t)r->thread << 32 | kind, memory_order_release);
-    atomic_store_explicit(&c->id, id, memory_order_release);
-    atomic_store_explicit(&c->value, value, memory_order_release);
+    put(c, 0, now);
+    put(c, 1, e->began != 0 ? now - e->began : 0);
+    uint32_t kind = (uint32_t)e->kind | (settled ? 0 : OPEN);
+    put(c, 2, pair(kind | (uint32_t)e->reason << 16, r->thread));
+    put(c, 3, pair(e->place, e->subject));
+    put(c, 4, pair(e->note, e->weight > 0 ? e->weight : 1));
+    for (int k = 0; k < 3; k++) put(c, 5 + k, (uint64_t)e->value[k]);
     atomic_store_explicit(&r->posted, n + 1, memory_order_release);
 }
 
-static size_t ring_read(ring *r, ef_event *out, size_t max) {
+/* Fills in the place; false: the binding will. */
+static bool locate(ef_event_new *e) {
+    if (e->place != 0 || e->nowhere) return true;
+    if (atomic_load_explicit(&binding, memory_order_acquire) != NULL) return false;
+    e->place = ef_site_here();
+    return true;
+}
+
+void ef_event_add(const ef_event_new *e) {
+    ef_event_new copy = *e;
+    uint64_t now = ef_event_clock();
+    ef_event_count_add(e->kind, e->weight > 0 ? e->weight : 1);
+    locate(&copy);
+    ef_tally_add(&copy, e->began != 0 ? now - e->began : 0);
+}
+
+void ef_event_post(const ef_event_new *e) {
+    ef_event_new copy = *e;
+    uint64_t now = ef_event_clock();
+    ef_event_count_add(e->kind, e->weight > 0 ? e->weight : 1);
+    ring *r = mine ? mine : ring_get();
+    bool settled = locate(&copy) || r == NULL || unsettled + 1 >= RING;
+    if (settled) ef_tally_add(&copy, e->began != 0 ? now - e->began : 0);
+    if (!settled && unsettled == 0) tell_binding(1);
+    unsettled = settled && unsettled == 0 ? 0 : unsettled + 1;
+    if (r == NULL)
+        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+    else
+        ring_write(r, &copy, now, settled);
+}
+
+bool ef_events_unsettled(void) { return unsettled > 0; }
+
+static void settle(cell *c, uint32_t place, uint32_t subject) {
+    uint64_t what = get(c, 2), about = get(c, 3) >> 32;
+    ef_event_new e = {.kind = (ef_event_kind)(what & 0xff),
+                      .reason = (ef_event_reason)(what >> 16 & 0xffff),
+                      .place = place,
+                      .subject = about != 0 ? (uint32_t)about : subject,
+                      .note = (uint32_t)get(c, 4),
+                      .weight = (uint32_t)(get(c, 4) >> 32)};
+    for (int k = 0; k < 3; k++) e.value[k] = (int64_t)get(c, 5 + k);
+    put(c, 3, pair(e.place, e.subject));
+    put(c, 2, what & ~(uint64_t)OPEN);
+    ef_tally_add(&e, get(c, 1));
+}
+
+void ef_events_settle(uint32_t place, uint32_t subject) {
+    uint32_t n = unsettled < RING ? unsettled : RING;
+    if (n == 0) return;
+    unsettled = 0;
+    tell_binding(-1);
+    ring *r = mine;
+    uint64_t end = r != NULL ? atomic_load_explicit(&r->posted, memory_order_relaxed) : 0;
+    for (uint64_t i = end > n ? end - n : 0; i < end; i++)
+        if (get(&r->cells[i % RING], 2) & OPEN) settle(&r->cells[i % RING], place, subject);
+}
+
+void ef_event_steps_record(int n, uint32_t weight) {
+    ef_event_steps = n;
+    ef_event_weight = weight;
+}
+
+static void watched(ef_watched what, uint64_t began, int64_t value) {
+    static const ef_event_new event[] = {
+        [EF_WATCH_TEAM] = {.kind = EF_EVENT_WAIT, .reason = EF_REASON_TEAM},
+        [EF_WATCH_SLEEP] = {.kind = EF_EVENT_THREAD, .reason = EF_REASON_SLEEP, .nowhere = true},
+        [EF_WATCH_PRIMITIVE] = {.kind = EF_EVENT_PRIMITIVE},
+        [EF_WATCH_EVICTION] = {.kind = EF_EVENT_EVICTION}};
+    ef_event_new e = event[what];
+    e.began = began;
+    e.value[0] = value;
+    ef_event_post(&e);
+}
+
+void ef_events_start(void) { ef_watch_set(watched); }
+
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+static char notes[NOTES][NOTE_BYTES];
+static uint32_t n_notes;
+
+uint32_t ef_event_note(const char *text) {
+    if (text == NULL) return 0;
+    ef_mutex_lock(&rings_lock);
+    uint32_t note = ++n_notes;
+    snprintf(notes[note % NOTES], NOTE_BYTES, "%s", text);
+    ef_mutex_unlock(&rings_lock);
+    return note;
+}
+
+bool ef_event_note_get(uint32_t note, char *out, size_t room) {
+    ef_mutex_lock(&rings_lock);
+    bool kept = note != 0 && note <= n_notes && n_notes - note < NOTES;
+    if (kept) snprintf(out, room, "%s", notes[note % NOTES]);
+    ef_mutex_unlock(&rings_lock);
+    return kept;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static ef_event event_of(const cell *c) {
+    uint64_t what = get(c, 2), where = get(c, 3), more = get(c, 4);
+    ef_event e = {.time = get(c, 0),
+                  .duration = get(c, 1),
+                  .kind = (uint16_t)(what & 0xff),
+                  .reason = (uint16_t)(what >> 16),
+                  .thread = (uint32_t)(what >> 32),
+                  .place = (uint32_t)where,
+                  .subject = (uint32_t)(where >> 32),
+                  .note = (uint32_t)more,
+                  .weight = (uint32_t)(more >> 32)};
+    for (int k = 0; k < 3; k++) e.value[k] = (int64_t)get(c, 5 + k);
+    return e;
+}
+
+static size_t ring_read(ring *r, ef_event *out, size_t max, uint64_t *dropped) {
     uint64_t end = atomic_load_explicit(&r->posted, memory_order_acquire);
     uint64_t from = end > RING ? end - RING : 0;
     if (end - from > max) from = end - max;
-    for (uint64_t i = from; i < end; i++) {
-        cell *c = &r->cells[i % RING];
-        uint64_t kt = atomic_load_explicit(&c->kind_thread, memory_order_acquire);
-        out[i - from] = (ef_event){.time = atomic_load_explicit(&c->time, memory_order_acquire),
-                                   .kind = (uint32_t)kt,
-                                   .thread = (uint32_t)(kt >> 32),
-                                   .id = atomic_load_explicit(&c->id, memory_order_acquire),
-                                   .value = atomic_load_explicit(&c->value, memory_order_acquire)};
-    }
+    for (uint64_t i = from; i < end; i++) out[i - from] = event_of(&r->cells[i % RING]);
     uint64_t now = atomic_load_explicit(&r->posted, memory_order_acquire);
     uint64_t safe = now >= RING ? now - RING + 1 : 0; /* the writer may be in the cell before */
-    size_t lost = safe > from ? (size_t)((safe < end ? safe : end) - from) : 0;
-    memmove(out, out + lost, ((size_t)(end - from) - lost) * sizeof *out);
-    return (size_t)(end - from) - lost;
+    size_t gone = safe > from ? (size_t)((safe < end ? safe : end) - from) : 0;
+    memmove(out, out + gone, ((size_t)(end - from) - gone) * sizeof *out);
+    *dropped += from + gone;
+    return (size_t)(end - from) - gone;
 }
 
 static int by_time(const void *a, const void *b) {
@@ -142,18 +312,19 @@ static int by_time(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-size_t ef_event_read(ef_event *out, size_t max) {
-    pthread_once(&once, begin);
+size_t ef_events_read(ef_event *out, size_t max, uint64_t *dropped) {
+    uint64_t overwritten = atomic_load_explicit(&lost, memory_order_relaxed);
     size_t n = 0;
     ef_mutex_lock(&rings_lock);
-    for (ring *r = rings; r != NULL && n < max; r = r->next) n += ring_read(r, out + n, max - n);
+    for (ring *r = rings; r != NULL; r = r->next) n += ring_read(r, out + n, max - n, &overwritten);
     ef_mutex_unlock(&rings_lock);
-    uint64_t t = ticks() - ticks_begun, ns = ef_now_ns() - ns_begun;
-    double rate = t > 0 ? (double)ns / (double)t : 1;
+    double each = rate();
     for (size_t i = 0; i < n; i++) {
-        double since = (double)(int64_t)(out[i].time - ticks_begun) * rate;
+        double since = (double)(int64_t)(out[i].time - ticks_begun) * each;
         out[i].time = ns_begun + (uint64_t)(int64_t)since;
+        out[i].duration = (uint64_t)((double)out[i].duration * each);
     }
     qsort(out, n, sizeof *out, by_time);
+    if (dropped != NULL) *dropped = overwritten;
     return n;
 }

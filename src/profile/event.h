@@ -1,45 +1,31 @@
-/* What happened, counted and on record. Counters are always exact; beside them each thread keeps
- * the last events in a ring of its own, cheap enough (some 15 ns) to stay on. The ids in an event
- * mean whatever its kind says; names are resolved when somebody reads. */
+/* What the library did that costs time once, and where the user's program asked for it. Every event
+ * is counted, added to the tally of its place (profile/tally.h) and kept in a ring of its thread,
+ * which holds the last ones. Posting costs some 50 ns and allocates a ring once per thread; what
+ * happens on every call is sampled instead (ef_event.weight). The kinds, the reader and the meaning
+ * of an event's fields are public: see evenflow.h. */
 #ifndef EF_PROFILE_EVENT_H
 #define EF_PROFILE_EVENT_H
-#include <stddef.h>
-#include <stdint.h>
+#include "evenflow_binding.h"
 
-/* X(enum suffix, name). Posting an event of a kind counts it, too. */
-#define EF_EACH_COUNTER(X)        \
-    X(TRACE, "trace")             \
-    X(PLAN, "plan")               \
-    X(REPLAN, "replan")           \
-    X(PRIMITIVE, "primitive")     \
-    X(EVICTION, "cache eviction") \
-    X(GROWTH, "allocator growth") \
-    X(HOST_COPY, "host copy")     \
-    X(PLAN_HIT, "plan hit")       \
-    X(DEFERRED, "deferred op")    \
-    X(SETTLED, "settled graph")
+/* Makes a function that does several things one event: `began` is the time before it. */
+static inline void ef_event_ended(ef_event_kind kind, uint64_t began, int64_t value) {
+    ef_event_post(&(ef_event_new){.kind = kind, .began = began, .value = {value}});
+}
 
-typedef enum ef_counter {
-#define EF_COUNTER_ENUM(NAME, text) EF_COUNT_##NAME,
-    EF_EACH_COUNTER(EF_COUNTER_ENUM)
-#undef EF_COUNTER_ENUM
-        EF_COUNTERS
-} ef_counter;
+/* How many steps of plans this thread still records one by one; a sampled call sets it. */
+extern _Thread_local int ef_event_steps;
+extern _Thread_local uint32_t ef_event_weight; /* of each of them */
 
-void ef_counter_add(ef_counter c, uint64_t n);
-uint64_t ef_counter_get(ef_counter c);
-const char *ef_counter_name(ef_counter c); /* NULL if there is no such counter */
-int ef_counter_find(const char *name);     /* an ef_counter; -1 if none */
+/* Around a loop: its event is posted if this call is sampled. */
+static inline uint64_t ef_loop_begins(void) { return ef_event_steps > 0 ? ef_event_clock() : 0; }
+static inline void ef_loop_ended(uint64_t began, int64_t iterations) {
+    if (began == 0) return;
+    ef_event_post(&(ef_event_new){
+        .kind = EF_EVENT_LOOP, .began = began, .weight = ef_event_weight, .value = {iterations}});
+}
 
-typedef struct ef_event {
-    uint64_t time; /* nanoseconds as of ef_now_ns */
-    uint32_t kind; /* ef_counter */
-    uint32_t thread;
-    uint64_t id, value;
-} ef_event;
+void ef_events_start(void); /* listens to the rooms below; may be called again */
 
-/* Records an event in this thread's ring (the oldest one there goes) and counts it. */
-void ef_event_post(ef_counter kind, uint64_t id, uint64_t value);
-/* The events still on record, of all threads, oldest first; returns how many were written. */
-size_t ef_event_read(ef_event *out, size_t max);
+uint64_t ef_event_ns(uint64_t ticks);   /* a duration in nanoseconds */
+uint64_t ef_event_time(uint64_t ticks); /* a moment in nanoseconds of CLOCK_MONOTONIC */
 #endif

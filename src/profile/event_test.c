@@ -2,42 +2,152 @@
 #include "base/clock.h"
 #include "check.h"
 #include "profile/event.h"
+#include "profile/site.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 enum { MOST = 20000 };
 static ef_event events[MOST];
+static ef_tally tallies[5000];
 
-EF_TEST(counts_by_name) {
-    uint64_t before = ef_counter_get(EF_COUNT_PLAN_HIT);
-    ef_counter_add(EF_COUNT_PLAN_HIT, 3);
-    CHECK_INT(ef_counter_get(EF_COUNT_PLAN_HIT) - before, 3);
-    CHECK_TEXT(ef_counter_name(EF_COUNT_EVICTION), "cache eviction");
-    CHECK(ef_counter_name(EF_COUNTERS) == NULL);
-    for (int c = 0; c < EF_COUNTERS; c++)
-        CHECK_INT(ef_counter_find(ef_counter_name((ef_counter)c)), c);
-    CHECK_INT(ef_counter_find("no such thing"), -1);
+static void post(ef_event_kind kind, int64_t a, int64_t b) {
+    ef_event_post(&(ef_event_new){.kind = kind, .value = {a, b}});
+}
+
+EF_TEST(counts_and_names) {
+    uint64_t before = ef_event_count(EF_EVENT_CACHE_HIT);
+    ef_event_count_add(EF_EVENT_CACHE_HIT, 3);
+    CHECK_INT(ef_event_count(EF_EVENT_CACHE_HIT) - before, 3);
+    CHECK_TEXT(ef_event_kind_name(EF_EVENT_EVICTION), "cache eviction");
+    CHECK(ef_event_kind_name(EF_EVENT_KINDS) == NULL && ef_event_kind_name(-1) == NULL);
+    CHECK(ef_event_count(-1) == 0 && ef_event_reason_name(EF_REASONS) == NULL);
+    for (int k = 0; k < EF_EVENT_KINDS; k++)
+        CHECK(ef_event_kind_name(k) != NULL && ef_event_kind_values(k) != NULL);
+    for (int k = 0; k < EF_REASONS; k++) CHECK(ef_event_reason_name(k) != NULL);
 }
 
 EF_TEST(keeps_the_last_events) {
-    uint64_t before = ef_now_ns();
-    for (uint64_t i = 0; i < 5000; i++) ef_event_post(EF_COUNT_TRACE, i, i * 2);
-    size_t n = ef_event_read(events, MOST);
+    uint64_t now = ef_now_ns(), dropped = 0;
+    for (int64_t i = 0; i < 5000; i++) post(EF_EVENT_TRACE, i, i * 2);
+    size_t n = ef_events_read(events, MOST, &dropped);
     CHECK(n >= 1000 && n <= 1100);
+    CHECK(dropped >= 5000 - 1024);
     const ef_event *last = &events[n - 1];
-    CHECK_INT(last->kind, EF_COUNT_TRACE);
-    CHECK_INT(last->id, 4999);
-    CHECK_INT(last->value, 9998);
+    CHECK_INT(last->kind, EF_EVENT_TRACE);
+    CHECK_INT(last->value[0], 4999);
+    CHECK_INT(last->value[1], 9998);
+    CHECK_INT(last->weight, 1);
     for (size_t i = 1; i < n; i++) CHECK(events[i].time >= events[i - 1].time);
-    CHECK_NEAR((double)last->time, (double)(before + ef_now_ns()) / 2, 5e9);
-    CHECK_INT(ef_event_read(events, 10), 10);
-    CHECK_INT(events[9].id, 4999);
+    CHECK_NEAR((double)last->time, (double)(now + ef_now_ns()) / 2, 5e9);
+    CHECK_INT(ef_events_read(events, 10, NULL), 10);
+    CHECK_INT(events[9].value[0], 4999);
+}
+
+EF_TEST(has_a_duration) {
+    uint64_t began = ef_event_clock(), from = ef_now_ns();
+    while (ef_now_ns() - from < 3000000) {}
+    ef_event_ended(EF_EVENT_COMPILE, began, 7);
+    size_t n = ef_events_read(events, MOST, NULL);
+    CHECK_NEAR((double)events[n - 1].duration, 3.2e6, 1.2e6);
+    CHECK_INT(events[n - 1].value[0], 7);
+}
+
+static const ef_tally *tally_at(size_t n, uint32_t place, int kind) {
+    for (size_t k = 0; k < n; k++)
+        if (tallies[k].place == place && tallies[k].kind == kind) return &tallies[k];
+    return NULL;
+}
+
+EF_TEST(sums_by_place) {
+    ef_tallies_reset();
+    ef_site_set("a.c", "f", 11);
+    for (int k = 0; k < 3; k++) post(EF_EVENT_PLAN, k, 10);
+    ef_site_set("a.c", "f", 12);
+    ef_event_add(&(ef_event_new){.kind = EF_EVENT_PLAN, .weight = 100, .value = {5}});
+    ef_site_set(NULL, NULL, 0);
+    post(EF_EVENT_PLAN, 1, 1);
+    uint32_t first = ef_site_named("a.c", "f", 11), second = ef_site_named("a.c", "f", 12);
+    size_t n = ef_tallies_read(tallies, 5000);
+    const ef_tally *t = tally_at(n, first, EF_EVENT_PLAN), *u = tally_at(n, second, EF_EVENT_PLAN);
+    CHECK(t != NULL && u != NULL && tally_at(n, 0, EF_EVENT_PLAN) != NULL);
+    if (t == NULL || u == NULL) return;
+    CHECK(t->count == 3 && t->samples == 3 && t->sum[0] == 3 && t->sum[1] == 30);
+    CHECK(t->least == 0 && t->most == 2 && t->first <= t->last);
+    CHECK(u->count == 100 && u->samples == 1 && u->sum[0] == 500);
+    ef_site_info where;
+    CHECK(ef_site_get(first, &where) && where.line == 11);
+    CHECK_TEXT(where.file, "a.c");
+    CHECK_TEXT(where.function, "f");
+    CHECK(!ef_site_get(0, &where) && !ef_site_get(first + (1u << 12), &where));
+}
+
+/* 10^5 places: the tables keep their size, and what they forget is counted under no place. */
+EF_TEST(is_bounded) {
+    ef_tallies_reset();
+    uint64_t before = ef_alloc_count(), sum = 0;
+    static char owners[1000];
+    for (int k = 0; k < 100000; k++) {
+        const void *gone, *owner = &owners[k % 1000];
+        uint32_t place = ef_site_find(owner, k);
+        CHECK_INT(place, 0);
+        place = ef_site_add(owner, k, "b.py", "g", k, &gone);
+        CHECK(place != 0 && ef_site_find(owner, k) == place);
+        for (int i = 0; i < 20; i++)
+            ef_event_add(&(ef_event_new){.kind = EF_EVENT_OP, .place = place, .weight = 5});
+    }
+    size_t n = ef_tallies_read(tallies, 5000);
+    CHECK(n <= 4096 + EF_EVENT_KINDS);
+    for (size_t k = 0; k < n; k++) sum += tallies[k].kind == EF_EVENT_OP ? tallies[k].count : 0;
+    CHECK_INT(sum, 10000000);
+    CHECK_INT(ef_alloc_count() - before, 0);
+}
+
+/* The place that is used most stays. */
+EF_TEST(keeps_what_is_used) {
+    const void *gone;
+    char owner[2] = {0};
+    uint32_t often = ef_site_add(&owner[0], 1, "c.py", "h", 1, &gone);
+    for (int k = 0; k < 100; k++) CHECK_INT(ef_site_find(&owner[0], 1), often);
+    for (int k = 0; k < 50000; k++) ef_site_add(&owner[1], k, "c.py", "h", 2, &gone);
+    CHECK(ef_site_alive(often));
+}
+
+EF_TEST(notes_are_kept_for_a_while) {
+    char text[64];
+    uint32_t note = ef_event_note("argument 'n' was 1 and is now 2");
+    CHECK(ef_event_note_get(note, text, sizeof text));
+    CHECK_TEXT(text, "argument 'n' was 1 and is now 2");
+    for (int k = 0; k < 600; k++) ef_event_note("another");
+    CHECK(!ef_event_note_get(note, text, sizeof text) && !ef_event_note_get(0, text, 64));
+}
+
+static atomic_int waiting;
+static void binding_told(int more) { atomic_fetch_add(&waiting, more); }
+
+EF_TEST(a_binding_settles_places) {
+    ef_tallies_reset();
+    ef_events_bind(binding_told);
+    post(EF_EVENT_PLAN, 1, 0);
+    ef_event_post(&(ef_event_new){.kind = EF_EVENT_THREAD, .nowhere = true});
+    post(EF_EVENT_PLAN, 2, 0);
+    CHECK(ef_events_unsettled() && atomic_load(&waiting) == 1);
+    uint32_t place = ef_site_named("d.py", "k", 5), subject = ef_site_named("d.py", "model", 1);
+    ef_events_settle(place, subject);
+    CHECK(!ef_events_unsettled() && atomic_load(&waiting) == 0);
+    ef_events_bind(NULL);
+    size_t n = ef_events_read(events, MOST, NULL);
+    CHECK(events[n - 1].place == place && events[n - 1].subject == subject);
+    CHECK(events[n - 2].place == 0 && events[n - 2].kind == EF_EVENT_THREAD);
+    CHECK(events[n - 3].place == place && events[n - 3].kind == EF_EVENT_PLAN);
+    const ef_tally *t = tally_at(ef_tallies_read(tallies, 5000), place, EF_EVENT_PLAN);
+    CHECK(t != NULL && t->count == 2 && t->sum[0] == 3 && t->subject == subject);
 }
 
 static atomic_bool stop;
 
 static void *poster(void *arg) {
-    for (uint64_t i = 0; !atomic_load(&stop); i++) ef_event_post(EF_COUNT_HOST_COPY, i, ~i);
+    for (int64_t i = 0; !atomic_load(&stop); i++) post(EF_EVENT_COPY, i, ~i);
     return arg;
 }
 
@@ -47,9 +157,9 @@ EF_TEST(read_while_written) {
     for (int i = 0; i < 3; i++) CHECK(pthread_create(&t[i], NULL, poster, NULL) == 0);
     bool good = true;
     for (int k = 0; k < 100; k++) {
-        size_t n = ef_event_read(events, MOST);
+        size_t n = ef_events_read(events, MOST, NULL);
         for (size_t i = 0; i < n; i++)
-            if (events[i].kind == EF_COUNT_HOST_COPY) good &= events[i].value == ~events[i].id;
+            if (events[i].kind == EF_EVENT_COPY) good &= events[i].value[1] == ~events[i].value[0];
     }
     atomic_store(&stop, true);
     for (int i = 0; i < 3; i++) pthread_join(t[i], NULL);
@@ -57,7 +167,7 @@ EF_TEST(read_while_written) {
 }
 
 static void *post_once(void *arg) {
-    ef_event_post(EF_COUNT_PLAN, 7, 7);
+    post(EF_EVENT_PLAN, 7, 7);
     return arg;
 }
 
@@ -68,30 +178,39 @@ EF_TEST(rings_are_reused) {
         CHECK(pthread_create(&t, NULL, post_once, NULL) == 0);
         pthread_join(t, NULL);
     }
-    size_t n = ef_event_read(events, MOST);
+    size_t n = ef_events_read(events, MOST, NULL);
     for (size_t i = 0; i < n; i++) most = events[i].thread > most ? events[i].thread : most;
     CHECK(most < 8);
 }
 
 static void *post_without_memory(void *arg) {
     ef_alloc_fail_at(1);
-    ef_event_post(EF_COUNT_REPLAN, 1, 1);
+    post(EF_EVENT_PRIMITIVE, 1, 1);
     ef_alloc_fail_at(0);
     return arg;
 }
 
 EF_TEST(counts_even_without_memory) {
-    uint64_t before = ef_counter_get(EF_COUNT_REPLAN);
+    uint64_t before = ef_event_count(EF_EVENT_PRIMITIVE), dropped = 0, again = 0;
+    ef_events_read(events, MOST, &dropped);
     pthread_t t;
     CHECK(pthread_create(&t, NULL, post_without_memory, NULL) == 0);
     pthread_join(t, NULL);
-    CHECK_INT(ef_counter_get(EF_COUNT_REPLAN) - before, 1);
+    CHECK_INT(ef_event_count(EF_EVENT_PRIMITIVE) - before, 1);
+    ef_events_read(events, MOST, &again);
+    CHECK_INT(again - dropped, 1);
 }
 
 int main(void) {
     EF_RUN(counts_even_without_memory);
-    EF_RUN(counts_by_name);
+    EF_RUN(counts_and_names);
     EF_RUN(keeps_the_last_events);
+    EF_RUN(has_a_duration);
+    EF_RUN(sums_by_place);
+    EF_RUN(is_bounded);
+    EF_RUN(keeps_what_is_used);
+    EF_RUN(notes_are_kept_for_a_while);
+    EF_RUN(a_binding_settles_places);
     EF_RUN(read_while_written);
     EF_RUN(rings_are_reused);
     return EF_VERDICT();

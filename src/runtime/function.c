@@ -9,11 +9,25 @@
 #include "evenflow_binding.h"
 #include "graph/control.h"
 #include "graph/sizes.h"
-#include "ops/random.h"
+#include "ops/random/random.h"
+#include "profile/event.h"
 #include <stdio.h>
 
-ef_status *(*ef_trace_hook)(ef_graph *g, ef_trace_fn *trace, void *user, ef_trace_notes *notes);
-void (*ef_trace_gradient_end)(void *gradient);
+/* For the budget: when the trace that was used least recently was last used. Under the lock. */
+static void note_oldest(ef_function *f) {
+    ef_keeper_oldest(&f->keeper, f->n_traces > 0 ? f->traces[f->n_traces - 1]->used : UINT64_MAX);
+}
+
+static void *take_trace(ef_keeper *k) {
+    ef_function *f = (ef_function *)k;
+    ef_mutex_lock(&f->lock);
+    ef_trace *t = f->n_traces > 0 ? f->traces[--f->n_traces] : NULL;
+    note_oldest(f);
+    ef_mutex_unlock(&f->lock);
+    return t;
+}
+
+static void end_trace(void *t) { ef_trace_unref(t); }
 
 ef_status *ef_function_new(ef_trace_fn *trace, void *user, const char *name, ef_function **out) {
     if (trace == NULL || out == NULL)
@@ -28,6 +42,10 @@ ef_status *ef_function_new(ef_trace_fn *trace, void *user, const char *name, ef_
         return ef_no_memory(16);
     }
     ef_mutex_init(&f->lock, EF_RANK_FUNCTION, EF_MUTEX_PLAIN);
+    f->keeper.kind = EF_KEPT_TRACES;
+    f->keeper.take = take_trace;
+    f->keeper.end = end_trace;
+    ef_keeper_join(&f->keeper);
     *out = f;
     return NULL;
 }
@@ -35,16 +53,21 @@ ef_status *ef_function_new(ef_trace_fn *trace, void *user, const char *name, ef_
 void ef_trace_unref(ef_trace *t) {
     if (t == NULL || atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1) return;
     ef_trace_unref(t->opened);
-    if (t->gradient != NULL) ef_trace_gradient_end(t->gradient);
+    ef_owned *gradient = t->gradient;
+    if (gradient != NULL) gradient->end(gradient);
     if (t->user_end != NULL) t->user_end(t->user);
+    if (t->bytes > 0) ef_budget_credit(EF_KEPT_TRACES, t->bytes);
     if (!t->borrowed) ef_graph_unref(t->graph);
     ef_graph_unref(t->closed);
     ef_program_unref(t->program);
     ef_free(t);
 }
 
+static void trace_end(ef_owned *t) { ef_trace_unref((ef_trace *)t); }
+
 void ef_function_free(ef_function *f) {
     if (f == NULL) return;
+    ef_keeper_leave(&f->keeper);
     for (size_t k = 0; k < f->n_traces; k++) ef_trace_unref(f->traces[k]);
     ef_free(f->traces);
     ef_free(f->fixed_dtype);
@@ -121,6 +144,30 @@ static void explain(ef_function *f, const ef_trace *near, const ef_tensor *const
     snprintf(f->reason, sizeof f->reason, "the trace looks at sizes, and one changed");
 }
 
+/* Why the trace is made, as an event: what `explain` says, or what the binding has said of it. */
+static void reason_of(const ef_function *f, const ef_trace *near, const ef_tensor *const *in,
+                      int n_in, ef_event_new *e) {
+    const ef_trace *t = near != NULL ? near : f->n_traces > 0 ? f->traces[0] : NULL;
+    e->reason = t == NULL ? EF_REASON_FIRST : near == NULL ? EF_REASON_DTYPE : EF_REASON_SHAPE;
+    for (int k = 0; near != NULL && k < n_in; k++)
+        for (int d = 0; d < near->shape[k].rank; d++)
+            if (near->shape[k].dim[d] >= 0 && near->shape[k].dim[d] != in[k]->dim[d]) {
+                e->value[1] = near->shape[k].dim[d];
+                e->value[2] = in[k]->dim[d];
+                return;
+            }
+}
+
+static _Thread_local ef_event_new *tracing; /* the event of the trace that is being made */
+
+void ef_trace_explain(ef_event_reason reason, uint32_t note, int64_t before, int64_t now) {
+    if (tracing == NULL) return;
+    tracing->reason = reason;
+    tracing->note = note;
+    tracing->value[1] = before;
+    tracing->value[2] = now;
+}
+
 /* Arguments inside another trace have that trace's symbols, which must not be taken again. */
 static int first_free_symbol(const ef_shape *shape, int n) {
     int first = 0, s;
@@ -145,8 +192,9 @@ static void separate_symbols(const ef_tensor *const *in, int n_in, ef_shape *sha
             if (shape[k].dim[d] < 0) shape[k].dim[d] = EF_DIM_UNKNOWN;
 }
 
-/* What a new trace is made for. */
+/* What a new trace is made for, and by whom. */
 typedef struct wanted {
+    ef_tracer *tracer;
     ef_shape *shape; /* of each argument, for the trace's signature */
     ef_shape *real;  /* as the traced program is to see it */
     uint32_t *read;  /* by argument: dims that traces before this one looked at, a bit each */
@@ -188,6 +236,7 @@ static ef_trace *trace_new(size_t n, size_t n_captures) {
     size_t shapes = n * sizeof(ef_shape), reads = n * sizeof(uint32_t);
     ef_trace *t = ef_calloc(1, sizeof *t + shapes + reads + n_captures * sizeof(int32_t) + n);
     if (t == NULL) return NULL;
+    t->owned.end = trace_end;
     atomic_init(&t->refs, 1);
     t->shape = (ef_shape *)(t + 1);
     t->read = (uint32_t *)(t->shape + n);
@@ -333,7 +382,7 @@ static ef_status *make_trace(ef_function *f, const ef_tensor *const *in, int n_i
     for (int k = 0; k < n_in && s == NULL; k++)
         s = add_parameter(g, in[k], &w->shape[k], &w->real[k]);
     ef_sizes *sizes = ef_sizes_ref(g->sizes); /* the graph may take those around it */
-    if (s == NULL) s = ef_trace_hook(g, f->trace, f->user, &notes);
+    if (s == NULL) s = w->tracer(g, f->trace, f->user, &notes);
     if (s == NULL) s = ef_trace_make(g, out);
     if (s == NULL && g->random_scope != 0) {
         ef_mutex_lock(&f->lock);
@@ -375,6 +424,9 @@ static ef_status *remember(ef_function *f, ef_trace *t, const ef_trace *replaces
     memmove(f->traces + 1, f->traces, at * sizeof *f->traces);
     f->traces[0] = t;
     atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+    t->bytes = sizeof *t + ef_graph_bytes(t->graph) + ef_graph_bytes(t->closed);
+    t->used = ef_budget_charge(EF_KEPT_TRACES, t->bytes);
+    note_oldest(f);
     return NULL;
 }
 
@@ -409,11 +461,11 @@ static ef_status *trace_near(ef_function *f, const ef_trace *near, bool exact,
     return make_trace(f, in, n_in, w, out);
 }
 
-static ef_status *trace_anew(ef_function *f, const ef_tensor *const *in, int n_in, bool exact,
-                             ef_trace **out) {
+static ef_status *trace_anew(ef_function *f, ef_tracer *tracer, const ef_tensor *const *in,
+                             int n_in, bool exact, ef_trace **out) {
     ef_trace *held = NULL, *gone = NULL;
     size_t each = 2 * sizeof(ef_shape) + sizeof(uint32_t);
-    wanted w = {.shape = ef_calloc((size_t)n_in + 1, each)};
+    wanted w = {.tracer = tracer, .shape = ef_calloc((size_t)n_in + 1, each)};
     if (w.shape == NULL) return ef_no_memory((size_t)n_in * each);
     w.real = w.shape + n_in;
     w.read = (uint32_t *)(w.real + n_in);
@@ -425,9 +477,13 @@ static ef_status *trace_anew(ef_function *f, const ef_tensor *const *in, int n_i
         for (int i = 0; i < n_in; i++) w.read[i] |= f->traces[k]->read[i];
     }
     if (held != NULL) atomic_fetch_add_explicit(&held->refs, 1, memory_order_relaxed);
+    ef_event_new event = {.kind = EF_EVENT_TRACE, .began = ef_event_clock()}, *outer = tracing;
     explain(f, held, in, n_in);
+    reason_of(f, held, in, n_in, &event);
     ef_mutex_unlock(&f->lock);
+    tracing = &event;
     ef_status *s = trace_near(f, held, exact, in, n_in, &w, out);
+    tracing = outer;
     ef_free(w.shape);
     if (s == NULL) {
         ef_mutex_lock(&f->lock);
@@ -435,16 +491,20 @@ static ef_status *trace_anew(ef_function *f, const ef_tensor *const *in, int n_i
         bool superseded = held != NULL && f->relax != EF_RELAX_KEEP && covers(*out, held);
         s = remember(f, *out, superseded ? held : NULL, &gone);
         ef_mutex_unlock(&f->lock);
+        event.value[0] = (int64_t)(*out)->graph->n_nodes;
+        ef_event_post(&event);
+        if (gone != NULL && !superseded) ef_event_ended(EF_EVENT_EVICTION, 0, 0);
         if (s != NULL) ef_trace_unref(*out);
     }
     ef_trace_unref(gone);
     ef_trace_unref(held);
+    ef_budget_keep();
     return s;
 }
 
-ef_status *ef_function_trace_exact(ef_function *f, const ef_tensor *const *in, int n_in,
-                                   ef_trace **out) {
-    if (f->fixed) return ef_function_trace(f, in, n_in, out);
+ef_status *ef_function_trace_exact(ef_function *f, ef_tracer *tracer, const ef_tensor *const *in,
+                                   int n_in, ef_trace **out) {
+    if (f->fixed) return ef_function_trace(f, tracer, in, n_in, out);
     ef_trace *found = NULL;
     ef_mutex_lock(&f->lock);
     for (size_t k = 0; k < f->n_traces && found == NULL; k++)
@@ -452,7 +512,7 @@ ef_status *ef_function_trace_exact(ef_function *f, const ef_tensor *const *in, i
     if (found != NULL) atomic_fetch_add_explicit(&found->refs, 1, memory_order_relaxed);
     ef_mutex_unlock(&f->lock);
     *out = found;
-    return found != NULL ? NULL : trace_anew(f, in, n_in, true, out);
+    return found != NULL ? NULL : trace_anew(f, tracer, in, n_in, true, out);
 }
 
 /* Python that was traced with sizes unknown may do something else than Python that saw them: of all
@@ -463,7 +523,8 @@ static size_t narrowest(const ef_function *f, size_t k, const ef_tensor *const *
     return k;
 }
 
-ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **out) {
+ef_status *ef_function_trace(ef_function *f, ef_tracer *tracer, const ef_tensor *const *in,
+                             int n_in, ef_trace **out) {
     if (EF_UNLIKELY(f->fixed)) EF_TRY(check_signature(f, in, n_in));
     ef_mutex_lock(&f->lock);
     f->calls++;
@@ -475,13 +536,15 @@ ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_i
             memmove(f->traces + 1, f->traces, k * sizeof *f->traces);
             f->traces[0] = t;
         }
+        t->used = ef_budget_now();
+        note_oldest(f);
         atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
         ef_mutex_unlock(&f->lock);
         *out = t;
         return NULL;
     }
     ef_mutex_unlock(&f->lock);
-    return trace_anew(f, in, n_in, false, out);
+    return trace_anew(f, tracer, in, n_in, false, out);
 }
 
 ef_status *ef_function_set_signature(ef_function *f, const ef_dtype *dtype, const ef_shape *shape,

@@ -1,16 +1,20 @@
 /* Traced functions inside the library: signature -> trace -> program. */
 #ifndef EF_RUNTIME_FUNCTION_H
 #define EF_RUNTIME_FUNCTION_H
+#include "base/budget.h"
 #include "base/mutex.h"
 #include "evenflow_binding.h"
 #include "plan/compile.h"
 
 /* One trace: a finished graph with its captures, ready to run. Counted. */
 typedef struct ef_trace {
+    ef_owned owned; /* first: a graph may own a trace */
     atomic_int refs;
     ef_graph *graph;     /* as traced; outputs set */
     ef_graph *closed;    /* the part that runs, its captures as further inputs */
     ef_program *program; /* inputs: the parameters, then the captures it needs */
+    size_t bytes;        /* charged to the budget of all caches */
+    uint64_t used;       /* the tick of its last use; guarded by the function's lock */
     int n_in, n_out, n_captures;
     int32_t *captures; /* which of graph's captures; this and the next three: behind the trace */
     ef_shape *shape;   /* of each parameter, with symbolic dims where sizes may change */
@@ -24,7 +28,7 @@ typedef struct ef_trace {
     void *user;    /* of whoever traced; see ef_trace_set_user */
     void (*user_ref)(void *), (*user_end)(void *);
     _Atomic(struct ef_trace *) opened; /* see ef_trace_open */
-    _Atomic(void *) gradient; /* its derivative: made by eager on first need, ended by the hook */
+    _Atomic(ef_owned *) gradient;      /* its derivative: made by eager on first need */
 } ef_trace;
 void ef_trace_unref(ef_trace *t);
 /* Whether it serves such arguments; sizes of a trace around this one that had to be looked at to
@@ -42,13 +46,12 @@ typedef struct ef_trace_notes {
     void *user;
     void (*user_ref)(void *), (*user_end)(void *);
 } ef_trace_notes;
-/* How tracing happens is eager's business (it owns the current graph): it installs this. Calls
+/* How tracing happens is eager's business, which owns the current graph: it passes this. Calls
  * `trace` inside graph g with g's inputs and sets g's outputs. No lock is held. */
-extern ef_status *(*ef_trace_hook)(ef_graph *g, ef_trace_fn *trace, void *user,
-                                   ef_trace_notes *notes);
-extern void (*ef_trace_gradient_end)(void *gradient);
+typedef ef_status *ef_tracer(ef_graph *g, ef_trace_fn *trace, void *user, ef_trace_notes *notes);
 
 struct ef_function {
+    ef_keeper keeper; /* first; of its traces */
     ef_trace_fn *trace;
     void *user;
     char *name;
@@ -69,8 +72,9 @@ struct ef_function {
 enum { EF_FUNCTION_TRACES = 64 };
 /* The trace for these arguments, found or made; counted for the caller. Of the arguments only dtype
  * and shape are looked at, and what is behind resources. */
-ef_status *ef_function_trace(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **out);
+ef_status *ef_function_trace(ef_function *f, ef_tracer *tracer, const ef_tensor *const *in,
+                             int n_in, ef_trace **out);
 /* The same, but none that was made for other sizes: what its graph says is true of these. */
-ef_status *ef_function_trace_exact(ef_function *f, const ef_tensor *const *in, int n_in,
-                                   ef_trace **out);
+ef_status *ef_function_trace_exact(ef_function *f, ef_tracer *tracer, const ef_tensor *const *in,
+                                   int n_in, ef_trace **out);
 #endif

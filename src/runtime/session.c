@@ -3,9 +3,10 @@
  * by structure, so a new session, or one over a rebuilt graph, compiles nothing. */
 #include "runtime/session.h"
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/hash.h"
 #include "evenflow_binding.h"
-#include "ops/variable.h"
+#include "ops/state/variable.h"
 #include "plan/locate.h"
 
 typedef struct request { /* newest first */
@@ -21,17 +22,24 @@ typedef struct request { /* newest first */
     ef_program *program;
     int users;
     bool evicted;
+    size_t bytes;  /* charged to the budget of all caches */
+    uint64_t used; /* the tick of its last use */
 } request;
 
 enum { REQUESTS = 64 };
 
 struct ef_session {
+    ef_keeper keeper; /* first; of its requests */
+    uint64_t noted;   /* the tick at which the keeper was told of the oldest request */
     ef_graph *graph;
     ef_mutex lock; /* guards the requests */
     request *newest;
     int n_requests;
     ef_scope *scope; /* names of its variables */
 };
+
+static void *take_request(ef_keeper *k);
+static void end_request(void *r);
 
 ef_status *ef_session_new(ef_graph *g, ef_session **out) {
     if (g == NULL || out == NULL)
@@ -44,6 +52,10 @@ ef_status *ef_session_new(ef_graph *g, ef_session **out) {
     }
     s->graph = ef_graph_ref(g);
     ef_mutex_init(&s->lock, EF_RANK_SESSION, EF_MUTEX_PLAIN);
+    s->keeper.kind = EF_KEPT_REQUESTS;
+    s->keeper.take = take_request;
+    s->keeper.end = end_request;
+    ef_keeper_join(&s->keeper);
     *out = s;
     return NULL;
 }
@@ -58,12 +70,14 @@ static void request_empty(request *r) {
 }
 
 static void request_free(request *r) {
+    if (r->bytes > 0) ef_budget_credit(EF_KEPT_REQUESTS, r->bytes);
     request_empty(r);
     ef_free(r);
 }
 
 void ef_session_free(ef_session *s) {
     if (s == NULL) return;
+    ef_keeper_leave(&s->keeper);
     for (request *r = s->newest, *next; r != NULL; r = next) {
         next = r->next;
         request_free(r);
@@ -210,6 +224,37 @@ static request *forget_oldest(ef_session *s) {
     return r->users == 0 ? r : NULL;
 }
 
+/* Tells the budget when the oldest request was last used; once a tick is enough. Under the lock. */
+static void note_oldest(ef_session *s) {
+    const request *r = s->newest;
+    while (r != NULL && r->next != NULL) r = r->next;
+    ef_keeper_oldest(&s->keeper, r != NULL ? r->used : UINT64_MAX);
+    s->noted = ef_budget_now();
+}
+
+/* For the budget. A request in use is freed by its last user. */
+static request in_use;
+
+static void *take_request(ef_keeper *k) {
+    ef_session *s = (ef_session *)k;
+    ef_mutex_lock(&s->lock);
+    request *r = s->newest;
+    if (r != NULL && (r = forget_oldest(s)) == NULL) r = &in_use;
+    note_oldest(s);
+    ef_mutex_unlock(&s->lock);
+    return r;
+}
+
+static void end_request(void *r) {
+    if (r != &in_use) request_free(r);
+}
+
+static size_t request_bytes(const ef_graph *g, const ef_session_call *c) {
+    size_t edges = (size_t)(c->n_feeds + c->n_fetches + c->n_targets) + 1;
+    return sizeof(request) + edges * (sizeof(ef_edge) + sizeof(uint64_t)) +
+           (size_t)c->n_feeds * sizeof(ef_fact) + g->n_captures * sizeof(int32_t);
+}
+
 static ef_status *find_request(ef_session *s, const ef_session_call *c, request **out) {
     uint64_t h = hash_call(c);
     ef_mutex_lock(&s->lock);
@@ -221,6 +266,8 @@ static ef_status *find_request(ef_session *s, const ef_session_call *c, request 
         r->next = s->newest;
         s->newest = r;
         r->users++;
+        r->used = ef_budget_now();
+        if (EF_UNLIKELY(s->noted != r->used)) note_oldest(s);
         ef_mutex_unlock(&s->lock);
         *out = r;
         return NULL;
@@ -229,12 +276,16 @@ static ef_status *find_request(ef_session *s, const ef_session_call *c, request 
     EF_TRY(make_request(s->graph, c, &r));
     r->hash = h;
     r->users = 1;
+    r->bytes = request_bytes(s->graph, c);
+    r->used = ef_budget_charge(EF_KEPT_REQUESTS, r->bytes);
     ef_mutex_lock(&s->lock);
     r->next = s->newest;
     s->newest = r;
     request *gone = ++s->n_requests > REQUESTS ? forget_oldest(s) : NULL;
+    note_oldest(s);
     ef_mutex_unlock(&s->lock);
     if (gone != NULL) request_free(gone);
+    ef_budget_keep();
     *out = r;
     return NULL;
 }
@@ -304,7 +355,7 @@ ef_status *ef_session_call_run(ef_session *s, const ef_session_call *c, ef_tenso
     }
     if (bad == NULL) {
         ef_scope *before = ef_scope_enter(s->scope); /* its variables are its own */
-        bad = ef_program_run(r->program, in, out);
+        bad = ef_program_run(ef_context_here(), r->program, in, out);
         ef_scope_enter(before);
         if (EF_UNLIKELY(bad != NULL)) bad = locate(bad, s->graph, c, r->program);
     }

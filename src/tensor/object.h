@@ -10,8 +10,13 @@ typedef enum ef_object_kind {
     EF_OBJECT_LIST, /* TensorList: an immutable value, copied on write, in place when sole */
     EF_OBJECT_STACK,
     EF_OBJECT_COUNTER,  /* a stateful random op's position */
-    EF_OBJECT_ITERATOR, /* implemented by data */
-    EF_OBJECT_CALLBACK, /* a function of the program: ops/callback.h */
+    EF_OBJECT_ITERATOR, /* a position in a dataset: ops/data/iterator.h */
+    EF_OBJECT_DATASET,  /* an immutable value: ops/data/dataset.h */
+    EF_OBJECT_OPTIONAL, /* an element or nothing: ops/data/optional.h */
+    EF_OBJECT_SEEDS,    /* seeds for each iteration: ops/data/seeds.h */
+    EF_OBJECT_CACHE,    /* elements kept in memory: ops/data/seeds.h */
+    EF_OBJECT_CALLBACK, /* a function of the program: ops/control/callback.h */
+    EF_OBJECT_TABLE,    /* a lookup table: ops/io/table.h */
     EF_OBJECT_OTHER
 } ef_object_kind;
 

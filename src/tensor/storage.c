@@ -27,26 +27,27 @@ static void strings_end(ef_storage *self) {
     bytes_end(self);
 }
 
-ef_status *ef_storage_new(ef_dtype dtype, int64_t count, ef_storage **out) {
+ef_status *ef_storage_new(int device, ef_dtype dtype, int64_t count, ef_storage **out) {
     size_t size = ef_dtype_size(dtype);
     if (size == 0 || count < 0 || (uint64_t)count > (uint64_t)INT64_MAX / size)
         return ef_error(EF_INVALID, "storage: cannot hold %lld elements of %s", (long long)count,
                         ef_dtype_name(dtype));
     size_t bytes = (size_t)count * size;
     void *header, *data = NULL;
-    EF_TRY(ef_memory_alloc(0, bytes <= INLINE_MOST ? HEADER + bytes : HEADER, &header));
+    EF_TRY(ef_memory_alloc(device, bytes <= INLINE_MOST ? HEADER + bytes : HEADER, &header));
     if (bytes <= INLINE_MOST) {
         data = (char *)header + HEADER;
     } else {
-        ef_status *s = ef_memory_alloc(0, bytes, &data);
+        ef_status *s = ef_memory_alloc(device, bytes, &data);
         if (s != NULL) {
-            ef_memory_free(0, header, HEADER);
+            ef_memory_free(device, header, HEADER);
             return s;
         }
     }
     ef_storage *storage = header;
     bool strings = dtype == EF_STRING;
-    *storage = (ef_storage){.kind = strings ? EF_STORE_STRINGS : EF_STORE_BYTES,
+    *storage = (ef_storage){.device = (uint8_t)device,
+                            .kind = strings ? EF_STORE_STRINGS : EF_STORE_BYTES,
                             .bytes = bytes,
                             .data = data,
                             .end = strings ? strings_end : bytes_end};

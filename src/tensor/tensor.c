@@ -3,17 +3,16 @@
 #include "tensor/tensor.h"
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "device/device.h"
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
-
-ef_status *(*ef_settle_hook)(ef_storage *s);
 
 /* Several threads may settle the tensor at once, and others read its data plainly as soon as it is
  * there: only the first one writes. */
 ef_status *ef_tensor_settle_deferred(ef_tensor *t) {
     ef_storage *s = t->storage;
-    if (ef_storage_data(s) == NULL && s->kind == EF_STORE_PENDING) EF_TRY(ef_settle_hook(s));
+    if (ef_storage_data(s) == NULL && s->kind == EF_STORE_PENDING) EF_TRY(s->settle(s));
     void *none = NULL;
     atomic_compare_exchange_strong_explicit((_Atomic(void *) *)&t->data, &none, ef_storage_data(s),
                                             memory_order_release, memory_order_acquire);
@@ -56,7 +55,7 @@ ef_status *ef_tensor_alloc(ef_tensor *t, ef_dtype dtype, const ef_shape *s) {
                         ef_dtype_name(dtype));
     ef_storage *storage = NULL;
     bool small = bytes == 0 || (bytes <= sizeof t->small && dtype != EF_STRING);
-    if (!small) EF_TRY(ef_storage_new(dtype, count, &storage));
+    if (!small) EF_TRY(ef_storage_new(EF_HOST, dtype, count, &storage));
     memset(t, 0, sizeof *t);
     ef_tensor_shape_set(t, dtype, s);
     t->storage = storage;
@@ -152,8 +151,7 @@ ef_status *ef_tensor_data(const ef_tensor *t, const void **data) {
                         "graph first",
                         EF_TENSOR(t));
     ef_storage *s = t->storage;
-    if (ef_storage_data(s) == NULL && s->kind == EF_STORE_PENDING && ef_settle_hook != NULL)
-        EF_TRY(ef_settle_hook(s));
+    if (ef_storage_data(s) == NULL && s->kind == EF_STORE_PENDING) EF_TRY(s->settle(s));
     if (ef_storage_data(s) == NULL)
         return ef_error(EF_INTERNAL, "tensor data: %s has no value after its work was run",
                         EF_TENSOR(t));

@@ -18,9 +18,10 @@ struct ef_storage {
     atomic_int refs;
     uint8_t device, kind; /* kind: ef_storage_kind */
     uint16_t reserved;
-    size_t bytes;                  /* capacity in bytes */
-    void *data;                    /* NULL: deferred */
-    void (*end)(ef_storage *self); /* releases everything, itself included */
+    size_t bytes;                           /* capacity in bytes */
+    void *data;                             /* NULL: deferred */
+    void (*end)(ef_storage *self);          /* releases everything, itself included */
+    ef_status *(*settle)(ef_storage *self); /* EF_STORE_PENDING: makes `data` appear */
 };
 typedef enum ef_storage_kind {
     EF_STORE_BYTES, /* from the device allocator */
@@ -59,8 +60,8 @@ static inline bool ef_tensor_owned(const ef_tensor *t) {
     uint8_t kind = t->storage->kind;
     return (kind == EF_STORE_BYTES || kind == EF_STORE_STRINGS) && ef_storage_sole(t->storage);
 }
-/* From the device's caching allocator, 64-byte aligned, refs 1. For EF_STRING: n empty ef_str. */
-ef_status *ef_storage_new(ef_dtype dtype, int64_t count, ef_storage **out);
+/* From the device's allocator, 64-byte aligned, refs 1. For EF_STRING: n empty ef_str. */
+ef_status *ef_storage_new(int device, ef_dtype dtype, int64_t count, ef_storage **out);
 
 typedef struct ef_str { /* one string element; owned by its storage */
     char *at;           /* NULL when n = 0; not NUL-terminated */
@@ -119,8 +120,6 @@ ef_brief ef_tensor_brief(const ef_tensor *t);            /* "float32 [2, 3]" */
 static inline void *ef_tensor_peek(const ef_tensor *t) {
     return atomic_load_explicit((_Atomic(void *) *)(uintptr_t)&t->data, memory_order_acquire);
 }
-/* Installed by eager: runs the batch that owns `s`. NULL until then. */
-extern ef_status *(*ef_settle_hook)(ef_storage *s);
 ef_status *ef_tensor_settle_deferred(ef_tensor *t);
 static inline ef_status *ef_tensor_settle(ef_tensor *t) { /* afterwards t->data is set */
     if (EF_LIKELY(ef_tensor_peek(t) != NULL) || t->storage == NULL) return NULL;

@@ -169,11 +169,13 @@ static ef_status *settle(ef_storage *s) {
 }
 
 EF_TEST(deferred_values_settle_when_read) {
-    ef_settle_hook = settle;
     for (int good = 0; good < 2; good++) {
         ef_storage *s = ef_calloc(1, sizeof *s);
         CHECK(s);
-        *s = (ef_storage){.kind = EF_STORE_PENDING, .bytes = good ? 400 : 0, .end = pending_end};
+        *s = (ef_storage){.kind = EF_STORE_PENDING,
+                          .bytes = good ? 400 : 0,
+                          .end = pending_end,
+                          .settle = settle};
         atomic_init(&s->refs, 1);
         ef_tensor t = {.dtype = EF_F32, .rank = 1, .dim = {100}, .storage = s}, copy;
         const void *data;
@@ -189,7 +191,6 @@ EF_TEST(deferred_values_settle_when_read) {
         ef_tensor_release(&t);
         ef_tensor_release(&copy);
     }
-    ef_settle_hook = NULL;
 }
 
 /* Every allocation fails in turn; nothing is left behind. */

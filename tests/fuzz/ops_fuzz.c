@@ -293,7 +293,8 @@ static void run_case(const ef_op *op, ef_example *e, bool loud) {
     ef_status *s = ef_op_infer(op, ef_attrs_fields(e->attrs), facts, e->n_in, said, MAX_OUT, &n);
     if (!s && moderate(said, n)) {
         uint64_t begin = ef_now_ns();
-        s = ef_op_run(op, ef_attrs_fields(e->attrs), in, e->n_in, out, MAX_OUT, &n_out);
+        s = ef_op_run(ef_context_here(), op, ef_attrs_fields(e->attrs), in, e->n_in, out, MAX_OUT,
+                      &n_out);
         if (ef_now_ns() - begin > 5000000000u) finding("it ran longer than five seconds");
         if (!s) check_vague(op, e, out, n_out);
         for (int k = 0; !s && k < n_out; k++) ef_tensor_release(&out[k]);

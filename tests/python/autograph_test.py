@@ -307,7 +307,7 @@ def test_print_is_python_s(capsys):
 
 
 def test_fresh_closures_share_one_conversion():
-    from evenflow.autograph import transpile
+    from evenflow._src.autograph import transpile
 
     made = []
     whole = transpile.Factory.__init__
@@ -391,7 +391,7 @@ def test_to_code_and_to_graph():
 
 
 def test_straight_functions_are_not_converted():
-    from evenflow.autograph.needs import straight
+    from evenflow._src.autograph.needs import straight
 
     k = 2.0
     assert straight(lambda x: tf.reduce_sum(x * x) + k) is not None

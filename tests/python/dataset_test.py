@@ -50,11 +50,6 @@ def test_generators_are_checked():
         list(Dataset.from_generator(lambda n: iter([]), output_signature=spec))
 
 
-def test_what_is_missing_says_so():
-    with pytest.raises(AttributeError):
-        Dataset.range(3).shuffle
-
-
 @tf.function
 def before(data, most):
     total = tf.constant(0, tf.int64)

@@ -131,7 +131,7 @@ def test_optionals():
 
 
 def test_determinism_is_noted(monkeypatch):
-    from evenflow import config
+    from evenflow._src import config
 
     monkeypatch.setattr(config._now, "deterministic", False)
     assert not config.is_op_determinism_enabled()

@@ -8,7 +8,7 @@ import evenflow
 from evenflow import _core
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SYSTEM = ("libdnnl", "libopenblas", "liblapacke", "libpcre2", "libgomp", "libmvec", "libm.", "libc.", "libpthread", "ld-linux",
+SYSTEM = ("libdnnl", "libopenblas", "liblapacke", "libpcre2", "libz.", "libjpeg", "libpng", "libgif", "libgomp", "libmvec", "libm.", "libc.", "libpthread", "ld-linux",
           "libgcc_s", "libdl.", "librt.")
 
 

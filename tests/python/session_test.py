@@ -71,8 +71,11 @@ def test_what_may_be_fed(place):
     assert run(d, {b: [[1, 2]]}).tolist() == [[2, 4]]
     with place.graph.as_default():
         symbolic = tf.fill([3, 2], 4.0)
+    assert run(c, {a: symbolic}).tolist() == [[5.0, 5.0]] * 3  # computed first; TensorFlow rejects it
+    with tf.Graph().as_default():
+        foreign = tf.fill([3, 2], 4.0)
     with pytest.raises(TypeError, match="cannot be a tf.Tensor object"):
-        run(c, {a: symbolic})
+        run(c, {a: foreign})
     assert run(d, {d: 7}) == 7  # any tensor can be fed
     assert run([c, d], {(a, b): (np.ones((1, 2)), 2)})[1] == 4
     assert run([c, d], {((a,), (b,)): ((np.ones((1, 2)),), (2,))})[1] == 4

@@ -257,3 +257,32 @@ def test_shapes_outlive_the_trace():
         f(tf.ones([n]))
     assert [s.as_list() for s in kept] == [[3], [2]]
     assert tf.ones(kept[1]).shape == [2]  # eagerly: the sizes it had
+
+
+def test_a_size_that_does_not_fit_raises_as_a_new_trace_would():
+    def first_row(x):
+        return tf.repeat(x, 2, axis=0)[0] + 1.0
+
+    f = tf.function(first_row)
+    for rows in (4, 2):
+        f(tf.ones([rows, 3]))
+    with pytest.raises(ValueError, match="slice index 0") as seen:
+        f(tf.ones([0, 3]))
+    assert isinstance(seen.value, tf.errors.InvalidArgumentError)
+    with pytest.raises(ValueError, match="slice index 0"):
+        tf.function(first_row)(tf.ones([0, 3]))
+    assert f(tf.ones([7, 3])).shape == [3]
+
+
+def test_a_gradient_has_the_sizes_of_its_source():
+    @tf.function
+    def f(x):
+        total = tf.zeros(x.shape[1:])
+        for row in x:
+            total += row
+        gradient = tf.gradients(tf.reduce_sum(total), x)[0]
+        return gradient.shape, gradient
+
+    for rows in (4, 2, 5):
+        shape, gradient = f(tf.ones([rows, 3]))
+        assert shape.numpy().tolist() == [rows, 3] and gradient.shape == [rows, 3]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import evenflow as tf
-from evenflow import nest
+from evenflow._src import nest
 
 
 def test_dtypes_compare_as_tensorflow():

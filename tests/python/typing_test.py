@@ -5,7 +5,7 @@ import sys
 
 import evenflow as tf
 import pytest
-from evenflow import namespace
+from evenflow._src import namespace
 
 PROGRAM = '''
 import evenflow as tf

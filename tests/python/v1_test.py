@@ -403,7 +403,7 @@ def test_eager_execution_off():
 def test_tensorflow_programs_run_as_written():
     assert _program("""
         import sys
-        from evenflow import alias
+        from evenflow._src import alias
         alias.install()
         import tensorflow as tf
         from tensorflow.python.framework import ops

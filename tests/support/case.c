@@ -205,7 +205,7 @@ ef_status *ef_case_run(ef_graph *g, ef_tensor *in, int n_in, ef_tensor *out) {
     EF_TRY(ef_program_make(g, NULL, &p));
     ef_tensor *ptr[EF_CASE_MAX_IN];
     for (int k = 0; k < n_in; k++) ptr[k] = &in[k];
-    ef_status *s = ef_program_run(p, ptr, out);
+    ef_status *s = ef_program_run(ef_context_here(), p, ptr, out);
     ef_program_unref(p);
     return s;
 }
@@ -284,7 +284,7 @@ static ef_status *needed_part(ef_graph *g, ef_graph **out) {
 static ef_status *run_program(ef_program *p, const ef_case *c, ef_tensor *out) {
     ef_tensor *ptr[EF_CASE_MAX_IN];
     for (int k = 0; k < c->n_in; k++) ptr[k] = (ef_tensor *)(uintptr_t)&c->in[k];
-    return ef_program_run(p, ptr, out);
+    return ef_program_run(ef_context_here(), p, ptr, out);
 }
 
 /* The graph as it is (but for what nobody needs) against a program made from it. */

@@ -401,7 +401,8 @@ const char *ef_sweep_run(ef_sweep_call *c) {
     ef_status *s = infer(c, said, &n);
     if (!s && moderate(said, n, &why) && !c->declared) {
         double begin = (double)clock();
-        s = ef_op_run(c->op, ef_attrs_fields(c->e.attrs), in, c->e.n_in, out, MAX_OUT, &n_out);
+        s = ef_op_run(ef_context_here(), c->op, ef_attrs_fields(c->e.attrs), in, c->e.n_in, out,
+                      MAX_OUT, &n_out);
         if ((double)clock() - begin > patience * CLOCKS_PER_SEC) why = "it took seconds";
         for (int k = 0; !s && k < n_out; k++) {
             ef_shape got = ef_shape_from(&out[k]);

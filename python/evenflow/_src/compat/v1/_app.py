@@ -1,0 +1,64 @@
+"""tf.flags and tf.app: command-line flags, which are those of the package absl."""
+import sys
+
+from ... import namespace
+from ...namespace import export
+
+_OLD_NAMES = {"flag_name": "name", "default_value": "default", "docstring": "help"}
+
+
+def _absl(module):
+    try:
+        import absl.app
+        import absl.flags
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(f"tf.{module} uses the package absl, which is not installed: pip install absl-py",
+                                  name="absl") from None
+    return getattr(absl, module)
+
+
+class _Flags:
+    """FLAGS: the command line is read when a flag is first asked for."""
+
+    def __getattr__(self, name):
+        flags = _absl("flags").FLAGS
+        if not flags.is_parsed():
+            flags(sys.argv, known_only=True)
+        return getattr(flags, name)
+
+    def __setattr__(self, name, value):
+        setattr(_absl("flags").FLAGS, name, value)
+
+    def __iter__(self):
+        return iter(_absl("flags").FLAGS)
+
+    def __contains__(self, name):
+        return name in _absl("flags").FLAGS
+
+
+_FLAGS = _Flags()
+
+
+def _find(name):
+    if name == "FLAGS":
+        return _FLAGS
+    found = getattr(_absl("flags"), name)
+    if not name.startswith("DEFINE_"):
+        return found
+
+    def define(*args, **kwargs):
+        return found(*args, **{_OLD_NAMES.get(k, k): v for k, v in kwargs.items()})
+
+    return define
+
+
+@export("compat.v1.app.run")
+def run(main=None, argv=None):
+    """Reads the flags and calls main with what is left of the command line; main's result is the exit status."""
+    main = main or sys.modules["__main__"].main
+    _absl("app").run(main, argv, flags_parser=lambda args: _absl("flags").FLAGS(args, known_only=True))
+
+
+for _place in ("compat.v1.flags", "compat.v1.app.flags"):
+    namespace.space(_place)
+    namespace.find_others(_place, _find)

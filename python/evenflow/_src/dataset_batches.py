@@ -1,0 +1,71 @@
+"""Stacking elements that are not plain tensors: each becomes a variant, and a batch of variants is unpacked row by row."""
+from . import _core, dtypes, nest
+from .composite import CompositeTensor, SparseTensorSpec
+from .dataset_elements import NoneTensorSpec, flat_element, flat_specs, pack_element
+from .ragged import RaggedTensorSpec
+from .specs import TensorSpec
+
+raw = _core.raw
+
+
+def is_plain(spec):
+    """Whether all parts of an element are dense tensors, or None."""
+    return all(isinstance(s, (TensorSpec, NoneTensorSpec)) for s in nest.flatten(spec))
+
+
+def as_variants(dataset):
+    """The same elements, each part that is no dense tensor as one variant."""
+    def wrap(*element):
+        element = element if type(dataset.element_spec) is tuple else element[0]
+        return nest.map_structure(lambda part: raw.OptionalFromValue(flat_element(part))
+                                  if isinstance(part, CompositeTensor) else part, element)
+
+    return dataset.map(wrap)
+
+
+def from_variants(dataset, spec):
+    """Undoes `as_variants` for batches. spec: of an element before."""
+    def unwrap(*batch):
+        batch = batch if type(spec) is tuple else batch[0]
+        parts = [rows if isinstance(s, (TensorSpec, NoneTensorSpec)) else _unpack(rows, s)
+                 for rows, s in zip(nest.flatten(batch), nest.flatten(spec))]
+        return nest.pack_sequence_as(spec, parts)
+
+    return dataset.map(unwrap)
+
+
+def _unpack(rows, spec):
+    """One composite tensor of a list of optionals."""
+    from .functional import map_fn
+
+    flat = flat_specs(spec)
+
+    def row(k):
+        one = raw.TensorListGetItem(rows, k, _core.convert([], dtypes.int32), dtypes.variant)
+        return pack_element(spec, raw.OptionalGetValue(one, [s.dtype for s in flat], [s.shape for s in flat]))
+
+    n = raw.TensorListLength(rows)
+    return map_fn(row, raw.Range(0, n, 1), fn_output_signature=spec)
+
+
+def ragged_spec(spec, row_splits_dtype):
+    """The spec under which dense tensors of different sizes are stacked."""
+    if not isinstance(spec, TensorSpec) or not spec.shape.rank or spec.shape.is_fully_defined():
+        return spec
+    return RaggedTensorSpec(spec.shape, spec.dtype, 0, row_splits_dtype)
+
+
+def ragged_rows(dataset, row_splits_dtype):
+    """Elements as `ragged_spec` says: for `ragged_batch`."""
+    return nest.map_structure(lambda s: ragged_spec(s, row_splits_dtype), dataset.element_spec)
+
+
+def wrap_dense(dataset, spec):
+    """The same elements; parts whose spec is ragged or sparse are variants."""
+    def wrap(*element):
+        element = element if type(dataset.element_spec) is tuple else element[0]
+        parts = [raw.OptionalFromValue(flat_element(part)) if isinstance(s, (RaggedTensorSpec, SparseTensorSpec)) else part
+                 for part, s in zip(nest.flatten(element), nest.flatten(spec))]
+        return nest.pack_sequence_as(spec, parts)
+
+    return dataset.map(wrap)

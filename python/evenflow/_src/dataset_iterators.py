@@ -1,0 +1,158 @@
+"""Iterators over datasets: handles of resources of the engine."""
+import atexit
+
+from . import _core, errors, nest
+from .composite import CompositeTensor
+from .dataset_elements import flat_specs, pack_element
+from .namespace import export
+from .optional import Iterator, Optional
+from .specs import TensorSpec, TypeSpec
+
+raw = _core.raw
+atexit.register(_core.stop_pipelines)  # no thread of a dataset calls Python once the interpreter ends
+
+
+def types_and_shapes(spec):
+    """What ops of datasets say of an element."""
+    flat = flat_specs(spec)
+    return {"output_types": [s.dtype for s in flat], "output_shapes": [s.shape for s in flat]}
+
+
+def hashable(spec):
+    """An element spec as something hashable."""
+    return type(spec), str(nest.map_structure(lambda _: 0, spec)), tuple(nest.flatten(spec))
+
+
+class OwnedIterator(Iterator):
+    """Goes through the elements of a dataset once. Functions take it as a resource, so that one trace serves all iterators
+    over such elements."""
+
+    def __init__(self, dataset=None, components=None, element_spec=None):
+        if dataset is None:
+            self._iterator_resource, self._element_spec = components, element_spec
+        else:
+            self._element_spec = dataset.element_spec
+            self._iterator_resource = raw.AnonymousIteratorV3(**types_and_shapes(self._element_spec))
+            raw.MakeIterator(dataset._variant_tensor, self._iterator_resource)
+        self._eager = not _core.is_symbolic(self._iterator_resource)
+
+    @property
+    def element_spec(self):
+        return self._element_spec
+
+    def __iter__(self):
+        """Itself; while a function is traced, Python's own loops are unrolled over an iterator from outside."""
+        return self if not self._eager or _core.executing_eagerly() else Unrolled(self)
+
+    def __next__(self):
+        if not self._eager or not _core.executing_eagerly():
+            return self.get_next()
+        found = _core.iterator_next(self._iterator_resource)
+        if found is None:
+            raise StopIteration
+        return pack_element(self._element_spec, found)
+
+    def get_next(self, name=None):
+        """The next element; OutOfRangeError after the last."""
+        if self._eager and _core.executing_eagerly():
+            found = _core.iterator_next(self._iterator_resource)
+            if found is None:
+                raise errors.OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext]")
+        else:
+            found = raw.IteratorGetNext(self._iterator_resource, **types_and_shapes(self._element_spec), name=name)
+        return pack_element(self._element_spec, found)
+
+    def get_next_as_optional(self):
+        """An Optional that is empty after the last element."""
+        made = raw.IteratorGetNextAsOptional(self._iterator_resource, **types_and_shapes(self._element_spec))
+        return Optional(self._element_spec, made)
+
+    def _has_next(self):
+        return raw._IteratorHasNext(self._iterator_resource)
+
+    def _ef_argument(self):
+        return hashable(self._element_spec), (self._iterator_resource,)
+
+    def _ef_again(self, parts):
+        return OwnedIterator(components=parts[0], element_spec=self._element_spec)
+
+    def _ef_graph_for(self, *loop):
+        from .autograph.dataset_loop import for_iterator
+
+        return for_iterator(self, *loop)
+
+    @property
+    def _type_spec(self):
+        return IteratorSpec(self._element_spec)
+
+
+class Unrolled(OwnedIterator):
+    """An iterator whose elements are drawn while a function is traced."""
+
+    def __init__(self, of):
+        super().__init__(components=of._iterator_resource, element_spec=of._element_spec)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        found = _core.iterator_next(self._iterator_resource)
+        if found is None:
+            raise StopIteration
+        return pack_element(self._element_spec, found)
+
+
+OwnedIterator.__module__ = "tensorflow.python.data.ops.iterator_ops"
+
+
+@export("data.IteratorSpec")
+class IteratorSpec(TypeSpec):
+    """Describes an iterator by the spec of its elements."""
+
+    __module__ = "tensorflow.python.data.ops.iterator_ops"
+
+    def __init__(self, element_spec):
+        self._element_spec = element_spec
+
+    @property
+    def value_type(self):
+        return OwnedIterator
+
+    def _serialize(self):
+        return (self._element_spec,)
+
+    @property
+    def _component_specs(self):
+        from . import dtypes
+
+        return TensorSpec((), dtypes.resource)
+
+    def _to_components(self, value):
+        return value._iterator_resource
+
+    def _from_components(self, components):
+        return OwnedIterator(components=components, element_spec=self._element_spec)
+
+
+class NumpyIterator:
+    """The elements of a dataset as numpy arrays."""
+
+    __slots__ = ("_iterator",)
+
+    def __init__(self, dataset):
+        self._iterator = iter(dataset)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return nest.map_structure(_numpy, next(self._iterator))
+
+    def __repr__(self):
+        return "NumpyIterator(iterator=%r)" % (self._iterator,)
+
+
+def _numpy(part):
+    if isinstance(part, CompositeTensor) and hasattr(part, "_numpy"):
+        return part._numpy()
+    return None if part is None else part.numpy()

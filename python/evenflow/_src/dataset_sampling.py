@@ -1,0 +1,128 @@
+"""Datasets that are made of others: samples, padded batches, batches by length."""
+import numpy as np
+
+from . import _core, dtypes, nest
+from .dataset_elements import flat_specs
+from .shapes import TensorShape
+from .specs import TensorSpec
+
+raw = _core.raw
+
+
+def sample_from_datasets(datasets, weights, seed, stop, again):
+    """See Dataset.sample_from_datasets. Two numbers of a random dataset are the seed of each draw, as in TensorFlow."""
+    from .datasets import Dataset, _directed
+
+    datasets = list(datasets)
+    if not datasets:
+        raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+    if isinstance(weights, Dataset):
+        raise TypeError("sample_from_datasets: weights that come from a dataset are not supported; give a list or a tensor")
+    if weights is None:
+        logits = _core.convert([[1.0] * len(datasets)])
+    else:
+        weights = _core.convert(weights)
+        if weights.dtype not in (dtypes.float32, dtypes.float64):
+            raise TypeError(f"Invalid `weights`. `weights` type must be either `tf.float32` or `tf.float64` but is {weights.dtype}.")
+        if weights.shape.rank == 1 and weights.shape[0] not in (None, len(datasets)):
+            raise ValueError(f"Invalid `weights`. The shape of `weights` should be compatible with `[len(datasets)]` but is "
+                             f"{weights.shape}.")
+        logits = raw.ExpandDims(raw.Log(weights), 0)
+    if len(datasets) == 1:
+        return datasets[0]
+
+    def draw(pair):
+        return raw.Reshape(raw.StatelessMultinomial(logits, 1, pair, output_dtype=dtypes.int64), np.zeros([0], np.int32))
+
+    choice = Dataset.random(seed, again).batch(2, drop_remainder=True).map(draw)
+    return _directed(choice, datasets, stop)
+
+
+def _padding_value(value, spec):
+    if value is not None:
+        return _core.convert(value, spec.dtype)
+    if spec.dtype not in (dtypes.string, dtypes.bool) and not (spec.dtype.is_floating or spec.dtype.is_integer
+                                                               or spec.dtype.is_complex):
+        raise TypeError(f"Unable to create padding for field of type {spec.dtype}.")
+    return _core.convert("" if spec.dtype is dtypes.string else 0, spec.dtype)
+
+
+def _padded_shape(shape, spec):
+    """The sizes to pad to, as a vector (-1: the largest of the batch) and as far as they are known."""
+    if isinstance(shape, _core.CoreTensor):
+        known = _core.static_value(shape)
+        sizes = [None] * (spec.shape.rank or 0) if known is None else [None if d < 0 else int(d) for d in known]
+        return raw.Cast(shape, dtypes.int64), TensorShape(sizes)
+    given = TensorShape([None if d is None or (isinstance(d, int) and d < 0) else d for d in list(shape)])
+    if spec.shape.rank is not None and spec.shape.rank != given.rank:
+        raise ValueError(f"The padded shape {given} is not compatible with the shape {spec.shape} of the corresponding input "
+                         "component.")
+    for want, have in zip(given.as_list(), spec.shape.as_list() if spec.shape.rank is not None else []):
+        if want is not None and have is not None and want < have:
+            raise ValueError(f"The padded shape {given} is not compatible with the shape {spec.shape} of the corresponding "
+                             "input component.")
+    return _core.convert([-1 if d is None else d for d in given.as_list()], dtypes.int64), given
+
+
+def _spread(values, spec):
+    """One value for each part of an element: a single one stands for all."""
+    if values is None or not nest.is_nested(values):
+        return [values] * len(flat_specs(spec))
+    return nest.flatten_up_to(spec, values)
+
+
+def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remainder):
+    """See Dataset.padded_batch."""
+    from .datasets import Dataset, _int64
+
+    spec = dataset.element_spec
+    flat = nest.flatten(spec)
+    if not all(isinstance(s, TensorSpec) for s in flat):
+        raise TypeError(f"`padded_batch` is only supported for datasets that produce tensor elements but the input dataset "
+                        f"produces elements of {spec}.")
+    if padded_shapes is None:
+        if any(s.shape.rank is None for s in flat):
+            raise ValueError(f"You must provide `padded_shapes` argument because component of the input dataset has unknown rank: {spec}.")
+        shapes = [s.shape for s in flat]
+    else:
+        shapes = nest.flatten_up_to(spec, padded_shapes)
+    sizes, known = zip(*[_padded_shape(shape, s) for shape, s in zip(shapes, flat)])
+    values = [_padding_value(v, s) for v, s in zip(_spread(padding_values, spec), flat)]
+    n = _core.static_value(_int64(batch_size)) if drop_remainder else None
+    first = None if n is None else int(n)
+    made = [TensorSpec([first] + shape.as_list(), s.dtype) for shape, s in zip(known, flat)]
+    variant = raw.PaddedBatchDatasetV2(dataset._variant_tensor, _int64(batch_size), list(sizes), values, drop_remainder,
+                                       Toutput_types=[s.dtype for s in flat], output_shapes=[s.shape for s in made])
+    return Dataset(variant, nest.pack_sequence_as(spec, made), dataset._options)
+
+
+def bucket_by_sequence_length(dataset, length_of, boundaries, batch_sizes, padded_shapes, padding_values, to_boundary, no_padding,
+                              drop_remainder):
+    """See Dataset.bucket_by_sequence_length."""
+    if len(batch_sizes) != len(boundaries) + 1:
+        raise ValueError(f"`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but `len(bucket_batch_sizes)={len(batch_sizes)}` "
+                         f"and `len(bucket_boundaries)={len(boundaries)}`.")
+    sizes = _core.convert(list(batch_sizes), dtypes.int64)
+    edges = _core.convert(list(boundaries), dtypes.int32)
+
+    def bucket(*element):
+        length = raw.Cast(_core.convert(length_of(*element)), dtypes.int32)
+        return raw.Sum(raw.Cast(raw.LessEqual(edges, length), dtypes.int64), 0)
+
+    def batch(key, group):
+        size = raw.GatherV2(sizes, key, 0)
+        if no_padding:
+            return group.batch(size, drop_remainder)
+        shapes = padded_shapes if padded_shapes is not None else nest.map_structure(lambda s: s.shape, group.element_spec)
+        if to_boundary:
+            last = raw.GatherV2(raw.ConcatV2([raw.Cast(edges, dtypes.int64), _core.convert([0], dtypes.int64)], 0), key, 0) - 1
+            shapes = nest.map_structure_up_to(group.element_spec, lambda shape: _fill(shape, last), shapes)
+        return group.padded_batch(size, shapes, padding_values, drop_remainder)
+
+    return dataset.group_by_window(bucket, batch, window_size_func=lambda key: raw.GatherV2(sizes, key, 0))
+
+
+def _fill(shape, size):
+    """Unknown sizes of a shape replaced."""
+    return raw.Pack([size if d is None or d < 0 else _core.convert(d, dtypes.int64) for d in TensorShape(shape).as_list()]) \
+        if TensorShape(shape).rank else TensorShape([])

@@ -1,0 +1,44 @@
+"""`tf.experimental.doctor`. What examines a program is loaded when it is first used: most programs never do."""
+import importlib
+import os
+
+from .namespace import export
+
+
+def _session():
+    return importlib.import_module("evenflow._src.doctor.session")
+
+
+@export("experimental.doctor")
+class doctor:  # noqa: N801 - a context manager is called like a function
+    """Examines the code of a `with` block: what in it is slow, where, and what to write instead.
+
+    >>> with tf.experimental.doctor(show=False) as found:
+    ...     for n in range(20):
+    ...         y = tf.function(lambda v: v + 1.0)(tf.constant(1.0))
+    >>> found.codes
+    ['E104']
+
+    Args:
+      show: prints the report to standard error at the end of the block.
+      everything: keeps findings below 1 % of the run time too.
+    """
+
+    def __init__(self, show=True, everything=False):
+        self._show, self._everything = show, everything
+
+    def __enter__(self):
+        self._diagnosis, self._watch = _session().begin(self._everything)
+        return self._diagnosis
+
+    def __exit__(self, kind, error, trace):
+        self._diagnosis.finish(self._watch)
+        if self._show:
+            self._diagnosis.print()
+        return False
+
+
+def from_environment():
+    """EVENFLOW_DOCTOR=1 examines a program that knows nothing of it."""
+    if os.environ.get("EVENFLOW_DOCTOR", "0") not in ("", "0"):
+        _session().at_exit(lambda diagnosis: diagnosis.print())

@@ -1,0 +1,82 @@
+"""Counts what a program asks of Keras: models compiled, and calls of fit, predict and evaluate with their rows. Only
+under the doctor: Keras's classes are wrapped when they are imported."""
+import functools
+import importlib.abc
+import importlib.util
+import sys
+
+from evenflow import _core
+
+from .observed import KINDS, REASONS
+
+_MODULE = "keras.src.backend.tensorflow.trainer"
+_ENTRY, _MODEL = KINDS.index("model entry"), KINDS.index("model built")
+# The reason of an entry's event says which one it is.
+_NAMES = {"predict": REASONS.index("first"), "fit": REASONS.index("value"), "evaluate": REASONS.index("shape")}
+
+
+def _rows(x):
+    """The rows of the data of a call; 0: they cannot be told without reading it."""
+    shape = getattr(x, "shape", None)
+    try:
+        return int(shape[0]) if shape is not None and len(shape) else len(x) if isinstance(x, (list, tuple)) else 0
+    except (TypeError, ValueError):
+        return 0
+
+
+def _counted(method, reason):
+    @functools.wraps(method)
+    def call(self, x=None, *args, **kwargs):
+        began = _core.event_clock()
+        try:
+            return method(self, x, *args, **kwargs)
+        finally:
+            _core.event_post(_ENTRY, began, _rows(x), reason=reason)
+    return call
+
+
+def _compiled(method):
+    @functools.wraps(method)
+    def call(self, *args, **kwargs):
+        began = _core.event_clock()
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            _core.event_post(_MODEL, began)
+    return call
+
+
+def _wrap(module):
+    trainer = getattr(module, "TensorFlowTrainer", None)
+    if trainer is None or getattr(trainer, "_evenflow_counted", False):
+        return
+    trainer._evenflow_counted = True
+    for name, reason in _NAMES.items():
+        setattr(trainer, name, _counted(getattr(trainer, name), reason))
+    trainer.compile = _compiled(trainer.compile)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Lets the others find Keras's module, and wraps its class once it is executed."""
+
+    def find_spec(self, name, path, target=None):
+        if name != _MODULE:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module):
+                execute(module)
+                _wrap(module)
+
+            spec.loader.exec_module = exec_module
+        return spec
+
+
+def install():
+    if _MODULE in sys.modules:
+        _wrap(sys.modules[_MODULE])
+    elif not any(isinstance(f, _Finder) for f in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())

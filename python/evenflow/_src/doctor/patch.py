@@ -1,0 +1,114 @@
+"""Findings whose fix is mechanical, as a patch that `patch -p0` and `git apply -p0` take."""
+import ast
+import difflib
+import linecache
+
+from . import source
+
+
+def _calls_at(place, name=None):
+    """Calls that stand on a line, of a function of that name if one is given."""
+    root = source.tree(place.file)
+    for node in ast.walk(root) if root else ():
+        if isinstance(node, ast.Call) and node.lineno <= place.line <= node.end_lineno:
+            called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", None)
+            if name is None or called == name:
+                yield node
+
+
+def _replace(lines, node, text):
+    """Replaces the source of a node that stands on one line."""
+    if node.lineno != node.end_lineno:
+        return False
+    raw = lines[node.lineno - 1].encode()
+    lines[node.lineno - 1] = (raw[:node.col_offset] + text.encode() + raw[node.end_col_offset:]).decode()
+    return True
+
+
+def _text(lines, node):
+    raw = lines[node.lineno - 1].encode()
+    return raw[node.col_offset:node.end_col_offset].decode()
+
+
+def _module_name(file):
+    """What the program calls TensorFlow."""
+    root = source.tree(file)
+    for node in ast.walk(root) if root else ():
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                if name.name in ("tensorflow", "evenflow"):
+                    return name.asname or name.name
+    return "tf"
+
+
+def number_to_tensor(finding, lines):
+    """E101: the argument that changes becomes a tensor."""
+    definition = source.function_at(finding.subject)
+    if definition is None or not finding.argument:
+        return False
+    parameters = [a.arg for a in definition.args.posonlyargs + definition.args.args]
+    for call in _calls_at(finding.place, definition.name):
+        given = next((k.value for k in call.keywords if k.arg == finding.argument), None)
+        if given is None and finding.argument in parameters:
+            at = parameters.index(finding.argument) - (len(parameters) > 0 and parameters[0] == "self")
+            given = call.args[at] if 0 <= at < len(call.args) else None
+        if given is not None:
+            return _replace(lines, given, f"{_module_name(finding.place.file)}.constant({_text(lines, given)})")
+    return False
+
+
+def fewer_traces(finding, lines):
+    """E102: the function is told that sizes change."""
+    definition = source.function_at(finding.subject)
+    for decorator in definition.decorator_list if definition else ():
+        if isinstance(decorator, (ast.Attribute, ast.Name)) and _text(lines, decorator).split(".")[-1] == "function":
+            return _replace(lines, decorator, _text(lines, decorator) + "(reduce_retracing=True)")
+    return False
+
+
+def hoist(finding, lines):
+    """E104: a function of the module is wrapped where it is defined."""
+    definition = source.function_at(finding.subject)
+    root = source.tree(finding.place.file)
+    if definition is None or finding.subject.file != finding.place.file or definition not in root.body:
+        return False
+    for call in _calls_at(finding.place, "function"):
+        if len(call.args) == 1 and isinstance(call.args[0], ast.Name) and call.args[0].id == definition.name:
+            made, name = _text(lines, call), f"{definition.name}_function"
+            if not _replace(lines, call, name):
+                return False
+            lines[definition.end_lineno - 1] += f"\n\n\n{name} = {made}"
+            return True
+    return False
+
+
+def keep_number(finding, lines):
+    """E303: a number is kept instead of a tensor."""
+    for call in _calls_at(finding.place, "append"):
+        if len(call.args) == 1 and not call.keywords:
+            return _replace(lines, call.args[0], f"float({_text(lines, call.args[0])})")
+    return False
+
+
+PATCHES = {"E101": number_to_tensor, "E102": fewer_traces, "E104": hoist, "E303": keep_number}
+
+
+def diff(findings):
+    """One patch for all findings that have one; '' if none has."""
+    changed = {}
+    for f in findings:
+        make = PATCHES.get(f.code)
+        file = f.subject.file if f.code == "E102" and f.subject else f.place.file
+        if make is None or source.tree(file) is None:
+            continue
+        before = [text.rstrip("\n") for text in linecache.getlines(file)]
+        lines = changed.get(file, list(before))
+        if lines == before:  # positions are those of the file: one fix per file and run
+            make(f, lines)
+            changed[file] = lines
+    out = []
+    for file, lines in changed.items():
+        before = [text.rstrip("\n") for text in linecache.getlines(file)]
+        after = "\n".join(lines).split("\n")
+        out += difflib.unified_diff(before, after, file, file, lineterm="")
+    return "\n".join(out) + "\n" if out else ""

@@ -1,0 +1,99 @@
+"""Findings as text and as JSON."""
+import json
+import os
+import sys
+import textwrap
+
+from . import source
+from .causes import table
+from .prices import PRICES
+
+
+def worth_showing(finding, observed, there_ms):
+    """Whether a finding is 1 % of the run, here or on TensorFlow, or a megabyte."""
+    return (finding.cost_ms >= 0.01 * observed.wall_ms or (finding.tensorflow_ms or 0) >= 0.01 * there_ms
+            or finding.bytes >= 1 << 20 or finding.tensorflow_kb >= 1024)
+
+
+def select(findings, observed, everything=False, silenced=True):
+    """The findings to show: none that a comment silences, and none too small, unless everything is asked for."""
+    there = observed.wall_ms + sum(f.tensorflow_ms or 0 for f in findings)
+    found = [f for f in findings if not (silenced and source.silences(f.place.file, f.place.line, f.code))]
+    return [f for f in found if everything or worth_showing(f, observed, there)]
+
+
+def amount(ms):
+    return f"{ms / 1e3:.3g} s" if ms >= 1000 else f"{ms:.3g} ms"
+
+
+def costs(f):
+    """What it cost here, and what it costs on TensorFlow."""
+    there = []
+    if f.tensorflow_ms:
+        there.append(amount(f.tensorflow_ms))
+    if f.tensorflow_kb >= 1024:
+        there.append(f"{f.tensorflow_kb / 1024:.0f} MB")
+    here = amount(f.cost_ms) if f.cost_ms else "nothing to speak of"
+    if f.bytes >= 1 << 20:
+        here += f", {f.bytes / 2**20:.0f} MB"
+    return here, " and ".join(there)
+
+
+def short(path):
+    relative = os.path.relpath(path) if os.path.isabs(path) else path
+    return path if relative.startswith("..") else relative
+
+
+def line(f):
+    """A finding on one line: FILE:LINE: CODE what happened, with numbers. Fix: what to write."""
+    here, there = costs(f)
+    there = f"; on TensorFlow about {there}" if there else ""
+    return f"{short(f.place.file)}:{f.place.line}: {f.code} {f.what}. Cost here: {here}{there}. Fix: {f.fix}."
+
+
+def as_text(findings, observed, stream=None, hidden=0):
+    """The report, wrapped for a terminal."""
+    stream = stream or sys.stderr
+    colour = stream.isatty() and not os.environ.get("NO_COLOR")
+    bold, dim, plain = ("\033[1m", "\033[2m", "\033[0m") if colour else ("", "", "")
+    try:
+        width = max(60, min(110, os.get_terminal_size(stream.fileno()).columns))
+    except (OSError, ValueError, AttributeError):
+        width = 100
+    out = [f"evenflow doctor: {len(findings)} finding{'s' * (len(findings) != 1)} in {amount(observed.wall_ms)}"]
+    if hidden:
+        out[0] += f" ({hidden} smaller ones: --all)"
+    for f in findings:
+        here, there = costs(f)
+        out += ["", f"{bold}{short(f.place.file)}:{f.place.line}: {f.code}{plain} {table()[f.code].title.split(':')[0]}"]
+        quoted = source.text(f.place.file, f.place.line).strip()
+        if quoted:
+            out.append(f"    {dim}{quoted[:width - 8]}{plain}")
+        program = PRICES[f.priced_by].program if f.priced_by else None
+        there = f"; on TensorFlow 2.21 about {there} (measured by tests/zoo/{program}.py)" if there and program else (
+            f"; on TensorFlow 2.21 about {there}" if there else "")
+        for label, text in (("", f"{f.what}."), ("Cost: ", f"here {here}{there}."), ("Fix: ", f"{f.fix}.")):
+            out += textwrap.wrap(label + text, width - 4, initial_indent="    ", subsequent_indent="    ",
+                                 break_long_words=False, break_on_hyphens=False)
+    print("\n".join(out), file=stream)
+
+
+def as_json(findings, observed):
+    """One object with the findings, each with code, file, line, function, count, cost_ms, message and fix."""
+    return json.dumps({"wall_ms": round(observed.wall_ms, 3), "findings": [
+        {"code": f.code, "file": f.place.file, "line": f.place.line, "function": f.place.function, "count": f.count,
+         "cost_ms": round(f.cost_ms, 3), "tensorflow_ms": None if f.tensorflow_ms is None else round(f.tensorflow_ms, 1),
+         "tensorflow_kb": round(f.tensorflow_kb, 1), "bytes": f.bytes, "message": f.what, "fix": f.fix,
+         "measured_by": f.priced_by and PRICES[f.priced_by].program} for f in findings]}, indent=1)
+
+
+def explain(code):
+    """A cause with an example of the wrong and the right form; None: there is no such code."""
+    c = table().get(code.upper())
+    if c is None:
+        return None
+    def indent(text):
+        return textwrap.indent(text, "    ")
+
+    return (f"{c.code} {c.title}\n\n{textwrap.fill(c.symptom, 100)}\nThe engine sees it by: {c.counter}.\n\n"
+            f"Instead of\n\n{indent(c.wrong)}\n\nwrite\n\n{indent(c.right)}")

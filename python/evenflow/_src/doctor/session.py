@@ -1,0 +1,62 @@
+"""A run under the doctor: of a block, or of a whole program."""
+import atexit
+import os
+
+from . import data_entries, keras_entries, report
+from .causes import examine
+from .observed import Watch
+from .page import page
+from .recorder import Recorder
+
+
+class Diagnosis:
+    """What was found: `findings`, the dearest first, and `hidden`, how many were too small to show."""
+
+    def __init__(self, everything=False, recorder=None):
+        self.findings, self.hidden, self.observed, self._recorder = [], 0, None, recorder
+        self._everything = everything
+
+    def finish(self, watch):
+        if self._recorder:
+            self._recorder.end()
+        self.observed = watch.observed()
+        watch.end()
+        every = report.select(examine(self.observed), self.observed, everything=True)
+        self.findings = report.select(every, self.observed, self._everything)
+        self.hidden = len(every) - len(self.findings)
+
+    @property
+    def codes(self):
+        return [f.code for f in self.findings]
+
+    def print(self, stream=None):
+        report.as_text(self.findings, self.observed, stream, self.hidden)
+
+    def html(self):
+        """A page with pictures; the run must have been recorded."""
+        return page(self.findings, self.observed, self._recorder)
+
+    def json(self):
+        return report.as_json(self.findings, self.observed)
+
+
+def begin(everything=False, record=False):
+    """Starts to count; returns what `finish` fills in, and what it needs. record: for a page with pictures."""
+    keras_entries.install()
+    data_entries.install()
+    return Diagnosis(everything, Recorder() if record else None), Watch()
+
+
+def at_exit(finish, everything=False, record=False):
+    """Examines the whole program; `finish(diagnosis)` is called when it ends."""
+    diagnosis, watch = begin(everything, record)
+    process = os.getpid()
+
+    def end():
+        if os.getpid() == process:  # not in a child that was forked
+            diagnosis.finish(watch)
+            finish(diagnosis)
+
+    atexit.register(end)
+    return diagnosis
+

@@ -1,0 +1,98 @@
+"""What the source says about a place: the loop around it, the decorators of a function, comments that silence a
+finding. Source that cannot be read or parsed says nothing."""
+import ast
+import functools
+import linecache
+import re
+
+_LIBRARY = ("-packages/", "/evenflow/_src/")
+_IGNORE = re.compile(r"#\s*evenflow:\s*ignore\b([^#]*)")
+
+
+def key(place):
+    return place and (place.file, place.line)
+
+
+def is_library(place):
+    """Whether a place is in code that the user did not write."""
+    return place is not None and any(part in place.file for part in _LIBRARY)
+
+
+def text(file, line):
+    return linecache.getline(file, line).rstrip("\n")
+
+
+@functools.lru_cache(maxsize=64)
+def tree(file):
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _around(file, line, kinds):
+    """The nodes of these kinds that hold a line, the innermost last."""
+    root = tree(file)
+    found = [n for n in ast.walk(root) if isinstance(n, kinds) and _first(n) <= line <= n.end_lineno] if root else []
+    return sorted(found, key=lambda n: (_first(n), -n.end_lineno))
+
+
+def _first(node):
+    decorators = getattr(node, "decorator_list", None)
+    return decorators[0].lineno if decorators else node.lineno
+
+
+def loop_of(place):
+    """The line of the loop that holds a place, in the same function; None: there is none."""
+    held = _around(place.file, place.line, (ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef))
+    for node in reversed(held):
+        if isinstance(node, (ast.For, ast.While)):
+            return node.lineno
+        if _first(node) != place.line:
+            return None
+    return None
+
+
+def function_at(place):
+    """The definition that begins at a place; None: it cannot be read, or is a lambda."""
+    held = _around(place.file, place.line, (ast.FunctionDef, ast.AsyncFunctionDef)) if place else []
+    return next((n for n in reversed(held) if _first(n) == place.line or n.lineno == place.line), None)
+
+
+def declares(place, *options):
+    """Whether a function is decorated with one of these options of tf.function."""
+    node = function_at(place)
+    for decorator in node.decorator_list if node else ():
+        if isinstance(decorator, ast.Call) and any(k.arg in options for k in decorator.keywords):
+            return True
+    return False
+
+
+def loops_in(place):
+    """The lines of the loops of a function over tensors, and of its calls of map_fn and the like."""
+    node = function_at(place)
+    if node is None:
+        return []
+    lines = []
+    for n in ast.walk(node):
+        if isinstance(n, ast.For) and "range" not in _called(n.iter, ast.Name):
+            lines.append(n.lineno)
+        elif isinstance(n, ast.While):
+            lines.append(n.lineno)
+        elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in (
+                "map_fn", "while_loop", "scan", "foldl", "foldr"):
+            lines.append(n.lineno)
+    return sorted(lines)
+
+
+def _called(node, kind):
+    return {n.func.id for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, kind)}
+
+
+def silences(file, line, code):
+    """Whether a comment on the line says `# evenflow: ignore E104` (or names no code)."""
+    found = _IGNORE.search(text(file, line))
+    if not found:
+        return False
+    codes = re.findall(r"E\d{3}", found.group(1))
+    return not codes or code in codes

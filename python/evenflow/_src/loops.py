@@ -1,0 +1,182 @@
+"""tf.while_loop.
+
+Eagerly the loop is Python's. While recording, condition and body are traced into graphs of their own and
+one While node runs them. What they capture from around is handed in as further loop variables that the
+body gives back unchanged.
+"""
+from . import _core, dtypes, nest
+from .control_graphs import Body, as_result, close, is_stateful, scalar
+from .namespace import export
+from .shapes import TensorShape
+from .specs import TypeSpec
+
+raw = _core.raw
+
+
+@export("while_loop")
+def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True, swap_memory=False,
+               maximum_iterations=None, name=None):
+    """Runs `body(*loop_vars)` for as long as `cond(*loop_vars)` is true, each time on what it returned the last time.
+    The variables may be any structure. In a graph a variable keeps its dtype, and its shape as far as
+    `shape_invariants` does not allow otherwise. `back_prop` and `swap_memory` change nothing."""
+    if not callable(cond):
+        raise TypeError("'cond' must be callable.")
+    if not callable(body):
+        raise TypeError("'body' must be callable.")
+    if parallel_iterations < 1:
+        raise TypeError("'parallel_iterations' must be a positive integer.")
+    if isinstance(loop_vars, _core.Tensor) or not loop_vars:
+        raise ValueError("'loop_vars' must be provided.")
+    if _core.executing_eagerly():
+        return _run(cond, body, loop_vars, maximum_iterations)
+    return _build(cond, body, loop_vars, shape_invariants, maximum_iterations, name)
+
+
+def _as_sequence(result, count):
+    """What a body returned as a sequence of loop variables."""
+    if isinstance(result, (list, tuple)) and not nest.is_namedtuple(result):
+        return result
+    if count == 1 or result is None:
+        return (result,)
+    return result if isinstance(result, (list, tuple)) else (result,)
+
+
+def _run(cond, body, loop_vars, maximum_iterations):
+    """The loop at once."""
+    count = len(loop_vars)
+    left = None if maximum_iterations is None else int(maximum_iterations)
+    while cond(*loop_vars) if left is None else raw.LogicalAnd(left > 0, cond(*loop_vars)):
+        result = _as_sequence(body(*loop_vars), count)
+        if left is None or count == 1:
+            nest.assert_same_structure(list(loop_vars), list(result))
+        else:  # counted, they are one variable beside the count: list and tuple differ
+            nest.assert_same_structure(loop_vars, result)
+        loop_vars = result
+        if left is not None:
+            left -= 1
+    return nest.map_structure(_core.convert, loop_vars, expand_composites=True)
+
+
+# ---- in a graph ----------------------------------------------------------------------------------------
+
+
+def _flat_invariants(loop_vars, invariants):
+    """The dims each plain tensor of the loop variables has in all turns; a tensor stands for its own."""
+    if invariants is None:
+        return nest.flatten(loop_vars, expand_composites=True)
+    nest.assert_same_structure(list(loop_vars), _no_shapes(list(invariants)))
+    dims = []
+    variables = nest.flatten(loop_vars)
+    given = nest.flatten_up_to(list(loop_vars), list(invariants), check_types=False)
+    for variable, shape in zip(variables, given):
+        if isinstance(shape, TypeSpec):
+            dims.extend(s.shape._dims for s in nest.flatten(shape, expand_composites=True))
+        elif nest._opens(variable):
+            if hasattr(variable, "_flow_of"):  # a TensorArray: its list is a scalar, whatever it holds
+                dims.append(())
+            else:
+                spec = variable._shape_invariant_to_type_spec(TensorShape(shape))
+                dims.extend(s.shape._dims for s in nest.flatten(spec, expand_composites=True))
+        else:
+            dims.append(_as_bound(variable, TensorShape(shape)))
+    return dims
+
+
+def _as_bound(variable, shape):
+    """A shape as a bound: the variable itself where it is its own."""
+    return variable if shape._of is variable and shape.rank == variable.ndim else shape._dims
+
+
+def _no_shapes(structure):
+    """Shapes and specs as leaves, whatever they are made of."""
+    if isinstance(structure, (TensorShape, TypeSpec)):
+        return 0
+    if isinstance(structure, dict):
+        return type(structure)((k, _no_shapes(v)) for k, v in structure.items())
+    if nest.is_namedtuple(structure):
+        return type(structure)(*[_no_shapes(v) for v in structure])
+    if isinstance(structure, (list, tuple)):
+        return type(structure)(_no_shapes(v) for v in structure)
+    return 0
+
+
+def text_of(bound):
+    """A bound, or the shape of a tensor, for a message."""
+    dims = _core.seen_shape(bound) if isinstance(bound, _core.Tensor) else bound
+    return "<unknown>" if dims is None else str(tuple(dims))
+
+
+def _check_turn(before, after, bounds):
+    """A loop variable keeps its dtype, and its shape unless it may change."""
+    for k, (old, new, bound) in enumerate(zip(before, after, bounds)):
+        if old.dtype != new.dtype:
+            raise TypeError(f"Loop var {k} enters the loop with type {old.dtype!r} but has type {new.dtype!r} after 1 "
+                            "iteration. Its type should remain constant.")
+        if not _core.shape_fits(new, bound):
+            raise ValueError(f"Input tensor `{k}` enters the loop with shape {text_of(bound)}, but has shape "
+                             f"{text_of(new)} after one iteration. To allow the shape to vary across "
+                             "iterations, use the `shape_invariants` argument of tf.while_loop to specify a "
+                             "less-specific shape.")
+
+
+def _build(cond, body, loop_vars, invariants, maximum_iterations, name):
+    def start(value):
+        if value is None:
+            raise ValueError("None values not supported.")
+        return value if isinstance(value, _core.Tensor) else _core.convert(value)
+
+    loop_vars = nest.map_structure(start, loop_vars, expand_composites=True)
+    flat = nest.flatten(loop_vars, expand_composites=True)
+    bounds = _flat_invariants(loop_vars, invariants)
+    counted = maximum_iterations is not None
+    if counted:
+        limit = raw.Cast(scalar(maximum_iterations, "maximum_iterations"), dtypes.int32)
+        flat = [_core.convert(0, dtypes.int32)] + flat
+        bounds = [()] + bounds
+    test = _trace_cond(cond, loop_vars, flat, bounds, limit if counted else None)
+    turn = _trace_body(body, loop_vars, flat, bounds, counted)
+    _check_turn(flat[counted:], turn.tensors[counted:], bounds[counted:])
+    return _node(test, turn, loop_vars, flat, counted, name)
+
+
+def _parameters(graph, loop_vars, flat, bounds, counted):
+    inputs = [graph.placeholder(t.dtype, b) for t, b in zip(flat, bounds)]
+    return inputs, nest.pack_sequence_as(loop_vars, inputs[counted:], expand_composites=True)
+
+
+def _trace_cond(cond, loop_vars, flat, bounds, limit):
+    test = Body("while_cond")
+    with test:
+        inputs, variables = _parameters(test, loop_vars, flat, bounds, limit is not None)
+        go_on = scalar(cond(*variables), "the condition of tf.while_loop")
+        if limit is not None:
+            go_on = raw.LogicalAnd(raw.Less(inputs[0], limit), raw.Cast(go_on, dtypes.bool))
+    test.finish(go_on)
+    return test
+
+
+def _trace_body(body, loop_vars, flat, bounds, counted):
+    turn = Body("while_body")
+    with turn:
+        inputs, variables = _parameters(turn, loop_vars, flat, bounds, counted)
+        result = _as_sequence(body(*variables), len(loop_vars))
+        nest.assert_same_structure(list(result), list(variables))
+        result = as_result(result)
+        out = nest.flatten(result, expand_composites=True)
+        if any(t is None for t in out):
+            raise ValueError("None values not supported.")
+        if counted:
+            out = [raw.AddV2(inputs[0], 1)] + out
+    turn.finish(out)
+    return turn
+
+
+def _node(test, turn, loop_vars, flat, counted, name):
+    for tensor in test.graph._captures():
+        turn.graph._import(tensor)
+    kept = turn.graph._captures()
+    unchanged = [turn.graph._import(t) for t in kept]
+    close([turn, test], [turn.tensors + unchanged, test.tensors])
+    op = raw.While if is_stateful(turn.graph) or is_stateful(test.graph) else raw.StatelessWhile
+    node = op(flat + kept, test.graph, turn.graph, name=name)
+    return nest.pack_sequence_as(loop_vars, node[counted:len(flat)], expand_composites=True)

@@ -1,0 +1,156 @@
+"""The public names: `tf.math.add` and all others, gathered from the modules that define them.
+
+A module marks what it offers with `@export("math.add", "add")`, or `offer` for objects that are not
+written there. `publish` then hangs every name where it belongs: names without a dot on the package,
+the others on module objects (`evenflow.math`) that are made for this and stand in `sys.modules`, so that
+`import evenflow.math` works. No public module is a file of the implementation. A name that a module does not have, but
+its counterpart of the other generation has (`tf.log` is `tf.compat.v1.log`), is that one. Any other name that is not
+there raises an AttributeError that names the nearest one.
+"""
+import copyreg
+import sys
+import types
+
+from . import _core
+from ._missing import nearest, no_name
+
+_names = {}  # dotted public name -> object
+_spaces = {}  # dotted module name -> module
+_finders = {}  # dotted module name -> function that finds a name which nobody exported there
+
+
+def export(*names):
+    """Marks a function or class as public under `names`; returns it unchanged."""
+
+    def mark(obj):
+        for name in names:
+            _names[name] = obj
+        return obj
+
+    return mark
+
+
+def offer(obj, *names):
+    """Makes `obj` public under `names`."""
+    for name in names:
+        _names[name] = obj
+    return obj
+
+
+def offer_ops(table):
+    """Public functions that are just an op. A line reads: `Sub | x, y | math.subtract subtract`; a fourth field names
+    the older op that TensorFlow names the nodes after."""
+    for line in table.strip().splitlines():
+        op, params, names, *older = (part.strip() for part in line.split("|"))
+        names = names.split()
+        function = _core.op(op, params, names[0], None, False, *older)
+        for name in names:
+            _names[name] = function
+
+
+def find_others(dotted, find):
+    """Lets `find(name)` answer for the names of a public module that no `export` mentions."""
+    _finders[dotted] = find
+
+
+def names():
+    """All public names gathered so far, dotted."""
+    return _names
+
+
+_V1 = "compat.v1"
+
+
+def own(dotted, name):
+    """What the public module `dotted` ("" is the top) has by itself: a name exported there, or one that its finder
+    finds. AttributeError if it has neither; the other generation is not asked."""
+    module = sys.modules.get(f"evenflow.{dotted}" if dotted else "evenflow")
+    if module is not None and name in vars(module):
+        return vars(module)[name]
+    if module is None or dotted not in _finders:
+        raise AttributeError(name)
+    return _finders[dotted](name)
+
+
+def other_generation(dotted):
+    """The module of the other generation: "compat.v1.nn" of "nn", and back."""
+    if dotted == _V1:
+        return ""
+    if dotted.startswith(_V1 + "."):
+        return dotted[len(_V1) + 1:]
+    return f"{_V1}.{dotted}" if dotted else _V1
+
+
+def look_up(module, name):
+    """A name that is not among a public module's own: its finder's, or else that of the other generation. A name that
+    both generations have is therefore always that of the generation that was asked."""
+    dotted = module.__name__[len("evenflow."):]
+    if not name.startswith("__"):
+        for place in (dotted, other_generation(dotted)):
+            try:
+                return own(place, name)
+            except AttributeError:
+                continue
+    raise missing(module, name)
+
+
+class Namespace(types.ModuleType):
+    """A module of public names."""
+
+    def __getattr__(self, name):
+        return look_up(self, name)
+
+
+def missing(module, name):
+    """The exception when `module` has no public `name`."""
+    short = module.__name__.replace("evenflow", "tf", 1)
+    hint = nearest(short, name, dir(module))
+    if not hint:
+        tail = [n for n in _names if n.rsplit(".", 1)[-1] == name]
+        hint = f"; there is tf.{tail[0]}" if tail else ""
+    return no_name(short, name, hint)
+
+
+def space(dotted):
+    """The module object for `dotted` ("math.special"), made if need be."""
+    found = _spaces.get(dotted)
+    if found is not None:
+        return found
+    full = "evenflow." + dotted
+    module = sys.modules.get(full)
+    if module is None:
+        module = Namespace(full, f"Public names of tf.{dotted}.")
+        module.__path__ = []
+        module.__package__ = full
+        sys.modules[full] = module
+    _spaces[dotted] = module
+    outer, _, last = dotted.rpartition(".")
+    setattr(space(outer) if outer else sys.modules["evenflow"], last, module)
+    return module
+
+
+def _find(name):
+    return _names[name]
+
+
+def _find_raw(name):
+    return getattr(sys.modules["evenflow.raw_ops"], name)
+
+
+def _reduce_op(op):
+    """For pickles: a function that is just an op goes by its public name."""
+    for name, value in _names.items():
+        if value is op:
+            return _find, (name,)
+    return _find_raw, (op.__name__,)
+
+
+copyreg.pickle(type(_core.raw.Identity), _reduce_op)
+
+
+def publish():
+    """Puts every gathered name where programs look for it."""
+    package = sys.modules["evenflow"]
+    for name, obj in _names.items():
+        outer, _, last = name.rpartition(".")
+        setattr(space(outer) if outer else package, last, obj)

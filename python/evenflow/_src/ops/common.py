@@ -1,0 +1,109 @@
+"""What the op families share: the extension's entry points and small questions about tensors."""
+import numpy as np
+
+from .. import _core, dtypes
+from ..composite import IndexedSlices, SparseTensor
+
+raw = _core.raw
+convert = _core.convert
+static_shape = _core.static_shape
+static_value = _core.static_value
+seen_size = _core.seen_size  # these are what a trace was made for then: see python/ext/known.c
+seen_shape = _core.seen_shape
+sizes_agree = _core.sizes_agree
+is_symbolic = _core.is_symbolic
+is_named = _core.is_named
+executing_eagerly = _core.executing_eagerly
+Tensor = _core.Tensor
+CoreTensor = _core.CoreTensor  # variables too
+
+__all__ = [
+    "CoreTensor",
+    "IndexedSlices",
+    "SparseTensor",
+    "Tensor",
+    "convert",
+    "dtypes",
+    "exchanged",
+    "executing_eagerly",
+    "is_named",
+    "is_symbolic",
+    "known",
+    "like",
+    "normal_axis",
+    "np",
+    "pair",
+    "raw",
+    "rank_of",
+    "seen",
+    "seen_shape",
+    "seen_size",
+    "shape_value",
+    "sizes_agree",
+    "static_shape",
+    "static_value",
+]
+
+
+def rank_of(x):
+    """The rank of a tensor if it is known, else None."""
+    dims = static_shape(x)
+    return None if dims is None else len(dims)
+
+
+def known(value):
+    """The numpy value of a tensor, array or Python value; None if only running tells."""
+    if isinstance(value, Tensor):
+        return static_value(value)
+    if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
+        parts = [known(v) for v in value]
+        return None if any(p is None for p in parts) else np.array(parts)
+    if hasattr(value, "__tf_tensor__") or hasattr(value, "handle"):
+        return static_value(convert(value))
+    return np.asarray(value)
+
+
+def seen(value):
+    """As `known`, for what tracing goes by: the sizes of the call it is made for count as known."""
+    if isinstance(value, Tensor):
+        return _core.seen_value(value)
+    if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
+        parts = [seen(v) for v in value]
+        return None if any(p is None for p in parts) else np.array(parts)
+    return known(value)
+
+
+def like(value, tensor):
+    """`value` as a tensor of the dtype of `tensor`."""
+    return convert(value, tensor.dtype)
+
+
+def pair(x, y):
+    """Two operands as tensors: the second follows the dtype of the first if it can."""
+    x = convert(x)
+    return x, convert(y, None, x.dtype)
+
+
+def shape_value(x, out_type=dtypes.int32):
+    """The shape of `x` as a numpy array if it is known, else as a tensor."""
+    dims = static_shape(x)
+    if dims is None or None in dims:
+        return raw.Shape(x, out_type)
+    return np.array(dims, out_type.as_numpy_dtype)
+
+
+def normal_axis(axis, rank, word="axis"):
+    """`axis` counted from the front; ValueError if it is outside [-rank, rank)."""
+    axis = int(axis)
+    if rank is None:
+        return axis
+    if not -rank <= axis < rank:
+        raise ValueError(f"{word} {axis} is out of range: it must lie in [{-rank}, {rank})")
+    return axis + rank if axis < 0 else axis
+
+
+def exchanged(axis, rank):
+    """The permutation that exchanges `axis` and the last dimension."""
+    perm = list(range(rank))
+    perm[axis], perm[-1] = perm[-1], perm[axis]
+    return perm

@@ -1,0 +1,44 @@
+"""Functions of plain tensors called with sparse ones.
+
+Functions that map 0 to 0 work on the values that are there; the shape is asked of `dense_shape`.
+"""
+from ..composite import SparseTensor, SparseTensorValue
+from ..dispatch import handle
+from ..namespace import names
+from .common import dtypes, raw
+from .sparse import sparse
+
+
+def _on_values(api, args, kwargs):
+    """A function whose only tensor is a SparseTensor, of its values."""
+    x, *rest = args
+    return SparseTensor(x.indices, api(x.values, *rest, **kwargs), x.dense_shape)
+
+
+def _index_type(args):
+    """The dtype that `out_type`, the second argument of shape and size, asks for."""
+    return dtypes.int32 if len(args) < 2 or args[1] is None else dtypes.as_dtype(args[1])
+
+
+def _shape(api, args, kwargs):
+    return raw.Cast(sparse(args[0]).dense_shape, _index_type(args), **kwargs)
+
+
+def _size(api, args, kwargs):
+    return raw.Prod(raw.Cast(sparse(args[0]).dense_shape, _index_type(args)), [0], **kwargs)
+
+
+def _rank(api, args, kwargs):
+    return raw.Size(sparse(args[0]).dense_shape, **kwargs)
+
+
+_ZERO_TO_ZERO = """math.abs math.asin math.asinh math.atan math.atanh math.bessel_i0e math.bessel_i1e math.erf math.negative
+math.sign math.sin math.sqrt math.square math.tan math.tanh cast""".split()
+
+
+def register():
+    """Registers the handlers; called when all public functions are there."""
+    handle(SparseTensor, [names()[name] for name in _ZERO_TO_ZERO], _on_values)
+    for name, handler in (("shape", _shape), ("size", _size), ("rank", _rank)):
+        for kind in (SparseTensor, SparseTensorValue):
+            handle(kind, [names()[name]], handler)

@@ -1,0 +1,402 @@
+/* Where the user's program is, for events. A place is a code object and an instruction of it; the
+ * line is worked out when a place is first seen. What happens on every call (an op, a function, a
+ * session) is sampled: one call in about a thousand is timed and looked up. */
+#include "profile.h"
+
+enum { CODES = 1024, PERIOD = 1024, KEPT = 1024, LONGEST_FOLDER = 1024 };
+
+/* ---- whose code ------------------------------------------------------------------------------ */
+
+typedef enum owner { ENGINE, KERAS, LIBRARY, USER } owner;
+
+static struct known_code { /* the code is held, so its address means it */
+    PyCodeObject *code;
+    owner whose;
+} codes[CODES];
+static char package[LONGEST_FOLDER], library[LONGEST_FOLDER]; /* of ours; of Python's own modules */
+
+static bool is_in(const char *file, const char *folder) {
+    return folder[0] != '\0' && strncmp(file, folder, strlen(folder)) == 0;
+}
+
+static owner whose_file(const char *file) {
+    if (is_in(file, package) || strstr(file, "/malt/") != NULL || strncmp(file, "<frozen", 7) == 0)
+        return ENGINE;
+    if (strstr(file, "-packages/keras/") != NULL) return KERAS;
+    if (is_in(file, library) || strstr(file, "-packages/") != NULL) return LIBRARY;
+    return USER;
+}
+
+bool profile_is_users(const char *file) { return whose_file(file) == USER; }
+
+static owner whose(PyCodeObject *code) {
+    struct known_code *k = &codes[(uintptr_t)code / 32 % CODES];
+    if (k->code == code) return k->whose;
+    const char *file = PyUnicode_AsUTF8(code->co_filename);
+    if (file == NULL) PyErr_Clear();
+    PyCodeObject *old = k->code;
+    k->code = (PyCodeObject *)Py_NewRef((PyObject *)code);
+    k->whose = file != NULL ? whose_file(file) : LIBRARY;
+    owner found = k->whose;
+    Py_XDECREF(old);
+    return found;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* at: an instruction; -1: where the code is defined. */
+static uint32_t site_of(PyCodeObject *code, int at) {
+    uint32_t site = ef_site_find(code, at);
+    if (site != 0) return site;
+    const char *file = PyUnicode_AsUTF8(code->co_filename);
+    const char *name = file != NULL ? PyUnicode_AsUTF8(code->co_name) : NULL;
+    if (name == NULL) {
+        PyErr_Clear();
+        return 0;
+    }
+    int line = at < 0 ? code->co_firstlineno : PyCode_Addr2Line(code, at);
+    const void *evicted;
+    Py_INCREF(code);
+    site = ef_site_add(code, at, file, name, line, &evicted);
+    Py_XDECREF((PyObject *)evicted);
+    if (site == 0) Py_DECREF(code);
+    return site;
+}
+
+static int instruction(PyFrameObject *f) {
+#if PY_VERSION_HEX >= 0x030B0000
+    return PyFrame_GetLasti(f);
+#else
+    return f->f_lasti * 2;
+#endif
+}
+
+static bool direct, on_top;
+bool profile_direct(void) { return direct; }
+
+/* The innermost frame of the user's. If all of them are of libraries, the innermost of those. */
+uint32_t profile_here(void) {
+    if (package[0] == '\0') return 0;
+    PyFrameObject *f = PyThreadState_GetFrame(PyThreadState_Get());
+    uint32_t second = 0;
+    direct = on_top = true;
+    while (f != NULL) {
+        PyCodeObject *code = PyFrame_GetCode(f);
+        owner of = whose(code);
+        bool wanted = of == USER || (of == LIBRARY && second == 0);
+        uint32_t site = wanted ? site_of(code, instruction(f)) : 0;
+        Py_DECREF(code);
+        if (of == USER) {
+            Py_DECREF(f);
+            return site;
+        }
+        if (second == 0) second = site;
+        direct = direct && of == ENGINE;
+        on_top = false;
+        PyFrameObject *back = PyFrame_GetBack(f);
+        Py_DECREF(f);
+        f = back;
+    }
+    return second;
+}
+
+uint32_t profile_definition(PyObject *python) {
+    if (python != NULL && PyMethod_Check(python)) python = PyMethod_GET_FUNCTION(python);
+    if (python == NULL || !PyFunction_Check(python)) return 0;
+    return site_of((PyCodeObject *)PyFunction_GET_CODE(python), -1);
+}
+
+uint32_t profile_node(ef_graph *g, int node) {
+    ef_node_desc d;
+    const char *file, *function;
+    int line, place;
+    ef_status *s = g != NULL ? ef_graph_node(g, node, &d) : NULL;
+    if (g == NULL || s != NULL) {
+        ef_status_free(s);
+        return 0;
+    }
+    place = d.place;
+    while (ef_graph_place_get(g, place, &file, &function, &line, &place))
+        if (profile_is_users(file)) return ef_site_named(file, function, line);
+    return 0;
+}
+
+/* ---- posting --------------------------------------------------------------------------------- */
+
+/* Posts an event that ended at `ended`: looking up its place does not count. */
+static void post_ended(ef_event_new *e, uint64_t ended) {
+    e->nowhere = true; /* if it has no place now, it never will */
+    if (e->began != 0) e->began += ef_event_clock() - ended;
+    ef_event_post(e);
+}
+
+void profile_post(ef_event_kind kind, ef_event_reason reason, uint64_t began, uint32_t subject,
+                  int64_t value) {
+    uint64_t ended = ef_event_clock();
+    ef_event_new e = {.kind = kind,
+                      .reason = reason,
+                      .began = began,
+                      .place = profile_here(),
+                      .subject = subject,
+                      .value = {value}};
+    post_ended(&e, ended);
+}
+
+atomic_int profile_waiting;
+static void told(int more) {
+    atomic_fetch_add_explicit(&profile_waiting, more, memory_order_relaxed);
+}
+
+void profile_settle(PyObject *python) {
+    if (ef_events_unsettled()) ef_events_settle(profile_here(), profile_definition(python));
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+int profile_left = PERIOD;
+static int period = PERIOD, drawn = PERIOD;
+
+/* Intervals differ at random by up to a half, so that a loop of calls is met at all of them. */
+sample sample_begin(void) {
+    static uint32_t state = 0x9E3779B9u;
+    sample s = {.weight = (uint32_t)drawn + 1};
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    profile_left = drawn = period / 2 + (int)(state % (unsigned)(period + 1));
+    s.began = ef_event_clock();
+    return s;
+}
+
+static struct kept { /* results of sampled calls: are they still held? */
+    PyObject *reference;
+    uint32_t place, weight;
+} kept[KEPT];
+static unsigned n_kept;
+
+static void keep_result(PyObject *result, uint32_t place, uint32_t weight) {
+    if (result == NULL || !IS_EAGER(result) || place == 0) return;
+    PyObject *reference = PyWeakref_NewRef(result, NULL);
+    if (reference == NULL) {
+        PyErr_Clear();
+        return;
+    }
+    struct kept *k = &kept[n_kept++ % KEPT];
+    PyObject *old = k->reference;
+    *k = (struct kept){reference, place, weight};
+    Py_XDECREF(old);
+}
+
+void sample_end(const sample *s, ef_event_kind kind, uint32_t subject, PyObject *result, int64_t a,
+                int64_t b) {
+    uint64_t ended = s->ended != 0 ? s->ended : ef_event_clock();
+    ef_event_new e = {.kind = kind,
+                      .began = s->began,
+                      .place = profile_here(),
+                      .subject = subject,
+                      .weight = s->weight,
+                      .value = {a, b}};
+    keep_result(result, e.place, s->weight);
+    post_ended(&e, ended);
+}
+
+int64_t profile_bytes(const ef_tensor *const *t, int n) {
+    int64_t bytes = 0;
+    for (int k = 0; k < n; k++)
+        if (t[k]->dtype != EF_RESOURCE && !(t[k]->flags & EF_TENSOR_SYMBOLIC))
+            bytes += (int64_t)ef_tensor_bytes(t[k]);
+    return bytes;
+}
+
+void sample_op(sample *s, const ef_op *op, const ef_tensor *const *in, int n_in, PyObject *result) {
+    static const ef_op *slice;
+    s->ended = ef_event_clock();
+    if (slice == NULL) slice = ef_op_find("StridedSlice");
+    if (recording()) return;
+    if (op == slice && result != NULL && n_in > 0 && (profile_here(), on_top))
+        sample_end(s, EF_EVENT_SLICE, 0, NULL, ef_tensor_count(&((tensor_object *)result)->t),
+                   ef_tensor_count(in[0]));
+    sample_end(s, EF_EVENT_OP, 0, result, profile_bytes(in, n_in), 0);
+}
+
+/* ---- for Python ------------------------------------------------------------------------------ */
+
+static PyObject *core_events(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    enum { MOST = 1 << 16 };
+    ef_event *e = PyMem_Malloc(MOST * sizeof *e);
+    if (e == NULL) return PyErr_NoMemory();
+    uint64_t dropped;
+    size_t n = ef_events_read(e, MOST, &dropped);
+    PyObject *list = PyList_New(0);
+    for (size_t k = 0; list != NULL && k < n; k++) {
+        PyObject *row = Py_BuildValue(
+            "(KKiiIIIIILLL)", (unsigned long long)e[k].time, (unsigned long long)e[k].duration,
+            e[k].kind, e[k].reason, e[k].thread, e[k].place, e[k].subject, e[k].note, e[k].weight,
+            (long long)e[k].value[0], (long long)e[k].value[1], (long long)e[k].value[2]);
+        if (row == NULL || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    PyMem_Free(e);
+    return list != NULL ? Py_BuildValue("(NK)", list, (unsigned long long)dropped) : NULL;
+}
+
+static PyObject *core_tallies(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    enum { MOST = 4096 + EF_EVENT_KINDS };
+    ef_tally *t = PyMem_Malloc(MOST * sizeof *t);
+    if (t == NULL) return PyErr_NoMemory();
+    size_t n = ef_tallies_read(t, MOST);
+    PyObject *list = PyList_New(0);
+    for (size_t k = 0; list != NULL && k < n; k++) {
+        PyObject *row = Py_BuildValue(
+            "(iiIIIIKKLLLLLKKII)", t[k].kind, t[k].reason, t[k].place, t[k].subject, t[k].note,
+            t[k].samples, (unsigned long long)t[k].count, (unsigned long long)t[k].duration,
+            (long long)t[k].sum[0], (long long)t[k].sum[1], (long long)t[k].sum[2],
+            (long long)t[k].least, (long long)t[k].most, (unsigned long long)t[k].first,
+            (unsigned long long)t[k].last, t[k].early, t[k].late);
+        if (row == NULL || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    PyMem_Free(t);
+    return list;
+}
+
+static PyObject *core_place(PyObject *module, PyObject *number) {
+    (void)module;
+    ef_site_info s;
+    unsigned long place = PyLong_AsUnsignedLongMask(number);
+    if (PyErr_Occurred()) return NULL;
+    if (!ef_site_get((uint32_t)place, &s)) Py_RETURN_NONE;
+    return Py_BuildValue("(sis)", s.file, s.line, s.function);
+}
+
+static PyObject *core_note(PyObject *module, PyObject *number) {
+    (void)module;
+    char text[128];
+    unsigned long note = PyLong_AsUnsignedLongMask(number);
+    if (PyErr_Occurred()) return NULL;
+    if (!ef_event_note_get((uint32_t)note, text, sizeof text)) Py_RETURN_NONE;
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
+static PyObject *core_kinds(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    PyObject *kinds = PyList_New(EF_EVENT_KINDS), *reasons = PyList_New(EF_REASONS);
+    for (int k = 0; kinds != NULL && k < EF_EVENT_KINDS; k++)
+        PyList_SET_ITEM(kinds, k, PyUnicode_FromString(ef_event_kind_name(k)));
+    for (int k = 0; reasons != NULL && k < EF_REASONS; k++)
+        PyList_SET_ITEM(reasons, k, PyUnicode_FromString(ef_event_reason_name(k)));
+    return Py_BuildValue("(NN)", kinds, reasons);
+}
+
+/* event_post(kind, began=0, a=0, b=0, reason=0, subject=None, weight=1) */
+static PyObject *core_post(PyObject *module, PyObject *args, PyObject *kwargs) {
+    (void)module;
+    static char *names[] = {"kind", "began", "a", "b", "reason", "subject", "weight", NULL};
+    int kind, reason = 0;
+    unsigned weight = 1;
+    unsigned long long began = 0;
+    long long a = 0, b = 0;
+    PyObject *subject = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "i|KLLiOI", names, &kind, &began, &a, &b,
+                                     &reason, &subject, &weight))
+        return NULL;
+    if (ef_event_kind_name(kind) == NULL || ef_event_reason_name(reason) == NULL)
+        return PyErr_Format(PyExc_ValueError, "there is no event of kind %d and reason %d", kind,
+                            reason);
+    ef_event_post(&(ef_event_new){.kind = (ef_event_kind)kind,
+                                  .reason = (ef_event_reason)reason,
+                                  .began = began,
+                                  .place = profile_here(),
+                                  .subject = profile_definition(subject),
+                                  .weight = weight,
+                                  .nowhere = true,
+                                  .value = {a, b}});
+    Py_RETURN_NONE;
+}
+
+static PyObject *core_clock(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(ef_event_clock());
+}
+
+static PyObject *core_count(PyObject *module, PyObject *kind) {
+    (void)module;
+    long k = PyLong_AsLong(kind);
+    if (k == -1 && PyErr_Occurred()) return NULL;
+    return PyLong_FromUnsignedLongLong(ef_event_count((int)k));
+}
+
+/* event_period(n): one call in n is sampled from now on -> the period before; 0: as it is */
+static PyObject *core_period(PyObject *module, PyObject *number) {
+    (void)module;
+    long n = PyLong_AsLong(number), before = period;
+    if (n == -1 && PyErr_Occurred()) return NULL;
+    if (n < 0 || n > 1 << 24)
+        return PyErr_Format(PyExc_ValueError, "a period of %ld calls: it must be from 0 to %d", n,
+                            1 << 24);
+    if (n > 0) period = profile_left = drawn = (int)n;
+    return PyLong_FromLong(before);
+}
+
+/* [(place, weight, held)] of the sampled results */
+static PyObject *core_kept(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    PyObject *list = PyList_New(0);
+    for (int k = 0; list != NULL && k < KEPT; k++) {
+        if (kept[k].reference == NULL) continue;
+        int held = PyWeakref_GetObject(kept[k].reference) != Py_None;
+        PyObject *row = Py_BuildValue("(IIi)", kept[k].place, kept[k].weight, held);
+        if (row == NULL || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+static PyObject *core_reset(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    ef_tallies_reset();
+    for (int k = 0; k < KEPT; k++) Py_CLEAR(kept[k].reference);
+    Py_RETURN_NONE;
+}
+
+/* event_folders(package, library): whose frames are not the user's */
+static PyObject *core_folders(PyObject *module, PyObject *args) {
+    (void)module;
+    const char *ours, *pythons;
+    if (!PyArg_ParseTuple(args, "ss", &ours, &pythons)) return NULL;
+    if (strlen(ours) >= sizeof package || strlen(pythons) >= sizeof library)
+        return PyErr_Format(PyExc_ValueError, "a folder is longer than %d bytes",
+                            LONGEST_FOLDER - 1);
+    strcpy(package, ours);
+    strcpy(library, pythons);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"events", core_events, METH_NOARGS, "The events still kept, and how many were dropped."},
+    {"event_tallies", core_tallies, METH_NOARGS, "Sums of events by place."},
+    {"event_place", core_place, METH_O, "File, line and function of a place; None: forgotten."},
+    {"event_note", core_note, METH_O, "The text of a note; None: forgotten."},
+    {"event_kinds", core_kinds, METH_NOARGS, "The names of all kinds, and of all reasons."},
+    {"event_post", (PyCFunction)(void (*)(void))core_post, METH_VARARGS | METH_KEYWORDS,
+     "Posts an event."},
+    {"event_clock", core_clock, METH_NOARGS, "When an event begins."},
+    {"event_count", core_count, METH_O, "How many events of a kind there were."},
+    {"event_period", core_period, METH_O, "Sets how often calls are sampled."},
+    {"event_kept", core_kept, METH_NOARGS, "Which sampled results are still held."},
+    {"event_reset", core_reset, METH_NOARGS, "Forgets all sums."},
+    {"event_folders", core_folders, METH_VARARGS, "Folders whose frames are not the user's."},
+    {NULL, NULL, 0, NULL}};
+
+int profile_init(PyObject *module) {
+    ef_events_bind(told);
+    return PyModule_AddFunctions(module, functions);
+}

@@ -1,0 +1,29 @@
+/* Events as the extension posts them: profile.c finds the user's line, trace_reason.c says why a
+ * function is traced once more. All of it under the interpreter's lock. */
+#ifndef EF_PY_PROFILE_H
+#define EF_PY_PROFILE_H
+#include "core.h"
+
+uint32_t profile_here(void);                   /* where the user's program is; 0: unknown */
+uint32_t profile_definition(PyObject *python); /* where a function is defined; 0: no function */
+uint32_t profile_node(ef_graph *g, int node);  /* the user's line that made a node */
+bool profile_is_users(const char *file);
+bool profile_direct(void); /* the last profile_here met no other package on its way */
+void profile_post(ef_event_kind kind, ef_event_reason reason, uint64_t began, uint32_t subject,
+                  int64_t value);
+int64_t profile_bytes(const ef_tensor *const *t, int n);
+
+/* Samples: about one call in a thousand. A call that is not sampled pays for a decrement. */
+typedef struct sample {
+    uint64_t began, ended; /* ended: if others are told of it before its own event */
+    uint32_t weight;       /* how many calls it stands for; 0: it is not sampled */
+} sample;
+extern int profile_left; /* calls until the next sample */
+sample sample_begin(void);
+static inline sample sample_take(void) {
+    return __builtin_expect(--profile_left < 0, 0) ? sample_begin() : (sample){0};
+}
+void sample_end(const sample *s, ef_event_kind kind, uint32_t subject, PyObject *result, int64_t a,
+                int64_t b);
+void sample_op(sample *s, const ef_op *op, const ef_tensor *const *in, int n_in, PyObject *result);
+#endif

@@ -1,0 +1,172 @@
+/* Why a function is traced once more: the arguments of the call are compared with those of the call
+ * that was traced before. What a function keeps for this is a few words per argument, never an
+ * object. Dtypes and sizes of tensors are the engine's business, which says itself what changed. */
+#include "function.h"
+#include "profile.h"
+
+enum { A_NONE, A_TENSOR, A_INT, A_FLOAT, A_BOOL, A_TEXT, A_SEQUENCE, A_OBJECT };
+enum { NOTE_TICKS = 2000000, FIRST_NOTES = 4 }; /* about a millisecond between texts */
+
+static uint64_t mixed(uint64_t h, uint64_t v) {
+    h = (h ^ v) * 0x9E3779B97F4A7C15u;
+    return h ^ h >> 29;
+}
+
+static bool as_int(PyObject *o, int64_t *v) {
+    int over;
+    *v = PyLong_AsLongLongAndOverflow(o, &over);
+    return over == 0;
+}
+
+/* Nothing here runs a user's code. */
+static seen_argument look(PyObject *o, int depth) {
+    seen_argument a = {A_OBJECT, (uint64_t)(uintptr_t)o};
+    int64_t v;
+    if (o == NULL || o == Py_None) return (seen_argument){A_NONE, 0};
+    if (IS_TENSOR(o) || is_array(o)) return (seen_argument){A_TENSOR, 0};
+    if (PyBool_Check(o)) return (seen_argument){A_BOOL, o == Py_True};
+    if (PyLong_CheckExact(o))
+        return (seen_argument){A_INT, as_int(o, &v) ? (uint64_t)v : (uint64_t)PyObject_Hash(o)};
+    if (PyFloat_CheckExact(o)) {
+        double d = PyFloat_AS_DOUBLE(o);
+        a.tag = A_FLOAT;
+        memcpy(&a.word, &d, sizeof d);
+    } else if (PyUnicode_CheckExact(o)) {
+        a = (seen_argument){A_TEXT, (uint64_t)PyObject_Hash(o)};
+    } else if ((PyList_CheckExact(o) || PyTuple_CheckExact(o)) && depth > 0) {
+        a = (seen_argument){A_SEQUENCE, (uint64_t)PySequence_Fast_GET_SIZE(o)};
+        for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); k++) {
+            seen_argument e = look(PySequence_Fast_GET_ITEM(o, k), depth - 1);
+            a.word = mixed(mixed(a.word, e.tag), e.word);
+        }
+    } else if (PyMethod_Check(o)) { /* of the same object, it is the same */
+        a.word = mixed((uint64_t)(uintptr_t)PyMethod_GET_FUNCTION(o),
+                       (uint64_t)(uintptr_t)PyMethod_GET_SELF(o));
+    }
+    return a;
+}
+
+static const char *argument_name(const function_object *f, int k, PyObject *kwargs) {
+    PyObject *name = NULL, *each;
+    Py_ssize_t n = PyTuple_GET_SIZE(f->params), at = 0;
+    if (k < n) {
+        name = PyTuple_GET_ITEM(f->params, k);
+    } else if (kwargs != NULL) {
+        for (int j = 0; PyDict_Next(kwargs, &at, &each, NULL); j++)
+            if (j == k - (int)n) name = each;
+    }
+    const char *text = name != NULL && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+    if (text == NULL) PyErr_Clear();
+    return text != NULL ? text : "args";
+}
+
+static double number(const seen_argument *a) {
+    double d;
+    if (a->tag != A_FLOAT) return (double)(int64_t)a->word;
+    memcpy(&d, &a->word, sizeof d);
+    return d;
+}
+
+static uint32_t note_of(function_object *f, const char *name, const seen_argument *was,
+                        const seen_argument *now, PyObject *value) {
+    uint64_t ticks = ef_event_clock();
+    if (f->n_notes >= FIRST_NOTES && ticks - f->noted < NOTE_TICKS) return 0;
+    f->noted = ticks;
+    f->n_notes++;
+    char text[160];
+    if (was->tag <= A_BOOL && now->tag <= A_BOOL && was->tag >= A_INT && now->tag >= A_INT)
+        snprintf(text, sizeof text, "%.40s|Python number|%.15g|%.15g", name, number(was),
+                 number(now));
+    else if (now->tag == A_TEXT)
+        snprintf(text, sizeof text, "%.40s|Python string||", name);
+    else if (now->tag == A_SEQUENCE)
+        snprintf(text, sizeof text, "%.40s|Python %s||", name,
+                 PyList_Check(value) ? "list" : "tuple");
+    else
+        snprintf(text, sizeof text, "%.40s|%.60s||", name,
+                 value != NULL ? Py_TYPE(value)->tp_name : "nothing");
+    return ef_event_note(text);
+}
+
+static ef_event_reason reason_of(const seen_argument *was, const seen_argument *now) {
+    bool plain = now->tag >= A_INT && now->tag <= A_SEQUENCE;
+    if (was->tag == A_OBJECT && now->tag == A_OBJECT) return EF_REASON_IDENTITY;
+    if (plain && (was->tag == now->tag || (was->tag <= A_BOOL && now->tag <= A_BOOL)))
+        return EF_REASON_VALUE;
+    return EF_REASON_STRUCTURE;
+}
+
+static int look_at_all(const calling *c, seen_argument *now, PyObject **value) {
+    int n = 0;
+    PyObject *o;
+    Py_ssize_t at = 0;
+    for (; n < c->n_items && n < SEEN_ARGUMENTS; n++) value[n] = c->items[n];
+    while (c->kwargs != NULL && n < SEEN_ARGUMENTS && PyDict_Next(c->kwargs, &at, NULL, &o))
+        value[n++] = o;
+    for (int k = 0; k < n; k++) now[k] = look(value[k], 3);
+    return n;
+}
+
+void trace_explain(function_object *f, const calling *c) {
+    seen_argument now[SEEN_ARGUMENTS];
+    PyObject *value[SEEN_ARGUMENTS];
+    int n = look_at_all(c, now, value), differs = -1, before = f->n_seen;
+    bool fresh_entry = c->e->calls <= 1;
+    for (int k = 0; k < n && k < before && differs < 0; k++)
+        if (f->seen_arguments[k].tag != now[k].tag || f->seen_arguments[k].word != now[k].word)
+            differs = k;
+    if (!f->was_traced) {
+        if (f->instance != NULL) ef_trace_explain(EF_REASON_INSTANCE, 0, 0, 0);
+    } else if (differs >= 0) {
+        const seen_argument *was = &f->seen_arguments[differs], *is = &now[differs];
+        const char *name = argument_name(f, differs, c->kwargs);
+        ef_trace_explain(reason_of(was, is), note_of(f, name, was, is, value[differs]),
+                         (int64_t)number(was), (int64_t)number(is));
+    } else if (n != before) {
+        ef_trace_explain(EF_REASON_STRUCTURE, 0, before, n);
+    } else if (fresh_entry) { /* the same arguments, but their entry is gone */
+        int k = 0;
+        while (k < n && now[k].tag != A_OBJECT) k++; /* maybe with an object that died */
+        ef_trace_explain(
+            k < n ? EF_REASON_IDENTITY : EF_REASON_FORGOTTEN,
+            k < n ? note_of(f, argument_name(f, k, c->kwargs), &now[k], &now[k], value[k]) : 0, 0,
+            0);
+    }
+    memcpy(f->seen_arguments, now, (size_t)n * sizeof *now);
+    f->n_seen = n;
+    f->was_traced = true;
+}
+
+/* A Python loop that was unrolled shows as one line with very many nodes. */
+void trace_lines(ef_graph *g) {
+    enum { MANY = 500, LINES = 64 };
+    struct line {
+        int place, n;
+    } lines[LINES] = {{0, 0}};
+    int nodes = ef_graph_nodes(g), most = 0;
+    if (nodes <= MANY) return;
+    for (int k = 0; k < nodes; k++) {
+        ef_node_desc d;
+        ef_status *s = ef_graph_node(g, k, &d);
+        if (s != NULL) {
+            ef_status_free(s);
+            return;
+        }
+        struct line *at = &lines[(unsigned)d.place % LINES];
+        if (at->place != d.place && at->n-- > 0) continue; /* the frequent ones stay */
+        if (at->n < 0) *at = (struct line){d.place, 0};
+        at->n++;
+        if (at->n > lines[most].n) most = (int)(at - lines);
+    }
+    if (lines[most].n <= MANY / 2) return;
+    const char *file, *function;
+    int line, place = lines[most].place;
+    while (ef_graph_place_get(g, place, &file, &function, &line, &place))
+        if (profile_is_users(file)) {
+            ef_event_post(&(ef_event_new){.kind = EF_EVENT_UNROLLED,
+                                          .place = ef_site_named(file, function, line),
+                                          .nowhere = true,
+                                          .value = {lines[most].n, nodes}});
+            return;
+        }
+}

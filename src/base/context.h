@@ -1,0 +1,21 @@
+/* The execution context: what the runs of a thread may use. Each thread has one; ef_context_set
+ * (evenflow.h) changes it. A call that enters the engine reads it once and hands it down: from
+ * dispatch to the program, the frame, the step and the kernel, which finds it in its ef_call. So
+ * nothing on that way asks a global which device it is for or whether it was cancelled. */
+#ifndef EF_BASE_CONTEXT_H
+#define EF_BASE_CONTEXT_H
+#include "evenflow.h"
+
+struct ef_context {
+    int device;              /* that ops run on; numbers as in device/device.h */
+    int threads;             /* most threads of one region of work; 0: no limit of its own */
+    float weight;            /* of this thread beside others that want processors; in (0, 1] */
+    int depth;               /* runs of this thread within each other; see ef_pool_enter */
+    uint64_t began, ran_ns;  /* of a weight below 1: when the run began, how long the last took */
+    ef_canceller *canceller; /* NULL: none */
+};
+
+extern _Thread_local ef_context ef_context_own;
+/* The calling thread's context; it lives as long as the thread. */
+static inline ef_context *ef_context_here(void) { return &ef_context_own; }
+#endif

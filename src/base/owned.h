@@ -1,0 +1,9 @@
+/* Something that a lower room owns without knowing what it is: it begins with the function that
+ * releases it. */
+#ifndef EF_BASE_OWNED_H
+#define EF_BASE_OWNED_H
+
+typedef struct ef_owned {
+    void (*end)(struct ef_owned *self); /* gives up the owner's reference */
+} ef_owned;
+#endif

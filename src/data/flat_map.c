@@ -1,0 +1,140 @@
+/* Datasets made of elements: their elements one dataset after the other, or in turn. */
+#include "base/alloc.h"
+#include "base/pool.h"
+#include "data/function.h"
+#include "data/rows.h"
+#include "data/stage.h"
+
+typedef struct made {
+    ef_stage base;
+    ef_element_fn f;
+    ef_tensor *in;
+    ef_stage **open; /* one for each place of the cycle; NULL: none there */
+    int64_t cycle, block, at, in_block;
+    bool over; /* the source has no more elements */
+} made;
+
+static ef_status *made_open(ef_stage *s) {
+    made *m = (made *)s;
+    EF_TRY(ef_stage_open_source(s));
+    EF_TRY(ef_element_fn_open(&m->f, s->run, s->dataset->set->f, s->dataset, "other_arguments"));
+    EF_TRY(ef_element_fn_check(&m->f, s->dataset, s->source->width));
+    if (m->f.n_out != 1)
+        return ef_error(EF_INVALID, "%s: the function must return one dataset",
+                        s->dataset->op->name);
+    m->cycle = ef_dataset_int(s->dataset, "cycle_length", 1);
+    m->block = ef_dataset_int(s->dataset, "block_length", 1);
+    if (m->cycle < 0) m->cycle = ef_pool_size();
+    m->in = ef_calloc((size_t)s->source->width, sizeof *m->in);
+    m->open = ef_calloc((size_t)m->cycle, sizeof *m->open);
+    if (m->in == NULL || m->open == NULL) return ef_no_memory((size_t)m->cycle * sizeof *m->open);
+    return NULL;
+}
+
+static void made_close(ef_stage *s) {
+    made *m = (made *)s;
+    for (int64_t k = 0; m->open != NULL && k < m->cycle; k++) ef_stage_close(m->open[k]);
+    ef_free(m->open);
+    ef_free(m->in);
+    ef_element_fn_close(&m->f);
+}
+
+/* Opens the dataset of the next element at place k. */
+static ef_status *open_next(made *m, int64_t k, bool *end) {
+    ef_tensor variant = {0};
+    EF_TRY(ef_stage_next(m->base.source, m->in, end));
+    if (*end) return NULL;
+    ef_status *s = ef_element_fn_run(&m->f, m->in, &variant);
+    ef_element_release(m->in, m->base.source->width);
+    if (s != NULL) return s;
+    const ef_dataset *d = ef_dataset_of(&variant);
+    if (d == NULL)
+        s = ef_error(EF_INVALID, "%s: the function must return a dataset",
+                     m->base.dataset->op->name);
+    else if (ef_dataset_width(d) != m->base.width)
+        s = ef_error(EF_INVALID,
+                     "%s: a dataset that the function made has elements of %d tensors, "
+                     "not of %d",
+                     m->base.dataset->op->name, ef_dataset_width(d), m->base.width);
+    else
+        s = ef_stage_open(m->base.run, d, &m->open[k]);
+    ef_tensor_release(&variant);
+    return s;
+}
+
+static ef_status *flat_map_next(ef_stage *s, ef_tensor *out, bool *end) {
+    made *m = (made *)s;
+    for (;;) {
+        if (m->open[0] == NULL) {
+            EF_TRY(open_next(m, 0, end));
+            if (*end) return NULL;
+        }
+        EF_TRY(ef_stage_next(m->open[0], out, end));
+        if (!*end) return NULL;
+        ef_stage_close(m->open[0]);
+        m->open[0] = NULL;
+        *end = false;
+    }
+}
+
+static int64_t unknown(const ef_dataset *d) {
+    (void)d;
+    return EF_COUNT_UNKNOWN;
+}
+
+const ef_stage_kind ef_stage_flat_map = {.name = "FlatMap",
+                                         .size = sizeof(made),
+                                         .open = made_open,
+                                         .next = flat_map_next,
+                                         .close = made_close,
+                                         .count = unknown};
+
+/* ---- interleave --------------------------------------------------------------------------------
+ */
+
+static void next_place(made *m) {
+    m->at = (m->at + 1) % m->cycle;
+    m->in_block = 0;
+}
+
+static bool all_closed(const made *m) {
+    for (int64_t k = 0; k < m->cycle; k++)
+        if (m->open[k] != NULL) return false;
+    return true;
+}
+
+static ef_status *interleave_next(ef_stage *s, ef_tensor *out, bool *end) {
+    made *m = (made *)s;
+    for (;;) {
+        ef_stage *here = m->open[m->at];
+        if (here == NULL && !m->over) {
+            bool over = false;
+            EF_TRY(open_next(m, m->at, &over));
+            m->over = over;
+            if (!over) m->in_block = 0;
+            continue;
+        }
+        if (here == NULL) { /* an empty place is passed over once the source has ended */
+            *end = all_closed(m);
+            if (*end) return NULL;
+            next_place(m);
+            continue;
+        }
+        ef_status *bad = ef_stage_next(here, out, end);
+        if (bad != NULL || !*end) {
+            if (++m->in_block >= m->block) next_place(m);
+            return bad;
+        }
+        *end = false;
+        ef_stage_close(here);
+        m->open[m->at] = NULL;
+        next_place(m);
+    }
+}
+
+const ef_stage_kind ef_stage_interleave = {.name = "Interleave",
+                                           .size = sizeof(made),
+                                           .open = made_open,
+                                           .next = interleave_next,
+                                           .close = made_close,
+                                           .count = unknown};

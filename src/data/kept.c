@@ -1,0 +1,198 @@
+/* Stages that keep elements: caches in memory, and what was seen before. Choosing between sources.
+ */
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "data/rows.h"
+#include "data/stage.h"
+#include "ops/data/seeds.h"
+
+/* ---- cache -------------------------------------------------------------------------------------
+ */
+
+typedef struct cache {
+    ef_stage base;
+    ef_memory_cache *memory; /* counted by the dataset's input; NULL: `own` */
+    bool reads;              /* from a cache that is whole */
+    int64_t at, n;
+    ef_tensor *kept; /* what this iteration has seen */
+} cache;
+
+static ef_status *cache_open(ef_stage *s) {
+    cache *c = (cache *)s;
+    const ef_tensor *file = ef_dataset_arg(s->dataset, "filename", NULL);
+    if (file != NULL && ((const ef_str *)file->data)->n > 0)
+        return ef_error(EF_UNIMPLEMENTED,
+                        "cache: elements are kept in memory only; leave `filename` empty");
+    c->memory = ef_memory_cache_of(ef_dataset_arg(s->dataset, "cache", NULL));
+    c->reads = c->memory != NULL && ef_memory_cache_whole(c->memory);
+    return c->reads ? NULL : ef_stage_open_source(s);
+}
+
+static void cache_close(ef_stage *s) {
+    cache *c = (cache *)s;
+    for (int64_t k = 0; k < c->n * s->width; k++) ef_tensor_release(&c->kept[k]);
+    ef_free(c->kept);
+}
+
+static ef_status *cache_next(ef_stage *s, ef_tensor *out, bool *end) {
+    cache *c = (cache *)s;
+    if (c->reads) {
+        *end = c->at >= c->memory->n;
+        for (int k = 0; k < s->width && !*end; k++)
+            ef_tensor_copy(&out[k], &c->memory->item[c->at * s->width + k]);
+        c->at += !*end;
+        return NULL;
+    }
+    EF_TRY(ef_stage_next(s->source, out, end));
+    if (*end) {
+        if (c->memory != NULL && ef_memory_cache_fill(c->memory, c->kept, c->n, s->width)) {
+            c->kept = NULL;
+            c->n = 0;
+        }
+        return NULL;
+    }
+    EF_TRY(ef_elements_room(&c->kept, c->n, c->n + 1, s->width));
+    for (int k = 0; k < s->width; k++) ef_tensor_copy(&c->kept[c->n * s->width + k], &out[k]);
+    c->n++;
+    return NULL;
+}
+
+const ef_stage_kind ef_stage_cache = {.name = "Cache",
+                                      .size = sizeof(cache),
+                                      .open = cache_open,
+                                      .next = cache_next,
+                                      .close = cache_close};
+
+/* ---- unique ------------------------------------------------------------------------------------
+ */
+
+typedef struct unique {
+    ef_stage base;
+    ef_map seen; /* by hash: tensors of their own */
+} unique;
+
+static void unique_close(ef_stage *s) {
+    unique *u = (unique *)s;
+    for (size_t k = 0; k < u->seen.cap; k++) {
+        ef_tensor *t = u->seen.slot[k].value;
+        if (t == NULL) continue;
+        ef_tensor_release(t);
+        ef_free(t);
+    }
+    ef_map_free(&u->seen);
+}
+
+static bool same(const void *value, const void *key) { return ef_tensor_same_bytes(value, key); }
+
+static ef_status *remember(unique *u, uint64_t hash, const ef_tensor *t) {
+    ef_tensor *copy = ef_calloc(1, sizeof *copy);
+    if (copy == NULL) return ef_no_memory(sizeof *copy);
+    ef_tensor_copy(copy, t);
+    ef_status *s = ef_map_put(&u->seen, hash, copy);
+    if (s == NULL) return NULL;
+    ef_tensor_release(copy);
+    ef_free(copy);
+    return s;
+}
+
+static ef_status *unique_next(ef_stage *s, ef_tensor *out, bool *end) {
+    unique *u = (unique *)s;
+    for (;;) {
+        EF_TRY(ef_stage_next(s->source, out, end));
+        if (*end) return NULL;
+        uint64_t hash = ef_tensor_hash(1, out);
+        if (ef_map_find(&u->seen, hash, same, out) == NULL) return remember(u, hash, out);
+        ef_element_release(out, s->width);
+    }
+}
+
+static int64_t unknown(const ef_dataset *d) {
+    (void)d;
+    return EF_COUNT_UNKNOWN;
+}
+
+const ef_stage_kind ef_stage_unique = {.name = "UniqueElements",
+                                       .size = sizeof(unique),
+                                       .next = unique_next,
+                                       .close = unique_close,
+                                       .count = unknown};
+
+/* ---- directed ----------------------------------------------------------------------------------
+ */
+
+typedef struct directed {
+    ef_stage base;
+    ef_stage **part; /* NULL: it has ended */
+    int n, left;
+} directed;
+
+static ef_status *directed_open(ef_stage *s) {
+    directed *d = (directed *)s;
+    int n;
+    const ef_tensor *in = ef_dataset_arg(s->dataset, "data_input_datasets", &n);
+    const ef_tensor *by = ef_dataset_arg(s->dataset, "selector_input_dataset", NULL);
+    d->part = ef_calloc((size_t)n, sizeof *d->part);
+    if (d->part == NULL) return ef_no_memory((size_t)n * sizeof *d->part);
+    d->n = n;
+    for (; d->left < n; d->left++)
+        EF_TRY(ef_stage_open(s->run, ef_dataset_of(&in[d->left]), &d->part[d->left]));
+    return ef_stage_open(s->run, ef_dataset_of(by), &s->source);
+}
+
+static void directed_close(ef_stage *s) {
+    directed *d = (directed *)s;
+    for (int k = 0; k < d->n; k++) ef_stage_close(d->part[k]);
+    ef_free(d->part);
+}
+
+static ef_status *choose(directed *d, int64_t *which, bool *end) {
+    ef_tensor t = {0};
+    EF_TRY(ef_stage_next(d->base.source, &t, end));
+    if (*end) return NULL;
+    *which = ef_count(&t) == 1 ? ef_element_int((ef_dtype)t.dtype, t.data, 0) : -1;
+    ef_tensor_release(&t);
+    if (*which >= 0 && *which < d->n) return NULL;
+    return ef_error(EF_INVALID, "Selector index out of range: %lld >= %d", (long long)*which, d->n);
+}
+
+static ef_status *directed_next(ef_stage *s, ef_tensor *out, bool *end) {
+    directed *d = (directed *)s;
+    while (d->left > 0) {
+        int64_t k = 0;
+        EF_TRY(choose(d, &k, end));
+        if (*end) return NULL;
+        if (d->part[k] == NULL) continue;
+        EF_TRY(ef_stage_next(d->part[k], out, end));
+        if (!*end) return NULL;
+        if (s->dataset->set->stop_on_empty_dataset) return NULL;
+        ef_stage_close(d->part[k]);
+        d->part[k] = NULL;
+        d->left--;
+        *end = false;
+    }
+    *end = true;
+    return NULL;
+}
+
+/* As TensorFlow says it. */
+static int64_t directed_count(const ef_dataset *d) {
+    int n;
+    const ef_tensor *in = ef_dataset_arg(d, "data_input_datasets", &n);
+    bool all_infinite = true;
+    for (int k = 0; k < n; k++) {
+        int64_t c = ef_stage_count(ef_dataset_of(&in[k]));
+        all_infinite &= c == EF_COUNT_INFINITE;
+        if (c == EF_COUNT_UNKNOWN) return c;
+    }
+    int64_t by = ef_stage_count(ef_dataset_of(ef_dataset_arg(d, "selector_input_dataset", NULL)));
+    if (all_infinite) return by;
+    return EF_COUNT_UNKNOWN;
+}
+
+const ef_stage_kind ef_stage_directed = {.name = "DirectedInterleave",
+                                         .size = sizeof(directed),
+                                         .open = directed_open,
+                                         .next = directed_next,
+                                         .close = directed_close,
+                                         .count = directed_count};

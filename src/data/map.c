@@ -1,0 +1,129 @@
+/* Map: a function of every element. While calls are quick they run in the thread that asks for
+ * elements. Where they are slow and the program allows several at a time, threads make elements
+ * ahead. Stacked elements are mapped in one call if the function works element by element. */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/pool.h"
+#include "data/function.h"
+#include "data/ring.h"
+#include "data/rows.h"
+#include "data/stage.h"
+
+enum {
+    MEASURED = 4,    /* calls after which to decide on threads */
+    SLOW_NS = 30000, /* a call that is worth handing to another thread */
+    MOST_WORKERS = 64,
+};
+
+typedef struct map {
+    ef_stage base;
+    ef_element_fn f;
+    ef_tensor *in; /* an element of the source */
+    ef_ring *ring; /* NULL: calls run in the caller's thread */
+    int64_t wish;  /* num_parallel_calls; 1: one at a time */
+    uint64_t calls, ns;
+    bool quick; /* it was decided to go on without threads */
+} map;
+
+static ef_status *map_open(ef_stage *s) {
+    map *m = (map *)s;
+    EF_TRY(ef_stage_open_source(s));
+    EF_TRY(ef_element_fn_open(&m->f, s->run, s->dataset->set->f, s->dataset, "other_arguments"));
+    EF_TRY(ef_element_fn_check(&m->f, s->dataset, s->source->width));
+    m->in = ef_calloc((size_t)s->source->width, sizeof *m->in);
+    if (m->in == NULL) return ef_no_memory((size_t)s->source->width * sizeof *m->in);
+    m->wish = ef_dataset_int(s->dataset, "num_parallel_calls", 1);
+    s->blocks = m->f.calls_back;
+    /* The numbers that random ops give depend on the order of calls. */
+    if (m->f.draws || (m->f.effects && m->wish < 0)) m->wish = 1;
+    return NULL;
+}
+
+static void map_close(ef_stage *s) {
+    map *m = (map *)s;
+    ef_ring_close(m->ring);
+    if (m->in != NULL) ef_element_release(m->in, s->source->width);
+    ef_free(m->in);
+    ef_element_fn_close(&m->f);
+}
+
+/* ---- with threads ------------------------------------------------------------------------------
+ */
+
+static ef_status *take(void *arg, ef_tensor *element, bool *end) {
+    return ef_stage_next(((map *)arg)->base.source, element, end);
+}
+
+static ef_status *work(void *arg, ef_tensor *element) {
+    const map *m = arg;
+    enum { FEW = 8 };
+    ef_tensor few[FEW], *out = few;
+    size_t bytes = (size_t)m->base.width * sizeof *out;
+    if (m->base.width > FEW && (out = ef_malloc(bytes)) == NULL) return ef_no_memory(bytes);
+    memset(out, 0, bytes);
+    ef_status *s = ef_element_fn_run(&m->f, element, out);
+    ef_element_release(element, m->base.source->width);
+    for (int k = 0; k < m->base.width; k++) ef_tensor_move(&element[k], &out[k]);
+    if (out != few) ef_free(out);
+    return s;
+}
+
+static int workers_for(const map *m) {
+    int64_t n = m->wish < 0 ? ef_pool_size() : m->wish;
+    if (m->base.run->most_workers > 0 && n > m->base.run->most_workers)
+        n = m->base.run->most_workers;
+    return (int)(n > MOST_WORKERS ? MOST_WORKERS : n);
+}
+
+/* Decides after a few calls, so that a quick function never pays for threads. */
+static ef_status *maybe_threads(map *m) {
+    bool waits = m->f.calls_back && m->wish > 1; /* the program may sleep in it */
+    if (!waits && m->calls < MEASURED) return NULL;
+    m->quick = true;
+    if (!waits && m->ns / m->calls < SLOW_NS) return NULL;
+    int n = workers_for(m), in = m->base.source->width;
+    ef_ring_work w = {
+        .width = in > m->base.width ? in : m->base.width, .arg = m, .take = take, .work = work};
+    return n > 1 ? ef_ring_open(m->base.run, &w, 2 * n, n, &m->ring) : NULL;
+}
+
+/* ---- one at a time ----------------------------------------------------------------------------
+ */
+
+static ef_status *map_next(ef_stage *s, ef_tensor *out, bool *end) {
+    map *m = (map *)s;
+    if (m->wish != 1 && !m->quick) EF_TRY(maybe_threads(m));
+    if (m->ring != NULL) return ef_ring_next(m->ring, out, end);
+    EF_TRY(ef_stage_next(s->source, m->in, end));
+    if (*end) return NULL;
+    uint64_t from = m->wish != 1 && !m->quick ? ef_now_ns() : 0;
+    ef_status *bad = ef_element_fn_run(&m->f, m->in, out);
+    if (from != 0) {
+        m->ns += ef_now_ns() - from;
+        m->calls++;
+    }
+    ef_element_release(m->in, s->source->width);
+    return bad;
+}
+
+static bool map_stacks(ef_stage *s) {
+    map *m = (map *)s;
+    return m->ring == NULL && ef_element_fn_stacks(&m->f, s->source->dataset);
+}
+
+static ef_status *map_rows(ef_stage *s, int64_t n, ef_tensor *out, int64_t *got) {
+    map *m = (map *)s;
+    EF_TRY(ef_stage_rows(s->source, n, m->in, got));
+    ef_status *bad = *got > 0 ? ef_element_fn_run_stacked(&m->f, m->in, out) : NULL;
+    ef_element_release(m->in, s->source->width);
+    return bad;
+}
+
+const ef_stage_kind ef_stage_map = {.name = "Map",
+                                    .size = sizeof(map),
+                                    .open = map_open,
+                                    .next = map_next,
+                                    .rows = map_rows,
+                                    .stacks = map_stacks,
+                                    .close = map_close,
+                                    .drains = true};

@@ -1,0 +1,192 @@
+/* A running pipeline: the stages of a dataset, used by one thread at a time. Any thread may ask for
+ * the next element, and each element goes to one of them. */
+#include "base/alloc.h"
+#include "base/blocking.h"
+#include "base/pulse.h"
+#include "data/function.h"
+#include "data/rows.h"
+#include "data/stage.h"
+#include "ops/data/iterator.h"
+#include <time.h>
+
+typedef struct ef_pipeline {
+    atomic_int refs;
+    ef_run *run;
+    ef_stage *top;
+    ef_mutex lock; /* guards `busy` */
+    pthread_cond_t idle;
+    bool busy;         /* a thread uses what follows */
+    ef_tensor *peeked; /* the next element, if `has_peeked` */
+    bool has_peeked, over;
+} ef_pipeline;
+
+_Thread_local int ef_pipeline_depth;
+
+static void pipeline_ref(ef_pipeline *p) {
+    atomic_fetch_add_explicit(&p->refs, 1, memory_order_relaxed);
+}
+
+static void pipeline_unref(ef_pipeline *p) {
+    if (p == NULL || atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1) return;
+    if (p->run != NULL) ef_run_stop(p->run);
+    if (p->peeked != NULL && p->top != NULL) ef_element_release(p->peeked, p->top->width);
+    ef_free(p->peeked);
+    ef_stage_close(p->top);
+    ef_run_free(p->run);
+    pthread_cond_destroy(&p->idle);
+    ef_mutex_destroy(&p->lock);
+    ef_free(p);
+}
+
+static ef_status *pipeline_open(const ef_dataset *d, ef_pipeline **out) {
+    ef_pipeline *p = ef_calloc(1, sizeof *p);
+    if (p == NULL) return ef_no_memory(sizeof *p);
+    atomic_init(&p->refs, 1);
+    ef_mutex_init(&p->lock, EF_RANK_PIPELINE, EF_MUTEX_PLAIN);
+    pthread_cond_init(&p->idle, NULL);
+    p->peeked = ef_calloc((size_t)ef_dataset_width(d) + 1, sizeof *p->peeked);
+    ef_status *s = p->peeked == NULL ? ef_no_memory(sizeof *p->peeked) : ef_run_make(&p->run);
+    ef_pipeline_depth++;
+    if (s == NULL) s = ef_stage_open(p->run, d, &p->top);
+    ef_pipeline_depth--;
+    if (s == NULL)
+        *out = p;
+    else
+        pipeline_unref(p);
+    return s;
+}
+
+/* ---- turns -------------------------------------------------------------------------------------
+ */
+
+enum { WAIT_MS = 20 };
+
+static bool try_enter(ef_pipeline *p) {
+    ef_mutex_lock(&p->lock);
+    bool mine = !p->busy;
+    p->busy = true;
+    ef_mutex_unlock(&p->lock);
+    return mine;
+}
+
+static void wait_a_while(ef_pipeline *p) {
+    struct timespec until;
+    void *blocking = ef_blocking_begin();
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += WAIT_MS * 1000000L;
+    if (until.tv_nsec >= 1000000000L) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000L;
+    }
+    ef_mutex_lock(&p->lock);
+    if (p->busy) pthread_cond_timedwait(&p->idle, &p->lock.mutex, &until);
+    ef_mutex_unlock(&p->lock);
+    ef_blocking_end(blocking);
+}
+
+static ef_status *enter(ef_pipeline *p) {
+    unsigned pulse = ef_pulse();
+    while (!try_enter(p)) {
+        wait_a_while(p);
+        EF_TRY(ef_pulse_check(ef_context_here(), &pulse));
+    }
+    ef_pipeline_depth++;
+    return NULL;
+}
+
+static void leave(ef_pipeline *p) {
+    ef_pipeline_depth--;
+    ef_mutex_lock(&p->lock);
+    p->busy = false;
+    pthread_cond_signal(&p->idle);
+    ef_mutex_unlock(&p->lock);
+}
+
+/* ---- elements ----------------------------------------------------------------------------------
+ */
+
+/* After the end the stages are not asked again. */
+static ef_status *draw(ef_pipeline *p, ef_tensor *out, bool *end) {
+    *end = p->over;
+    if (p->over) return NULL;
+    ef_status *s = ef_stage_next(p->top, out, end);
+    p->over = s == NULL && *end;
+    return s;
+}
+
+static ef_status *pipeline_next(ef_pipeline *p, ef_tensor *out, bool *end) {
+    EF_TRY(enter(p));
+    ef_status *s = NULL;
+    if (p->has_peeked) {
+        for (int k = 0; k < p->top->width; k++) ef_tensor_move(&out[k], &p->peeked[k]);
+        p->has_peeked = false;
+    } else {
+        s = draw(p, out, end);
+    }
+    leave(p);
+    return s;
+}
+
+static ef_status *pipeline_peek(ef_pipeline *p, bool *more) {
+    EF_TRY(enter(p));
+    ef_status *s = NULL;
+    bool end = false;
+    if (!p->has_peeked) {
+        s = draw(p, p->peeked, &end);
+        p->has_peeked = s == NULL && !end;
+    }
+    *more = p->has_peeked;
+    leave(p);
+    return s;
+}
+
+/* ---- reductions --------------------------------------------------------------------------------
+ */
+
+static ef_status *reduce_all(ef_pipeline *p, const ef_element_fn *f, ef_tensor *state, int n,
+                             ef_tensor *element) {
+    unsigned pulse = ef_pulse();
+    ef_tensor *made = element + p->top->width;
+    for (bool end = false;;) {
+        EF_TRY(pipeline_next(p, element, &end));
+        if (end) return NULL;
+        EF_TRY(ef_element_fn_run2(f, state, n, element, made));
+        ef_element_release(element, p->top->width);
+        for (int k = 0; k < n; k++) {
+            ef_tensor_release(&state[k]);
+            ef_tensor_move(&state[k], &made[k]);
+        }
+        EF_TRY(ef_pulse_check(ef_context_here(), &pulse));
+    }
+}
+
+static ef_status *reduce(const ef_dataset *d, ef_graph *graph, ef_tensor *state, int n,
+                         ef_tensor *const *more, int n_more) {
+    ef_pipeline *p = NULL;
+    ef_element_fn f = {0};
+    size_t room = (size_t)(ef_dataset_width(d) + n + n_more) + 1;
+    ef_tensor *all = ef_calloc(room, sizeof *all);
+    if (all == NULL) return ef_no_memory(room * sizeof *all);
+    ef_tensor *given = all + ef_dataset_width(d) + n;
+    ef_status *s = ef_element_fn_make(&f, graph, given, n_more);
+    for (int k = 0; k < n_more; k++) ef_tensor_copy(&given[k], more[k]);
+    if (s == NULL) s = ef_element_fn_check(&f, d, ef_dataset_width(d) + n);
+    if (s == NULL && f.n_out != n)
+        s = ef_error(EF_INVALID, "the function of a reduction gives %d tensors for a state of %d",
+                     f.n_out, n);
+    if (s == NULL) s = pipeline_open(d, &p);
+    if (s == NULL) s = reduce_all(p, &f, state, n, all);
+    pipeline_unref(p);
+    ef_element_fn_close(&f);
+    ef_element_release(all, (int)room);
+    ef_free(all);
+    return s;
+}
+
+const ef_data_hooks ef_data = {.open = pipeline_open,
+                               .ref = pipeline_ref,
+                               .unref = pipeline_unref,
+                               .next = pipeline_next,
+                               .peek = pipeline_peek,
+                               .count = ef_stage_count,
+                               .reduce = reduce};

@@ -1,0 +1,28 @@
+/* A bounded ring of elements that threads make ahead. Elements are taken from the source one after
+ * the other, by whichever worker is free; the rest of the work on them goes on in parallel; they
+ * leave in the order in which they were taken. So results do not depend on the number of workers.
+ */
+#ifndef EF_DATA_RING_H
+#define EF_DATA_RING_H
+#include "data/run.h"
+
+typedef struct ef_ring ef_ring;
+typedef struct ef_ring_work {
+    int width; /* tensors of an element */
+    void *arg;
+    /* One thread at a time: the next element, or the end. */
+    ef_status *(*take)(void *arg, ef_tensor *element, bool *end);
+    /* Any number of threads: what else is done with it; NULL: nothing. */
+    ef_status *(*work)(void *arg, ef_tensor *element);
+} ef_ring_work;
+
+/* Threads are started by the first call of next. */
+ef_status *ef_ring_open(ef_run *run, const ef_ring_work *work, int slots, int workers,
+                        ef_ring **out);
+void ef_ring_close(ef_ring *r); /* waits for its threads; NULL is fine */
+ef_status *ef_ring_next(ef_ring *r, ef_tensor *out, bool *end);
+
+/* For the run. */
+ef_ring *ef_ring_after(const ef_ring *r);
+void ef_ring_wake(ef_ring *r);
+#endif

@@ -1,0 +1,145 @@
+/* Shuffle: a buffer of elements from which each is drawn at random. The buffer, the generator and
+ * the way numbers become places are TensorFlow's, so that a seed gives the same order: the buffer
+ * is a ring, an element is drawn from [start, end) of it and changes places with the first. */
+#include "base/alloc.h"
+#include "data/rows.h"
+#include "data/stage.h"
+#include "kernels/philox.h"
+#include "kernels/random.h"
+#include "ops/data/seeds.h"
+
+typedef struct round { /* elements of one pass over the source: places [start, end) */
+    uint64_t start, end;
+    bool over; /* all of its elements are in the buffer, or were */
+} round_;
+
+typedef struct shuffle {
+    ef_stage base;
+    int64_t size;       /* of the buffer; -1: all elements */
+    int64_t count;      /* passes over the source; negative: without end */
+    ef_tensor *buffer;  /* room * width */
+    uint64_t room, n;   /* elements allocated and held */
+    round_ front, back; /* the pass that is drawn from, and the one that is read */
+    bool two;           /* they are different */
+    bool seeded, got_any;
+    ef_philox_each random;
+} shuffle;
+
+static ef_status *shuffle_open(ef_stage *s) {
+    shuffle *h = (shuffle *)s;
+    h->size = ef_dataset_int(s->dataset, "buffer_size", 1);
+    h->count = ef_dataset_int(s->dataset, "count", 1);
+    if (h->size < 0) h->size = INT64_MAX;
+    uint64_t seed = (uint64_t)ef_dataset_int(s->dataset, "seed", 0);
+    uint64_t seed2 = (uint64_t)ef_dataset_int(s->dataset, "seed2", 0);
+    ef_seeds *g = ef_seeds_of(ef_dataset_arg(s->dataset, "seed_generator", NULL));
+    if (g != NULL) {
+        ef_seeds_next(g, &seed, &seed2);
+    } else if (seed == 0 && seed2 == 0) {
+        uint64_t key[2];
+        EF_TRY(ef_random_entropy(key, sizeof key));
+        seed = key[0];
+        seed2 = key[1];
+    }
+    h->random = ef_philox_one_by_one(ef_philox_seeded(seed, seed2));
+    return h->count == 0 ? NULL : ef_stage_open_source(s);
+}
+
+static ef_tensor *place(const shuffle *h, uint64_t k) {
+    return h->buffer + (k % h->room) * (uint64_t)h->base.width;
+}
+
+static void shuffle_close(ef_stage *s) {
+    shuffle *h = (shuffle *)s;
+    for (uint64_t k = 0; k < h->room; k++) ef_element_release(place(h, k), s->width);
+    ef_free(h->buffer);
+}
+
+/* More room while the buffer is filled for the first time: nothing was drawn, so elements stand in
+ * order from place 0. */
+static ef_status *grow(shuffle *h) {
+    uint64_t room = h->room == 0 ? 16 : h->room * 2, width = (uint64_t)h->base.width;
+    if (room > (uint64_t)h->size) room = (uint64_t)h->size;
+    if (room > SIZE_MAX / sizeof(ef_tensor) / (width + 1)) return ef_no_memory(SIZE_MAX);
+    ef_tensor *more = ef_calloc(room * width, sizeof *more);
+    if (more == NULL) return ef_no_memory(room * width * sizeof *more);
+    for (uint64_t k = 0; k < h->room * width; k++) ef_tensor_move(&more[k], &h->buffer[k]);
+    ef_free(h->buffer);
+    h->buffer = more;
+    h->room = room;
+    return NULL;
+}
+
+/* The source is over: the next pass begins, if there is one. */
+static ef_status *next_round(shuffle *h) {
+    ef_stage *s = &h->base;
+    ef_stage_close(s->source);
+    s->source = NULL;
+    h->back.over = true;
+    if (!h->two) h->front.over = true;
+    if (h->count > 0) h->count--;
+    if (h->count == 0 || !h->got_any) return NULL;
+    h->got_any = false;
+    return ef_stage_open_source(s);
+}
+
+static ef_status *put_one(shuffle *h, bool *full) {
+    bool end = false;
+    ef_stage *s = &h->base;
+    if (h->n == h->room && (int64_t)h->room < h->size && h->front.start == 0) EF_TRY(grow(h));
+    *full = h->n == h->room;
+    if (*full) return NULL;
+    round_ *to = h->two ? &h->back : &h->front;
+    if (to->over) { /* a pass that is all drawn makes room for the next one */
+        if (h->two) {
+            *full = true;
+            return NULL;
+        }
+        h->back = (round_){to->end, to->end, false};
+        if (h->n == 0)
+            h->front = h->back;
+        else
+            h->two = true;
+        to = h->two ? &h->back : &h->front;
+    }
+    EF_TRY(ef_stage_next(s->source, place(h, to->end), &end));
+    if (end) return next_round(h);
+    h->got_any = true;
+    to->end++;
+    h->n++;
+    return NULL;
+}
+
+static ef_status *shuffle_next(ef_stage *s, ef_tensor *out, bool *end) {
+    shuffle *h = (shuffle *)s;
+    for (bool full = false; s->source != NULL && !full;) EF_TRY(put_one(h, &full));
+    *end = h->n == 0;
+    if (*end) return NULL;
+    if (h->front.start == h->front.end) {
+        h->front = h->back;
+        h->two = false;
+    }
+    uint64_t drawn = ef_philox_next(&h->random) % (h->front.end - h->front.start);
+    ef_tensor *here = place(h, h->front.start + drawn), *first = place(h, h->front.start);
+    for (int k = 0; k < s->width; k++) {
+        ef_tensor_move(&out[k], &here[k]);
+        if (here != first) ef_tensor_move(&here[k], &first[k]);
+    }
+    h->front.start++;
+    h->n--;
+    return NULL;
+}
+
+static int64_t shuffle_count(const ef_dataset *d) {
+    int64_t n = ef_dataset_int(d, "count", 1), source = ef_stage_count(ef_dataset_source(d)), all;
+    if (n < 0) return source == 0 ? 0 : EF_COUNT_INFINITE;
+    if (source < 0 || n == 0) return n == 0 ? 0 : source;
+    return __builtin_mul_overflow(n, source, &all) ? EF_COUNT_INFINITE : all;
+}
+
+const ef_stage_kind ef_stage_shuffle = {.name = "Shuffle",
+                                        .size = sizeof(shuffle),
+                                        .open = shuffle_open,
+                                        .next = shuffle_next,
+                                        .close = shuffle_close,
+                                        .count = shuffle_count};

@@ -1,0 +1,108 @@
+/* Opening and closing stages, and stacking elements of those that cannot do it themselves. */
+#include "data/stage.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "data/rows.h"
+
+static const ef_stage_kind *const kinds[EF_DATASET_KINDS] = {
+#define EF_DATASET(N) [EF_DATASET_##N] = &ef_stage_##N,
+#include "ops/data/kinds.def"
+#undef EF_DATASET
+};
+
+ef_status *ef_stage_open_source(ef_stage *s) {
+    const ef_dataset *d = ef_dataset_source(s->dataset);
+    return d != NULL ? ef_stage_open(s->run, d, &s->source) : NULL;
+}
+
+ef_status *ef_stage_open(ef_run *run, const ef_dataset *d, ef_stage **out) {
+    const ef_stage_kind *kind = kinds[d->op->dataset];
+    ef_stage *s = ef_calloc(1, kind->size);
+    if (s == NULL) return ef_no_memory(kind->size);
+    s->kind = kind;
+    s->run = run;
+    s->dataset = d;
+    ef_storage_ref(&((ef_dataset *)(uintptr_t)d)->object.base);
+    s->width = ef_dataset_width(d);
+    ef_status *bad = kind->open != NULL ? kind->open(s) : ef_stage_open_source(s);
+    if (s->source != NULL && s->source->blocks) s->blocks = true;
+    if (bad != NULL)
+        ef_stage_close(s);
+    else
+        *out = s;
+    return bad;
+}
+
+void ef_stage_close(ef_stage *s) {
+    if (s == NULL) return;
+    if (s->kind->close != NULL) s->kind->close(s);
+    ef_stage_close(s->source);
+    ef_storage_unref(&((ef_dataset *)(uintptr_t)s->dataset)->object.base);
+    ef_free(s);
+}
+
+int64_t ef_stage_count(const ef_dataset *d) {
+    const ef_stage_kind *kind = kinds[d->op->dataset];
+    return kind->count != NULL ? kind->count(d) : ef_stage_count(ef_dataset_source(d));
+}
+
+ef_status *ef_stage_next(ef_stage *s, ef_tensor *out, bool *end) {
+    if (EF_LIKELY(!s->counted)) return s->kind->next(s, out, end);
+    uint64_t from = ef_now_ns();
+    ef_status *bad = s->kind->next(s, out, end);
+    s->ns += ef_now_ns() - from;
+    s->made += bad == NULL && !*end;
+    return bad;
+}
+
+bool ef_stage_stacks(ef_stage *s) {
+    return s->kind->rows != NULL && (s->kind->stacks == NULL || s->kind->stacks(s));
+}
+
+/* Draws the rest of a batch that cannot be made. */
+static void drain(ef_stage *s, int64_t n, ef_tensor *element) {
+    bool end = false;
+    for (; n > 0 && !end; n--) {
+        ef_status_free(ef_stage_next(s, element, &end));
+        ef_element_release(element, s->width);
+    }
+}
+
+static ef_status *stack_each(ef_stage *s, int64_t n, ef_tensor *element, ef_rows *rows) {
+    for (bool end = false; rows->n < n;) {
+        ef_status *bad = ef_stage_next(s, element, &end);
+        if (bad == NULL && end) return NULL;
+        if (bad == NULL) bad = ef_rows_put(rows, element);
+        ef_element_release(element, s->width);
+        if (bad == NULL) continue;
+        if (s->kind->drains) drain(s, n - rows->n - 1, element);
+        return bad;
+    }
+    return NULL;
+}
+
+ef_status *ef_stage_rows(ef_stage *s, int64_t n, ef_tensor *out, int64_t *got) {
+    if (ef_stage_stacks(s)) {
+        uint64_t from = s->counted ? ef_now_ns() : 0;
+        ef_status *bad = s->kind->rows(s, n, out, got);
+        if (s->counted) {
+            s->ns += ef_now_ns() - from;
+            s->made += bad == NULL ? (uint64_t)*got : 0;
+        }
+        return bad;
+    }
+    enum { FEW = 8 };
+    ef_tensor few[FEW], *element = few;
+    size_t bytes = (size_t)s->width * sizeof *element;
+    if (s->width > FEW && (element = ef_malloc(bytes)) == NULL) return ef_no_memory(bytes);
+    memset(element, 0, bytes);
+    ef_rows rows = ef_rows_begin(out, s->width, n);
+    ef_status *bad = stack_each(s, n, element, &rows);
+    if (bad == NULL)
+        ef_rows_finish(&rows);
+    else
+        ef_rows_end(&rows);
+    *got = rows.n;
+    if (element != few) ef_free(element);
+    return bad;
+}

@@ -1,0 +1,54 @@
+/* Stages: what runs a dataset. Every dataset of a pipeline has a stage, which makes elements from
+ * those of its sources. An element is an array of tensors, as many as the dataset is wide. One
+ * thread at a time uses a stage. */
+#ifndef EF_DATA_STAGE_H
+#define EF_DATA_STAGE_H
+#include "data/run.h"
+#include "ops/data/dataset.h"
+
+typedef struct ef_stage ef_stage;
+
+typedef struct ef_stage_kind {
+    const char *name; /* as ds.explain() shows it */
+    size_t size;      /* of the kind's own struct, which begins with an ef_stage */
+    /* The stage is zeroed but for its base. NULL: opens the source, no more. What open made is
+     * closed by close also if open fails. */
+    ef_status *(*open)(ef_stage *s);
+    /* The next element into out, which is zeroed; *end true: there is none, and none was set. An
+     * error ends the call for one element: a later call goes on behind it. */
+    ef_status *(*next)(ef_stage *s, ef_tensor *out, bool *end);
+    /* Several elements at once, or NULL: up to n of them stacked, *got how many; fewer than n only
+     * at the end. Only called if `stacks` agrees. */
+    ef_status *(*rows)(ef_stage *s, int64_t n, ef_tensor *out, int64_t *got);
+    bool (*stacks)(ef_stage *s); /* whether rows may be called; NULL: if there is one */
+    void (*close)(ef_stage *s);  /* NULL: there is nothing beyond the source */
+    /* How many elements there are; NULL: as many as the source has. */
+    int64_t (*count)(const ef_dataset *d);
+    bool drains; /* a batch of its elements is drawn to the end though one of them fails */
+} ef_stage_kind;
+
+struct ef_stage {
+    const ef_stage_kind *kind;
+    const ef_dataset *dataset; /* counted */
+    ef_run *run;               /* of the pipeline; not counted */
+    ef_stage *source;          /* of input_dataset; NULL: none, or not opened */
+    int width;
+    bool blocks;       /* making an element may call the program, which may wait */
+    bool counted;      /* below is kept up to date */
+    uint64_t made, ns; /* elements given out, and the time that took, sources included */
+};
+
+ef_status *ef_stage_open(ef_run *run, const ef_dataset *d, ef_stage **out);
+void ef_stage_close(ef_stage *s); /* NULL is fine */
+ef_status *ef_stage_open_source(ef_stage *s);
+int64_t ef_stage_count(const ef_dataset *d);
+
+ef_status *ef_stage_next(ef_stage *s, ef_tensor *out, bool *end);
+/* Up to n elements stacked, in the quickest way the stage has. */
+ef_status *ef_stage_rows(ef_stage *s, int64_t n, ef_tensor *out, int64_t *got);
+bool ef_stage_stacks(ef_stage *s);
+
+#define EF_DATASET(N) extern const ef_stage_kind ef_stage_##N;
+#include "ops/data/kinds.def"
+#undef EF_DATASET
+#endif

@@ -1,0 +1,141 @@
+/* Datasets that call a function for the elements of another. */
+#include "ops/array/array.h"
+#include "ops/data/dataset.h"
+
+#define ARGUMENTS .types = "Targuments: list(type) >= 0"
+#define SOURCE "input_dataset: variant", "other_arguments: Targuments"
+#define FUNCTION EF_ATTR(ef_dataset_attrs, f, "func", NULL)
+#define PREDICATE EF_ATTR(ef_dataset_attrs, predicate, "func", NULL)
+#define BOOL(NAME, VALUE) EF_ATTR(ef_dataset_attrs, NAME, "bool", VALUE)
+#define RUN(KIND, KERNEL) \
+    EF_DATASET_RECORD(KIND), .shape = ef_dataset_infer, .kernel = EF_ANY_KERNEL(KERNEL)
+
+/* -1 lets the pipeline decide. */
+static ef_status *positive(const ef_call *c, int k, const char *name, bool autotune) {
+    int64_t n = ef_element_int((ef_dtype)c->in[k]->dtype, c->in[k]->data, 0);
+    if (n > 0 || (autotune && n == -1)) return NULL;
+    return ef_error(EF_INVALID, "%s: %s is %lld; %s must be greater than zero%s.", c->op->name,
+                    name, (long long)n, name, autotune ? ", or -1 (AUTOTUNE)" : "");
+}
+
+const ef_op ef_op_MapDataset = {
+    EF_NAMED(MapDataset),
+    .doc = "`f` of every element.",
+    .in = {SOURCE},
+    .out = {"handle: variant"},
+    ARGUMENTS,
+    .attr = {FUNCTION, EF_DATASET_OUTPUTS, BOOL(use_inter_op_parallelism, "true"),
+             BOOL(preserve_cardinality, "false"), BOOL(force_synchronous, "false"),
+             EF_DATASET_NOTE},
+    RUN(map, ef_dataset_run),
+};
+
+static ef_status *parallel_run(const ef_call *c) {
+    EF_TRY(positive(c, c->n_in - 1, "num_parallel_calls", true));
+    return ef_dataset_run(c);
+}
+
+const ef_op ef_op_ParallelMapDatasetV2 = {
+    EF_NAMED(ParallelMapDatasetV2),
+    .doc = "`f` of every element, for several elements at a time; in order unless `deterministic` "
+           "is 'false'.",
+    .in = {SOURCE, "num_parallel_calls: int64"},
+    .out = {"handle: variant"},
+    ARGUMENTS,
+    .attr = {FUNCTION, EF_DATASET_OUTPUTS, BOOL(use_inter_op_parallelism, "true"), EF_DATASET_ORDER,
+             BOOL(preserve_cardinality, "false"), BOOL(use_unbounded_threadpool, "false"),
+             EF_DATASET_NOTE},
+    RUN(map, parallel_run),
+};
+
+const ef_op ef_op_FilterDataset = {
+    EF_NAMED(FilterDataset),
+    .doc = "The elements for which `predicate` is true.",
+    .in = {SOURCE},
+    .out = {"handle: variant"},
+    ARGUMENTS,
+    .attr = {PREDICATE, EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
+    RUN(filter, ef_dataset_run),
+};
+
+const ef_op ef_op_TakeWhileDataset = {
+    EF_NAMED(TakeWhileDataset),
+    .doc = "The elements before the first for which `predicate` is false.",
+    .in = {SOURCE},
+    .out = {"handle: variant"},
+    ARGUMENTS,
+    .attr = {PREDICATE, EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
+    RUN(take_while, ef_dataset_run),
+};
+
+const ef_op ef_op_ScanDataset = {
+    EF_NAMED(ScanDataset),
+    .doc = "`f` of a state and every element gives the next state and an element.",
+    .in = {"input_dataset: variant", "initial_state: Tstate", "other_arguments: Targuments"},
+    .out = {"handle: variant"},
+    .attr = {FUNCTION, EF_ATTR(ef_dataset_attrs, Tstate, "list(type) >= 1", NULL),
+             EF_ATTR(ef_dataset_attrs, Targuments, "list(type) >= 0", NULL), EF_DATASET_OUTPUTS,
+             BOOL(preserve_cardinality, "false"), BOOL(use_default_device, "true"),
+             EF_DATASET_NOTE},
+    RUN(scan, ef_dataset_run),
+};
+
+const ef_op ef_op_FlatMapDataset = {
+    EF_NAMED(FlatMapDataset),
+    .doc = "The elements of the datasets that `f` makes of every element, one after the other.",
+    .in = {SOURCE},
+    .out = {"handle: variant"},
+    ARGUMENTS,
+    .attr = {FUNCTION, EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
+    RUN(flat_map, ef_dataset_run),
+};
+
+static ef_status *interleave_run(const ef_call *c) {
+    EF_TRY(positive(c, c->n_in - 2, "cycle_length", false));
+    EF_TRY(positive(c, c->n_in - 1, "block_length", false));
+    return ef_dataset_run(c);
+}
+
+const ef_op ef_op_InterleaveDataset = {
+    EF_NAMED(InterleaveDataset),
+    .doc = "The elements of the datasets that `f` makes: `block_length` of each of `cycle_length` "
+           "in turn.",
+    .in = {SOURCE, "cycle_length: int64", "block_length: int64"},
+    .out = {"handle: variant"},
+    ARGUMENTS,
+    .attr = {FUNCTION, EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
+    RUN(interleave, interleave_run),
+};
+
+static ef_status *interleave_v4_run(const ef_call *c) {
+    EF_TRY(positive(c, c->n_in - 5, "cycle_length", true));
+    EF_TRY(positive(c, c->n_in - 4, "block_length", false));
+    EF_TRY(positive(c, c->n_in - 1, "num_parallel_calls", true));
+    return ef_dataset_run(c);
+}
+
+const ef_op ef_op_ParallelInterleaveDatasetV4 = {
+    EF_NAMED(ParallelInterleaveDatasetV4),
+    .doc = "As InterleaveDataset; the datasets of a cycle make their elements at the same time.",
+    .in = {SOURCE, "cycle_length: int64", "block_length: int64", "buffer_output_elements: int64",
+           "prefetch_input_elements: int64", "num_parallel_calls: int64"},
+    .out = {"handle: variant"},
+    ARGUMENTS,
+    .attr = {FUNCTION, EF_DATASET_ORDER, EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
+    RUN(interleave, interleave_v4_run),
+};
+
+#define KEYED(WHICH)                                       \
+    EF_ATTR(ef_dataset_attrs, WHICH##_func, "func", NULL), \
+        EF_ATTR(ef_dataset_attrs, T##WHICH##_func_other_arguments, "list(type) >= 0", NULL)
+const ef_op ef_op_GroupByWindowDataset = {
+    EF_NAMED(GroupByWindowDataset),
+    .doc = "Groups elements by `key_func`; each window of `window_size_func` elements of a key "
+           "becomes the dataset that `reduce_func` makes of it.",
+    .in = {"input_dataset: variant", "key_func_other_arguments: Tkey_func_other_arguments",
+           "reduce_func_other_arguments: Treduce_func_other_arguments",
+           "window_size_func_other_arguments: Twindow_size_func_other_arguments"},
+    .out = {"handle: variant"},
+    .attr = {KEYED(key), KEYED(reduce), KEYED(window_size), EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
+    RUN(group, ef_dataset_run),
+};

@@ -1,0 +1,40 @@
+/* Iterators: resources that hold a position in a dataset. The running pipeline behind one belongs
+ * to src/data, which defines the hooks. */
+#ifndef EF_OPS_ITERATOR_H
+#define EF_OPS_ITERATOR_H
+#include "base/mutex.h"
+#include "ops/data/dataset.h"
+
+struct ef_pipeline; /* of data/pipeline.c: counted, any thread may use it */
+
+typedef struct ef_data_hooks {
+    ef_status *(*open)(const ef_dataset *d, struct ef_pipeline **out);
+    void (*ref)(struct ef_pipeline *p);
+    void (*unref)(struct ef_pipeline *p);
+    /* out: as many zeroed tensors as the dataset is wide; *end: there is no further element. */
+    ef_status *(*next)(struct ef_pipeline *p, ef_tensor *out, bool *end);
+    /* Whether next will give an element, which is made now if need be. */
+    ef_status *(*peek)(struct ef_pipeline *p, bool *more);
+    int64_t (*count)(const ef_dataset *d);
+    /* f of a state and each element, which gives the next state. state: n tensors, replaced. */
+    ef_status *(*reduce)(const ef_dataset *d, struct ef_graph *f, ef_tensor *state, int n,
+                         ef_tensor *const *more, int n_more);
+    ef_status *(*save)(struct ef_pipeline *p, ef_tensor *out);
+    ef_status *(*restore)(struct ef_pipeline *p, const ef_tensor *saved);
+} ef_data_hooks;
+extern const ef_data_hooks ef_data; /* defined by src/data */
+
+typedef struct ef_iterator {
+    ef_object object;
+    ef_mutex lock;                /* guards what follows; never held while a pipeline works */
+    struct ef_pipeline *pipeline; /* NULL: not initialised */
+    int width;
+    uint64_t number;       /* no other iterator ever has it: behind string handles */
+    const ef_attrs *attrs; /* counted; output_types and output_shapes of the op that made it */
+    const ef_dataset_attrs *set;
+} ef_iterator;
+
+/* The pipeline of an iterator, counted; EF_FAILED_PRECONDITION while there is none. */
+ef_status *ef_iterator_pipeline(const ef_tensor *handle, struct ef_pipeline **out);
+/* For bindings: the next element without an op. out has room for `most` tensors. */
+#endif

@@ -1,0 +1,27 @@
+/* What lasts from one iteration of a dataset to the next: seeds of shuffles, and cached elements.
+ */
+#ifndef EF_OPS_DATA_SEEDS_H
+#define EF_OPS_DATA_SEEDS_H
+#include "base/mutex.h"
+#include "kernels/philox.h"
+#include "ops/data/dataset.h"
+
+/* Two seeds for each iteration: drawn from a generator, or always those given. NULL: t is none. */
+typedef struct ef_seeds ef_seeds;
+ef_seeds *ef_seeds_of(const ef_tensor *t);
+void ef_seeds_next(ef_seeds *g, uint64_t *seed, uint64_t *seed2);
+
+/* The elements of a dataset, once an iteration has seen all of them. */
+typedef struct ef_memory_cache {
+    ef_object object; /* kind EF_OBJECT_CACHE */
+    ef_mutex lock;    /* guards what follows; once `whole` is true it does not change */
+    bool whole;
+    int64_t n;       /* elements */
+    ef_tensor *item; /* n * width */
+    int width;
+} ef_memory_cache;
+ef_memory_cache *ef_memory_cache_of(const ef_tensor *t);
+/* Takes over n elements of `width` tensors; false: another iteration came first, nothing taken. */
+bool ef_memory_cache_fill(ef_memory_cache *m, ef_tensor *item, int64_t n, int width);
+bool ef_memory_cache_whole(ef_memory_cache *m);
+#endif

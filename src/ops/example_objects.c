@@ -1,0 +1,127 @@
+/* Makers of inputs, found by the word before the parenthesis. */
+#include "ops/example_objects.h"
+#include "file/image.h"
+#include "ops/control/callback.h"
+#include "ops/data/iterator.h"
+#include "ops/io/table.h"
+#include "ops/run.h"
+#include <stdlib.h>
+#include <string.h>
+
+static ef_status *echo(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int n_out) {
+    (void)user;
+    for (int k = 0; k < n_in && k < n_out; k++) ef_tensor_copy(&out[k], &in[k]);
+    return NULL;
+}
+static ef_status *make_echo(const char *inside, ef_tensor *out) {
+    (void)inside;
+    return ef_callback_make(echo, NULL, NULL, out);
+}
+
+/* An empty table from int64 to float32. */
+static ef_status *make_table(const char *inside, ef_tensor *out) {
+    ef_table *t = NULL;
+    const bool fixed = strcmp(inside, "static)") == 0;
+    if (!fixed && strcmp(inside, "mutable)") != 0)
+        return ef_error(EF_INVALID, "a table is written table(static) or table(mutable)");
+    EF_TRY(ef_table_make(&(ef_table_type){.kind = fixed ? EF_TABLE_STATIC : EF_TABLE_MUTABLE,
+                                          .key_dtype = EF_I64,
+                                          .value_dtype = EF_F32},
+                         &t));
+    ef_tensor_from_object(out, EF_RESOURCE, &t->object);
+    return NULL;
+}
+
+/* A scalar string: an encoded image of two rows of two pixels. */
+static ef_status *make_image(const char *inside, ef_tensor *out) {
+    static const unsigned char pixels[12] = {0, 50, 100, 150, 200, 250, 10, 60, 110, 160, 210, 255};
+    static const unsigned char bmp[70] = {
+        'B', 'M', [10] = 54, [18] = 2, [22] = 2, [26] = 1, [28] = 24, [54] = 9};
+    static const char gif[] =
+        "GIF89a\2\0\2\0\200\0\0\377\0\0\377\377\377,\0\0\0\0\2\0\2\0\0\2\3D\20\5\0;";
+    ef_jpeg_writing how = {.quality = 90, .density_unit = 1, .x_density = 1, .y_density = 1};
+    ef_text text = {0};
+    ef_status *s = NULL;
+    if (strcmp(inside, "jpeg)") == 0)
+        s = ef_jpeg_encode(pixels, 2, 2, 3, &how, &text);
+    else if (strcmp(inside, "png)") == 0)
+        s = ef_png_encode(pixels, 2, 2, 3, 8, -1, &text);
+    else if (strcmp(inside, "bmp)") == 0)
+        ef_text_bytes(&text, (const char *)bmp, sizeof bmp);
+    else if (strcmp(inside, "gif)") == 0)
+        ef_text_bytes(&text, gif, sizeof gif - 1);
+    else
+        s = ef_error(EF_INVALID, "an image is written image(jpeg), of png, bmp or gif");
+    if (s == NULL && text.failed) s = ef_no_memory(text.n);
+    if (s == NULL) s = ef_tensor_alloc(out, EF_STRING, &(ef_shape){.rank = 0});
+    if (s == NULL && (s = ef_str_set(out->data, text.at, text.n)) != NULL) ef_tensor_release(out);
+    ef_text_free(&text);
+    return s;
+}
+
+static ef_status *run_op(const ef_op *op, const ef_attr_value *set, int n_set, ef_tensor *in,
+                         int n_in, ef_tensor *out, int n_out) {
+    const ef_attrs *attrs = NULL;
+    ef_tensor *at[3];
+    int n = 0;
+    for (int k = 0; k < n_in; k++) at[k] = &in[k];
+    EF_TRY(ef_attrs_make(op, set, n_set, &attrs));
+    ef_status *s =
+        ef_op_run(ef_context_here(), op, ef_attrs_fields(attrs), at, n_in, out, n_out, &n);
+    ef_attrs_unref(attrs);
+    return s;
+}
+
+static const ef_dtype one_type[] = {EF_I64};
+static const ef_shape one_shape[] = {{.rank = 0}};
+static const ef_attr_value numbers[] = {
+    EF_SET_TYPES("output_types", 1, one_type),
+    {.name = "output_shapes", .kind = EF_ATTR_SHAPES, .n = 1, .as = {.shapes = one_shape}},
+};
+
+/* The int64 scalars from 0 to n - 1. */
+static ef_status *make_dataset(const char *inside, ef_tensor *out) {
+    char *end;
+    const int64_t range[3] = {0, strtoll(inside, &end, 10), 1};
+    ef_tensor in[3] = {{0}};
+    ef_status *s = NULL;
+    if (end == inside || strcmp(end, ")") != 0)
+        return ef_error(EF_INVALID, "the number of elements is written in the parentheses");
+    for (int k = 0; k < 3 && s == NULL; k++) s = ef_tensor_from(EF_I64, NULL, &range[k], &in[k]);
+    return s != NULL ? s : run_op(&ef_op_RangeDataset, numbers, 2, in, 3, out, 1);
+}
+
+static ef_status *make_iterator(const char *inside, ef_tensor *out) {
+    ef_tensor both[2] = {{0}}; /* a dataset, and the iterator */
+    EF_TRY(make_dataset(inside, &both[0]));
+    ef_status *s = run_op(&ef_op_AnonymousIteratorV3, numbers, 2, NULL, 0, &both[1], 1);
+    if (s == NULL) s = run_op(&ef_op_MakeIterator, NULL, 0, both, 2, NULL, 0);
+    if (s == NULL) ef_tensor_copy(out, &both[1]);
+    ef_tensor_release(&both[0]);
+    ef_tensor_release(&both[1]);
+    return s;
+}
+
+static const struct maker {
+    const char *word;
+    ef_status *(*make)(const char *inside, ef_tensor *out); /* inside: with the last parenthesis */
+} makers[] = {{"echo(", make_echo},       {"table(", make_table},       {"image(", make_image},
+              {"dataset(", make_dataset}, {"iterator(", make_iterator}, {NULL, NULL}};
+
+static const struct maker *maker_of(const char *item) {
+    const struct maker *m = makers;
+    while (m->word != NULL && strncmp(item, m->word, strlen(m->word)) != 0) m++;
+    return m;
+}
+
+bool ef_example_is_object(const char *item) { return maker_of(item)->word != NULL; }
+
+ef_status *ef_example_object(const ef_op *op, const char *item, ef_tensor *out) {
+    const struct maker *m = maker_of(item);
+    ef_status *s = m->make(item + strlen(m->word), out);
+    if (s == NULL || ef_status_code(s) != EF_INVALID) return s;
+    ef_status *named =
+        ef_error(EF_INVALID, "%s: example: %s: %s", op->name, item, ef_status_message(s));
+    ef_status_free(s);
+    return named;
+}

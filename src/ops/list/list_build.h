@@ -1,0 +1,15 @@
+/* What ops between lists and tensors share. */
+#ifndef EF_OPS_LIST_BUILD_H
+#define EF_OPS_LIST_BUILD_H
+#include "ops/build.h"
+#include "ops/list/list.h"
+
+/* The shape of x without its first dim, as a value. */
+ef_value *ef_list_tail_value(ef_build *b, ef_value *x);
+ef_value *ef_list_element_shape_value(ef_build *b, ef_value *list);
+/* Elements index[0..n) (NULL: all in order), each of shape `element`, stacked as output 0. */
+ef_status *ef_list_join(const ef_call *c, const ef_list *l, const int32_t *index, int64_t n,
+                        const ef_shape *element);
+/* x has a first axis. */
+ef_status *ef_list_need_vector(const ef_call *c, const ef_tensor *x);
+#endif

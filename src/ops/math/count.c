@@ -1,0 +1,207 @@
+/* Finding the bin or the position of a value: HistogramFixedWidth, Bucketize, LowerBound,
+ * UpperBound. None has a gradient. */
+#include "kernels/sort.h"
+#include "ops/array/array.h"
+#include "ops/shapes.h"
+#include <math.h>
+
+#define WEIGHTS "T: {int32, int64, float, double}"
+
+/* ---- HistogramFixedWidth ----------------------------------------------------------------------
+ */
+
+typedef struct {
+    ef_dtype dtype;
+} histogram_attrs;
+
+static ef_status *check_bins(const ef_op *op, int64_t n) {
+    if (n > 0) return NULL;
+    return ef_error(EF_INVALID, "%s: nbins should be a positive number, but got '%lld'", op->name,
+                    (long long)n);
+}
+
+static ef_status *histogram_shape(ef_infer *i) {
+    int64_t n = EF_DIM_UNKNOWN;
+    bool known;
+    const ef_shape *range = &i->in[1].shape;
+    if (range->rank >= 0 && (range->rank != 1 || !ef_dim_may_equal(range->dim[0], 2)))
+        return ef_error(EF_INVALID, "%s: value_range should be a vector of 2 elements, but is %s",
+                        i->op->name, EF_SHAPE(range));
+    EF_TRY(ef_need_rank(i, 2, 0));
+    EF_TRY(ef_known_int(i, 2, &n, &known));
+    if (known) EF_TRY(check_bins(i->op, n));
+    i->out[0].shape = (ef_shape){.rank = 1, .dim = {known ? n : EF_DIM_UNKNOWN}};
+    return NULL;
+}
+
+static ef_status *histogram_run(const ef_call *c) {
+    const ef_tensor *x = c->in[0], *range = c->in[1], *y = c->out[0];
+    ef_dtype t = (ef_dtype)x->dtype;
+    int64_t bins = y->dim[0], n = ef_count(x);
+    EF_TRY(check_bins(c->op, bins));
+    double lo = ef_element_double(t, range->data, 0), hi = ef_element_double(t, range->data, 1);
+    if (!(lo < hi))
+        return ef_error(
+            EF_INVALID,
+            "%s: value_range should satisfy value_range[0] < value_range[1], but got '[%g, "
+            "%g]'",
+            c->op->name, lo, hi);
+    double step = (hi - lo) / (double)bins;
+    EF_TRY(ef_zero_elements((ef_dtype)y->dtype, y->data, bins));
+    for (int64_t k = 0; k < n; k++) {
+        double v = ef_element_double(t, x->data, k);
+        if (isnan(v) && bins > 1)
+            return ef_error(EF_INVALID,
+                            "%s: Histogram values must not contain NaN, but element %lld "
+                            "is",
+                            c->op->name, (long long)k);
+        double from = v > lo ? v - lo : 0; /* with one bin even NaN is in it */
+        double at = from / step;
+        int64_t bin = at < (double)bins ? (int64_t)at : bins - 1; /* NaN of inf / inf too */
+        if (bin > bins - 1) bin = bins - 1;
+        bin = isnan(at) ? 0 : bin;
+        if (y->dtype == EF_I32)
+            ((int32_t *)y->data)[bin]++;
+        else
+            ((int64_t *)y->data)[bin]++;
+    }
+    return NULL;
+}
+
+const ef_op ef_op_HistogramFixedWidth = {
+    EF_NAMED(HistogramFixedWidth),
+    .doc = "Counts values in `nbins` equal bins between the two ends of `value_range`; what lies "
+           "outside "
+           "counts in the first or last.",
+    .in = {"values: T", "value_range: T", "nbins: int32"},
+    .out = {"out: dtype"},
+    .types = WEIGHTS,
+    .attr = {EF_ATTR(histogram_attrs, dtype, "{int32, int64}", "int32")},
+    .attr_size = sizeof(histogram_attrs),
+    .traits = EF_NO_GRAD,
+    .shape = histogram_shape,
+    .kernel = {{EF_CPU, EF_ANY, histogram_run, NULL, NULL, NULL, NULL}},
+    .examples = {"float[2,5] float[2]{-1,1} int32[]{4}",
+                 "int32[6]:0..9 int32[2]{0,8} int32[]{3} dtype=int64",
+                 "double[0] double[2]{0,1} int32[]{2}"},
+};
+
+/* ---- Bucketize --------------------------------------------------------------------------------
+ */
+
+typedef struct {
+    ef_floats boundaries;
+} bucket_attrs;
+
+static ef_status *bucket_shape(ef_infer *i) {
+    const ef_floats *b = &((const bucket_attrs *)i->attrs)->boundaries;
+    for (int k = 1; k < b->n; k++)
+        if (b->at[k] < b->at[k - 1])
+            return ef_error(EF_INVALID, "%s: Expected sorted boundaries, but %g follows %g",
+                            i->op->name, (double)b->at[k], (double)b->at[k - 1]);
+    return ef_shape_same(i);
+}
+
+static ef_status *bucket_run(const ef_call *c) {
+    const ef_floats *b = &((const bucket_attrs *)c->attrs)->boundaries;
+    const ef_tensor *x = c->in[0];
+    int64_t n = ef_count(x);
+    for (int64_t k = 0; k < n; k++) {
+        double v = ef_element_double((ef_dtype)x->dtype, x->data, k);
+        int lo = 0, hi = b->n; /* first boundary above v; NaN lies above all */
+        while (lo < hi) {
+            int mid = lo + (hi - lo) / 2;
+            if (v < (double)b->at[mid])
+                hi = mid;
+            else
+                lo = mid + 1;
+        }
+        ((int32_t *)c->out[0]->data)[k] = lo;
+    }
+    return NULL;
+}
+
+const ef_op ef_op_Bucketize = {
+    EF_NAMED(Bucketize),
+    .doc = "For each element, how many of the sorted `boundaries` are at or below it.",
+    .in = {"input: T"},
+    .out = {"output: int32"},
+    .types = WEIGHTS,
+    .attr = {EF_ATTR(bucket_attrs, boundaries, "list(float)", NULL)},
+    .attr_size = sizeof(bucket_attrs),
+    .traits = EF_NO_GRAD,
+    .shape = bucket_shape,
+    .kernel = {{EF_CPU, EF_ANY, bucket_run, NULL, NULL, NULL, NULL}},
+    .examples = {"T[2,3] boundaries=[0, 1, 10]", "T[] boundaries=[0.5]", "T[4] boundaries=[]"},
+};
+
+/* ---- LowerBound, UpperBound -------------------------------------------------------------------
+ */
+
+typedef struct {
+    ef_dtype out_type;
+} bound_attrs;
+
+static ef_status *bound_shape(ef_infer *i) {
+    const ef_shape *x = &i->in[0].shape, *v = &i->in[1].shape;
+    int64_t rows;
+    EF_TRY(ef_need_rank(i, 0, 2));
+    EF_TRY(ef_need_rank(i, 1, 2));
+    if (x->rank == 2 && v->rank == 2)
+        EF_TRY(ef_need_same_dim(i, x->dim[0], v->dim[0],
+                                "Leading dim_size of both tensors must match", &rows));
+    i->out[0].shape = *v;
+    return NULL;
+}
+
+static double number(ef_dtype t, const void *p, int64_t i) { return ef_element_double(t, p, i); }
+
+/* x < y, exact for 64-bit integers too. */
+static bool less(ef_dtype t, const void *x, int64_t i, const void *y, int64_t j) {
+    if (ef_dtype_in(t, EF_FLOATS)) return number(t, x, i) < number(t, y, j);
+    return ef_sort_key(t, x, i) < ef_sort_key(t, y, j);
+}
+
+static ef_status *bound(const ef_call *c, bool upper) {
+    const ef_tensor *x = c->in[0], *v = c->in[1];
+    ef_dtype t = (ef_dtype)x->dtype;
+    int64_t n = x->dim[1], m = v->dim[1];
+    for (int64_t k = 0; k < v->dim[0] * m; k++) {
+        int64_t row = k / m * n, lo = 0, hi = n;
+        while (lo < hi) {
+            int64_t mid = lo + (hi - lo) / 2;
+            bool below = upper ? !less(t, v->data, k, x->data, row + mid)
+                               : less(t, x->data, row + mid, v->data, k);
+            if (below)
+                lo = mid + 1;
+            else
+                hi = mid;
+        }
+        if (c->out[0]->dtype == EF_I32)
+            ((int32_t *)c->out[0]->data)[k] = (int32_t)lo;
+        else
+            ((int64_t *)c->out[0]->data)[k] = lo;
+    }
+    return NULL;
+}
+static ef_status *run_lower(const ef_call *c) { return bound(c, false); }
+static ef_status *run_upper(const ef_call *c) { return bound(c, true); }
+
+#define BOUND(N, DOC, RUN)                                                                       \
+    const ef_op ef_op_##N = {                                                                    \
+        EF_NAMED(N),                                                                             \
+        .doc = DOC,                                                                              \
+        .in = {"sorted_inputs: T", "values: T"},                                                 \
+        .out = {"output: out_type"},                                                             \
+        .types = "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, " \
+                 "uint32, uint64}",                                                              \
+        .attr = {EF_ATTR(bound_attrs, out_type, "{int32, int64}", "int32")},                     \
+        .attr_size = sizeof(bound_attrs),                                                        \
+        .traits = EF_NO_GRAD,                                                                    \
+        .shape = bound_shape,                                                                    \
+        .kernel = {{EF_CPU, EF_REALS, RUN, NULL, NULL, NULL, NULL}},                             \
+        .examples = {"T[2,3]{1,3,3,0,5,9} T[2,2]{3,4,5,1}", "T[1,0] T[1,3] out_type=int64",      \
+                     "T[0,3] T[0,2]"},                                                           \
+    };
+BOUND(LowerBound, "The first place in each sorted row where a value could be put.", run_lower)
+BOUND(UpperBound, "The last place in each sorted row where a value could be put.", run_upper)

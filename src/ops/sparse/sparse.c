@@ -1,0 +1,323 @@
+/* Sparse tensors: made dense, put in order, given another shape, joined, cut. */
+#include "ops/sparse/sparse.h"
+#include "base/alloc.h"
+#include "ops/build.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+ef_status *ef_sparse_facts(const ef_infer *i, int k, int64_t *rank) {
+    int64_t n = EF_DIM_UNKNOWN, columns = EF_DIM_UNKNOWN, sizes = EF_DIM_UNKNOWN;
+    EF_TRY(ef_need_rank(i, k, 2));
+    EF_TRY(ef_need_rank(i, k + 1, 1));
+    EF_TRY(ef_need_rank(i, k + 2, 1));
+    const ef_shape *x = &i->in[k].shape, *v = &i->in[k + 1].shape, *s = &i->in[k + 2].shape;
+    if (x->rank == 2) n = x->dim[0], columns = x->dim[1];
+    if (v->rank == 1) EF_TRY(ef_need_same_dim(i, n, v->dim[0], "number of indices and values", &n));
+    if (s->rank == 1) sizes = s->dim[0];
+    return ef_need_same_dim(i, columns, sizes, "rank of indices and shape", rank);
+}
+
+ef_brief ef_index_brief(const int64_t *at, int rank) {
+    ef_brief b;
+    size_t n = (size_t)snprintf(b.text, sizeof b.text, "[");
+    for (int d = 0; d < rank && n + 24 < sizeof b.text; d++)
+        n +=
+            (size_t)snprintf(b.text + n, sizeof b.text - n, "%s%" PRId64, d > 0 ? ", " : "", at[d]);
+    snprintf(b.text + n, sizeof b.text - n, "]");
+    return b;
+}
+
+ef_status *ef_sparse_in(const ef_call *c, int k, ef_sparse *out) {
+    const ef_tensor *x = c->in[k], *v = c->in[k + 1], *s = c->in[k + 2];
+    if (x->rank != 2 || v->rank != 1 || s->rank != 1 || x->dim[0] != v->dim[0] ||
+        x->dim[1] != s->dim[0])
+        return ef_error(EF_INVALID,
+                        "%s: indices is %s, values is %s and shape is %s; they must be [n, rank], "
+                        "[n] and [rank]",
+                        c->op->name, EF_TENSOR(x), EF_TENSOR(v), EF_TENSOR(s));
+    EF_TRY(ef_need_rank_held(c->op, x->dim[1]));
+    *out = (ef_sparse){.n = x->dim[0], .rank = (int)x->dim[1], .index = x->data, .values = v};
+    ef_shape whole = {.rank = out->rank};
+    for (int d = 0; d < out->rank; d++) {
+        whole.dim[d] = out->dim[d] = ((const int64_t *)s->data)[d];
+        if (out->dim[d] < 0)
+            return ef_error(EF_INVALID, "%s: shape[%d] is %" PRId64 "; sizes must not be negative",
+                            c->op->name, d, out->dim[d]);
+    }
+    EF_TRY(ef_need_size_held(c->op, &whole));
+    for (int64_t j = 0; j < out->n; j++)
+        for (int d = 0; d < out->rank; d++) {
+            int64_t at = out->index[j * out->rank + d];
+            if (at < 0 || at >= out->dim[d])
+                return ef_error(EF_INVALID,
+                                "%s: indices[%" PRId64 "] = %s is out of bounds of shape %s",
+                                c->op->name, j, EF_INDEX(out->index + j * out->rank, out->rank),
+                                EF_SHAPE(&whole));
+        }
+    return NULL;
+}
+
+/* ---- SparseToDense --------------------------------------------------------------------------- */
+
+typedef struct {
+    bool validate_indices;
+} dense_attrs;
+
+static ef_status *dense_shape(ef_infer *i) {
+    EF_TRY(ef_need_rank_at_most(i, 0, 2));
+    EF_TRY(ef_need_rank(i, 1, 1));
+    EF_TRY(ef_need_rank_at_most(i, 2, 1));
+    EF_TRY(ef_need_rank(i, 3, 0));
+    return ef_shape_input(i, 1, false, &i->out[0].shape);
+}
+
+/* The place of row j in the dense tensor; checks bounds and, if asked, that rows ascend. */
+static ef_status *dense_place(const ef_call *c, const ef_shape *s, int64_t j, bool ordered,
+                              int64_t *before, int64_t *at) {
+    *at = 0;
+    for (int d = 0; d < s->rank; d++) {
+        int64_t x = ef_in_int(c, 0, j * s->rank + d);
+        if (x < 0 || x >= s->dim[d])
+            return ef_error(EF_INVALID,
+                            "SparseToDense: indices[%" PRId64 "] is out of bounds: coordinate %d "
+                            "is %" PRId64 " and need 0 <= index < %" PRId64,
+                            j, d, x, s->dim[d]);
+        *at = *at * s->dim[d] + x;
+    }
+    if (ordered && j > 0 && *at <= *before)
+        return ef_error(EF_INVALID,
+                        "SparseToDense: indices[%" PRId64 "] is %s; indices must "
+                        "ascend and not repeat (validate_indices)",
+                        j, *at == *before ? "repeated" : "out of order");
+    *before = *at;
+    return NULL;
+}
+
+static ef_status *dense_run(const ef_call *c) {
+    const dense_attrs *t = c->attrs;
+    const ef_tensor *x = c->in[0], *v = c->in[2];
+    ef_shape s = {.rank = (int)c->in[1]->dim[0]};
+    EF_TRY(ef_need_rank_held(c->op, c->in[1]->dim[0]));
+    for (int d = 0; d < s.rank; d++) s.dim[d] = ef_in_int(c, 1, d);
+    EF_TRY(ef_need_size_held(c->op, &s));
+    int64_t n = x->rank == 0 ? 1 : x->dim[0], width = x->rank == 2 ? x->dim[1] : 1;
+    if (width != s.rank || (v->rank == 1 && v->dim[0] != n))
+        return ef_error(EF_INVALID,
+                        "SparseToDense: sparse_indices is %s, output_shape %s and sparse_values "
+                        "%s; they must be [n, rank], [rank] and [n]",
+                        EF_TENSOR(x), EF_SHAPE(&s), EF_TENSOR(v));
+    EF_TRY(ef_out_alloc(c, 0, &s));
+    ef_dtype type = (ef_dtype)v->dtype;
+    size_t size = ef_dtype_size(type);
+    char *out = c->out[0]->data;
+    for (int64_t j = 0, all = ef_count(c->out[0]); j < all; j++)
+        EF_TRY(ef_copy_elements(type, out + (size_t)j * size, c->in[3]->data, 1));
+    for (int64_t j = 0, at = 0, before = 0; j < n; j++) {
+        EF_TRY(dense_place(c, &s, j, t->validate_indices, &before, &at));
+        const char *from = (const char *)v->data + (v->rank == 0 ? 0 : (size_t)j * size);
+        EF_TRY(ef_copy_elements(type, out + (size_t)at * size, from, 1));
+    }
+    return NULL;
+}
+
+/* Values get their elements back, the default what is left over. */
+static ef_status *dense_grad(ef_grad *g) {
+    ef_value *dy = g->dout[0], *x = g->in[0];
+    if (g->in[2]->fact.shape.rank != 1 || g->in[0]->fact.shape.rank != 2)
+        return ef_error(EF_UNIMPLEMENTED, "SparseToDense: the gradient is for indices [n, rank] "
+                                          "and values [n] only");
+    g->din[2] = ef_emit(g->b, "GatherNd", 2, dy, x);
+    ef_value *all = ef_const_ints(g->b, EF_I32, 1, (int64_t[]){0});
+    int64_t minus = -1;
+    ef_value *flat = ef_reshape(g->b, dy, ef_const_ints(g->b, EF_I32, 1, &minus));
+    g->din[3] =
+        ef_sub(g->b, ef_sum_axes(g->b, flat, all, false), ef_sum_axes(g->b, g->din[2], all, false));
+    return NULL;
+}
+
+const ef_op ef_op_SparseToDense = {
+    EF_NAMED(SparseToDense),
+    .doc = "A tensor that is `default_value` but for `sparse_values` at `sparse_indices`.",
+    .in = {"sparse_indices: Tindices", "output_shape: Tindices", "sparse_values: T",
+           "default_value: T"},
+    .out = {"dense: T"},
+    .types =
+        "T: {bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, "
+        "int64, complex64, complex128, bool, string, qint8, quint8, qint16, quint16}; "
+        "Tindices: {int32, int64}",
+    .declared = EF_STORED & ~(EF_QUANTIZED & ~EF_BIT(QI32)),
+    .attr = {EF_ATTR(dense_attrs, validate_indices, "bool", "true")},
+    .attr_size = sizeof(dense_attrs),
+    .keeps = EF_KEEP_IN(0),
+    .shape = dense_shape,
+    .kernel = EF_MOVE_KERNEL_OF(dense_run, EF_QUANTIZED),
+    .grad = dense_grad,
+    .examples = {"int64[2,2]{0,1,1,0} int64[2]{2,3} T[2] T[]",
+                 "int32[3,1]{0,2,3} int32[1]{4} float[3] float[]",
+                 "int64[2,1]{1,0} int64[1]{3} float[2] float[] validate_indices=false",
+                 "int64[0,2] int64[2]{2,2} float[0] float[]"},
+};
+
+/* ---- SparseReorder --------------------------------------------------------------------------- */
+
+static ef_status *reorder_shape(ef_infer *i) {
+    int64_t rank = 0;
+    EF_TRY(ef_sparse_facts(i, 0, &rank));
+    i->out[0].shape = i->in[0].shape;
+    i->out[1].shape = i->in[1].shape;
+    return NULL;
+}
+
+/* Sorts row numbers by coordinates, keeping equal ones in order: merging, with room for n more. */
+static void sort_rows(const ef_sparse *x, int64_t *rows, int64_t *room) {
+    for (int64_t width = 1; width < x->n; width *= 2) {
+        for (int64_t lo = 0; lo < x->n; lo += 2 * width) {
+            int64_t mid = lo + width < x->n ? lo + width : x->n;
+            int64_t hi = lo + 2 * width < x->n ? lo + 2 * width : x->n, a = lo, b = mid;
+            for (int64_t k = lo; k < hi; k++) {
+                bool left = a < mid &&
+                            (b >= hi || ef_index_order(x->index + rows[a] * x->rank,
+                                                       x->index + rows[b] * x->rank, x->rank) <= 0);
+                room[k] = left ? rows[a++] : rows[b++];
+            }
+        }
+        memcpy(rows, room, (size_t)x->n * sizeof *rows);
+    }
+}
+
+static ef_status *reorder_run(const ef_call *c) {
+    ef_sparse x = {0};
+    EF_TRY(ef_sparse_in(c, 0, &x));
+    EF_TRY(ef_out_memory(c, 0));
+    EF_TRY(ef_out_memory(c, 1));
+    if (x.n == 0) return NULL;
+    int64_t *rows = ef_malloc((size_t)x.n * 2 * sizeof *rows), *out = c->out[0]->data;
+    if (rows == NULL) return ef_no_memory((size_t)x.n * 2 * sizeof *rows);
+    for (int64_t k = 0; k < x.n; k++) rows[k] = k;
+    sort_rows(&x, rows, rows + x.n);
+    size_t size = ef_dtype_size((ef_dtype)x.values->dtype);
+    ef_status *s = NULL;
+    for (int64_t k = 0; k < x.n && s == NULL; k++) {
+        for (int d = 0; d < x.rank; d++) out[k * x.rank + d] = x.index[rows[k] * x.rank + d];
+        s = ef_copy_elements((ef_dtype)x.values->dtype, (char *)c->out[1]->data + (size_t)k * size,
+                             (const char *)x.values->data + (size_t)rows[k] * size, 1);
+    }
+    ef_free(rows);
+    return s;
+}
+
+/* The order is found again by reordering the row numbers. */
+static ef_status *reorder_grad(ef_grad *g) {
+    if (g->dout[1] == NULL) return NULL;
+    ef_value *zero = ef_const_number(g->b, EF_I64, 0), *one = ef_const_number(g->b, EF_I64, 1);
+    ef_value *n = ef_emit_set(g->b, "Size", (ef_attr_value[]){EF_SET_TYPE("out_type", EF_I64)}, 1,
+                              1, g->dout[1]);
+    ef_value *rows = ef_emit(g->b, "Range", 3, zero, n, one);
+    ef_value *in[] = {g->in[0], rows, g->in[2]}, *out[2] = {NULL, NULL};
+    ef_emit_many(g->b, "SparseReorder", NULL, 0, in, 3, out, 2);
+    ef_value *back = ef_emit(g->b, "InvertPermutation", 1, out[1]);
+    g->din[1] = ef_emit(g->b, "GatherV2", 3, g->dout[1], back, ef_const_number(g->b, EF_I32, 0));
+    return NULL;
+}
+
+const ef_op ef_op_SparseReorder = {
+    EF_NAMED(SparseReorder),
+    .doc = "The same sparse tensor with its indices in ascending order.",
+    .in = {"input_indices: int64", "input_values: T", "input_shape: int64"},
+    .out = {"output_indices: int64", "output_values: T"},
+    .types = "T: " EF_MOVE_TYPES,
+    .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(2),
+    .shape = reorder_shape,
+    .kernel = EF_MOVE_KERNEL(reorder_run),
+    .grad = reorder_grad,
+    .examples = {"int64[3,2]{2,0,0,1,0,0} T[3] int64[2]{3,2}", "int64[0,2] float[0] int64[2]{3,2}",
+                 "int64[5,1]{4,2,0,1,3} float[5] int64[1]{5}"},
+};
+
+/* ---- SparseReshape --------------------------------------------------------------------------- */
+
+static ef_status *reshape_shape(ef_infer *i) {
+    EF_TRY(ef_need_rank(i, 0, 2));
+    EF_TRY(ef_need_rank(i, 1, 1));
+    EF_TRY(ef_need_rank(i, 2, 1));
+    int64_t rank = i->in[2].shape.rank == 1 ? i->in[2].shape.dim[0] : EF_DIM_UNKNOWN;
+    i->out[0].shape = (ef_shape){.rank = 2, .dim = {EF_DIM_UNKNOWN, rank}};
+    if (i->in[0].shape.rank == 2) i->out[0].shape.dim[0] = i->in[0].shape.dim[0];
+    i->out[1].shape = (ef_shape){.rank = 1, .dim = {rank}};
+    return NULL;
+}
+
+/* The new sizes, -1 filled in. */
+static ef_status *reshape_sizes(const ef_call *c, int64_t count, ef_shape *out) {
+    int wild = -1;
+    int64_t rest = 1;
+    for (int d = 0; d < out->rank; d++) {
+        out->dim[d] = ((const int64_t *)c->in[2]->data)[d];
+        if (out->dim[d] < -1 || (out->dim[d] == -1 && wild >= 0))
+            return ef_error(EF_INVALID,
+                            "SparseReshape: new_shape[%d] is %" PRId64 "; only one size may be -1 "
+                            "and none less",
+                            d, out->dim[d]);
+        if (out->dim[d] == -1)
+            wild = d;
+        else if (__builtin_mul_overflow(rest, out->dim[d], &rest))
+            return ef_error(EF_INVALID, "SparseReshape: new_shape has more elements than 2**63");
+    }
+    if (wild >= 0 && rest > 0 && count % rest == 0) {
+        out->dim[wild] = count / rest;
+        rest = count;
+    }
+    if (rest != count || (wild >= 0 && out->dim[wild] < 0))
+        return ef_error(EF_INVALID,
+                        "SparseReshape: a tensor of %" PRId64 " elements cannot have the shape %s",
+                        count, EF_INDEX((const int64_t *)c->in[2]->data, out->rank));
+    return NULL;
+}
+
+static ef_status *reshape_run(const ef_call *c) {
+    const ef_tensor *x = c->in[0];
+    const int64_t *index = x->data, *sizes = c->in[1]->data;
+    int64_t count = 1, rank = c->in[1]->dim[0];
+    if (x->dim[1] != rank)
+        return ef_error(EF_INVALID,
+                        "SparseReshape: input_indices is %s and input_shape has %" PRId64
+                        " sizes; indices must have one column for each",
+                        EF_TENSOR(x), rank);
+    for (int64_t d = 0; d < rank; d++)
+        if (sizes[d] < 0 || __builtin_mul_overflow(count, sizes[d], &count))
+            return ef_error(EF_INVALID,
+                            "SparseReshape: input_shape is %s; sizes must not be "
+                            "negative nor their product above 2**63",
+                            EF_INDEX(sizes, (int)rank));
+    EF_TRY(ef_need_rank_held(c->op, c->in[2]->dim[0]));
+    ef_shape to = {.rank = (int)c->in[2]->dim[0]};
+    EF_TRY(reshape_sizes(c, count, &to));
+    int64_t *out = c->out[0]->data;
+    for (int64_t j = 0; j < x->dim[0]; j++) {
+        int64_t flat = 0;
+        for (int64_t d = 0; d < rank; d++) {
+            int64_t at = index[j * rank + d];
+            if (at < 0 || at >= sizes[d])
+                return ef_error(EF_INVALID,
+                                "SparseReshape: input_indices[%" PRId64 "] is out of bounds", j);
+            flat = flat * sizes[d] + at;
+        }
+        for (int d = to.rank - 1; d >= 0; flat /= to.dim[d], d--)
+            out[j * to.rank + d] = flat % to.dim[d];
+    }
+    memcpy(c->out[1]->data, to.dim, (size_t)to.rank * sizeof *to.dim);
+    return NULL;
+}
+
+const ef_op ef_op_SparseReshape = {
+    EF_NAMED(SparseReshape),
+    .doc = "Indices and shape of a sparse tensor as they are in another shape; one size may be -1.",
+    .in = {"input_indices: int64", "input_shape: int64", "new_shape: int64"},
+    .out = {"output_indices: int64", "output_shape: int64"},
+    .traits = EF_NO_GRAD,
+    .shape = reshape_shape,
+    .kernel = EF_ANY_KERNEL(reshape_run),
+    .examples = {"int64[3,2]{0,1,1,2,2,0} int64[2]{3,4} int64[2]{4,-1}",
+                 "int64[2,1]{0,5} int64[1]{6} int64[3]{1,2,3}",
+                 "int64[0,1] int64[1]{6} int64[1]{6}"},
+};

@@ -1,0 +1,44 @@
+/* Loops as passes see them, and how a pass writes one anew with further variables. */
+#ifndef EF_PASSES_LOOP_H
+#define EF_PASSES_LOOP_H
+#include "passes/passes.h"
+#include "passes/walk.h"
+
+typedef struct ef_loop {
+    const ef_node *node;
+    ef_graph *cond, *body;
+} ef_loop;
+/* Whether n is a loop that passes can rewrite: its functions have no captures. */
+bool ef_loop_of(const ef_node *n, ef_loop *l);
+/* Whether g holds such a loop. */
+bool ef_graph_has_loop(const ef_graph *g);
+
+/* Whether every iteration hands variable k back as it came. */
+static inline bool ef_loop_fixed(const ef_loop *l, size_t k) {
+    return l->body->output[k].node == l->body->input[k];
+}
+/* The fixed variable that edge e of the body is, or -1. */
+int ef_loop_fixed_at(const ef_loop *l, ef_edge e);
+
+/* Whether the condition is known to hold after `steps` iterations. in: where the loop's inputs are
+ * in w->to. Only constants and integers that each iteration adds a constant to are followed. */
+ef_status *ef_loop_runs(const ef_walk *w, const ef_loop *l, const ef_edge *in, int64_t steps,
+                        bool *yes);
+
+enum { EF_LOOP_MOST_NEW = 64 }; /* variables that one rewrite adds */
+typedef struct ef_loop_change ef_loop_change;
+struct ef_loop_change {
+    const ef_loop *loop;
+    ef_walk_fn *visit; /* of the body; new variable k is input n_inputs + k of the new body */
+    /* Sets back[k] to what the new body gives for new variable k, and may add nodes to it. NULL:
+     * new variables are handed back as they are. */
+    ef_status *(*finish)(ef_loop_change *c, ef_graph *body, ef_edge *back);
+    const ef_fact *more[EF_LOOP_MOST_NEW]; /* what is known of the new variables, */
+    ef_edge start[EF_LOOP_MOST_NEW];       /* and where they start, in the graph around the loop */
+    int n_more;
+};
+/* Adds the changed loop to w->to; out: the outputs that the old one had. c->start becomes where the
+ * new variables end. The walk of the body has `c` as its user. */
+ef_status *ef_loop_rebuild(ef_passing *p, ef_walk *w, ef_loop_change *c, const ef_edge *in,
+                           ef_edge *out);
+#endif

@@ -1,0 +1,124 @@
+/* The table of tallies: 512 sets of eight, and one tally per kind for what has no place of its own.
+ * Durations are kept in ticks. The first and the last samples of a tally are kept one by one, which
+ * shows whether calls at one place get slower. */
+#include "profile/tally.h"
+#include "base/hash.h"
+#include "base/mutex.h"
+#include "profile/event.h"
+#include "profile/site.h"
+#include <string.h>
+
+enum { WAYS = 8, SETS = 512, WINDOW = 16 };
+
+typedef struct tally {
+    ef_tally sum; /* its times in ticks */
+    uint32_t early[WINDOW], late[WINDOW];
+} tally;
+
+static ef_mutex lock = EF_MUTEX(EVENTS);
+static tally tallies[SETS][WAYS];
+static ef_tally others[EF_EVENT_KINDS];
+
+static bool is_of(const ef_tally *t, const ef_event_new *e) {
+    return t->samples > 0 && t->place == e->place && t->subject == e->subject &&
+           t->kind == (uint16_t)e->kind && t->reason == (uint16_t)e->reason;
+}
+
+static void merge(ef_tally *to, const ef_tally *t) {
+    bool first = to->samples == 0;
+    to->samples += t->samples;
+    to->count += t->count;
+    to->duration += t->duration;
+    for (int k = 0; k < 3; k++) to->sum[k] = (int64_t)((uint64_t)to->sum[k] + (uint64_t)t->sum[k]);
+    if (first || t->least < to->least) to->least = t->least;
+    if (first || t->most > to->most) to->most = t->most;
+    if (first || t->first < to->first) to->first = t->first;
+    if (first || t->last > to->last) to->last = t->last;
+}
+
+/* The tally of an event, with its fields set; the one with the lowest count makes room. */
+static tally *tally_of(const ef_event_new *e) {
+    uint64_t h = ef_hash_mix((uint64_t)e->place << 32 | e->subject,
+                             (uint64_t)e->kind << 16 | (uint64_t)e->reason);
+    tally *set = tallies[h % SETS], *least = &set[0];
+    for (int k = 0; k < WAYS; k++) {
+        if (is_of(&set[k].sum, e)) return &set[k];
+        if (set[k].sum.count < least->sum.count) least = &set[k];
+    }
+    if (least->sum.samples > 0) merge(&others[least->sum.kind], &least->sum);
+    memset(least, 0, sizeof *least);
+    least->sum.place = e->place;
+    least->sum.subject = e->subject;
+    least->sum.kind = (uint16_t)e->kind;
+    least->sum.reason = (uint16_t)e->reason;
+    return least;
+}
+
+void ef_tally_add(const ef_event_new *e, uint64_t ticks) {
+    uint64_t now = ef_event_clock(), weight = e->weight > 0 ? e->weight : 1;
+    ef_tally one = {.samples = 1,
+                    .count = weight,
+                    .duration = ticks * weight,
+                    .first = now,
+                    .last = now,
+                    .least = e->value[0],
+                    .most = e->value[0]};
+    for (int k = 0; k < 3; k++) one.sum[k] = (int64_t)((uint64_t)e->value[k] * weight);
+    ef_mutex_lock(&lock);
+    tally *t = tally_of(e);
+    uint32_t ns = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+    if (t->sum.samples < WINDOW) t->early[t->sum.samples] = ns;
+    t->late[t->sum.samples % WINDOW] = ns;
+    merge(&t->sum, &one);
+    if (e->note != 0) t->sum.note = e->note;
+    ef_mutex_unlock(&lock);
+}
+
+static uint32_t median(const uint32_t *all, uint32_t samples) {
+    uint32_t v[WINDOW], n = samples < WINDOW ? samples : WINDOW;
+    memcpy(v, all, n * sizeof *v);
+    for (uint32_t k = 1; k < n; k++)
+        for (uint32_t j = k; j > 0 && v[j] < v[j - 1]; j--) {
+            uint32_t swap = v[j];
+            v[j] = v[j - 1];
+            v[j - 1] = swap;
+        }
+    return n > 0 ? v[n / 2] : 0;
+}
+
+static ef_tally in_nanoseconds(const ef_tally *t) {
+    ef_tally out = *t;
+    out.duration = ef_event_ns(t->duration);
+    out.first = ef_event_time(t->first);
+    out.last = ef_event_time(t->last);
+    out.early = (uint32_t)ef_event_ns(t->early);
+    out.late = (uint32_t)ef_event_ns(t->late);
+    return out;
+}
+
+size_t ef_tallies_read(ef_tally *out, size_t max) {
+    size_t n = 0;
+    ef_mutex_lock(&lock);
+    for (int s = 0; s < SETS; s++)
+        for (int w = 0; w < WAYS && n < max; w++) {
+            tally *t = &tallies[s][w];
+            if (t->sum.samples == 0) continue;
+            t->sum.early = median(t->early, t->sum.samples);
+            t->sum.late = median(t->late, t->sum.samples);
+            out[n++] = in_nanoseconds(&t->sum);
+        }
+    for (int k = 0; k < EF_EVENT_KINDS && n < max; k++) {
+        if (others[k].samples == 0) continue;
+        others[k].kind = (uint16_t)k;
+        out[n++] = in_nanoseconds(&others[k]);
+    }
+    ef_mutex_unlock(&lock);
+    return n;
+}
+
+void ef_tallies_reset(void) {
+    ef_mutex_lock(&lock);
+    memset(tallies, 0, sizeof tallies);
+    memset(others, 0, sizeof others);
+    ef_mutex_unlock(&lock);
+}

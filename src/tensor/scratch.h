@@ -1,0 +1,11 @@
+/* Scratch memory of kernels for the time of one call. It comes from the caching allocator of the
+ * host, so it is counted among "scratch of kernels", obeys the memory limit, and a hot call takes
+ * nothing from the system. What a kernel knows beforehand it asks of the planner instead: see the
+ * scratch column of a kernel row. */
+#ifndef EF_TENSOR_SCRATCH_H
+#define EF_TENSOR_SCRATCH_H
+#include <stddef.h>
+
+void *ef_scratch_take(size_t bytes); /* 64-byte aligned, not zeroed; NULL on failure */
+void ef_scratch_end(void *p);        /* NULL is fine; any thread */
+#endif

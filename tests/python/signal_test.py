@@ -1,0 +1,69 @@
+"""Fourier transforms of many lengths, and over many axes, compared with numpy; shapes and errors."""
+import numpy as np
+import pytest
+
+import evenflow as tf
+
+s = tf.signal
+rng = np.random.RandomState(0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 30, 61, 64, 67, 127, 134, 1000, 1009, 4096])
+@pytest.mark.parametrize("real, kind, bound", [("f4", "c8", 3e-6), ("f8", "c16", 1e-13)])
+def test_every_length(n, real, kind, bound):
+    z = (rng.randn(2, n) + 1j * rng.randn(2, n)).astype(kind)
+    x, half = rng.randn(2, n).astype(real), z[:, :n // 2 + 1]
+    for found, want in ((s.fft(tf.constant(z)), np.fft.fft(z)), (s.ifft(tf.constant(z)), np.fft.ifft(z)),
+                        (s.rfft(tf.constant(x)), np.fft.rfft(x)),
+                        (s.irfft(tf.constant(half), [n]), np.fft.irfft(half, n))):
+        assert found.shape == want.shape and abs(found.numpy() - want).max() <= bound * max(abs(want).max(), 1e-30)
+
+
+def test_several_axes():
+    z, x = rng.randn(2, 5, 6, 7) + 1j * rng.randn(2, 5, 6, 7), rng.randn(2, 5, 6, 7)
+    c, r = tf.constant(z), tf.constant(x)
+    for found, want in ((s.fft3d(c), np.fft.fftn(z, axes=(1, 2, 3))), (s.ifft2d(c), np.fft.ifft2(z)),
+                        (s.rfft3d(r, [4, 8, 9]), np.fft.rfftn(x, (4, 8, 9), (1, 2, 3))),
+                        (s.irfft3d(c, [4, 8, 9]), np.fft.irfftn(z, (4, 8, 9), (1, 2, 3))),
+                        (s.fftnd(c, [3, 9], [0, 2]), np.fft.fftn(z, (3, 9), (0, 2))),
+                        (s.ifftnd(c), np.fft.ifftn(z)), (s.rfftnd(r, [3, 9], [0, 2]), np.fft.rfftn(x, (3, 9), (0, 2))),
+                        (s.irfftnd(c, [3, 9], [3, 1]), np.fft.irfftn(z, (3, 9), (3, 1)))):
+        np.testing.assert_allclose(found.numpy(), want, atol=1e-12)
+
+
+def test_lengths_that_only_running_tells():
+    @tf.function(input_signature=[tf.TensorSpec([None, None], tf.float64), tf.TensorSpec([], tf.int32)])
+    def power(x, n):
+        return tf.abs(s.rfft(x, [n])), s.inverse_stft(s.stft(x, 8, 4), 8, 4)
+
+    for n in (8, 12):
+        x = rng.randn(2, 16)
+        got, back = power(x, n)
+        np.testing.assert_allclose(got, abs(np.fft.rfft(x, n)), atol=1e-12)
+        assert back.shape == (2, 16)
+
+
+def test_gradients_of_real_transforms():
+    x = tf.Variable(rng.randn(10))
+    weights = tf.constant(rng.randn(7) + 1j * rng.randn(7))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.math.real(s.rfft(x, [12]) * weights))
+    step, found = 1e-6, tape.gradient(y, x).numpy()
+    for k in range(10):
+        moved = x.numpy() + step * np.eye(10)[k]
+        more = (np.fft.rfft(moved, 12) * weights.numpy()).real.sum()
+        assert abs((more - y.numpy()) / step - found[k]) < 1e-4
+
+
+def test_what_is_rejected():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must not be negative"):
+        s.rfft(tf.ones([4]), [-1])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="one for each"):
+        tf.raw_ops.RFFT(input=tf.ones([4]), fft_length=[4, 4])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="named twice"):
+        s.fftnd(tf.ones([4, 4], tf.complex64), [4, 4], [1, -1])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="rank"):
+        s.fft2d(tf.ones([4], tf.complex64))
+    with pytest.raises(ValueError, match="float32 or float64"):
+        s.rfft(tf.ones([4], tf.int32))
+    assert s.fft(tf.zeros([0, 4], tf.complex64)).shape == [0, 4] and s.rfft(tf.zeros([3, 4]), [0]).shape == [3, 0]

@@ -17,6 +17,11 @@ bool ef_turns_read(ef_turns *out);
  * may have waited for another thread of its own process. */
 bool ef_turns_waited(const ef_turns *before, const ef_turns *after);
 
+/* Asks the kernel for short time slices for the calling thread. Where it grants them (Linux 6.12
+ * and later), the thread gets a processor as soon as it wakes up, instead of after the slice of
+ * whoever has it; its part of the processors' time stays the same. Elsewhere nothing happens. */
+void ef_slices_shorten(void);
+
 /* What the processors of this process have done so far, in nanoseconds. */
 typedef struct ef_usage {
     uint64_t at;    /* ef_now_ns */

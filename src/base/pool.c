@@ -11,7 +11,8 @@
  * its processor within a piece holds up the region for some milliseconds, the kernel's time slice.
  * There workers do not spin, which would only use up their slice; short regions stay on their
  * caller; a worker that has had its processor for a while leaves the end of a region to the others;
- * and twice as many threads take part, since half of them are waiting.
+ * twice as many threads take part, since half of them are waiting; and the threads ask the kernel
+ * for short time slices, so that they get a processor as soon as they are woken.
  *
  * Callers that run at the same time divide the processors. A caller counts from its entry to its
  * leave, whether or not it is within a region, because its thread uses a processor. Workers take
@@ -409,6 +410,7 @@ static void *worker(void *arg) {
     bell *b = &bells[me];
     inside = true;
     ef_pool_single();
+    ef_slices_shorten();
     for (;;) {
         int heard = atomic_load_explicit(&b->rung, memory_order_seq_cst);
         serve(me);
@@ -520,11 +522,20 @@ static slot *take_slot(void) {
     return NULL;
 }
 
+/* Once for each thread that computes on a crowded machine. */
+static void shorten_slices(void) {
+    static _Thread_local bool done;
+    if (!done) ef_slices_shorten();
+    done = true;
+}
+
 /* Posts n items in pieces of `each` for up to `team` threads and works until all are done. */
 static bool region(int64_t n, int64_t each, int team, ef_range_fn *fn, void *arg) {
     int64_t pieces = n / each + (n % each != 0);
     ef_context *c = ef_context_here();
-    if (team == machine) team = threads_allowed(ef_now_ns());
+    const uint64_t now = ef_now_ns();
+    if (team == machine) team = threads_allowed(now);
+    if (crowded(now)) shorten_slices();
     int shares = team < pieces ? team : (int)pieces;
     slot *s = shares > 1 ? take_slot() : NULL;
     if (s == NULL) return false;

@@ -3,11 +3,14 @@
 #include "base/pool.h"
 #include "base/quota.h"
 #include "check.h"
+#include <errno.h>
 #include <ftw.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -406,6 +409,17 @@ EF_TEST(reads_quotas) {
     CHECK(ef_quota_affinity() >= 1);
 }
 
+/* Shorter slices must not change the priority: the kernel sets both with one call. */
+EF_TEST(short_slices_keep_the_priority) {
+    errno = 0;
+    int before = getpriority(PRIO_PROCESS, 0);
+    CHECK(nice(3) != -1);
+    ef_slices_shorten();
+    ef_slices_shorten();
+    CHECK(getpriority(PRIO_PROCESS, 0) == before + 3);
+    CHECK(sched_getscheduler(0) == SCHED_OTHER);
+}
+
 int main(void) {
     EF_RUN(covers_every_item_once);
     EF_RUN(brief_regions_wake_workers_when_they_follow_each_other);
@@ -421,5 +435,6 @@ int main(void) {
     EF_RUN(threads_at_once);
     EF_RUN(a_forked_child_works_alone);
     EF_RUN(reads_quotas);
+    EF_RUN(short_slices_keep_the_priority); /* last: the lower priority stays */
     return EF_VERDICT();
 }

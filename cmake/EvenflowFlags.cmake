@@ -27,7 +27,15 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     endif()
   endif()
 endif()
+# A package runs on any machine: it is built for an old level, and its extension for newer ones too, of which the
+# package loads the best that the processor has (python/evenflow/_level.py).
+set(levels "")
+if(SKBUILD AND march)
+  set(march x86-64-v2)
+  set(levels x86-64-v3)
+endif()
 set(EF_MARCH "${march}" CACHE STRING "Value of -march; empty leaves the compiler's own default")
+set(EF_LEVELS "${levels}" CACHE STRING "Further values of -march for which the Python extension is built")
 
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g1 -DNDEBUG")
 set(CMAKE_C_FLAGS_DEBUG "-O0 -g")

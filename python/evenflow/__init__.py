@@ -7,7 +7,11 @@ import os as _os
 import sys as _sys
 from importlib import util as _util
 
-from . import _core
+from . import _level
+
+_level.load(__name__)
+
+from . import _core  # noqa: E402
 from ._src import raw as _raw
 from ._src import tensors as _tensors
 from ._src import graph as _graph

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import evenflow
-from evenflow import _core
+from evenflow import _core, _level
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SYSTEM = ("libdnnl", "libopenblas", "liblapacke", "libpcre2", "libz.", "libjpeg", "libpng", "libgif", "libgomp", "libmvec", "libm.", "libc.", "libpthread", "ld-linux",
@@ -42,3 +42,12 @@ def test_every_module_says_what_it_is():
     files = sorted((ROOT / "python" / "evenflow").rglob("*.py"))
     silent = [str(f) for f in files if f.stat().st_size and not f.read_text().lstrip().startswith(('"""', 'r"""', "'''"))]
     assert files and silent == []
+
+
+def test_levels():
+    """The newest level that the processor has; a package without levels, or an older processor, has the plain extension."""
+    new = set().union(*_level.LEVELS.values())
+    assert _level.choose(["x86-64-v3"], new | {"avx512f"}) == "x86-64-v3"
+    assert _level.choose(["x86-64-v3"], new - {"fma"}) is None and _level.choose([], new) is None
+    assert _level.choose(["x86-64-v3"], new, "x86-64-v2") is None and _level.choose(["x86-64-v9"], new) is None
+    assert set(_level.processor()) or not pathlib.Path("/proc/cpuinfo").exists()

@@ -374,6 +374,10 @@ ef_status *ef_callback_handle(ef_callback *fn, void *user, void (*end)(void *), 
  * The next element of an iterator, as IteratorGetNext gives it; *n_out -1: there is none. */
 ef_status *ef_iterator_next(const ef_tensor *handle, ef_tensor *out, int max_out, int *n_out);
 int ef_iterator_width(const ef_tensor *handle); /* tensors of an element; -1: it is no iterator */
+/* The datasets behind a variant tensor as JSON: op, element (dtype and shape of
+ * each component), arguments (scalars by name), functions (by attribute: the ops they consist of),
+ * sources (the datasets it reads, in the same form). Release *text with ef_text_release. */
+ef_status *ef_dataset_describe(const ef_tensor *dataset, char **text);
 /* Whether this thread is making an element of a dataset: what a callback raises then is the error
  * of that element, which another thread may receive, or nobody. */
 bool ef_in_pipeline(void);

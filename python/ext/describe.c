@@ -18,7 +18,23 @@ static PyObject *core_describe(PyObject *module, PyObject *args) {
     return o;
 }
 
+/* describe_dataset(variant) -> str */
+static PyObject *core_describe_dataset(PyObject *module, PyObject *variant) {
+    (void)module;
+    char *text = NULL;
+    if (!IS_EAGER(variant)) {
+        PyErr_SetString(PyExc_TypeError, "a dataset of a graph has no value to look at");
+        return NULL;
+    }
+    if (check(ef_dataset_describe(&((tensor_object *)variant)->t, &text), "inspect") < 0)
+        return NULL;
+    PyObject *o = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    ef_text_release(text);
+    return o;
+}
+
 static PyMethodDef describe_methods[] = {{"describe", core_describe, METH_VARARGS, NULL},
+                                         {"describe_dataset", core_describe_dataset, METH_O, NULL},
                                          {NULL, NULL, 0, NULL}};
 
 int describe_init(PyObject *module) { return PyModule_AddFunctions(module, describe_methods); }

@@ -18,22 +18,9 @@ enum { MOST_REWRITES = 2000, MOST_DEPTH = 8 }; /* what is written of a very larg
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_string(ef_text *t, const char *s) {
-    ef_text_add(t, "\"");
-    for (; *s != '\0'; s++) {
-        if (*s == '"' || *s == '\\')
-            ef_text_add(t, "\\%c", *s);
-        else if ((unsigned char)*s < 32)
-            ef_text_add(t, "\\u%04x", *s);
-        else
-            ef_text_bytes(t, s, 1);
-    }
-    ef_text_add(t, "\"");
-}
-
 static void put_field(ef_text *t, const char *name, const char *value) {
     ef_text_add(t, ", \"%s\": ", name);
-    put_string(t, value);
+    ef_text_quoted(t, value);
 }
 
 static void put_ints(ef_text *t, const char *name, const int32_t *v, int n) {
@@ -133,7 +120,7 @@ static void note_rewrite(void *user, const char *rule, const char *before, const
     x->n_rewrites++;
     if (x->n_written >= MOST_REWRITES) return;
     ef_text_add(&x->rewrites, "%s{\"rule\": ", x->rewrites.n > 0 ? ",\n  " : "\n  ");
-    put_string(&x->rewrites, rule);
+    ef_text_quoted(&x->rewrites, rule);
     put_field(&x->rewrites, "before", before);
     put_field(&x->rewrites, "after", after);
     ef_text_add(&x->rewrites, "}");

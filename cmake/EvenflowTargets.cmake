@@ -145,4 +145,6 @@ function(ef_install)
   install(FILES ${CMAKE_SOURCE_DIR}/include/evenflow.h ${CMAKE_SOURCE_DIR}/include/evenflow_binding.h
     ${CMAKE_BINARY_DIR}/include/ef_ops.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} OPTIONAL)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL
+    FILES_MATCHING PATTERN "*.1")
 endfunction()

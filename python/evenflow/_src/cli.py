@@ -7,6 +7,7 @@ its own, its exit status, and tracebacks that begin with its own first line.
 import builtins
 import difflib
 import importlib.machinery
+import importlib.util
 import io
 import os
 import runpy
@@ -55,8 +56,7 @@ def run_file(path, arguments):
             with io.open_code(name) as f:
                 source = f.read()
     except OSError as e:
-        print(f"evenflow: can't open file {os.path.abspath(path)!r}: [Errno {e.errno}] {e.strerror}", file=sys.stderr)
-        return 2
+        return _fail("evenflow", f"can't open file {os.path.abspath(path)!r}: [Errno {e.errno}] {e.strerror}; give the path of a program")
     sys.argv = [path, *arguments]
     sys.path[0] = "" if path == "-" else os.path.dirname(os.path.realpath(path))
     main = _new_main(name)
@@ -80,6 +80,14 @@ def run_module(name, arguments):
     """Runs a module as `python -m` does; returns the exit status."""
     sys.argv = [name, *arguments]
     sys.path[0] = os.getcwd()
+    try:
+        known = importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        known = False
+    except (ImportError, ValueError):
+        known = True  # running it tells what is wrong
+    if not known:
+        return _fail("evenflow run", f"there is no module {name!r}; run it from the folder it is in, or give a file: evenflow run PROGRAM.py")
     try:
         runpy.run_module(name, run_name="__main__", alter_sys=True)
     except SystemExit:

@@ -18,8 +18,9 @@ class Parser(argparse.ArgumentParser):
     def error(self, message):
         options = [o for action in self._actions for o in action.option_strings]
         for word in message.split():
-            close = difflib.get_close_matches(word.split("=")[0], options, 1) if word.startswith("--") else []
-            if close and close[0] != word:
+            word = word.split("=")[0].strip(":,'\"")
+            close = difflib.get_close_matches(word, options, 1) if word.startswith("--") and word not in options else []
+            if close:
                 message += f"; did you mean {close[0]}?"
                 break
         print(f"{self.prog}: {message} (see {self.prog} --help)", file=sys.stderr)

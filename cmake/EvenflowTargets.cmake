@@ -67,9 +67,6 @@ function(ef_tools)
     add_custom_target(ef_ops_file DEPENDS ${header})
     add_dependencies(ef_ops_header ef_ops_file)
   endif()
-  if(TARGET tool_gen_docs) # cmake --build build --target docs: docs/ops/*.md
-    add_custom_target(docs COMMAND tool_gen_docs ${CMAKE_SOURCE_DIR}/docs/ops)
-  endif()
 endfunction()
 
 # Programs that may include the generated header.

@@ -11,9 +11,12 @@ if __name__ == "__main__":
     del sys.path[0]  # this folder, whose modules are not the program's
 import argparse  # noqa: E402
 import importlib  # noqa: E402
+import inspect  # noqa: E402
 import json  # noqa: E402
 import os  # noqa: E402
 import time  # noqa: E402
+import traceback  # noqa: E402
+import types  # noqa: E402
 
 
 class Wrong(Exception):
@@ -41,10 +44,7 @@ def settle(value):
 def install(module):
     """`import tensorflow` gives this module's interface."""
     if module == "evenflow":
-        from evenflow._src import alias
-        alias.install()
-        import evenflow
-        return evenflow
+        importlib.import_module("evenflow._src.alias").install()
     return importlib.import_module(module)
 
 
@@ -52,8 +52,6 @@ def load(path, arguments):
     sys.argv = [path, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
     names = {"__name__": "__main__", "__file__": os.path.abspath(path), "__builtins__": __builtins__}
-    import types
-
     main = types.ModuleType("__main__")
     main.__dict__.update(names)
     sys.modules["__main__"] = main
@@ -154,8 +152,6 @@ def arguments_of(tf, function, names, dotted, unknown):
     signature = getattr(function, "input_signature", None)
     if signature is not None:
         return tuple(example(tf, spec, unknown) for spec in signature)
-    import inspect
-
     try:
         needed = [p for p in inspect.signature(getattr(function, "python_function", function)).parameters.values()
                   if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
@@ -240,7 +236,6 @@ def main():
     except Wrong as e:
         answer({"failed": str(e.args[0])})
     except Exception as e:
-        import traceback
         traceback.print_exc()
         answer({"failed": f"{type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}", "raised": True})
 

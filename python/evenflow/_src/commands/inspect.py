@@ -3,6 +3,7 @@ import json
 import sys
 
 from . import programs
+from .inspected import can_inspect, inspect
 from .options import Parser
 from .terminal import Failure
 
@@ -33,8 +34,6 @@ def parser():
 
 def _choose(names, path):
     """The only thing to inspect, by name."""
-    from .inspected import can_inspect
-
     found = [name for name, value in names.items() if not name.startswith("_") and can_inspect(value)]
     if len(found) == 1:
         return found[0]
@@ -61,8 +60,6 @@ def main(arguments, run_file):
     path, name = programs.split(options.program)
     names = programs.load(path, options.arguments, run_file, options.as_module)
     name = name or _choose(names, path)
-    from .inspected import inspect
-
     try:
         found = inspect(programs.find(names, name, path), runs=options.runs, name=name, trace=options.trace, unknown=options.size)
     except (TypeError, ValueError) as e:

@@ -2,6 +2,7 @@
 import json
 
 from evenflow._src import _core, nest
+from evenflow._src.concrete import _flat_arguments
 from evenflow._src.datasets import Dataset
 from evenflow._src.function import Function
 from evenflow._src.specs import TypeSpec
@@ -127,8 +128,6 @@ def _example(spec, unknown):
 
 def _arguments(concrete, args, kwargs):
     """The tensors of a call of this trace."""
-    from evenflow._src.concrete import _flat_arguments
-
     given = [leaf for leaf in nest.flatten([args, kwargs], expand_composites=True)
              if isinstance(leaf, _core.Tensor) or hasattr(leaf, "__array__")]
     if len(given) == len(concrete._input_names):

@@ -1,5 +1,7 @@
 """Running a user's program for a command, and finding an object in it by name."""
 import contextlib
+import difflib
+import importlib.util
 import os
 import sys
 
@@ -25,8 +27,6 @@ def check_file(path):
 
 def _import(path):
     """Runs the file as a module, so that `if __name__ == "__main__"` does not hold."""
-    import importlib.util
-
     sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
     name = os.path.splitext(os.path.basename(path))[0]
     spec = importlib.util.spec_from_file_location(name, path)
@@ -57,8 +57,6 @@ def find(names, dotted, path):
     """The object that a dotted name leads to."""
     first, *rest = dotted.split(".")
     if first not in names:
-        import difflib
-
         close = difflib.get_close_matches(first, [n for n in names if not n.startswith("_")], 1)
         raise Failure(f"{path} has no name {first!r}" + (f"; did you mean {close[0]!r}?" if close else
                       "; name a function, graph or dataset at its top level"))

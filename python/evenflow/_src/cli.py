@@ -17,6 +17,7 @@ import types
 import evenflow
 from evenflow._src import alias, generations
 from evenflow._src.commands import COMMANDS, module
+from evenflow._src.commands.terminal import Failure
 
 def version():
     return (f"Evenflow {evenflow._core.version}, with the interface of TensorFlow {evenflow.__version__}, "
@@ -128,8 +129,6 @@ def _run(arguments):
 
 def _command(name, arguments):
     """Runs a command other than `run`."""
-    from evenflow._src.commands.terminal import Failure
-
     if name in ("doctor", "inspect", "bench"):
         alias.install()
     if name == "doctor":

@@ -57,7 +57,8 @@ def run_file(path, arguments):
             with io.open_code(name) as f:
                 source = f.read()
     except OSError as e:
-        return _fail("evenflow", f"can't open file {os.path.abspath(path)!r}: [Errno {e.errno}] {e.strerror}; give the path of a program")
+        return _fail("evenflow", f"can't open file {os.path.abspath(path)!r}: [Errno {e.errno}] {e.strerror}; give the path of a "
+                     "program")
     sys.argv = [path, *arguments]
     sys.path[0] = "" if path == "-" else os.path.dirname(os.path.realpath(path))
     main = _new_main(name)
@@ -88,7 +89,8 @@ def run_module(name, arguments):
     except (ImportError, ValueError):
         known = True  # running it tells what is wrong
     if not known:
-        return _fail("evenflow run", f"there is no module {name!r}; run it from the folder it is in, or give a file: evenflow run PROGRAM.py")
+        return _fail("evenflow run", f"there is no module {name!r}; run it from the folder it is in, or give a file: "
+                     "evenflow run PROGRAM.py")
     try:
         runpy.run_module(name, run_name="__main__", alter_sys=True)
     except SystemExit:
@@ -122,7 +124,8 @@ def _run(arguments):
     if not arguments or arguments == ["-m"]:
         return _fail("evenflow run", "no program was named; write evenflow run PROGRAM.py (see evenflow run --help)")
     if arguments[0].startswith("-") and arguments[0] != "-":
-        return _fail("evenflow run", f"unknown option {arguments[0]!r}; options of the program follow its name (see evenflow run --help)")
+        return _fail("evenflow run", f"unknown option {arguments[0]!r}; options of the program follow its name "
+                     "(see evenflow run --help)")
     alias.install()
     return run_file(arguments[0], arguments[1:])
 

@@ -23,7 +23,8 @@ OTHERS = {"tensorflow": "tensorflow"}
 
 
 def parser():
-    parse = Parser("evenflow bench", "Measures a function of a program, or the regions it marks: medians with 95 % intervals, drift from the first\n"
+    parse = Parser("evenflow bench",
+                   "Measures a function of a program, or the regions it marks: medians with 95 % intervals, drift from the first\n"
                    "third of the calls to the last, and plots. Arguments of a function come from NAME_args in the program (a tuple,\n"
                    "or a function that returns one), else values are made up for its input_signature.", EXAMPLES)
     parse.add_argument("--compare", metavar="PACKAGE", choices=sorted(OTHERS), help="measure the same on another package: tensorflow")
@@ -177,7 +178,8 @@ def _report(times, first, options, out):
                   f"  over time     {bench_numbers.over_time(values, wide)}",
                   f"  distribution  {bars}  {duration(low)} .. {duration(high)}"]
     for line in _comparisons(times):
-        lines.append(f"{line['name']}: {line['fast']} takes {line['ratio']:.3g} [{line['low']:.3g} .. {line['high']:.3g}] of the time of {line['slow']}")
+        lines.append(f"{line['name']}: {line['fast']} takes {line['ratio']:.3g} [{line['low']:.3g} .. {line['high']:.3g}] of the time "
+                     f"of {line['slow']}")
     return lines
 
 
@@ -216,7 +218,10 @@ def main(arguments, run_file):
         with Progress() as progress:
             for package, python in packages:
                 variants.append(Variant(package, python, path, functions, options))
-            times, first = _measure_functions(variants, functions, options, progress) if functions else _measure_regions(variants, progress)
+            if functions:
+                times, first = _measure_functions(variants, functions, options, progress)
+            else:
+                times, first = _measure_regions(variants, progress)
     finally:
         for v in variants:
             v.end()

@@ -11,7 +11,8 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def parser():
-    parse = Parser("evenflow completion", "Prints a script that completes commands, options and files of `evenflow` in a shell.", EXAMPLES)
+    parse = Parser("evenflow completion",
+                   "Prints a script that completes commands, options and files of `evenflow` in a shell.", EXAMPLES)
     parse.add_argument("shell", metavar="SHELL", choices=SHELLS, help="bash, zsh or fish")
     return parse
 

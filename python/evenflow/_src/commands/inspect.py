@@ -18,7 +18,8 @@ EXAMPLES = (
 
 
 def parser():
-    parse = Parser("evenflow inspect", "Runs a program and prints what the engine makes of one of its functions, graphs or datasets:\n"
+    parse = Parser("evenflow inspect",
+                   "Runs a program and prints what the engine makes of one of its functions, graphs or datasets:\n"
                    "the ops, what each pass did, fused groups, the plan's steps with memory and measured time.", EXAMPLES)
     parse.add_argument("--all", action="store_true", help="print every line of long tables")
     parse.add_argument("--json", action="store_true", help="print what the engine tells as JSON")
@@ -26,7 +27,8 @@ def parser():
     parse.add_argument("--runs", type=int, metavar="N", help="run the plan N times to measure its steps (20 if it has no effects)")
     parse.add_argument("--trace", type=int, metavar="K", help="the K-th trace of the function instead of the latest")
     parse.add_argument("--size", type=int, default=32, metavar="N", help="what to take for an unknown size (32)")
-    parse.add_argument("--import", dest="as_module", action="store_true", help='import the program, so that `if __name__ == "__main__"` does not run')
+    parse.add_argument("--import", dest="as_module", action="store_true",
+                       help='import the program, so that `if __name__ == "__main__"` does not run')
     parse.add_argument("program", metavar="PROGRAM.py[:NAME]", help="the program, and the name of a function, graph or dataset in it")
     parse.add_argument("arguments", metavar="ARGUMENT", nargs="...", help="the program's arguments")
     return parse

@@ -61,14 +61,16 @@ def memory(found):
     for order, (slot, first, last, offset, bytes_) in enumerate(blocks):
         x, y = LEFT + step_width * first, TOP + TALL * (1 - (offset + bytes_) / top)
         w, h = step_width * (last - first + 1) - 1, max(1.0, TALL * bytes_ / top - 0.5)
-        what = "scratch of" if slot is None else f"{plan['slots'][slot]['type']['dtype']} {plan['slots'][slot]['type']['shape']} made by"
+        kind = plan["slots"][slot]["type"] if slot is not None else None
+        what = f"{kind['dtype']} {kind['shape']} made by" if kind else "scratch of"
         title = f"{what} step {first} ({steps[first].title}); bytes {offset} to {offset + bytes_}; until step {last}"
         colour = "#bbbbbb" if slot is None else COLOURS[order % len(COLOURS)]
         out.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" fill="{colour}" fill-opacity="0.8" rx="2">'
                    f"<title>{escape(title)}</title></rect>")
         if h >= 12 and w >= 60:
             label = "scratch" if slot is None else plan["slots"][slot]["type"]["shape"]
-            out.append(f'<text x="{x + 4:.1f}" y="{y + min(h, 14) - 3:.1f}" font-size="10">{escape(label[:int(w / 6)])} {size(bytes_)}</text>')
+            out.append(f'<text x="{x + 4:.1f}" y="{y + min(h, 14) - 3:.1f}" font-size="10">'
+                       f"{escape(label[:int(w / 6)])} {size(bytes_)}</text>")
     if not blocks:
         out.append(f'<text x="{LEFT + 10}" y="{TOP + TALL / 2}">no value lies in the arena: results go to memory of their own</text>')
     return "\n".join([*out, "</svg>\n"])

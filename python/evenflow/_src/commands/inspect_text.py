@@ -89,7 +89,8 @@ def _step_lines(steps, total, indent, shown_time):
         title = step.title
         if step.fused:
             done = sum(step.compiled)
-            title += "" if not done else " [machine code]" if done == len(step.compiled) else f" [{done} of {len(step.compiled)} as machine code]"
+            if done:
+                title += " [machine code]" if done == len(step.compiled) else f" [{done} of {len(step.compiled)} as machine code]"
         elif step.way not in ("kernel", "fused"):
             title += f" [{step.way}]"
         time = (duration(step.ns), f"{100 * step.ns / total:.0f} %" if total else "") if step.ns is not None else ("", "")
@@ -143,7 +144,8 @@ def graph(found, everything=False, stream=None):
 def _stage(data):
     """A dataset in one line: its op with its arguments and the ops of its functions."""
     named = ", ".join(f"{k}={v:g}" if isinstance(v, (int, float)) else f"{k}={v}" for k, v in data["arguments"].items())
-    functions = "".join(f"  {k}: {' '.join(op for op in ops if op != 'Placeholder') or 'identity'}" for k, ops in data["functions"].items())
+    functions = "".join(f"  {k}: {' '.join(op for op in ops if op != 'Placeholder') or 'identity'}"
+                        for k, ops in data["functions"].items())
     return f"{data['op']}({named})", _types(data["element"]), functions.strip()
 
 

@@ -240,4 +240,5 @@ def inspect(obj, args=(), kwargs=None, runs=None, name=None, trace=None, unknown
         raise ValueError(f"tf.experimental.inspect: {e}") from None
     what = "a plain Python function: decorate it with @tf.function" if callable(obj) and not isinstance(obj, type) else (
         f"an object of {type(obj)}")
-    raise TypeError(f"tf.experimental.inspect: needs a tf.function, ConcreteFunction, tf.Graph, tensor of a graph or Dataset, not {what}")
+    raise TypeError("tf.experimental.inspect: needs a tf.function, ConcreteFunction, tf.Graph, tensor of a graph or Dataset, "
+                    f"not {what}")

@@ -72,9 +72,6 @@ function(ef_tools)
     add_custom_target(ef_ops_file DEPENDS ${header})
     add_dependencies(ef_ops_header ef_ops_file)
   endif()
-  if(TARGET tool_gen_docs) # cmake --build build --target docs: docs/ops/*.md
-    add_custom_target(docs COMMAND tool_gen_docs ${CMAKE_SOURCE_DIR}/docs/ops)
-  endif()
 endfunction()
 
 # Programs that may include the generated header.
@@ -150,4 +147,6 @@ function(ef_install)
   install(FILES ${CMAKE_SOURCE_DIR}/include/evenflow.h ${CMAKE_SOURCE_DIR}/include/evenflow_binding.h
     ${CMAKE_BINARY_DIR}/include/ef_ops.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} OPTIONAL)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL
+    FILES_MATCHING PATTERN "*.1")
 endfunction()

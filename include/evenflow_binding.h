@@ -204,6 +204,21 @@ ef_status *ef_graph_import_tensor(ef_graph *g, const ef_tensor *t, ef_tensor *ou
 ef_status *ef_graph_call(ef_graph *g, const ef_tensor *const *in, int n_in, ef_tensor *out,
                          int max_out, int *n_out);
 
+/* What the engine makes of finished function g, as JSON for tools to print. `in`: its parameters,
+ * whose shapes decide the plan, n_in of them; NULL: only what the function's signature says is
+ * known. runs (at most 1000): the plan is run so often on `in`, once more to warm up, and each step
+ * is timed; effects happen. Release *text with ef_text_release. The fields:
+ *   traced, graph   nodes as traced and as planned: id, op, in (node, output), out (dtype, shape),
+ *                   attrs; where it is known name, file, line and function of the user's program;
+ *                   functions (bodies and branches)
+ *   passes          each pass that changed something: nodes before and after, ops gained or lost,
+ *                   rewrites (rule, before, after)
+ *   plan            slots (kind, bytes, offset in the arena, type); steps (node, op, way, in and
+ * out slots, scratch bytes; fused: the nodes of a fused group; ns and least_ns: median and least
+ * time; plans: those of loops and branches); bytes of the arena, and the least that any layout
+ * would need */
+ef_status *ef_graph_describe(ef_graph *g, const ef_tensor *const *in, int n_in, int runs,
+                             char **text);
 /* The nodes on the way from `in` to `out`, all tensors of g, as a function of their own: its inputs
  * are `in`, then `more`, tensors of g that those nodes need beside. *part ends with ef_graph_free,
  * `more` with ef_graph_part_end. */
@@ -359,6 +374,10 @@ ef_status *ef_callback_handle(ef_callback *fn, void *user, void (*end)(void *), 
  * The next element of an iterator, as IteratorGetNext gives it; *n_out -1: there is none. */
 ef_status *ef_iterator_next(const ef_tensor *handle, ef_tensor *out, int max_out, int *n_out);
 int ef_iterator_width(const ef_tensor *handle); /* tensors of an element; -1: it is no iterator */
+/* The datasets behind a variant tensor as JSON: op, element (dtype and shape of
+ * each component), arguments (scalars by name), functions (by attribute: the ops they consist of),
+ * sources (the datasets it reads, in the same form). Release *text with ef_text_release. */
+ef_status *ef_dataset_describe(const ef_tensor *dataset, char **text);
 /* Whether this thread is making an element of a dataset: what a callback raises then is the error
  * of that element, which another thread may receive, or nobody. */
 bool ef_in_pipeline(void);

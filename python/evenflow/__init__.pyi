@@ -990,7 +990,7 @@ def equal(x, y, name=None):
     """Whether `x` and `y` are equal, element by element; shapes broadcast."""
 
 def executing_eagerly():
-    """Whether ops run at once."""
+    """Whether ops run eagerly."""
 
 def exp(x, name=None) -> Tensor:
     """e to the power `x`."""
@@ -1075,7 +1075,7 @@ def ifftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """The inverse Fourier transform over any axes."""
 
 def init_scope():
-    """Leaves the functions being traced: ops inside run at once (or go to the outer v1 graph)."""
+    """Leaves the functions being traced: ops inside run eagerly (or are added to the outer v1 graph)."""
 
 def inside_function():
     """Whether a function is being traced."""

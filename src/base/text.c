@@ -52,6 +52,19 @@ void ef_text_bytes(ef_text *t, const char *p, size_t n) {
     t->at[t->n] = 0;
 }
 
+void ef_text_quoted(ef_text *t, const char *s) {
+    ef_text_add(t, "\"");
+    for (; *s != '\0'; s++) {
+        if (*s == '"' || *s == '\\')
+            ef_text_add(t, "\\%c", *s);
+        else if ((unsigned char)*s < 32)
+            ef_text_add(t, "\\u%04x", *s);
+        else
+            ef_text_bytes(t, s, 1);
+    }
+    ef_text_add(t, "\"");
+}
+
 void ef_text_free(ef_text *t) {
     ef_free(t->at);
     *t = (ef_text){0};

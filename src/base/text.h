@@ -11,6 +11,7 @@ typedef struct ef_text {
 } ef_text; /* zero-initialised: empty */
 void ef_text_add(ef_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void ef_text_bytes(ef_text *t, const char *p, size_t n);
+void ef_text_quoted(ef_text *t, const char *s); /* as a string of JSON */
 void ef_text_free(ef_text *t);
 
 typedef struct ef_brief {

@@ -329,8 +329,7 @@ ef_status *ef_function_trace_for(ef_function *f, const ef_dtype *dtype, const ef
 /* ---- finished graphs
  * ------------------------------------------------------------------------------------ */
 
-/* The trace that calls of g run; made at the first call and owned by the graph. */
-static ef_status *callable(ef_graph *g, ef_trace **out) {
+ef_status *ef_graph_callable(ef_graph *g, ef_trace **out) {
     ef_owned *known = atomic_load_explicit(&g->callable, memory_order_acquire);
     if (known == NULL) {
         ef_trace *t;
@@ -360,7 +359,7 @@ ef_status *ef_graph_call(ef_graph *g, const ef_tensor *const *in, int n_in, ef_t
     EF_TRY(check_call("ef_graph_call", in, n_in));
     EF_TRY(ef_enter_home("ef_graph_call", in, n_in, &home));
     ef_trace *t;
-    ef_status *s = callable(g, &t);
+    ef_status *s = ef_graph_callable(g, &t);
     if (s == NULL) s = call_trace(t, "ef_graph_call", in, out, max_out, n_out);
     ef_leave_home(home);
     return s;

@@ -8,6 +8,9 @@
 ef_status *ef_call_control(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                            int n_in, ef_tensor *out, int max_out, int *n_out);
 
+/* The trace that calls of a finished graph run; made at the first call and owned by the graph. */
+ef_status *ef_graph_callable(ef_graph *g, ef_trace **out);
+
 /* A function's derivative, compiled; kept with the trace. Counted. */
 typedef struct ef_derivative {
     ef_owned owned; /* first: traces own theirs */

@@ -221,6 +221,8 @@ ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
 ef_status *ef_graph_verify(const ef_graph *g);
 /* One line per node: `%3 = MatMul(%1, %2) {transpose_b: true} : float32 [?, 10]  # model.py:3`. */
 ef_status *ef_graph_text(const ef_graph *g, char **out); /* free with ef_free */
+struct ef_text;
+void ef_node_attrs_text(const ef_node *n, struct ef_text *out); /* ` {transpose_b: true}` */
 
 /* Works out small integer values (shapes and what is computed from them) while inferring: sets
  * out[k].value (owned by `owner`) when all that the op reads is known. Used by add and by plans. */

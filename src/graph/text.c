@@ -47,7 +47,7 @@ static void print_attr(ef_text *t, const ef_attr_value *v) {
     }
 }
 
-static void print_attrs(ef_text *t, const ef_node *n) {
+void ef_node_attrs_text(const ef_node *n, ef_text *t) {
     bool any = false;
     for (int k = 0; k < EF_MAX_ATTRS && n->op->attr[k].name != NULL && n->fields != NULL; k++) {
         ef_attr_value v;
@@ -72,7 +72,7 @@ static void print_node(ef_text *t, const ef_graph *g, const ef_node *n, int inde
     for (int k = 0; k < n->n_after; k++)
         ef_text_add(t, "%s^%%%d", k > 0 || n->n_in > 0 ? ", " : "", n->after[k]);
     ef_text_add(t, ")");
-    print_attrs(t, n);
+    ef_node_attrs_text(n, t);
     for (int k = 0; k < n->n_out; k++)
         ef_text_add(t, "%s%s %s", k > 0 ? ", " : " : ", ef_dtype_name(n->out[k].dtype),
                     EF_SHAPE(&n->out[k].shape));

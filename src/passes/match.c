@@ -3,12 +3,14 @@
 #include "base/alloc.h"
 #include "base/option.h"
 #include "base/text.h"
+#include "passes/passes.h"
 #include "passes/rule.h"
 #include <pthread.h>
 #include <stdio.h>
 
 const ef_rule *const ef_rule_tables[] = {ef_rules_arithmetic, ef_rules_shape, ef_rules_fused, NULL};
 ef_rewrite_hook_fn *ef_rewrite_hook;
+_Thread_local const ef_pass_observer *ef_rewrite_observer;
 
 enum { DEPTH = 32, MOST_INPUTS = 8, SCAN = 1 << 16 };
 
@@ -199,13 +201,16 @@ static void print_line(const char *name, const char *before, const char *after) 
 
 static void tell(const ef_match *m, const ef_rule *r) {
     ef_rewrite_hook_fn *hook = ef_rewrite_hook != NULL ? ef_rewrite_hook : logs ? print_line : NULL;
-    if (hook == NULL) return;
+    const ef_pass_observer *observer = ef_rewrite_observer;
+    if (hook == NULL && observer == NULL) return;
     ef_text before = {0}, after = {0};
     const int16_t *code = r->pattern;
     print_code(&before, m, &code, true);
     code = r->replacement;
     print_code(&after, m, &code, true);
-    if (!before.failed && !after.failed) hook(r->name, before.at, after.at);
+    bool whole = !before.failed && !after.failed;
+    if (whole && hook != NULL) hook(r->name, before.at, after.at);
+    if (whole && observer != NULL) observer->rewrite(observer->user, r->name, before.at, after.at);
     ef_text_free(&before);
     ef_text_free(&after);
 }

@@ -19,6 +19,7 @@ struct ef_passing {
     } * done;
     size_t n, cap;
     int depth;
+    const ef_pass_observer *observer; /* NULL: nobody is told */
 };
 enum { DEPTH = 64 }; /* of functions in functions */
 
@@ -43,6 +44,8 @@ static ef_status *run_pass(ef_passing *p, const ef_pass *pass, ef_graph **now) {
     if (s == NULL && next != NULL) s = ef_graph_verify(next);
 #endif
     if (s == NULL && next != NULL) {
+        if (p->observer != NULL)
+            p->observer->pass(p->observer->user, pass->name, p->depth, *now, next);
         ef_graph_unref(*now);
         *now = next;
         return NULL;
@@ -92,14 +95,24 @@ ef_status *ef_optimise_inner(ef_passing *p, ef_graph *g, ef_graph **out) {
     return NULL;
 }
 
-ef_status *ef_optimise_without(ef_graph *g, const char *off, ef_graph **out) {
-    ef_passing p = {.off = off};
-    ef_status *s = optimise(&p, g, out);
-    for (size_t k = 0; k < p.n; k++) {
-        ef_graph_unref(p.done[k].from);
-        ef_graph_unref(p.done[k].to);
+static ef_status *optimise_all(ef_passing *p, ef_graph *g, ef_graph **out) {
+    ef_status *s = optimise(p, g, out);
+    for (size_t k = 0; k < p->n; k++) {
+        ef_graph_unref(p->done[k].from);
+        ef_graph_unref(p->done[k].to);
     }
-    ef_free(p.done);
+    ef_free(p->done);
+    return s;
+}
+
+ef_status *ef_optimise_without(ef_graph *g, const char *off, ef_graph **out) {
+    return optimise_all(&(ef_passing){.off = off}, g, out);
+}
+
+ef_status *ef_optimise_observed(ef_graph *g, const ef_pass_observer *observer, ef_graph **out) {
+    ef_rewrite_observer = observer;
+    ef_status *s = optimise_all(&(ef_passing){.observer = observer}, g, out);
+    ef_rewrite_observer = NULL;
     return s;
 }
 

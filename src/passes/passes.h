@@ -21,6 +21,16 @@ ef_status *ef_optimise(ef_graph *g, ef_graph **out);
 /* The same with the given passes switched off ("fold,rules"; "all"; NULL: none). */
 ef_status *ef_optimise_without(ef_graph *g, const char *off, ef_graph **out);
 
+/* Is told what the optimiser does to one function: each pass that changed a graph, and each rewrite
+ * as ef_rewrite_hook. depth: 0, or more within a function of a function. */
+typedef struct ef_pass_observer {
+    void *user;
+    void (*pass)(void *user, const char *name, int depth, const ef_graph *before,
+                 const ef_graph *after);
+    void (*rewrite)(void *user, const char *rule, const char *before, const char *after);
+} ef_pass_observer;
+ef_status *ef_optimise_observed(ef_graph *g, const ef_pass_observer *observer, ef_graph **out);
+
 /* For passes. Another function within the same run; one function is optimised once. *out is
  * borrowed from the run. */
 ef_status *ef_optimise_inner(ef_passing *p, ef_graph *g, ef_graph **out);

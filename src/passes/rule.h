@@ -81,6 +81,8 @@ static inline ef_dtype ef_match_dtype(const ef_match *m) {
  * EF_LOG=rewrite and no hook, lines go to the standard error stream. */
 typedef void ef_rewrite_hook_fn(const char *rule, const char *before, const char *after);
 extern ef_rewrite_hook_fn *ef_rewrite_hook;
+extern _Thread_local const struct ef_pass_observer
+    *ef_rewrite_observer; /* of this thread, or NULL */
 
 /* The first rule that fires on such a node, if any: *done, and *out stands for its first output. */
 ef_status *ef_rule_try(ef_walk *w, const ef_op *op, const ef_attrs *attrs, const ef_edge *in,

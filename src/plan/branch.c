@@ -50,7 +50,13 @@ static void frame_rebind(ef_step *s) {
         ef_frame_bind(b->frame[k], s->call.context, s->call.scratch);
 }
 
-static const ef_step_kind branch_kind = {frame_make, frame_rebind, frame_end};
+static const ef_plan *inner(const void *plan_state, int k, const char **name) {
+    const branch_plan *b = plan_state;
+    *name = b->n == 1 ? "body" : "branch";
+    return k < b->n ? b->plan[k] : NULL;
+}
+
+static const ef_step_kind branch_kind = {frame_make, frame_rebind, frame_end, inner};
 
 /* Which branch: for If what is true (0 is `then`); for Case the index, the last if out of range. */
 static int choose(const ef_tensor *t, bool is_case, int n) {

@@ -161,8 +161,18 @@ static ef_status *step_failed(ef_frame *f, const ef_step *t, ef_status *s) {
     return s;
 }
 
-/* The same as ef_frame_run, with an event for each step. */
-static ef_status *run_recorded(ef_frame *f) {
+static void record_step(const ef_step *t, uint64_t began) {
+    if (ef_event_steps-- <= 0) return;
+    const ef_tensor *out = t->call.n_out > 0 ? t->call.out[0] : NULL;
+    int64_t bytes = out != NULL && out->data != NULL ? (int64_t)ef_tensor_bytes(out) : 0;
+    ef_event_post(&(ef_event_new){.kind = EF_EVENT_STEP,
+                                  .began = began,
+                                  .weight = ef_event_weight,
+                                  .value = {bytes, (int64_t)(intptr_t)t->call.op}});
+}
+
+/* The same as ef_frame_run, with the time of each step; ticks NULL: as an event. */
+static ef_status *run_recorded(ef_frame *f, uint64_t *ticks) {
     const ef_step *end = f->step + f->plan->n_steps;
     unsigned pulse = ef_pulse();
     for (const ef_step *t = f->step; t < end; t++) {
@@ -171,21 +181,19 @@ static ef_status *run_recorded(ef_frame *f) {
         for (int32_t k = 0; k < t->n_alloc && s == NULL; k++) s = slot_alloc(f, t->alloc[k]);
         if (s == NULL) s = t->run(&t->call);
         if (EF_UNLIKELY(s != NULL)) return step_failed(f, t, s);
-        if (ef_event_steps-- > 0) {
-            const ef_tensor *out = t->call.n_out > 0 ? t->call.out[0] : NULL;
-            int64_t bytes = out != NULL && out->data != NULL ? (int64_t)ef_tensor_bytes(out) : 0;
-            ef_event_post(&(ef_event_new){.kind = EF_EVENT_STEP,
-                                          .began = began,
-                                          .weight = ef_event_weight,
-                                          .value = {bytes, (int64_t)(intptr_t)t->call.op}});
-        }
+        if (ticks != NULL)
+            ticks[t - f->step] = ef_event_clock() - began;
+        else
+            record_step(t, began);
         for (int32_t k = 0; k < t->n_drop; k++) slot_drop(f, t->drop[k]);
     }
     return NULL;
 }
 
+ef_status *ef_frame_run_timed(ef_frame *f, uint64_t *ticks) { return run_recorded(f, ticks); }
+
 ef_status *ef_frame_run(ef_frame *f) {
-    if (EF_UNLIKELY(ef_event_steps > 0)) return run_recorded(f);
+    if (EF_UNLIKELY(ef_event_steps > 0)) return run_recorded(f, NULL);
     const ef_step *end = f->step + f->plan->n_steps;
     unsigned pulse = ef_pulse();
     for (const ef_step *t = f->step; t < end; t++) {

@@ -384,8 +384,11 @@ static void emit(builder *b, const group *g) {
     for (int32_t m = 0; m < g->n; m++) {
         const ef_node *n = p->g->node[g->member[m]];
         ef_tile_ins *x = &b->t->ins[b->t->n_ins++];
-        *x = (ef_tile_ins){
-            .fn = tile_of(p, n), .attrs = n->fields, .n_in = (uint8_t)operands(n), .covers = 1};
+        *x = (ef_tile_ins){.fn = tile_of(p, n),
+                           .attrs = n->fields,
+                           .n_in = (uint8_t)operands(n),
+                           .covers = 1,
+                           .node = n->id};
         note_expression(p, n, x);
         for (int k = 0; k < operands(n); k++) {
             int32_t operand = operand_of[ef_value_at(p, n->in[k])];

@@ -123,7 +123,13 @@ static void frame_rebind(ef_step *s) {
             ef_frame_give(f->cond[i], 0, at + l->vars_at + 2 * l->set_bytes);
 }
 
-static const ef_step_kind loop_kind = {frame_make, frame_rebind, frame_end};
+static const ef_plan *inner(const void *plan_state, int k, const char **name) {
+    const loop_plan *l = plan_state;
+    *name = k == 0 ? "condition" : "body";
+    return k == 0 ? l->cond : k == 1 ? l->body : NULL;
+}
+
+static const ef_step_kind loop_kind = {frame_make, frame_rebind, frame_end, inner};
 
 /* ---- running ------------------------------------------------------------------------------------
  */

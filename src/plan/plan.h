@@ -38,11 +38,13 @@ typedef struct ef_frame ef_frame;
 typedef struct ef_step ef_step;
 
 /* How a step comes to be in a frame: `make` sets call->state to something of the frame's own (sub
- * frames of a loop), `rebind` tells it where its scratch has moved, `end` releases it. */
+ * frames of a loop), `rebind` tells it where its scratch has moved, `end` releases it. `inner` is
+ * for printing: sub-plan k, and in *name what it is to the step; NULL: there are no more. */
 typedef struct ef_step_kind {
     ef_status *(*make)(ef_frame *f, ef_step *s, const void *plan_state);
     void (*rebind)(ef_step *s);
     void (*end)(ef_step *s);
+    const ef_plan *(*inner)(const void *plan_state, int k, const char **name);
 } ef_step_kind;
 
 struct ef_step { /* in a frame: ready to run */
@@ -104,7 +106,8 @@ ef_status *ef_plan_make(const ef_graph *g, const ef_fact *in, const ef_plan_opti
 void ef_plan_free(ef_plan *p); /* and its idle frames; NULL is fine */
 size_t ef_plan_bytes(const ef_plan *p);
 const ef_fact *ef_plan_fact(const ef_plan *p, ef_edge e);
-ef_status *ef_plan_text(const ef_plan *p, char **out);
+/* How a step is run: "fused", "loop", "branch", "view", "shape at run time", or "kernel". */
+const char *ef_plan_step_way(const ef_plan_step *t);
 
 struct ef_frame {
     ef_frame *next; /* in the plan's list of idle frames */
@@ -123,6 +126,8 @@ void ef_frame_input(ef_frame *f, int k, const ef_tensor *t); /* borrowed until t
 void ef_frame_input_take(ef_frame *f, int k, ef_tensor *t);  /* for own_inputs: moved */
 void ef_frame_give(ef_frame *f, int k, void *data);          /* memory of output k (direct ones) */
 ef_status *ef_frame_run(ef_frame *f); /* the steps; on failure owned slots are dropped */
+/* The same; ticks[k] is how long step k took, by ef_event_clock. */
+ef_status *ef_frame_run_timed(ef_frame *f, uint64_t *ticks);
 /* After a run: output k as a tensor of its own (moved or counted; borrowed bytes are copied). Once
  * all are taken, ef_frame_finish lets go of what only they needed. */
 ef_status *ef_frame_take(ef_frame *f, int k, ef_tensor *out);

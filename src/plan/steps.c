@@ -45,6 +45,14 @@ static ef_status *run_tile(const ef_call *c) {
     return NULL;
 }
 
+const char *ef_plan_step_way(const ef_plan_step *t) {
+    if (t->run == ef_run_tiles) return "fused";
+    if (t->run == run_view) return "view";
+    if (t->run == run_dynamic) return "shape at run time";
+    if (t->op->traits & EF_CONTROL) return t->kind != NULL ? "control flow" : "compiled loop";
+    return "kernel";
+}
+
 /* ---- slots -------------------------------------------------------------------------------------
  */
 

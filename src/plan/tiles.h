@@ -25,6 +25,7 @@ typedef struct ef_tile_ins {
     uint8_t covers;    /* how many instructions are done with this one: 1, or more if compiled */
     uint8_t dtype;     /* of all operands but truth values, if it is one; EF_BOOL: all are truths */
     uint8_t truths;    /* as ef_jit_ins has it */
+    int32_t node;      /* of the plan's graph */
     const char *expr;  /* what is computed, where the op says so and dtype says for whom */
     ef_jit_code *code; /* does the work of `covers` instructions from here on */
     ef_jit_fn *entry;  /* where it begins; NULL: fn does the work of this one */

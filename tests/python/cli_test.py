@@ -116,17 +116,44 @@ def test_standard_input_and_module(tmp_path):
     assert done.stdout == "__main__ ['x']\n", done.stderr
 
 
+def call(*arguments, **environment):
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, env=os.environ | environment)
+
+
 def test_usage():
-    def call(*arguments):
-        return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True)
-    assert call("--help").stdout.startswith("usage: evenflow run PROGRAM.py")
-    assert call().returncode == 2 and "usage" in call().stderr
-    assert call("frobnicate").returncode == 2 and "neither a command" in call("frobnicate").stderr
-    assert "no program was named" in call("run").stderr and "no program was named" in call("run", "-m").stderr
-    assert "unknown option '-x'" in call("run", "-x").stderr
+    assert call("--help").stdout.startswith("usage: evenflow COMMAND") and call().stdout == call("--help").stdout
+    assert call().returncode == 0 and "Evenflow 0." in call("--version").stdout
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (("frobnicate",), "evenflow: 'frobnicate' is neither a command nor a program ending in .py; `evenflow run` takes any file, "
+     "`evenflow --help` lists the commands"),
+    (("inspct",), "evenflow: 'inspct' is neither a command nor a program ending in .py; did you mean `evenflow inspect`?"),
+    (("run",), "evenflow run: no program was named; write evenflow run PROGRAM.py (see evenflow run --help)"),
+    (("run", "-m"), "evenflow run: no program was named; write evenflow run PROGRAM.py (see evenflow run --help)"),
+    (("run", "-x"), "evenflow run: unknown option '-x'; options of the program follow its name (see evenflow run --help)"),
+    (("run", "-m", "no.such"), "evenflow run: there is no module 'no.such'; run it from the folder it is in, or give a file: "
+     "evenflow run PROGRAM.py"),
+    (("bench", "--repeet", "3", "x.py"), "evenflow bench: unrecognized arguments: --repeet; did you mean --repeat? (see evenflow bench --help)"),
+    (("inspect",), "evenflow inspect: the following arguments are required: PROGRAM.py[:NAME], ARGUMENT (see evenflow inspect --help)"),
+    (("completion", "tcsh"), "evenflow completion: argument SHELL: invalid choice: 'tcsh' (choose from 'bash', 'zsh', 'fish') "
+     "(see evenflow completion --help)"),
+])
+def test_errors_take_one_line(arguments, message):
+    done = call(*arguments)
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr == message + "\n"
+
+
+def test_missing_file():
     missing = call("run", "missing.py")
-    assert missing.returncode == 2 and "No such file" in missing.stderr
-    assert "Evenflow 0." in call("--version").stdout
+    assert missing.returncode == 2 and "No such file" in missing.stderr and len(missing.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["run", "doctor", "inspect", "bench", "completion"])
+def test_help_has_examples(command):
+    done = call(command, "--help")
+    assert done.returncode == 0 and f"usage: evenflow {command}" in done.stdout and f"\nexamples:\n" in done.stdout
+    assert call("help", command).stdout == done.stdout
 
 
 def test_console_command():

@@ -1,10 +1,13 @@
-"""The command `evenflow`, and `python -m evenflow`: runs a TensorFlow program, unchanged, on Evenflow.
+"""The command `evenflow`, and `python -m evenflow`: runs a TensorFlow program, unchanged, on Evenflow, or one of the other
+commands (commands/).
 
 The program sees what it would see under `python program.py`: its own sys.argv and sys.path, a module `__main__` of
 its own, its exit status, and tracebacks that begin with its own first line.
 """
 import builtins
+import difflib
 import importlib.machinery
+import importlib.util
 import io
 import os
 import runpy
@@ -13,18 +16,8 @@ import types
 
 import evenflow
 from evenflow._src import alias, generations
-
-USAGE = """usage: evenflow run PROGRAM.py [ARGUMENT ...]
-       evenflow run -m MODULE [ARGUMENT ...]
-       evenflow doctor [--json] [--html FILE] [--diff] [--all] [--fail-on CODES] PROGRAM.py [ARGUMENT ...]
-       evenflow doctor explain [CODE ...]
-       evenflow --version | --help
-
-Runs a TensorFlow program on Evenflow. `import tensorflow` gives Evenflow; the program is otherwise
-unchanged, and TensorFlow itself is neither needed nor looked for. PROGRAM `-` is read from standard input.
-`python -m evenflow PROGRAM.py` does the same. `evenflow doctor` runs it and then says what made it slow
-or grow, by file and line (`evenflow doctor --help`)."""
-
+from evenflow._src.commands import COMMANDS, module
+from evenflow._src.commands.terminal import Failure
 
 def version():
     return (f"Evenflow {evenflow._core.version}, with the interface of TensorFlow {evenflow.__version__}, "
@@ -64,8 +57,8 @@ def run_file(path, arguments):
             with io.open_code(name) as f:
                 source = f.read()
     except OSError as e:
-        print(f"evenflow: can't open file {os.path.abspath(path)!r}: [Errno {e.errno}] {e.strerror}", file=sys.stderr)
-        return 2
+        return _fail("evenflow", f"can't open file {os.path.abspath(path)!r}: [Errno {e.errno}] {e.strerror}; give the path of a "
+                     "program")
     sys.argv = [path, *arguments]
     sys.path[0] = "" if path == "-" else os.path.dirname(os.path.realpath(path))
     main = _new_main(name)
@@ -90,6 +83,15 @@ def run_module(name, arguments):
     sys.argv = [name, *arguments]
     sys.path[0] = os.getcwd()
     try:
+        known = importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        known = False
+    except (ImportError, ValueError):
+        known = True  # running it tells what is wrong
+    if not known:
+        return _fail("evenflow run", f"there is no module {name!r}; run it from the folder it is in, or give a file: "
+                     "evenflow run PROGRAM.py")
+    try:
         runpy.run_module(name, run_name="__main__", alter_sys=True)
     except SystemExit:
         raise
@@ -98,33 +100,71 @@ def run_module(name, arguments):
     return 0
 
 
-def main(arguments=None):
-    """The command; returns the exit status."""
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    if arguments[:1] in (["-h"], ["--help"], ["help"]):
-        print(USAGE)
-        return 0
-    if arguments[:1] in (["-V"], ["--version"]):
-        print(version())
-        return 0
-    if arguments[:1] == ["doctor"]:
-        from evenflow._src.doctor import command  # only this command needs its modules
-        alias.install()
-        return command.main(arguments[1:], run_file, run_module)
-    if arguments[:1] == ["run"]:
-        del arguments[0]
-        if arguments[:1] in (["-h"], ["--help"]):
-            print(USAGE)
-            return 0
-    elif arguments and not arguments[0].endswith(".py") and arguments[0] not in ("-", "-m"):
-        print(f"evenflow: {arguments[0]!r} is neither a command nor a program ending in .py (`evenflow run` takes any file)\n{USAGE}", file=sys.stderr)
-        return 2
+def usage():
+    """The help of `evenflow` itself."""
+    wide = max(map(len, COMMANDS))
+    return "\n".join([
+        "usage: evenflow COMMAND ...", "       evenflow PROGRAM.py [ARGUMENT ...]     the same as evenflow run", "",
+        "commands:", *(f"  {name:{wide}}  {what}" for name, (_, what) in COMMANDS.items()), "",
+        "options:", "  -h, --help     show this text", "  -V, --version  show the version", "",
+        "examples:", "  evenflow run train.py --epochs 3", "  evenflow doctor train.py", "  evenflow inspect train.py:step",
+        "  evenflow bench --compare tensorflow train.py:step", "",
+        "`evenflow COMMAND --help` tells more of each command."])
+
+
+def _fail(command, message):
+    print(f"{command}: {message}", file=sys.stderr)
+    return 2
+
+
+def _run(arguments):
     if arguments[:1] == ["-m"] and len(arguments) > 1:
         alias.install()
         return run_module(arguments[1], arguments[2:])
-    if not arguments or (arguments[0].startswith("-") and arguments[0] != "-"):
-        wrong = f"unknown option {arguments[0]!r}" if arguments and arguments != ["-m"] else "no program was named"
-        print(f"evenflow: {wrong}\n{USAGE}", file=sys.stderr)
-        return 2
+    if not arguments or arguments == ["-m"]:
+        return _fail("evenflow run", "no program was named; write evenflow run PROGRAM.py (see evenflow run --help)")
+    if arguments[0].startswith("-") and arguments[0] != "-":
+        return _fail("evenflow run", f"unknown option {arguments[0]!r}; options of the program follow its name "
+                     "(see evenflow run --help)")
     alias.install()
     return run_file(arguments[0], arguments[1:])
+
+
+def _command(name, arguments):
+    """Runs a command other than `run`."""
+    if name in ("doctor", "inspect", "bench"):
+        alias.install()
+    if name == "doctor":
+        return module(name).main(arguments, run_file, run_module)
+    try:
+        return module(name).main(arguments, run_file)
+    except Failure as e:
+        print(f"evenflow {name}: {e}", file=sys.stderr)
+        return e.status
+
+
+def main(arguments=None):
+    """The command; returns the exit status."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        if arguments[:1] == ["help"] and arguments[1:] and arguments[1] in COMMANDS:
+            module(arguments[1]).parser().print_help()
+            return 0
+        print(usage())
+        return 0
+    first = arguments[0]
+    if first in ("-V", "--version"):
+        print(version())
+        return 0
+    if first == "run":
+        if arguments[1:2] in (["-h"], ["--help"]):
+            module("run").parser().print_help()
+            return 0
+        return _run(arguments[1:])
+    if first in COMMANDS:
+        return _command(first, arguments[1:])
+    if first.endswith(".py") or first in ("-", "-m"):
+        return _run(arguments)
+    close = difflib.get_close_matches(first, COMMANDS, 1)
+    hint = f"did you mean `evenflow {close[0]}`?" if close else "`evenflow run` takes any file, `evenflow --help` lists the commands"
+    return _fail("evenflow", f"{first!r} is neither a command nor a program ending in .py; {hint}")

@@ -1,5 +1,6 @@
-"""Constants of a graph. There numpy decides what a value is, whatever else would be made of it at once: what can be an array is
-cast as numpy casts, numbers in lists are joined as numpy joins them, and a dtype that is given names the leaves it takes."""
+"""Constants of a graph. In a graph numpy decides the dtype of a value, also where an eager conversion would choose another one:
+what can be an array is cast as numpy casts, numbers in lists get the dtype that numpy gives them together, and a given dtype
+says which kinds of leaves are accepted."""
 import numbers
 
 import numpy as np

@@ -147,7 +147,7 @@ class InvalidGraphError(InvalidArgumentError, ValueError):
     """An invalid argument found while a graph is being built.
 
     TensorFlow raises ValueError for what its shape functions find and InvalidArgumentError for what
-    only running finds; here nearly everything is found at once, so programs may catch either.
+    only running finds. Here shape inference finds nearly everything while the graph is being built, so programs may catch either.
     """
 
     def __init__(self, *args):  # (message, op name), or as all others: (node_def, op, message, ...)

@@ -422,7 +422,7 @@ def get_default_graph():
 
 
 def plain_graph():
-    """The innermost graph being built that is no function's body; None if ops run at once outside functions."""
+    """The innermost graph being built that is no function's body; None if ops outside functions run eagerly."""
     current = _core.current_graph()
     if current is None or not current.building_function:
         return current
@@ -478,7 +478,7 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
 
 @export("executing_eagerly", "compat.v1.executing_eagerly")
 def executing_eagerly():
-    """Whether ops run at once."""
+    """Whether ops run eagerly."""
     return _core.executing_eagerly()
 
 
@@ -497,7 +497,7 @@ def inside_function():
 @export("init_scope")
 @contextlib.contextmanager
 def init_scope():
-    """Leaves the functions being traced: ops inside run at once (or go to the outer v1 graph)."""
+    """Leaves the functions being traced: ops inside run eagerly (or are added to the outer v1 graph)."""
     current = _core.current_graph()
     if current is None or not current.building_function:
         yield

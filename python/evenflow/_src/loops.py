@@ -42,7 +42,7 @@ def _as_sequence(result, count):
 
 
 def _run(cond, body, loop_vars, maximum_iterations):
-    """The loop at once."""
+    """The loop, run eagerly."""
     count = len(loop_vars)
     left = None if maximum_iterations is None else int(maximum_iterations)
     while cond(*loop_vars) if left is None else raw.LogicalAnd(left > 0, cond(*loop_vars)):

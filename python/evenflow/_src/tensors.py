@@ -46,8 +46,8 @@ def _pack(items, dtype, hint):
 
 
 def _packed(items, dtype, cast):
-    """Tensors must be of `dtype` already, unless at once and alone; or all are cast. Lists are packed first, all else is a
-    constant."""
+    """The items stacked as one tensor. In a graph every tensor must already have `dtype`, unless `cast` is set; eagerly, a list of
+    tensors alone is stacked as it is. Inner lists are packed first, everything else becomes a constant."""
     if _core.executing_eagerly() and not cast and all(isinstance(i, CoreTensor) for i in items):
         return raw.Pack(list(items), axis=0)
     parts = []

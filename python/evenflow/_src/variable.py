@@ -266,7 +266,7 @@ class Variable(_core.VariableBase):
 
     def eval(self, session=None):
         if not _core.executing_eagerly():
-            raise AttributeError("a variable that was made at once is no part of this graph: there is nothing to evaluate")
+            raise AttributeError("a variable that was made eagerly is not part of this graph: there is nothing to evaluate")
         raise RuntimeError("eval is not supported when eager execution is enabled; use numpy()")
 
     @property

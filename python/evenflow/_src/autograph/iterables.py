@@ -1,5 +1,5 @@
-"""zip, enumerate and their like over tensors of a graph: loops go over them, and they can be unrolled where the
-size is known."""
+"""zip, enumerate and their like over tensors of a graph: loops iterate over them, and they can be unrolled
+where the size is known."""
 from .. import _core, dtypes, errors
 from ..shapes import unknown_shape
 from ..tensor_array import TensorArray, _shape_vector

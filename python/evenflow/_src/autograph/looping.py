@@ -77,7 +77,7 @@ def _go_on(extra_test):
 
 
 class Elements:
-    """What a staged for loop goes over: a counter's start, a test, and the element at a counter's value."""
+    """What a staged for loop iterates over: a counter's start, a test, and the element at a counter's value."""
 
     def __init__(self, start, test, step, at):
         self.start, self.test, self.step, self.at = start, test, step, at

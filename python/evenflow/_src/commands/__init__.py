@@ -1,0 +1,17 @@
+"""The commands of `evenflow`, a module each. `cli.py` dispatches to them; help, shell completion and the manual pages are
+made from the same descriptions."""
+import importlib
+
+# Name -> (module with `parser()` and `main(arguments, runner)`, what the command does in one line).
+COMMANDS = {
+    "run": ("evenflow._src.commands.run", "run a TensorFlow program, unchanged, on Evenflow"),
+    "doctor": ("evenflow._src.doctor.command", "run a program and say what made it slow or grow, by file and line"),
+    "inspect": ("evenflow._src.commands.inspect", "print what the engine makes of a function, graph or dataset"),
+    "bench": ("evenflow._src.commands.bench", "measure a function or a marked region, also beside TensorFlow"),
+    "completion": ("evenflow._src.commands.completion", "print a script that completes `evenflow` in a shell"),
+}
+
+
+def module(name):
+    """The module of a command; its imports are paid by this command alone."""
+    return importlib.import_module(COMMANDS[name][0])

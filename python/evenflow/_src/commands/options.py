@@ -1,0 +1,27 @@
+"""Parsers of command lines. A parser describes its command once: `--help`, the manual page and shell completion are made
+from it. A wrong command line ends in one line with a remedy."""
+import argparse
+import difflib
+import sys
+
+
+class Parser(argparse.ArgumentParser):
+    """`examples`: pairs of a command line and what it does."""
+
+    def __init__(self, prog, description, examples=()):
+        self.examples = list(examples)
+        wide = max((len(line) for line, _ in self.examples), default=0)
+        epilog = "\n".join(["examples:", *(f"  {line:{wide}}  {what}" for line, what in self.examples)]) if self.examples else None
+        super().__init__(prog=prog, description=description, epilog=epilog, allow_abbrev=False,
+                         formatter_class=argparse.RawDescriptionHelpFormatter)
+
+    def error(self, message):
+        options = [o for action in self._actions for o in action.option_strings]
+        for word in message.split():
+            word = word.split("=")[0].strip(":,'\"")
+            close = difflib.get_close_matches(word, options, 1) if word.startswith("--") and word not in options else []
+            if close:
+                message += f"; did you mean {close[0]}?"
+                break
+        print(f"{self.prog}: {message} (see {self.prog} --help)", file=sys.stderr)
+        raise SystemExit(2)

@@ -98,7 +98,10 @@ NAMES = {
     "python.framework.config": {"is_op_determinism_enabled": "evenflow._src.config:is_op_determinism_enabled"},
     "python.framework.tensor_util": {"is_tf_type": "evenflow:is_tensor", "is_tensor": "evenflow:is_tensor",
                                      "constant_value": "evenflow:get_static_value"},
-    "python.ops.linalg.sparse.sparse_csr_matrix_ops": {},
+    "python.ops.linalg.sparse.sparse_csr_matrix_ops": {
+        "sparse_tensor_to_csr_sparse_matrix": "evenflow._src.ops.sparse_counts:to_csr",
+        "sparse_matrix_sparse_mat_mul": "evenflow._src.ops.sparse_counts:product_of_csr",
+        "csr_sparse_matrix_to_sparse_tensor": "evenflow._src.ops.sparse_counts:from_csr"},
     "python.trackable.data_structures": {"ListWrapper": "evenflow._src.tracking:ListWrapper",
                                          "_DictWrapper": "evenflow._src.tracking:_DictWrapper"},
 }

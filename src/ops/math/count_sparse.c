@@ -198,7 +198,8 @@ static ef_status *sparse_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 0, 2));
     EF_TRY(ef_need_rank(i, 1, 1));
     EF_TRY(ef_need_rank(i, 2, 1));
-    return result_shape(i, i->in[2].shape.rank == 1 ? (int)i->in[2].shape.dim[0] : -1);
+    int64_t rank = i->in[2].shape.rank == 1 ? i->in[2].shape.dim[0] : EF_DIM_UNKNOWN;
+    return result_shape(i, rank == 1 || rank == 2 ? (int)rank : -1);
 }
 
 static ef_status *ragged_shape(ef_infer *i) {

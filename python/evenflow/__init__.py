@@ -26,12 +26,13 @@ _tensors.start()
 _os.register_at_fork(after_in_child=_core.forked)
 _graph.start()
 
-from ._src import _surface, diagnosis as _diagnosis  # noqa: E402  (the public names; needs what is above)
+from ._src import _surface, alias as _alias, diagnosis as _diagnosis  # noqa: E402  (the public names; needs what is above)
 
 _surface.gather()
 _manual.add_to(_namespace.names())
 _namespace.publish()
 _diagnosis.from_environment()
+_alias.watch_keras()
 
 
 _OF_KERAS = ("initializers", "losses", "metrics", "optimizers")  # modules of Keras that stand at the top too
@@ -39,12 +40,10 @@ _OF_KERAS = ("initializers", "losses", "metrics", "optimizers")  # modules of Ke
 
 def _find(name):
     """The names at the top that load Keras."""
-    from ._src import alias
-
     if name == "keras":
-        return alias.keras()
+        return _alias.keras()
     if name in _OF_KERAS:
-        return getattr(alias.keras(), name)
+        return getattr(_alias.keras(), name)
     raise AttributeError(name)
 
 

@@ -365,6 +365,9 @@ def DecodeRaw(*, bytes: _TensorLike, out_type: _DTypeLike, little_endian: bool =
 def DenseBincount(*, input: _TensorLike, size: _TensorLike, weights: _TensorLike, binary_output: bool = False, name: str | None = None) -> Tensor:
     """How often each number below `size` occurs in `input`, row by row if it has two axes, or the sum of its weights; with `binary_output` only whether it occurs."""
 
+def DenseCountSparseOutput(*, values: _TensorLike, weights: _TensorLike, binary_output: bool, minlength: int = -1, maxlength: int = -1, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """How often each number occurs in a vector, or in each row of a matrix, or the sum of its weights, as a sparse tensor."""
+
 def DenseToDenseSetOperation(*, set1: _TensorLike, set2: _TensorLike, set_operation: str, validate_indices: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Merges the sets in the last axes of two tensors, place by place."""
 
@@ -1079,6 +1082,9 @@ def RGBToHSV(*, images: _TensorLike, name: str | None = None) -> Tensor:
 def RaggedBincount(*, splits: _TensorLike, values: _TensorLike, size: _TensorLike, weights: _TensorLike, binary_output: bool = False, name: str | None = None) -> Tensor:
     """How often each number below `size` occurs in each row of a ragged matrix, or the sum of its weights; with `binary_output` only whether it occurs."""
 
+def RaggedCountSparseOutput(*, splits: _TensorLike, values: _TensorLike, weights: _TensorLike, binary_output: bool, minlength: int = -1, maxlength: int = -1, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """How often each number occurs in each row of a ragged matrix, or the sum of its weights, as a sparse tensor."""
+
 def RandomDatasetV2(*, seed: _TensorLike, seed2: _TensorLike, seed_generator: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], rerandomize_each_iteration: bool = False, metadata: str = '', name: str | None = None) -> Tensor:
     """Random numbers without end, uniform over 32 bits; the same for the same seeds."""
 
@@ -1484,6 +1490,9 @@ def SpaceToDepth(*, input: _TensorLike, block_size: int, data_format: str = 'NHW
 def SparseBincount(*, indices: _TensorLike, values: _TensorLike, dense_shape: _TensorLike, size: _TensorLike, weights: _TensorLike, binary_output: bool = False, name: str | None = None) -> Tensor:
     """How often each number below `size` occurs in a sparse tensor, row by row if it has two axes, or the sum of its weights; with `binary_output` only whether it occurs."""
 
+def SparseCountSparseOutput(*, indices: _TensorLike, values: _TensorLike, dense_shape: _TensorLike, weights: _TensorLike, binary_output: bool, minlength: int = -1, maxlength: int = -1, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """How often each number occurs in each row of a sparse tensor, or the sum of its weights, as a sparse tensor."""
+
 def SparseReorder(*, input_indices: _TensorLike, input_values: _TensorLike, input_shape: _TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The same sparse tensor with its indices in ascending order."""
 
@@ -1679,6 +1688,9 @@ def StringLength(*, input: _TensorLike, unit: str = 'BYTE', name: str | None = N
 def StringLower(*, input: _TensorLike, encoding: str = '', name: str | None = None) -> Tensor:
     """Each string in lower case: ASCII letters, or all of Unicode's."""
 
+def StringNGrams(*, data: _TensorLike, data_splits: _TensorLike, separator: str, ngram_widths: Sequence[int], left_pad: str, right_pad: str, pad_width: int, preserve_short_sequences: bool, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """The n-grams of each row of a ragged vector of strings: neighbours joined by `separator`, for each of `ngram_widths`."""
+
 def StringSplit(*, input: _TensorLike, delimiter: _TensorLike, skip_empty: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """The tokens of each string between the bytes of `delimiter`; single bytes if it is empty."""
 
@@ -1843,6 +1855,12 @@ def TruncatedNormal(*, shape: _TensorLike, dtype: _DTypeLike, seed: int = 0, see
 
 def UnbatchDataset(*, input_dataset: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
     """The rows of the elements, one after the other."""
+
+def UnicodeDecode(*, input: _TensorLike, input_encoding: str, errors: str = 'replace', replacement_char: int = 65533, replace_control_characters: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """The characters of each string as numbers, in one vector with the bounds of each string."""
+
+def UnicodeEncode(*, input_values: _TensorLike, input_splits: _TensorLike, output_encoding: str, errors: str = 'replace', replacement_char: int = 65533, name: str | None = None) -> Tensor:
+    """A string from the numbers of its characters, for each row of a ragged vector."""
 
 def UniformCandidateSampler(*, true_classes: _TensorLike, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0, seed2: int = 0, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Classes below range_max, all equally likely."""

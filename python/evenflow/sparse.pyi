@@ -36,8 +36,17 @@ class SparseTensor:
 def add(a, b, threshold=0):
     """The sum of two sparse tensors without sums below `threshold` in size; or of a sparse and a"""
 
+def bincount(values, weights=None, axis=0, minlength=None, maxlength=None, binary_output=False, name=None):
+    """How often each integer occurs in `values`, or the sum of its `weights`, as a SparseTensor; by row for axis -1."""
+
 def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
     """Sparse tensors one behind the other along `axis`."""
+
+def cross(inputs, name=None, separator=None):
+    """All combinations of one value of each input, row by row, joined by `separator` (_X_)."""
+
+def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
+    """All combinations of one value of each input, row by row, as hashes: modulo `num_buckets`, or 2**63 - 1 for 0."""
 
 def expand_dims(sp_input, axis=None, name=None):
     """One more axis of size 1, before `axis` (default: the last)."""

@@ -23,6 +23,9 @@ def length(input, unit='BYTE', name=None):
 def lower(input, encoding='', name=None):
     """Each string in lower case."""
 
+def ngrams(data, ngram_width, separator=' ', pad_values=None, padding_width=None, preserve_short_sequences=False, name=None):
+    """Neighbours along the last axis joined by `separator`, for one width or each of several."""
+
 def reduce_join(inputs, axis=None, keepdims=False, separator='', name=None):
     """The strings along `axis` joined, the first axis named fastest; None joins all, row by row."""
 
@@ -52,6 +55,15 @@ def to_hash_bucket_strong(input, num_buckets, key, name=None) -> Tensor:
 
 def to_number(input, out_type=..., name=None):
     """The number each string spells."""
+
+def unicode_decode(input, input_encoding, errors='replace', replacement_char=65533, replace_control_characters=False, name=None):
+    """The characters of each string as numbers, as a ragged tensor."""
+
+def unicode_encode(input, output_encoding, errors='replace', replacement_char=65533, name=None):
+    """A string from the numbers of its characters, which are the last axis."""
+
+def unicode_split(input, input_encoding, errors='replace', replacement_char=65533, name=None):
+    """The characters of each string as strings of their own, as a ragged tensor."""
 
 def unsorted_segment_join(inputs, segment_ids, num_segments, separator='', name=None):
     """The strings of each segment joined, in the order in which they stand."""

@@ -24,6 +24,7 @@ typedef struct room {
 typedef struct extract {
     const ef_graph *from;
     ef_graph *to;
+    bool effects; /* all nodes with side effects are needed */
     const room *few;
     found *table; /* open addressing by node; at most half full */
     size_t n, cap;
@@ -152,7 +153,7 @@ static ef_status *find_needed(extract *x, const ef_edge *fetch, int n_fetch, con
                               int n_target) {
     for (int k = 0; k < n_fetch; k++) EF_TRY(need_edge(x, fetch[k]));
     for (int k = 0; k < n_target; k++) EF_TRY(need(x, target[k]));
-    if (x->from->function) EF_TRY(need_effects(x));
+    if (x->effects) EF_TRY(need_effects(x));
     for (size_t k = 0; k < x->n_list; k++) { /* which grows meanwhile */
         const ef_node *n = x->from->node[x->list[k]];
         for (int i = 0; i < n->n_in; i++) EF_TRY(need_edge(x, n->in[i]));
@@ -233,13 +234,14 @@ static ef_status *copy_nodes(ef_clone *c) {
     return NULL;
 }
 
-ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
-                            const ef_edge *fetch, int n_fetch, const int32_t *target, int n_target,
-                            ef_graph **out, int32_t *captures, int *n_captures) {
+static ef_status *extract_part(const ef_graph *g, bool effects, const ef_edge *feed, int n_feed,
+                               const ef_edge *fetch, int n_fetch, const int32_t *target,
+                               int n_target, ef_graph **out, int32_t *captures, int *n_captures) {
     ef_status *s = NULL;
     room few;
     ef_edge few_fed[2 * FEW_EDGES];
-    extract x = {.from = g, .feed = feed, .n_feed = n_feed, .few = &few, .fed = few_fed};
+    extract x = {
+        .from = g, .effects = effects, .feed = feed, .n_feed = n_feed, .few = &few, .fed = few_fed};
     size_t each = sizeof *x.fed + sizeof *x.next_feed;
     use_table(&x, few.table, FEW_FOUND, few.list);
     x.to = ef_graph_make();
@@ -270,4 +272,19 @@ done:
     table_end(&x, x.table);
     if (x.fed != few_fed) ef_free(x.fed);
     return s;
+}
+
+ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
+                            const ef_edge *fetch, int n_fetch, const int32_t *target, int n_target,
+                            ef_graph **out, int32_t *captures, int *n_captures) {
+    return extract_part(g, g->function, feed, n_feed, fetch, n_fetch, target, n_target, out,
+                        captures, n_captures);
+}
+
+ef_status *ef_graph_extract_fetched(const ef_graph *g, const ef_edge *feed, int n_feed,
+                                    const ef_edge *fetch, int n_fetch, const int32_t *target,
+                                    int n_target, ef_graph **out, int32_t *captures,
+                                    int *n_captures) {
+    return extract_part(g, false, feed, n_feed, fetch, n_fetch, target, n_target, out, captures,
+                        n_captures);
 }

@@ -215,6 +215,12 @@ size_t ef_graph_bytes(const ef_graph *g);
 ef_status *ef_graph_extract(const ef_graph *g, const ef_edge *feed, int n_feed,
                             const ef_edge *fetch, int n_fetch, const int32_t *target, int n_target,
                             ef_graph **out, int32_t *captures, int *n_captures);
+/* The same without the effects of a function: only what `fetch` and `target` need. A session that
+ * runs a part of a function while it is being traced must not run its effects a second time. */
+ef_status *ef_graph_extract_fetched(const ef_graph *g, const ef_edge *feed, int n_feed,
+                                    const ef_edge *fetch, int n_fetch, const int32_t *target,
+                                    int n_target, ef_graph **out, int32_t *captures,
+                                    int *n_captures);
 
 /* Everything the rest relies on: inputs precede their users, counts and dtypes match the records,
  * facts agree with inference, outputs exist. */

@@ -192,8 +192,8 @@ static ef_status *fill_request(const ef_graph *g, const ef_session_call *c, requ
         r->takes[k] = (ef_fact){.dtype = f->dtype, .shape = f->shape};
     }
     r->version = g->version;
-    return ef_graph_extract(g, c->feed, c->n_feeds, c->fetch, c->n_fetches, c->target, c->n_targets,
-                            part, r->captures, &r->n_captures);
+    return ef_graph_extract_fetched(g, c->feed, c->n_feeds, c->fetch, c->n_fetches, c->target,
+                                    c->n_targets, part, r->captures, &r->n_captures);
 }
 
 static ef_status *make_request(const ef_graph *g, const ef_session_call *c, request **out) {

@@ -14,7 +14,7 @@ import tempfile
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
-THEMES = ("files", "records", "parsing", "images", "tables")
+THEMES = ("files", "records", "parsing", "images", "tables", "words")
 MOST = 64  # larger arrays are kept as a digest
 
 
@@ -61,6 +61,8 @@ def run(tf, case, tmp):
 def cases(theme):
     """The cases of a theme by name."""
     module = importlib.import_module(f"io_{theme}_cases")
+    if hasattr(module, "CASES"):
+        return module.CASES
     return {name: f for name, f in vars(module).items() if getattr(f, "__module__", "") == module.__name__
             and callable(f) and not name.startswith("_")}
 

@@ -7,6 +7,10 @@ real TensorFlow is never looked for. There are three kinds of names:
 - Keras (`tensorflow.keras.layers`): the package `keras` itself, with Evenflow as its backend;
 - modules inside TensorFlow that programs, and Keras, are known to reach into (`tensorflow.python.ops.math_ops`): the
   table below says where their names are to be found.
+
+`import evenflow` does not install it, so a process may still hold both packages. It only watches for Keras
+(watch_keras): as soon as Keras has read its configuration and is to use the backend "tensorflow", the finder above is
+installed, so `import keras` after `import evenflow` runs on Evenflow. Any other backend of Keras is left alone.
 """
 import functools
 import importlib
@@ -21,6 +25,9 @@ from ._missing import nearest, no_name
 
 OWN = "evenflow"
 KERAS = "keras._tf_keras.keras"  # what TensorFlow shows as tf.keras
+KERAS_CONFIG = "keras.src.backend.config"  # reads which backend is to be used
+KERAS_COMMON = "keras.src.backend.common"  # the next to be loaded, before anything of TensorFlow
+BACKEND = "tensorflow"
 
 # Module below `tensorflow` -> the public namespaces that hold its names ("" is the top), in order.
 SEARCH = {
@@ -91,7 +98,10 @@ NAMES = {
     "python.framework.config": {"is_op_determinism_enabled": "evenflow._src.config:is_op_determinism_enabled"},
     "python.framework.tensor_util": {"is_tf_type": "evenflow:is_tensor", "is_tensor": "evenflow:is_tensor",
                                      "constant_value": "evenflow:get_static_value"},
-    "python.ops.linalg.sparse.sparse_csr_matrix_ops": {},
+    "python.ops.linalg.sparse.sparse_csr_matrix_ops": {
+        "sparse_tensor_to_csr_sparse_matrix": "evenflow._src.ops.sparse_counts:to_csr",
+        "sparse_matrix_sparse_mat_mul": "evenflow._src.ops.sparse_counts:product_of_csr",
+        "csr_sparse_matrix_to_sparse_tensor": "evenflow._src.ops.sparse_counts:from_csr"},
     "python.trackable.data_structures": {"ListWrapper": "evenflow._src.tracking:ListWrapper",
                                          "_DictWrapper": "evenflow._src.tracking:_DictWrapper"},
 }
@@ -169,14 +179,12 @@ def is_inside(path):
 
 def keras():
     """The package keras on Evenflow, as TensorFlow shows it: what `evenflow.keras` is."""
-    install()
-    backend = "tensorflow"
-    loaded = sys.modules.get("keras.src.backend.config")
-    if loaded is not None and loaded.backend() != backend:
+    loaded = sys.modules.get(KERAS_CONFIG)
+    if loaded is not None and loaded.backend() != BACKEND:
         raise ImportError(f"keras is already imported with the backend {loaded.backend()!r}; tf.keras needs "
-                          f"{backend!r}: import evenflow before keras, or set KERAS_BACKEND={backend}")
-    if loaded is None:
-        os.environ["KERAS_BACKEND"] = backend
+                          f"{BACKEND!r}: import evenflow before keras, or set KERAS_BACKEND={BACKEND}")
+    install()
+    os.environ.setdefault("KERAS_BACKEND", BACKEND)  # it counts for more than the user's keras.json
     try:
         return importlib.import_module(KERAS)
     except ModuleNotFoundError as e:
@@ -240,6 +248,52 @@ class Finder(importlib.abc.MetaPathFinder):
             hint = nearest(f"tensorflow.{parent}".rstrip("."), last, known)
             raise ModuleNotFoundError(f"Evenflow has no module {fullname}{hint}", name=fullname)
         return importlib.machinery.ModuleSpec(fullname, Loader(module), is_package=hasattr(module, "__path__"))
+
+
+def _connect_keras():
+    """Called when Keras has read its configuration and is about to load its backend."""
+    backend = sys.modules[KERAS_CONFIG].backend()
+    if backend == BACKEND:
+        install()
+    elif installed():
+        raise ImportError(f"Keras is set to the backend {backend!r} (by KERAS_BACKEND or keras.json), but in this process "
+                          f"its backend is Evenflow, which it knows as {BACKEND!r}: set KERAS_BACKEND={BACKEND}, "
+                          "or run the program without Evenflow")
+
+
+class KerasLoader(importlib.abc.Loader):
+    """Loads a module of Keras as its own loader does, after _connect_keras()."""
+
+    def __init__(self, loader):
+        self.loader = loader
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__loader__ = module.__spec__.loader = self.loader  # the module shows its own
+        _connect_keras()
+        self.loader.exec_module(module)
+
+
+class KerasWatch(importlib.abc.MetaPathFinder):
+    """Answers for KERAS_COMMON alone."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname != KERAS_COMMON:
+            return None
+        for finder in sys.meta_path:
+            spec = None if finder is self else finder.find_spec(fullname, path, target)
+            if spec is not None and spec.loader is not None:
+                spec.loader = KerasLoader(spec.loader)
+                return spec
+        return None
+
+
+def watch_keras():
+    """Makes a later `import keras` run on Evenflow. Loads nothing; may be called again."""
+    if not any(isinstance(f, KerasWatch) for f in sys.meta_path):
+        sys.meta_path.insert(0, KerasWatch())
 
 
 def installed():

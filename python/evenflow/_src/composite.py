@@ -17,6 +17,7 @@ class CompositeTensor:
     """The base of values that consist of several tensors; `_type_spec` takes them apart."""
 
     _nest_kind = "composite"
+    _is_tensor = False  # whether tf.is_tensor says so: of ragged and sparse tensors and IndexedSlices
 
     @property
     def _type_spec(self):
@@ -55,6 +56,8 @@ def _static(value):
 
 class _Indexed(CompositeTensor):
     """Values that stand at some indices of a whole."""
+
+    _is_tensor = True
 
     values = property(lambda self: self._values, doc="The elements, or rows, that are there.")
     indices = property(lambda self: self._indices, doc="Where in the whole each of the values stands.")

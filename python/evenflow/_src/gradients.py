@@ -23,6 +23,11 @@ def _part(value):
     return flowing_part(value) if isinstance(value, CompositeTensor) and not is_variable(value) else value
 
 
+def _read(value):
+    """The value of an object that stands for a variable (as Keras's do): its gradient goes through the read to the variable."""
+    return _core.convert(value) if is_variable(value) and not isinstance(value, _core.VariableBase) else value
+
+
 class _Watcher:
     """Notes which trainable variables are used inside."""
 
@@ -106,6 +111,7 @@ class _Own:
 
 def _with_gradient(f, args, kwargs, forget=False):
     """Calls `f` and gives its result the gradient it came with. forget: no tape sees what happens inside."""
+    args = nest.map_structure(_read, args)
     suspended = _core.suspend() if forget and _core.executing_eagerly() else None
     try:
         with _Watcher() as watcher:

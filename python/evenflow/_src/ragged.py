@@ -132,6 +132,8 @@ def row_numbers(splits):
 class RaggedTensor(CompositeTensor):
     """A tensor whose rows may have different lengths; made by the `from_` methods."""
 
+    _is_tensor = True
+
     def __init__(self, values, row_splits, internal=None, uniform_row_length=None):
         if internal is not _KEY:
             raise ValueError(

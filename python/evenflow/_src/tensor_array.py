@@ -103,7 +103,7 @@ class TensorArray(CompositeTensor):
 
     @property
     def _type_spec(self):
-        return TensorArraySpec(self.element_shape, self._dtype, self._dynamic, self._infer, self._known)
+        return TensorArraySpec(self.element_shape, self._dtype, self._dynamic, self._infer, self._known, self._count)
 
     def identity(self):
         """The same array, in a graph behind a new flow."""
@@ -342,12 +342,13 @@ def _zero(dtype):
 class TensorArraySpec(TypeSpec):
     """Describes a TensorArray."""
 
-    def __init__(self, element_shape=None, dtype=dtypes.float32, dynamic_size=False, infer_shape=True, known=None):
+    def __init__(self, element_shape=None, dtype=dtypes.float32, dynamic_size=False, infer_shape=True, known=None, count=None):
         self._element_shape = as_shape(element_shape)
         self._dtype = as_dtype(dtype)
         self._dynamic = bool(dynamic_size)
         self._infer = bool(infer_shape)
         self._known = known  # where arrays of one origin note the shape of their elements
+        self._count = None if dynamic_size else count  # how many elements an array of a fixed size has, as far as that is known
 
     @property
     def value_type(self):
@@ -383,6 +384,7 @@ class TensorArraySpec(TypeSpec):
         made = TensorArray(self._dtype, flow=components[0], dynamic_size=self._dynamic, infer_shape=False)
         made._infer = self._infer
         made._known = self._known if self._known is not None else [self._element_shape]
+        made._count = self._count if isinstance(self._count, int) else None
         return made
 
     def is_compatible_with(self, spec_or_value):
@@ -397,7 +399,7 @@ class TensorArraySpec(TypeSpec):
         for other in others:
             if shape.rank != other._element_shape.rank or not agree(shape, other._element_shape):
                 shape = shape.most_specific_compatible_shape(other._element_shape)
-        return TensorArraySpec(shape, self._dtype, self._dynamic, self._infer, self._known)
+        return TensorArraySpec(shape, self._dtype, self._dynamic, self._infer, self._known, self._count)
 
 
 offer(TensorArraySpec, "TensorArraySpec")

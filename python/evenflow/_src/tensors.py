@@ -543,7 +543,7 @@ def iterate(tensor):
 @export("is_tensor")
 def is_tensor(x):
     """Whether `x` is a tensor, a variable, or made of tensors."""
-    return isinstance(x, (CoreTensor, CompositeTensor)) and not hasattr(x, "_tf_extension_type_fields")
+    return isinstance(x, CoreTensor) or isinstance(x, CompositeTensor) and x._is_tensor
 
 
 @export("constant")

@@ -191,8 +191,8 @@ static ef_status *read_cell(const ef_call *c, const char *at, size_t n, int64_t 
 }
 
 static ef_status *check_index(const ef_call *c, int64_t index, ef_dtype dtype, const char *what) {
-    if (index == WHOLE_LINE && dtype != EF_STRING)
-        return ef_error(EF_INVALID, "%s: %s index -2 (whole line) gives strings, not %s",
+    if (index == WHOLE_LINE && dtype != EF_STRING && dtype != EF_I64)
+        return ef_error(EF_INVALID, "%s: %s index -2 (whole line) gives strings or int64, not %s",
                         c->op->name, what, ef_dtype_name(dtype));
     if (index == LINE_NUMBER && dtype != EF_I64)
         return ef_error(EF_INVALID, "%s: %s index -1 (line number) gives int64, not %s",

@@ -438,6 +438,8 @@ def _noise_shape(x, noise_shape):
         return raw.Shape(x) if dims is None or None in dims else list(dims) or convert([], dtypes.int32)
     if isinstance(noise_shape, Tensor):
         return noise_shape
+    if isinstance(noise_shape, (list, tuple)) and any(isinstance(d, Tensor) for d in noise_shape):
+        return raw.Pack([convert(d, dtypes.int32) for d in noise_shape])
     noise = as_shape(noise_shape)
     if noise.rank is None or not hasattr(noise_shape, "__iter__"):
         return noise_shape

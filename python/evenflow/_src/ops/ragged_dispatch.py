@@ -9,6 +9,7 @@ from ..dispatch import handle, parameters
 from ..functional import map_fn
 from ..namespace import export, names
 from ..ragged import _KEY, RaggedTensor, as_ragged, is_ragged, row_numbers
+from ..ragged_shape import DynamicRaggedShape
 from ..ragged_value import RaggedTensorValue
 from ..specs import TensorSpec
 from . import debug, embedding, ragged_gather, ragged_reduce
@@ -19,6 +20,11 @@ from .ragged_axes import axis_of, expand_dims
 
 def _plain(x):
     return x if is_ragged(x) else convert(x)
+
+
+def _shape(api, args, kwargs):
+    out_type = args[1] if len(args) > 1 and args[1] is not None else dtypes.int32
+    return DynamicRaggedShape.from_tensor(as_ragged(args[0]), dtypes.as_dtype(out_type))
 
 
 def _unary(op, args, kwargs):
@@ -328,7 +334,7 @@ _FUNCTIONS = {
     "nn.experimental.stateless_dropout": _dropout,
     "math.add_n": lambda api, args, kwargs: raw.AddN(args[0]) if len(args[0]) > 1 else as_ragged(args[0][0]),
     "strings.join": _list,
-    "reverse": _reverse, "stack": _pack, "gather": _gather, "one_hot": _one_hot,
+    "shape": _shape, "reverse": _reverse, "stack": _pack, "gather": _gather, "one_hot": _one_hot,
     "math.unsorted_segment_mean": _segment_mean(False), "math.unsorted_segment_sqrt_n": _segment_mean(True),
     "image.resize": _resize, "compat.v1.image.resize": _resize,
 }

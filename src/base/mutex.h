@@ -18,6 +18,7 @@
     RANK(BATCH)       /* a batch of deferred ops; never held while it runs */    \
     RANK(VARIABLE)    /* a variable's value, while it is updated; by address */  \
     RANK(TABLE)       /* entries of a lookup table */                            \
+    RANK(WRITER)      /* the file of a summary writer */                         \
     RANK(SESSION)     /* a session's requests */                                 \
     RANK(FUNCTION)    /* a function's traces */                                  \
     RANK(PROGRAMS)    /* the cache of programs */                                \

@@ -38,6 +38,7 @@
     RANK(PULSE)       /* deadlines and the thread that watches them */           \
     RANK(OPTIONS)     /* options that were read */                               \
     RANK(SITES)       /* the table of places of events */                        \
+    RANK(RECORD)      /* starting and reading a recording of events */           \
     RANK(EVENTS)      /* tallies of events */                                    \
     RANK(RINGS)       /* event rings of threads */
 typedef enum ef_rank {

@@ -325,7 +325,10 @@ class Graph(_core.GraphBase):
         yield
 
     def as_graph_def(self, from_version=None, add_shapes=False):
-        raise NotImplementedError("as_graph_def: a graph is not written as a GraphDef; print(graph._text()) shows it")
+        """The graph as a GraphDef, with its functions in the library."""
+        from .graph_def import graph_def
+
+        return graph_def(self, add_shapes)
 
     def __repr__(self):
         return f"<{type(self).__name__} of {self._nodes()} ops>"

@@ -129,7 +129,7 @@ class FileWriter:
             raise NotImplementedError("FileWriter: `session` is not supported; write with add_summary")
         self._logdir, self._suffix = os.fspath(logdir), filename_suffix or ""
         self._most, self._seconds = max_queue, flush_secs
-        self._seen = set()  # (tag, plugin): metadata is written with the first value of a tag
+        self._seen = set()  # tags: metadata is written with the first value of each
         self._file = None
         self.reopen()
         if graph is not None or graph_def is not None:
@@ -172,13 +172,10 @@ class FileWriter:
         if isinstance(summary, bytes):
             summary = message("Summary").FromString(summary)
         for value in summary.value:
-            if not value.metadata.plugin_data.plugin_name:
-                continue
-            seen = value.tag, value.metadata.plugin_data.plugin_name
-            if seen in self._seen:
+            if value.tag in self._seen:
                 value.ClearField("metadata")
             elif len(self._seen) < 1 << 16:
-                self._seen.add(seen)
+                self._seen.add(value.tag)
         self._put(_event(global_step, summary=summary))
 
     def add_graph(self, graph, global_step=None, graph_def=None):

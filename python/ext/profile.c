@@ -164,6 +164,7 @@ sample sample_begin(void) {
     state ^= state >> 17;
     state ^= state << 5;
     profile_left = drawn = period / 2 + (int)(state % (unsigned)(period + 1));
+    if (period == 1) profile_left = drawn = 0; /* every call */
     s.began = ef_event_clock();
     return s;
 }
@@ -378,6 +379,7 @@ static PyObject *core_period(PyObject *module, PyObject *number) {
         return PyErr_Format(PyExc_ValueError, "a period of %ld calls: it must be from 0 to %d", n,
                             1 << 24);
     if (n > 0) period = profile_left = drawn = (int)n;
+    if (n == 1) profile_left = drawn = 0;
     return PyLong_FromLong(before);
 }
 

@@ -16,13 +16,15 @@ from evenflow._src import alias, generations
 
 USAGE = """usage: evenflow run PROGRAM.py [ARGUMENT ...]
        evenflow run -m MODULE [ARGUMENT ...]
+       evenflow run --trace FILE PROGRAM.py [ARGUMENT ...]
        evenflow doctor [--json] [--html FILE] [--diff] [--all] [--fail-on CODES] PROGRAM.py [ARGUMENT ...]
        evenflow doctor explain [CODE ...]
        evenflow --version | --help
 
 Runs a TensorFlow program on Evenflow. `import tensorflow` gives Evenflow; the program is otherwise
 unchanged, and TensorFlow itself is neither needed nor looked for. PROGRAM `-` is read from standard input.
-`python -m evenflow PROGRAM.py` does the same. `evenflow doctor` runs it and then says what made it slow
+`python -m evenflow PROGRAM.py` does the same. --trace writes what the engine did, and when, as trace-event JSON
+(Perfetto and chrome://tracing open it). `evenflow doctor` runs it and then says what made it slow
 or grow, by file and line (`evenflow doctor --help`)."""
 
 
@@ -98,6 +100,22 @@ def run_module(name, arguments):
     return 0
 
 
+def _run_traced(arguments):
+    """`evenflow run --trace FILE ...`; returns the exit status."""
+    from evenflow._src.trace_file import traced  # only this option needs it
+    if len(arguments) < 2:
+        print(f"evenflow: --trace needs a file to write to, and a program\n{USAGE}", file=sys.stderr)
+        return 2
+    try:
+        with traced(arguments[0]):
+            return main(["run", *arguments[1:]])
+    except OSError as e:
+        if e.filename != arguments[0]:
+            raise
+        print(f"evenflow: cannot write the trace to {arguments[0]!r}: {e.strerror}", file=sys.stderr)
+        return 2
+
+
 def main(arguments=None):
     """The command; returns the exit status."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
@@ -116,6 +134,8 @@ def main(arguments=None):
         if arguments[:1] in (["-h"], ["--help"]):
             print(USAGE)
             return 0
+        if arguments[:1] == ["--trace"]:
+            return _run_traced(arguments[1:])
     elif arguments and not arguments[0].endswith(".py") and arguments[0] not in ("-", "-m"):
         print(f"evenflow: {arguments[0]!r} is neither a command nor a program ending in .py (`evenflow run` takes any file)\n{USAGE}", file=sys.stderr)
         return 2

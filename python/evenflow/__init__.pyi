@@ -4,6 +4,7 @@ import builtins
 from typing import Any
 
 from . import __operators__ as __operators__
+from . import audio as audio
 from . import autodiff as autodiff
 from . import autograph as autograph
 from . import bitwise as bitwise
@@ -29,6 +30,7 @@ from . import sets as sets
 from . import signal as signal
 from . import sparse as sparse
 from . import strings as strings
+from . import summary as summary
 from . import sysconfig as sysconfig
 from . import test as test
 from . import train as train

@@ -207,7 +207,7 @@ def _add_field(message, full, kind, name, number, mark):
 
 
 def _describe():
-    from google.protobuf import descriptor_pb2
+    from google.protobuf import descriptor_pb2  # a package that most programs never need
 
     file = descriptor_pb2.FileDescriptorProto(name="evenflow/event.proto", package=_PACKAGE, syntax="proto3")
     made = {}
@@ -230,7 +230,7 @@ def _describe():
 @functools.cache
 def _classes():
     try:
-        from google.protobuf import descriptor_pool, message_factory
+        from google.protobuf import descriptor_pool, message_factory  # likewise
     except ImportError:
         raise ImportError("tf.compat.v1.Event and its kin need the package protobuf: pip install protobuf") from None
     pool = descriptor_pool.DescriptorPool()

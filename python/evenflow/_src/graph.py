@@ -326,7 +326,7 @@ class Graph(_core.GraphBase):
 
     def as_graph_def(self, from_version=None, add_shapes=False):
         """The graph as a GraphDef, with its functions in the library."""
-        from .graph_def import graph_def
+        from .graph_def import graph_def  # needs the package protobuf, which most programs never load
 
         return graph_def(self, add_shapes)
 

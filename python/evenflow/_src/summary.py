@@ -12,9 +12,13 @@ import warnings
 import weakref
 
 from . import _core, control, wire
+from . import profiler as profiler_module
+from .default_session import get_default_session
+from .functional import map_fn
 from .graph import control_dependencies, current_scope, get_default_graph, init_scope, inside_function, name_scope
 from .namespace import export
 from .ops.common import CoreTensor, convert, dtypes, executing_eagerly, is_symbolic, raw, static_shape
+from .ops.image import convert_image_dtype
 
 _WRITERS = "_SUMMARY_WRITER_V2"  # the collection of ops that open the writers of a graph
 _SUMMARIES = "_SUMMARY_V2"  # and of those that write
@@ -338,8 +342,6 @@ def _first(x, most, rank, what):
 @export("summary.image")
 def image(name, data, step=None, max_outputs=3, description=None):
     """Writes up to `max_outputs` images of shape [k, h, w, channels]: floats from 0 to 1, or bytes."""
-    from .ops.image import convert_image_dtype
-
     def encoded():
         images = _first(convert_image_dtype(convert(data), dtypes.uint8, saturate=True), max_outputs, 4, "image")
         shape = raw.Shape(images)
@@ -352,8 +354,6 @@ def image(name, data, step=None, max_outputs=3, description=None):
 @export("summary.audio")
 def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, description=None):
     """Writes up to `max_outputs` sounds of shape [k, frames, channels], from -1 to 1, as WAV."""
-    from .functional import map_fn
-
     if encoding not in (None, "wav"):
         raise ValueError(f"Unknown encoding: {encoding!r}; it must be 'wav'")
 
@@ -386,8 +386,6 @@ def initialize(graph=None, session=None):
     """Opens the writers of the default graph; nothing to do eagerly."""
     if executing_eagerly():
         return
-    from .default_session import get_default_session
-
     if state.writer is None:
         raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
     session = session or get_default_session()
@@ -467,9 +465,7 @@ def trace_on(graph=True, profiler=False, profiler_outdir=None):
         if profiler and profiler_outdir is None:
             warnings.warn("tf.summary.trace_on: without profiler_outdir no profile is made", stacklevel=2)
         elif profiler:
-            from .profiler import start
-
-            start(profiler_outdir)
+            profiler_module.start(profiler_outdir)
         _trace = _Trace(graph, profiler and profiler_outdir is not None)
 
 
@@ -488,9 +484,7 @@ def trace_export(name, step=None, profiler_outdir=None):
     with summary_scope(name, plugin + "_summary") as (tag, _):
         write(tag, trace.run_metadata, step, _metadata(plugin, None, b"1"))
     if trace.profiler:
-        from .profiler import stop
-
-        stop()
+        profiler_module.stop()
         trace.profiler = False
     trace_off()
 
@@ -505,6 +499,4 @@ def trace_off():
         return
     trace.end()
     if trace.profiler:
-        from .profiler import stop
-
-        stop(save=False)
+        profiler_module.stop(save=False)

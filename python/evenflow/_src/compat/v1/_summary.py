@@ -256,7 +256,7 @@ def get_summary_description(node_def):
     """The SummaryDescription of a TensorSummary node."""
     if node_def.op != "TensorSummary":
         raise ValueError(f"Cannot get_summary_description on {node_def.op}")
-    from google.protobuf import json_format
+    from google.protobuf import json_format  # a package that most programs never need
 
     made = message("SummaryDescription")()
     json_format.Parse(node_def.attr["description"].s.decode() or "{}", made)

@@ -300,3 +300,19 @@ def messages(tf, tmp):
     histogram = v1.HistogramProto(min=1, max=2, bucket_limit=[1, 2], bucket=[0, 1])
     return [str(copy), copy.WhichOneof("what"), copy == event, str(metadata), histogram.SerializeToString(),
             str(v1.Summary(value=[v1.Summary.Value(tag="a", metadata=metadata, histo=histogram)]))]
+
+
+def tensor_messages(tf, tmp):
+    made = []
+    for values, options in ((1, {}), (2.5, {}), ([1, 2, 3], {}), ([[1.5], [2]], {}), ("a", {}), ([b"x", b""], {}), (True, {}),
+                            (1, {"dtype": tf.int64}), ([1, 2], {"dtype": tf.float16}), (1.5, {"dtype": tf.bfloat16}), (1 + 2j, {}),
+                            (np.arange(4, dtype=np.uint8), {"shape": [2, 2]}), (np.zeros([0, 3], np.float64), {}),
+                            (7, {"shape": [2, 3]}), ([1.0], {"shape": [2, 1], "allow_broadcast": True})):
+        proto = tf.make_tensor_proto(values, **options)
+        back = tf.make_ndarray(proto)
+        made.append([str(proto), str(back.dtype), list(back.shape), [str(v) for v in back.ravel().tolist()]])
+    return made
+
+
+def tensor_message_shape(tf, tmp):
+    return tf.make_tensor_proto([1, 2], shape=[3], verify_shape=True)

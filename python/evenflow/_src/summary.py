@@ -149,7 +149,7 @@ class _NoWriter(SummaryWriter):
     flush = close = init
 
 
-@export("summary.create_file_writer", "compat.v2.summary.create_file_writer")
+@export("summary.create_file_writer")
 def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None,
                        experimental_trackable=False, experimental_mesh=None):
     """A writer of an event file in the folder `logdir`. Events reach the file when more than `max_queue` (10) are waiting,

@@ -316,3 +316,17 @@ def tensor_messages(tf, tmp):
 
 def tensor_message_shape(tf, tmp):
     return tf.make_tensor_proto([1, 2], shape=[3], verify_shape=True)
+
+
+def v1_graph(tf, tmp):
+    v1 = tf.compat.v1
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [2], name="x")
+        with tf.name_scope("part"):
+            tf.identity(x * tf.constant([1.5, 2.5]), name="y")
+        tf.make_tensor_proto([1, 2])
+        v1.summary.FileWriter(tmp, graph).close()
+    [path] = glob.glob(os.path.join(tmp, "events*"))
+    found = [e.graph_def for e in v1.train.summary_iterator(path) if e.WhichOneof("what") == "graph_def"]
+    nodes = v1.GraphDef.FromString(found[0]).node
+    return [(n.name, n.op, list(n.input), n.attr["_output_shapes"].list.shape[0].dim[0].size) for n in nodes]

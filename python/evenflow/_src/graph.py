@@ -525,6 +525,17 @@ def init_scope():
         _core.resume(suspended)
 
 
+@contextlib.contextmanager
+def eagerly():
+    """Leaves every graph, also one of a session: ops inside run immediately. For values that are known already."""
+    suspended, scope = _core.suspend(), _core.set_scope("")
+    try:
+        yield
+    finally:
+        _core.set_scope(scope)
+        _core.resume(suspended)
+
+
 # ---- names ------------------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from . import _core, dtypes, shapes
 from .event_messages import message
+from .graph import eagerly
 
 
 def _set_shape(proto, shape):
@@ -16,7 +17,8 @@ def _set_shape(proto, shape):
 
 
 def _set_tensor(proto, value):
-    proto.ParseFromString(_core.raw.SerializeTensor(_core.convert(value)).numpy())
+    with eagerly():
+        proto.ParseFromString(_core.raw.SerializeTensor(_core.convert(value)).numpy())
 
 
 class _Writer:

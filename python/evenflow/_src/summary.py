@@ -15,7 +15,7 @@ from . import _core, control, wire
 from . import profiler as profiler_module
 from .default_session import get_default_session
 from .functional import map_fn
-from .graph import control_dependencies, current_scope, get_default_graph, init_scope, inside_function, name_scope
+from .graph import control_dependencies, current_scope, eagerly, get_default_graph, init_scope, inside_function, name_scope
 from .namespace import export
 from .ops.common import CoreTensor, convert, dtypes, executing_eagerly, is_symbolic, raw, static_shape
 from .ops.image import convert_image_dtype
@@ -36,9 +36,8 @@ _open = weakref.WeakSet()
 def _flush_all():
     """What is still waiting when the program ends reaches the files."""
     for writer in list(_open):
-        with contextlib.suppress(Exception), init_scope():
-            if executing_eagerly():
-                writer.flush()
+        with contextlib.suppress(Exception), eagerly():
+            writer.flush()
 
 
 # ---- writers ---------------------------------------------------------------------------------------------

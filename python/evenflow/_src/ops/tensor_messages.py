@@ -1,6 +1,6 @@
 """tf.make_tensor_proto and tf.make_ndarray: arrays as TensorProto messages, and back."""
 from ..event_messages import message
-from ..graph import init_scope
+from ..graph import eagerly
 from ..namespace import export
 from .common import Tensor, convert, dtypes, np, raw
 
@@ -15,7 +15,7 @@ def _array(values, dtype):
     """An array of the dtype that a tensor of these values would have, and that dtype."""
     if isinstance(values, Tensor):
         raise TypeError("make_tensor_proto takes arrays and Python values, not tensors; call .numpy() on it")
-    with init_scope():
+    with eagerly():
         tensor = convert(values, dtype)
     return np.asarray(tensor.numpy(), object if tensor.dtype == dtypes.string else None), tensor.dtype
 
@@ -60,6 +60,6 @@ def _elements(array, dtype):
 def make_ndarray(tensor):
     """The array that a TensorProto holds."""
     dtype = dtypes.as_dtype(tensor.dtype)
-    with init_scope():
+    with eagerly():
         made = raw.ParseTensor(tensor.SerializeToString(), dtype).numpy()
     return np.array(made, object if dtype == dtypes.string else None)

@@ -372,7 +372,7 @@ void ef_canceller_reset(ef_canceller *c);                    /* neither cancelle
     X(THREAD, "thread state", "the thread's number in the pool")                                \
     X(RUN, "session run", "bytes fed")                                                          \
     X(CALL, "function call", "bytes of its arguments")                                          \
-    X(OP, "eager op", "bytes of its inputs")                                                    \
+    X(OP, "eager op", "bytes of its inputs; its ef_op, as an address")                          \
     X(SCALAR, "Python number as operand", "")                                                   \
     X(SLICE, "slice read", "elements; of the whole tensor")                                     \
     X(FRESH, "new object in a key", "")                                                         \

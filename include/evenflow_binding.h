@@ -86,6 +86,13 @@ bool ef_events_unsettled(void);                          /* whether this thread 
  * iterations; each stands for `weight` of them. n 0: no more. */
 void ef_event_steps_record(int n, uint32_t weight);
 
+/* Between begin and end all events are kept, the first 2^18 of them: for profiles. A second begin
+ * starts again. Reading: as ef_events_read. */
+enum { EF_EVENTS_MOST = 1 << 18 };
+ef_status *ef_events_record_begin(void);
+void ef_events_record_end(void);
+size_t ef_events_recorded(ef_event *out, size_t max, uint64_t *dropped);
+
 /* Inside a trace callback: what differs from the call that was traced before, where it is not a
  * dtype or size. `note` and the values: as of the event of the trace. */
 void ef_trace_explain(ef_event_reason reason, uint32_t note, int64_t before, int64_t now);

@@ -54,6 +54,8 @@ ROWS = [
     ("src/ops/random/index_shuffle.c", "MAX_ROUNDS", "rejected with an error", "a key per round; 4 are usual"),
     ("src/ops/nn/ctc_beam.c", "MOST_BEAMS", "rejected with an error", "beams are allocated before the search"),
     ("src/ops/string/string_number.c", "MOST_DIGITS", "rejected with an error", "the longest double has some 1,100 digits"),
+    ("include/evenflow_binding.h", "EF_EVENTS_MOST", "later events are dropped, and counted",
+     "a recording for a profile: 18 MiB, allocated when the first one begins"),
     ("src/profile/event.c", "RING NOTES NOTE_BYTES", "the oldest is overwritten, and counted as dropped",
      "events are kept for a while only"),
     ("src/profile/site.c", "WAYS SETS", "the place used least makes room", "4096 places, whatever the program does"),

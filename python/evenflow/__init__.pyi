@@ -4,6 +4,7 @@ import builtins
 from typing import Any
 
 from . import __operators__ as __operators__
+from . import audio as audio
 from . import autodiff as autodiff
 from . import autograph as autograph
 from . import bitwise as bitwise
@@ -29,6 +30,7 @@ from . import sets as sets
 from . import signal as signal
 from . import sparse as sparse
 from . import strings as strings
+from . import summary as summary
 from . import sysconfig as sysconfig
 from . import test as test
 from . import train as train
@@ -1110,6 +1112,12 @@ def logical_not(x, name=None) -> Tensor:
 
 def logical_or(x, y, name=None) -> Tensor:
     """Whether `x` or `y` or both are true; shapes broadcast."""
+
+def make_ndarray(tensor):
+    """The array that a TensorProto holds."""
+
+def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):
+    """A TensorProto with these values."""
 
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True, name=None, fn_output_signature=None):
     """`fn` of each row of `elems`, stacked. `fn_output_signature` gives the dtypes of what `fn` returns where they are not"""

@@ -95,6 +95,12 @@ def Atan2(*, y: _TensorLike, x: _TensorLike, name: str | None = None) -> Tensor:
 def Atanh(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The number whose hyperbolic tangent is `x`."""
 
+def AudioSummary(*, tag: _TensorLike, tensor: _TensorLike, sample_rate: float, max_outputs: int = 3, name: str | None = None) -> Tensor:
+    """A Summary with sounds, from -1 to 1, as WAV."""
+
+def AudioSummaryV2(*, tag: _TensorLike, tensor: _TensorLike, sample_rate: _TensorLike, max_outputs: int = 3, name: str | None = None) -> Tensor:
+    """A Summary with sounds, from -1 to 1, as WAV."""
+
 def AvgPool(*, value: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = 'NHWC', name: str | None = None) -> Tensor:
     """The mean of every window of `ksize`, for each channel; padding does not count."""
 
@@ -239,6 +245,9 @@ def CholeskyGrad(*, l: _TensorLike, grad: _TensorLike, name: str | None = None) 
 def ClipByValue(*, t: _TensorLike, clip_value_min: _TensorLike, clip_value_max: _TensorLike, name: str | None = None) -> Tensor:
     """`t` where it lies between `clip_value_min` and `clip_value_max`, else the bound it passed."""
 
+def CloseSummaryWriter(*, writer: _TensorLike, name: str | None = None) -> Operation | None:
+    """Writes the events that are waiting and closes the writer's file."""
+
 def Complex(*, real: _TensorLike, imag: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The complex numbers with parts `real` and `imag`; shapes broadcast."""
 
@@ -292,6 +301,9 @@ def Cos(*, x: _TensorLike, name: str | None = None) -> Tensor:
 
 def Cosh(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The hyperbolic cosine of `x`."""
+
+def CreateSummaryFileWriter(*, writer: _TensorLike, logdir: _TensorLike, max_queue: _TensorLike, flush_millis: _TensorLike, filename_suffix: _TensorLike, name: str | None = None) -> Operation | None:
+    """Opens an event file in the folder `logdir` for the writer, unless it has one."""
 
 def CropAndResize(*, image: _TensorLike, boxes: _TensorLike, box_ind: _TensorLike, crop_size: _TensorLike, method: str = 'bilinear', extrapolation_value: float = 0, name: str | None = None) -> Tensor:
     """Cuts boxes (y1, x1, y2, x2, where 1 is the last line or column) out of images, each of the image that `box_ind` names, and resizes them to `crop_size`."""
@@ -361,6 +373,9 @@ def DecodePng(*, contents: _TensorLike, channels: int = 0, dtype: _DTypeLike = .
 
 def DecodeRaw(*, bytes: _TensorLike, out_type: _DTypeLike, little_endian: bool = True, name: str | None = None) -> Tensor:
     """The bytes of each string as numbers, along a new last axis; all strings are equally long."""
+
+def DecodeWav(*, contents: _TensorLike, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """The sound of a WAV file of 16-bit samples, of shape [frames, channels], from -1 to 1."""
 
 def DenseBincount(*, input: _TensorLike, size: _TensorLike, weights: _TensorLike, binary_output: bool = False, name: str | None = None) -> Tensor:
     """How often each number below `size` occurs in `input`, row by row if it has two axes, or the sum of its weights; with `binary_output` only whether it occurs."""
@@ -455,6 +470,9 @@ def EncodeJpeg(*, image: _TensorLike, format: str = '', quality: int = 95, progr
 def EncodePng(*, image: _TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
     """The image, or each of several, as PNG; one to four channels of 8 or 16 bits."""
 
+def EncodeWav(*, audio: _TensorLike, sample_rate: _TensorLike, name: str | None = None) -> Tensor:
+    """Sound of shape [frames, channels], from -1 to 1, as a WAV file of 16-bit samples."""
+
 def EnsureShape(*, input: _TensorLike, shape: _ShapeLike, name: str | None = None) -> Tensor:
     """Its input, once its shape has been found to fit `shape`."""
 
@@ -542,6 +560,9 @@ def FloorDiv(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tens
 def FloorMod(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """The remainder of `x / y`, with the sign of `y`."""
 
+def FlushSummaryWriter(*, writer: _TensorLike, name: str | None = None) -> Operation | None:
+    """Writes the events that are waiting to the writer's file."""
+
 def FresnelCos(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """Fresnel's cosine integral of `x`."""
 
@@ -599,6 +620,9 @@ def HashTableV2(*, key_dtype: _DTypeLike, value_dtype: _DTypeLike, container: st
 def HistogramFixedWidth(*, values: _TensorLike, value_range: _TensorLike, nbins: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Counts values in `nbins` equal bins between the two ends of `value_range`; what lies outside counts in the first or last."""
 
+def HistogramSummary(*, tag: _TensorLike, values: _TensorLike, name: str | None = None) -> Tensor:
+    """A Summary with a histogram whose bucket limits grow by a tenth."""
+
 def IFFT(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """The inverse discrete Fourier transform over the last axis."""
 
@@ -649,6 +673,12 @@ def Imag(*, input: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None)
 
 def ImageProjectiveTransformV3(*, images: _TensorLike, transforms: _TensorLike, output_shape: _TensorLike, fill_value: _TensorLike, interpolation: str, fill_mode: str = 'CONSTANT', name: str | None = None) -> Tensor:
     """Images of size `output_shape`, whose pixel (x, y) is the input's at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k) with k = c0 x + c1 y + 1; what lies outside is as fill_mode says."""
+
+def ImageSummary(*, tag: _TensorLike, tensor: _TensorLike, max_images: int = 3, bad_color: _TensorLike = ..., name: str | None = None) -> Tensor:
+    """A Summary with images as PNG. Floats are scaled to the range of bytes; pixels that are not finite get the colour `bad_color`."""
+
+def ImportEvent(*, writer: _TensorLike, event: _TensorLike, name: str | None = None) -> Operation | None:
+    """Writes a serialized Event as it is."""
 
 def InTopK(*, predictions: _TensorLike, targets: _TensorLike, k: int, name: str | None = None) -> Tensor:
     """Whether the prediction for the target class is among the `k` best of its row; ties count."""
@@ -892,6 +922,9 @@ def Maximum(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tenso
 
 def Mean(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Averages the elements along the given axes; integers divide as C does."""
+
+def MergeSummary(*, inputs: Sequence[_TensorLike], name: str | None = None) -> Tensor:
+    """One Summary with the values of all, whose tags must differ."""
 
 def Min(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The smallest element along the given axes; NaN if one is NaN."""
@@ -1364,6 +1397,9 @@ def Rsqrt(*, x: _TensorLike, name: str | None = None) -> Tensor:
 def RsqrtGrad(*, y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Rsqrt: `-dy / 2 * conj(y)` cubed."""
 
+def ScalarSummary(*, tags: _TensorLike, values: _TensorLike, name: str | None = None) -> Tensor:
+    """A Summary with a simple value for each tag."""
+
 def ScaleAndTranslate(*, images: _TensorLike, size: _TensorLike, scale: _TensorLike, translation: _TensorLike, kernel_type: str = 'lanczos3', antialias: bool = True, name: str | None = None) -> Tensor:
     """Images of `size` whose pixels are those of `images` scaled and then moved, filtered by `kernel_type`."""
 
@@ -1724,6 +1760,9 @@ def Substr(*, input: _TensorLike, pos: _TensorLike, len: _TensorLike, unit: str 
 def Sum(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Adds up the elements along the given axes."""
 
+def SummaryWriter(*, shared_name: str = '', container: str = '', name: str | None = None) -> Tensor:
+    """The handle of a summary writer, which has no file yet."""
+
 def Svd(*, input: _TensorLike, compute_uv: bool = True, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Singular values of `input` = u diag(s) v^H, the largest first, and if asked the singular vectors as columns of `u` and `v`."""
 
@@ -1819,6 +1858,12 @@ def TensorSliceDataset(*, components: Sequence[_TensorLike], output_shapes: Sequ
 
 def TensorStridedSliceUpdate(*, input: _TensorLike, begin: _TensorLike, end: _TensorLike, strides: _TensorLike, value: _TensorLike, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, name: str | None = None) -> Tensor:
     """`input` with `value`, broadcast to its shape, in place of the slice that `begin`, `end` and `strides` name."""
+
+def TensorSummary(*, tensor: _TensorLike, description: str = '', labels: Sequence[str] = ..., display_name: str = '', name: str | None = None) -> Tensor:
+    """A Summary with a tensor and no tag."""
+
+def TensorSummaryV2(*, tag: _TensorLike, tensor: _TensorLike, serialized_summary_metadata: _TensorLike, name: str | None = None) -> Tensor:
+    """A Summary with a tensor under a tag, and a serialized SummaryMetadata."""
 
 def Tile(*, input: _TensorLike, multiples: _TensorLike, name: str | None = None) -> Tensor:
     """Repeats `input` `multiples[d]` times along each axis d."""
@@ -1922,8 +1967,29 @@ def WindowDataset(*, input_dataset: _TensorLike, size: _TensorLike, shift: _Tens
 def WindowOp(*, inputs: Sequence[_TensorLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
     """A dataset of the elements that `inputs` are, one after the other."""
 
+def WriteAudioSummary(*, writer: _TensorLike, step: _TensorLike, tag: _TensorLike, tensor: _TensorLike, sample_rate: _TensorLike, max_outputs: int = 3, name: str | None = None) -> Operation | None:
+    """Writes sounds, from -1 to 1, as WAV."""
+
 def WriteFile(*, filename: _TensorLike, contents: _TensorLike, name: str | None = None) -> Operation | None:
     """Writes the file, replacing what it held; makes the folders above it that are missing."""
+
+def WriteGraphSummary(*, writer: _TensorLike, step: _TensorLike, tensor: _TensorLike, name: str | None = None) -> Operation | None:
+    """Writes a serialized GraphDef."""
+
+def WriteHistogramSummary(*, writer: _TensorLike, step: _TensorLike, tag: _TensorLike, values: _TensorLike, name: str | None = None) -> Operation | None:
+    """Writes how often values fall into buckets whose limits grow by a tenth."""
+
+def WriteImageSummary(*, writer: _TensorLike, step: _TensorLike, tag: _TensorLike, tensor: _TensorLike, bad_color: _TensorLike, max_images: int = 3, name: str | None = None) -> Operation | None:
+    """Writes images as PNG. Floats are scaled to the range of bytes; pixels that are not finite get the colour `bad_color`."""
+
+def WriteRawProtoSummary(*, writer: _TensorLike, step: _TensorLike, tensor: _TensorLike, name: str | None = None) -> Operation | None:
+    """Writes serialized Summary messages."""
+
+def WriteScalarSummary(*, writer: _TensorLike, step: _TensorLike, tag: _TensorLike, value: _TensorLike, name: str | None = None) -> Operation | None:
+    """Writes a number as a simple value."""
+
+def WriteSummary(*, writer: _TensorLike, step: _TensorLike, tensor: _TensorLike, tag: _TensorLike, summary_metadata: _TensorLike, name: str | None = None) -> Operation | None:
+    """Writes a tensor under a tag, with a serialized SummaryMetadata that says which part of TensorBoard shows it."""
 
 def Xdivy(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Divides `x` by `y`; 0 wherever `x` is 0, even if `y` is 0 too."""

@@ -140,6 +140,8 @@ static void sampled(const sample *s, const function_object *self, const calling 
                     PyObject *result) {
     ef_event_steps_record(0, 0);
     profile_settle(self->python);
+    if (profile_watched != NULL && PySet_Add(profile_watched, (PyObject *)(uintptr_t)self) < 0)
+        PyErr_Clear();
     if (result == NULL || c->traced || recording()) return; /* a trace has an event of its own */
     sample_end(s, EF_EVENT_CALL, profile_definition(self->python), result,
                profile_bytes(w->t, w->n_t), 0);

@@ -164,6 +164,7 @@ sample sample_begin(void) {
     state ^= state >> 17;
     state ^= state << 5;
     profile_left = drawn = period / 2 + (int)(state % (unsigned)(period + 1));
+    if (period == 1) profile_left = drawn = 0; /* every call */
     s.began = ef_event_clock();
     return s;
 }
@@ -216,19 +217,18 @@ void sample_op(sample *s, const ef_op *op, const ef_tensor *const *in, int n_in,
     if (op == slice && result != NULL && n_in > 0 && (profile_here(), on_top))
         sample_end(s, EF_EVENT_SLICE, 0, NULL, ef_tensor_count(&((tensor_object *)result)->t),
                    ef_tensor_count(in[0]));
-    sample_end(s, EF_EVENT_OP, 0, result, profile_bytes(in, n_in), 0);
+    sample_end(s, EF_EVENT_OP, 0, result, profile_bytes(in, n_in), (int64_t)(intptr_t)op);
 }
 
 /* ---- for Python ------------------------------------------------------------------------------ */
 
-static PyObject *core_events(PyObject *module, PyObject *unused) {
-    (void)module;
-    (void)unused;
-    enum { MOST = 1 << 16 };
-    ef_event *e = PyMem_Malloc(MOST * sizeof *e);
+typedef size_t read_fn(ef_event *out, size_t max, uint64_t *dropped);
+
+static PyObject *events_list(read_fn *read, size_t most) {
+    ef_event *e = PyMem_Malloc(most * sizeof *e);
     if (e == NULL) return PyErr_NoMemory();
     uint64_t dropped;
-    size_t n = ef_events_read(e, MOST, &dropped);
+    size_t n = read(e, most, &dropped);
     PyObject *list = PyList_New(0);
     for (size_t k = 0; list != NULL && k < n; k++) {
         PyObject *row = Py_BuildValue(
@@ -240,6 +240,44 @@ static PyObject *core_events(PyObject *module, PyObject *unused) {
     }
     PyMem_Free(e);
     return list != NULL ? Py_BuildValue("(NK)", list, (unsigned long long)dropped) : NULL;
+}
+
+static PyObject *core_events(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return events_list(ef_events_read, 1 << 16);
+}
+
+/* events_record(on): True begins a recording, False ends it -> None, or what was recorded */
+static PyObject *core_record(PyObject *module, PyObject *begin) {
+    (void)module;
+    if (PyObject_IsTrue(begin)) {
+        if (check(ef_events_record_begin(), NULL) < 0) return NULL;
+        Py_RETURN_NONE;
+    }
+    ef_events_record_end();
+    return events_list(ef_events_recorded, EF_EVENTS_MOST);
+}
+
+/* The name of the op at an address that an event holds; None: there is none. */
+static PyObject *core_op_at(PyObject *module, PyObject *address) {
+    (void)module;
+    const void *at = PyLong_AsVoidPtr(address);
+    if (PyErr_Occurred()) return NULL;
+    for (int k = 0; k < ef_op_count(); k++)
+        if ((const void *)ef_op_at(k) == at)
+            return PyUnicode_FromString(ef_op_describe(ef_op_at(k))->name);
+    Py_RETURN_NONE;
+}
+
+/* function_watch(set or None): functions that are called and sampled are added to the set */
+PyObject *profile_watched;
+static PyObject *core_watch(PyObject *module, PyObject *set) {
+    (void)module;
+    PyObject *before = profile_watched;
+    profile_watched = set != Py_None ? Py_NewRef(set) : NULL;
+    Py_XDECREF(before);
+    Py_RETURN_NONE;
 }
 
 static PyObject *core_tallies(PyObject *module, PyObject *unused) {
@@ -341,6 +379,7 @@ static PyObject *core_period(PyObject *module, PyObject *number) {
         return PyErr_Format(PyExc_ValueError, "a period of %ld calls: it must be from 0 to %d", n,
                             1 << 24);
     if (n > 0) period = profile_left = drawn = (int)n;
+    if (n == 1) profile_left = drawn = 0;
     return PyLong_FromLong(before);
 }
 
@@ -382,6 +421,9 @@ static PyObject *core_folders(PyObject *module, PyObject *args) {
 
 static PyMethodDef functions[] = {
     {"events", core_events, METH_NOARGS, "The events still kept, and how many were dropped."},
+    {"events_record", core_record, METH_O, "Begins or ends a recording of events."},
+    {"event_op", core_op_at, METH_O, "The name of the op that an event holds."},
+    {"function_watch", core_watch, METH_O, "Collects the functions that are called."},
     {"event_tallies", core_tallies, METH_NOARGS, "Sums of events by place."},
     {"event_place", core_place, METH_O, "File, line and function of a place; None: forgotten."},
     {"event_note", core_note, METH_O, "The text of a note; None: forgotten."},

@@ -18,7 +18,8 @@ typedef struct sample {
     uint64_t began, ended; /* ended: if others are told of it before its own event */
     uint32_t weight;       /* how many calls it stands for; 0: it is not sampled */
 } sample;
-extern int profile_left; /* calls until the next sample */
+extern PyObject *profile_watched; /* a set of the functions that are called, or NULL */
+extern int profile_left;          /* calls until the next sample */
 sample sample_begin(void);
 static inline sample sample_take(void) {
     return __builtin_expect(--profile_left < 0, 0) ? sample_begin() : (sample){0};

@@ -18,6 +18,7 @@
     RANK(BATCH)       /* a batch of deferred ops; never held while it runs */    \
     RANK(VARIABLE)    /* a variable's value, while it is updated; by address */  \
     RANK(TABLE)       /* entries of a lookup table */                            \
+    RANK(WRITER)      /* the file of a summary writer */                         \
     RANK(SESSION)     /* a session's requests */                                 \
     RANK(FUNCTION)    /* a function's traces */                                  \
     RANK(PROGRAMS)    /* the cache of programs */                                \
@@ -37,6 +38,7 @@
     RANK(PULSE)       /* deadlines and the thread that watches them */           \
     RANK(OPTIONS)     /* options that were read */                               \
     RANK(SITES)       /* the table of places of events */                        \
+    RANK(RECORD)      /* starting and reading a recording of events */           \
     RANK(EVENTS)      /* tallies of events */                                    \
     RANK(RINGS)       /* event rings of threads */
 typedef enum ef_rank {

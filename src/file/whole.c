@@ -65,6 +65,15 @@ static ef_status *make_folders(char *path) {
     return NULL;
 }
 
+ef_status *ef_folder_make(const char *name, size_t n) {
+    char *path = NULL;
+    EF_TRY(ef_path_make(name, n, &path));
+    ef_status *s = make_folders(path);
+    if (s == NULL && mkdir(path, 0777) < 0 && errno != EEXIST) s = ef_path_error(errno, path);
+    ef_free(path);
+    return s;
+}
+
 static ef_status *write_all(int fd, const char *path, const char *bytes, size_t n) {
     while (n > 0) {
         ssize_t put = write(fd, bytes, n);

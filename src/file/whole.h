@@ -8,6 +8,9 @@ ef_status *ef_file_read(const char *name, size_t n, ef_text *out);
 /* Makes missing folders, then the file, or replaces what it held. */
 ef_status *ef_file_write(const char *name, size_t n, const char *bytes, size_t n_bytes);
 
+/* Makes the folder and those above it; one that exists is fine. */
+ef_status *ef_folder_make(const char *name, size_t n);
+
 typedef struct ef_paths {
     char **item;
     size_t n, cap;

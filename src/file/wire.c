@@ -73,3 +73,50 @@ void ef_wire_put_bytes(ef_text *t, uint32_t field, const void *bytes, size_t n) 
     ef_wire_put_varint(t, n);
     ef_text_bytes(t, bytes, n);
 }
+
+static void put_little(ef_text *t, uint64_t v, size_t bytes) {
+    char at[8];
+    for (size_t k = 0; k < bytes; k++) at[k] = (char)(v >> 8 * k);
+    ef_text_bytes(t, at, bytes);
+}
+
+void ef_wire_put_float(ef_text *t, uint32_t field, float v) {
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    ef_wire_put_varint(t, (uint64_t)field << 3 | EF_WIRE_32);
+    put_little(t, bits, 4);
+}
+
+static void put_double(ef_text *t, double v) {
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    put_little(t, bits, 8);
+}
+
+void ef_wire_put_double(ef_text *t, uint32_t field, double v) {
+    ef_wire_put_varint(t, (uint64_t)field << 3 | EF_WIRE_64);
+    put_double(t, v);
+}
+
+void ef_wire_put_doubles(ef_text *t, uint32_t field, const double *v, size_t n) {
+    ef_wire_put_varint(t, (uint64_t)field << 3 | EF_WIRE_BYTES);
+    ef_wire_put_varint(t, 8 * n);
+    for (size_t k = 0; k < n; k++) put_double(t, v[k]);
+}
+
+size_t ef_wire_begin(ef_text *t, uint32_t field) {
+    ef_wire_put_varint(t, (uint64_t)field << 3 | EF_WIRE_BYTES);
+    return t->n;
+}
+
+/* The size goes in front of the message, which moves up by the size's own bytes. */
+void ef_wire_end(ef_text *t, size_t begun) {
+    const size_t size = t->n - begun;
+    ef_wire_put_varint(t, size);
+    if (t->failed) return;
+    const size_t bytes = t->n - begun - size;
+    char length[10];
+    memcpy(length, t->at + begun + size, bytes);
+    memmove(t->at + begun + bytes, t->at + begun, size);
+    memcpy(t->at + begun, length, bytes);
+}

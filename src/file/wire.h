@@ -41,4 +41,11 @@ bool ef_wire_fixed(ef_wire *w, size_t bytes, uint64_t *v); /* of 4 or 8 bytes */
 void ef_wire_put_varint(ef_text *t, uint64_t v);
 void ef_wire_put_number(ef_text *t, uint32_t field, uint64_t v);
 void ef_wire_put_bytes(ef_text *t, uint32_t field, const void *bytes, size_t n);
+void ef_wire_put_float(ef_text *t, uint32_t field, float v);
+void ef_wire_put_double(ef_text *t, uint32_t field, double v);
+void ef_wire_put_doubles(ef_text *t, uint32_t field, const double *v, size_t n); /* packed */
+/* A message inside another, whose size is known only when it is complete: begin returns what end
+ * needs. What is appended in between belongs to it. */
+size_t ef_wire_begin(ef_text *t, uint32_t field);
+void ef_wire_end(ef_text *t, size_t begun);
 #endif

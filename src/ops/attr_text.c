@@ -139,6 +139,23 @@ static bool read_shape(const char **p, ef_shape *out) {
     return true;
 }
 
+/* A vector of bytes: "uint8[255, 0]". */
+static bool read_tensor(const char **p, ef_tensor *out) {
+    static const char word[] = "uint8[";
+    uint8_t bytes[32];
+    int64_t n = 0, v;
+    if (strncmp(*p, word, sizeof word - 1) != 0) return false;
+    for (*p = skip(*p + sizeof word - 1); **p != ']'; *p = skip(*p), n++) {
+        if (n == sizeof bytes || !read_int(p, &v) || v < 0 || v > UINT8_MAX) return false;
+        bytes[n] = (uint8_t)v;
+        if (*(*p = skip(*p)) == ',') (*p)++;
+    }
+    (*p)++;
+    ef_status *s = ef_tensor_from(EF_U8, &(ef_shape){.rank = 1, .dim = {n}}, bytes, out);
+    ef_status_free(s);
+    return s == NULL;
+}
+
 static bool read_one(const char **p, uint8_t kind, ef_attr_value *v, ef_attr_room *room) {
     char *text = room->strings.text;
     switch (kind) {
@@ -148,6 +165,7 @@ static bool read_one(const char **p, uint8_t kind, ef_attr_value *v, ef_attr_roo
     case EF_ATTR_STRING: return read_string(p, &text, text + sizeof room->strings.text, &v->as.s);
     case EF_ATTR_TYPE: return read_type(p, &v->as.type);
     case EF_ATTR_SHAPE: v->as.shape = room->shapes; return read_shape(p, room->shapes);
+    case EF_ATTR_TENSOR: v->as.tensor = &room->tensor; return read_tensor(p, &room->tensor);
     default: return false;
     }
 }

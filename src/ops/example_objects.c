@@ -1,12 +1,16 @@
 /* Makers of inputs, found by the word before the parenthesis. */
 #include "ops/example_objects.h"
 #include "file/image.h"
+#include "file/whole.h"
 #include "ops/control/callback.h"
 #include "ops/data/iterator.h"
+#include "ops/io/summary.h"
 #include "ops/io/table.h"
 #include "ops/run.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static ef_status *echo(void *user, const ef_tensor *in, int n_in, ef_tensor *out, int n_out) {
     (void)user;
@@ -30,6 +34,44 @@ static ef_status *make_table(const char *inside, ef_tensor *out) {
                          &t));
     ef_tensor_from_object(out, EF_RESOURCE, &t->object);
     return NULL;
+}
+
+/* A summary writer: its file, in the folder of temporary files, is gone when it is closed. */
+static ef_status *make_writer(const char *inside, ef_tensor *out) {
+    ef_summary_writer *w = NULL;
+    const bool open = strcmp(inside, "open)") == 0;
+    char folder[] = "/tmp/evenflow-example-XXXXXX";
+    if (!open && strcmp(inside, "closed)") != 0)
+        return ef_error(EF_INVALID, "a writer is written writer(open) or writer(closed)");
+    EF_TRY(ef_summary_writer_make(&w));
+    if (open && mkdtemp(folder) != NULL) {
+        ef_status *s = ef_event_file_open(folder, strlen(folder), "", 0, 10, 1000, &w->file);
+        ef_paths made = {0};
+        char pattern[sizeof folder + 2];
+        snprintf(pattern, sizeof pattern, "%s/*", folder);
+        ef_status_free(ef_file_match(pattern, strlen(pattern), &made));
+        for (size_t k = 0; k < made.n; k++) unlink(made.item[k]);
+        ef_paths_free(&made);
+        rmdir(folder);
+        if (s != NULL) {
+            ef_storage_unref(&w->object.base);
+            return s;
+        }
+    }
+    ef_tensor_from_object(out, EF_RESOURCE, &w->object);
+    return NULL;
+}
+
+/* A scalar string: a WAV file of four frames of so many channels. */
+static ef_status *make_wav(const char *inside, ef_tensor *out) {
+    static const float samples[8] = {0, 0.25f, -0.25f, 0.5f, -0.5f, 1, -1, 0};
+    ef_text text = {0};
+    const int channels = inside[0] == '2' ? 2 : 1;
+    ef_status *s = ef_wav_encode(&ef_op_EncodeWav, samples, 4, channels, 8000, &text);
+    if (s == NULL) s = ef_tensor_alloc(out, EF_STRING, &(ef_shape){.rank = 0});
+    if (s == NULL && (s = ef_str_set(out->data, text.at, text.n)) != NULL) ef_tensor_release(out);
+    ef_text_free(&text);
+    return s;
 }
 
 /* A scalar string: an encoded image of two rows of two pixels. */
@@ -105,8 +147,10 @@ static ef_status *make_iterator(const char *inside, ef_tensor *out) {
 static const struct maker {
     const char *word;
     ef_status *(*make)(const char *inside, ef_tensor *out); /* inside: with the last parenthesis */
-} makers[] = {{"echo(", make_echo},       {"table(", make_table},       {"image(", make_image},
-              {"dataset(", make_dataset}, {"iterator(", make_iterator}, {NULL, NULL}};
+} makers[] = {{"echo(", make_echo},         {"table(", make_table},
+              {"image(", make_image},       {"dataset(", make_dataset},
+              {"iterator(", make_iterator}, {"writer(", make_writer},
+              {"wav(", make_wav},           {NULL, NULL}};
 
 static const struct maker *maker_of(const char *item) {
     const struct maker *m = makers;

@@ -17,6 +17,7 @@ typedef union ef_attr_room {
         const char *at[4];
         char text[96];
     } strings;
+    ef_tensor tensor; /* up to 32 bytes, which lie in the value */
 } ef_attr_room;
 
 /* NULL, or what is wrong. */

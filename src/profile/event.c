@@ -8,7 +8,9 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "base/status.h"
 #include "base/watch.h"
+#include "profile/record.h"
 #include "profile/site.h"
 #include "profile/tally.h"
 #include <stdatomic.h>
@@ -29,6 +31,7 @@ typedef struct ring {
     uint32_t thread;
     _Atomic uint64_t posted;
     cell cells[RING];
+    uint32_t recorded[RING]; /* see ef_record_add; only the writer uses it */
 } ring;
 
 static _Atomic uint64_t counts[EF_EVENT_KINDS];
@@ -127,6 +130,11 @@ static double rate(void) {
     return t > 0 ? (double)ns / (double)t : 1;
 }
 
+ef_event_scale ef_event_scale_now(void) {
+    const double each = rate();
+    return (ef_event_scale){.each = each, .ticks = ticks_begun, .ns = ns_begun};
+}
+
 uint64_t ef_event_ns(uint64_t ticks) { return (uint64_t)((double)ticks * rate()); }
 
 uint64_t ef_event_time(uint64_t ticks) {
@@ -165,6 +173,21 @@ static uint64_t get(const cell *c, int k) {
 }
 static uint64_t pair(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
 
+static ef_event event_of(const cell *c) {
+    uint64_t what = get(c, 2), where = get(c, 3), more = get(c, 4);
+    ef_event e = {.time = get(c, 0),
+                  .duration = get(c, 1),
+                  .kind = (uint16_t)(what & 0xff),
+                  .reason = (uint16_t)(what >> 16),
+                  .thread = (uint32_t)(what >> 32),
+                  .place = (uint32_t)where,
+                  .subject = (uint32_t)(where >> 32),
+                  .note = (uint32_t)more,
+                  .weight = (uint32_t)(more >> 32)};
+    for (int k = 0; k < 3; k++) e.value[k] = (int64_t)get(c, 5 + k);
+    return e;
+}
+
 static void ring_write(ring *r, const ef_event_new *e, uint64_t now, bool settled) {
     uint64_t n = atomic_load_explicit(&r->posted, memory_order_relaxed);
     cell *c = &r->cells[n % RING];
@@ -176,6 +199,13 @@ static void ring_write(ring *r, const ef_event_new *e, uint64_t now, bool settle
     put(c, 4, pair(e->note, e->weight > 0 ? e->weight : 1));
     for (int k = 0; k < 3; k++) put(c, 5 + k, (uint64_t)e->value[k]);
     atomic_store_explicit(&r->posted, n + 1, memory_order_release);
+    ef_event recorded;
+    if (EF_LIKELY(!ef_record_on())) {
+        r->recorded[n % RING] = 0;
+    } else {
+        recorded = event_of(c);
+        r->recorded[n % RING] = ef_record_add(&recorded);
+    }
 }
 
 /* Fills in the place; false: the binding will. */
@@ -211,7 +241,8 @@ void ef_event_post(const ef_event_new *e) {
 
 bool ef_events_unsettled(void) { return unsettled > 0; }
 
-static void settle(cell *c, uint32_t place, uint32_t subject) {
+static void settle(ring *r, uint64_t i, uint32_t place, uint32_t subject) {
+    cell *c = &r->cells[i % RING];
     uint64_t what = get(c, 2), about = get(c, 3) >> 32;
     ef_event_new e = {.kind = (ef_event_kind)(what & 0xff),
                       .reason = (ef_event_reason)(what >> 16 & 0xffff),
@@ -223,6 +254,7 @@ static void settle(cell *c, uint32_t place, uint32_t subject) {
     put(c, 3, pair(e.place, e.subject));
     put(c, 2, what & ~(uint64_t)OPEN);
     ef_tally_add(&e, get(c, 1));
+    ef_record_settle(r->recorded[i % RING], get(c, 0), e.place, e.subject);
 }
 
 void ef_events_settle(uint32_t place, uint32_t subject) {
@@ -233,11 +265,11 @@ void ef_events_settle(uint32_t place, uint32_t subject) {
     ring *r = mine;
     uint64_t end = r != NULL ? atomic_load_explicit(&r->posted, memory_order_relaxed) : 0;
     for (uint64_t i = end > n ? end - n : 0; i < end; i++)
-        if (get(&r->cells[i % RING], 2) & OPEN) settle(&r->cells[i % RING], place, subject);
+        if (get(&r->cells[i % RING], 2) & OPEN) settle(r, i, place, subject);
 }
 
 void ef_event_steps_record(int n, uint32_t weight) {
-    ef_event_steps = n;
+    ef_event_steps = n > 0 && ef_record_on() ? INT32_MAX : n;
     ef_event_weight = weight;
 }
 
@@ -278,21 +310,6 @@ bool ef_event_note_get(uint32_t note, char *out, size_t room) {
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
-
-static ef_event event_of(const cell *c) {
-    uint64_t what = get(c, 2), where = get(c, 3), more = get(c, 4);
-    ef_event e = {.time = get(c, 0),
-                  .duration = get(c, 1),
-                  .kind = (uint16_t)(what & 0xff),
-                  .reason = (uint16_t)(what >> 16),
-                  .thread = (uint32_t)(what >> 32),
-                  .place = (uint32_t)where,
-                  .subject = (uint32_t)(where >> 32),
-                  .note = (uint32_t)more,
-                  .weight = (uint32_t)(more >> 32)};
-    for (int k = 0; k < 3; k++) e.value[k] = (int64_t)get(c, 5 + k);
-    return e;
-}
 
 static size_t ring_read(ring *r, ef_event *out, size_t max, uint64_t *dropped) {
     uint64_t end = atomic_load_explicit(&r->posted, memory_order_acquire);

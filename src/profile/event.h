@@ -26,6 +26,16 @@ static inline void ef_loop_ended(uint64_t began, int64_t iterations) {
 
 void ef_events_start(void); /* listens to the rooms below; may be called again */
 
+/* How ticks become nanoseconds of CLOCK_MONOTONIC. */
+typedef struct ef_event_scale {
+    double each; /* nanoseconds per tick */
+    uint64_t ticks, ns;
+} ef_event_scale;
+ef_event_scale ef_event_scale_now(void);
+static inline uint64_t ef_event_scaled(const ef_event_scale *s, uint64_t ticks) {
+    return s->ns + (uint64_t)(int64_t)((double)(int64_t)(ticks - s->ticks) * s->each);
+}
+
 uint64_t ef_event_ns(uint64_t ticks);   /* a duration in nanoseconds */
 uint64_t ef_event_time(uint64_t ticks); /* a moment in nanoseconds of CLOCK_MONOTONIC */
 #endif

@@ -201,6 +201,31 @@ EF_TEST(counts_even_without_memory) {
     CHECK_INT(again - dropped, 1);
 }
 
+EF_TEST(a_recording_keeps_all_events) {
+    uint64_t dropped = 7;
+    static ef_event kept[4096];
+    post(EF_EVENT_COPY, 1, 1);
+    CHECK_OK(ef_events_record_begin());
+    for (int k = 0; k < 3000; k++) post(EF_EVENT_COPY, 1, k); /* more than a ring holds */
+    ef_events_record_end();
+    post(EF_EVENT_COPY, 1, 1);
+    CHECK_INT(ef_events_recorded(kept, 4096, &dropped), 3000);
+    CHECK_INT(dropped, 0);
+    for (int k = 1; k < 3000; k++) CHECK(kept[k].time >= kept[k - 1].time);
+    CHECK_INT(ef_events_recorded(kept, 100, &dropped), 100);
+    CHECK_INT(dropped, 2900);
+    CHECK_OK(ef_events_record_begin());
+    for (int k = 0; k < EF_EVENTS_MOST + 5; k++) post(EF_EVENT_COPY, 1, k);
+    ef_events_record_end();
+    ef_event *all = malloc(2 * EF_EVENTS_MOST * sizeof *all);
+    CHECK_INT(ef_events_recorded(all, 2 * EF_EVENTS_MOST, &dropped), EF_EVENTS_MOST);
+    CHECK_INT(dropped, 5);
+    free(all);
+    CHECK_OK(ef_events_record_begin()); /* a new one begins empty */
+    ef_events_record_end();
+    CHECK_INT(ef_events_recorded(kept, 4096, &dropped), 0);
+}
+
 int main(void) {
     EF_RUN(counts_even_without_memory);
     EF_RUN(counts_and_names);
@@ -213,5 +238,6 @@ int main(void) {
     EF_RUN(a_binding_settles_places);
     EF_RUN(read_while_written);
     EF_RUN(rings_are_reused);
+    EF_RUN(a_recording_keeps_all_events);
     return EF_VERDICT();
 }

@@ -14,7 +14,7 @@ import tempfile
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
-THEMES = ("files", "records", "parsing", "images", "tables", "words")
+THEMES = ("files", "records", "parsing", "images", "tables", "words", "summaries")
 MOST = 64  # larger arrays are kept as a digest
 
 

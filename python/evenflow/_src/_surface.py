@@ -15,7 +15,8 @@ MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "contr
            "example_messages", "ops.io", "ops.features", "ops.parsing", "ops.lookup", "ops.image_io",
            "ops.ragged", "ops.ragged_methods", "ragged_feeds", "ops.ragged_dispatch", "ops.ragged_arrays",
            "ops.sparse_dispatch", "ops.operators", "dispatch_for", "extension_type", "ops.sets", "ops.numpy",
-           "ops.numpy_arrays", "ops.numpy_math", "ops.numpy_behavior", "diagnosis", "inspection")
+           "ops.numpy_arrays", "ops.numpy_math", "ops.numpy_behavior", "diagnosis", "inspection",
+           "event_messages", "summary", "ops.audio", "ops.tensor_messages", "profiler")
 _EXPERIMENTAL = ("float4", "float8", "int2", "int4", "uint2", "uint4")
 
 

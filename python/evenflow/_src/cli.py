@@ -117,7 +117,23 @@ def _fail(command, message):
     return 2
 
 
+def _run_traced(arguments):
+    """`evenflow run --trace FILE ...`; returns the exit status."""
+    from evenflow._src.trace_file import traced  # only this option needs it
+    if len(arguments) < 2:
+        return _fail("evenflow run", "--trace needs a file to write to, and a program (see evenflow run --help)")
+    try:
+        with traced(arguments[0]):
+            return _run(arguments[1:])
+    except OSError as e:
+        if e.filename != arguments[0]:
+            raise
+        return _fail("evenflow run", f"cannot write the trace to {arguments[0]!r}: {e.strerror}")
+
+
 def _run(arguments):
+    if arguments[:1] == ["--trace"]:
+        return _run_traced(arguments[1:])
     if arguments[:1] == ["-m"] and len(arguments) > 1:
         alias.install()
         return run_module(arguments[1], arguments[2:])

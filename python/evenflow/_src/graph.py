@@ -325,7 +325,10 @@ class Graph(_core.GraphBase):
         yield
 
     def as_graph_def(self, from_version=None, add_shapes=False):
-        raise NotImplementedError("as_graph_def: a graph is not written as a GraphDef; print(graph._text()) shows it")
+        """The graph as a GraphDef, with its functions in the library."""
+        from .graph_def import graph_def  # needs the package protobuf, which most programs never load
+
+        return graph_def(self, add_shapes)
 
     def __repr__(self):
         return f"<{type(self).__name__} of {self._nodes()} ops>"
@@ -518,6 +521,17 @@ def init_scope():
         if outer is not None:
             outer._leave_scope(entered)
         _stack.graphs = graphs
+        _core.set_scope(scope)
+        _core.resume(suspended)
+
+
+@contextlib.contextmanager
+def eagerly():
+    """Leaves every graph, also one of a session: ops inside run immediately. For values that are known already."""
+    suspended, scope = _core.suspend(), _core.set_scope("")
+    try:
+        yield
+    finally:
         _core.set_scope(scope)
         _core.resume(suspended)
 

@@ -1,5 +1,6 @@
 /* SerializeTensor, ParseTensor: tensors as TensorProto messages. Plain elements are written as they
  * lie in memory; other writers may use the typed lists too, so reading knows both. */
+#include "ops/io/tensor_proto.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "file/wire.h"
@@ -13,28 +14,30 @@ enum { REPEATED_MOST = 1 << 28 };
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static ef_status *serialize_run(const ef_call *c) {
-    const ef_tensor *x = c->in[0];
-    ef_text shape = {0}, dim = {0}, out = {0};
-    ef_wire_put_number(&out, DTYPE, x->dtype);
+void ef_tensor_proto_put(ef_text *out, const ef_tensor *x) {
+    ef_wire_put_number(out, DTYPE, x->dtype);
+    const size_t shape = ef_wire_begin(out, SHAPE);
     for (int d = 0; d < x->rank; d++) {
-        dim.n = 0;
-        if (x->dim[d] != 0) ef_wire_put_number(&dim, 1, (uint64_t)x->dim[d]);
-        ef_wire_put_bytes(&shape, 2, dim.at, dim.n);
+        const size_t dim = ef_wire_begin(out, 2);
+        if (x->dim[d] != 0) ef_wire_put_number(out, 1, (uint64_t)x->dim[d]);
+        ef_wire_end(out, dim);
     }
-    ef_wire_put_bytes(&out, SHAPE, shape.at, shape.n);
+    ef_wire_end(out, shape);
     const int64_t n = ef_count(x);
     const size_t bytes = (size_t)n * ef_dtype_size((ef_dtype)x->dtype);
     if (x->dtype == EF_STRING)
         for (int64_t k = 0; k < n; k++)
-            ef_wire_put_bytes(&out, STRINGS, ef_strs(x)[k].at, ef_strs(x)[k].n);
+            ef_wire_put_bytes(out, STRINGS, ef_strs(x)[k].at, ef_strs(x)[k].n);
     else if (bytes > 0)
-        ef_wire_put_bytes(&out, CONTENT, x->data, bytes);
-    ef_status *s = shape.failed || dim.failed || out.failed ? ef_no_memory(bytes) : NULL;
+        ef_wire_put_bytes(out, CONTENT, x->data, bytes);
+}
+
+static ef_status *serialize_run(const ef_call *c) {
+    ef_text out = {0};
+    ef_tensor_proto_put(&out, c->in[0]);
+    ef_status *s = out.failed ? ef_no_memory(out.n) : NULL;
     if (s == NULL) s = ef_out_memory(c, 0);
     if (s == NULL) s = ef_str_take(c->out[0]->data, &out);
-    ef_text_free(&shape);
-    ef_text_free(&dim);
     ef_text_free(&out);
     return s;
 }

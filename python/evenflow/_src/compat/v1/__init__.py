@@ -1,11 +1,11 @@
 """tf.compat.v1: names of the first generation. Names that are the same in both are taken from tf."""
 import importlib
 
-from ... import alias, namespace
+from ... import alias, event_messages, namespace
 
 _PARTS = ("keys", "variables", "scopes", "initializers", "gradient", "optimizer", "optimizers", "schedules", "averages",
           "losses", "reductions", "arrays", "nn", "flow", "checks", "switches", "messages", "logging", "metrics",
-          "app")
+          "app", "summary")
 _FOLDERS = ("layers", "rnn")
 
 # Names that stood at the top once and live in a module of their own now.
@@ -66,6 +66,8 @@ for _part in (*(f"_{part}" for part in _PARTS), *_FOLDERS):
 
 
 def _find(name):
+    if name in event_messages.PUBLIC:
+        return event_messages.message(name)
     *outer, last = _HOMES.get(name, name).split(".")
     return namespace.own(".".join(outer), last)
 

@@ -1,0 +1,9 @@
+"""tf.audio: sound as WAV files."""
+from ..namespace import offer_ops
+
+offer_ops(
+    """
+    DecodeWav | contents, desired_channels, desired_samples | audio.decode_wav
+    EncodeWav | audio, sample_rate | audio.encode_wav
+    """
+)

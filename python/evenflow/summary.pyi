@@ -1,0 +1,60 @@
+"""Type stubs of evenflow.summary. Written by tools/gen_stubs.py."""
+
+import builtins
+from typing import Any
+
+from evenflow import Operation, Tensor
+
+class SummaryWriter:
+    """What summaries are written to."""
+    def __init__(self, *args, **kwargs): ...
+    def as_default(self, step=None): ...
+    def close(self): ...
+    def flush(self): ...
+    def init(self): ...
+    def set_as_default(self, step=None): ...
+
+def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, description=None):
+    """Writes up to `max_outputs` sounds of shape [k, frames, channels], from -1 to 1, as WAV."""
+
+def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None, experimental_trackable=False, experimental_mesh=None):
+    """A writer of an event file in the folder `logdir`. Events reach the file when more than `max_queue` (10) are waiting,"""
+
+def create_noop_writer():
+    """A writer that writes nothing."""
+
+def flush(writer=None, name=None):
+    """Writes to the file what is waiting, of `writer` or of the default one."""
+
+def graph(graph_data):
+    """Writes a graph, a tf.Graph or a GraphDef, to the default writer."""
+
+def histogram(name, data, step=None, buckets=None, description=None):
+    """Writes how the elements of `data` are distributed over `buckets` (30) intervals of one width."""
+
+def image(name, data, step=None, max_outputs=3, description=None):
+    """Writes up to `max_outputs` images of shape [k, h, w, channels]: floats from 0 to 1, or bytes."""
+
+def record_if(condition):
+    """Inside, summaries are written if `condition` is true: a bool, a tensor, or a function that returns one."""
+
+def scalar(name, data, step=None, description=None):
+    """Writes a number, as float32."""
+
+def should_record_summaries():
+    """A boolean tensor: whether summaries are written now."""
+
+def text(name, data, step=None, description=None):
+    """Writes strings."""
+
+def trace_export(name, step=None, profiler_outdir=None):
+    """Ends the trace and writes its graphs to the default writer, and its profile to its folder."""
+
+def trace_off():
+    """Ends the trace; what it collected is discarded."""
+
+def trace_on(graph=True, profiler=False, profiler_outdir=None):
+    """Begins to collect the graphs of the functions that are called and, with `profiler`, a profile for `profiler_outdir`."""
+
+def write(tag, tensor, step=None, metadata=None, name=None):
+    """Writes a tensor under `tag`; `metadata`, a SummaryMetadata or its bytes, says which part of TensorBoard shows it. A"""

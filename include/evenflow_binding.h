@@ -86,6 +86,14 @@ bool ef_events_unsettled(void);                          /* whether this thread 
  * iterations; each stands for `weight` of them. n 0: no more. */
 void ef_event_steps_record(int n, uint32_t weight);
 
+/* Whether pipelines that are opened from now on count and time their stages, which posts an event
+ * for each stage when it is closed. `source` of such an event is its subject: the place of the
+ * dataset it reads from. */
+void ef_stages_watch(bool on);
+void ef_stages_tell(void); /* posts what stages that are still open have done since */
+/* Names the line that made a dataset, unless one was named before; no other tensor has one. */
+void ef_dataset_place_set(const ef_tensor *dataset, uint32_t place);
+
 /* Inside a trace callback: what differs from the call that was traced before, where it is not a
  * dtype or size. `note` and the values: as of the event of the trace. */
 void ef_trace_explain(ef_event_reason reason, uint32_t note, int64_t before, int64_t now);

@@ -96,7 +96,7 @@ model(x)
 """)
 def implicit_cast(seen):
     for row in seen.rows("implicit cast", by=("place",)):
-        if row.count < 20:
+        if row.count < 20 and not (row.count >= 5 and row.sums[0] >= 32 << 20):
             continue
         yield Finding("E204", row.place, row.count,
                       f"an array was cast to another dtype {times(row.count)} times ({row.mean / 1e6:.2g} MB each)",

@@ -18,7 +18,7 @@ FOUND = {
 graph = tf.Graph()
 with graph.as_default():
     for i in range(200):
-        c = tf.add(tf.constant([i]), tf.constant([2 * i]))  # E105
+        c = tf.add(tf.constant([i]), tf.constant([2 * i]))
         with tf.compat.v1.Session() as session:  # E106
             session.run(c)
 """,

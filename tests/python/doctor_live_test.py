@@ -46,16 +46,17 @@ def found(pid):
     if "cannot be read" in done.stderr:
         pytest.skip("this machine does not let processes be read")
     assert done.returncode == 0, done.stderr
-    return {f["code"]: f for f in json.loads(done.stdout)["findings"]}
+    return {(f["code"], f["line"]): f for f in json.loads(done.stdout)["findings"]}
 
 
 def test_a_running_process(running):
-    first = found(running.pid)["E104"]
-    assert first["line"] == 10 and first["count"] == 40 and first["file"].endswith("serve.py") and first["function"] == "<module>"
+    first = found(running.pid)["E104", 10]
+    assert first["count"] == 40 and first["file"].endswith("serve.py") and first["function"] == "<module>"
     running.stdin.write("go\n")
     running.stdin.flush()
     assert running.stdout.readline() == "more\n"
-    assert found(running.pid)["E104"]["count"] == 40 and running.poll() is None
+    again = found(running.pid)
+    assert again["E104", 10]["count"] == 40 and again["E104", 14]["count"] == 5 and running.poll() is None
     done = doctor("--live", str(running.pid), "--all")
     assert f"process {running.pid}:" in done.stderr and "serve.py:10: E104 function-in-loop" in done.stderr
 

@@ -27,8 +27,10 @@ ds = tf.data.Dataset.range(120).map(lambda v: tf.numpy_function(slow, [v], tf.in
 for batch in ds:
     time.sleep(0.004)
 once = tf.function(body)
-for _ in range(20000):
-    once(x)
+for turn in range(12):
+    for _ in range(4000):
+        once(x)
+    time.sleep(0.02)
 """
 
 

@@ -555,15 +555,13 @@ total = 0.0
 for batch in ds:
     total += float(tf.reduce_sum(batch))
 """,
-    "files of records": """
+    "files": """
 import os, tempfile
 with tempfile.TemporaryDirectory() as folder:
-    path = os.path.join(folder, "rows.tfrecord")
-    with tf.io.TFRecordWriter(path) as out:
-        for k in range(500):
-            out.write(b"row %d" % k)
-    for batch in tf.data.TFRecordDataset(path).batch(50):
-        tf.strings.length(batch)
+    for k in range(20):
+        path = os.path.join(folder, f"row{k}.txt")
+        tf.io.write_file(path, f"row {k}")
+        tf.strings.length(tf.io.read_file(path))
 """,
 }
 

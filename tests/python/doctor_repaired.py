@@ -229,11 +229,10 @@ for _ in range(700):
 """,
     "32_from_generator_epochs": """
 def gen():
-    while True:
-        for i in range(32):
-            yield np.full((8,), i, np.float32)
-ds = tf.data.Dataset.from_generator(gen, output_signature=tf.TensorSpec((8,), tf.float32))
-for b in ds.take(2000):
+    for epoch in range(500):
+        yield np.repeat(np.arange(32, dtype=np.float32)[:, None], 8, axis=1)
+ds = tf.data.Dataset.from_generator(gen, output_signature=tf.TensorSpec((32, 8), tf.float32))
+for b in ds:
     pass
 """,
     "33_py_function_map": """

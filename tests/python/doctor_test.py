@@ -170,7 +170,7 @@ def test_an_iterator_that_is_not_read_to_its_end(tmp_path):
         "for k, v in enumerate(ds):\n    time.sleep(0.002)\n    if k == 40:\n        break\n"
         "kept = iter(ds)\nfor _ in range(40):\n    next(kept)\n    time.sleep(0.002)\n")
     found, _ = examine(text, tmp_path / "program.py")
-    assert [8, 11] == sorted(f.place.line for f in found if f.code == "E401"), [report.line(f) for f in found]
+    assert [6, 12] == sorted(f.place.line for f in found if f.code == "E401"), [report.line(f) for f in found]
     assert all("map() at program.py:5" in f.what for f in found if f.code == "E401"), [report.line(f) for f in found]
 
 

@@ -47,6 +47,11 @@ def _bars(f, most):
         f"<span>{html.escape(told[kind])}</span></span>" for name, ms, kind in rows) + "</div>"
 
 
+def _sentence(text):
+    """With a capital, unless it begins with a name."""
+    return text[:1].upper() + text[1:] if text.split(" ")[0].isalpha() else text
+
+
 def _finding(f, most):
     c = table()[f.code]
     short, _, rest = c.title.partition(":")
@@ -54,7 +59,7 @@ def _finding(f, most):
              f'<div><small>write</small><pre><span>{html.escape(c.right)}</span></pre></div>')
     return (f'<details class="finding" open id="{f.code}-{f.place.line}"><summary><span class="code">{f.code}</span> <b>{html.escape(short)}</b>'
             f'<span class="where">{html.escape(report.short(f.place.file))}:{f.place.line} in {html.escape(f.place.function)}</span></summary>'
-            f"<div>{_excerpt(f.place)}<p>{html.escape(f.what[:1].upper() + f.what[1:])}.</p>{_bars(f, most)}"
+            f"<div>{_excerpt(f.place)}<p>{html.escape(_sentence(f.what))}.</p>{_bars(f, most)}"
             f'<p class="fix"><b>Fix:</b> {html.escape(f.fix)}.</p>'
             f'<details class="more"><summary>What {f.code} means</summary><p class="soft">{html.escape(rest.strip() or c.symptom)}. '
             f'{html.escape(c.symptom)}</p><div class="forms">{forms}</div></details></div></details>')
@@ -107,9 +112,9 @@ def _pipelines(observed):
         for s in chain:
             where = f"{os.path.basename(s.place.file)}:{s.place.line}"
             mark = slow is s and s.own_ms > 0.3 * sum(c.own_ms for c in chain)
-            each = 1e3 * s.own_ms / max(1, s.elements)
+            each = report.amount(s.own_ms / max(1, s.elements))
             boxes.append(f'<div class="stage{" slow" if mark else ""}"><b>{html.escape(s.name)}{" (slowest)" if mark else ""}</b>'
-                         f"{report.amount(s.own_ms)} of its own<br><small>{s.elements:,} elements, {each:.3g} \u00b5s each<br>"
+                         f"{report.amount(s.own_ms)} of its own<br><small>{s.elements:,} elements, {each} each<br>"
                          f"{html.escape(where)}</small></div>")
         out.append(f'<div class="flow">{"<span class=arrow>&#10140;</span>".join(boxes)}</div>')
     return ('<h2 id="pipelines">The pipeline</h2><p class="soft">Stages from the source to the loop that reads them, with the time each took '
@@ -133,7 +138,9 @@ def _holders(observed):
             continue
         cells = (_megabytes(variables) if variables > 0 else "", f"about {results:,}" if results >= 100 else "",
                  _megabytes(asked) if asked else "")
-        rows.append(f"<tr><td>{_line(file, line)}</td>" + "".join(f"<td class='n'>{c}</td>" for c in cells) + "</tr>")
+        names = ("variables", "results held", "asked of the system")
+        rows.append(f"<tr><td>{_line(file, line)}</td>" + "".join(
+            f"<td class='n' data-name='{n if c else ''}'>{c}</td>" for n, c in zip(names, cells)) + "</tr>")
     if not rows:
         return ""
     return ("<table><tr><th>held by this line</th><th class='n'>variables</th><th class='n'>results held</th><th class='n'>asked of the system"
@@ -158,7 +165,7 @@ def _lines(observed):
     rows = []
     for (file, line), ms in spent.most_common(12):
         share = min(100.0, 100 * ms / max(observed.wall_ms, 1e-9))
-        rows.append(f"<tr><td>{_line(file, line)}</td><td class='n'>{report.amount(ms)}</td><td class='n'>{share:.0f} %</td></tr>")
+        rows.append(f"<tr><td>{_line(file, line)}</td><td class='n' data-name='in the engine'>{report.amount(ms)}</td><td class='n' data-name='of the run'>{share:.0f} %</td></tr>")
     return ("<table><tr><th>line</th><th class='n'>in the engine</th><th class='n'>of the run</th></tr>"
             + "".join(rows) + "</table>") if rows else ""
 
@@ -185,7 +192,10 @@ def _data(recorder, observed, main):
 
     events = sorted(recorder.events, key=lambda e: e[0] - e[1])
     calls = [row(e) for e in events if e[2] in CALLS]
-    shown = [row(e) for e in events[:: max(1, len(events) // 4000)]]
+    kinds = collections.defaultdict(list)
+    for e in events:
+        kinds[e[2]].append(row(e))
+    shown = [r for rows in kinds.values() for r in rows[:: max(1, len(rows) // 500)]]
     flame = _flame(recorder.stacks, "the program", recorder.stacks.ms / 400)
     return {"end": round(end, 3), "kinds": SHOWN, "calls": calls[:: max(1, len(calls) // 1500)], "events": shown,
             "memory": [[round(t, 1), rss, own] for t, rss, own in recorder.memory[:: max(1, len(recorder.memory) // 600)]],

@@ -11,7 +11,7 @@ function el(name, attrs, text) {
   if (text !== undefined) e.textContent = text;
   return e;
 }
-function span(ms) { return ms >= 1000 ? (ms / 1000).toPrecision(3) + ' s' : ms >= 1 ? ms.toPrecision(3) + ' ms' : (1000 * ms).toPrecision(3) + ' \u00b5s'; }
+function span(ms) { return ms === 0 ? '0' : ms >= 1000 ? (ms / 1000).toPrecision(3) + ' s' : ms >= 1 ? ms.toPrecision(3) + ' ms' : (1000 * ms).toPrecision(3) + ' \u00b5s'; }
 function where(p) { return p < 0 ? 'unknown place' : D.places[p]; }
 const tip = $('tip');
 function tell(e, text) {

@@ -51,5 +51,8 @@ table { border-collapse: collapse; width: 100%; font-size: .92rem; } td, th { te
   white-space: nowrap; } th { color: var(--soft); font-weight: 500; } .flame rect { cursor: pointer; stroke: var(--card); stroke-width: 1; }
 .flame text { fill: var(--fink); pointer-events: none; }
 @media (max-width: 40rem) { .forms { grid-template-columns: 1fr; } .where { margin-left: 0; width: 100%; } body { padding: 1rem .8rem 3rem; }
-  .flow { flex-direction: column; } .arrow { transform: rotate(90deg); } .tiles { grid-template-columns: 1fr 1fr; } }
+  .flow { flex-direction: column; } .arrow { transform: rotate(90deg); } .tiles { grid-template-columns: 1fr 1fr; }
+  .costs { grid-template-columns: 1fr; gap: 0; } table, tbody, tr, td { display: block; width: auto; } th { display: none; }
+  tr { border-bottom: 1px solid var(--line); padding: .35rem 0; } td { border: 0; padding: .1rem .2rem; }
+  td.n { text-align: left; } td.n:empty { display: none; } td.n::before { content: attr(data-name) ": "; color: var(--soft); } }
 """

@@ -11,7 +11,7 @@ from evenflow import _core
 
 from .observed import KINDS, Place
 
-MOST_EVENTS, MOST_POINTS, MOST_NODES, DEEPEST = 6000, 1200, 1500, 24
+MOST_EVENTS, MOST_POINTS, MOST_NODES, DEEPEST = 1000, 1200, 1500, 24  # MOST_EVENTS: of each kind
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 # Kinds that the pictures show; the others are too many, or have no duration.
 SHOWN = ("function call", "session run", "eager op", "model entry", "trace", "plan", "compile", "step", "conversion", "pipeline stage",
@@ -55,11 +55,13 @@ class Recorder:
     """`events`: (end in ms, duration in ms, kind, Place or None); `memory`: (ms, bytes of the process, bytes of tensors);
     `stacks`: a tree of Nodes."""
 
-    EVERY = 0.2  # seconds, for events and memory
+    EVERY = 0.2  # seconds, for events and memory; less while events are overwritten faster than that
+    LEAST = 0.04
     STACKS = 0.01  # seconds, for stacks
 
     def __init__(self):
-        self.events, self.memory, self.stacks, self.nodes = [], [], Node(), 0
+        self._kinds, self.memory, self.stacks, self.nodes = {k: [] for k in SHOWN}, [], Node(), 0
+        self._every, self._dropped = self.EVERY, 0
         self._began = time.monotonic_ns()
         self._seen = self._began
         self._main = threading.main_thread().ident
@@ -75,7 +77,7 @@ class Recorder:
             now = time.monotonic()
             self._stack(1e3 * (now - before))
             before = now
-            if now - looked >= self.EVERY:
+            if now - looked >= self._every:
                 looked = now
                 self._look()
 
@@ -88,8 +90,8 @@ class Recorder:
                 labels.append(label)
             frame = frame.f_back
         labels.reverse()
-        while labels and labels[0] == "Evenflow":  # what runs the program
-            del labels[0]
+        if "Evenflow" in labels[:3]:  # the command that runs the program
+            del labels[:labels.index("Evenflow") + 1]
         node = self.stacks
         node.ms += ms
         for label in labels[:DEEPEST]:
@@ -107,17 +109,25 @@ class Recorder:
         self.memory = _thinned([*self.memory, ((time.monotonic_ns() - self._began) / 1e6, resident(), tensors)], MOST_POINTS)
 
     def _look(self):
-        newest, found = self._seen, []
-        for e in _core.events()[0]:
+        newest, found = self._seen, {}
+        events, dropped = _core.events()
+        self._every = max(self.LEAST, self._every / 2) if dropped > self._dropped + 256 else min(self.EVERY, self._every * 1.1)
+        self._dropped = dropped
+        for e in events:
             if e[0] <= self._seen:
                 continue
             newest = max(newest, e[0])
             if e[2] in self._shown and e[1] > 0:
                 place = _core.event_place(e[5]) if e[5] else None
-                found.append(((e[0] - self._began) / 1e6, e[1] / 1e6, KINDS[e[2]], Place(*place) if place else None))
+                found.setdefault(KINDS[e[2]], []).append(((e[0] - self._began) / 1e6, e[1] / 1e6, KINDS[e[2]], Place(*place) if place else None))
         self._seen = newest
-        self.events = _thinned(self.events + found, MOST_EVENTS)
+        for kind, more in found.items():
+            self._kinds[kind] = _thinned(self._kinds[kind] + more, MOST_EVENTS)
         self._remember()
+
+    @property
+    def events(self):
+        return [e for kind in self._kinds.values() for e in kind]
 
     def end(self):
         self._over.set()

@@ -21,7 +21,7 @@ def retrace_value(seen):
             continue
         name, kind, old, new = (row.note or "|||").split("|")[:4]
         lists = "list" in kind or "tuple" in kind
-        last = f" (last {new} after {old})" if new else ""
+        last = f" (such as {new} after {old})" if new else ""
         who = f"argument {name!r}" if name else "an argument"
         spec = "tf.TensorSpec([], tf.float32)" if "." in new else "tf.TensorSpec([], tf.int32)"
         fix = f"pass tf.constant({name or '...'})"

@@ -22,6 +22,12 @@ with graph.as_default():
         with tf.compat.v1.Session() as session:  # E106
             session.run(c)
 """,
+    "a session for each sum, of eager values": """
+for i in range(200):
+    c = tf.add(tf.constant([i]), tf.constant([2 * i]))
+    with tf.compat.v1.Session() as session:  # E106
+        session.run(c)
+""",
     "a generator that makes elements while the step waits": """
 import time
 def images():

@@ -162,8 +162,8 @@ def session_per_call(seen):
     for row in seen.rows("session closed", by=("place",)):
         if row.count < 10 or row.mean >= 3:
             continue
-        yield Finding("E106", row.place, row.count,
-                      f"{times(row.count)} sessions were opened here, for {row.mean:.3g} run{'s' if row.mean > 1 else ''} each",
+        runs = f"for {row.mean:.3g} run{'s' if row.mean > 1 else ''} each" if row.mean else "for values that were computed before"
+        yield Finding("E106", row.place, row.count, f"{times(row.count)} sessions were opened here, {runs}",
                       "open one session above the loop", priced_by="session")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import evenflow as tf
 from evenflow import _core
-from evenflow._src.doctor import causes, patch, prices, report
+from evenflow._src.doctor import causes, observed, page, patch, prices, recorder, report
 
 ZOO = pathlib.Path(__file__).resolve().parent.parent / "zoo"
 
@@ -207,3 +207,24 @@ def test_pytest_fixture(tmp_path):
     assert "some_test.py:5: E104" in done.stdout
     project = (ZOO.parent.parent / "pyproject.toml").read_text()
     assert '[project.entry-points.pytest11]\nevenflow = "evenflow.pytest_plugin"' in project
+
+
+class _Full:
+    """A recorder whose lists are as long as they may be, as after a run of hours."""
+
+    def __init__(self):
+        where = [observed.Place(f"/home/someone/project/module_{k}.py", k, "function") for k in range(300)]
+        self.events = [(600000 * k / recorder.MOST_EVENTS, 0.123456 * k, kind, where[k % 300]) for kind in recorder.SHOWN
+                       for k in range(recorder.MOST_EVENTS)]
+        self.memory = [(500.0 * k, 1 << 30, 1 << 29) for k in range(recorder.MOST_POINTS)]
+        self.stacks = recorder.Node()
+        self.stacks.ms = 600000.0
+        for k in range(recorder.MOST_NODES):
+            below = self.stacks.below["/home/someone/project/module.py", k, "some_function"] = recorder.Node()
+            below.ms = 2000.0
+
+
+def test_the_page_of_a_long_run_is_small():
+    with tf.experimental.doctor(show=False) as found:
+        tf.ones([2]) + 1.0
+    assert len(page.page([], found.observed, _Full())) < 1 << 20

@@ -17,6 +17,7 @@ from evenflow._src import alias, generations
 USAGE = """usage: evenflow run PROGRAM.py [ARGUMENT ...]
        evenflow run -m MODULE [ARGUMENT ...]
        evenflow doctor [--json] [--html FILE] [--diff] [--all] [--fail-on CODES] PROGRAM.py [ARGUMENT ...]
+       evenflow doctor --live PID [--every SECONDS]
        evenflow doctor explain [CODE ...]
        evenflow --version | --help
 

@@ -47,7 +47,7 @@ def heavy_entry(seen):
         name = {"first": "predict", "value": "fit", "shape": "evaluate"}.get(row.reason, "predict")
         fix = "model.train_on_batch(x, y)" if name == "fit" else "model(x, training=False) or model.predict_on_batch(x)"
         yield Finding("E202", row.place, row.count,
-                      f"model.{name} was called {times(row.count)} times with {row.mean:.3g} rows ({row.ms / row.count:.3g} ms each)",
+                      f"model.{name} was called {times(row.count)} times with {row.mean:.3g} row{'s' * (row.mean != 1)} ({row.ms / row.count:.3g} ms each)",
                       fix, cost_ms=row.ms, priced_by="fit" if name == "fit" else "predict")
 
 

@@ -112,9 +112,10 @@ def _pipelines(observed):
         for s in chain:
             where = f"{os.path.basename(s.place.file)}:{s.place.line}"
             mark = slow is s and s.own_ms > 0.3 * sum(c.own_ms for c in chain)
-            each = report.amount(s.own_ms / max(1, s.elements))
+            each = f", {report.amount(s.own_ms / max(1, s.elements))} each" if s.own_ms else ""
+            took = f"{report.amount(s.own_ms)} of its own" if s.own_ms else f"its reader waited {report.amount(s.ms)}"
             boxes.append(f'<div class="stage{" slow" if mark else ""}"><b>{html.escape(s.name)}{" (slowest)" if mark else ""}</b>'
-                         f"{report.amount(s.own_ms)} of its own<br><small>{s.elements:,} elements, {each} each<br>"
+                         f"{took}<br><small>{s.elements:,} elements{each}<br>"
                          f"{html.escape(where)}</small></div>")
         out.append(f'<div class="flow">{"<span class=arrow>&#10140;</span>".join(boxes)}</div>')
     return ('<h2 id="pipelines">The pipeline</h2><p class="soft">Stages from the source to the loop that reads them, with the time each took '

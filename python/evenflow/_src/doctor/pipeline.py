@@ -11,7 +11,7 @@ Stage = collections.namedtuple("Stage", "name place source elements ms own_ms by
 
 def stages(seen):
     """The stages of the pipelines that were run, by the line that made them: name, places of it and of its source, elements,
-    milliseconds with and without its sources, bytes. A stage behind a thread of its own only waits for it."""
+    milliseconds with and without its sources, bytes. A prefetch does nothing of its own: it waits for its thread."""
     rows = seen.rows("pipeline stage", by=("number", "source"))
     given = collections.defaultdict(float)
     for r in rows:
@@ -20,7 +20,7 @@ def stages(seen):
     for r in rows:
         ms = r.sums[1] / 1e6
         below = given.get(r.source, 0.0)
-        own = ms if r.note == "Prefetch" and ms < below else max(0.0, ms - below)
+        own = 0.0 if r.note == "Prefetch" else max(0.0, ms - below)
         made.append(Stage(r.note or "stage", r.place, r.source, r.sums[0], ms, own, r.sums[2], r.count)._replace(
             source=(r.number, r.source)))
     return made
@@ -46,14 +46,15 @@ for _ in range(700):
 """)
 def iterator_recreated(seen):
     made = {source.key(r.place): r for r in seen.rows("dataset made", by=("place",))}
+    entries = {source.key(r.place) for r in seen.rows("model entry", by=("place",))}  # Keras makes its own: see E202
     for row in seen.rows("iterator", by=("place",)):
-        if row.count < 20 or row.mean >= 64:
+        if row.count < 20 or row.mean >= 64 or source.key(row.place) in entries:
             continue
         built = made.get(source.key(row.place))
         again = built is not None and built.count >= row.count
         what = "a dataset was built and read" if again else "an iterator over a dataset was made"
         yield Finding("E107", row.place, row.count,
-                      f"{what} {times(row.count)} times, for {row.mean:.3g} elements each",
+                      f"{what} {times(row.count)} times, for {row.mean:.3g} element{'s' * (row.mean != 1)} each",
                       "build it once and keep iter(ds.repeat()), or call the model on the array itself",
                       cost_ms=row.ms + (built.ms if again else 0.0), priced_by="dataset" if again else "iterator")
 

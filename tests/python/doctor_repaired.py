@@ -243,11 +243,11 @@ for b in ds:
     "34_no_prefetch": """
 import time
 def slow(v):
-    time.sleep(0.001)
+    time.sleep(0.0005)
     return v
 ds = tf.data.Dataset.range(100).map(lambda v: tf.numpy_function(slow, [v], tf.int64)).prefetch(4)
 for b in ds:
-    time.sleep(0.002)
+    time.sleep(0.005)
 """,
     "35_keep_losses": """
 w, k, kept = tf.Variable(tf.ones([8])), tf.constant(1.0), []

@@ -82,11 +82,12 @@ def starved(seen):
         if slow and slow.elements:
             where = (f"; making one takes {slow.own_ms / slow.elements:.3g} ms in {slow.name.lower()}() at "
                      f"{os.path.basename(slow.place.file)}:{slow.place.line}")
+        ahead = any(s.name == "Prefetch" for s in stages(seen))
+        fix = "num_parallel_calls=tf.data.AUTOTUNE in map(), or .cache() behind it"
         yield Finding("E401", row.place, elements,
                       f"the loop waited for data {100 * row.ms / loop:.0f} % of its time, {row.ms / elements:.3g} ms for each of "
                       f"{times(elements)} elements{where}",
-                      ".prefetch(tf.data.AUTOTUNE) at the end, num_parallel_calls=tf.data.AUTOTUNE in map()",
-                      cost_ms=min(row.ms, rest))
+                      fix if ahead else f".prefetch(tf.data.AUTOTUNE) at the end, {fix}", cost_ms=min(row.ms, rest))
 
 
 @cause("E402", "python-bound-map: the interpreter lock",

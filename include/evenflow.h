@@ -388,7 +388,9 @@ void ef_canceller_reset(ef_canceller *c);                    /* neither cancelle
     X(PYTHON, "Python function of a pipeline", "ticks of waiting for the interpreter")          \
     X(ENTRY, "model entry", "rows")                                                             \
     X(MODEL, "model built", "")                                                                 \
-    X(SAVE, "save", "bytes")
+    X(SAVE, "save", "bytes")                                                                    \
+    X(STAGE, "pipeline stage", "elements; nanoseconds, sources included; bytes")                \
+    X(FILL, "shuffle buffer filled", "bytes; nanoseconds of the whole pass")
 typedef enum ef_event_kind {
 #define EF_EVENT_ENUM(NAME, text, values) EF_EVENT_##NAME,
     EF_EACH_EVENT(EF_EVENT_ENUM)
@@ -460,6 +462,20 @@ bool ef_event_note_get(uint32_t note, char *out, size_t room); /* false: overwri
  * live as long as the process, as __FILE__ and __func__ do. */
 #define EF_HERE() ef_site_set(__FILE__, __func__, __LINE__)
 void ef_site_set(const char *file, const char *function, int line);
+
+/* ---- the doctor's view -------------------------------------------------------------------------
+ * A copy of all sums, with the texts of their places and notes: of this process, or of another one
+ * that uses the same library file and may be traced by the caller (the same user; see ptrace(2)).
+ * The other process is not stopped and does nothing for it. `evenflow doctor --live PID` and
+ * `evenflow doctor --read FILE` make findings of such a copy. */
+typedef struct ef_doctor ef_doctor;
+ef_status *ef_doctor_open(int pid, ef_doctor **out);                /* 0: this process */
+void ef_doctor_free(ef_doctor *d);                                  /* NULL is fine */
+size_t ef_doctor_tallies(const ef_doctor *d, const ef_tally **out); /* they live as long as d */
+bool ef_doctor_site(const ef_doctor *d, uint32_t place, ef_site_info *out);
+bool ef_doctor_note(const ef_doctor *d, uint32_t note, char *out, size_t room);
+double ef_doctor_seconds(const ef_doctor *d);                    /* since the sums began */
+ef_status *ef_doctor_save(const ef_doctor *d, const char *path); /* as JSON */
 
 /* ---- memory, threads, settings -----------------------------------------------------------------
  */

@@ -92,6 +92,13 @@ enum { EF_EVENTS_MOST = 1 << 18 };
 ef_status *ef_events_record_begin(void);
 void ef_events_record_end(void);
 size_t ef_events_recorded(ef_event *out, size_t max, uint64_t *dropped);
+/* Whether pipelines that are opened from now on count and time their stages, which posts an event
+ * for each stage when it is closed. `source` of such an event is its subject: the place of the
+ * dataset it reads from. */
+void ef_stages_watch(bool on);
+void ef_stages_tell(void); /* posts what stages that are still open have done since */
+/* Names the line that made a dataset, unless one was named before; no other tensor has one. */
+void ef_dataset_place_set(const ef_tensor *dataset, uint32_t place);
 
 /* Inside a trace callback: what differs from the call that was traced before, where it is not a
  * dtype or size. `note` and the values: as of the event of the trace. */

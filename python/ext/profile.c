@@ -280,15 +280,11 @@ static PyObject *core_watch(PyObject *module, PyObject *set) {
     Py_RETURN_NONE;
 }
 
-static PyObject *core_tallies(PyObject *module, PyObject *unused) {
-    (void)module;
-    (void)unused;
-    enum { MOST = 4096 + EF_EVENT_KINDS };
-    ef_tally *t = PyMem_Malloc(MOST * sizeof *t);
-    if (t == NULL) return PyErr_NoMemory();
-    size_t n = ef_tallies_read(t, MOST);
+static PyObject *tally_rows(const ef_tally *t, size_t n) {
     PyObject *list = PyList_New(0);
     for (size_t k = 0; list != NULL && k < n; k++) {
+        if (ef_event_kind_name(t[k].kind) == NULL || ef_event_reason_name(t[k].reason) == NULL)
+            continue; /* of another process, while it was written */
         PyObject *row = Py_BuildValue(
             "(iiIIIIKKLLLLLKKII)", t[k].kind, t[k].reason, t[k].place, t[k].subject, t[k].note,
             t[k].samples, (unsigned long long)t[k].count, (unsigned long long)t[k].duration,
@@ -298,8 +294,71 @@ static PyObject *core_tallies(PyObject *module, PyObject *unused) {
         if (row == NULL || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
     }
+    return list;
+}
+
+static PyObject *core_tallies(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    enum { MOST = 4096 + EF_EVENT_KINDS };
+    ef_tally *t = PyMem_Malloc(MOST * sizeof *t);
+    if (t == NULL) return PyErr_NoMemory();
+    PyObject *list = tally_rows(t, ef_tallies_read(t, MOST));
     PyMem_Free(t);
     return list;
+}
+
+static int put_new(PyObject *dict, unsigned long key, PyObject *value) { /* takes the value */
+    PyObject *number = PyLong_FromUnsignedLong(key);
+    int bad = number == NULL || value == NULL || PyDict_SetItem(dict, number, value) < 0;
+    Py_XDECREF(number);
+    Py_XDECREF(value);
+    return bad ? -1 : 0;
+}
+
+/* The places and notes that tallies name. */
+static int put_texts(const ef_doctor *d, const ef_tally *t, PyObject *places, PyObject *notes) {
+    ef_site_info s;
+    char text[128];
+    uint32_t both[] = {t->place, t->subject};
+    for (int k = 0; k < 2; k++)
+        if (ef_doctor_site(d, both[k], &s)) {
+            PyObject *file = PyUnicode_DecodeFSDefault(s.file);
+            PyObject *name =
+                PyUnicode_DecodeUTF8(s.function, (Py_ssize_t)strlen(s.function), "replace");
+            if (file == NULL || name == NULL) {
+                Py_XDECREF(file);
+                Py_XDECREF(name);
+                return -1;
+            }
+            if (put_new(places, both[k], Py_BuildValue("(NiN)", file, s.line, name)) < 0) return -1;
+        }
+    if (!ef_doctor_note(d, t->note, text, sizeof text)) return 0;
+    return put_new(notes, t->note, PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace"));
+}
+
+/* doctor_open(pid) -> (seconds, tallies, {place: (file, line, function)}, {note: text}) */
+static PyObject *core_doctor_open(PyObject *module, PyObject *number) {
+    (void)module;
+    long pid = PyLong_AsLong(number);
+    if (pid == -1 && PyErr_Occurred()) return NULL;
+    if (pid < 0 || pid > INT32_MAX)
+        return PyErr_Format(PyExc_ValueError, "%ld is not the number of a process", pid);
+    ef_doctor *d;
+    ef_status *bad = ef_doctor_open((int)pid, &d);
+    if (bad != NULL) return raise_status(bad, NULL);
+    const ef_tally *t;
+    size_t n = ef_doctor_tallies(d, &t);
+    PyObject *list = tally_rows(t, n), *places = PyDict_New(), *notes = PyDict_New();
+    bool failed = list == NULL || places == NULL || notes == NULL;
+    for (size_t k = 0; k < n && !failed; k++) failed = put_texts(d, &t[k], places, notes) < 0;
+    PyObject *made =
+        failed ? NULL : Py_BuildValue("(dOOO)", ef_doctor_seconds(d), list, places, notes);
+    Py_XDECREF(list);
+    Py_XDECREF(places);
+    Py_XDECREF(notes);
+    ef_doctor_free(d);
+    return made;
 }
 
 static PyObject *core_place(PyObject *module, PyObject *number) {
@@ -331,17 +390,18 @@ static PyObject *core_kinds(PyObject *module, PyObject *unused) {
     return Py_BuildValue("(NN)", kinds, reasons);
 }
 
-/* event_post(kind, began=0, a=0, b=0, reason=0, subject=None, weight=1) */
+/* event_post(kind, began=0, a=0, b=0, reason=0, subject=None, weight=1, place=0) */
 static PyObject *core_post(PyObject *module, PyObject *args, PyObject *kwargs) {
     (void)module;
-    static char *names[] = {"kind", "began", "a", "b", "reason", "subject", "weight", NULL};
+    static char *names[] = {"kind",    "began",  "a",     "b", "reason",
+                            "subject", "weight", "place", NULL};
     int kind, reason = 0;
-    unsigned weight = 1;
+    unsigned weight = 1, place = 0;
     unsigned long long began = 0;
     long long a = 0, b = 0;
     PyObject *subject = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "i|KLLiOI", names, &kind, &began, &a, &b,
-                                     &reason, &subject, &weight))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "i|KLLiOII", names, &kind, &began, &a, &b,
+                                     &reason, &subject, &weight, &place))
         return NULL;
     if (ef_event_kind_name(kind) == NULL || ef_event_reason_name(reason) == NULL)
         return PyErr_Format(PyExc_ValueError, "there is no event of kind %d and reason %d", kind,
@@ -349,11 +409,42 @@ static PyObject *core_post(PyObject *module, PyObject *args, PyObject *kwargs) {
     ef_event_post(&(ef_event_new){.kind = (ef_event_kind)kind,
                                   .reason = (ef_event_reason)reason,
                                   .began = began,
-                                  .place = profile_here(),
+                                  .place = place != 0 ? place : profile_here(),
                                   .subject = profile_definition(subject),
                                   .weight = weight,
                                   .nowhere = true,
                                   .value = {a, b}});
+    Py_RETURN_NONE;
+}
+
+static PyObject *core_here(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return PyLong_FromUnsignedLong(profile_here());
+}
+
+static PyObject *core_stages_watch(PyObject *module, PyObject *on) {
+    (void)module;
+    int yes = PyObject_IsTrue(on);
+    if (yes < 0) return NULL;
+    ef_stages_watch(yes);
+    Py_RETURN_NONE;
+}
+
+static PyObject *core_stages_tell(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    ef_stages_tell();
+    Py_RETURN_NONE;
+}
+
+/* dataset_place(variant): this line made the dataset, if no library did for it */
+static PyObject *core_dataset_place(PyObject *module, PyObject *variant) {
+    (void)module;
+    if (IS_EAGER(variant)) {
+        uint32_t place = profile_here();
+        if (direct) ef_dataset_place_set(&((tensor_object *)variant)->t, place);
+    }
     Py_RETURN_NONE;
 }
 
@@ -425,11 +516,16 @@ static PyMethodDef functions[] = {
     {"event_op", core_op_at, METH_O, "The name of the op that an event holds."},
     {"function_watch", core_watch, METH_O, "Collects the functions that are called."},
     {"event_tallies", core_tallies, METH_NOARGS, "Sums of events by place."},
+    {"doctor_open", core_doctor_open, METH_O, "The sums of a process, with their places."},
     {"event_place", core_place, METH_O, "File, line and function of a place; None: forgotten."},
     {"event_note", core_note, METH_O, "The text of a note; None: forgotten."},
     {"event_kinds", core_kinds, METH_NOARGS, "The names of all kinds, and of all reasons."},
     {"event_post", (PyCFunction)(void (*)(void))core_post, METH_VARARGS | METH_KEYWORDS,
      "Posts an event."},
+    {"event_here", core_here, METH_NOARGS, "The number of the place where the program is."},
+    {"stages_watch", core_stages_watch, METH_O, "Whether stages of pipelines are counted."},
+    {"stages_tell", core_stages_tell, METH_NOARGS, "Posts what open pipelines have done."},
+    {"dataset_place", core_dataset_place, METH_O, "Names the line that made a dataset."},
     {"event_clock", core_clock, METH_NOARGS, "When an event begins."},
     {"event_count", core_count, METH_O, "How many events of a kind there were."},
     {"event_period", core_period, METH_O, "Sets how often calls are sampled."},

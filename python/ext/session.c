@@ -32,7 +32,7 @@ static PyObject *session_open(PyObject *self, PyObject *graph) {
     if (check(ef_session_new(((graph_object *)graph)->g, &o->s), "Session") < 0) return NULL;
     Py_XSETREF(o->graph, Py_NewRef(graph));
     ((graph_object *)graph)->sessions++;
-    o->place = profile_here();
+    o->place = Py_TYPE(self) != session_type ? profile_here() : 0; /* 0: one of our own */
     Py_RETURN_NONE;
 }
 

@@ -67,17 +67,25 @@ static double number(const seen_argument *a) {
     return d;
 }
 
+/* As Python prints it: a float that is a whole number ends in ".0". */
+static void print_number(const seen_argument *a, char out[32]) {
+    double d = number(a);
+    bool whole = a->tag == A_FLOAT && d > -1e15 && d < 1e15 && (double)(int64_t)d == d;
+    snprintf(out, 32, whole ? "%.1f" : "%.15g", d);
+}
+
 static uint32_t note_of(function_object *f, const char *name, const seen_argument *was,
                         const seen_argument *now, PyObject *value) {
     uint64_t ticks = ef_event_clock();
     if (f->n_notes >= FIRST_NOTES && ticks - f->noted < NOTE_TICKS) return 0;
     f->noted = ticks;
     f->n_notes++;
-    char text[160];
-    if (was->tag <= A_BOOL && now->tag <= A_BOOL && was->tag >= A_INT && now->tag >= A_INT)
-        snprintf(text, sizeof text, "%.40s|Python number|%.15g|%.15g", name, number(was),
-                 number(now));
-    else if (now->tag == A_TEXT)
+    char text[160], old[32], new[32];
+    if (was->tag <= A_BOOL && now->tag <= A_BOOL && was->tag >= A_INT && now->tag >= A_INT) {
+        print_number(was, old);
+        print_number(now, new);
+        snprintf(text, sizeof text, "%.40s|Python number|%s|%s", name, old, new);
+    } else if (now->tag == A_TEXT)
         snprintf(text, sizeof text, "%.40s|Python string||", name);
     else if (now->tag == A_SEQUENCE)
         snprintf(text, sizeof text, "%.40s|Python %s||", name,

@@ -37,6 +37,7 @@
     RANK(HOLDERS)     /* labels of the allocator's report */                     \
     RANK(PULSE)       /* deadlines and the thread that watches them */           \
     RANK(OPTIONS)     /* options that were read */                               \
+    RANK(STAGES)      /* the list of stages that are counted */                  \
     RANK(SITES)       /* the table of places of events */                        \
     RANK(RECORD)      /* starting and reading a recording of events */           \
     RANK(EVENTS)      /* tallies of events */                                    \

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "data/rows.h"
+#include "data/stage_events.h"
 
 static const ef_stage_kind *const kinds[EF_DATASET_KINDS] = {
 #define EF_DATASET(N) [EF_DATASET_##N] = &ef_stage_##N,
@@ -26,15 +27,18 @@ ef_status *ef_stage_open(ef_run *run, const ef_dataset *d, ef_stage **out) {
     s->width = ef_dataset_width(d);
     ef_status *bad = kind->open != NULL ? kind->open(s) : ef_stage_open_source(s);
     if (s->source != NULL && s->source->blocks) s->blocks = true;
-    if (bad != NULL)
+    if (bad != NULL) {
         ef_stage_close(s);
-    else
+    } else {
+        ef_stage_opened(s);
         *out = s;
+    }
     return bad;
 }
 
 void ef_stage_close(ef_stage *s) {
     if (s == NULL) return;
+    if (s->counted) ef_stage_closes(s);
     if (s->kind->close != NULL) s->kind->close(s);
     ef_stage_close(s->source);
     ef_storage_unref(&((ef_dataset *)(uintptr_t)s->dataset)->object.base);
@@ -50,8 +54,7 @@ ef_status *ef_stage_next(ef_stage *s, ef_tensor *out, bool *end) {
     if (EF_LIKELY(!s->counted)) return s->kind->next(s, out, end);
     uint64_t from = ef_now_ns();
     ef_status *bad = s->kind->next(s, out, end);
-    s->ns += ef_now_ns() - from;
-    s->made += bad == NULL && !*end;
+    ef_stage_gave(s, ef_now_ns() - from, bad == NULL && !*end ? 1 : 0, out);
     return bad;
 }
 
@@ -85,10 +88,7 @@ ef_status *ef_stage_rows(ef_stage *s, int64_t n, ef_tensor *out, int64_t *got) {
     if (ef_stage_stacks(s)) {
         uint64_t from = s->counted ? ef_now_ns() : 0;
         ef_status *bad = s->kind->rows(s, n, out, got);
-        if (s->counted) {
-            s->ns += ef_now_ns() - from;
-            s->made += bad == NULL ? (uint64_t)*got : 0;
-        }
+        if (s->counted) ef_stage_gave(s, ef_now_ns() - from, bad == NULL ? *got : 0, out);
         return bad;
     }
     enum { FEW = 8 };

@@ -33,9 +33,14 @@ struct ef_stage {
     ef_run *run;               /* of the pipeline; not counted */
     ef_stage *source;          /* of input_dataset; NULL: none, or not opened */
     int width;
-    bool blocks;       /* making an element may call the program, which may wait */
-    bool counted;      /* below is kept up to date */
-    uint64_t made, ns; /* elements given out, and the time that took, sources included */
+    bool blocks;               /* making an element may call the program, which may wait */
+    bool counted;              /* below is kept up to date: see data/stage_events.h */
+    _Atomic uint64_t made, ns; /* elements given out, and the time that took, sources included */
+    _Atomic uint64_t bytes;    /* of these elements */
+    uint64_t first_ns;         /* of the first call */
+    uint64_t began;            /* ef_event_clock() when it was opened */
+    uint64_t told_made, told_ns, told_bytes; /* what events have told of the above */
+    ef_stage *after, *before;                /* in the list of counted stages */
 };
 
 ef_status *ef_stage_open(ef_run *run, const ef_dataset *d, ef_stage **out);

@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RING = 1024, WORDS = 8, NOTES = 512, NOTE_BYTES = 120 }; /* RING: a power of two */
-enum { OPEN = 1 << 15 }; /* beside a kind: its place is settled later */
+enum { RING = 1024, WORDS = 8 }; /* RING: a power of two */
+enum { OPEN = 1 << 15 };         /* beside a kind: its place is settled later */
 
 typedef struct cell {
     _Atomic uint64_t word[WORDS];
@@ -60,7 +60,7 @@ static uint32_t ring_count;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key; /* tells us when a thread ends */
 static bool key_made;
-static uint64_t ticks_begun, ns_begun;    /* the two clocks at one moment; written once */
+ef_event_rate ef_event_began;
 static void (*_Atomic binding)(int more); /* it settles the places of events; or NULL */
 static _Atomic uint64_t lost;             /* events for which a thread has no ring */
 
@@ -115,8 +115,8 @@ static void thread_ended(void *arg) {
 
 static void begin(void) {
     key_made = pthread_key_create(&key, thread_ended) == 0;
-    ticks_begun = ef_event_clock();
-    ns_begun = ef_now_ns();
+    ef_event_began.ticks_begun = ef_event_clock();
+    ef_event_began.ns_begun = ef_now_ns();
 }
 
 /* Nanoseconds per tick, better the longer the program has run. */
@@ -124,22 +124,24 @@ static double rate(void) {
     pthread_once(&once, begin);
     uint64_t t, ns;
     do { /* two readings of the clocks that are a millisecond apart at least */
-        t = ef_event_clock() - ticks_begun;
-        ns = ef_now_ns() - ns_begun;
+        t = ef_event_clock() - ef_event_began.ticks_begun;
+        ns = ef_now_ns() - ef_event_began.ns_begun;
     } while (ns < 1000000);
     return t > 0 ? (double)ns / (double)t : 1;
 }
 
-ef_event_scale ef_event_scale_now(void) {
-    const double each = rate();
-    return (ef_event_scale){.each = each, .ticks = ticks_begun, .ns = ns_begun};
+ef_event_rate ef_event_rate_now(void) {
+    double each = rate();
+    return (ef_event_rate){ef_event_began.ticks_begun, ef_event_began.ns_begun, each};
 }
 
 uint64_t ef_event_ns(uint64_t ticks) { return (uint64_t)((double)ticks * rate()); }
 
+uint64_t ef_event_ticks(uint64_t ns) { return (uint64_t)((double)ns / rate()); }
+
 uint64_t ef_event_time(uint64_t ticks) {
-    double since = (double)(int64_t)(ticks - ticks_begun) * rate();
-    return ns_begun + (uint64_t)(int64_t)since;
+    double since = (double)(int64_t)(ticks - ef_event_began.ticks_begun) * rate();
+    return ef_event_began.ns_begun + (uint64_t)(int64_t)since;
 }
 
 /* ---- posting --------------------------------------------------------------------------------- */
@@ -289,24 +291,34 @@ void ef_events_start(void) { ef_watch_set(watched); }
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 
-static char notes[NOTES][NOTE_BYTES];
-static uint32_t n_notes;
+ef_note_table ef_notes; /* under rings_lock */
 
 uint32_t ef_event_note(const char *text) {
     if (text == NULL) return 0;
     ef_mutex_lock(&rings_lock);
-    uint32_t note = ++n_notes;
-    snprintf(notes[note % NOTES], NOTE_BYTES, "%s", text);
+    uint32_t note = ++ef_notes.n;
+    snprintf(ef_notes.text[note % EF_NOTES], EF_NOTE_BYTES, "%s", text);
     ef_mutex_unlock(&rings_lock);
     return note;
 }
 
+const char *ef_note_of(const ef_note_table *t, uint32_t note) {
+    bool kept = note != 0 && note <= t->n && t->n - note < EF_NOTES;
+    return kept ? t->text[note % EF_NOTES] : NULL;
+}
+
 bool ef_event_note_get(uint32_t note, char *out, size_t room) {
     ef_mutex_lock(&rings_lock);
-    bool kept = note != 0 && note <= n_notes && n_notes - note < NOTES;
-    if (kept) snprintf(out, room, "%s", notes[note % NOTES]);
+    const char *text = ef_note_of(&ef_notes, note);
+    if (text != NULL) snprintf(out, room, "%s", text);
     ef_mutex_unlock(&rings_lock);
-    return kept;
+    return text != NULL;
+}
+
+void ef_note_copy(ef_note_table *out) {
+    ef_mutex_lock(&rings_lock);
+    *out = ef_notes;
+    ef_mutex_unlock(&rings_lock);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -337,8 +349,8 @@ size_t ef_events_read(ef_event *out, size_t max, uint64_t *dropped) {
     ef_mutex_unlock(&rings_lock);
     double each = rate();
     for (size_t i = 0; i < n; i++) {
-        double since = (double)(int64_t)(out[i].time - ticks_begun) * each;
-        out[i].time = ns_begun + (uint64_t)(int64_t)since;
+        double since = (double)(int64_t)(out[i].time - ef_event_began.ticks_begun) * each;
+        out[i].time = ef_event_began.ns_begun + (uint64_t)(int64_t)since;
         out[i].duration = (uint64_t)((double)out[i].duration * each);
     }
     qsort(out, n, sizeof *out, by_time);

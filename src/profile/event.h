@@ -26,16 +26,31 @@ static inline void ef_loop_ended(uint64_t began, int64_t iterations) {
 
 void ef_events_start(void); /* listens to the rooms below; may be called again */
 
-/* How ticks become nanoseconds of CLOCK_MONOTONIC. */
-typedef struct ef_event_scale {
-    double each; /* nanoseconds per tick */
-    uint64_t ticks, ns;
-} ef_event_scale;
-ef_event_scale ef_event_scale_now(void);
-static inline uint64_t ef_event_scaled(const ef_event_scale *s, uint64_t ticks) {
-    return s->ns + (uint64_t)(int64_t)((double)(int64_t)(ticks - s->ticks) * s->each);
+/* From ticks to nanoseconds: the two clocks at one moment, and how much longer a nanosecond is. */
+typedef struct ef_event_rate {
+    uint64_t ticks_begun, ns_begun;
+    double ns_per_tick;
+} ef_event_rate;
+extern ef_event_rate ef_event_began; /* written once; its rate is 0 */
+ef_event_rate ef_event_rate_now(void);
+static inline uint64_t ef_rate_ns(const ef_event_rate *r, uint64_t ticks) {
+    return (uint64_t)((double)ticks * r->ns_per_tick);
+}
+static inline uint64_t ef_rate_time(const ef_event_rate *r, uint64_t ticks) {
+    return r->ns_begun +
+           (uint64_t)(int64_t)((double)(int64_t)(ticks - r->ticks_begun) * r->ns_per_tick);
 }
 
+enum { EF_NOTES = 512, EF_NOTE_BYTES = 120 };
+typedef struct ef_note_table {
+    uint32_t n; /* made so far; the last EF_NOTES are kept */
+    char text[EF_NOTES][EF_NOTE_BYTES];
+} ef_note_table;
+extern ef_note_table ef_notes;
+void ef_note_copy(ef_note_table *out);
+const char *ef_note_of(const ef_note_table *t, uint32_t note); /* NULL: overwritten */
+
 uint64_t ef_event_ns(uint64_t ticks);   /* a duration in nanoseconds */
+uint64_t ef_event_ticks(uint64_t ns);   /* the other way round */
 uint64_t ef_event_time(uint64_t ticks); /* a moment in nanoseconds of CLOCK_MONOTONIC */
 #endif

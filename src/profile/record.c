@@ -69,10 +69,10 @@ size_t ef_events_recorded(ef_event *out, size_t max, uint64_t *dropped) {
         if (atomic_load_explicit(&entries[k].ready, memory_order_acquire) == number)
             out[n++] = entries[k].event;
     ef_mutex_unlock(&lock);
-    const ef_event_scale scale = ef_event_scale_now();
+    const ef_event_rate rate = ef_event_rate_now();
     for (size_t k = 0; k < n; k++) {
-        out[k].time = ef_event_scaled(&scale, out[k].time);
-        out[k].duration = (uint64_t)((double)out[k].duration * scale.each);
+        out[k].time = ef_rate_time(&rate, out[k].time);
+        out[k].duration = ef_rate_ns(&rate, out[k].duration);
     }
     qsort(out, n, sizeof *out, by_time);
     if (dropped != NULL) *dropped = posted - n;

@@ -8,28 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WAYS = 4, SETS = 1024, SLOT_BITS = 12, GENERATIONS = 1 << 20 };
+enum { WAYS = EF_SITE_WAYS, SETS = EF_SITE_SETS, SLOT_BITS = EF_SITE_BITS, GENERATIONS = 1 << 20 };
 _Static_assert(WAYS *SETS == 1 << SLOT_BITS, "a slot fits its bits");
 
-typedef struct site {
-    const void *owner; /* NULL: of copied texts, or empty */
-    uint64_t hash;     /* of the copied texts */
-    const char *file, *function;
-    char *text; /* holds the copied texts */
-    int at, line;
-    uint32_t generation, uses;
-} site;
+typedef ef_site_entry site;
 
 static ef_mutex lock = EF_MUTEX(SITES);
-static site sites[SETS][WAYS];
+ef_site_table ef_sites;
 
 static uint32_t id_of(const site *s) {
-    return s->generation << SLOT_BITS | (uint32_t)(s - &sites[0][0]);
+    return s->generation << SLOT_BITS | (uint32_t)(s - &ef_sites.of[0][0]);
 }
 
 static site *set_of(const void *owner, int at) {
     uint64_t h = ef_hash_mix((uint64_t)(uintptr_t)owner >> 4, (uint64_t)(unsigned)at);
-    return sites[ef_hash_mix(h, 1) % SETS];
+    return ef_sites.of[ef_hash_mix(h, 1) % SETS];
 }
 
 uint32_t ef_site_find(const void *owner, int at) {
@@ -87,7 +80,7 @@ static bool same_texts(const site *s, uint64_t hash, const char *file, const cha
 uint32_t ef_site_named(const char *file, const char *function, int line) {
     if (file == NULL || function == NULL) return 0;
     uint64_t hash = ef_hash_text(ef_hash_text((uint64_t)(unsigned)line, file), function);
-    site *set = sites[hash % SETS];
+    site *set = ef_sites.of[hash % SETS];
     uint32_t id = 0;
     ef_mutex_lock(&lock);
     for (int k = 0; k < WAYS && id == 0; k++)
@@ -110,16 +103,24 @@ uint32_t ef_site_named(const char *file, const char *function, int line) {
     return id;
 }
 
-static const site *lookup(uint32_t id) { /* under the lock; NULL: it was replaced */
-    const site *s = &sites[0][0] + (id & ((1u << SLOT_BITS) - 1));
+const site *ef_site_of(const ef_site_table *t, uint32_t id) {
+    const site *s = &t->of[0][0] + (id & ((1u << SLOT_BITS) - 1));
     return id != 0 && s->file != NULL && s->generation == id >> SLOT_BITS ? s : NULL;
 }
+
+static const site *lookup(uint32_t id) { return ef_site_of(&ef_sites, id); } /* under the lock */
 
 bool ef_site_alive(uint32_t id) {
     ef_mutex_lock(&lock);
     bool alive = lookup(id) != NULL;
     ef_mutex_unlock(&lock);
     return alive;
+}
+
+void ef_site_copy(ef_site_table *out) {
+    ef_mutex_lock(&lock);
+    *out = ef_sites;
+    ef_mutex_unlock(&lock);
 }
 
 static void copy_end(char *out, size_t room, const char *text) {

@@ -8,16 +8,8 @@
 #include "profile/site.h"
 #include <string.h>
 
-enum { WAYS = 8, SETS = 512, WINDOW = 16 };
-
-typedef struct tally {
-    ef_tally sum; /* its times in ticks */
-    uint32_t early[WINDOW], late[WINDOW];
-} tally;
-
 static ef_mutex lock = EF_MUTEX(EVENTS);
-static tally tallies[SETS][WAYS];
-static ef_tally others[EF_EVENT_KINDS];
+ef_tally_table ef_tallies;
 
 static bool is_of(const ef_tally *t, const ef_event_new *e) {
     return t->samples > 0 && t->place == e->place && t->subject == e->subject &&
@@ -37,15 +29,15 @@ static void merge(ef_tally *to, const ef_tally *t) {
 }
 
 /* The tally of an event, with its fields set; the one with the lowest count makes room. */
-static tally *tally_of(const ef_event_new *e) {
+static ef_tally_entry *tally_of(const ef_event_new *e) {
     uint64_t h = ef_hash_mix((uint64_t)e->place << 32 | e->subject,
                              (uint64_t)e->kind << 16 | (uint64_t)e->reason);
-    tally *set = tallies[h % SETS], *least = &set[0];
-    for (int k = 0; k < WAYS; k++) {
+    ef_tally_entry *set = ef_tallies.of[h % EF_TALLY_SETS], *least = &set[0];
+    for (int k = 0; k < EF_TALLY_WAYS; k++) {
         if (is_of(&set[k].sum, e)) return &set[k];
         if (set[k].sum.count < least->sum.count) least = &set[k];
     }
-    if (least->sum.samples > 0) merge(&others[least->sum.kind], &least->sum);
+    if (least->sum.samples > 0) merge(&ef_tallies.others[least->sum.kind], &least->sum);
     memset(least, 0, sizeof *least);
     least->sum.place = e->place;
     least->sum.subject = e->subject;
@@ -65,17 +57,17 @@ void ef_tally_add(const ef_event_new *e, uint64_t ticks) {
                     .most = e->value[0]};
     for (int k = 0; k < 3; k++) one.sum[k] = (int64_t)((uint64_t)e->value[k] * weight);
     ef_mutex_lock(&lock);
-    tally *t = tally_of(e);
+    ef_tally_entry *t = tally_of(e);
     uint32_t ns = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
-    if (t->sum.samples < WINDOW) t->early[t->sum.samples] = ns;
-    t->late[t->sum.samples % WINDOW] = ns;
+    if (t->sum.samples < EF_TALLY_WINDOW) t->early[t->sum.samples] = ns;
+    t->late[t->sum.samples % EF_TALLY_WINDOW] = ns;
     merge(&t->sum, &one);
     if (e->note != 0) t->sum.note = e->note;
     ef_mutex_unlock(&lock);
 }
 
 static uint32_t median(const uint32_t *all, uint32_t samples) {
-    uint32_t v[WINDOW], n = samples < WINDOW ? samples : WINDOW;
+    uint32_t v[EF_TALLY_WINDOW], n = samples < EF_TALLY_WINDOW ? samples : EF_TALLY_WINDOW;
     memcpy(v, all, n * sizeof *v);
     for (uint32_t k = 1; k < n; k++)
         for (uint32_t j = k; j > 0 && v[j] < v[j - 1]; j--) {
@@ -86,39 +78,51 @@ static uint32_t median(const uint32_t *all, uint32_t samples) {
     return n > 0 ? v[n / 2] : 0;
 }
 
-static ef_tally in_nanoseconds(const ef_tally *t) {
+static ef_tally in_nanoseconds(const ef_tally *t, const ef_event_rate *clock) {
     ef_tally out = *t;
-    out.duration = ef_event_ns(t->duration);
-    out.first = ef_event_time(t->first);
-    out.last = ef_event_time(t->last);
-    out.early = (uint32_t)ef_event_ns(t->early);
-    out.late = (uint32_t)ef_event_ns(t->late);
+    out.duration = ef_rate_ns(clock, t->duration);
+    out.first = ef_rate_time(clock, t->first);
+    out.last = ef_rate_time(clock, t->last);
+    out.early = (uint32_t)ef_rate_ns(clock, t->early);
+    out.late = (uint32_t)ef_rate_ns(clock, t->late);
     return out;
 }
 
-size_t ef_tallies_read(ef_tally *out, size_t max) {
+size_t ef_tallies_of(ef_tally_table *table, const ef_event_rate *clock, ef_tally *out, size_t max) {
     size_t n = 0;
-    ef_mutex_lock(&lock);
-    for (int s = 0; s < SETS; s++)
-        for (int w = 0; w < WAYS && n < max; w++) {
-            tally *t = &tallies[s][w];
+    for (int s = 0; s < EF_TALLY_SETS; s++)
+        for (int w = 0; w < EF_TALLY_WAYS && n < max; w++) {
+            ef_tally_entry *t = &table->of[s][w];
             if (t->sum.samples == 0) continue;
             t->sum.early = median(t->early, t->sum.samples);
             t->sum.late = median(t->late, t->sum.samples);
-            out[n++] = in_nanoseconds(&t->sum);
+            out[n++] = in_nanoseconds(&t->sum, clock);
         }
     for (int k = 0; k < EF_EVENT_KINDS && n < max; k++) {
-        if (others[k].samples == 0) continue;
-        others[k].kind = (uint16_t)k;
-        out[n++] = in_nanoseconds(&others[k]);
+        if (table->others[k].samples == 0) continue;
+        table->others[k].kind = (uint16_t)k;
+        out[n++] = in_nanoseconds(&table->others[k], clock);
     }
+    return n;
+}
+
+size_t ef_tallies_read(ef_tally *out, size_t max) {
+    ef_event_rate clock = ef_event_rate_now();
+    ef_mutex_lock(&lock);
+    size_t n = ef_tallies_of(&ef_tallies, &clock, out, max);
     ef_mutex_unlock(&lock);
     return n;
 }
 
 void ef_tallies_reset(void) {
     ef_mutex_lock(&lock);
-    memset(tallies, 0, sizeof tallies);
-    memset(others, 0, sizeof others);
+    memset(&ef_tallies, 0, sizeof ef_tallies);
+    ef_tallies.reset = ef_event_clock();
+    ef_mutex_unlock(&lock);
+}
+
+void ef_tally_copy(ef_tally_table *out) {
+    ef_mutex_lock(&lock);
+    *out = ef_tallies;
     ef_mutex_unlock(&lock);
 }

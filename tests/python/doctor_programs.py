@@ -279,6 +279,113 @@ def plain(v):
 for k in range(1200):
     plain(tf.constant(k, tf.int64))
 """),
+    "E108": ("""
+model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(1)])
+x, y = np.zeros([8, 4], np.float32), np.zeros([8, 1], np.float32)
+for rate in (0.1, 0.05, 0.02, 0.01, 0.005, 0.002):
+    model.compile(loss="mse", optimizer=tf.keras.optimizers.SGD(rate))  # here
+    model.train_on_batch(x, y)
+""", """
+model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(1)])
+x, y = np.zeros([8, 4], np.float32), np.zeros([8, 1], np.float32)
+model.compile(loss="mse", optimizer=tf.keras.optimizers.SGD(0.1))
+for rate in (0.1, 0.05, 0.02, 0.01, 0.005, 0.002):
+    model.optimizer.learning_rate = rate
+    model.train_on_batch(x, y)
+"""),
+    "E202": ("""
+model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(2)])
+state = np.zeros([1, 4], np.float32)
+for _ in range(25):
+    model.predict(state, verbose=0)  # here
+""", """
+model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(2)])
+state = np.zeros([1, 4], np.float32)
+for _ in range(25):
+    model(state, training=False)
+"""),
+    "E306": ("""
+kept = []
+for k in range(260):
+    kept.append(tf.data.Dataset.range(1).map(lambda v: tf.py_function(lambda t: t + k, [v], tf.int64)))  # here
+""", """
+for k in range(260):
+    made = tf.data.Dataset.range(1).map(lambda v: tf.py_function(lambda t: t + k, [v], tf.int64))
+"""),
+    "E403": ("""
+weights = tf.random.normal([16])
+ds = tf.data.Dataset.range(12000)
+ds = ds.map(lambda v: tf.reduce_sum(weights * tf.cast(v, tf.float32)))  # here
+for batch in ds.batch(256):
+    pass
+""", """
+weights = tf.random.normal([16])
+ds = tf.data.Dataset.range(12000).batch(256)
+ds = ds.map(lambda v: tf.reduce_sum(weights * tf.cast(v, tf.float32)[:, None], axis=1))
+for batch in ds:
+    pass
+"""),
+    "E404": ("""
+import time
+def decode(v):
+    time.sleep(0.0005)
+    return v
+ds = tf.data.Dataset.range(200).map(lambda v: tf.numpy_function(decode, [v], tf.int64))
+ds = ds.shuffle(150)  # here
+for epoch in range(2):
+    for v in ds:
+        pass
+""", """
+import time
+def decode(v):
+    time.sleep(0.0005)
+    return v
+ds = tf.data.Dataset.range(200).shuffle(150)
+ds = ds.map(lambda v: tf.numpy_function(decode, [v], tf.int64))
+for epoch in range(2):
+    for v in ds:
+        pass
+"""),
+    "E501": ("""
+import os, tempfile
+model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(2)])
+x = tf.ones([1, 4])
+with tempfile.TemporaryDirectory() as folder:
+    for k in range(40):
+        model(x)
+        model.save_weights(os.path.join(folder, "w.weights.h5"))  # here
+""", """
+import os, tempfile
+model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(2)])
+x = tf.ones([1, 4])
+with tempfile.TemporaryDirectory() as folder:
+    for k in range(40):
+        model(x)
+    model.save_weights(os.path.join(folder, "w.weights.h5"))
+"""),
+    "E901": ("""
+turns = [0]
+def slower(v):
+    turns[0] += 1
+    for _ in range(turns[0] // 8):
+        pass
+    return v
+@tf.function
+def call(v):
+    return tf.numpy_function(slower, [v], tf.float32)
+x = tf.constant(1.0)
+for _ in range(12000):
+    call(x)  # here
+""", """
+def steady(v):
+    return v
+@tf.function
+def call(v):
+    return tf.numpy_function(steady, [v], tf.float32)
+x = tf.constant(1.0)
+for _ in range(12000):
+    call(x)
+"""),
 }
 
 # Programs without a fault.
@@ -317,5 +424,156 @@ with tf.Graph().as_default(), tf.compat.v1.Session() as session:
     y = p * 2.0
     for k in range(200):
         session.run(y, {p: float(k)})
+""",
+    "Keras's own fit": """
+x, y = np.random.rand(512, 8).astype(np.float32), np.random.rand(512, 1).astype(np.float32)
+model = tf.keras.Sequential([tf.keras.layers.Input((8,)), tf.keras.layers.Dense(16, activation="relu"), tf.keras.layers.Dense(1)])
+model.compile(loss="mse", optimizer="adam", metrics=["mae"])
+model.fit(x, y, batch_size=32, epochs=3, validation_split=0.2, verbose=0)
+model.evaluate(x, y, verbose=0)
+model.predict(x, verbose=0)
+""",
+    "fit from a dataset": """
+x, y = np.random.rand(256, 8).astype(np.float32), np.random.rand(256, 1).astype(np.float32)
+ds = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(256).batch(32).prefetch(tf.data.AUTOTUNE)
+model = tf.keras.Sequential([tf.keras.layers.Input((8,)), tf.keras.layers.Dense(1)])
+model.compile(loss="mse", optimizer="sgd")
+model.fit(ds, epochs=3, verbose=0)
+""",
+    "custom loop over a dataset": """
+x, y = np.random.rand(256, 8).astype(np.float32), np.random.rand(256, 1).astype(np.float32)
+ds = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(256).batch(32).prefetch(2)
+w = tf.Variable(tf.zeros([8, 1]))
+@tf.function
+def step(a, b):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(a @ w - b))
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+    return loss
+for epoch in range(4):
+    total = 0.0
+    for a, b in ds:
+        total += float(step(a, b))
+""",
+    "three models": """
+for units in (4, 8, 16):
+    model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(units), tf.keras.layers.Dense(1)])
+    model.compile(loss="mse", optimizer="sgd")
+    model.fit(np.zeros([64, 4], np.float32), np.zeros([64, 1], np.float32), epochs=1, verbose=0)
+""",
+    "weights saved after each epoch": """
+import os, tempfile
+x, y = np.random.rand(4096, 8).astype(np.float32), np.random.rand(4096, 1).astype(np.float32)
+model = tf.keras.Sequential([tf.keras.layers.Input((8,)), tf.keras.layers.Dense(1)])
+model.compile(loss="mse", optimizer="sgd")
+with tempfile.TemporaryDirectory() as folder:
+    for epoch in range(3):
+        model.fit(x, y, epochs=1, verbose=0)
+        model.save_weights(os.path.join(folder, "w.weights.h5"))
+""",
+    "numpy and tensors": """
+a = np.random.rand(64, 64).astype(np.float32)
+for _ in range(50):
+    b = tf.linalg.matmul(a, a).numpy()
+    a = b / np.abs(b).max()
+""",
+    "a recurrent layer": """
+cell = tf.keras.layers.LSTM(8)
+x = tf.random.normal([4, 12, 5])
+run = tf.function(cell)
+for _ in range(20):
+    run(x)
+""",
+    "while loop of real work": """
+@tf.function
+def power(m, n):
+    i, y = tf.constant(0), m
+    while i < n:
+        y = y @ m
+        y = y / tf.norm(y)
+        i += 1
+    return y
+m = tf.random.normal([128, 128])
+for _ in range(5):
+    power(m, tf.constant(20))
+""",
+    "a few shapes": """
+@tf.function
+def f(x):
+    return tf.reduce_sum(x * x)
+for _ in range(30):
+    for n in (8, 16, 32):
+        f(tf.ones([n]))
+""",
+    "nested structures": """
+@tf.function
+def f(d):
+    return {"sum": d["a"] + d["b"][0], "rest": d["b"][1]}
+for _ in range(60):
+    f({"a": tf.ones([3]), "b": (tf.ones([3]), tf.zeros([2]))})
+""",
+    "text": """
+words = tf.constant(["one two", "three", "four five six"])
+for _ in range(20):
+    tf.strings.length(tf.strings.join([words, words], separator=" "))
+""",
+    "losses as numbers": """
+@tf.function
+def loss(x):
+    return tf.reduce_mean(x * x)
+x = tf.ones([64])
+history = []
+for _ in range(2000):
+    history.append(loss(x).numpy())
+""",
+    "one persistent tape": """
+w = tf.Variable([1.0, 2.0])
+with tf.GradientTape(persistent=True) as tape:
+    a, b = tf.reduce_sum(w * w), tf.reduce_sum(w)
+tape.gradient(a, w), tape.gradient(b, w)
+del tape
+""",
+    "variables of a list": """
+class Net(tf.Module):
+    def __init__(self):
+        self.w = [tf.Variable(tf.random.normal([16, 16])) for _ in range(60)]
+    @tf.function
+    def __call__(self, x):
+        for w in self.w:
+            x = tf.tanh(x @ w)
+        return x
+net, x = Net(), tf.ones([2, 16])
+for _ in range(20):
+    net(x)
+""",
+    "a generator": """
+def rows():
+    for k in range(200):
+        yield np.full([4], k, np.float32)
+ds = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec([4], tf.float32)).batch(20)
+total = 0.0
+for batch in ds:
+    total += float(tf.reduce_sum(batch))
+""",
+    "files": """
+import os, tempfile
+with tempfile.TemporaryDirectory() as folder:
+    for k in range(20):
+        path = os.path.join(folder, f"row{k}.txt")
+        tf.io.write_file(path, f"row {k}")
+        tf.strings.length(tf.io.read_file(path))
+""",
+}
+
+# Programs for patches, where that of PAIRS would leave too little to gain.
+PATCHED = {
+    "E401": """
+import time
+def slow(v):
+    time.sleep(0.001)
+    return v
+ds = tf.data.Dataset.range(80).map(lambda v: tf.numpy_function(slow, [v], tf.int64))
+for v in ds:
+    time.sleep(0.004)
 """,
 }

@@ -39,6 +39,7 @@ typedef struct ef_dataset {
     const ef_attrs *attrs; /* counted */
     const ef_dataset_attrs *set;
     uint64_t number; /* no other dataset ever has it */
+    uint32_t place;  /* the line that made it, for the events of its stage; 0: not told */
     int n_in;
     ef_tensor in[];
 } ef_dataset;

@@ -47,7 +47,7 @@ def heavy_entry(seen):
         name = {"first": "predict", "value": "fit", "shape": "evaluate"}.get(row.reason, "predict")
         fix = "model.train_on_batch(x, y)" if name == "fit" else "model(x, training=False) or model.predict_on_batch(x)"
         yield Finding("E202", row.place, row.count,
-                      f"model.{name} was called {times(row.count)} times with {row.mean:.3g} rows ({row.ms / row.count:.3g} ms each)",
+                      f"model.{name} was called {times(row.count)} times with {row.mean:.3g} row{'s' * (row.mean != 1)} ({row.ms / row.count:.3g} ms each)",
                       fix, cost_ms=row.ms, priced_by="fit" if name == "fit" else "predict")
 
 
@@ -96,7 +96,7 @@ model(x)
 """)
 def implicit_cast(seen):
     for row in seen.rows("implicit cast", by=("place",)):
-        if row.count < 20:
+        if row.count < 20 and not (row.count >= 5 and row.sums[0] >= 32 << 20):
             continue
         yield Finding("E204", row.place, row.count,
                       f"an array was cast to another dtype {times(row.count)} times ({row.mean / 1e6:.2g} MB each)",

@@ -1,7 +1,7 @@
 """The table of causes. A cause is one record: its code and title, the symptom a user sees, what the engine counts, the
 rule that makes findings of the counts, and the wrong and the right way to write it.
 
-The records stand in `repeated`, `calls`, `memory` and `pipeline`; each is the decorator of its rule. A rule takes an
+The records stand in `repeated`, `calls`, `memory`, `pipeline` and `output`; each is the decorator of its rule. A rule takes an
 `Observed` and yields findings.
 """
 import dataclasses
@@ -72,7 +72,7 @@ def times(n):
 
 def examine(observed):
     """All findings, the dearest first. The records are registered by importing the modules that hold them."""
-    from . import calls, memory, pipeline, repeated  # noqa: F401 - they register their causes, so they need this file
+    from . import calls, memory, output, pipeline, repeated  # noqa: F401 - they register their causes, so they need this file
     found = [f for c in sorted(CAUSES.values(), key=lambda c: c.code) if c.code != "E901" for f in c.rule(observed)]
     explained = {(f.place.file, f.place.line) for f in found}
     found += [f for f in CAUSES["E901"].rule(observed) if (f.place.file, f.place.line) not in explained]
@@ -81,5 +81,5 @@ def examine(observed):
 
 def table():
     """code -> Cause, in order."""
-    from . import calls, memory, pipeline, repeated  # noqa: F401 - they register their causes, so they need this file
+    from . import calls, memory, output, pipeline, repeated  # noqa: F401 - they register their causes, so they need this file
     return dict(sorted(CAUSES.items()))

@@ -4,7 +4,7 @@ import fnmatch
 import os
 import sys
 
-from . import patch, report, session
+from . import live, patch, report, session
 
 EXAMPLES = """examples:
   evenflow doctor train.py --epochs 3        runs train.py and reports at its end
@@ -13,6 +13,8 @@ EXAMPLES = """examples:
   evenflow doctor --html report.html t.py    a page with pictures
   evenflow doctor --fail-on E1xx,E202 t.py   exit status 3 if one of these was found
   evenflow doctor --diff train.py            mechanical fixes as a patch, on standard output
+  evenflow doctor --live 4711 --every 10     what a running process does, every 10 seconds; it is not stopped
+  evenflow doctor --read sums.json           findings of sums that a C program saved (ef_doctor_save)
   evenflow doctor explain E104               a cause, with the wrong and the right form
 A comment `# evenflow: ignore E104` silences a finding on its line."""
 
@@ -26,6 +28,9 @@ def parser():
     parse.add_argument("--diff", action="store_true", help="print mechanical fixes as a patch, on standard output")
     parse.add_argument("--all", action="store_true", help="show findings below 1 %% of the run time too")
     parse.add_argument("--fail-on", default="", metavar="CODES", help="exit with status 3 if one of these is found: E1xx,E202")
+    parse.add_argument("--live", type=int, metavar="PID", help="report on a running process, without stopping it")
+    parse.add_argument("--every", type=float, metavar="SECONDS", help="with --live: again and again, until it ends")
+    parse.add_argument("--read", metavar="FILE", help="report on sums that ef_doctor_save wrote")
     parse.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module")
     parse.add_argument("program", nargs="?", help="the program, or `explain`")
     parse.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
@@ -57,6 +62,8 @@ def main(arguments, run_file, run_module):
     options = parser().parse_args(arguments)
     if options.program == "explain" and not options.module:
         return explain(options.arguments)
+    if options.live is not None or options.read is not None:
+        return live.main(options)
     if options.program is None:
         print("evenflow doctor: no program was named (evenflow doctor --help)", file=sys.stderr)
         return 2

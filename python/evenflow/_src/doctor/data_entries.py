@@ -3,6 +3,7 @@ iterator waited for its elements. Only under the doctor: the classes are wrapped
 import functools
 import importlib
 import time
+import weakref
 
 from evenflow import _core
 
@@ -10,6 +11,16 @@ from .observed import KINDS, REASONS
 
 _DATASET, _ITERATOR, _WAIT = (KINDS.index(k) for k in ("dataset made", "iterator", "wait"))
 _DATA = REASONS.index("data")
+_open = weakref.WeakSet()  # iterators that have counts nobody has been told of
+
+
+class _Counts:
+    """Of one iterator: ticks of setting it up, elements, ticks of waiting for them, when it began, and where it is read."""
+
+    __slots__ = ("setup", "elements", "wait", "began", "place")
+
+    def __init__(self, setup):
+        self.setup, self.elements, self.wait, self.began, self.place = setup, 0, 0, time.perf_counter_ns(), 0
 
 
 def _made(init):
@@ -18,6 +29,7 @@ def _made(init):
         began = _core.event_clock()
         init(self, *args, **kwargs)
         _core.event_post(_DATASET, began)
+        _core.dataset_place(self._variant_tensor)
     return call
 
 
@@ -26,7 +38,8 @@ def _opened(init):
     def call(self, *args, **kwargs):
         began = _core.event_clock()
         init(self, *args, **kwargs)
-        self._doctor = [_core.event_clock() - began, 0, 0, time.perf_counter_ns()]
+        self._doctor = _Counts(_core.event_clock() - began)
+        _open.add(self)
     return call
 
 
@@ -41,24 +54,41 @@ def _given(step):
             raise
         counts = getattr(self, "_doctor", None)
         if counts:
-            counts[1] += 1
-            counts[2] += _core.event_clock() - began
+            counts.elements += 1
+            counts.wait += _core.event_clock() - began
+            if not counts.place:
+                counts.place = _core.event_here()
         return element
     return call
 
 
-def _report(iterator, last):
+def _report(iterator, last=0):
     counts = getattr(iterator, "_doctor", None)
     if not counts:
         return
-    setup, elements, wait, began = counts
     iterator._doctor = None
+    _open.discard(iterator)
     now = _core.event_clock()
-    _core.event_post(_ITERATOR, now - setup - last, elements)
-    _core.event_post(_WAIT, now - wait, time.perf_counter_ns() - began, elements, reason=_DATA)
+    _core.event_post(_ITERATOR, now - counts.setup - last, counts.elements, place=counts.place)
+    _core.event_post(_WAIT, now - counts.wait, time.perf_counter_ns() - counts.began, counts.elements, reason=_DATA,
+                     place=counts.place)
+
+
+def _dropped(self):
+    if _report is not None and getattr(self, "_doctor", None) and self._doctor.place:
+        _report(self)
+
+
+def tell():
+    """Posts what iterators and pipelines that are still open have done."""
+    for iterator in list(_open):
+        if iterator._doctor and iterator._doctor.place:
+            _report(iterator)
+    _core.stages_tell()
 
 
 def install():
+    _core.stages_watch(True)
     datasets = importlib.import_module("evenflow._src.datasets")
     if getattr(datasets, "_doctor_counts", False):
         return
@@ -67,3 +97,8 @@ def install():
     iterator = datasets.OwnedIterator
     iterator.__init__ = _opened(iterator.__init__)
     iterator.__next__ = _given(iterator.__next__)
+    iterator.__del__ = _dropped
+
+
+def end():
+    _core.stages_watch(False)

@@ -7,9 +7,11 @@ import sys
 
 from evenflow import _core
 
+from . import save_entries
 from .observed import KINDS, REASONS
 
 _MODULE = "keras.src.backend.tensorflow.trainer"
+_MODELS = "keras.src.models.model"
 _ENTRY, _MODEL = KINDS.index("model entry"), KINDS.index("model built")
 # The reason of an entry's event says which one it is.
 _NAMES = {"predict": REASONS.index("first"), "fit": REASONS.index("value"), "evaluate": REASONS.index("shape")}
@@ -56,27 +58,41 @@ def _wrap(module):
     trainer.compile = _compiled(trainer.compile)
 
 
+def _wrap_models(module):
+    save_entries.wrap(getattr(module, "Model", None), "save", "save_weights")
+
+
+_WRAPS = {_MODULE: _wrap, _MODELS: _wrap_models}
+
+
 class _Finder(importlib.abc.MetaPathFinder):
-    """Lets the others find Keras's module, and wraps its class once it is executed."""
+    """Lets the others find Keras's modules, and wraps their classes once they are executed."""
+
+    def __init__(self, names):
+        self._names = set(names)
 
     def find_spec(self, name, path, target=None):
-        if name != _MODULE:
+        if name not in self._names:
             return None
-        sys.meta_path.remove(self)
+        self._names.discard(name)
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 
             def exec_module(module):
                 execute(module)
-                _wrap(module)
+                _WRAPS[name](module)
 
             spec.loader.exec_module = exec_module
         return spec
 
 
 def install():
-    if _MODULE in sys.modules:
-        _wrap(sys.modules[_MODULE])
-    elif not any(isinstance(f, _Finder) for f in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+    missing = []
+    for name, wrap in _WRAPS.items():
+        if name in sys.modules:
+            wrap(sys.modules[name])
+        else:
+            missing.append(name)
+    if missing and not any(isinstance(f, _Finder) for f in sys.meta_path):
+        sys.meta_path.insert(0, _Finder(missing))

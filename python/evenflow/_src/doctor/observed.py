@@ -1,5 +1,6 @@
 """What the engine has counted, by line of the user's program."""
 import collections
+import json
 import time
 
 from evenflow import _core
@@ -12,14 +13,15 @@ class Row:
     """Events of one kind and reason at one place about one function, added up."""
 
     __slots__ = ("kind", "reason", "place", "subject", "note", "samples", "count", "ms", "sums", "least", "most",
-                 "first", "last", "early_us", "late_us")
+                 "first", "last", "early_us", "late_us", "number", "source")
 
-    def __init__(self, tally, place):
-        (kind, reason, where, subject, note, self.samples, self.count, ns, a, b, c, self.least, self.most, first, last,
+    def __init__(self, tally, place, note):
+        (kind, reason, where, subject, told, self.samples, self.count, ns, a, b, c, self.least, self.most, first, last,
          early, late) = tally
         self.kind, self.reason = KINDS[kind], REASONS[reason]
         self.place, self.subject = place(where), place(subject)
-        self.note = _core.event_note(note) if note else None
+        self.number, self.source = where, subject
+        self.note = note(told) if told else None
         self.ms, self.sums = ns / 1e6, [a, b, c]
         self.first, self.last = first / 1e6, last / 1e6
         self.early_us, self.late_us = early / 1e3, late / 1e3
@@ -48,37 +50,80 @@ def _function(place):
     return place and (place.file, place.function)
 
 
+class Own:
+    """The sums of this process."""
+
+    def __init__(self):
+        self.tallies, self.note = _core.event_tallies(), _core.event_note
+        self.kept = _core.event_kept()
+
+    def place(self, number):
+        return _core.event_place(number)
+
+
+class Other:
+    """The sums of another process, at this moment. It does nothing for it."""
+
+    def __init__(self, pid):
+        self.seconds, self.tallies, self._places, self._notes = _core.doctor_open(pid)
+        self.kept = []
+        self.place, self.note = self._places.get, self._notes.get
+
+
+class Saved:
+    """The sums in a file that ef_doctor_save wrote. Places and notes are numbered here."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            read = json.load(file)
+        if not isinstance(read, dict) or read.get("evenflow_doctor") != 1:
+            raise ValueError("it was not written by ef_doctor_save")
+        self.seconds, self.kept, numbers = read["seconds"], [], {None: 0}
+
+        def number(value):
+            key = tuple(value) if isinstance(value, list) else value or None
+            return numbers.setdefault(key, len(numbers))
+
+        self.tallies = [(KINDS.index(t["kind"]), REASONS.index(t["reason"]), number(t["place"]), number(t["subject"]),
+                         number(t["note"]), t["samples"], t["count"], t["ns"], *t["sum"], t["least"], t["most"], t["first"],
+                         t["last"], t["early"], t["late"]) for t in read["tallies"]]
+        values = {n: key for key, n in numbers.items()}
+        self.place = self.note = values.get
+
+
 class Observed:
     """The sums of a run that took `wall_ms` milliseconds."""
 
-    def __init__(self, wall_ms):
+    def __init__(self, wall_ms, sums=None):
         self.wall_ms = wall_ms
+        sums = sums or Own()
         known = {}
 
         def place(number):
             if number not in known:
-                found = _core.event_place(number) if number else None
+                found = sums.place(number) if number else None
                 known[number] = Place(*found) if found else None
             return known[number]
 
-        self._tallies = _core.event_tallies()
+        self._tallies, self._note = sums.tallies, sums.note
         self.place = place
-        self.kept = [(place(where), weight, held) for where, weight, held in _core.event_kept()]
+        self.kept = [(place(where), weight, held) for where, weight, held in sums.kept]
         self.kept = [k for k in self.kept if k[0]]
 
     def rows(self, kind, *reasons, by=("place", "subject")):
         """Rows of a kind (and of these reasons, if any are given) at known places, added up by line (`place`), by the
-        function they are about (`subject`), or by the function that holds the line (`function`). A row's place is the
+        function they are about (`subject`), by the function that holds the line (`function`), or by the instruction (`number`) and that of its source
+        (`source`). A row's place is the
         line with most of it."""
         made = {}
         for t in self._tallies:
             if KINDS[t[0]] != kind or (reasons and REASONS[t[1]] not in reasons):
                 continue
-            row = Row(t, self.place)
+            row = Row(t, self.place, self._note)
             if row.place is None:
                 continue
             key = tuple({"place": _line(row.place), "subject": _line(row.subject), "function": _function(row.place),
-                         "reason": row.reason}[b] for b in by)
+                         "reason": row.reason, "number": row.number, "source": row.source}[b] for b in by)
             made.setdefault(key, []).append(row)
         found = []
         for rows in made.values():

@@ -1,34 +1,17 @@
-"""The report as one HTML file: no network, light and dark, readable on a phone. Pictures are SVG, made here."""
+"""The report as one HTML file: no network, light and dark, readable on a phone. What it shows is in it as JSON; a small
+script draws it (`page_script`), so that one can zoom."""
 import collections
 import html
+import json
+import os
 
-from . import report, source
+from . import pipeline, report, source
 from .causes import table
+from .page_script import SCRIPT
+from .page_style import STYLE
+from .recorder import SHOWN
 
-COLOURS = {"trace": "#c2410c", "compile": "#b45309", "plan": "#a16207", "step": "#0f766e", "session run": "#1d4ed8",
-           "function call": "#1d4ed8", "eager op": "#4338ca", "conversion": "#be185d", "host copy": "#9d174d",
-           "wait": "#6b7280", "model entry": "#15803d"}
-STYLE = """
-:root { --ink: #1c1f24; --soft: #5b6472; --back: #ffffff; --card: #f5f6f8; --line: #d9dde3; --mark: #b42318; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e9ee; --soft: #9aa4b2; --back: #14171c; --card: #1d2128; --line: #333a45; --mark: #ff8a7a; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 60rem; padding: 1.5rem 1rem 4rem; background: var(--back); color: var(--ink);
-       font: 16px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
-p { margin: .35rem 0; } .soft { color: var(--soft); }
-.finding { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: .8rem 1rem; margin: .8rem 0; }
-.finding b.code { color: var(--mark); } code, pre { font: 13px/1.45 ui-monospace, monospace; }
-pre { overflow-x: auto; margin: .5rem 0; padding: .5rem .7rem; background: var(--back); border: 1px solid var(--line);
-      border-radius: 6px; } pre .hit { font-weight: 700; color: var(--mark); }
-svg { width: 100%; height: auto; display: block; background: var(--card); border: 1px solid var(--line); border-radius: 8px; }
-svg text { fill: var(--soft); font: 11px system-ui, sans-serif; } svg .axis { stroke: var(--line); }
-.legend span { display: inline-block; margin-right: .9rem; } .legend i { display: inline-block; width: .8em; height: .8em;
-  border-radius: 2px; margin-right: .3em; }
-table { border-collapse: collapse; width: 100%; } td, th { text-align: left; padding: .25rem .5rem; border-bottom: 1px solid
-  var(--line); } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
-"""
-WIDTH, HEIGHT, LEFT, BOTTOM = 900, 220, 60, 24
+CALLS = SHOWN[:4]
 
 
 def headline(findings, observed):
@@ -49,77 +32,133 @@ def _excerpt(place):
         text = source.text(place.file, k)
         if text or k == place.line:
             mark = ' class="hit"' if k == place.line else ""
-            lines.append(f"<span{mark}>{k:5d}  {html.escape(text)}</span>")
-    return f"<pre>{chr(10).join(lines)}</pre>"
+            lines.append(f"<span{mark}>{k:4d}  {html.escape(text)}</span>")
+    return f"<pre>{''.join(lines)}</pre>"
 
 
-def _finding(f):
+def _bars(f, most):
+    rows = [("here", f.cost_ms, "here")]
+    if f.tensorflow_ms:
+        rows.append(("TensorFlow 2.21, measured", f.tensorflow_ms, "there"))
     here, there = report.costs(f)
-    there = f"; on TensorFlow 2.21 about {there} (measured)" if there else ""
-    return (f'<section class="finding" id="{f.code}-{f.place.line}"><p><b class="code">{f.code}</b> '
-            f"<b>{html.escape(table()[f.code].title)}</b></p>"
-            f'<p class="soft">{html.escape(report.short(f.place.file))}:{f.place.line} in {html.escape(f.place.function)}</p>'
-            f"{_excerpt(f.place)}<p>{html.escape(f.what)}.</p><p>Cost: here {html.escape(here)}{html.escape(there)}.</p>"
-            f"<p><b>Fix:</b> {html.escape(f.fix)}.</p></section>")
+    told = {"here": here, "there": f"about {there}"}
+    return '<div class="costs">' + "".join(
+        f'<span class="soft">{name}</span><span class="bar"><i style="width:{max(0.3, 60 * ms / most):.1f}%;background:var(--{kind})"></i>'
+        f"<span>{html.escape(told[kind])}</span></span>" for name, ms, kind in rows) + "</div>"
 
 
-def _frame(inside, label, x_end, y_end, unit):
-    """Axes around a picture: time in seconds, and values up to y_end."""
-    return (f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{html.escape(label)}">{inside}'
-            f'<line class="axis" x1="{LEFT}" y1="{HEIGHT - BOTTOM}" x2="{WIDTH - 8}" y2="{HEIGHT - BOTTOM}"/>'
-            f'<line class="axis" x1="{LEFT}" y1="8" x2="{LEFT}" y2="{HEIGHT - BOTTOM}"/>'
-            f'<text x="{LEFT}" y="{HEIGHT - 8}">0</text>'
-            f'<text x="{WIDTH - 10}" y="{HEIGHT - 8}" text-anchor="end">{x_end / 1e3:.3g} s</text>'
-            f'<text x="{LEFT - 6}" y="18" text-anchor="end">{y_end:.3g} {unit}</text></svg>')
+def _sentence(text):
+    """With a capital, unless it begins with a name."""
+    return text[:1].upper() + text[1:] if text.split(" ")[0].isalpha() else text
 
 
-def _calls(events, x_end):
-    """Call times over the run: flat dots mean that calls do not get slower."""
-    calls = [e for e in events if e[2] in ("function call", "session run", "eager op", "model entry")]
-    if len(calls) < 2:
-        return "<p class='soft'>Too few calls were sampled for a picture.</p>"
-    most = sorted(e[1] for e in calls)[min(len(calls) - 1, int(0.99 * len(calls)))] * 1.25
-    dots = []
-    for end, took, kind, place in calls[:: max(1, len(calls) // 1500)]:
-        x = LEFT + (WIDTH - LEFT - 8) * min(1.0, end / x_end)
-        y = HEIGHT - BOTTOM - (HEIGHT - BOTTOM - 12) * min(1.0, took / most)
-        where = f"{report.short(place.file)}:{place.line}" if place else "unknown place"
-        dots.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2" fill="{COLOURS[kind]}" fill-opacity=".6">'
-                    f"<title>{html.escape(where)}: {1e3 * took:.3g} us</title></circle>")
-    return _frame("".join(dots), "call times over the run", x_end, most * 1e3, "us")
+def _finding(f, most):
+    c = table()[f.code]
+    short, _, rest = c.title.partition(":")
+    forms = (f'<div><small>instead of</small><pre><span>{html.escape(c.wrong)}</span></pre></div>'
+             f'<div><small>write</small><pre><span>{html.escape(c.right)}</span></pre></div>')
+    return (f'<details class="finding" open id="{f.code}-{f.place.line}"><summary><span class="code">{f.code}</span> <b>{html.escape(short)}</b>'
+            f'<span class="where">{html.escape(report.short(f.place.file))}:{f.place.line} in {html.escape(f.place.function)}</span></summary>'
+            f"<div>{_excerpt(f.place)}<p>{html.escape(_sentence(f.what))}.</p>{_bars(f, most)}"
+            f'<p class="fix"><b>Fix:</b> {html.escape(f.fix)}.</p>'
+            f'<details class="more"><summary>What {f.code} means</summary><p class="soft">{html.escape(rest.strip() or c.symptom)}. '
+            f'{html.escape(c.symptom)}</p><div class="forms">{forms}</div></details></div></details>')
 
 
-def _memory(memory, x_end):
-    if len(memory) < 2:
-        return "<p class='soft'>The run was too short for a picture.</p>"
-    most = max(b for _, b in memory) * 1.1
-    points = " ".join(f"{LEFT + (WIDTH - LEFT - 8) * min(1.0, t / x_end):.1f},"
-                      f"{HEIGHT - BOTTOM - (HEIGHT - BOTTOM - 12) * b / most:.1f}" for t, b in memory)
-    return _frame(f'<polyline points="{points}" fill="none" stroke="#1d4ed8" stroke-width="2"/>', "memory over the run", x_end,
-                  most / 2**20, "MB")
+def _drift(events):
+    """(how call times at the busiest place changed over the run, index of that place)"""
+    calls = [e for e in events if e[2] in CALLS and e[3]]
+    if not calls:
+        return None, None
+    main = collections.Counter(e[3] for e in calls).most_common(1)[0][0]
+    took = [e[1] for e in sorted(e for e in calls if e[3] == main)]
+    if len(took) < 24:
+        return None, main
+    part = max(8, len(took) // 4)
+    first, last = sorted(took[part // 2:part + part // 2]), sorted(took[-part:])
+    return last[len(last) // 2] / max(first[len(first) // 2], 1e-9), main
 
 
-def _timeline(events, x_end):
-    """Traces, plans, steps and calls, a row for each kind."""
-    kinds = [k for k in COLOURS if any(e[2] == k for e in events)]
-    if not kinds:
-        return "<p class='soft'>No events were kept.</p>"
-    row, bars = 20, []
-    for r, kind in enumerate(kinds):
-        mine = [e for e in events if e[2] == kind]
-        bars.append(f'<text x="{4}" y="{r * row + 16}">{kind}</text>')
-        for end, took, _, place in mine[:: max(1, len(mine) // 400)]:
-            x = 110 + (WIDTH - 118) * max(0.0, end - took) / x_end
-            wide = max(0.7, (WIDTH - 118) * took / x_end)
-            where = f"{report.short(place.file)}:{place.line}" if place else "unknown place"
-            bars.append(f'<rect x="{x:.1f}" y="{r * row + 5}" width="{wide:.1f}" height="{row - 6}" fill="{COLOURS[kind]}">'
-                        f"<title>{kind} at {html.escape(where)}: {took:.3g} ms</title></rect>")
-    return (f'<svg viewBox="0 0 {WIDTH} {len(kinds) * row + 8}" role="img" aria-label="timeline of events">'
-            f'{"".join(bars)}</svg>')
+def _tile(value, name):
+    return f'<div class="tile"><b>{html.escape(value)}</b><span>{html.escape(name)}</span></div>'
+
+
+def _tiles(findings, observed, recorder, drift):
+    peak = max((m[1] for m in recorder.memory), default=0)
+    tiles = [_tile(report.amount(observed.wall_ms), "run time"), _tile(str(len(findings)), "findings"),
+             _tile(f"{peak / 2**20:.0f} MB", "most memory in use")]
+    if drift is not None:
+        said = "steady" if 0.8 < drift < 1.25 else f"{drift:.2g} times the first" if drift >= 1.25 else "quicker than at first"
+        tiles.append(_tile(said, "calls at the end of the run"))
+    return f'<div class="tiles">{"".join(tiles)}</div>'
+
+
+def _pipelines(observed):
+    """Each pipeline as boxes from its source to its end; the slowest stage is marked."""
+    made = pipeline.stages(observed)
+    if not made:
+        return ""
+    by = {s.source[0]: s for s in made}
+    read = {s.source[1] for s in made}
+    out = []
+    for last in sorted((s for s in made if s.source[0] not in read), key=lambda s: -s.ms)[:6]:
+        chain = []
+        while last is not None and last not in chain:
+            chain.append(last)
+            last = by.get(last.source[1])
+        chain.reverse()
+        slow = max(chain, key=lambda s: s.own_ms)
+        boxes = []
+        for s in chain:
+            where = f"{os.path.basename(s.place.file)}:{s.place.line}"
+            mark = slow is s and s.own_ms > 0.3 * sum(c.own_ms for c in chain)
+            each = f", {report.amount(s.own_ms / max(1, s.elements))} each" if s.own_ms else ""
+            took = f"{report.amount(s.own_ms)} of its own" if s.own_ms else f"its reader waited {report.amount(s.ms)}"
+            boxes.append(f'<div class="stage{" slow" if mark else ""}"><b>{html.escape(s.name)}{" (slowest)" if mark else ""}</b>'
+                         f"{took}<br><small>{s.elements:,} elements{each}<br>"
+                         f"{html.escape(where)}</small></div>")
+        out.append(f'<div class="flow">{"<span class=arrow>&#10140;</span>".join(boxes)}</div>')
+    return ('<h2 id="pipelines">The pipeline</h2><p class="soft">Stages from the source to the loop that reads them, with the time each took '
+            "without its sources.</p>" + "".join(out))
+
+
+def _holders(observed):
+    """Who holds memory at the end, by line."""
+    lines = collections.defaultdict(lambda: [0, 0, 0])
+    for sign, reason in ((1, "none"), (-1, "forgotten")):
+        for r in observed.rows("variable", reason, by=("place",)):
+            lines[r.place.file, r.place.line][0] += sign * r.sums[0]
+    for place, weight, held in observed.kept:
+        if held:
+            lines[place.file, place.line][1] += weight
+    for r in observed.rows("allocation growth", by=("place",)):
+        lines[r.place.file, r.place.line][2] += r.sums[0]
+    rows = []
+    for (file, line), (variables, results, asked) in sorted(lines.items(), key=lambda kv: -(max(0, kv[1][0]) + 160 * kv[1][1] + kv[1][2])):
+        if variables <= 0 and results < 100 and asked <= 0:
+            continue
+        cells = (_megabytes(variables) if variables > 0 else "", f"about {results:,}" if results >= 100 else "",
+                 _megabytes(asked) if asked else "")
+        names = ("variables", "results held", "asked of the system")
+        rows.append(f"<tr><td>{_line(file, line)}</td>" + "".join(
+            f"<td class='n' data-name='{n if c else ''}'>{c}</td>" for n, c in zip(names, cells)) + "</tr>")
+    if not rows:
+        return ""
+    return ("<table><tr><th>held by this line</th><th class='n'>variables</th><th class='n'>results held</th><th class='n'>asked of the system"
+            "</th></tr>" + "".join(rows[:12]) + "</table>")
+
+
+def _megabytes(n):
+    return f"{n / 2**20:.1f} MB" if n >= 1 << 20 else f"{n / 1024:.1f} KB"
+
+
+def _line(file, line):
+    return (f"<code>{html.escape(report.short(file))}:{line}</code><br><code class='soft'>"
+            f"{html.escape(source.text(file, line).strip()[:90])}</code>")
 
 
 def _lines(observed):
-    """Where the time went, by line."""
+    """Where the time of the engine went, by line."""
     spent = collections.Counter()
     for kind in ("function call", "session run", "eager op", "trace", "conversion", "model entry"):
         for r in observed.rows(kind, by=("place",)):
@@ -127,28 +166,79 @@ def _lines(observed):
     rows = []
     for (file, line), ms in spent.most_common(12):
         share = min(100.0, 100 * ms / max(observed.wall_ms, 1e-9))
-        rows.append(f'<tr><td><code>{html.escape(report.short(file))}:{line}</code><br><code class="soft">'
-                    f"{html.escape(source.text(file, line).strip()[:80])}</code></td><td class='n'>{report.amount(ms)}</td>"
-                    f"<td class='n'>{share:.0f} %</td></tr>")
+        rows.append(f"<tr><td>{_line(file, line)}</td><td class='n' data-name='in the engine'>{report.amount(ms)}</td><td class='n' data-name='of the run'>{share:.0f} %</td></tr>")
     return ("<table><tr><th>line</th><th class='n'>in the engine</th><th class='n'>of the run</th></tr>"
-            + "".join(rows) + "</table>") if rows else "<p class='soft'>No calls were sampled.</p>"
+            + "".join(rows) + "</table>") if rows else ""
+
+
+def _flame(node, name, least):
+    below = sorted(((k, n) for k, n in node.below.items() if n.ms >= least), key=lambda kn: -kn[1].ms)
+    made = {"n": name, "t": round(node.ms, 3)}
+    if below:
+        made["c"] = [_flame(n, k if isinstance(k, str) else f"{k[2]} {os.path.basename(k[0])}:{k[1]}", least) for k, n in below]
+    return made
+
+
+def _data(recorder, observed, main):
+    """What the script draws: times in milliseconds, places and kinds by number."""
+    places, end = {}, max(observed.wall_ms, 0.001)
+
+    def number(place):
+        if place is None:
+            return -1
+        return places.setdefault(f"{report.short(place.file)}:{place.line}", len(places))
+
+    def row(e):
+        return [round(e[0], 3), float(f"{e[1]:.4g}"), SHOWN.index(e[2]), number(e[3])]
+
+    events = sorted(recorder.events, key=lambda e: e[0] - e[1])
+    calls = [row(e) for e in events if e[2] in CALLS]
+    kinds = collections.defaultdict(list)
+    for e in events:
+        kinds[e[2]].append(row(e))
+    shown = [r for rows in kinds.values() for r in rows[:: max(1, len(rows) // 500)]]
+    flame = _flame(recorder.stacks, "the program", recorder.stacks.ms / 400)
+    return {"end": round(end, 3), "kinds": SHOWN, "calls": calls[:: max(1, len(calls) // 1500)], "events": shown,
+            "memory": [[round(t, 1), rss, own] for t, rss, own in recorder.memory[:: max(1, len(recorder.memory) // 600)]],
+            "flame": flame, "main": number(main), "places": list(places)}
+
+
+def _pictures(recorder, observed, data):
+    seen = [k for k in CALLS if any(c[2] == SHOWN.index(k) for c in data["calls"])]
+    legend = "".join(f'<span><i style="background:var(--k{SHOWN.index(k)})"></i>{k}</span>' for k in seen)
+    calls = ('<p class="soft">Each dot is a sampled call; the line is the median of the busiest place. A flat line means that calls do not get '
+             f'slower.</p><p class="legend">{legend}</p><div class="chart" id="calls" data-label="call times over the run"></div>'
+             if len(data["calls"]) > 1 else '<p class="soft">Too few calls were sampled for a picture.</p>')
+    tools = ('<div class="tools"><button id="in" aria-label="zoom in">+</button><button id="out" aria-label="zoom out">\u2212</button>'
+             '<button id="left" aria-label="earlier">\u2190</button><button id="right" aria-label="later">\u2192</button>'
+             '<button id="reset">whole run</button><span id="range"></span></div>')
+    memory = ('<p class="legend"><span><i style="background:var(--k0)"></i>the process</span><span><i style="background:var(--k3)"></i>'
+              'tensors</span></p><div class="chart" id="memory" data-label="memory over the run"></div>'
+              if len(data["memory"]) > 1 else '<p class="soft">The run was too short for a picture.</p>')
+    flame = ('<p class="soft" id="flamewhat"></p><div class="chart" id="flame" data-label="where the time went"></div>'
+             if data["flame"]["t"] > 0 else '<p class="soft" id="flamewhat">The run was too short for a picture.</p>')
+    return (f"{tools}<h2>Call times over the run</h2>{calls}<h2>Memory over the run</h2>{memory}{_holders(observed)}"
+            f"<h2>What happened when</h2>" + ('<div class="chart" id="timeline" data-label="timeline of events"></div>'
+                                              if data["events"] else '<p class="soft">No events were kept.</p>')
+            + _pipelines(observed) + f"<h2>Where the time went</h2>{flame}{_lines(observed)}")
 
 
 def page(findings, observed, recorder):
     """The whole file, as text."""
-    x_end = max(observed.wall_ms, 1.0)
-    legend = "".join(f'<span><i style="background:{COLOURS[k]}"></i>{k}</span>'
-                     for k in ("function call", "session run", "eager op", "model entry"))
-    found = "".join(_finding(f) for f in findings) or "<p>No findings.</p>"
+    drift, main = _drift(recorder.events)
+    data = _data(recorder, observed, main)
+    most = max((f.cost for f in findings), default=1.0) or 1.0
+    found = "".join(_finding(f, most) for f in findings) or '<p class="soft">No findings.</p>'
+    packed = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>evenflow doctor</title><style>{STYLE}</style></head><body>
-<h1>{html.escape(headline(findings, observed))}</h1>
-<p class="soft">evenflow doctor: {len(findings)} finding{'s' * (len(findings) != 1)}, {report.amount(observed.wall_ms)}</p>
-{found}
-<h2>Call times over the run</h2><p class="legend soft">{legend}</p>{_calls(recorder.events, x_end)}
-<h2>Memory over the run</h2>{_memory(recorder.memory, x_end)}
-<h2>What happened when</h2>{_timeline(recorder.events, x_end)}
-<h2>Where the time went</h2>{_lines(observed)}
+<title>evenflow doctor</title><link rel="icon" href="data:,"><style>{STYLE}</style></head><body>
+<header><p class="brand">evenflow doctor</p><h1>{html.escape(headline(findings, observed))}</h1></header>
+{_tiles(findings, observed, recorder, drift)}
+<h2>Findings</h2>{found}
+{_pictures(recorder, observed, data)}
+<div id="tip"></div><noscript><p>The pictures need JavaScript; nothing is loaded from a network.</p></noscript>
+<script type="application/json" id="data">{packed}</script>
+<script>{SCRIPT}</script>
 </body></html>
 """

@@ -90,11 +90,42 @@ def keep_number(finding, lines):
     return False
 
 
-PATCHES = {"E101": number_to_tensor, "E102": fewer_traces, "E104": hoist, "E303": keep_number}
+def prefetched(finding, lines):
+    """E401: elements are made ahead of the loop."""
+    for node in ast.walk(source.tree(finding.place.file)):
+        if isinstance(node, ast.For) and node.lineno == finding.place.line and isinstance(node.iter, (ast.Name, ast.Call, ast.Attribute)):
+            module = _module_name(finding.place.file)
+            return _replace(lines, node.iter, f"{_text(lines, node.iter)}.prefetch({module}.data.AUTOTUNE)")
+    return False
+
+
+def range_of_tensors(finding, lines):
+    """E206: the loop runs in the graph. Only where its body does not use the number, which would become a tensor."""
+    for node in ast.walk(source.tree(finding.place.file)):
+        if not isinstance(node, ast.For) or node.lineno != finding.place.line or not isinstance(node.target, ast.Name):
+            continue
+        used = any(isinstance(n, ast.Name) and n.id == node.target.id for part in node.body for n in ast.walk(part))
+        called = node.iter.func if isinstance(node.iter, ast.Call) else None
+        if not used and isinstance(called, ast.Name) and called.id == "range":
+            return _replace(lines, called, f"{_module_name(finding.place.file)}.range")
+    return False
+
+
+def on_batch(finding, lines):
+    """E202: predict of a few rows is predict_on_batch."""
+    for call in _calls_at(finding.place, "predict"):
+        if len(call.args) == 1 and all(k.arg == "verbose" for k in call.keywords) and isinstance(call.func, ast.Attribute):
+            model, rows = _text(lines, call.func.value), _text(lines, call.args[0])
+            return _replace(lines, call, f"{model}.predict_on_batch({rows})")
+    return False
+
+
+PATCHES = {"E101": number_to_tensor, "E102": fewer_traces, "E104": hoist, "E202": on_batch, "E206": range_of_tensors, "E303": keep_number,
+           "E401": prefetched}
 
 
 def diff(findings):
-    """One patch for all findings that have one; '' if none has."""
+    """One patch for all findings that have one; '' if none has. Two fixes never change the same line: the dearer one is made."""
     changed = {}
     for f in findings:
         make = PATCHES.get(f.code)
@@ -102,10 +133,14 @@ def diff(findings):
         if make is None or source.tree(file) is None:
             continue
         before = [text.rstrip("\n") for text in linecache.getlines(file)]
-        lines = changed.get(file, list(before))
-        if lines == before:  # positions are those of the file: one fix per file and run
-            make(f, lines)
-            changed[file] = lines
+        lines = changed.setdefault(file, list(before))
+        trial = list(before)
+        if not make(f, trial):
+            continue
+        touched = [k for k, (old, new) in enumerate(zip(before, trial)) if old != new]
+        if all(lines[k] == before[k] for k in touched):
+            for k in touched:
+                lines[k] = trial[k]
     out = []
     for file, lines in changed.items():
         before = [text.rstrip("\n") for text in linecache.getlines(file)]

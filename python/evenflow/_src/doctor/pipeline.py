@@ -1,6 +1,35 @@
-"""E107 and E4xx: datasets."""
+"""E107, E306 and E4xx: datasets."""
+import collections
+import os
+
 from . import source
 from .causes import Finding, cause, times
+
+
+Stage = collections.namedtuple("Stage", "name place source elements ms own_ms bytes passes")
+
+
+def stages(seen):
+    """The stages of the pipelines that were run, by the line that made them: name, places of it and of its source, elements,
+    milliseconds with and without its sources, bytes. A prefetch does nothing of its own: it waits for its thread."""
+    rows = seen.rows("pipeline stage", by=("number", "source"))
+    given = collections.defaultdict(float)
+    for r in rows:
+        given[r.number] += r.sums[1] / 1e6
+    made = []
+    for r in rows:
+        ms = r.sums[1] / 1e6
+        below = given.get(r.source, 0.0)
+        own = 0.0 if r.note == "Prefetch" else max(0.0, ms - below)
+        made.append(Stage(r.note or "stage", r.place, r.source, r.sums[0], ms, own, r.sums[2], r.count)._replace(
+            source=(r.number, r.source)))
+    return made
+
+
+def slowest(seen, least_ms=1.0):
+    """The stage that took most time of its own; None: none took much."""
+    most = max(stages(seen), key=lambda s: s.own_ms, default=None)
+    return most if most and most.own_ms >= least_ms else None
 
 
 @cause("E107", "iterator-recreated, dataset-recreated",
@@ -17,14 +46,15 @@ for _ in range(700):
 """)
 def iterator_recreated(seen):
     made = {source.key(r.place): r for r in seen.rows("dataset made", by=("place",))}
+    entries = {source.key(r.place) for r in seen.rows("model entry", by=("place",))}  # Keras makes its own: see E202
     for row in seen.rows("iterator", by=("place",)):
-        if row.count < 20 or row.mean >= 64:
+        if row.count < 20 or row.mean >= 64 or source.key(row.place) in entries:
             continue
         built = made.get(source.key(row.place))
         again = built is not None and built.count >= row.count
         what = "a dataset was built and read" if again else "an iterator over a dataset was made"
         yield Finding("E107", row.place, row.count,
-                      f"{what} {times(row.count)} times, for {row.mean:.3g} elements each",
+                      f"{what} {times(row.count)} times, for {row.mean:.3g} element{'s' * (row.mean != 1)} each",
                       "build it once and keep iter(ds.repeat()), or call the model on the array itself",
                       cost_ms=row.ms + (built.ms if again else 0.0), priced_by="dataset" if again else "iterator")
 
@@ -47,11 +77,17 @@ def starved(seen):
         rest = loop - row.ms
         if loop < 50 or row.ms < 0.1 * loop or rest < 0.1 * loop or row.ms / elements < 0.02:
             continue
+        slow = slowest(seen)
+        where = ""
+        if slow and slow.elements:
+            where = (f"; making one takes {slow.own_ms / slow.elements:.3g} ms in {slow.name.lower()}() at "
+                     f"{os.path.basename(slow.place.file)}:{slow.place.line}")
+        ahead = any(s.name == "Prefetch" for s in stages(seen))
+        fix = "num_parallel_calls=tf.data.AUTOTUNE in map(), or .cache() behind it"
         yield Finding("E401", row.place, elements,
                       f"the loop waited for data {100 * row.ms / loop:.0f} % of its time, {row.ms / elements:.3g} ms for each of "
-                      f"{times(elements)} elements",
-                      ".prefetch(tf.data.AUTOTUNE) at the end, num_parallel_calls=tf.data.AUTOTUNE in map()",
-                      cost_ms=min(row.ms, rest))
+                      f"{times(elements)} elements{where}",
+                      fix if ahead else f".prefetch(tf.data.AUTOTUNE) at the end, {fix}", cost_ms=min(row.ms, rest))
 
 
 @cause("E402", "python-bound-map: the interpreter lock",
@@ -72,6 +108,50 @@ def python_bound(seen):
                       "only one thread at a time can run Python",
                       "write it with tf operations, or do the work on a whole batch: batch() before map()",
                       cost_ms=row.ms, priced_by="python_element")
+
+
+@cause("E403", "per-element-pipeline: a function called for each of very many tiny elements",
+       "Thousands of cheap elements, each with a call of its own.",
+       "pipeline stage: elements, bytes and time, by line (counted under the doctor)",
+       wrong="""
+ds = tf.data.Dataset.range(150000).map(f).batch(256)     # f is called 150,000 times
+""", right="""
+ds = tf.data.Dataset.range(150000).batch(256).map(f)     # f is called 586 times, on whole batches
+""")
+def per_element(seen):
+    python = {source.key(r.place) for r in seen.rows("Python function of a pipeline", "none", by=("place",))}
+    for s in stages(seen):
+        if s.name not in ("Map", "Filter") or s.elements < 10000 or s.bytes > 256 * s.elements or source.key(s.place) in python:
+            continue
+        each = 1e3 * s.own_ms / s.elements
+        if each > 50:  # it does real work
+            continue
+        yield Finding("E403", s.place, s.elements,
+                      f"{s.name.lower()}() handled {times(s.elements)} elements of {s.bytes / s.elements:.3g} bytes, {each:.2g} us each",
+                      "batch first, so that the function works on a batch: ds.batch(256).map(f), and .unbatch() where single "
+                      "elements are needed", cost_ms=s.own_ms)
+
+
+@cause("E404", "shuffle-refill: a pause at the head of each epoch",
+       "A pause and a peak of memory at the head of each epoch.",
+       "shuffle buffer filled, with the time of the whole pass, by line (counted under the doctor)",
+       wrong="""
+ds = images.map(decode).shuffle(2000).batch(32)          # 2000 decoded images, at each epoch
+""", right="""
+ds = names.shuffle(2000).map(decode).batch(32)           # shuffle what is small, then decode
+""")
+def shuffle_refill(seen):
+    for row in seen.rows("shuffle buffer filled", by=("place",)):
+        passes_ms = row.sums[1] / 1e6
+        if row.ms < 0.2 * passes_ms or row.ms < 5:
+            continue
+        held = row.sums[0] / max(1, row.count) / 2**20
+        size = row.sums[2] // max(1, row.count)
+        yield Finding("E404", row.place, row.count,
+                      f"shuffle({size}) fills its buffer for {100 * row.ms / passes_ms:.0f} % of each pass, {row.ms / row.count:.3g} ms "
+                      f"and {held:.3g} MB each of {times(row.count)} times",
+                      "a smaller buffer, or shuffle indices or file names and read the elements after", cost_ms=row.ms,
+                      bytes=row.sums[0] // max(1, row.count))
 
 
 @cause("E306", "callback-kept: Python functions held by a pipeline",

@@ -1,6 +1,9 @@
-"""What a report with pictures needs beyond sums: events and memory over the whole run. A thread of its own reads them
-five times a second, only when a page was asked for. Both lists are bounded: when one is full, every second entry goes."""
+"""What a report with pictures needs beyond sums: events, memory and stacks over the whole run. A thread of its own looks at
+them, only when a page was asked for. Everything is bounded: when a list is full, every second entry goes; the tree of
+stacks takes no new nodes beyond a number of them."""
 import os
+import sys
+import sysconfig
 import threading
 import time
 
@@ -8,11 +11,13 @@ from evenflow import _core
 
 from .observed import KINDS, Place
 
-MOST_EVENTS, MOST_POINTS = 6000, 1200
+MOST_EVENTS, MOST_POINTS, MOST_NODES, DEEPEST = 1000, 1200, 1500, 24  # MOST_EVENTS: of each kind
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-# Kinds that the timeline shows; the others are too many, or have no duration.
-SHOWN = ("trace", "compile", "plan", "step", "session run", "function call", "eager op", "conversion", "host copy", "wait",
-         "model entry")
+# Kinds that the pictures show; the others are too many, or have no duration.
+SHOWN = ("function call", "session run", "eager op", "model entry", "trace", "plan", "compile", "step", "conversion", "pipeline stage",
+         "host copy", "wait", "save")
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
 
 
 def resident():
@@ -24,36 +29,105 @@ def resident():
         return 0
 
 
-class Recorder:
-    """`events`: (end in ms, duration in ms, kind, Place or None); `memory`: (ms, bytes)."""
+class Node:
+    """A frame of the flame graph: milliseconds spent in it and below."""
 
-    EVERY = 0.2  # seconds
+    __slots__ = ("ms", "below")
 
     def __init__(self):
-        self.events, self.memory = [], []
+        self.ms, self.below = 0.0, {}
+
+
+def _label(frame):
+    """(file, line, function) of a frame of the program; the package's and Keras's are one each; None: Python's own."""
+    file = frame.f_code.co_filename
+    if file.startswith(_HERE):
+        return "Evenflow"
+    if "-packages" in file:
+        parts = file.split("-packages" + os.sep, 1)[-1].split(os.sep)
+        return parts[0].capitalize() if len(parts) > 1 else parts[0]
+    if file.startswith(_LIBRARY) or file.startswith("<frozen"):
+        return None
+    return file, frame.f_lineno, frame.f_code.co_name
+
+
+class Recorder:
+    """`events`: (end in ms, duration in ms, kind, Place or None); `memory`: (ms, bytes of the process, bytes of tensors);
+    `stacks`: a tree of Nodes."""
+
+    EVERY = 0.2  # seconds, for events and memory; less while events are overwritten faster than that
+    LEAST = 0.04
+    STACKS = 0.01  # seconds, for stacks
+
+    def __init__(self):
+        self._kinds, self.memory, self.stacks, self.nodes = {k: [] for k in SHOWN}, [], Node(), 0
+        self._every, self._dropped = self.EVERY, 0
         self._began = time.monotonic_ns()
         self._seen = self._began
+        self._main = threading.main_thread().ident
         self._shown = {KINDS.index(k) for k in SHOWN}
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="evenflow doctor", daemon=True)
+        self._remember()
         self._thread.start()
 
     def _run(self):
-        while not self._over.wait(self.EVERY):
-            self._look()
+        looked = before = time.monotonic()
+        while not self._over.wait(self.STACKS):
+            now = time.monotonic()
+            self._stack(1e3 * (now - before))
+            before = now
+            if now - looked >= self._every:
+                looked = now
+                self._look()
+
+    def _stack(self, ms):
+        """Adds the time since the last look to the stack of the main thread."""
+        frame, labels = sys._current_frames().get(self._main), []
+        while frame is not None:
+            label = _label(frame)
+            if label is not None and not (labels and labels[-1] == label and isinstance(label, str)):
+                labels.append(label)
+            frame = frame.f_back
+        labels.reverse()
+        if "Evenflow" in labels[:3]:  # the command that runs the program
+            del labels[:labels.index("Evenflow") + 1]
+        node = self.stacks
+        node.ms += ms
+        for label in labels[:DEEPEST]:
+            below = node.below.get(label)
+            if below is None:
+                if self.nodes >= MOST_NODES:
+                    return
+                self.nodes += 1
+                below = node.below[label] = Node()
+            below.ms += ms
+            node = below
+
+    def _remember(self):
+        tensors = _core.memory("CPU:0")["current"]
+        self.memory = _thinned([*self.memory, ((time.monotonic_ns() - self._began) / 1e6, resident(), tensors)], MOST_POINTS)
 
     def _look(self):
-        newest, found = self._seen, []
-        for e in _core.events()[0]:
+        newest, found = self._seen, {}
+        events, dropped = _core.events()
+        self._every = max(self.LEAST, self._every / 2) if dropped > self._dropped + 256 else min(self.EVERY, self._every * 1.1)
+        self._dropped = dropped
+        for e in events:
             if e[0] <= self._seen:
                 continue
             newest = max(newest, e[0])
             if e[2] in self._shown and e[1] > 0:
                 place = _core.event_place(e[5]) if e[5] else None
-                found.append(((e[0] - self._began) / 1e6, e[1] / 1e6, KINDS[e[2]], Place(*place) if place else None))
+                found.setdefault(KINDS[e[2]], []).append(((e[0] - self._began) / 1e6, e[1] / 1e6, KINDS[e[2]], Place(*place) if place else None))
         self._seen = newest
-        self.events = _thinned(self.events + found, MOST_EVENTS)
-        self.memory = _thinned([*self.memory, ((time.monotonic_ns() - self._began) / 1e6, resident())], MOST_POINTS)
+        for kind, more in found.items():
+            self._kinds[kind] = _thinned(self._kinds[kind] + more, MOST_EVENTS)
+        self._remember()
+
+    @property
+    def events(self):
+        return [e for kind in self._kinds.values() for e in kind]
 
     def end(self):
         self._over.set()

@@ -21,7 +21,7 @@ def retrace_value(seen):
             continue
         name, kind, old, new = (row.note or "|||").split("|")[:4]
         lists = "list" in kind or "tuple" in kind
-        last = f" (last {new} after {old})" if new else ""
+        last = f" (such as {new} after {old})" if new else ""
         who = f"argument {name!r}" if name else "an argument"
         spec = "tf.TensorSpec([], tf.float32)" if "." in new else "tf.TensorSpec([], tf.int32)"
         fix = f"pass tf.constant({name or '...'})"
@@ -162,8 +162,8 @@ def session_per_call(seen):
     for row in seen.rows("session closed", by=("place",)):
         if row.count < 10 or row.mean >= 3:
             continue
-        yield Finding("E106", row.place, row.count,
-                      f"{times(row.count)} sessions were opened here, for {row.mean:.3g} run{'s' if row.mean > 1 else ''} each",
+        runs = f"for {row.mean:.3g} run{'s' if row.mean > 1 else ''} each" if row.mean else "for values that were computed before"
+        yield Finding("E106", row.place, row.count, f"{times(row.count)} sessions were opened here, {runs}",
                       "open one session above the loop", priced_by="session")
 
 

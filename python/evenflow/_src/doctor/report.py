@@ -23,6 +23,8 @@ def select(findings, observed, everything=False, silenced=True):
 
 
 def amount(ms):
+    if ms < 0.01:
+        return f"{1e3 * ms:.3g} us"
     return f"{ms / 1e3:.3g} s" if ms >= 1000 else f"{ms:.3g} ms"
 
 

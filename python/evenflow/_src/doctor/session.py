@@ -2,7 +2,7 @@
 import atexit
 import os
 
-from . import data_entries, keras_entries, report
+from . import data_entries, keras_entries, report, save_entries
 from .causes import examine
 from .observed import Watch
 from .page import page
@@ -17,6 +17,8 @@ class Diagnosis:
         self._everything = everything
 
     def finish(self, watch):
+        data_entries.tell()
+        data_entries.end()
         if self._recorder:
             self._recorder.end()
         self.observed = watch.observed()
@@ -44,6 +46,7 @@ def begin(everything=False, record=False):
     """Starts to count; returns what `finish` fills in, and what it needs. record: for a page with pictures."""
     keras_entries.install()
     data_entries.install()
+    save_entries.install()
     return Diagnosis(everything, Recorder() if record else None), Watch()
 
 

@@ -1,0 +1,36 @@
+"""E501: what a program writes."""
+from . import source
+from .causes import Finding, cause, times
+
+
+@cause("E501", "checkpoint-growth: saving again and again",
+       "Saving takes longer each time, or takes the time of the steps.",
+       "save: checkpoints and files of weights, and the objects made to write them, by line (counted under the doctor)",
+       wrong="""
+for step in range(10000):
+    train(x)
+    tf.train.Checkpoint(model=model).write(path)     # a new one, at each step
+""", right="""
+checkpoint = tf.train.Checkpoint(model=model)        # once, above the loop
+for step in range(10000):
+    train(x)
+    if step % 1000 == 0:
+        checkpoint.write(path)
+""")
+def checkpoint_growth(seen):
+    made = {source.key(r.place): r for r in seen.rows("save", "first", by=("place",))}
+    for row in seen.rows("save", "none", by=("place",)):
+        if row.count < 20:
+            continue
+        writers = made.get(source.key(row.place))
+        slower = row.late_us / max(row.early_us, 1e-9)
+        again = writers is not None and writers.count >= 20
+        if not again and slower < 1.5 and row.ms < 0.1 * seen.wall_ms:
+            continue
+        what = f"{times(row.count)} files were saved here, {row.ms / row.count:.3g} ms each"
+        fix = "save every so many steps, or from a callback at the end of an epoch"
+        if slower >= 1.5 and row.samples >= 32:
+            what += f"; the first took {row.early_us / 1e3:.3g} ms, the last {row.late_us / 1e3:.3g} ms"
+        if again:
+            what, fix = f"{what}; a saver was made {times(writers.count)} times", f"make it once, above the loop, and {fix}"
+        yield Finding("E501", row.place, row.count, what, fix, cost_ms=row.ms, priced_by="checkpoint")

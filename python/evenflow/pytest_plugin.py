@@ -1,0 +1,58 @@
+"""The fixture `evenflow_doctor` for pytest: examines a test, which may then say what must not be found.
+
+    def test_step(evenflow_doctor):
+        train(steps=200)
+        evenflow_doctor.check()             # fails with the report if anything was found
+        evenflow_doctor.check("E1xx,E202")  # or only for these codes
+
+The fixture is there in every project that has Evenflow installed (an entry point of pytest).
+"""
+import fnmatch
+
+import pytest
+
+
+class Examination:
+    """What the doctor found in a test so far: `findings`, `codes`, `report`; `check` fails the test."""
+
+    def __init__(self):
+        from evenflow._src.doctor import session  # only tests that ask for the fixture pay for it
+
+        self._diagnosis, self._watch = session.begin()
+        self._open = True
+
+    def end(self):
+        """Ends the examination; what follows is not counted."""
+        if self._open:
+            self._open = False
+            self._diagnosis.finish(self._watch)
+
+    @property
+    def findings(self):
+        self.end()
+        return self._diagnosis.findings
+
+    @property
+    def codes(self):
+        return [f.code for f in self.findings]
+
+    @property
+    def report(self):
+        from evenflow._src.doctor import report
+
+        return "\n".join(report.line(f) for f in self.findings)
+
+    def check(self, codes="E???"):
+        """Fails the test if one of these codes was found: E1xx,E202. Ends the examination."""
+        wanted = [c.strip().replace("x", "?") for c in codes.split(",") if c.strip()]
+        bad = [f for f in self.findings if any(fnmatch.fnmatch(f.code, w) for w in wanted)]
+        if bad:
+            pytest.fail(f"evenflow doctor:\n{self.report}", pytrace=False)
+
+
+@pytest.fixture
+def evenflow_doctor():
+    """Examines the test: what in it is slow, where, and what to write instead."""
+    examination = Examination()
+    yield examination
+    examination.end()

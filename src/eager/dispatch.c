@@ -7,6 +7,7 @@
 #include "graph/origin.h"
 #include "ops/run.h"
 #include "ops/shapes.h"
+#include <stddef.h>
 
 _Thread_local ef_thread_state ef_here;
 
@@ -32,7 +33,10 @@ static ef_status *record_edges(ef_graph *g, const ef_op *op, const ef_attrs *att
     ef_here.next_name = ef_here.next_kind = NULL; /* also if the op turns out to be wrong */
     if (EF_UNLIKELY((op->scalar_in | op->vector_in) != 0 || op->graph_check != NULL))
         EF_TRY(fits(g, op, attrs, edge, n_in));
-    EF_TRY(ef_graph_add(g, op, attrs, edge, n_in, name, node));
+    g->wanted = (uint8_t)ef_context_here()->wanted;
+    ef_status *s = ef_graph_add(g, op, attrs, edge, n_in, name, node);
+    g->wanted = 0;
+    EF_TRY(s);
     ef_node *made = g->node[*node];
     if (made->name == NULL && made->kind == NULL) made->kind = kind;
     return NULL;
@@ -129,18 +133,78 @@ static ef_status *eager(const ef_op *op, const ef_attrs *attrs, const ef_tensor 
     return s;
 }
 
-ef_status *ef_dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
-                       ef_tensor *out, int max_out, int *n_out) {
+/* ---- on devices ------------------------------------------------------------------------------ */
+
+int ef_want_device(int wanted) {
+    int before = ef_context_here()->wanted;
+    ef_context_here()->wanted = wanted;
+    ef_here.busy = wanted != 0 ? ef_here.busy | EF_PLACED : ef_here.busy & ~(unsigned)EF_PLACED;
+    return before;
+}
+
+/* The device of the first input that is on one; a variable's handle says where its values are. */
+static int device_of(const ef_tensor *const *in, int n_in) {
+    for (int k = 0; k < n_in; k++)
+        if (in[k]->device != EF_HOST) return in[k]->device;
+    return EF_HOST;
+}
+
+/* A variable's ops run where the variable is, whatever was asked for. */
+static int device_for(const ef_tensor *const *in, int n_in) {
+    int wanted = ef_context_here()->wanted;
+    bool handle = n_in > 0 && in[0]->dtype == EF_RESOURCE;
+    return wanted == 0 || handle ? device_of(in, n_in) : wanted - 1;
+}
+
+static bool any_away(const ef_tensor *const *in, int n_in) {
+    return device_of(in, n_in) != EF_HOST;
+}
+
+static ef_status *run_away(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                           int n_in, ef_tensor *out, int max_out, int *n_out) {
+    int device = device_for(in, n_in);
+    if ((op->traits & (EF_CONTROL | EF_NO_KERNEL)) || (device == EF_HOST && !any_away(in, n_in)))
+        return eager(op, attrs, in, n_in, out, max_out, n_out);
+    for (int k = 0; k < n_in; k++)
+        if (in[k]->device == EF_HOST) EF_TRY(settle_inputs(op, &in[k], 1));
+    const void *fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
+    EF_TRY(ef_op_run_on(ef_context_here(), device, op, fields, (ef_tensor *const *)in, n_in, out,
+                        max_out, n_out));
+    if (!(ef_here.busy & EF_TAPING)) return NULL;
+    ef_status *s = ef_tape_note(op, attrs, in, n_in, out, *n_out);
+    for (int k = 0; s != NULL && k < *n_out; k++) ef_tensor_release(&out[k]);
+    return s;
+}
+
+static inline ef_status *dispatch(const ef_op *op, const ef_attrs *attrs,
+                                  const ef_tensor *const *in, int n_in, ef_tensor *out, int max_out,
+                                  int *n_out, bool away) {
     if (attrs == NULL && op->attr[0].name != NULL) {
         attrs = ef_attrs_default(op);
         if (attrs == NULL) return ef_attrs_make(op, NULL, 0, &attrs); /* names the missing one */
     }
-    if (EF_UNLIKELY(ef_here.busy & EF_TRACING))
-        return ef_record(ef_here.graph, op, attrs, in, n_in, out, max_out, n_out);
+    if (EF_UNLIKELY(ef_here.busy & (EF_TRACING | EF_PLACED)) || away) {
+        if (ef_here.busy & EF_TRACING)
+            return ef_record(ef_here.graph, op, attrs, in, n_in, out, max_out, n_out);
+        return run_away(op, attrs, in, n_in, out, max_out, n_out);
+    }
     return eager(op, attrs, in, n_in, out, max_out, n_out);
 }
 
-/* *flags: those of all inputs together. */
+ef_status *ef_dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
+                       ef_tensor *out, int max_out, int *n_out) {
+    return dispatch(op, attrs, in, n_in, out, max_out, n_out, any_away(in, n_in));
+}
+
+/* Device and flags stand side by side, so both are gathered at once. */
+enum { SYMBOLIC = EF_TENSOR_SYMBOLIC << 8, AWAY = 255 };
+static inline unsigned marks_of(const ef_tensor *t) {
+    const uint8_t *at = &t->device;
+    return at[0] | (unsigned)at[1] << 8;
+}
+_Static_assert(offsetof(ef_tensor, flags) == offsetof(ef_tensor, device) + 1, "see marks_of");
+
+/* *flags: the marks_of all inputs together. */
 static ef_status *check_arguments(const ef_op *op, const ef_tensor *const *in, int n_in,
                                   const ef_tensor *out, int max_out, const int *n_out,
                                   unsigned *flags) {
@@ -165,7 +229,7 @@ static ef_status *check_arguments(const ef_op *op, const ef_tensor *const *in, i
                             "%s: input %d is also an output; results need tensors of "
                             "their own",
                             op->name, k);
-        *flags |= in[k]->flags;
+        *flags |= marks_of(in[k]);
     }
     return NULL;
 }
@@ -205,7 +269,10 @@ ef_status *ef_call_op(const ef_op *op, const ef_attrs *attrs, const ef_tensor *c
     unsigned flags;
     EF_TRY(check_arguments(op, in, n_in, out, max_out, n_out, &flags));
     ef_eager_start();
-    if (EF_UNLIKELY(flags & EF_TENSOR_SYMBOLIC) && !(ef_here.busy & EF_TRACING))
-        return dispatch_home(op, attrs, in, n_in, out, max_out, n_out);
-    return ef_dispatch(op, attrs, in, n_in, out, max_out, n_out);
+    if (EF_UNLIKELY(flags & (SYMBOLIC | AWAY))) {
+        if ((flags & SYMBOLIC) && !(ef_here.busy & EF_TRACING))
+            return dispatch_home(op, attrs, in, n_in, out, max_out, n_out);
+        return dispatch(op, attrs, in, n_in, out, max_out, n_out, (flags & AWAY) != 0);
+    }
+    return dispatch(op, attrs, in, n_in, out, max_out, n_out, false);
 }

@@ -11,6 +11,6 @@ void ef_elementwise(ef_tile_fn *tile, const void *attrs, int n_in, ef_tensor *co
 /* The usual row: every dtype the tile table has. */
 #define EF_ELEMENTWISE_KERNEL                                            \
     {                                                                    \
-        { EF_CPU, EF_PLAIN, ef_run_elementwise, NULL, NULL, NULL, NULL } \
+        { EF_CPU | EF_TEST, EF_PLAIN, ef_run_elementwise, NULL, NULL, NULL, NULL } \
     }
 #endif

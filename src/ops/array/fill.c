@@ -36,8 +36,9 @@ const ef_op ef_op_Fill = {
     .vector_in = 1,
     .sized = {EF_SIZED_GIVEN, 0},
     .data_in = 2,
+    .host_in = 1,
     .shape = fill_shape,
-    .kernel = EF_ANY_KERNEL(fill_run),
+    .kernel = EF_ANY_KERNEL_AWAY(fill_run),
     .grad = fill_grad,
     .examples = {"int32[2]{2,3} float[]", "int64[0] double[]", "int32[1]{0} float[]",
                  "int32[1]{3} string[]{ab}", "int32[1]{5} bool[]"},
@@ -65,7 +66,7 @@ const ef_op ef_op_ZerosLike = {
     .types = "T: type",
     .traits = EF_NO_GRAD,
     .shape = ef_shape_same,
-    .kernel = {{EF_CPU, EF_COMPUTED | EF_BIT(STRING), zeros_like_run, NULL, NULL, NULL, NULL},
+    .kernel = {{EF_CPU | EF_TEST, EF_COMPUTED | EF_BIT(STRING), zeros_like_run, NULL, NULL, NULL, NULL},
                {EF_CPU, EF_BIT(VARIANT), zero_list_run, NULL, NULL, NULL, NULL}},
     .examples = {"float[2,3]", "list(float[2] float[3])", "int64[]", "string[2]{a,b}", "bool[0,3]",
                  "complex128[2]"},
@@ -86,7 +87,7 @@ const ef_op ef_op_OnesLike = {
     .types = "T: " EF_COMPUTED_TYPES,
     .traits = EF_NO_GRAD,
     .shape = ef_shape_same,
-    .kernel = EF_ANY_KERNEL(ones_like_run),
+    .kernel = EF_ANY_KERNEL_AWAY(ones_like_run),
     .examples = {"T[2,3]", "float[]", "bool[0,3]"},
 };
 

@@ -96,8 +96,8 @@ INT_ROWS(floor_mod)
 /* Row 0 is what fusion knows; row 1 takes the integers. */
 #define ROWS(ints)                                                                      \
     {                                                                                   \
-        {EF_CPU, EF_FLOATS | EF_COMPLEX, ef_run_elementwise, NULL, NULL, NULL, NULL}, { \
-            EF_CPU, EF_INTS, ints, NULL, NULL, NULL, NULL                               \
+        {EF_CPU | EF_TEST, EF_FLOATS | EF_COMPLEX, ef_run_elementwise, NULL, NULL, NULL, NULL}, { \
+            EF_CPU | EF_TEST, EF_INTS, ints, NULL, NULL, NULL, NULL                               \
         }                                                                               \
     }
 #define DIVISION(N, text, ints, and)                                     \

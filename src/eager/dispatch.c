@@ -33,10 +33,7 @@ static ef_status *record_edges(ef_graph *g, const ef_op *op, const ef_attrs *att
     ef_here.next_name = ef_here.next_kind = NULL; /* also if the op turns out to be wrong */
     if (EF_UNLIKELY((op->scalar_in | op->vector_in) != 0 || op->graph_check != NULL))
         EF_TRY(fits(g, op, attrs, edge, n_in));
-    g->wanted = (uint8_t)ef_context_here()->wanted;
-    ef_status *s = ef_graph_add(g, op, attrs, edge, n_in, name, node);
-    g->wanted = 0;
-    EF_TRY(s);
+    EF_TRY(ef_graph_add(g, op, attrs, edge, n_in, name, node));
     ef_node *made = g->node[*node];
     if (made->name == NULL && made->kind == NULL) made->kind = kind;
     return NULL;
@@ -64,7 +61,9 @@ ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
         if (edge == NULL) return ef_no_memory((size_t)n_in * sizeof *edge);
     }
     ef_graph_lock(g);
+    g->wanted = (uint8_t)ef_context_here()->wanted;
     ef_status *s = record_edges(g, op, attrs, in, n_in, edge, &node);
+    g->wanted = 0;
     if (s == NULL) s = give_outputs(g, node, out, max_out, n_out);
     ef_graph_unlock(g);
     if (edge != few) ef_free(edge);

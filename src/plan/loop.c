@@ -199,9 +199,10 @@ static ef_status *run_loop(const ef_call *c) {
         if ((s = ef_pulse_check(c->context, &pulse)) != NULL) break;
         for (int m = 0; m < f->n_moved; m++)
             ef_frame_input(f->cond[i], f->moved[m], &f->var[i][f->moved[m]]);
-        if ((s = ef_status_in_function(ef_frame_run(f->cond[i]), 0)) != NULL ||
-            !ef_tensor_true(f->verdict[i]))
-            break;
+        if ((s = ef_status_in_function(ef_frame_run(f->cond[i]), 0)) != NULL) break;
+        bool more = ef_tensor_true(f->verdict[i]);
+        if (EF_UNLIKELY(f->cond[i]->plan->n_leftover > 0)) ef_frame_finish(f->cond[i]);
+        if (!more) break;
         if ((s = iterate(f, i)) != NULL) break;
     }
     ef_loop_ended(began, iterations);

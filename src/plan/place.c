@@ -374,9 +374,10 @@ ef_status *ef_plan_away_step(ef_planner *p, const ef_node *n) {
     if (s != NULL) return s;
     const ef_kernel *row = row_for(p, n, device, &fixed, &s);
     if (s != NULL) return s;
+    bool view = n->op->traits & EF_VIEW_0; /* its other inputs say the shape */
     if (n->op->traits & EF_EFFECT) EF_TRY(ef_plan_waits(p));
     for (int k = 0; k < n->n_in; k++) {
-        bool host = k < 32 && (n->op->host_in >> k & 1);
+        bool host = (k < 32 && (n->op->host_in >> k & 1)) || (view && k > 0);
         EF_TRY(ef_plan_value_on(p, ef_value_at(p, n->in[k]), host ? EF_HOST : device, &in[k]));
     }
     EF_TRY(ef_plan_start_step(p, n->op, n->fields, n->n_in, n->n_out, n->id, &t));
@@ -388,7 +389,7 @@ ef_status *ef_plan_away_step(ef_planner *p, const ef_node *n) {
         t->out[k] = ef_plan_define(p, t, p->base[n->id] + k);
     }
     away_plan a = {.device = device, .node = n->id, .n_args = n->n_in + n->n_out};
-    bool queue = fixed && row != NULL && !(row->device & EF_ASIDE) && !(n->op->traits & EF_VIEW_0);
+    bool queue = fixed && row != NULL && !(row->device & EF_ASIDE) && !view;
     t->run = run_dynamic;
     if (queue) EF_TRY(queue_kernel(p, n, row, t, &a));
     s = away_state(t, &a);

@@ -1,6 +1,6 @@
 /* Devices in the whole engine, shown on the test device, whose memory the host cannot touch: every
- * op that has a kernel there gives what the CPU gives, alone and in a plan; copies are what the plan
- * says; variables, loops and branches, failures. */
+ * op that has a kernel there gives what the CPU gives, alone and in a plan; copies are what the
+ * plan says; variables, loops and branches, failures. */
 #include "base/alloc.h"
 #include "check.h"
 #include "device/test.h"

@@ -48,7 +48,8 @@ static PyObject *core_device_place(PyObject *module, PyObject *o) {
     int n = ef_device_names(names, MANY);
     tensor_object *there = wanted <= n && wanted <= MANY ? tensor_make() : NULL;
     if (there == NULL) return PyErr_Occurred() ? NULL : Py_NewRef(o);
-    if (check(ef_tensor_copy_to(&((tensor_object *)o)->t, names[wanted - 1], &there->t), NULL) < 0) {
+    if (check(ef_tensor_copy_to(&((tensor_object *)o)->t, names[wanted - 1], &there->t), NULL) <
+        0) {
         Py_DECREF(there);
         return NULL;
     }

@@ -136,9 +136,8 @@ ef_status *ef_device_copy(ef_batch *b, ef_copy_way way, void *to, const void *fr
     EF_TRY(ef_batch_wait(b));
     atomic_fetch_add_explicit(&copies[b->device][way], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&copied[b->device][way], bytes, memory_order_relaxed);
-    ef_event_post(&(ef_event_new){.kind = EF_EVENT_TRANSFER,
-                                  .began = began,
-                                  .value = {(int64_t)bytes, b->device, way}});
+    ef_event_post(&(ef_event_new){
+        .kind = EF_EVENT_TRANSFER, .began = began, .value = {(int64_t)bytes, b->device, way}});
     return NULL;
 }
 

@@ -53,9 +53,9 @@ static bool find(ef_heap *h, size_t want, size_t *at) {
 
 ef_status *ef_heap_take(ef_heap *h, const char *device, size_t bytes, size_t *at) {
     ef_memory_info *i = &h->info;
-    bool fits = bytes <= h->span && !ef_alloc_refuse() &&
-                (i->limit == 0 ||
-                 ((int64_t)bytes <= i->limit && i->current <= i->limit - (int64_t)bytes));
+    bool fits =
+        bytes <= h->span && !ef_alloc_refuse() &&
+        (i->limit == 0 || ((int64_t)bytes <= i->limit && i->current <= i->limit - (int64_t)bytes));
     if (!fits) return refused(h, device, bytes);
     EF_TRY(EF_GROW(&h->hole, &h->cap_holes, (size_t)i->blocks + 2));
     if (!find(h, rounded(bytes), at)) return refused(h, device, bytes);

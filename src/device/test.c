@@ -73,9 +73,7 @@ static void test_trim(void) {
     ef_mutex_unlock(&memory_lock);
 }
 
-static void *test_reach(void *p) {
-    return p == NULL ? NULL : bytes + ((char *)p - addresses);
-}
+static void *test_reach(void *p) { return p == NULL ? NULL : bytes + ((char *)p - addresses); }
 
 /* ---- the queue ------------------------------------------------------------------------------- */
 

@@ -1,9 +1,9 @@
 /* The test device: its memory is out of the host's reach, its queue keeps its order. */
+#include "device/test.h"
 #include "base/alloc.h"
 #include "check.h"
 #include "device/heap.h"
 #include "device/table.h"
-#include "device/test.h"
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -128,8 +128,7 @@ EF_TEST(a_heap_ends_as_it_began) {
             bytes[k] = (size_t)(state >> 40) % 4000;
             CHECK_OK(ef_heap_take(&h, "TEST:0", bytes[k], &at[k]));
             for (int j = 0; j < MANY; j++)
-                CHECK(j == k || !held[j] || at[j] + bytes[j] <= at[k] ||
-                      at[k] + bytes[k] <= at[j]);
+                CHECK(j == k || !held[j] || at[j] + bytes[j] <= at[k] || at[k] + bytes[k] <= at[j]);
         }
         held[k] = !held[k];
         CHECK(h.n_holes <= (size_t)h.info.blocks + 1);

@@ -159,13 +159,16 @@ static bool any_away(const ef_tensor *const *in, int n_in) {
     return device_of(in, n_in) != EF_HOST;
 }
 
+/* Whether the op runs on a device, or on the host with inputs of a device. *done false: neither. */
 static ef_status *run_away(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
-                           int n_in, ef_tensor *out, int max_out, int *n_out) {
+                           int n_in, ef_tensor *out, int max_out, int *n_out, bool *done) {
     int device = device_for(in, n_in);
-    if ((op->traits & (EF_CONTROL | EF_NO_KERNEL)) || (device == EF_HOST && !any_away(in, n_in)))
-        return eager(op, attrs, in, n_in, out, max_out, n_out);
+    *done =
+        !(op->traits & (EF_CONTROL | EF_NO_KERNEL)) && (device != EF_HOST || any_away(in, n_in));
     for (int k = 0; k < n_in; k++)
-        if (in[k]->device == EF_HOST) EF_TRY(settle_inputs(op, &in[k], 1));
+        if (in[k]->flags & EF_TENSOR_SYMBOLIC) *done = false; /* an error: see settle_inputs */
+    if (!*done) return NULL;
+    for (int k = 0; k < n_in; k++) EF_TRY(ef_tensor_settle_there((ef_tensor *)in[k]));
     const void *fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
     EF_TRY(ef_op_run_on(ef_context_here(), device, op, fields, (ef_tensor *const *)in, n_in, out,
                         max_out, n_out));
@@ -175,32 +178,41 @@ static ef_status *run_away(const ef_op *op, const ef_attrs *attrs, const ef_tens
     return s;
 }
 
-static inline ef_status *dispatch(const ef_op *op, const ef_attrs *attrs,
-                                  const ef_tensor *const *in, int n_in, ef_tensor *out, int max_out,
-                                  int *n_out, bool away) {
-    if (attrs == NULL && op->attr[0].name != NULL) {
-        attrs = ef_attrs_default(op);
-        if (attrs == NULL) return ef_attrs_make(op, NULL, 0, &attrs); /* names the missing one */
-    }
-    if (EF_UNLIKELY(ef_here.busy & (EF_TRACING | EF_PLACED)) || away) {
+/* Attributes that were left out are the defaults. */
+static ef_status *complete(const ef_op *op, const ef_attrs **attrs) {
+    if (*attrs != NULL || op->attr[0].name == NULL) return NULL;
+    *attrs = ef_attrs_default(op);
+    return *attrs != NULL ? NULL : ef_attrs_make(op, NULL, 0, attrs); /* names the missing one */
+}
+
+/* Inputs that are away come first through ef_dispatch. */
+static ef_status *dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                           int n_in, ef_tensor *out, int max_out, int *n_out) {
+    EF_TRY(complete(op, &attrs));
+    if (EF_UNLIKELY(ef_here.busy & (EF_TRACING | EF_PLACED))) {
         if (ef_here.busy & EF_TRACING)
             return ef_record(ef_here.graph, op, attrs, in, n_in, out, max_out, n_out);
-        return run_away(op, attrs, in, n_in, out, max_out, n_out);
+        bool done;
+        ef_status *s = run_away(op, attrs, in, n_in, out, max_out, n_out, &done);
+        if (done) return s;
     }
     return eager(op, attrs, in, n_in, out, max_out, n_out);
 }
 
 ef_status *ef_dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
                        ef_tensor *out, int max_out, int *n_out) {
-    return dispatch(op, attrs, in, n_in, out, max_out, n_out, any_away(in, n_in));
+    if (EF_UNLIKELY(any_away(in, n_in)) && !(ef_here.busy & EF_TRACING)) {
+        EF_TRY(complete(op, &attrs));
+        bool done;
+        ef_status *s = run_away(op, attrs, in, n_in, out, max_out, n_out, &done);
+        if (done) return s;
+    }
+    return dispatch(op, attrs, in, n_in, out, max_out, n_out);
 }
 
 /* Device and flags stand side by side, so both are gathered at once. */
 enum { SYMBOLIC = EF_TENSOR_SYMBOLIC << 8, AWAY = 255 };
-static inline unsigned marks_of(const ef_tensor *t) {
-    const uint8_t *at = &t->device;
-    return at[0] | (unsigned)at[1] << 8;
-}
+static inline unsigned marks_of(const ef_tensor *t) { return t->device | (unsigned)t->flags << 8; }
 _Static_assert(offsetof(ef_tensor, flags) == offsetof(ef_tensor, device) + 1, "see marks_of");
 
 /* *flags: the marks_of all inputs together. */
@@ -271,7 +283,7 @@ ef_status *ef_call_op(const ef_op *op, const ef_attrs *attrs, const ef_tensor *c
     if (EF_UNLIKELY(flags & (SYMBOLIC | AWAY))) {
         if ((flags & SYMBOLIC) && !(ef_here.busy & EF_TRACING))
             return dispatch_home(op, attrs, in, n_in, out, max_out, n_out);
-        return dispatch(op, attrs, in, n_in, out, max_out, n_out, (flags & AWAY) != 0);
+        return ef_dispatch(op, attrs, in, n_in, out, max_out, n_out);
     }
-    return dispatch(op, attrs, in, n_in, out, max_out, n_out, false);
+    return dispatch(op, attrs, in, n_in, out, max_out, n_out);
 }

@@ -34,15 +34,15 @@ typedef struct ef_node {
     const void *fields;    /* ef_attrs_fields(attrs) */
     int32_t n_in, n_out, n_after;
     ef_edge *in;
-    int32_t *after;   /* control inputs: nodes that must have run before */
-    ef_fact *out;     /* what is known of each output */
-    ef_fact *real;    /* and in the call being traced, see graph/sizes.h; NULL: the same */
-    const char *name; /* NULL: none was given; see ef_node_name */
-    const char *kind; /* what to call it when a name is asked for, static; NULL: as its op */
-    int32_t place;    /* where the user's program made it, see graph/origin.h; 0: unknown */
-    int32_t id;       /* its index */
-    ef_origin origin; /* the node of a user's graph that it stands for */
-    uint8_t device; /* that was asked for, plus 1; 0: none was */
+    int32_t *after;     /* control inputs: nodes that must have run before */
+    ef_fact *out;       /* what is known of each output */
+    ef_fact *real;      /* and in the call being traced, see graph/sizes.h; NULL: the same */
+    const char *name;   /* NULL: none was given; see ef_node_name */
+    const char *kind;   /* what to call it when a name is asked for, static; NULL: as its op */
+    int32_t place;      /* where the user's program made it, see graph/origin.h; 0: unknown */
+    int32_t id;         /* its index */
+    ef_origin origin;   /* the node of a user's graph that it stands for */
+    uint8_t device;     /* that was asked for, plus 1; 0: none was */
     uint64_t epoch;     /* ef_graph_epoch when it was made */
     uint64_t serial;    /* of this graph's nodes, also forgotten ones, no two have the same */
     struct ef_box *box; /* of a node that can be forgotten, see graph/trim.h; else NULL */

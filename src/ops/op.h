@@ -273,7 +273,8 @@ ef_status *ef_op_infer(const ef_op *op, const void *attrs, const ef_fact *in, in
                        ef_fact *out, int max_out, int *n_out);
 /* Facts are needed only as far as known: out may be NULL for ops whose key is an input. */
 ef_dtype ef_op_key(const ef_op *op, const ef_fact *in, int n_in, const ef_fact *out, int n_out);
-/* The first kernel row that fits; EF_NOT_FOUND naming op and dtype otherwise. kind: EF_CPU or another. */
+/* The first kernel row that fits; EF_NOT_FOUND naming op and dtype otherwise. kind: EF_CPU or
+ * another. */
 ef_status *ef_op_kernel(const ef_call *c, unsigned kind, const ef_kernel **out);
 ef_tile_fn *ef_op_tile(const ef_op *op, const ef_dtype *in, int n_in, ef_dtype out,
                        const void *attrs); /* NULL: not elementwise for these types */

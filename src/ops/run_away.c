@@ -130,8 +130,7 @@ static ef_status *run_there(away_run *r, const ef_kernel *row, ef_call *c) {
     c->in = r->moved_ptr;
     if (row->device & EF_ASIDE) return row->run(c);
     for (int k = 0; k < r->n_out; k++)
-        EF_TRY(
-            ef_away_alloc(r->device, r->result[k].dtype, &r->result[k].shape, &r->out[k]));
+        EF_TRY(ef_away_alloc(r->device, r->result[k].dtype, &r->result[k].shape, &r->out[k]));
     return queue_kernel(r, row, c);
 }
 

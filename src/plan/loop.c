@@ -7,8 +7,8 @@
  * which find the plan for each shape. */
 #include "base/alloc.h"
 #include "base/pulse.h"
-#include "plan/program.h"
 #include "plan/place.h"
+#include "plan/program.h"
 #include "plan/subplan.h"
 #include "profile/event.h"
 

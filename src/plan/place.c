@@ -303,9 +303,8 @@ ef_status *ef_plan_value_on(ef_planner *p, int32_t v, int device, int32_t *out) 
     if (constant) return copy_constant(p, v, to, device);
     ef_plan_step *t;
     EF_TRY(ef_plan_start_step(p, &copy_op, NULL, 1, 1, -1, &t));
-    away_plan a = {.device = device == EF_HOST ? home : device,
-                   .to_host = device == EF_HOST,
-                   .node = -1};
+    away_plan a = {
+        .device = device == EF_HOST ? home : device, .to_host = device == EF_HOST, .node = -1};
     EF_TRY(away_state(t, &a));
     t->in[0] = ef_plan_read_slot(p, v);
     t->out[0] = ef_plan_define(p, t, to);

@@ -18,11 +18,11 @@ ef_program *ef_program_ref(ef_program *p);
 void ef_program_unref(ef_program *p);
 const ef_graph *ef_program_graph(const ef_program *p);
 size_t ef_program_bytes(ef_program *p);
-/* The text of the plan used last (ef_plan_text) and its copies in one run, by ef_copy_way; for tests.
- * NULL: none was made. */
+/* The text of the plan used last (ef_plan_text) and its copies in one run, by ef_copy_way; for
+ * tests. NULL: none was made. */
 ef_status *ef_program_text(ef_program *p, char **out, int32_t copies[3]);
-/* in: n_inputs tensors, settled or on a device. out: n_outputs tensors, owned by the caller on success; untouched
- * on failure. */
+/* in: n_inputs tensors, settled or on a device. out: n_outputs tensors, owned by the caller on
+ * success; untouched on failure. */
 ef_status *ef_program_run(ef_context *context, ef_program *p, ef_tensor *const *in, ef_tensor *out);
 /* Plans made and thrown away so far: a test of evenness, not of speed. */
 void ef_program_counts(ef_program *p, uint64_t *made, uint64_t *evicted, uint64_t *kept);

@@ -325,11 +325,13 @@ static ef_status *group_step(ef_planner *p, int32_t group, int32_t node) {
     int32_t here;
     for (int k = 0; k < tiles->n_inputs && p->at != NULL; k++)
         EF_TRY(ef_plan_value_on(p, arg[k], EF_HOST, &here));
-    EF_TRY(ef_plan_start_step(p, p->g->node[node]->op, NULL, tiles->n_inputs, tiles->n_outputs, node, &t));
+    EF_TRY(ef_plan_start_step(p, p->g->node[node]->op, NULL, tiles->n_inputs, tiles->n_outputs,
+                              node, &t));
     for (int k = 0; k < tiles->n_inputs; k++) {
         t->in[k] = ef_plan_read_slot(p, ef_plan_here(p, arg[k]));
     }
-    for (int k = 0; k < tiles->n_outputs; k++) t->out[k] = ef_plan_define(p, t, arg[tiles->n_inputs + k]);
+    for (int k = 0; k < tiles->n_outputs; k++)
+        t->out[k] = ef_plan_define(p, t, arg[tiles->n_inputs + k]);
     for (int k = 0; k < tiles->n_inputs; k++) ef_plan_use(p, ef_plan_here(p, arg[k]));
     t->run = ef_run_tiles;
     t->state = tiles;

@@ -28,8 +28,8 @@ ef_status *ef_plan_text(const ef_plan *p, char **out) {
         for (int32_t o = 0; o < s->n_out; o++) add_slot(&t, p, s->out[o]);
         ef_text_add(&t, "\n");
     }
-    ef_text_add(&t, "copies: %d to a device, %d to the host\n",
-                (int)p->n_copies[EF_COPY_TO_DEVICE], (int)p->n_copies[EF_COPY_TO_HOST]);
+    ef_text_add(&t, "copies: %d to a device, %d to the host\n", (int)p->n_copies[EF_COPY_TO_DEVICE],
+                (int)p->n_copies[EF_COPY_TO_HOST]);
     if (t.failed) {
         ef_text_free(&t);
         return ef_no_memory(t.n);

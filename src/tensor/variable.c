@@ -83,8 +83,7 @@ static ef_status *check_assignable(const ef_variable *v, const ef_tensor *value)
     return NULL;
 }
 
-static ef_status *put(ef_variable *v, const ef_tensor *value, const uint64_t *version,
-                      bool *done) {
+static ef_status *put(ef_variable *v, const ef_tensor *value, const uint64_t *version, bool *done) {
     EF_TRY(check_assignable(v, value));
     ef_tensor fresh, old;
     bool borrowed = value->storage == NULL && value->data != (const void *)value->small;

@@ -180,8 +180,8 @@ ef_status *ef_variable_begin(ef_variable *v, const ef_tensor *value) {
     int wanted = ef_context_here()->wanted;
     bool plain = ef_dtype_in(v->dtype, EF_PLAIN);
     v->device = (uint8_t)(!plain || (wanted == 0 && value == NULL) ? EF_HOST
-                          : wanted > 0                              ? wanted - 1
-                                                                    : value->device);
+                          : wanted > 0                             ? wanted - 1
+                                                                   : value->device);
     if (value == NULL) return NULL;
     if (EF_LIKELY(v->device == EF_HOST && value->device == EF_HOST)) {
         EF_TRY(ef_tensor_settle((ef_tensor *)value));

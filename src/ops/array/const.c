@@ -1,8 +1,8 @@
 /* Values that come from nowhere (Const, Placeholder) and ops that hand their input on unchanged. */
 #include "ops/array/array.h"
 #include "ops/build.h"
-#include "tensor/away.h"
 #include "ops/made.h"
+#include "tensor/away.h"
 
 typedef struct {
     const ef_tensor *value;

@@ -249,21 +249,21 @@ static ef_status *batch_grad(ef_grad *g) {
 #define BATCH_ATTRS(S)                                                      \
     EF_ATTR(S, adj_x, "bool", "false"), EF_ATTR(S, adj_y, "bool", "false"), \
         EF_ATTR(S, grad_x, "bool", "false"), EF_ATTR(S, grad_y, "bool", "false")
-#define BATCH_OP(N, DOC, TYPES, ...)                                                  \
-    const ef_op ef_op_##N = {                                                         \
-        EF_NAMED(N),                                                                  \
-        .doc = DOC,                                                                   \
-        .in = {"x: T", "y: T"},                                                       \
-        .out = {"output: T"},                                                         \
-        .types = TYPES,                                                               \
-        .attr = {BATCH_ATTRS(batch_attrs)},                                           \
-        .attr_size = sizeof(batch_attrs),                                             \
-        .traits = EF_HEAVY | EF_NEVER_FAILS,                                          \
-        .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),                                       \
-        .shape = batch_shape,                                                         \
+#define BATCH_OP(N, DOC, TYPES, ...)                                                            \
+    const ef_op ef_op_##N = {                                                                   \
+        EF_NAMED(N),                                                                            \
+        .doc = DOC,                                                                             \
+        .in = {"x: T", "y: T"},                                                                 \
+        .out = {"output: T"},                                                                   \
+        .types = TYPES,                                                                         \
+        .attr = {BATCH_ATTRS(batch_attrs)},                                                     \
+        .attr_size = sizeof(batch_attrs),                                                       \
+        .traits = EF_HEAVY | EF_NEVER_FAILS,                                                    \
+        .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),                                                 \
+        .shape = batch_shape,                                                                   \
         .kernel = {{EF_CPU | EF_TEST, EF_NUMBERS, batch_run, batch_scratch, NULL, NULL, NULL}}, \
-        .grad = batch_grad,                                                           \
-        .examples = {__VA_ARGS__},                                                    \
+        .grad = batch_grad,                                                                     \
+        .examples = {__VA_ARGS__},                                                              \
     }
 
 BATCH_OP(

@@ -329,13 +329,23 @@ void ef_trace_needs_sizes(void);
  * What a thread's runs may use. A thread begins with the defaults. */
 typedef struct ef_context ef_context;
 typedef struct ef_context_options {
-    const char *device; /* that ops run on, as in "CPU:0", which is the default (NULL) */
+    const char *device; /* that ops run on, as in "CPU:0"; NULL: an op runs where its inputs are */
     /* How much this thread's work counts beside that of other threads while processors are scarce:
      * 1 (also 0) for what a user waits for, less for a worker in the background, down to 0.01. */
     double weight;
     int threads; /* at most so many compute for this thread; 0: as many as ef_threads_set allows */
 } ef_context_options;
 ef_status *ef_context_set(const ef_context_options *options); /* calling thread; NULL: defaults */
+
+/* ---- devices ------------------------------------------------------------------------------------
+ * CPU:0 is always there. An op runs on the device that the context names, otherwise where its
+ * inputs are; other inputs are copied there. An op that the device has no kernel for runs on the
+ * CPU. ef_tensor_data copies the elements of a tensor on another device to the host. */
+int ef_device_names(const char **names, int max); /* how many there are */
+const char *ef_tensor_device(const ef_tensor *t); /* "CPU:0" */
+ef_status *ef_tensor_copy_to(const ef_tensor *t, const char *device, ef_tensor *out);
+/* TEST:0, whose memory the host cannot touch; for tests. It cannot end while tensors are on it. */
+ef_status *ef_test_device_set(bool there);
 
 /* ---- cancelling --------------------------------------------------------------------------------
  * What a thread runs between ef_canceller_use(c) and ef_canceller_use(NULL) - functions, sessions,
@@ -390,7 +400,8 @@ void ef_canceller_reset(ef_canceller *c);                    /* neither cancelle
     X(MODEL, "model built", "")                                                                 \
     X(SAVE, "save", "bytes")                                                                    \
     X(STAGE, "pipeline stage", "elements; nanoseconds, sources included; bytes")                \
-    X(FILL, "shuffle buffer filled", "bytes; nanoseconds of the whole pass")
+    X(FILL, "shuffle buffer filled", "bytes; nanoseconds of the whole pass")                    \
+    X(TRANSFER, "device copy", "bytes; the device; 0: to it, 1: to the host, 2: within it")
 typedef enum ef_event_kind {
 #define EF_EVENT_ENUM(NAME, text, values) EF_EVENT_##NAME,
     EF_EACH_EVENT(EF_EVENT_ENUM)
@@ -415,6 +426,7 @@ typedef enum ef_event_reason {
     EF_REASON_TEAM,      /* a wait: for the threads of the pool */
     EF_REASON_DATA,      /* a wait: for an element of a dataset */
     EF_REASON_SLEEP,     /* a thread of the pool had nothing to do */
+    EF_REASON_QUEUE,     /* a wait: for the work of a device; value[0] is its number */
     EF_REASONS
 } ef_event_reason;
 const char *ef_event_reason_name(int reason); /* NULL if there is none */

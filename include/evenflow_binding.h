@@ -366,6 +366,13 @@ void ef_random_reset(void);
 /* Functions called from now on by this thread have positions of their own: those of `scope`, made
  * by ef_random_scope_new. 0: the usual ones. Returns the scope before. */
 uint64_t ef_random_scope_enter(uint64_t scope);
+/* Asks for a device for what this thread runs and adds to graphs: its number plus 1, as the position
+ * in ef_device_names; 0: for none. Returns what was asked for before. */
+int ef_device_want(int wanted);
+int ef_device_wanted(void);
+int ef_device_number(const char *name); /* -1: there is no such device */
+/* Where elements were copied since the process began: to devices, to the host. */
+void ef_device_copy_counts(uint64_t *to, uint64_t *from);
 uint64_t ef_random_scope_new(void);
 
 /* ---- calling back ------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ ROWS = [
     ("src/base/pool.c", "MOST_PIECES", "pieces are larger", "pieces are counted in an int"),
     ("src/base/budget.c", "AT_ONCE", "evicted in the next pass", "entries taken out under one lock"),
     ("src/base/quota.c", "PATH", "that control group sets no limit", "paths of the kernel's own making"),
+    ("src/device/device.h", "EF_DEVICE_MOST", "rejected with an error", "a plan has room for a copy of each value on each"),
     ("src/device/chunk.h", "EF_BLOCK_MOST", "mapped as a region", "the largest block that is cut from a chunk"),
     ("src/device/memory.c", "CACHED_MOST", "taken under the lock", "what a thread keeps for itself is bounded"),
     ("src/device/holder.c", "LABELS MOST_USED MOST_LISTED", "counted together, without a name",

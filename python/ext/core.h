@@ -200,6 +200,7 @@ int record_init(PyObject *module); /* record.c */
 int profile_init(PyObject *module);
 int settings_init(PyObject *module);
 int describe_init(PyObject *module); /* describe.c */
+int devices_init(PyObject *module);
 /* Before an op is called: names the node it will be if a graph is being built. name: NULL or None
  * for one made of its kind, a literal. -1: raised. */
 int name_node(PyObject *name, const char *kind);

@@ -115,8 +115,9 @@ PyMODINIT_FUNC PyInit__core(void) {
     if (array_init() < 0 || tensor_init(m) < 0 || op_init(m) < 0 || number_init() < 0 ||
         index_init() < 0 || graph_init(m) < 0 || known_init(m) < 0 || variable_init(m) < 0 ||
         tape_init(m) < 0 || callback_init(m) < 0 || function_init(m) < 0 || session_init(m) < 0 ||
-        record_init(m) < 0 || settings_init(m) < 0 || describe_init(m) < 0 || profile_init(m) < 0 ||
-        interrupt_init() < 0 || PyModule_AddStringConstant(m, "version", ef_version()) < 0) {
+        record_init(m) < 0 || settings_init(m) < 0 || devices_init(m) < 0 || describe_init(m) < 0 ||
+        profile_init(m) < 0 || interrupt_init() < 0 ||
+        PyModule_AddStringConstant(m, "version", ef_version()) < 0) {
         Py_DECREF(m);
         if (!PyErr_Occurred()) PyErr_SetString(PyExc_ImportError, "evenflow._core could not start");
         return NULL;

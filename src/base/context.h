@@ -6,8 +6,19 @@
 #define EF_BASE_CONTEXT_H
 #include "evenflow.h"
 
+/* Kinds of devices, as kernel rows list them: a row may serve several. */
+enum {
+    EF_CPU = 1,
+    EF_OPENCL = 2,
+    EF_TEST = 4,
+    EF_ASIDE = 128 /* with others: not for the queue, since it moves whole tensors; runs in the
+                    * caller's thread, on tensors of the device */
+};
+
 struct ef_context {
-    int device;              /* that ops run on; numbers as in device/device.h */
+    int device;              /* whose kernels run here: the host, or that of a queue's thread */
+    int wanted;              /* device that was asked for, plus 1; 0: none was, so that an op runs
+                              * where its inputs are. Numbers as in device/device.h */
     int threads;             /* most threads of one region of work; 0: no limit of its own */
     float weight;            /* of this thread beside others that want processors; in (0, 1] */
     int depth;               /* runs of this thread within each other; see ef_pool_enter */

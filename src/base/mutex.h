@@ -33,6 +33,7 @@
     RANK(DEFAULTS)    /* default attributes of ops */                            \
     RANK(NAMES)       /* interned names */                                       \
     RANK(WATCHED)     /* the table of graphs that users build */                 \
+    RANK(QUEUE)       /* work submitted to a device */                           \
     RANK(MEMORY)      /* the allocator's lists */                                \
     RANK(HOLDERS)     /* labels of the allocator's report */                     \
     RANK(PULSE)       /* deadlines and the thread that watches them */           \

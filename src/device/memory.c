@@ -274,8 +274,14 @@ static ef_status *alloc_slow(size_t bytes, bool injected, void **out) {
     return NULL;
 }
 
+static ef_status *alloc_elsewhere(int device, size_t bytes, void **out) {
+    const ef_device *d = ef_device_get(device);
+    if (d == NULL) return ef_error(EF_INVALID, "memory: there is no device %d", device);
+    return d->alloc(bytes, out);
+}
+
 ef_status *ef_memory_alloc(int device, size_t bytes, void **out) {
-    if (device != 0) return ef_error(EF_INVALID, "memory: there is no device %d", device);
+    if (EF_UNLIKELY(device != EF_HOST)) return alloc_elsewhere(device, bytes, out);
     if (EF_UNLIKELY(ef_alloc_refuse())) return alloc_slow(bytes, true, out);
     cache *c = mine;
     bytes += bytes == 0;
@@ -297,8 +303,11 @@ static void free_slow(void *p, size_t bytes) {
 }
 
 void ef_memory_free(int device, void *p, size_t bytes) {
-    (void)device;
     if (p == NULL) return;
+    if (EF_UNLIKELY(device != EF_HOST)) {
+        ef_device_get(device)->free(p, bytes);
+        return;
+    }
     bytes += bytes == 0;
     cache *c = mine;
     if (EF_UNLIKELY(bytes > CACHED_MOST || (c == NULL && (c = cache_get()) == NULL))) {
@@ -326,7 +335,11 @@ void ef_memory_free(int device, void *p, size_t bytes) {
 
 void ef_memory_info_get(int device, ef_memory_info *out) {
     *out = (ef_memory_info){0};
-    if (device != 0) return;
+    if (device != EF_HOST) {
+        const ef_device *d = ef_device_get(device);
+        if (d != NULL) d->info(out);
+        return;
+    }
     ef_mutex_lock(&lock);
     fold(mine);
     int64_t used = total_now(), n = blocks;
@@ -342,7 +355,11 @@ void ef_memory_info_get(int device, ef_memory_info *out) {
 }
 
 void ef_memory_reset_peak(int device) {
-    if (device != 0) return;
+    if (device != EF_HOST) {
+        const ef_device *d = ef_device_get(device);
+        if (d != NULL) d->reset_peak();
+        return;
+    }
     ef_mutex_lock(&lock);
     fold(mine);
     peak = total_now();
@@ -350,14 +367,22 @@ void ef_memory_reset_peak(int device) {
 }
 
 void ef_memory_set_limit(int device, int64_t bytes) {
-    if (device != 0) return;
+    if (device != EF_HOST) {
+        const ef_device *d = ef_device_get(device);
+        if (d != NULL) d->set_limit(bytes);
+        return;
+    }
     ef_mutex_lock(&lock);
     atomic_store_explicit(&limit, bytes > 0 ? bytes : 0, memory_order_relaxed);
     ef_mutex_unlock(&lock);
 }
 
 void ef_memory_trim(int device) {
-    if (device != 0) return;
+    if (device != EF_HOST) {
+        const ef_device *d = ef_device_get(device);
+        if (d != NULL) d->trim();
+        return;
+    }
     ef_mutex_lock(&lock);
     release_caches(mine);
     ef_mutex_unlock(&lock);

@@ -1,7 +1,8 @@
-/* The caching allocator for tensor bytes. Small blocks (up to 1 MiB) come from size classes, four
- * steps per doubling, with free lists per thread; a large one is a mapping of its own, kept for the
- * next request of its size and returned to the system when idle. It knows current and peak bytes,
- * honours a limit, and on failure names the largest holders. */
+/* The memory of devices; that of the host is a caching allocator for tensor bytes. Small blocks (up
+ * to 1 MiB) come from size classes, four steps per doubling, with free lists per thread; a large
+ * one is a mapping of its own, kept for the next request of its size and returned to the system
+ * when idle. It knows current and peak bytes, honours a limit, and on failure names the largest
+ * holders. */
 #ifndef EF_DEVICE_MEMORY_H
 #define EF_DEVICE_MEMORY_H
 #include "base/status.h"

@@ -6,13 +6,13 @@
 
 struct ef_trace_notes;
 typedef struct ef_thread_state {
-    unsigned busy;                /* EF_TRACING | EF_TAPING; 0: nothing special */
+    unsigned busy;                /* EF_TRACING | EF_TAPING | EF_PLACED; 0: nothing special */
     ef_graph *graph;              /* being built; not counted */
     const char *next_name;        /* for the next node; owned */
     const char *next_kind;        /* of the next node, if it gets no name; static */
     struct ef_trace_notes *notes; /* on the trace being made; NULL: none is */
 } ef_thread_state;
-enum { EF_TRACING = 1, EF_TAPING = 2 };
+enum { EF_TRACING = 1, EF_TAPING = 2, EF_PLACED = 4 /* a device was asked for */ };
 extern _Thread_local ef_thread_state ef_here;
 
 /* Eager or recorded, whatever the thread is doing; arguments are already checked. */
@@ -22,6 +22,13 @@ ef_status *ef_dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *
  * the first one; *home NULL: nothing was entered. The graph of a function is closed to that. */
 ef_status *ef_enter_home(const char *who, const ef_tensor *const *in, int n_in, ef_graph **home);
 void ef_leave_home(ef_graph *home); /* NULL is fine */
+/* Asks for a device for what this thread runs or adds to graphs from now on; as ef_context.wanted.
+ * Returns what was asked for before. */
+int ef_want_device(int wanted);
+/* A new variable is kept on the device that was asked for, else where its first value is; gives it
+ * that value (NULL: none yet). */
+ef_status *ef_variable_begin(ef_variable *v, const ef_tensor *value);
+void ef_variable_handle(ef_variable *v, ef_tensor *handle); /* takes over the reference to v */
 /* Adds a node for op to the graph being built. */
 ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
                      const ef_tensor *const *in, int n_in, ef_tensor *out, int max_out, int *n_out);

@@ -7,6 +7,7 @@
 #include "graph/origin.h"
 #include "ops/run.h"
 #include "ops/shapes.h"
+#include <stddef.h>
 
 _Thread_local ef_thread_state ef_here;
 
@@ -60,7 +61,9 @@ ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
         if (edge == NULL) return ef_no_memory((size_t)n_in * sizeof *edge);
     }
     ef_graph_lock(g);
+    g->wanted = (uint8_t)ef_context_here()->wanted;
     ef_status *s = record_edges(g, op, attrs, in, n_in, edge, &node);
+    g->wanted = 0;
     if (s == NULL) s = give_outputs(g, node, out, max_out, n_out);
     ef_graph_unlock(g);
     if (edge != few) ef_free(edge);
@@ -129,18 +132,90 @@ static ef_status *eager(const ef_op *op, const ef_attrs *attrs, const ef_tensor 
     return s;
 }
 
-ef_status *ef_dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
-                       ef_tensor *out, int max_out, int *n_out) {
-    if (attrs == NULL && op->attr[0].name != NULL) {
-        attrs = ef_attrs_default(op);
-        if (attrs == NULL) return ef_attrs_make(op, NULL, 0, &attrs); /* names the missing one */
+/* ---- on devices ------------------------------------------------------------------------------ */
+
+int ef_want_device(int wanted) {
+    int before = ef_context_here()->wanted;
+    ef_context_here()->wanted = wanted;
+    ef_here.busy = wanted != 0 ? ef_here.busy | EF_PLACED : ef_here.busy & ~(unsigned)EF_PLACED;
+    return before;
+}
+
+/* The device of the first input that is on one; a variable's handle says where its values are. */
+static int device_of(const ef_tensor *const *in, int n_in) {
+    for (int k = 0; k < n_in; k++)
+        if (in[k]->device != EF_HOST) return in[k]->device;
+    return EF_HOST;
+}
+
+/* A variable's ops run where the variable is, whatever was asked for. */
+static int device_for(const ef_tensor *const *in, int n_in) {
+    int wanted = ef_context_here()->wanted;
+    bool handle = n_in > 0 && in[0]->dtype == EF_RESOURCE;
+    return wanted == 0 || handle ? device_of(in, n_in) : wanted - 1;
+}
+
+static bool any_away(const ef_tensor *const *in, int n_in) {
+    return device_of(in, n_in) != EF_HOST;
+}
+
+/* Whether the op runs on a device, or on the host with inputs of a device. *done false: neither. */
+static ef_status *run_away(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                           int n_in, ef_tensor *out, int max_out, int *n_out, bool *done) {
+    int device = device_for(in, n_in);
+    *done =
+        !(op->traits & (EF_CONTROL | EF_NO_KERNEL)) && (device != EF_HOST || any_away(in, n_in));
+    for (int k = 0; k < n_in; k++)
+        if (in[k]->flags & EF_TENSOR_SYMBOLIC) *done = false; /* an error: see settle_inputs */
+    if (!*done) return NULL;
+    for (int k = 0; k < n_in; k++) EF_TRY(ef_tensor_settle_there((ef_tensor *)in[k]));
+    const void *fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
+    EF_TRY(ef_op_run_on(ef_context_here(), device, op, fields, (ef_tensor *const *)in, n_in, out,
+                        max_out, n_out));
+    if (!(ef_here.busy & EF_TAPING)) return NULL;
+    ef_status *s = ef_tape_note(op, attrs, in, n_in, out, *n_out);
+    for (int k = 0; s != NULL && k < *n_out; k++) ef_tensor_release(&out[k]);
+    return s;
+}
+
+/* Attributes that were left out are the defaults. */
+static ef_status *complete(const ef_op *op, const ef_attrs **attrs) {
+    if (*attrs != NULL || op->attr[0].name == NULL) return NULL;
+    *attrs = ef_attrs_default(op);
+    return *attrs != NULL ? NULL : ef_attrs_make(op, NULL, 0, attrs); /* names the missing one */
+}
+
+/* Inputs that are away come first through ef_dispatch. */
+static ef_status *dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
+                           int n_in, ef_tensor *out, int max_out, int *n_out) {
+    EF_TRY(complete(op, &attrs));
+    if (EF_UNLIKELY(ef_here.busy & (EF_TRACING | EF_PLACED))) {
+        if (ef_here.busy & EF_TRACING)
+            return ef_record(ef_here.graph, op, attrs, in, n_in, out, max_out, n_out);
+        bool done;
+        ef_status *s = run_away(op, attrs, in, n_in, out, max_out, n_out, &done);
+        if (done) return s;
     }
-    if (EF_UNLIKELY(ef_here.busy & EF_TRACING))
-        return ef_record(ef_here.graph, op, attrs, in, n_in, out, max_out, n_out);
     return eager(op, attrs, in, n_in, out, max_out, n_out);
 }
 
-/* *flags: those of all inputs together. */
+ef_status *ef_dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
+                       ef_tensor *out, int max_out, int *n_out) {
+    if (EF_UNLIKELY(any_away(in, n_in)) && !(ef_here.busy & EF_TRACING)) {
+        EF_TRY(complete(op, &attrs));
+        bool done;
+        ef_status *s = run_away(op, attrs, in, n_in, out, max_out, n_out, &done);
+        if (done) return s;
+    }
+    return dispatch(op, attrs, in, n_in, out, max_out, n_out);
+}
+
+/* Device and flags stand side by side, so both are gathered at once. */
+enum { SYMBOLIC = EF_TENSOR_SYMBOLIC << 8, AWAY = 255 };
+static inline unsigned marks_of(const ef_tensor *t) { return t->device | (unsigned)t->flags << 8; }
+_Static_assert(offsetof(ef_tensor, flags) == offsetof(ef_tensor, device) + 1, "see marks_of");
+
+/* *flags: the marks_of all inputs together. */
 static ef_status *check_arguments(const ef_op *op, const ef_tensor *const *in, int n_in,
                                   const ef_tensor *out, int max_out, const int *n_out,
                                   unsigned *flags) {
@@ -165,7 +240,7 @@ static ef_status *check_arguments(const ef_op *op, const ef_tensor *const *in, i
                             "%s: input %d is also an output; results need tensors of "
                             "their own",
                             op->name, k);
-        *flags |= in[k]->flags;
+        *flags |= marks_of(in[k]);
     }
     return NULL;
 }
@@ -205,7 +280,10 @@ ef_status *ef_call_op(const ef_op *op, const ef_attrs *attrs, const ef_tensor *c
     unsigned flags;
     EF_TRY(check_arguments(op, in, n_in, out, max_out, n_out, &flags));
     ef_eager_start();
-    if (EF_UNLIKELY(flags & EF_TENSOR_SYMBOLIC) && !(ef_here.busy & EF_TRACING))
-        return dispatch_home(op, attrs, in, n_in, out, max_out, n_out);
-    return ef_dispatch(op, attrs, in, n_in, out, max_out, n_out);
+    if (EF_UNLIKELY(flags & (SYMBOLIC | AWAY))) {
+        if ((flags & SYMBOLIC) && !(ef_here.busy & EF_TRACING))
+            return dispatch_home(op, attrs, in, n_in, out, max_out, n_out);
+        return ef_dispatch(op, attrs, in, n_in, out, max_out, n_out);
+    }
+    return dispatch(op, attrs, in, n_in, out, max_out, n_out);
 }

@@ -59,7 +59,7 @@ static ef_status *settle_all(const ef_tensor *const *in, int n) {
                             "a function that uses a tensor of an outer graph (%s) was called "
                             "outside of that graph; call it inside",
                             EF_TENSOR(in[k]));
-        EF_TRY(ef_tensor_settle((ef_tensor *)in[k]));
+        EF_TRY(ef_tensor_settle_there((ef_tensor *)in[k]));
     }
     return NULL;
 }

@@ -34,15 +34,15 @@ typedef struct ef_node {
     const void *fields;    /* ef_attrs_fields(attrs) */
     int32_t n_in, n_out, n_after;
     ef_edge *in;
-    int32_t *after;   /* control inputs: nodes that must have run before */
-    ef_fact *out;     /* what is known of each output */
-    ef_fact *real;    /* and in the call being traced, see graph/sizes.h; NULL: the same */
-    const char *name; /* NULL: none was given; see ef_node_name */
-    const char *kind; /* what to call it when a name is asked for, static; NULL: as its op */
-    int32_t place;    /* where the user's program made it, see graph/origin.h; 0: unknown */
-    int32_t id;       /* its index */
-    ef_origin origin; /* the node of a user's graph that it stands for */
-    uint8_t device;
+    int32_t *after;     /* control inputs: nodes that must have run before */
+    ef_fact *out;       /* what is known of each output */
+    ef_fact *real;      /* and in the call being traced, see graph/sizes.h; NULL: the same */
+    const char *name;   /* NULL: none was given; see ef_node_name */
+    const char *kind;   /* what to call it when a name is asked for, static; NULL: as its op */
+    int32_t place;      /* where the user's program made it, see graph/origin.h; 0: unknown */
+    int32_t id;         /* its index */
+    ef_origin origin;   /* the node of a user's graph that it stands for */
+    uint8_t device;     /* that was asked for, plus 1; 0: none was */
     uint64_t epoch;     /* ef_graph_epoch when it was made */
     uint64_t serial;    /* of this graph's nodes, also forgotten ones, no two have the same */
     struct ef_box *box; /* of a node that can be forgotten, see graph/trim.h; else NULL */
@@ -117,6 +117,7 @@ struct ef_graph {
     uint64_t number;        /* of a graph that a user builds; else 0 */
     const ef_node *copies;  /* new nodes stand for what this node stands for, on its device; NULL:
                              * themselves */
+    uint8_t wanted;         /* the device of new nodes that copy none; as ef_node.device */
     struct ef_place *place; /* from 1; see graph/origin.h */
     size_t n_places, cap_places;
     ef_map places; /* by content */
@@ -194,7 +195,7 @@ static inline bool ef_edge_same(ef_edge a, ef_edge b) {
 
 /* The device of nodes that are added now. */
 static inline uint8_t ef_graph_device(const ef_graph *g) {
-    return g->copies != NULL ? g->copies->device : 0;
+    return g->copies != NULL ? g->copies->device : g->wanted;
 }
 
 /* Structural hash and equality of functions: op, attributes, wiring, inputs, outputs, devices, and

@@ -9,8 +9,8 @@ ef_kernel_fn ef_run_elementwise;
 void ef_elementwise(ef_tile_fn *tile, const void *attrs, int n_in, ef_tensor *const *in,
                     ef_tensor *out);
 /* The usual row: every dtype the tile table has. */
-#define EF_ELEMENTWISE_KERNEL                                            \
-    {                                                                    \
-        { EF_CPU, EF_PLAIN, ef_run_elementwise, NULL, NULL, NULL, NULL } \
+#define EF_ELEMENTWISE_KERNEL                                                      \
+    {                                                                              \
+        { EF_CPU | EF_TEST, EF_PLAIN, ef_run_elementwise, NULL, NULL, NULL, NULL } \
     }
 #endif

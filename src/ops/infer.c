@@ -343,7 +343,7 @@ ef_dtype ef_op_key(const ef_op *op, const ef_fact *in, int n_in, const ef_fact *
     return output ? (out ? out[at].dtype : EF_NO_DTYPE) : in[at].dtype;
 }
 
-ef_status *ef_op_kernel(const ef_call *c, int device, const ef_kernel **out) {
+ef_status *ef_op_kernel(const ef_call *c, unsigned kind, const ef_kernel **out) {
     const ef_op *op = c->op;
     const ef_signature *s = ef_op_signature(op);
     ef_dtype key = EF_NO_DTYPE;
@@ -355,7 +355,7 @@ ef_status *ef_op_kernel(const ef_call *c, int device, const ef_kernel **out) {
             key = (ef_dtype)(output ? c->out[at] : c->in[at])->dtype;
     }
     for (const ef_kernel *k = op->kernel; k < op->kernel + EF_MAX_KERNELS && k->run; k++) {
-        if (k->device != device || (key != EF_NO_DTYPE && !ef_dtype_in(key, k->types))) continue;
+        if (!(k->device & kind) || (key != EF_NO_DTYPE && !ef_dtype_in(key, k->types))) continue;
         if (k->when && !k->when(c)) continue;
         *out = k;
         return NULL;
@@ -364,7 +364,7 @@ ef_status *ef_op_kernel(const ef_call *c, int device, const ef_kernel **out) {
                     "%s: there is no kernel for %s on %s (cast the inputs to a type "
                     "that has one)",
                     op->name, key ? ef_dtype_name(key) : "this call",
-                    device == EF_CPU ? "the CPU" : "an OpenCL device");
+                    kind == EF_CPU ? "the CPU" : "this kind of device");
 }
 
 ef_tile_fn *ef_op_tile(const ef_op *op, const ef_dtype *in, int n_in, ef_dtype out,

@@ -49,6 +49,7 @@ typedef struct ef_call {
         dying; /* bit k: nobody needs in[k] afterwards; if its storage has one owner, the kernel
                 * may change it or take it (TensorListPushBack). Never assume it otherwise. */
     uint32_t unread; /* bit k: nobody reads out[k], which the kernel may leave as it is */
+    int device;      /* of a row that is EF_ASIDE: which device it runs for */
 } ef_call;
 ef_status *ef_out_alloc(const ef_call *c, int k, const ef_shape *shape); /* new memory for out[k] */
 ef_status *ef_out_share(const ef_call *c, int k, const ef_tensor *t);    /* out[k] is t (counted) */
@@ -72,7 +73,7 @@ typedef struct ef_grad ef_grad; /* build.h */
 typedef ef_status *ef_grad_fn(ef_grad *g);
 
 typedef struct ef_kernel {
-    uint8_t device;
+    uint8_t device;    /* kinds of devices it is for: EF_CPU | EF_TEST, see base/context.h */
     uint64_t types;    /* dtypes of the op's key type: its first type variable, see ef_op_key */
     ef_kernel_fn *run; /* rows are tried in order: device and dtype fit, then `when` may decline */
     ef_scratch_fn *scratch;
@@ -80,7 +81,6 @@ typedef struct ef_kernel {
     ef_prepare_fn *prepare; /* holds what is costly to make (a oneDNN primitive) in the plan step */
     ef_release_fn *release;
 } ef_kernel;
-enum { EF_CPU = 0, EF_OPENCL = 1 };
 
 enum ef_trait {
     EF_ELEMENTWISE = 1 << 0, /* tile or pick_tile is set; kernel row 0 is ef_run_elementwise */
@@ -204,6 +204,7 @@ struct ef_op {
      * attributes. */
     uint32_t data_in;
     ef_data_fn *data_when;
+    uint32_t host_in; /* bit k: input k stays in host memory wherever the op runs (axes, sizes) */
     ef_role role;
     uint8_t dataset;       /* out 0 is a dataset of this ef_dataset_kind (ops/data/dataset.h) */
     uint8_t reduction;     /* EF_REDUCES: the ef_reduce_kind (kernels/reduce.h) */
@@ -272,8 +273,9 @@ ef_status *ef_op_infer(const ef_op *op, const void *attrs, const ef_fact *in, in
                        ef_fact *out, int max_out, int *n_out);
 /* Facts are needed only as far as known: out may be NULL for ops whose key is an input. */
 ef_dtype ef_op_key(const ef_op *op, const ef_fact *in, int n_in, const ef_fact *out, int n_out);
-/* The first kernel row that fits; EF_UNIMPLEMENTED naming op, dtype and device otherwise. */
-ef_status *ef_op_kernel(const ef_call *c, int device, const ef_kernel **out);
+/* The first kernel row that fits; EF_NOT_FOUND naming op and dtype otherwise. kind: EF_CPU or
+ * another. */
+ef_status *ef_op_kernel(const ef_call *c, unsigned kind, const ef_kernel **out);
 ef_tile_fn *ef_op_tile(const ef_op *op, const ef_dtype *in, int n_in, ef_dtype out,
                        const void *attrs); /* NULL: not elementwise for these types */
 #endif

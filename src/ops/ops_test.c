@@ -149,7 +149,7 @@ static ef_status *run_row(const ef_kernel *row, ef_example *e, const ef_fact *fa
     c.in = in;
     c.out = out;
     ef_dtype key = ef_op_key(op, in_facts, e->n_in, facts, n_out);
-    *taken = row->device == EF_CPU && (key == EF_NO_DTYPE || ef_dtype_in(key, row->types)) &&
+    *taken = (row->device & EF_CPU) && (key == EF_NO_DTYPE || ef_dtype_in(key, row->types)) &&
              (!row->when || row->when(&c));
     if (!*taken) return NULL;
     size_t bytes = row->scratch ? row->scratch(&c) : 0;

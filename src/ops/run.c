@@ -77,7 +77,7 @@ ef_status *ef_op_execute(ef_context *context, const ef_op *op, const void *attrs
                  .in = in,
                  .out = outs};
     const ef_kernel *row;
-    if ((s = ef_op_kernel(&c, context->device, &row)) == NULL) s = run_kernel(&c, row);
+    if ((s = ef_op_kernel(&c, EF_CPU, &row)) == NULL) s = run_kernel(&c, row);
     if (s != NULL) release_all(out, n_out);
 done:
     if (outs != few) ef_free(outs);

@@ -44,6 +44,7 @@ static ef_status *visit(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge
         *done = true;
         return merge_read(w, n, in, out);
     }
+    if (n->device != 0) return NULL; /* the program says where it runs, even if it does nothing */
     if (n->op->traits & EF_PASSES_INPUTS) {
         memcpy(out, in, (size_t)n->n_out * sizeof *out);
         *done = true;

@@ -91,9 +91,9 @@ static ef_status *run_if(const ef_call *c) { return run(c, false, 1); }
 static ef_status *run_case(const ef_call *c) { return run(c, true, 1); }
 static ef_status *run_call(const ef_call *c) { return run(c, false, 0); }
 
-ef_status *ef_plan_branches(int device, const ef_control *control, const ef_fact *in,
+ef_status *ef_plan_branches(int wanted, const ef_control *control, const ef_fact *in,
                             ef_plan_step *step) {
-    ef_plan_options options = {.device = device, .outputs_given = true};
+    ef_plan_options options = {.wanted = wanted, .outputs_given = true};
     branch_plan *b = ef_calloc(1, sizeof *b + (size_t)control->n_funcs * sizeof *b->plan);
     if (b == NULL) return ef_no_memory(sizeof *b);
     step->state = b;

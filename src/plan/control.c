@@ -112,6 +112,6 @@ ef_status *ef_plan_control(ef_planner *p, const ef_node *n, ef_plan_step *step) 
     }
     ef_control c;
     ef_control_of(n->op, n->fields, &c);
-    if (c.kind == EF_CONTROL_LOOP) return ef_plan_loop(p->options->device, &c, in, n->n_in, step);
-    return ef_plan_branches(p->options->device, &c, in, step);
+    if (c.kind == EF_CONTROL_LOOP) return ef_plan_loop(p->options->wanted, &c, in, n->n_in, step);
+    return ef_plan_branches(p->options->wanted, &c, in, step);
 }

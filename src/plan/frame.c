@@ -7,6 +7,7 @@
 
 static void slot_template(ef_tensor *t, const ef_slot *s) {
     t->flags = 0;
+    t->device = s->device;
     ef_tensor_shape_set(t, s->dtype, &s->shape);
 }
 
@@ -58,6 +59,13 @@ static ef_status *make_step(ef_frame *f, ef_step *to, const ef_plan_step *from) 
     return NULL;
 }
 
+static ef_status *make_batches(ef_frame *f) {
+    f->batch = ef_arena_zalloc(&f->memory, EF_DEVICE_MOST * sizeof *f->batch);
+    if (f->batch == NULL) return ef_no_memory(EF_DEVICE_MOST * sizeof *f->batch);
+    for (int d = 0; d < EF_DEVICE_MOST; d++) f->batch[d].device = d;
+    return NULL;
+}
+
 ef_status *ef_frame_make(const ef_plan *p, ef_frame **out) {
     ef_frame *f = ef_calloc(1, sizeof *f);
     if (f == NULL) return ef_no_memory(sizeof *f);
@@ -81,6 +89,7 @@ ef_status *ef_frame_make(const ef_plan *p, ef_frame **out) {
         slot_template(&f->slot[k], &p->slot[k]);
         if (p->slot[k].kind == EF_SLOT_CONST) ef_tensor_copy(&f->slot[k], p->slot[k].value);
     }
+    if (p->placed) EF_TRY_GOTO(make_batches(f));
     for (int32_t k = 0; k < p->n_steps; k++) EF_TRY_GOTO(make_step(f, &f->step[k], &p->step[k]));
     *out = f;
     return NULL;
@@ -156,6 +165,7 @@ void ef_frame_clear(ef_frame *f) {
 }
 
 static ef_status *step_failed(ef_frame *f, const ef_step *t, ef_status *s) {
+    ef_frame_wait(f);
     ef_frame_clear(f);
     if (t->node >= 0) ef_status_at_node(s, t->node);
     return s;

@@ -64,6 +64,7 @@ static bool eligible(const ef_planner *p, const ef_node *n) {
     if (!(n->op->traits & (EF_ELEMENTWISE | EF_SPREADS)) || (n->op->traits & EF_STATEFUL) ||
         n->n_out != 1 || n->n_in < 1 || operands(n) > EF_TILES_MAX_OPERANDS)
         return false;
+    if (p->at != NULL && p->at[n->id] != EF_HOST) return false; /* a device runs its own kernels */
     const ef_fact *out = &p->value[p->base[n->id]].fact;
     if (!fits_tiles(out) || ef_shape_count(&out->shape) < LEAST) return false;
     for (int k = 0; k < operands(n); k++)

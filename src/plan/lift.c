@@ -32,6 +32,7 @@ static bool is_special(const ef_tensor *t, int64_t n) {
 
 static bool may_lift(const ef_node *n, const ef_plan_inputs *w) {
     if (!(n->op->traits & EF_CONSTANT) || w->value[w->base[n->id]]) return false;
+    if (n->device > 1) return false; /* a plan copies it to its device once */
     const ef_tensor *t = n->out[0].value;
     if (t == NULL || t->data == NULL || !ef_dtype_in((ef_dtype)t->dtype, EF_NUMBERS)) return false;
     int64_t count = ef_count(t);

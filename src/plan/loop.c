@@ -7,6 +7,7 @@
  * which find the plan for each shape. */
 #include "base/alloc.h"
 #include "base/pulse.h"
+#include "plan/place.h"
 #include "plan/program.h"
 #include "plan/subplan.h"
 #include "profile/event.h"
@@ -204,9 +205,10 @@ static ef_status *run_loop(const ef_call *c) {
         if ((s = ef_pulse_check(c->context, &pulse)) != NULL) break;
         for (int m = 0; m < f->n_moved; m++)
             ef_frame_input(f->cond[i], f->moved[m], &f->var[i][f->moved[m]]);
-        if ((s = ef_status_in_function(ef_frame_run(f->cond[i]), 0)) != NULL ||
-            !ef_tensor_true(f->verdict[i]))
-            break;
+        if ((s = ef_status_in_function(ef_frame_run(f->cond[i]), 0)) != NULL) break;
+        bool more = ef_tensor_true(f->verdict[i]);
+        if (EF_UNLIKELY(f->cond[i]->plan->n_leftover > 0)) ef_frame_finish(f->cond[i]);
+        if (!more) break;
         if ((s = iterate(f, i)) != NULL) break;
     }
     ef_loop_ended(began, iterations);
@@ -288,8 +290,8 @@ static bool shapes_stay(const ef_fact *in, const ef_fact *steady, int n) {
 
 static size_t aligned(size_t n) { return (n + 63) / 64 * 64; }
 
-static ef_status *plan_fixed(loop_plan *l, int device, const ef_control *c, const ef_fact *in) {
-    ef_plan_options options = {.device = device, .outputs_given = true};
+static ef_status *plan_fixed(loop_plan *l, int wanted, const ef_control *c, const ef_fact *in) {
+    ef_plan_options options = {.wanted = wanted, .outputs_given = true};
     uint8_t *own = ef_calloc((size_t)l->n + 1, 1);
     if (own == NULL) return ef_no_memory((size_t)l->n);
     const ef_graph *body = c->func[1];
@@ -321,19 +323,23 @@ static ef_status *plan_changing(loop_plan *l, const ef_control *c) {
     memset(own, 1, (size_t)l->n); /* every variable is replaced by what the body gives back */
     ef_status *s = ef_program_make(c->func[0], NULL, &l->cond_program);
     if (s == NULL) s = ef_program_make(c->func[1], own, &l->body_program);
+    if (s == NULL) {
+        ef_program_keep_home(l->cond_program);
+        ef_program_keep_home(l->body_program);
+    }
     ef_free(own);
     return s;
 }
 
 /* Chooses how the loop runs. steady: room for n facts and for what is behind each. */
-static ef_status *choose(loop_plan *l, int device, const ef_control *control, const ef_fact *in,
+static ef_status *choose(loop_plan *l, int wanted, const ef_control *control, const ef_fact *in,
                          ef_fact *steady, ef_plan_step *step) {
     EF_TRY(ef_plan_loop_facts(control, in, steady, l->n, steady + l->n));
     if (!shapes_stay(in, steady, l->n)) {
         step->run = run_changing;
         return plan_changing(l, control);
     }
-    EF_TRY(plan_fixed(l, device, control, steady));
+    EF_TRY(plan_fixed(l, wanted, control, steady));
     step->run = run_loop;
     step->kind = &loop_kind;
     step->state_bytes = ef_plan_bytes(l->cond) + ef_plan_bytes(l->body);
@@ -341,9 +347,11 @@ static ef_status *choose(loop_plan *l, int device, const ef_control *control, co
     return NULL;
 }
 
-ef_status *ef_plan_loop(int device, const ef_control *control, const ef_fact *in, int n_in,
+ef_status *ef_plan_loop(int wanted, const ef_control *control, const ef_fact *in, int n_in,
                         ef_plan_step *step) {
-    EF_TRY(ef_plan_compiled_loop(control, in, n_in, step));
+    if (wanted <= EF_HOST + 1 && !ef_graph_asks_device(control->func[0]) &&
+        !ef_graph_asks_device(control->func[1]))
+        EF_TRY(ef_plan_compiled_loop(control, in, n_in, step));
     if (step->run != NULL) return NULL;
     loop_plan *l = ef_calloc(1, sizeof *l);
     if (l == NULL) return ef_no_memory(sizeof *l);
@@ -358,7 +366,7 @@ ef_status *ef_plan_loop(int device, const ef_control *control, const ef_fact *in
     if (l->kind == NULL || l->bytes == NULL || l->place == NULL || steady == NULL)
         s = ef_no_memory((size_t)n_in * sizeof *steady);
     else
-        s = choose(l, device, control, in, steady, step);
+        s = choose(l, wanted, control, in, steady, step);
     ef_free(steady);
     return s;
 }

@@ -1,7 +1,7 @@
 /* Making a plan. First what is known with these inputs: shapes, and the small values computed from
  * shapes. Then backwards what must run. Grouping, steps and memory follow in their own files. */
 #include "base/alloc.h"
-#include "plan/planner.h"
+#include "plan/place.h"
 
 void *ef_plan_memory(ef_planner *p, size_t n, ef_status **s) {
     void *m = ef_arena_zalloc(&p->plan->memory, n > 0 ? n : 1);
@@ -143,7 +143,9 @@ ef_status *ef_plan_make(const ef_graph *g, const ef_fact *in, const ef_plan_opti
     ef_status *s;
     EF_TRY_GOTO(begin(&p));
     EF_TRY_GOTO(infer_all(&p, in));
+    EF_TRY_GOTO(ef_plan_place(&p));
     mark_need(&p);
+    ef_plan_keep_outputs_home(&p);
     EF_TRY_GOTO(ef_plan_groups(&p));
     EF_TRY_GOTO(ef_plan_steps(&p));
     EF_TRY_GOTO(ef_plan_layout(&p));
@@ -165,6 +167,7 @@ void ef_plan_free(ef_plan *p) {
     for (int32_t k = 0; k < p->n_steps; k++)
         if (p->step[k].release != NULL && p->step[k].state != NULL)
             p->step[k].release(p->step[k].state);
+    for (ef_away_value *a = p->away; a != NULL; a = a->next) ef_tensor_release(&a->tensor);
     ef_value_owner_free(&p->values);
     ef_arena_free(&p->memory);
     ef_free(p);

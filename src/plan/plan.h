@@ -11,6 +11,7 @@
  *   given   memory of the caller's choice (outputs of loop bodies and branches) */
 #ifndef EF_PLAN_PLAN_H
 #define EF_PLAN_PLAN_H
+#include "device/device.h"
 #include "graph/graph.h"
 
 typedef enum ef_slot_kind {
@@ -29,6 +30,7 @@ typedef struct ef_slot {
     ef_slot_kind kind;
     bool fixed; /* shape known */
     bool owned; /* heap, or an input the frame owns: to be dropped */
+    uint8_t device;
     size_t bytes, offset;
     const ef_tensor *value; /* const */
 } ef_slot;
@@ -71,6 +73,11 @@ typedef struct ef_plan_step { /* in a plan: a recipe */
     const ef_step_kind *kind;
 } ef_plan_step;
 
+typedef struct ef_away_value { /* a constant on a device */
+    struct ef_away_value *next;
+    ef_tensor tensor;
+} ef_away_value;
+
 typedef struct ef_plan_out { /* where output k comes from, when outputs are given memory */
     int32_t slot;
     bool direct; /* the slot is bound to the given memory; else copied or moved from the slot */
@@ -89,13 +96,18 @@ struct ef_plan {
     int32_t n_slots, n_steps, n_inputs, n_outputs;
     size_t arena_bytes, least_bytes; /* least: what any layout would need */
     bool outputs_given;
+    bool placed;         /* devices other than the host have a part in it: place.c */
+    int32_t n_copies[3]; /* copies between devices in one run, by ef_copy_way */
+    struct ef_away_value *away;
     ef_frame *frames; /* idle ones; guarded by the owner */
     int n_frames;
 };
 
 typedef struct ef_plan_options {
-    int device;         /* that its steps run on */
-    bool outputs_given; /* plain outputs of known shape go to memory bound by the caller */
+    int wanted; /* device for nodes that ask for none, plus 1; 0: where their inputs are */
+    const uint8_t *in_device; /* of input k, of a handle where its variable is; NULL: the host */
+    bool outputs_given;       /* plain outputs of known shape go to memory bound by the caller */
+    bool host_outputs;        /* outputs are wanted on the host */
     const uint8_t
         *own_inputs; /* input k is moved into the frame, which drops it after its last use */
 } ef_plan_options;
@@ -108,6 +120,8 @@ size_t ef_plan_bytes(const ef_plan *p);
 const ef_fact *ef_plan_fact(const ef_plan *p, ef_edge e);
 /* How a step is run: "fused", "loop", "branch", "view", "shape at run time", or "kernel". */
 const char *ef_plan_step_way(const ef_plan_step *t);
+/* A line for each step and where it runs; copies are steps. ef_text_release frees it. */
+ef_status *ef_plan_text(const ef_plan *p, char **out);
 
 struct ef_frame {
     ef_frame *next; /* in the plan's list of idle frames */
@@ -117,6 +131,7 @@ struct ef_frame {
     ef_step *step;
     char *base;          /* of the arena it is bound to; NULL: none yet */
     ef_context *context; /* that its steps run in */
+    ef_batch *batch;     /* by device: the work of a plan that is placed; else NULL */
 };
 ef_status *ef_frame_make(const ef_plan *p, ef_frame **out);
 void ef_frame_free(ef_frame *f);
@@ -132,5 +147,6 @@ ef_status *ef_frame_run_timed(ef_frame *f, uint64_t *ticks);
  * all are taken, ef_frame_finish lets go of what only they needed. */
 ef_status *ef_frame_take(ef_frame *f, int k, ef_tensor *out);
 void ef_frame_finish(ef_frame *f);
+void ef_frame_wait(ef_frame *f);  /* place.c: until no device works for the frame */
 void ef_frame_clear(ef_frame *f); /* drops what is still owned */
 #endif

@@ -17,6 +17,7 @@ typedef struct ef_pvalue { /* one output of one node */
     bool output;         /* given back */
     bool stored;         /* some reader keeps it beyond the call: it needs storage of its own */
     bool made;           /* its kernel provides the memory */
+    uint8_t device;      /* where it is made */
 } ef_pvalue;
 
 typedef struct ef_planner {
@@ -35,6 +36,9 @@ typedef struct ef_planner {
     int32_t n_groups;
     ef_tensor *shadow, **shadow_ptr; /* for asking kernels, see steps.c */
     size_t shadow_room;
+    uint8_t *at;                 /* device of node k; NULL: no device but the host is involved */
+    int32_t *copied;             /* by value and device: the value that is its copy; 0: none */
+    bool queued[EF_DEVICE_MOST]; /* the device has work that no step waits for yet */
 } ef_planner;
 
 static inline int32_t ef_value_at(const ef_planner *p, ef_edge e) {

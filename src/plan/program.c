@@ -18,6 +18,7 @@ typedef struct shaped_plan { /* newest first */
     bool evicted;
     int64_t *key;             /* rank and dims of every input; for resources what is behind */
     uint64_t hash;            /* of the key */
+    int wanted;               /* device that was asked for, as in ef_context */
     struct shaped_plan *same; /* the next in its bucket */
     bool heavy;
     size_t bytes;  /* charged to the budget of all caches */
@@ -42,6 +43,7 @@ struct ef_program {
     int n_plans;
     size_t key_words;
     uint8_t *own; /* inputs that are moved in; NULL: none */
+    bool home;    /* outputs are wanted on the host */
     uint64_t made, evicted;
     ef_program *base; /* of a bound program: counted; the rest is not used */
     ef_tensor *bound;
@@ -127,6 +129,18 @@ void ef_program_unref(ef_program *p) {
     ef_free(p);
 }
 
+void ef_program_keep_home(ef_program *p) { p->home = true; }
+
+ef_status *ef_program_text(ef_program *p, char **out, int32_t copies[3]) {
+    if (p->base != NULL) p = p->base;
+    *out = NULL;
+    ef_mutex_lock(&p->lock);
+    ef_status *s = p->newest != NULL ? ef_plan_text(p->newest->plan, out) : NULL;
+    for (int k = 0; k < 3; k++) copies[k] = p->newest != NULL ? p->newest->plan->n_copies[k] : 0;
+    ef_mutex_unlock(&p->lock);
+    return s;
+}
+
 const ef_graph *ef_program_graph(const ef_program *p) { return p->graph; }
 
 size_t ef_program_bytes(ef_program *p) {
@@ -156,11 +170,16 @@ static const ef_variable *behind(const ef_tensor *t) {
                                    : NULL;
 }
 
+/* The device of an input is part of the key; it stands beside the rank. */
+static int64_t place_and_rank(const ef_tensor *t) {
+    return (int64_t)t->rank + ((int64_t)t->device << 8);
+}
+
 static bool key_matches(const int64_t *key, ef_tensor *const *in, size_t n) {
     for (size_t k = 0; k < n; k++, key += EF_MAX_RANK + 2) {
         const ef_tensor *t = in[k];
         if (EF_LIKELY(t->dtype != EF_RESOURCE)) {
-            if (key[0] != t->rank) return false;
+            if (key[0] != place_and_rank(t)) return false;
             for (int d = 0; d < t->rank; d++)
                 if (key[1 + d] != t->dim[d]) return false;
             continue;
@@ -170,7 +189,9 @@ static bool key_matches(const int64_t *key, ef_tensor *const *in, size_t n) {
             if (key[EF_MAX_RANK + 1] != -1) return false;
             continue;
         }
-        if (key[EF_MAX_RANK + 1] != (int64_t)v->dtype || key[0] != v->shape.rank) return false;
+        if (key[EF_MAX_RANK + 1] != ((int64_t)v->dtype | (int64_t)t->device << 8) ||
+            key[0] != v->shape.rank)
+            return false;
         for (int d = 0; d < v->shape.rank; d++)
             if (key[1 + d] != v->shape.dim[d]) return false;
     }
@@ -188,9 +209,9 @@ static void key_fill(int64_t *key, ef_tensor *const *in, size_t n, ef_fact *fact
             facts[k].handle = &handles[k];
         }
         const ef_shape *s = v != NULL ? &v->shape : &facts[k].shape;
-        key[0] = s->rank;
+        key[0] = v != NULL ? s->rank : place_and_rank(t);
         for (int d = 0; d < s->rank; d++) key[1 + d] = s->dim[d];
-        key[EF_MAX_RANK + 1] = v != NULL ? (int64_t)v->dtype : -1;
+        key[EF_MAX_RANK + 1] = v != NULL ? ((int64_t)v->dtype | (int64_t)t->device << 8) : -1;
     }
 }
 
@@ -266,13 +287,17 @@ static void note_oldest(ef_program *p) {
     ef_keeper_oldest(&p->keeper, p->oldest != NULL ? p->oldest->used : UINT64_MAX);
 }
 
-static shaped_plan *find(ef_program *p, ef_tensor *const *in) {
+static bool fits(const shaped_plan *s, ef_tensor *const *in, size_t n, int wanted) {
+    return key_matches(s->key, in, n) && s->wanted == wanted;
+}
+
+static shaped_plan *find(ef_program *p, ef_tensor *const *in, int wanted) {
     size_t n = p->graph->n_inputs;
     shaped_plan *s = p->newest;
-    for (int k = 0; s != NULL && !key_matches(s->key, in, n); k++) {
+    for (int k = 0; s != NULL && !fits(s, in, n, wanted); k++) {
         if (k == RECENT && p->bucket != NULL) {
             s = *bucket_of(p, key_hash(in, n));
-            while (s != NULL && !key_matches(s->key, in, n)) s = s->same;
+            while (s != NULL && !fits(s, in, n, wanted)) s = s->same;
             break;
         }
         s = s->next;
@@ -394,7 +419,7 @@ static ef_status *plan_for(ef_context *context, ef_program *p, ef_tensor *const 
     size_t n = p->graph->n_inputs;
     fetch_ahead(in, n);
     shaped_plan *s = ef_calloc(1, sizeof *s);
-    ef_fact *facts = ef_malloc((2 * n + 1) * sizeof *facts);
+    ef_fact *facts = ef_malloc((2 * n + 1) * sizeof *facts + n);
     ef_status *bad = NULL;
     if (s != NULL) s->key = ef_calloc(p->key_words + 1, sizeof *s->key);
     if (s == NULL || facts == NULL || s->key == NULL) {
@@ -402,7 +427,13 @@ static ef_status *plan_for(ef_context *context, ef_program *p, ef_tensor *const 
     } else {
         key_fill(s->key, in, n, facts, facts + n);
         s->hash = key_hash(in, n);
-        ef_plan_options options = {.device = context->device, .own_inputs = p->own};
+        s->wanted = context->wanted;
+        uint8_t *in_device = (uint8_t *)(facts + 2 * n);
+        for (size_t k = 0; k < n; k++) in_device[k] = in[k]->device;
+        ef_plan_options options = {.wanted = s->wanted,
+                                   .in_device = in_device,
+                                   .own_inputs = p->own,
+                                   .host_outputs = p->home};
         bad = ef_plan_make(p->graph, facts, &options, &s->plan);
         if (bad != NULL && shapes_do_not_fit(p, facts, n, &options))
             bad = ef_status_found_before_run(bad);
@@ -426,7 +457,7 @@ static ef_status *plan_for(ef_context *context, ef_program *p, ef_tensor *const 
 static shaped_plan *acquire(ef_context *context, ef_program *p, ef_tensor *const *in,
                             ef_frame **frame, ef_status **bad) {
     ef_mutex_lock(&p->lock);
-    shaped_plan *s = find(p, in);
+    shaped_plan *s = find(p, in, context->wanted);
     bool fresh = s == NULL;
     if (EF_UNLIKELY(fresh)) {
         ef_mutex_unlock(&p->lock); /* planning may take a while; others go on */

@@ -13,12 +13,16 @@ ef_status *ef_program_make(ef_graph *g, const uint8_t *own_inputs, ef_program **
  * Small and quickly made; plans are base's. The values are copied. */
 ef_status *ef_program_bind(ef_program *base, const ef_tensor *const *value, size_t n,
                            ef_program **out);
+void ef_program_keep_home(ef_program *p); /* its outputs are wanted on the host; before it runs */
 ef_program *ef_program_ref(ef_program *p);
 void ef_program_unref(ef_program *p);
 const ef_graph *ef_program_graph(const ef_program *p);
 size_t ef_program_bytes(ef_program *p);
-/* in: n_inputs settled tensors. out: n_outputs tensors, owned by the caller on success; untouched
- * on failure. */
+/* The text of the plan used last (ef_plan_text) and its copies in one run, by ef_copy_way; for
+ * tests. NULL: none was made. */
+ef_status *ef_program_text(ef_program *p, char **out, int32_t copies[3]);
+/* in: n_inputs tensors, settled or on a device. out: n_outputs tensors, owned by the caller on
+ * success; untouched on failure. */
 ef_status *ef_program_run(ef_context *context, ef_program *p, ef_tensor *const *in, ef_tensor *out);
 /* Plans made and thrown away so far: a test of evenness, not of speed. */
 void ef_program_counts(ef_program *p, uint64_t *made, uint64_t *evicted, uint64_t *kept);

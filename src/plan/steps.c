@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "ops/elementwise.h"
 #include "ops/run.h"
-#include "plan/planner.h"
+#include "plan/place.h"
 
 /* ---- steps that are not a kernel of their own ---------------------------------------------------
  */
@@ -61,7 +61,7 @@ static size_t bytes_of(const ef_fact *f) {
     return n > 0 ? (size_t)n * ef_dtype_size(f->dtype) : 0;
 }
 
-static int32_t new_slot(ef_planner *p, int32_t value, ef_slot_kind kind) {
+int32_t ef_plan_new_slot(ef_planner *p, int32_t value, ef_slot_kind kind) {
     ef_pvalue *v = &p->value[value];
     ef_slot *s = &p->plan->slot[p->plan->n_slots];
     *s = (ef_slot){.dtype = v->fact.dtype,
@@ -69,6 +69,7 @@ static int32_t new_slot(ef_planner *p, int32_t value, ef_slot_kind kind) {
                    .kind = kind,
                    .fixed = ef_shape_known(&v->fact.shape),
                    .owned = kind == EF_SLOT_HEAP,
+                   .device = kind == EF_SLOT_CONST ? EF_HOST : v->device,
                    .bytes = bytes_of(&v->fact),
                    .value = kind == EF_SLOT_CONST ? v->fact.value : NULL};
     return v->slot = p->plan->n_slots++;
@@ -86,11 +87,19 @@ static ef_slot_kind kind_of(const ef_planner *p, const ef_pvalue *v) {
 }
 
 /* The slot of a value that a step reads: inputs and constants get theirs on first use. */
-static int32_t slot_to_read(ef_planner *p, ef_edge e) {
-    int32_t k = ef_value_at(p, e);
-    ef_pvalue *v = &p->value[k];
+int32_t ef_plan_read_slot(ef_planner *p, int32_t value) {
+    const ef_pvalue *v = &p->value[value];
     if (v->slot >= 0) return v->slot;
-    return new_slot(p, k, v->fact.value != NULL ? EF_SLOT_CONST : EF_SLOT_INPUT);
+    return ef_plan_new_slot(p, value, v->fact.value != NULL ? EF_SLOT_CONST : EF_SLOT_INPUT);
+}
+
+/* The value that a step on the host reads. */
+static int32_t value_to_read(const ef_planner *p, ef_edge e) {
+    return ef_plan_here(p, ef_value_at(p, e));
+}
+
+static int32_t slot_to_read(ef_planner *p, ef_edge e) {
+    return ef_plan_read_slot(p, value_to_read(p, e));
 }
 
 static void input_slots(ef_planner *p) {
@@ -98,7 +107,7 @@ static void input_slots(ef_planner *p) {
         int32_t v = p->base[p->g->input[k]];
         p->plan->input[k] = -1;
         if (!p->value[v].needed) continue;
-        p->plan->input[k] = new_slot(p, v, EF_SLOT_INPUT);
+        p->plan->input[k] = ef_plan_new_slot(p, v, EF_SLOT_INPUT);
         p->value[v].first = -1;
         if (p->options->own_inputs != NULL && p->options->own_inputs[k])
             p->plan->slot[p->plan->input[k]].owned = true;
@@ -108,8 +117,8 @@ static void input_slots(ef_planner *p) {
 /* ---- one step ----------------------------------------------------------------------------------
  */
 
-static ef_status *start_step(ef_planner *p, const ef_op *op, const void *fields, int n_in,
-                             int n_out, int32_t node, ef_plan_step **out) {
+ef_status *ef_plan_start_step(ef_planner *p, const ef_op *op, const void *fields, int n_in,
+                              int n_out, int32_t node, ef_plan_step **out) {
     ef_status *s = NULL;
     ef_plan_step *t = &p->plan->step[p->plan->n_steps];
     *t = (ef_plan_step){.op = op, .fields = fields, .n_in = n_in, .n_out = n_out, .node = node};
@@ -121,15 +130,15 @@ static ef_status *start_step(ef_planner *p, const ef_op *op, const void *fields,
     return NULL;
 }
 
-static void use(ef_planner *p, int32_t value) {
+void ef_plan_use(ef_planner *p, int32_t value) {
     ef_pvalue *root = &p->value[p->value[value].root];
     if (root->last < p->plan->n_steps) root->last = p->plan->n_steps;
 }
 
-static int32_t define(ef_planner *p, ef_plan_step *t, int32_t value) {
+int32_t ef_plan_define(ef_planner *p, ef_plan_step *t, int32_t value) {
     ef_pvalue *v = &p->value[value];
     ef_slot_kind kind = kind_of(p, v);
-    int32_t slot = new_slot(p, value, kind);
+    int32_t slot = ef_plan_new_slot(p, value, kind);
     v->first = p->plan->n_steps;
     v->last = v->output ? INT32_MAX : p->plan->n_steps;
     if (kind == EF_SLOT_HEAP && plain_and_fixed(&v->fact) && !v->made)
@@ -171,6 +180,13 @@ static ef_status *make_shadow(ef_planner *p, const ef_plan_step *t, shadow *sh) 
     return NULL;
 }
 
+ef_status *ef_plan_shadow(ef_planner *p, const ef_plan_step *t, ef_call *out) {
+    shadow sh;
+    EF_TRY(make_shadow(p, t, &sh));
+    *out = sh.call;
+    return NULL;
+}
+
 /* Elementwise with whole or single operands and little work: call the tile directly. */
 static ef_status *direct_tile(ef_planner *p, ef_plan_step *t, const shadow *sh, bool *done) {
     *done = false;
@@ -203,7 +219,7 @@ static ef_status *choose_kernel(ef_planner *p, ef_plan_step *t) {
     EF_TRY(make_shadow(p, t, &sh));
     const ef_kernel *row;
     /* A kernel that an eager call does not find makes a graph invalid. */
-    EF_TRY(ef_status_as(ef_op_kernel(&sh.call, p->options->device, &row), EF_INVALID));
+    EF_TRY(ef_status_as(ef_op_kernel(&sh.call, EF_CPU, &row), EF_INVALID));
     if (row->run == ef_run_elementwise) {
         bool done;
         EF_TRY(direct_tile(p, t, &sh, &done));
@@ -241,21 +257,21 @@ static bool is_told(const ef_planner *p, const ef_node *n) {
 
 /* A view whose root is in the arena is only another slot at the same offset. */
 static ef_status *view_step(ef_planner *p, const ef_node *n) {
-    int32_t from = ef_value_at(p, n->in[0]), to = p->base[n->id];
+    int32_t from = value_to_read(p, n->in[0]), to = p->base[n->id];
     int32_t in = slot_to_read(p, n->in[0]);
     ef_pvalue *v = &p->value[to];
     v->root = p->value[from].root;
     ef_pvalue *root = &p->value[v->root];
-    use(p, from);
+    ef_plan_use(p, from);
     if (v->output) root->last = INT32_MAX;
     if (p->plan->slot[in].kind == EF_SLOT_ARENA) {
-        new_slot(p, to, EF_SLOT_ARENA);
+        ef_plan_new_slot(p, to, EF_SLOT_ARENA);
         return NULL;
     }
     ef_plan_step *t;
-    EF_TRY(start_step(p, n->op, n->fields, 1, 1, n->id, &t));
+    EF_TRY(ef_plan_start_step(p, n->op, n->fields, 1, 1, n->id, &t));
     t->in[0] = in;
-    t->out[0] = new_slot(p, to, EF_SLOT_VIEW);
+    t->out[0] = ef_plan_new_slot(p, to, EF_SLOT_VIEW);
     t->run = run_view;
     p->plan->n_steps++;
     return NULL;
@@ -264,7 +280,7 @@ static ef_status *view_step(ef_planner *p, const ef_node *n) {
 static ef_status *fill_step(ef_planner *p, const ef_node *n, ef_plan_step *t, bool fixed) {
     for (int k = 0; k < n->n_in; k++) t->in[k] = slot_to_read(p, n->in[k]);
     if (n->op->traits & EF_CONTROL) {
-        for (int k = 0; k < n->n_out; k++) t->out[k] = define(p, t, p->base[n->id] + k);
+        for (int k = 0; k < n->n_out; k++) t->out[k] = ef_plan_define(p, t, p->base[n->id] + k);
         ef_status *s = ef_plan_control(p, n, t);
         if (s != NULL) {
             ef_status_at_node(s, n->id);
@@ -273,7 +289,7 @@ static ef_status *fill_step(ef_planner *p, const ef_node *n, ef_plan_step *t, bo
     } else if (!fixed || (n->op->traits & EF_VIEW_0)) {
         for (int k = 0; k < n->n_out; k++) {
             p->value[p->base[n->id] + k].made = true;
-            t->out[k] = define(p, t, p->base[n->id] + k);
+            t->out[k] = ef_plan_define(p, t, p->base[n->id] + k);
         }
         t->run = run_dynamic;
     } else {
@@ -281,7 +297,7 @@ static ef_status *fill_step(ef_planner *p, const ef_node *n, ef_plan_step *t, bo
             ef_pvalue *v = &p->value[p->base[n->id] + k];
             v->made = n->op->traits & EF_SHARES_OUT;
             if (!v->needed) t->unread |= 1u << k;
-            t->out[k] = define(p, t, p->base[n->id] + k);
+            t->out[k] = ef_plan_define(p, t, p->base[n->id] + k);
         }
         EF_TRY(choose_kernel(p, t));
     }
@@ -289,18 +305,22 @@ static ef_status *fill_step(ef_planner *p, const ef_node *n, ef_plan_step *t, bo
 }
 
 static ef_status *node_step(ef_planner *p, const ef_node *n) {
+    if (EF_UNLIKELY(p->at != NULL)) {
+        if (p->at[n->id] != EF_HOST) return ef_plan_away_step(p, n);
+        EF_TRY(ef_plan_host_inputs(p, n));
+    }
     bool fixed = is_static(p, n);
     if ((n->op->traits & EF_VIEW_0) && fixed && is_told(p, n) &&
         plain_and_fixed(&p->value[p->base[n->id]].fact) && !p->value[p->base[n->id]].stored)
         return view_step(p, n);
     ef_plan_step *t;
-    EF_TRY(start_step(p, n->op, n->fields, n->n_in, n->n_out, n->id, &t));
+    EF_TRY(ef_plan_start_step(p, n->op, n->fields, n->n_in, n->n_out, n->id, &t));
     ef_status *s = fill_step(p, n, t, fixed);
     if (s != NULL) { /* not yet among the plan's steps */
         if (t->release != NULL && t->state != NULL) t->release(t->state);
         return s;
     }
-    for (int k = 0; k < n->n_in; k++) use(p, ef_value_at(p, n->in[k]));
+    for (int k = 0; k < n->n_in; k++) ef_plan_use(p, value_to_read(p, n->in[k]));
     p->plan->n_steps++;
     return NULL;
 }
@@ -310,15 +330,17 @@ static ef_status *group_step(ef_planner *p, int32_t group, int32_t node) {
     ef_tiles *tiles = p->tiles[group];
     const int32_t *arg = ef_tiles_values(p, group);
     ef_plan_step *t;
-    EF_TRY(start_step(p, p->g->node[node]->op, NULL, tiles->n_inputs, tiles->n_outputs, node, &t));
+    int32_t here;
+    for (int k = 0; k < tiles->n_inputs && p->at != NULL; k++)
+        EF_TRY(ef_plan_value_on(p, arg[k], EF_HOST, &here));
+    EF_TRY(ef_plan_start_step(p, p->g->node[node]->op, NULL, tiles->n_inputs, tiles->n_outputs,
+                              node, &t));
     for (int k = 0; k < tiles->n_inputs; k++) {
-        int32_t v = arg[k];
-        if (p->value[v].slot < 0)
-            new_slot(p, v, p->value[v].fact.value != NULL ? EF_SLOT_CONST : EF_SLOT_INPUT);
-        t->in[k] = p->value[v].slot;
+        t->in[k] = ef_plan_read_slot(p, ef_plan_here(p, arg[k]));
     }
-    for (int k = 0; k < tiles->n_outputs; k++) t->out[k] = define(p, t, arg[tiles->n_inputs + k]);
-    for (int k = 0; k < tiles->n_inputs; k++) use(p, arg[k]);
+    for (int k = 0; k < tiles->n_outputs; k++)
+        t->out[k] = ef_plan_define(p, t, arg[tiles->n_inputs + k]);
+    for (int k = 0; k < tiles->n_inputs; k++) ef_plan_use(p, ef_plan_here(p, arg[k]));
     t->run = ef_run_tiles;
     t->state = tiles;
     t->release = ef_tiles_release;
@@ -370,13 +392,16 @@ static ef_status *find_drops(ef_planner *p) {
     return NULL;
 }
 
-static void find_outputs(ef_planner *p) {
+static ef_status *find_outputs(ef_planner *p) {
     for (int32_t k = 0; k < p->plan->n_outputs; k++) {
-        int32_t slot = slot_to_read(p, p->g->output[k]);
+        int32_t value;
+        EF_TRY(ef_plan_output_value(p, k, &value));
+        int32_t slot = ef_plan_read_slot(p, value);
         bool first = true;
         for (int32_t j = 0; j < k; j++) first = first && p->plan->out[j].slot != slot;
         p->plan->out[k] = (ef_plan_out){slot, first && p->plan->slot[slot].kind == EF_SLOT_GIVEN};
     }
+    return ef_plan_waits(p);
 }
 
 static bool makes_step(const ef_planner *p, size_t node) {
@@ -394,6 +419,10 @@ static ef_status *make_room(ef_planner *p) {
         const ef_node *node = p->g->node[k];
         lists += (size_t)(node->n_in + 3 * node->n_out) * sizeof(int32_t) + sizeof(one_tile);
         n++;
+    }
+    if (p->at != NULL) { /* copies and waits */
+        slots = ((size_t)p->n_values * (EF_DEVICE_MOST + 1) + 1) * sizeof *plan->slot;
+        n += (size_t)p->n_values * EF_DEVICE_MOST + 2 * p->g->n_nodes + EF_DEVICE_MOST;
     }
     if (!ef_arena_reserve(&plan->memory, slots + n * sizeof *plan->step + lists))
         return ef_no_memory(slots);
@@ -415,6 +444,6 @@ ef_status *ef_plan_steps(ef_planner *p) {
         int32_t group = p->group[k];
         EF_TRY(group < 0 ? node_step(p, p->g->node[k]) : group_step(p, group, (int32_t)k));
     }
-    find_outputs(p);
+    EF_TRY(find_outputs(p));
     return find_drops(p);
 }

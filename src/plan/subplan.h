@@ -12,11 +12,11 @@ bool ef_tensor_true(const ef_tensor *t);
 /* What holds of the loop's variables before and after every turn. */
 ef_status *ef_plan_loop_facts(const ef_control *c, const ef_fact *in, ef_fact *out, int n,
                               ef_fact *behind);
-ef_status *ef_plan_branches(int device, const ef_control *control, const ef_fact *in,
+ef_status *ef_plan_branches(int wanted, const ef_control *control, const ef_fact *in,
                             ef_plan_step *step);
 /* Makes `step` a loop compiled to machine code, if all of it can be; else leaves it. */
 ef_status *ef_plan_compiled_loop(const ef_control *control, const ef_fact *in, int n,
                                  ef_plan_step *step);
-ef_status *ef_plan_loop(int device, const ef_control *control, const ef_fact *in, int n_in,
+ef_status *ef_plan_loop(int wanted, const ef_control *control, const ef_fact *in, int n_in,
                         ef_plan_step *step);
 #endif

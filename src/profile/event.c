@@ -52,7 +52,7 @@ static const char *const reason_names[EF_REASONS] = {
     [EF_REASON_INSTANCE] = "instance",   [EF_REASON_STRUCTURE] = "structure",
     [EF_REASON_FORGOTTEN] = "forgotten", [EF_REASON_TEAM] = "team",
     [EF_REASON_DATA] = "data",           [EF_REASON_SLEEP] = "sleep",
-    [EF_REASON_LIBRARY] = "library"};
+    [EF_REASON_LIBRARY] = "library",     [EF_REASON_QUEUE] = "queue"};
 
 static ef_mutex rings_lock = EF_MUTEX(RINGS); /* guards the lists and the notes */
 static ring *rings, *idle_rings;

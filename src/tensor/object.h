@@ -46,6 +46,8 @@ typedef struct ef_variable {
     uint64_t version; /* grows with every write */
     char *name;
     bool trainable;
+    uint8_t device;  /* that its values are kept on; one that was changed on the host goes back when
+                      * it is next read on the device */
     uint64_t number; /* what gradient tapes know it by */
 } ef_variable;
 
@@ -56,6 +58,11 @@ ef_status *ef_variable_read(ef_variable *v, ef_tensor *out);
 /* Replaces the value (checks dtype and shape). `value` is borrowed: storage is shared, copied only
  * when a later in-place write needs it. */
 ef_status *ef_variable_write(ef_variable *v, const ef_tensor *value);
+/* The same if no other value was written since `version`; *done says so. */
+ef_status *ef_variable_replace(ef_variable *v, uint64_t version, const ef_tensor *value,
+                               bool *done);
+/* The value on the variable's own device, and its version. */
+ef_status *ef_variable_read_home(ef_variable *v, ef_tensor *out, uint64_t *version);
 /* For in-place updates: returns the value's bytes with sole ownership, copying first if somebody
  * else holds them. The caller holds no lock; updates of one variable are ordered by the plan, and
  * concurrent ones from several threads take v->lock around begin/end themselves by these calls. */

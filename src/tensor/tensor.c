@@ -12,7 +12,7 @@
  * there: only the first one writes. */
 ef_status *ef_tensor_settle_deferred(ef_tensor *t) {
     ef_storage *s = t->storage;
-    if (ef_storage_data(s) == NULL && s->kind == EF_STORE_PENDING) EF_TRY(s->settle(s));
+    if (ef_storage_data(s) == NULL && s->kind >= EF_STORE_PENDING) EF_TRY(s->settle(s));
     void *none = NULL;
     atomic_compare_exchange_strong_explicit((_Atomic(void *) *)&t->data, &none, ef_storage_data(s),
                                             memory_order_release, memory_order_acquire);
@@ -151,7 +151,7 @@ ef_status *ef_tensor_data(const ef_tensor *t, const void **data) {
                         "graph first",
                         EF_TENSOR(t));
     ef_storage *s = t->storage;
-    if (ef_storage_data(s) == NULL && s->kind == EF_STORE_PENDING) EF_TRY(s->settle(s));
+    if (ef_storage_data(s) == NULL && s->kind >= EF_STORE_PENDING) EF_TRY(s->settle(s));
     if (ef_storage_data(s) == NULL)
         return ef_error(EF_INTERNAL, "tensor data: %s has no value after its work was run",
                         EF_TENSOR(t));

@@ -21,7 +21,7 @@ struct ef_storage {
     size_t bytes;                           /* capacity in bytes */
     void *data;                             /* NULL: deferred */
     void (*end)(ef_storage *self);          /* releases everything, itself included */
-    ef_status *(*settle)(ef_storage *self); /* EF_STORE_PENDING: makes `data` appear */
+    ef_status *(*settle)(ef_storage *self); /* pending or away: makes `data` appear */
 };
 typedef enum ef_storage_kind {
     EF_STORE_BYTES, /* from the device allocator */
@@ -29,7 +29,8 @@ typedef enum ef_storage_kind {
     EF_STORE_FOREIGN, /* somebody else's memory with their own end() */
     EF_STORE_OBJECT,  /* resource or variant: object.h */
     EF_STORE_GRAPH,   /* the graph of a symbolic tensor */
-    EF_STORE_PENDING  /* deferred result; data appears when the pending graph has run */
+    EF_STORE_PENDING, /* deferred result; data appears when the pending graph has run */
+    EF_STORE_AWAY     /* on another device; data appears when it is copied to the host: away.h */
 } ef_storage_kind;
 
 static inline ef_storage *ef_storage_ref(ef_storage *s) {
@@ -124,5 +125,10 @@ ef_status *ef_tensor_settle_deferred(ef_tensor *t);
 static inline ef_status *ef_tensor_settle(ef_tensor *t) { /* afterwards t->data is set */
     if (EF_LIKELY(ef_tensor_peek(t) != NULL) || t->storage == NULL) return NULL;
     return ef_tensor_settle_deferred(t);
+}
+/* The same for code that takes tensors wherever they are: those on a device stay there. */
+static inline ef_status *ef_tensor_settle_there(ef_tensor *t) {
+    if (EF_LIKELY(ef_tensor_peek(t) != NULL) || t->storage == NULL) return NULL;
+    return t->storage->kind == EF_STORE_AWAY ? NULL : ef_tensor_settle_deferred(t);
 }
 #endif

@@ -2,6 +2,7 @@
  * only an in-place update needs storage of its own and copies it if somebody else still refers to
  * it. */
 #include "base/alloc.h"
+#include "tensor/away.h"
 #include "tensor/object.h"
 
 static void variable_end(ef_storage *self) {
@@ -82,7 +83,7 @@ static ef_status *check_assignable(const ef_variable *v, const ef_tensor *value)
     return NULL;
 }
 
-ef_status *ef_variable_write(ef_variable *v, const ef_tensor *value) {
+static ef_status *put(ef_variable *v, const ef_tensor *value, const uint64_t *version, bool *done) {
     EF_TRY(check_assignable(v, value));
     ef_tensor fresh, old;
     bool borrowed = value->storage == NULL && value->data != (const void *)value->small;
@@ -93,12 +94,50 @@ ef_status *ef_variable_write(ef_variable *v, const ef_tensor *value) {
     ef_tensor_unmark(&fresh);
     fresh.flags = 0;
     ef_mutex_lock(&v->lock);
-    ef_tensor_move(&old, &v->value);
-    ef_tensor_move(&v->value, &fresh);
-    v->version++;
+    *done = version == NULL || *version == v->version;
+    ef_tensor_move(&old, *done ? &v->value : &fresh);
+    if (*done) {
+        ef_tensor_move(&v->value, &fresh);
+        v->version++;
+    }
     ef_mutex_unlock(&v->lock);
     ef_tensor_release(&old); /* may free much; not under the lock */
     return NULL;
+}
+
+ef_status *ef_variable_write(ef_variable *v, const ef_tensor *value) {
+    bool done;
+    return put(v, value, NULL, &done);
+}
+
+ef_status *ef_variable_replace(ef_variable *v, uint64_t version, const ef_tensor *value,
+                               bool *done) {
+    return put(v, value, &version, done);
+}
+
+/* A value that was moved is the same value: its version stays. */
+ef_status *ef_variable_read_home(ef_variable *v, ef_tensor *out, uint64_t *version) {
+    ef_status *s = NULL;
+    ef_tensor now = {0}, old = {0};
+    ef_mutex_lock(&v->lock);
+    *version = v->version;
+    if (v->value.dtype == EF_NO_DTYPE)
+        s = uninitialized(v);
+    else
+        ef_tensor_copy(&now, &v->value);
+    ef_mutex_unlock(&v->lock);
+    if (s == NULL) s = ef_tensor_to(v->device, &now, out);
+    if (s == NULL && now.device != v->device) {
+        ef_mutex_lock(&v->lock);
+        if (*version == v->version) {
+            ef_tensor_move(&old, &v->value);
+            ef_tensor_copy(&v->value, out);
+        }
+        ef_mutex_unlock(&v->lock);
+    }
+    ef_tensor_release(&now);
+    ef_tensor_release(&old);
+    return s;
 }
 
 ef_status *ef_variable_settle(ef_variable *v) {

@@ -1,6 +1,6 @@
 """tf.config and what else says something about the machine and the build: devices, threads, memory, versions.
 
-There is one physical device, CPU:0. It may be split into several logical ones, which all compute the same way. A program
+There is one physical device, CPU:0 (and TEST:0, when a test asks for it). It may be split into several logical ones, which all compute the same way. A program
 that asks for another device runs on the CPU and is told so once.
 """
 import collections
@@ -53,10 +53,15 @@ def _of_type(devices, device_type):
     return [d for d in devices if device_type is None or d.device_type == device_type]
 
 
+def others():
+    """The devices beside the CPU."""
+    return [PhysicalDevice("/physical_device:" + name, name.split(":")[0]) for name in _core.device_names()[1:]]
+
+
 @export("config.list_physical_devices", "config.experimental.list_physical_devices")
 def list_physical_devices(device_type=None):
     """The devices of this machine."""
-    return _of_type([CPU], device_type)
+    return _of_type([CPU, *others()], device_type)
 
 
 @export("config.list_logical_devices", "config.experimental.list_logical_devices")
@@ -65,6 +70,7 @@ def list_logical_devices(device_type=None):
     _now.in_use = True
     count = len(_now.logical) if _now.logical else 1
     devices = [LogicalDevice(f"/device:CPU:{k}", "CPU") for k in range(count)] if CPU in _now.visible else []
+    devices += [LogicalDevice("/device:" + d.name.split(":", 1)[1], d.device_type) for d in others()]
     return _of_type(devices, device_type)
 
 
@@ -75,7 +81,7 @@ def get_visible_devices(device_type=None):
 
 
 def _known(device):
-    if device != CPU:
+    if device != CPU and device not in others():
         raise ValueError(f"Unrecognized device: {device!r}; there is {CPU!r}")
 
 
@@ -167,6 +173,8 @@ def check_device(name, runs=True):
     found = re.search(r"(?:device:|^/?)(\w+)(?::(\d+))?$", name)
     if found is None or found.group(1).upper() in ("CPU", "XLA_CPU") or found.group(1) in ("job", "replica", "task"):
         return
+    if _core.device_number(f"{found.group(1)}:{found.group(2) or 0}") >= 0:
+        return
     if not _now.soft:
         raise errors.InvalidArgumentError(
             None, None, f"Could not satisfy device specification '{name}'. enable_soft_placement=0. Supported device "
@@ -201,6 +209,8 @@ def _device_of(device):
         raise ValueError(f"Failed parsing device name: '{device}'. Note a valid device string should at least contain a "
                          "device type and a device index, like \"GPU:0\".")
     kind, number = found.group(1).upper(), int(found.group(2))
+    if kind != "CPU" and _core.device_number(f"{kind}:{number}") >= 0:
+        return f"{kind}:{number}"
     if kind not in ("CPU", "GPU", "TPU") or (kind == "CPU" and number >= max(1, len(_now.logical or ()))):
         raise ValueError(f"No matching devices found for '{device}'")
     if kind != "CPU" and kind not in _warned:  # a program written for another machine: its work is done here

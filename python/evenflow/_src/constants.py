@@ -139,7 +139,7 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
     tensor = _core.convert(value, dtype, dtype_hint)
     if tensor is not value and not _core.executing_eagerly() and not _core.is_symbolic(tensor):
         return constant_node(tensor, name)
-    return tensor
+    return tensor if tensor is value else _core.device_place(tensor)
 
 
 def constant_node(tensor, name=None):

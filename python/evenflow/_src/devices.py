@@ -1,4 +1,4 @@
-"""tf.device: where ops are wanted. All run on CPU:0; a graph remembers what was asked for.
+"""tf.device: where ops are wanted. A device that is not there stands for CPU:0; a graph remembers what was asked for.
 
 A graph numbers its nodes in the order they are made, so a scope is kept as a span of numbers, and an op's device is
 what the spans around its number say together.
@@ -63,7 +63,8 @@ def scope(graph, wanted):
         span[2] = _Asked(graph, wanted)
     spans.append(span)
     try:
-        yield
+        with _wanted(wanted):
+            yield
     finally:
         span[1] = graph._nodes()
         if callable(wanted):
@@ -91,11 +92,31 @@ def of_node(graph, node):
 @export("device", "compat.v1.device")
 @contextlib.contextmanager
 def device(device_name):
-    """Asks for a device. There is one, CPU:0; others fall back to it."""
+    """Asks for a device: ops inside run there, and so do the nodes of graphs that are built inside. An op that the device
+    has no kernel for runs on CPU:0, and so does everything that is wanted on a device that is not there."""
     graph = _core.current_graph()
     check_device(device_name, graph is None)
-    if graph is None:
+    with _wanted(device_name) if graph is None else scope(graph, device_name):
+        yield
+
+
+@contextlib.contextmanager
+def _wanted(name):
+    """Tells the engine. A name without a device ("/job:localhost"), or a function of the op, changes nothing there."""
+    name = name.to_string() if hasattr(name, "to_string") else getattr(name, "name", name)
+    number = 0
+    if isinstance(name, str) and name:
+        kind = _fields(name).get("device")
+        if kind is None:
+            yield
+            return
+        number = _core.device_number(kind.replace(":*", ""))
+        number = 1 if number < 0 else number + 1
+    elif callable(name):
         yield
         return
-    with scope(graph, device_name):
+    before = _core.device_want(number)
+    try:
         yield
+    finally:
+        _core.device_want(before)

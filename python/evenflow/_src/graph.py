@@ -311,7 +311,7 @@ class Graph(_core.GraphBase):
             self._after(before)
 
     def device(self, name):
-        """Ops added inside are wanted on this device; they run on CPU:0."""
+        """Ops added inside are wanted on this device."""
         check_device(name, False)
         return devices.scope(self, name)
 

@@ -444,7 +444,7 @@ def _property(cls, name):
 
 @_property(Tensor, "device")
 def _device(self):
-    return self.op.device if _core.is_symbolic(self) else "/job:localhost/replica:0/task:0/device:CPU:0"
+    return self.op.device if _core.is_symbolic(self) else "/job:localhost/replica:0/task:0/device:" + _core.device_of(self)
 
 
 @_method(EagerTensor)
@@ -557,7 +557,7 @@ def constant(value, dtype=None, shape=None, name="Const"):
         value = np.asarray(value)
     if isinstance(value, Tensor) and dtype is not None and value.dtype != dtype:
         raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
-    tensor = value if isinstance(value, Tensor) else _core.convert(value, dtype, None, True)
+    tensor = value if isinstance(value, Tensor) else _core.device_place(_core.convert(value, dtype, None, True))
     if shape is not None:
         want = TensorShape(shape)
         have, need = _count(tensor._dims), want.num_elements()

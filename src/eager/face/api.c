@@ -10,12 +10,15 @@
 #include "device/device.h"
 #include "device/holder.h"
 #include "device/memory.h"
+#include "device/test.h"
 #include "eager/context.h"
 #include "eager/function_call.h"
 #include "evenflow_binding.h"
 #include "graph/origin.h"
 #include "graph/sizes.h"
 #include "profile/event.h"
+#include "tensor/away.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- graphs
@@ -173,21 +176,43 @@ void ef_text_release(char *text) { ef_free(text); }
 /* ---- variables
  * -------------------------------------------------------------------------------------- */
 
+ef_status *ef_variable_begin(ef_variable *v, const ef_tensor *value) {
+    int wanted = ef_context_here()->wanted;
+    bool plain = ef_dtype_in(v->dtype, EF_PLAIN);
+    v->device = (uint8_t)(!plain || (wanted == 0 && value == NULL) ? EF_HOST
+                          : wanted > 0                             ? wanted - 1
+                                                                   : value->device);
+    if (value == NULL) return NULL;
+    if (EF_LIKELY(v->device == EF_HOST && value->device == EF_HOST)) {
+        EF_TRY(ef_tensor_settle((ef_tensor *)value));
+        return ef_variable_write(v, value);
+    }
+    ef_tensor there = {0};
+    EF_TRY(ef_tensor_to(v->device, value, &there));
+    ef_status *s = ef_variable_write(v, &there);
+    ef_tensor_release(&there);
+    return s;
+}
+
+void ef_variable_handle(ef_variable *v, ef_tensor *handle) {
+    ef_tensor_from_object(handle, EF_RESOURCE, &v->object);
+    handle->device = v->device;
+}
+
 ef_status *ef_variable_new(const ef_tensor *value, const char *name, ef_tensor *handle) {
     if (value == NULL || handle == NULL || value->dtype == EF_NO_DTYPE)
         return ef_error(EF_INVALID, "ef_variable_new: value and handle must not be NULL");
     if (value->flags & EF_TENSOR_SYMBOLIC)
         return ef_error(EF_INVALID, "ef_variable_new: the value is symbolic; a variable needs one");
-    EF_TRY(ef_tensor_settle((ef_tensor *)value));
     ef_shape shape = ef_shape_from(value);
     ef_variable *v;
     EF_TRY(ef_variable_make((ef_dtype)value->dtype, &shape, name, &v));
     v->trainable = true;
-    ef_status *s = ef_variable_write(v, value);
+    ef_status *s = ef_variable_begin(v, value);
     if (s != NULL)
         ef_storage_unref(&v->object.base);
     else
-        ef_tensor_from_object(handle, EF_RESOURCE, &v->object);
+        ef_variable_handle(v, handle);
     return s;
 }
 
@@ -247,11 +272,13 @@ ef_status *ef_trace_now(ef_graph *g, ef_trace_fn *fn, void *user, ef_trace_notes
     EF_TRY_GOTO(ef_graph_watch(g));
     if (g->outer != NULL && g->sizes != NULL && g->sizes != g->outer->sizes)
         g->sizes->outer = ef_sizes_ref(g->outer->sizes);
+    int wanted = ef_want_device(0); /* of the caller: says where the function runs as a whole */
     ef_here.graph = g;
     ef_here.busy = EF_TRACING;
     ef_here.next_name = ef_here.next_kind = NULL;
     ef_here.notes = notes;
     s = fn(user, in, (int)n, out, MOST_RESULTS, &n_out);
+    ef_want_device(wanted);
     ef_here = before;
     g->outer = NULL;
     if (s == NULL && (n_out < 0 || n_out > MOST_RESULTS))
@@ -312,16 +339,19 @@ void ef_eager_start(void) {
  * ----------------------------------------------------------------------------------------- */
 
 static ef_status *device_number(const char *name, int *out) {
-    if (name == NULL || strcmp(name, "CPU:0") != 0)
-        return ef_error(EF_INVALID, "there is no device '%s'; the devices are: CPU:0",
-                        name != NULL ? name : "(null)");
-    *out = 0;
-    return NULL;
+    *out = ef_device_find(name);
+    if (*out >= 0) return NULL;
+    char known[64 * EF_DEVICE_MOST] = "";
+    for (int d = 0; d < ef_device_count(); d++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", d > 0 ? ", " : "",
+                 ef_device_name(d));
+    return ef_error(EF_INVALID, "there is no device '%s'; the devices are: %s",
+                    name != NULL ? name : "(null)", known);
 }
 
 ef_status *ef_context_set(const ef_context_options *options) {
     ef_context_options o = options != NULL ? *options : (ef_context_options){0};
-    int device = EF_HOST;
+    int device = -1;
     if (o.device != NULL) EF_TRY(device_number(o.device, &device));
     if (!(o.weight == 0 || (o.weight >= 0.01 && o.weight <= 1)))
         return ef_error(EF_INVALID, "ef_context_set: the weight is %g; it must be from 0.01 to 1",
@@ -330,7 +360,7 @@ ef_status *ef_context_set(const ef_context_options *options) {
         return ef_error(EF_INVALID, "ef_context_set: %d threads; give 0 for no limit, or more",
                         o.threads);
     ef_context *c = ef_context_here();
-    c->device = device;
+    ef_want_device(device + 1);
     c->weight = o.weight > 0 ? (float)o.weight : 1;
     c->threads = o.threads;
     return NULL;
@@ -357,9 +387,51 @@ ef_status *ef_memory_limit_set(const char *device, int64_t bytes) {
 }
 
 void ef_memory_peak_reset(const char *device) {
-    if (device != NULL && strcmp(device, "CPU:0") == 0) ef_memory_reset_peak(0);
+    int d = ef_device_find(device);
+    if (d >= 0) ef_memory_reset_peak(d);
 }
-void ef_memory_release_cached(void) { ef_memory_trim(0); }
+void ef_memory_release_cached(void) {
+    for (int d = 0; d < ef_device_count(); d++) ef_memory_trim(d);
+}
+
+/* ---- devices
+ * ----------------------------------------------------------------------------------------- */
+
+int ef_device_names(const char **names, int max) {
+    int n = ef_device_count();
+    for (int d = 0; d < n && d < max; d++) names[d] = ef_device_name(d);
+    return n;
+}
+const char *ef_tensor_device(const ef_tensor *t) {
+    return t != NULL ? ef_device_name(t->device) : NULL;
+}
+ef_status *ef_tensor_copy_to(const ef_tensor *t, const char *device, ef_tensor *out) {
+    int d;
+    EF_TRY(device_number(device, &d));
+    if (t == NULL || out == NULL || t->dtype == EF_NO_DTYPE || (t->flags & EF_TENSOR_SYMBOLIC))
+        return ef_error(EF_INVALID,
+                        "ef_tensor_copy_to: the tensor is NULL, released or symbolic, or out is "
+                        "NULL");
+    return ef_tensor_to(d, t, out);
+}
+int ef_device_want(int wanted) {
+    int n = ef_device_count(); /* there is nothing to choose if there is only the host */
+    return ef_want_device(n > 1 && wanted > 0 && wanted <= n ? wanted : 0);
+}
+int ef_device_wanted(void) { return ef_context_here()->wanted; }
+int ef_device_number(const char *name) { return ef_device_find(name); }
+void ef_device_copy_counts(uint64_t *to, uint64_t *from) {
+    *to = *from = 0;
+    for (int d = EF_HOST + 1; d < EF_DEVICE_MOST; d++) {
+        ef_copy_counts c;
+        ef_device_copies(d, &c);
+        *to += c.n[EF_COPY_TO_DEVICE];
+        *from += c.n[EF_COPY_TO_HOST];
+    }
+}
+ef_status *ef_test_device_set(bool there) {
+    return there ? ef_test_device_start() : ef_test_device_stop();
+}
 
 int ef_cache_info_get(ef_cache_info *out, int max) {
     for (int k = 0; k < EF_KEPT_COUNT && k < max; k++) {
@@ -384,6 +456,12 @@ ef_status *ef_memory_report(char **text) {
                 EF_BYTES(m.current), EF_BYTES(m.peak), EF_BYTES(m.cached),
                 m.limit > 0 ? EF_BYTES(m.limit) : "none");
     ef_text_add(&t, "largest holders: %s\n", held[0] ? held : "none");
+    for (int d = EF_HOST + 1; d < ef_device_count(); d++) {
+        ef_memory_info_get(d, &m);
+        ef_text_add(&t, "%s: %s in use in %lld blocks, %s at most, limit %s\n", ef_device_name(d),
+                    EF_BYTES(m.current), (long long)m.blocks, EF_BYTES(m.peak),
+                    m.limit > 0 ? EF_BYTES(m.limit) : "none");
+    }
     int64_t sum = 0;
     for (int k = 0; k < EF_KEPT_COUNT; k++) {
         ef_kept_info i;

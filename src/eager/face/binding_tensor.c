@@ -49,14 +49,13 @@ ef_status *ef_variable_new_shaped(const ef_tensor *value, const ef_shape *shape,
     if (value == NULL || shape == NULL || handle == NULL || value->dtype == EF_NO_DTYPE)
         return ef_error(EF_INVALID, "ef_variable_new_shaped: a variable needs a value and a shape");
     bool later = value->flags & EF_TENSOR_SYMBOLIC;
-    if (!later) EF_TRY(ef_tensor_settle((ef_tensor *)value));
     ef_variable *v;
     EF_TRY(ef_variable_make((ef_dtype)value->dtype, shape, name, &v));
     v->trainable = true;
-    ef_status *s = later ? NULL : ef_variable_write(v, value);
+    ef_status *s = ef_variable_begin(v, later ? NULL : value);
     if (s != NULL)
         ef_storage_unref(&v->object.base);
     else
-        ef_tensor_from_object(handle, EF_RESOURCE, &v->object);
+        ef_variable_handle(v, handle);
     return s;
 }

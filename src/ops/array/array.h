@@ -10,12 +10,21 @@
     {                                                  \
         { EF_CPU, EF_ANY, fn, NULL, NULL, NULL, NULL } \
     }
+#define EF_ANY_KERNEL_AWAY(fn) /* on the test device, too */     \
+    {                                                            \
+        { EF_CPU | EF_TEST, EF_ANY, fn, NULL, NULL, NULL, NULL } \
+    }
 /* The same without resources and variants, which are not elements to be moved. */
 #define EF_MOVE_KERNEL(fn) EF_MOVE_KERNEL_OF(fn, 0)
 /* And for `stored` of the types that are only stored: TensorFlow has kernels for few of them. */
 #define EF_MOVE_KERNEL_OF(fn, stored)                                                   \
     {                                                                                   \
         { EF_CPU, EF_COMPUTED | EF_BIT(STRING) | (stored), fn, NULL, NULL, NULL, NULL } \
+    }
+/* The same for ops that run on the test device, too. */
+#define EF_MOVE_KERNEL_AWAY(fn, stored)                                                           \
+    {                                                                                             \
+        { EF_CPU | EF_TEST, EF_COMPUTED | EF_BIT(STRING) | (stored), fn, NULL, NULL, NULL, NULL } \
     }
 /* Type sets in argument notation. Where TensorFlow declares `type`, stored types pass too, and find
  * no kernel unless the kernel's row names them. */

@@ -131,8 +131,9 @@ const ef_op ef_op_Pad = {
     .traits = EF_NEVER_FAILS,
     .keeps = EF_KEEP_IN(1),
     .sized = {EF_SIZED_PADDED, 1},
+    .host_in = 2,
     .shape = pad_shape,
-    .kernel = EF_MOVE_KERNEL_OF(pad_run, EF_QUANTIZED_USUAL),
+    .kernel = EF_MOVE_KERNEL_AWAY(pad_run, EF_QUANTIZED_USUAL),
     .grad = pad_grad,
     .examples = PAD_EXAMPLES(NO_VALUE),
 };

@@ -87,8 +87,9 @@ static ef_status *transpose_grad(ef_grad *g) {
         .types = "T: " types_of_T "; Tperm: {int32, int64} = int32",                  \
         .traits = traits_of_N,                                                        \
         .keeps = EF_KEEP_IN(1),                                                       \
+        .host_in = 2,                                                                 \
         .shape = transpose_shape,                                                     \
-        .kernel = EF_MOVE_KERNEL_OF(fn, EF_FLOAT8),                                   \
+        .kernel = EF_MOVE_KERNEL_AWAY(fn, EF_FLOAT8),                                 \
         .grad = transpose_grad,                                                       \
         .examples = {"float[2,3] int32[2]{1,0}", "float[2,3,4] int64[3]{2,0,1}",      \
                      "double[2,1,3,2] int32[4]{0,2,1,3}", "float[] int32[0]", kinds}, \

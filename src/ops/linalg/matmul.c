@@ -80,8 +80,8 @@ const ef_op ef_op_MatMul = {
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
     .role = EF_ROLE_PRODUCT,
     .shape = matmul_shape,
-    .kernel = {{EF_CPU, EF_NUMBERS & ~EF_FLOATS, matmul_run, NULL, NULL, NULL, NULL},
-               {EF_CPU, EF_FLOATS, matmul_run, matmul_scratch, NULL, NULL, NULL}},
+    .kernel = {{EF_CPU | EF_TEST, EF_NUMBERS & ~EF_FLOATS, matmul_run, NULL, NULL, NULL, NULL},
+               {EF_CPU | EF_TEST, EF_FLOATS, matmul_run, matmul_scratch, NULL, NULL, NULL}},
     .grad = matmul_grad,
     .examples = {"T[2,3] T[3,4]", "T[3,2] T[4,3] transpose_a=true transpose_b=true",
                  "T[1,5] T[5,1]", "T[2,0] T[0,3]", "float[20,33] float[17,33] transpose_b=true",
@@ -249,21 +249,21 @@ static ef_status *batch_grad(ef_grad *g) {
 #define BATCH_ATTRS(S)                                                      \
     EF_ATTR(S, adj_x, "bool", "false"), EF_ATTR(S, adj_y, "bool", "false"), \
         EF_ATTR(S, grad_x, "bool", "false"), EF_ATTR(S, grad_y, "bool", "false")
-#define BATCH_OP(N, DOC, TYPES, ...)                                                  \
-    const ef_op ef_op_##N = {                                                         \
-        EF_NAMED(N),                                                                  \
-        .doc = DOC,                                                                   \
-        .in = {"x: T", "y: T"},                                                       \
-        .out = {"output: T"},                                                         \
-        .types = TYPES,                                                               \
-        .attr = {BATCH_ATTRS(batch_attrs)},                                           \
-        .attr_size = sizeof(batch_attrs),                                             \
-        .traits = EF_HEAVY | EF_NEVER_FAILS,                                          \
-        .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),                                       \
-        .shape = batch_shape,                                                         \
-        .kernel = {{EF_CPU, EF_NUMBERS, batch_run, batch_scratch, NULL, NULL, NULL}}, \
-        .grad = batch_grad,                                                           \
-        .examples = {__VA_ARGS__},                                                    \
+#define BATCH_OP(N, DOC, TYPES, ...)                                                            \
+    const ef_op ef_op_##N = {                                                                   \
+        EF_NAMED(N),                                                                            \
+        .doc = DOC,                                                                             \
+        .in = {"x: T", "y: T"},                                                                 \
+        .out = {"output: T"},                                                                   \
+        .types = TYPES,                                                                         \
+        .attr = {BATCH_ATTRS(batch_attrs)},                                                     \
+        .attr_size = sizeof(batch_attrs),                                                       \
+        .traits = EF_HEAVY | EF_NEVER_FAILS,                                                    \
+        .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),                                                 \
+        .shape = batch_shape,                                                                   \
+        .kernel = {{EF_CPU | EF_TEST, EF_NUMBERS, batch_run, batch_scratch, NULL, NULL, NULL}}, \
+        .grad = batch_grad,                                                                     \
+        .examples = {__VA_ARGS__},                                                              \
     }
 
 BATCH_OP(

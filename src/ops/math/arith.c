@@ -59,7 +59,7 @@ const ef_op ef_op_Add = {
     .traits = EF_IN_PLACE,
     .keeps = EF_KEEP_NONE,
     .shape = ef_shape_broadcast,
-    .kernel = {{EF_CPU, EF_PLAIN, ef_run_elementwise, NULL, NULL, NULL, NULL},
+    .kernel = {{EF_CPU | EF_TEST, EF_PLAIN, ef_run_elementwise, NULL, NULL, NULL, NULL},
                {EF_CPU, EF_BIT(STRING), join_strings, NULL, NULL, NULL, NULL}},
     .tile = add_tiles,
     .expr = "x + y",

@@ -232,7 +232,7 @@ const ef_op ef_op_Cast = {
     .keeps = EF_KEEP_NONE,
     .shape_value = EF_SHAPE_VALUE_SAME,
     .shape = ef_shape_same,
-    .kernel = {{EF_CPU, EF_PLAIN, ef_run_elementwise, NULL, is_known, NULL, NULL},
+    .kernel = {{EF_CPU | EF_TEST, EF_PLAIN, ef_run_elementwise, NULL, is_known, NULL, NULL},
                {EF_CPU, EF_MANAGED, share, NULL, is_same, NULL, NULL},
                {EF_CPU, EF_ANY, refuse, NULL, is_unknown, NULL, NULL}},
     .pick_tile = pick_cast,

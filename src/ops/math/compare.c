@@ -127,7 +127,7 @@ static ef_status *run_not_equal(const ef_call *c) {
         .attr_size = sizeof(equal_attrs),                                                          \
         .traits = EF_ELEMENTWISE | EF_COMMUTES | EF_NO_GRAD,                                       \
         .shape = equal_shape,                                                                      \
-        .kernel = {{EF_CPU, EF_COMPUTED | EF_QUANTIZED, ef_run_elementwise, NULL,                  \
+        .kernel = {{EF_CPU | EF_TEST, EF_COMPUTED | EF_QUANTIZED, ef_run_elementwise, NULL,        \
                     always_broadcasts, NULL, NULL},                                                \
                    {EF_CPU, EF_COMPUTED | EF_QUANTIZED | EF_BIT(STRING), run, NULL, NULL, NULL,    \
                     NULL}},                                                                        \

@@ -94,11 +94,11 @@ INT_ROWS(truncate_mod)
 INT_ROWS(floor_div)
 INT_ROWS(floor_mod)
 /* Row 0 is what fusion knows; row 1 takes the integers. */
-#define ROWS(ints)                                                                      \
-    {                                                                                   \
-        {EF_CPU, EF_FLOATS | EF_COMPLEX, ef_run_elementwise, NULL, NULL, NULL, NULL}, { \
-            EF_CPU, EF_INTS, ints, NULL, NULL, NULL, NULL                               \
-        }                                                                               \
+#define ROWS(ints)                                                                                \
+    {                                                                                             \
+        {EF_CPU | EF_TEST, EF_FLOATS | EF_COMPLEX, ef_run_elementwise, NULL, NULL, NULL, NULL}, { \
+            EF_CPU | EF_TEST, EF_INTS, ints, NULL, NULL, NULL, NULL                               \
+        }                                                                                         \
     }
 #define DIVISION(N, text, ints, and)                                     \
     EF_NAMED(N), .doc = (text), .in = {"x: T", "y: T"}, .out = {"z: T"}, \

@@ -222,9 +222,10 @@ static ef_status *axes_graph(ef_infer *i) { return ef_need_rank_at_most(i, 1, 1)
         .traits = (TRAITS),                                                               \
         .keeps = (KEEPS),                                                                 \
         .reduction = EF_REDUCE_##KIND,                                                    \
+        .host_in = 2,                                                                     \
         .shape = ef_reduce_shape,                                                         \
         .graph_check = axes_graph,                                                        \
-        .kernel = {{EF_CPU, EF_ANY, run_##N, NULL, NULL, NULL, NULL}},                    \
+        .kernel = {{EF_CPU | EF_TEST, EF_ANY, run_##N, NULL, NULL, NULL, NULL}},          \
         .grad = GRAD,                                                                     \
         .examples = {IN "[2,3,4] int32[]{1}", IN "[2,3,4] int32[2]{0,-1} keep_dims=true", \
                      IN "[2,3,4] int64[2]{0,1}", IN "[3,2] int32[0]{}",                   \

@@ -99,7 +99,7 @@ const ef_op ef_op_SelectV2 = {
     .traits = EF_ELEMENTWISE,
     .keeps = EF_KEEP_IN(0),
     .shape = ef_shape_broadcast,
-    .kernel = {{EF_CPU, EF_COMPUTED, ef_run_elementwise, NULL, NULL, NULL, NULL},
+    .kernel = {{EF_CPU | EF_TEST, EF_COMPUTED, ef_run_elementwise, NULL, NULL, NULL, NULL},
                {EF_CPU, EF_MANAGED, run_managed, NULL, NULL, NULL, NULL}},
     .tile = choose_tiles,
     .tile_key = 1,

@@ -106,7 +106,7 @@ const ef_op ef_op_BiasAdd = {
     .images = {.in = 1, .out = true},
     .shape = add_shape,
     .graph_check = add_graph,
-    .kernel = {{EF_CPU, EF_NUMBERS, add_run, NULL, NULL, NULL, NULL}},
+    .kernel = {{EF_CPU | EF_TEST, EF_NUMBERS, add_run, NULL, NULL, NULL, NULL}},
     .grad = add_grad,
     .examples = {"T[2,3] T[3]", "T[2,3,2,4] T[4]", "T[2,3,2,4] T[3] data_format='NCHW'",
                  "T[2,3,1] T[3] data_format='NCHW'", "T[0,3] T[3]"},
@@ -122,7 +122,7 @@ const ef_op ef_op_BiasAddV1 = {
     .traits = EF_MAY_ALIAS_0,
     .keeps = EF_KEEP_NONE,
     .shape = add_v1_shape,
-    .kernel = {{EF_CPU, EF_NUMBERS, add_v1_run, NULL, NULL, NULL, NULL}},
+    .kernel = {{EF_CPU | EF_TEST, EF_NUMBERS, add_v1_run, NULL, NULL, NULL, NULL}},
     .grad = add_v1_grad,
     .examples = {"T[2,3] T[3]", "T[2,2,4] T[4]"},
 };
@@ -139,7 +139,7 @@ const ef_op ef_op_BiasAddGrad = {
     .keeps = EF_KEEP_NONE,
     .images = {.in = 1},
     .shape = grad_shape,
-    .kernel = {{EF_CPU, EF_NUMBERS, grad_run, NULL, NULL, NULL, NULL}},
+    .kernel = {{EF_CPU | EF_TEST, EF_NUMBERS, grad_run, NULL, NULL, NULL, NULL}},
     .grad = grad_grad,
     .examples = {"T[2,3]", "T[2,3,2,4]", "T[2,3,2,4] data_format='NCHW'", "T[0,3]"},
 };

@@ -46,7 +46,7 @@ const ef_op ef_op_Softmax = {
     .traits = EF_MAY_ALIAS_0 | EF_NEVER_FAILS,
     .keeps = EF_KEEP_OUT(0),
     .shape = softmax_shape,
-    .kernel = {{EF_CPU, EF_FLOATS, run_softmax, NULL, NULL, NULL, NULL}},
+    .kernel = {{EF_CPU | EF_TEST, EF_FLOATS, run_softmax, NULL, NULL, NULL, NULL}},
     .grad = softmax_grad,
     .examples = {"T[2,3]", "T[4]", "T[2,0]", "T[2,2,1]", "float[3,70]"},
 };
@@ -60,7 +60,7 @@ const ef_op ef_op_LogSoftmax = {
     .traits = EF_MAY_ALIAS_0 | EF_NEVER_FAILS,
     .keeps = EF_KEEP_OUT(0),
     .shape = softmax_shape,
-    .kernel = {{EF_CPU, EF_FLOATS, run_log_softmax, NULL, NULL, NULL, NULL}},
+    .kernel = {{EF_CPU | EF_TEST, EF_FLOATS, run_log_softmax, NULL, NULL, NULL, NULL}},
     .grad = log_softmax_grad,
     .examples = {"T[2,3]", "T[4]", "T[2,0]", "T[2,2,1]", "float[3,70]"},
 };
@@ -151,7 +151,7 @@ const ef_op ef_op_SoftmaxCrossEntropyWithLogits = {
     .types = FLOATS,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_OUT(1),
     .shape = entropy_shape,
-    .kernel = {{EF_CPU, EF_FLOATS, run_entropy, NULL, NULL, NULL, NULL}},
+    .kernel = {{EF_CPU | EF_TEST, EF_FLOATS, run_entropy, NULL, NULL, NULL, NULL}},
     .grad = entropy_grad,
     .examples = {"T[2,3] T[2,3]{0.2,0.3,0.5,0.6,0.1,0.3}", "T[0,3] T[0,3]",
                  "T[1,4] T[1,4]{0,1,0,0}"},
@@ -210,7 +210,7 @@ const ef_op ef_op_SparseSoftmaxCrossEntropyWithLogits = {
     .types = FLOATS "; Tlabels: {int32, int64} = int64",
     .keeps = EF_KEEP_IN(0) | EF_KEEP_OUT(1),
     .shape = sparse_shape,
-    .kernel = {{EF_CPU, EF_FLOATS, run_sparse, NULL, NULL, NULL, NULL}},
+    .kernel = {{EF_CPU | EF_TEST, EF_FLOATS, run_sparse, NULL, NULL, NULL, NULL}},
     .grad = sparse_grad,
     .examples = {"T[2,3] int64[2]{2,0}", "T[3,5] int32[3]:0..5", "T[0,3] int64[0]"},
 };

@@ -4,6 +4,7 @@
 #include "ops/state/variable.h"
 #include "kernels/combine.h"
 #include "ops/build.h"
+#include "ops/run.h"
 #include "ops/shapes.h"
 #include "ops/state/variable_scope.h"
 #include <string.h>
@@ -123,7 +124,9 @@ static ef_status *handle_run(const ef_call *c) {
         const char *shown = t->debug_name.n > 0 ? t->debug_name.at : "variable";
         EF_TRY(ef_variable_make(t->what.dtype, &t->what.shape, shown, &v));
     }
+    if (EF_UNLIKELY(c->device != 0)) v->device = (uint8_t)c->device;
     ef_out_object(c, 0, &v->object);
+    c->out[0]->device = v->device;
     return NULL;
 }
 
@@ -141,7 +144,7 @@ const ef_op ef_op_VarHandleOp = {
     .attr_size = sizeof(handle_attrs),
     .traits = EF_STATEFUL | EF_NO_GRAD,
     .shape = handle_shape,
-    .kernel = {{EF_CPU, EF_ANY, handle_run, NULL, NULL, NULL, NULL}},
+    .kernel = {{EF_CPU | EF_TEST | EF_ASIDE, EF_ANY, handle_run, NULL, NULL, NULL, NULL}},
     .examples = {"dtype=float shape=[2,3]", "dtype=int32 shape=[]"},
 };
 
@@ -211,11 +214,24 @@ static ef_status *read_shape(ef_infer *i) {
     return NULL;
 }
 
+static ef_status *read_to(ef_variable *v, int device, ef_tensor *out) {
+    uint64_t version;
+    ef_tensor home;
+    EF_TRY(ef_variable_read_home(v, &home, &version));
+    ef_status *s = ef_tensor_to(device, &home, out);
+    ef_tensor_release(&home);
+    return s;
+}
+
 static ef_status *read_run(const ef_call *c) {
     ef_variable *v = NULL;
     ef_tensor now;
     EF_TRY(ef_call_variable(c, 0, ((const dtype_attrs *)c->attrs)->dtype, &v));
     EF_TRY(ef_variable_read(v, &now));
+    if (EF_UNLIKELY(now.device != c->device)) { /* the value is away, or was changed on the host */
+        ef_tensor_release(&now);
+        EF_TRY(read_to(v, c->device, &now));
+    }
     ef_status *s = ef_out_share(c, 0, &now);
     ef_tensor_release(&now);
     return s;
@@ -236,7 +252,7 @@ const ef_op ef_op_ReadVariableOp = {
     .traits = EF_STATEFUL | EF_SLICES_OK | EF_SHARES_OUT | EF_READS_VARIABLE,
     .keeps = EF_KEEP_NONE,
     .shape = read_shape,
-    .kernel = {{EF_CPU, EF_ANY, read_run, NULL, NULL, NULL, NULL}},
+    .kernel = {{EF_CPU | EF_TEST | EF_ASIDE, EF_ANY, read_run, NULL, NULL, NULL, NULL}},
     .grad = read_grad,
     .examples = {"var(float[2,3]) dtype=float", "var(int32[]) dtype=int32"},
 };
@@ -364,7 +380,7 @@ const ef_op ef_op_AssignVariableOp = {
     .traits = EF_STATEFUL | EF_EFFECT | EF_NO_GRAD | EF_STORES_INPUTS,
     .data_in = 2,
     .shape = assign_shape,
-    .kernel = {{EF_CPU, EF_ANY, assign_run, NULL, NULL, NULL, NULL}},
+    .kernel = {{EF_CPU | EF_TEST | EF_ASIDE, EF_ANY, assign_run, NULL, NULL, NULL, NULL}},
     .examples = {"var(float[2,3]) float[2,3]", "var(int32[]) int32[]"},
 };
 
@@ -386,13 +402,42 @@ static ef_status *combine_into(const ef_call *c, ef_combine op) {
 static ef_status *add_run(const ef_call *c) { return combine_into(c, EF_COMBINE_ADD); }
 static ef_status *sub_run(const ef_call *c) { return combine_into(c, EF_COMBINE_SUB); }
 
+/* On another device: the new value is computed there and takes the place of the old one, unless
+ * another thread was faster. */
+static ef_status *combine_away(const ef_call *c, const ef_op *op) {
+    ef_variable *v = NULL;
+    EF_TRY(ef_call_variable(c, 0, (ef_dtype)c->in[1]->dtype, &v));
+    bool done = false;
+    while (!done) {
+        uint64_t version;
+        int n;
+        ef_tensor old = {0}, new = {0};
+        EF_TRY(ef_variable_read_home(v, &old, &version));
+        ef_shape var = ef_shape_from(&old), value = ef_shape_from(c->in[1]);
+        ef_tensor *in[] = {&old, c->in[1]};
+        ef_status *s =
+            ef_shape_equal(&var, &value)
+                ? ef_op_run_on(c->context, c->device, op, NULL, in, 2, &new, 1, &n)
+                : ef_error(EF_INVALID,
+                           "%s: the variable is %s and the value %s; shapes must be equal",
+                           c->op->name, EF_SHAPE(&var), EF_SHAPE(&value));
+        if (s == NULL) s = ef_variable_replace(v, version, &new, &done);
+        ef_tensor_release(&old);
+        ef_tensor_release(&new);
+        EF_TRY(s);
+    }
+    return NULL;
+}
+static ef_status *add_away(const ef_call *c) { return combine_away(c, &ef_op_AddV2); }
+static ef_status *sub_away(const ef_call *c) { return combine_away(c, &ef_op_Sub); }
+
 /* TensorFlow looks for kernels of ops on variables where it places them, which is another error. */
 static ef_status *no_sum_run(const ef_call *c) {
     return ef_error(EF_INVALID, "%s: no kernel is registered for dtype %s", c->op->name,
                     ef_dtype_name((ef_dtype)c->in[1]->dtype));
 }
 
-#define COMBINED(N, text, fn)                                                           \
+#define COMBINED(N, text, fn, away)                                                     \
     const ef_op ef_op_##N = {                                                           \
         EF_NAMED(N),                                                                    \
         .doc = text,                                                                    \
@@ -402,12 +447,13 @@ static ef_status *no_sum_run(const ef_call *c) {
         .data_in = 2,                                                                   \
         .shape = assign_shape,                                                          \
         .kernel = {{EF_CPU, EF_NUMBERS, fn, NULL, NULL, NULL, NULL},                    \
+                   {EF_TEST | EF_ASIDE, EF_NUMBERS, away, NULL, NULL, NULL, NULL},      \
                    {EF_CPU, EF_ANY & ~EF_NUMBERS, no_sum_run, NULL, NULL, NULL, NULL}}, \
         .examples = {"var(float[2,3]) float[2,3]", "var(int32[]) int32[]",              \
                      "var(half[3]) half[3]"},                                           \
     };
-COMBINED(AssignAddVariableOp, "Adds `value` to the variable, in place.", add_run)
-COMBINED(AssignSubVariableOp, "Subtracts `value` from the variable, in place.", sub_run)
+COMBINED(AssignAddVariableOp, "Adds `value` to the variable, in place.", add_run, add_away)
+COMBINED(AssignSubVariableOp, "Subtracts `value` from the variable, in place.", sub_run, sub_away)
 
 /* ---- ResourceCountUpTo ---- */
 

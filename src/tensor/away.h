@@ -1,0 +1,21 @@
+/* Values on devices other than the host. Such a tensor has `device` set and storage that holds an
+ * address of the device. To the host it looks like a deferred one: its data is NULL until somebody
+ * settles it, which copies the elements to host memory, once, and keeps them beside the original
+ * for as long as the value lives. So code that knows nothing of devices works with any tensor. */
+#ifndef EF_TENSOR_AWAY_H
+#define EF_TENSOR_AWAY_H
+#include "device/device.h"
+#include "tensor/tensor.h"
+
+/* Uninitialised memory on a device other than the host. Plain dtypes only; out need not be zeroed.
+ */
+ef_status *ef_away_alloc(int device, ef_dtype dtype, const ef_shape *shape, ef_tensor *out);
+/* The address on its device of a tensor that is away. */
+void *ef_away_address(const ef_tensor *t);
+/* The value of src on `device`, the host included, as a tensor of its own that no tape knows; src
+ * is settled if it is deferred. Elements are copied only if they are not there yet. */
+ef_status *ef_tensor_to(int device, const ef_tensor *src, ef_tensor *dst);
+/* The same as part of a batch's work on its device, which comes first. */
+ef_status *ef_away_receive(ef_batch *b, const ef_tensor *src, ef_tensor *dst); /* host to device */
+ef_status *ef_away_fetch(ef_batch *b, const ef_tensor *src, ef_tensor *dst);   /* device to host */
+#endif

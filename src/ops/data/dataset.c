@@ -99,9 +99,13 @@ const ef_dataset *ef_dataset_source(const ef_dataset *d) {
     return ef_dataset_of(ef_dataset_arg(d, "input_dataset", NULL));
 }
 
-int ef_dataset_width(const ef_dataset *d) { return d->set->output_shapes.n; }
+/* The records of some datasets have no attributes for it: their elements are scalar strings. */
+static bool gives_strings(const ef_dataset *d) { return d->set->output_shapes.n == 0; }
+
+int ef_dataset_width(const ef_dataset *d) { return gives_strings(d) ? 1 : d->set->output_shapes.n; }
 
 ef_dtype ef_dataset_type(const ef_dataset *d, int k) {
+    if (gives_strings(d)) return EF_STRING;
     if (k < d->set->output_types.n) return d->set->output_types.at[k];
     int n;
     const ef_tensor *t = ef_dataset_arg(d, "components", &n);
@@ -110,5 +114,6 @@ ef_dtype ef_dataset_type(const ef_dataset *d, int k) {
 }
 
 const ef_shape *ef_dataset_shape(const ef_dataset *d, int k) {
-    return &d->set->output_shapes.at[k];
+    static const ef_shape scalar = {.rank = 0};
+    return gives_strings(d) ? &scalar : &d->set->output_shapes.at[k];
 }

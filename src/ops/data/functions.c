@@ -139,3 +139,16 @@ const ef_op ef_op_GroupByWindowDataset = {
     .attr = {KEYED(key), KEYED(reduce), KEYED(window_size), EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
     RUN(group, ef_dataset_run),
 };
+
+const ef_op ef_op_GroupByReducerDataset = {
+    EF_NAMED(GroupByReducerDataset),
+    .doc = "One element for each key of `key_func`: a state that `init_func` makes of the key, "
+           "`reduce_func` of every element with that key, and `finalize_func` at the end.",
+    .in = {"input_dataset: variant", "key_func_other_arguments: Tkey_func_other_arguments",
+           "init_func_other_arguments: Tinit_func_other_arguments",
+           "reduce_func_other_arguments: Treduce_func_other_arguments",
+           "finalize_func_other_arguments: Tfinalize_func_other_arguments"},
+    .out = {"handle: variant"},
+    .attr = {KEYED(key), KEYED(init), KEYED(reduce), KEYED(finalize), EF_DATASET_OUTPUTS},
+    RUN(group_reduce, ef_dataset_run),
+};

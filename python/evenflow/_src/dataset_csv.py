@@ -1,4 +1,5 @@
 """Pipelines over files in one call: make_csv_dataset and make_batched_features_dataset."""
+import collections
 import csv
 import io
 
@@ -6,10 +7,10 @@ import numpy as np
 
 from . import _core, dtypes
 from .datasets import Dataset
+from .dataset_experimental import parse_example_dataset
 from .dataset_files import CsvDataset, TextLineDataset, TFRecordDataset, csv_default
 from .gfile import GFile, glob
 from .namespace import export
-from .ops.parsing import parse_example
 
 
 def _files(file_pattern):
@@ -168,7 +169,7 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
         return rows.ignore_errors() if ignore_errors else rows
 
     def by_name(*columns):
-        features = dict(zip(names, columns))
+        features = collections.OrderedDict(zip(names, columns))
         if label_name is None:
             return features
         label = features.pop(label_name)
@@ -204,19 +205,20 @@ def make_batched_features_dataset(file_pattern, batch_size, features, reader=Non
             return made.map(lambda key, value: value)
         return made
 
-    def parsed(examples):
-        made = parse_example(examples, features)
-        if label_key is None:
-            return made
+    def labelled(made):
+        made = dict(made)
         label = made.pop(label_key)
         return made, label
 
-    dataset = Dataset.from_tensor_slices(_files(file_pattern))
+    files = _files(file_pattern)
+    dataset = Dataset.from_tensor_slices(files)
     if shuffle:
-        dataset = dataset.shuffle(len(_files(file_pattern)), shuffle_seed)
+        dataset = dataset.shuffle(len(files), shuffle_seed)
     readers = 1 if reader_num_threads is None else reader_num_threads
     dataset = dataset.interleave(one_file, cycle_length=readers, num_parallel_calls=readers, deterministic=not sloppy_ordering)
     dataset = _shuffle_and_repeat(dataset, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
     dataset = dataset.batch(batch_size, drop_remainder=drop_final_batch or num_epochs is None)
-    dataset = dataset.map(parsed, num_parallel_calls=2 if parser_num_threads is None else parser_num_threads)
+    dataset = dataset.apply(parse_example_dataset(features, 2 if parser_num_threads is None else parser_num_threads))
+    if label_key is not None:
+        dataset = dataset.map(labelled)
     return dataset.prefetch(-1 if prefetch_buffer_size is None else prefetch_buffer_size)

@@ -2,7 +2,7 @@
 import numpy as np
 
 from . import _core, dtypes, nest
-from .composite import CompositeTensor
+from .composite import CompositeTensor, SparseTensorSpec
 from .datasets import Dataset, _int64, _seeds, _types
 from .dataset_elements import ElementFunction, flat_specs, pack_element, tensors_of
 from .dataset_iterators import NumpyIterator, types_and_shapes
@@ -114,9 +114,18 @@ def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
         if not isinstance(spec, TensorSpec) or not spec.is_compatible_with(TensorSpec([None], dtypes.string)):
             raise TypeError("Input dataset should be a dataset of vectors of strings. Instead it is of "
                             f"{spec}: use `batch` before.")
-        return dataset.map(lambda examples: parse_example(examples, features), num_parallel_calls, deterministic)
+        made = dataset.map(lambda examples: parse_example(examples, features), num_parallel_calls, deterministic)
+        return Dataset(made._variant_tensor, {key: _with_rows(part, spec.shape[:1]) for key, part in made.element_spec.items()},
+                       made._options)
 
     return apply
+
+
+def _with_rows(spec, rows):
+    """The spec of a sparse batch whose number of rows is known."""
+    if not isinstance(spec, SparseTensorSpec) or spec.shape.rank is None:
+        return spec
+    return SparseTensorSpec(rows.concatenate(spec.shape[1:]), spec.dtype)
 
 
 @_both("pad_to_cardinality")

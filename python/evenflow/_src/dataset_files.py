@@ -102,12 +102,14 @@ _CSV_TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes
 
 def csv_default(value):
     """The default of a column: a dtype stands for a column that must not be empty."""
-    if isinstance(value, dtypes.DType) or (isinstance(value, type) and not isinstance(value, _core.CoreTensor)):
-        return _core.convert([], dtypes.as_dtype(value))
-    made = _core.convert(value)
-    if made.dtype not in _CSV_TYPES:
-        raise TypeError(f"CsvDataset: a column is {made.dtype.name}; columns are float32, float64, int32, int64 or string")
-    return raw.Reshape(made, _core.convert([-1], dtypes.int32)) if made.shape.rank == 0 else made
+    if isinstance(value, dtypes.DType):
+        made = _core.convert([], value) if value in _CSV_TYPES else None
+    else:
+        made = _core.convert(value)
+    if made is None or made.dtype not in _CSV_TYPES:
+        raise ValueError(f"CsvDataset: a column is {(value if made is None else made.dtype).name}; columns are float32, float64, "
+                         "int32, int64 or string")
+    return made
 
 
 @export("data.experimental.CsvDataset", "compat.v1.data.experimental.CsvDataset")

@@ -116,18 +116,12 @@ static ef_status *directed_next(ef_stage *s, ef_tensor *out, bool *end) {
     return NULL;
 }
 
-/* As TensorFlow says it. */
+/* As TensorFlow says it, though the selector may end. */
 static int64_t directed_count(const ef_dataset *d) {
     int n;
     const ef_tensor *in = ef_dataset_arg(d, "data_input_datasets", &n);
-    bool all_infinite = true;
-    for (int k = 0; k < n; k++) {
-        int64_t c = ef_stage_count(ef_dataset_of(&in[k]));
-        all_infinite &= c == EF_COUNT_INFINITE;
-        if (c == EF_COUNT_UNKNOWN) return c;
-    }
-    int64_t by = ef_stage_count(ef_dataset_of(ef_dataset_arg(d, "selector_input_dataset", NULL)));
-    if (all_infinite) return by;
+    for (int k = 0; k < n; k++)
+        if (ef_stage_count(ef_dataset_of(&in[k])) == EF_COUNT_INFINITE) return EF_COUNT_INFINITE;
     return EF_COUNT_UNKNOWN;
 }
 

@@ -1,6 +1,6 @@
 """Stacking elements that are not plain tensors: each becomes a variant, and a batch of variants is unpacked row by row."""
 from . import _core, dtypes, nest
-from .composite import CompositeTensor, SparseTensorSpec
+from .composite import SparseTensorSpec
 from .dataset_elements import NoneTensorSpec, flat_element, flat_specs, pack_element
 from .ragged import RaggedTensorSpec
 from .specs import TensorSpec
@@ -15,10 +15,13 @@ def is_plain(spec):
 
 def as_variants(dataset):
     """The same elements, each part that is no dense tensor as one variant."""
+    spec = dataset.element_spec
+
     def wrap(*element):
-        element = element if type(dataset.element_spec) is tuple else element[0]
-        return nest.map_structure(lambda part: raw.OptionalFromValue(flat_element(part))
-                                  if isinstance(part, CompositeTensor) else part, element)
+        element = element if type(spec) is tuple else element[0]
+        parts = [part if isinstance(s, (TensorSpec, NoneTensorSpec)) else raw.OptionalFromValue(flat_element(part))
+                 for part, s in zip(nest.flatten(element), nest.flatten(spec))]
+        return nest.pack_sequence_as(spec, parts)
 
     return dataset.map(wrap)
 

@@ -210,7 +210,7 @@ def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=No
         return with_class.filter(lambda kind, element: _drawn(raw.GatherV2(rates, kind, 0), seed))
 
     def counted(seen, element):
-        seen = seen + raw.OneHot(element[0], count, 1, 0, axis=-1)
+        seen = seen + raw.OneHot(element[0], count, _int64(1), _int64(0), axis=-1)
         share = raw.Cast(seen, target.dtype) / raw.Cast(raw.Sum(seen, 0), target.dtype)
         return seen, (element, raw.GatherV2(keep_rates(share), element[0], 0))
 
@@ -220,7 +220,7 @@ def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=No
 
 def _drawn(rate, seed):
     first, second = op_seeds(seed)
-    drawn = raw.RandomUniform(_core.convert([], dtypes.int32), rate.dtype, seed=first or 0, seed2=second or 0)
+    drawn = raw.RandomUniform(_core.convert([], dtypes.int32), dtype=rate.dtype, seed=first or 0, seed2=second or 0)
     return raw.Less(drawn, rate)
 
 

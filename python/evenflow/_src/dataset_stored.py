@@ -69,7 +69,8 @@ def _shard_function(dataset, shard_func, where):
     function = ElementFunction(shard_func, dataset.element_spec, where)
     spec = function.output_spec
     if not isinstance(spec, TensorSpec) or not spec.is_compatible_with(TensorSpec([], dtypes.int64)):
-        raise TypeError(f"Invalid `shard_func`. `shard_func` must return `tf.int64` scalar tensor but its return type is {spec}.")
+        wrong = f"Invalid `shard_func`. `shard_func` must return `tf.int64` scalar tensor but its return type is {spec}."
+        raise TypeError(wrong) if where == "Dataset.snapshot()" else errors.InvalidArgumentError(None, None, wrong)
     return function
 
 

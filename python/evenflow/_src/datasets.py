@@ -402,6 +402,8 @@ class Dataset(CompositeTensor):
         for s in flat_specs(spec):
             if s.shape.rank == 0:
                 raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        if len({s.shape[0] for s in flat_specs(spec) if s.shape.rank} - {None}) > 1:
+            raise ValueError(f"Cannot unbatch an input with components that have different batch sizes: {spec}")
         return self._then(raw.UnbatchDataset, spec=nest.map_structure(lambda s: s._unbatch(), spec))
 
     def rebatch(self, batch_size, drop_remainder=False, name=None):
@@ -458,7 +460,10 @@ class Dataset(CompositeTensor):
     def unique(self, name=None):
         """The elements that are unlike all before them."""
         specs = flat_specs(self._element_spec)
-        if len(specs) != 1 or specs[0].dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
+        if len(specs) != 1:
+            raise errors.InvalidArgumentError(None, None, "UniqueDataset only supports inputs with a single component, but found "
+                                              f"{self._element_spec}.")
+        if specs[0].dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
             raise TypeError("`tf.data.Dataset.unique` only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` "
                             f"component, but found {self._element_spec}.")
         return self._then(raw.UniqueDataset)
@@ -527,6 +532,11 @@ class DatasetSpec(TypeSpec):
     @property
     def value_type(self):
         return Dataset
+
+    @staticmethod
+    def from_value(value):
+        """The spec of a dataset."""
+        return DatasetSpec(value.element_spec)
 
     @property
     def element_spec(self):

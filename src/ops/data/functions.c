@@ -111,6 +111,13 @@ static ef_status *interleave_v4_run(const ef_call *c) {
     EF_TRY(positive(c, c->n_in - 5, "cycle_length", true));
     EF_TRY(positive(c, c->n_in - 4, "block_length", false));
     EF_TRY(positive(c, c->n_in - 1, "num_parallel_calls", true));
+    const int64_t cycle = *(const int64_t *)c->in[c->n_in - 5]->data;
+    const int64_t calls = *(const int64_t *)c->in[c->n_in - 1]->data;
+    if (cycle > 0 && calls > cycle)
+        return ef_error(EF_INVALID,
+                        "%s: num_parallel_calls is %lld and cycle_length %lld; num_parallel_calls "
+                        "must be less than or equal to cycle_length",
+                        c->op->name, (long long)calls, (long long)cycle);
     return ef_dataset_run(c);
 }
 

@@ -1,7 +1,7 @@
 """Stacking elements that are not plain tensors: each becomes a variant, and a batch of variants is unpacked row by row."""
 from . import _core, dtypes, nest
 from .composite import SparseTensorSpec
-from .dataset_elements import NoneTensorSpec, flat_element, flat_specs, pack_element
+from .dataset_elements import NoneTensorSpec, batch_spec, flat_element, flat_specs, pack_element
 from .ragged import RaggedTensorSpec
 from .specs import TensorSpec
 
@@ -26,15 +26,18 @@ def as_variants(dataset):
     return dataset.map(wrap)
 
 
-def from_variants(dataset, spec):
-    """Undoes `as_variants` for batches. spec: of an element before."""
+def from_variants(dataset, spec, size=None):
+    """Undoes `as_variants` for batches. spec: of an element before; size: of the batches, if it is known."""
     def unwrap(*batch):
         batch = batch if type(spec) is tuple else batch[0]
         parts = [rows if isinstance(s, (TensorSpec, NoneTensorSpec)) else _unpack(rows, s)
                  for rows, s in zip(nest.flatten(batch), nest.flatten(spec))]
         return nest.pack_sequence_as(spec, parts)
 
-    return dataset.map(unwrap)
+    made = dataset.map(unwrap)
+    if size is not None:
+        made._element_spec = batch_spec(spec, size)
+    return made
 
 
 def _unpack(rows, spec):

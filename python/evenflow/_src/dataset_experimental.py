@@ -3,7 +3,7 @@ import numpy as np
 
 from . import _core, dtypes, nest
 from .composite import CompositeTensor, SparseTensorSpec
-from .datasets import Dataset, _int64, _seeds, _types
+from .datasets import Dataset, _int64, _types
 from .dataset_elements import ElementFunction, flat_specs, pack_element, tensors_of
 from .dataset_iterators import NumpyIterator, types_and_shapes
 from .namespace import export, offer
@@ -57,14 +57,8 @@ def assert_cardinality(expected_cardinality):
 
 @_both("shuffle_and_repeat")
 def shuffle_and_repeat(buffer_size, count=None, seed=None):
-    """For `Dataset.apply`: shuffled and repeated in one."""
-    def apply(dataset):
-        first, second = (_int64(s) for s in _seeds(seed))
-        generator = raw.AnonymousSeedGenerator(first, second, True)[0]
-        return dataset._then(raw.ShuffleAndRepeatDatasetV2, _int64(buffer_size), first, second,
-                             _int64(-1 if count is None else count), generator, reshuffle_each_iteration=True)
-
-    return apply
+    """For `Dataset.apply`: shuffled anew each time, `count` times or without end."""
+    return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
 
 
 @_both("map_and_batch")

@@ -375,7 +375,7 @@ class Dataset(CompositeTensor):
         """`batch_size` elements stacked to one; the last may have fewer."""
         if not is_plain(self._element_spec):
             rows = as_variants(self)
-            return from_variants(rows.batch(batch_size, drop_remainder), self._element_spec)
+            return from_variants(rows.batch(batch_size, drop_remainder), self._element_spec, _known_size(batch_size, drop_remainder))
         known = _core.static_value(_int64(batch_size)) if drop_remainder is True or drop_remainder else None
         spec = batch_spec(self._element_spec, None if known is None else int(known))
         if num_parallel_calls is None:
@@ -392,7 +392,7 @@ class Dataset(CompositeTensor):
     def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64, name=None):
         """Elements of different sizes stacked as ragged tensors."""
         spec = ragged_rows(self, dtypes.as_dtype(row_splits_dtype))
-        return from_variants(wrap_dense(self, spec).batch(batch_size, drop_remainder), spec)
+        return from_variants(wrap_dense(self, spec).batch(batch_size, drop_remainder), spec, _known_size(batch_size, drop_remainder))
 
     def unbatch(self, name=None):
         """The rows of the elements."""
@@ -482,6 +482,12 @@ class Dataset(CompositeTensor):
 
 
 Dataset.__module__, Dataset.__qualname__, Dataset.__name__ = "tensorflow.python.data.ops.dataset_ops", "DatasetV2", "DatasetV2"
+
+
+def _known_size(batch_size, drop_remainder):
+    """The size of all batches, or None."""
+    known = _core.static_value(_int64(batch_size)) if drop_remainder is True else None
+    return None if known is None else int(known)
 
 
 def _types(tensors):

@@ -151,7 +151,7 @@ static ef_status *matching_next(ef_stage *s, ef_tensor *out, bool *end) {
     return ef_string_element(name, strlen(name), out);
 }
 
-const ef_stage_kind ef_stage_matching_files = {.name = "MatchingFiles",
+const ef_stage_kind ef_stage_matching_files = {.name = "FileNames",
                                                .size = sizeof(matching),
                                                .open = open_nothing,
                                                .next = matching_next,

@@ -9,7 +9,7 @@
 #include "data/stored.h"
 #include "file/path.h"
 #include "file/reader.h"
-#include "ops/run.h"
+#include "ops/data/shards.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -185,64 +185,24 @@ const ef_stage_kind ef_stage_save = {.name = "Save",
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
-/* A dataset of one shard, as the value of an op. */
-static ef_status *shard_dataset(const folder *f, int64_t shard, ef_tensor *out) {
-    const ef_dataset *d = f->base.dataset;
-    const ef_attr_value set[] = {
-        EF_SET_TYPES("output_types", d->set->output_types.n, d->set->output_types.at),
-        {.name = "output_shapes",
-         .kind = EF_ATTR_SHAPES,
-         .n = d->set->output_shapes.n,
-         .as = {.shapes = d->set->output_shapes.at}},
-        EF_SET_STRING("compression", compression_of(d)),
-        EF_SET_INT("version", 2)};
-    const ef_attrs *attrs = NULL;
-    ef_text name = {0};
-    ef_shape scalar = {.rank = 0};
-    ef_tensor path = {0}, start = {0}, *in[2] = {&path, &start};
-    int n_out;
-    ef_snapshot_shard(f->path, strlen(f->path), f->run.run, shard, &name);
-    ef_status *s = name.failed ? ef_no_memory(name.n) : NULL;
-    if (s == NULL) s = ef_tensor_alloc(&path, EF_STRING, &scalar);
-    if (s == NULL) s = ef_str_set(path.data, name.at, name.n);
-    if (s == NULL) s = ef_tensor_alloc(&start, EF_I64, &scalar);
-    if (s == NULL) *(int64_t *)start.data = 0;
-    if (s == NULL) s = ef_attrs_make(&ef_op_SnapshotDatasetReader, set, 4, &attrs);
-    if (s == NULL)
-        s = ef_op_run(ef_context_here(), &ef_op_SnapshotDatasetReader, ef_attrs_fields(attrs), in,
-                      2, out, 1, &n_out);
-    ef_attrs_unref(attrs);
-    ef_tensor_release(&path);
-    ef_tensor_release(&start);
-    ef_text_free(&name);
-    return s;
-}
-
 /* The datasets of all shards, as one dataset of datasets. */
 static ef_status *all_shards(const folder *f, ef_tensor *out) {
-    const ef_dtype variant = EF_VARIANT;
-    const ef_shape scalar = {.rank = 0};
-    const ef_attr_value set[] = {
-        EF_SET_TYPES("output_types", 1, &variant),
-        {.name = "output_shapes", .kind = EF_ATTR_SHAPES, .n = 1, .as = {.shapes = &scalar}}};
-    int64_t n = f->run.n_shards;
+    const int64_t n = f->run.n_shards;
     ef_tensor *shard = ef_calloc((size_t)n + 1, sizeof *shard);
-    ef_tensor **in = ef_calloc((size_t)n + 1, sizeof *in);
-    const ef_attrs *attrs = NULL;
-    int n_out;
-    ef_status *s = shard == NULL || in == NULL ? ef_no_memory((size_t)n * sizeof *shard) : NULL;
+    if (shard == NULL) return ef_no_memory((size_t)n * sizeof *shard);
+    ef_status *s = NULL;
+    ef_text name = {0};
     for (int64_t k = 0; k < n && s == NULL; k++) {
-        in[k] = &shard[k];
-        s = shard_dataset(f, f->run.shard[k], &shard[k]);
+        name.n = 0;
+        ef_snapshot_shard(f->path, strlen(f->path), f->run.run, f->run.shard[k], &name);
+        s = name.failed ? ef_no_memory(name.n)
+                        : ef_dataset_of_shard(f->base.dataset, name.at, name.n,
+                                              compression_of(f->base.dataset), &shard[k]);
     }
-    if (s == NULL) s = ef_attrs_make(&ef_op_WindowOp, set, 2, &attrs);
-    if (s == NULL)
-        s = ef_op_run(ef_context_here(), &ef_op_WindowOp, ef_attrs_fields(attrs), in, (int)n, out,
-                      1, &n_out);
-    ef_attrs_unref(attrs);
-    for (int64_t k = 0; k < n && shard != NULL; k++) ef_tensor_release(&shard[k]);
+    if (s == NULL) s = ef_dataset_of_datasets(shard, (int)n, out);
+    for (int64_t k = 0; k < n; k++) ef_tensor_release(&shard[k]);
+    ef_text_free(&name);
     ef_free(shard);
-    ef_free(in);
     return s;
 }
 
@@ -301,7 +261,7 @@ static ef_status *snapshot_open(ef_stage *s) {
     return found ? open_reading(f) : open_writing(f);
 }
 
-const ef_stage_kind ef_stage_snapshot = {.name = "Snapshot",
+const ef_stage_kind ef_stage_snapshot = {.name = "SnapshotFolder",
                                          .size = sizeof(folder),
                                          .open = snapshot_open,
                                          .next = folder_next,

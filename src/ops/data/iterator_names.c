@@ -108,6 +108,7 @@ const ef_op ef_op_IteratorToStringHandle = {
     .traits = EF_STATEFUL | EF_HEAVY | EF_NO_GRAD,
     .shape = ef_shape_scalar,
     .kernel = EF_ANY_KERNEL(to_string_run),
+    .examples = {"named_iterator(5)"},
 };
 
 static ef_status *no_object(const void *how, const char *name, ef_object **out) {
@@ -170,6 +171,7 @@ static ef_status *from_string_infer(ef_infer *i) {
         .traits = OUTSIDE,                                                            \
         .shape = from_string_infer,                                                   \
         .kernel = EF_ANY_KERNEL(from_string_run),                                     \
+        .examples = {"iterator_handle(5)"},                                           \
     };
 FROM_STRING(IteratorFromStringHandle)
 FROM_STRING(IteratorFromStringHandleV2)
@@ -228,6 +230,7 @@ const ef_op ef_op_DeleteIterator = {
     .traits = EF_STATEFUL | EF_EFFECT | EF_HEAVY | EF_NO_GRAD,
     .shape = ef_shape_none,
     .kernel = EF_ANY_KERNEL(delete_run),
+    .examples = {"iterator(5) optional(float[2])"},
 };
 
 /* ---- of whole datasets -------------------------------------------------------------------------

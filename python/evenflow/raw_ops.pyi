@@ -41,6 +41,12 @@ def All(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name:
 def Angle(*, input: _TensorLike, Tout: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The angle of `input` seen as a point of the plane, in [-pi, pi]."""
 
+def AnonymousIterator(*, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
+    """A new iterator."""
+
+def AnonymousIteratorV2(*, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> tuple[Tensor, Tensor]:
+    """A new iterator, and what DeleteIterator takes."""
+
 def AnonymousIteratorV3(*, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
     """A new iterator, which lives as long as a handle to it does."""
 
@@ -115,6 +121,9 @@ def AvgPoolGrad(*, orig_input_shape: _TensorLike, grad: _TensorLike, ksize: Sequ
 
 def BandedTriangularSolve(*, matrix: _TensorLike, rhs: _TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Solves systems with a triangular matrix of few diagonals, given as the rows of `matrix`: the main diagonal first and those below it if `lower`, else the main diagonal last."""
+
+def BatchDataset(*, input_dataset: _TensorLike, batch_size: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """`batch_size` elements stacked to one; the last may have fewer."""
 
 def BatchDatasetV2(*, input_dataset: _TensorLike, batch_size: _TensorLike, drop_remainder: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], parallel_copy: bool = False, metadata: str = '', name: str | None = None) -> Tensor:
     """`batch_size` elements stacked to one; the last may have fewer, or is dropped."""
@@ -209,6 +218,12 @@ def BroadcastTo(*, input: _TensorLike, shape: _TensorLike, name: str | None = No
 def Bucketize(*, input: _TensorLike, boundaries: Sequence[float], name: str | None = None) -> Tensor:
     """For each element, how many of the sorted `boundaries` are at or below it."""
 
+def CSVDataset(*, filenames: _TensorLike, compression_type: _TensorLike, buffer_size: _TensorLike, header: _TensorLike, field_delim: _TensorLike, use_quote_delim: _TensorLike, na_value: _TensorLike, select_cols: _TensorLike, record_defaults: Sequence[_TensorLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
+    """The records of files of comma-separated values; an element has a scalar per column."""
+
+def CSVDatasetV2(*, filenames: _TensorLike, compression_type: _TensorLike, buffer_size: _TensorLike, header: _TensorLike, field_delim: _TensorLike, use_quote_delim: _TensorLike, na_value: _TensorLike, select_cols: _TensorLike, record_defaults: Sequence[_TensorLike], exclude_cols: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
+    """As CSVDataset; columns may be named that are left out."""
+
 def CTCBeamSearchDecoder(*, inputs: _TensorLike, sequence_length: _TensorLike, beam_width: int, top_paths: int, merge_repeated: bool = True, name: str | None = None) -> tuple[list[Tensor], list[Tensor], list[Tensor], Tensor]:
     """The `top_paths` likeliest label sequences as sparse matrices, found with `beam_width` prefixes, and their log probabilities."""
 
@@ -217,6 +232,9 @@ def CTCGreedyDecoder(*, inputs: _TensorLike, sequence_length: _TensorLike, merge
 
 def CTCLoss(*, inputs: _TensorLike, labels_indices: _TensorLike, labels_values: _TensorLike, sequence_length: _TensorLike, preprocess_collapse_repeated: bool = False, ctc_merge_repeated: bool = True, ignore_longer_outputs_than_inputs: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Minus the log probability of each batch's labels (given as a sparse matrix) under logits [frames, batch, classes], and its gradient."""
+
+def CacheDataset(*, input_dataset: _TensorLike, filename: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """The elements, made once and kept in the file `filename`; without a name every iteration makes them."""
 
 def CacheDatasetV2(*, input_dataset: _TensorLike, filename: _TensorLike, cache: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
     """The elements, made once: kept in memory, or in the file `filename`."""
@@ -335,6 +353,9 @@ def DataFormatVecPermute(*, x: _TensorLike, src_format: str = 'NHWC', dst_format
 def DatasetCardinality(*, input_dataset: _TensorLike, cardinality_options: str = '', name: str | None = None) -> Tensor:
     """How many elements there are; -1: infinitely many, -2: it is not known."""
 
+def DatasetFingerprint(*, input_dataset: _TensorLike, name: str | None = None) -> Tensor:
+    """A number that is the same for datasets made in the same way."""
+
 def DatasetToSingleElement(*, dataset: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> list[Tensor]:
     """The only element of a dataset; an error if it has none, or more."""
 
@@ -376,6 +397,8 @@ def DecodeRaw(*, bytes: _TensorLike, out_type: _DTypeLike, little_endian: bool =
 
 def DecodeWav(*, contents: _TensorLike, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The sound of a WAV file of 16-bit samples, of shape [frames, channels], from -1 to 1."""
+def DeleteIterator(*, handle: _TensorLike, deleter: _TensorLike, name: str | None = None) -> Operation | None:
+    """Ends an iteration; the iterator gives no more elements."""
 
 def DenseBincount(*, input: _TensorLike, size: _TensorLike, weights: _TensorLike, binary_output: bool = False, name: str | None = None) -> Tensor:
     """How often each number below `size` occurs in `input`, row by row if it has two axes, or the sum of its weights; with `binary_output` only whether it occurs."""
@@ -385,6 +408,9 @@ def DenseCountSparseOutput(*, values: _TensorLike, weights: _TensorLike, binary_
 
 def DenseToDenseSetOperation(*, set1: _TensorLike, set2: _TensorLike, set_operation: str, validate_indices: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Merges the sets in the last axes of two tensors, place by place."""
+
+def DenseToSparseBatchDataset(*, input_dataset: _TensorLike, batch_size: _TensorLike, row_shape: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
+    """`batch_size` dense elements as one sparse tensor of rows of `row_shape`; an element is its indices, values and dense shape."""
 
 def DenseToSparseSetOperation(*, set1: _TensorLike, set2_indices: _TensorLike, set2_values: _TensorLike, set2_shape: _TensorLike, set_operation: str, validate_indices: bool = True, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Merges the sets in the last axes of a tensor and a sparse tensor, place by place."""
@@ -497,6 +523,9 @@ def Exp(*, x: _TensorLike, name: str | None = None) -> Tensor:
 def ExpandDims(*, input: _TensorLike, axis: _TensorLike, name: str | None = None) -> Tensor:
     """Inserts an axis of size 1; negative positions count from the end."""
 
+def ExperimentalMatchingFilesDataset(*, patterns: _TensorLike, name: str | None = None) -> Tensor:
+    """The names of the files that match one of several patterns, in order."""
+
 def Expint(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The exponential integral of `x`."""
 
@@ -545,8 +574,17 @@ def Fill(*, dims: _TensorLike, value: _TensorLike, name: str | None = None) -> T
 def FilterDataset(*, input_dataset: _TensorLike, other_arguments: Sequence[_TensorLike], predicate: Any, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
     """The elements for which `predicate` is true."""
 
+def FinalizeDataset(*, input_dataset: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], has_captured_ref: bool = False, name: str | None = None) -> Tensor:
+    """The same elements."""
+
 def Fingerprint(*, data: _TensorLike, method: _TensorLike, name: str | None = None) -> Tensor:
     """Eight bytes for each row of `data` that hardly ever are those of another row."""
+
+def FixedLengthRecordDataset(*, filenames: _TensorLike, header_bytes: _TensorLike, record_bytes: _TensorLike, footer_bytes: _TensorLike, buffer_size: _TensorLike, metadata: str = '', name: str | None = None) -> Tensor:
+    """The records of files whose records all have the same length."""
+
+def FixedLengthRecordDatasetV2(*, filenames: _TensorLike, header_bytes: _TensorLike, record_bytes: _TensorLike, footer_bytes: _TensorLike, buffer_size: _TensorLike, compression_type: _TensorLike, metadata: str = '', name: str | None = None) -> Tensor:
+    """As FixedLengthRecordDataset, for compressed files too."""
 
 def FlatMapDataset(*, input_dataset: _TensorLike, other_arguments: Sequence[_TensorLike], f: Any, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
     """The elements of the datasets that `f` makes of every element, one after the other."""
@@ -599,11 +637,17 @@ def GatherV2(*, params: _TensorLike, indices: _TensorLike, axis: _TensorLike, ba
 def GeneratorDataset(*, init_func_other_args: Sequence[_TensorLike], next_func_other_args: Sequence[_TensorLike], finalize_func_other_args: Sequence[_TensorLike], init_func: Any, Tinit_func_args: Sequence[_DTypeLike], next_func: Any, Tnext_func_args: Sequence[_DTypeLike], finalize_func: Any, Tfinalize_func_args: Sequence[_DTypeLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
     """Elements made by functions: `init_func` makes a state, `next_func` an element of it until it fails with the status OUT_OF_RANGE, `finalize_func` ends the state."""
 
+def GetElementAtIndex(*, dataset: _TensorLike, index: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> list[Tensor]:
+    """The element of a dataset with that number."""
+
 def Greater(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Whether `x > y`, element by element; shapes broadcast."""
 
 def GreaterEqual(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Whether `x >= y`, element by element; shapes broadcast."""
+
+def GroupByReducerDataset(*, input_dataset: _TensorLike, key_func_other_arguments: Sequence[_TensorLike], init_func_other_arguments: Sequence[_TensorLike], reduce_func_other_arguments: Sequence[_TensorLike], finalize_func_other_arguments: Sequence[_TensorLike], key_func: Any, Tkey_func_other_arguments: Sequence[_DTypeLike], init_func: Any, Tinit_func_other_arguments: Sequence[_DTypeLike], reduce_func: Any, Treduce_func_other_arguments: Sequence[_DTypeLike], finalize_func: Any, Tfinalize_func_other_arguments: Sequence[_DTypeLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
+    """One element for each key of `key_func`: a state that `init_func` makes of the key, `reduce_func` of every element with that key, and `finalize_func` at the end."""
 
 def GroupByWindowDataset(*, input_dataset: _TensorLike, key_func_other_arguments: Sequence[_TensorLike], reduce_func_other_arguments: Sequence[_TensorLike], window_size_func_other_arguments: Sequence[_TensorLike], key_func: Any, Tkey_func_other_arguments: Sequence[_DTypeLike], reduce_func: Any, Treduce_func_other_arguments: Sequence[_DTypeLike], window_size_func: Any, Twindow_size_func_other_arguments: Sequence[_DTypeLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
     """Groups elements by `key_func`; each window of `window_size_func` elements of a key becomes the dataset that `reduce_func` makes of it."""
@@ -719,6 +763,15 @@ def IsNan(*, x: _TensorLike, name: str | None = None) -> Tensor:
 def IsotonicRegression(*, input: _TensorLike, output_dtype: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
     """The rows that never rise and are nearest to those of `input`; `segments` numbers the stretches of equal values."""
 
+def Iterator(*, shared_name: str, container: str, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
+    """The iterator of that name, made with the first use of the name."""
+
+def IteratorFromStringHandle(*, string_handle: _TensorLike, output_types: Sequence[_DTypeLike] = ..., output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> Tensor:
+    """The iterator that a string of IteratorToStringHandle stands for."""
+
+def IteratorFromStringHandleV2(*, string_handle: _TensorLike, output_types: Sequence[_DTypeLike] = ..., output_shapes: Sequence[_ShapeLike] = ..., name: str | None = None) -> Tensor:
+    """The iterator that a string of IteratorToStringHandle stands for."""
+
 def IteratorGetNext(*, iterator: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> list[Tensor]:
     """The next element; fails with OUT_OF_RANGE after the last."""
 
@@ -727,6 +780,12 @@ def IteratorGetNextAsOptional(*, iterator: _TensorLike, output_types: Sequence[_
 
 def IteratorGetNextSync(*, iterator: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> list[Tensor]:
     """The next element; fails with OUT_OF_RANGE after the last."""
+
+def IteratorToStringHandle(*, resource_handle: _TensorLike, name: str | None = None) -> Tensor:
+    """A string that stands for an iterator in the session that made it."""
+
+def IteratorV2(*, shared_name: str, container: str, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
+    """The iterator of that name, made with the first use of the name."""
 
 def L2Loss(*, t: _TensorLike, name: str | None = None) -> Tensor:
     """Half the sum of the squares of all elements."""
@@ -763,6 +822,9 @@ def ListDataset(*, tensors: Sequence[_TensorLike], output_types: Sequence[_DType
 
 def ListDiff(*, x: _TensorLike, y: _TensorLike, out_idx: _DTypeLike = ..., name: str | None = None) -> tuple[Tensor, Tensor]:
     """The elements of `x` that are not in `y`, and where they stand in `x`."""
+
+def LoadDataset(*, path: _TensorLike, reader_func_other_args: Sequence[_TensorLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], reader_func: Any, Treader_func_args: Sequence[_DTypeLike], compression: str = '', name: str | None = None) -> Tensor:
+    """The elements that SaveDatasetV2 wrote; `reader_func` makes one dataset of those of the files."""
 
 def Log(*, x: _TensorLike, name: str | None = None) -> Tensor:
     """The natural logarithm of `x`."""
@@ -824,6 +886,9 @@ def MatMul(*, a: _TensorLike, b: _TensorLike, transpose_a: bool = False, transpo
 def MatchingFiles(*, pattern: _TensorLike, name: str | None = None) -> Tensor:
     """The names of the files that match one or several patterns, in order."""
 
+def MatchingFilesDataset(*, patterns: _TensorLike, name: str | None = None) -> Tensor:
+    """The names of the files that match one of several patterns, in order."""
+
 def MatrixBandPart(*, input: _TensorLike, num_lower: _TensorLike, num_upper: _TensorLike, name: str | None = None) -> Tensor:
     """Matrices in which all but a band around the main diagonal is zero: `num_lower` diagonals below it and `num_upper` above; negative: all there are."""
 
@@ -880,6 +945,9 @@ def MatrixTriangularSolve(*, matrix: _TensorLike, rhs: _TensorLike, lower: bool 
 
 def Max(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The largest element along the given axes; NaN if one is NaN."""
+
+def MaxIntraOpParallelismDataset(*, input_dataset: _TensorLike, max_intra_op_parallelism: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
+    """The same elements; the number is advice that the engine does not need."""
 
 def MaxPool(*, input: _TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, explicit_paddings: Sequence[int] = ..., data_format: str = 'NHWC', name: str | None = None) -> Tensor:
     """The largest element of every window of `ksize`, for each channel."""
@@ -940,6 +1008,9 @@ def MirrorPadGrad(*, input: _TensorLike, paddings: _TensorLike, mode: str, name:
 
 def Mod(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """The remainder of `x / y`, with the sign of `x`."""
+
+def ModelDataset(*, input_dataset: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], algorithm: int = 0, cpu_budget: int = 0, ram_budget: int = 0, name: str | None = None) -> Tensor:
+    """The same elements, made by a pipeline that tunes itself, as all do."""
 
 def Mul(*, x: _TensorLike, y: _TensorLike, name: str | None = None) -> Tensor:
     """Multiplies `x` by `y` element by element; shapes broadcast."""
@@ -1037,8 +1108,17 @@ def ParallelBatchDataset(*, input_dataset: _TensorLike, batch_size: _TensorLike,
 def ParallelDynamicStitch(*, indices: Sequence[_TensorLike], data: Sequence[_TensorLike], name: str | None = None) -> Tensor:
     """As DynamicStitch, for indices that do not repeat."""
 
+def ParallelInterleaveDatasetV2(*, input_dataset: _TensorLike, other_arguments: Sequence[_TensorLike], cycle_length: _TensorLike, block_length: _TensorLike, num_parallel_calls: _TensorLike, f: Any, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], sloppy: bool = False, metadata: str = '', name: str | None = None) -> Tensor:
+    """The elements of the datasets that `f` makes: `block_length` of each of `cycle_length` in turn."""
+
+def ParallelInterleaveDatasetV3(*, input_dataset: _TensorLike, other_arguments: Sequence[_TensorLike], cycle_length: _TensorLike, block_length: _TensorLike, num_parallel_calls: _TensorLike, f: Any, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], deterministic: str = 'default', metadata: str = '', name: str | None = None) -> Tensor:
+    """The elements of the datasets that `f` makes: `block_length` of each of `cycle_length` in turn."""
+
 def ParallelInterleaveDatasetV4(*, input_dataset: _TensorLike, other_arguments: Sequence[_TensorLike], cycle_length: _TensorLike, block_length: _TensorLike, buffer_output_elements: _TensorLike, prefetch_input_elements: _TensorLike, num_parallel_calls: _TensorLike, f: Any, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], deterministic: str = 'default', metadata: str = '', name: str | None = None) -> Tensor:
     """As InterleaveDataset; the datasets of a cycle make their elements at the same time."""
+
+def ParallelMapDataset(*, input_dataset: _TensorLike, other_arguments: Sequence[_TensorLike], num_parallel_calls: _TensorLike, f: Any, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], use_inter_op_parallelism: bool = True, sloppy: bool = False, preserve_cardinality: bool = False, metadata: str = '', name: str | None = None) -> Tensor:
+    """`f` of every element, for several elements at a time."""
 
 def ParallelMapDatasetV2(*, input_dataset: _TensorLike, other_arguments: Sequence[_TensorLike], num_parallel_calls: _TensorLike, f: Any, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], use_inter_op_parallelism: bool = True, deterministic: str = 'default', preserve_cardinality: bool = False, use_unbounded_threadpool: bool = False, metadata: str = '', name: str | None = None) -> Tensor:
     """`f` of every element, for several elements at a time; in order unless `deterministic` is 'false'."""
@@ -1088,6 +1168,9 @@ def Print(*, input: _TensorLike, data: Sequence[_TensorLike], message: str = '',
 def PrintV2(*, input: _TensorLike, output_stream: str = 'stderr', end: str = '\n', name: str | None = None) -> Operation | None:
     """Prints a string and `end` to a stream."""
 
+def PrivateThreadPoolDataset(*, input_dataset: _TensorLike, num_threads: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
+    """The same elements; the number is advice that the engine does not need."""
+
 def Prod(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """Multiplies the elements along the given axes."""
 
@@ -1117,6 +1200,8 @@ def RaggedBincount(*, splits: _TensorLike, values: _TensorLike, size: _TensorLik
 
 def RaggedCountSparseOutput(*, splits: _TensorLike, values: _TensorLike, weights: _TensorLike, binary_output: bool, minlength: int = -1, maxlength: int = -1, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """How often each number occurs in each row of a ragged matrix, or the sum of its weights, as a sparse tensor."""
+def RandomDataset(*, seed: _TensorLike, seed2: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
+    """Random numbers without end, uniform over 32 bits; the same for the same seeds."""
 
 def RandomDatasetV2(*, seed: _TensorLike, seed2: _TensorLike, seed_generator: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], rerandomize_each_iteration: bool = False, metadata: str = '', name: str | None = None) -> Tensor:
     """Random numbers without end, uniform over 32 bits; the same for the same seeds."""
@@ -1399,6 +1484,8 @@ def RsqrtGrad(*, y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Te
 
 def ScalarSummary(*, tags: _TensorLike, values: _TensorLike, name: str | None = None) -> Tensor:
     """A Summary with a simple value for each tag."""
+def SaveDatasetV2(*, input_dataset: _TensorLike, path: _TensorLike, shard_func_other_args: Sequence[_TensorLike], shard_func: Any, Tshard_func_args: Sequence[_DTypeLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], compression: str = '', use_shard_func: bool = True, name: str | None = None) -> Tensor:
+    """The same elements, which are written to the folder `path` on the way; `shard_func` says to which file."""
 
 def ScaleAndTranslate(*, images: _TensorLike, size: _TensorLike, scale: _TensorLike, translation: _TensorLike, kernel_type: str = 'lanczos3', antialias: bool = True, name: str | None = None) -> Tensor:
     """Images of `size` whose pixels are those of `images` scaled and then moved, filtered by `kernel_type`."""
@@ -1492,6 +1579,12 @@ def Slice(*, input: _TensorLike, begin: _TensorLike, size: _TensorLike, name: st
 
 def Snapshot(*, input: _TensorLike, name: str | None = None) -> Tensor:
     """Its input, as it is at this moment."""
+
+def SnapshotDatasetReader(*, shard_dir: _TensorLike, start_index: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], version: int, compression: str = '', name: str | None = None) -> Tensor:
+    """The elements of one file of a snapshot, from number `start_index` on."""
+
+def SnapshotDatasetV2(*, input_dataset: _TensorLike, path: _TensorLike, reader_func_other_args: Sequence[_TensorLike], shard_func_other_args: Sequence[_TensorLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], reader_func: Any, Treader_func_args: Sequence[_DTypeLike], shard_func: Any, Tshard_func_args: Sequence[_DTypeLike], compression: str = '', reader_prefix: str = '', writer_prefix: str = '', hash_valid: bool = False, hash: int = 0, metadata: str = '', name: str | None = None) -> Tensor:
+    """The elements, written to a folder by the first iteration that sees all of them, and read from there by the later ones."""
 
 def SobolSample(*, dim: _TensorLike, num_results: _TensorLike, skip: _TensorLike, dtype: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """Points `skip` and following of the Sobol sequence in `dim` dimensions (at most 1111), one per row: quasi-random numbers of [0, 1)."""
@@ -1766,6 +1859,12 @@ def SummaryWriter(*, shared_name: str = '', container: str = '', name: str | Non
 def Svd(*, input: _TensorLike, compute_uv: bool = True, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Singular values of `input` = u diag(s) v^H, the largest first, and if asked the singular vectors as columns of `u` and `v`."""
 
+def TFRecordDataset(*, filenames: _TensorLike, compression_type: _TensorLike, buffer_size: _TensorLike, metadata: str = '', name: str | None = None) -> Tensor:
+    """The records of TFRecord files."""
+
+def TFRecordDatasetV2(*, filenames: _TensorLike, compression_type: _TensorLike, buffer_size: _TensorLike, byte_offsets: _TensorLike, metadata: str = '', name: str | None = None) -> Tensor:
+    """The records of TFRecord files; of each from its offset on, if offsets are given."""
+
 def TakeDataset(*, input_dataset: _TensorLike, count: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
     """The first `count` elements; all if it is -1."""
 
@@ -1864,6 +1963,8 @@ def TensorSummary(*, tensor: _TensorLike, description: str = '', labels: Sequenc
 
 def TensorSummaryV2(*, tag: _TensorLike, tensor: _TensorLike, serialized_summary_metadata: _TensorLike, name: str | None = None) -> Tensor:
     """A Summary with a tensor under a tag, and a serialized SummaryMetadata."""
+def TextLineDataset(*, filenames: _TensorLike, compression_type: _TensorLike, buffer_size: _TensorLike, metadata: str = '', name: str | None = None) -> Tensor:
+    """The lines of text files, without the characters that end them."""
 
 def Tile(*, input: _TensorLike, multiples: _TensorLike, name: str | None = None) -> Tensor:
     """Repeats `input` `multiples[d]` times along each axis d."""

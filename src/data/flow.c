@@ -207,6 +207,7 @@ typedef struct zip {
     ef_stage base;
     ef_stage **part;
     int n;
+    int64_t most; /* what the shortest part has, if that is known: no batch needs more rows */
 } zip;
 
 static ef_status *zip_open(ef_stage *s) {
@@ -219,6 +220,7 @@ static ef_status *zip_open(ef_stage *s) {
         EF_TRY(ef_stage_open(s->run, ef_dataset_of(&in[z->n]), &z->part[z->n]));
         s->blocks |= z->part[z->n]->blocks;
     }
+    z->most = ef_stage_count(s->dataset);
     return NULL;
 }
 
@@ -258,7 +260,7 @@ static ef_status *zip_rows(ef_stage *s, int64_t n, ef_tensor *out, int64_t *got)
     zip *z = (zip *)s;
     ef_status *bad = NULL;
     int at = 0;
-    *got = n;
+    *got = z->most >= 0 && n > z->most ? z->most : n;
     for (int k = 0; k < z->n && bad == NULL && *got > 0; at += z->part[k++]->width) {
         int64_t some = 0;
         bad = ef_stage_rows(z->part[k], *got, out + at, &some);

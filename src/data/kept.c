@@ -1,68 +1,9 @@
-/* Stages that keep elements: caches in memory, and what was seen before. Choosing between sources.
- */
+/* Elements that were seen before are left out. Choosing between sources. */
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "data/rows.h"
 #include "data/stage.h"
-#include "ops/data/seeds.h"
-
-/* ---- cache -------------------------------------------------------------------------------------
- */
-
-typedef struct cache {
-    ef_stage base;
-    ef_memory_cache *memory; /* counted by the dataset's input; NULL: `own` */
-    bool reads;              /* from a cache that is whole */
-    int64_t at, n;
-    ef_tensor *kept; /* what this iteration has seen */
-} cache;
-
-static ef_status *cache_open(ef_stage *s) {
-    cache *c = (cache *)s;
-    const ef_tensor *file = ef_dataset_arg(s->dataset, "filename", NULL);
-    if (file != NULL && ((const ef_str *)file->data)->n > 0)
-        return ef_error(EF_UNIMPLEMENTED,
-                        "cache: elements are kept in memory only; leave `filename` empty");
-    c->memory = ef_memory_cache_of(ef_dataset_arg(s->dataset, "cache", NULL));
-    c->reads = c->memory != NULL && ef_memory_cache_whole(c->memory);
-    return c->reads ? NULL : ef_stage_open_source(s);
-}
-
-static void cache_close(ef_stage *s) {
-    cache *c = (cache *)s;
-    for (int64_t k = 0; k < c->n * s->width; k++) ef_tensor_release(&c->kept[k]);
-    ef_free(c->kept);
-}
-
-static ef_status *cache_next(ef_stage *s, ef_tensor *out, bool *end) {
-    cache *c = (cache *)s;
-    if (c->reads) {
-        *end = c->at >= c->memory->n;
-        for (int k = 0; k < s->width && !*end; k++)
-            ef_tensor_copy(&out[k], &c->memory->item[c->at * s->width + k]);
-        c->at += !*end;
-        return NULL;
-    }
-    EF_TRY(ef_stage_next(s->source, out, end));
-    if (*end) {
-        if (c->memory != NULL && ef_memory_cache_fill(c->memory, c->kept, c->n, s->width)) {
-            c->kept = NULL;
-            c->n = 0;
-        }
-        return NULL;
-    }
-    EF_TRY(ef_elements_room(&c->kept, c->n, c->n + 1, s->width));
-    for (int k = 0; k < s->width; k++) ef_tensor_copy(&c->kept[c->n * s->width + k], &out[k]);
-    c->n++;
-    return NULL;
-}
-
-const ef_stage_kind ef_stage_cache = {.name = "Cache",
-                                      .size = sizeof(cache),
-                                      .open = cache_open,
-                                      .next = cache_next,
-                                      .close = cache_close};
 
 /* ---- unique ------------------------------------------------------------------------------------
  */
@@ -175,18 +116,12 @@ static ef_status *directed_next(ef_stage *s, ef_tensor *out, bool *end) {
     return NULL;
 }
 
-/* As TensorFlow says it. */
+/* As TensorFlow says it, though the selector may end. */
 static int64_t directed_count(const ef_dataset *d) {
     int n;
     const ef_tensor *in = ef_dataset_arg(d, "data_input_datasets", &n);
-    bool all_infinite = true;
-    for (int k = 0; k < n; k++) {
-        int64_t c = ef_stage_count(ef_dataset_of(&in[k]));
-        all_infinite &= c == EF_COUNT_INFINITE;
-        if (c == EF_COUNT_UNKNOWN) return c;
-    }
-    int64_t by = ef_stage_count(ef_dataset_of(ef_dataset_arg(d, "selector_input_dataset", NULL)));
-    if (all_infinite) return by;
+    for (int k = 0; k < n; k++)
+        if (ef_stage_count(ef_dataset_of(&in[k])) == EF_COUNT_INFINITE) return EF_COUNT_INFINITE;
     return EF_COUNT_UNKNOWN;
 }
 

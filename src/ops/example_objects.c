@@ -144,13 +144,41 @@ static ef_status *make_iterator(const char *inside, ef_tensor *out) {
     return s;
 }
 
+/* The iterator `example` of the process's scope, and the string that stands for it. */
+static ef_status *make_named_iterator(const char *inside, ef_tensor *out) {
+    const ef_attr_value set[] = {numbers[0], numbers[1], EF_SET_STRING("shared_name", "example"),
+                                 EF_SET_STRING("container", "")};
+    ef_tensor both[2] = {{0}};
+    EF_TRY(make_dataset(inside, &both[0]));
+    ef_status *s = run_op(&ef_op_IteratorV2, set, 4, NULL, 0, &both[1], 1);
+    if (s == NULL) s = run_op(&ef_op_MakeIterator, NULL, 0, both, 2, NULL, 0);
+    if (s == NULL) ef_tensor_copy(out, &both[1]);
+    ef_tensor_release(&both[0]);
+    ef_tensor_release(&both[1]);
+    return s;
+}
+
+static ef_status *make_iterator_handle(const char *inside, ef_tensor *out) {
+    ef_tensor it = {0};
+    EF_TRY(make_named_iterator(inside, &it));
+    ef_status *s = run_op(&ef_op_IteratorToStringHandle, NULL, 0, &it, 1, out, 1);
+    ef_tensor_release(&it);
+    return s;
+}
+
 static const struct maker {
     const char *word;
     ef_status *(*make)(const char *inside, ef_tensor *out); /* inside: with the last parenthesis */
-} makers[] = {{"echo(", make_echo},         {"table(", make_table},
-              {"image(", make_image},       {"dataset(", make_dataset},
-              {"iterator(", make_iterator}, {"writer(", make_writer},
-              {"wav(", make_wav},           {NULL, NULL}};
+} makers[] = {{"echo(", make_echo},
+              {"table(", make_table},
+              {"image(", make_image},
+              {"dataset(", make_dataset},
+              {"iterator(", make_iterator},
+              {"named_iterator(", make_named_iterator},
+              {"iterator_handle(", make_iterator_handle},
+              {"writer(", make_writer},
+              {"wav(", make_wav},
+              {NULL, NULL}};
 
 static const struct maker *maker_of(const char *item) {
     const struct maker *m = makers;

@@ -152,7 +152,7 @@ def test_the_next_element_in_a_graph():
 def test_rows_of_ragged_tensors():
     data = Dataset.from_tensor_slices(tf.ragged.constant([[1, 2], [3], []]))
     assert [row.numpy().tolist() for row in data] == [[1, 2], [3], []]
-    assert data.element_spec == tf.TensorSpec([None], tf.int32)
+    assert data.element_spec == tf.RaggedTensorSpec([None], tf.int32, 0)
     deeper = Dataset.from_tensor_slices(tf.ragged.constant([[[1], [2, 3]], [[4]]]))
     assert [row.to_list() for row in deeper] == [[[1], [2, 3]], [[4]]]
 
@@ -200,6 +200,6 @@ def test_concrete_functions_of_iterators():
 
 def test_a_missing_transformation_is_said_to_be_missing():
     data = tf.data.Dataset.range(3)
-    with pytest.raises(AttributeError, match="no attribute 'rejection_resample': Evenflow does not have"):
-        data.rejection_resample
+    with pytest.raises(AttributeError, match="no attribute 'no_such_step': Evenflow does not have"):
+        data.no_such_step
     assert not hasattr(data, "_nothing")

@@ -7,7 +7,8 @@ from .raw import public as raw_ops
 
 MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "control", "loops", "tensor_array",
            "functional", "tracking", "module", "config", "gradients", "forward_mode", "py_function", "distribute", "ragged",
-           "optional", "datasets", "device_spec", "compat.v1", "compat.v2", "autograph", "ops.math", "ops.reduce", "ops.sort",
+           "optional", "datasets", "dataset_files", "dataset_stored", "dataset_experimental", "dataset_csv",
+           "dataset_sessions", "device_spec", "compat.v1", "compat.v2", "autograph", "ops.math", "ops.reduce", "ops.sort",
            "ops.counting", "ops.creation", "ops.array", "ops.index", "ops.segment", "ops.matmul", "ops.linalg",
            "ops.clip", "ops.nn", "ops.embedding", "ops.sampling", "ops.conv", "ops.pool", "ops.ctc", "ops.quantization", "ops.image",
            "ops.image_color", "ops.image_boxes", "ops.image_ssim", "ops.stateless", "ops.random", "ops.init",

@@ -1,7 +1,7 @@
 """Stacking elements that are not plain tensors: each becomes a variant, and a batch of variants is unpacked row by row."""
 from . import _core, dtypes, nest
-from .composite import CompositeTensor, SparseTensorSpec
-from .dataset_elements import NoneTensorSpec, flat_element, flat_specs, pack_element
+from .composite import SparseTensorSpec
+from .dataset_elements import NoneTensorSpec, batch_spec, flat_element, flat_specs, pack_element
 from .ragged import RaggedTensorSpec
 from .specs import TensorSpec
 
@@ -15,23 +15,29 @@ def is_plain(spec):
 
 def as_variants(dataset):
     """The same elements, each part that is no dense tensor as one variant."""
+    spec = dataset.element_spec
+
     def wrap(*element):
-        element = element if type(dataset.element_spec) is tuple else element[0]
-        return nest.map_structure(lambda part: raw.OptionalFromValue(flat_element(part))
-                                  if isinstance(part, CompositeTensor) else part, element)
+        element = element if type(spec) is tuple else element[0]
+        parts = [part if isinstance(s, (TensorSpec, NoneTensorSpec)) else raw.OptionalFromValue(flat_element(part))
+                 for part, s in zip(nest.flatten(element), nest.flatten(spec))]
+        return nest.pack_sequence_as(spec, parts)
 
     return dataset.map(wrap)
 
 
-def from_variants(dataset, spec):
-    """Undoes `as_variants` for batches. spec: of an element before."""
+def from_variants(dataset, spec, size=None):
+    """Undoes `as_variants` for batches. spec: of an element before; size: of the batches, if it is known."""
     def unwrap(*batch):
         batch = batch if type(spec) is tuple else batch[0]
         parts = [rows if isinstance(s, (TensorSpec, NoneTensorSpec)) else _unpack(rows, s)
                  for rows, s in zip(nest.flatten(batch), nest.flatten(spec))]
         return nest.pack_sequence_as(spec, parts)
 
-    return dataset.map(unwrap)
+    made = dataset.map(unwrap)
+    if size is not None:
+        made._element_spec = batch_spec(spec, size)
+    return made
 
 
 def _unpack(rows, spec):

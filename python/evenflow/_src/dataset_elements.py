@@ -61,6 +61,8 @@ def whole_element(value, what):
     """The same for the argument of a source, which must have a tensor."""
     element = tensors_of(value)
     if all(t is None for t in nest.flatten(element)):
+        if what == "from_tensors":
+            raise errors.InvalidArgumentError(None, None, f"{what}: an element needs a tensor at least, not {value!r}")
         raise ValueError(f"{what}: Invalid `element`. `element` should not be empty.")
     return element
 
@@ -83,8 +85,7 @@ def row_spec(whole):
         return SparseTensorSpec(row, whole.dtype)
     if not isinstance(whole, RaggedTensor):
         raise TypeError(f"from_tensor_slices takes dense, sparse and ragged tensors, not {whole!r}")
-    deep = whole.ragged_rank > 1
-    return RaggedTensorSpec(row, whole.dtype, whole.ragged_rank - 1, whole.row_splits.dtype) if deep else TensorSpec(row, whole.dtype)
+    return RaggedTensorSpec(row, whole.dtype, whole.ragged_rank - 1, whole.row_splits.dtype)
 
 
 def row_parts(whole):

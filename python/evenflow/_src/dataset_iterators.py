@@ -118,6 +118,11 @@ class IteratorSpec(TypeSpec):
     def value_type(self):
         return OwnedIterator
 
+    @staticmethod
+    def from_value(value):
+        """The spec of an iterator."""
+        return IteratorSpec(value.element_spec)
+
     def _serialize(self):
         return (self._element_spec,)
 

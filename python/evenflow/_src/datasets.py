@@ -375,7 +375,7 @@ class Dataset(CompositeTensor):
         """`batch_size` elements stacked to one; the last may have fewer."""
         if not is_plain(self._element_spec):
             rows = as_variants(self)
-            return from_variants(rows.batch(batch_size, drop_remainder), self._element_spec)
+            return from_variants(rows.batch(batch_size, drop_remainder), self._element_spec, _known_size(batch_size, drop_remainder))
         known = _core.static_value(_int64(batch_size)) if drop_remainder is True or drop_remainder else None
         spec = batch_spec(self._element_spec, None if known is None else int(known))
         if num_parallel_calls is None:
@@ -392,7 +392,7 @@ class Dataset(CompositeTensor):
     def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64, name=None):
         """Elements of different sizes stacked as ragged tensors."""
         spec = ragged_rows(self, dtypes.as_dtype(row_splits_dtype))
-        return from_variants(wrap_dense(self, spec).batch(batch_size, drop_remainder), spec)
+        return from_variants(wrap_dense(self, spec).batch(batch_size, drop_remainder), spec, _known_size(batch_size, drop_remainder))
 
     def unbatch(self, name=None):
         """The rows of the elements."""
@@ -402,6 +402,8 @@ class Dataset(CompositeTensor):
         for s in flat_specs(spec):
             if s.shape.rank == 0:
                 raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        if len({s.shape[0] for s in flat_specs(spec) if s.shape.rank} - {None}) > 1:
+            raise ValueError(f"Cannot unbatch an input with components that have different batch sizes: {spec}")
         return self._then(raw.UnbatchDataset, spec=nest.map_structure(lambda s: s._unbatch(), spec))
 
     def rebatch(self, batch_size, drop_remainder=False, name=None):
@@ -458,7 +460,10 @@ class Dataset(CompositeTensor):
     def unique(self, name=None):
         """The elements that are unlike all before them."""
         specs = flat_specs(self._element_spec)
-        if len(specs) != 1 or specs[0].dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
+        if len(specs) != 1:
+            raise errors.InvalidArgumentError(None, None, "UniqueDataset only supports inputs with a single component, but found "
+                                              f"{self._element_spec}.")
+        if specs[0].dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
             raise TypeError("`tf.data.Dataset.unique` only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` "
                             f"component, but found {self._element_spec}.")
         return self._then(raw.UniqueDataset)
@@ -477,6 +482,12 @@ class Dataset(CompositeTensor):
 
 
 Dataset.__module__, Dataset.__qualname__, Dataset.__name__ = "tensorflow.python.data.ops.dataset_ops", "DatasetV2", "DatasetV2"
+
+
+def _known_size(batch_size, drop_remainder):
+    """The size of all batches, or None."""
+    known = _core.static_value(_int64(batch_size)) if drop_remainder is True else None
+    return None if known is None else int(known)
 
 
 def _types(tensors):
@@ -527,6 +538,11 @@ class DatasetSpec(TypeSpec):
     @property
     def value_type(self):
         return Dataset
+
+    @staticmethod
+    def from_value(value):
+        """The spec of a dataset."""
+        return DatasetSpec(value.element_spec)
 
     @property
     def element_spec(self):

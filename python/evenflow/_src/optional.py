@@ -107,3 +107,6 @@ class Iterator:
     def get_next_as_optional(self):
         """The next element, or an empty Optional at the end."""
         raise NotImplementedError(f"{type(self).__name__}.get_next_as_optional")
+
+
+Iterator.__name__ = Iterator.__qualname__ = "IteratorBase"

@@ -1,6 +1,7 @@
 /* The dataset object, and the kernel that all dataset ops share. */
 #include "ops/data/dataset.h"
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "ops/shapes.h"
 #include <string.h>
 
@@ -99,9 +100,13 @@ const ef_dataset *ef_dataset_source(const ef_dataset *d) {
     return ef_dataset_of(ef_dataset_arg(d, "input_dataset", NULL));
 }
 
-int ef_dataset_width(const ef_dataset *d) { return d->set->output_shapes.n; }
+/* The records of some datasets have no attributes for it: their elements are scalar strings. */
+static bool gives_strings(const ef_dataset *d) { return d->set->output_shapes.n == 0; }
+
+int ef_dataset_width(const ef_dataset *d) { return gives_strings(d) ? 1 : d->set->output_shapes.n; }
 
 ef_dtype ef_dataset_type(const ef_dataset *d, int k) {
+    if (gives_strings(d)) return EF_STRING;
     if (k < d->set->output_types.n) return d->set->output_types.at[k];
     int n;
     const ef_tensor *t = ef_dataset_arg(d, "components", &n);
@@ -110,5 +115,20 @@ ef_dtype ef_dataset_type(const ef_dataset *d, int k) {
 }
 
 const ef_shape *ef_dataset_shape(const ef_dataset *d, int k) {
-    return &d->set->output_shapes.at[k];
+    static const ef_shape scalar = {.rank = 0};
+    return gives_strings(d) ? &scalar : &d->set->output_shapes.at[k];
+}
+
+uint64_t ef_dataset_fingerprint(const ef_dataset *d) {
+    uint64_t h = ef_hash_mix(ef_attrs_hash(d->attrs), (uint64_t)d->n_in);
+    for (const char *c = d->op->name; *c != 0; c++) h = ef_hash_mix(h, (unsigned char)*c);
+    for (int k = 0; k < d->n_in; k++) {
+        const ef_tensor *t = &d->in[k];
+        const ef_dataset *source = ef_dataset_of(t);
+        if (source != NULL)
+            h = ef_hash_mix(h, ef_dataset_fingerprint(source));
+        else if (t->dtype != EF_RESOURCE && t->dtype != EF_VARIANT)
+            h = ef_tensor_hash(h, t);
+    }
+    return h;
 }

@@ -20,15 +20,21 @@ typedef struct ef_dataset_attrs {
     ef_types Tkey_func_other_arguments, Treduce_func_other_arguments,
         Twindow_size_func_other_arguments;
     ef_types Tinit_func_args, Tnext_func_args, Tfinalize_func_args;
+    ef_types Tinit_func_other_arguments, Tfinalize_func_other_arguments;
+    ef_types Tshard_func_args, Treader_func_args;
     ef_shapes output_shapes;
     struct ef_graph *f, *predicate, *key_func, *reduce_func, *window_size_func;
     struct ef_graph *init_func, *next_func, *finalize_func, *dataset_factory;
+    struct ef_graph *shard_func, *reader_func;
     int deterministic; /* an ef_dataset_order */
     int64_t slack_period, buffer_size_min, external_state_policy;
+    int64_t version, hash, algorithm, cpu_budget, ram_budget;
     bool use_inter_op_parallelism, preserve_cardinality, force_synchronous;
     bool use_unbounded_threadpool, parallel_copy, reshuffle_each_iteration;
     bool rerandomize_each_iteration, stop_on_empty_dataset, require_non_empty;
     bool is_files, replicate_on_split, legacy_autotune, use_default_device, log_warning, sloppy;
+    bool use_shard_func, hash_valid, has_captured_ref;
+    ef_attr_text compression, reader_prefix, writer_prefix;
     ef_attr_text metadata, serialized_options, cardinality_options, shared_name, container;
 } ef_dataset_attrs;
 enum ef_dataset_order { EF_ORDER_DEFAULT, EF_ORDER_KEPT, EF_ORDER_FREE };
@@ -61,6 +67,10 @@ const ef_shape *ef_dataset_shape(const ef_dataset *d, int k);
  * shapes are those of `like`; component >= 0: that component of each element alone. */
 ef_status *ef_dataset_of_elements(const ef_dataset *like, int component, const ef_tensor *first,
                                   int64_t step, int64_t n, ef_tensor *out);
+
+/* A number that is the same for datasets made in the same way, in every process: of ops, attributes
+ * and inputs; resources do not count. */
+uint64_t ef_dataset_fingerprint(const ef_dataset *d);
 
 enum { EF_COUNT_INFINITE = -1, EF_COUNT_UNKNOWN = -2 };
 

@@ -111,6 +111,13 @@ static ef_status *interleave_v4_run(const ef_call *c) {
     EF_TRY(positive(c, c->n_in - 5, "cycle_length", true));
     EF_TRY(positive(c, c->n_in - 4, "block_length", false));
     EF_TRY(positive(c, c->n_in - 1, "num_parallel_calls", true));
+    const int64_t cycle = *(const int64_t *)c->in[c->n_in - 5]->data;
+    const int64_t calls = *(const int64_t *)c->in[c->n_in - 1]->data;
+    if (cycle > 0 && calls > cycle)
+        return ef_error(EF_INVALID,
+                        "%s: num_parallel_calls is %lld and cycle_length %lld; num_parallel_calls "
+                        "must be less than or equal to cycle_length",
+                        c->op->name, (long long)calls, (long long)cycle);
     return ef_dataset_run(c);
 }
 
@@ -138,4 +145,17 @@ const ef_op ef_op_GroupByWindowDataset = {
     .out = {"handle: variant"},
     .attr = {KEYED(key), KEYED(reduce), KEYED(window_size), EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
     RUN(group, ef_dataset_run),
+};
+
+const ef_op ef_op_GroupByReducerDataset = {
+    EF_NAMED(GroupByReducerDataset),
+    .doc = "One element for each key of `key_func`: a state that `init_func` makes of the key, "
+           "`reduce_func` of every element with that key, and `finalize_func` at the end.",
+    .in = {"input_dataset: variant", "key_func_other_arguments: Tkey_func_other_arguments",
+           "init_func_other_arguments: Tinit_func_other_arguments",
+           "reduce_func_other_arguments: Treduce_func_other_arguments",
+           "finalize_func_other_arguments: Tfinalize_func_other_arguments"},
+    .out = {"handle: variant"},
+    .attr = {KEYED(key), KEYED(init), KEYED(reduce), KEYED(finalize), EF_DATASET_OUTPUTS},
+    RUN(group_reduce, ef_dataset_run),
 };

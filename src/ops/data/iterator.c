@@ -12,14 +12,19 @@ static void iterator_end(ef_storage *self) {
     ef_iterator *it = (ef_iterator *)self;
     if (it->pipeline != NULL) ef_data.unref(it->pipeline);
     ef_attrs_unref(it->attrs);
+    ef_free(it->name);
     ef_mutex_destroy(&it->lock);
     ef_free(it);
 }
 
-static ef_status *iterator_make(const void *attrs, ef_iterator **out) {
+ef_status *ef_iterator_make(const void *attrs, const char *name, ef_iterator **out) {
     static atomic_uint_fast64_t last;
     ef_iterator *it = ef_calloc(1, sizeof *it);
     if (it == NULL) return ef_no_memory(sizeof *it);
+    if (name != NULL && (it->name = ef_strdup(name)) == NULL) {
+        ef_free(it);
+        return ef_no_memory(strlen(name) + 1);
+    }
     ef_object_init(&it->object, EF_OBJECT_ITERATOR, "iterator", iterator_end);
     ef_mutex_init(&it->lock, EF_RANK_ITERATOR, EF_MUTEX_PLAIN);
     it->attrs = ef_attrs_ref(ef_attrs_around(attrs));
@@ -30,7 +35,7 @@ static ef_status *iterator_make(const void *attrs, ef_iterator **out) {
     return NULL;
 }
 
-static ef_status *iterator_of(const ef_tensor *handle, ef_iterator **out) {
+ef_status *ef_iterator_of(const ef_tensor *handle, ef_iterator **out) {
     *out = (ef_iterator *)ef_tensor_object(handle, EF_OBJECT_ITERATOR);
     if (*out != NULL) return NULL;
     return ef_error(EF_INVALID, "the resource is not an iterator");
@@ -38,7 +43,7 @@ static ef_status *iterator_of(const ef_tensor *handle, ef_iterator **out) {
 
 ef_status *ef_iterator_pipeline(const ef_tensor *handle, struct ef_pipeline **out) {
     ef_iterator *it = NULL;
-    EF_TRY(iterator_of(handle, &it));
+    EF_TRY(ef_iterator_of(handle, &it));
     ef_mutex_lock(&it->lock);
     struct ef_pipeline *p = it->pipeline;
     if (p != NULL) ef_data.ref(p);
@@ -57,7 +62,7 @@ ef_status *ef_iterator_pipeline(const ef_tensor *handle, struct ef_pipeline **ou
 
 static ef_status *anonymous_run(const ef_call *c) {
     ef_iterator *it = NULL;
-    EF_TRY(iterator_make(c->attrs, &it));
+    EF_TRY(ef_iterator_make(c->attrs, NULL, &it));
     ef_out_object(c, 0, &it->object);
     return NULL;
 }
@@ -76,35 +81,31 @@ const ef_op ef_op_AnonymousIteratorV3 = {
     .examples = {"output_types=[int64] output_shapes=[[]]"},
 };
 
-static ef_status *check_elements(const ef_call *c, const ef_iterator *it, const ef_dataset *d) {
+static ef_status *check_elements(const ef_op *op, const ef_iterator *it, const ef_dataset *d) {
     int n = ef_dataset_width(d);
     if (n != it->width)
         return ef_error(EF_INVALID,
                         "%s: elements of the dataset have %d components, but those of the "
                         "iterator %d; the number of components does not match",
-                        c->op->name, n, it->width);
+                        op->name, n, it->width);
     for (int k = 0; k < n; k++) {
         ef_dtype have = ef_dataset_type(d, k), want = it->set->output_types.at[k];
         if (have != want)
             return ef_error(EF_INVALID,
                             "%s: Data type mismatch at component %d: expected %s but got %s.",
-                            c->op->name, k, ef_dtype_name(want), ef_dtype_name(have));
+                            op->name, k, ef_dtype_name(want), ef_dtype_name(have));
         if (!ef_shape_may_equal(ef_dataset_shape(d, k), &it->set->output_shapes.at[k]))
             return ef_error(EF_INVALID,
                             "%s: Incompatible shapes at component %d: expected %s but got %s.",
-                            c->op->name, k, EF_SHAPE(&it->set->output_shapes.at[k]),
+                            op->name, k, EF_SHAPE(&it->set->output_shapes.at[k]),
                             EF_SHAPE(ef_dataset_shape(d, k)));
     }
     return NULL;
 }
 
-static ef_status *make_run(const ef_call *c) {
-    ef_iterator *it = NULL;
+ef_status *ef_iterator_start(const ef_op *op, ef_iterator *it, const ef_dataset *d) {
     struct ef_pipeline *fresh = NULL, *old;
-    EF_TRY(ef_dataset_check(c, 0));
-    EF_TRY(iterator_of(c->in[1], &it));
-    const ef_dataset *d = ef_dataset_of(c->in[0]);
-    EF_TRY(check_elements(c, it, d));
+    EF_TRY(check_elements(op, it, d));
     EF_TRY(ef_data.open(d, &fresh));
     ef_mutex_lock(&it->lock);
     old = it->pipeline;
@@ -112,6 +113,13 @@ static ef_status *make_run(const ef_call *c) {
     ef_mutex_unlock(&it->lock);
     if (old != NULL) ef_data.unref(old);
     return NULL;
+}
+
+static ef_status *make_run(const ef_call *c) {
+    ef_iterator *it = NULL;
+    EF_TRY(ef_dataset_check(c, 0));
+    EF_TRY(ef_iterator_of(c->in[1], &it));
+    return ef_iterator_start(c->op, it, ef_dataset_of(c->in[0]));
 }
 
 const ef_op ef_op_MakeIterator = {
@@ -131,7 +139,7 @@ const ef_op ef_op_MakeIterator = {
 static ef_status *take(const ef_call *c, const ef_types *types, ef_tensor *made, bool *end) {
     struct ef_pipeline *p = NULL;
     ef_iterator *it = NULL;
-    EF_TRY(iterator_of(c->in[0], &it));
+    EF_TRY(ef_iterator_of(c->in[0], &it));
     if (it->width != types->n)
         return ef_error(EF_INVALID,
                         "%s: announces %d components, but the iterator's elements have %d",

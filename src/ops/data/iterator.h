@@ -32,9 +32,16 @@ typedef struct ef_iterator {
     uint64_t number;       /* no other iterator ever has it: behind string handles */
     const ef_attrs *attrs; /* counted; output_types and output_shapes of the op that made it */
     const ef_dataset_attrs *set;
+    char *name; /* in the scope of variables; NULL: it has none */
 } ef_iterator;
+
+/* A new iterator without a pipeline, for elements as the attributes of an op say; refs 1. */
+ef_status *ef_iterator_make(const void *attrs, const char *name, ef_iterator **out);
+/* EF_INVALID: the resource is no iterator. *out is borrowed. */
+ef_status *ef_iterator_of(const ef_tensor *handle, ef_iterator **out);
+/* The iterator begins with the first element of d. */
+ef_status *ef_iterator_start(const ef_op *op, ef_iterator *it, const ef_dataset *d);
 
 /* The pipeline of an iterator, counted; EF_FAILED_PRECONDITION while there is none. */
 ef_status *ef_iterator_pipeline(const ef_tensor *handle, struct ef_pipeline **out);
-/* For bindings: the next element without an op. out has room for `most` tensors. */
 #endif

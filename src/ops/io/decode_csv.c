@@ -1,5 +1,6 @@
 /* DecodeCSV: the fields of comma-separated records, a column per output. */
 #include "base/pulse.h"
+#include "ops/io/csv.h"
 #include "ops/string/strings.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -104,8 +105,8 @@ static bool read_int(const char *p, int64_t low, int64_t high, int64_t *v, char 
     return errno == 0 && r >= low && r <= high;
 }
 
-/* The text of a number; strtod alone would take more than that (hexadecimal, nan(...)). */
-static bool read_number(ef_dtype t, const char *p, void *out, int64_t k) {
+/* strtod alone would take more than a number (hexadecimal, nan(...)). */
+bool ef_csv_number(ef_dtype t, const char *p, void *out, int64_t k) {
     char *end = NULL;
     int64_t v = 0;
     bool good = true;
@@ -147,7 +148,7 @@ static ef_status *put_field(const ef_call *c, int column, record *r) {
         return put_default(c, column, r);
     if (dtype == EF_STRING)
         return ef_str_set((ef_str *)c->out[column]->data + r->index, f->at, f->n);
-    if (strlen(f->at) == f->n && read_number(dtype, f->at, c->out[column]->data, r->index))
+    if (strlen(f->at) == f->n && ef_csv_number(dtype, f->at, c->out[column]->data, r->index))
         return NULL;
     return ef_error(EF_INVALID, "%s: Field %d in record %lld is not a valid %s: %.80s", c->op->name,
                     column, (long long)r->index, ef_dtype_name(dtype), f->at);

@@ -90,10 +90,16 @@ def _sparse_parts(outputs, keys):
     return {key: SparseTensor(i, v, s) for key, i, v, s in zip(keys, indices, values, shapes)}
 
 
+def _turn(feature):
+    """Where a feature stands in the result: those with indices first, those made of several keys last."""
+    return 0 if isinstance(feature, VarLenFeature) else 2 if isinstance(feature, (SparseFeature, RaggedFeature)) else 1
+
+
 def _finish(features, sparse, dense, ragged):
     """What the user asked for, made of what the op gave. ragged: key -> (values, outer splits or None[, inner splits])."""
     made = {}
-    for key, f in (features or {}).items():
+    for key in sorted(features or {}, key=lambda key: (_turn(features[key]), key)):
+        f = features[key]
         if isinstance(f, VarLenFeature):
             made[key] = sparse[key]
         elif isinstance(f, SparseFeature):

@@ -1,0 +1,158 @@
+/* Caches: elements that the first iteration makes and keeps, in memory or in files. A file cache is
+ * `NAME.data-00000-of-00001`, the elements, and `NAME.index`, which exists once they are all there;
+ * until then they are in a file of the iteration's own. */
+#include "base/alloc.h"
+#include "data/rows.h"
+#include "data/stage.h"
+#include "data/stored.h"
+#include "file/path.h"
+#include "file/reader.h"
+#include "file/snapshot.h"
+#include "file/whole.h"
+#include "ops/data/seeds.h"
+#include <string.h>
+#include <unistd.h>
+
+typedef struct cache {
+    ef_stage base;
+    ef_memory_cache *memory; /* counted by the dataset's input; NULL: `kept` is never shared */
+    bool reads;              /* from a cache that is whole */
+    int64_t at, n;
+    ef_tensor *kept; /* what this iteration has seen */
+    char *file;      /* NULL: elements are kept in memory */
+    ef_reader *reader;
+    ef_record_writer *writer;
+    ef_text record, part; /* part: the file that this iteration writes */
+} cache;
+
+static ef_status *join(const char *name, const char *end, ef_text *out) {
+    ef_text_add(out, "%s%s", name, end);
+    return out->failed ? ef_no_memory(strlen(name)) : NULL;
+}
+
+static ef_status *open_reader(cache *c) {
+    ef_text name = {0};
+    ef_status *s = join(c->file, ".data-00000-of-00001", &name);
+    if (s == NULL) s = ef_records_open(name.at, name.n, EF_UNCOMPRESSED, 0, &c->reader);
+    ef_text_free(&name);
+    return s;
+}
+
+static ef_status *open_writer(cache *c) {
+    char run[17];
+    EF_TRY(ef_snapshot_new_run(run));
+    EF_TRY(join(c->file, ".data-00000-of-00001.", &c->part));
+    EF_TRY(join(run, ".tempstate", &c->part));
+    char *slash = strrchr(c->part.at, '/');
+    if (slash != NULL && slash != c->part.at) {
+        *slash = 0;
+        ef_status *s = ef_folder_make(c->part.at);
+        *slash = '/';
+        if (s != NULL) return s;
+    }
+    return ef_stored_writer(c->part.at, "", &c->writer);
+}
+
+static ef_status *file_open(cache *c, const ef_str *name) {
+    ef_text index = {0};
+    EF_TRY(ef_path_make(name->at, name->n, &c->file));
+    ef_status *s = join(c->file, ".index", &index);
+    c->reads = s == NULL && access(index.at, F_OK) == 0;
+    ef_text_free(&index);
+    if (s != NULL) return s;
+    EF_TRY(c->reads ? open_reader(c) : ef_stage_open_source(&c->base));
+    return c->reads ? NULL : open_writer(c);
+}
+
+static ef_status *cache_open(ef_stage *s) {
+    cache *c = (cache *)s;
+    const ef_tensor *file = ef_dataset_arg(s->dataset, "filename", NULL);
+    if (file != NULL && ((const ef_str *)file->data)->n > 0) return file_open(c, file->data);
+    c->memory = ef_memory_cache_of(ef_dataset_arg(s->dataset, "cache", NULL));
+    c->reads = c->memory != NULL && ef_memory_cache_whole(c->memory);
+    return c->reads ? NULL : ef_stage_open_source(s);
+}
+
+/* An iteration that was broken off leaves no file. */
+static void cache_close(ef_stage *s) {
+    cache *c = (cache *)s;
+    for (int64_t k = 0; k < c->n * s->width && c->kept != NULL; k++) ef_tensor_release(&c->kept[k]);
+    ef_free(c->kept);
+    ef_reader_close(c->reader);
+    if (c->writer != NULL) {
+        ef_status_free(ef_record_writer_close(c->writer));
+        unlink(c->part.at);
+    }
+    ef_text_free(&c->record);
+    ef_text_free(&c->part);
+    ef_free(c->file);
+}
+
+/* ---- in files ----------------------------------------------------------------------------------
+ */
+
+static ef_status *finish_file(cache *c) {
+    ef_text data = {0}, index = {0}, text = {0};
+    ef_status *s = ef_record_writer_close(c->writer);
+    c->writer = NULL;
+    if (s == NULL) s = join(c->file, ".data-00000-of-00001", &data);
+    if (s == NULL) s = join(c->file, ".index", &index);
+    ef_text_add(&text, "evenflow cache 1\nelements %lld\n", (long long)c->n);
+    if (s == NULL && text.failed) s = ef_no_memory(64);
+    if (s == NULL) s = ef_file_rename(c->part.at, data.at);
+    if (s == NULL) s = ef_file_write(index.at, index.n, text.at, text.n);
+    ef_text_free(&data);
+    ef_text_free(&index);
+    ef_text_free(&text);
+    return s;
+}
+
+static ef_status *file_next(cache *c, ef_tensor *out, bool *end) {
+    ef_stage *s = &c->base;
+    if (c->reads) return ef_stored_next(c->reader, s->dataset, out, end);
+    EF_TRY(ef_stage_next(s->source, out, end));
+    if (*end) return c->writer != NULL ? finish_file(c) : NULL;
+    c->record.n = 0;
+    ef_status *bad = ef_stored_put(&c->record, out, s->width);
+    if (bad == NULL) bad = ef_record_writer_write(c->writer, c->record.at, c->record.n);
+    if (bad != NULL) ef_element_release(out, s->width);
+    c->n += bad == NULL;
+    return bad;
+}
+
+/* ---- in memory ---------------------------------------------------------------------------------
+ */
+
+static ef_status *memory_next(cache *c, ef_tensor *out, bool *end) {
+    ef_stage *s = &c->base;
+    if (c->reads) {
+        *end = c->at >= c->memory->n;
+        for (int k = 0; k < s->width && !*end; k++)
+            ef_tensor_copy(&out[k], &c->memory->item[c->at * s->width + k]);
+        c->at += !*end;
+        return NULL;
+    }
+    EF_TRY(ef_stage_next(s->source, out, end));
+    if (*end) {
+        if (c->memory != NULL && ef_memory_cache_fill(c->memory, c->kept, c->n, s->width)) {
+            c->kept = NULL;
+            c->n = 0;
+        }
+        return NULL;
+    }
+    EF_TRY(ef_elements_room(&c->kept, c->n, c->n + 1, s->width));
+    for (int k = 0; k < s->width; k++) ef_tensor_copy(&c->kept[c->n * s->width + k], &out[k]);
+    c->n++;
+    return NULL;
+}
+
+static ef_status *cache_next(ef_stage *s, ef_tensor *out, bool *end) {
+    cache *c = (cache *)s;
+    return c->file != NULL ? file_next(c, out, end) : memory_next(c, out, end);
+}
+
+const ef_stage_kind ef_stage_cache = {.name = "Cache",
+                                      .size = sizeof(cache),
+                                      .open = cache_open,
+                                      .next = cache_next,
+                                      .close = cache_close};

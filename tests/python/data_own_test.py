@@ -1,0 +1,167 @@
+"""tf.data where Evenflow promises more than TensorFlow: damaged files are reported with their place, nothing is left behind."""
+import gc
+import os
+
+import pytest
+
+import evenflow as tf
+
+
+def _records(path, n=3):
+    with tf.io.TFRecordWriter(path) as w:
+        for k in range(n):
+            w.write(b"record %d" % k)
+    return path
+
+
+def _descriptors():
+    gc.collect()
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.parametrize("size, offset", [(1, 0), (11, 0), (12, 0), (20, 0), (30, 24), (47, 24), (49, 48)])
+def test_truncated_records_name_file_and_offset(tmp_path, size, offset):
+    path = _records(str(tmp_path / "f"))
+    os.truncate(path, size)
+    seen = []
+    with pytest.raises(tf.errors.DataLossError) as e:
+        for record in tf.data.TFRecordDataset(path):
+            seen.append(record.numpy())
+    assert path in str(e.value) and f"truncated record at {offset}" in str(e.value)
+    assert seen == [b"record 0", b"record 1"][:offset // 24]
+
+
+@pytest.mark.parametrize("at", [0, 8, 12, 22])
+def test_changed_bytes_name_file_and_offset(tmp_path, at):
+    path = _records(str(tmp_path / "f"))
+    data = bytearray(open(path, "rb").read())
+    data[24 + at] ^= 64
+    open(path, "wb").write(bytes(data))
+    with pytest.raises(tf.errors.DataLossError, match="corrupted record at 24") as e:
+        list(tf.data.TFRecordDataset(path))
+    assert path in str(e.value)
+
+
+def test_huge_length_takes_no_memory(tmp_path):
+    """A record whose checked length says 2**62 bytes."""
+    import struct
+
+    path = str(tmp_path / "f")
+    length = struct.pack("<Q", 2**62)
+    open(path, "wb").write(length + b"\0\0\0\0" + b"x" * 100)
+    with pytest.raises(tf.errors.DataLossError):
+        list(tf.data.TFRecordDataset(path))
+
+
+def test_damaged_file_then_next(tmp_path):
+    first, second = _records(str(tmp_path / "a")), _records(str(tmp_path / "b"), 1)
+    os.truncate(first, 30)
+    assert [r.numpy() for r in tf.data.TFRecordDataset([first, second]).ignore_errors()] == [b"record 0", b"record 0"]
+    missing = tf.data.TextLineDataset([str(tmp_path / "none"), second]).ignore_errors()
+    assert len(list(missing)) >= 1
+
+
+def test_csv_fault_names_file_and_byte(tmp_path):
+    path = str(tmp_path / "f.csv")
+    open(path, "w").write("1,2\n3,4\nx,6\n7,8\n")
+    with pytest.raises(tf.errors.InvalidArgumentError) as e:
+        list(tf.data.experimental.CsvDataset(path, [tf.int32, tf.int32]))
+    assert path in str(e.value) and "byte 8" in str(e.value) and "not a valid int32: x" in str(e.value)
+
+
+@pytest.mark.parametrize("workers", [None, 1, 2, 8, tf.data.AUTOTUNE])
+def test_fault_in_the_middle_with_workers(tmp_path, workers):
+    path = _records(str(tmp_path / "f"), 5)
+    os.truncate(path, 24 * 3 + 5)
+    seen = []
+    with pytest.raises(tf.errors.DataLossError, match="truncated record at 72"):
+        for r in tf.data.TFRecordDataset(path).map(tf.strings.length, num_parallel_calls=workers).prefetch(2):
+            seen.append(int(r))
+    assert seen == [8, 8, 8]
+
+
+def test_save_that_fails_leaves_nothing_to_load(tmp_path):
+    path = str(tmp_path / "s")
+    tf.data.Dataset.range(3).save(path)
+    bad = tf.data.Dataset.range(5).map(lambda n: tf.debugging.check_numerics(1.0 / tf.cast(3 - n, tf.float32), "x"))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        bad.save(path)
+    assert [int(n) for n in tf.data.Dataset.load(path)] == [0, 1, 2]
+
+
+def test_damaged_snapshots(tmp_path):
+    path = str(tmp_path / "s")
+    tf.data.Dataset.range(4).save(path)
+    with pytest.raises(tf.errors.DataLossError, match="announces"):
+        list(tf.data.Dataset.load(path, tf.TensorSpec([], tf.string)))
+    found = [os.path.join(d, n) for d, _, names in os.walk(path) for n in names if n.endswith(".snapshot")]
+    assert len(found) == 1
+    os.truncate(found[0], os.path.getsize(found[0]) - 3)
+    with pytest.raises(tf.errors.DataLossError, match="truncated record"):
+        list(tf.data.Dataset.load(path))
+    for text in (b"", b"no metadata", b"evenflow snapshot 1\nrun 0123\n",
+                 b"evenflow snapshot 1\nrun 0123456789abcdef\nelements 5\nshards 99999999999\n"):
+        open(path + "/snapshot.metadata", "wb").write(text)
+        with pytest.raises(tf.errors.DataLossError):
+            tf.data.Dataset.load(path)
+
+
+def test_damaged_file_cache(tmp_path):
+    path = str(tmp_path / "c")
+    ds = tf.data.Dataset.range(4).cache(path)
+    assert [int(n) for n in ds] == [0, 1, 2, 3]
+    os.truncate(path + ".data-00000-of-00001", 30)
+    with pytest.raises(tf.errors.DataLossError):
+        list(ds)
+
+
+def test_variants_cannot_be_written(tmp_path):
+    ds = tf.data.Dataset.range(2).map(lambda n: tf.data.Dataset.range(n))
+    with pytest.raises(tf.errors.UnimplementedError, match="variant"):
+        list(ds.cache(str(tmp_path / "c")))
+
+
+def test_nothing_is_left_open(tmp_path):
+    text, records = str(tmp_path / "t"), _records(str(tmp_path / "r"))
+    open(text, "w").write("1,2\n" * 10)
+    tf.data.Dataset.range(10).save(str(tmp_path / "s"))
+
+    def use(k):
+        for ds in (tf.data.TextLineDataset(text), tf.data.TFRecordDataset([records] * 3, num_parallel_reads=2),
+                   tf.data.experimental.CsvDataset(text, [0, 0]), tf.data.Dataset.load(str(tmp_path / "s")),
+                   tf.data.Dataset.range(5).cache(str(tmp_path / f"c{k}")), tf.data.FixedLengthRecordDataset(text, 4)):
+            it = iter(ds)
+            next(it)
+            del it
+
+    use(0)
+    before = _descriptors()
+    for k in range(60):
+        use(k)
+    assert _descriptors() == before
+    assert not [n for n in os.listdir(tmp_path) if n.startswith("c")]  # files of iterations that were broken off are gone
+
+
+def test_huge_batches_take_no_memory():
+    words = tf.data.Dataset.from_tensor_slices(["a", "b", "c"])
+    assert len(words.enumerate().batch(2**31 - 1).get_single_element()[0]) == 3
+
+
+def test_fingerprint_is_that_of_another_process():
+    import subprocess
+    import sys
+
+    program = "import evenflow as tf; print(int(tf.data.Dataset.range(5).map(lambda n: n * 2 + 1).batch(2).fingerprint()))"
+    made = {subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout for _ in range(2)}
+    assert len(made) == 1
+
+
+def test_snapshot_of_another_process(tmp_path):
+    import subprocess
+    import sys
+
+    program = ("import evenflow as tf, sys; v = tf.Variable(0); "
+               f"ds = tf.data.Dataset.range(5).map(lambda n: n + 1).snapshot({str(tmp_path)!r}); print(sum(int(n) for n in ds))")
+    for _ in range(2):
+        assert subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout == "15\n"
+    assert len([n for n in os.listdir(tmp_path)]) == 1

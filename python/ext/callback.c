@@ -221,6 +221,21 @@ static PyObject *core_iterator_next(PyObject *module, PyObject *handle) {
     return result;
 }
 
+/* dataset_explain(variant) -> text; None: no iteration over it is known */
+static PyObject *core_dataset_explain(PyObject *module, PyObject *dataset) {
+    (void)module;
+    char *text = NULL;
+    if (!IS_TENSOR(dataset)) {
+        PyErr_SetString(PyExc_TypeError, "dataset_explain takes the variant of a dataset");
+        return NULL;
+    }
+    if (check(ef_dataset_explain(&((tensor_object *)dataset)->t, &text), "explain") != 0)
+        return NULL;
+    PyObject *result = text != NULL ? PyUnicode_FromString(text) : Py_NewRef(Py_None);
+    ef_dataset_explain_free(text);
+    return result;
+}
+
 static PyObject *core_stop_pipelines(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
@@ -234,6 +249,7 @@ static PyMethodDef functions[] = {
     {"callback", core_callback, METH_VARARGS, "Calls Python as an op."},
     {"callback_handle", core_callback_handle, METH_O, "A resource to call Python by."},
     {"iterator_next", core_iterator_next, METH_O, "The next element of an iterator."},
+    {"dataset_explain", core_dataset_explain, METH_O, "What the stages of a dataset did."},
     {"stop_pipelines", core_stop_pipelines, METH_NOARGS, "Ends all threads of datasets."},
     {NULL, NULL, 0, NULL}};
 

@@ -33,14 +33,17 @@ struct ef_stage {
     ef_run *run;               /* of the pipeline; not counted */
     ef_stage *source;          /* of input_dataset; NULL: none, or not opened */
     int width;
-    bool blocks;       /* making an element may call the program, which may wait */
-    bool counted;      /* below is kept up to date */
-    uint64_t made, ns; /* elements given out, and the time that took, sources included */
+    bool blocks;    /* making an element may call the program, which may wait */
+    ef_note *note;  /* NULL: too many stages are noted already */
+    uint64_t made;  /* elements given out, or failed, since it was opened */
+    uint64_t noted; /* how many of them its note knows */
 };
 
 ef_status *ef_stage_open(ef_run *run, const ef_dataset *d, ef_stage **out);
 void ef_stage_close(ef_stage *s); /* NULL is fine */
 ef_status *ef_stage_open_source(ef_stage *s);
+/* The same as ef_stage_open for a dataset that s draws from, though it was made meanwhile. */
+ef_status *ef_stage_open_under(ef_stage *s, const ef_dataset *d, ef_stage **out);
 int64_t ef_stage_count(const ef_dataset *d);
 
 ef_status *ef_stage_next(ef_stage *s, ef_tensor *out, bool *end);

@@ -1,6 +1,8 @@
 /* Python called by the engine: a user's own gradients, and ops that are Python functions. The
  * engine calls with or without the interpreter's lock. */
 #include "profile.h"
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* ---- custom gradients ------------------------------------------------------------------------ */
 
@@ -70,6 +72,12 @@ done:
 }
 
 /* ---- calling back: py_function --------------------------------------------------------------- */
+
+/* Ctrl-C in a function of the user's, on the main thread: the exception stays, whatever makes
+ * elements stops, and the caller of the engine raises it. */
+static bool interrupted(void) {
+    return PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) && syscall(SYS_gettid) == getpid();
+}
 
 /* The exception as a status, cleared: in a pipeline it is raised again elsewhere, or not at all. */
 static ef_status *status_of_exception(void) {
@@ -150,7 +158,10 @@ static ef_status *run_callback(void *user, const ef_tensor *in, int n_in, ef_ten
         ef_tensor_copy(&out[k], &((tensor_object *)PyList_GET_ITEM(r, k))->t);
     }
     Py_XDECREF(r);
-    ef_status *s = bad == 0 ? NULL : ef_in_pipeline() ? status_of_exception() : raised_in_python();
+    ef_status *s = bad == 0           ? NULL
+                   : interrupted()    ? ef_status_make(EF_CANCELLED, "interrupted by a signal")
+                   : ef_in_pipeline() ? status_of_exception()
+                                      : raised_in_python();
     callback_end(state);
     return s;
 }

@@ -112,7 +112,8 @@ static ef_status *stack_each(ef_stage *s, int64_t n, ef_tensor *element, ef_rows
         if (bad == NULL) bad = ef_rows_put(rows, element);
         ef_element_release(element, s->width);
         if (bad == NULL) continue;
-        if (s->kind->drains) drain(s, n - rows->n - 1, element);
+        if (s->kind->drains && ef_status_code(bad) != EF_CANCELLED)
+            drain(s, n - rows->n - 1, element);
         return bad;
     }
     return NULL;

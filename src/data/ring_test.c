@@ -136,18 +136,18 @@ EF_TEST(elements_stay_below_the_ceiling) {
  */
 
 EF_TEST(the_tuner_follows_waiting) {
-    ef_tuner t = ef_tuner_begin(2, 4);
+    ef_tuner t = ef_tuner_begin(2, 16);
     ef_interval idle = {.ns = 1000000, .waited = 1000, .elements = 100};
     ef_interval waits = {.ns = 1000000, .waited = 500000, .elements = 100};
     ef_interval better = {.ns = 1000000, .waited = 300000, .elements = 150};
     CHECK(ef_tuner_step(&t, &idle, NULL) == EF_DECIDED_ENOUGH && t.value == 2);
-    CHECK(ef_tuner_step(&t, &waits, NULL) == EF_DECIDED_TRY && t.value == 3);
-    CHECK(ef_tuner_step(&t, &better, NULL) == EF_DECIDED_KEEP && t.value == 3);
-    CHECK(ef_tuner_step(&t, &better, NULL) == EF_DECIDED_TRY && t.value == 4);
-    CHECK(ef_tuner_step(&t, &better, NULL) == EF_DECIDED_BACK && t.value == 3);
-    CHECK(ef_tuner_step(&t, &better, NULL) == EF_DECIDED_NOTHING && t.value == 3); /* a pause */
+    CHECK(ef_tuner_step(&t, &waits, NULL) == EF_DECIDED_TRY && t.value == 4);
+    CHECK(ef_tuner_step(&t, &better, NULL) == EF_DECIDED_KEEP && t.value == 4);
+    CHECK(ef_tuner_step(&t, &better, NULL) == EF_DECIDED_TRY && t.value == 8);
+    CHECK(ef_tuner_step(&t, &better, NULL) == EF_DECIDED_BACK && t.value == 4);
+    CHECK(ef_tuner_step(&t, &better, NULL) == EF_DECIDED_NOTHING && t.value == 4); /* a pause */
     for (int k = 0; k < 2; k++) ef_tuner_step(&t, &better, NULL);
-    CHECK(ef_tuner_step(&t, &better, NULL) == EF_DECIDED_TRY && t.value == 4);
+    CHECK(ef_tuner_step(&t, &better, NULL) == EF_DECIDED_TRY && t.value == 5); /* one more now */
     ef_tuner top = ef_tuner_begin(4, 4);
     CHECK(ef_tuner_step(&top, &waits, NULL) == EF_DECIDED_MOST && top.value == 4);
 }

@@ -12,7 +12,9 @@ static ef_decision begin_trial(ef_tuner *t, double rate, ef_note *note) {
     }
     if (++t->skipped < t->pause) return EF_DECIDED_NOTHING;
     t->skipped = 0;
-    t->before = t->value++;
+    t->before = t->value;
+    t->value = t->close ? t->value + 1 : 2 * t->value;
+    if (t->value > t->most) t->value = t->most;
     t->rate = rate;
     ef_note_decide(note, EF_DECIDED_TRY, t->before, t->value, 0);
     return EF_DECIDED_TRY;
@@ -27,6 +29,7 @@ static ef_decision end_trial(ef_tuner *t, double rate, ef_note *note) {
         t->pause = 1;
     } else {
         t->value = before;
+        t->close = true;
         t->pause = t->pause * 4 < LONGEST_PAUSE ? t->pause * 4 : LONGEST_PAUSE;
     }
     ef_decision what = better ? EF_DECIDED_KEEP : EF_DECIDED_BACK;

@@ -219,7 +219,10 @@ static bool start_one(ef_ring *r) {
         ef_free(j);
         return false;
     }
-    pthread_setname_np(r->worker[r->n_started++], "evenflow-data");
+    pthread_setname_np(r->worker[r->n_started], "evenflow-data");
+    ef_mutex_lock(&r->lock); /* workers read it */
+    r->n_started++;
+    ef_mutex_unlock(&r->lock);
     return true;
 }
 

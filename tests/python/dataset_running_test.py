@@ -197,7 +197,7 @@ def test_options_hold_the_tuner(name, value, most, capsys):
 
 
 def test_explain_shows_every_stage(capsys):
-    ds = Dataset.range(300).map(slow, num_parallel_calls=2).batch(10).prefetch(2)
+    ds = Dataset.range(300).map(nap, num_parallel_calls=2).batch(10).prefetch(2)
     assert "no iteration over this dataset is known" in explained(ds, capsys)
     assert len(list(ds)) == 30
     lines = explained(ds, capsys).splitlines()

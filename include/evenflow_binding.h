@@ -402,6 +402,11 @@ ef_status *ef_dataset_describe(const ef_tensor *dataset, char **text);
 /* Whether this thread is making an element of a dataset: what a callback raises then is the error
  * of that element, which another thread may receive, or nobody. */
 bool ef_in_pipeline(void);
+/* What the stages of the latest iteration over a dataset did: rates, waiting, threads, bytes and
+ * decisions, as lines of text, to be freed by ef_dataset_explain_free. *out NULL: none of the last
+ * few iterations was over this dataset. */
+ef_status *ef_dataset_explain(const ef_tensor *dataset, char **out);
+void ef_dataset_explain_free(char *text); /* NULL is fine */
 /* Before an interpreter ends: threads that make elements ahead end soon, and make no more. */
 void ef_pipelines_stop(void);
 

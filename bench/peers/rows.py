@@ -64,6 +64,11 @@ ROWS = [
     Row("transformer", "training step of a transformer block, 8 x 256 x 256"),
     Row("resnet_1", "ResNet50, inference of 1 picture"),
     Row("resnet_8", "ResNet50, inference of 8 pictures"),
+    Row("data_range", "pipeline: 200,000 numbers mapped, in batches of 1000"),
+    Row("data_shuffle", "pipeline: 1000 images 64 x 64 x 3 sliced, shuffled, batched"),
+    Row("data_jpeg", "pipeline: 256 JPEG files decoded, resized, normalised"),
+    Row("data_examples", "pipeline: 100,000 tf.train.Examples parsed and batched"),
+    Row("data_generator", "pipeline: 200 images 256 x 256 x 3 from a Python generator"),
     Row("import", "import of the package", fresh=True),
     Row("memory", "peak memory of all rows but the models in one process", unit="memory", fresh=True),
 ]
@@ -84,6 +89,8 @@ BARS = [
     Bar("chain", 1.5, "jax:chain_function"),
     Bar("matmul", 1.05, "best"), Bar("matmul64", 1.05, "best"),
     Bar("lstm", 0.75, "best"), Bar("transformer", 0.9, "best"),
+    Bar("data_range", 1 / 150, "tensorflow"), Bar("data_range", 1 / 5, "torch"), Bar("data_shuffle", 1 / 2, "tensorflow"),
+    Bar("data_jpeg", 1 / 1.2, "tensorflow"), Bar("data_examples", 1 / 3, "tensorflow"), Bar("data_generator", 1 / 2, "tensorflow"),
     Bar("import", 1 / 12, "tensorflow"),
     Bar("memory", 1 / 5, "tensorflow"),
 ]

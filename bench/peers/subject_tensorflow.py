@@ -3,6 +3,7 @@ import importlib
 
 import calls
 import models_keras
+import pipelines
 
 
 def rows(module):
@@ -153,4 +154,5 @@ def rows(module):
             **{f"{row}_function": chain_of(row, tf.function) for row in calls.CHAINS},
             "matmul": product("float32"), "matmul64": product("float64"), **{row: conv(row) for row in calls.CONVS},
             **{row: layer(row, lambda f: f) for row in calls.LAYERS},
-            **{f"{row}_function": layer(row, tf.function) for row in calls.LAYERS}, **models_keras.rows(tf)}
+            **{f"{row}_function": layer(row, tf.function) for row in calls.LAYERS}, **models_keras.rows(tf),
+            **pipelines.rows(tf)}

@@ -4,6 +4,7 @@ import torch
 
 import calls
 import models_torch
+import pipelines_torch
 
 
 def eager_add():
@@ -127,4 +128,4 @@ def rows(_):
             **{row: chain_of(row) for row in calls.CHAINS}, "matmul": product("float32"), "matmul64": product("float64"),
             **{row: conv(row) for row in calls.CONVS},
             **{row: layer(row) for row in calls.LAYERS}, **{f"{row}_function": layer(row) for row in calls.LAYERS},
-            **models_torch.ROWS}
+            **models_torch.ROWS, **pipelines_torch.ROWS}

@@ -1,6 +1,8 @@
 /* Python called by the engine: a user's own gradients, and ops that are Python functions. The
  * engine calls with or without the interpreter's lock. */
 #include "profile.h"
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* ---- custom gradients ------------------------------------------------------------------------ */
 
@@ -70,6 +72,12 @@ done:
 }
 
 /* ---- calling back: py_function --------------------------------------------------------------- */
+
+/* Ctrl-C in a function of the user's, on the main thread: the exception stays, whatever makes
+ * elements stops, and the caller of the engine raises it. */
+static bool interrupted(void) {
+    return PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) && syscall(SYS_gettid) == getpid();
+}
 
 /* The exception as a status, cleared: in a pipeline it is raised again elsewhere, or not at all. */
 static ef_status *status_of_exception(void) {
@@ -150,7 +158,10 @@ static ef_status *run_callback(void *user, const ef_tensor *in, int n_in, ef_ten
         ef_tensor_copy(&out[k], &((tensor_object *)PyList_GET_ITEM(r, k))->t);
     }
     Py_XDECREF(r);
-    ef_status *s = bad == 0 ? NULL : ef_in_pipeline() ? status_of_exception() : raised_in_python();
+    ef_status *s = bad == 0           ? NULL
+                   : interrupted()    ? ef_status_make(EF_CANCELLED, "interrupted by a signal")
+                   : ef_in_pipeline() ? status_of_exception()
+                                      : raised_in_python();
     callback_end(state);
     return s;
 }
@@ -221,6 +232,21 @@ static PyObject *core_iterator_next(PyObject *module, PyObject *handle) {
     return result;
 }
 
+/* dataset_explain(variant) -> text; None: no iteration over it is known */
+static PyObject *core_dataset_explain(PyObject *module, PyObject *dataset) {
+    (void)module;
+    char *text = NULL;
+    if (!IS_TENSOR(dataset)) {
+        PyErr_SetString(PyExc_TypeError, "dataset_explain takes the variant of a dataset");
+        return NULL;
+    }
+    if (check(ef_dataset_explain(&((tensor_object *)dataset)->t, &text), "explain") != 0)
+        return NULL;
+    PyObject *result = text != NULL ? PyUnicode_FromString(text) : Py_NewRef(Py_None);
+    ef_dataset_explain_free(text);
+    return result;
+}
+
 static PyObject *core_stop_pipelines(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
@@ -234,6 +260,7 @@ static PyMethodDef functions[] = {
     {"callback", core_callback, METH_VARARGS, "Calls Python as an op."},
     {"callback_handle", core_callback_handle, METH_O, "A resource to call Python by."},
     {"iterator_next", core_iterator_next, METH_O, "The next element of an iterator."},
+    {"dataset_explain", core_dataset_explain, METH_O, "What the stages of a dataset did."},
     {"stop_pipelines", core_stop_pipelines, METH_NOARGS, "Ends all threads of datasets."},
     {NULL, NULL, 0, NULL}};
 

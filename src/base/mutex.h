@@ -14,6 +14,7 @@
     RANK(RUNS)        /* the list of running pipelines */                        \
     RANK(RUN)         /* the rings of a pipeline */                              \
     RANK(RING)        /* elements that threads make ahead */                     \
+    RANK(NOTES)       /* notes of pipelines that ended */                        \
     RANK(SEEDS)       /* seeds and elements shared by iterations */              \
     RANK(BATCH)       /* a batch of deferred ops; never held while it runs */    \
     RANK(VARIABLE)    /* a variable's value, while it is updated; by address */  \

@@ -1,24 +1,21 @@
 /* Batches: elements stacked, and batches taken apart. */
 #include "base/alloc.h"
+#include "data/ahead.h"
 #include "data/rows.h"
-#include "data/stage.h"
+#include <stddef.h>
 
 typedef struct batch {
     ef_stage base;
     int64_t size;
     bool whole; /* an incomplete batch is dropped */
     bool over;
+    bool parallel;  /* the program allows to make batches ahead */
+    ef_ahead ahead; /* of `self`: the thread that makes batches calls batch_make */
+    ef_stage self;
 } batch;
 
-static ef_status *batch_open(ef_stage *s) {
-    batch *b = (batch *)s;
-    b->size = ef_dataset_int(s->dataset, "batch_size", 1);
-    b->whole = ef_dataset_int(s->dataset, "drop_remainder", 0) != 0;
-    return ef_stage_open_source(s);
-}
-
-static ef_status *batch_next(ef_stage *s, ef_tensor *out, bool *end) {
-    batch *b = (batch *)s;
+static ef_status *batch_make(batch *b, ef_tensor *out, bool *end) {
+    ef_stage *s = &b->base;
     int64_t got = 0;
     *end = b->over;
     if (b->over) return NULL;
@@ -27,6 +24,33 @@ static ef_status *batch_next(ef_stage *s, ef_tensor *out, bool *end) {
     *end = got == 0 || (b->over && b->whole);
     if (*end) ef_element_release(out, s->width);
     return NULL;
+}
+
+static ef_status *self_next(ef_stage *s, ef_tensor *out, bool *end) {
+    return batch_make((batch *)(void *)((char *)s - offsetof(batch, self)), out, end);
+}
+static const ef_stage_kind self_kind = {.name = "Batch", .next = self_next};
+
+static ef_status *batch_open(ef_stage *s) {
+    batch *b = (batch *)s;
+    b->size = ef_dataset_int(s->dataset, "batch_size", 1);
+    b->whole = ef_dataset_int(s->dataset, "drop_remainder", 0) != 0;
+    b->parallel = ef_dataset_int(s->dataset, "num_parallel_calls", 0) != 0;
+    EF_TRY(ef_stage_open_source(s));
+    if (!b->parallel) return NULL;
+    b->self = (ef_stage){.kind = &self_kind,
+                         .dataset = s->dataset,
+                         .run = s->run,
+                         .width = s->width,
+                         .blocks = s->source->blocks};
+    return ef_ahead_open(&b->ahead, &b->self, -1, s->note);
+}
+
+static void batch_close(ef_stage *s) { ef_ahead_close(&((batch *)s)->ahead); }
+
+static ef_status *batch_next(ef_stage *s, ef_tensor *out, bool *end) {
+    batch *b = (batch *)s;
+    return b->parallel ? ef_ahead_next(&b->ahead, out, end) : batch_make(b, out, end);
 }
 
 static int64_t batch_count(const ef_dataset *d) {
@@ -39,6 +63,7 @@ const ef_stage_kind ef_stage_batch = {.name = "Batch",
                                       .size = sizeof(batch),
                                       .open = batch_open,
                                       .next = batch_next,
+                                      .close = batch_close,
                                       .count = batch_count};
 
 /* ---- unbatch -----------------------------------------------------------------------------------

@@ -1,17 +1,21 @@
 /* Datasets made of elements: their elements one dataset after the other, or in turn. */
 #include "base/alloc.h"
 #include "base/pool.h"
+#include "data/ahead.h"
 #include "data/function.h"
 #include "data/rows.h"
-#include "data/stage.h"
+
+enum { MOST_THREADS = 16 }; /* where the program leaves it open */
 
 typedef struct made {
     ef_stage base;
     ef_element_fn f;
     ef_tensor *in;
     ef_stage **open; /* one for each place of the cycle; NULL: none there */
+    ef_ahead *ahead; /* of each of them; NULL: the program wants elements one at a time */
     int64_t cycle, block, at, in_block;
-    bool over; /* the source has no more elements */
+    int64_t threads; /* the places whose elements threads may make ahead */
+    bool over;       /* the source has no more elements */
 } made;
 
 static ef_status *made_open(ef_stage *s) {
@@ -27,14 +31,26 @@ static ef_status *made_open(ef_stage *s) {
     if (m->cycle < 0) m->cycle = ef_pool_size();
     m->in = ef_calloc((size_t)s->source->width, sizeof *m->in);
     m->open = ef_calloc((size_t)m->cycle, sizeof *m->open);
-    if (m->in == NULL || m->open == NULL) return ef_no_memory((size_t)m->cycle * sizeof *m->open);
+    int64_t calls = ef_dataset_int(s->dataset, "num_parallel_calls", 0);
+    bool parallel = calls != 0;
+    m->threads = calls < 0 ? MOST_THREADS : calls;
+    if (parallel) m->ahead = ef_calloc((size_t)m->cycle, sizeof *m->ahead);
+    if (m->in == NULL || m->open == NULL || (parallel && m->ahead == NULL))
+        return ef_no_memory((size_t)m->cycle * (sizeof *m->open + sizeof *m->ahead));
     return NULL;
+}
+
+static void close_place(made *m, int64_t k) {
+    if (m->ahead != NULL) ef_ahead_close(&m->ahead[k]);
+    ef_stage_close(m->open[k]);
+    m->open[k] = NULL;
 }
 
 static void made_close(ef_stage *s) {
     made *m = (made *)s;
-    for (int64_t k = 0; m->open != NULL && k < m->cycle; k++) ef_stage_close(m->open[k]);
+    for (int64_t k = 0; m->open != NULL && k < m->cycle; k++) close_place(m, k);
     ef_free(m->open);
+    ef_free(m->ahead);
     ef_free(m->in);
     ef_element_fn_close(&m->f);
 }
@@ -57,7 +73,9 @@ static ef_status *open_next(made *m, int64_t k, bool *end) {
                      "not of %d",
                      m->base.dataset->op->name, ef_dataset_width(d), m->base.width);
     else
-        s = ef_stage_open(m->base.run, d, &m->open[k]);
+        s = ef_stage_open_under(&m->base, d, &m->open[k]);
+    if (s == NULL && m->ahead != NULL)
+        s = ef_ahead_open(&m->ahead[k], m->open[k], k < m->threads ? -1 : 0, m->base.note);
     ef_tensor_release(&variant);
     return s;
 }
@@ -120,14 +138,14 @@ static ef_status *interleave_next(ef_stage *s, ef_tensor *out, bool *end) {
             next_place(m);
             continue;
         }
-        ef_status *bad = ef_stage_next(here, out, end);
+        ef_status *bad = m->ahead != NULL ? ef_ahead_next(&m->ahead[m->at], out, end)
+                                          : ef_stage_next(here, out, end);
         if (bad != NULL || !*end) {
             if (++m->in_block >= m->block) next_place(m);
             return bad;
         }
         *end = false;
-        ef_stage_close(here);
-        m->open[m->at] = NULL;
+        close_place(m, m->at);
         next_place(m);
     }
 }

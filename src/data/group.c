@@ -120,7 +120,7 @@ static ef_status *start(group *g, bucket *b) {
     if (s == NULL && ef_dataset_width(ef_dataset_of(&out)) != g->base.width)
         s = ef_error(EF_INVALID, "`reduce_func` must return a dataset of elements of %d tensors",
                      g->base.width);
-    if (s == NULL) s = ef_stage_open(g->base.run, ef_dataset_of(&out), &g->now);
+    if (s == NULL) s = ef_stage_open_under(&g->base, ef_dataset_of(&out), &g->now);
     ef_tensor_release(&in[0]);
     ef_tensor_release(&in[1]);
     ef_tensor_release(&out);

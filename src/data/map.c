@@ -34,8 +34,9 @@ static ef_status *map_open(ef_stage *s) {
     if (m->in == NULL) return ef_no_memory((size_t)s->source->width * sizeof *m->in);
     m->wish = ef_dataset_int(s->dataset, "num_parallel_calls", 1);
     s->blocks = m->f.calls_back;
-    /* The numbers that random ops give depend on the order of calls. */
-    if (m->f.draws || (m->f.effects && m->wish < 0)) m->wish = 1;
+    /* The numbers that random ops give, and what is left in a variable, depend on the order of
+     * calls. */
+    if (m->f.draws || (m->f.effects && !m->f.calls_back && m->wish < 0)) m->wish = 1;
     return NULL;
 }
 
@@ -68,11 +69,19 @@ static ef_status *work(void *arg, ef_tensor *element) {
     return s;
 }
 
-static int workers_for(const map *m) {
-    int64_t n = m->wish < 0 ? ef_pool_size() : m->wish;
-    if (m->base.run->most_workers > 0 && n > m->base.run->most_workers)
-        n = m->base.run->most_workers;
-    return (int)(n > MOST_WORKERS ? MOST_WORKERS : n);
+/* As many workers as the program says; if it leaves that open, the tuner begins with as many as
+ * there are processors, and goes on if the function waits for something else. */
+static ef_ring_size size_for(const map *m) {
+    int processors = ef_pool_size(), most = m->base.run->most_workers;
+    if (m->wish > 0) {
+        int n = (int)(m->wish > MOST_WORKERS ? MOST_WORKERS : m->wish);
+        return (ef_ring_size){2 * n, 2 * n, n, n};
+    }
+    if (most == 0) most = processors < 4 ? 16 : 4 * processors;
+    if (most > MOST_WORKERS) most = MOST_WORKERS;
+    int n = processors < most ? processors : most;
+    if (m->base.run->untuned) most = n;
+    return (ef_ring_size){2 * n, 2 * most, n, most};
 }
 
 /* Decides after a few calls, so that a quick function never pays for threads. */
@@ -80,11 +89,22 @@ static ef_status *maybe_threads(map *m) {
     bool waits = m->f.calls_back && m->wish > 1; /* the program may sleep in it */
     if (!waits && m->calls < MEASURED) return NULL;
     m->quick = true;
-    if (!waits && m->ns / m->calls < SLOW_NS) return NULL;
-    int n = workers_for(m), in = m->base.source->width;
-    ef_ring_work w = {
-        .width = in > m->base.width ? in : m->base.width, .arg = m, .take = take, .work = work};
-    return n > 1 ? ef_ring_open(m->base.run, &w, 2 * n, n, &m->ring) : NULL;
+    ef_ring_size size = size_for(m);
+    if ((!waits && m->ns / m->calls < SLOW_NS) || size.most_workers < 2) {
+        ef_stage_note_decide(m->base.note, EF_DECIDED_INLINE, 0, 0, 0);
+        return NULL;
+    }
+    int in = m->base.source->width;
+    ef_ring_work w = {.width = in > m->base.width ? in : m->base.width,
+                      .gives = m->base.width,
+                      .arg = m,
+                      .take = take,
+                      .work = work,
+                      .name = m->base.kind->name,
+                      .first = m->base.made,
+                      .note = m->base.note};
+    ef_stage_note_decide(m->base.note, EF_DECIDED_THREADS, 0, size.workers, 0);
+    return ef_ring_open(m->base.run, &w, &size, &m->ring);
 }
 
 /* ---- one at a time ----------------------------------------------------------------------------
@@ -111,10 +131,36 @@ static bool map_stacks(ef_stage *s) {
     return m->ring == NULL && ef_element_fn_stacks(&m->f, s->source->dataset);
 }
 
+/* Which of n stacked elements the function fails for, and how: found by calling it for each. */
+static ef_status *first_failure(map *m, int64_t n) {
+    ef_stage *s = &m->base;
+    ef_tensor *row = ef_calloc((size_t)(s->source->width + s->width), sizeof *row);
+    if (row == NULL) return NULL;
+    ef_status *bad = NULL;
+    for (int64_t k = 0; k < n && bad == NULL; k++) {
+        for (int c = 0; c < s->source->width && bad == NULL; c++)
+            bad = ef_rows_cut(&m->in[c], k, 1, true, &row[c]);
+        if (bad == NULL) bad = ef_element_fn_run(&m->f, row, row + s->source->width);
+        ef_element_release(row, s->source->width + s->width);
+        if (bad != NULL)
+            bad = ef_status_add(bad, "while making element %llu of %s",
+                                (unsigned long long)(s->made + (uint64_t)k), s->kind->name);
+    }
+    ef_free(row);
+    return bad;
+}
+
 static ef_status *map_rows(ef_stage *s, int64_t n, ef_tensor *out, int64_t *got) {
     map *m = (map *)s;
     EF_TRY(ef_stage_rows(s->source, n, m->in, got));
     ef_status *bad = *got > 0 ? ef_element_fn_run_stacked(&m->f, m->in, out) : NULL;
+    if (EF_UNLIKELY(bad != NULL) && ef_status_code(bad) != EF_CANCELLED) {
+        ef_status *one = first_failure(m, *got);
+        if (one != NULL) {
+            ef_status_free(bad);
+            bad = one;
+        }
+    }
     ef_element_release(m->in, s->source->width);
     return bad;
 }

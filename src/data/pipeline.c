@@ -45,7 +45,7 @@ static ef_status *pipeline_open(const ef_dataset *d, ef_pipeline **out) {
     ef_mutex_init(&p->lock, EF_RANK_PIPELINE, EF_MUTEX_PLAIN);
     pthread_cond_init(&p->idle, NULL);
     p->peeked = ef_calloc((size_t)ef_dataset_width(d) + 1, sizeof *p->peeked);
-    ef_status *s = p->peeked == NULL ? ef_no_memory(sizeof *p->peeked) : ef_run_make(&p->run);
+    ef_status *s = p->peeked == NULL ? ef_no_memory(sizeof *p->peeked) : ef_run_make(d, &p->run);
     ef_pipeline_depth++;
     if (s == NULL) s = ef_stage_open(p->run, d, &p->top);
     ef_pipeline_depth--;

@@ -1,10 +1,13 @@
 /* The ring's threads. A slot is taken by a worker, filled, and given to the consumer in order. A
  * thread that waits does so without the interpreter's lock, and looks for an interruption every
- * 20 ms. */
+ * 20 ms. Before a slot is taken, bytes are reserved for its element: as many as the largest one so
+ * far had. So before the first is there, no second is begun. */
 #include "data/ring.h"
 #include "base/alloc.h"
 #include "base/blocking.h"
+#include "base/clock.h"
 #include "base/pulse.h"
+#include "data/tune.h"
 #include "tensor/tensor.h"
 #include <errno.h>
 #include <signal.h>
@@ -13,6 +16,7 @@
 typedef struct slot {
     ef_tensor *element;
     ef_status *error;
+    uint64_t bytes; /* reserved for it, or its own when it is ready */
     bool ready, end;
 } slot;
 
@@ -25,12 +29,23 @@ struct ef_ring {
     slot *slots;
     ef_tensor *elements;
     uint64_t n_slots, head, tail; /* head: the next to leave; tail: the next to be taken */
+    uint64_t ahead;               /* slots in use; the tuner may decide on it */
+    uint64_t largest, bytes;      /* of one element, and of all that are there */
     bool taking, ended, stopped;
-    int n_workers, n_started;
+    bool was_full, was_empty, was_held; /* since the tuner was last asked; held: by the ceiling */
+    int n_workers, n_started;           /* workers in use, and threads */
     pthread_t *worker;
+    /* Of the consumer alone. */
+    ef_tuner workers;
+    ef_interval interval;
+    uint64_t began; /* the interval; 0: none has */
+    bool tuned_slots;
 };
 
-enum { WAIT_MS = 20 };
+enum {
+    WAIT_MS = 20,
+    INTERVAL_NS = 20000000, /* the least time between two decisions */
+};
 
 ef_ring *ef_ring_after(const ef_ring *r) { return r->next; }
 
@@ -42,9 +57,27 @@ void ef_ring_wake(ef_ring *r) {
     ef_mutex_unlock(&r->lock);
 }
 
-ef_status *ef_ring_open(ef_run *run, const ef_ring_work *work, int slots, int workers,
+/* One of the workers in use; where there are others, a signal could meet one of these. */
+static void wake_worker(ef_ring *r) {
+    if (r->n_started > r->n_workers)
+        pthread_cond_broadcast(&r->freed);
+    else
+        pthread_cond_signal(&r->freed);
+}
+
+static void note_size(const ef_ring *r) {
+    ef_stage_note *n = r->work.note;
+    if (n == NULL) return;
+    atomic_store_explicit(&n->workers, r->n_workers, memory_order_relaxed);
+    atomic_store_explicit(&n->slots, (int)r->ahead, memory_order_relaxed);
+}
+
+static int at_least(int n, int least) { return n < least ? least : n; }
+
+ef_status *ef_ring_open(ef_run *run, const ef_ring_work *work, const ef_ring_size *size,
                         ef_ring **out) {
-    size_t n = (size_t)(slots < workers ? workers : slots);
+    int workers = at_least(size->most_workers, size->workers);
+    size_t n = (size_t)at_least(at_least(size->slots, size->most_slots), 2 * workers);
     ef_ring *r = ef_calloc(1, sizeof *r);
     if (r == NULL) return ef_no_memory(sizeof *r);
     r->slots = ef_calloc(n, sizeof *r->slots);
@@ -61,7 +94,11 @@ ef_status *ef_ring_open(ef_run *run, const ef_ring_work *work, int slots, int wo
     r->run = run;
     r->work = *work;
     r->n_slots = n;
-    r->n_workers = workers;
+    r->ahead = (uint64_t)at_least(size->slots, size->workers);
+    r->n_workers = size->workers;
+    r->workers = ef_tuner_begin(size->workers, workers);
+    r->tuned_slots = workers == 1 && size->most_slots > size->slots;
+    note_size(r);
     ef_mutex_init(&r->lock, EF_RANK_RING, EF_MUTEX_PLAIN);
     pthread_cond_init(&r->filled, NULL);
     pthread_cond_init(&r->freed, NULL);
@@ -78,43 +115,92 @@ ef_status *ef_ring_open(ef_run *run, const ef_ring_work *work, int slots, int wo
 /* ---- workers ------------------------------------------------------------------------------------
  */
 
-static bool may_take(const ef_ring *r) {
-    return !r->taking && !r->ended && r->tail - r->head < r->n_slots;
+/* Whether a worker may take the next slot; the bytes for its element are reserved then. */
+static bool may_take(ef_ring *r) {
+    uint64_t used = r->tail - r->head;
+    if (r->taking || r->ended) return false;
+    if (used >= r->ahead) {
+        r->was_full = true;
+        return false;
+    }
+    if (used > 0 && r->largest == 0) return false;
+    if (ef_run_reserve(r->run, r->largest, used == 0)) return true;
+    r->was_held = true;
+    return false;
 }
 
 static void release(const ef_ring *r, ef_tensor *element) {
     for (int k = 0; k < r->work.width; k++) ef_tensor_release(&element[k]);
 }
 
-/* Fills one slot; the lock is held before and after. */
+static uint64_t bytes_of(const ef_ring *r, const ef_tensor *element) {
+    uint64_t n = 1; /* so that 0 means: not known */
+    for (int k = 0; k < r->work.width; k++)
+        if (element[k].dtype != EF_NO_DTYPE && element[k].dtype != EF_VARIANT &&
+            element[k].dtype != EF_RESOURCE)
+            n += ef_tensor_bytes(&element[k]);
+    return n;
+}
+
+/* The bytes of an element are known: the difference to what was reserved. */
+static void settle(ef_ring *r, slot *s) {
+    uint64_t n = bytes_of(r, s->element);
+    if (n > s->bytes)
+        ef_run_reserve(r->run, n - s->bytes, true);
+    else
+        ef_run_release(r->run, s->bytes - n);
+    s->bytes = n;
+    if (n > r->largest) r->largest = n;
+    r->bytes += n;
+    if (r->work.note != NULL &&
+        r->bytes > atomic_load_explicit(&r->work.note->bytes, memory_order_relaxed))
+        atomic_store_explicit(&r->work.note->bytes, r->bytes, memory_order_relaxed);
+}
+
+/* Fills one slot, for which bytes are reserved; the lock is held before and after. */
 static void fill(ef_ring *r) {
-    slot *s = &r->slots[r->tail++ % r->n_slots];
+    uint64_t index = r->tail++;
+    slot *s = &r->slots[index % r->n_slots];
     bool end = false;
+    s->bytes = r->largest;
     r->taking = true;
     ef_mutex_unlock(&r->lock);
     ef_status *error = r->work.take(r->work.arg, s->element, &end);
     ef_mutex_lock(&r->lock);
     r->taking = false;
     if (end) r->ended = true;
-    pthread_cond_signal(&r->freed); /* another worker may take now */
+    wake_worker(r); /* another one may take now */
     if (error == NULL && !end && r->work.work != NULL) {
         ef_mutex_unlock(&r->lock);
         error = r->work.work(r->work.arg, s->element);
+        if (error != NULL && r->work.name != NULL && ef_status_code(error) != EF_CANCELLED)
+            error = ef_status_add(error, "while making element %llu of %s",
+                                  (unsigned long long)(r->work.first + index), r->work.name);
         ef_mutex_lock(&r->lock);
     }
+    bool first = r->largest == 0;
+    settle(r, s);
+    if (first) pthread_cond_broadcast(&r->freed);
     s->error = error;
     s->end = end;
     s->ready = true;
     pthread_cond_broadcast(&r->filled);
 }
 
+typedef struct job {
+    ef_ring *ring;
+    int number; /* of the worker */
+} job;
+
 static void *run_worker(void *arg) {
-    ef_ring *r = arg;
+    job given = *(job *)arg;
+    ef_ring *r = given.ring;
+    ef_free(arg);
     ef_canceller_use(atomic_load(&r->run->canceller));
     ef_pipeline_depth = 1;
     ef_mutex_lock(&r->lock);
     while (!r->stopped && !r->ended) {
-        if (may_take(r))
+        if (given.number < r->n_workers && may_take(r))
             fill(r);
         else
             ef_mutex_wait(&r->lock, &r->freed);
@@ -125,15 +211,28 @@ static void *run_worker(void *arg) {
     return NULL;
 }
 
+static bool start_one(ef_ring *r) {
+    job *j = ef_malloc(sizeof *j);
+    if (j == NULL) return false;
+    *j = (job){r, r->n_started};
+    if (pthread_create(&r->worker[r->n_started], NULL, run_worker, j) != 0) {
+        ef_free(j);
+        return false;
+    }
+    pthread_setname_np(r->worker[r->n_started], "evenflow-data");
+    ef_mutex_lock(&r->lock); /* workers read it */
+    r->n_started++;
+    ef_mutex_unlock(&r->lock);
+    return true;
+}
+
 static ef_status *start(ef_ring *r) {
     ef_canceller *c;
     sigset_t every, old;
     EF_TRY(ef_run_canceller(r->run, &c));
     sigfillset(&every); /* signals are for the user's threads */
     pthread_sigmask(SIG_SETMASK, &every, &old);
-    while (r->n_started < r->n_workers &&
-           pthread_create(&r->worker[r->n_started], NULL, run_worker, r) == 0)
-        pthread_setname_np(r->worker[r->n_started++], "evenflow-data");
+    while (r->n_started < r->workers.value && start_one(r)) {}
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (r->n_started > 0) return NULL;
     return ef_error(EF_NO_MEMORY, "no thread could be made for the elements of a dataset");
@@ -141,6 +240,59 @@ static ef_status *start(ef_ring *r) {
 
 /* ---- the consumer -------------------------------------------------------------------------------
  */
+
+/* Sets how many workers and slots are used from now on. */
+static void resize(ef_ring *r, int workers, uint64_t ahead) {
+    if (workers > r->n_started) {
+        ef_status *none = start(r); /* as many as can be made */
+        ef_status_free(none);
+        if (workers > r->n_started) workers = r->workers.value = r->n_started;
+    }
+    ef_mutex_lock(&r->lock);
+    r->n_workers = workers;
+    r->ahead = ahead < r->n_slots ? ahead : r->n_slots;
+    pthread_cond_broadcast(&r->freed);
+    ef_mutex_unlock(&r->lock);
+    note_size(r);
+}
+
+/* A buffer that is now full and now empty evens out what comes in bursts: twice as many slots. */
+static void tune_slots(ef_ring *r, bool bursts, bool held) {
+    int before = (int)r->ahead;
+    if (held)
+        ef_stage_note_decide(r->work.note, EF_DECIDED_BYTES, before, before, 0);
+    else if (bursts && r->ahead < r->n_slots) {
+        resize(r, 1, 2 * r->ahead);
+        ef_stage_note_decide(r->work.note, EF_DECIDED_KEEP, before, (int)r->ahead, 0);
+    } else {
+        ef_stage_note_decide(r->work.note, EF_DECIDED_ENOUGH, before, before, 0);
+    }
+}
+
+/* After each element: whether it is time to decide. */
+static void tune(ef_ring *r, uint64_t now) {
+    if (r->began == 0) r->began = now;
+    r->interval.elements++;
+    r->interval.ns = now - r->began;
+    if (r->interval.ns < INTERVAL_NS || r->interval.elements < 2 * (uint64_t)r->workers.value)
+        return;
+    ef_mutex_lock(&r->lock);
+    bool bursts = r->was_full && r->was_empty, held = r->was_held;
+    r->was_full = r->was_empty = r->was_held = false;
+    ef_mutex_unlock(&r->lock);
+    int before = r->workers.value;
+    if (r->tuned_slots) {
+        tune_slots(r, bursts, held);
+    } else if (r->workers.most > 1) {
+        if (held)
+            ef_stage_note_decide(r->work.note, EF_DECIDED_BYTES, before, before, 0);
+        else
+            ef_tuner_step(&r->workers, &r->interval, r->work.note);
+        if (r->workers.value != before) resize(r, r->workers.value, 2 * (uint64_t)r->workers.value);
+    }
+    r->interval = (ef_interval){0};
+    r->began = now;
+}
 
 static void wait_a_while(ef_ring *r, const slot *s) {
     struct timespec until;
@@ -159,26 +311,37 @@ static void wait_a_while(ef_ring *r, const slot *s) {
     ef_blocking_end(blocking);
 }
 
-ef_status *ef_ring_next(ef_ring *r, ef_tensor *out, bool *end) {
+/* Until the slot is ready. */
+static ef_status *wait_for(ef_ring *r, const slot *s) {
     unsigned pulse = ef_pulse();
-    if (r->n_started == 0) EF_TRY(start(r));
-    slot *s = &r->slots[r->head % r->n_slots];
     for (;;) {
         ef_mutex_lock(&r->lock);
         bool ready = s->ready, stopped = r->stopped;
+        if (!ready) r->was_empty = true;
         ef_mutex_unlock(&r->lock);
-        if (ready) break;
+        if (ready) return NULL;
         if (stopped) return ef_error(EF_CANCELLED, "the iteration was stopped");
+        uint64_t from = ef_now_ns();
         wait_a_while(r, s);
+        uint64_t waited = ef_now_ns() - from;
+        r->interval.waited += waited;
+        if (r->work.note != NULL)
+            atomic_fetch_add_explicit(&r->work.note->waited, waited, memory_order_relaxed);
         EF_TRY(ef_pulse_check(ef_context_here(), &pulse));
     }
+}
+
+ef_status *ef_ring_next(ef_ring *r, ef_tensor *out, bool *end) {
+    if (r->n_started == 0) EF_TRY(start(r));
+    slot *s = &r->slots[r->head % r->n_slots];
+    EF_TRY(wait_for(r, s));
     ef_status *error = s->error;
     if (s->end) { /* stays, for whoever asks again */
         *end = true;
         return NULL;
     }
     for (int k = 0; k < r->work.width; k++) {
-        if (error == NULL)
+        if (error == NULL && k < r->work.gives)
             ef_tensor_move(&out[k], &s->element[k]);
         else
             ef_tensor_release(&s->element[k]);
@@ -186,9 +349,12 @@ ef_status *ef_ring_next(ef_ring *r, ef_tensor *out, bool *end) {
     ef_mutex_lock(&r->lock);
     s->error = NULL;
     s->ready = false;
+    r->bytes -= s->bytes;
+    ef_run_release(r->run, s->bytes);
     r->head++;
-    pthread_cond_signal(&r->freed);
+    wake_worker(r);
     ef_mutex_unlock(&r->lock);
+    if (!r->run->untuned) tune(r, ef_now_ns());
     return error;
 }
 
@@ -204,6 +370,8 @@ void ef_ring_close(ef_ring *r) {
         for (int k = 0; k < r->n_started; k++) pthread_join(r->worker[k], NULL);
         ef_blocking_end(blocking);
     }
+    for (uint64_t k = r->head; k < r->tail; k++)
+        ef_run_release(r->run, r->slots[k % r->n_slots].bytes);
     for (uint64_t k = 0; k < r->n_slots; k++) {
         release(r, r->slots[k].element);
         ef_status_free(r->slots[k].error);

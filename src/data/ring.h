@@ -8,16 +8,27 @@
 
 typedef struct ef_ring ef_ring;
 typedef struct ef_ring_work {
-    int width; /* tensors of an element */
+    int width; /* tensors of an element while it is worked on */
+    int gives; /* tensors of an element that leaves; at most `width` */
     void *arg;
     /* One thread at a time: the next element, or the end. */
     ef_status *(*take)(void *arg, ef_tensor *element, bool *end);
     /* Any number of threads: what else is done with it; NULL: nothing. */
     ef_status *(*work)(void *arg, ef_tensor *element);
+    const char *name;    /* of the stage, for errors of `work` */
+    uint64_t first;      /* the number of its first element */
+    ef_stage_note *note; /* or NULL */
 } ef_ring_work;
 
+/* How many elements there may be ahead, and how many threads make them. Between the first and the
+ * second number the tuner decides; equal numbers leave it nothing to do. With more than one worker
+ * it decides on workers, and there may be twice as many elements. */
+typedef struct ef_ring_size {
+    int slots, most_slots, workers, most_workers;
+} ef_ring_size;
+
 /* Threads are started by the first call of next. */
-ef_status *ef_ring_open(ef_run *run, const ef_ring_work *work, int slots, int workers,
+ef_status *ef_ring_open(ef_run *run, const ef_ring_work *work, const ef_ring_size *size,
                         ef_ring **out);
 void ef_ring_close(ef_ring *r); /* waits for its threads; NULL is fine */
 ef_status *ef_ring_next(ef_ring *r, ef_tensor *out, bool *end);

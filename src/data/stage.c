@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "data/rows.h"
 #include "data/stage_events.h"
+#include <string.h>
 
 static const ef_stage_kind *const kinds[EF_DATASET_KINDS] = {
 #define EF_DATASET(N) [EF_DATASET_##N] = &ef_stage_##N,
@@ -11,21 +12,36 @@ static const ef_stage_kind *const kinds[EF_DATASET_KINDS] = {
 #undef EF_DATASET
 };
 
+/* Whose sources are being opened by this thread. */
+static _Thread_local ef_stage *opening;
+
+ef_status *ef_stage_open_under(ef_stage *s, const ef_dataset *d, ef_stage **out) {
+    ef_stage *before = opening;
+    opening = s;
+    ef_status *bad = ef_stage_open(s->run, d, out);
+    opening = before;
+    return bad;
+}
+
 ef_status *ef_stage_open_source(ef_stage *s) {
     const ef_dataset *d = ef_dataset_source(s->dataset);
-    return d != NULL ? ef_stage_open(s->run, d, &s->source) : NULL;
+    return d != NULL ? ef_stage_open_under(s, d, &s->source) : NULL;
 }
 
 ef_status *ef_stage_open(ef_run *run, const ef_dataset *d, ef_stage **out) {
     const ef_stage_kind *kind = kinds[d->op->dataset];
-    ef_stage *s = ef_calloc(1, kind->size);
+    ef_stage *s = ef_calloc(1, kind->size), *before = opening;
     if (s == NULL) return ef_no_memory(kind->size);
     s->kind = kind;
     s->run = run;
     s->dataset = d;
     ef_storage_ref(&((ef_dataset *)(uintptr_t)d)->object.base);
     s->width = ef_dataset_width(d);
+    s->note = ef_stage_note_of(run, before != NULL && before->run == run ? before->note : NULL,
+                               kind->name, d);
+    opening = s;
     ef_status *bad = kind->open != NULL ? kind->open(s) : ef_stage_open_source(s);
+    opening = before;
     if (s->source != NULL && s->source->blocks) s->blocks = true;
     if (bad != NULL) {
         ef_stage_close(s);
@@ -39,6 +55,7 @@ ef_status *ef_stage_open(ef_run *run, const ef_dataset *d, ef_stage **out) {
 void ef_stage_close(ef_stage *s) {
     if (s == NULL) return;
     if (s->counted) ef_stage_closes(s);
+    ef_stage_note_add(s->note, s->made - s->noted, 0);
     if (s->kind->close != NULL) s->kind->close(s);
     ef_stage_close(s->source);
     ef_storage_unref(&((ef_dataset *)(uintptr_t)s->dataset)->object.base);
@@ -50,12 +67,36 @@ int64_t ef_stage_count(const ef_dataset *d) {
     return kind->count != NULL ? kind->count(d) : ef_stage_count(ef_dataset_source(d));
 }
 
-ef_status *ef_stage_next(ef_stage *s, ef_tensor *out, bool *end) {
-    if (EF_LIKELY(!s->counted)) return s->kind->next(s, out, end);
-    uint64_t from = ef_now_ns();
+/* Whoever made the element says which it was; those that drew it on the way say no more. */
+static ef_status *failed(const ef_stage *s, ef_status *bad) {
+    static const char place[] = "while making element ";
+    if (ef_status_code(bad) == EF_CANCELLED || strstr(ef_status_message(bad), place) != NULL)
+        return bad;
+    return ef_status_add(bad, "%s%llu of %s", place, (unsigned long long)(s->made - 1),
+                         s->kind->name);
+}
+
+/* The first elements are timed, then one of SAMPLED, which stands for them all. */
+enum { SAMPLED = 16 };
+
+static ef_status *next_timed(ef_stage *s, ef_tensor *out, bool *end) {
+    uint64_t from = ef_now_ns(), before = s->made;
     ef_status *bad = s->kind->next(s, out, end);
-    ef_stage_gave(s, ef_now_ns() - from, bad == NULL && !*end ? 1 : 0, out);
-    return bad;
+    uint64_t ns = ef_now_ns() - from;
+    s->made += bad != NULL || !*end;
+    ef_stage_note_add(s->note, s->made - s->noted,
+                      before < SAMPLED || s->counted ? ns : ns * SAMPLED);
+    s->noted = s->made;
+    if (s->counted) ef_stage_gave(s, ns, bad == NULL && !*end ? 1 : 0, out);
+    return bad == NULL ? NULL : failed(s, bad);
+}
+
+ef_status *ef_stage_next(ef_stage *s, ef_tensor *out, bool *end) {
+    if (EF_UNLIKELY(s->made < SAMPLED || s->made % SAMPLED == 0 || s->counted))
+        return next_timed(s, out, end);
+    ef_status *bad = s->kind->next(s, out, end);
+    s->made += bad != NULL || !*end;
+    return EF_LIKELY(bad == NULL) ? NULL : failed(s, bad);
 }
 
 bool ef_stage_stacks(ef_stage *s) {
@@ -78,7 +119,8 @@ static ef_status *stack_each(ef_stage *s, int64_t n, ef_tensor *element, ef_rows
         if (bad == NULL) bad = ef_rows_put(rows, element);
         ef_element_release(element, s->width);
         if (bad == NULL) continue;
-        if (s->kind->drains) drain(s, n - rows->n - 1, element);
+        if (s->kind->drains && ef_status_code(bad) != EF_CANCELLED)
+            drain(s, n - rows->n - 1, element);
         return bad;
     }
     return NULL;
@@ -86,9 +128,14 @@ static ef_status *stack_each(ef_stage *s, int64_t n, ef_tensor *element, ef_rows
 
 ef_status *ef_stage_rows(ef_stage *s, int64_t n, ef_tensor *out, int64_t *got) {
     if (ef_stage_stacks(s)) {
-        uint64_t from = s->counted ? ef_now_ns() : 0;
+        uint64_t from = ef_now_ns();
+        *got = 0;
         ef_status *bad = s->kind->rows(s, n, out, got);
-        if (s->counted) ef_stage_gave(s, ef_now_ns() - from, bad == NULL ? *got : 0, out);
+        const uint64_t ns = ef_now_ns() - from;
+        s->made += (uint64_t)*got;
+        ef_stage_note_add(s->note, s->made - s->noted, ns);
+        s->noted = s->made;
+        if (s->counted) ef_stage_gave(s, ns, bad == NULL ? *got : 0, out);
         return bad;
     }
     enum { FEW = 8 };

@@ -33,19 +33,24 @@ struct ef_stage {
     ef_run *run;               /* of the pipeline; not counted */
     ef_stage *source;          /* of input_dataset; NULL: none, or not opened */
     int width;
-    bool blocks;               /* making an element may call the program, which may wait */
-    bool counted;              /* below is kept up to date: see data/stage_events.h */
-    _Atomic uint64_t made, ns; /* elements given out, and the time that took, sources included */
-    _Atomic uint64_t bytes;    /* of these elements */
-    uint64_t first_ns;         /* of the first call */
-    uint64_t began;            /* ef_event_clock() when it was opened */
-    uint64_t told_made, told_ns, told_bytes; /* what events have told of the above */
-    ef_stage *after, *before;                /* in the list of counted stages */
+    bool blocks;                /* making an element may call the program, which may wait */
+    bool counted;               /* what follows is kept up to date: see data/stage_events.h */
+    _Atomic uint64_t given, ns; /* elements given out, and the time that took, sources included */
+    _Atomic uint64_t bytes;     /* of these elements */
+    uint64_t first_ns;          /* of the first call */
+    uint64_t began;             /* ef_event_clock() when it was opened */
+    uint64_t told_given, told_ns, told_bytes; /* what events have told of the above */
+    ef_stage *after, *before;                 /* in the list of counted stages */
+    ef_stage_note *note;                      /* NULL: too many stages are noted already */
+    uint64_t made;  /* elements given out, or failed, since it was opened */
+    uint64_t noted; /* how many of them its note knows */
 };
 
 ef_status *ef_stage_open(ef_run *run, const ef_dataset *d, ef_stage **out);
 void ef_stage_close(ef_stage *s); /* NULL is fine */
 ef_status *ef_stage_open_source(ef_stage *s);
+/* The same as ef_stage_open for a dataset that s draws from, though it was made meanwhile. */
+ef_status *ef_stage_open_under(ef_stage *s, const ef_dataset *d, ef_stage **out);
 int64_t ef_stage_count(const ef_dataset *d);
 
 ef_status *ef_stage_next(ef_stage *s, ef_tensor *out, bool *end);

@@ -37,7 +37,7 @@ static void add(_Atomic uint64_t *to, uint64_t n) {
 void ef_stage_gave(ef_stage *s, uint64_t ns, int64_t n, const ef_tensor *out) {
     if (atomic_load_explicit(&s->ns, memory_order_relaxed) == 0) s->first_ns = ns;
     add(&s->ns, ns);
-    add(&s->made, (uint64_t)n);
+    add(&s->given, (uint64_t)n);
     for (int k = 0; k < s->width && n > 0; k++)
         if (out[k].dtype != EF_VARIANT && out[k].dtype != EF_RESOURCE)
             add(&s->bytes, (uint64_t)ef_tensor_bytes(&out[k]));
@@ -57,7 +57,7 @@ static uint32_t name_of(const ef_stage_kind *kind) {
 }
 
 static void tell(ef_stage *s) { /* under the lock */
-    uint64_t made = atomic_load_explicit(&s->made, memory_order_relaxed);
+    uint64_t made = atomic_load_explicit(&s->given, memory_order_relaxed);
     uint64_t ns = atomic_load_explicit(&s->ns, memory_order_relaxed);
     uint64_t bytes = atomic_load_explicit(&s->bytes, memory_order_relaxed);
     if (ns == s->told_ns) return;
@@ -68,16 +68,16 @@ static void tell(ef_stage *s) { /* under the lock */
                         .place = s->dataset->place,
                         .subject = source != NULL ? source->place : 0,
                         .note = name_of(s->kind),
-                        .value = {(int64_t)(made - s->told_made), (int64_t)(ns - s->told_ns),
+                        .value = {(int64_t)(made - s->told_given), (int64_t)(ns - s->told_ns),
                                   (int64_t)(bytes - s->told_bytes)}});
-    s->told_made = made;
+    s->told_given = made;
     s->told_ns = ns;
     s->told_bytes = bytes;
 }
 
 /* A shuffle fills its buffer in the first call, while whoever reads from it waits. */
 static void tell_fill(ef_stage *s) {
-    uint64_t made = atomic_load(&s->made), bytes = atomic_load(&s->bytes);
+    uint64_t made = atomic_load(&s->given), bytes = atomic_load(&s->bytes);
     if (s->kind != &ef_stage_shuffle || made == 0) return;
     int64_t size = ef_dataset_int(s->dataset, "buffer_size", 1);
     uint64_t held = size < 0 || (uint64_t)size > made ? made : (uint64_t)size;

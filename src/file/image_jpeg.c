@@ -178,9 +178,10 @@ static ef_status *decode(decoding *d, const char *bytes, size_t n, const ef_jpeg
     if (d->row == NULL) return ef_no_memory((size_t)width * 4);
     while (j->output_scanline < (JDIMENSION)(w.top + w.height)) {
         const int64_t y = (int64_t)j->output_scanline - w.top;
-        if (jpeg_read_scanlines(j, &d->row, 1) != 1) break;
-        if (y < 0) continue;
-        unsigned char *to = (unsigned char *)out + (size_t)(y * w.width * channels);
+        const bool whole = y >= 0 && w.width == width && !cmyk; /* needs no row in between */
+        unsigned char *to = y < 0 ? d->row : (unsigned char *)out + y * w.width * channels;
+        if (jpeg_read_scanlines(j, whole ? &to : &d->row, 1) != 1) break;
+        if (y < 0 || whole) continue;
         if (cmyk)
             from_cmyk(d->row + 4 * w.left, to, w.width, channels, j->saw_Adobe_marker);
         else

@@ -70,11 +70,11 @@ bool ef_resize_empty(const ef_resize *r) {
 
 /* ---- bilinear ------------------------------------------------------------------------------ */
 
-/* Output lines, of all images. */
-static void bilinear_lines(void *arg, int64_t begin, int64_t end) {
-    const job *j = arg;
+/* Output lines, of all images. `c` is a constant where it is called, so the inner loop has none. */
+static inline __attribute__((always_inline)) void bilinear_of(const job *j, int64_t begin,
+                                                              int64_t end, int64_t c) {
     const ef_resize *r = &j->r;
-    int64_t c = r->channels, line = r->in_width * c;
+    int64_t line = r->in_width * c;
     for (int64_t i = begin; i < end; i++) {
         int64_t n = i / r->out_height;
         const spot *row = &j->rows[i % r->out_height];
@@ -91,6 +91,16 @@ static void bilinear_lines(void *arg, int64_t begin, int64_t end) {
                 y[k * c + q] = t + (b - t) * my;
             }
         }
+    }
+}
+
+static void bilinear_lines(void *arg, int64_t begin, int64_t end) {
+    const job *j = arg;
+    switch (j->r.channels) {
+    case 1: bilinear_of(j, begin, end, 1); break;
+    case 3: bilinear_of(j, begin, end, 3); break;
+    case 4: bilinear_of(j, begin, end, 4); break;
+    default: bilinear_of(j, begin, end, j->r.channels);
     }
 }
 

@@ -91,6 +91,36 @@ def dataset():
         pass
 
 
+def endless():
+    while True:
+        time.sleep(0.001)
+        yield 1
+
+
+def generator(ahead):
+    for _ in tf.data.Dataset.from_generator(endless, output_signature=tf.TensorSpec((), tf.int32)).prefetch(ahead):
+        pass
+
+
+def python_nap(x):
+    time.sleep(0.005)
+    return x
+
+
+def napping(**options):
+    return tf.data.Dataset.range(LONG).map(lambda x: tf.numpy_function(python_nap, [x], tf.int64), **options)
+
+
+def workers():
+    for _ in napping(num_parallel_calls=4).prefetch(2):
+        pass
+
+
+def no_element():
+    """Waits for an element that never comes, while a thread looks for it."""
+    next(iter(napping().filter(lambda x: x < 0).prefetch(1)))
+
+
 @tf.function
 def total(elements):
     s = tf.constant(0, tf.int64)
@@ -127,6 +157,10 @@ PROGRAMS = {
     "tape": (tape, lambda: True),
     "dataset": (dataset, lambda: [int(x) for x in tf.data.Dataset.range(3)] == [0, 1, 2]),
     "dataset_loop": (lambda: total(tf.data.Dataset.range(LONG)), lambda: int(total(tf.data.Dataset.range(4))) == 6),
+    "generator": (lambda: generator(0), lambda: True),
+    "generator_ahead": (lambda: generator(2), lambda: True),
+    "workers": (workers, lambda: int(next(iter(napping(num_parallel_calls=2).take(3)))) == 0),
+    "no_element": (no_element, lambda: True),
     "session": (lambda: session.run(reached, {limit: LONG}), lambda: session.run(reached, {limit: 5}) == 5),
     "tracing": (tracing, lambda: int(count(tf.constant(7, tf.int64))) == 7),
 }

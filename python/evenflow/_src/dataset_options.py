@@ -35,11 +35,27 @@ class AutotuneAlgorithm(enum.Enum):
     STAGE_BASED = 4
 
 
+def _varint(number):
+    """A number as protobuf writes it."""
+    number, out = int(number) & (1 << 64) - 1, b""
+    while number > 127:
+        number, out = number >> 7, out + bytes([number & 127 | 128])
+    return out + bytes([number])
+
+
+def _field(number, value):
+    """A field of a message; strings and messages are bytes already."""
+    if isinstance(value, bytes):
+        return _varint(number << 3 | 2) + _varint(len(value)) + value
+    return _varint(number << 3) + _varint(value.value if isinstance(value, enum.Enum) else value)
+
+
 class _Options:
     """Named settings; None: not set. Names that TensorFlow does not have are errors."""
 
     _settings = ()
     _parts = {}
+    _numbers = {}  # of the fields of the message that tensorflow.data.Options is; what is not here is not part of it
 
     def __init__(self):
         for name in self._settings:
@@ -78,6 +94,19 @@ class _Options:
     def __repr__(self):
         return f"{type(self).__name__}({', '.join(f'{n}={getattr(self, n)!r}' for n in self._all())})"
 
+    def _serialized(self):
+        """The message of these settings, as OptionsDataset takes it."""
+        out = []
+        for name, number in self._numbers.items():
+            value = getattr(self, name)
+            if isinstance(value, _Options):
+                out.append((number, value._serialized()))
+            elif isinstance(value, (list, tuple)):
+                out += [(number, str(one).encode()) for one in value]
+            elif value is not None:
+                out.append((number, value.encode() if isinstance(value, str) else value))
+        return b"".join(_field(number, value) for number, value in sorted(out, key=lambda field: field[0]))
+
     def merge(self, other):
         """These settings; where `other` has one, that."""
         made = type(self)()
@@ -94,6 +123,8 @@ class AutotuneOptions(_Options):
     """Settings of the tuner."""
 
     _settings = ("autotune_algorithm", "cpu_budget", "enabled", "initial_parallelism", "min_parallelism", "ram_budget")
+    _numbers = {"enabled": 1, "cpu_budget": 2, "ram_budget": 3, "autotune_algorithm": 4, "initial_parallelism": 5,
+                "min_parallelism": 6}
 
 
 @export("data.experimental.DistributeOptions")
@@ -101,6 +132,7 @@ class DistributeOptions(_Options):
     """Settings of distribution."""
 
     _settings = ("num_devices", "_policy")
+    _numbers = {"_policy": 1, "num_devices": 2}
 
     @property
     def auto_shard_policy(self):
@@ -118,6 +150,9 @@ class OptimizationOptions(_Options):
     _settings = ("apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch",
                  "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion", "map_parallelization",
                  "noop_elimination", "parallel_batch", "shuffle_and_repeat_fusion", "seq_interleave_prefetch")
+    _numbers = {"apply_default_optimizations": 1, "filter_fusion": 6, "map_and_batch_fusion": 9, "map_and_filter_fusion": 10,
+                "map_fusion": 11, "map_parallelization": 12, "noop_elimination": 14, "parallel_batch": 15,
+                "shuffle_and_repeat_fusion": 17, "filter_parallelization": 18, "inject_prefetch": 19, "seq_interleave_prefetch": 21}
 
 
 @export("data.ThreadingOptions")
@@ -125,6 +160,7 @@ class ThreadingOptions(_Options):
     """Settings of threads."""
 
     _settings = ("max_intra_op_parallelism", "private_threadpool_size")
+    _numbers = {"max_intra_op_parallelism": 1, "private_threadpool_size": 2}
 
 
 @export("data.experimental.ThreadingOptions")
@@ -137,6 +173,7 @@ class ServiceOptions(_Options):
     """Settings of a service."""
 
     _settings = ("pinned",)
+    _numbers = {"pinned": 1}
 
 
 @export("data.Options")
@@ -151,6 +188,9 @@ class Options(_Options):
     _parts = {"autotune": AutotuneOptions, "experimental_distribute": DistributeOptions,
               "experimental_optimization": OptimizationOptions, "threading": ThreadingOptions,
               "experimental_service": ServiceOptions}
+    _numbers = {"deterministic": 1, "experimental_distribute": 2, "experimental_optimization": 3, "experimental_slack": 4,
+                "threading": 5, "experimental_external_state_policy": 6, "autotune": 7, "experimental_symbolic_checkpoint": 8,
+                "experimental_warm_start": 9, "dataset_name": 10, "framework_type": 11, "experimental_service": 12}
 
     @classmethod
     def _aliases(cls):

@@ -148,9 +148,18 @@ class Dataset(CompositeTensor):
     def with_options(self, options, name=None):
         """The same elements with these options."""
         merged = self.options().merge(options)
-        made = self._then(raw.OptionsDataset, serialized_options="")
+        made = self._then(raw.OptionsDataset, serialized_options=merged._serialized().hex())
         made._options = merged
         return made
+
+    def explain(self):
+        """Prints what each stage did in the latest iteration over this dataset: its rate, how long elements were waited for,
+        its threads, the bytes that were ready ahead and the tuner's last decision. -> the same text"""
+        text = _core.dataset_explain(self._variant_tensor)
+        if text is None:
+            text = "explain: no iteration over this dataset is known; iterate over it first, then explain the same object\n"
+        print(text, end="")
+        return text
 
     def get_single_element(self, name=None):
         """The only element."""

@@ -22,6 +22,7 @@ raw = _core.raw
 _CLASSES = ((TypeError, "InvalidArgumentError"), (ValueError, "InvalidArgumentError"),
             (StopIteration, "OutOfRangeError"), (MemoryError, "ResourceExhaustedError"),
             (NotImplementedError, "UnimplementedError"))
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def failure(error):
@@ -29,7 +30,18 @@ def failure(error):
     if isinstance(error, errors.OpError):
         return error
     kind = next((name for known, name in _CLASSES if isinstance(error, known)), "UnknownError")
-    return getattr(errors, kind)(None, None, f"{type(error).__name__}: {error}")
+    return getattr(errors, kind)(None, None, f"{type(error).__name__}: {error}{_raised_at(error)}")
+
+
+def _raised_at(error):
+    """The line of the user's program where an exception was raised, as a line of text."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not code.co_filename.startswith(_PACKAGE):
+            place = f"\n    raised at {code.co_filename}:{trace.tb_lineno} in {code.co_name}"
+        trace = trace.tb_next
+    return place
 
 
 def _decorator(make, what, func, inp, Tout, **options):

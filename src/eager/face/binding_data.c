@@ -1,5 +1,6 @@
 /* Datasets as a binding sees them beside the ops. */
 #include "base/alloc.h"
+#include "data/note.h"
 #include "data/run.h"
 #include "evenflow_binding.h"
 #include "ops/data/iterator.h"
@@ -28,3 +29,11 @@ int ef_iterator_width(const ef_tensor *handle) {
 bool ef_in_pipeline(void) { return ef_pipeline_depth > 0; }
 
 void ef_pipelines_stop(void) { ef_run_stop_all(); }
+
+ef_status *ef_dataset_explain(const ef_tensor *dataset, char **out) {
+    const ef_dataset *d = ef_dataset_of(dataset);
+    if (d == NULL) return ef_error(EF_INVALID, "ef_dataset_explain: the tensor holds no dataset");
+    return ef_notes_explain(d, out);
+}
+
+void ef_dataset_explain_free(char *text) { ef_free(text); }

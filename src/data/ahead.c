@@ -1,0 +1,53 @@
+/* Deciding whether a thread makes elements ahead. */
+#include "data/ahead.h"
+#include "base/clock.h"
+
+enum {
+    MEASURED = 2,    /* elements after which to decide */
+    SLOW_NS = 30000, /* an element that is worth another thread */
+    AGAIN = 256,     /* a quick stage is measured again after so many elements */
+    MOST = 1 << 16,
+};
+
+static ef_status *take(void *arg, ef_tensor *element, bool *end) {
+    return ef_stage_next(arg, element, end);
+}
+
+static ef_status *start(ef_ahead *a) {
+    int width = a->of->width;
+    ef_ring_work w = {.width = width, .gives = width, .arg = a->of, .take = take, .note = a->note};
+    ef_ring_size size = {a->slots, a->most_slots, 1, 1};
+    ef_stage_note_decide(a->note, EF_DECIDED_THREADS, 0, 1, 0);
+    return ef_ring_open(a->of->run, &w, &size, &a->ring);
+}
+
+ef_status *ef_ahead_open(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note) {
+    int64_t n = wish < 0 ? EF_AHEAD_SLOTS : wish < MOST ? wish : MOST;
+    *a = (ef_ahead){.of = of, .note = note, .slots = (int)n};
+    a->most_slots = wish < 0 && !of->run->untuned ? EF_AHEAD_MOST : a->slots;
+    return a->slots > 0 && of->blocks ? start(a) : NULL;
+}
+
+void ef_ahead_close(ef_ahead *a) {
+    ef_ring_close(a->ring);
+    a->ring = NULL;
+}
+
+ef_status *ef_ahead_next(ef_ahead *a, ef_tensor *out, bool *end) {
+    if (a->ring != NULL) return ef_ring_next(a->ring, out, end);
+    if (a->slots == 0 || a->made >= MEASURED) {
+        if (++a->made > AGAIN) a->made = a->ns = 0;
+        return ef_stage_next(a->of, out, end);
+    }
+    uint64_t from = ef_now_ns();
+    ef_status *bad = ef_stage_next(a->of, out, end);
+    a->ns += ef_now_ns() - from;
+    if (++a->made < MEASURED) return bad;
+    if (a->ns / MEASURED < SLOW_NS) {
+        ef_stage_note_decide(a->note, EF_DECIDED_INLINE, 0, 0, 0);
+    } else if (bad == NULL && !*end) {
+        ef_status *no_thread = start(a);
+        ef_status_free(no_thread); /* then it goes on as before */
+    }
+    return bad;
+}

@@ -1,0 +1,24 @@
+/* A stage whose elements a thread makes ahead, if that is worth it. A hand-over between threads
+ * costs some microseconds, so a stage that makes its elements quicker than that stays in the
+ * caller's thread, unless it calls the program. */
+#ifndef EF_DATA_AHEAD_H
+#define EF_DATA_AHEAD_H
+#include "data/ring.h"
+#include "data/stage.h"
+
+typedef struct ef_ahead {
+    ef_stage *of;        /* borrowed */
+    ef_stage_note *note; /* of the stage that draws from it; or NULL */
+    ef_ring *ring;       /* NULL: elements are made by the caller's thread */
+    int slots;           /* elements ahead; 0: none, ever */
+    int most_slots;      /* that the tuner may go to */
+    uint64_t made, ns;
+} ef_ahead;
+
+enum { EF_AHEAD_SLOTS = 4, EF_AHEAD_MOST = 64 }; /* where the program leaves it open */
+
+/* wish: how many elements the program wants ahead; -1: it leaves that open. */
+ef_status *ef_ahead_open(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note);
+void ef_ahead_close(ef_ahead *a); /* waits for the thread */
+ef_status *ef_ahead_next(ef_ahead *a, ef_tensor *out, bool *end);
+#endif

@@ -1,0 +1,52 @@
+/* What is known of a running stage: how many elements it made, in what time, how long whoever
+ * wanted them had to wait, and what the tuner decided last. ds.explain() prints it. Notes belong to
+ * the run, so they stay while stages are closed and opened again, as by repeat. */
+#ifndef EF_DATA_NOTE_H
+#define EF_DATA_NOTE_H
+#include "ops/data/dataset.h"
+#include <stdatomic.h>
+
+struct ef_run;
+typedef enum ef_decision {
+    EF_DECIDED_NOTHING,
+    EF_DECIDED_INLINE,  /* elements are quick: no thread is worth it */
+    EF_DECIDED_THREADS, /* elements are slow: threads make them ahead */
+    EF_DECIDED_ENOUGH,  /* nobody waits */
+    EF_DECIDED_TRY,     /* more is being tried */
+    EF_DECIDED_KEEP,    /* more was better */
+    EF_DECIDED_BACK,    /* more was not better */
+    EF_DECIDED_MOST,    /* there is no more to try */
+    EF_DECIDED_BYTES,   /* the byte ceiling allows no more */
+} ef_decision;
+
+/* Counters are written by the threads that run the stage and read by anyone. */
+typedef struct ef_stage_note {
+    const char *name;
+    uint64_t dataset;  /* its number */
+    int parent, depth; /* parent: of the note whose stage draws from this one; -1: the consumer */
+    atomic_uint_fast64_t made, ns; /* elements, and the time in this stage and its sources */
+    atomic_uint_fast64_t waited;   /* nanoseconds in which elements made ahead were waited for */
+    atomic_uint_fast64_t bytes;    /* most bytes that were ready ahead */
+    atomic_int workers, slots;     /* threads, and elements they may be ahead; 0: none */
+    atomic_int decision, from, to, gain; /* an ef_decision; gain: of the rate, in percent */
+} ef_stage_note;
+
+enum { EF_STAGE_NOTES = 32, EF_STAGE_NOTE_CHILDREN = 8 };
+
+/* The note of a stage, made with its first opening; NULL: there are too many. parent may be NULL.
+ */
+ef_stage_note *ef_stage_note_of(struct ef_run *run, const ef_stage_note *parent, const char *name,
+                                const ef_dataset *d);
+void ef_stage_note_decide(ef_stage_note *n, ef_decision what, int from, int to,
+                          int gain); /* NULL is fine */
+static inline void ef_stage_note_add(ef_stage_note *n, uint64_t made, uint64_t ns) {
+    if (n == NULL) return;
+    atomic_fetch_add_explicit(&n->made, made, memory_order_relaxed);
+    atomic_fetch_add_explicit(&n->ns, ns, memory_order_relaxed);
+}
+
+/* Keeps the notes of a run that ends, for ds.explain(); those of the last few runs stay. */
+void ef_notes_keep(const struct ef_run *run);
+/* What was noted of the latest run of d, as text that the caller frees; NULL: there was none. */
+ef_status *ef_notes_explain(const ef_dataset *d, char **out);
+#endif

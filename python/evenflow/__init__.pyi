@@ -964,7 +964,7 @@ def custom_gradient(f=None):
     """A function that says itself what its gradient is: `f(*args)` returns the result and a function from the"""
 
 def device(device_name):
-    """Asks for a device. There is one, CPU:0; others fall back to it."""
+    """Asks for a device: ops inside run there, and so do the nodes of graphs that are built inside. An op that the device"""
 
 def divide(x, y, name=None):
     """`x / y` by Python's rules, of tensors."""

@@ -397,6 +397,7 @@ def DecodeRaw(*, bytes: _TensorLike, out_type: _DTypeLike, little_endian: bool =
 
 def DecodeWav(*, contents: _TensorLike, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The sound of a WAV file of 16-bit samples, of shape [frames, channels], from -1 to 1."""
+
 def DeleteIterator(*, handle: _TensorLike, deleter: _TensorLike, name: str | None = None) -> Operation | None:
     """Ends an iteration; the iterator gives no more elements."""
 
@@ -1200,6 +1201,7 @@ def RaggedBincount(*, splits: _TensorLike, values: _TensorLike, size: _TensorLik
 
 def RaggedCountSparseOutput(*, splits: _TensorLike, values: _TensorLike, weights: _TensorLike, binary_output: bool, minlength: int = -1, maxlength: int = -1, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """How often each number occurs in each row of a ragged matrix, or the sum of its weights, as a sparse tensor."""
+
 def RandomDataset(*, seed: _TensorLike, seed2: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], metadata: str = '', name: str | None = None) -> Tensor:
     """Random numbers without end, uniform over 32 bits; the same for the same seeds."""
 
@@ -1482,10 +1484,11 @@ def Rsqrt(*, x: _TensorLike, name: str | None = None) -> Tensor:
 def RsqrtGrad(*, y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Tensor:
     """Gradient of Rsqrt: `-dy / 2 * conj(y)` cubed."""
 
-def ScalarSummary(*, tags: _TensorLike, values: _TensorLike, name: str | None = None) -> Tensor:
-    """A Summary with a simple value for each tag."""
 def SaveDatasetV2(*, input_dataset: _TensorLike, path: _TensorLike, shard_func_other_args: Sequence[_TensorLike], shard_func: Any, Tshard_func_args: Sequence[_DTypeLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], compression: str = '', use_shard_func: bool = True, name: str | None = None) -> Tensor:
     """The same elements, which are written to the folder `path` on the way; `shard_func` says to which file."""
+
+def ScalarSummary(*, tags: _TensorLike, values: _TensorLike, name: str | None = None) -> Tensor:
+    """A Summary with a simple value for each tag."""
 
 def ScaleAndTranslate(*, images: _TensorLike, size: _TensorLike, scale: _TensorLike, translation: _TensorLike, kernel_type: str = 'lanczos3', antialias: bool = True, name: str | None = None) -> Tensor:
     """Images of `size` whose pixels are those of `images` scaled and then moved, filtered by `kernel_type`."""
@@ -1963,6 +1966,7 @@ def TensorSummary(*, tensor: _TensorLike, description: str = '', labels: Sequenc
 
 def TensorSummaryV2(*, tag: _TensorLike, tensor: _TensorLike, serialized_summary_metadata: _TensorLike, name: str | None = None) -> Tensor:
     """A Summary with a tensor under a tag, and a serialized SummaryMetadata."""
+
 def TextLineDataset(*, filenames: _TensorLike, compression_type: _TensorLike, buffer_size: _TensorLike, metadata: str = '', name: str | None = None) -> Tensor:
     """The lines of text files, without the characters that end them."""
 

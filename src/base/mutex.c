@@ -45,7 +45,9 @@ static const char *const name[EF_RANK_COUNT] = {
 
 /* Whether m may be locked while `other` is held. */
 static bool may_follow(const ef_mutex *m, const ef_mutex *other) {
-    if (m == other) return m->kind == EF_MUTEX_RECURSIVE;
+    /* Graphs are locked from the inside out. */
+    if (m->rank == other->rank && m->kind == EF_MUTEX_RECURSIVE) return true;
+    if (m == other) return false;
     if (m->rank == other->rank && m->kind == EF_MUTEX_BY_ADDRESS)
         return (uintptr_t)m > (uintptr_t)other;
     return m->rank > other->rank;

@@ -53,7 +53,7 @@ typedef enum ef_rank {
 
 typedef enum ef_mutex_kind {
     EF_MUTEX_PLAIN,
-    EF_MUTEX_RECURSIVE,
+    EF_MUTEX_RECURSIVE, /* of graphs: a thread may lock one again, and the graph around it */
     EF_MUTEX_BY_ADDRESS /* several of one rank may be held, locked in the order of addresses */
 } ef_mutex_kind;
 

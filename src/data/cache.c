@@ -44,12 +44,8 @@ static ef_status *open_writer(cache *c) {
     EF_TRY(join(c->file, ".data-00000-of-00001.", &c->part));
     EF_TRY(join(run, ".tempstate", &c->part));
     char *slash = strrchr(c->part.at, '/');
-    if (slash != NULL && slash != c->part.at) {
-        *slash = 0;
-        ef_status *s = ef_folder_make(c->part.at);
-        *slash = '/';
-        if (s != NULL) return s;
-    }
+    if (slash != NULL && slash != c->part.at)
+        EF_TRY(ef_folder_make(c->part.at, (size_t)(slash - c->part.at)));
     return ef_stored_writer(c->part.at, "", &c->writer);
 }
 

@@ -2,6 +2,7 @@
  * on after it was written; the folder names the new run once all of its elements are there, so a
  * run that was broken off is never read. */
 #include "file/snapshot.h"
+#include "file/whole.h"
 #include "base/alloc.h"
 #include "data/function.h"
 #include "data/rows.h"
@@ -105,7 +106,7 @@ static ef_status *shard_of(folder *f, const ef_tensor *element, int64_t *shard) 
 static ef_status *open_shard(folder *f, int64_t shard, ef_record_writer **out) {
     ef_text name = {0};
     ef_snapshot_shard(f->path, strlen(f->path), f->run.run, shard, &name);
-    ef_status *s = name.failed ? ef_no_memory(name.n) : ef_folder_make(name.at);
+    ef_status *s = name.failed ? ef_no_memory(name.n) : ef_folder_make(name.at, name.n);
     ef_text_add(&name, "/00000000.snapshot");
     if (s == NULL && name.failed) s = ef_no_memory(name.n);
     if (s == NULL) s = ef_stored_writer(name.at, compression_of(f->base.dataset), out);

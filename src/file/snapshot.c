@@ -110,19 +110,3 @@ ef_status *ef_snapshot_write(const char *path, size_t n, const ef_snapshot *made
     ef_text_free(&text);
     return s;
 }
-
-ef_status *ef_folder_make(const char *path) {
-    char *copy = NULL;
-    EF_TRY(ef_path_make(path, strlen(path), &copy));
-    ef_status *s = NULL;
-    for (char *at = copy + 1; s == NULL; at++) {
-        if (*at != '/' && *at != 0) continue;
-        char was = *at;
-        *at = 0;
-        if (mkdir(copy, 0777) != 0 && errno != EEXIST) s = ef_path_error(errno, copy);
-        *at = was;
-        if (was == 0) break;
-    }
-    ef_free(copy);
-    return s;
-}

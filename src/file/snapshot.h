@@ -21,8 +21,6 @@ void ef_snapshot_free(ef_snapshot *s);
 void ef_snapshot_shard(const char *path, size_t n, const char *run, int64_t shard, ef_text *out);
 /* A new name for a run, unlike those of other processes. */
 ef_status *ef_snapshot_new_run(char run[17]);
-/* Makes a folder and those above it; it may exist. */
-ef_status *ef_folder_make(const char *path);
 /* Renames a file, replacing the one that has the name. */
 ef_status *ef_file_rename(const char *from, const char *to);
 #endif

@@ -307,7 +307,7 @@ ef_status *ef_describe(ef_context *context, ef_graph *g, const ef_fact *fact, ef
     ef_plan *plan = NULL;
     uint64_t *ns = NULL;
     ef_text t = {0};
-    ef_plan_options options = {.device = context->device};
+    ef_plan_options options = {.wanted = context->wanted, .host_outputs = true};
     ef_status *s;
     EF_TRY_GOTO(ef_optimise_observed(g, &observer, &best));
     EF_TRY_GOTO(ef_plan_make(best, fact, &options, &plan));

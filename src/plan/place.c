@@ -165,7 +165,7 @@ static void away_end(ef_step *s) {
     s->call.state = NULL;
 }
 
-static const ef_step_kind away_kind = {away_make, away_rebind, away_end};
+static const ef_step_kind away_kind = {away_make, away_rebind, away_end, NULL};
 
 static ef_status *run_copy(const ef_call *c) {
     const away_step *t = c->state;

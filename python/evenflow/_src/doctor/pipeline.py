@@ -75,7 +75,7 @@ def starved(seen):
     for row in seen.rows("wait", "data", by=("place",)):
         loop, elements = row.sums[0] / 1e6, max(1, row.sums[1])
         rest = loop - row.ms
-        if loop < 50 or row.ms < 0.1 * loop or rest < 0.1 * loop or row.ms / elements < 0.02:
+        if loop < 50 or row.ms < max(20, 0.1 * loop) or rest < 0.1 * loop or row.ms / elements < 0.02:
             continue
         slow = slowest(seen)
         where = ""

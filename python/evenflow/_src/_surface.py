@@ -7,7 +7,7 @@ from .raw import public as raw_ops
 
 MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "control", "loops", "tensor_array",
            "functional", "tracking", "module", "config", "gradients", "forward_mode", "py_function", "distribute", "ragged",
-           "optional", "datasets", "dataset_files", "dataset_stored", "dataset_experimental", "dataset_csv",
+           "optional", "datasets", "dataset_sampling", "dataset_generator", "dataset_files", "dataset_stored", "dataset_experimental", "dataset_csv",
            "dataset_sessions", "device_spec", "compat.v1", "compat.v2", "autograph", "ops.math", "ops.reduce", "ops.sort",
            "ops.counting", "ops.creation", "ops.array", "ops.index", "ops.segment", "ops.matmul", "ops.linalg",
            "ops.clip", "ops.nn", "ops.embedding", "ops.sampling", "ops.conv", "ops.pool", "ops.ctc", "ops.quantization", "ops.image",
@@ -16,7 +16,7 @@ MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "contr
            "example_messages", "ops.io", "ops.features", "ops.parsing", "ops.lookup", "ops.image_io",
            "ops.ragged", "ops.ragged_methods", "ragged_feeds", "ops.ragged_dispatch", "ops.ragged_arrays",
            "ops.sparse_dispatch", "ops.operators", "dispatch_for", "extension_type", "ops.sets", "ops.numpy",
-           "ops.numpy_arrays", "ops.numpy_math", "ops.numpy_behavior", "diagnosis", "inspection",
+           "ops.numpy_arrays", "ops.numpy_math", "ops.numpy_behavior", "diagnosis", "inspection", "row_partition",
            "event_messages", "summary", "ops.audio", "ops.tensor_messages", "profiler")
 _EXPERIMENTAL = ("float4", "float8", "int2", "int4", "uint2", "uint4")
 

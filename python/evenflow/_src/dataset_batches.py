@@ -4,6 +4,7 @@ from .composite import SparseTensorSpec
 from .dataset_elements import NoneTensorSpec, batch_spec, flat_element, flat_specs, pack_element
 from .ragged import RaggedTensorSpec
 from .specs import TensorSpec
+from .functional import map_fn
 
 raw = _core.raw
 
@@ -42,8 +43,6 @@ def from_variants(dataset, spec, size=None):
 
 def _unpack(rows, spec):
     """One composite tensor of a list of optionals."""
-    from .functional import map_fn
-
     flat = flat_specs(spec)
 
     def row(k):

@@ -10,6 +10,11 @@ from .namespace import export
 from .ragged import RaggedTensor, RaggedTensorSpec
 from .shapes import TensorShape
 from .specs import TensorSpec, TypeSpec, register_type_spec_from_value_converter, type_spec_from_value
+from .ops.ragged_dispatch import as_ragged
+from .ops import sparse
+from .autograph import tf_convert
+from .autograph.state import control_status_ctx
+from .control_graphs import Body, as_result, close
 
 
 @export("NoneTensorSpec")
@@ -48,8 +53,6 @@ def tensors_of(value):
     if value is None or isinstance(value, (_core.CoreTensor, CompositeTensor)):
         return value
     if hasattr(value, "nested_row_splits"):
-        from .ops.ragged_dispatch import as_ragged
-
         return as_ragged(value)
     if nest.is_nested(value) and (isinstance(value, (tuple, dict)) or nest.is_mapping(value) or nest.is_attrs(value)
                                   or nest.is_custom(value)):
@@ -101,8 +104,6 @@ def row_of(whole, k):
         return decoded_row(whole, [row_of(part, k) for part in encoded(whole)])
     if not isinstance(whole, SparseTensor):
         return whole[k]
-    from .ops import sparse
-
     sizes = whole.dense_shape[1:]
     start = _core.raw.Pad(_core.convert([k], dtypes.int64), [[0, whole.shape.rank - 1]])
     cut = sparse.slice(whole, start, _core.raw.ConcatV2([_core.convert([1], dtypes.int64), sizes], 0))
@@ -121,8 +122,6 @@ def stack(*rows):
         return None
     if not isinstance(rows[0], SparseTensor):
         return _core.raw.Pack(list(rows))
-    from .ops import sparse
-
     return sparse.concat(0, [sparse.expand_dims(row, 0) for row in rows])
 
 
@@ -134,10 +133,6 @@ class ElementFunction:
     captured. A tuple is spread over its parameters."""
 
     def __init__(self, python, spec, where, *, spread=True):
-        from .autograph import tf_convert
-        from .autograph.state import control_status_ctx
-        from .control_graphs import Body, as_result, close
-
         if not callable(python):
             raise TypeError(f"{where}: the function must be callable, not {python!r}")
         converted = tf_convert(python, control_status_ctx())

@@ -5,6 +5,7 @@ from .dataset_elements import flat_element, flat_specs, yielded
 from .dataset_iterators import types_and_shapes
 from .py_function import failure
 from .specs import TensorSpec, TypeSpec
+from .datasets import Dataset
 
 raw = _core.raw
 
@@ -49,10 +50,8 @@ def _function(name, inputs, make):
     return body.graph, close([body], [body.tensors])
 
 
-def from_generator(generator, output_types, output_shapes, args, output_signature):
-    """See Dataset.from_generator."""
-    from .datasets import Dataset
-
+def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
+    """What a Python generator yields, checked against the signature."""
     if not callable(generator):
         raise TypeError("`generator` must be a Python callable.")
     signature = _signature(output_types, output_shapes, output_signature)
@@ -80,3 +79,6 @@ def from_generator(generator, output_types, output_shapes, args, output_signatur
                                    Tnext_func_args=[t.dtype for t in next_captured],
                                    Tfinalize_func_args=[t.dtype for t in end_captured], **types_and_shapes(signature))
     return Dataset(variant, signature)
+
+
+Dataset.from_generator = staticmethod(from_generator)  # needs datasets, and so cannot stand in the class

@@ -7,6 +7,7 @@ from .dataset_elements import flat_specs, pack_element
 from .namespace import export
 from .optional import Iterator, Optional
 from .specs import TensorSpec, TypeSpec
+from . import dtypes
 
 raw = _core.raw
 atexit.register(_core.stop_pipelines)  # no thread of a dataset calls Python once the interpreter ends
@@ -77,7 +78,7 @@ class OwnedIterator(Iterator):
         return OwnedIterator(components=parts[0], element_spec=self._element_spec)
 
     def _ef_graph_for(self, *loop):
-        from .autograph.dataset_loop import for_iterator
+        from .autograph.dataset_loop import for_iterator  # loops over datasets make iterators, which are here
 
         return for_iterator(self, *loop)
 
@@ -128,8 +129,6 @@ class IteratorSpec(TypeSpec):
 
     @property
     def _component_specs(self):
-        from . import dtypes
-
         return TensorSpec((), dtypes.resource)
 
     def _to_components(self, value):

@@ -5,14 +5,13 @@ from . import _core, dtypes, nest
 from .dataset_elements import flat_specs
 from .shapes import TensorShape
 from .specs import TensorSpec
+from .datasets import Dataset, _directed, _int64
 
 raw = _core.raw
 
 
-def sample_from_datasets(datasets, weights, seed, stop, again):
-    """See Dataset.sample_from_datasets. Two numbers of a random dataset are the seed of each draw, as in TensorFlow."""
-    from .datasets import Dataset, _directed
-
+def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False, rerandomize_each_iteration=None):
+    """Elements of several datasets, drawn at random."""  # two numbers of a random dataset are the seed of each draw
     datasets = list(datasets)
     if not datasets:
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
@@ -34,8 +33,8 @@ def sample_from_datasets(datasets, weights, seed, stop, again):
     def draw(pair):
         return raw.Reshape(raw.StatelessMultinomial(logits, 1, pair, output_dtype=dtypes.int64), np.zeros([0], np.int32))
 
-    choice = Dataset.random(seed, again).batch(2, drop_remainder=True).map(draw)
-    return _directed(choice, datasets, stop)
+    choice = Dataset.random(seed, rerandomize_each_iteration).batch(2, drop_remainder=True).map(draw)
+    return _directed(choice, datasets, stop_on_empty_dataset)
 
 
 def _padding_value(value, spec):
@@ -71,11 +70,9 @@ def _spread(values, spec):
     return nest.flatten_up_to(spec, values)
 
 
-def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remainder):
-    """See Dataset.padded_batch."""
-    from .datasets import Dataset, _int64
-
-    spec = dataset.element_spec
+def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None):
+    """Elements of different sizes stacked, padded to one size."""
+    spec = self.element_spec
     flat = nest.flatten(spec)
     if not all(isinstance(s, TensorSpec) for s in flat):
         raise TypeError(f"`padded_batch` is only supported for datasets that produce tensor elements but the input dataset "
@@ -91,14 +88,16 @@ def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remain
     n = _core.static_value(_int64(batch_size)) if drop_remainder else None
     first = None if n is None else int(n)
     made = [TensorSpec([first] + shape.as_list(), s.dtype) for shape, s in zip(known, flat)]
-    variant = raw.PaddedBatchDatasetV2(dataset._variant_tensor, _int64(batch_size), list(sizes), values, drop_remainder,
+    variant = raw.PaddedBatchDatasetV2(self._variant_tensor, _int64(batch_size), list(sizes), values, drop_remainder,
                                        Toutput_types=[s.dtype for s in flat], output_shapes=[s.shape for s in made])
-    return Dataset(variant, nest.pack_sequence_as(spec, made), dataset._options)
+    return Dataset(variant, nest.pack_sequence_as(spec, made), self._options)
 
 
-def bucket_by_sequence_length(dataset, length_of, boundaries, batch_sizes, padded_shapes, padding_values, to_boundary, no_padding,
-                              drop_remainder):
-    """See Dataset.bucket_by_sequence_length."""
+def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None, padding_values=None,
+                              pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False, name=None):
+    """Batches of elements of similar length, padded."""
+    dataset, length_of, boundaries, batch_sizes = self, element_length_func, bucket_boundaries, bucket_batch_sizes
+    to_boundary = pad_to_bucket_boundary
     if len(batch_sizes) != len(boundaries) + 1:
         raise ValueError(f"`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but `len(bucket_batch_sizes)={len(batch_sizes)}` "
                          f"and `len(bucket_boundaries)={len(boundaries)}`.")
@@ -126,3 +125,9 @@ def _fill(shape, size):
     """Unknown sizes of a shape replaced."""
     return raw.Pack([size if d is None or d < 0 else _core.convert(d, dtypes.int64) for d in TensorShape(shape).as_list()]) \
         if TensorShape(shape).rank else TensorShape([])
+
+
+# These need datasets, and so cannot stand in the class.
+Dataset.sample_from_datasets = staticmethod(sample_from_datasets)
+Dataset.padded_batch = padded_batch
+Dataset.bucket_by_sequence_length = bucket_by_sequence_length

@@ -13,6 +13,8 @@ from .namespace import export
 from .optional import Iterator
 from .shapes import TensorShape
 from .specs import TensorSpec, TypeSpec
+from .ops.random import op_seeds
+from .autograph.dataset_loop import for_dataset
 
 INFINITE, UNKNOWN = -1, -2
 raw = _core.raw
@@ -24,8 +26,6 @@ def _int64(value):
 
 def _seeds(seed):
     """The two seeds of an op, as datasets take them."""
-    from .ops.random import op_seeds
-
     first, second = op_seeds(seed)
     if first is None and second is None:
         return 0, 0
@@ -99,8 +99,6 @@ class Dataset(CompositeTensor):
         return DatasetSpec(self._element_spec)
 
     def _ef_graph_for(self, *loop):
-        from .autograph.dataset_loop import for_dataset
-
         return for_dataset(self, *loop)
 
     def __iter__(self):
@@ -226,13 +224,6 @@ class Dataset(CompositeTensor):
         return Dataset(raw.TensorSliceDataset(flat, [s.shape for s in flat_specs(spec)]), spec)
 
     @staticmethod
-    def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
-        """What a Python generator yields, checked against the signature."""
-        from .dataset_generator import from_generator
-
-        return from_generator(generator, output_types, output_shapes, args, output_signature)
-
-    @staticmethod
     def zip(*args, datasets=None, name=None):
         """Elements of several datasets side by side, as long as all have one."""
         if not args and datasets is None:
@@ -255,13 +246,6 @@ class Dataset(CompositeTensor):
             raise TypeError("Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but are "
                             f"{choice_dataset.element_spec}.")
         return _directed(choice_dataset, datasets, stop_on_empty_dataset)
-
-    @staticmethod
-    def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False, rerandomize_each_iteration=None):
-        """Elements of several datasets, drawn at random."""
-        from .dataset_sampling import sample_from_datasets
-
-        return sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_iteration)
 
     # ---- functions
 
@@ -362,15 +346,6 @@ class Dataset(CompositeTensor):
                           Treduce_func_other_arguments=_types(reduce.captured),
                           Twindow_size_func_other_arguments=_types(size.captured), spec=reduce.output_spec._element_spec)
 
-    def bucket_by_sequence_length(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None,
-                                  padding_values=None, pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False,
-                                  name=None):
-        """Batches of elements of similar length, padded."""
-        from .dataset_sampling import bucket_by_sequence_length
-
-        return bucket_by_sequence_length(self, element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes,
-                                         padding_values, pad_to_bucket_boundary, no_padding, drop_remainder)
-
     def apply(self, transformation_func):
         """transformation_func(self)"""
         made = transformation_func(self)
@@ -391,12 +366,6 @@ class Dataset(CompositeTensor):
             return self._then(raw.BatchDatasetV2, _int64(batch_size), drop_remainder, spec=spec)
         return self._then(raw.ParallelBatchDataset, _int64(batch_size), _int64(num_parallel_calls), drop_remainder, spec=spec,
                           deterministic=_order(deterministic))
-
-    def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None):
-        """Elements of different sizes stacked, padded to one size."""
-        from .dataset_sampling import padded_batch
-
-        return padded_batch(self, batch_size, padded_shapes, padding_values, drop_remainder)
 
     def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64, name=None):
         """Elements of different sizes stacked as ragged tensors."""

@@ -7,6 +7,9 @@ own. Tensors and graphs are described as far as event files need them.
 import functools
 
 from .namespace import find_others
+from .packages import package
+
+_NEEDS = "tf.compat.v1.Event", "protobuf"
 
 _PACKAGE = "tensorflow"
 # A line without indentation names a message; its fields follow: type, name, number. `*` means repeated, `map` a map from
@@ -207,8 +210,7 @@ def _add_field(message, full, kind, name, number, mark):
 
 
 def _describe():
-    from google.protobuf import descriptor_pb2  # a package that most programs never need
-
+    descriptor_pb2 = package("google.protobuf.descriptor_pb2", *_NEEDS)
     file = descriptor_pb2.FileDescriptorProto(name="evenflow/event.proto", package=_PACKAGE, syntax="proto3")
     made = {}
     described = _parse()
@@ -229,10 +231,7 @@ def _describe():
 
 @functools.cache
 def _classes():
-    try:
-        from google.protobuf import descriptor_pool, message_factory  # likewise
-    except ImportError:
-        raise ImportError("tf.compat.v1.Event and its kin need the package protobuf: pip install protobuf") from None
+    descriptor_pool, message_factory = (package(f"google.protobuf.{n}", *_NEEDS) for n in ("descriptor_pool", "message_factory"))
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(_describe().SerializeToString())
     made = {}

@@ -6,6 +6,9 @@ meet those of another package in the process.
 import functools
 
 from .namespace import find_others
+from .packages import package
+
+_NEEDS = "tf.train.Example", "protobuf"
 
 _PACKAGE = "tensorflow"
 _LISTS = {"BytesList": ("TYPE_BYTES", False), "FloatList": ("TYPE_FLOAT", True), "Int64List": ("TYPE_INT64", True)}
@@ -31,8 +34,7 @@ def _add_map(message, field, name, of):
 
 
 def _describe():
-    from google.protobuf import descriptor_pb2
-
+    descriptor_pb2 = package("google.protobuf.descriptor_pb2", *_NEEDS)
     kinds = descriptor_pb2.FieldDescriptorProto
     file = descriptor_pb2.FileDescriptorProto(name="evenflow/example.proto", package=_PACKAGE, syntax="proto3")
     for name, (kind, packed) in _LISTS.items():
@@ -57,10 +59,7 @@ def _describe():
 
 @functools.cache
 def _classes():
-    try:
-        from google.protobuf import descriptor_pool, message_factory
-    except ImportError:
-        raise ImportError("tf.train.Example needs the package protobuf: pip install protobuf") from None
+    descriptor_pool, message_factory = (package(f"google.protobuf.{n}", *_NEEDS) for n in ("descriptor_pool", "message_factory"))
     pool = descriptor_pool.DescriptorPool()
     pool.Add(_describe()) if hasattr(pool, "Add") else pool.AddSerializedFile(_describe().SerializeToString())
     made = {}

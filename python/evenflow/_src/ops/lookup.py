@@ -6,6 +6,7 @@ from ..namespace import export
 from ..tracking import Trackable
 from ..ragged import as_ragged, has_rows
 from .common import SparseTensor, convert, dtypes, executing_eagerly, raw, static_shape
+from ..graph import group
 
 _COLLECTION = "table_initializer"  # GraphKeys.TABLE_INITIALIZERS
 
@@ -291,6 +292,4 @@ class DenseHashTable(_Table):
 @export("compat.v1.tables_initializer", "compat.v1.initializers.tables_initializer", "compat.v1.initialize_all_tables")
 def tables_initializer(name="init_all_tables"):
     """The op that fills all tables of the graph."""
-    from ..graph import group
-
     return group(*get_default_graph().get_collection(_COLLECTION), name=name)

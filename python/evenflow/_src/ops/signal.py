@@ -226,7 +226,7 @@ def _enclosing(length):
 
 
 def _hann(*args, **kwargs):
-    from .signal_windows import hann_window
+    from .signal_windows import hann_window  # the windows are made with the transforms of this file
 
     return hann_window(*args, **kwargs)
 

@@ -3,18 +3,13 @@ import sys
 
 from ... import namespace
 from ...namespace import export
+from ...packages import package
 
 _OLD_NAMES = {"flag_name": "name", "default_value": "default", "docstring": "help"}
 
 
 def _absl(module):
-    try:
-        import absl.app
-        import absl.flags
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(f"tf.{module} uses the package absl, which is not installed: pip install absl-py",
-                                  name="absl") from None
-    return getattr(absl, module)
+    return package(f"absl.{module}", f"tf.{module}", "absl-py")
 
 
 class _Flags:

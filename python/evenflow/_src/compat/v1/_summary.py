@@ -9,6 +9,7 @@ from ... import _core
 from ...event_messages import message
 from ...graph import get_default_graph, name_scope
 from ...namespace import export
+from ...packages import package
 from ...ops.common import convert, dtypes, executing_eagerly, raw
 
 _SUMMARIES = "summaries"  # GraphKeys.SUMMARIES
@@ -256,8 +257,7 @@ def get_summary_description(node_def):
     """The SummaryDescription of a TensorSummary node."""
     if node_def.op != "TensorSummary":
         raise ValueError(f"Cannot get_summary_description on {node_def.op}")
-    from google.protobuf import json_format  # a package that most programs never need
-
+    json_format = package("google.protobuf.json_format", "get_summary_description", "protobuf")
     made = message("SummaryDescription")()
     json_format.Parse(node_def.attr["description"].s.decode() or "{}", made)
     return made

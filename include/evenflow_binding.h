@@ -366,8 +366,8 @@ void ef_random_reset(void);
 /* Functions called from now on by this thread have positions of their own: those of `scope`, made
  * by ef_random_scope_new. 0: the usual ones. Returns the scope before. */
 uint64_t ef_random_scope_enter(uint64_t scope);
-/* Asks for a device for what this thread runs and adds to graphs: its number plus 1, as the position
- * in ef_device_names; 0: for none. Returns what was asked for before. */
+/* Asks for a device for what this thread runs and adds to graphs: its number plus 1, as the
+ * position in ef_device_names; 0: for none. Returns what was asked for before. */
 int ef_device_want(int wanted);
 int ef_device_wanted(void);
 int ef_device_number(const char *name); /* -1: there is no such device */

@@ -2,7 +2,6 @@
  * on after it was written; the folder names the new run once all of its elements are there, so a
  * run that was broken off is never read. */
 #include "file/snapshot.h"
-#include "file/whole.h"
 #include "base/alloc.h"
 #include "data/function.h"
 #include "data/rows.h"
@@ -10,6 +9,7 @@
 #include "data/stored.h"
 #include "file/path.h"
 #include "file/reader.h"
+#include "file/whole.h"
 #include "ops/data/shards.h"
 #include <inttypes.h>
 #include <stdio.h>

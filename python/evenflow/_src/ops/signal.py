@@ -59,7 +59,7 @@ def _named(n):
 def _need_axes(x, n):
     dims = static_shape(x)
     if dims is not None and len(dims) < n:
-        raise ValueError(f"Shape {tuple(dims)} must have rank at least {n}: it is over that many axes")
+        raise ValueError(f"Shape {tuple(dims)} must have rank at least {n}: the transform is over that many axes")
 
 
 def _real(n):

@@ -195,7 +195,8 @@ def _step(value):
     """The distance of frames, which divides lengths."""
     step = _plain(value)
     if isinstance(step, int) and step == 0:
-        raise errors.InvalidArgumentError(None, None, "Integer division by zero: frame_step is 0; frames must begin 1 or more apart")
+        raise errors.InvalidArgumentError(
+            None, None, "Integer division by zero: frame_step is 0; frames must begin 1 or more apart")
     return step
 
 

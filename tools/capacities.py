@@ -40,6 +40,7 @@ ROWS = [
     ("src/file/reader.h", "EF_RECORD_MOST", "rejected with an error", "a record is one string"),
     ("src/ops/io/decode_raw.c", "COMPRESSED_MOST", "rejected with an error", "compressed data can grow a thousandfold"),
     ("src/ops/io/tensor_proto.c", "REPEATED_MOST", "rejected with an error", "few bytes could ask for any amount of memory"),
+    ("src/ops/infer.c", "OUTPUTS_MOST", "rejected with an error", "room for the outputs is taken before the op runs"),
     ("src/ops/op.h", "EF_MAX_ARGS EF_MAX_ATTRS EF_MAX_KERNELS EF_MAX_EXAMPLES", "does not compile",
      "records of ops are constants; lists of inputs have any length"),
     ("src/ops/attr_text.c", "MOST_WORDS MOST_LETTERS", "rejected by the tests of ops",

@@ -237,7 +237,7 @@ static int bind(op_object *self, PyObject *const *args, Py_ssize_t n, PyObject *
     return 0;
 }
 
-enum { MOST_MADE = 1 << 24 }; /* a count beyond is a mistake, which the op is left to report */
+enum { MOST_MADE = 1 << 25 }; /* more than an op can make, which inference reports */
 
 /* How many tensors a call can make, from what its lists are counted by. */
 static int room_for(op_object *self, PyObject **value, int n_in) {

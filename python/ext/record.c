@@ -101,6 +101,13 @@ static ef_record_writer *open_writer(PyObject *self) {
 
 static PyObject *writer_write(PyObject *self, PyObject *record) {
     ef_record_writer *w = open_writer(self);
+    if (w != NULL && PyUnicode_Check(record)) { /* text is written as UTF-8 */
+        Py_ssize_t n = 0;
+        const char *text = PyUnicode_AsUTF8AndSize(record, &n);
+        if (text == NULL || check(ef_record_writer_write(w, text, (size_t)n), NULL) < 0)
+            return NULL;
+        return Py_NewRef(Py_None);
+    }
     Py_buffer bytes;
     if (w == NULL || PyObject_GetBuffer(record, &bytes, PyBUF_SIMPLE) < 0) return NULL;
     int bad = check(ef_record_writer_write(w, bytes.buf, (size_t)bytes.len), NULL);

@@ -42,10 +42,12 @@ ef_status *ef_bmp_decode(const char *at, size_t n, int channels, const ef_image_
         return ef_error(EF_INVALID, "`channels` must be 0, 3 or 4 for BMP, but got 1");
     if (channels == 0) channels = own;
     const uint64_t row = ((uint64_t)width * (uint64_t)own + 3) / 4 * 4;
-    if (offset > n || row * (uint64_t)(height - 1) + (uint64_t)width * (uint64_t)own > n - offset)
+    if (offset + row * (uint64_t)height != n)
         return ef_error(EF_INVALID,
-                        "Incomplete bmp content: %zu bytes cannot hold %lld x %lld pixels", n,
-                        (long long)width, (long long)height);
+                        "bmp: %zu bytes, but %lld x %lld pixels from byte %u on end at %llu; the "
+                        "file must end there",
+                        n, (long long)width, (long long)height, offset,
+                        (unsigned long long)(offset + row * (uint64_t)height));
     unsigned char *out = NULL;
     EF_TRY(room->alloc(room->user, &(ef_image_size){1, height, width, channels}, (void **)&out));
     for (int64_t y = 0; y < height; y++) {

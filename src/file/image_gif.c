@@ -21,18 +21,28 @@ static int read_some(GifFileType *g, GifByteType *to, int n) {
     return (int)take;
 }
 
-/* Frames whose blocks are whole. */
-static int64_t count_frames(const unsigned char *p, size_t n) {
+/* What a canvas must hold: every frame. The size that the file names for its screen may be any. */
+typedef struct canvas {
+    int width, height;
+    unsigned char *pixels;
+} canvas;
+
+/* Frames whose blocks are whole, at most `most`, and the largest sizes among them. */
+static int64_t count_frames(const unsigned char *p, size_t n, int64_t most, canvas *c) {
     int64_t frames = 0;
     if (n < 13) return 0;
     size_t at = 13 + ((p[10] & 0x80) ? 3u << ((p[10] & 7) + 1) : 0);
-    while (at < n && (p[at] == 0x21 || p[at] == 0x2C)) {
+    while (frames < most && at < n && (p[at] == 0x21 || p[at] == 0x2C)) {
         bool image = p[at] == 0x2C;
         if (image && at + 10 >= n) return frames;
+        const int width = image ? p[at + 5] | p[at + 6] << 8 : 0;
+        const int height = image ? p[at + 7] | p[at + 8] << 8 : 0;
         at += image ? 11 + ((p[at + 9] & 0x80) ? 3u << ((p[at + 9] & 7) + 1) : 0) : 2;
         while (at < n && p[at] != 0) at += (size_t)p[at] + 1;
         if (at++ >= n) return frames;
         frames += image;
+        if (width > c->width) c->width = width;
+        if (height > c->height) c->height = height;
     }
     return frames;
 }
@@ -42,22 +52,21 @@ static ef_status *broken(const GifFileType *g, int error) {
     return ef_error(EF_INVALID, "Invalid GIF data: %s", why != NULL ? why : "it cannot be decoded");
 }
 
-static void paint(const GifFileType *g, const GifByteType *row, int y, int clear,
-                  unsigned char *canvas) {
+static void paint(const GifFileType *g, const GifByteType *row, int y, int clear, const canvas *c) {
     const GifImageDesc *im = &g->Image;
     const ColorMapObject *map = im->ColorMap != NULL ? im->ColorMap : g->SColorMap;
-    if (y + im->Top < 0 || y + im->Top >= g->SHeight || map == NULL) return;
+    if (y + im->Top < 0 || y + im->Top >= c->height || map == NULL) return;
     for (int x = 0; x < im->Width; x++) {
-        if (x + im->Left < 0 || x + im->Left >= g->SWidth || row[x] == clear) continue;
+        if (x + im->Left < 0 || x + im->Left >= c->width || row[x] == clear) continue;
         if (row[x] >= map->ColorCount) continue;
-        GifColorType c = map->Colors[row[x]];
+        GifColorType color = map->Colors[row[x]];
         unsigned char *to =
-            canvas + 3 * ((size_t)(y + im->Top) * (size_t)g->SWidth + (size_t)(x + im->Left));
-        to[0] = c.Red, to[1] = c.Green, to[2] = c.Blue;
+            c->pixels + 3 * ((size_t)(y + im->Top) * (size_t)c->width + (size_t)(x + im->Left));
+        to[0] = color.Red, to[1] = color.Green, to[2] = color.Blue;
     }
 }
 
-static ef_status *read_frame(GifFileType *g, int clear, unsigned char *canvas) {
+static ef_status *read_frame(GifFileType *g, int clear, const canvas *c) {
     static const int first[] = {0, 4, 2, 1}, step[] = {8, 8, 4, 2};
     if (DGifGetImageDesc(g) == GIF_ERROR) return broken(g, 0);
     const GifImageDesc *im = &g->Image;
@@ -73,7 +82,7 @@ static ef_status *read_frame(GifFileType *g, int clear, unsigned char *canvas) {
             if (DGifGetLine(g, row, im->Width) == GIF_ERROR)
                 s = broken(g, 0);
             else
-                paint(g, row, y, clear, canvas);
+                paint(g, row, y, clear, c);
         }
     ef_free(row);
     return s;
@@ -94,8 +103,9 @@ static ef_status *read_extension(GifFileType *g, int *clear) {
     return NULL;
 }
 
-static ef_status *read_frames(GifFileType *g, int64_t frames, unsigned char *out) {
-    const size_t size = 3 * (size_t)g->SWidth * (size_t)g->SHeight;
+/* c: the first frame's; the others come behind it. */
+static ef_status *read_frames(GifFileType *g, int64_t frames, canvas c) {
+    const size_t size = 3 * (size_t)c.width * (size_t)c.height;
     int clear = NO_TRANSPARENT_COLOR;
     GifRecordType type;
     for (int64_t k = 0; k < frames;) {
@@ -103,14 +113,14 @@ static ef_status *read_frames(GifFileType *g, int64_t frames, unsigned char *out
         if (type == EXTENSION_RECORD_TYPE) {
             EF_TRY(read_extension(g, &clear));
         } else if (type == IMAGE_DESC_RECORD_TYPE) {
-            unsigned char *canvas = out + (size_t)k * size;
             if (k > 0)
-                memcpy(canvas, canvas - size, size);
+                memcpy(c.pixels, c.pixels - size, size);
             else
-                memset(canvas, 0, size);
-            EF_TRY(read_frame(g, clear, canvas));
+                memset(c.pixels, 0, size);
+            EF_TRY(read_frame(g, clear, &c));
             clear = NO_TRANSPARENT_COLOR;
             k++;
+            c.pixels += size;
         } else {
             return ef_error(EF_INVALID,
                             "Invalid GIF data: %lld frames were expected and %lld found",
@@ -123,23 +133,22 @@ static ef_status *read_frames(GifFileType *g, int64_t frames, unsigned char *out
 ef_status *ef_gif_decode(const char *at, size_t n, bool first_only, const ef_image_room *room) {
     bytes b = {.at = (const unsigned char *)at, .n = n};
     int error = 0;
-    int64_t frames = count_frames(b.at, n);
+    canvas c = {0};
+    int64_t frames = count_frames(b.at, n, first_only ? 1 : INT64_MAX, &c);
     GifFileType *g = frames > 0 ? DGifOpen(&b, read_some, &error) : NULL;
     if (g == NULL) return broken(NULL, frames > 0 ? error : D_GIF_ERR_NO_IMAG_DSCR);
-    if (first_only) frames = 1;
     ef_status *s = NULL;
-    const uint64_t pixels = (uint64_t)g->SWidth * (uint64_t)g->SHeight;
-    if (g->SWidth <= 0 || g->SHeight <= 0 || pixels > PIXELS_MOST ||
-        pixels * (uint64_t)frames > PIXELS_MOST ||
+    const uint64_t pixels = (uint64_t)c.width * (uint64_t)c.height;
+    if (pixels == 0 || pixels > PIXELS_MOST || pixels * (uint64_t)frames > PIXELS_MOST ||
         pixels * (uint64_t)frames > (uint64_t)n * DENSEST + SMALL)
         s = ef_error(EF_INVALID,
                      "Invalid GIF data: %lld frames of %d x %d pixels in %zu bytes; that is not "
                      "possible",
-                     (long long)frames, g->SWidth, g->SHeight, n);
-    void *out = NULL;
+                     (long long)frames, c.width, c.height, n);
     if (s == NULL)
-        s = room->alloc(room->user, &(ef_image_size){frames, g->SHeight, g->SWidth, 3}, &out);
-    if (s == NULL) s = read_frames(g, frames, out);
+        s = room->alloc(room->user, &(ef_image_size){frames, c.height, c.width, 3},
+                        (void **)&c.pixels);
+    if (s == NULL) s = read_frames(g, frames, c);
     DGifCloseFile(g, &error);
     return s;
 }

@@ -104,6 +104,7 @@ static ef_status *decode(state *s, int channels, int bits, const ef_image_room *
     if (s->rows == NULL) return ef_no_memory((size_t)height * sizeof *s->rows);
     for (size_t y = 0; y < height; y++) s->rows[y] = out + y * stride;
     png_read_image(s->png, s->rows);
+    png_read_end(s->png, NULL); /* a file without its end is damaged */
     return NULL;
 }
 

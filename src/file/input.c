@@ -239,6 +239,11 @@ ef_status *ef_decompress(ef_compression how, const char *bytes, size_t n, size_t
         n -= piece - z.avail_in;
         ended = code == Z_STREAM_END;
         ef_text_bytes(out, chunk, BUFFER - z.avail_out);
+        if (code == Z_BUF_ERROR && n == 0) { /* cut off: what there is counts */
+            code = Z_OK;
+            ended = true;
+        }
+        if (ended && how == EF_ZLIB) n = 0; /* only gzip has several members */
         if (code != Z_OK && !ended)
             s = z_error(code, &z, "compressed data", out->n);
         else if (out->failed)

@@ -25,7 +25,8 @@ const char *ef_input_path(const ef_input *in);
 int64_t ef_input_size(const ef_input *in); /* of an uncompressed regular file; else -1 */
 void ef_input_close(ef_input *in);         /* NULL is fine */
 
-/* Appends what n bytes are when decompressed, at most `most` of them. */
+/* Appends what n bytes are when decompressed, at most `most` of them; of bytes that are cut off,
+ * as much as they hold. */
 ef_status *ef_decompress(ef_compression how, const char *bytes, size_t n, size_t most,
                          ef_text *out);
 #endif

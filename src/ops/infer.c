@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { OUTPUTS_MOST = 1 << 24 }; /* of one op; a count beyond is a mistake */
+
 /* ---- errors -----------------------------------------------------------------------------------
  */
 
@@ -189,8 +191,11 @@ static ef_status *arity(const ef_op *op, const ef_signature *s, const void *attr
     }
     EF_TRY(share_out(op, s, n_in, fixed, r));
     for (int k = 0; k < s->n_out; k++) n_out += r->out[k] = out_count(op, s, attrs, &s->out[k], r);
-    if (n_out > INT32_MAX)
-        return ef_error(EF_INVALID, "%s: would have %lld outputs", op->name, (long long)n_out);
+    if (n_out > OUTPUTS_MOST)
+        return ef_error(EF_INVALID,
+                        "%s: would make %lld outputs; one op can make %d at most. Take parts of "
+                        "the tensor, or keep it whole",
+                        op->name, (long long)n_out, OUTPUTS_MOST);
     r->n_out = (int)n_out;
     return NULL;
 }

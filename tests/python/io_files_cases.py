@@ -249,3 +249,53 @@ def older_names(tf, tmp):
     g.Remove(tmp + "/f")
     g.DeleteRecursively(tmp + "/a")
     return found + [sorted(os.listdir(tmp)), [(d, sorted(s), sorted(f)) for d, s, f in g.Walk(tmp)]]
+
+
+def gfile_not_utf8(tf, tmp):
+    tf.io.write_file(tmp + "/f", b"\xff\x80abc")
+    return tf.io.gfile.GFile(tmp + "/f").read()
+
+
+def gfile_not_utf8_line(tf, tmp):
+    tf.io.write_file(tmp + "/f", b"\xff\x80abc\n")
+    return tf.io.gfile.GFile(tmp + "/f").readline()
+
+
+def gfile_lone_surrogate(tf, tmp):
+    tf.io.gfile.GFile(tmp + "/f", "w").write("\udcff")
+
+
+def gfile_seek_beyond(tf, tmp):
+    tf.io.write_file(tmp + "/f", "abcd")
+    tf.io.gfile.GFile(tmp + "/f").seek(5)
+
+
+def gfile_seek_before(tf, tmp):
+    tf.io.write_file(tmp + "/f", "abcd")
+    tf.io.gfile.GFile(tmp + "/f").seek(-5, 2)
+
+
+def gfile_seek_end(tf, tmp):
+    tf.io.write_file(tmp + "/f", "abcd")
+    f = tf.io.gfile.GFile(tmp + "/f")
+    f.seek(4)
+    return [f.read(), f.read(3), f.tell()]
+
+
+def gfile_read_negative(tf, tmp):
+    tf.io.write_file(tmp + "/f", "abcd")
+    tf.io.gfile.GFile(tmp + "/f").read(-5)
+
+
+def gfile_reading_what_was_written(tf, tmp):
+    with tf.io.gfile.GFile(tmp + "/f", "w+") as f:
+        f.write("wxyz")
+        f.flush()
+        found = [f.read(2), f.tell()]
+        f.write("Q")
+    return [found, tf.io.read_file(tmp + "/f")]
+
+
+def gfile_makedirs_over_a_file(tf, tmp):
+    tf.io.write_file(tmp + "/f", "abcd")
+    tf.io.gfile.makedirs(tmp + "/f")

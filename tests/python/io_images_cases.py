@@ -229,3 +229,33 @@ def in_function(tf, tmp):
         return tf.cast(image, tf.float32) / 256.0
 
     return f(tf.constant(_png(_pixels(5, 7, 3), 2)))
+
+
+def _small_gif(screen, *frames):
+    """Frames of 2 x 2 pixels each, placed and named with sizes as given."""
+    head = b"GIF89a" + bytes([screen[0] % 256, screen[0] // 256, screen[1] % 256, screen[1] // 256]) + b"\x80\0\0\xff\0\0\0\0\xff"
+    return head + b"".join(b"," + bytes([left, 0, top, 0, 2, 0, 2, 0, 0]) + b"\x02\x03D\x02\x05\0" for left, top in frames) + b";"
+
+
+def gif_screens(tf, tmp):
+    return [tf.io.decode_gif(_small_gif(screen, (0, 0))) for screen in ((2, 2), (131, 2), (33026, 2), (60000, 60000), (1, 1))]
+
+
+def gif_screen_of_frames(tf, tmp):
+    return [tf.io.decode_gif(_small_gif((9, 9), (0, 0), (1, 1))), tf.io.decode_gif(_small_gif((9, 9), (1, 0)))]
+
+
+def png_without_end(tf, tmp):
+    tf.io.decode_png(_png(_pixels(5, 7, 3), 2)[:-12])
+
+
+def png_end_cut(tf, tmp):
+    tf.io.decode_png(_png(_pixels(5, 7, 3), 2)[:-3])
+
+
+def bmp_one_byte_less(tf, tmp):
+    tf.io.decode_bmp(_bmp(_pixels(5, 8, 3))[:-1])
+
+
+def bmp_one_byte_more(tf, tmp):
+    tf.io.decode_bmp(_bmp(_pixels(5, 8, 3)) + b"\0")

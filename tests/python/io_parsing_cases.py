@@ -361,3 +361,43 @@ def tensor_bad(tf, tmp):
 
 def tensor_size(tf, tmp):
     tf.io.parse_tensor(bytes.fromhex("080312041202080122080100000002000000"), tf.int32)
+
+
+def _lacking(tf, shape, default=None, batch=False):
+    empty = tf.train.Example().SerializeToString()
+    return tf.io.parse_example([empty] if batch else empty, {"a": tf.io.FixedLenFeature(shape, tf.int64, default)})
+
+
+def fixed_of_unknown_size(tf, tmp):
+    _lacking(tf, [None], batch=True)
+
+
+def fixed_of_unknown_size_default(tf, tmp):
+    _lacking(tf, [None], [1])
+
+
+def fixed_of_size_zero(tf, tmp):
+    _lacking(tf, [0])
+
+
+def fixed_of_size_zero_batch(tf, tmp):
+    _lacking(tf, [0], batch=True)
+
+
+def serialized_matrix(tf, tmp):
+    tf.io.parse_example([[b""]], {"a": tf.io.FixedLenFeature([1], tf.int64, [1])})
+
+
+def compressed_ends(tf, tmp):
+    z, g = zlib.compress(b"hello" * 1000), gzip.compress(b"hello" * 1000, mtime=0)
+    made = [(b"", "ZLIB"), (z + b"xxx", "ZLIB"), (z + z, "ZLIB"), (z[:-8], "ZLIB"), (z[:-2], "ZLIB"), (z[:1], "ZLIB"), (b"", "GZIP"),
+            (g + g, "GZIP"), (g[:-3], "GZIP"), (g[:-12], "GZIP")]
+    return [tf.io.decode_compressed([data], how) for data, how in made]
+
+
+def compressed_behind_gzip(tf, tmp):
+    tf.io.decode_compressed([gzip.compress(b"hello", mtime=0) + b"xxx"], "GZIP")
+
+
+def compressed_wrong_sum(tf, tmp):
+    tf.io.decode_compressed([zlib.compress(b"hello")[:-1] + b"\0"], "ZLIB")

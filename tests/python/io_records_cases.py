@@ -142,3 +142,11 @@ def cut_gzip(tf, tmp):
 def not_records(tf, tmp):
     open(tmp + "/f", "wb").write(b"this is text, and no record at all\n" * 10)
     return _read(tf, tmp + "/f")
+
+
+def text_records(tf, tmp):
+    with tf.io.TFRecordWriter(tmp + "/f") as f:
+        f.write("abc")
+        f.write("\u00e4")
+        f.write(b"\xff")
+    return _read(tf, tmp + "/f")

@@ -278,3 +278,37 @@ def dense_equal_keys(tf, tmp):
 
 def raw_not_a_table(tf, tmp):
     tf.raw_ops.LookupTableSizeV2(table_handle=tf.Variable(1.0).handle)
+
+
+def _static(tf, keys, values, default):
+    return tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(keys, values), default)
+
+
+def lists_of_numbers(tf, tmp):
+    t, u = _static(tf, ["a"], [1], 0), _static(tf, [1, 2], [1.5, 2.5], 0)
+    return [t.lookup(tf.constant(["a", "b"])), t.value_dtype.name, u.key_dtype.name, u.lookup(tf.constant([2, 3]))]
+
+
+def vocabulary_of_int32(tf, tmp):
+    tf.lookup.StaticVocabularyTable(tf.lookup.KeyValueTensorInitializer(["a"], [0]), 1)
+
+
+def made_in_function(tf, tmp):
+    @tf.function
+    def lists(x):
+        return _static(tf, ["a", "b"], [1, 2], -1).lookup(x)
+
+    @tf.function
+    def constants(x):
+        return _static(tf, tf.constant(["a", "b"]), tf.constant([1, 2]), -1).lookup(x)
+
+    return [f(tf.constant(["a", "q"])) for f in (lists, constants, lists)]
+
+
+def keys_of_other_ranks(tf, tmp):
+    t = _static(tf, tf.constant([["a", "b"]]), tf.constant([[1, 2]]), -1)
+    return [t.lookup(tf.constant(["b", "a", "z"])), t.size(), _static(tf, tf.constant("a"), tf.constant(1), 0).size()]
+
+
+def keys_of_another_shape(tf, tmp):
+    _static(tf, tf.constant([["a", "b"]]), tf.constant([1, 2]), -1)

@@ -287,3 +287,9 @@ def test_logarithms_in_16_bits_are_rounded_before_the_product(dtype, by_log, by_
     assert tf.math.xlogy(x, y).numpy().view(np.uint16).tolist() == by_log
     assert tf.math.xlog1py(x, y).numpy().view(np.uint16).tolist() == by_log1p
     assert (tf.math.xlogy(x, y) == x * tf.math.log(y)).numpy().all()
+
+
+def test_more_outputs_than_an_op_can_make():
+    n = 2**24 + 1
+    with pytest.raises(tf.errors.InvalidArgumentError, match="16777217 outputs; one op can make 16777216 at most"):
+        tf.raw_ops.Unpack(value=tf.zeros([n], tf.int8), num=n)

@@ -67,3 +67,43 @@ def test_what_is_rejected():
     with pytest.raises(ValueError, match="float32 or float64"):
         s.rfft(tf.ones([4], tf.int32))
     assert s.fft(tf.zeros([0, 4], tf.complex64)).shape == [0, 4] and s.rfft(tf.zeros([3, 4]), [0]).shape == [3, 0]
+
+
+@pytest.mark.parametrize("kind, want", [
+    (1, [15.0, -4.0, 0.0, -1.0]), (2, [11.999626, -9.102943, 2.6176615, -1.5143447]),
+    (3, [20.0, -6.3086443, 0.0, -0.44834089]), (4, [10.181593, -9.446695, 5.010298, -4.689565])])
+def test_the_inverse_cosine_transform_is_not_scaled(kind, want):
+    found = s.idct([1.0, 2.0, 3.0, 4.0], type=kind)
+    assert found.dtype == tf.float32
+    np.testing.assert_allclose(found, want, atol=2e-6)
+
+
+def test_cosine_transforms_keep_the_type():
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    assert s.dct(x).dtype == s.idct(x).dtype == s.mdct(x, 4).dtype == tf.float64
+    np.testing.assert_allclose(s.idct(s.dct(x)) / 8, x, atol=1e-14)
+    for transform in (s.dct, s.idct):
+        with pytest.raises(TypeError, match="float16"):
+            transform(np.ones(4, "float16"))
+        with pytest.raises(TypeError, match="int64"):
+            transform(np.arange(4))
+
+
+def test_inverse_window_where_the_window_is_zero():
+    window = s.inverse_stft_window_fn(7)(7, tf.float32)
+    np.testing.assert_allclose(window[:6], [0.0, 4.0, 4 / 3, 1.0, 4 / 3, 4.0], atol=1e-5)
+    assert not np.isnan(window).any()
+
+
+def test_lengths_that_are_rejected():
+    for call in (lambda: s.frame(tf.range(37.0), 8, 0), lambda: s.stft(tf.range(37.0), 8, 0),
+                 lambda: s.frame(tf.range(37.0), 8, 0, pad_end=True), lambda: s.overlap_and_add(tf.ones([3, 4]), 0)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="frame_step is 0"):
+            call()
+    for transform in (s.dct, s.idct):
+        with pytest.raises(ValueError, match="greater than one"):
+            transform(tf.ones([2, 1]), type=1)
+    for call in (lambda: s.rfft2d(tf.ones([5])), lambda: s.rfft2d(tf.ones([5]), [2, 2]),
+                 lambda: s.irfft3d(tf.ones([5, 4], tf.complex64)), lambda: s.rfft(tf.ones([]))):
+        with pytest.raises(ValueError, match="must have rank at least"):
+            call()

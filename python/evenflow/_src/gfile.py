@@ -59,7 +59,7 @@ class GFile:
             raise errors.InvalidArgumentError(None, None, f"mode is {mode!r}; it must be r, w or a, then perhaps + and b")
         self._name, self._mode = name, mode
         self._binary = "b" in mode
-        self._file = None
+        self._reader = self._writer = None  # each has its own place in the file
 
     name = property(lambda self: self._name)
     mode = property(lambda self: self._mode)
@@ -69,14 +69,17 @@ class GFile:
         if not allowed:
             word = "reading" if reading else "writing"
             raise errors.PermissionDeniedError(None, None, f"File isn't open for {word}")
-        if self._file is None:
-            mode = self._mode if self._binary else self._mode + "b"
+        file = self._reader if reading else self._writer
+        if file is None:
             with _translated(self._name):
-                self._file = open(_local(self._name), mode)  # noqa: SIM115
-        return self._file
+                if reading:
+                    file = self._reader = open(_local(self._name), "rb")  # noqa: SIM115
+                else:
+                    file = self._writer = open(_local(self._name), self._mode.replace("b", "") + "b")  # noqa: SIM115
+        return file
 
     def _shown(self, data):
-        return data if self._binary else data.decode("utf-8", "surrogateescape")
+        return data if self._binary else data.decode("utf-8")
 
     def size(self):
         """The size of the file in bytes."""
@@ -86,15 +89,18 @@ class GFile:
         """Writes str or bytes."""
         file = self._open(False)
         if isinstance(file_content, str):
-            file_content = file_content.encode("utf-8", "surrogateescape")
+            file_content = file_content.encode("utf-8")
         with _translated(self._name):
             file.write(file_content)
 
     def read(self, n=-1):
         """The next `n` bytes, or all that are left."""
         file = self._open(True)
+        if n < -1:
+            raise errors.InvalidArgumentError(None, None, f"Can't read a negative number of bytes: {n}; -1 is all that are left")
         with _translated(self._name):
-            return self._shown(file.read(n))
+            data = file.read(n)
+        return self._shown(data)
 
     def seek(self, offset=None, whence=0, position=None):
         """Moves to `offset`, counted from the front (whence 0), from here (1) or from the end (2)."""
@@ -104,14 +110,21 @@ class GFile:
         if whence not in (0, 1, 2):
             raise errors.InvalidArgumentError(
                 None, None, f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2.")
+        size = os.fstat(file.fileno()).st_size
+        target = (0, file.tell(), size)[whence] + (position if offset is None else offset)
+        if target < 0:
+            raise errors.InvalidArgumentError(None, None, f"Seeking to a negative position: {target}")
+        if target > size:
+            raise errors.OutOfRangeError(None, None, f"reached end of file: position {target}, but it has {size} bytes")
         with _translated(self._name):
-            file.seek(position if offset is None else offset, whence)
+            file.seek(target)
 
     def readline(self):
         """The next line with its end; empty at the end of the file."""
         file = self._open(True)
         with _translated(self._name):
-            return self._shown(file.readline())
+            line = file.readline()
+        return self._shown(line)
 
     def readlines(self):
         """All lines that are left."""
@@ -119,9 +132,9 @@ class GFile:
 
     def tell(self):
         """The position in the file in bytes."""
-        if self._file is None:
+        if self._reader is None and self._writer is None:
             self._open("r" in self._mode)
-        return self._file.tell()
+        return (self._writer if self._reader is None else self._reader).tell()
 
     def seekable(self):
         """Always: the files are local."""
@@ -129,16 +142,18 @@ class GFile:
 
     def flush(self):
         """Hands to the system what was written."""
-        if self._file is not None:
+        if self._writer is not None:
             with _translated(self._name):
-                self._file.flush()
+                self._writer.flush()
 
     def close(self):
         """Ends the file; a later use opens it again."""
-        if self._file is not None:
-            file, self._file = self._file, None
-            with _translated(self._name):
-                file.close()
+        files = self._reader, self._writer
+        self._reader = self._writer = None
+        for file in files:
+            if file is not None:
+                with _translated(self._name):
+                    file.close()
 
     def __iter__(self):
         return self
@@ -158,7 +173,7 @@ class GFile:
         self.close()
 
     def __del__(self):
-        if getattr(self, "_file", None) is not None:
+        if hasattr(self, "_writer"):
             self.close()
 
 
@@ -205,8 +220,11 @@ def mkdir(path):
 @export("io.gfile.makedirs")
 def makedirs(path):
     """Makes a folder and those above it that are missing; one that exists is fine."""
+    local = _local(path)
+    if os.path.exists(local) and not os.path.isdir(local):
+        raise errors.FailedPreconditionError(None, None, f"{local} is not a directory")
     with _translated(path):
-        os.makedirs(_local(path), exist_ok=True)
+        os.makedirs(local, exist_ok=True)
 
 
 @export("io.gfile.copy")

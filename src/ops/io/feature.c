@@ -338,7 +338,7 @@ ef_status *ef_columns_lists(ef_columns *c, ef_wire lists, const ef_example_at *a
 static ef_status *add_fallback(ef_column *k, const ef_example_at *at) {
     int64_t n = k->fallback != NULL ? ef_count(k->fallback) : 0;
     if (k->size < 0) return add_count(&k->inner, 0); /* padded with the fallback later */
-    if (n == 0 && k->size > 0)
+    if (n == 0)
         return ef_error(EF_INVALID,
                         "%s: Name: %s, Feature: %.*s (data type: %s) is required but could not be "
                         "found.",

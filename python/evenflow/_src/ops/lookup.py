@@ -5,7 +5,7 @@ from ..graph import get_default_graph, init_scope
 from ..namespace import export
 from ..tracking import Trackable
 from ..ragged import as_ragged, has_rows
-from .common import SparseTensor, convert, dtypes, executing_eagerly, raw, static_shape
+from .common import SparseTensor, convert, dtypes, executing_eagerly, is_symbolic, raw, static_shape, static_value
 from ..graph import group
 
 _COLLECTION = "table_initializer"  # GraphKeys.TABLE_INITIALIZERS
@@ -69,6 +69,17 @@ class _Table(Trackable):
 # ---- initializers ----------------------------------------------------------------------------------------
 
 
+def _constant(value):
+    """`value`, or what a constant of a function being traced holds: tables are filled outside of it."""
+    known = static_value(value) if is_symbolic(value) else None
+    return value if known is None else _outside(known, value.dtype)
+
+
+def _outside(value, dtype):
+    with init_scope():
+        return convert(value, dtype)
+
+
 class _Initializer(Trackable):
     def __init__(self, key_dtype, value_dtype):
         self._key_dtype, self._value_dtype = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
@@ -87,14 +98,14 @@ class KeyValueTensorInitializer(_Initializer):
     """Fills a table with keys and values given as tensors."""
 
     def __init__(self, keys, values, key_dtype=None, value_dtype=None, name=None):
+        keys, values = _constant(keys), _constant(values)
         with init_scope():
             self._keys = convert(keys, key_dtype)
             self._values = convert(values, value_dtype)
+            dims = static_shape(self._keys)
+            if executing_eagerly() and len(dims) != 1 and dims == static_shape(self._values):
+                self._keys, self._values = raw.Reshape(self._keys, [-1]), raw.Reshape(self._values, [-1])
         self._name = name
-        if self._keys.dtype is dtypes.int32 and key_dtype is None and not hasattr(keys, "dtype"):
-            self._keys = raw.Cast(self._keys, dtypes.int64)
-        if self._values.dtype is dtypes.int32 and value_dtype is None and not hasattr(values, "dtype"):
-            self._values = raw.Cast(self._values, dtypes.int64)
         super().__init__(self._keys.dtype, self._values.dtype)
 
     def initialize(self, table):

@@ -68,6 +68,9 @@ def _dense(key, f, in_lists):
         raise ValueError(f"Unsupported: FixedLenSequenceFeature requires allow_missing to be True (feature {key})")
     if not varies and in_lists:
         raise ValueError(f"Unsupported FixedLenFeature in a feature list: {key}; use FixedLenSequenceFeature")
+    if not varies and shape.rank and shape[0] is None:
+        raise ValueError(f"First dimension of shape for feature {key} unknown. Consider using FixedLenSequenceFeature. "
+                         f"Received {f}.")
     if not shape.is_fully_defined() and not (shape.rank and shape[1:].is_fully_defined()):
         raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {shape}.")
     if varies and not in_lists:
@@ -200,8 +203,6 @@ def parse_example(serialized, features, example_names=None, name=None):
     want = _Wanted(features, "feature")
     names = convert(np.array([], object) if example_names is None else example_names, dtypes.string)
     serialized = convert(serialized, dtypes.string)
-    if rank_of(serialized) is not None and rank_of(serialized) > 1:
-        raise ValueError(f"Input serialized must be a scalar or a vector; its shape is {serialized.shape}")
     out = raw.ParseExampleV2(
         serialized, names, _strings(want.sparse), _strings(want.dense), _strings(want.ragged),
         [d[2] for d in want.dense.values()], num_sparse=len(want.sparse), sparse_types=list(want.sparse.values()),

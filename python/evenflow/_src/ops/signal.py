@@ -1,4 +1,5 @@
 """tf.signal: Fourier transforms and frames."""
+from .. import errors
 from ..namespace import export, offer_ops
 from .common import convert, dtypes, normal_axis, np, raw, rank_of, static_shape, static_value
 
@@ -55,6 +56,12 @@ def _named(n):
     return "" if n == 1 else f"{n}d"
 
 
+def _need_axes(x, n):
+    dims = static_shape(x)
+    if dims is not None and len(dims) < n:
+        raise ValueError(f"Shape {tuple(dims)} must have rank at least {n}: the transform is over that many axes")
+
+
 def _real(n):
     forward, inverse = (getattr(raw, f"{word}{_named(n).upper()}") for word in ("RFFT", "IRFFT"))
 
@@ -62,11 +69,13 @@ def _real(n):
         x = convert(input_tensor, None, dtypes.float32)
         if x.dtype not in (dtypes.float32, dtypes.float64):
             raise ValueError(f"rfft takes float32 or float64, not {x.dtype.name}")
+        _need_axes(x, n)
         kind = dtypes.complex64 if x.dtype is dtypes.float32 else dtypes.complex128
         return forward(x, _lengths(x, n, fft_length, lambda size: size), Tcomplex=kind, name=name)
 
     def irfft(input_tensor, fft_length=None, name=None):
         x = convert(input_tensor, None, dtypes.complex64)
+        _need_axes(x, n)
         kind = dtypes.float32 if x.dtype is dtypes.complex64 else dtypes.float64
         return inverse(x, _lengths(x, n, fft_length, _whole), Treal=kind, name=name)
 
@@ -159,7 +168,7 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
     """Pieces of `frame_length` elements of an axis, one every `frame_step`."""
     signal = convert(signal)
     axis = normal_axis(axis, rank_of(signal))
-    length, step = _plain(frame_length), _plain(frame_step)
+    length, step = _plain(frame_length), _step(frame_step)
     size = size_of(signal, axis)
     if pad_end:
         count = -(-size // step)
@@ -182,6 +191,15 @@ def _plain(value):
     return value if known is None else int(known)
 
 
+def _step(value):
+    """The distance of frames, which divides lengths."""
+    step = _plain(value)
+    if isinstance(step, int) and step == 0:
+        raise errors.InvalidArgumentError(
+            None, None, "Integer division by zero: frame_step is 0; frames must begin 1 or more apart")
+    return step
+
+
 def _at_least_zero(value):
     return max(0, value) if isinstance(value, int) else raw.Maximum(value, 0)
 
@@ -199,7 +217,7 @@ def overlap_and_add(signal, frame_step, name=None):
     A frame is cut into pieces of one step. With a row of zeros behind the frames, writing the pieces row by row shifts
     each row of pieces by one frame, and the sum over the rows is the signal."""
     signal = convert(signal)
-    step = _plain(frame_step)
+    step = _step(frame_step)
     rank = rank_of(signal)
     frames, length = size_of(signal, -2), size_of(signal, -1)
     pieces = -(-length // step)
@@ -246,7 +264,7 @@ def stft(signals, frame_length, frame_step, fft_length=None, window_fn=_hann, pa
 @export("signal.inverse_stft_window_fn")
 def inverse_stft_window_fn(frame_step, forward_window_fn=_hann, name=None):
     """The window with which inverse_stft undoes stft with `forward_window_fn`."""
-    step = _plain(frame_step)
+    step = _step(frame_step)
 
     def window(frame_length, dtype):
         length = _plain(frame_length)
@@ -255,7 +273,7 @@ def inverse_stft_window_fn(frame_step, forward_window_fn=_hann, name=None):
         squares = raw.Pad(raw.Square(forward), _matrix([[0, overlaps * step - length]]))
         norm = raw.Sum(raw.Reshape(squares, [overlaps, step]), [0], keep_dims=True)
         norm = raw.Reshape(raw.Tile(norm, [overlaps, 1]), [overlaps * step])
-        return forward / norm[:length]
+        return raw.DivNoNan(forward, norm[:length])
 
     return window
 

@@ -141,10 +141,16 @@ def _padded(x, n):
 
 
 def _real_input(x):
-    x = convert(x, None, dtypes.float32)
+    x = convert(x)
     if x.dtype not in (dtypes.float32, dtypes.float64):
-        raise ValueError(f"dct takes float32 or float64, not {x.dtype.name}")
+        raise TypeError(f"dct takes float32 or float64, not {x.dtype.name}")
     return x
+
+
+def _need_two(x, kind):
+    size = size_of(x, -1)
+    if kind == 1 and isinstance(size, int) and size < 2:
+        raise ValueError(f"Type-I DCT requires the dimension to be greater than one. Its length is {size}")
 
 
 @export("signal.dct", "compat.v1.spectral.dct")
@@ -159,15 +165,15 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):  # noqa: A002
         return raw.Transpose(dct(raw.Transpose(x, perm), type, n, -1, norm), perm, name=name)
     if n is not None and n < 1:
         raise ValueError(f"n should be a positive integer or None, got {n}")
-    if type == 1 and isinstance(size_of(x, -1), int) and size_of(x, -1) < 2 and n is None:
-        raise ValueError("Type-I DCT requires the dimension to be greater than one.")
+    if n is None:
+        _need_two(x, type)
     made = _transformed(x if n is None else _padded(x, n), type, norm)
     return raw.Identity(made, name=name) if name else made
 
 
 @export("signal.idct", "compat.v1.spectral.idct")
 def idct(input, type=2, n=None, axis=-1, norm=None, name=None):  # noqa: A002
-    """The inverse of dct."""
+    """The inverse of dct; without norm="ortho" up to a factor: twice the length, for type 1 twice one less."""
     _check(type, norm)
     if n is not None:
         raise NotImplementedError("idct: n is not supported; TensorFlow does not support it either")
@@ -177,10 +183,8 @@ def idct(input, type=2, n=None, axis=-1, norm=None, name=None):  # noqa: A002
     if at != rank - 1:
         perm = exchanged(at, rank)
         return raw.Transpose(idct(raw.Transpose(x, perm), type, n, -1, norm), perm, name=name)
+    _need_two(x, type)
     made = _transformed(x, {1: 1, 2: 3, 3: 2, 4: 4}[type], norm)
-    if norm is None:
-        size = size_of(x, -1)
-        made = made * (convert(0.5, x.dtype) / _as_float(size - 1 if type == 1 else size, x.dtype))
     return raw.Identity(made, name=name) if name else made
 
 
@@ -266,7 +270,7 @@ def linear_to_mel_weight_matrix(num_mel_bins=20, num_spectrogram_bins=129, sampl
 @export("signal.mfccs_from_log_mel_spectrograms")
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
     """Mel-frequency cepstral coefficients: the cosine transform of logarithms of mel spectra."""
-    x = convert(log_mel_spectrograms, None, dtypes.float32)
+    x = convert(log_mel_spectrograms)
     n = size_of(x, -1)
     if isinstance(n, int) and n == 0:
         raise ValueError(f"num_mel_bins must be positive. Got: {n}")

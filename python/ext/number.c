@@ -125,7 +125,8 @@ static PyObject *slow(PyObject *a, PyObject *b, const char *reverse, const ef_op
     /* A graph looks at the second operand only if it takes the first. */
     bool taken = lenient || op == NULL || !recording() || check_types(op, x.t) == 0;
     if (taken && second(op, x.t, b, lenient, &y) == 0) {
-        sample s = led && IS_TENSOR(b) ? (sample){0} : sample_take();
+        sample s = {0};
+        if (!led || !IS_TENSOR(b)) s = sample_take();
         if (s.weight > 0 && !recording() && (PyFloat_Check(b) || PyLong_Check(b)))
             sample_end(&s, EF_EVENT_SCALAR, 0, NULL, 0, 0);
         r = fn != NULL ? fn(x.t, y.t) : run_pair(op, x.t, y.t);

@@ -119,7 +119,7 @@ typedef struct numbers {
 static int64_t range_count(const ef_dataset *d) {
     int64_t start = ef_dataset_int(d, "start", 0), stop = ef_dataset_int(d, "stop", 0);
     int64_t step = ef_dataset_int(d, "step", 1);
-    if (step > 0 ? start >= stop : start <= stop) return 0;
+    if (step == 0 || (step > 0 ? start >= stop : start <= stop)) return 0;
     uint64_t length =
         step > 0 ? (uint64_t)stop - (uint64_t)start : (uint64_t)start - (uint64_t)stop;
     uint64_t size = step > 0 ? (uint64_t)step : -(uint64_t)step;

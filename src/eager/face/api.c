@@ -179,9 +179,11 @@ void ef_text_release(char *text) { ef_free(text); }
 ef_status *ef_variable_begin(ef_variable *v, const ef_tensor *value) {
     int wanted = ef_context_here()->wanted;
     bool plain = ef_dtype_in(v->dtype, EF_PLAIN);
-    v->device = (uint8_t)(!plain || (wanted == 0 && value == NULL) ? EF_HOST
-                          : wanted > 0                             ? wanted - 1
-                                                                   : value->device);
+    v->device = EF_HOST;
+    if (plain && wanted > 0)
+        v->device = (uint8_t)(wanted - 1);
+    else if (plain && value != NULL)
+        v->device = value->device;
     if (value == NULL) return NULL;
     if (EF_LIKELY(v->device == EF_HOST && value->device == EF_HOST)) {
         EF_TRY(ef_tensor_settle((ef_tensor *)value));

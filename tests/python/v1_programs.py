@@ -25,6 +25,19 @@ x, y = tf.placeholder(tf.int16), tf.placeholder(tf.int16)
 with tf.Session() as sess:
     show(sess.run(a + b), sess.run(tf.multiply(x, y), feed_dict={x: 2, y: 3}), sess.run(tf.matmul([[3., 3.]], [[2.], [2.]])))
 """,
+    "datasets": """
+tf.disable_v2_behavior()
+X = rng.rand(6, 2).astype("f"); Y = np.arange(6)
+pair = tf.data.make_one_shot_iterator(tf.data.Dataset.from_tensor_slices((X, Y)).shuffle(3, seed=1).batch(4)).get_next()
+p = tf.placeholder(tf.float32, [None, 2])
+fed = tf.data.make_initializable_iterator(tf.data.Dataset.from_tensor_slices({"a": p}).padded_batch(2, {"a": [2]}).unbatch())
+first = fed.get_next()["a"]
+mixed = tf.data.Dataset.sample_from_datasets([tf.data.Dataset.range(5), tf.data.Dataset.range(5, 9)], [0.5, 0.5], seed=3)
+drawn = tf.data.make_one_shot_iterator(mixed).get_next()
+with tf.Session() as sess:
+    sess.run(fed.initializer, {p: X})
+    show(*sess.run(pair), *sess.run(pair), sess.run(first), *[sess.run(drawn) for _ in range(9)])
+""",
     "linear regression": """
 X = rng.rand(50).astype("f"); Y = 2 * X + 0.5
 x, y = tf.placeholder("float"), tf.placeholder("float")

@@ -23,7 +23,7 @@ def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_datase
         weights = _core.convert(weights)
         if weights.dtype not in (dtypes.float32, dtypes.float64):
             raise TypeError(f"Invalid `weights`. `weights` type must be either `tf.float32` or `tf.float64` but is {weights.dtype}.")
-        if weights.shape.rank == 1 and weights.shape[0] not in (None, len(datasets)):
+        if weights.shape.rank == 1 and weights.shape.as_list()[0] not in (None, len(datasets)):
             raise ValueError(f"Invalid `weights`. The shape of `weights` should be compatible with `[len(datasets)]` but is "
                              f"{weights.shape}.")
         logits = raw.ExpandDims(raw.Log(weights), 0)

@@ -213,7 +213,7 @@ class Dataset(CompositeTensor):
         flat = [part for t in values for part in row_parts(t)]
         if any(t.shape.rank == 0 for t in flat):
             raise ValueError("from_tensor_slices: Unbatching a tensor is only supported for rank >= 1: it slices the first axis")
-        counts = {d for d in (t.shape[0] for t in flat if t.shape.rank is not None) if d is not None}
+        counts = {d for d in (t.shape.as_list()[0] for t in flat if t.shape.rank is not None) if d is not None}
         if len(counts) > 1:
             raise ValueError(f"Dimensions {sorted(counts)} are not compatible: the first dimensions of all tensors must be equal")
         spec = nest.map_structure(row_spec, whole)
@@ -380,7 +380,7 @@ class Dataset(CompositeTensor):
         for s in flat_specs(spec):
             if s.shape.rank == 0:
                 raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-        if len({s.shape[0] for s in flat_specs(spec) if s.shape.rank} - {None}) > 1:
+        if len({s.shape.as_list()[0] for s in flat_specs(spec) if s.shape.rank} - {None}) > 1:
             raise ValueError(f"Cannot unbatch an input with components that have different batch sizes: {spec}")
         return self._then(raw.UnbatchDataset, spec=nest.map_structure(lambda s: s._unbatch(), spec))
 

@@ -83,10 +83,17 @@ class Graph(_core.GraphBase):
         # A plain graph stands alone: nothing is captured from around it. One entered further out starts from the outside.
         if not self.building_function or any(g is self for g in graphs):
             suspended = _core.suspend()
-        self._enter()
-        graphs.append(self)
-        scope = _core.set_scope(self._scope)
-        return (suspended, scope, depth)
+        try:
+            entered = [suspended, None, depth]  # what needs memory comes first: a graph that was entered must be left
+            graphs.append(self)
+            self._enter()
+        except BaseException:
+            del graphs[depth:]
+            if suspended is not None:
+                _core.resume(suspended)
+            raise
+        entered[1] = _core.set_scope(self._scope)
+        return entered
 
     def _leave_scope(self, entered):
         suspended, scope, depth = entered

@@ -88,6 +88,8 @@ class Graph(_core.GraphBase):
             graphs.append(self)
             self._enter()
         except BaseException:
+            if _core.current_graph() is self:  # a signal's handler raised behind it
+                self._leave()
             del graphs[depth:]
             if suspended is not None:
                 _core.resume(suspended)

@@ -130,14 +130,18 @@ const float *bench_data(const ef_tensor *t) {
     return data;
 }
 
-int main(void) {
-    bench_calls();
-    bench_loops();
-    bench_chain();
-    bench_matmul();
-    bench_conv();
-    bench_adam();
-    bench_shapes();
-    bench_share();
+/* Words name the parts of the table to run; without any, all run. */
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } parts[] = {{"calls", bench_calls},   {"loops", bench_loops}, {"chain", bench_chain},
+                 {"matmul", bench_matmul}, {"conv", bench_conv},   {"adam", bench_adam},
+                 {"shapes", bench_shapes}, {"share", bench_share}};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        bool wanted = argc == 1;
+        for (int j = 1; j < argc; j++) wanted = wanted || strcmp(argv[j], parts[k].name) == 0;
+        if (wanted) parts[k].run();
+    }
     return bench_end();
 }

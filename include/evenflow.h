@@ -234,7 +234,7 @@ ef_status *ef_attrs_make(const ef_op *op, const ef_attr_value *set, int n, const
 const ef_attrs *ef_attrs_ref(const ef_attrs *a);
 void ef_attrs_unref(const ef_attrs *a); /* NULL is fine */
 
-/* The one call behind every op. Outside any graph it runs at once, or is deferred where fusion
+/* The one call behind every op. Outside any graph it runs eagerly, or is deferred where fusion
  * pays; inside ef_graph_enter it adds a node and the results are symbolic. attrs NULL: defaults.
  * `out` has room for max_out tensors; *n_out says how many were made. */
 ef_status *ef_call_op(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
@@ -298,6 +298,8 @@ ef_status *ef_graph_gradients(const ef_tensor *y, const ef_tensor *const *x, int
 typedef struct ef_session ef_session;
 ef_status *ef_session_new(ef_graph *g, ef_session **out);
 void ef_session_free(ef_session *s);
+/* Runs that wait for a queue of the session, in other threads, end with EF_CANCELLED. */
+void ef_session_halt(ef_session *s);
 /* feeds: symbolic tensors and their values; fetches: symbolic tensors; targets: names of ops to run
  * for their effect. out: n_fetches tensors. */
 ef_status *ef_session_run(ef_session *s, const ef_tensor *feeds, const ef_tensor *values,
@@ -515,7 +517,7 @@ ef_status *ef_memory_report(char **text);
 void ef_threads_set(int n); /* 0: as many as the machine gives */
 int ef_threads_get(void);
 void ef_sync_set(bool on);    /* true: no op is deferred (EVENFLOW_SYNC=1) */
-void ef_programs_clear(void); /* forgets all compiled programs nobody holds */
+void ef_programs_clear(void); /* drops compiled programs that are not in use */
 ef_status *ef_wait(void);     /* runs what this thread has deferred */
 uint64_t
 ef_allocations(void); /* system allocations made by this thread so far: a test of evenness */

@@ -22,7 +22,7 @@ ef_status *ef_status_make(ef_code code, const char *message);
 bool ef_status_before_run(const ef_status *s);
 /* Whether the elements of t are there: reading them runs no deferred work. */
 bool ef_tensor_ready(const ef_tensor *t);
-/* Whether nobody else holds the memory of t: it may be written to. */
+/* Whether t is the only reference to its memory, which then may be written to. */
 bool ef_tensor_sole(const ef_tensor *t);
 /* Called around running deferred work and waiting for another thread that runs it. A binding gives
  * up its interpreter's lock there, since that other thread may need it. begin may return NULL: end
@@ -97,6 +97,19 @@ size_t ef_events_recorded(ef_event *out, size_t max, uint64_t *dropped);
  * dataset it reads from. */
 void ef_stages_watch(bool on);
 void ef_stages_tell(void); /* posts what stages that are still open have done since */
+/* Who holds memory, by line. While `place` is set, a block of 4 KiB or more counts for the place it
+ * returns when the block is handed out, until the block comes back; 0: unknown, then its label
+ * counts. The engine may hold locks when it calls it, so it must not call the engine. NULL: no
+ * more; what is held by then stays counted. ef_holders_get: the holders that hold something; a
+ * label has no place. At most 700 places are told apart; the others count as one, without either.
+ */
+typedef struct ef_holder_info {
+    uint32_t place;    /* 0: none */
+    const char *label; /* valid for ever; NULL: none */
+    int64_t bytes, blocks;
+} ef_holder_info;
+void ef_holders_watch(uint32_t (*place)(void));
+int ef_holders_get(ef_holder_info *out, int max); /* how many there are */
 /* Names the line that made a dataset, unless one was named before; no other tensor has one. */
 void ef_dataset_place_set(const ef_tensor *dataset, uint32_t place);
 
@@ -174,6 +187,8 @@ ef_status *ef_tensor_known(const ef_tensor *t, ef_tensor *value);
 ef_status *ef_tensor_known_shape(const ef_tensor *t, ef_shape *out);
 /* Narrows what is known of a tensor's shape (tf.Tensor.set_shape); EF_INVALID if they disagree. */
 ef_status *ef_tensor_set_shape(ef_tensor *t, const ef_shape *shape);
+/* Whether calls of this resource may wait for other threads: it is a queue. */
+bool ef_resource_waits(const ef_tensor *handle);
 /* Behind a resource: dtype and shape of the variable's value. */
 ef_status *ef_resource_describe(const ef_tensor *handle, ef_dtype *dtype, ef_shape *shape);
 /* Nodes added from now on run after these (tf.control_dependencies); n 0: after none. */
@@ -182,12 +197,12 @@ int ef_graph_after_get(const ef_graph *g, const int **nodes);
 /* A function body: effects happen in program order and are kept though nothing uses them. */
 void ef_graph_set_function(ef_graph *g, bool on);
 bool ef_graph_is_function(const ef_graph *g);
-/* Graphs that grow while they are run. A binding tells of each of its objects for a symbolic tensor
- * that it comes (1) or goes (-1). Nodes made after ef_graph_set_trims can be forgotten once no
- * object leads to them: ef_graph_forget does so, unless keep(user, node) objects; others: how often
- * the graph is held by other than tensors (if it is held more often nothing is forgotten). Returns
- * how many nodes went; a NoOp takes the place of each until the place is used again. Nobody may be
- * running or reading the graph meanwhile. */
+/* Graphs that grow between runs. A binding reports each of its objects for a symbolic tensor when
+ * it is created (1) or freed (-1). ef_graph_forget removes nodes made after ef_graph_set_trims that
+ * no such object leads to, unless keep(user, node) is true. others: the references to the graph
+ * that are not those of tensors; if there are more, nothing is removed. Returns how many nodes
+ * were; a NoOp takes the place of each until it is used again. No thread may run or read the graph
+ * meanwhile. */
 void ef_tensor_seen(const ef_tensor *t, int by);
 void ef_graph_set_trims(ef_graph *g);
 int ef_graph_forget(ef_graph *g, int others, bool (*keep)(void *user, int node), void *user);
@@ -331,7 +346,7 @@ bool ef_taping(void); /* whether a tape of this thread is recording */
 void ef_tape_name(ef_tensor *t);
 void ef_tape_pause(ef_tape *t);  /* ops from now on are not its business ... */
 void ef_tape_resume(ef_tape *t); /* ... until resumed as often as it was paused */
-void ef_tape_reset(ef_tape *t);  /* forgets what was recorded and watched; goes on recording */
+void ef_tape_reset(ef_tape *t);  /* drops what was recorded and watched; keeps recording */
 /* The tape has given its last answer: only what ef_tape_watched tells stays. */
 void ef_tape_finish(ef_tape *t);
 /* false: trainable variables are not watched by being used. Before the first op. */
@@ -376,7 +391,7 @@ void ef_device_copy_counts(uint64_t *to, uint64_t *from);
 uint64_t ef_random_scope_new(void);
 
 /* ---- calling back ------------------------------------------------------------------------------
- * An op that calls the program: eagerly at once, in a graph whenever the node runs
+ * An op that calls the program: eagerly when it is called, in a graph whenever the node runs
  * (tf.py_function). The callback is a resource that the graph captures, so it ends with the graph
  * that holds it; a function to be used as a loop's body or a branch gets it as a further input,
  * like a variable. `end` is called exactly once, also on failure, with no lock of the library held.
@@ -415,9 +430,15 @@ void ef_pipelines_stop(void);
 /* Calls `each` for every path that matches the pattern (`*`, `?`, `[...]`), in order of name. */
 ef_status *ef_files_match(const char *pattern, size_t n, void (*each)(void *user, const char *path),
                           void *user);
+/* Calls `each` for every tensor of a checkpoint, in order of name. dtype: TensorFlow's number. A
+ * shape with more than EF_MAX_RANK axes is cut there. */
+typedef void ef_checkpoint_fn(void *user, const char *name, size_t n, int dtype,
+                              const ef_shape *shape);
+ef_status *ef_checkpoint_entries(const char *prefix, size_t n, ef_checkpoint_fn *each, void *user);
 /* Reads records one after the other; one thread at a time. */
 typedef struct ef_reader ef_reader;
-/* A TFRecord file. compression: "", "GZIP" or "ZLIB". */
+/* A TFRecord file. compression: "", "GZIP" or "ZLIB". A file that is cut inside a record's length
+ * or the length's checksum ends before that record, without an error. */
 ef_status *ef_record_reader_open(const char *name, size_t n, const char *compression,
                                  ef_reader **out);
 /* The next record, until the next call; *end: there is none. After a failure the reader can only be

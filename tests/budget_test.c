@@ -1,5 +1,6 @@
 /* The budget of all caches, seen from outside: a function of 100 layers is called with 500 sizes,
  * each of which is another signature. */
+#include "base/sanitize.h"
 #include "base/status.h"
 #include "check.h"
 #include "evenflow.h"
@@ -94,7 +95,7 @@ EF_TEST(five_hundred_signatures_stay_within_the_budget) {
     CHECK(most <= limit);
     CHECK(reached > 0 && reached < SIZES / 2); /* else the test tests nothing */
     int64_t grown = resident() - at_half;
-    CHECK(grown < (int64_t)4 << 20);
+    if (!EF_ASAN && !EF_TSAN) CHECK(grown < (int64_t)4 << 20); /* they keep what was freed */
     bytes_of_all(&before);
     for (int k = SIZES - RECENT; k < SIZES; k++) CHECK_OK(call(f, k + 2));
     bytes_of_all(&made);

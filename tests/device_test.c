@@ -263,7 +263,7 @@ EF_TEST(the_context_says_where_ops_run) {
     CHECK_OK(ef_context_set(NULL));
     CHECK_OK(call("Mul", &y, &x, &z)); /* where an input is */
     CHECK_TEXT(ef_tensor_device(&z), "TEST:0");
-    CHECK_OK(call("LogicalNot", &y, NULL, &w) == NULL ? ef_error(EF_INTERNAL, "no error") : NULL);
+    CHECK_FAILS(call("LogicalNot", &y, NULL, &w), EF_INVALID, "LogicalNot");
     CHECK_OK(ef_context_set(&(ef_context_options){.device = "CPU:0"}));
     CHECK_OK(call("Identity", &z, NULL, &w)); /* moved */
     CHECK_TEXT(ef_tensor_device(&w), "CPU:0");

@@ -15,7 +15,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 THEMES = {"array": "Shapes, slices and copies", "control": "Control flow and calls", "data": "Datasets", "image": "Images", "io": "Files and formats",
-          "linalg": "Linear algebra", "list": "Tensor lists", "math": "Arithmetic and reductions", "nn": "Neural networks", "random": "Random numbers",
+          "linalg": "Linear algebra", "list": "Tensor lists", "math": "Arithmetic and reductions", "nn": "Neural networks", "queue": "Queues", "random": "Random numbers",
           "signal": "Signals", "sparse": "Sparse tensors", "state": "Variables and resources", "string": "Strings"}
 RECORD = r"\bef_op_{0}\s*=\s*\{{|\bEF_NAMED\({0}\)|^\s*[A-Z][A-Z_0-9]*\((?:\w+, )*?{0}\b"
 NAMES_SHOWN = 6

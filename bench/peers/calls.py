@@ -102,6 +102,17 @@ def tokens():
     return rng.random((8, 256, 256), dtype=np.float32), rng.random((8, 256, 256), dtype=np.float32)
 
 
+# Rows of the classifier: batch and size of its pictures.
+CLASSIFIED = {"classifier_1": (1, 256), "classifier_32": (32, 64)}
+
+
+def labelled(row):
+    """Pictures and their classes, of which there are 10."""
+    batch, size = CLASSIFIED[row]
+    rng = np.random.default_rng(6)
+    return rng.random((batch, size, size, 3), dtype=np.float32), rng.integers(0, 10, batch, dtype=np.int32)
+
+
 def pictures(batch):
     """The input of the image model."""
     return np.random.default_rng(5).random((batch, 224, 224, 3), dtype=np.float32)

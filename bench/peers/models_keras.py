@@ -31,6 +31,25 @@ def rows(tf):
         wide = layers.Dense(1024, activation="gelu")(h)
         return keras.Model(x, layers.LayerNormalization()(h + layers.Dense(256)(wide)))
 
+    def classifier(row):
+        def make():
+            keras, layers = tf.keras, tf.keras.layers
+            x, y = map(tf.constant, calls.labelled(row))
+            model = keras.Sequential([layers.Input(x.shape[1:]), layers.Conv2D(32, 3, activation="relu"), layers.Flatten(),
+                                      layers.Dense(10)])
+            loss_of, optimizer = keras.losses.SparseCategoricalCrossentropy(from_logits=True), keras.optimizers.Adam()
+            weights = model.trainable_variables
+            optimizer.build(weights)
+
+            @tf.function
+            def step():
+                with tf.GradientTape() as tape:
+                    loss = loss_of(y, model(x, training=True))
+                optimizer.apply(tape.gradient(loss, weights), weights)
+                return loss
+            return calls.again(lambda: step().numpy())
+        return make
+
     def resnet(batch):
         def make():
             model, x = tf.keras.applications.ResNet50(weights=None), tf.constant(calls.pictures(batch))
@@ -39,4 +58,4 @@ def rows(tf):
         return make
 
     return {"lstm": trained(lstm, calls.sequences), "transformer": trained(transformer, calls.tokens),
-            "resnet_1": resnet(1), "resnet_8": resnet(8)}
+            **{row: classifier(row) for row in calls.CLASSIFIED}, "resnet_1": resnet(1), "resnet_8": resnet(8)}

@@ -33,6 +33,24 @@ def transformer():
     return torch.nn.TransformerEncoderLayer(256, 4, 1024, dropout=0.0, activation="gelu", batch_first=True)
 
 
+def classifier(row):
+    def make():
+        x, y = map(torch.from_numpy, calls.labelled(row))
+        x = x.permute(0, 3, 1, 2)  # a view, which is channels-last
+        layers = torch.nn.Conv2d(3, 32, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(32 * (x.shape[2] - 2) ** 2, 10)
+        model = torch.nn.Sequential(*layers).to(memory_format=torch.channels_last)
+        optimizer = torch.optim.Adam(model.parameters())
+
+        def step():
+            optimizer.zero_grad()
+            loss = torch.nn.functional.cross_entropy(model(x), y.long())
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+        return calls.again(lambda: step().numpy())
+    return make
+
+
 def normed(inputs, outputs, size, stride=1):
     return torch.nn.Sequential(torch.nn.Conv2d(inputs, outputs, size, stride, size // 2), torch.nn.BatchNorm2d(outputs))
 
@@ -76,4 +94,4 @@ def resnet(batch):
 
 
 ROWS = {"lstm": trained(Lstm, calls.sequences), "transformer": trained(transformer, calls.tokens),
-        "resnet_1": resnet(1), "resnet_8": resnet(8)}
+        **{row: classifier(row) for row in calls.CLASSIFIED}, "resnet_1": resnet(1), "resnet_8": resnet(8)}

@@ -175,4 +175,6 @@ def write(root, figures, verdicts, loaded, versions):
              "| row | " + " | ".join(NAMES.values()) + " | ours may be | verdict |", "| --- |" + " ---: |" * (len(NAMES) + 1) + " --- |"]
     text += [f"| {title} | " + " | ".join(texts) + f" | {limit} | {word} |" for title, texts, limit, word in loaded_lines(loaded)]
     text += ["", summary([*verdicts, *loaded]) + "."]
-    (root / "docs" / "benchmarks.md").write_text("\n".join(text) + "\n")
+    document = root / "docs" / "benchmarks.md"
+    zoo = document.read_text().partition("\n## The zoo\n") if document.exists() else ("", "", "")
+    document.write_text("\n".join(text) + "\n" + zoo[1] + zoo[2])  # that part is bench/zoo_beside.py's

@@ -24,6 +24,7 @@ from . import math as math
 from . import nest as nest
 from . import nn as nn
 from . import quantization as quantization
+from . import queue as queue
 from . import ragged as ragged
 from . import random as random
 from . import sets as sets
@@ -1008,6 +1009,9 @@ def fftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
 
 def fill(dims, value, name=None, layout=None):
     """A tensor of shape `dims` with `value` everywhere."""
+
+def fingerprint(data, method='farmhash64', name=None):
+    """Eight bytes for each row of `data` that tell it from others."""
 
 float16: DType
 float32: DType

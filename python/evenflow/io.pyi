@@ -234,3 +234,6 @@ def serialize_tensor(tensor, name=None):
 
 def write_file(filename, contents, name=None) -> Operation | None:
     """Writes the file, replacing what it held; makes the folders above it that are missing."""
+
+def write_graph(graph_or_graph_def, logdir, name, as_text=True):
+    """Writes a graph into a folder, as text or as bytes; returns the file's path."""

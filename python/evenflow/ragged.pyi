@@ -25,3 +25,6 @@ def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, nam
 
 def stack(values, axis=0, name=None):
     """As tf.stack, but the result is always ragged."""
+
+def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
+    """The values of `data` by the number of their partition: row k holds those of partition k, in their order."""

@@ -551,6 +551,9 @@ def FFT3D(*, input: _TensorLike, name: str | None = None) -> Tensor:
 def FFTND(*, input: _TensorLike, fft_length: _TensorLike, axes: _TensorLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform over `axes`, of which each is cut or filled up with zeros to the length in `fft_length`."""
 
+def FIFOQueueV2(*, component_types: Sequence[_DTypeLike], shapes: Sequence[_ShapeLike] = ..., capacity: int = -1, container: str = '', shared_name: str = '', name: str | None = None) -> Tensor:
+    """A queue whose elements leave in the order in which they came."""
+
 def FakeQuantWithMinMaxArgs(*, inputs: _TensorLike, min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False, name: str | None = None) -> Tensor:
     """Rounds to a grid of 2^num_bits values between `min` and `max`."""
 
@@ -995,6 +998,9 @@ def Mean(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name
 def MergeSummary(*, inputs: Sequence[_TensorLike], name: str | None = None) -> Tensor:
     """One Summary with the values of all, whose tags must differ."""
 
+def MergeV2Checkpoints(*, checkpoint_prefixes: _TensorLike, destination_prefix: _TensorLike, delete_old_dirs: bool = True, allow_missing_files: bool = False, name: str | None = None) -> Operation | None:
+    """Makes one checkpoint of several: their data is renamed and one index is written."""
+
 def Min(*, input: _TensorLike, axis: _TensorLike, keep_dims: bool = False, name: str | None = None) -> Tensor:
     """The smallest element along the given axes; NaN if one is NaN."""
 
@@ -1103,6 +1109,9 @@ def PadV2(*, input: _TensorLike, paddings: _TensorLike, constant_values: _Tensor
 def PaddedBatchDatasetV2(*, input_dataset: _TensorLike, batch_size: _TensorLike, padded_shapes: Sequence[_TensorLike], padding_values: Sequence[_TensorLike], drop_remainder: _TensorLike, Toutput_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], parallel_copy: bool = False, metadata: str = '', name: str | None = None) -> Tensor:
     """As BatchDatasetV2 for elements of different sizes, which are padded to `padded_shapes`, or to the largest of the batch where these are -1."""
 
+def PaddingFIFOQueueV2(*, component_types: Sequence[_DTypeLike], shapes: Sequence[_ShapeLike] = ..., capacity: int = -1, container: str = '', shared_name: str = '', name: str | None = None) -> Tensor:
+    """A queue whose elements may differ in size: several that leave together are padded."""
+
 def ParallelBatchDataset(*, input_dataset: _TensorLike, batch_size: _TensorLike, num_parallel_calls: _TensorLike, drop_remainder: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], parallel_copy: bool = False, deterministic: str = 'default', metadata: str = '', name: str | None = None) -> Tensor:
     """As BatchDatasetV2, with several batches made at a time."""
 
@@ -1169,6 +1178,9 @@ def Print(*, input: _TensorLike, data: Sequence[_TensorLike], message: str = '',
 def PrintV2(*, input: _TensorLike, output_stream: str = 'stderr', end: str = '\n', name: str | None = None) -> Operation | None:
     """Prints a string and `end` to a stream."""
 
+def PriorityQueueV2(*, component_types: Sequence[_DTypeLike] = ..., shapes: Sequence[_ShapeLike] = ..., capacity: int = -1, container: str = '', shared_name: str = '', name: str | None = None) -> Tensor:
+    """A queue whose first component, an int64, says which element leaves first: the smallest."""
+
 def PrivateThreadPoolDataset(*, input_dataset: _TensorLike, num_threads: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], name: str | None = None) -> Tensor:
     """The same elements; the number is advice that the engine does not need."""
 
@@ -1180,6 +1192,30 @@ def PyFuncStateless(*, callback: _TensorLike, input: Sequence[_TensorLike], Tout
 
 def Qr(*, input: _TensorLike, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The factors of `input` = `q` `r`: the columns of `q` are orthonormal, `r` is upper triangular."""
+
+def QueueCloseV2(*, handle: _TensorLike, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation | None:
+    """Closes a queue: nothing more can be put into it, what is there can still be taken."""
+
+def QueueDequeueManyV2(*, handle: _TensorLike, n: _TensorLike, component_types: Sequence[_DTypeLike], timeout_ms: int = -1, name: str | None = None) -> list[Tensor]:
+    """Takes `n` elements, stacked; waits until there are so many."""
+
+def QueueDequeueUpToV2(*, handle: _TensorLike, n: _TensorLike, component_types: Sequence[_DTypeLike], timeout_ms: int = -1, name: str | None = None) -> list[Tensor]:
+    """Takes `n` elements, stacked, or fewer where a closed queue has no more."""
+
+def QueueDequeueV2(*, handle: _TensorLike, component_types: Sequence[_DTypeLike], timeout_ms: int = -1, name: str | None = None) -> list[Tensor]:
+    """Takes one element out of a queue; waits while it is empty."""
+
+def QueueEnqueueManyV2(*, handle: _TensorLike, components: Sequence[_TensorLike], timeout_ms: int = -1, name: str | None = None) -> Operation | None:
+    """Puts the rows of the components into a queue, one element each; waits while it is full."""
+
+def QueueEnqueueV2(*, handle: _TensorLike, components: Sequence[_TensorLike], timeout_ms: int = -1, name: str | None = None) -> Operation | None:
+    """Puts one element into a queue; waits while it is full."""
+
+def QueueIsClosedV2(*, handle: _TensorLike, name: str | None = None) -> Tensor:
+    """Whether a queue is closed."""
+
+def QueueSizeV2(*, handle: _TensorLike, name: str | None = None) -> Tensor:
+    """How many elements a queue holds."""
 
 def RFFT(*, input: _TensorLike, fft_length: _TensorLike, Tcomplex: _DTypeLike = ..., name: str | None = None) -> Tensor:
     """The first half of the Fourier transform of real numbers over the last axis."""
@@ -1222,6 +1258,9 @@ def RandomPoissonV2(*, shape: _TensorLike, rate: _TensorLike, seed: int = 0, see
 
 def RandomShuffle(*, value: _TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
     """The rows of `value` in a random order. Two seeds of zero mean: another order in every run."""
+
+def RandomShuffleQueueV2(*, component_types: Sequence[_DTypeLike], min_after_dequeue: int = 0, seed: int = 0, seed2: int = 0, shapes: Sequence[_ShapeLike] = ..., capacity: int = -1, container: str = '', shared_name: str = '', name: str | None = None) -> Tensor:
+    """A queue whose elements leave in random order."""
 
 def RandomStandardNormal(*, shape: _TensorLike, dtype: _DTypeLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> Tensor:
     """Normal numbers of mean 0 and deviation 1. Two seeds of zero mean: different numbers in every run."""
@@ -1451,6 +1490,9 @@ def ResourceSparseApplyRMSProp(*, var: _TensorLike, ms: _TensorLike, mom: _Tenso
 def ResourceStridedSliceAssign(*, ref: _TensorLike, begin: _TensorLike, end: _TensorLike, strides: _TensorLike, value: _TensorLike, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, name: str | None = None) -> Operation | None:
     """What Python's `ref[begin:end:strides] = value` does to a variable."""
 
+def RestoreV2(*, prefix: _TensorLike, tensor_names: _TensorLike, shape_and_slices: _TensorLike, dtypes: Sequence[_DTypeLike], name: str | None = None) -> list[Tensor]:
+    """Reads tensors from a checkpoint by their names."""
+
 def Reverse(*, tensor: _TensorLike, dims: _TensorLike, name: str | None = None) -> Tensor:
     """`tensor` backwards along each axis d for which `dims[d]` is true."""
 
@@ -1486,6 +1528,9 @@ def RsqrtGrad(*, y: _TensorLike, dy: _TensorLike, name: str | None = None) -> Te
 
 def SaveDatasetV2(*, input_dataset: _TensorLike, path: _TensorLike, shard_func_other_args: Sequence[_TensorLike], shard_func: Any, Tshard_func_args: Sequence[_DTypeLike], output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], compression: str = '', use_shard_func: bool = True, name: str | None = None) -> Tensor:
     """The same elements, which are written to the folder `path` on the way; `shard_func` says to which file."""
+
+def SaveV2(*, prefix: _TensorLike, tensor_names: _TensorLike, shape_and_slices: _TensorLike, tensors: Sequence[_TensorLike], name: str | None = None) -> Operation | None:
+    """Writes tensors to a checkpoint, each under its name."""
 
 def ScalarSummary(*, tags: _TensorLike, values: _TensorLike, name: str | None = None) -> Tensor:
     """A Summary with a simple value for each tag."""
@@ -1549,6 +1594,12 @@ def ShapeN(*, input: Sequence[_TensorLike], out_type: _DTypeLike = ..., name: st
 
 def ShardDataset(*, input_dataset: _TensorLike, num_shards: _TensorLike, index: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], require_non_empty: bool = False, metadata: str = '', name: str | None = None) -> Tensor:
     """Every element whose number is `index` modulo `num_shards`."""
+
+def ShardedFilename(*, basename: _TensorLike, shard: _TensorLike, num_shards: _TensorLike, name: str | None = None) -> Tensor:
+    """The name of one of several files: `basename-00003-of-00012`."""
+
+def ShardedFilespec(*, basename: _TensorLike, num_shards: _TensorLike, name: str | None = None) -> Tensor:
+    """A pattern for the names of several files: `basename-?????-of-00012`."""
 
 def ShuffleAndRepeatDatasetV2(*, input_dataset: _TensorLike, buffer_size: _TensorLike, seed: _TensorLike, seed2: _TensorLike, count: _TensorLike, seed_generator: _TensorLike, output_types: Sequence[_DTypeLike], output_shapes: Sequence[_ShapeLike], reshuffle_each_iteration: bool = True, metadata: str = '', name: str | None = None) -> Tensor:
     """The elements `count` times, each time in another random order."""

@@ -1,6 +1,6 @@
 /* One trace of a function as something to call. Tensors of the right dtypes, by position or by the
  * names of the inputs, go straight to the graph, whatever their shapes, as in TensorFlow; all other
- * ways of calling are brought into this form by Python (python/evenflow/concrete.py). */
+ * ways of calling are brought into this form by Python (_src/concrete.py). */
 #include "function.h"
 #include <structmember.h>
 

@@ -28,7 +28,7 @@ typedef struct graph_object { /* the base of tf.Graph */
     PyObject *ops;         /* node number -> Operation, for those that were asked for */
     int sessions, running; /* sessions over it, and their runs under way */
     int growths;           /* runs that found it larger than the run before */
-    int trims;             /* new nodes go when nobody can reach them */
+    int trims;             /* new nodes are freed once no Python object reaches them */
     int final;             /* takes no more nodes */
     uint64_t version;      /* at the last run */
 } graph_object;
@@ -53,7 +53,7 @@ typedef struct core_hooks {
     PyObject *getitem;                    /* (tensor, index): indices with tensors in them, masks */
     PyObject *operation;                  /* (graph, node) -> Operation */
     PyObject *operation_class;            /* what those are */
-    PyObject *graph_class;                /* makes a Graph around a C graph nobody has wrapped */
+    PyObject *graph_class;                /* makes the Graph object for a C graph that has none */
     PyObject *matmul, *equal, *not_equal; /* operators with argument work */
     PyObject *not_allowed;                /* OperatorNotAllowedInGraphError */
     PyObject *iterate;                    /* (symbolic tensor) -> iterator, or raises */
@@ -154,7 +154,7 @@ int array_to_tensor(PyObject *o, ef_dtype dtype, ef_tensor *out);
 int floats_to_tensor(const ef_tensor *floats, ef_dtype want, ef_tensor *out);
 typedef enum array_use {
     ARRAY_OWN,      /* the caller's own */
-    ARRAY_LAST_USE, /* the same; nobody looks at `o` afterwards, so its memory may be given away */
+    ARRAY_LAST_USE, /* the same; `o` is not used again, so the array may take its memory */
     ARRAY_READ_ONLY /* over the tensor's memory */
 } array_use;
 PyObject *tensor_to_array(tensor_object *o, array_use use); /* a numpy scalar for rank 0 */
@@ -211,7 +211,8 @@ void graph_gained(const ef_tensor *t);
 /* A run of g begins: a graph that keeps growing between runs starts forgetting what it can. */
 void graph_run_begins(graph_object *o);
 PyObject *set_package(PyObject *self,
-                      PyObject *folder);     /* place.c: whose frames are not a user's */
+                      PyObject *folder);                /* place.c: whose frames are not a user's */
+PyObject *set_launcher(PyObject *self, PyObject *file); /* the script that runs the command */
 PyObject *places_of(ef_graph *g, int place); /* [(file, line, function)], the outermost first */
 PyObject *graph_wrap(ef_graph *g); /* the graph_object of g, made if need be; new reference */
 /* A graph got an object: the trace that is being made of it keeps it. */

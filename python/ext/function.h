@@ -102,7 +102,7 @@ typedef struct function_object {
     PyObject *jit_compile, *features;
     char autograph;
     ef_relax relax;
-    bool told;          /* errors of a trace are told by the user's files and lines */
+    bool told;          /* a trace's errors name the user's files and lines */
     bool first_done;    /* a trace was made: others may not make variables */
     bool saw_variables; /* an entry has variables in its key, */
     bool by_spec;       /* and a call had others: variables are arguments from now on */

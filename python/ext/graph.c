@@ -259,6 +259,14 @@ static PyObject *graph_finalize(PyObject *self, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
+static PyObject *graph_unfinalize(PyObject *self, PyObject *unused) {
+    (void)unused;
+    graph_object *o = (graph_object *)self;
+    if (o->final) n_final--;
+    o->final = 0;
+    Py_RETURN_NONE;
+}
+
 static PyObject *graph_placeholder(PyObject *self, PyObject *args) {
     PyObject *dtype, *shape = Py_None;
     const char *name = NULL;
@@ -529,6 +537,7 @@ static PyMethodDef graph_methods[] = {{"_enter", graph_enter, METH_NOARGS, NULL}
                                       {"_placeholder", graph_placeholder, METH_VARARGS, NULL},
                                       {"_placeholder_like", graph_placeholder_like, METH_O, NULL},
                                       {"_finalize", graph_finalize, METH_NOARGS, NULL},
+                                      {"_unfinalize", graph_unfinalize, METH_NOARGS, NULL},
                                       {"_finish", graph_finish, METH_VARARGS, NULL},
                                       {"_captures", graph_captures, METH_NOARGS, NULL},
                                       {"_set_function", graph_set_function, METH_O, NULL},

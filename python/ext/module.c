@@ -96,6 +96,7 @@ static PyMethodDef functions[] = {
     {"convert", (PyCFunction)(void (*)(void))core_convert, METH_FASTCALL | METH_KEYWORDS,
      "Any value as a Tensor."},
     {"set_package", set_package, METH_O, "The folder whose frames are not the user's."},
+    {"set_launcher", set_launcher, METH_O, "The script whose frame is not the user's."},
     {"is_symbolic", core_is_symbolic, METH_O, "Whether it is a tensor of a graph."},
     {"register", (PyCFunction)(void (*)(void))core_register, METH_VARARGS | METH_KEYWORDS,
      "What the C part calls in Python."},

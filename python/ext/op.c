@@ -6,9 +6,10 @@
 /* ---- running --------------------------------------------------------------------------------- */
 
 /* Work large enough to let other threads run Python meanwhile; a deferred input may be one that
- * another thread is computing. */
+ * another thread is computing, and a queue may have to be waited for. */
 static int is_long(const ef_tensor *const *in, int n_in) {
     size_t bytes = 0;
+    if (n_in > 0 && in[0]->dtype == EF_RESOURCE && ef_resource_waits(in[0])) return 1;
     for (int k = 0; k < n_in; k++) {
         if (in[k]->storage == NULL || in[k]->dtype == EF_RESOURCE ||
             (in[k]->flags & EF_TENSOR_SYMBOLIC))

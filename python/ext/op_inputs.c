@@ -118,7 +118,7 @@ static int no_match(op_object *self, int k, ef_dtype have, ef_dtype want) {
     return -1;
 }
 
-/* ---- at once, all plain ---------------------------------------------------------------------- */
+/* ---- eager, tensors only -------------------------------------------------------------------- */
 
 /* What TensorFlow hands to the op without asking Python. */
 static bool is_direct(PyObject *o) {
@@ -186,7 +186,7 @@ static int take_direct(op_object *self, inputs *in) {
     return 0;
 }
 
-/* ---- at once, by conversion ------------------------------------------------------------------ */
+/* ---- eager, with conversion ------------------------------------------------------------------ */
 
 static int convert_to(op_object *self, inputs *in, int i, ef_dtype want) {
     if (take_as(in, i, want, MUST) < 0) return -1;

@@ -15,7 +15,8 @@ typedef struct known_line { /* by instruction; the code is held, so its address 
 } known_line;
 
 static known_line lines[LINES];
-static char package[LONGEST_FOLDER]; /* the folder of this package; empty: not set yet */
+static char package[LONGEST_FOLDER];  /* the folder of this package; empty: not set yet */
+static char launcher[LONGEST_FOLDER]; /* the script `evenflow`, if it runs the program */
 
 /* Changes with every instruction of a frame. */
 static int instruction(PyFrameObject *f) {
@@ -27,8 +28,8 @@ static int instruction(PyFrameObject *f) {
 }
 
 static bool is_users(const char *file) {
-    return strncmp(file, package, strlen(package)) != 0 && strstr(file, "/malt/") == NULL &&
-           strncmp(file, "<frozen", 7) != 0;
+    return strncmp(file, package, strlen(package)) != 0 && strcmp(file, launcher) != 0 &&
+           strstr(file, "/malt/") == NULL && strncmp(file, "<frozen", 7) != 0;
 }
 
 /* Valid until the next call. */
@@ -128,6 +129,15 @@ PyObject *set_package(PyObject *self, PyObject *folder) {
                             LONGEST_FOLDER - 1);
     strcpy(package, text);
     ef_set_place_hook(here);
+    Py_RETURN_NONE;
+}
+
+PyObject *set_launcher(PyObject *self, PyObject *file) {
+    (void)self;
+    const char *text = PyUnicode_AsUTF8(file);
+    if (text == NULL) return NULL;
+    if (strlen(text) < sizeof launcher)
+        strcpy(launcher, text); /* else its frame is shown, no more */
     Py_RETURN_NONE;
 }
 

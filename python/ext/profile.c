@@ -155,6 +155,7 @@ void profile_settle(PyObject *python) {
 
 int profile_left = PERIOD;
 static int period = PERIOD, drawn = PERIOD;
+static int all_of; /* the next samples that are of neighbouring calls */
 
 /* Intervals differ at random by up to a half, so that a loop of calls is met at all of them. */
 sample sample_begin(void) {
@@ -164,7 +165,8 @@ sample sample_begin(void) {
     state ^= state >> 17;
     state ^= state << 5;
     profile_left = drawn = period / 2 + (int)(state % (unsigned)(period + 1));
-    if (period == 1) profile_left = drawn = 0; /* every call */
+    if (period == 1 || all_of > 0) profile_left = drawn = 0; /* every call */
+    all_of -= all_of > 0;
     s.began = ef_event_clock();
     return s;
 }
@@ -474,6 +476,16 @@ static PyObject *core_period(PyObject *module, PyObject *number) {
     return PyLong_FromLong(before);
 }
 
+/* event_burst(n): the next n calls are all sampled, and then as often as before */
+static PyObject *core_burst(PyObject *module, PyObject *number) {
+    (void)module;
+    long n = PyLong_AsLong(number);
+    if (n == -1 && PyErr_Occurred()) return NULL;
+    all_of = n < 0 ? 0 : n > 1 << 20 ? 1 << 20 : (int)n;
+    if (all_of > 0) profile_left = drawn = 0;
+    Py_RETURN_NONE;
+}
+
 /* [(place, weight, held)] of the sampled results */
 static PyObject *core_kept(PyObject *module, PyObject *unused) {
     (void)module;
@@ -510,6 +522,42 @@ static PyObject *core_folders(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+/* ---- who holds memory ------------------------------------------------------------------------ */
+
+enum { MOST_HOLDERS = 1024 };
+static bool holders_watched;
+static _Thread_local uint32_t left_at; /* where the program was when this thread gave up the lock */
+
+void profile_leaves(void) {
+    if (holders_watched) left_at = profile_here();
+}
+
+static uint32_t holder_here(void) { return PyGILState_Check() ? profile_here() : left_at; }
+
+static PyObject *core_holders_watch(PyObject *self, PyObject *on) {
+    (void)self;
+    holders_watched = PyObject_IsTrue(on) == 1;
+    ef_holders_watch(holders_watched ? holder_here : NULL);
+    Py_RETURN_NONE;
+}
+
+/* [(number of the place, label or None, bytes, blocks)] */
+static PyObject *core_holders(PyObject *self, PyObject *unused) {
+    (void)self;
+    (void)unused;
+    static ef_holder_info all[MOST_HOLDERS]; /* Python's lock guards it */
+    int n = ef_holders_get(all, MOST_HOLDERS);
+    if (n > MOST_HOLDERS) n = MOST_HOLDERS;
+    PyObject *list = PyList_New(0);
+    for (int k = 0; k < n && list != NULL; k++) {
+        PyObject *one = Py_BuildValue("(IzLL)", all[k].place, all[k].label, (long long)all[k].bytes,
+                                      (long long)all[k].blocks);
+        if (one == NULL || PyList_Append(list, one) < 0) Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
 static PyMethodDef functions[] = {
     {"events", core_events, METH_NOARGS, "The events still kept, and how many were dropped."},
     {"events_record", core_record, METH_O, "Begins or ends a recording of events."},
@@ -526,9 +574,12 @@ static PyMethodDef functions[] = {
     {"stages_watch", core_stages_watch, METH_O, "Whether stages of pipelines are counted."},
     {"stages_tell", core_stages_tell, METH_NOARGS, "Posts what open pipelines have done."},
     {"dataset_place", core_dataset_place, METH_O, "Names the line that made a dataset."},
+    {"holders_watch", core_holders_watch, METH_O, "Whether memory is counted by line."},
+    {"holders", core_holders, METH_NOARGS, "Who holds memory: place, label, bytes, blocks."},
     {"event_clock", core_clock, METH_NOARGS, "When an event begins."},
     {"event_count", core_count, METH_O, "How many events of a kind there were."},
     {"event_period", core_period, METH_O, "Sets how often calls are sampled."},
+    {"event_burst", core_burst, METH_O, "Samples all of the next calls."},
     {"event_kept", core_kept, METH_NOARGS, "Which sampled results are still held."},
     {"event_reset", core_reset, METH_NOARGS, "Forgets all sums."},
     {"event_folders", core_folders, METH_VARARGS, "Folders whose frames are not the user's."},

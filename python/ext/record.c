@@ -161,7 +161,41 @@ static PyObject *core_match_files(PyObject *module, PyObject *pattern) {
     return list;
 }
 
+/* ---- checkpoints ----------------------------------------------------------------------------- */
+
+static void add_entry(void *list, const char *name, size_t n, int dtype, const ef_shape *shape) {
+    PyObject *dims = PyErr_Occurred() ? NULL : PyList_New(shape->rank);
+    for (int d = 0; dims != NULL && d < shape->rank; d++) {
+        PyObject *size = PyLong_FromLongLong(shape->dim[d]);
+        if (size == NULL)
+            Py_CLEAR(dims);
+        else
+            PyList_SET_ITEM(dims, d, size);
+    }
+    PyObject *text = dims != NULL ? PyUnicode_DecodeUTF8(name, (Py_ssize_t)n, "replace") : NULL;
+    PyObject *entry = text != NULL ? Py_BuildValue("(OiO)", text, dtype, dims) : NULL;
+    if (entry != NULL) PyList_Append(list, entry);
+    Py_XDECREF(entry);
+    Py_XDECREF(text);
+    Py_XDECREF(dims);
+}
+
+static PyObject *core_checkpoint_entries(PyObject *module, PyObject *prefix) {
+    (void)module;
+    PyObject *name = file_name(prefix), *list = name != NULL ? PyList_New(0) : NULL;
+    if (list != NULL &&
+        (check(ef_checkpoint_entries(PyBytes_AS_STRING(name), (size_t)PyBytes_GET_SIZE(name),
+                                     add_entry, list),
+               NULL) < 0 ||
+         PyErr_Occurred()))
+        Py_CLEAR(list);
+    Py_XDECREF(name);
+    return list;
+}
+
 static PyMethodDef functions[] = {
+    {"checkpoint_entries", core_checkpoint_entries, METH_O,
+     "Of each tensor of a checkpoint: its name, TensorFlow's number of its dtype, its sizes."},
     {"match_files", core_match_files, METH_O, "The names that match a pattern, sorted."},
     {NULL, NULL, 0, NULL}};
 

@@ -3,7 +3,7 @@
  * iteration of a loop is noticed too. */
 #include "function.h"
 
-enum { MOST_CALLS = 10, TOO_MANY = 5, MOST_WARNINGS = 2, MOST_CODES = 256 };
+enum { MOST_CALLS = 10, TOO_MANY = 5, MOST_WARNINGS = 2, MOST_CODES = 256, MOST_WRAPPERS = 64 };
 
 struct history {
     int64_t calls;                 /* that are remembered */
@@ -16,10 +16,20 @@ static const char kind[] = "history";
 
 static void history_end(PyObject *capsule) { PyMem_Free(PyCapsule_GetPointer(capsule, kind)); }
 
-/* What calls are counted by; borrowed. */
+/* What calls are counted by, a new reference: the code object of the function that decorators
+ * wrapped, since all functions that one decorator wraps have its code in common. */
 static PyObject *counted_by(PyObject *python) {
-    if (PyMethod_Check(python)) python = PyMethod_GET_FUNCTION(python);
-    return PyFunction_Check(python) ? PyFunction_GET_CODE(python) : NULL;
+    Py_INCREF(python);
+    for (int depth = 0; depth < MOST_WRAPPERS; depth++) {
+        PyObject *inner = PyObject_GetAttrString(python, "__wrapped__");
+        if (inner == NULL) break;
+        Py_SETREF(python, inner);
+    }
+    PyErr_Clear();
+    PyObject *function = PyMethod_Check(python) ? PyMethod_GET_FUNCTION(python) : python;
+    PyObject *code = PyFunction_Check(function) ? Py_NewRef(PyFunction_GET_CODE(function)) : NULL;
+    Py_DECREF(python);
+    return code;
 }
 
 static PyObject *new_history(PyObject *code) {
@@ -47,8 +57,11 @@ static struct history *find_history(function_object *f) {
     PyObject *code = counted_by(f->python);
     if (code == NULL) return NULL;
     PyObject *found = histories != NULL ? PyDict_GetItemWithError(histories, code) : NULL;
-    if (found == NULL && PyErr_Occurred()) return NULL;
-    f->history = found != NULL ? Py_NewRef(found) : new_history(code);
+    if (found != NULL)
+        f->history = Py_NewRef(found);
+    else if (!PyErr_Occurred())
+        f->history = new_history(code);
+    Py_DECREF(code);
     f->counts = f->history != NULL ? PyCapsule_GetPointer(f->history, kind) : NULL;
     return f->counts;
 }

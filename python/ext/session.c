@@ -15,7 +15,7 @@ typedef struct session_object {
     uint32_t place; /* where it was opened */
 } session_object;
 static PyTypeObject *session_type;
-static PyObject *name_node_attr, *name_graph_attr, *name_element, *name_run;
+static PyObject *name_node_attr, *name_graph_attr, *name_element, *name_reference, *name_run;
 
 static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     (void)args;
@@ -74,7 +74,10 @@ static PyObject *session_close(PyObject *self, PyObject *unused) {
     (void)unused;
     session_object *o = (session_object *)self;
     o->closing = 1;
-    if (o->users == 0) session_end(o);
+    if (o->users == 0)
+        session_end(o);
+    else if (o->s != NULL)
+        ef_session_halt(o->s); /* they end; the last of them ends the session */
     Py_RETURN_NONE;
 }
 
@@ -82,40 +85,58 @@ static PyObject *session_close(PyObject *self, PyObject *unused) {
 
 enum { FEW = 8, ODD = 1, DEEP = 32 };
 
+/* Tensors to fetch and, after the run, their values. */
+typedef struct fetches {
+    ef_tensor few[FEW], *tensor; /* symbolic: copied as they are, owned by what was asked */
+    ef_tensor few_out[FEW], *out;
+    int n, room, next; /* next: the first value that is not in the result yet */
+} fetches;
+
 typedef struct request {
     ef_graph *graph;
-    ef_tensor few_fetch[FEW], *fetch; /* symbolic: copied as they are, owned by what was asked */
+    fetches now, late; /* late: reference variables, which are read after the run */
     int few_node[FEW], *node;
-    int n_fetch, room_fetch, n_node, room_node, n_value;
+    int n_node, room_node, n_value;
     ef_tensor few_feed[FEW], *feed;
     operand few_value[FEW], *value;
     const ef_tensor *few_pointer[FEW], **pointer;
     int n_feed;
-    ef_tensor few_out[FEW], *out;
     size_t bytes; /* fed */
 } request;
 
+static void fetches_begin(fetches *f) {
+    f->tensor = f->few;
+    f->out = f->few_out;
+    f->room = FEW;
+    f->n = f->next = 0;
+}
+
+static void fetches_end(fetches *f) {
+    if (f->tensor != f->few) PyMem_Free(f->tensor);
+    if (f->out != f->few_out) PyMem_Free(f->out);
+}
+
 static void request_begin(request *r, ef_graph *graph) {
     r->graph = graph;
-    r->fetch = r->few_fetch;
+    fetches_begin(&r->now);
+    fetches_begin(&r->late);
     r->node = r->few_node;
     r->feed = r->few_feed;
     r->value = r->few_value;
     r->pointer = r->few_pointer;
-    r->out = r->few_out;
-    r->room_fetch = r->room_node = FEW;
-    r->n_fetch = r->n_node = r->n_value = r->n_feed = 0;
+    r->room_node = FEW;
+    r->n_node = r->n_value = r->n_feed = 0;
     r->bytes = 0;
 }
 
 static void request_end(request *r) {
     for (int k = 0; k < r->n_feed; k++) operand_end(&r->value[k]);
-    if (r->fetch != r->few_fetch) PyMem_Free(r->fetch);
+    fetches_end(&r->now);
+    fetches_end(&r->late);
     if (r->node != r->few_node) PyMem_Free(r->node);
     if (r->feed != r->few_feed) PyMem_Free(r->feed);
     if (r->value != r->few_value) PyMem_Free(r->value);
     if (r->pointer != r->few_pointer) PyMem_Free(r->pointer);
-    if (r->out != r->few_out) PyMem_Free(r->out);
 }
 
 /* Room for one more element; 0, or -1 raised. */
@@ -134,9 +155,9 @@ static int grow(void *list, void *few, int n, int *room, size_t size) {
     return 0;
 }
 
-static int add_fetch(request *r, const ef_tensor *t) {
-    if (grow(&r->fetch, r->few_fetch, r->n_fetch, &r->room_fetch, sizeof *r->fetch) < 0) return -1;
-    r->fetch[r->n_fetch++] = *t;
+static int add_fetch(fetches *f, const ef_tensor *t) {
+    if (grow(&f->tensor, f->few, f->n, &f->room, sizeof *f->tensor) < 0) return -1;
+    f->tensor[f->n++] = *t;
     return 0;
 }
 
@@ -165,17 +186,28 @@ static int collect_operation(request *r, PyObject *o) {
     return bad;
 }
 
+/* Whether a fetch of this variable gives the value that the run leaves behind (TensorFlow's
+ * reference variables), and not the one that the run found. 0, 1, or -1 raised. */
+static int is_reference(PyObject *o) {
+    PyObject *answer = PyObject_GetAttr(o, name_reference);
+    if (answer == NULL) return clear_error();
+    Py_DECREF(answer); /* True and False stay */
+    return answer == Py_True;
+}
+
 static int collect_variable(request *r, PyObject *o) { /* a graph's: what reads it */
     PyObject *t = PyObject_GetAttr(o, name_element);
     if (t == NULL) return clear_error() == 0 ? ODD : -1;
-    int bad = is_ours(r, t) ? add_fetch(r, &((tensor_object *)t)->t) : ODD;
+    int late = is_reference(o), bad = late < 0 ? -1 : ODD;
+    if (late >= 0 && is_ours(r, t))
+        bad = add_fetch(late ? &r->late : &r->now, &((tensor_object *)t)->t);
     Py_DECREF(t); /* the variable keeps it */
     return bad;
 }
 
 /* 0: plain so far; ODD: not plain; -1: raised. */
 static int collect(request *r, PyObject *o, int depth) {
-    if (IS_SYMBOLIC(o)) return is_ours(r, o) ? add_fetch(r, &((tensor_object *)o)->t) : ODD;
+    if (IS_SYMBOLIC(o)) return is_ours(r, o) ? add_fetch(&r->now, &((tensor_object *)o)->t) : ODD;
     if (is_operation(o)) return collect_operation(r, o);
     if (IS_EAGER(o)) {
         r->n_value++;
@@ -280,14 +312,34 @@ static void note_op(PyObject *graph) {
     Py_XDECREF(trace);
 }
 
+static int room_for_results(fetches *f) {
+    if (f->n <= FEW) return 0;
+    f->out = PyMem_Calloc((size_t)f->n, sizeof *f->out);
+    if (f->out != NULL) return 0;
+    f->out = f->few_out;
+    PyErr_NoMemory();
+    return -1;
+}
+
+/* The run itself: everything else first, then the reference variables. */
+static ef_status *run_engine(session_object *o, request *r) {
+    fetches *now = &r->now, *late = &r->late;
+    memset(now->out, 0, (size_t)now->n * sizeof *now->out);
+    memset(late->out, 0, (size_t)late->n * sizeof *late->out);
+    ef_status *s = NULL;
+    if (now->n + r->n_node > 0)
+        s = ef_session_run_nodes(o->s, r->feed, r->pointer, r->n_feed, now->tensor, now->n, r->node,
+                                 r->n_node, now->out);
+    if (s != NULL || late->n == 0) return s;
+    s = ef_session_run_nodes(o->s, r->feed, r->pointer, r->n_feed, late->tensor, late->n, NULL, 0,
+                             late->out);
+    for (int k = 0; s != NULL && k < now->n; k++) ef_tensor_release(&now->out[k]);
+    return s;
+}
+
 static int request_run(session_object *o, request *r) {
-    if (r->n_fetch > FEW && (r->out = PyMem_Malloc((size_t)r->n_fetch * sizeof *r->out)) == NULL) {
-        r->out = r->few_out;
-        PyErr_NoMemory();
-        return -1;
-    }
-    if (r->n_fetch + r->n_node == 0) return 0;
-    memset(r->out, 0, (size_t)r->n_fetch * sizeof *r->out);
+    if (room_for_results(&r->now) < 0 || room_for_results(&r->late) < 0) return -1;
+    if (r->now.n + r->late.n + r->n_node == 0) return 0;
     bool measure = (o->calls++ & 31) == 1; /* not the first: it compiles */
     int64_t began = measure ? nanoseconds() : 0;
     graph_object *graph = (graph_object *)Py_NewRef(o->graph);
@@ -297,9 +349,7 @@ static int request_run(session_object *o, request *r) {
     sample taken = sample_take();
     engine_call v;
     engine_begin(&v, o->heavy || r->bytes > 65536 || any_deferred(r));
-    ef_status *s = ef_session_run_nodes(o->s, r->feed, r->pointer, r->n_feed, r->fetch, r->n_fetch,
-                                        r->node, r->n_node, r->out);
-    s = engine_end(&v, s);
+    ef_status *s = engine_end(&v, run_engine(o, r));
     if (taken.weight > 0) sample_end(&taken, EF_EVENT_RUN, 0, NULL, (int64_t)r->bytes, 0);
     if (atomic_load_explicit(&profile_waiting, memory_order_relaxed) > 0) profile_settle(NULL);
     graph->running--;
@@ -319,13 +369,13 @@ static PyObject *result_of(ef_tensor *t) {
     return a;
 }
 
-static PyObject *build(request *r, PyObject *o, int *next, int depth);
+static PyObject *build(request *r, PyObject *o, int depth);
 
-static PyObject *build_dict(request *r, PyObject *o, int *next, int depth) {
+static PyObject *build_dict(request *r, PyObject *o, int depth) {
     PyObject *result = PyDict_New(), *key, *value;
     Py_ssize_t at = 0;
     while (result != NULL && PyDict_Next(o, &at, &key, &value)) {
-        PyObject *item = build(r, value, next, depth + 1);
+        PyObject *item = build(r, value, depth + 1);
         if (item == NULL || PyDict_SetItem(result, key, item) < 0) Py_CLEAR(result);
         Py_XDECREF(item);
     }
@@ -333,19 +383,22 @@ static PyObject *build_dict(request *r, PyObject *o, int *next, int depth) {
 }
 
 /* The results in the form they were asked for. */
-static PyObject *build(request *r, PyObject *o, int *next, int depth) {
+static PyObject *build(request *r, PyObject *o, int depth) {
     if (is_operation(o)) Py_RETURN_NONE;
     if (IS_EAGER(o)) return tensor_to_array((tensor_object *)o, ARRAY_OWN);
     if (IS_SYMBOLIC(o) || IS_VARIABLE(o)) {
-        if (*next < r->n_fetch) return result_of(&r->out[(*next)++]);
+        int late = IS_VARIABLE(o) ? is_reference(o) : 0;
+        if (late < 0) return NULL;
+        fetches *f = late ? &r->late : &r->now;
+        if (f->next < f->n) return result_of(&f->out[f->next++]);
     } else if (depth < DEEP && PyDict_CheckExact(o))
-        return build_dict(r, o, next, depth);
+        return build_dict(r, o, depth);
     else if (depth < DEEP && (PyList_CheckExact(o) || PyTuple_CheckExact(o))) {
         Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
         bool tuple = PyTuple_CheckExact(o);
         PyObject *result = tuple ? PyTuple_New(n) : PyList_New(n);
         for (Py_ssize_t k = 0; result != NULL && k < n && k < PySequence_Fast_GET_SIZE(o); k++) {
-            PyObject *item = build(r, PySequence_Fast_GET_ITEM(o, k), next, depth + 1);
+            PyObject *item = build(r, PySequence_Fast_GET_ITEM(o, k), depth + 1);
             if (item == NULL)
                 Py_CLEAR(result);
             else if (tuple)
@@ -358,17 +411,24 @@ static PyObject *build(request *r, PyObject *o, int *next, int depth) {
     return PyErr_Format(PyExc_RuntimeError, "the fetches were changed while they were run");
 }
 
-static PyObject *run_plain(session_object *o, PyObject *fetches, PyObject *feeds, int *odd) {
+/* The whole result; values that did not get into it are released. */
+static PyObject *build_all(request *r, PyObject *wanted) {
+    PyObject *result = build(r, wanted, 0);
+    for (fetches *f = &r->now;; f = &r->late) {
+        while (f->next < f->n) ef_tensor_release(&f->out[f->next++]);
+        if (f == &r->late) return result;
+    }
+}
+
+static PyObject *run_plain(session_object *o, PyObject *wanted, PyObject *feeds, int *odd) {
     request r;
     request_begin(&r, ((graph_object *)o->graph)->g);
-    *odd = collect(&r, fetches, 0);
+    *odd = collect(&r, wanted, 0);
     if (*odd == 0) *odd = collect_feeds(&r, feeds);
-    if (*odd == 0 && r.n_fetch + r.n_node + r.n_value == 0) *odd = ODD;
+    if (*odd == 0 && r.now.n + r.late.n + r.n_node + r.n_value == 0) *odd = ODD;
     PyObject *result = NULL;
     if (*odd == 0 && request_run(o, &r) == 0) {
-        int next = 0;
-        result = build(&r, fetches, &next, 0);
-        for (; next < r.n_fetch; next++) ef_tensor_release(&r.out[next]);
+        result = build_all(&r, wanted);
     }
     request_end(&r);
     return result;
@@ -427,9 +487,7 @@ static PyObject *session_run_flat(PyObject *self, PyObject *const *args, Py_ssiz
         PyErr_SetString(PyExc_ValueError, "a fetch or feed is not of the session's graph");
     PyObject *result = NULL;
     if (bad == 0 && request_run(o, &r) == 0) {
-        int next = 0;
-        result = build(&r, args[0], &next, 0);
-        for (; next < r.n_fetch; next++) ef_tensor_release(&r.out[next]);
+        result = build_all(&r, args[0]);
     }
     request_end(&r);
     return result;
@@ -470,8 +528,10 @@ int session_init(PyObject *module) {
     name_node_attr = PyUnicode_InternFromString("_node");
     name_graph_attr = PyUnicode_InternFromString("graph");
     name_element = PyUnicode_InternFromString("_graph_element");
+    name_reference = PyUnicode_InternFromString("_reference");
     name_run = PyUnicode_InternFromString("_run");
-    if (!name_node_attr || !name_graph_attr || !name_element || !name_run) return -1;
+    if (!name_node_attr || !name_graph_attr || !name_element || !name_reference || !name_run)
+        return -1;
     session_type = add_type(module, &session_spec, NULL, "SessionBase");
     return session_type != NULL ? 0 : -1;
 }

@@ -1,5 +1,6 @@
 /* Settings and statistics for Python: memory, threads, options. */
 #include "core.h"
+#include "profile.h"
 #include <stdatomic.h>
 #include <time.h>
 
@@ -10,6 +11,7 @@ const char refusal[] =
     "start processes by multiprocessing's 'spawn' method, or fork before computing in threads";
 
 PyThreadState *away(void) {
+    profile_leaves();
     atomic_fetch_add_explicit(&absent, 1, memory_order_relaxed);
     return PyEval_SaveThread();
 }

@@ -1,6 +1,6 @@
-/* Splitting a derivative. What goes backward is made of ordinary nodes that read forward values
- * where they please; every such reading is an edge from one side to the other, and those edges are
- * what has to be saved. Constants are not: each side has its own. Ops that read nothing but a shape
+/* Splitting a derivative. The backward nodes are ordinary nodes that may read any forward value;
+ * each such read is an edge from the forward to the backward side, and the values of these edges
+ * have to be saved. Constants are not: each side has its own. Ops that read nothing but a shape
  * move to the forward side, so that the shape is saved and not the value. */
 #include "autodiff/derive.h"
 #include "autodiff/control_grad.h"

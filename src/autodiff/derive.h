@@ -1,7 +1,7 @@
-/* The derivative of a function, in the making. A copy of the function and the nodes of its gradient
- * stand in one graph; from that graph the parts are extracted: one that runs forward and also gives
- * out `saved`, one that takes `saved` and goes backward. Between the two, callers add what their
- * kind of control flow needs. */
+/* Building the derivative of a function. A copy of the function and the nodes of its gradient stand
+ * in one graph, from which two functions are extracted: the forward one, which also returns the
+ * values `saved`, and the backward one, which takes them as inputs. Between the two steps callers
+ * add the nodes that their kind of control flow needs. */
 #ifndef EF_AUTODIFF_DERIVE_H
 #define EF_AUTODIFF_DERIVE_H
 #include "autodiff/autodiff.h"

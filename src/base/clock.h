@@ -3,6 +3,7 @@
 #define EF_BASE_CLOCK_H
 #include <stdint.h>
 uint64_t ef_now_ns(void);
+uint64_t ef_thread_ns(void); /* in which the calling thread had a processor; a system call */
 /* The processor's counter where it has one that counts evenly, else nanoseconds. */
 static inline uint64_t ef_ticks(void) {
 #ifdef __x86_64__

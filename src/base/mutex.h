@@ -20,6 +20,7 @@
     RANK(VARIABLE)    /* a variable's value, while it is updated; by address */  \
     RANK(TABLE)       /* entries of a lookup table */                            \
     RANK(WRITER)      /* the file of a summary writer */                         \
+    RANK(ELEMENTS)    /* elements of a queue; never held while one waits */      \
     RANK(SESSION)     /* a session's requests */                                 \
     RANK(FUNCTION)    /* a function's traces */                                  \
     RANK(PROGRAMS)    /* the cache of programs */                                \

@@ -9,18 +9,22 @@
  *
  * On a crowded machine, where the team's threads have to wait for processors, a thread that loses
  * its processor within a piece holds up the region for some milliseconds, the kernel's time slice.
- * There workers do not spin, which would only use up their slice; short regions stay on their
- * caller; a worker that has had its processor for a while leaves the end of a region to the others;
- * twice as many threads take part, since half of them are waiting; and the threads ask the kernel
- * for short time slices, so that they get a processor as soon as they are woken.
+ * There threads ask the kernel for short time slices, so that they get a processor as soon as they
+ * are woken. Nobody spins: a thread that sleeps while it waits for another comes back together with
+ * it, and both then have their processors until the next tick of the kernel's clock, while threads
+ * that spin use up their time and get their processors in turn. Short regions stay on their caller;
+ * a worker that has had its processor for a while leaves the end of a region to the others; and in
+ * long regions twice as many threads take part, since half of them are waiting.
  *
  * Callers that run at the same time divide the processors. A caller counts from its entry to its
  * leave, whether or not it is within a region, because its thread uses a processor. Workers take
  * part while processors are left over, first where a caller has the fewest threads for its weight,
- * and look again after each piece. A caller that leaves wakes workers for the regions of others.
- * So the threads at work are as many as the processors, and none of these idles while a region has
- * pieces to claim. A caller of low weight also waits for its turn while there is no processor left:
- * see wait_for_turn.
+ * and look again after each piece. The processor of a caller that leaves is kept for it for a tenth
+ * of a millisecond, because most callers come back at once: a worker woken in between would then
+ * compete with it. If it stays away, the callers of other regions wake a worker. So the threads at
+ * work are as many as the processors, and none of these idles for longer while a region has pieces
+ * to claim. A caller of low weight also waits for its turn while there is no processor left: see
+ * wait_for_turn.
  *
  * After fork() the child has the calling thread only, and stays on it for good. */
 #include "base/pool.h"
@@ -49,6 +53,7 @@ static const double worth_ns = 10000;        /* a piece that pays for handing it
 static const double piece_ns = 100000;       /* a piece of a long region */
 static const uint64_t spin_ns = 40000;       /* waiting before a thread goes to sleep */
 static const uint64_t near_ns = 20000;       /* brief regions so near to each other wake workers */
+static const uint64_t keep_ns = 100000;      /* a processor is kept for a caller that left */
 static const uint64_t turn_poll_ns = 200000; /* a caller that waits for its turn looks this often */
 static const uint64_t turn_most_ns = 50000000; /* and waits no longer than this */
 /* On a crowded machine: */
@@ -57,22 +62,23 @@ static const uint64_t usage_ns = 100000000;   /* and asks this often what other 
 static const uint64_t recent_ns = 2000000000; /* an older answer is not compared with */
 static const double crowd_part = 0.15;        /* others use more than this of the processors */
 static const uint64_t crowd_ns = 150000000;   /* and are taken to do so for this long */
-static const uint64_t crowd_spin_ns = 200000; /* a caller's waiting: sleeping costs it a slice */
 static const double crowd_worth_ns = 300000;  /* a region to hand out */
+static const double crowd_long_ns = 1000000;  /* a region for more threads than processors */
 static const uint64_t turn_ns = 1000000;      /* a worker may lose its processor after this */
 static const uint64_t tail_ns = 1000000;      /* of a region: others may do it without a worker */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int machine = 1;           /* what the machine gives; written once */
-static int lanes = 1;             /* and threads for a crowded machine; written once */
-static cpu_set_t processors;      /* of the workers, if they are not those of the calling thread */
-static bool widened;              /* `processors` is set */
-static atomic_int wish;           /* ef_pool_limit; 0: none */
-static atomic_int callers;        /* user threads between enter and leave, unless they wait */
-static atomic_int working;        /* workers that take part in a region */
-static atomic_bool forked;        /* in the child of a fork */
-static _Thread_local bool inside; /* a piece runs on this thread */
-static _Thread_local int lane;    /* a worker's number; 0: a caller */
+static int machine = 1;      /* what the machine gives; written once */
+static int lanes = 1;        /* and threads for a crowded machine; written once */
+static cpu_set_t processors; /* of the workers, if they are not those of the calling thread */
+static bool widened;         /* `processors` is set */
+static atomic_int wish;      /* ef_pool_limit; 0: none */
+static atomic_int callers;   /* user threads between enter and leave, unless they wait */
+static atomic_int working;   /* workers that take part in a region */
+static atomic_uint_least64_t kept_until; /* a processor is kept for a caller; 0: none is */
+static atomic_bool forked;               /* in the child of a fork */
+static _Thread_local bool inside;        /* a piece runs on this thread */
+static _Thread_local int lane;           /* a worker's number; 0: a caller */
 
 /* ---- how many threads ---------------------------------------------------------------------- */
 
@@ -256,7 +262,9 @@ static int threads_at_work(void) {
 
 /* A worker begins only while a processor is left over for it. */
 static bool begin_working(void) {
-    int allowed = threads_allowed(ef_now_ns());
+    uint64_t now = ef_now_ns();
+    int allowed = threads_allowed(now);
+    if (now < atomic_load_explicit(&kept_until, memory_order_relaxed)) allowed--;
     int n = atomic_load_explicit(&working, memory_order_relaxed);
     do
         if (atomic_load_explicit(&callers, memory_order_relaxed) + n >= allowed) return false;
@@ -306,12 +314,24 @@ static bool should_leave(const slot *s, int shares, uint64_t began) {
     return crowded(now) && now - turn > turn_ns && pieces_left(s, shares) * (now - began) < tail_ns;
 }
 
+static void call_workers(int want);
+
+/* Between two pieces a caller wakes a worker for a processor that was kept for long enough. */
+static void use_kept_processor(uint64_t now) {
+    uint64_t kept = atomic_load_explicit(&kept_until, memory_order_relaxed);
+    if (lane != 0 || kept == 0 || now < kept) return;
+    if (atomic_compare_exchange_strong_explicit(&kept_until, &kept, 0, memory_order_relaxed,
+                                                memory_order_relaxed))
+        call_workers(1);
+}
+
 /* All pieces this thread can get, those of share `mine` first. Returns how many it ran. */
 static int work(slot *s, int mine, int shares) {
     int done = 0;
     for (int k = 0; k < shares; k++)
         for (int64_t p; (p = claim(&s->share[(mine + k) % shares], k == 0)) >= 0;) {
             uint64_t began = ef_now_ns();
+            use_kept_processor(began);
             run_piece(s, p);
             done++;
             if (should_leave(s, shares, began)) return done;
@@ -339,7 +359,7 @@ static void pause_briefly(void) {
 /* Spins while *at is `value`, for a while. Returns whether it has changed. */
 static bool changes_soon(atomic_int *at, int value) {
     uint64_t begin = ef_now_ns(), now = begin;
-    uint64_t most = !crowded(now) ? spin_ns : lane == 0 ? crowd_spin_ns : 0;
+    uint64_t most = crowded(now) ? 0 : spin_ns;
     for (; now - begin < most; now = ef_now_ns())
         for (int k = 0; k < 16; k++) {
             if (atomic_load_explicit(at, memory_order_acquire) != value) return true;
@@ -495,15 +515,20 @@ void ef_pool_enter(ef_context *c) {
 void ef_pool_leave(ef_context *c) {
     if (--c->depth > 0) return;
     if (EF_UNLIKELY(c->weight < 1)) c->ran_ns = ef_now_ns() - c->began;
+    if (atomic_fetch_sub_explicit(&callers, 1, memory_order_seq_cst) > 1)
+        atomic_store_explicit(&kept_until, ef_now_ns() + keep_ns, memory_order_relaxed);
+}
+
+void ef_pool_block(ef_context *c) {
+    if (c->depth == 0) return;
+    if (EF_UNLIKELY(c->weight < 1)) c->ran_ns = ef_now_ns() - c->began;
     stop_using_processor();
 }
 
-void ef_pool_block(const ef_context *c) {
-    if (c->depth > 0) stop_using_processor();
-}
-
-void ef_pool_unblock(const ef_context *c) {
-    if (c->depth > 0) start_using_processor();
+void ef_pool_unblock(ef_context *c) {
+    if (c->depth == 0) return;
+    if (EF_UNLIKELY(c->weight < 1)) c->began = ef_now_ns() - c->ran_ns;
+    start_using_processor();
 }
 
 static bool all_awake(int shares) {
@@ -529,12 +554,13 @@ static void shorten_slices(void) {
     done = true;
 }
 
-/* Posts n items in pieces of `each` for up to `team` threads and works until all are done. */
-static bool region(int64_t n, int64_t each, int team, ef_range_fn *fn, void *arg) {
+/* Posts n items in pieces of `each` for up to `team` threads and works until all are done. They
+ * take one thread about cost_ns; 0: nobody knows. */
+static bool region(int64_t n, int64_t each, int team, double cost_ns, ef_range_fn *fn, void *arg) {
     int64_t pieces = n / each + (n % each != 0);
     ef_context *c = ef_context_here();
     const uint64_t now = ef_now_ns();
-    if (team == machine) team = threads_allowed(now);
+    if (team == machine && cost_ns > crowd_long_ns) team = threads_allowed(now);
     if (crowded(now)) shorten_slices();
     int shares = team < pieces ? team : (int)pieces;
     slot *s = shares > 1 ? take_slot() : NULL;
@@ -562,10 +588,10 @@ static bool region(int64_t n, int64_t each, int team, ef_range_fn *fn, void *arg
     return true;
 }
 
-void ef_parallel_each(int64_t n, ef_range_fn *fn, void *arg) {
+void ef_parallel_each(int64_t n, double cost_ns, ef_range_fn *fn, void *arg) {
     if (n <= 0) return;
     int64_t each = n / MOST_PIECES + 1;
-    if (!region(n, each, ef_pool_size(), fn, arg)) fn(arg, 0, n);
+    if (!region(n, each, ef_pool_size(), (double)n * cost_ns, fn, arg)) fn(arg, 0, n);
 }
 
 /* Waking a worker costs the caller as much as half of a brief region. It pays when more of them
@@ -578,7 +604,7 @@ void ef_parallel_brief(int64_t n, ef_range_fn *fn, void *arg) {
     if (shared)
         shared = !crowded(ef_now_ns()) &&
                  (all_awake(team < n ? team : (int)n) || ef_now_ns() - last < near_ns);
-    if (!shared || !region(n, 1, team, fn, arg)) fn(arg, 0, n);
+    if (!shared || !region(n, 1, team, 0, fn, arg)) fn(arg, 0, n);
     last = ef_now_ns();
 }
 
@@ -595,7 +621,7 @@ void ef_parallel(int64_t n, int64_t grain, double cost_ns, ef_range_fn *fn, void
         if (pieces > MOST_PIECES) pieces = MOST_PIECES;
         int64_t each = (int64_t)((double)units / pieces);
         if ((double)each * pieces < (double)units) each++;
-        if (region(n, each * grain, team, fn, arg)) return;
+        if (region(n, each * grain, team, all, fn, arg)) return;
     }
     fn(arg, 0, n);
 }

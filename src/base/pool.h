@@ -16,8 +16,9 @@ typedef void ef_range_fn(void *arg, int64_t begin, int64_t end);
  * cost_ns: estimated nanoseconds for one item; below about 20 us in all, or within another
  * ef_parallel, fn is called once, inline. */
 void ef_parallel(int64_t n, int64_t grain, double cost_ns, ef_range_fn *fn, void *arg);
-/* The same for items that are worth a piece each, as blocks of a product: every item is a piece. */
-void ef_parallel_each(int64_t n, ef_range_fn *fn, void *arg);
+/* The same for items that are worth a piece each, as blocks of a product: every item is a piece.
+ * cost_ns may be 0 where it is not known. */
+void ef_parallel_each(int64_t n, double cost_ns, ef_range_fn *fn, void *arg);
 /* The same for few items of some microseconds each: hands them to workers that are awake, and wakes
  * workers only where such regions follow each other closely, as the layers of a small model do. */
 void ef_parallel_brief(int64_t n, ef_range_fn *fn, void *arg);
@@ -33,7 +34,7 @@ void ef_pool_single(void);
 void ef_pool_enter(ef_context *c);
 void ef_pool_leave(ef_context *c);
 /* Around waiting for something within a run (an element of a pipeline, a lock held for long): the
- * processor goes to others meanwhile. */
-void ef_pool_block(const ef_context *c);
-void ef_pool_unblock(const ef_context *c);
+ * processor goes to others meanwhile, and the time does not count as time of the run. */
+void ef_pool_block(ef_context *c);
+void ef_pool_unblock(ef_context *c);
 #endif

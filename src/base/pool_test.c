@@ -169,7 +169,7 @@ EF_TEST(a_thread_holds_back_one_piece_at_most) {
     if (ef_pool_size() < 2) SKIP("one processor");
     for (int turn = 0; turn < 5; turn++) {
         relay r = {.late = false};
-        ef_parallel_each(PIECES, hold_one, &r);
+        ef_parallel_each(PIECES, 0, hold_one, &r);
         CHECK_INT(r.done, PIECES);
         CHECK(!r.late);
         CHECK_INT(r.lanes, 0);
@@ -178,7 +178,7 @@ EF_TEST(a_thread_holds_back_one_piece_at_most) {
 
 static void *many_regions(void *arg) {
     relay *r = arg;
-    for (int k = 0; k < 300; k++) ef_parallel_each(PIECES, hold_one, r);
+    for (int k = 0; k < 300; k++) ef_parallel_each(PIECES, 0, hold_one, r);
     return NULL;
 }
 
@@ -261,7 +261,7 @@ EF_TEST(callers_divide_the_processors) {
             ef_pool_leave(&others[k]);
         }
         CHECK_INT(ef_pool_size(), whole);
-        ef_parallel_each(200, shared_piece, &s);
+        ef_parallel_each(200, 0, shared_piece, &s);
         CHECK_INT(s.done, 200);
         CHECK_INT(s.before, 0);
         CHECK(s.after > 0);
@@ -300,7 +300,7 @@ EF_TEST(workers_make_way_for_callers) {
     pthread_t t;
     for (int k = 0; k < 64; k++) c.context[k].weight = 1;
     CHECK(pthread_create(&t, NULL, come, &c) == 0);
-    ef_parallel_each(200 * whole, count_on_workers, &c); /* 40 ms, if all took part to the end */
+    ef_parallel_each(200 * whole, 0, count_on_workers, &c); /* 40 ms, if all took part to the end */
     pthread_join(t, NULL);
     CHECK(c.on_workers < 150 * (whole - 1));
     for (int k = 0; k < ef_pool_lanes() - 1; k++) ef_pool_leave(&c.context[k]);

@@ -17,7 +17,7 @@ typedef struct shelf {
     size_t bytes;
 } shelf;
 static _Thread_local shelf *mine; /* a pointer: memory for thread-local values is scarce */
-static _Thread_local bool ended;  /* what is given back now is freed at once */
+static _Thread_local bool ended;  /* blocks are now freed, not put into the free list */
 
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -90,6 +90,18 @@ ef_status *ef_error(ef_code code, const char *fmt, ...) {
     return s;
 }
 
+ef_status *ef_status_copy(const ef_status *s) {
+    if (s == NULL || s == &out_of_memory) return (ef_status *)s;
+    ef_status *made = ef_error(s->code, "%s", s->message);
+    if (made == &out_of_memory) return made;
+    made->before_run = s->before_run;
+    if (s->n_trail > 0) made->trail = ef_malloc((size_t)s->n_trail * sizeof *s->trail);
+    if (made->trail == NULL) return made; /* the message will not say where */
+    memcpy(made->trail, s->trail, (size_t)s->n_trail * sizeof *s->trail);
+    made->n_trail = s->n_trail;
+    return made;
+}
+
 ef_status *ef_status_as(ef_status *s, ef_code code) {
     if (s != NULL && s != &out_of_memory) s->code = code;
     return s;

@@ -25,12 +25,15 @@ static inline ef_status *ef_status_in_function(ef_status *s, int32_t function) {
 /* The n-th step from outside: 0 is the node of the outermost graph. False: there are not so many.
  */
 typedef struct ef_status_step {
-    int32_t function; /* of the node before it; -1: nobody said */
+    int32_t function; /* of the node before it; -1: not known */
     int32_t node;
 } ef_status_step;
 bool ef_status_step_get(const ef_status *s, int n, ef_status_step *out);
 /* s with another message; its trail ends. */
 ef_status *ef_status_reworded(ef_status *s, const char *message);
+
+/* Another status that says the same, at the same place; NULL stays NULL. */
+ef_status *ef_status_copy(const ef_status *s);
 
 /* The same message under another code; NULL stays NULL. */
 ef_status *ef_status_as(ef_status *s, ef_code code);

@@ -3,9 +3,10 @@
 #include "base/clock.h"
 
 enum {
-    MEASURED = 2,    /* elements after which to decide */
-    SLOW_NS = 30000, /* an element that is worth another thread */
-    AGAIN = 256,     /* a quick stage is measured again after so many elements */
+    MEASURED = 2,          /* elements after which to decide */
+    SLOW_NS = 30000,       /* an element that is worth another thread */
+    VERY_SLOW_NS = 300000, /* the same where the program did not ask for one */
+    AGAIN = 256,           /* a quick stage is measured again after so many elements */
     MOST = 1 << 16,
 };
 
@@ -21,11 +22,30 @@ static ef_status *start(ef_ahead *a) {
     return ef_ring_open(a->of->run, &w, &size, &a->ring);
 }
 
-ef_status *ef_ahead_open(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note) {
+static void prepare(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note) {
     int64_t n = wish < 0 ? EF_AHEAD_SLOTS : wish < MOST ? wish : MOST;
     *a = (ef_ahead){.of = of, .note = note, .slots = (int)n};
     a->most_slots = wish < 0 && !of->run->untuned ? EF_AHEAD_MOST : a->slots;
+    int workers;
+    if (a->most_slots > a->slots) ef_notes_recall(note, &workers, &a->slots);
+}
+
+ef_status *ef_ahead_open(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note) {
+    prepare(a, of, wish, note);
     return a->slots > 0 && of->blocks ? start(a) : NULL;
+}
+
+/* A program's function that is quick stays in the caller's thread: handing the interpreter's lock
+ * to another thread for each element costs more than most of them take. */
+void ef_ahead_inject(ef_ahead *a, ef_stage *of) {
+    const ef_stage *last = of;
+    while (last->kind == &ef_stage_same) last = last->source;
+    /* What is saved behind an element that failed would count as whole; and the doctor, which
+     * counts the stages, reports on the pipeline as the program has it. */
+    bool never = last->kind == &ef_stage_prefetch || last->kind == &ef_stage_save || of->counted ||
+                 ef_dataset_int(last->dataset, "num_parallel_calls", 0) != 0;
+    prepare(a, of, of->run->uninjected || never ? 0 : -1, of->note);
+    a->injected = true;
 }
 
 void ef_ahead_close(ef_ahead *a) {
@@ -41,10 +61,12 @@ ef_status *ef_ahead_next(ef_ahead *a, ef_tensor *out, bool *end) {
     }
     uint64_t from = ef_now_ns();
     ef_status *bad = ef_stage_next(a->of, out, end);
-    a->ns += ef_now_ns() - from;
+    uint64_t ns = ef_now_ns() - from;
+    if (a->made == 0 || ns < a->least) a->least = ns; /* which no other process interrupted */
+    a->ns += ns;
     if (++a->made < MEASURED) return bad;
-    if (a->ns / MEASURED < SLOW_NS) {
-        ef_stage_note_decide(a->note, EF_DECIDED_INLINE, 0, 0, 0);
+    if (a->injected ? a->least < VERY_SLOW_NS : a->ns / MEASURED < SLOW_NS) {
+        if (!a->injected) ef_stage_note_decide(a->note, EF_DECIDED_INLINE, 0, 0, 0);
     } else if (bad == NULL && !*end) {
         ef_status *no_thread = start(a);
         ef_status_free(no_thread); /* then it goes on as before */

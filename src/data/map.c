@@ -10,19 +10,21 @@
 #include "data/stage.h"
 
 enum {
-    MEASURED = 4,    /* calls after which to decide on threads */
-    SLOW_NS = 30000, /* a call that is worth handing to another thread */
+    MEASURED = 4,      /* calls after which to decide on threads */
+    SLOW_NS = 30000,   /* a call that is worth handing to another thread */
+    LONG_NS = 1000000, /* calls of which two are enough to decide */
+    WAITS = 4, /* times as long as it is busy, for a call that waits; less, others may be busy */
     MOST_WORKERS = 64,
 };
 
 typedef struct map {
     ef_stage base;
     ef_element_fn f;
-    ef_tensor *in; /* an element of the source */
-    ef_ring *ring; /* NULL: calls run in the caller's thread */
-    int64_t wish;  /* num_parallel_calls; 1: one at a time */
-    uint64_t calls, ns;
-    bool quick; /* it was decided to go on without threads */
+    ef_tensor *in;               /* an element of the source */
+    ef_ring *ring;               /* NULL: calls run in the caller's thread */
+    int64_t wish;                /* num_parallel_calls; 1: one at a time */
+    uint64_t calls, ns, busy_ns; /* measured; busy: of a processor */
+    bool quick;                  /* it was decided to go on without threads */
 } map;
 
 static ef_status *map_open(ef_stage *s) {
@@ -69,8 +71,12 @@ static ef_status *work(void *arg, ef_tensor *element) {
     return s;
 }
 
-/* As many workers as the program says; if it leaves that open, the tuner begins with as many as
- * there are processors, and goes on if the function waits for something else. */
+/* Whether calls wait for something other than a processor: then it takes more workers than there
+ * are processors to keep these busy. */
+static bool waits(const map *m) { return m->calls > 0 && m->ns > WAITS * m->busy_ns; }
+
+/* As many workers as the program says; if it leaves that open, the tuner begins with as many as it
+ * ended with in the latest run, or as keep the processors busy, and goes on from there. */
 static ef_ring_size size_for(const map *m) {
     int processors = ef_pool_size(), most = m->base.run->most_workers;
     if (m->wish > 0) {
@@ -79,18 +85,24 @@ static ef_ring_size size_for(const map *m) {
     }
     if (most == 0) most = processors < 4 ? 16 : 4 * processors;
     if (most > MOST_WORKERS) most = MOST_WORKERS;
-    int n = processors < most ? processors : most;
-    if (m->base.run->untuned) most = n;
+    int n = processors, slots;
+    if (m->base.run->untuned) {
+        most = n < most ? n : most;
+    } else if (!ef_notes_recall(m->base.note, &n, &slots) && waits(m)) {
+        uint64_t busy = m->busy_ns > 0 ? m->busy_ns : 1;
+        n = (uint64_t)most <= m->ns / busy ? most : (int)(m->ns / busy) * processors;
+    }
+    if (n > most) n = most;
     return (ef_ring_size){2 * n, 2 * most, n, most};
 }
 
 /* Decides after a few calls, so that a quick function never pays for threads. */
 static ef_status *maybe_threads(map *m) {
-    bool waits = m->f.calls_back && m->wish > 1; /* the program may sleep in it */
-    if (!waits && m->calls < MEASURED) return NULL;
+    bool asked = m->f.calls_back && m->wish > 1; /* the program may sleep in it */
+    if (!asked && m->calls < (m->ns >= 2 * LONG_NS ? 2 : MEASURED)) return NULL;
     m->quick = true;
     ef_ring_size size = size_for(m);
-    if ((!waits && m->ns / m->calls < SLOW_NS) || size.most_workers < 2) {
+    if ((!asked && m->ns / m->calls < SLOW_NS) || size.most_workers < 2) {
         ef_stage_note_decide(m->base.note, EF_DECIDED_INLINE, 0, 0, 0);
         return NULL;
     }
@@ -116,10 +128,12 @@ static ef_status *map_next(ef_stage *s, ef_tensor *out, bool *end) {
     if (m->ring != NULL) return ef_ring_next(m->ring, out, end);
     EF_TRY(ef_stage_next(s->source, m->in, end));
     if (*end) return NULL;
-    uint64_t from = m->wish != 1 && !m->quick ? ef_now_ns() : 0;
+    bool measures = m->wish != 1 && !m->quick;
+    uint64_t from = measures ? ef_now_ns() : 0, busy = measures ? ef_thread_ns() : 0;
     ef_status *bad = ef_element_fn_run(&m->f, m->in, out);
-    if (from != 0) {
+    if (measures) {
         m->ns += ef_now_ns() - from;
+        m->busy_ns += ef_thread_ns() - busy;
         m->calls++;
     }
     ef_element_release(m->in, s->source->width);

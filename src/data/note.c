@@ -119,6 +119,28 @@ void ef_notes_keep(const ef_run *run) {
     ef_mutex_unlock(&kept_lock);
 }
 
+static bool recall(const history *h, uint64_t dataset, const char *name, int *workers, int *slots) {
+    for (int k = 0; k < h->n; k++) {
+        const noted *n = &h->note[k];
+        if (n->dataset != dataset || n->name != name || n->workers == 0) continue;
+        bool trial = n->decision == EF_DECIDED_TRY; /* whose end nobody saw */
+        *workers = trial ? n->from : n->workers;
+        *slots = trial ? 2 * n->from : n->slots;
+        return true;
+    }
+    return false;
+}
+
+bool ef_notes_recall(const ef_stage_note *n, int *workers, int *slots) {
+    bool found = false;
+    if (n == NULL) return false;
+    ef_mutex_lock(&kept_lock);
+    for (int k = 0; k < KEPT && !found; k++)
+        found = recall(&kept[k], n->dataset, n->name, workers, slots);
+    ef_mutex_unlock(&kept_lock);
+    return found;
+}
+
 static bool find_history(uint64_t dataset, history *out) {
     if (ef_run_visit(dataset, copy_notes, out) && out->n > 0 && out->note[0].made > 0) return true;
     bool found = false;
@@ -149,6 +171,7 @@ static void decision_text(const noted *n, char *to, size_t size) {
         break;
     case EF_DECIDED_MOST: snprintf(to, size, "%d %s are the most", n->to, what); break;
     case EF_DECIDED_BYTES: snprintf(to, size, "held by the byte ceiling"); break;
+    case EF_DECIDED_BUSY: snprintf(to, size, "processors are busy: kept at %d", n->to); break;
     default: snprintf(to, size, "-"); break;
     }
 }

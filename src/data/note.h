@@ -17,6 +17,7 @@ typedef enum ef_decision {
     EF_DECIDED_BACK,    /* more was not better */
     EF_DECIDED_MOST,    /* there is no more to try */
     EF_DECIDED_BYTES,   /* the byte ceiling allows no more */
+    EF_DECIDED_BUSY,    /* the processors are busy with what there is */
 } ef_decision;
 
 /* Counters are written by the threads that run the stage and read by anyone. */
@@ -45,6 +46,10 @@ static inline void ef_stage_note_add(ef_stage_note *n, uint64_t made, uint64_t n
     atomic_fetch_add_explicit(&n->ns, ns, memory_order_relaxed);
 }
 
+/* How many workers made the elements of the same stage, and how many these could be ahead, when an
+ * earlier run of its dataset ended: where the tuner of this run begins. False: there was no such
+ * run of late, it made nothing ahead, or n is NULL. */
+bool ef_notes_recall(const ef_stage_note *n, int *workers, int *slots);
 /* Keeps the notes of a run that ends, for ds.explain(); those of the last few runs stay. */
 void ef_notes_keep(const struct ef_run *run);
 /* What was noted of the latest run of d, as text that the caller frees; NULL: there was none. */

@@ -9,8 +9,10 @@ typedef struct field {
     message part; /* of a field with a length */
 } field;
 
-enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 };          /* kinds of fields */
-enum { AUTOTUNE = 7, ENABLED = 1, CPU_BUDGET = 2, RAM_BUDGET = 3 }; /* numbers of fields */
+enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 }; /* kinds of fields */
+/* Numbers of fields. */
+enum { OPTIMIZATION = 3, INJECT_PREFETCH = 19 };
+enum { AUTOTUNE = 7, ENABLED = 1, CPU_BUDGET = 2, RAM_BUDGET = 3 };
 
 static bool varint(message *m, uint64_t *out) {
     *out = 0;
@@ -56,6 +58,15 @@ static void read_autotune(ef_data_options *o, message m) {
     }
 }
 
+static void read_optimization(ef_data_options *o, message m) {
+    bool set = o->inject_set;
+    for (field f; next_field(&m, &f);)
+        if (f.number == INJECT_PREFETCH && !set) {
+            o->inject_set = true;
+            o->inject = f.value != 0;
+        }
+}
+
 static int digit(char c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -70,6 +81,8 @@ void ef_data_options_read(ef_data_options *o, const char *text, size_t n) {
         bytes[size++] = (uint8_t)(16 * high + low);
     }
     message m = {bytes, bytes + size};
-    for (field f; next_field(&m, &f);)
+    for (field f; next_field(&m, &f);) {
         if (f.number == AUTOTUNE && f.part.at != NULL) read_autotune(o, f.part);
+        if (f.number == OPTIMIZATION && f.part.at != NULL) read_optimization(o, f.part);
+    }
 }

@@ -9,6 +9,7 @@
 
 typedef struct ef_data_options { /* zeroed: nothing is set */
     bool autotune_set, autotune;
+    bool inject_set, inject;        /* prefetch behind the last stage */
     int64_t cpu_budget, ram_budget; /* 0: not set */
 } ef_data_options;
 

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/blocking.h"
 #include "base/pulse.h"
+#include "data/ahead.h"
 #include "data/function.h"
 #include "data/rows.h"
 #include "data/stage.h"
@@ -13,7 +14,8 @@ typedef struct ef_pipeline {
     atomic_int refs;
     ef_run *run;
     ef_stage *top;
-    ef_mutex lock; /* guards `busy` */
+    ef_ahead ahead; /* of `top` */
+    ef_mutex lock;  /* guards `busy` */
     pthread_cond_t idle;
     bool busy;         /* a thread uses what follows */
     ef_tensor *peeked; /* the next element, if `has_peeked` */
@@ -31,6 +33,7 @@ static void pipeline_unref(ef_pipeline *p) {
     if (p->run != NULL) ef_run_stop(p->run);
     if (p->peeked != NULL && p->top != NULL) ef_element_release(p->peeked, p->top->width);
     ef_free(p->peeked);
+    ef_ahead_close(&p->ahead);
     ef_stage_close(p->top);
     ef_run_free(p->run);
     pthread_cond_destroy(&p->idle);
@@ -49,10 +52,12 @@ static ef_status *pipeline_open(const ef_dataset *d, ef_pipeline **out) {
     ef_pipeline_depth++;
     if (s == NULL) s = ef_stage_open(p->run, d, &p->top);
     ef_pipeline_depth--;
-    if (s == NULL)
+    if (s == NULL) {
+        ef_ahead_inject(&p->ahead, p->top);
         *out = p;
-    else
+    } else {
         pipeline_unref(p);
+    }
     return s;
 }
 
@@ -109,7 +114,7 @@ static void leave(ef_pipeline *p) {
 static ef_status *draw(ef_pipeline *p, ef_tensor *out, bool *end) {
     *end = p->over;
     if (p->over) return NULL;
-    ef_status *s = ef_stage_next(p->top, out, end);
+    ef_status *s = ef_ahead_next(&p->ahead, out, end);
     p->over = s == NULL && *end;
     return s;
 }

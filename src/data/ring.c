@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/blocking.h"
 #include "base/clock.h"
+#include "base/pool.h"
 #include "base/pulse.h"
 #include "data/tune.h"
 #include "tensor/tensor.h"
@@ -31,6 +32,7 @@ struct ef_ring {
     uint64_t n_slots, head, tail; /* head: the next to leave; tail: the next to be taken */
     uint64_t ahead;               /* slots in use; the tuner may decide on it */
     uint64_t largest, bytes;      /* of one element, and of all that are there */
+    uint64_t busy;                /* nanoseconds of processors that workers had, of late */
     bool taking, ended, stopped;
     bool was_full, was_empty, was_held; /* since the tuner was last asked; held: by the ceiling */
     int n_workers, n_started;           /* workers in use, and threads */
@@ -187,22 +189,35 @@ static void fill(ef_ring *r) {
     pthread_cond_broadcast(&r->filled);
 }
 
+/* Elements are made with what the step that uses them leaves over: while every processor is used, a
+ * worker computes half of the time. A consumer that waits uses none. */
+static const float worker_weight = 0.5F;
+
 typedef struct job {
     ef_ring *ring;
     int number; /* of the worker */
 } job;
+
+static void count_busy(ef_ring *r, uint64_t *last) {
+    uint64_t now = ef_thread_ns();
+    r->busy += now - *last;
+    *last = now;
+}
 
 static void *run_worker(void *arg) {
     job given = *(job *)arg;
     ef_ring *r = given.ring;
     ef_free(arg);
     ef_canceller_use(atomic_load(&r->run->canceller));
+    ef_context_here()->weight = worker_weight;
     ef_pipeline_depth = 1;
+    uint64_t busy = ef_thread_ns();
     ef_mutex_lock(&r->lock);
     while (!r->stopped && !r->ended) {
-        if (given.number < r->n_workers && may_take(r))
+        if (given.number < r->n_workers && may_take(r)) {
             fill(r);
-        else
+            if (r->workers.most > 1) count_busy(r, &busy);
+        } else
             ef_mutex_wait(&r->lock, &r->freed);
     }
     pthread_cond_broadcast(&r->freed);
@@ -279,6 +294,9 @@ static void tune(ef_ring *r, uint64_t now) {
     ef_mutex_lock(&r->lock);
     bool bursts = r->was_full && r->was_empty, held = r->was_held;
     r->was_full = r->was_empty = r->was_held = false;
+    /* More workers would not help: these keep the processors busy. */
+    bool all_busy = (double)r->busy > 0.8 * (double)r->interval.ns * ef_pool_size();
+    r->busy = 0;
     ef_mutex_unlock(&r->lock);
     int before = r->workers.value;
     if (r->tuned_slots) {
@@ -286,6 +304,8 @@ static void tune(ef_ring *r, uint64_t now) {
     } else if (r->workers.most > 1) {
         if (held)
             ef_stage_note_decide(r->work.note, EF_DECIDED_BYTES, before, before, 0);
+        else if (all_busy && r->workers.before == 0)
+            ef_stage_note_decide(r->work.note, EF_DECIDED_BUSY, before, before, 0);
         else
             ef_tuner_step(&r->workers, &r->interval, r->work.note);
         if (r->workers.value != before) resize(r, r->workers.value, 2 * (uint64_t)r->workers.value);
@@ -296,6 +316,7 @@ static void tune(ef_ring *r, uint64_t now) {
 
 static void wait_a_while(ef_ring *r, const slot *s) {
     struct timespec until;
+    ef_pool_block(ef_context_here());
     void *blocking = ef_blocking_begin();
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += WAIT_MS * 1000000L;
@@ -309,6 +330,7 @@ static void wait_a_while(ef_ring *r, const slot *s) {
         late = pthread_cond_timedwait(&r->filled, &r->lock.mutex, &until);
     ef_mutex_unlock(&r->lock);
     ef_blocking_end(blocking);
+    ef_pool_unblock(ef_context_here());
 }
 
 /* Until the slot is ready. */

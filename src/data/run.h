@@ -19,6 +19,7 @@ typedef struct ef_run {
     uint64_t dataset;                  /* the number of the one it runs */
     int most_workers;                  /* that the tuner may try; 0: as it thinks right */
     bool untuned;                      /* what the program leaves open stays as it begins */
+    bool uninjected;                   /* no thread but where the program says so */
     /* Elements that are ready ahead, or being made, take no more than `ceiling` bytes together,
      * but that every ring may have one. */
     uint64_t ceiling;

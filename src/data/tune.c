@@ -37,10 +37,16 @@ static ef_decision end_trial(ef_tuner *t, double rate, ef_stage_note *note) {
     return what;
 }
 
+/* A trial that helped is followed by the next one, measured against it, so n workers are reached in
+ * log n intervals. */
 ef_decision ef_tuner_step(ef_tuner *t, const ef_interval *i, ef_stage_note *note) {
     double ns = (double)(i->ns > 0 ? i->ns : 1), rate = (double)i->elements / ns;
-    if (t->before != 0) return end_trial(t, rate, note);
-    if ((double)i->waited > little * ns) return begin_trial(t, rate, note);
+    bool waits = (double)i->waited > little * ns;
+    if (t->before != 0) {
+        ef_decision what = end_trial(t, rate, note);
+        if (what == EF_DECIDED_BACK || !waits || t->value >= t->most) return what;
+    }
+    if (waits) return begin_trial(t, rate, note);
     ef_stage_note_decide(note, EF_DECIDED_ENOUGH, t->value, t->value, 0);
     return EF_DECIDED_ENOUGH;
 }

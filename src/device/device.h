@@ -9,7 +9,7 @@
 
 enum {
     EF_HOST = 0,       /* CPU:0, whose memory any thread may read and write */
-    EF_DEVICE_MOST = 4 /* devices that there can be */
+    EF_DEVICE_MOST = 4 /* the number of devices is at most this */
 };
 /* A caller's work on a queue. The work is run in the order of submission; after a failure the
  * batch's later work is skipped. Zeroed to begin with, apart from the device; a batch serves one

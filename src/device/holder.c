@@ -6,17 +6,20 @@
 #include "base/mutex.h"
 #include "base/text.h"
 #include "device/memory.h"
+#include "evenflow_binding.h"
 #include <stdatomic.h>
 #include <stdio.h>
 
 enum { LABELS = 1024, LABEL_TEXT = 40, MOST_USED = LABELS * 3 / 4, MOST_LISTED = 16 };
+enum { MOST_PLACES = 700 };
 
 static struct holder {
     atomic_bool taken; /* name is written before and never again */
     char name[LABEL_TEXT];
+    uint32_t place; /* the name is "@" and this number; 0: it is a label */
     _Atomic int64_t bytes, blocks;
 } holders[LABELS]; /* number 0: no label */
-static int holder_count;
+static int holder_count, place_count;
 static ef_mutex holders_lock = EF_MUTEX(HOLDERS); /* guards adding */
 
 static _Thread_local const char *label;    /* of this thread's allocations */
@@ -39,7 +42,7 @@ static struct holder *look_up(const char *name) {
     }
 }
 
-static uint16_t resolve(const char *text) {
+static uint16_t resolve(const char *text, uint32_t place) {
     char name[LABEL_TEXT];
     snprintf(name, sizeof name, "%s", text);
     struct holder *h = look_up(name);
@@ -47,10 +50,12 @@ static uint16_t resolve(const char *text) {
         ef_mutex_lock(&holders_lock);
         h = look_up(name); /* somebody may have been quicker */
         if (!atomic_load_explicit(&h->taken, memory_order_relaxed)) {
-            if (holder_count >= MOST_USED) {
+            if (holder_count >= MOST_USED || (place != 0 && place_count >= MOST_PLACES)) {
                 h = &holders[0];
             } else {
                 memcpy(h->name, name, sizeof name);
+                h->place = place;
+                place_count += place != 0;
                 atomic_store_explicit(&h->taken, true, memory_order_release);
                 holder_count++;
             }
@@ -60,10 +65,49 @@ static uint16_t resolve(const char *text) {
     return (uint16_t)(h - holders);
 }
 
+/* ---- places ---- */
+
+static _Atomic(uint32_t (*)(void)) place_now;
+static _Thread_local uint32_t last_place; /* whose number is below */
+static _Thread_local uint16_t last_number;
+
+void ef_holders_watch(uint32_t (*place)(void)) {
+    atomic_store_explicit(&place_now, place, memory_order_release);
+}
+
+static uint16_t number_of_place(uint32_t place) {
+    if (place != last_place) {
+        char name[LABEL_TEXT];
+        snprintf(name, sizeof name, "@%lu", (unsigned long)place);
+        last_number = resolve(name, place);
+        last_place = place;
+    }
+    return last_number;
+}
+
+int ef_holders_get(ef_holder_info *out, int max) {
+    int n = 0;
+    for (int i = 0; i < LABELS; i++) {
+        const struct holder *h = &holders[i];
+        int64_t bytes = atomic_load_explicit(&h->bytes, memory_order_relaxed);
+        if (bytes == 0) continue;
+        if (n < max)
+            out[n] = (ef_holder_info){h->place, i > 0 && h->place == 0 ? h->name : NULL, bytes,
+                                      atomic_load_explicit(&h->blocks, memory_order_relaxed)};
+        n++;
+    }
+    return n;
+}
+
+/* ---- what the current thread allocates for ---- */
+
 uint16_t ef_holder_now(void) {
+    uint32_t (*watch)(void) = atomic_load_explicit(&place_now, memory_order_acquire);
+    uint32_t place = watch != NULL ? watch() : 0;
+    if (place != 0) return number_of_place(place);
     if (label == NULL) return 0;
     if (label != resolved) {
-        number = resolve(label);
+        number = resolve(label, 0);
         resolved = label;
     }
     return number;
@@ -91,6 +135,17 @@ static size_t put(char *out, size_t size, size_t n, const char *name, int64_t by
     return n;
 }
 
+/* A line as "train.py:12": while the reports of holders are by line. Valid until the next call of
+ * this thread. */
+static const char *named(const struct holder *h) {
+    static _Thread_local char text[LABEL_TEXT + 64];
+    ef_site_info at;
+    if (h->place == 0 || !ef_site_get(h->place, &at)) return h->name;
+    const char *slash = strrchr(at.file, '/');
+    snprintf(text, sizeof text, "%.80s:%d", slash != NULL ? slash + 1 : at.file, at.line);
+    return text;
+}
+
 size_t ef_holder_report(int top, int64_t rest, char *out, size_t size) {
     int listed[MOST_LISTED], n_listed = 0;
     size_t n = 0;
@@ -115,7 +170,7 @@ size_t ef_holder_report(int top, int64_t rest, char *out, size_t size) {
         }
         if (best < 0) break;
         listed[n_listed++] = best;
-        n = put(out, size, n, best ? holders[best].name : "unlabelled", most,
+        n = put(out, size, n, best ? named(&holders[best]) : "unlabelled", most,
                 atomic_load_explicit(&holders[best].blocks, memory_order_relaxed));
     }
     return n < size ? n : size - 1;

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "device/chunk.h"
 #include "device/memory.h"
+#include "evenflow_binding.h"
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -272,6 +273,67 @@ EF_TEST(injected_failures_reach_it) {
         }
 }
 
+static uint32_t somewhere;
+static uint32_t where(void) { return somewhere; }
+
+static int64_t held_by(uint32_t place, const char *label, int64_t *blocks) {
+    static ef_holder_info all[1024];
+    int n = ef_holders_get(all, 1024);
+    *blocks = 0;
+    for (int k = 0; k < n; k++)
+        if (label != NULL ? all[k].label != NULL && strcmp(all[k].label, label) == 0
+                          : all[k].label == NULL && all[k].place == place) {
+            *blocks = all[k].blocks;
+            return all[k].bytes;
+        }
+    return 0;
+}
+
+EF_TEST(blocks_count_for_the_line_that_made_them) {
+    static const size_t sizes[] = {4096, 70000, 3 << 20};
+    void *p[3], *q, *r;
+    int64_t n;
+    ef_memory_label("plain");
+    ef_holders_watch(where);
+    for (int k = 0; k < 3; k++) {
+        somewhere = 77;
+        CHECK_OK(ef_memory_alloc(0, sizes[k], &p[k]));
+    }
+    somewhere = 0; /* unknown: the label counts */
+    CHECK_OK(ef_memory_alloc(0, 5000, &q));
+    somewhere = 78;
+    CHECK_OK(ef_memory_alloc(0, 4095, &r)); /* too small */
+    ef_holders_watch(NULL);
+    CHECK_INT(held_by(77, NULL, &n), 4096 + 70000 + (3 << 20));
+    CHECK_INT(n, 3);
+    CHECK_INT(held_by(0, "plain", &n), 5000);
+    CHECK_INT(held_by(78, NULL, &n), 0);
+    for (int k = 0; k < 3; k++) ef_memory_free(0, p[k], sizes[k]); /* not watched any more */
+    ef_memory_free(0, q, 5000);
+    ef_memory_free(0, r, 4095);
+    CHECK_INT(held_by(77, NULL, &n), 0);
+    CHECK_INT(held_by(0, "plain", &n), 0);
+    ef_memory_label(NULL);
+}
+
+EF_TEST(very_many_lines_are_one) {
+    enum { LINES = 1500 };
+    static void *p[LINES];
+    int64_t n, others = held_by(0, NULL, &n);
+    ef_holders_watch(where);
+    for (int k = 0; k < LINES; k++) {
+        somewhere = 1000 + (uint32_t)k;
+        CHECK_OK(ef_memory_alloc(0, 4096, &p[k]));
+    }
+    ef_holders_watch(NULL);
+    CHECK_INT(held_by(1000, NULL, &n), 4096);
+    CHECK_INT(held_by(1000 + LINES - 1, NULL, &n), 0);
+    CHECK((held_by(0, NULL, &n) - others) / 4096 >= LINES - 700);
+    for (int k = 0; k < LINES; k++) ef_memory_free(0, p[k], 4096);
+    CHECK_INT(held_by(0, NULL, &n), others);
+    CHECK_INT(held_by(1000, NULL, &n), 0);
+}
+
 int main(void) {
     EF_RUN(classes_fit_tightly);
     EF_RUN(blocks_are_aligned_and_apart);
@@ -284,5 +346,7 @@ int main(void) {
     EF_RUN(a_limit_names_the_holders);
     EF_RUN(impossible_requests_fail_cleanly);
     EF_RUN(injected_failures_reach_it);
+    EF_RUN(blocks_count_for_the_line_that_made_them);
+    EF_RUN(very_many_lines_are_one);
     return EF_VERDICT();
 }

@@ -24,7 +24,7 @@ typedef struct ef_derivative {
 ef_status *ef_derivative_make(ef_graph *closed, ef_derivative **out);
 /* The same from a cache by structure: derivative_cache.c. */
 ef_status *ef_derivative_find(ef_graph *closed, ef_derivative **out);
-void ef_derivative_clear(void);     /* forgets those nobody holds */
+void ef_derivative_clear(void);     /* drops those that are not in use */
 uint64_t ef_derivatives_made(void); /* how often none was found: a test of evenness */
 void ef_derivative_unref(ef_derivative *d);
 /* Runs the forward part and notes the call on the tapes. */

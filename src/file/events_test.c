@@ -70,8 +70,8 @@ EF_TEST(a_folder_that_cannot_be_made) {
 EF_TEST(messages_inside_messages) {
     static const size_t sizes[] = {0, 1, 100, 127, 128, 5000, 20000};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        static char bytes[20001];
         ef_text t = {0};
-        char *bytes = calloc(1, sizes[k] + 1);
         memset(bytes, 'x', sizes[k]);
         const size_t outer = ef_wire_begin(&t, 3), inner = ef_wire_begin(&t, 7);
         ef_wire_put_bytes(&t, 1, bytes, sizes[k]);
@@ -84,7 +84,6 @@ EF_TEST(messages_inside_messages) {
         CHECK(ef_wire_next(&f.bytes, &g) && g.number == 7);
         CHECK(ef_wire_next(&g.bytes, &h) && h.number == 1 && ef_wire_is(&h.bytes, bytes, sizes[k]));
         CHECK(ef_wire_next(&f.bytes, &g) && g.number == 2 && g.value == 0x3fc00000u);
-        free(bytes);
         ef_text_free(&t);
     }
 }

@@ -71,10 +71,12 @@ static bool checks(const char *bytes, size_t n) { /* the checksum stands behind 
     return le32toh(stored) == ef_crc32c_mask(ef_crc32c(0, bytes, n));
 }
 
-static ef_status *next_record(ef_reader *r, bool *end) {
+/* quiet: a file that ends inside the twelve bytes before a record's data ends there without an
+ * error, as TensorFlow's iterator has it: another process may still be writing the record. */
+static ef_status *read_record(ef_reader *r, bool quiet, bool *end) {
     uint64_t offset = ef_input_offset(r->in), got = 0, n = 0;
     EF_TRY(ef_input_read(r->in, 12, &r->text, &got));
-    if (got == 0) {
+    if (got == 0 || (quiet && got < 12)) {
         *end = true;
         return NULL;
     }
@@ -95,6 +97,9 @@ static ef_status *next_record(ef_reader *r, bool *end) {
     return NULL;
 }
 
+static ef_status *next_record(ef_reader *r, bool *end) { return read_record(r, false, end); }
+static ef_status *next_written(ef_reader *r, bool *end) { return read_record(r, true, end); }
+
 ef_status *ef_records_open(const char *name, size_t n, ef_compression how, size_t buffer,
                            ef_reader **out) {
     return make(name, n, how, buffer, next_record, out);
@@ -104,7 +109,7 @@ ef_status *ef_record_reader_open(const char *name, size_t n, const char *compres
                                  ef_reader **out) {
     ef_compression how;
     EF_TRY(ef_compression_named(compression, strlen(compression), &how));
-    return ef_records_open(name, n, how, 0, out);
+    return make(name, n, how, 0, next_written, out);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */

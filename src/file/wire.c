@@ -80,11 +80,15 @@ static void put_little(ef_text *t, uint64_t v, size_t bytes) {
     ef_text_bytes(t, at, bytes);
 }
 
+void ef_wire_put_fixed32(ef_text *t, uint32_t field, uint32_t v) {
+    ef_wire_put_varint(t, (uint64_t)field << 3 | EF_WIRE_32);
+    put_little(t, v, 4);
+}
+
 void ef_wire_put_float(ef_text *t, uint32_t field, float v) {
     uint32_t bits;
     memcpy(&bits, &v, sizeof bits);
-    ef_wire_put_varint(t, (uint64_t)field << 3 | EF_WIRE_32);
-    put_little(t, bits, 4);
+    ef_wire_put_fixed32(t, field, bits);
 }
 
 static void put_double(ef_text *t, double v) {

@@ -42,6 +42,7 @@ void ef_wire_put_varint(ef_text *t, uint64_t v);
 void ef_wire_put_number(ef_text *t, uint32_t field, uint64_t v);
 void ef_wire_put_bytes(ef_text *t, uint32_t field, const void *bytes, size_t n);
 void ef_wire_put_float(ef_text *t, uint32_t field, float v);
+void ef_wire_put_fixed32(ef_text *t, uint32_t field, uint32_t v);
 void ef_wire_put_double(ef_text *t, uint32_t field, double v);
 void ef_wire_put_doubles(ef_text *t, uint32_t field, const double *v, size_t n); /* packed */
 /* A message inside another, whose size is known only when it is complete: begin returns what end

@@ -4,7 +4,9 @@
  * holds what is known of them, so the cost does not depend on the size of the rest of the graph.
  * Only a function, all of whose side effects are needed, is visited as a whole. */
 #include "base/alloc.h"
+#include "base/text.h"
 #include "graph/clone.h"
+#include "graph/origin.h"
 #include <stdlib.h>
 
 typedef struct found { /* a node that is needed or fed */
@@ -190,12 +192,25 @@ static ef_status *copy_captures(extract *x, int32_t *captures, int *n) {
 
 static ef_status *missing_feed(const extract *x, int32_t node) {
     char buf[96];
-    return ef_error(
+    const ef_node *n = x->from->node[node];
+    const char *name = ef_node_name(x->from, node, buf, sizeof buf);
+    ef_text where = {0};
+    if (n->place > 0) {
+        ef_text_add(
+            &where,
+            "Graph execution error:\n\nDetected at node %s defined at (most recent call last):\n",
+            name);
+        ef_place_text(x->from, n->place, "  ", &where);
+        ef_text_add(&where, "\n");
+    }
+    ef_status *s = ef_error(
         EF_INVALID,
-        "You must feed a value for placeholder tensor '%s' with dtype %s and shape %s: a "
+        "%sYou must feed a value for placeholder tensor '%s' with dtype %s and shape %s: a "
         "fetch depends on it and the feeds do not contain it",
-        ef_node_name(x->from, node, buf, sizeof buf),
-        ef_dtype_name(x->from->node[node]->out->dtype), EF_SHAPE(&x->from->node[node]->out->shape));
+        where.at != NULL && !where.failed ? where.at : "", name, ef_dtype_name(n->out->dtype),
+        EF_SHAPE(&n->out->shape));
+    ef_text_free(&where);
+    return s;
 }
 
 static ef_edge moved_edge(const ef_clone *c, ef_edge e) {

@@ -104,12 +104,12 @@ struct ef_graph {
     ef_mutex lock;                /* recursive; guards all but captures and version */
     int32_t last;                 /* the node made last */
     int64_t n_seen;               /* tensors that a binding counts, see graph/trim.h */
-    bool trims;                   /* nodes made from now on can be forgotten */
-    ef_arena_mark settled;        /* what was given up to there stays */
-    int32_t *gone, *doubt;        /* places to use again; nodes that may be forgotten */
+    bool trims;                   /* nodes made from now on can be removed */
+    ef_arena_mark settled;        /* arena memory up to this mark is kept */
+    int32_t *gone, *doubt;        /* free places; nodes that may be removed */
     size_t n_gone, cap_gone, n_doubt, cap_doubt;
-    size_t n_objected;      /* the first ones in doubt: something spoke for them */
-    size_t n_doubted_since; /* others that came since those were asked for */
+    size_t n_objected;      /* how many of `doubt`, from the front, `keep` kept */
+    size_t n_doubted_since; /* how many were added to `doubt` since then */
     uint64_t random_scope;  /* of its random ops' positions, once it is called; 0: it has none */
     uint64_t hash;          /* structural, of a finished function; 0: not computed */
     struct ef_sizes *sizes; /* of the call being traced, counted; graphs that share it share their
@@ -167,15 +167,15 @@ ef_status *ef_graph_import(ef_graph *g, const ef_tensor *t, ef_edge *out);
 bool ef_graph_imported(const ef_graph *g, const ef_tensor *t, ef_edge *out);
 /* As import, but whatever is not of g is captured: small values too, and tensors of any graph. */
 ef_status *ef_graph_take(ef_graph *g, const ef_tensor *t, ef_edge *out);
-/* What stood for a capture goes, and leaves its place to another; or it is no capture any more, and
- * the later ones move up. Nothing if the node is no capture. */
+/* give_up removes the node of a capture; another may take its place. uncapture keeps the node, but
+ * as no capture; later captures move up. Neither does anything if the node is no capture. */
 void ef_graph_give_up(ef_graph *g, int32_t node);
 void ef_graph_uncapture(ef_graph *g, int32_t node);
 /* A symbolic tensor for an edge; counts the graph. */
 void ef_graph_tensor(ef_graph *g, ef_edge e, ef_tensor *out);
 /* The edge behind a symbolic tensor; *g its graph. */
 ef_edge ef_tensor_edge(const ef_tensor *t, ef_graph **g);
-/* -1: none. A name that nobody gave makes every node take one, see ef_graph_called. */
+/* -1: none. It may first give every node its default name, see ef_graph_called. */
 int32_t ef_graph_find(ef_graph *g, const char *name);
 /* The name of a node. Nodes without one, this and those before it, take that of their kind, in the
  * order they were made: add, add_1, ... */

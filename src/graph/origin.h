@@ -17,8 +17,8 @@ typedef struct ef_place {
 /* Gives g a number, by which ef_graph_numbered finds it while it lives. */
 ef_status *ef_graph_watch(ef_graph *g);
 ef_graph *ef_graph_numbered(uint64_t number); /* counted; NULL: it is gone */
-/* When the last reference to g goes: false if ef_graph_numbered has made another meanwhile, whose
- * end will be g's. */
+/* Called when the last reference to g is released. False if ef_graph_numbered has made a new
+ * reference meanwhile: then g is freed when that one is released. */
 bool ef_graph_unwatch(ef_graph *g);
 /* Notes where this thread's program stands, for the nodes it adds to g next. */
 void ef_graph_note_place(ef_graph *g);

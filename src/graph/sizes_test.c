@@ -25,10 +25,10 @@ static void add(ef_graph *g, const char *op, ef_edge a, ef_edge b, int n, ef_edg
 }
 
 EF_TEST(real_facts_follow_the_call) {
-    ef_edge x, y;
+    ef_edge x = {0}, y = {0};
     ef_graph *g;
     two_inputs(&g, &x, &y);
-    ef_edge sum, shape;
+    ef_edge sum = {0}, shape = {0};
     add(g, "AddV2", x, y, 2, &sum);
     CHECK_INT(ef_edge_fact(g, sum)->shape.dim[1], 3);
     CHECK(ef_edge_fact(g, sum)->shape.dim[0] == ef_dim_symbol(0));
@@ -41,7 +41,7 @@ EF_TEST(real_facts_follow_the_call) {
 }
 
 EF_TEST(reading_a_size_marks_its_symbol) {
-    ef_edge x, y;
+    ef_edge x = {0}, y = {0};
     ef_graph *g;
     two_inputs(&g, &x, &y);
     ef_graph_read_size(g, x, 1); /* always 3 */
@@ -58,11 +58,11 @@ EF_TEST(reading_a_size_marks_its_symbol) {
 }
 
 EF_TEST(sizes_that_do_not_fit_are_refused_and_count_as_read) {
-    ef_edge x, y;
+    ef_edge x = {0}, y = {0};
     ef_graph *g;
     two_inputs(&g, &x, &y);
     ef_shape five = {.rank = 2, .dim = {5, 3}};
-    ef_edge z;
+    ef_edge z = {0};
     CHECK_OK(ef_graph_input(g, EF_F32, &five, NULL, &z));
     ef_edge in[] = {x, z};
     int32_t node;
@@ -74,14 +74,14 @@ EF_TEST(sizes_that_do_not_fit_are_refused_and_count_as_read) {
 }
 
 EF_TEST(sizes_of_unknown_origin_read_everything) {
-    ef_edge x, y;
+    ef_edge x = {0}, y = {0};
     ef_graph *g, *inner = ef_graph_make();
     two_inputs(&g, &x, &y);
     inner->sizes = ef_sizes_new(g->sizes);
-    ef_edge sum;
+    ef_edge sum = {0};
     add(g, "Add", y, y, 2, &sum);
     ef_shape unknown = {.rank = 1, .dim = {EF_DIM_UNKNOWN}}, real = {.rank = 1, .dim = {3}};
-    ef_edge e;
+    ef_edge e = {0};
     CHECK_OK(ef_graph_input(inner, EF_F32, &unknown, NULL, &e));
     CHECK_OK(ef_graph_set_real(inner, e, &real));
     ef_graph_read_size(g, sum, 0);

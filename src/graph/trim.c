@@ -89,7 +89,7 @@ ef_status *ef_graph_box(ef_graph *g, const ef_node *made, const char *name, size
     g->node[n->id] = n;
     for (int k = 0; k < n->n_in; k++) g->node[n->in[k].node]->users++;
     for (int k = 0; k < n->n_after; k++) g->node[n->after[k]]->users++;
-    n->doubted = true; /* perhaps nobody will ever look at it */
+    n->doubted = true; /* it may never be used */
     g->doubt[g->n_doubt++] = n->id;
     *out = n;
     return NULL;
@@ -183,7 +183,7 @@ size_t ef_graph_trim(ef_graph *g, int others, bool (*keep)(void *user, int node)
     bool all = g->n_objected < FEW || g->n_doubted_since >= g->n_objected;
     size_t went = 0, kept = all ? 0 : g->n_objected;
     if (all) g->n_doubted_since = 0;
-    for (size_t k = kept; k < g->n_doubt; k++) { /* forgetting one may put others in doubt */
+    for (size_t k = kept; k < g->n_doubt; k++) { /* removing one may leave others unused */
         ef_node *n = g->node[g->doubt[k]];
         n->doubted = false;
         if (n->seen > 0 || n->users > 0) continue;

@@ -184,6 +184,7 @@ static void compute_float(emitter *e, const ef_jit_value *x, const int *arg) {
     case EF_JIT_ROUND: ef_x86_round(e->c, x->reg, arg[0], ef_jit_predicate[x->how]); break;
     case EF_JIT_PLUS: ef_x86_add(e->c, x->reg, arg[0], arg[1]); break;
     case EF_JIT_MINUS: ef_x86_subtract(e->c, x->reg, arg[0], arg[1]); break;
+    case EF_JIT_SCALE: ef_x86_scale(e->c, x->reg, arg[0], arg[1]); break;
     case EF_JIT_LEFT: ef_x86_shift(e->c, true, x->reg, arg[0], x->how); break;
     case EF_JIT_RIGHT: ef_x86_shift(e->c, false, x->reg, arg[0], x->how); break;
     case EF_JIT_CONVERT: ef_x86_to_float(e->c, x->reg, arg[0]); break;

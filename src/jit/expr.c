@@ -316,7 +316,7 @@ bool ef_jit_knows(const ef_jit_ins *ins, ef_dtype dtype) {
 }
 
 bool ef_jit_parse(const ef_jit_run *run, ef_jit_values *v) {
-    parser p = {.b = {.v = v, .dtype = run->dtype}};
+    parser p = {.b = {.v = v, .dtype = run->dtype, .vector = run->vector}};
     begin(&p);
     for (int k = 0; k < run->n && !p.b.failed; k++) {
         p.ins = &run->ins[k];

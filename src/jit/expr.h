@@ -20,6 +20,7 @@ typedef enum ef_jit_kind {
     EF_JIT_XOR,
     EF_JIT_PLUS, /* of integers, for the bits of floats too */
     EF_JIT_MINUS,
+    EF_JIT_SCALE,   /* a * 2^b of floats, b an integer: vectors of 64 bytes only */
     EF_JIT_COMPARE, /* as `how` says; all bits 1, or all 0 */
     EF_JIT_SQRT,    /* of one */
     EF_JIT_ROUND,   /* of one, as `how` says */
@@ -28,7 +29,7 @@ typedef enum ef_jit_kind {
     EF_JIT_CONVERT, /* of a 32-bit integer: the float */
     EF_JIT_CHOOSE,  /* of three, as FMA: mask ? a : b */
     EF_JIT_FMA,     /* a * b + c, rounded once */
-    EF_JIT_STORE    /* of one to `operand`; nobody reads it */
+    EF_JIT_STORE    /* stores a value in `operand`; it has no result */
 } ef_jit_kind;
 
 /* Comparisons, each followed by its negation: a NaN makes the first false and the second true (but
@@ -64,8 +65,8 @@ typedef struct ef_jit_values {
 } ef_jit_values;
 
 int ef_jit_args(ef_jit_kind kind); /* how many values it reads */
-/* False: an expression is not one we compile, or there are too many values. Values nobody needs
- * are gone. */
+/* False: the expression cannot be compiled, or there are too many values. Values that no result
+ * depends on are removed. */
 bool ef_jit_parse(const ef_jit_run *run, ef_jit_values *v);
 /* One instruction by itself, for EF_F32, EF_F64, EF_I32 or EF_I64: its operands are loaded, truth
  * values too. *out is the value it makes; a mask where ins->truths says so. */
@@ -76,6 +77,7 @@ bool ef_jit_parse_one(const ef_jit_ins *ins, ef_dtype dtype, ef_jit_values *v, u
 typedef struct ef_jit_builder {
     ef_jit_values *v;
     ef_dtype dtype;
+    int vector; /* bytes of the vectors that the code will have */
     bool failed;
 } ef_jit_builder;
 

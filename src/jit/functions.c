@@ -26,6 +26,18 @@ static term fused(build *b, term x, term y, term z) {
 #endif
 }
 
+/* a * 2^n. AVX-512 has an instruction for it, which rounds as the two factors of vmath.h do: the
+ * first product is exact. */
+static term scaled(build *b, term a, term n, term t) {
+    if (b->vector == 64) return ef_jit_two(b, EF_JIT_SCALE, a, n);
+    term k = ef_jit_two(b, EF_JIT_MINUS, t, ef_jit_bits(b, 0x4B400000u));
+    term half = one(b, EF_JIT_RIGHT, 1, k), bias = ef_jit_bits(b, 127u);
+    term low = one(b, EF_JIT_LEFT, 23, ef_jit_two(b, EF_JIT_PLUS, half, bias));
+    term rest = ef_jit_two(b, EF_JIT_MINUS, k, half);
+    term high = one(b, EF_JIT_LEFT, 23, ef_jit_two(b, EF_JIT_PLUS, rest, bias));
+    return ef_jit_two(b, EF_JIT_MUL, ef_jit_two(b, EF_JIT_MUL, a, low), high);
+}
+
 #define FUNCTION(name) static term name##_of(build *b, term x)
 #define REAL term
 #define BITS term
@@ -52,6 +64,7 @@ static term fused(build *b, term x, term y, term z) {
 #define SHIFT_LEFT(p, k) one(b, EF_JIT_LEFT, k, p)
 #define SHIFT_RIGHT(p, k) one(b, EF_JIT_RIGHT, k, p)
 #define CONVERT(p) one(b, EF_JIT_CONVERT, 0, p)
+#define SCALE(p, n, t) scaled(b, p, n, t)
 #include "kernels/math_f32.inc"
 
 ef_jit_function *ef_jit_function_find(const char *name, size_t n) {

@@ -21,7 +21,7 @@ typedef struct ef_jit_ins {
     uint8_t n_in, scalars; /* bit k of scalars: operand in[k] is one element for the whole run */
     uint8_t truths;        /* bit k: operand in[k] is a truth value; EF_JIT_TRUTH_OUT: `out` is */
     uint8_t in[EF_JIT_MAX_IN], out;
-    bool keep; /* somebody reads `out` after the run: it goes to memory */
+    bool keep; /* `out` is read after the run, so it is stored to memory */
 } ef_jit_ins;
 
 typedef struct ef_jit_run {

@@ -144,6 +144,7 @@ void ef_x86_compare(ef_x86 *c, int to, int a, int b, int predicate) {
     ef_x86_byte(c, (unsigned)predicate);
     if (c->zmm) as_vector(c, to);
 }
+void ef_x86_scale(ef_x86 *c, int to, int a, int b) { registers(c, MAP_0F38, P66, 0x2C, to, a, b); }
 void ef_x86_sqrt(ef_x86 *c, int to, int a) {
     registers(c, MAP_0F, by_type(c), 0x51, to, NO_REG, a);
 }

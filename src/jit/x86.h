@@ -83,6 +83,7 @@ typedef enum ef_x86_op {
 } ef_x86_op;
 void ef_x86_two(ef_x86 *c, ef_x86_op op, int to, int a, int b);
 void ef_x86_compare(ef_x86 *c, int to, int a, int b, int predicate); /* all bits 1, or all 0 */
+void ef_x86_scale(ef_x86 *c, int to, int a, int b); /* a * 2^b, with 512 bits only */
 void ef_x86_sqrt(ef_x86 *c, int to, int a);
 void ef_x86_round(ef_x86 *c, int to, int a, int mode);
 void ef_x86_choose(ef_x86 *c, int to, int mask, int a, int b); /* mask ? a : b */

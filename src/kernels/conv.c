@@ -384,7 +384,7 @@ static ef_status *reorder(ef_chain *chain, const void *from, void *to) {
     reorder_job j = {.chain = chain};
     for (int k = 0; k < EF_CHAIN_STAGES; k++)
         j.data[2 * k] = (void *)(uintptr_t)from, j.data[2 * k + 1] = to;
-    ef_parallel_each(ef_chain_stages(chain), run_stages, &j);
+    ef_parallel_each(ef_chain_stages(chain), 0, run_stages, &j);
     return atomic_load(&j.failed);
 }
 
@@ -434,7 +434,9 @@ static ef_status *run_cut(const ef_conv *c, const ef_conv_data *d, ef_chain *cha
         j.filter = own;
         EF_TRY_GOTO(reorder(chain, d->b, own));
     }
-    ef_parallel_each(ef_conv_pieces(&j.cut), run_pieces, &j);
+    const double per_flop = 0.02; /* ns */
+    int64_t pieces = ef_conv_pieces(&j.cut);
+    ef_parallel_each(pieces, per_flop * ef_conv_flops(c) / (double)pieces, run_pieces, &j);
     EF_TRY_GOTO(atomic_load(&j.failed));
     if (of_filter) {
         const dnnl_memory_desc_t *filter = ef_chain_md(ef_chain_part(chain, 0), filter_slot(c));

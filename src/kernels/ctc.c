@@ -10,6 +10,11 @@ static double log_add(double a, double b) {
 }
 
 static int32_t place(const ef_ctc *c, int64_t s) { return s % 2 == 0 ? c->blank : c->label[s / 2]; }
+/* The log probability of being at s, given those of a frame. */
+static double emitted(const ef_ctc *c, const double *p, int64_t s) {
+    int32_t k = place(c, s);
+    return k >= 0 && k < c->classes ? p[k] : 0.0;
+}
 /* Whether a path may stay at s from one frame to the next; whether it may skip the blank before. */
 static bool may_stay(const ef_ctc *c, int64_t s) { return c->merge || s % 2 == 0; }
 static bool may_skip(const ef_ctc *c, int64_t s) {
@@ -23,7 +28,7 @@ size_t ef_ctc_room(const ef_ctc *c) {
 
 static void forward(const ef_ctc *c, const double *logp, double *alpha) {
     int64_t places = 2 * c->labels + 1;
-    for (int64_t s = 0; s < places; s++) alpha[s] = s < 2 ? logp[place(c, s)] : -INFINITY;
+    for (int64_t s = 0; s < places; s++) alpha[s] = s < 2 ? emitted(c, logp, s) : -INFINITY;
     for (int64_t t = 1; t < c->frames; t++) {
         const double *before = alpha + (t - 1) * places, *p = logp + t * c->classes;
         double *now = alpha + t * places;
@@ -31,7 +36,7 @@ static void forward(const ef_ctc *c, const double *logp, double *alpha) {
             double sum = may_stay(c, s) ? before[s] : -INFINITY;
             if (s > 0) sum = log_add(sum, before[s - 1]);
             if (may_skip(c, s)) sum = log_add(sum, before[s - 2]);
-            now[s] = sum + p[place(c, s)];
+            now[s] = sum + emitted(c, p, s);
         }
     }
 }
@@ -42,10 +47,10 @@ static void backward(const ef_ctc *c, const double *logp, int64_t t, const doubl
     int64_t places = 2 * c->labels + 1;
     const double *p = logp + (t + 1) * c->classes;
     for (int64_t s = 0; s < places; s++) {
-        double sum = may_stay(c, s) ? next[s] + p[place(c, s)] : -INFINITY;
-        if (s + 1 < places) sum = log_add(sum, next[s + 1] + p[place(c, s + 1)]);
+        double sum = may_stay(c, s) ? next[s] + emitted(c, p, s) : -INFINITY;
+        if (s + 1 < places) sum = log_add(sum, next[s + 1] + emitted(c, p, s + 1));
         if (s + 2 < places && may_skip(c, s + 2))
-            sum = log_add(sum, next[s + 2] + p[place(c, s + 2)]);
+            sum = log_add(sum, next[s + 2] + emitted(c, p, s + 2));
         beta[s] = sum;
     }
 }
@@ -66,8 +71,11 @@ double ef_ctc_loss(const ef_ctc *c, const double *logp, double *gradient, double
             next = swap;
             backward(c, logp, t, next, beta);
         }
-        for (int64_t s = 0; s < places; s++)
-            gradient[t * c->classes + place(c, s)] -= exp(alpha[t * places + s] + beta[s] - total);
+        for (int64_t s = 0; s < places; s++) {
+            int32_t k = place(c, s);
+            if (s % 2 == 0 || (k >= 0 && k < c->classes && k != c->blank))
+                gradient[t * c->classes + k] -= exp(alpha[t * places + s] + beta[s] - total);
+        }
     }
     return -total;
 }

@@ -8,7 +8,8 @@
 
 typedef struct ef_ctc {
     int64_t frames, classes, labels;
-    const int32_t *label; /* none of them blank */
+    const int32_t *label; /* usually none of them blank. One that is, or that is no class at all (it
+                             costs nothing), has no part in the gradient. */
     int32_t blank;
     bool merge; /* neighbours of one class are one label, as usual */
 } ef_ctc;

@@ -10,6 +10,7 @@
 #include "kernels/gemm_cut.h"
 #include "kernels/gemm_loop.h"
 #include "kernels/gemm_packed.h"
+#include "kernels/gemm_thin.h"
 #include "kernels/half.h"
 #include <cblas.h>
 #include <limits.h>
@@ -114,7 +115,7 @@ static void finish(const ef_gemm_args *g) {
 
 /* Any type but the 16-bit floats; m, n and k are not zero. */
 static void product(const ef_gemm_args *g) {
-    if (g->dtype == EF_F32 && ef_gemm_tiny(g)) {
+    if (g->dtype == EF_F32 && (ef_gemm_tiny(g) || ef_gemm_thin(g))) {
         finish(g);
         return;
     }

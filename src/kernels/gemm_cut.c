@@ -200,19 +200,25 @@ static void add_partials(const job *j, int64_t from_row, int64_t to_row) {
 
 static void sum_rows(void *arg, int64_t from, int64_t to) { add_partials(arg, from, to); }
 
+static void run_blocks(const ef_gemm_args *g, int64_t n, ef_range_fn *fn, job *j) {
+    const double per_work = 0.03; /* ns */
+    if (work_of(g) < worth_waking)
+        ef_parallel_brief(n, fn, j);
+    else
+        ef_parallel_each(n, per_work * work_of(g) / (double)n, fn, j);
+}
+
 void ef_gemm_in_blocks(const ef_gemm_args *g, const ef_gemm_cut *cut, ef_gemm_fn *block) {
     job j = {g, cut, block, NULL};
     int64_t grid = cut->n_rows * cut->n_cols;
     size_t line = (size_t)g->n * ef_dtype_size(g->dtype);
     if (cut->depths > 1 && grid < WANTED)
         j.partial = ef_scratch_take((size_t)cut->depths * (size_t)g->m * line);
-    void (*share)(int64_t, ef_range_fn *, void *) =
-        work_of(g) < worth_waking ? ef_parallel_brief : ef_parallel_each;
     if (j.partial == NULL) {
-        share(grid, whole_blocks, &j);
+        run_blocks(g, grid, whole_blocks, &j);
         return;
     }
-    share(grid * cut->depths, partial_blocks, &j);
+    run_blocks(g, grid * cut->depths, partial_blocks, &j);
     ef_parallel(g->m, 1, 0.2 * (double)cut->depths * (double)g->n, sum_rows, &j);
     ef_scratch_end(j.partial);
 }

@@ -272,11 +272,12 @@ static void pieces(void *arg, int64_t from, int64_t to) {
 }
 
 static void run_stage(stage *r) {
-    const double per_element = 0.7; /* ns */
+    const double per_element = 0.7, per_product = 0.03; /* ns */
     r->groups = groups_of(&r->a) + groups_of(&r->b);
     ef_parallel(r->groups * ef_parts(r->k, r->depth), 1, per_element * GROUP * (double)r->depth,
                 pack, r);
-    ef_parallel_each(ef_parts(r->a.size, r->rows) * ef_parts(r->b.size, r->cols), pieces, r);
+    ef_parallel_each(ef_parts(r->a.size, r->rows) * ef_parts(r->b.size, r->cols),
+                     per_product * (double)r->rows * (double)r->cols * (double)r->k, pieces, r);
 }
 
 /* Halves the pieces until there are enough of them; a narrow c is cut along its longer axis first.

@@ -64,6 +64,12 @@ RULE_COMPLEX(keras_nesterov, MOMENTUM_K, const T u = A * momentum - g * lr; A = 
 RULE_COMPLEX(adam, ADAM_K, ADAM_MOMENTS W -= (m * step) / (sqrt(v) + epsilon);)
 RULE_COMPLEX(adam_nesterov, ADAM_K,
              ADAM_MOMENTS W -= ((g * keep1 + beta1 * m) * step) / (sqrt(v) + epsilon);)
+#define ADAM_STEP_K       \
+    const T step = K(0);  \
+    const T keep1 = K(1); \
+    const T keep2 = K(2); \
+    const T epsilon = K(3);
+RULE(adam_step, ADAM_STEP_K, ADAM_MOMENTS W -= (m * step) / (sqrt(v) + epsilon);)
 RULE(amsgrad, ADAM_K, ADAM_MOMENTS const T top = LARGER(C, v); C = top;
      W -= (m * step) / (sqrt(top) + epsilon);)
 #define ADAMAX_K                        \
@@ -191,6 +197,7 @@ static const rule_row rules[EF_RULES] = {
     [EF_RULE_KERAS_NESTEROV] = BOTH(keras_nesterov, 1, 0.8),
     [EF_RULE_ADAM] = BOTH(adam, 2, 1.2),
     [EF_RULE_ADAM_NESTEROV] = BOTH(adam_nesterov, 2, 1.2),
+    [EF_RULE_ADAM_STEP] = REAL(adam_step, 2, 1.2),
     [EF_RULE_AMSGRAD] = REAL(amsgrad, 3, 1.5),
     [EF_RULE_ADAMAX] = REAL(adamax, 2, 1.2),
     [EF_RULE_RMSPROP] = BOTH(rmsprop, 2, 1.2),

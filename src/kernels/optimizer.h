@@ -14,6 +14,7 @@ typedef enum ef_rule {
     EF_RULE_KERAS_NESTEROV,   /* accum; k: lr, momentum */
     EF_RULE_ADAM,             /* m, v; k: beta1_power, beta2_power, lr, beta1, beta2, epsilon */
     EF_RULE_ADAM_NESTEROV,    /* as ADAM */
+    EF_RULE_ADAM_STEP,        /* m, v; k: step, 1 - beta1, 1 - beta2, epsilon */
     EF_RULE_AMSGRAD,          /* m, v, vhat; k as ADAM */
     EF_RULE_ADAMAX,           /* m, v; k: beta1_power, lr, beta1, beta2, epsilon */
     EF_RULE_RMSPROP,          /* ms, mom; k: lr, rho, momentum, epsilon */

@@ -15,8 +15,15 @@ typedef struct job {
     void *y, *at;
     int64_t blocks; /* blocks of channels */
     bool pick, wide, whole_batch, to_all;
-    double start; /* what every window of ef_max_pool begins with */
+    bool apart, covered; /* no element is in two windows; and every element is in one */
+    double start;        /* what every window of ef_max_pool begins with */
 } job;
+
+/* Whether some window of a pool whose windows do not overlap sees position p of axis d. */
+static bool is_seen(const ef_window_box *b, int d, int64_t p) {
+    int64_t at = p + b->before[d], window = at / b->stride[d];
+    return window < b->out[d] && at - window * b->stride[d] < b->kernel[d];
+}
 
 #define ADD(x, y) ((x) + (y))
 #define EACH "kernels/pooling.inc"
@@ -109,7 +116,12 @@ ef_status *ef_max_pool(const ef_window_box *b, ef_dtype t, const void *x, void *
 
 ef_status *ef_max_pool_grad(const ef_window_box *b, ef_dtype t, const void *x, const void *dy,
                             void *dx) {
-    job j = {.box = *b, .x = x, .g = dy, .y = dx, .to_all = b->rank == 3};
+    job j = {.box = *b, .x = x, .g = dy, .y = dx, .to_all = b->rank == 3, .apart = true};
+    for (int d = 0; d < 3; d++) j.apart = j.apart && b->kernel[d] <= b->stride[d];
+    j.covered = j.apart;
+    for (int d = 0; d < 3; d++)
+        j.covered = j.covered && b->kernel[d] == b->stride[d] &&
+                    b->out[d] * b->stride[d] - b->before[d] >= b->in[d];
     int64_t n[3] = {count_in(b), count_out(b), count_in(b)};
     return run_any(&j, t, max_blocks_f32, loops[t].blocks, n);
 }

@@ -1,6 +1,7 @@
 /* Softmax and cross-entropy against double arithmetic, and where infinities and NaN lead. */
 #include "check.h"
 #include "kernels/softmax.h"
+#include "kernels/softmax_rows.h"
 
 enum { MOST = 1500 };
 static float x[MOST], y[MOST], p[MOST];
@@ -24,7 +25,7 @@ static double log_sum(int n) {
 static double lost(int n) { return ((n < 512 ? n : 512) + 12) * UNIT; }
 
 EF_TEST(rows) {
-    static const int n[] = {1, 2, 7, 8, 33, 513, 1500};
+    static const int n[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 511, 512, 513, 1500};
     static const float scales[] = {0.1f, 1, 10, 100};
     for (size_t k = 0; k < sizeof n / sizeof *n; k++)
         for (size_t m = 0; m < sizeof scales / sizeof *scales; m++) {
@@ -65,6 +66,67 @@ EF_TEST(not_finite) {
     CHECK(y[0] == -INFINITY && y[1] == 0);
 }
 
+/* The tables of loops that this processor can run. */
+static const ef_softmax_rows *table(int k) {
+    if (k == 0) return &ef_softmax_base;
+#if defined(__x86_64__)
+    if (k == 1 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        return &ef_softmax_v4;
+#endif
+    return NULL;
+}
+
+/* Every length up to some vectors, and nothing beyond the row is read or written. */
+EF_TEST(each_table_at_every_length) {
+    for (int k = 0; table(k) != NULL; k++)
+        for (int n = 1; n <= 140; n++) {
+            fill(n, 20);
+            x[n] = 1000, y[n] = 7;
+            double l = log_sum(n), sum = 0, high = -1e30;
+            for (int i = 0; i < n; i++) high = fmax(high, (double)x[i]);
+            CHECK((double)table(k)->highest(x, n) == high);
+            double got = table(k)->exps(x, y, n, (float)high);
+            for (int i = 0; i < n; i++) sum += (double)y[i];
+            CHECK_NEAR(got, sum, lost(n) * sum);
+            CHECK(table(k)->exp_sum(x, n, (float)high) == got);
+            table(k)->row(false, x, y, n);
+            for (int i = 0; i < n; i++) {
+                double want = exp((double)x[i] - l);
+                CHECK_NEAR(y[i], want, (lost(n) + fabs((double)x[i] - l) * UNIT) * want + 1e-38);
+            }
+            CHECK(y[n] == 7);
+            CHECK_NEAR(table(k)->sparse(x, n - 1, NULL, n), l - (double)x[n - 1], 1e-4);
+        }
+}
+
+/* One NaN makes the row NaN wherever it stands; an element of minus infinity has no weight. */
+EF_TEST(each_place_in_a_row) {
+    for (int k = 0; table(k) != NULL; k++)
+        for (int at = 0; at < 67; at++) {
+            fill(67, 1);
+            x[at] = NAN;
+            table(k)->row(false, x, y, 67);
+            bool all = true;
+            for (int i = 0; i < 67; i++) all = all && isnan(y[i]);
+            CHECK(all);
+            x[at] = -INFINITY;
+            table(k)->row(false, x, y, 67);
+            CHECK(y[at] == 0 && y[(at + 1) % 67] > 0);
+            fill(67, 1);
+            x[at] = 200; /* all others are below the normal range */
+            table(k)->row(false, x, y, 67);
+            CHECK(y[at] == 1 && y[(at + 1) % 67] == 0);
+        }
+}
+
+EF_TEST(nothing_to_do) {
+    y[0] = 7;
+    ef_softmax(EF_F32, false, x, y, 0, 5);
+    ef_softmax(EF_F32, false, x, y, 5, 0);
+    CHECK(y[0] == 7);
+}
+
 EF_TEST(cross_entropies_agree) {
     float loss[2], back[2 * 70], sparse_loss[2], sparse_back[2 * 70];
     int64_t label[] = {3, 69};
@@ -92,6 +154,9 @@ int main(void) {
     EF_RUN(rows);
     EF_RUN(sixteen_bits);
     EF_RUN(not_finite);
+    EF_RUN(each_table_at_every_length);
+    EF_RUN(each_place_in_a_row);
+    EF_RUN(nothing_to_do);
     EF_RUN(cross_entropies_agree);
     EF_RUN(operands_broadcast);
     return EF_VERDICT();

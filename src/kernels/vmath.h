@@ -71,6 +71,12 @@ static inline float ef_float_of(uint32_t bits) {
     return x;
 }
 
+/* a * 2^n by two factors: right below the normal range too. t is n + 1.5 * 2^23. */
+static inline float ef_scaled_F32(float a, float t) {
+    uint32_t k = ef_bits_of(t) - 0x4B400000u, half = (uint32_t)((int32_t)k >> 1), bias = 127u;
+    return a * ef_float_of((half + bias) << 23) * ef_float_of((k - half + bias) << 23);
+}
+
 #define FUNCTION(name) static inline float ef_##name##_F32(float x)
 #define REAL float
 #define BITS uint32_t
@@ -97,6 +103,7 @@ static inline float ef_float_of(uint32_t bits) {
 #define SHIFT_LEFT(a, k) ((a) << (k))
 #define SHIFT_RIGHT(a, k) ((uint32_t)((int32_t)(a) >> (k)))
 #define CONVERT(a) ((float)(int32_t)(a))
+#define SCALE(a, n, t) ((void)(n), ef_scaled_F32(a, t))
 #include "kernels/math_f32.inc"
 #undef FUNCTION
 #undef REAL
@@ -124,6 +131,7 @@ static inline float ef_float_of(uint32_t bits) {
 #undef SHIFT_LEFT
 #undef SHIFT_RIGHT
 #undef CONVERT
+#undef SCALE
 
 static inline double ef_sigmoid_F64(double x) {
     double e = exp(-fabs(x));

@@ -392,7 +392,12 @@ static ef_status *make_optional(const choice *c, char *item, int at, ef_tensor *
         ef_tensor_release(&value);
         return s;
     }
-    o->value[0] = value;
+    s = ef_tensor_keep(&o->value[0], &value); /* a small value stands within its tensor */
+    ef_tensor_release(&value);
+    if (s != NULL) {
+        ef_storage_unref(&o->object.base);
+        return s;
+    }
     o->has_value = true;
     ef_tensor_from_object(out, EF_VARIANT, &o->object);
     return NULL;

@@ -166,6 +166,26 @@ static ef_status *make_iterator_handle(const char *inside, ef_tensor *out) {
     return s;
 }
 
+/* A queue of so many int64. */
+static ef_status *make_queue(const char *inside, ef_tensor *out) {
+    const ef_attr_value set[] = {
+        EF_SET_TYPES("component_types", 1, one_type),
+        {.name = "shapes", .kind = EF_ATTR_SHAPES, .n = 1, .as = {.shapes = one_shape}}};
+    char *end = NULL;
+    const int64_t n = strtoll(inside, &end, 10);
+    ef_tensor both[2] = {{0}}; /* the queue, and its elements */
+    if (end == inside || strcmp(end, ")") != 0)
+        return ef_error(EF_INVALID, "the number of elements is written in the parentheses");
+    EF_TRY(run_op(&ef_op_FIFOQueueV2, set, 2, NULL, 0, &both[0], 1));
+    ef_status *s = ef_tensor_alloc(&both[1], EF_I64, &(ef_shape){.rank = 1, .dim = {n}});
+    for (int64_t k = 0; s == NULL && k < n; k++) ((int64_t *)both[1].data)[k] = k;
+    if (s == NULL) s = run_op(&ef_op_QueueEnqueueManyV2, NULL, 0, both, 2, NULL, 0);
+    if (s == NULL) ef_tensor_copy(out, &both[0]);
+    ef_tensor_release(&both[0]);
+    ef_tensor_release(&both[1]);
+    return s;
+}
+
 static const struct maker {
     const char *word;
     ef_status *(*make)(const char *inside, ef_tensor *out); /* inside: with the last parenthesis */
@@ -177,6 +197,7 @@ static const struct maker {
               {"named_iterator(", make_named_iterator},
               {"iterator_handle(", make_iterator_handle},
               {"writer(", make_writer},
+              {"queue(", make_queue},
               {"wav(", make_wav},
               {NULL, NULL}};
 

@@ -5,10 +5,12 @@
  *            iteration changes W: one product of the whole tensor before the loop
  *   summed   s += transpose(a[t]) b[t], where only the end of the sum is of use: the loop pushes
  *            a[t] and b[t] to lists, and one product of the stacked lists follows it. The order of
- *            the sum over t is then the order within a product, see docs/choices.md
+ *            the sum over t is then the order within a product, see docs/choices.md. Sums of the
+ *            columns of a[t], which are gradients of a bias, likewise
  *   turned   x transpose(W), where no iteration changes W: it is transposed once, before the loop
  */
 #include "graph/build_graph.h"
+#include "ops/known.h"
 #include "passes/loop.h"
 
 enum { MOST = EF_LOOP_MOST_NEW / 2 };
@@ -21,7 +23,7 @@ typedef struct found {
     const ef_node *product;
     int variable;     /* SUMMED: the sum */
     int fixed;        /* others: the variable that is W */
-    int first, other; /* new variables; SUMMED: lists of the product's operands */
+    int first, other; /* new variables; SUMMED: lists of the operands; other -1: there is one */
 } found;
 
 typedef struct products {
@@ -155,20 +157,40 @@ static int64_t popped_bytes(const products *p) {
     return total;
 }
 
-static void find_summed(products *p, int variable, int64_t *room) {
+/* transpose(a) b */
+static bool is_product_of_columns(const ef_graph *g, const ef_node *n) {
+    return is_product(g, n) && flag(n, "transpose_a") && !flag(n, "transpose_b");
+}
+
+/* The sums of the columns of a matrix. */
+static bool is_sum_of_rows(const ef_graph *g, const ef_node *n) {
+    return n->op == ef_column_sums_op && n->n_after == 0 && ef_dtype_in(n->out->dtype, EF_FLOATS) &&
+           has_elements(g, n->in[0]) && ef_edge_fact(g, n->in[0])->shape.rank == 2;
+}
+
+/* What the list of a value would take in an iteration; nothing if there is one. */
+static int64_t list_bytes(const products *p, ef_edge e) {
+    for (int k = 0; k < p->change.n_more; k++)
+        if (ef_edge_same(p->pushed[k], e)) return 0;
+    return bytes_of(ef_edge_fact(body_of(p), e));
+}
+
+typedef bool is_term_fn(const ef_graph *g, const ef_node *n);
+static void find_summed(products *p, int variable, is_term_fn *is_term, int64_t *room) {
     const ef_graph *g = body_of(p);
     const ef_node *sum = g->node[g->output[variable].node];
     if (sum->op->role != EF_ROLE_SUM || sum->n_after > 0) return;
     for (int i = 0; i < 2; i++) {
         const ef_node *n = g->node[sum->in[1 - i].node];
-        if (sum->in[i].node != g->input[variable] || !is_product(g, n) || !flag(n, "transpose_a") ||
-            flag(n, "transpose_b") || !only_summed(p, variable, sum, n->id) ||
+        if (sum->in[i].node != g->input[variable] || !is_term(g, n) ||
+            !only_summed(p, variable, sum, n->id) ||
             !ef_shape_equal(&g->node[g->input[variable]]->out->shape, &n->out->shape))
             continue;
-        int64_t more = bytes_of(ef_edge_fact(g, n->in[0])) + bytes_of(ef_edge_fact(g, n->in[1]));
+        int64_t more = 0;
+        for (int k = 0; k < n->n_in; k++) more += list_bytes(p, n->in[k]);
         if (more > *room) continue;
         *room -= more;
-        int first = list_of(p, n->in[0]), other = list_of(p, n->in[1]);
+        int first = list_of(p, n->in[0]), other = n->n_in > 1 ? list_of(p, n->in[1]) : -1;
         p->found[p->n++] = (found){SUMMED, sum, n, variable, -1, first, other};
         return;
     }
@@ -177,7 +199,10 @@ static void find_summed(products *p, int variable, int64_t *room) {
 static ef_status *find(const ef_walk *w, products *p, const ef_edge *in) {
     const ef_graph *g = body_of(p);
     int64_t room = MOST_MEMORY * popped_bytes(p);
-    for (int k = 0; k < (int)g->n_inputs && p->n < MOST; k++) find_summed(p, k, &room);
+    for (int k = 0; k < (int)g->n_inputs && p->n < MOST; k++)
+        find_summed(p, k, is_product_of_columns, &room);
+    for (int k = 0; k < (int)g->n_inputs && p->n < MOST; k++)
+        find_summed(p, k, is_sum_of_rows, &room);
     for (size_t k = 0; k < g->n_nodes && p->n < MOST; k++) {
         bool ahead = false;
         if (!is_product(g, g->node[k])) continue;
@@ -228,7 +253,7 @@ static ef_status *visit_body(ef_walk *w, const ef_node *n, const ef_edge *in, ef
         if (f->kind == AHEAD) return read_ahead(w, p, f, out);
         if (f->kind == TURNED) return use_turned(w, p, f, in, out);
         p->pushed_in_new[f->first] = ef_walk_moved(w, f->product->in[0]);
-        p->pushed_in_new[f->other] = ef_walk_moved(w, f->product->in[1]);
+        if (f->other >= 0) p->pushed_in_new[f->other] = ef_walk_moved(w, f->product->in[1]);
         out[0] = (ef_edge){w->to->input[f->variable], 0};
     }
     return NULL;
@@ -314,9 +339,12 @@ static ef_status *end_all(ef_walk *w, const products *p, const ef_edge *in, ef_e
     for (int k = 0; k < p->n; k++) {
         const found *f = &p->found[k];
         if (f->kind != SUMMED) continue;
-        ef_value *product =
-            ef_matmul(&b.base, stacked(&b, p, f->first), stacked(&b, p, f->other), true, false);
-        ef_value *sum = ef_add(&b.base, ef_graph_build_value(&b, in[f->variable]), product);
+        ef_value *first = stacked(&b, p, f->first), *all;
+        if (f->other >= 0)
+            all = ef_matmul(&b.base, first, stacked(&b, p, f->other), true, false);
+        else
+            all = ef_emit(&b.base, "BiasAddGrad", 1, first);
+        ef_value *sum = ef_add(&b.base, ef_graph_build_value(&b, in[f->variable]), all);
         if (sum != NULL) out[f->variable] = ef_graph_build_edge(sum);
     }
     EF_TRY(ef_graph_build_end(&b));

@@ -35,13 +35,14 @@ ef_status *ef_optimise_observed(ef_graph *g, const ef_pass_observer *observer, e
  * borrowed from the run. */
 ef_status *ef_optimise_inner(ef_passing *p, ef_graph *g, ef_graph **out);
 
-ef_pass_fn ef_pass_inline;    /* calls become the nodes of what they call */
-ef_pass_fn ef_pass_functions; /* bodies and branches are optimised by themselves */
-ef_pass_fn ef_pass_invariant; /* loops compute once what no round changes */
-ef_pass_fn ef_pass_saved;     /* gradients of loops read what every iteration saved alike */
-ef_pass_fn ef_pass_products;  /* matrix products of all iterations are computed as one */
-ef_pass_fn ef_pass_fold;      /* what is known already becomes a constant */
-ef_pass_fn ef_pass_rules;     /* the rule tables, and common subexpressions */
-ef_pass_fn ef_pass_layout;    /* images get channels last */
-ef_pass_fn ef_pass_prune;     /* what nobody needs goes */
+ef_pass_fn ef_pass_inline;    /* replaces each call by the nodes of the called function */
+ef_pass_fn ef_pass_functions; /* optimises loop bodies and branches as functions of their own */
+ef_pass_fn ef_pass_invariant; /* moves computations that are the same in each round out of loops */
+ef_pass_fn ef_pass_saved;     /* gradients of loops read a value that no iteration changes once */
+ef_pass_fn ef_pass_products;  /* computes the matrix products of all iterations as one product */
+ef_pass_fn ef_pass_fold;      /* constant folding */
+ef_pass_fn ef_pass_rules;     /* the rewrite rules, and common subexpression elimination */
+ef_pass_fn ef_pass_updates;   /* makes optimizer updates of several assignments one sweep */
+ef_pass_fn ef_pass_layout;    /* gives images the layout with channels last (NHWC) */
+ef_pass_fn ef_pass_prune;     /* removes nodes that no output depends on */
 #endif

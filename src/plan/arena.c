@@ -1,6 +1,7 @@
 /* Arenas for calls. A block is replaced by a larger one when a plan needs more, and by a smaller
  * one after many calls that needed much less, so one large call does not hold its memory for ever.
- */
+ * A large block goes back after each call: the device keeps its pages for the next one, and until
+ * then other callers and other sizes may use them. */
 #include "plan/arena.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -8,7 +9,7 @@
 #include <pthread.h>
 
 /* Beyond DEEPEST calls within calls the thread's stack would end before the recursion does. */
-enum { DEPTH = 8, DEEPEST = 1000, PATIENCE = 4096 };
+enum { DEPTH = 8, DEEPEST = 1000, PATIENCE = 4096, LARGE = 1 << 20 };
 
 typedef struct block {
     char *base;
@@ -80,7 +81,8 @@ ef_status *ef_call_arena_take(int device, size_t bytes, char **out) {
     bool shrink = ++b->calls >= PATIENCE && b->most < b->bytes / 2;
     if (b->calls >= PATIENCE) b->calls = 0;
     bool grow = bytes > b->bytes || b->device != device;
-    size_t want = grow ? bytes + bytes / 4 : shrink ? b->most : 0;
+    size_t roomy = bytes < LARGE ? bytes + bytes / 4 : bytes;
+    size_t want = grow ? roomy : shrink ? b->most : 0;
     if (shrink || b->calls == 0) b->most = bytes;
     if (want > 0) EF_TRY(resize(b, device, want));
     mine.depth++;
@@ -92,5 +94,10 @@ void ef_call_arena_release(void) {
     if (--mine.depth >= DEPTH) {
         const struct extra *e = &mine.extra[mine.depth - DEPTH];
         ef_memory_free(e->device, e->base, e->bytes);
+        return;
     }
+    block *b = &mine.at[mine.depth];
+    if (b->bytes < LARGE) return;
+    ef_memory_free(b->device, b->base, b->bytes);
+    *b = (block){0};
 }

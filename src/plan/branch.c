@@ -3,9 +3,14 @@
 #include "base/alloc.h"
 #include "plan/subplan.h"
 
+typedef struct branch { /* exactly one of the two is there */
+    ef_plan *plan;
+    ef_status *bad; /* why it cannot be planned for these sizes; an error only if it is chosen */
+} branch;
+
 typedef struct branch_plan {
     int n;
-    ef_plan *plan[]; /* one per branch */
+    branch branch[];
 } branch_plan;
 
 typedef struct branch_frame {
@@ -15,7 +20,10 @@ typedef struct branch_frame {
 
 static void branch_release(void *state) {
     branch_plan *b = state;
-    for (int k = 0; k < b->n; k++) ef_plan_free(b->plan[k]);
+    for (int k = 0; k < b->n; k++) {
+        ef_plan_free(b->branch[k].plan);
+        ef_status_free(b->branch[k].bad);
+    }
     ef_free(b);
 }
 
@@ -35,7 +43,8 @@ static ef_status *frame_make(ef_frame *f, ef_step *s, const void *plan_state) {
     b->from = p;
     s->call.state = b;
     for (int k = 0; k < p->n; k++) {
-        ef_status *bad = ef_frame_make(p->plan[k], &b->frame[k]);
+        if (p->branch[k].plan == NULL) continue;
+        ef_status *bad = ef_frame_make(p->branch[k].plan, &b->frame[k]);
         if (bad != NULL) {
             frame_end(s);
             return bad;
@@ -47,13 +56,15 @@ static ef_status *frame_make(ef_frame *f, ef_step *s, const void *plan_state) {
 static void frame_rebind(ef_step *s) {
     branch_frame *b = s->call.state;
     for (int k = 0; k < b->from->n; k++)
-        ef_frame_bind(b->frame[k], s->call.context, s->call.scratch);
+        if (b->frame[k] != NULL) ef_frame_bind(b->frame[k], s->call.context, s->call.scratch);
 }
 
 static const ef_plan *inner(const void *plan_state, int k, const char **name) {
     const branch_plan *b = plan_state;
     *name = b->n == 1 ? "body" : "branch";
-    return k < b->n ? b->plan[k] : NULL;
+    for (int i = 0; i < b->n; i++)
+        if (b->branch[i].plan != NULL && k-- == 0) return b->branch[i].plan;
+    return NULL;
 }
 
 static const ef_step_kind branch_kind = {frame_make, frame_rebind, frame_end, inner};
@@ -72,6 +83,7 @@ static ef_status *run(const ef_call *c, bool is_case, int first) {
     const branch_frame *b = c->state;
     int chosen = first > 0 ? choose(c->in[0], is_case, b->from->n) : 0;
     ef_frame *f = b->frame[chosen];
+    if (EF_UNLIKELY(f == NULL)) return ef_status_copy(b->from->branch[chosen].bad);
     const ef_plan *p = f->plan;
     for (int k = 0; k < p->n_inputs; k++) ef_frame_input(f, k, c->in[first + k]);
     for (int k = 0; k < p->n_outputs; k++) {
@@ -94,7 +106,7 @@ static ef_status *run_call(const ef_call *c) { return run(c, false, 0); }
 ef_status *ef_plan_branches(int wanted, const ef_control *control, const ef_fact *in,
                             ef_plan_step *step) {
     ef_plan_options options = {.wanted = wanted, .outputs_given = true};
-    branch_plan *b = ef_calloc(1, sizeof *b + (size_t)control->n_funcs * sizeof *b->plan);
+    branch_plan *b = ef_calloc(1, sizeof *b + (size_t)control->n_funcs * sizeof *b->branch);
     if (b == NULL) return ef_no_memory(sizeof *b);
     step->state = b;
     step->release = branch_release;
@@ -103,12 +115,19 @@ ef_status *ef_plan_branches(int wanted, const ef_control *control, const ef_fact
                 : control->kind == EF_CONTROL_CASE ? run_case
                                                    : run_call;
     for (int k = 0; k < control->n_funcs; k++) {
-        EF_TRY(ef_status_in_function(
-            ef_plan_make(control->func[k], in + control->first, &options, &b->plan[k]), k));
+        branch *one = &b->branch[k];
         b->n = k + 1;
-        step->state_bytes += ef_plan_bytes(b->plan[k]);
-        if (b->plan[k]->arena_bytes > step->scratch_bytes)
-            step->scratch_bytes = b->plan[k]->arena_bytes;
+        one->bad = ef_status_in_function(
+            ef_plan_make(control->func[k], in + control->first, &options, &one->plan), k);
+        if (one->bad != NULL && !ef_plan_is_left_out(control, one->bad)) {
+            ef_status *bad = one->bad;
+            one->bad = NULL;
+            return bad;
+        }
+        if (one->plan == NULL) continue;
+        step->state_bytes += ef_plan_bytes(one->plan);
+        if (one->plan->arena_bytes > step->scratch_bytes)
+            step->scratch_bytes = one->plan->arena_bytes;
     }
     if (step->scratch_bytes == 0) step->scratch_bytes = 1; /* so that rebinding always happens */
     return NULL;

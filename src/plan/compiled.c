@@ -47,7 +47,9 @@ static bool read_after(const ef_tiles *t, int k, uint8_t o) {
             if (t->ins[k].in[i] == o) return true;
         if (t->ins[k].out == o) return false;
     }
-    return t->tail.reducer != NULL && t->tail.operand == o;
+    for (int r = 0; r < t->tail.n; r++)
+        if (t->tail.of[r].operand == o) return true;
+    return false;
 }
 static bool written_again(const ef_tiles *t, int k, int end, uint8_t o) {
     while (++k < end)
@@ -129,7 +131,7 @@ static void report(const ef_tiles *t) {
     }
     fprintf(stderr, "fuse: %d ops over %lld elements: %d compiled loops, %d ops interpreted%s\n",
             t->n_ins, (long long)t->count, loops, interpreted,
-            t->tail.reducer != NULL ? ", then reduced" : "");
+            t->tail.n > 0 ? ", then reduced" : "");
     for (int k = 0; k < t->n_ins; k += t->ins[k].covers)
         if (t->ins[k].entry == NULL)
             fprintf(stderr, "fuse:   interpreted: %s of %s\n",
@@ -141,7 +143,7 @@ void ef_tiles_compile(ef_tiles *t) {
     if (t->count < LEAST || ef_option_has("EF_PASSES", "-jit")) return;
     for (int first = 0; first < t->n_ins;) first = compile_from(t, first);
     if (ef_option_has("EF_LOG", "fuse")) report(t);
-    if (t->ins[0].covers < t->n_ins) return;
+    if (t->n_ins == 0 || t->ins[0].covers < t->n_ins) return;
     t->cost_ns = 0.03 * t->n_ins + 0.3;
     for (int k = 0; k < t->n_inputs; k++)
         if (ef_tiles_buffered(t, k)) return;

@@ -75,6 +75,11 @@ ef_status *ef_plan_loop_facts(const ef_control *c, const ef_fact *in, ef_fact *o
     return s;
 }
 
+bool ef_plan_is_left_out(const ef_control *c, const ef_status *bad) {
+    ef_code code = ef_status_code(bad);
+    return c->n_funcs > 1 && code != EF_OK && code != EF_NO_MEMORY;
+}
+
 ef_status *ef_plan_control_facts(const ef_node *n, const ef_fact *in, ef_fact *out, int n_out,
                                  ef_fact *behind) {
     ef_control c;
@@ -83,12 +88,14 @@ ef_status *ef_plan_control_facts(const ef_node *n, const ef_fact *in, ef_fact *o
     ef_fact *next = ef_malloc(2 * ((size_t)n_out + 1) * sizeof *next);
     if (next == NULL) return ef_no_memory((size_t)n_out * sizeof *next);
     ef_status *s = NULL;
-    bool changed = false;
-    for (int f = 0; f < c.n_funcs && s == NULL; f++) {
+    bool changed = false, first = true;
+    for (int f = 0; f < c.n_funcs; f++) {
+        ef_status_free(s);
         s = ef_status_in_function(ef_plan_infer(c.func[f], in + c.first, next, next + n_out), f);
+        if (ef_plan_is_left_out(&c, s)) continue;
         if (s != NULL) break;
         for (int k = 0; k < n_out; k++) {
-            if (f == 0) {
+            if (first) {
                 out[k] = next[k];
                 keep_behind(&out[k], &behind[k]);
             } else {
@@ -96,9 +103,12 @@ ef_status *ef_plan_control_facts(const ef_node *n, const ef_fact *in, ef_fact *o
                 widen_behind(&out[k], &behind[k], &next[k], &changed);
             }
         }
+        first = false;
     }
     ef_free(next);
-    return s;
+    if (first || !ef_plan_is_left_out(&c, s)) return s;
+    ef_status_free(s);
+    return NULL;
 }
 
 ef_status *ef_plan_control(ef_planner *p, const ef_node *n, ef_plan_step *step) {

@@ -9,7 +9,8 @@
 #include "graph/origin.h"
 #include "passes/passes.h"
 #include "plan/arena.h"
-#include "plan/tiles.h"
+#include "plan/row_chain.h"
+#include "plan/row_chain.h"
 #include "profile/event.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -180,16 +181,32 @@ static void put_slots(ef_text *t, const ef_plan *p) {
     ef_text_add(t, "]");
 }
 
-/* The ops of a fused step in order, and which of them became machine code. */
-static void put_fused(ef_text *t, const ef_tiles *tiles) {
+static void put_fused_op(ef_text *t, bool *any, int32_t node, const char *compiled) {
+    ef_text_add(t, "%s{\"node\": %d, \"compiled\": %s}", *any ? ", " : "", (int)node, compiled);
+    *any = true;
+}
+
+/* The ops of a tile program in order, and which of them became machine code; null: a reduction. */
+static void put_program(ef_text *t, bool *any, const ef_tiles *tiles) {
     int compiled_to = 0;
-    ef_text_add(t, ", \"fused\": [");
     for (int k = 0; k < tiles->n_ins; k++) {
         if (tiles->ins[k].entry != NULL) compiled_to = k + tiles->ins[k].covers;
-        ef_text_add(t, "%s{\"node\": %d, \"compiled\": %s}", k > 0 ? ", " : "",
-                    (int)tiles->ins[k].node, k < compiled_to ? "true" : "false");
+        put_fused_op(t, any, tiles->ins[k].node, k < compiled_to ? "true" : "false");
     }
-    ef_text_add(t, "], \"reduces\": %s", tiles->tail.reducer != NULL ? "true" : "false");
+    for (int k = 0; k < tiles->tail.n; k++) put_fused_op(t, any, tiles->tail.of[k].node, "null");
+}
+
+static void put_fused(ef_text *t, const ef_plan_step *s) {
+    bool any = false;
+    if (s->run != ef_run_tiles && s->run != ef_run_row_chain) return;
+    ef_text_add(t, ", \"fused\": [");
+    if (s->run == ef_run_tiles) {
+        put_program(t, &any, s->state);
+    } else {
+        const ef_row_chain *c = s->state;
+        for (int k = 0; k < c->n; k++) put_program(t, &any, c->program[k].tiles);
+    }
+    ef_text_add(t, "]");
 }
 
 static void put_plan(ef_text *t, const ef_plan *p, const uint64_t *ns, int depth);
@@ -217,7 +234,7 @@ static void put_step(ef_text *t, const ef_plan_step *s, int depth) {
     put_ints(t, "out", s->out, s->n_out);
     ef_text_add(t, ", \"scratch\": %zu, \"scratch_offset\": %zu", s->scratch_bytes,
                 s->scratch_offset);
-    if (s->run == ef_run_tiles) put_fused(t, s->state);
+    put_fused(t, s);
     put_inner(t, s, depth);
 }
 

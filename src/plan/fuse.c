@@ -2,13 +2,16 @@
  * inputs if the result has the group's shape, and groups that meet become one. A group is closed as
  * soon as somebody outside it reads one of its values: it runs where its last member stood, and
  * that reader must find the value. So no dependency can run backwards and no search is needed. A
- * reduction over inner or outer axes may be a group's last member. A group that would need more
+ * reduction over outer axes may be a group's last member, and some over inner axes may be among its
+ * last: whoever reads their results is outside. A group that would need more
  * arguments, registers or buffers than a tile program has does not take the node: it stays as it
- * is, and the node goes to another group or begins one. */
+ * is, and the node goes to another group or begins one. A single op or reduction becomes a program
+ * too where a row chain may take it (row_chain.c). */
 #include "base/alloc.h"
 #include "base/option.h"
 #include "ops/math/reduce.h"
 #include "plan/planner.h"
+#include "plan/row_chain.h"
 #include "plan/tiles_run.h"
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,11 +25,13 @@ typedef struct group {
     int32_t n;
     int32_t into; /* the group it was merged into, or itself */
     bool closed;
-    int32_t tail;  /* the reduction that ends it, or -1 */
-    uint32_t axes; /* of the reduction */
-    ef_reduce_kind kind;
+    int32_t tail[EF_TILES_MAX_TAILS]; /* the reductions that end it, in the order they run */
+    int n_tails;
+    int64_t cols;            /* elements that each of them takes in */
     int args, buffers, regs; /* no more than so many are needed */
 } group;
+
+static bool is_alone(const group *g) { return g->n + g->n_tails == 1; }
 
 typedef struct fuser {
     ef_planner *p;
@@ -39,6 +44,8 @@ typedef struct fuser {
     int32_t *mark;         /* by value: equal to `marks` in the group at hand */
     int32_t marks;
     ef_fuse_counts counts;
+    int64_t least; /* elements of the smallest ops to be fused */
+    bool chains;   /* there may be row chains */
 } fuser;
 
 static int32_t final(const fuser *f, int32_t g) {
@@ -60,13 +67,14 @@ static bool fits_tiles(const ef_fact *f) {
            ef_shape_known(&f->shape);
 }
 
-static bool eligible(const ef_planner *p, const ef_node *n) {
+static bool eligible(const fuser *f, const ef_node *n) {
+    const ef_planner *p = f->p;
     if (!(n->op->traits & (EF_ELEMENTWISE | EF_SPREADS)) || (n->op->traits & EF_STATEFUL) ||
         n->n_out != 1 || n->n_in < 1 || operands(n) > EF_TILES_MAX_OPERANDS)
         return false;
     if (p->at != NULL && p->at[n->id] != EF_HOST) return false; /* a device runs its own kernels */
     const ef_fact *out = &p->value[p->base[n->id]].fact;
-    if (!fits_tiles(out) || ef_shape_count(&out->shape) < LEAST) return false;
+    if (!fits_tiles(out) || ef_shape_count(&out->shape) < f->least) return false;
     for (int k = 0; k < operands(n); k++)
         if (!fits_tiles(&p->value[ef_value_at(p, n->in[k])].fact)) return false;
     return tile_of(p, n) != NULL;
@@ -94,6 +102,15 @@ static void mark_members(fuser *f, const group *g) {
     }
 }
 
+static bool new_input(builder *b, int32_t v) {
+    const ef_fact *fact = &b->f->p->value[v].fact;
+    if (b->t->n_inputs >= EF_TILES_MAX_ARGS) return false;
+    ef_tiles_spread(b->t, b->t->n_inputs, &fact->shape, fact->dtype);
+    b->arg[b->t->n_inputs] = v;
+    b->f->operand_of[v] = b->t->n_inputs++;
+    return true;
+}
+
 /* Inputs: every value read from outside, once. False: too many. */
 static bool find_inputs(builder *b, const group *g) {
     fuser *f = b->f;
@@ -107,15 +124,12 @@ static bool find_inputs(builder *b, const group *g) {
                 f->reads_inside[v]++;
                 continue;
             }
-            if (f->operand_of[v] >= 0) continue;
-            if (b->t->n_inputs >= EF_TILES_MAX_ARGS) return false;
-            ef_tiles_spread(b->t, b->t->n_inputs, &p->value[v].fact.shape, p->value[v].fact.dtype);
-            b->arg[b->t->n_inputs] = v;
-            f->operand_of[v] = b->t->n_inputs++;
+            if (f->operand_of[v] < 0 && !new_input(b, v)) return false;
         }
     }
-    if (g->tail >= 0) {
-        int32_t v = ef_value_at(p, p->g->node[g->tail]->in[0]);
+    for (int k = 0; k < g->n_tails; k++) {
+        int32_t v = ef_value_at(p, p->g->node[g->tail[k]]->in[0]);
+        if (g->n == 0) return new_input(b, v);
         f->last_read[v] = g->n;
         f->reads_inside[v]++;
     }
@@ -136,11 +150,12 @@ static bool find_outputs(builder *b, const group *g) {
         b->f->operand_of[v] = at;
         b->t->n_outputs++;
     }
-    if (g->tail < 0) return true;
-    int at = b->t->n_inputs + b->t->n_outputs;
-    if (at >= EF_TILES_MAX_ARGS) return false;
-    b->arg[at] = p->base[g->tail];
-    b->t->n_outputs++;
+    for (int k = 0; k < g->n_tails; k++) {
+        int at = b->t->n_inputs + b->t->n_outputs;
+        if (at >= EF_TILES_MAX_ARGS) return false;
+        b->arg[at] = p->base[g->tail[k]];
+        b->t->n_outputs++;
+    }
     return true;
 }
 
@@ -210,9 +225,16 @@ static bool fits(fuser *f, group *g) {
 static bool unite(const fuser *f, int32_t a, int32_t b, int32_t n, group *to) {
     static const group nobody;
     const group *x = a >= 0 ? &f->at[a] : &nobody, *y = &f->at[b];
-    if (x->n + y->n >= EF_TILES_MAX_INS) return false;
+    if (x->n + y->n >= EF_TILES_MAX_INS || x->n_tails + y->n_tails > EF_TILES_MAX_TAILS ||
+        (x->n_tails > 0 && y->n_tails > 0 && x->cols != y->cols))
+        return false;
     *to = *y;
-    to->n = 0;
+    to->n = to->n_tails = 0;
+    if (x->n_tails > 0) to->cols = x->cols;
+    for (int i = 0, j = 0; i < x->n_tails || j < y->n_tails;) {
+        bool first = j == y->n_tails || (i < x->n_tails && x->tail[i] < y->tail[j]);
+        to->tail[to->n_tails++] = first ? x->tail[i++] : y->tail[j++];
+    }
     for (int32_t i = 0, j = 0; i < x->n || j < y->n;) {
         bool first = j == y->n || (i < x->n && x->member[i] < y->member[j]);
         to->member[to->n++] = first ? x->member[i++] : y->member[j++];
@@ -256,6 +278,14 @@ static bool may_join(fuser *f, group *g, const ef_node *n) {
     return true;
 }
 
+/* Whether node n reads the result of a reduction of group g: it must run after all of g. */
+static bool reads_tail(const fuser *f, int32_t g, const ef_node *n) {
+    for (int k = 0; k < n->n_in; k++)
+        for (int t = 0; t < f->at[g].n_tails; t++)
+            if (n->in[k].node == f->at[g].tail[t]) return true;
+    return false;
+}
+
 /* Joins node n to the groups of its inputs; returns its group, or -1 if none is open to it. Of two
  * that cannot be one it takes the smaller, which might be a step for a single op otherwise. */
 static int32_t join(fuser *f, const ef_node *n) {
@@ -265,13 +295,14 @@ static int32_t join(fuser *f, const ef_node *n) {
     for (int k = 0; k < operands(n); k++) {
         group both;
         int32_t g = final(f, f->p->value[ef_value_at(f->p, n->in[k])].group);
-        if (g < 0 || g == mine || f->at[g].closed || !ef_shape_equal(&f->at[g].shape, shape))
+        if (g < 0 || g == mine || f->at[g].closed || !ef_shape_equal(&f->at[g].shape, shape) ||
+            reads_tail(f, g, n))
             continue;
         if (mine >= 0 && unite(f, mine, g, n->id, &both) && fits(f, &both)) {
             both.into = mine;
             both.n--; /* n itself is still to come */
             f->at[mine] = both;
-            f->at[g].n = 0;
+            f->at[g].n = f->at[g].n_tails = 0;
             f->at[g].into = mine;
             merged = true;
         } else if ((mine < 0 || (!merged && f->at[g].n < f->at[mine].n)) &&
@@ -282,14 +313,13 @@ static int32_t join(fuser *f, const ef_node *n) {
     return mine;
 }
 
-static int32_t new_group(fuser *f, const ef_node *n) {
+static int32_t new_group(fuser *f, const ef_node *n, const ef_shape *shape) {
     group *g = &f->at[f->n];
-    g->shape = f->p->value[f->p->base[n->id]].fact.shape;
+    g->shape = *shape;
     g->count = ef_shape_count(&g->shape);
     g->into = f->n;
     g->args = operands(n) + 1;
     g->buffers = operands(n);
-    g->tail = -1;
     return f->n++;
 }
 
@@ -306,39 +336,69 @@ static bool known_axes(const ef_planner *p, const ef_node *n, int rank, uint32_t
     return s == NULL;
 }
 
-/* Makes reduction n the end of its input's group, if that is open; returns the group, or -1. */
+/* Whether a group of this shape, with the reductions that t has, can end with reduction n too. */
+static bool reduces(const ef_planner *p, const ef_node *n, ef_tiles *t, bool alone,
+                    uint32_t *axes) {
+    ef_dtype d = p->value[ef_value_at(p, n->in[0])].fact.dtype;
+    return known_axes(p, n, t->shape.rank, axes) &&
+           ef_tiles_reduce(t, (ef_reduce_kind)n->op->reduction, d, *axes, alone);
+}
+
+/* Makes reduction n an end of its input's group, if that is open; returns the group, or -1. Over
+ * rows that are not cut there may be more such ends: the group stays open. */
 static int32_t end_with(fuser *f, const ef_node *n) {
     const ef_planner *p = f->p;
-    if (!(n->op->traits & EF_REDUCES) || n->n_out != 1) return -1;
-    int32_t g = final(f, p->value[ef_value_at(p, n->in[0])].group);
-    if (g < 0 || f->at[g].closed) return -1;
-    ef_tiles trial = {.shape = f->at[g].shape};
-    ef_dtype d = p->value[ef_value_at(p, n->in[0])].fact.dtype;
-    uint32_t mask;
-    ef_reduce_kind kind = (ef_reduce_kind)n->op->reduction;
-    if (!known_axes(p, n, trial.shape.rank, &mask) || !ef_tiles_reduce(&trial, kind, d, mask))
-        return -1;
-    f->at[g].tail = n->id;
-    if (!fits(f, &f->at[g])) {
+    int32_t at = final(f, p->value[ef_value_at(p, n->in[0])].group);
+    if (at < 0 || f->at[at].closed || f->at[at].n == 0) return -1;
+    group *g = &f->at[at];
+    ef_tiles trial = {.shape = g->shape};
+    uint32_t axes;
+    bool ok = true;
+    for (int k = 0; k < g->n_tails; k++)
+        ok = ok && reduces(p, p->g->node[g->tail[k]], &trial, false, &axes);
+    if (!ok || !reduces(p, n, &trial, false, &axes)) return -1;
+    g->tail[g->n_tails++] = n->id;
+    if (!fits(f, g)) {
         f->counts.refused++;
-        f->at[g].tail = -1;
+        g->n_tails--;
         return -1;
     }
-    f->at[g].axes = mask;
-    f->at[g].kind = kind;
+    g->cols = trial.tail.cols;
+    g->closed = trial.tail.outer || trial.tail.parts > 1;
+    return at;
+}
+
+/* A group of nothing but reduction n, for row chains; returns it, or -1. */
+static int32_t alone_with(fuser *f, const ef_node *n) {
+    const ef_planner *p = f->p;
+    const ef_fact *in = &p->value[ef_value_at(p, n->in[0])].fact;
+    ef_tiles trial = {.shape = in->shape};
+    uint32_t axes;
+    if (!f->chains || !fits_tiles(in) || ef_shape_count(&in->shape) < EF_ROW_CHAIN_LEAST ||
+        !reduces(p, n, &trial, true, &axes))
+        return -1;
+    int32_t g = new_group(f, n, &in->shape);
+    f->at[g].tail[f->at[g].n_tails++] = n->id;
     f->at[g].closed = true;
     return g;
 }
 
 static void visit(fuser *f, const ef_node *n) {
-    int32_t mine = end_with(f, n);
+    bool is_reduction = (n->op->traits & EF_REDUCES) && n->n_out == 1;
+    int32_t mine = is_reduction ? end_with(f, n) : -1;
     if (mine >= 0) { /* its axes are a constant, so no other group is read */
         f->p->value[f->p->base[n->id]].group = mine;
         return;
     }
-    if (eligible(f->p, n)) {
+    if (is_reduction && (mine = alone_with(f, n)) >= 0) {
+        int32_t g = final(f, f->p->value[ef_value_at(f->p, n->in[0])].group);
+        if (g >= 0) f->at[g].closed = true;
+        f->p->value[f->p->base[n->id]].group = mine;
+        return;
+    }
+    if (eligible(f, n)) {
         mine = join(f, n);
-        if (mine < 0) mine = new_group(f, n);
+        if (mine < 0) mine = new_group(f, n, &f->p->value[f->p->base[n->id]].fact.shape);
     }
     for (int k = 0; k < n->n_in; k++) {
         int32_t g = final(f, f->p->value[ef_value_at(f->p, n->in[k])].group);
@@ -352,13 +412,16 @@ static void visit(fuser *f, const ef_node *n) {
 /* ---- from a group to a tile program
  * ---------------------------------------------------------------- */
 
-/* The reduction at the end reads what the last instructions left. */
-static bool emit_tail(builder *b, const group *g) {
-    if (g->tail < 0) return true;
+/* The reductions at the end read what the last instructions left. */
+static bool emit_tails(builder *b, const group *g) {
     const ef_planner *p = b->f->p;
-    int32_t v = ef_value_at(p, p->g->node[g->tail]->in[0]);
-    if (!ef_tiles_reduce(b->t, g->kind, p->value[v].fact.dtype, g->axes)) return false;
-    b->t->tail.operand = (uint8_t)b->f->operand_of[v];
+    for (int k = 0; k < g->n_tails; k++) {
+        const ef_node *n = p->g->node[g->tail[k]];
+        uint32_t axes;
+        if (!reduces(p, n, b->t, g->n == 0, &axes)) return false;
+        b->t->tail.of[k].operand = (uint8_t)b->f->operand_of[ef_value_at(p, n->in[0])];
+        b->t->tail.of[k].node = n->id;
+    }
     return true;
 }
 
@@ -401,6 +464,13 @@ static void emit(builder *b, const group *g) {
     }
 }
 
+/* The node at which it runs. */
+static int32_t last_of(const group *g) {
+    int32_t member = g->n > 0 ? g->member[g->n - 1] : -1;
+    int32_t tail = g->n_tails > 0 ? g->tail[g->n_tails - 1] : -1;
+    return member > tail ? member : tail;
+}
+
 static ef_status *make_tiles(fuser *f, const group *from) {
     ef_planner *p = f->p;
     ef_status *s = NULL;
@@ -408,19 +478,17 @@ static ef_status *make_tiles(fuser *f, const group *from) {
     b.t = ef_plan_memory(p, sizeof *b.t, &s);
     b.arg = ef_notes_memory(p, EF_TILES_MAX_ARGS * sizeof *b.arg, &s);
     if (s != NULL) return s;
-    b.t->ins = ef_plan_memory(p, (size_t)from->n * sizeof *b.t->ins, &s);
+    b.t->ins = ef_plan_memory(p, (size_t)(from->n + 1) * sizeof *b.t->ins, &s);
     b.t->arg = ef_notes_memory(p, EF_TILES_MAX_ARGS * sizeof *b.t->arg, &s);
     if (s != NULL) return s;
     b.t->stretch = EF_TILE;
     b.t->cost_ns = 0.15 * from->n + 0.3;
     bool ok = find_operands(&b, from); /* it did so when the last member came */
     if (ok) emit(&b, from);
-    ok = ok && emit_tail(&b, from);
+    ok = ok && emit_tails(&b, from);
     forget_operands(&b, from);
-    f->counts.dropped += !ok;
+    f->counts.dropped += !ok && !is_alone(from);
     if (!ok) return NULL;
-    f->counts.groups++;
-    f->counts.ops += from->n + (from->tail >= 0);
     const ef_tile_arg *arg = b.t->arg;
     size_t n_args = (size_t)(b.t->n_inputs + b.t->n_outputs);
     b.t->arg = ef_plan_memory(p, n_args * sizeof *arg, &s);
@@ -428,9 +496,10 @@ static ef_status *make_tiles(fuser *f, const group *from) {
     memcpy(b.t->arg, arg, n_args * sizeof *arg);
     p->tiles[p->n_groups] = b.t;
     p->tile_values[p->n_groups] = b.arg;
-    p->last_in_group[p->n_groups] = from->tail >= 0 ? from->tail : from->member[from->n - 1];
+    p->alone[p->n_groups] = is_alone(from);
+    p->last_in_group[p->n_groups] = last_of(from);
     for (int32_t m = 0; m < from->n; m++) p->group[from->member[m]] = p->n_groups;
-    if (from->tail >= 0) p->group[from->tail] = p->n_groups;
+    for (int k = 0; k < from->n_tails; k++) p->group[from->tail[k]] = p->n_groups;
     p->n_groups++;
     return NULL;
 }
@@ -467,11 +536,38 @@ static void count(const ef_fuse_counts *c) {
                 (long long)c->dropped);
 }
 
+static void count_groups(fuser *f) {
+    const ef_planner *p = f->p;
+    for (int32_t g = 0; g < p->n_groups; g++) {
+        if (p->group[p->last_in_group[g]] != g) continue; /* no chain has taken it */
+        f->counts.groups++;
+        f->counts.ops += p->tiles[g]->n_ins + p->tiles[g]->tail.n;
+    }
+}
+
+/* Looks for reductions of many rows, for which row chains may pay. What is computed from their
+ * results has one element for each row, and is to be fused however few these are. */
+static void find_rows(fuser *f) {
+    const ef_planner *p = f->p;
+    if (p->at != NULL || ef_option_has("EF_PASSES", "-rows")) return;
+    for (size_t k = 0; k < p->g->n_nodes; k++) {
+        const ef_node *n = p->g->node[k];
+        if (!p->runs[k] || !(n->op->traits & EF_REDUCES) || n->n_out != 1) continue;
+        const ef_fact *in = &p->value[ef_value_at(p, n->in[0])].fact;
+        if (!fits_tiles(in) || ef_shape_count(&in->shape) < EF_ROW_CHAIN_LEAST) continue;
+        ef_tiles t = {.shape = in->shape};
+        uint32_t axes;
+        if (!reduces(p, n, &t, true, &axes) || !ef_row_chain_takes(&t.tail)) continue;
+        f->chains = true;
+        if (t.tail.rows < f->least) f->least = t.tail.rows;
+    }
+}
+
 ef_status *ef_plan_groups(ef_planner *p) {
     ef_status *s = NULL;
     if (ef_option_has("EF_PASSES", "-fuse") || ef_option_has("EF_PASSES", "-all")) return NULL;
     size_t n = p->g->n_nodes, nv = (size_t)p->n_values;
-    fuser f = {.p = p};
+    fuser f = {.p = p, .least = LEAST};
     size_t candidates = 0;
     for (size_t k = 0; k < n; k++)
         candidates +=
@@ -481,16 +577,22 @@ ef_status *ef_plan_groups(ef_planner *p) {
     p->tiles = ef_notes_memory(p, candidates * sizeof *p->tiles, &s);
     p->tile_values = ef_notes_memory(p, candidates * sizeof *p->tile_values, &s);
     p->last_in_group = ef_notes_memory(p, candidates * sizeof *p->last_in_group, &s);
+    p->alone = ef_notes_memory(p, candidates * sizeof *p->alone, &s);
     int32_t **by_value[] = {&f.reads, &f.operand_of, &f.last_read, &f.reads_inside, &f.mark};
     for (size_t k = 0; k < sizeof by_value / sizeof *by_value; k++)
         *by_value[k] = ef_notes_memory(p, nv * sizeof **by_value[k], &s);
     if (s != NULL) return s;
     memset(f.operand_of, 0xFF, nv * sizeof *f.operand_of);
     count_reads(&f);
+    find_rows(&f);
     for (size_t k = 0; k < n; k++)
         if (p->runs[k]) visit(&f, p->g->node[k]);
-    for (int32_t g = 0; g < f.n; g++)
-        if (f.at[g].n + (f.at[g].tail >= 0) >= 2 && f.at[g].n > 0) EF_TRY(make_tiles(&f, &f.at[g]));
+    for (int32_t g = 0; g < f.n; g++) {
+        int32_t size = f.at[g].n + f.at[g].n_tails;
+        if (size >= 2 || (size == 1 && f.chains)) EF_TRY(make_tiles(&f, &f.at[g]));
+    }
+    if (f.chains) EF_TRY(ef_plan_row_chains(p));
+    count_groups(&f);
     count(&f.counts);
     return NULL;
 }

@@ -33,64 +33,139 @@ static bool split(const ef_shape *s, uint32_t mask, ef_tile_tail *tail) {
     return reduced > 1;
 }
 
-bool ef_tiles_reduce(ef_tiles *t, ef_reduce_kind kind, ef_dtype d, uint32_t mask) {
-    ef_tile_tail tail = {.reducer = ef_reducer_find(kind, d), .size = ef_dtype_size(d)};
-    if (tail.reducer == NULL || !split(&t->shape, mask, &tail)) return false;
-    if (tail.outer) {
-        if (tail.cols > EF_TILE) return false; /* rows taken in one by one are no gain */
+static void cut_parts(ef_tile_tail *tail) {
+    if (tail->outer) {
         /* few enough parts that their accumulators stay small */
-        int64_t parts = least(most(1, PART / tail.cols), most(1, tail.rows * tail.cols / PART));
-        tail.part = parts_of(tail.rows, least(parts, MOST_PARTS));
+        int64_t parts = least(most(1, PART / tail->cols), most(1, tail->rows * tail->cols / PART));
+        tail->part = parts_of(tail->rows, least(parts, MOST_PARTS));
     } else {
-        tail.part = most(PART, parts_of(tail.cols, MOST_PARTS));
-        tail.part = parts_of(tail.part, EF_TILE) * EF_TILE;
+        tail->part = most(PART, parts_of(tail->cols, MOST_PARTS));
+        tail->part = parts_of(tail->part, EF_TILE) * EF_TILE;
     }
-    tail.parts = parts_of(tail.outer ? tail.rows : tail.cols, tail.part);
-    t->tail = tail;
+    tail->parts = parts_of(tail->outer ? tail->rows : tail->cols, tail->part);
+}
+
+bool ef_tiles_reduce(ef_tiles *t, ef_reduce_kind kind, ef_dtype d, uint32_t mask, bool alone) {
+    ef_tile_reduced one = {.reducer = ef_reducer_find(kind, d), .size = ef_dtype_size(d)};
+    ef_tile_tail tail = {.n = 0};
+    if (one.reducer == NULL || !split(&t->shape, mask, &tail)) return false;
+    if (tail.outer && tail.cols > EF_TILE && !alone)
+        return false; /* rows taken one by one are no gain */
+    cut_parts(&tail);
+    if (t->tail.n > 0 && (t->tail.n == EF_TILES_MAX_TAILS || tail.outer || tail.parts > 1 ||
+                          t->tail.outer || tail.cols != t->tail.cols))
+        return false;
+    if (t->tail.n == 0) t->tail = tail;
+    t->tail.of[t->tail.n++] = one;
     return true;
 }
 
 size_t ef_tiles_scratch(const ef_tiles *t) {
     const ef_tile_tail *tail = &t->tail;
-    if (tail->reducer == NULL || (!tail->outer && tail->parts == 1)) return 0;
+    if (tail->n == 0 || (!tail->outer && tail->parts == 1)) return 0;
     int64_t kept = tail->outer ? tail->cols : tail->rows;
-    return (size_t)(kept * tail->parts) * tail->reducer->acc_size;
+    return (size_t)(kept * tail->parts) * tail->of[0].reducer->acc_size;
 }
 
 /* ---- inner axes: each row gives one element -------------------------------------------------- */
 
 static const ef_tiles *program(const ef_call *c) { return c->state; }
-static char *result(const ef_call *c, int64_t i) {
-    const ef_tensor *out = c->out[c->n_out - 1];
-    return (char *)out->data + (size_t)i * ef_dtype_size((ef_dtype)out->dtype);
+/* Element i of the result of reduction k. */
+static char *result(const ef_tile_worker *w, int k, int64_t i) {
+    const ef_tiles *t = w->t;
+    return w->data[t->n_inputs + t->n_outputs - t->tail.n + k] + (size_t)i * t->tail.of[k].size;
 }
 
+/* Elements [i, i + n) of rows that begin at 0 go into the accumulators of these rows. */
+static void take_rows(const ef_tile_reduced *of, char *acc, const char *from, int64_t cols,
+                      int64_t i, int64_t n) {
+    for (int64_t done = 0; done < n;) {
+        int64_t row = (i + done) / cols, at = (i + done) % cols;
+        int64_t whole = at == 0 ? (n - done) / cols : 0;
+        int64_t m = whole > 0 ? cols : least(cols - at, n - done);
+        of->reducer->rows(acc + (size_t)row * of->reducer->acc_size, from + (size_t)done * of->size,
+                          most(whole, 1), m, m);
+        done += most(whole, 1) * m;
+    }
+}
+
+typedef struct row_accumulators { /* of rows that fit a stretch: each has two elements or more */
+    _Alignas(16) char of[EF_TILES_MAX_TAILS][EF_TILE / 2 * EF_REDUCE_ACC];
+} row_accumulators;
+
 /* Whole rows, as many as fit a stretch; a stretch that is cut ends within a row or at its end. */
-static void short_rows(void *arg, int64_t begin, int64_t end) {
-    const ef_call *c = arg;
-    const ef_tile_tail *tail = &program(c)->tail;
+static void short_rows(ef_tile_worker *w, int64_t begin, int64_t end) {
+    const ef_tile_tail *tail = &w->t->tail;
     int64_t cols = tail->cols, fit = EF_TILE / cols;
-    _Alignas(16) char acc[EF_TILE * EF_REDUCE_ACC];
-    ef_tile_worker w;
-    ef_tile_worker_begin(&w, program(c), c);
+    row_accumulators acc;
     for (int64_t r = begin; r < end; r += fit) {
         int64_t n = least(fit, end - r);
-        tail->reducer->begin(acc, n);
+        for (int k = 0; k < tail->n; k++) tail->of[k].reducer->begin(acc.of[k], n);
         for (int64_t i = 0; i < n * cols;) {
-            int64_t got = ef_tile_worker_run(&w, r * cols + i, n * cols - i), done = 0;
-            const char *from = w.ptr[tail->operand];
-            while (done < got) {
-                int64_t row = (i + done) / cols, at = (i + done) % cols;
-                int64_t whole = at == 0 ? (got - done) / cols : 0;
-                int64_t m = whole > 0 ? cols : least(cols - at, got - done);
-                tail->reducer->rows(acc + (size_t)row * tail->reducer->acc_size,
-                                    from + (size_t)done * tail->size, most(whole, 1), m, m);
-                done += most(whole, 1) * m;
-            }
+            int64_t got = ef_tile_worker_run(w, r * cols + i, n * cols - i);
+            for (int k = 0; k < tail->n; k++)
+                take_rows(&tail->of[k], acc.of[k], w->ptr[tail->of[k].operand], cols, i, got);
             i += got;
         }
-        tail->reducer->end(result(c, r), acc, n, cols);
+        for (int k = 0; k < tail->n; k++)
+            tail->of[k].reducer->end(result(w, k, r), acc.of[k], n, cols);
     }
+}
+
+/* Elements [from, to) of one row: into `acc` for the first reduction, `stride` bytes on for each
+ * further one. */
+static void take_row(ef_tile_worker *w, char *acc, size_t stride, int64_t row, int64_t from,
+                     int64_t to) {
+    const ef_tile_tail *tail = &w->t->tail;
+    for (int k = 0; k < tail->n; k++) tail->of[k].reducer->begin(acc + (size_t)k * stride, 1);
+    for (int64_t j = from; j < to;) {
+        int64_t n = ef_tile_worker_run(w, row * tail->cols + j, least(to - j, EF_TILE));
+        for (int k = 0; k < tail->n; k++)
+            tail->of[k].reducer->rows(acc + (size_t)k * stride, w->ptr[tail->of[k].operand], 1, n,
+                                      n);
+        j += n;
+    }
+}
+
+static void long_rows(ef_tile_worker *w, int64_t begin, int64_t end) {
+    const ef_tile_tail *tail = &w->t->tail;
+    _Alignas(16) char acc[EF_TILES_MAX_TAILS * EF_REDUCE_ACC];
+    for (int64_t r = begin; r < end; r++) {
+        take_row(w, acc, EF_REDUCE_ACC, r, 0, tail->cols);
+        for (int k = 0; k < tail->n; k++)
+            tail->of[k].reducer->end(result(w, k, r), acc + (size_t)k * EF_REDUCE_ACC, 1,
+                                     tail->cols);
+    }
+}
+
+/* Without instructions: straight from the argument. */
+static void plain_rows(const ef_tile_worker *w, int64_t begin, int64_t end) {
+    enum { AT_ONCE = 256 };
+    const ef_tile_tail *tail = &w->t->tail;
+    const ef_tile_reduced *of = &tail->of[0];
+    _Alignas(16) char acc[AT_ONCE * EF_REDUCE_ACC];
+    for (int64_t r = begin; r < end; r += AT_ONCE) {
+        int64_t n = least(AT_ONCE, end - r);
+        of->reducer->begin(acc, n);
+        of->reducer->rows(acc, w->data[of->operand] + (size_t)(r * tail->cols) * of->size, n,
+                          tail->cols, tail->cols);
+        of->reducer->end(result(w, 0, r), acc, n, tail->cols);
+    }
+}
+
+void ef_tile_worker_rows(ef_tile_worker *w, int64_t begin, int64_t end) {
+    if (w->t->n_ins == 0)
+        plain_rows(w, begin, end);
+    else if (w->t->tail.cols <= EF_TILE)
+        short_rows(w, begin, end);
+    else
+        long_rows(w, begin, end);
+}
+
+static void run_rows(void *arg, int64_t begin, int64_t end) {
+    ef_tile_worker w;
+    ef_tile_worker_of(&w, arg);
+    ef_tile_worker_rows(&w, begin, end);
 }
 
 /* One part of one long row. */
@@ -98,31 +173,23 @@ static void row_parts(void *arg, int64_t begin, int64_t end) {
     const ef_call *c = arg;
     const ef_tile_tail *tail = &program(c)->tail;
     ef_tile_worker w;
-    ef_tile_worker_begin(&w, program(c), c);
+    ef_tile_worker_of(&w, c);
     for (int64_t u = begin; u < end; u++) {
-        _Alignas(16) char own[EF_REDUCE_ACC];
-        int64_t row = u / tail->parts, from = u % tail->parts * tail->part;
-        int64_t to = least(from + tail->part, tail->cols);
-        char *acc =
-            tail->parts == 1 ? own : (char *)c->scratch + (size_t)u * tail->reducer->acc_size;
-        tail->reducer->begin(acc, 1);
-        for (int64_t j = from; j < to;) {
-            int64_t n = ef_tile_worker_run(&w, row * tail->cols + j, least(to - j, EF_TILE));
-            tail->reducer->rows(acc, w.ptr[tail->operand], 1, n, n);
-            j += n;
-        }
-        if (tail->parts == 1) tail->reducer->end(result(c, row), acc, 1, tail->cols);
+        int64_t from = u % tail->parts * tail->part;
+        take_row(&w, (char *)c->scratch + (size_t)u * tail->of[0].reducer->acc_size, 0,
+                 u / tail->parts, from, least(from + tail->part, tail->cols));
     }
 }
 
 static void merge_rows(const ef_call *c) {
     const ef_tile_tail *tail = &program(c)->tail;
-    size_t size = tail->reducer->acc_size;
+    size_t size = tail->of[0].reducer->acc_size;
+    char *out = c->out[c->n_out - 1]->data;
     for (int64_t r = 0; r < tail->rows; r++) {
         char *acc = (char *)c->scratch + (size_t)(r * tail->parts) * size;
         for (int64_t k = 1; k < tail->parts; k++)
-            tail->reducer->merge(acc, acc + (size_t)k * size, 1);
-        tail->reducer->end(result(c, r), acc, 1, tail->cols);
+            tail->of[0].reducer->merge(acc, acc + (size_t)k * size, 1);
+        tail->of[0].reducer->end(out + (size_t)r * tail->of[0].size, acc, 1, tail->cols);
     }
 }
 
@@ -134,11 +201,40 @@ static void take_columns(const ef_tile_tail *tail, char *acc, const char *from, 
     int64_t cols = tail->cols;
     while (n > 0) {
         int64_t whole = at == 0 ? n / cols : 0, m = whole > 0 ? cols : least(cols - at, n);
-        tail->reducer->cols(acc + (size_t)at * tail->reducer->acc_size, from, most(whole, 1), m, m);
+        tail->of[0].reducer->cols(acc + (size_t)at * tail->of[0].reducer->acc_size, from,
+                                  most(whole, 1), m, m);
         int64_t done = most(whole, 1) * m;
-        from += (size_t)done * tail->size;
+        from += (size_t)done * tail->of[0].size;
         n -= done;
         at = (at + m) % cols;
+    }
+}
+
+/* Without instructions: straight from the argument. */
+static void plain_columns(const ef_tile_worker *w, char *acc, int64_t begin, int64_t end) {
+    const ef_tile_tail *tail = &w->t->tail;
+    const char *from =
+        w->data[tail->of[0].operand] + (size_t)(begin * tail->cols) * tail->of[0].size;
+    for (int64_t j = 0; j < tail->cols; j += EF_REDUCE_WIDTH)
+        tail->of[0].reducer->cols(acc + (size_t)j * tail->of[0].reducer->acc_size,
+                                  from + (size_t)j * tail->of[0].size, end - begin, tail->cols,
+                                  least(EF_REDUCE_WIDTH, tail->cols - j));
+}
+
+void ef_tile_worker_columns(ef_tile_worker *w, char *acc, int64_t begin, int64_t end) {
+    const ef_tile_tail *tail = &w->t->tail;
+    int64_t cols = tail->cols, fit = EF_TILE / cols;
+    if (w->t->n_ins == 0) {
+        plain_columns(w, acc, begin, end);
+        return;
+    }
+    for (int64_t row = begin; row < end; row += fit) {
+        int64_t count = least(fit, end - row) * cols;
+        for (int64_t i = 0; i < count;) {
+            int64_t n = ef_tile_worker_run(w, row * cols + i, count - i);
+            take_columns(tail, acc, w->ptr[tail->of[0].operand], i % cols, n);
+            i += n;
+        }
     }
 }
 
@@ -146,31 +242,24 @@ static void take_columns(const ef_tile_tail *tail, char *acc, const char *from, 
 static void column_parts(void *arg, int64_t begin, int64_t end) {
     const ef_call *c = arg;
     const ef_tile_tail *tail = &program(c)->tail;
-    int64_t cols = tail->cols, fit = EF_TILE / cols;
     ef_tile_worker w;
-    ef_tile_worker_begin(&w, program(c), c);
+    ef_tile_worker_of(&w, c);
     for (int64_t part = begin; part < end; part++) {
-        int64_t row = part * tail->part, last = least(row + tail->part, tail->rows);
-        char *acc = (char *)c->scratch + (size_t)(part * cols) * tail->reducer->acc_size;
-        tail->reducer->begin(acc, cols);
-        for (; row < last; row += fit) {
-            int64_t count = least(fit, last - row) * cols;
-            for (int64_t i = 0; i < count;) {
-                int64_t n = ef_tile_worker_run(&w, row * cols + i, count - i);
-                take_columns(tail, acc, w.ptr[tail->operand], i % cols, n);
-                i += n;
-            }
-        }
+        int64_t row = part * tail->part;
+        char *acc =
+            (char *)c->scratch + (size_t)(part * tail->cols) * tail->of[0].reducer->acc_size;
+        tail->of[0].reducer->begin(acc, tail->cols);
+        ef_tile_worker_columns(&w, acc, row, least(row + tail->part, tail->rows));
     }
 }
 
 static void merge_columns(const ef_call *c) {
     const ef_tile_tail *tail = &program(c)->tail;
-    size_t row = (size_t)tail->cols * tail->reducer->acc_size;
+    size_t row = (size_t)tail->cols * tail->of[0].reducer->acc_size;
     char *acc = c->scratch;
     for (int64_t k = 1; k < tail->parts; k++)
-        tail->reducer->merge(acc, acc + (size_t)k * row, tail->cols);
-    tail->reducer->end(result(c, 0), acc, tail->cols, tail->rows);
+        tail->of[0].reducer->merge(acc, acc + (size_t)k * row, tail->cols);
+    tail->of[0].reducer->end(c->out[c->n_out - 1]->data, acc, tail->cols, tail->rows);
 }
 
 void ef_tiles_run_tail(const ef_tiles *t, const ef_call *c) {
@@ -180,12 +269,12 @@ void ef_tiles_run_tail(const ef_tiles *t, const ef_call *c) {
         double cost = t->cost_ns * (double)tail->part * (double)tail->cols;
         ef_parallel(tail->parts, 1, cost, column_parts, arg);
         merge_columns(c);
-    } else if (tail->cols <= EF_TILE) {
-        ef_parallel(tail->rows, EF_TILE / tail->cols, t->cost_ns * (double)tail->cols, short_rows,
-                    arg);
+    } else if (tail->parts == 1) {
+        ef_parallel(tail->rows, most(1, EF_TILE / tail->cols), t->cost_ns * (double)tail->cols,
+                    run_rows, arg);
     } else {
         double cost = t->cost_ns * (double)least(tail->part, tail->cols);
         ef_parallel(tail->rows * tail->parts, 1, cost, row_parts, arg);
-        if (tail->parts > 1) merge_rows(c);
+        merge_rows(c);
     }
 }

@@ -149,8 +149,10 @@ EF_TEST(broadcast_is_fused) {
     ef_program *p = NULL;
     CHECK_OK(ef_program_make(g, NULL, &p));
     CHECK_OK(ef_program_run(ef_context_here(), p, ptr, &got));
-    for (int k = 0; k < COUNT; k++)
-        CHECK(((float *)got.data)[k] == (float)(k / 60) + (float)(k % 60) / 64);
+    for (int k = 0; k < COUNT; k++) {
+        int row = k / 60, rest = k % 60;
+        CHECK(((float *)got.data)[k] == (float)row + (float)rest / 64);
+    }
     for (int k = 0; k < 2; k++) ef_tensor_release(&in[k]);
     ef_tensor_release(&shape);
     ef_tensor_release(&got);

@@ -5,6 +5,7 @@
  */
 #include "base/alloc.h"
 #include "plan/planner.h"
+#include "plan/row_chain.h"
 #include <stdlib.h>
 
 enum { ALIGN = 64, MANY = 1500 }; /* beyond MANY intervals one order must do */
@@ -65,7 +66,7 @@ static void take_bytes(ef_planner *p, int32_t out, int32_t in) {
 static void overwrite_in_place(ef_planner *p, const int32_t *value_of) {
     for (int32_t k = 0; k < p->plan->n_steps; k++) {
         const ef_plan_step *t = &p->plan->step[k];
-        if (t->n_in == 0 || t->n_out == 0) continue;
+        if (t->n_in == 0 || t->n_out == 0 || t->run == ef_run_row_chain) continue;
         if (t->run == ef_run_tiles) {
             for (int o = 0; o < t->n_out; o++) {
                 int i = ef_tiles_overwrites(t->state, o);

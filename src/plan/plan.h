@@ -118,7 +118,8 @@ ef_status *ef_plan_make(const ef_graph *g, const ef_fact *in, const ef_plan_opti
 void ef_plan_free(ef_plan *p); /* and its idle frames; NULL is fine */
 size_t ef_plan_bytes(const ef_plan *p);
 const ef_fact *ef_plan_fact(const ef_plan *p, ef_edge e);
-/* How a step is run: "fused", "loop", "branch", "view", "shape at run time", or "kernel". */
+/* How a step is run: "fused", "shares of rows", "loop", "branch", "view", "shape at run time",
+ * or "kernel". */
 const char *ef_plan_step_way(const ef_plan_step *t);
 /* A line for each step and where it runs; copies are steps. ef_text_release frees it. */
 ef_status *ef_plan_text(const ef_plan *p, char **out);

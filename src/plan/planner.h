@@ -33,7 +33,12 @@ typedef struct ef_planner {
     int32_t *last_in_group; /* node at which group j runs */
     ef_tiles **tiles;       /* program of group j */
     int32_t **tile_values;  /* its arguments */
+    bool *alone;            /* group j is one op, which only a row chain wants as a program */
     int32_t n_groups;
+    struct ef_row_plan *chain; /* the row chains, and by group: */
+    int32_t *chain_of;         /* its chain, or -1; NULL: there are none */
+    int32_t n_chains;
+    bool *escapes;                   /* by value: read by others than its chain */
     ef_tensor *shadow, **shadow_ptr; /* for asking kernels, see steps.c */
     size_t shadow_room;
     uint8_t *at;                 /* device of node k; NULL: no device but the host is involved */
@@ -48,6 +53,13 @@ void *ef_plan_memory(ef_planner *p, size_t n, ef_status **s);  /* in the plan's 
 void *ef_notes_memory(ef_planner *p, size_t n, ef_status **s); /* in the notes' arena, zeroed */
 
 ef_status *ef_plan_groups(ef_planner *p); /* fuse.c: sets group and tiles */
+/* row_chain.c: groups that run together, block of rows by block; lets go of single ops that no
+ * chain takes. */
+ef_status *ef_plan_row_chains(ef_planner *p);
+/* Makes the step of the chain whose last group is this one. */
+ef_status *ef_plan_row_chain_step(ef_planner *p, int32_t group, int32_t node);
+/* The chain of a group whose last group is another one: it makes no step. */
+bool ef_plan_runs_later(const ef_planner *p, int32_t group);
 /* The values behind the inputs, then the outputs, of group j. */
 const int32_t *ef_tiles_values(const ef_planner *p, int32_t group);
 ef_status *ef_plan_steps(ef_planner *p);  /* steps.c */

@@ -4,6 +4,8 @@
 #include "ops/elementwise.h"
 #include "ops/run.h"
 #include "plan/place.h"
+#include "plan/row_chain.h"
+#include "plan/shares.h"
 
 /* ---- steps that are not a kernel of their own ---------------------------------------------------
  */
@@ -45,8 +47,22 @@ static ef_status *run_tile(const ef_call *c) {
     return NULL;
 }
 
+bool ef_plan_is_tile(const ef_plan_step *t) { return t->run == run_tile; }
+
+void ef_plan_tile_range(const ef_call *c, int64_t from, int64_t to) {
+    const one_tile *t = c->state;
+    const void *in[4];
+    for (int k = 0; k < c->n_in; k++) {
+        size_t size = t->scalars >> k & 1 ? 0 : ef_dtype_size((ef_dtype)c->in[k]->dtype);
+        in[k] = (const char *)c->in[k]->data + (size_t)from * size;
+    }
+    char *out = (char *)c->out[0]->data + (size_t)from * ef_dtype_size((ef_dtype)c->out[0]->dtype);
+    t->fn(out, in, to - from, t->scalars, c->attrs);
+}
+
 const char *ef_plan_step_way(const ef_plan_step *t) {
-    if (t->run == ef_run_tiles) return "fused";
+    if (t->run == ef_run_tiles || t->run == ef_run_row_chain) return "fused";
+    if (t->run == ef_run_shares) return "shares of rows";
     if (t->run == run_view) return "view";
     if (t->run == run_dynamic) return "shape at run time";
     if (t->op->traits & EF_CONTROL) return t->kind != NULL ? "control flow" : "compiled loop";
@@ -329,6 +345,8 @@ static ef_status *node_step(ef_planner *p, const ef_node *n) {
 static ef_status *group_step(ef_planner *p, int32_t group, int32_t node) {
     ef_tiles *tiles = p->tiles[group];
     const int32_t *arg = ef_tiles_values(p, group);
+    if (p->chain_of != NULL && p->chain_of[group] >= 0)
+        return ef_plan_row_chain_step(p, group, node);
     ef_plan_step *t;
     int32_t here;
     for (int k = 0; k < tiles->n_inputs && p->at != NULL; k++)
@@ -406,7 +424,8 @@ static ef_status *find_outputs(ef_planner *p) {
 
 static bool makes_step(const ef_planner *p, size_t node) {
     int32_t group = p->group[node];
-    return p->runs[node] && (group < 0 || p->last_in_group[group] == (int32_t)node);
+    return p->runs[node] && (group < 0 || (p->last_in_group[group] == (int32_t)node &&
+                                           !ef_plan_runs_later(p, group)));
 }
 
 /* Room for slots, steps and their lists, as much as is needed: plans are kept for many shapes.
@@ -444,6 +463,7 @@ ef_status *ef_plan_steps(ef_planner *p) {
         int32_t group = p->group[k];
         EF_TRY(group < 0 ? node_step(p, p->g->node[k]) : group_step(p, group, (int32_t)k));
     }
+    EF_TRY(ef_plan_shares(p));
     EF_TRY(find_outputs(p));
     return find_drops(p);
 }

@@ -68,7 +68,7 @@ void ef_tiles_spread(ef_tiles *t, int k, const ef_shape *arg, ef_dtype dtype) {
 }
 
 static bool is_long_period(const ef_tile_arg *a) {
-    return a->spread == EF_SPREAD_PERIOD && a->period > EF_TILE;
+    return a->spread == EF_SPREAD_PERIOD && a->period >= EF_TILE;
 }
 static bool needs_buffer(const ef_tile_arg *a) {
     return a->spread == EF_SPREAD_ANY || (a->spread == EF_SPREAD_REPEAT && !a->as_scalar) ||
@@ -83,7 +83,7 @@ bool ef_tiles_fit(const ef_tiles *t) {
 
 int ef_tiles_overwrites(const ef_tiles *t, int k) {
     int out = t->n_inputs + k;
-    if (t->tail.reducer != NULL && k == t->n_outputs - 1) return -1;
+    if (k >= t->n_outputs - t->tail.n) return -1;
     for (int i = 0; i < t->n_inputs; i++) {
         if (t->arg[i].spread != EF_SPREAD_FULL || t->arg[i].size != t->arg[out].size) continue;
         bool safe = true, written = false; /* all reads of i come no later than the write of out */
@@ -148,33 +148,46 @@ static void fill_any(const ef_tiles *t, const ef_tile_arg *a, char *to, const ch
 /* ---- the loop
  * --------------------------------------------------------------------------------------- */
 
+/* Where element i is among periods. Inputs mostly have the same one, so most divisions are saved.
+ */
+typedef struct phase {
+    int64_t period, whole, rest; /* i / period, i % period */
+} phase;
+
+static void find_phase(phase *p, const ef_tile_arg *a, int64_t i) {
+    if (p->period == a->period) return;
+    *p = (phase){a->period, i / a->period, i % a->period};
+}
+
 /* A stretch ends where an input read in place would wrap. */
-static int64_t cut(const ef_tiles *t, int64_t i, int64_t n) {
+static int64_t cut(const ef_tiles *t, int64_t i, int64_t n, phase *p) {
     for (int k = 0; k < t->n_inputs; k++) {
         const ef_tile_arg *a = &t->arg[k];
         if (!is_long_period(a) && !(a->spread == EF_SPREAD_REPEAT && a->as_scalar)) continue;
-        int64_t left = a->period - i % a->period;
-        if (left < n) n = left;
+        find_phase(p, a, i);
+        if (a->period - p->rest < n) n = a->period - p->rest;
     }
     return n;
 }
 
-static void input_addresses(ef_tile_worker *w, int64_t i, int64_t n) {
+static void input_addresses(ef_tile_worker *w, int64_t i, int64_t n, phase *p) {
     const ef_tiles *t = w->t;
     int buffer = 0;
     for (int k = 0; k < t->n_inputs; k++) {
         const ef_tile_arg *a = &t->arg[k];
-        const char *from = w->c->in[k]->data;
+        const char *from = w->data[k];
         char *room = needs_buffer(a) ? w->spread[buffer++] : NULL;
         switch ((ef_spread)a->spread) {
         case EF_SPREAD_FULL: w->ptr[k] = from + i * a->size; break;
         case EF_SPREAD_SCALAR: w->ptr[k] = from; break;
         case EF_SPREAD_PERIOD:
-            w->ptr[k] = (room != NULL ? room : from) + i % a->period * a->size;
+            find_phase(p, a, i);
+            w->ptr[k] = (room != NULL ? room : from) + p->rest * a->size;
             break;
         case EF_SPREAD_REPEAT:
             if (room == NULL) {
-                w->ptr[k] = from + i / a->period * a->size;
+                find_phase(p, a, i);
+                w->ptr[k] = from + p->whole * a->size;
             } else {
                 fill_repeat(a, room, from, i, n);
                 w->ptr[k] = room;
@@ -188,25 +201,31 @@ static void input_addresses(ef_tile_worker *w, int64_t i, int64_t n) {
     }
 }
 
-void ef_tile_worker_begin(ef_tile_worker *w, const ef_tiles *t, const ef_call *c) {
+void ef_tile_worker_begin(ef_tile_worker *w, const ef_tiles *t) {
     w->t = t;
-    w->c = c;
     for (int k = 0; k < t->n_regs; k++) w->ptr[t->n_inputs + t->n_outputs + k] = w->reg[k];
     for (int k = 0, buffer = 0; k < t->n_inputs; k++) {
         if (!needs_buffer(&t->arg[k])) continue;
         if (t->arg[k].spread == EF_SPREAD_PERIOD)
-            fill_period(&t->arg[k], w->spread[buffer], c->in[k]->data);
+            fill_period(&t->arg[k], w->spread[buffer], w->data[k]);
         buffer++;
     }
 }
 
+void ef_tile_worker_of(ef_tile_worker *w, const ef_call *c) {
+    for (int k = 0; k < c->n_in; k++) w->data[k] = c->in[k]->data;
+    for (int k = 0; k < c->n_out; k++) w->data[c->n_in + k] = c->out[k]->data;
+    ef_tile_worker_begin(w, c->state);
+}
+
 int64_t ef_tile_worker_run(ef_tile_worker *w, int64_t i, int64_t n) {
     const ef_tiles *t = w->t;
-    n = cut(t, i, n);
-    input_addresses(w, i, n);
-    int whole = t->n_outputs - (t->tail.reducer != NULL);
+    phase p = {0};
+    n = cut(t, i, n, &p);
+    input_addresses(w, i, n, &p);
+    int whole = t->n_outputs - t->tail.n;
     for (int k = t->n_inputs; k < t->n_inputs + whole; k++)
-        w->ptr[k] = (char *)w->c->out[k - t->n_inputs]->data + i * t->arg[k].size;
+        w->ptr[k] = w->data[k] + i * t->arg[k].size;
     for (const ef_tile_ins *x = t->ins; x < t->ins + t->n_ins; x += x->covers) {
         if (x->entry != NULL) {
             x->entry(w->ptr, n);
@@ -219,17 +238,18 @@ int64_t ef_tile_worker_run(ef_tile_worker *w, int64_t i, int64_t n) {
     return n;
 }
 
-static void run_range(void *arg, int64_t begin, int64_t end) {
-    const ef_call *c = arg;
+void ef_tiles_range(const ef_call *c, int64_t from, int64_t to) {
     ef_tile_worker w;
-    ef_tile_worker_begin(&w, c->state, c);
-    for (int64_t i = begin; i < end;)
-        i += ef_tile_worker_run(&w, i, end - i < w.t->stretch ? end - i : w.t->stretch);
+    ef_tile_worker_of(&w, c);
+    for (int64_t i = from; i < to;)
+        i += ef_tile_worker_run(&w, i, to - i < w.t->stretch ? to - i : w.t->stretch);
 }
+
+static void run_range(void *arg, int64_t begin, int64_t end) { ef_tiles_range(arg, begin, end); }
 
 ef_status *ef_run_tiles(const ef_call *c) {
     const ef_tiles *t = c->state;
-    if (t->tail.reducer != NULL)
+    if (t->tail.n > 0)
         ef_tiles_run_tail(t, c);
     else
         ef_parallel(t->count, EF_TILE, t->cost_ns, run_range, (void *)(uintptr_t)c);

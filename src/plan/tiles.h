@@ -1,6 +1,6 @@
 /* Tile programs: a fused group of elementwise ops as a list of tile functions run over stretches of
- * a few hundred elements, so that what passes between them stays in the first-level cache. The last
- * value of a program may go into a reduction instead of memory. */
+ * a few hundred elements, so that what passes between them stays in the first-level cache. Values
+ * of a program may go into reductions instead of memory. */
 #ifndef EF_PLAN_TILES_H
 #define EF_PLAN_TILES_H
 #include "jit/jit.h"
@@ -12,6 +12,7 @@ enum {
     EF_TILES_MAX_INS = 32,  /* instructions of one program */
     EF_TILES_MAX_ARGS = 16, /* inputs and outputs of one program */
     EF_TILES_MAX_REGS = 12,
+    EF_TILES_MAX_TAILS = 4, /* reductions of one program */
     EF_TILES_MAX_OPERANDS = 8
 };
 
@@ -40,14 +41,21 @@ typedef enum ef_spread {
     EF_SPREAD_ANY     /* strides per dim */
 } ef_spread;
 
-/* A reduction at the end of a program. The result's shape is seen as rows x cols, of which one is
- * reduced: cols (inner axes, or all), or rows (outer axes). It is cut into parts by its shape
+typedef struct ef_tile_reduced {
+    const ef_reducer *reducer;
+    uint8_t operand; /* what it reads, */
+    size_t size;     /* and the bytes of an element of that */
+    int32_t node;    /* of the plan's graph */
+} ef_tile_reduced;
+
+/* The reductions at the end of a program, all over the same axes; more than one only over inner
+ * axes whose rows are not cut (parts is 1). The result's shape is seen as rows x cols, of which one
+ * is reduced: cols (inner axes, or all), or rows (outer axes). It is cut into parts by its shape
  * alone, so that the result does not depend on the number of threads. */
 typedef struct ef_tile_tail {
-    const ef_reducer *reducer; /* NULL: no reduction */
-    bool outer;                /* rows are reduced */
-    uint8_t operand;           /* what it reads, */
-    size_t size;               /* and the bytes of an element of that */
+    int n; /* 0: no reduction */
+    ef_tile_reduced of[EF_TILES_MAX_TAILS];
+    bool outer; /* rows are reduced */
     int64_t rows, cols;
     int64_t part, parts; /* size along the reduced side of a part (the last may be smaller) */
 } ef_tile_tail;
@@ -67,7 +75,7 @@ typedef struct ef_tiles {
     int64_t count;
     int64_t stretch;   /* elements it takes at once, unless it ends in a reduction */
     double cost_ns;    /* estimated, for one element */
-    ef_tile_tail tail; /* its result is the last output */
+    ef_tile_tail tail; /* its results are the last outputs */
 } ef_tiles;
 
 /* What fusing came to: groups made and the ops in them; how often an op began another group because
@@ -84,13 +92,16 @@ bool ef_tiles_buffered(const ef_tiles *t, int k); /* input k is copied into a bu
 bool ef_tiles_fit(const ef_tiles *t);
 /* An input whose bytes output k may overwrite stretch by stretch, or -1. */
 int ef_tiles_overwrites(const ef_tiles *t, int k);
-/* Ends t with a reduction over the axes in mask of a value of dtype d, which the caller notes in
- * tail.operand; false if the axes are neither the inner nor the outer ones. */
-bool ef_tiles_reduce(ef_tiles *t, ef_reduce_kind kind, ef_dtype d, uint32_t mask);
+/* Ends t with one more reduction over the axes in mask of a value of dtype d, whose operand the
+ * caller notes; false if the axes are neither the inner nor the outer ones, or not those of the
+ * reductions that are there. alone: t has no instructions, and runs only as part of a row chain. */
+bool ef_tiles_reduce(ef_tiles *t, ef_reduce_kind kind, ef_dtype d, uint32_t mask, bool alone);
 /* Compiles what repays it; ef_tiles_release lets the code go. */
 void ef_tiles_compile(ef_tiles *t);
 ef_release_fn ef_tiles_release;
 size_t ef_tiles_scratch(const ef_tiles *t); /* bytes of scratch its kernel needs */
 /* The kernel of a fused step: state is the ef_tiles. */
 ef_kernel_fn ef_run_tiles;
+/* Elements [from, to) of it, on this thread; of a program that does not end in a reduction. */
+void ef_tiles_range(const ef_call *c, int64_t from, int64_t to);
 #endif

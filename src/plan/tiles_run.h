@@ -3,22 +3,34 @@
 #define EF_PLAN_TILES_RUN_H
 #include "plan/tiles.h"
 
-enum { EF_TILES_BUFFERS = 4, EF_TILES_ELEMENT = 8 };
+enum {
+    EF_TILES_BUFFERS = 4,
+    EF_TILES_ELEMENT = 8,
+    EF_TILES_APART =
+        320 /* bytes between rows: equal elements of all are not in one set of a cache */
+};
 
 /* What one thread needs; sits on its stack. Rows are 64-byte aligned. */
 typedef struct ef_tile_worker {
-    _Alignas(64) char reg[EF_TILES_MAX_REGS][EF_TILE * EF_TILES_ELEMENT];
-    _Alignas(64) char spread[EF_TILES_BUFFERS][2 * EF_TILE * EF_TILES_ELEMENT];
+    _Alignas(64) char reg[EF_TILES_MAX_REGS][EF_TILE * EF_TILES_ELEMENT + EF_TILES_APART];
+    _Alignas(64) char spread[EF_TILES_BUFFERS][2 * EF_TILE * EF_TILES_ELEMENT + EF_TILES_APART];
     const ef_tiles *t;
-    const ef_call *c;
+    char *data[EF_TILES_MAX_ARGS]; /* arguments: where element 0 is, or would be */
     const void *ptr[EF_TILES_MAX_ARGS + EF_TILES_MAX_REGS]; /* operands of the stretch at hand */
 } ef_tile_worker;
 
-void ef_tile_worker_begin(ef_tile_worker *w, const ef_tiles *t, const ef_call *c);
+/* Begins with program t; the caller has set w->data. */
+void ef_tile_worker_begin(ef_tile_worker *w, const ef_tiles *t);
+void ef_tile_worker_of(ef_tile_worker *w, const ef_call *c); /* on the arguments of a fused step */
 /* Runs the program on elements [i, i + n), or on fewer where an input read in place would wrap, and
  * says on how many. At most EF_TILE, or t->stretch where the program has no reduction. */
 int64_t ef_tile_worker_run(ef_tile_worker *w, int64_t i, int64_t n);
 
 /* fused_reduce.c: the whole of a program that ends in a reduction. */
 void ef_tiles_run_tail(const ef_tiles *t, const ef_call *c);
+/* Parts of it, for a program whose tail reduces inner axes (the result of rows [begin, end)) or
+ * outer ones (rows [begin, end) go into accumulators, one for each column). Rows of inner axes are
+ * not cut: tail.parts is 1. */
+void ef_tile_worker_rows(ef_tile_worker *w, int64_t begin, int64_t end);
+void ef_tile_worker_columns(ef_tile_worker *w, char *acc, int64_t begin, int64_t end);
 #endif

@@ -88,6 +88,8 @@ void ef_session_free(ef_session *s) {
     ef_free(s);
 }
 
+void ef_session_halt(ef_session *s) { ef_scope_halt(s->scope); }
+
 /* ---- requests
  * The graph may grow while it is run. Its lock is held where a request is made, and where one is
  * found after the graph has changed; a call like the last one does not look at the graph at all. */
@@ -251,8 +253,11 @@ static void end_request(void *r) {
 
 static size_t request_bytes(const ef_graph *g, const ef_session_call *c) {
     size_t edges = (size_t)(c->n_feeds + c->n_fetches + c->n_targets) + 1;
+    ef_graph_lock(g); /* another thread may capture a value */
+    size_t captures = g->n_captures;
+    ef_graph_unlock(g);
     return sizeof(request) + edges * (sizeof(ef_edge) + sizeof(uint64_t)) +
-           (size_t)c->n_feeds * sizeof(ef_fact) + g->n_captures * sizeof(int32_t);
+           (size_t)c->n_feeds * sizeof(ef_fact) + captures * sizeof(int32_t);
 }
 
 static ef_status *find_request(ef_session *s, const ef_session_call *c, request **out) {

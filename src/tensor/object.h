@@ -18,6 +18,7 @@ typedef enum ef_object_kind {
     EF_OBJECT_CALLBACK, /* a function of the program: ops/control/callback.h */
     EF_OBJECT_TABLE,    /* a lookup table: ops/io/table.h */
     EF_OBJECT_WRITER,   /* a summary writer: ops/io/summary.h */
+    EF_OBJECT_QUEUE,    /* elements between threads: ops/queue/queue.h */
     EF_OBJECT_OTHER
 } ef_object_kind;
 

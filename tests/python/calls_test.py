@@ -284,6 +284,19 @@ def test_functions_that_trace_too_often_are_told(caplog):
     assert _warnings(caplog, [lambda k=k: numbers.get_concrete_function(k) for k in range(50, 60)]) == []
 
 
+def test_functions_of_one_decorator_are_counted_apart(caplog):
+    """As fit, evaluate and predict of Keras are: one wrapper, several functions. One function wrapped again is counted on."""
+    plain = tf.autograph.experimental.do_not_convert
+    wrapped = [tf.function(plain(f)) for f in (lambda a: a + 1.0, lambda a: a + 2.0, lambda a: a + 3.0, lambda a: a + 4.0,
+                                               lambda a: a + 5.0, lambda a: a + 6.0)]
+    assert _warnings(caplog, [lambda f=f: f(x) for f in wrapped]) == []
+
+    def again(a):
+        return a * 5.0
+
+    assert len(_warnings(caplog, [lambda: tf.function(plain(again))(x)] * 9)) == 2
+
+
 # ---- threads --------------------------------------------------------------------------------------------------
 
 

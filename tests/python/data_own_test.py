@@ -165,3 +165,10 @@ def test_snapshot_of_another_process(tmp_path):
     for _ in range(2):
         assert subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout == "15\n"
     assert len([n for n in os.listdir(tmp_path)]) == 1
+
+
+@pytest.mark.parametrize("weights, drawn", [([0.0, 1.0], [1, 1, 1]), ([1.0, 0.0], [0, 0, 0]), ([0.0, 0.0], []),
+                                            ([1.0, -1.0], [0, 0, 0]), ([float("nan"), 1.0], [1, 1, 1])])
+def test_what_has_no_weight_is_not_waited_for(weights, drawn):
+    parts = [tf.data.Dataset.from_tensors(k).repeat(3) for k in range(2)]
+    assert [int(n) for n in tf.data.Dataset.sample_from_datasets(parts, weights)] == drawn

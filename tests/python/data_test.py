@@ -19,3 +19,10 @@ def test_as_tensorflow(theme, name, tmp_path):
     got = io_cases.run(tf, case, str(tmp_path))
     assert json.dumps(got) == json.dumps(answer)
     assert threading.active_count() == threads
+
+
+@pytest.mark.parametrize("theme", data_cases.THEMES)
+def test_answers_have_a_meaning(theme):
+    """A case that fails in Python itself says nothing about TensorFlow."""
+    faults = ("RecursionError", "NameError", "UnboundLocalError", "ImportError", "SyntaxError")
+    assert [n for n, a in data_cases.answers(theme).items() if isinstance(a, dict) and a.get("raises") in faults] == []

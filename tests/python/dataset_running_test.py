@@ -123,6 +123,12 @@ def explained(ds, capsys):
     return text
 
 
+def waits(done, seconds=60):
+    end = time.monotonic() + seconds
+    while not done() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
 def with_budget(ds, ram):
     options = tf.data.Options()
     options.autotune.ram_budget = ram
@@ -144,8 +150,9 @@ def test_elements_ahead_stay_below_the_ceiling(budget, least, capsys):
     def image(x):
         return tf.fill([512, 512], tf.cast(nap(x), tf.float32))  # 1 MiB
     ds = with_budget(Dataset.range(60).map(image, num_parallel_calls=8).prefetch(32), budget)
-    for x in ds:
-        time.sleep(0.004)
+    for k, x in enumerate(ds):
+        if k == 0:
+            waits(lambda: most_ahead(explained(ds, capsys))[0] >= least)  # however busy the machine is
         assert x.shape == (512, 512)
     most, ceiling = most_ahead(explained(ds, capsys))
     assert ceiling == budget
@@ -179,9 +186,12 @@ def workers_of(text, stage):
 
 
 def test_more_workers_are_used_where_the_function_waits(capsys):
-    ds = Dataset.range(400).map(nap, num_parallel_calls=AUTOTUNE)
-    assert [int(x) for x in ds] == list(range(400))
-    assert workers_of(explained(ds, capsys), "Map") > 2  # a function that sleeps leaves the processors to others
+    for _ in range(5):  # on a busy machine the tuner may need more elements
+        ds = Dataset.range(400).map(nap, num_parallel_calls=AUTOTUNE)
+        assert [int(x) for x in ds] == list(range(400))
+        if workers_of(explained(ds, capsys), "Map") > 2:
+            return
+    pytest.fail("a function that sleeps leaves the processors to others, but at most 2 workers were used")
 
 
 @pytest.mark.parametrize("name,value,most", [("enabled", False, None), ("cpu_budget", 3, 3)])

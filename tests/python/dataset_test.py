@@ -203,3 +203,22 @@ def test_a_missing_transformation_is_said_to_be_missing():
     with pytest.raises(AttributeError, match="no attribute 'no_such_step': Evenflow does not have"):
         data.no_such_step
     assert not hasattr(data, "_nothing")
+
+
+def test_a_dataset_is_shown_by_the_step_that_made_it():
+    """The names are those that TensorFlow 2.21 prints."""
+    r = tf.data.Dataset.range(4)
+    made = [r, tf.data.Dataset.from_tensor_slices([1]), tf.data.Dataset.from_tensors(1), r.map(lambda a: a), r.batch(2), r.shuffle(2),
+            r.repeat(), r.prefetch(1), r.take(1), r.filter(lambda a: a > 1), tf.data.Dataset.zip((r, r)), r.cache(), r.window(2),
+            r.map(lambda a: a, num_parallel_calls=2), r.concatenate(r), tf.data.TFRecordDataset("none"),
+            tf.data.Dataset.from_generator(lambda: [1], output_signature=tf.TensorSpec((), tf.int32))]
+    assert [repr(d).split()[0][1:] for d in made] == [
+        "_RangeDataset", "_TensorSliceDataset", "_TensorDataset", "_MapDataset", "_BatchDataset", "_ShuffleDataset",
+        "_RepeatDataset", "_PrefetchDataset", "_TakeDataset", "_FilterDataset", "_ZipDataset", "CacheDataset", "_WindowDataset",
+        "_ParallelMapDataset", "_ConcatenateDataset", "TFRecordDatasetV2", "_FlatMapDataset"]
+
+
+def test_what_a_table_exports_is_a_plain_tuple():
+    table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+    table.insert(["a"], [5])
+    assert type(table.export()) is tuple and [t.numpy().tolist() for t in table.export()] == [[b"a"], [5]]

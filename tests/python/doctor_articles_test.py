@@ -29,14 +29,13 @@ for i in range(200):
         session.run(c)
 """,
     "a generator that makes elements while the step waits": """
-import time
 def images():
     for _ in range(60):
-        time.sleep(0.002)
+        pause(0.002)
         yield np.zeros([8, 8, 3], np.float32)
 ds = tf.data.Dataset.from_generator(images, output_signature=tf.TensorSpec([8, 8, 3], tf.float32))
 for image in ds:  # E401
-    time.sleep(0.002)
+    pause(0.002)
 """,
     "a loop over tf.range, called often": """
 @tf.function

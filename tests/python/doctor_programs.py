@@ -253,18 +253,16 @@ for k in range(100):
     v.assign_add(1.0)
 """),
     "E401": ("""
-import time
 def slow(v):
-    time.sleep(0.002)
+    pause(0.002)
     return v
 ds = tf.data.Dataset.range(60).map(lambda v: tf.numpy_function(slow, [v], tf.int64))
 for v in ds:  # here
-    time.sleep(0.002)
+    pause(0.002)
 """, """
-import time
 ds = tf.data.Dataset.range(60).map(lambda v: v + 1)
 for v in ds:
-    time.sleep(0.002)
+    pause(0.002)
 """),
     "E402": ("""
 @tf.function
@@ -326,9 +324,8 @@ for batch in ds:
     pass
 """),
     "E404": ("""
-import time
 def decode(v):
-    time.sleep(0.0005)
+    pause(0.0005)
     return v
 ds = tf.data.Dataset.range(200).map(lambda v: tf.numpy_function(decode, [v], tf.int64))
 ds = ds.shuffle(150)  # here
@@ -336,9 +333,8 @@ for epoch in range(2):
     for v in ds:
         pass
 """, """
-import time
 def decode(v):
-    time.sleep(0.0005)
+    pause(0.0005)
     return v
 ds = tf.data.Dataset.range(200).shuffle(150)
 ds = ds.map(lambda v: tf.numpy_function(decode, [v], tf.int64))
@@ -348,20 +344,20 @@ for epoch in range(2):
 """),
     "E501": ("""
 import os, tempfile
-model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(2)])
-x = tf.ones([1, 4])
+v, x = tf.Variable(tf.ones([64])), tf.ones([1, 4])
 with tempfile.TemporaryDirectory() as folder:
     for k in range(40):
-        model(x)
-        model.save_weights(os.path.join(folder, "w.weights.h5"))  # here
+        v.assign_add(tf.ones([64]))
+        tf.train.Checkpoint(v=v).write(os.path.join(folder, "c"))  # here
 """, """
 import os, tempfile
-model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(2)])
-x = tf.ones([1, 4])
+v, x = tf.Variable(tf.ones([64])), tf.ones([1, 4])
+checkpoint = tf.train.Checkpoint(v=v)
 with tempfile.TemporaryDirectory() as folder:
     for k in range(40):
-        model(x)
-    model.save_weights(os.path.join(folder, "w.weights.h5"))
+        v.assign_add(tf.ones([64]))
+        if k % 20 == 19:
+            checkpoint.write(os.path.join(folder, "c"))
 """),
     "E901": ("""
 turns = [0]
@@ -568,12 +564,11 @@ with tempfile.TemporaryDirectory() as folder:
 # Programs for patches, where that of PAIRS would leave too little to gain.
 PATCHED = {
     "E401": """
-import time
 def slow(v):
-    time.sleep(0.001)
+    pause(0.001)
     return v
 ds = tf.data.Dataset.range(80).map(lambda v: tf.numpy_function(slow, [v], tf.int64))
 for v in ds:
-    time.sleep(0.004)
+    pause(0.004)
 """,
 }

@@ -241,13 +241,12 @@ for b in ds:
     pass
 """,
     "34_no_prefetch": """
-import time
 def slow(v):
-    time.sleep(0.0005)
+    pause(0.0005)
     return v
 ds = tf.data.Dataset.range(100).map(lambda v: tf.numpy_function(slow, [v], tf.int64)).prefetch(4)
 for b in ds:
-    time.sleep(0.005)
+    pause(0.005)
 """,
     "35_keep_losses": """
 w, k, kept = tf.Variable(tf.ones([8])), tf.constant(1.0), []
@@ -284,6 +283,19 @@ for _ in range(1500):
 model.compile(loss="mse", optimizer="sgd")
 for _ in range(120):
     model.train_on_batch(x, y)
+""",
+    "90_map_per_element": """
+w = tf.constant([1.0, 2.0, 3.0, 4.0])
+ds = tf.data.Dataset.range(4096).batch(256).map(lambda v: tf.reduce_sum(w * tf.cast(v, tf.float32)[:, None], axis=1))
+for _ in range(20):
+    for b in ds:
+        pass
+""",
+    "91_shuffle_refill": """
+ds = tf.data.Dataset.range(1000).shuffle(1000).map(lambda v: tf.fill([32, 32], tf.cast(v, tf.float32)))
+for _ in range(3):
+    for v in ds:
+        pass
 """,
 }
 REPAIRED["20_models_in_loop_cleared"] = REPAIRED["19_models_in_loop"]

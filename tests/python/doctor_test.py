@@ -1,9 +1,13 @@
 """The doctor: each cause is found at its line, and nothing is found where nothing is wrong."""
+import importlib.util
+import inspect
 import json
 import os
 import pathlib
 import subprocess
 import sys
+import threading
+import time
 
 import doctor_programs
 import doctor_repaired
@@ -13,17 +17,36 @@ import pytest
 
 import evenflow as tf
 from evenflow import _core
-from evenflow._src.doctor import causes, observed, page, patch, prices, recorder, report
+from evenflow._src.doctor import causes, data_entries, holders, observed, page, patch, prices, recorder, report
 
 ZOO = pathlib.Path(__file__).resolve().parent.parent / "zoo"
+
+
+class Clock(threading.local):
+    """A clock that only `pause` moves, for the thread that calls it: what a program waits for does not depend on how busy the
+    machine is. Stages of pipelines are timed by the engine's own clock, so a pause takes its time, too."""
+
+    def __init__(self):
+        self.now = 0
+
+    def __call__(self):
+        self.now += 1000
+        return self.now
+
+    def pause(self, seconds):
+        self.now += int(1e9 * seconds)
+        time.sleep(seconds)
 
 
 def examine(text, path, everything=True):
     """Runs a program under the doctor; it stands in a file, since findings name its lines."""
     path.write_text(text)
     _core.clear_programs()  # plans of programs that were run before would be found again
-    names = {"tf": tf, "np": np, "__name__": "__main__"}
-    with tf.experimental.doctor(show=False, everything=everything) as found:
+    clock = Clock()
+    names = {"tf": tf, "np": np, "pause": clock.pause, "__name__": "__main__"}
+    with pytest.MonkeyPatch.context() as patched, tf.experimental.doctor(show=False, everything=everything) as found:
+        if "pause(" in text:
+            patched.setattr(data_entries, "clock", clock)
         exec(compile(text, str(path), "exec"), names)
     return [f for f in found.findings if f.place.file == str(path)], found
 
@@ -137,6 +160,13 @@ def test_command(tmp_path):
     assert command("doctor").returncode == 2
 
 
+@pytest.mark.parametrize("arguments", [["nofile.py"], ["-m", "no.such.module"], ["."]])
+def test_nothing_to_run(arguments, tmp_path):
+    done = subprocess.run([sys.executable, "-m", "evenflow", "doctor", "--json", *arguments], text=True, capture_output=True, cwd=tmp_path)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("evenflow doctor: ") and arguments[-1] in done.stderr
+
+
 def test_environment(tmp_path):
     program = tmp_path / "program.py"
     program.write_text("import evenflow as tf\n" + doctor_programs.PAIRS["E104"][0])
@@ -165,13 +195,48 @@ def test_the_page_loads_nothing(tmp_path):
 
 
 def test_an_iterator_that_is_not_read_to_its_end(tmp_path):
-    text = "import time\nds = tf.data.Dataset.range(400).map(lambda v: tf.numpy_function(slow, [v], tf.int64))\n"
-    text = "def slow(v):\n    time.sleep(0.002)\n    return v\n" + text + (
-        "for k, v in enumerate(ds):\n    time.sleep(0.002)\n    if k == 40:\n        break\n"
-        "kept = iter(ds)\nfor _ in range(40):\n    next(kept)\n    time.sleep(0.002)\n")
+    text = "ds = tf.data.Dataset.range(400).map(lambda v: tf.numpy_function(slow, [v], tf.int64))\n"
+    text = "def slow(v):\n    pause(0.002)\n    return v\n" + text + (
+        "for k, v in enumerate(ds):\n    pause(0.002)\n    if k == 40:\n        break\n"
+        "kept = iter(ds)\nfor _ in range(40):\n    next(kept)\n    pause(0.002)\n")
     found, _ = examine(text, tmp_path / "program.py")
-    assert [6, 12] == sorted(f.place.line for f in found if f.code == "E401"), [report.line(f) for f in found]
-    assert all("map() at program.py:5" in f.what for f in found if f.code == "E401"), [report.line(f) for f in found]
+    assert [5, 11] == sorted(f.place.line for f in found if f.code == "E401"), [report.line(f) for f in found]
+    assert all("map() at program.py:4" in f.what for f in found if f.code == "E401"), [report.line(f) for f in found]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="needs Keras")
+def test_a_fit_that_waits_for_its_data(tmp_path):
+    """Keras reads the dataset inside a function: the wait is told by the pipeline's last stage, at the line of fit."""
+    text = """import evenflow as tf
+def slow(v):
+    pause(0.003)
+    return v
+ds = tf.data.Dataset.from_tensor_slices(np.zeros([300, 4], np.float32)).map(lambda v: tf.numpy_function(slow, [v], tf.float32))
+ds = ds.map(lambda v: (tf.ensure_shape(v, [4]), tf.reduce_sum(tf.ensure_shape(v, [4]), keepdims=True))).batch(10)
+model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(ds, verbose=0)
+"""
+    path = tmp_path / "program.py"
+    found, _ = examine(text.replace("pause", "__import__('time').sleep"), path)
+    [starved] = [f for f in found if f.code == "E401"]
+    assert starved.place.line == 9 and starved.count == 30 and "map() at program.py:5" in starved.what, report.line(starved)
+    assert "+model.fit(ds.prefetch(tf.data.AUTOTUNE), verbose=0)" in patch.diff([starved])
+
+
+@pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="needs Keras")
+def test_a_model_called_with_doubles(tmp_path):
+    """Keras casts them itself, after a copy."""
+    text = """
+x = np.random.rand(500, 200)
+model = tf.keras.Sequential([tf.keras.layers.Input((200,)), tf.keras.layers.Dense(2)])
+for _ in range(25):
+    model(x)
+"""
+    found, _ = examine(text, tmp_path / "program.py")
+    assert [(f.place.line, f.count) for f in found if f.code == "E204"] == [(5, 25)], [report.line(f) for f in found]
+    found, _ = examine(text.replace("np.random.rand(500, 200)", "np.random.rand(500, 200).astype(np.float32)"), tmp_path / "right.py")
+    assert "E204" not in [f.code for f in found]
 
 
 def test_the_tables_are_bounded(tmp_path):
@@ -188,6 +253,16 @@ def test_the_tables_are_bounded(tmp_path):
     for _ in range(5):
         exec(code, names)
     assert _memory() - before < 8 << 20
+
+
+def test_calls_from_very_many_lines():
+    """bench/doctor_memory.py, shortened: every call is counted, in a table of fixed size."""
+    spec = importlib.util.spec_from_file_location("doctor_memory", ZOO.parent.parent / "bench" / "doctor_memory.py")
+    bench = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(bench)
+    found = bench.measure(places=10_000, calls=200_000)
+    assert found["places"] == 10_000 and found["counted"] == pytest.approx(200_000, rel=0.01)
+    assert found["sums"] <= 4096 + len(_core.event_kinds()[0]) and found["grown_bytes"] < 4 << 20
 
 
 def _memory():
@@ -209,6 +284,44 @@ def test_pytest_fixture(tmp_path):
     assert '[project.entry-points.pytest11]\nevenflow = "evenflow.pytest_plugin"' in project
 
 
+def test_holders_by_line():
+    """The bytes of tensors count for the line that made them, and together are those of get_memory_info."""
+    recorded = recorder.Recorder()
+    try:
+        first = inspect.currentframe().f_lineno
+        kept = tf.random.normal([1000, 1000])
+        large = tf.random.normal([2000, 1000])
+        recorded._remember()
+        before = tf.config.experimental.get_memory_info("CPU:0")["current"]
+        del large
+        recorded._remember()
+        after = tf.config.experimental.get_memory_info("CPU:0")["current"]
+        many = recorded.memory[-2:]
+    finally:
+        recorded.end()
+    assert [m[2] for m in many] == [before, after] and before - after >= 8_000_000
+    for moment in many:
+        assert sum(size for _, size in moment[3]) == moment[2]
+    held = [dict(m[3]) for m in many]
+    assert held[0][__file__, first + 1] == held[1][__file__, first + 1] == 4_000_000 == 4 * int(tf.size(kept))
+    assert held[0][__file__, first + 2] == 8_000_000 and (__file__, first + 2) not in held[1]
+
+
+def test_a_memory_profile(tmp_path):
+    program, profile = tmp_path / "program.py", tmp_path / "memory.json"
+    program.write_text("import evenflow as tf\nkept = tf.random.normal([1000, 1000])\nkept.numpy()\n"
+                       "info = tf.config.experimental.get_memory_info('CPU:0')\nprint(info['current'], info['peak'])\n")
+    done = command("doctor", "--memory", str(profile), str(program))
+    assert done.returncode == 0, done.stderr
+    current, peak = map(int, done.stdout.split())
+    made = json.loads(profile.read_text())
+    last = made["moments"][-1]
+    assert last["tensors"] == made["current"] == current and made["peak"] == peak
+    line = made["holders"].index({"file": str(program), "line": 2})
+    assert dict(last["held"])[line] == 4_000_000 and sum(size for _, size in last["held"]) == current
+    assert "cannot write" in command("doctor", "--memory", "/nowhere/x.json", str(program)).stderr
+
+
 class _Full:
     """A recorder whose lists are as long as they may be, as after a run of hours."""
 
@@ -216,7 +329,8 @@ class _Full:
         where = [observed.Place(f"/home/someone/project/module_{k}.py", k, "function") for k in range(300)]
         self.events = [(600000 * k / recorder.MOST_EVENTS, 0.123456 * k, kind, where[k % 300]) for kind in recorder.SHOWN
                        for k in range(recorder.MOST_EVENTS)]
-        self.memory = [(500.0 * k, 1 << 30, 1 << 29) for k in range(recorder.MOST_POINTS)]
+        held = tuple(((w.file, w.line), 12345678 + w.line) for w in where[:holders.MOST])
+        self.memory = [(500.0 * k, 1 << 30, 1 << 29, held) for k in range(recorder.MOST_POINTS)]
         self.stacks = recorder.Node()
         self.stacks.ms = 600000.0
         for k in range(recorder.MOST_NODES):

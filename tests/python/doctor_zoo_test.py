@@ -20,9 +20,10 @@ CAUSES = {
     "25_persistent_tape": "E304", "26_variables_in_loop": "E305", "27_list_to_tensor": "E203",
     "28_varying_sizes_eager": "E302", "29_range_loop_in_function": "E205",
     "16_predict_dataset_in_loop": "E202", "30_iterator_each_epoch": "E107", "31_dataset_made_each_call": "E107",
-    "32_from_generator_epochs": "E107", "33_py_function_map": "E402", "34_no_prefetch": "E401", "35_keep_losses": "E303",
+    "32_from_generator_epochs": "E402", "33_py_function_map": "E402", "34_no_prefetch": "E401", "35_keep_losses": "E303",
     "36_checkpoint_in_loop": "E501",
     "37_slice_large_tensor": "E207", "38_map_fn": "E205", "39_compile_in_loop": "E108",
+    "90_map_per_element": "E403", "91_shuffle_refill": "E404",
 }
 STEADY = ("05_steady_function", "18_train_on_batch", "21_copy_weights", "40_learning_rate_each_step")
 

@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "
 import cases  # noqa: E402
 import golden  # noqa: E402
 import meter  # noqa: E402
+import signatures  # noqa: E402
 import ways  # noqa: E402
 
 # Sizes on both sides of the thresholds for deferring (65,536 bytes, and as many elements) and of small tensors.
@@ -30,6 +31,14 @@ def test_memory_stays(case):
 @pytest.mark.parametrize("name, mode", golden.everything()[::300], ids=lambda v: v)
 def test_golden_case_again_and_again(name, mode):
     assert meter.verdict(golden.measure(tf, name, mode)) == []
+
+
+def test_signatures_stay_within_the_budget():
+    """The short form of bench/even/signatures.py."""
+    try:
+        assert signatures.measure(60, 20, 8) == []
+    finally:
+        signatures._core.cache_limit(0)
 
 
 def test_thresholds_are_found_in_the_source():

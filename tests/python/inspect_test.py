@@ -1,4 +1,5 @@
 """`tf.experimental.inspect` and `evenflow inspect`: what the engine tells of functions, graphs and datasets."""
+import importlib.util
 import json
 import subprocess
 import sys
@@ -187,3 +188,23 @@ def test_errors_take_one_line(inspect, options, name, message):
 def test_missing_program(tmp_path):
     done = subprocess.run([*COMMAND, "nowhere.py:f"], capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, "evenflow inspect: there is no file 'nowhere.py'; give the path of a Python program\n")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="needs Keras")
+def test_a_keras_model():
+    model = tf.keras.Sequential([tf.keras.layers.Input((6,)), tf.keras.layers.Dense(3, activation="relu")], name="mine")
+    found = tf.experimental.inspect(model, runs=2)
+    assert "model mine(" in str(found) and "float32 [None, 6]" in str(found) and "_FusedMatMul" in str(found)
+    a, b = tf.keras.Input((3,)), tf.keras.Input((4,))
+    two = tf.keras.Model([a, b], tf.keras.layers.Concatenate()([a, b]))
+    assert "ConcatV2" in str(tf.experimental.inspect(two))
+
+    class Own(tf.keras.Model):
+        def call(self, x):
+            return x * 2.0
+
+    with pytest.raises(ValueError, match="no inputs are known.*step = tf.function"):
+        tf.experimental.inspect(Own())
+    assert "Mul" in str(tf.experimental.inspect(Own(), tf.ones([2])))
+    with pytest.raises(TypeError, match="a Keras layer: put it into a model"):
+        tf.experimental.inspect(tf.keras.layers.Dense(2))

@@ -14,7 +14,7 @@ import tempfile
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
-THEMES = ("files", "records", "parsing", "images", "tables", "words", "summaries")
+THEMES = ("files", "records", "parsing", "images", "tables", "words", "summaries", "checkpoints", "details")
 MOST = 64  # larger arrays are kept as a digest
 
 
@@ -22,7 +22,7 @@ def plain(value):
     """`value` as JSON can hold it: tensors and arrays with dtype, shape and elements or their digest."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
-    if isinstance(value, float):
+    if isinstance(value, (float, complex)):
         return repr(value)
     if isinstance(value, bytes):
         if len(value) < 4 * MOST and value.isascii() and value.decode().isprintable():

@@ -26,9 +26,9 @@ def _records(path, records, options=None):
             w.write(r)
 
 
-@pytest.mark.parametrize("size", [1, 11, 12, 20, 22, 26, 40, 42])
+@pytest.mark.parametrize("size", [12, 20, 33, 40, 42])
 def test_truncated_record(tmp_path, size):
-    """v1's iterator of TensorFlow ends silently at some of these; a pipeline there reports them, as everything here does."""
+    """Where a record's length itself is cut, v1's iterator ends silently: io_details.json has those."""
     path = str(tmp_path / "f")
     _records(path, [b"first", b"second"])
     with open(path, "r+b") as f:
@@ -48,3 +48,10 @@ def test_zlib_numbers(tmp_path):
     for wrong in ({"flush_mode": 4}, {"compression_level": 77}, {"mem_level": 0}):
         with pytest.raises(tf.errors.InvalidArgumentError):
             tf.io.TFRecordWriter(path, tf.io.TFRecordOptions("ZLIB", **wrong))
+
+
+@pytest.mark.parametrize("theme", io_cases.THEMES)
+def test_answers_have_a_meaning(theme):
+    """A case that fails in Python itself says nothing about TensorFlow."""
+    faults = ("RecursionError", "NameError", "UnboundLocalError", "ImportError", "SyntaxError")
+    assert [n for n, a in io_cases.answers(theme).items() if isinstance(a, dict) and a.get("raises") in faults] == []

@@ -2,6 +2,8 @@
 import gc
 import inspect
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -164,3 +166,25 @@ def test_places_do_not_grow_while_a_graph_is_built_in_a_loop():
             used.append(tf.config.experimental.get_memory_info("CPU:0")["current"])
         assert used[-1] <= used[20] + 1024
         assert len(graph.get_operations()) < 400
+
+
+def test_the_command_is_no_frame_of_the_program(tmp_path):
+    """An error of a graph begins at the program's first line, also where the script `evenflow` runs it."""
+    launcher, program = tmp_path / "evenflow", tmp_path / "program.py"
+    launcher.write_text("import sys\nfrom evenflow._src.cli import main\nsys.exit(main())\n")
+    program.write_text("import evenflow as tf\nwith tf.Graph().as_default(), tf.compat.v1.Session() as s:\n"
+                       "    x = tf.compat.v1.placeholder(tf.float32, [1])\n"
+                       "    s.run(tf.debugging.check_numerics(x, 'bad'), {x: [float('nan')]})\n")
+    done = subprocess.run([sys.executable, str(launcher), "run", str(program)], text=True, capture_output=True)
+    where = done.stderr.split("(most recent call last):\n")[-1].split("\n")
+    assert where[0] == f'  File "{program}", line 4, in <module>', done.stderr
+    assert str(launcher) not in done.stderr
+
+
+def test_a_placeholder_that_is_not_fed():
+    with tf.Graph().as_default(), v1.Session() as session:
+        y = tf.ones([1])
+        x = v1.placeholder(tf.float32, [1], name="x")  # this one
+        with pytest.raises(tf.errors.InvalidArgumentError, match="You must feed a value for placeholder tensor 'x'") as caught:
+            session.run(x + y)
+    assert places(caught.value) == [(line_in(test_a_placeholder_that_is_not_fed, "# this one"), "test_a_placeholder_that_is_not_fed")]

@@ -501,3 +501,22 @@ def test_names_that_are_not_there(find, error, why):
         tf.constant(1, name="c")
         with pytest.raises(error, match=why):
             find(graph)
+
+
+@pytest.mark.parametrize("resource", [True, False])
+@pytest.mark.parametrize("kind, end", [("op", 6), ("tensor", 6), ("variable", 5), ("inside", 8)])
+def test_a_body_waits_for_ops_around_it(kind, end, resource):
+    """The numbers of nodes are those of their own graph."""
+    with tf.Graph().as_default():
+        v = v1.Variable(5.0, use_resource=resource)
+        later = [v * n for n in range(6)]  # noqa: F841
+        outside = v1.assign_add(v, 1.0)
+
+        def body(n):
+            item = {"op": outside.op, "tensor": outside, "variable": v}.get(kind)
+            with tf.control_dependencies([v1.assign_add(v, 1.0) if item is None else item]):
+                return [n + 1]
+        loop = tf.while_loop(lambda n: n < 3, body, [tf.constant(0)])
+        with v1.Session() as session:
+            session.run(v1.global_variables_initializer())
+            assert session.run(loop)[0] == 3 and session.run(v) == end

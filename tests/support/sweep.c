@@ -52,7 +52,7 @@ static void reshape(ef_tensor *t, const ef_shape *s) {
     int64_t old = ef_count(t), n = ef_shape_count(s);
     ef_status *failed = n < 0 || n > LARGE ? ef_error(EF_INVALID, "too large")
                                            : ef_tensor_alloc(&fresh, (ef_dtype)t->dtype, s);
-    if (failed) {
+    if (failed || (n > 0 && fresh.data == NULL)) {
         ef_status_free(failed);
         return;
     }
@@ -345,7 +345,8 @@ bool ef_sweep_make(const ef_op *op, int k, int number, ef_sweep_call *out) {
     ef_status_free(failed);
     if (failed) return false;
     ef_example_name(op, k, out->about, 300);
-    strcat(out->about, ": ");
+    size_t used = strlen(out->about);
+    snprintf(out->about + used, sizeof out->about - used, ": ");
     if (ef_sweep_change(out, number)) return true;
     ef_sweep_free(out);
     return false;

@@ -6,9 +6,10 @@ from .namespace import offer
 from .raw import public as raw_ops
 
 MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "control", "loops", "tensor_array",
-           "functional", "tracking", "module", "config", "gradients", "forward_mode", "py_function", "distribute", "ragged",
+           "functional", "tracking", "module", "config", "testing_names", "gradients", "forward_mode", "py_function", "distribute", "ragged",
            "optional", "datasets", "dataset_sampling", "dataset_generator", "dataset_files", "dataset_stored", "dataset_experimental", "dataset_csv",
-           "dataset_sessions", "device_spec", "compat.v1", "compat.v2", "autograph", "ops.math", "ops.reduce", "ops.sort",
+           "dataset_sessions", "dataset_distributed",
+           "device_spec", "compat.v1", "compat.v2", "autograph", "ops.math", "ops.reduce", "ops.sort",
            "ops.counting", "ops.creation", "ops.array", "ops.index", "ops.segment", "ops.matmul", "ops.linalg",
            "ops.clip", "ops.nn", "ops.embedding", "ops.sampling", "ops.conv", "ops.pool", "ops.ctc", "ops.quantization", "ops.image",
            "ops.image_color", "ops.image_boxes", "ops.image_ssim", "ops.stateless", "ops.random", "ops.init",
@@ -17,7 +18,8 @@ MODULES = ("tensors", "graph", "tape", "variable", "function", "session", "contr
            "ops.ragged", "ops.ragged_methods", "ragged_feeds", "ops.ragged_dispatch", "ops.ragged_arrays",
            "ops.sparse_dispatch", "ops.operators", "dispatch_for", "extension_type", "ops.sets", "ops.numpy",
            "ops.numpy_arrays", "ops.numpy_math", "ops.numpy_behavior", "diagnosis", "inspection", "row_partition",
-           "event_messages", "summary", "ops.audio", "ops.tensor_messages", "profiler")
+           "event_messages", "summary", "checkpoint_reader", "checkpoint", "checkpoint_manager", "queues", "coordinator", "cluster", "ops.audio",
+           "ops.tensor_messages", "profiler")
 _EXPERIMENTAL = ("float4", "float8", "int2", "int4", "uint2", "uint4")
 
 

@@ -95,9 +95,17 @@ NAMES = {
     "python.eager.context": {"async_wait": "evenflow._src.internals:async_wait",
                              "context": "evenflow._src.internals:context",
                              "executing_eagerly": "evenflow:executing_eagerly"},
-    "python.framework.config": {"is_op_determinism_enabled": "evenflow._src.config:is_op_determinism_enabled"},
+    "python.framework.config": {"disable_op_determinism": "evenflow._src.config:disable_op_determinism",
+                                "is_op_determinism_enabled": "evenflow._src.config:is_op_determinism_enabled"},
     "python.framework.tensor_util": {"is_tf_type": "evenflow:is_tensor", "is_tensor": "evenflow:is_tensor",
                                      "constant_value": "evenflow:get_static_value"},
+    "core.framework.summary_pb2": {"Summary": "evenflow:compat.v1.Summary", "SummaryMetadata": "evenflow:compat.v1.SummaryMetadata"},
+    "core.util.event_pb2": {"Event": "evenflow:compat.v1.Event"},
+    "python.lib.io.tf_record": {"tf_record_iterator": "evenflow:compat.v1.io.tf_record_iterator",
+                                "TFRecordWriter": "evenflow:io.TFRecordWriter"},
+    "python.framework.type_spec_registry": {"get_name": "evenflow._src.spec_registry:get_name",
+                                            "lookup": "evenflow._src.spec_registry:lookup",
+                                            "register": "evenflow._src.spec_registry:register"},
     "python.ops.linalg.sparse.sparse_csr_matrix_ops": {
         "sparse_tensor_to_csr_sparse_matrix": "evenflow._src.ops.sparse_counts:to_csr",
         "sparse_matrix_sparse_mat_mul": "evenflow._src.ops.sparse_counts:product_of_csr",
@@ -128,7 +136,9 @@ def own(path=""):
 def _look_up(target):
     module, _, name = target.partition(":")
     found = importlib.import_module(module)
-    return getattr(found, name) if name else found
+    for part in name.split(".") if name else ():
+        found = getattr(found, part)
+    return found
 
 
 class Inside(types.ModuleType):

@@ -161,6 +161,8 @@ def _command(name, arguments):
 
 def main(arguments=None):
     """The command; returns the exit status."""
+    if arguments is None:
+        evenflow._core.set_launcher(sys._getframe(1).f_code.co_filename)  # no frame of the program
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         if arguments[:1] == ["help"] and arguments[1:] and arguments[1] in COMMANDS:

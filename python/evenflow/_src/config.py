@@ -299,6 +299,11 @@ def enable_op_determinism():
     _now.deterministic = True
 
 
+def disable_op_determinism():
+    """Takes back what was noted. TensorFlow has it at no public name."""
+    _now.deterministic = False
+
+
 def is_op_determinism_enabled():
     """Whether determinism was asked for."""
     return _now.deterministic

@@ -78,7 +78,7 @@ def from_generator(generator, output_types=None, output_shapes=None, args=None, 
                                    Tinit_func_args=[t.dtype for t in init_captured],
                                    Tnext_func_args=[t.dtype for t in next_captured],
                                    Tfinalize_func_args=[t.dtype for t in end_captured], **types_and_shapes(signature))
-    return Dataset(variant, signature)
+    return Dataset(variant, signature, op=raw.FlatMapDataset)  # which TensorFlow makes of it
 
 
 Dataset.from_generator = staticmethod(from_generator)  # needs datasets, and so cannot stand in the class

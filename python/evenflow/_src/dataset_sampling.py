@@ -10,6 +10,16 @@ from .datasets import Dataset, _directed, _int64
 raw = _core.raw
 
 
+def _drawn(datasets, weights):
+    """The datasets that can be drawn, and their weights: a draw that waits for the others would not end."""
+    known = _core.static_value(weights)
+    if known is None or (known > 0).all():
+        return datasets, weights
+    if not (known > 0).any():
+        return [datasets[0].take(0)], weights
+    return [d for d, w in zip(datasets, known) if w > 0], _core.convert(known[known > 0])
+
+
 def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False, rerandomize_each_iteration=None):
     """Elements of several datasets, drawn at random."""  # two numbers of a random dataset are the seed of each draw
     datasets = list(datasets)
@@ -23,9 +33,10 @@ def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_datase
         weights = _core.convert(weights)
         if weights.dtype not in (dtypes.float32, dtypes.float64):
             raise TypeError(f"Invalid `weights`. `weights` type must be either `tf.float32` or `tf.float64` but is {weights.dtype}.")
-        if weights.shape.rank == 1 and weights.shape.as_list()[0] not in (None, len(datasets)):
+        if not weights.shape.is_compatible_with([len(datasets)]):
             raise ValueError(f"Invalid `weights`. The shape of `weights` should be compatible with `[len(datasets)]` but is "
                              f"{weights.shape}.")
+        datasets, weights = _drawn(datasets, weights)
         logits = raw.ExpandDims(raw.Log(weights), 0)
     if len(datasets) == 1:
         return datasets[0]

@@ -9,6 +9,7 @@ from .dataset_elements import (ElementFunction, batch_spec, flat_element, flat_s
 from .dataset_iterators import NumpyIterator, OwnedIterator, Unrolled, types_and_shapes
 from .dataset_options import Options
 from .graph import FuncGraph, init_scope
+from .tracking import Trackable
 from .namespace import export
 from .optional import Iterator
 from .shapes import TensorShape
@@ -74,11 +75,16 @@ def _stateful_function(function, state, element_spec, where, states=lambda made:
 
 
 @export("data.Dataset")
-class Dataset(CompositeTensor):
+class Dataset(CompositeTensor, Trackable):
     """A sequence of elements of one structure: a variant of the engine."""
 
-    def __init__(self, variant, element_spec, options=None):
+    _shown_as = None  # the name in its repr; None: the class's
+
+    def __init__(self, variant, element_spec, options=None, op=None):
         self._variant_tensor, self._element_spec, self._options = variant, element_spec, options
+        if op is not None:
+            name = op.__name__.rstrip("0123456789").removesuffix("V")
+            self._shown_as = name if name == "CacheDataset" else "_" + name
 
     def __getattr__(self, name):
         hint = "" if name.startswith("_") else ": Evenflow does not have this transformation of datasets"
@@ -88,7 +94,7 @@ class Dataset(CompositeTensor):
         """The dataset that an op makes of this one."""
         spec = self._element_spec if spec is None else spec
         made = op(self._variant_tensor, *args, **attrs, **types_and_shapes(spec))
-        return Dataset(made, spec, self._options)
+        return Dataset(made, spec, self._options, op)
 
     @property
     def element_spec(self):
@@ -137,7 +143,7 @@ class Dataset(CompositeTensor):
         return NumpyIterator(self)
 
     def __repr__(self):
-        return f"<{type(self).__name__} element_spec={self._element_spec}>"
+        return f"<{self._shown_as or type(self).__name__} element_spec={self._element_spec}>"
 
     def options(self):
         """The options that were set."""
@@ -173,7 +179,8 @@ class Dataset(CompositeTensor):
             raise ValueError(f"Invalid `args`. The length of `args` should be between 1 and 3 but was {len(args)}.")
         start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
         spec = TensorSpec([], output_type)
-        return Dataset(raw.RangeDataset(_int64(start), _int64(stop), _int64(step), **types_and_shapes(spec)), spec)
+        made = raw.RangeDataset(_int64(start), _int64(stop), _int64(step), **types_and_shapes(spec))
+        return Dataset(made, spec, op=raw.RangeDataset)
 
     @staticmethod
     def random(seed=None, rerandomize_each_iteration=None, name=None):
@@ -203,7 +210,7 @@ class Dataset(CompositeTensor):
         """One element."""
         element = whole_element(tensors, "from_tensors")
         spec = spec_of(element)
-        return Dataset(raw.TensorDataset(flat_element(element), [s.shape for s in flat_specs(spec)]), spec)
+        return Dataset(raw.TensorDataset(flat_element(element), [s.shape for s in flat_specs(spec)]), spec, op=raw.TensorDataset)
 
     @staticmethod
     def from_tensor_slices(tensors, name=None):
@@ -221,7 +228,7 @@ class Dataset(CompositeTensor):
             n = flat[0].dense_shape[0] if hasattr(flat[0], "dense_shape") else _rows(flat[0])
             rows = Dataset.range(n).map(lambda k: nest.map_structure(lambda t: row_of(t, k), whole))
             return Dataset(rows._variant_tensor, spec)
-        return Dataset(raw.TensorSliceDataset(flat, [s.shape for s in flat_specs(spec)]), spec)
+        return Dataset(raw.TensorSliceDataset(flat, [s.shape for s in flat_specs(spec)]), spec, op=raw.TensorSliceDataset)
 
     @staticmethod
     def zip(*args, datasets=None, name=None):
@@ -234,7 +241,7 @@ class Dataset(CompositeTensor):
         flat = []
         _structure_of(structure, flat)
         spec = nest.map_structure(lambda d: d.element_spec, structure)
-        return Dataset(raw.ZipDataset([d._variant_tensor for d in flat], **types_and_shapes(spec)), spec)
+        return Dataset(raw.ZipDataset([d._variant_tensor for d in flat], **types_and_shapes(spec)), spec, op=raw.ZipDataset)
 
     @staticmethod
     def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):

@@ -1,7 +1,12 @@
-"""tf.distribute as every program meets it: the default strategy, one replica on this machine."""
+"""tf.distribute on one machine: the default strategy and those with one replica.
+
+A thread is in the context of a replica, or, inside `strategy.scope()` and what replicas call together, in the one across all
+replicas. Programs that chose no strategy are in the context of their only replica.
+"""
 import contextlib
 import enum
 import threading
+import typing
 
 from . import _core, nest
 from .config import check_device
@@ -21,6 +26,24 @@ class DistributedValues:
     """The base of values that differ between replicas."""
 
     __module__ = "tensorflow.python.distribute.distribute_lib"
+
+
+@export("types.experimental.distributed.PerReplica")
+class PerReplica(DistributedValues):
+    """One value for each replica; a replica that is given it as an argument gets its own."""
+
+    __module__ = "tensorflow.python.distribute.values"
+
+    def __init__(self, values):
+        self._values = tuple(values)
+
+    @property
+    def values(self):
+        """The values, in the order of the replicas."""
+        return self._values
+
+    def __repr__(self):
+        return "PerReplica:{\n" + ",\n".join(f"  {k}: {v!r}" for k, v in enumerate(self._values)) + "\n}"
 
 
 @export("distribute.DistributedDataset")
@@ -75,8 +98,11 @@ class StrategyExtended:
         return [self.reduce_to(reduce_op, v, d) for v, d in value_destination_pairs]
 
     def call_for_each_replica(self, fn, args=(), kwargs=None):
-        """There is one."""
-        return fn(*args, **(kwargs or {}))
+        """There is one, which gets its part of what differs between replicas."""
+        _need_cross_replica()
+        args, kwargs = nest.map_structure(_own_part, (tuple(args), kwargs or {}))
+        with _entered(self._strategy, ReplicaContext(self._strategy)):
+            return fn(*args, **kwargs)
 
     def read_var(self, v):
         """The value of a variable."""
@@ -107,6 +133,7 @@ class Strategy:
     """Where and how often a program runs; this one: once, here."""
 
     __module__ = "tensorflow.python.distribute.distribute_lib"
+    _dataset_class = None  # OneReplicaDataset, which dataset_distributed.py puts here
 
     def __init__(self, extended=None):
         self._extended = StrategyExtended(self) if extended is None else extended
@@ -123,11 +150,11 @@ class Strategy:
     @contextlib.contextmanager
     def scope(self):
         """Makes this the current strategy."""
-        _scopes.entered.append(self)
-        try:
+        _need_cross_replica()
+        if has_strategy() and get_strategy() is not self:
+            raise RuntimeError(f"Mixing different tf.distribute.Strategy objects: {get_strategy()} is not {self}")
+        with _entered(self, None):
             yield self
-        finally:
-            _scopes.entered.pop()
 
     def run(self, fn, args=(), kwargs=None, options=None):
         """Calls `fn` once per replica."""
@@ -135,7 +162,9 @@ class Strategy:
 
     def reduce(self, reduce_op, value, axis):
         """The values of all replicas as one; along `axis` of each as well, if given."""
+        _need_cross_replica()
         how = _operation(reduce_op)
+        value = nest.map_structure(_own_part, value)
         if axis is None:
             return value
         op = _core.raw.Sum if how is ReduceOp.SUM else _core.raw.Mean
@@ -143,19 +172,28 @@ class Strategy:
 
     def gather(self, value, axis):
         """The values of all replicas, put together."""
-        return value
+        return _own_part(value)
 
     def experimental_distribute_dataset(self, dataset, options=None):
         """One replica gets the whole dataset."""
-        return dataset
+        return self._dataset_class(dataset)
 
     def distribute_datasets_from_function(self, dataset_fn, options=None):
         """One replica gets what the function makes."""
-        return dataset_fn(InputContext())
+        return self._dataset_class(dataset_fn(InputContext()))
+
+    def experimental_distribute_values_from_function(self, value_fn):
+        """The values that a function of the replica's ValueContext makes."""
+        return PerReplica([value_fn(ValueContext(0, self.num_replicas_in_sync))])
+
+    @property
+    def cluster_resolver(self):
+        """There is one machine, so nothing to find."""
+        return None
 
     def experimental_local_results(self, value):
         """A value of each replica of this process."""
-        return (value,)
+        return value.values if isinstance(value, PerReplica) else (value,)
 
 
 @export("distribute.InputContext")
@@ -175,8 +213,82 @@ class InputContext:
         return global_batch_size // self.num_replicas_in_sync
 
 
+@export("distribute.experimental.ValueContext")
+class ValueContext:
+    """What a function that makes a value for a replica is told."""
+
+    def __init__(self, replica_id_in_sync_group=0, num_replicas_in_sync=1):
+        self.replica_id_in_sync_group = replica_id_in_sync_group
+        self.num_replicas_in_sync = num_replicas_in_sync
+
+
+def _own_part(value):
+    return value.values[0] if isinstance(value, PerReplica) else value
+
+
+def _need_cross_replica():
+    if _scopes.entered and not in_cross_replica_context():
+        raise RuntimeError("Method requires being in cross-replica context, use get_replica_context().merge_call()")
+
+
+@export("distribute.InputOptions")
+class InputOptions(typing.NamedTuple):
+    """How the datasets of replicas are read; on one machine there is nothing to choose."""
+
+    experimental_fetch_to_device: typing.Optional[bool] = None
+    experimental_replication_mode: int = 0
+    experimental_place_dataset_on_device: bool = False
+    experimental_per_replica_buffer_size: int = 1
+
+
+@export("distribute.RunOptions")
+class RunOptions(typing.NamedTuple):
+    """How a step is run; on one machine there is nothing to choose."""
+
+    experimental_enable_dynamic_batch_size: bool = True
+    experimental_bucketizing_dynamic_shape: bool = False
+    experimental_xla_options: typing.Any = None
+
+
+@export("distribute.CrossDeviceOps")
+class CrossDeviceOps:
+    """How values of several devices are reduced; with one device nothing is."""
+
+
+@export("distribute.ReductionToOneDevice")
+class ReductionToOneDevice(CrossDeviceOps):
+    """Reduces on one device and copies the result to the others."""
+
+    def __init__(self, reduce_to_device=None, accumulation_fn=None):
+        self.reduce_to_device = reduce_to_device
+        self.accumulation_fn = accumulation_fn
+
+
+@export("distribute.NcclAllReduce")
+class NcclAllReduce(CrossDeviceOps):
+    """Reduces between GPUs."""
+
+    def __init__(self, num_packs=1):
+        if num_packs < 0:
+            raise ValueError(f"NCCL all-reduce requires num_packs >= 0, but {num_packs} is specified")
+
+
+@export("distribute.HierarchicalCopyAllReduce")
+class HierarchicalCopyAllReduce(NcclAllReduce):
+    """Reduces between GPUs in two stages."""
+
+
 class _DefaultDistributionStrategy(Strategy):
-    """The strategy of programs that chose none."""
+    """The strategy of programs that chose none: no wrapper around what it is given."""
+
+    def run(self, fn, args=(), kwargs=None, options=None):
+        return fn(*args, **(kwargs or {}))
+
+    def experimental_distribute_dataset(self, dataset, options=None):
+        return dataset
+
+    def distribute_datasets_from_function(self, dataset_fn, options=None):
+        return dataset_fn(InputContext())
 
     @contextlib.contextmanager
     def scope(self):
@@ -218,7 +330,8 @@ class ReplicaContext:
 
     def merge_call(self, merge_fn, args=(), kwargs=None):
         """Calls `merge_fn(strategy, *args)` once for all replicas."""
-        return merge_fn(self._strategy, *args, **(kwargs or {}))
+        with _entered(self._strategy, None):
+            return merge_fn(self._strategy, *args, **(kwargs or {}))
 
     def __enter__(self):
         return self
@@ -228,7 +341,7 @@ class ReplicaContext:
 
 
 class _Scopes(threading.local):
-    """The strategies this thread has entered, innermost last."""
+    """What this thread has entered, innermost last: strategies, each with its replica or None for all replicas."""
 
     def __init__(self):
         self.entered = []
@@ -236,36 +349,46 @@ class _Scopes(threading.local):
 
 _default = _DefaultDistributionStrategy()
 _scopes = _Scopes()
+_only_replica = ReplicaContext(_default)
+
+
+@contextlib.contextmanager
+def _entered(strategy, replica):
+    _scopes.entered.append((strategy, replica))
+    try:
+        yield
+    finally:
+        _scopes.entered.pop()
 
 
 @export("distribute.get_strategy")
 def get_strategy():
     """The current strategy; there always is one."""
-    return _scopes.entered[-1] if _scopes.entered else _default
+    return _scopes.entered[-1][0] if _scopes.entered else _default
 
 
 @export("distribute.has_strategy")
 def has_strategy():
     """Whether the current strategy was chosen by the program."""
-    return bool(_scopes.entered)
+    return bool(_scopes.entered) and _scopes.entered[-1][0] is not _default
 
 
 @export("distribute.get_replica_context")
 def get_replica_context():
-    """The replica this runs in."""
-    return ReplicaContext(get_strategy())
+    """The replica this runs in; None: this runs for all replicas at once."""
+    return _scopes.entered[-1][1] if _scopes.entered else _only_replica
 
 
 @export("distribute.in_cross_replica_context")
 def in_cross_replica_context():
     """Whether this runs for all replicas at once."""
-    return False
+    return bool(_scopes.entered) and _scopes.entered[-1][1] is None
 
 
 @export("distribute.experimental_set_strategy")
 def experimental_set_strategy(strategy):
     """Makes a strategy current without a `with`; None ends it."""
-    _scopes.entered = [] if strategy is None else [strategy]
+    _scopes.entered = [] if strategy is None else [(strategy, None)]
 
 
 @export("distribute.OneDeviceStrategy")
@@ -274,6 +397,34 @@ class OneDeviceStrategy(Strategy):
 
     def __init__(self, device):
         check_device(device)
+        super().__init__()
+
+
+def _whole_name(device):
+    """A device's name with job, replica and task: two names of one device are then equal."""
+    check_device(device)
+    kind, _, number = str(getattr(device, "name", device)).split("/")[-1].upper().replace("DEVICE:", "").partition(":")
+    return f"/job:localhost/replica:0/task:0/device:{kind}:{int(number or 0)}"
+
+
+@export("distribute.MirroredStrategy")
+class MirroredStrategy(Strategy):
+    """The same step on several devices of this machine, each with a part of the batch; here on one device, the CPU."""
+
+    __module__ = "tensorflow.python.distribute.mirrored_strategy"
+
+    def __init__(self, devices=None, cross_device_ops=None):
+        devices = [devices] if isinstance(devices, str) else devices
+        names = tuple(map(_whole_name, devices if devices is not None else ("CPU:0",)))
+        if not names:
+            raise ValueError("Got an empty `devices` list")
+        if len(set(names)) < len(names):
+            raise AssertionError(f"No duplicates allowed in `devices` argument: {names}")
+        if len(names) > 1:
+            raise NotImplementedError(f"tf.distribute.MirroredStrategy: {len(names)} devices, {names}; Evenflow runs one replica, "
+                                      "which uses all cores: leave `devices` out")
+        if cross_device_ops is not None and not isinstance(cross_device_ops, CrossDeviceOps):
+            raise ValueError(f"tf.distribute.MirroredStrategy: `cross_device_ops` is {cross_device_ops!r}, not a tf.distribute.CrossDeviceOps")
         super().__init__()
 
 

@@ -5,7 +5,7 @@ A function belongs here if its result for a composite value is that value with e
 UNARY = """
 bitwise.invert cast clip_by_value debugging.check_numerics dtypes.saturate_cast
 image.adjust_brightness image.adjust_gamma image.convert_image_dtype image.random_brightness
-image.stateless_random_brightness io.decode_base64 io.encode_base64
+image.stateless_random_brightness io.decode_base64 io.decode_compressed io.encode_base64
 math.abs math.acos math.acosh math.angle math.asin math.asinh math.atan math.atanh math.bessel_i0 math.bessel_i0e
 math.bessel_i1 math.bessel_i1e math.ceil math.conj math.cos math.cosh math.digamma math.erf math.erfc math.erfcinv
 math.erfinv math.exp math.expm1 math.floor math.imag math.is_finite math.is_inf math.is_nan math.lgamma math.log

@@ -7,7 +7,7 @@ import functools
 import inspect
 import typing
 
-from . import _core, nest
+from . import _core, nest, spec_registry
 from .composite import CompositeTensor
 from .extension_fields import (MISSING, ImmutableDict, convert_all, is_reserved, leaves, make_field, map_leaves,
                                replace_leaves)
@@ -163,6 +163,8 @@ def _add_spec(cls):
     own = spec.__dict__.get("__init__")
     spec.__init__ = _around(own) if own is not None else _constructor(spec, _fields(cls), True)
     cls.Spec = spec
+    if "__name__" in cls.__dict__:  # a name for files
+        spec_registry.register(cls.__dict__["__name__"] + ".Spec")(spec)
 
 
 @export("experimental.ExtensionTypeSpec")

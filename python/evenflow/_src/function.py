@@ -4,6 +4,7 @@ Calls and tracing are C (python/ext/function.c, trace.c); this is what they hand
 """
 import functools
 import inspect
+import types
 
 import numpy as np
 
@@ -329,6 +330,18 @@ def __reduce__(self):
 Function.function_spec = property(lambda self: self)
 Function.concrete_functions = property(_list_all_concrete_functions)
 Function.experimental_compile = property(lambda self: self._jit_compile)
+
+
+def _signature(self):
+    """What inspect shows: the parameters of the Python function, for a method without `self`."""
+    try:
+        return inspect.signature(self.__wrapped__)
+    except ValueError as e:  # no attribute then, as a builtin has none
+        raise AttributeError(str(e)) from None
+
+
+Function.__signature__ = _core.BoundFunction.__signature__ = property(_signature)
+_core.BoundFunction.__wrapped__ = property(lambda self: types.MethodType(self.__func__.__wrapped__, self.__self__))
 _core.BoundFunction.get_concrete_function = lambda self, *args, **kwargs: self.__func__.get_concrete_function(
     self.__self__, *args, **kwargs)
 _core.register(parameters=_parameters, read_signature=_read_signature, fit_signature=_fit_signature, converted=_converted,

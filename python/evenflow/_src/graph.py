@@ -248,6 +248,11 @@ class Graph(_core.GraphBase):
         self._finalized = True
         self._finalize()
 
+    def _unsafe_unfinalize(self):
+        """Ops may be added again: for what finalized a graph of others, when it is done."""
+        self._finalized = False
+        self._unfinalize()
+
     def is_feedable(self, tensor):
         return True
 
@@ -292,6 +297,15 @@ class Graph(_core.GraphBase):
         with _scope_in(self, name) as full:
             yield full
 
+    def _waited_for(self, item, node):
+        """The node to wait for: of an op of a graph around this one, a value that comes after it."""
+        if item.graph is self:
+            return node
+        with item.graph.as_default(), item.graph.control_dependencies([item]):
+            after = _core.raw.Identity(_core.convert(False))
+        with self.as_default():
+            return _core.raw.Identity(after)._edge[1]
+
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs):
         """Ops added inside run after these."""
@@ -300,13 +314,13 @@ class Graph(_core.GraphBase):
         else:
             nodes = []
             for item in control_inputs:
+                if hasattr(item, "_as_graph_element"):
+                    item = getattr(item, "_assignment", None) or item._as_graph_element()
                 if isinstance(item, Operation):
-                    nodes.append(item._node)
+                    nodes.append(self._waited_for(item, item._node))
                 elif isinstance(item, _core.Tensor):
                     if _core.is_symbolic(item):
-                        nodes.append(item._edge[1])
-                elif hasattr(item, "_as_graph_element"):
-                    nodes.append(item._as_graph_element()._edge[1])
+                        nodes.append(self._waited_for(item, item._edge[1]))
                 elif hasattr(item, "handle"):
                     continue
                 elif item is not None:

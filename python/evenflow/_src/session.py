@@ -81,6 +81,10 @@ class _Fetches:
             if not _core.is_symbolic(item.handle):
                 self.values += 1
                 return lambda results: item.numpy()
+        if getattr(item, "_reference", False) and item.graph is self.graph:
+            at = len(self.tensors)
+            self.tensors.append(item)  # ext/session.c reads it after the run
+            return lambda results: results[at]
         try:
             found = self.graph.as_graph_element(item, allow_tensor=True, allow_operation=True)
         except TypeError as e:
@@ -249,6 +253,9 @@ class BaseSession(_core.SessionBase):
         if graph._nodes() == 0 and not wanted.values:
             raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
         feeds, values = _feeds(self, feed_dict)
+        for k, item in enumerate(wanted.tensors):
+            if isinstance(item, _core.VariableBase) and any(f is item._graph_element for f in feeds):
+                wanted.tensors[k] = item._graph_element
         return make(self._run_flat(wanted.tensors, wanted.nodes, feeds, values))
 
     @property

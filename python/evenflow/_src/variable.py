@@ -13,6 +13,7 @@ from .namespace import export
 from .shapes import TensorShape
 from .specs import VariableSpec
 from .tensors import Reference, value_text
+from .tracking import Trackable
 
 raw = _core.raw
 _by_storage = weakref.WeakValueDictionary()  # address behind the handle -> variable
@@ -113,7 +114,7 @@ def lift(tensor, own=False):
 
 
 @export("Variable")
-class Variable(_core.VariableBase):
+class Variable(_core.VariableBase, Trackable):
     """A tensor that can be changed."""
 
     _should_act_as_resource_variable = True
@@ -434,7 +435,12 @@ class Variable(_core.VariableBase):
         return {"VARIABLE_VALUE": self.value()}
 
     def _restore_from_tensors(self, restored):
-        return self.assign(restored["VARIABLE_VALUE"])
+        value = restored["VARIABLE_VALUE"]
+        shape = TensorShape(value._dims)
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(f"Received incompatible tensor with shape {shape} when attempting to restore variable with shape "
+                             f"{self.shape} and name {self.name}.")
+        return self.assign(value)
 
 
 Variable.__module__ = "tensorflow.python.ops.resource_variable_ops"

@@ -32,3 +32,41 @@ def number(field, value):
 def double(field, value):
     """A floating-point number of 64 bits; nothing if it is zero."""
     return varint(field << 3 | 1) + struct.pack("<d", value) if value else b""
+
+
+def _varint_at(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7f) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+        if shift > 63:
+            raise ValueError("a number has more than 64 bits")
+
+
+def fields(data):
+    """The fields of a message: (number, value), bytes for texts and messages. ValueError if it is damaged."""
+    at, end = 0, len(data)
+    try:
+        while at < end:
+            tag, at = _varint_at(data, at)
+            kind = tag & 7
+            if kind == 0:
+                value, at = _varint_at(data, at)
+            else:
+                if kind == 2:
+                    size, at = _varint_at(data, at)
+                elif kind in (1, 5):
+                    size = 8 if kind == 1 else 4
+                else:
+                    raise ValueError(f"a field of kind {kind}")
+                value = data[at:at + size]
+                at += size
+                if at > end:
+                    raise ValueError("it is cut off")
+            yield tag >> 3, value
+    except IndexError:
+        raise ValueError("it is cut off") from None

@@ -128,7 +128,7 @@ static void deferred_free(deferred *d) {
     ef_free(d);
 }
 
-/* Nobody holds d any more. */
+/* The last reference to d was released. */
 static void deferred_end(ef_storage *s) {
     deferred *d = (deferred *)s;
     batch *b = d->owner;

@@ -69,6 +69,7 @@ ef_status *ef_graph_placeholder(ef_graph *g, ef_dtype dtype, const ef_shape *sha
         return ef_error(EF_INVALID, "ef_graph_placeholder: rank %d is not in [-1, %d]", shape->rank,
                         EF_MAX_RANK);
     ef_edge e;
+    ef_graph_note_place(g);
     EF_TRY(ef_graph_input(g, dtype, shape != NULL ? shape : &any, name, &e));
     ef_graph_tensor(g, e, out);
     return NULL;

@@ -338,6 +338,10 @@ ef_status *ef_tensor_set_sizes_like(ef_tensor *t, int at, const ef_tensor *of, c
     return s;
 }
 
+bool ef_resource_waits(const ef_tensor *handle) {
+    return ef_tensor_object(handle, EF_OBJECT_QUEUE) != NULL;
+}
+
 ef_status *ef_resource_describe(const ef_tensor *handle, ef_dtype *dtype, ef_shape *shape) {
     if (handle == NULL || handle->dtype != EF_RESOURCE)
         return ef_error(EF_INVALID, "ef_resource_describe: the tensor is not a resource");

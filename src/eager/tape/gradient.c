@@ -58,7 +58,8 @@ static ef_value *fact_of(eager_build *b, const ef_tensor *like) {
     return &v->base;
 }
 
-/* The mark goes along where a tape may look: what is computed from the value is its business. */
+/* While a tape records, the value keeps its mark, so that the tape records what is computed from
+ * it. */
 static ef_value *value_marked(eager_build *b, const ef_tensor *t, ef_mark *mark) {
     eager_value *v = (eager_value *)value_of(b, t);
     if (v != NULL && (ef_here.busy & EF_TAPING)) v->t.tape = ef_mark_ref(mark);

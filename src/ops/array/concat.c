@@ -1,6 +1,7 @@
 /* Concat, ConcatV2, ConcatOffset, Pack: tensors joined along an axis. */
 #include "ops/array/array.h"
 #include "ops/build.h"
+#include "ops/known.h"
 
 /* Which inputs hold the values, and which one the axis. */
 typedef struct {
@@ -162,6 +163,7 @@ const ef_op ef_op_ConcatV2 = {
     .examples = {"float[2,3] float[1,3] int32[]{0}", "float[2,3] float[2,0] float[2,1] int64[]{-1}",
                  "double[2] double[3] int32[]{0}", "string[1]{a} string[2]{b,c} int32[]{0}"},
 };
+const ef_op *const ef_join_op = &ef_op_ConcatV2;
 
 static ef_status *offset_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 0, 0));

@@ -159,7 +159,7 @@ static ef_status *stitch_run(const ef_call *c) {
     int64_t inner = ef_shape_span(&s, 1, s.rank);
     size_t bytes = (size_t)inner * ef_dtype_size(t);
     EF_TRY(ef_out_memory(c, 0));
-    EF_TRY(ef_zero_elements(t, o->data, ef_count(o))); /* rows nobody names */
+    EF_TRY(ef_zero_elements(t, o->data, ef_count(o))); /* rows that no index names */
     for (int k = 0; k < n; k++) {
         const int32_t *index = c->in[k]->data;
         for (int64_t j = 0; j < ef_count(c->in[k]); j++) {

@@ -1,6 +1,7 @@
 /* Split, SplitV, Unpack: one tensor cut along an axis. */
 #include "ops/array/array.h"
 #include "ops/build.h"
+#include "ops/known.h"
 
 typedef struct {
     int64_t num_split;
@@ -97,6 +98,7 @@ const ef_op ef_op_Split = {
                  "int32[]{0} double[2] num_split=1", "int32[]{1} float[2,0] num_split=2",
                  "int32[]{0} string[2]{a,b} num_split=2"},
 };
+const ef_op *const ef_split_op = &ef_op_Split;
 
 /* The sizes of SplitV's parts: at most one is -1, together they make up `total`. sizes[k] is given
  * by get; the answer replaces the -1. */

@@ -1,5 +1,5 @@
 /* Reading a strided slice: first the sparse entries are spread over the axes of x (an ellipsis
- * stands for all axes nobody speaks of), then each axis is cut by itself, as Python cuts a list. */
+ * stands for all axes that have no entry), then each axis is sliced as Python slices a list. */
 #include "ops/array/strided.h"
 #include <limits.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static ef_status *spread_entries(const ef_op *op, const ef_strided_attrs *a, int
         return ef_error(EF_INVALID, "%s: Multiple ellipses in slice spec not allowed", op->name);
     for (int64_t k = 0; k < n; k++) {
         if (bit(a->ellipsis_mask, k)) {
-            int64_t later = 0; /* axes the entries behind the ellipsis speak of */
+            int64_t later = 0; /* axes that have an entry behind the ellipsis */
             for (int64_t j = k + 1; j < n; j++)
                 later += !bit(a->new_axis_mask, j) || bit(a->ellipsis_mask, j);
             int64_t until = rank - later;

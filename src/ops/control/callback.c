@@ -1,6 +1,7 @@
 /* EagerPyFunc and PyFuncStateless: ops whose kernel is a function of the program. */
 #include "ops/control/callback.h"
 #include "base/alloc.h"
+#include "base/pool.h"
 #include "ops/array/array.h"
 #include "ops/made.h"
 
@@ -73,6 +74,18 @@ static ef_status *hand_over(const ef_call *c, ef_tensor *made) {
     return NULL;
 }
 
+/* The function may wait for anything. A worker of a pipeline counts as using no processor
+ * meanwhile: other workers, which give way while all processors are used, would wait for nothing.
+ */
+static ef_status *call_program(ef_context *c, const callback *fn, const ef_tensor *in, int n_in,
+                               ef_tensor *out, int n_out) {
+    bool light = c->weight < 1;
+    if (light) ef_pool_block(c);
+    ef_status *s = fn->run(fn->user, in, n_in, out, n_out);
+    if (light) ef_pool_unblock(c);
+    return s;
+}
+
 static ef_status *py_func_run(const ef_call *c) {
     callback *fn = (callback *)ef_tensor_object(c->in[0], EF_OBJECT_CALLBACK);
     if (fn == NULL)
@@ -84,7 +97,7 @@ static ef_status *py_func_run(const ef_call *c) {
     ef_tensor *made = all + n_in;
     ef_status *s = NULL;
     for (int k = 0; k < n_in && s == NULL; k++) s = ef_tensor_keep(&all[k], c->in[k + 1]);
-    if (s == NULL) s = fn->run(fn->user, all, n_in, made, c->n_out);
+    if (s == NULL) s = call_program(c->context, fn, all, n_in, made, c->n_out);
     if (s == NULL) s = hand_over(c, made);
     for (size_t k = 0; k < n; k++) ef_tensor_release(&all[k]);
     ef_free(all);

@@ -1,4 +1,4 @@
-/* Assert, CheckNumerics, Print and kin: ops that look at values and speak up. */
+/* Assert, CheckNumerics, Print and kin: ops that check or print values. */
 #include "base/alloc.h"
 #include "ops/array/array.h"
 #include "ops/build.h"

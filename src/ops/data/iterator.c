@@ -273,6 +273,26 @@ const ef_op ef_op_DatasetCardinality = {
     .examples = {"dataset(5)"},
 };
 
+ef_status *ef_dataset_take(const ef_call *c, ef_take_fn *read) {
+    struct ef_pipeline *p = NULL;
+    EF_TRY(ef_dataset_check(c, 0));
+    const ef_dataset *d = ef_dataset_of(c->in[0]);
+    if (ef_dataset_width(d) != c->n_out)
+        return ef_error(EF_INVALID,
+                        "%s: announces %d components, but the dataset's elements have %d",
+                        c->op->name, c->n_out, ef_dataset_width(d));
+    ef_tensor *made = ef_calloc((size_t)c->n_out, sizeof *made);
+    if (made == NULL) return ef_no_memory((size_t)c->n_out * sizeof *made);
+    ef_status *s = ef_data.open(d, &p);
+    if (s == NULL) {
+        s = read(c, p, made);
+        ef_data.unref(p);
+    }
+    for (int k = 0; k < c->n_out; k++) ef_tensor_release(&made[k]);
+    ef_free(made);
+    return s;
+}
+
 static ef_status *only_element(const ef_call *c, struct ef_pipeline *p, ef_tensor *made) {
     ef_tensor second[FEW] = {0}, *more = second;
     bool end = false;
@@ -289,25 +309,7 @@ static ef_status *only_element(const ef_call *c, struct ef_pipeline *p, ef_tenso
     return s;
 }
 
-static ef_status *single_run(const ef_call *c) {
-    struct ef_pipeline *p = NULL;
-    EF_TRY(ef_dataset_check(c, 0));
-    const ef_dataset *d = ef_dataset_of(c->in[0]);
-    if (ef_dataset_width(d) != c->n_out)
-        return ef_error(EF_INVALID,
-                        "%s: announces %d components, but the dataset's elements have %d",
-                        c->op->name, c->n_out, ef_dataset_width(d));
-    ef_tensor *made = ef_calloc((size_t)c->n_out, sizeof *made);
-    if (made == NULL) return ef_no_memory((size_t)c->n_out * sizeof *made);
-    ef_status *s = ef_data.open(d, &p);
-    if (s == NULL) {
-        s = only_element(c, p, made);
-        ef_data.unref(p);
-    }
-    for (int k = 0; k < c->n_out; k++) ef_tensor_release(&made[k]);
-    ef_free(made);
-    return s;
-}
+static ef_status *single_run(const ef_call *c) { return ef_dataset_take(c, only_element); }
 
 const ef_op ef_op_DatasetToSingleElement = {
     EF_NAMED(DatasetToSingleElement),

@@ -42,6 +42,11 @@ ef_status *ef_iterator_of(const ef_tensor *handle, ef_iterator **out);
 /* The iterator begins with the first element of d. */
 ef_status *ef_iterator_start(const ef_op *op, ef_iterator *it, const ef_dataset *d);
 
+/* Opens the dataset that is input 0 of a call and lets `read` take elements. `made` has a zeroed
+ * tensor for each output; what `read` leaves in them is released. */
+typedef ef_status *ef_take_fn(const ef_call *c, struct ef_pipeline *p, ef_tensor *made);
+ef_status *ef_dataset_take(const ef_call *c, ef_take_fn *read);
+
 /* The pipeline of an iterator, counted; EF_FAILED_PRECONDITION while there is none. */
 ef_status *ef_iterator_pipeline(const ef_tensor *handle, struct ef_pipeline **out);
 #endif

@@ -269,25 +269,7 @@ static ef_status *element_at(const ef_call *c, struct ef_pipeline *p, ef_tensor 
     return NULL;
 }
 
-static ef_status *at_run(const ef_call *c) {
-    struct ef_pipeline *p = NULL;
-    EF_TRY(ef_dataset_check(c, 0));
-    const ef_dataset *d = ef_dataset_of(c->in[0]);
-    if (ef_dataset_width(d) != c->n_out)
-        return ef_error(EF_INVALID,
-                        "%s: announces %d components, but the dataset's elements have %d",
-                        c->op->name, c->n_out, ef_dataset_width(d));
-    ef_tensor *made = ef_calloc((size_t)c->n_out, sizeof *made);
-    if (made == NULL) return ef_no_memory((size_t)c->n_out * sizeof *made);
-    ef_status *s = ef_data.open(d, &p);
-    if (s == NULL) {
-        s = element_at(c, p, made);
-        ef_data.unref(p);
-    }
-    for (int k = 0; k < c->n_out; k++) ef_tensor_release(&made[k]);
-    ef_free(made);
-    return s;
-}
+static ef_status *at_run(const ef_call *c) { return ef_dataset_take(c, element_at); }
 
 static ef_status *at_infer(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 1, 0));

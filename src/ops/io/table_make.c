@@ -25,9 +25,44 @@ static ef_status *make_object(const void *how, const char *name, ef_object **out
     return ef_table_make(how, (ef_table **)out);
 }
 
+/* The dtypes of values that TensorFlow's tables hold, by the dtype of the keys. No other dtype can
+ * be a key: floating-point numbers, for example, have two zeros and NaNs, which differ from
+ * themselves. */
+#define VALUES (EF_BIT(I32) | EF_BIT(F32) | EF_BIT(F64))
+static const struct {
+    ef_dtype key;
+    uint64_t values[3]; /* by ef_table_kind */
+} pairs[] = {
+    {EF_I32,
+     {[EF_TABLE_STATIC] = VALUES | EF_BIT(STRING),
+      [EF_TABLE_MUTABLE] = VALUES,
+      [EF_TABLE_DENSE] = VALUES}},
+    {EF_I64,
+     {[EF_TABLE_STATIC] = VALUES | EF_BIT(I64) | EF_BIT(STRING),
+      [EF_TABLE_MUTABLE] = VALUES | EF_BIT(I64) | EF_BIT(STRING) | EF_BIT(VARIANT),
+      [EF_TABLE_DENSE] = VALUES | EF_BIT(I64) | EF_BIT(BOOL) | EF_BIT(VARIANT)}},
+    {EF_STRING,
+     {[EF_TABLE_STATIC] = VALUES | EF_BIT(I64) | EF_BIT(BOOL) | EF_BIT(STRING),
+      [EF_TABLE_MUTABLE] = VALUES | EF_BIT(I64) | EF_BIT(BOOL),
+      [EF_TABLE_DENSE] = VALUES | EF_BIT(I64) | EF_BIT(BOOL) | EF_BIT(RESOURCE)}},
+};
+
+static ef_status *check_pair(const ef_call *c, const ef_table_type *type) {
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++)
+        if (pairs[k].key == type->key_dtype &&
+            ef_dtype_in(type->value_dtype, pairs[k].values[type->kind]))
+            return NULL;
+    return ef_error(EF_NOT_FOUND,
+                    "%s: there is no kernel for keys of dtype %s with values of dtype %s; keys are "
+                    "int32, int64 or string, and of the values int32, float32 and float64 are "
+                    "possible with each of them (cast to one of these)",
+                    c->op->name, ef_dtype_name(type->key_dtype), ef_dtype_name(type->value_dtype));
+}
+
 static ef_status *make(const ef_call *c, const ef_table_type *type, ef_table **out) {
     const attrs *t = c->attrs;
     ef_object *found = NULL;
+    EF_TRY(check_pair(c, type));
     if (t->shared_name.n == 0) return ef_table_make(type, out);
     EF_TRY(ef_scope_object(&t->container, &t->shared_name, make_object, type, &found));
     ef_table *x = (ef_table *)found;
@@ -171,7 +206,7 @@ const ef_op ef_op_MutableDenseHashTableV2 = {
            "`deleted_key`, cannot be used.",
     .in = {"empty_key: key_dtype", "deleted_key: key_dtype"},
     .out = {"table_handle: resource"},
-    .types = "key_dtype: {int32, int64, string, bool, float, double}",
+    .types = "key_dtype: type",
     .attr = {COMMON,
              VALUE,
              {"value_shape", "shape", "[]", offsetof(attrs, value.shape)},

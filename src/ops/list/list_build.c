@@ -1,5 +1,6 @@
 /* What ops between lists and tensors share. */
 #include "ops/list/list_build.h"
+#include "base/pool.h"
 #include "ops/state/variable.h"
 
 ef_value *ef_list_tail_value(ef_build *b, ef_value *x) {
@@ -19,24 +20,73 @@ ef_value *ef_list_element_shape_value(ef_build *b, ef_value *list) {
     return ef_emit_set(b, "TensorListElementShape", i32, 1, 1, list);
 }
 
+/* One element after the other, or elements of a plain dtype on several threads: that cannot fail.
+ */
+static const double copy_ns = 0.06; /* for a byte */
+
+typedef struct joining {
+    const ef_list *list;
+    const int32_t *index;
+    ef_tensor *out;
+    int64_t each;
+} joining;
+
+static ef_status *join_one(const joining *j, int64_t k) {
+    const ef_tensor *x = &j->list->item[j->index == NULL ? k : j->index[k]];
+    return ef_list_copy(j->out, k * j->each, x->dtype == EF_NO_DTYPE ? NULL : x, 0, j->each);
+}
+
+static void join_plain(void *arg, int64_t from, int64_t to) {
+    for (int64_t k = from; k < to; k++) ef_status_free(join_one(arg, k));
+}
+
 ef_status *ef_list_join(const ef_call *c, const ef_list *l, const int32_t *index, int64_t n,
                         const ef_shape *element) {
     ef_shape out;
-    int64_t each = ef_shape_count(element);
+    joining j = {l, index, c->out[0], ef_shape_count(element)};
     EF_TRY(ef_list_prepend(c->op, n, element, &out));
     EF_TRY(ef_out_ready(c, 0, &out));
     for (int64_t k = 0; k < n; k++) {
         const ef_tensor *x = &l->item[index == NULL ? k : index[k]];
-        if (x->dtype != EF_NO_DTYPE) {
-            ef_shape s = ef_shape_from(x);
-            if (!ef_shape_equal(&s, element))
-                return ef_error(EF_INVALID,
-                                "%s: element %lld is %s but others are %s; all must have "
-                                "one shape",
-                                c->op->name, (long long)k, EF_SHAPE(&s), EF_SHAPE(element));
-        }
-        EF_TRY(ef_list_copy(c->out[0], k * each, x->dtype == EF_NO_DTYPE ? NULL : x, 0, each));
+        if (x->dtype == EF_NO_DTYPE) continue;
+        ef_shape s = ef_shape_from(x);
+        if (!ef_shape_equal(&s, element))
+            return ef_error(EF_INVALID,
+                            "%s: element %lld is %s but others are %s; all must have "
+                            "one shape",
+                            c->op->name, (long long)k, EF_SHAPE(&s), EF_SHAPE(element));
     }
+    if (ef_dtype_in(l->dtype, EF_PLAIN)) {
+        double bytes = (double)j.each * (double)ef_dtype_size(l->dtype);
+        ef_parallel(n, 1, copy_ns * bytes, join_plain, &j);
+        return NULL;
+    }
+    for (int64_t k = 0; k < n; k++) EF_TRY(join_one(&j, k));
+    return NULL;
+}
+
+typedef struct parting {
+    const ef_tensor *from;
+    ef_tensor *item;
+    int64_t row;
+} parting;
+
+static ef_status *part_one(const parting *p, int64_t k) {
+    return ef_list_copy(&p->item[k], 0, p->from, k * p->row, p->row);
+}
+
+static void part_plain(void *arg, int64_t from, int64_t to) {
+    for (int64_t k = from; k < to; k++) ef_status_free(part_one(arg, k));
+}
+
+ef_status *ef_list_part(const ef_tensor *x, ef_list *l) {
+    parting p = {x, l->item, l->n > 0 ? ef_count(x) / l->n : 0};
+    if (ef_dtype_in(l->dtype, EF_PLAIN)) {
+        double bytes = (double)p.row * (double)ef_dtype_size(l->dtype);
+        ef_parallel(l->n, 1, copy_ns * bytes, part_plain, &p);
+        return NULL;
+    }
+    for (int64_t k = 0; k < l->n; k++) EF_TRY(part_one(&p, k));
     return NULL;
 }
 

@@ -111,9 +111,10 @@ static ef_status *take_apart(const ef_call *c, const pieces *p, const ef_shape *
             goto done;
         }
         EF_TRY_GOTO(ef_tensor_alloc(&l->item[k], (ef_dtype)x->dtype, &one));
-        EF_TRY_GOTO(ef_list_copy(&l->item[k], 0, x, at * row, rows * row));
+        if (p->count != NULL) EF_TRY_GOTO(ef_list_copy(&l->item[k], 0, x, at * row, rows * row));
         at += rows;
     }
+    if (p->count == NULL) EF_TRY_GOTO(ef_list_part(x, l));
 done:
     if (s != NULL)
         ef_storage_unref(&l->object.base);

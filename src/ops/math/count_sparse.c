@@ -102,7 +102,8 @@ static ef_status *write_counts(counter *t) {
         }
         add_one(t, c->out[1], at, x);
     }
-    int64_t width = t->most + 1 > a->minlength ? t->most + 1 : a->minlength;
+    int64_t width = t->most < INT64_MAX ? t->most + 1 : INT64_MAX;
+    if (width < a->minlength) width = a->minlength;
     if (t->rank == 2) size[0] = t->rows;
     size[t->rank - 1] = a->maxlength >= 0 ? a->maxlength : width;
     return NULL;

@@ -49,7 +49,10 @@ static int64_t gather_labels(const ef_call *c, int64_t b, bool collapse, int32_t
     return n;
 }
 
+static bool is_dense(const ef_call *c) { return c->op == &ef_op__CTCDenseLoss; }
+
 static ef_status *check_labels(const ef_call *c, const ef_ctc *s, int64_t b) {
+    if (is_dense(c)) return NULL;
     int64_t needed = s->labels;
     for (int64_t k = 0; k < s->labels; k++) {
         if (s->label[k] < 0 || s->label[k] >= s->blank)
@@ -91,7 +94,8 @@ static ef_status *one_sequence(const ef_call *c, int64_t b, ef_ctc *s, double *l
 
 static ef_status *loss_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
-    const ctc_attrs *t = c->attrs;
+    static const ctc_attrs dense = {.ctc_merge_repeated = true};
+    const ctc_attrs *t = is_dense(c) ? &dense : c->attrs;
     const int32_t *length = c->in[3]->data;
     EF_TRY(ef_ctc_need_blank(c));
     int64_t classes = x->dim[2], most = c->in[2]->dim[0];
@@ -146,6 +150,24 @@ const ef_op ef_op_CTCLoss = {
     .grad = loss_grad,
     .examples = {"T[5,2,4] int64[3,2]{0,0,0,1,1,0} int32[3]{0,1,2} int32[2]{5,3} grad=first",
                  "double[3,1,3] int64[1,2]{0,0} int32[1]{1} int32[1]{2} grad=first"},
+};
+
+const ef_op ef_op__CTCDenseLoss = {
+    EF_NAMED(_CTCDenseLoss),
+    .doc =
+        "As CTCLoss, for labels of any value: the blank as a label is emitted as a blank is, and "
+        "what is no class is emitted for certain; a sequence too long for its frames loses 0. "
+        "This is how `tf.nn.ctc_loss` takes the labels of a dense matrix.",
+    .in = {"inputs: T", "labels_indices: int64", "labels_values: int32", "sequence_length: int32"},
+    .out = {"loss: T", "gradient: T"},
+    .types = "T: {float, double} = float",
+    .traits = EF_HEAVY,
+    .keeps = EF_KEEP_OUT(1),
+    .shape = loss_shape,
+    .kernel = {{EF_CPU, EF_BIT(F32) | EF_BIT(F64), loss_run, NULL, NULL, NULL, NULL}},
+    .grad = loss_grad,
+    .examples = {"T[5,2,4] int64[3,2]{0,0,0,1,1,0} int32[3]{0,1,2} int32[2]{5,3} grad=first",
+                 "float[5,2,4] int64[3,2]{0,0,0,1,1,0} int32[3]{0,3,-1} int32[2]{5,3} grad=no"},
 };
 
 /* ---- the best class of each frame ---- */

@@ -2,6 +2,7 @@
  * it from MatMul, BiasAdd, an addition and an activation; its `fused_ops` are their names in order.
  */
 #include "kernels/gemm.h"
+#include "ops/known.h"
 #include "ops/nn/fused_words.h"
 #include "ops/op.h"
 #include "ops/shapes.h"
@@ -125,3 +126,4 @@ const ef_op ef_op__FusedMatMul = {
                  "float[2,0] float[0,4] float[4] fused_ops=['BiasAdd','Elu']",
                  "float[2,3] float[3,4] float[4] fused_ops=['BiasAdd','Relu6']"},
 };
+const ef_op *const ef_fused_product_op = &ef_op__FusedMatMul;

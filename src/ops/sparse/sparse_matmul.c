@@ -1,5 +1,6 @@
 /* SparseTensorDenseMatMul: each stored element of `a` adds a multiple of a row of `b` to a row of
  * the product. */
+#include "base/alloc.h"
 #include "ops/build.h"
 #include "ops/sparse/sparse.h"
 
@@ -55,11 +56,60 @@ ROW(U32, uint32_t, v, w) /* int32, computed unsigned: overflow wraps */
 ROW(C64, ef_c64, conj_a ? conjf(v) : v, (conj_b ? conjf(w) : w))
 ROW(C128, ef_c128, conj_a ? conj(v) : v, (conj_b ? conj(w) : w))
 
-static row_fn *const row_of[EF_DTYPES] = {[EF_F32] = row_F32,
-                                          [EF_F64] = row_F64,
-                                          [EF_I32] = row_U32,
-                                          [EF_C64] = row_C64,
-                                          [EF_C128] = row_C128};
+/* TensorFlow rounds every product and every sum of bfloat16. */
+static void row_BF16(void *out_, const void *v_, int64_t j, const void *b_, int64_t k, int64_t n,
+                     int64_t step_k, int64_t step_n, bool conj_a, bool conj_b) {
+    ef_bf16 *out = out_;
+    const ef_bf16 *b = (const ef_bf16 *)b_ + k * step_k;
+    float v = ef_bf16_float(((const ef_bf16 *)v_)[j]);
+    (void)conj_a, (void)conj_b;
+    for (int64_t c = 0; c < n; c++) {
+        ef_bf16 product = ef_float_bf16(v * ef_bf16_float(b[c * step_n]));
+        out[c] = ef_float_bf16(ef_bf16_float(out[c]) + ef_bf16_float(product));
+    }
+}
+
+static row_fn *const row_of[EF_DTYPES] = {
+    [EF_BF16] = row_BF16, [EF_F32] = row_F32, [EF_F64] = row_F64,
+    [EF_I32] = row_U32,   [EF_C64] = row_C64, [EF_C128] = row_C128};
+
+/* The product for values and a dense matrix of one type: `out`, which is cleared first. */
+static ef_status *add_rows(const ef_call *c, const ef_shape *s, ef_dtype type, const void *values,
+                           const void *dense, char *out) {
+    const product_attrs *t = c->attrs;
+    const ef_tensor *b = c->in[3];
+    const int64_t *size = c->in[2]->data;
+    int64_t columns = s->dim[1];
+    size_t row = (size_t)columns * ef_dtype_size(type);
+    if (row > 0 && s->dim[0] > 0) memset(out, 0, row * (size_t)s->dim[0]);
+    int64_t step_k = t->adjoint_b ? 1 : columns, step_n = t->adjoint_b ? b->dim[1] : 1;
+    for (int64_t j = 0; j < c->in[0]->dim[0]; j++) {
+        int64_t at[2] = {ef_in_int(c, 0, 2 * j), ef_in_int(c, 0, 2 * j + 1)};
+        if (at[0] < 0 || at[0] >= size[0] || at[1] < 0 || at[1] >= size[1])
+            return ef_error(EF_INVALID,
+                            "SparseTensorDenseMatMul: a_indices[%lld] = %s is out of bounds of "
+                            "[%lld, %lld]",
+                            (long long)j, EF_INDEX(at, 2), (long long)size[0], (long long)size[1]);
+        row_of[type](out + row * (size_t)at[t->adjoint_a], values, j, dense, at[!t->adjoint_a],
+                     columns, step_k, step_n, t->adjoint_a, t->adjoint_b);
+    }
+    return NULL;
+}
+
+/* Elements of type half are summed in float and rounded once, as TensorFlow does. */
+static ef_status *run_half(const ef_call *c, const ef_shape *s) {
+    int64_t n = ef_count(c->in[1]), dense = ef_count(c->in[3]), made = ef_count(c->out[0]);
+    size_t bytes = (size_t)(n + dense + made + 1) * sizeof(float);
+    float *values = ef_malloc(bytes);
+    if (values == NULL) return ef_no_memory(bytes);
+    float *b = values + n, *out = b + dense;
+    ef_f16_to_f32(values, c->in[1]->data, (size_t)n);
+    ef_f16_to_f32(b, c->in[3]->data, (size_t)dense);
+    ef_status *bad = add_rows(c, s, EF_F32, values, b, (char *)out);
+    if (bad == NULL) ef_f32_to_f16(c->out[0]->data, out, (size_t)made);
+    ef_free(values);
+    return bad;
+}
 
 static ef_status *product_run(const ef_call *c) {
     const product_attrs *t = c->attrs;
@@ -76,25 +126,10 @@ static ef_status *product_run(const ef_call *c) {
                         "SparseTensorDenseMatMul: a is [%lld, %lld] and b is %s; the inner sizes "
                         "must be equal",
                         (long long)size[0], (long long)size[1], EF_TENSOR(b));
-    int64_t columns = b->dim[!t->adjoint_b];
-    ef_shape s = {.rank = 2, .dim = {size[t->adjoint_a], columns}};
+    ef_shape s = {.rank = 2, .dim = {size[t->adjoint_a], b->dim[!t->adjoint_b]}};
     EF_TRY(ef_out_alloc(c, 0, &s));
-    ef_dtype type = (ef_dtype)b->dtype;
-    size_t row = (size_t)columns * ef_dtype_size(type);
-    char *out = c->out[0]->data;
-    if (ef_count(c->out[0]) > 0) memset(out, 0, row * (size_t)s.dim[0]);
-    int64_t step_k = t->adjoint_b ? 1 : columns, step_n = t->adjoint_b ? b->dim[1] : 1;
-    for (int64_t j = 0; j < n; j++) {
-        int64_t at[2] = {ef_in_int(c, 0, 2 * j), ef_in_int(c, 0, 2 * j + 1)};
-        if (at[0] < 0 || at[0] >= size[0] || at[1] < 0 || at[1] >= size[1])
-            return ef_error(EF_INVALID,
-                            "SparseTensorDenseMatMul: a_indices[%lld] = %s is out of bounds of "
-                            "[%lld, %lld]",
-                            (long long)j, EF_INDEX(at, 2), (long long)size[0], (long long)size[1]);
-        row_of[type](out + row * (size_t)at[t->adjoint_a], c->in[1]->data, j, b->data,
-                     at[!t->adjoint_a], columns, step_k, step_n, t->adjoint_a, t->adjoint_b);
-    }
-    return NULL;
+    if (b->dtype == EF_F16) return run_half(c, &s);
+    return add_rows(c, &s, (ef_dtype)b->dtype, c->in[1]->data, b->data, c->out[0]->data);
 }
 
 static ef_value *column(ef_build *b, ef_value *indices, int64_t k) {
@@ -128,7 +163,8 @@ const ef_op ef_op_SparseTensorDenseMatMul = {
     .doc = "The product of a sparse matrix and a dense one, either of them adjoint if asked.",
     .in = {"a_indices: Tindices", "a_values: T", "a_shape: int64", "b: T"},
     .out = {"product: T"},
-    .types = "T: {float, double, int32, complex64, complex128}; Tindices: {int32, int64} = int64",
+    .types = "T: {bfloat16, half, float, double, int32, complex64, complex128}; "
+             "Tindices: {int32, int64} = int64",
     .attr = {EF_ATTR(product_attrs, adjoint_a, "bool", "false"),
              EF_ATTR(product_attrs, adjoint_b, "bool", "false")},
     .attr_size = sizeof(product_attrs),

@@ -37,5 +37,6 @@ void ef_scope_free(ef_scope *s); /* releases its variables; NULL is fine */
 ef_scope *
 ef_scope_enter(ef_scope *s);      /* this thread's scope; NULL: the process's. Returns the old */
 uint64_t ef_scope_id(void);       /* of this thread's scope; no other scope ever has the same */
+void ef_scope_halt(ef_scope *s);  /* calls that wait for a queue of it end with EF_CANCELLED */
 void ef_scope_clear(ef_scope *s); /* forgets every name; NULL: the process's */
 #endif

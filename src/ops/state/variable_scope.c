@@ -1,10 +1,11 @@
-/* Names of variables and tables: a small hash map per scope, guarded by one lock that is never held
- * while anything else is locked. */
+/* Names of variables and tables: a small hash map per scope, guarded by one lock. Only queues, when
+ * their session ends, are locked while it is held. */
 #include "ops/state/variable_scope.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/mutex.h"
+#include "ops/queue/queue.h"
 #include <stdatomic.h>
 
 typedef struct named {
@@ -46,6 +47,15 @@ void ef_scope_clear(ef_scope *s) {
     for (size_t k = 0; k < old.cap; k++)
         if (old.slot[k].value != NULL) drop(old.slot[k].value);
     ef_map_free(&old);
+}
+
+void ef_scope_halt(ef_scope *s) {
+    ef_mutex_lock(&lock);
+    for (size_t k = 0; k < s->map.cap; k++) {
+        const named *e = s->map.slot[k].value;
+        if (e != NULL && e->object->kind == EF_OBJECT_QUEUE) ef_queue_halt((ef_queue *)e->object);
+    }
+    ef_mutex_unlock(&lock);
 }
 
 void ef_scope_free(ef_scope *s) {

@@ -106,8 +106,9 @@ static ef_status *decode_shape(ef_infer *i) {
                         i->op->name, (long long)t->replacement_char);
     int64_t n = 1;
     const ef_shape *x = &i->in[0].shape;
-    for (int d = 0; d < x->rank; d++) n = n < 0 || x->dim[d] < 0 ? -1 : n * x->dim[d];
-    int64_t splits = x->rank < 0 || n < 0 ? EF_DIM_UNKNOWN : n + 1;
+    for (int d = 0; d < x->rank; d++)
+        if (n < 0 || x->dim[d] < 0 || __builtin_mul_overflow(n, x->dim[d], &n)) n = -1;
+    int64_t splits = x->rank < 0 || n < 0 || n == INT64_MAX ? EF_DIM_UNKNOWN : n + 1;
     i->out[0].shape = (ef_shape){.rank = 1, .dim = {splits}};
     i->out[1].shape = (ef_shape){.rank = 1, .dim = {EF_DIM_UNKNOWN}};
     return NULL;

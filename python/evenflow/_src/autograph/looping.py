@@ -215,7 +215,7 @@ class Loop:
                 raise NotImplementedError(
                     "a return statement cannot be placed inside this TensorFlow loop; this may happen if a return statement "
                     "depends on a static Python condition such as a hyperparameter") from failed
-            if isinstance(old, Undefined):
+            if isinstance(old, Undefined) and not isinstance(failed, ValueError):  # a ValueError is an op's own: it says more
                 raise ValueError(f"'{name}' must be defined before the loop.\n{type(failed).__name__}: {failed}") from failed
             raise failed
         if found is None or is_undefined(found) or not _can_vary(found):

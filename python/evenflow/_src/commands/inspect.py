@@ -40,7 +40,7 @@ def _choose(names, path):
     if len(found) == 1:
         return found[0]
     if not found:
-        raise Failure(f"{path} has no tf.function, graph or dataset at its top level; name one that is inside an object, as in "
+        raise Failure(f"{path} has no tf.function, Keras model, graph or dataset at its top level; name one that is inside an object, as in "
                       f"{path}:model.step")
     raise Failure(f"{path} has {len(found)} things to inspect: {', '.join(found)}; name one, as in {path}:{found[0]}")
 

@@ -4,8 +4,8 @@ import json
 from evenflow._src import _core, nest
 from evenflow._src.concrete import _flat_arguments
 from evenflow._src.datasets import Dataset
-from evenflow._src.function import Function
-from evenflow._src.specs import TypeSpec
+from evenflow._src.function import Function, function as traced
+from evenflow._src.specs import TensorSpec, TypeSpec
 
 from . import inspect_svg, inspect_text
 from .terminal import Failure
@@ -22,9 +22,7 @@ class Step:
         node = nodes[data["node"]] if 0 <= data["node"] < len(nodes) else {}
         self.node, self.ns, self.way = node, data.get("ns"), data["way"]
         self.fused = [nodes[f["node"]]["op"] for f in data.get("fused", ())]
-        if data.get("reduces"):
-            self.fused.append(data["op"])
-        self.compiled = [f["compiled"] for f in data.get("fused", ())]
+        self.compiled = [f["compiled"] for f in data.get("fused", ()) if f["compiled"] is not None]  # but for reductions
         self.inner = [(p["role"], steps_of(p["plan"], p["graph"]["nodes"])) for p in data.get("plans", ())]
         self.title = "fused " + " + ".join(self.fused) if self.fused else data["op"]
 
@@ -211,11 +209,34 @@ def of_tensor(tensor, runs):
     return Inspection(f"tensor {tensor.name}", data, [])
 
 
+# ---- Keras ----------------------------------------------------------------------------------------------------
+
+
+def is_keras(obj, name):
+    """Whether an object is of Keras's class of that name or of one derived from it; Keras need not be there."""
+    return any(c.__name__ == name and c.__module__.split(".")[0] == "keras" for c in type(obj).__mro__)
+
+
+def of_model(model, args, kwargs, runs, name, unknown):
+    """What a Keras model computes, from its own inputs or from arguments; not in training."""
+    name = name or model.name
+    inputs = getattr(model, "inputs", None) or ()
+    specs = [TensorSpec(t.shape, t.dtype, name=t.name) for t in inputs]
+    if not args and not kwargs and not specs:
+        raise Failure(f"{name} is a Keras model of which no inputs are known: give it tf.keras.Input, or inspect a function that "
+                      "calls it: step = tf.function(model)")
+    example = args or (specs[0] if len(specs) == 1 else nest.pack_sequence_as(model.input, specs),)
+    made = traced(lambda *a, **k: model(*a, training=False, **k)).get_concrete_function(*example, **kwargs)
+    found = of_concrete(made, (), {}, runs, f"model {name}", unknown)
+    found.title = f"model {name}({_named(made, '').partition('(')[2]}"
+    return found
+
+
 # ---- everything -----------------------------------------------------------------------------------------------
 
 
 def can_inspect(obj):
-    return isinstance(obj, (Function, _core.BoundFunction, _core.ConcreteFunction, Dataset)) or isinstance(obj, _core.GraphBase)
+    return isinstance(obj, (Function, _core.BoundFunction, _core.ConcreteFunction, Dataset, _core.GraphBase)) or is_keras(obj, "Model")
 
 
 def inspect(obj, args=(), kwargs=None, runs=None, name=None, trace=None, unknown=UNKNOWN_SIZE):
@@ -236,9 +257,13 @@ def inspect(obj, args=(), kwargs=None, runs=None, name=None, trace=None, unknown
             return GraphInspection(f"graph {name or ''}".rstrip(), obj)
         if isinstance(obj, _core.Tensor) and _core.is_symbolic(obj):
             return of_tensor(obj, runs)
+        if is_keras(obj, "Model"):
+            return of_model(obj, args, kwargs, runs, name, unknown)
     except Failure as e:
         raise ValueError(f"tf.experimental.inspect: {e}") from None
-    what = "a plain Python function: decorate it with @tf.function" if callable(obj) and not isinstance(obj, type) else (
-        f"an object of {type(obj)}")
-    raise TypeError("tf.experimental.inspect: needs a tf.function, ConcreteFunction, tf.Graph, tensor of a graph or Dataset, "
+    what = "a Keras layer: put it into a model, or call it in a tf.function" if is_keras(obj, "Layer") else (
+        "a plain Python function: decorate it with @tf.function" if callable(obj) and not isinstance(obj, type) else (
+            f"an object of {type(obj)}"))
+    raise TypeError("tf.experimental.inspect: needs a tf.function, ConcreteFunction, Keras model, tf.Graph, tensor of a graph or "
+                    "Dataset, "
                     f"not {what}")

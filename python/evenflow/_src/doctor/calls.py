@@ -1,6 +1,6 @@
 """E2xx: the price of one call."""
 from . import source
-from .causes import Finding, cause, named, times
+from .causes import Finding, amount, cause, named, times
 
 SMALL = 4096  # bytes: arithmetic on less takes less time than calling it
 
@@ -47,7 +47,7 @@ def heavy_entry(seen):
         name = {"first": "predict", "value": "fit", "shape": "evaluate"}.get(row.reason, "predict")
         fix = "model.train_on_batch(x, y)" if name == "fit" else "model(x, training=False) or model.predict_on_batch(x)"
         yield Finding("E202", row.place, row.count,
-                      f"model.{name} was called {times(row.count)} times with {row.mean:.3g} row{'s' * (row.mean != 1)} ({row.ms / row.count:.3g} ms each)",
+                      f"model.{name} was called {times(row.count)} times with {row.mean:.3g} row{'s' * (row.mean != 1)} ({amount(row.ms / row.count)} each)",
                       fix, cost_ms=row.ms, priced_by="fit" if name == "fit" else "predict")
 
 
@@ -71,7 +71,7 @@ def feed_conversion(seen):
             continue
         found = Finding("E203", row.place, row.count,
                         f"Python sequences of {row.mean:.0f} numbers were made tensors {times(row.count)} times "
-                        f"({row.ms / row.count:.2g} ms each)",
+                        f"({amount(row.ms / row.count)} each)",
                         "np.asarray(list, np.float32) once, outside the loop", cost_ms=row.ms)
         found.priced_by = "list_element"
         found.tensorflow_ms = 7.21e-5 * row.sums[0]
@@ -123,7 +123,7 @@ def loop_overhead(seen):
         if each > 5000:  # its body does real work
             continue
         yield Finding("E205", place, trips,
-                      f"a loop of {named(row.subject)} went round about {times(trips)} times, {each:.3g} ns each time",
+                      f"a loop of {named(row.subject)} went round about {times(trips)} times, {amount(each / 1e6)} each time",
                       "write it on whole tensors where the body is a reduction or a map: tf.reduce_sum, tf.cumsum, tf.vectorized_map",
                       cost_ms=row.ms, subject=row.subject, priced_by="loop_trip")
 
@@ -157,7 +157,7 @@ def unrolled_loop(seen):
                     key=lambda r: r.ms, default=None)
         yield Finding("E206", row.place._replace(line=loop), row.count,
                       f"the Python loop at this line was unrolled into {times(nodes)} nodes"
-                      + (f" (trace {trace.ms / trace.count:.3g} ms)" if trace else ""),
+                      + (f" (tracing took {amount(trace.ms / trace.count)})" if trace else ""),
                       "for i in tf.range(n)", cost_ms=trace.ms if trace else 0.0, subject=trace and trace.subject)
 
 

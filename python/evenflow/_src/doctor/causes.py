@@ -70,6 +70,15 @@ def times(n):
     return f"{round(n):,}"
 
 
+def amount(ms):
+    """Milliseconds as people say them: 812 us, 4.2 ms, 61 s, 3 min."""
+    if ms < 1:
+        return f"{1e3 * ms:.3g} us"
+    if ms < 999.5:
+        return f"{ms:.3g} ms"
+    return f"{ms / 1e3:.3g} s" if ms < 999.5e3 else f"{ms / 60e3:,.0f} min"
+
+
 def examine(observed):
     """All findings, the dearest first. The records are registered by importing the modules that hold them."""
     from . import calls, memory, output, pipeline, repeated  # noqa: F401 - they register their causes, so they need this file

@@ -1,6 +1,7 @@
 """`evenflow doctor`: the command line."""
 import argparse
 import fnmatch
+import importlib.util
 import os
 import sys
 
@@ -11,6 +12,7 @@ EXAMPLES = """examples:
   evenflow doctor -m package.train           the same for a module
   evenflow doctor --json train.py            findings as JSON, on standard output
   evenflow doctor --html report.html t.py    a page with pictures
+  evenflow doctor --memory memory.json t.py  who holds memory over the run, by line
   evenflow doctor --fail-on E1xx,E202 t.py   exit status 3 if one of these was found
   evenflow doctor --diff train.py            mechanical fixes as a patch, on standard output
   evenflow doctor --live 4711 --every 10     what a running process does, every 10 seconds; it is not stopped
@@ -25,6 +27,7 @@ def parser():
                                     description="Runs a program and says what made it slow or grow, by file and line.")
     parse.add_argument("--json", action="store_true", help="print the findings as JSON, on standard output")
     parse.add_argument("--html", metavar="FILE", help="write a page with pictures to FILE")
+    parse.add_argument("--memory", metavar="FILE", help="write who holds memory over the run, by line, to FILE (JSON)")
     parse.add_argument("--diff", action="store_true", help="print mechanical fixes as a patch, on standard output")
     parse.add_argument("--all", action="store_true", help="show findings below 1 %% of the run time too")
     parse.add_argument("--fail-on", default="", metavar="CODES", help="exit with status 3 if one of these is found: E1xx,E202")
@@ -37,10 +40,10 @@ def parser():
     return parse
 
 
-def write_page(path, diagnosis):
+def _write(path, text):
     try:
         with open(path, "w", encoding="utf-8") as file:
-            file.write(diagnosis.html())
+            file.write(text)
     except OSError as e:
         print(f"evenflow doctor: cannot write {path!r}: {e.strerror}", file=sys.stderr)
 
@@ -57,6 +60,27 @@ def explain(codes):
     return status
 
 
+def _missing(program, is_module):
+    """Why there is nothing to run, before anything is counted; None: there is."""
+    if is_module:
+        sys.path[0] = os.getcwd()
+        try:
+            if importlib.util.find_spec(program) is not None:
+                return None
+        except ModuleNotFoundError:
+            pass
+        except (ImportError, ValueError):
+            return None  # running it tells what is wrong
+        return f"there is no module {program!r}; run it from the folder it is in, or give a file: evenflow doctor PROGRAM.py"
+    if program == "-":
+        return None
+    try:
+        with open(program, "rb"):
+            return None
+    except OSError as e:
+        return f"cannot open {program!r}: {e.strerror}; give the path of a program"
+
+
 def main(arguments, run_file, run_module):
     """Runs the command; run_file and run_module run a program and return its exit status."""
     options = parser().parse_args(arguments)
@@ -67,6 +91,10 @@ def main(arguments, run_file, run_module):
     if options.program is None:
         print("evenflow doctor: no program was named (evenflow doctor --help)", file=sys.stderr)
         return 2
+    missing = _missing(options.program, options.module)
+    if missing:
+        print(f"evenflow doctor: {missing}", file=sys.stderr)
+        return 2
     wanted = [code.strip().replace("x", "?") for code in options.fail_on.split(",") if code.strip()]
 
     def finish(diagnosis):
@@ -76,7 +104,9 @@ def main(arguments, run_file, run_module):
         else:
             diagnosis.print()
         if options.html:
-            write_page(options.html, diagnosis)
+            _write(options.html, diagnosis.html())
+        if options.memory:
+            _write(options.memory, diagnosis.memory())
         if options.diff:
             print(patch.diff(diagnosis.findings), end="")
         sys.stdout.flush()
@@ -84,5 +114,5 @@ def main(arguments, run_file, run_module):
             sys.stderr.flush()
             os._exit(3)  # the program's own status has been decided by now
 
-    session.at_exit(finish, options.all, record=options.html is not None)
+    session.at_exit(finish, options.all, record=bool(options.html or options.memory))
     return run_module(options.program, options.arguments) if options.module else run_file(options.program, options.arguments)

@@ -1,5 +1,6 @@
 """Counts what a program asks of datasets: datasets made, iterators with their elements, and how long the loop over an
 iterator waited for its elements. Only under the doctor: the classes are wrapped when it begins."""
+import contextlib
 import functools
 import importlib
 import time
@@ -9,18 +10,26 @@ from evenflow import _core
 
 from .observed import KINDS, REASONS
 
-_DATASET, _ITERATOR, _WAIT = (KINDS.index(k) for k in ("dataset made", "iterator", "wait"))
+_DATASET, _ITERATOR, _WAIT, _STAGE = (KINDS.index(k) for k in ("dataset made", "iterator", "wait", "pipeline stage"))
 _DATA = REASONS.index("data")
 _open = weakref.WeakSet()  # iterators that have counts nobody has been told of
+_BEGAN = _core.event_clock(), time.monotonic_ns()
+clock = time.monotonic_ns  # a test gives another one
+
+
+def _ticks(ns):
+    """A duration in the units of the clock of events."""
+    return int(ns * (_core.event_clock() - _BEGAN[0]) / max(1, time.monotonic_ns() - _BEGAN[1]))
 
 
 class _Counts:
-    """Of one iterator: ticks of setting it up, elements, ticks of waiting for them, when it began, and where it is read."""
+    """Of one iterator, in nanoseconds: the time of setting it up, elements, the time of waiting for them, when it began, and
+    where it is read."""
 
     __slots__ = ("setup", "elements", "wait", "began", "place")
 
     def __init__(self, setup):
-        self.setup, self.elements, self.wait, self.began, self.place = setup, 0, 0, time.perf_counter_ns(), 0
+        self.setup, self.elements, self.wait, self.began, self.place = setup, 0, 0, clock(), 0
 
 
 def _made(init):
@@ -36,9 +45,9 @@ def _made(init):
 def _opened(init):
     @functools.wraps(init)
     def call(self, *args, **kwargs):
-        began = _core.event_clock()
+        began = clock()
         init(self, *args, **kwargs)
-        self._doctor = _Counts(_core.event_clock() - began)
+        self._doctor = _Counts(clock() - began)
         _open.add(self)
     return call
 
@@ -46,16 +55,16 @@ def _opened(init):
 def _given(step):
     @functools.wraps(step)
     def call(self):
-        began = _core.event_clock()
+        began = clock()
         try:
             element = step(self)
         except StopIteration:
-            _report(self, _core.event_clock() - began)
+            _report(self, clock() - began)
             raise
         counts = getattr(self, "_doctor", None)
         if counts:
             counts.elements += 1
-            counts.wait += _core.event_clock() - began
+            counts.wait += clock() - began
             if not counts.place:
                 counts.place = _core.event_here()
         return element
@@ -68,15 +77,38 @@ def _report(iterator, last=0):
         return
     iterator._doctor = None
     _open.discard(iterator)
-    now = _core.event_clock()
-    _core.event_post(_ITERATOR, now - counts.setup - last, counts.elements, place=counts.place)
-    _core.event_post(_WAIT, now - counts.wait, time.perf_counter_ns() - counts.began, counts.elements, reason=_DATA,
+    _core.event_post(_ITERATOR, _core.event_clock() - _ticks(counts.setup + last), counts.elements, place=counts.place)
+    _core.event_post(_WAIT, _core.event_clock() - _ticks(counts.wait), clock() - counts.began, counts.elements, reason=_DATA,
                      place=counts.place)
 
 
 def _dropped(self):
     if _report is not None and getattr(self, "_doctor", None) and self._doctor.place:
         _report(self)
+
+
+def _given_by_stages():
+    """(nanoseconds, elements) that the last stages of all pipelines took to give their elements."""
+    _core.stages_tell()
+    stages = [t for t in _core.event_tallies() if t[0] == _STAGE]
+    read = {t[3] for t in stages}
+    last = [t for t in stages if t[2] not in read]
+    return sum(t[9] for t in last), sum(t[8] for t in last)
+
+
+@contextlib.contextmanager
+def reading(dataset):
+    """A call that reads a whole dataset inside the engine, as fit does: how long it waits for elements is told by the stages."""
+    if not hasattr(dataset, "_variant_tensor"):
+        yield
+        return
+    (waited, given), began = _given_by_stages(), clock()
+    try:
+        yield
+    finally:
+        after = _given_by_stages()
+        if after[1] > given:
+            _core.event_post(_WAIT, _core.event_clock() - _ticks(after[0] - waited), clock() - began, after[1] - given, reason=_DATA)
 
 
 def tell():

@@ -7,12 +7,13 @@ import sys
 
 from evenflow import _core
 
-from . import save_entries
+from . import data_entries, save_entries
 from .observed import KINDS, REASONS
 
 _MODULE = "keras.src.backend.tensorflow.trainer"
 _MODELS = "keras.src.models.model"
-_ENTRY, _MODEL = KINDS.index("model entry"), KINDS.index("model built")
+_ENTRY, _MODEL, _CAST = KINDS.index("model entry"), KINDS.index("model built"), KINDS.index("implicit cast")
+LARGE = 256 << 10  # bytes of an array whose cast is worth an event, as in the engine
 # The reason of an entry's event says which one it is.
 _NAMES = {"predict": REASONS.index("first"), "fit": REASONS.index("value"), "evaluate": REASONS.index("shape")}
 
@@ -31,7 +32,8 @@ def _counted(method, reason):
     def call(self, x=None, *args, **kwargs):
         began = _core.event_clock()
         try:
-            return method(self, x, *args, **kwargs)
+            with data_entries.reading(x):
+                return method(self, x, *args, **kwargs)
         finally:
             _core.event_post(_ENTRY, began, _rows(x), reason=reason)
     return call
@@ -62,7 +64,25 @@ def _wrap_models(module):
     save_entries.wrap(getattr(module, "Model", None), "save", "save_weights")
 
 
-_WRAPS = {_MODULE: _wrap, _MODELS: _wrap_models}
+def _wrap_conversion(module):
+    """Keras copies an array that a layer is called with and then casts it: E204."""
+    policy = getattr(module, "DTypePolicy", None)
+    if policy is None or getattr(policy, "_evenflow_counted", False):
+        return
+    policy._evenflow_counted, convert = True, policy.convert_input
+
+    @functools.wraps(convert)
+    def call(self, x, *args, **kwargs):
+        began = _core.event_clock()
+        made = convert(self, x, *args, **kwargs)
+        if getattr(x, "nbytes", 0) >= LARGE and hasattr(x, "__array_interface__") and getattr(made.dtype, "name", "") != x.dtype.name:
+            _core.event_post(_CAST, began, x.nbytes)
+        return made
+
+    policy.convert_input = call
+
+
+_WRAPS = {_MODULE: _wrap, _MODELS: _wrap_models, "keras.src.dtype_policies.dtype_policy": _wrap_conversion}
 
 
 class _Finder(importlib.abc.MetaPathFinder):

@@ -2,7 +2,7 @@
 import collections
 
 from . import source
-from .causes import Finding, cause, named, times
+from .causes import Finding, amount, cause, named, times
 
 
 @cause("E301", "trace-cache-growth",
@@ -136,6 +136,6 @@ def drift(seen):
             if row.samples < 128 or slower < 2.0 or row.early_us < 2.0 or row.most > 2 * max(1, row.least):
                 continue
             yield Finding("E901", row.place, row.count,
-                          f"calls here went from {row.early_us:.3g} us to {row.late_us:.3g} us over about {times(row.count)} calls "
+                          f"calls here went from {amount(row.early_us / 1e3)} to {amount(row.late_us / 1e3)} over about {times(row.count)} calls "
                           "and no known cause fits", "if the machine was not busy, this is an engine fault: please report it",
                           cost_ms=row.ms * (1 - 1 / slower) / 2)

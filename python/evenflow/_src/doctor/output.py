@@ -1,6 +1,6 @@
 """E501: what a program writes."""
 from . import source
-from .causes import Finding, cause, times
+from .causes import Finding, amount, cause, times
 
 
 @cause("E501", "checkpoint-growth: saving again and again",
@@ -27,10 +27,10 @@ def checkpoint_growth(seen):
         again = writers is not None and writers.count >= 20
         if not again and slower < 1.5 and row.ms < 0.1 * seen.wall_ms:
             continue
-        what = f"{times(row.count)} files were saved here, {row.ms / row.count:.3g} ms each"
+        what = f"{times(row.count)} files were saved here, {amount(row.ms / row.count)} each"
         fix = "save every so many steps, or from a callback at the end of an epoch"
         if slower >= 1.5 and row.samples >= 32:
-            what += f"; the first took {row.early_us / 1e3:.3g} ms, the last {row.late_us / 1e3:.3g} ms"
+            what += f"; the first took {amount(row.early_us / 1e3)}, the last {amount(row.late_us / 1e3)}"
         if again:
             what, fix = f"{what}; a saver was made {times(writers.count)} times", f"make it once, above the loop, and {fix}"
         yield Finding("E501", row.place, row.count, what, fix, cost_ms=row.ms, priced_by="checkpoint")

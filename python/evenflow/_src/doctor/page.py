@@ -4,14 +4,16 @@ import collections
 import html
 import json
 import os
+import re
 
-from . import pipeline, report, source
+from . import holders, pipeline, report, source
 from .causes import table
 from .page_script import SCRIPT
 from .page_style import STYLE
 from .recorder import SHOWN
 
 CALLS = SHOWN[:4]
+CALLED = {"model entry": "fit, predict", "host copy": "copy", "pipeline stage": "pipeline"}  # in the pictures
 
 
 def headline(findings, observed):
@@ -22,8 +24,9 @@ def headline(findings, observed):
     first = findings[0]
     here, there = report.costs(first)
     where = f"{report.short(first.place.file)}:{first.place.line}"
-    title = table()[first.code].title.split(":")[-1].strip()
-    return f"{where}: {title}. It cost {here} of {ran} here" + (f", and about {there} on TensorFlow." if there else ".")
+    cost = f"That cost {here} of {ran} here" if first.cost_ms or first.bytes else f"Here that cost next to nothing of {ran}"
+    what = re.sub(r" \([^()]*\)$", "", first.what.split(";")[0])  # details stand below
+    return f"{where}: {what}. {cost}" + (f", and costs about {there} on TensorFlow." if there else ".")
 
 
 def _excerpt(place):
@@ -38,9 +41,9 @@ def _excerpt(place):
 
 def _bars(f, most):
     rows = [("here", f.cost_ms, "here")]
-    if f.tensorflow_ms:
-        rows.append(("TensorFlow 2.21, measured", f.tensorflow_ms, "there"))
     here, there = report.costs(f)
+    if there:
+        rows.append(("TensorFlow 2.21, measured", f.tensorflow_ms or 0.0, "there"))
     told = {"here": here, "there": f"about {there}"}
     return '<div class="costs">' + "".join(
         f'<span class="soft">{name}</span><span class="bar"><i style="width:{max(0.3, 60 * ms / most):.1f}%;background:var(--{kind})"></i>'
@@ -66,12 +69,15 @@ def _finding(f, most):
 
 
 def _drift(events):
-    """(how call times at the busiest place changed over the run, index of that place)"""
+    """(how call times at the busiest place changed over the run, that place with the kind of its calls)"""
     calls = [e for e in events if e[2] in CALLS and e[3]]
     if not calls:
         return None, None
-    main = collections.Counter(e[3] for e in calls).most_common(1)[0][0]
-    took = [e[1] for e in sorted(e for e in calls if e[3] == main)]
+    spent = collections.Counter()
+    for e in calls:
+        spent[e[3], e[2]] += e[1] if e[2] != "model entry" else 0.0
+    main = spent.most_common(1)[0][0]
+    took = [e[1] for e in sorted(e for e in calls if (e[3], e[2]) == main)]
     if len(took) < 24:
         return None, main
     part = max(8, len(took) // 4)
@@ -122,29 +128,31 @@ def _pipelines(observed):
             "without its sources.</p>" + "".join(out))
 
 
-def _holders(observed):
-    """Who holds memory at the end, by line."""
-    lines = collections.defaultdict(lambda: [0, 0, 0])
-    for sign, reason in ((1, "none"), (-1, "forgotten")):
-        for r in observed.rows("variable", reason, by=("place",)):
-            lines[r.place.file, r.place.line][0] += sign * r.sums[0]
+def _held(name):
+    return f"<span class='soft'>{html.escape(name)}</span>" if isinstance(name, str) else _line(*name)
+
+
+def _holders(observed, recorder):
+    """Who holds memory, by line: where tensors took most, and at the end."""
+    peak, end = holders.at_peak(recorder.memory), recorder.memory[-1] if recorder.memory else None
+    lines = {}
+    for column, moment in enumerate((peak, end)):
+        for name, size in moment[3] if moment else ():
+            lines.setdefault(name, [0, 0, 0])[column] = size
     for place, weight, held in observed.kept:
         if held:
-            lines[place.file, place.line][1] += weight
-    for r in observed.rows("allocation growth", by=("place",)):
-        lines[r.place.file, r.place.line][2] += r.sums[0]
+            lines.setdefault((place.file, place.line), [0, 0, 0])[2] += weight
     rows = []
-    for (file, line), (variables, results, asked) in sorted(lines.items(), key=lambda kv: -(max(0, kv[1][0]) + 160 * kv[1][1] + kv[1][2])):
-        if variables <= 0 and results < 100 and asked <= 0:
+    for name, (most, last, results) in sorted(lines.items(), key=lambda kv: -max(kv[1][0], kv[1][1], 160 * kv[1][2])):
+        if max(most, last) < 1024 and results < 100:
             continue
-        cells = (_megabytes(variables) if variables > 0 else "", f"about {results:,}" if results >= 100 else "",
-                 _megabytes(asked) if asked else "")
-        names = ("variables", "results held", "asked of the system")
-        rows.append(f"<tr><td>{_line(file, line)}</td>" + "".join(
+        cells = (_megabytes(most) if most else "", _megabytes(last) if last else "", f"about {results:,}" if results >= 100 else "")
+        names = ("at the peak", "at the end", "results kept")
+        rows.append(f"<tr><td>{_held(name)}</td>" + "".join(
             f"<td class='n' data-name='{n if c else ''}'>{c}</td>" for n, c in zip(names, cells)) + "</tr>")
     if not rows:
         return ""
-    return ("<table><tr><th>held by this line</th><th class='n'>variables</th><th class='n'>results held</th><th class='n'>asked of the system"
+    return ("<table><tr><th>tensors made by this line</th><th class='n'>at the peak</th><th class='n'>at the end</th><th class='n'>results kept"
             "</th></tr>" + "".join(rows[:12]) + "</table>")
 
 
@@ -160,9 +168,12 @@ def _line(file, line):
 def _lines(observed):
     """Where the time of the engine went, by line."""
     spent = collections.Counter()
-    for kind in ("function call", "session run", "eager op", "trace", "conversion", "model entry"):
+    for kind in ("function call", "session run", "eager op", "trace", "conversion"):
         for r in observed.rows(kind, by=("place",)):
             spent[r.place.file, r.place.line] += r.ms
+    for r in observed.rows("model entry", by=("place",)):  # what it calls is part of it
+        spent[r.place.file, r.place.line] = max(r.ms, spent[r.place.file, r.place.line])
+    spent = collections.Counter({line: min(ms, observed.wall_ms) for line, ms in spent.items()})  # of sampled calls it is an estimate
     rows = []
     for (file, line), ms in spent.most_common(12):
         share = min(100.0, 100 * ms / max(observed.wall_ms, 1e-9))
@@ -198,26 +209,43 @@ def _data(recorder, observed, main):
         kinds[e[2]].append(row(e))
     shown = [r for rows in kinds.values() for r in rows[:: max(1, len(rows) // 500)]]
     flame = _flame(recorder.stacks, "the program", recorder.stacks.ms / 400)
-    return {"end": round(end, 3), "kinds": SHOWN, "calls": calls[:: max(1, len(calls) // 1500)], "events": shown,
-            "memory": [[round(t, 1), rss, own] for t, rss, own in recorder.memory[:: max(1, len(recorder.memory) // 600)]],
-            "flame": flame, "main": number(main), "places": list(places)}
+    return {"end": round(end, 3), "kinds": [CALLED.get(k, k) for k in SHOWN], "calls": calls[:: max(1, len(calls) // 1500)], "events": shown,
+            **_memory(recorder),
+            "flame": flame, "main": [number(main[0]), SHOWN.index(main[1])] if main else [-1, -1], "places": list(places)}
+
+
+def _memory(recorder):
+    """Moments, and the six lines that held most at any of them, with their bytes at each."""
+    moments = recorder.memory[:: max(1, len(recorder.memory) // 500)]
+    if len(moments) > 1 and moments[-1] is not recorder.memory[-1]:
+        moments.append(recorder.memory[-1])
+    most = collections.Counter()
+    for *_, held in moments:
+        for name, size in held:
+            most[name] = max(most[name], size)
+    shown = [name for name, size in most.most_common(6) if size >= 4096]
+    names = [n if isinstance(n, str) else f"{report.short(n[0])}:{n[1]}" for n in shown]
+    return {"memory": [[round(t, 1), rss, own, [dict(held).get(n, 0) for n in shown]] for t, rss, own, held in moments], "holders": names}
 
 
 def _pictures(recorder, observed, data):
     seen = [k for k in CALLS if any(c[2] == SHOWN.index(k) for c in data["calls"])]
-    legend = "".join(f'<span><i style="background:var(--k{SHOWN.index(k)})"></i>{k}</span>' for k in seen)
+    legend = "".join(f'<span><i style="background:var(--k{SHOWN.index(k)})"></i>{CALLED.get(k, k)}</span>' for k in seen)
     calls = ('<p class="soft">Each dot is a sampled call; the line is the median of the busiest place. A flat line means that calls do not get '
              f'slower.</p><p class="legend">{legend}</p><div class="chart" id="calls" data-label="call times over the run"></div>'
              if len(data["calls"]) > 1 else '<p class="soft">Too few calls were sampled for a picture.</p>')
     tools = ('<div class="tools"><button id="in" aria-label="zoom in">+</button><button id="out" aria-label="zoom out">\u2212</button>'
              '<button id="left" aria-label="earlier">\u2190</button><button id="right" aria-label="later">\u2192</button>'
              '<button id="reset">whole run</button><span id="range"></span></div>')
+    held = "".join(f'<span><i style="background:var(--h{k})"></i>{html.escape(name)}</span>' for k, name in enumerate(data["holders"]))
     memory = ('<p class="legend"><span><i style="background:var(--k0)"></i>the process</span><span><i style="background:var(--k3)"></i>'
               'tensors</span></p><div class="chart" id="memory" data-label="memory over the run"></div>'
+              '<p class="soft">Tensors by the line that made them:</p>'
+              f'<p class="legend">{held}</p><div class="chart" id="holders" data-label="memory of tensors by line"></div>'
               if len(data["memory"]) > 1 else '<p class="soft">The run was too short for a picture.</p>')
     flame = ('<p class="soft" id="flamewhat"></p><div class="chart" id="flame" data-label="where the time went"></div>'
              if data["flame"]["t"] > 0 else '<p class="soft" id="flamewhat">The run was too short for a picture.</p>')
-    return (f"{tools}<h2>Call times over the run</h2>{calls}<h2>Memory over the run</h2>{memory}{_holders(observed)}"
+    return (f"{tools}<h2>Call times over the run</h2>{calls}<h2>Memory over the run</h2>{memory}{_holders(observed, recorder)}"
             f"<h2>What happened when</h2>" + ('<div class="chart" id="timeline" data-label="timeline of events"></div>'
                                               if data["events"] else '<p class="soft">No events were kept.</p>')
             + _pipelines(observed) + f"<h2>Where the time went</h2>{flame}{_lines(observed)}")

@@ -52,10 +52,10 @@ function calls() {
     tell(dot, `${where(place)}: ${D.kinds[kind]}, ${span(ms)}`);
     f.svg.append(dot);
   }
-  const main = D.main, bins = Math.max(4, Math.min(40, Math.floor(f.width / 24))), points = [];
+  const [main, kind] = D.main, bins = Math.max(4, Math.min(40, Math.floor(f.width / 24))), points = [];
   for (let b = 0; b < bins; b++) {
     const a = from + (to - from) * b / bins, z = from + (to - from) * (b + 1) / bins;
-    const v = shown.filter(c => c[0] >= a && c[0] < z && c[3] === main).map(c => c[1]);
+    const v = shown.filter(c => c[0] >= a && c[0] < z && c[3] === main && c[2] === kind).map(c => c[1]);
     if (v.length > 1) points.push(`${f.x((a + z) / 2).toFixed(1)},${y(median(v)).toFixed(1)}`);
   }
   f.svg.append(el('polyline', {points: points.join(' '), fill: 'none', stroke: 'var(--ink)', 'stroke-width': 2, id: 'median'}));
@@ -70,6 +70,22 @@ function memory() {
   if (p.length) f.svg.append(el('polygon', {points: `${p[0].split(',')[0]},${f.bottom} ${p.join(' ')} ${p[p.length - 1].split(',')[0]},${f.bottom}`, fill: 'var(--k0)', 'fill-opacity': .13}));
   f.svg.append(el('polyline', {points: p.join(' '), fill: 'none', stroke: 'var(--k0)', 'stroke-width': 2}));
   f.svg.append(el('polyline', {points: line(2).join(' '), fill: 'none', stroke: 'var(--k3)', 'stroke-width': 2}));
+}
+function holders() {
+  const f = frame('holders', 170, 62); if (!f) return;
+  const most = Math.max(4096, ...D.memory.map(m => m[2])) * 1.08, y = b => f.bottom - (f.bottom - 10) * b / most;
+  const size = b => b >= 1048576 ? (b / 1048576).toPrecision(3) + ' MB' : Math.round(b / 1024) + ' KB';
+  ticks(f, [.5, 1].map(k => [y(most * k / 1.08), size(most * k / 1.08)]));
+  const shown = D.memory.filter(m => m[0] >= from - D.end / 50 && m[0] <= to + D.end / 50), below = shown.map(() => 0);
+  if (shown.length < 2) return;
+  D.holders.forEach((name, k) => {
+    const top = [], base = [];
+    shown.forEach((m, i) => { const x = f.x(m[0]).toFixed(1); base.push(`${x},${y(below[i]).toFixed(1)}`); below[i] += m[3][k]; top.push(`${x},${y(below[i]).toFixed(1)}`); });
+    const area = el('polygon', {points: top.concat(base.reverse()).join(' '), fill: `var(--h${k})`, 'fill-opacity': .75});
+    tell(area, `${name}: at most ${size(Math.max(...shown.map(m => m[3][k])))}`);
+    f.svg.append(area);
+  });
+  f.svg.append(el('polyline', {points: shown.map(m => `${f.x(m[0]).toFixed(1)},${y(m[2]).toFixed(1)}`).join(' '), fill: 'none', stroke: 'var(--k3)', 'stroke-width': 1.5}));
 }
 function timeline() {
   const kinds = D.kinds.map((_, k) => k).filter(k => D.events.some(e => e[2] === k)), row = 24;
@@ -115,7 +131,7 @@ function flame() {
   $('flamewhat').textContent = root === D.flame ? 'Click a frame to enlarge it.' : `Showing ${root.n}. Click its bar to go back.`;
 }
 function draw() {
-  calls(); memory(); timeline();
+  calls(); memory(); holders(); timeline();
   $('range').textContent = from === 0 && to === D.end ? `the whole run, ${span(D.end)}` : `${span(from)} to ${span(to)} of ${span(D.end)}`;
 }
 function zoom(at, by) {
@@ -130,7 +146,7 @@ if (D.end) {
   $('left').onclick = () => { const w = to - from; from = Math.max(0, from - w / 2); to = from + w; draw(); };
   $('right').onclick = () => { const w = to - from; to = Math.min(D.end, to + w / 2); from = to - w; draw(); };
   $('reset').onclick = () => { from = 0; to = D.end; draw(); };
-  for (const id of ['calls', 'memory', 'timeline']) {
+  for (const id of ['calls', 'memory', 'holders', 'timeline']) {
     const box = $(id); if (!box) continue;
     let start = null;
     const time = v => { const left = id === 'timeline' ? (innerWidth < 600 ? 92 : 124) : 62, r = box.firstElementChild.getBoundingClientRect();

@@ -4,11 +4,11 @@ STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f26; --soft: #5a6473; --back: #fbfbfc; --card: #ffffff; --line: #dfe3e9;
   --mark: #b3261e; --markback: #fdecea; --good: #1a7f4b; --blue: #2457c5; --code: #f4f5f7; --here: #2457c5; --there: #b98900;
   --k0: #2457c5; --k1: #0e7c86; --k2: #7a3fc0; --k3: #1a7f4b; --k4: #c2410c; --k5: #a16207; --k6: #b3261e; --k7: #6b7280;
-  --k8: #be185d; --k9: #4d7c0f; --f0: #f7d9b5; --f1: #f3c48f; --f2: #f9e3c4; --f3: #efb57e; --fink: #3a2410; }
+  --k8: #be185d; --k9: #4d7c0f; --h0: #2457c5; --h1: #c2410c; --h2: #0e7c86; --h3: #a16207; --h4: #7a3fc0; --h5: #6b7280; --f0: #f7d9b5; --f1: #f3c48f; --f2: #f9e3c4; --f3: #efb57e; --fink: #3a2410; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e7eaf0; --soft: #9ba6b5; --back: #12151a; --card: #1a1e25; --line: #313843;
   --mark: #ff9a8d; --markback: #3a1f1d; --good: #63d39a; --blue: #86aaff; --code: #12151a; --here: #86aaff; --there: #e3b341;
   --k0: #86aaff; --k1: #4fd0d8; --k2: #c39bff; --k3: #63d39a; --k4: #ff9b6a; --k5: #e3b341; --k6: #ff9a8d; --k7: #9ba6b5;
-  --k8: #ff8fc1; --k9: #b5d667; --f0: #6b4a26; --f1: #7d5529; --f2: #5c4024; --f3: #8a5f2f; --fink: #fbe9d3; } }
+  --k8: #ff8fc1; --k9: #b5d667; --h0: #86aaff; --h1: #ff9b6a; --h2: #4fd0d8; --h3: #e3b341; --h4: #c39bff; --h5: #9ba6b5; --f0: #6b4a26; --f1: #7d5529; --f2: #5c4024; --f3: #8a5f2f; --fink: #fbe9d3; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 68rem; padding: 1.6rem 1.1rem 4rem; background: var(--back); color: var(--ink);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; overflow-wrap: anywhere; }

@@ -96,6 +96,10 @@ def prefetched(finding, lines):
         if isinstance(node, ast.For) and node.lineno == finding.place.line and isinstance(node.iter, (ast.Name, ast.Call, ast.Attribute)):
             module = _module_name(finding.place.file)
             return _replace(lines, node.iter, f"{_text(lines, node.iter)}.prefetch({module}.data.AUTOTUNE)")
+    for name in ("fit", "evaluate", "predict"):
+        for call in _calls_at(finding.place, name):
+            if call.args and isinstance(call.args[0], (ast.Name, ast.Attribute)):
+                return _replace(lines, call.args[0], f"{_text(lines, call.args[0])}.prefetch({_module_name(finding.place.file)}.data.AUTOTUNE)")
     return False
 
 

@@ -3,7 +3,8 @@ import collections
 import os
 
 from . import source
-from .causes import Finding, cause, times
+from .causes import Finding, amount, cause, times
+from .prices import tensorflow_ms
 
 
 Stage = collections.namedtuple("Stage", "name place source elements ms own_ms bytes passes")
@@ -47,16 +48,20 @@ for _ in range(700):
 def iterator_recreated(seen):
     made = {source.key(r.place): r for r in seen.rows("dataset made", by=("place",))}
     entries = {source.key(r.place) for r in seen.rows("model entry", by=("place",))}  # Keras makes its own: see E202
+    loops = {source.key(r.place): r.sums[0] / 1e6 for r in seen.rows("wait", "data", by=("place",))}
     for row in seen.rows("iterator", by=("place",)):
         if row.count < 20 or row.mean >= 64 or source.key(row.place) in entries:
             continue
         built = made.get(source.key(row.place))
         again = built is not None and built.count >= row.count
+        setup = row.ms + (built.ms if again else 0.0)
+        if setup < 0.2 * (loops.get(source.key(row.place), 0.0) + setup):
+            continue  # an epoch of a few batches that do real work
         what = "a dataset was built and read" if again else "an iterator over a dataset was made"
         yield Finding("E107", row.place, row.count,
                       f"{what} {times(row.count)} times, for {row.mean:.3g} element{'s' * (row.mean != 1)} each",
                       "build it once and keep iter(ds.repeat()), or call the model on the array itself",
-                      cost_ms=row.ms + (built.ms if again else 0.0), priced_by="dataset" if again else "iterator")
+                      cost_ms=setup, priced_by="dataset" if again else "iterator")
 
 
 @cause("E401", "starved: the step waits for data",
@@ -75,19 +80,25 @@ def starved(seen):
     for row in seen.rows("wait", "data", by=("place",)):
         loop, elements = row.sums[0] / 1e6, max(1, row.sums[1])
         rest = loop - row.ms
-        if loop < 50 or row.ms < max(20, 0.1 * loop) or rest < 0.1 * loop or row.ms / elements < 0.02:
+        each = row.ms / elements
+        if loop < 50 or row.ms < max(20, 0.1 * loop) or each < 0.02:
             continue
+        if sum(s.own_ms for s in stages(seen)) < 0.3 * row.ms:
+            continue  # making the elements took no such time: the machine was busy with something else
         slow = slowest(seen)
+        if rest < 0.1 * loop and (each < 1 or slow is None or slow.name not in ("Map", "Generator", "FlatMap", "Interleave")):
+            continue  # a loop that does nothing but read; with elements that take long to make it is worth saying
         where = ""
         if slow and slow.elements:
-            where = (f"; making one takes {slow.own_ms / slow.elements:.3g} ms in {slow.name.lower()}() at "
+            where = (f"; making one takes {amount(slow.own_ms / slow.elements)} in {slow.name.lower()}() at "
                      f"{os.path.basename(slow.place.file)}:{slow.place.line}")
         ahead = any(s.name == "Prefetch" for s in stages(seen))
         fix = "num_parallel_calls=tf.data.AUTOTUNE in map(), or .cache() behind it"
         yield Finding("E401", row.place, elements,
-                      f"the loop waited for data {100 * row.ms / loop:.0f} % of its time, {row.ms / elements:.3g} ms for each of "
+                      f"the loop waited for data {100 * row.ms / loop:.0f} % of its time, {amount(row.ms / elements)} for each of "
                       f"{times(elements)} elements{where}",
-                      fix if ahead else f".prefetch(tf.data.AUTOTUNE) at the end, {fix}", cost_ms=min(row.ms, rest))
+                      fix if ahead else f".prefetch(tf.data.AUTOTUNE) at the end, {fix}",
+                      cost_ms=max(min(row.ms, rest), row.ms * (1 - 1 / (os.cpu_count() or 1)) if slow and slow.name == "Map" else 0))
 
 
 @cause("E402", "python-bound-map: the interpreter lock",
@@ -104,7 +115,7 @@ def python_bound(seen):
         if row.count < 1000:
             continue
         yield Finding("E402", row.place, row.count,
-                      f"a Python function was called {times(row.count)} times from a graph, {1e3 * row.ms / row.count:.3g} us each; "
+                      f"a Python function was called {times(row.count)} times from a graph, {amount(row.ms / row.count)} each; "
                       "only one thread at a time can run Python",
                       "write it with tf operations, or do the work on a whole batch: batch() before map()",
                       cost_ms=row.ms, priced_by="python_element")
@@ -127,9 +138,9 @@ def per_element(seen):
         if each > 50:  # it does real work
             continue
         yield Finding("E403", s.place, s.elements,
-                      f"{s.name.lower()}() handled {times(s.elements)} elements of {s.bytes / s.elements:.3g} bytes, {each:.2g} us each",
+                      f"{s.name.lower()}() handled {times(s.elements)} elements of {s.bytes / s.elements:.3g} bytes, {amount(each / 1e3)} each",
                       "batch first, so that the function works on a batch: ds.batch(256).map(f), and .unbatch() where single "
-                      "elements are needed", cost_ms=s.own_ms)
+                      "elements are needed", cost_ms=s.own_ms, priced_by="map_element")
 
 
 @cause("E404", "shuffle-refill: a pause at the head of each epoch",
@@ -143,15 +154,17 @@ ds = names.shuffle(2000).map(decode).batch(32)           # shuffle what is small
 def shuffle_refill(seen):
     for row in seen.rows("shuffle buffer filled", by=("place",)):
         passes_ms = row.sums[1] / 1e6
-        if row.ms < 0.2 * passes_ms or row.ms < 5:
+        filling = row.count * min(row.early_us, row.late_us) / 1e3  # by medians: one pause of a busy machine is no finding
+        if filling < 0.2 * passes_ms or filling < 5:
             continue
         held = row.sums[0] / max(1, row.count) / 2**20
         size = row.sums[2] // max(1, row.count)
         yield Finding("E404", row.place, row.count,
-                      f"shuffle({size}) fills its buffer for {100 * row.ms / passes_ms:.0f} % of each pass, {row.ms / row.count:.3g} ms "
+                      f"shuffle({size}) fills its buffer for {100 * row.ms / passes_ms:.0f} % of each pass, {amount(row.ms / row.count)} "
                       f"and {held:.3g} MB each of {times(row.count)} times",
                       "a smaller buffer, or shuffle indices or file names and read the elements after", cost_ms=row.ms,
-                      bytes=row.sums[0] // max(1, row.count))
+                      bytes=row.sums[0] // max(1, row.count), priced_by="shuffle_element",
+                      tensorflow_ms=tensorflow_ms("shuffle_element", row.sums[2]))
 
 
 @cause("E306", "callback-kept: Python functions held by a pipeline",

@@ -33,6 +33,8 @@ PRICES = {
     "iterator": Price(1232.5, 0.1, "30_iterator_each_epoch", "typical_us - kept_iterator_us"),
     "dataset": Price(18835.1, 1.8, "31_dataset_made_each_call", "typical_us - constant_us"),
     "python_element": Price(303.3, 0.5, "33_py_function_map", "us_per_element * (1 - 1 / py_vs_ops)"),
+    "map_element": Price(19.3, 0.0, "90_map_per_element", "(typical_us - batched_us) / 4096"),
+    "shuffle_element": Price(32.9, 0.0, "91_shuffle_refill", "(typical_us - numbers_us) / 1000"),
     "checkpoint": Price(9001.1, 0.2, "36_checkpoint_in_loop", "typical_us"),
 }
 

@@ -9,9 +9,11 @@ import time
 
 from evenflow import _core
 
+from . import holders
 from .observed import KINDS, Place
 
 MOST_EVENTS, MOST_POINTS, MOST_NODES, DEEPEST = 1000, 1200, 1500, 24  # MOST_EVENTS: of each kind
+BURST = 1000  # calls at the beginning that are all sampled, so that a short run has a picture of them
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 # Kinds that the pictures show; the others are too many, or have no duration.
 SHOWN = ("function call", "session run", "eager op", "model entry", "trace", "plan", "compile", "step", "conversion", "pipeline stage",
@@ -52,22 +54,24 @@ def _label(frame):
 
 
 class Recorder:
-    """`events`: (end in ms, duration in ms, kind, Place or None); `memory`: (ms, bytes of the process, bytes of tensors);
-    `stacks`: a tree of Nodes."""
+    """`events`: (end in ms, duration in ms, kind, Place or None); `memory`: (ms, bytes of the process, bytes of tensors, and
+    their holders); `stacks`: a tree of Nodes."""
 
     EVERY = 0.2  # seconds, for events and memory; less while events are overwritten faster than that
-    LEAST = 0.04
+    LEAST, FIRST = 0.04, 0.02  # FIRST: short runs have pictures, too
     STACKS = 0.01  # seconds, for stacks
 
     def __init__(self):
         self._kinds, self.memory, self.stacks, self.nodes = {k: [] for k in SHOWN}, [], Node(), 0
-        self._every, self._dropped = self.EVERY, 0
+        self._every, self._dropped = self.FIRST, 0
         self._began = time.monotonic_ns()
         self._seen = self._began
         self._main = threading.main_thread().ident
         self._shown = {KINDS.index(k) for k in SHOWN}
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="evenflow doctor", daemon=True)
+        holders.watch(True)
+        _core.event_burst(BURST)
         self._remember()
         self._thread.start()
 
@@ -106,7 +110,8 @@ class Recorder:
 
     def _remember(self):
         tensors = _core.memory("CPU:0")["current"]
-        self.memory = _thinned([*self.memory, ((time.monotonic_ns() - self._began) / 1e6, resident(), tensors)], MOST_POINTS)
+        moment = (time.monotonic_ns() - self._began) / 1e6, resident(), tensors, holders.now(tensors)
+        self.memory = _thinned([*self.memory, moment], MOST_POINTS)
 
     def _look(self):
         newest, found = self._seen, {}
@@ -133,6 +138,7 @@ class Recorder:
         self._over.set()
         self._thread.join()
         self._look()
+        holders.watch(False)
 
 
 def _thinned(entries, most):

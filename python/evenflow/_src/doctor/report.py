@@ -5,7 +5,7 @@ import sys
 import textwrap
 
 from . import source
-from .causes import table
+from .causes import amount, table
 from .prices import PRICES
 
 
@@ -20,12 +20,6 @@ def select(findings, observed, everything=False, silenced=True):
     there = observed.wall_ms + sum(f.tensorflow_ms or 0 for f in findings)
     found = [f for f in findings if not (silenced and source.silences(f.place.file, f.place.line, f.code))]
     return [f for f in found if everything or worth_showing(f, observed, there)]
-
-
-def amount(ms):
-    if ms < 0.01:
-        return f"{1e3 * ms:.3g} us"
-    return f"{ms / 1e3:.3g} s" if ms >= 1000 else f"{ms:.3g} ms"
 
 
 def costs(f):
@@ -64,13 +58,14 @@ def as_text(findings, observed, stream=None, hidden=0):
         width = 100
     out = [f"evenflow doctor: {len(findings)} finding{'s' * (len(findings) != 1)} in {amount(observed.wall_ms)}"]
     if hidden:
-        out[0] += f" ({hidden} smaller ones: --all)"
+        out[0] += f" (and {hidden} too small to matter: --all shows them)"
     for f in findings:
         here, there = costs(f)
         out += ["", f"{bold}{short(f.place.file)}:{f.place.line}: {f.code}{plain} {table()[f.code].title.split(':')[0]}"]
         quoted = source.text(f.place.file, f.place.line).strip()
         if quoted:
-            out.append(f"    {dim}{quoted[:width - 8]}{plain}")
+            cut = quoted if len(quoted) <= width - 4 else quoted[:width - 8] + " ..."
+            out.append(f"    {dim}{cut}{plain}")
         program = PRICES[f.priced_by].program if f.priced_by else None
         there = f"; on TensorFlow 2.21 about {there} (measured by tests/zoo/{program}.py)" if there and program else (
             f"; on TensorFlow 2.21 about {there}" if there else "")

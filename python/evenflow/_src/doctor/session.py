@@ -2,7 +2,7 @@
 import atexit
 import os
 
-from . import data_entries, keras_entries, report, save_entries
+from . import data_entries, holders, keras_entries, report, save_entries
 from .causes import examine
 from .observed import Watch
 from .page import page
@@ -38,6 +38,10 @@ class Diagnosis:
         """A page with pictures; the run must have been recorded."""
         return page(self.findings, self.observed, self._recorder)
 
+    def memory(self):
+        """The memory profile, as JSON; the run must have been recorded."""
+        return holders.as_json(self._recorder, self.observed.wall_ms)
+
     def json(self):
         return report.as_json(self.findings, self.observed)
 
@@ -47,7 +51,8 @@ def begin(everything=False, record=False):
     keras_entries.install()
     data_entries.install()
     save_entries.install()
-    return Diagnosis(everything, Recorder() if record else None), Watch()
+    watch = Watch()  # before the recorder, which samples more at first
+    return Diagnosis(everything, Recorder() if record else None), watch
 
 
 def at_exit(finish, everything=False, record=False):

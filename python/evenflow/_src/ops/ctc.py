@@ -19,6 +19,18 @@ def _shifted(labels, blank):
     return raw.SelectV2(raw.Less(labels, blank), labels, raw.Sub(labels, 1))
 
 
+def _numbered(labels, blank, classes):
+    """Dense labels as the op numbers the classes, blank last; the blank and what is no class may be among them.
+
+    TensorFlow counts the blank as class 0 and the classes before it one higher, and leaves those after it: so the blank's
+    own number means the class before it, except for the blank 0.
+    """
+    if not (isinstance(blank, int) and blank == 0):
+        labels = raw.SelectV2(raw.Less(labels, blank), raw.AddV2(labels, 1), labels)
+    known = raw.LogicalAnd(raw.Greater(labels, 0), raw.Less(labels, classes))
+    return raw.SelectV2(known, raw.Sub(labels, 1), raw.SelectV2(raw.Equal(labels, 0), raw.Sub(classes, 1), -1))
+
+
 @export("nn.ctc_loss")
 def ctc_loss(
     labels,
@@ -59,24 +71,18 @@ def ctc_loss(
     if sparse:
         places, values = labels.indices, labels.values
     else:
-        labels = convert(labels)
+        labels = raw.Cast(convert(labels), dtypes.int32)
+        labels = _numbered(labels, blank, raw.Shape(logits)[2])
         lengths = raw.Cast(convert(label_length), dtypes.int32)
         columns = raw.Range(0, raw.Shape(labels)[1], 1)
         mask = raw.Less(raw.ExpandDims(columns, 0), raw.ExpandDims(lengths, 1))
         places = raw.Where(mask)
         values = raw.GatherNd(labels, places)
     values = raw.Cast(values, dtypes.int32)
-    if not is_last:
+    if sparse and not is_last:
         values = _shifted(values, blank)
     frames = raw.Cast(convert(logit_length), dtypes.int32)
-    loss = raw.CTCLoss(
-        logits,
-        places,
-        values,
-        frames,
-        ignore_longer_outputs_than_inputs=not sparse,
-        name=name,
-    )[0]
+    loss = (raw.CTCLoss if sparse else raw._CTCDenseLoss)(logits, places, values, frames, name=name)[0]
     if not sparse:
         twice = raw.LogicalAnd(mask[:, 1:], raw.Equal(labels[:, 1:], labels[:, :-1]))
         needed = raw.AddV2(lengths, raw.Sum(raw.Cast(twice, dtypes.int32), [1]))

@@ -1,4 +1,7 @@
 """Whole files as tensors, and what bytes mean: numbers, fields of CSV, tensors."""
+import os
+
+from .. import gfile
 from ..namespace import export, offer_ops
 from .common import convert, dtypes, raw
 
@@ -58,3 +61,14 @@ def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, 
 def v1_decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, name=None, na_value="", select_cols=None):
     """decode_csv with the older order of arguments."""
     return decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols, name)
+
+
+@export("io.write_graph", "compat.v1.train.write_graph", "compat.v1.io.write_graph")
+def write_graph(graph_or_graph_def, logdir, name, as_text=True):
+    """Writes a graph into a folder, as text or as bytes; returns the file's path."""
+    graph_def = graph_or_graph_def.as_graph_def() if hasattr(graph_or_graph_def, "as_graph_def") else graph_or_graph_def
+    gfile.makedirs(logdir)
+    path = os.path.join(logdir, name)
+    with gfile.GFile(path, "w" if as_text else "wb") as f:
+        f.write(str(graph_def) if as_text else graph_def.SerializeToString())
+    return path

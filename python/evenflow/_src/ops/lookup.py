@@ -49,7 +49,7 @@ class _Table(Trackable):
 
     def export(self, name=None):
         """All keys and their values."""
-        return raw.LookupTableExportV2(self._handle, self._key_dtype, self._value_dtype, name=name)
+        return tuple(raw.LookupTableExportV2(self._handle, self._key_dtype, self._value_dtype, name=name))
 
     def _find(self, keys, default, name, key_rank=0, value_dims=None):
         def find(x):
@@ -228,13 +228,30 @@ class StaticVocabularyTable(Trackable):
         return self.lookup(keys)
 
 
+class _Saved(_Table):
+    """A table whose entries are kept in checkpoints."""
+
+    _checkpoint = True
+
+    def _checkpoint_names(self):
+        return {"table": ("table-keys", "table-values")} if self._checkpoint else {}
+
+    def _serialize_to_tensors(self):
+        keys, values = self.export()
+        return {"table-keys": keys, "table-values": values}
+
+    def _restore_from_tensors(self, restored):
+        return raw.LookupTableImportV2(self._handle, restored["table-keys"], restored["table-values"])
+
+
 @export("lookup.experimental.MutableHashTable")
-class MutableHashTable(_Table):
+class MutableHashTable(_Saved):
     """A table that can change; values are scalars or have the shape of `default_value`."""
 
     def __init__(self, key_dtype, value_dtype, default_value, name="MutableHashTable", checkpoint=True,
                  experimental_is_anonymous=False):
         super().__init__(key_dtype, value_dtype, name)
+        self._checkpoint = checkpoint
         with init_scope():
             self._default_value = convert(default_value, self._value_dtype)
             self._dims = static_shape(self._default_value)
@@ -260,12 +277,13 @@ class MutableHashTable(_Table):
 
 
 @export("lookup.experimental.DenseHashTable")
-class DenseHashTable(_Table):
+class DenseHashTable(_Saved):
     """A table that can change, whose keys may be tensors; two keys are reserved."""
 
     def __init__(self, key_dtype, value_dtype, default_value, empty_key, deleted_key, initial_num_buckets=None,
                  name="MutableDenseHashTable", checkpoint=True, experimental_is_anonymous=False):
         super().__init__(key_dtype, value_dtype, name)
+        self._checkpoint = checkpoint
         with init_scope():
             self._default_value = convert(default_value, self._value_dtype)
             empty = convert(empty_key, self._key_dtype)

@@ -5,6 +5,7 @@ Each function answers for a raw op, as those of ragged_dispatch.py do.
 import builtins
 
 from .. import errors
+from ..namespace import export
 from ..ragged import RaggedTensor, as_ragged, is_ragged, ragged_indices
 from . import index, math, matmul as dense
 from .common import convert, dtypes, known, raw, rank_of, static_shape
@@ -12,6 +13,7 @@ from .debug import assert_equal, assert_less, with_dependencies
 from .ragged import _same_rows, gather, getitem, to_sparse
 from .ragged_axes import axis_of
 from .ragged_dispatch import _with_levels, handle_ragged
+from .sort import argsort
 
 
 def _checked(checks, x):
@@ -230,6 +232,36 @@ def _row_texts(texts, rows, lengths, count, summarize):
         keep = raw.Where(shown)[:, 0]
         texts, rows = raw.GatherV2(texts, keep, 0), raw.GatherV2(rows, keep, 0)
     return raw.StringJoin([convert("["), raw.UnsortedSegmentJoin(texts, rows, count, ", "), convert("]")])
+
+
+@export("ragged.stack_dynamic_partitions")
+def stack_dynamic_partitions(data, partitions, num_partitions, name=None):  # noqa: ARG001
+    """The values of `data` by the number of their partition: row k holds those of partition k, in their order."""
+    if is_ragged(partitions):
+        if not is_ragged(data):
+            data = RaggedTensor.from_tensor(convert(data), ragged_rank=partitions.ragged_rank)
+        made = stack_dynamic_partitions(data.values, partitions.values, num_partitions)
+        return made.with_row_splits_dtype(partitions.row_splits.dtype)
+    partitions = convert(partitions)
+    rank = rank_of(partitions)
+    if rank is None:
+        raise ValueError("partitions must have known rank.")
+    if not is_ragged(data):
+        data = convert(data)
+    if rank != 1:
+        if is_ragged(data):
+            for _ in range(rank - 1 if rank else 0):
+                data = data.values
+        if rank == 0:
+            data = raw.ExpandDims(data, 0)
+        elif not is_ragged(data):
+            data = raw.Reshape(data, raw.ConcatV2([convert([-1]), raw.Shape(data)[rank:]], 0))
+        partitions = raw.Reshape(partitions, [-1])
+    if is_ragged(data):
+        partitions = raw.Cast(partitions, data.row_splits.dtype)
+    order = argsort(partitions, stable=True)
+    return RaggedTensor.from_value_rowids(index.gather(data, order), raw.GatherV2(partitions, order, 0),
+                                          nrows=raw.Cast(convert(num_partitions), partitions.dtype), validate=False)
 
 
 handle_ragged({

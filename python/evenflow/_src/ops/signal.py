@@ -52,6 +52,19 @@ def _whole(size):
     return max(0, 2 * (size - 1)) if isinstance(size, int) else raw.Maximum(0, 2 * (size - 1))
 
 
+def _check_empty(x, lengths, n):
+    """An input is filled up with zeros to `lengths`, but as in TensorFlow one without elements is not."""
+    dims = static_shape(x)
+    if dims is None or 0 not in dims:
+        return
+    known = static_value(lengths)
+    for k, (size, length) in enumerate(zip(dims[-n:], () if known is None else known), len(dims) - n):
+        if size is not None and size < length:
+            raise errors.InvalidArgumentError(
+                None, None, f"Input dimension {k} must have length of at least {length} but got: {size}. The input, of "
+                f"shape {list(dims)}, is empty, and an empty input is not filled up with zeros")
+
+
 def _named(n):
     return "" if n == 1 else f"{n}d"
 
@@ -71,7 +84,9 @@ def _real(n):
             raise ValueError(f"rfft takes float32 or float64, not {x.dtype.name}")
         _need_axes(x, n)
         kind = dtypes.complex64 if x.dtype is dtypes.float32 else dtypes.complex128
-        return forward(x, _lengths(x, n, fft_length, lambda size: size), Tcomplex=kind, name=name)
+        lengths = _lengths(x, n, fft_length, lambda size: size)
+        _check_empty(x, lengths, n)
+        return forward(x, lengths, Tcomplex=kind, name=name)
 
     def irfft(input_tensor, fft_length=None, name=None):
         x = convert(input_tensor, None, dtypes.complex64)

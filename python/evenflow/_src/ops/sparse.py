@@ -219,8 +219,8 @@ def _reduced_axes(x, axis):
     return raw.Any(raw.Equal(raw.ExpandDims(every, 1), raw.ExpandDims(axes, 0)), [1])
 
 
-def _reduction(x, axis, keepdims, segment, empty):
-    """Segments of the values by what is left of their places."""
+def _reduction(x, axis, keepdims, segment, empty, as_sparse):
+    """Segments of the values by what is left of their places; a sparse result has an element where one was stored."""
     mask = _reduced_axes(x, axis)
     one = raw.OnesLike(x.dense_shape)
     sizes = raw.SelectV2(mask, one, x.dense_shape)
@@ -228,34 +228,38 @@ def _reduction(x, axis, keepdims, segment, empty):
     at = raw.Sum(raw.Mul(x.indices, strides), [1])
     count = raw.Prod(sizes, [0])
     flat = segment(x.values, at, count)
-    if empty is not None:  # places without elements
-        some = raw.UnsortedSegmentSum(raw.OnesLike(at), at, count)
-        flat = raw.SelectV2(raw.Greater(some, convert(0, dtypes.int64)), flat, convert(empty, x.dtype))
     left = sizes if keepdims else raw.GatherV2(sizes, raw.Reshape(raw.Where(raw.LogicalNot(mask)), [-1]), 0)
-    out = raw.Reshape(flat, left)
-    if x.shape.rank is None:
-        return _with_shape(out, TensorShape([])) if axis is None and not keepdims else out
-    dims = x.shape._dims
-    have = [1 if gone else d for gone, d in zip(mask, dims) if keepdims or not gone]
-    return _with_shape(out, TensorShape(have))
-
-
-def _sparse_result(dense):
-    return from_dense(dense)
+    some = None
+    if as_sparse or empty is not None:
+        stored = raw.UnsortedSegmentSum(raw.OnesLike(at), at, count)
+        some = raw.Greater(stored, convert(0, dtypes.int64))
+    if as_sparse:
+        place = raw.Where(some)
+        steps = raw.Cumprod(left, 0, exclusive=True, reverse=True)
+        made = SparseTensor(raw.FloorMod(raw.FloorDiv(place, steps), left), raw.GatherNd(flat, place), left)
+    else:
+        if empty is not None:  # places without elements
+            flat = raw.SelectV2(some, flat, convert(empty, x.dtype))
+        made = raw.Reshape(flat, left)
+    if x.shape.rank is None and (axis is not None or keepdims):
+        return made
+    have = [1 if gone else d for gone, d in zip(mask, x.shape._dims) if keepdims or not gone] if x.shape.rank is not None else []
+    if as_sparse:
+        made._known = TensorShape(have)
+        return made
+    return _with_shape(made, TensorShape(have))
 
 
 @export("sparse.reduce_sum")
 def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
     """The sum along `axis` (None: of everything)."""
-    dense = _reduction(sparse(sp_input), axis, keepdims, raw.UnsortedSegmentSum, None)
-    return _sparse_result(dense) if output_is_sparse else dense
+    return _reduction(sparse(sp_input), axis, keepdims, raw.UnsortedSegmentSum, None, output_is_sparse)
 
 
 @export("sparse.reduce_max")
 def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
     """The largest stored element along `axis`; 0 where nothing is stored."""
-    dense = _reduction(sparse(sp_input), axis, keepdims, raw.UnsortedSegmentMax, 0)
-    return _sparse_result(dense) if output_is_sparse else dense
+    return _reduction(sparse(sp_input), axis, keepdims, raw.UnsortedSegmentMax, 0, output_is_sparse)
 
 
 # ---- sums, products -----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from .. import errors
 from ..graph import init_scope
 from ..namespace import export, offer
 from ..shapes import Dimension, TensorShape
+from ..tracking import AutoTrackable
 from ..variable import Variable
 from .common import Tensor, convert, dtypes, np, raw
 
@@ -301,7 +302,7 @@ def _variable(state):
 
 
 @export("random.Generator", "random.experimental.Generator")
-class Generator:
+class Generator(AutoTrackable):
     """A stream of random numbers whose position is kept in a variable.
 
     Made by `from_seed`, `from_state`, `from_key_counter` or `from_non_deterministic_state`.

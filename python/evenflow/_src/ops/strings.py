@@ -209,3 +209,9 @@ def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type=
     sep = delimiter if sep is None else sep
     sep = convert(" " if sep is None else sep, dtypes.string)
     return _typed(result_type, source, lambda x: raw.StringSplit(x, sep, skip_empty, name=name))
+
+
+@export("fingerprint")
+def fingerprint(data, method="farmhash64", name=None):
+    """Eight bytes for each row of `data` that tell it from others."""
+    return raw.Fingerprint(data, method, name=name)

@@ -5,7 +5,7 @@ from ... import alias, event_messages, namespace
 
 _PARTS = ("keys", "variables", "scopes", "initializers", "gradient", "optimizer", "optimizers", "schedules", "averages",
           "losses", "reductions", "arrays", "nn", "flow", "checks", "switches", "messages", "logging", "metrics",
-          "app", "summary")
+          "app", "summary", "saver", "queue_runners", "inputs", "session_hooks", "monitored")
 _FOLDERS = ("layers", "rnn")
 
 # Names that stood at the top once and live in a module of their own now.

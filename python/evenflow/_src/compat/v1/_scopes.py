@@ -8,7 +8,7 @@ from ...namespace import export, offer
 from ...shapes import TensorShape
 from ._initializers import GlorotUniform, Zeros
 from ._keys import GraphKeys
-from ._variables import AUTO, NO_AGGREGATION, GraphVariable, VariableV1
+from ._variables import AUTO, NO_AGGREGATION, GraphVariable, VariableV1, is_reference, scope_use_resource
 
 
 class _Reuse:
@@ -91,6 +91,9 @@ def get_variable_scope():
     if scopes.scope is None:
         scopes.scope = VariableScope(False)
     return scopes.scope
+
+
+scope_use_resource[0] = lambda: get_variable_scope().use_resource
 
 
 def _set_scope(scope):
@@ -206,7 +209,7 @@ def _takes_nothing(function):
     return all(p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
 
 
-def _make(full, shape, dtype, initializer, given):
+def _make(full, shape, dtype, initializer, use_resource, given):
     dtype = dtypes.as_dtype(dtype)
     if initializer is None:
         initializer = _default_initializer(full, shape, dtype)
@@ -226,7 +229,8 @@ def _make(full, shape, dtype, initializer, given):
             raise ValueError("If initializer is a constant, do not specify shape.")
         first = lambda: _core.convert(value)  # noqa: E731
     if graphs.plain_graph() is not None:
-        return GraphVariable(first, dtype=None, name=full, absolute_name=True, **given)
+        return GraphVariable(first, dtype=None, name=full, absolute_name=True, reference=is_reference(use_resource),
+                             **given)
     given.pop("collections")
     made = variable.Variable(first, dtype=None, name=full, **given)
     made._scoped_name = full
@@ -235,7 +239,7 @@ def _make(full, shape, dtype, initializer, given):
 
 def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regularizer=None, reuse=None, trainable=None,
                  collections=None, caching_device=None, validate_shape=True, constraint=None, synchronization=AUTO,
-                 aggregation=NO_AGGREGATION, **unused):
+                 aggregation=NO_AGGREGATION, use_resource=None, **unused):
     store = _store()
     found = store.variables.get(name)
     if found is not None:
@@ -248,7 +252,7 @@ def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regul
     given = dict(trainable=trainable, collections=collections, caching_device=caching_device,
                  validate_shape=validate_shape, constraint=constraint, synchronization=synchronization,
                  aggregation=aggregation)
-    made = _make(name, shape, dtype, initializer, given)
+    made = _make(name, shape, dtype, initializer, use_resource, given)
     if _core.current_graph() is not None:
         store.variables[name] = made
     if regularizer is not None:

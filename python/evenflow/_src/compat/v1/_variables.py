@@ -9,23 +9,40 @@ from ...namespace import export, offer
 from ...default_session import default_session
 from ...shapes import TensorShape
 from ._keys import GraphKeys, get_collection
+from ._switches import resource_variables_enabled
 
 raw = _core.raw
 AUTO, NO_AGGREGATION = variable.VariableSynchronization.AUTO, variable.VariableAggregation.NONE
+scope_use_resource = [lambda: None]  # what the variable scope around a call says about `use_resource`, from _scopes
+
+
+def is_reference(use_resource):
+    """Whether a variable made with this argument is one of TensorFlow's reference variables."""
+    if use_resource is None:
+        use_resource = scope_use_resource[0]()
+    return not (resource_variables_enabled() if use_resource is None else use_resource)
 
 
 class GraphVariable(variable.Variable):
-    """A variable of a graph; sessions hold its values."""
+    """A variable of a graph; sessions hold its values.
+
+    Fetched together with an op that changes it, a resource variable gives the value before the change. TensorFlow's
+    reference variables (`use_resource=False`, the default of TensorFlow 1) give the value that the run leaves behind,
+    because the fetch shares the variable's memory. `_reference` tells them apart; the rest is the same."""
+
+    _reference = False
 
     def __init__(self, initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None,
                  variable_def=None, dtype=None, import_scope=None, constraint=None, synchronization=AUTO,
                  aggregation=NO_AGGREGATION, shape=None, experimental_enable_variable_lifting=True, collections=None,
-                 absolute_name=False):
+                 absolute_name=False, reference=False):
         if initial_value is None:
             raise ValueError("initial_value must be specified.")
         if constraint is not None and not callable(constraint):
             raise ValueError("Argument `constraint` must be None or a callable.")
         synchronization, aggregation, trainable = variable.distribution(synchronization, aggregation, trainable, name)
+        if reference:
+            self._reference = True
         self._trainable = trainable
         self.constraint = constraint
         self._synchronization, self._aggregation = synchronization, aggregation
@@ -221,7 +238,8 @@ class _Maker(type):
                      dtype=dtype, constraint=constraint, synchronization=synchronization, aggregation=aggregation,
                      shape=shape if shape is not None else expected_shape)
         if graphs.plain_graph() is not None:
-            return GraphVariable(collections=collections, caching_device=caching_device, **given)
+            return GraphVariable(collections=collections, caching_device=caching_device,
+                                 reference=is_reference(use_resource), **given)
         return variable.Variable(**given)
 
     def __instancecheck__(cls, instance):

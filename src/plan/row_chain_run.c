@@ -1,0 +1,94 @@
+/* Running a row chain. A thread takes a piece of the rows, and each block of it goes through all
+ * programs. What lives in a block only has room in the thread's own part of the scratch memory; its
+ * address is shifted so that programs find element i where they look for it. */
+#include "base/pool.h"
+#include "plan/row_chain.h"
+#include "plan/tiles_run.h"
+
+typedef struct job {
+    const ef_call *c;
+    const ef_row_chain *chain;
+    char *acc, *blocks; /* accumulators piece by piece; blocks lane by lane */
+} job;
+
+size_t ef_row_chain_scratch(const ef_row_chain *c) {
+    return 64 + (size_t)c->pieces * c->acc_bytes + (size_t)ef_pool_lanes() * c->block_bytes;
+}
+
+static char *address(const job *j, char *block, int at, int64_t row) {
+    const ef_call *c = j->c;
+    if (at < c->n_in) return c->in[at]->data;
+    at -= c->n_in;
+    if (at < c->n_out) return c->out[at]->data;
+    at -= c->n_out;
+    /* Row `row` is the first of the block: element 0 would be before it. */
+    uintptr_t here = (uintptr_t)(block + j->chain->offset[at]);
+    return (char *)(here - (uintptr_t)row * j->chain->row_bytes[at]);
+}
+
+static void run_program(const job *j, const ef_row_program *p, ef_tile_worker *w, char *block,
+                        char *acc, int64_t from, int64_t to) {
+    const ef_tiles *t = p->tiles;
+    for (int k = 0; k < t->n_inputs + t->n_outputs; k++)
+        w->data[k] = address(j, block, p->at[k], from);
+    ef_tile_worker_begin(w, t);
+    if (t->tail.n == 0) {
+        int64_t end = to * p->cols;
+        for (int64_t i = from * p->cols; i < end;)
+            i += ef_tile_worker_run(w, i, end - i < t->stretch ? end - i : t->stretch);
+    } else if (t->tail.outer) {
+        ef_tile_worker_columns(w, acc + p->acc_row, from, to);
+    } else {
+        ef_tile_worker_rows(w, from, to);
+    }
+}
+
+static bool reduces_rows(const ef_row_program *p) {
+    return p->tiles->tail.n > 0 && p->tiles->tail.outer;
+}
+
+static void run_pieces(void *arg, int64_t begin, int64_t end) {
+    const job *j = arg;
+    const ef_row_chain *chain = j->chain;
+    ef_tile_worker w;
+    char *block = j->blocks + (size_t)ef_pool_lane() * chain->block_bytes;
+    for (int64_t piece = begin; piece < end; piece++) {
+        char *acc = j->acc + (size_t)piece * chain->acc_bytes;
+        for (int k = 0; k < chain->n; k++)
+            if (reduces_rows(&chain->program[k]))
+                chain->program[k].tiles->tail.of[0].reducer->begin(acc + chain->program[k].acc_row,
+                                                                   chain->program[k].cols);
+        int64_t row = piece * chain->piece, last = row + chain->piece;
+        if (last > chain->rows) last = chain->rows;
+        for (; row < last; row += chain->block) {
+            int64_t to = row + chain->block < last ? row + chain->block : last;
+            for (int k = 0; k < chain->n; k++)
+                run_program(j, &chain->program[k], &w, block, acc, row, to);
+        }
+    }
+}
+
+/* The accumulators of the pieces in order, so that any number of threads gives the same bits. */
+static void merge_pieces(const job *j, const ef_row_program *p) {
+    const ef_tiles *t = p->tiles;
+    char *acc = j->acc + p->acc_row;
+    for (int64_t k = 1; k < j->chain->pieces; k++)
+        t->tail.of[0].reducer->merge(acc, acc + (size_t)k * j->chain->acc_bytes, p->cols);
+    char *out = address(j, NULL, p->at[t->n_inputs + t->n_outputs - 1], 0);
+    t->tail.of[0].reducer->end(out, acc, p->cols, j->chain->rows);
+}
+
+ef_status *ef_run_row_chain(const ef_call *c) {
+    const ef_row_chain *chain = c->state;
+    job j = {.c = c, .chain = chain, .acc = c->scratch};
+    j.blocks = j.acc + (size_t)chain->pieces * chain->acc_bytes;
+    ef_parallel(chain->pieces, 1, chain->cost_ns * (double)chain->piece, run_pieces, &j);
+    for (int k = 0; k < chain->n; k++)
+        if (reduces_rows(&chain->program[k])) merge_pieces(&j, &chain->program[k]);
+    return NULL;
+}
+
+void ef_row_chain_release(void *state) {
+    const ef_row_chain *c = state;
+    for (int k = 0; k < c->n; k++) ef_tiles_release(c->program[k].tiles);
+}

@@ -51,6 +51,7 @@ typedef struct ef_event_new {
     ef_event_kind kind;
     ef_event_reason reason;
     uint64_t began; /* ef_event_clock() when it began; 0: it has no duration */
+    uint64_t ended; /* likewise; 0: when it is posted */
     uint32_t place; /* 0: where this thread's program is, which is settled later */
     uint32_t subject;
     uint32_t note;

@@ -136,8 +136,9 @@ static bool others_before(function_object *self, const key *k) {
 
 enum { STEPS_RECORDED = 64 }; /* of a sampled call */
 
-static void sampled(const sample *s, const function_object *self, const calling *c, const walk *w,
+static void sampled(sample *s, const function_object *self, const calling *c, const walk *w,
                     PyObject *result) {
+    s->ended = ef_event_clock(); /* before the places are looked up */
     ef_event_steps_record(0, 0);
     profile_settle(self->python);
     if (profile_watched != NULL && PySet_Add(profile_watched, (PyObject *)(uintptr_t)self) < 0)

@@ -126,7 +126,7 @@ uint32_t profile_node(ef_graph *g, int node) {
 /* Posts an event that ended at `ended`: looking up its place does not count. */
 static void post_ended(ef_event_new *e, uint64_t ended) {
     e->nowhere = true; /* if it has no place now, it never will */
-    if (e->began != 0) e->began += ef_event_clock() - ended;
+    e->ended = ended;
     ef_event_post(e);
 }
 

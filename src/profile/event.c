@@ -220,7 +220,7 @@ static bool locate(ef_event_new *e) {
 
 void ef_event_add(const ef_event_new *e) {
     ef_event_new copy = *e;
-    uint64_t now = ef_event_clock();
+    uint64_t now = e->ended != 0 ? e->ended : ef_event_clock();
     ef_event_count_add(e->kind, e->weight > 0 ? e->weight : 1);
     locate(&copy);
     ef_tally_add(&copy, e->began != 0 ? now - e->began : 0);
@@ -228,7 +228,7 @@ void ef_event_add(const ef_event_new *e) {
 
 void ef_event_post(const ef_event_new *e) {
     ef_event_new copy = *e;
-    uint64_t now = ef_event_clock();
+    uint64_t now = e->ended != 0 ? e->ended : ef_event_clock();
     ef_event_count_add(e->kind, e->weight > 0 ? e->weight : 1);
     ring *r = mine ? mine : ring_get();
     bool settled = locate(&copy) || r == NULL || unsettled + 1 >= RING;

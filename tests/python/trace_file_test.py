@@ -60,8 +60,9 @@ def test_trace(tmp_path):
     calls = [e for e in slices if e["cat"] == "function call"]
     assert len(calls) >= 55 and {e["name"] for e in calls} == {"train"}  # some calls trace instead
     assert all(e["args"]["place"] == f"{program}:13" for e in calls)
-    inside = [e for e in slices for c in calls[-1:] if e["tid"] == c["tid"] and c["ts"] <= e["ts"] < c["ts"] + c["dur"]]
-    assert any(e["cat"] == "step" for e in inside)
+    for c in calls:
+        inside = [e for e in slices if e["tid"] == c["tid"] and c["ts"] <= e["ts"] < c["ts"] + c["dur"]]
+        assert any(e["cat"] == "step" for e in inside), c
     assert any(e["name"] == "trace train" for e in slices)
 
 

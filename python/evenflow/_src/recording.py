@@ -111,8 +111,8 @@ def _homes(spans, slices, begun):
 def nest(slices):
     """The slices so that those of one thread are nested or apart, the outermost first.
 
-    What ended first lies inside what ended later, if they overlap. An outer slice's begin may be some nanoseconds late, since
-    looking up its place does not count; it is moved to that of its first inner slice."""
+    What ended first lies inside what ended later, if they overlap. Ticks become nanoseconds by rounding, so an outer slice may
+    begin one later than its first inner slice; its begin is moved to that."""
     made, open_ = [], collections.defaultdict(list)
     for s in sorted(slices, key=lambda s: (s.thread, s.end, -s.begin)):
         before = open_[s.thread]

@@ -220,6 +220,19 @@ def test_real_tensorflow_is_not_looked_for(program, tmp_path):
     assert done.stdout == "evenflow\n", done.stderr
 
 
+def test_alias_installed_by_a_program():
+    """What a conftest.py or a notebook writes, where `evenflow run` cannot start the program."""
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent("""
+        import evenflow.alias
+        evenflow.alias.install()
+        evenflow.alias.install()  # again, which changes nothing
+        import tensorflow as tf
+        from tensorflow.nn import relu
+        print(tf is evenflow, relu(-1.0).numpy(), "alias" in dir(tf))
+    """)], capture_output=True, text=True)
+    assert done.stdout == "True 0.0 False\n", done.stderr
+
+
 def test_alias_refuses_when_tensorflow_is_there():
     done = subprocess.run([sys.executable, "-c", textwrap.dedent("""
         import sys, types

@@ -4,8 +4,8 @@
 #define EF_PY_PROFILE_H
 #include "core.h"
 
-void profile_leaves(void); /* the thread is about to give up the interpreter's lock */
-uint32_t profile_here(void);                   /* where the user's program is; 0: unknown */
+void profile_leaves(void);   /* the thread is about to give up the interpreter's lock */
+uint32_t profile_here(void); /* where the user's program is; 0: unknown */
 uint32_t profile_definition(PyObject *python); /* where a function is defined; 0: no function */
 uint32_t profile_node(ef_graph *g, int node);  /* the user's line that made a node */
 bool profile_is_users(const char *file);

@@ -4,8 +4,8 @@
 #include "check.h"
 #include "device/heap.h"
 #include "device/table.h"
-#include <string.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

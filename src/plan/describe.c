@@ -10,7 +10,6 @@
 #include "passes/passes.h"
 #include "plan/arena.h"
 #include "plan/row_chain.h"
-#include "plan/row_chain.h"
 #include "profile/event.h"
 #include <inttypes.h>
 #include <stdlib.h>

@@ -10,6 +10,7 @@ from ...checkpoint_reader import (CheckpointReader, checkpoint_exists, load_chec
 from ...checkpoint_restore import is_graph_variable
 from ...namespace import export
 from ._keys import GraphKeys, get_collection
+from ._scopes import get_variable
 from ._variables import global_variables
 
 raw = _core.raw
@@ -265,8 +266,6 @@ def create_global_step(graph=None):
     graph = graph or graphs.get_default_graph()
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
-    from ._scopes import get_variable  # scopes are above variables
-
     if _core.executing_eagerly():
         made = get_variable(GraphKeys.GLOBAL_STEP, dtype=dtypes.int64, initializer=0, trainable=False)
         graph.add_to_collection(GraphKeys.GLOBAL_STEP, made)

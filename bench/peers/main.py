@@ -3,8 +3,9 @@
 
 Each peer lives in a process of its own for the whole run. The rounds are interleaved: row by row, every peer is asked
 in turn (in an order that changes), so whatever else the machine does meets all of them alike. A figure is the median
-over all rounds. Then rounds are made beside two busy processes, new ones for each round; there a round's figure is the
-mean of longer stretches: the scheduler takes the processor away for some milliseconds at a time, which a sample of two
+over all rounds. In some rounds every row is then measured once more beside two busy processes, and its time there is divided by
+the one just measured without them, since the machine's own speed can change within a minute. A figure beside busy processes is
+the mean of longer stretches: the scheduler takes the processor away for some milliseconds at a time, which a sample of two
 milliseconds either misses or meets whole, and the median of such samples is not what a caller waits. The end is a table
 with each bar and its verdict; docs/benchmarks.md and its pictures are written from the same figures.
 """
@@ -38,7 +39,7 @@ class Peer:
                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
         hello = self.answer()
         self.rows, self.version = hello.get("rows", []), hello.get("version", "not installed")
-        self.times, self.loaded, self.errors = {}, {}, {}
+        self.times, self.ratios, self.errors = {}, {}, {}  # ratios: time beside busy processes by time alone
 
     def answer(self):
         try:
@@ -46,9 +47,10 @@ class Peer:
         except ValueError:
             return {"error": "the worker died"}
 
-    def measure(self, row, seconds, into, figure=statistics.median, most=10):
+    def measure(self, row, seconds, figure=statistics.median, most=10):
+        """One round's figure; None: there is none."""
         if row not in self.rows or row in self.errors:
-            return
+            return None
         try:
             print(json.dumps({"row": row, "seconds": seconds, "most": most}), file=self.child.stdin, flush=True)
         except OSError:
@@ -56,8 +58,8 @@ class Peer:
         got = self.answer()
         if "error" in got:
             self.errors[row] = got["error"]
-        else:
-            into.setdefault(row, []).append(figure(got["times"]))
+            return None
+        return figure(got["times"])
 
     def fresh(self, row, how):
         """One figure from a process of its own."""
@@ -91,27 +93,35 @@ class Progress:
         print(f"\r{text:<100.100}", end="" if self.done < self.steps else "\n", file=sys.stderr, flush=True)
 
 
-def rounds_of(peers, rows, rounds, seconds, progress, loaded=False):
-    for k in range(rounds + (not loaded)):
-        for row in rows:
+def round_of(peers, row, seconds, loaded):
+    """Measures a row for all peers: {peer: time}, and beside two busy processes {peer: ratio} if `loaded`."""
+    alone, ratios = {}, {}
+    for peer in random.sample(peers, len(peers)):
+        time.sleep(0.02)  # let the team of the one before go to sleep
+        alone[peer] = peer.measure(row.name, seconds)
+    if loaded:
+        with Busy(2):  # anew each time: on which processors the kernel puts the two matters, to all peers alike
             for peer in random.sample(peers, len(peers)):
-                time.sleep(0.02)  # let the team of the one before go to sleep
-                if loaded:
-                    peer.measure(row.name, 3 * seconds, peer.loaded, statistics.fmean, most=50)
-                else:
-                    peer.measure(row.name, seconds, peer.times if k else {})  # the first round sets up and warms up
-            progress.step(row.name + (" (loaded)" if loaded else ""))
+                time.sleep(0.02)
+                beside = peer.measure(row.name, 3 * seconds, statistics.fmean, most=50)
+                ratios[peer] = beside / alone[peer] if beside and alone[peer] else None
+    return alone, ratios
 
 
 def measure(peers, rounds, loaded_rounds, seconds, only):
     rows = [r for r in ROWS if not only or r.name in only]
     warm = [r for r in rows if not r.fresh]
     fresh = [r for r in rows if r.fresh]
-    progress = Progress((rounds + 1 + loaded_rounds) * len(warm) + min(rounds, 5) * len(fresh))
-    rounds_of(peers, warm, rounds, seconds, progress)
-    for _ in range(loaded_rounds):
-        with Busy(2):  # anew in each round: on which processors the kernel puts the two matters, to all peers alike
-            rounds_of(peers, warm, 1, seconds, progress, loaded=True)
+    progress = Progress((rounds + 1) * len(warm) + min(rounds, 5) * len(fresh))
+    for k in range(rounds + 1):
+        for row in warm:
+            alone, ratios = round_of(peers, row, seconds, 0 < k <= loaded_rounds)
+            for peer in peers:
+                if k and alone[peer]:  # the first round sets up and warms up
+                    peer.times.setdefault(row.name, []).append(alone[peer])
+                if ratios.get(peer):
+                    peer.ratios.setdefault(row.name, []).append(ratios[peer])
+            progress.step(row.name)
     for peer in peers:
         peer.close()
     for _ in range(min(rounds, 5)):
@@ -137,10 +147,10 @@ def main():
         print(f"{PEERS.get(peer.name, 'Evenflow')} {peer.version}", flush=True)
     measure(peers, args.rounds, args.loaded_rounds, args.seconds, args.only)
     figures = {p.name: {row: statistics.median(t) for row, t in p.times.items() if t} for p in peers}
-    beside = {p.name: {row: statistics.median(t) for row, t in p.loaded.items() if t} for p in peers}
+    ratios = {p.name: {row: statistics.median(r) for row, r in p.ratios.items()} for p in peers}
     errors = {p.name: p.errors for p in peers if p.errors}
     verdicts = report.judge(figures, [b for b in BARS if not args.only or b.row in args.only])
-    loaded = report.judge_loaded(figures, beside)
+    loaded = report.judge_loaded(ratios)
     print(report.table(figures, verdicts, loaded))
     for name, found in errors.items():
         for row, error in found.items():
@@ -149,7 +159,7 @@ def main():
         versions = {p.name: p.version for p in peers}
         report.write(ROOT, figures, verdicts, loaded, versions)
         (ROOT / "build").mkdir(exist_ok=True)
-        (ROOT / "build/peers.json").write_text(json.dumps({"figures": figures, "loaded": beside, "versions": versions}, indent=1))
+        (ROOT / "build/peers.json").write_text(json.dumps({"figures": figures, "loaded": ratios, "versions": versions}, indent=1))
     print(report.summary([*verdicts, *loaded]))
     return any(v.held is not True for v in [*verdicts, *loaded])
 

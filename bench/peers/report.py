@@ -66,10 +66,10 @@ class Loaded:
         return Verdict.word.fget(self)
 
 
-def judge_loaded(figures, loaded):
+def judge_loaded(measured):
     found = []
     for row in ROWS:
-        ratios = {n: loaded[n][row.name] / f[row.name] for n, f in figures.items() if row.name in loaded.get(n, {}) and row.name in f}
+        ratios = {name: of[row.name] for name, of in measured.items() if row.name in of}
         if not ratios:
             continue
         v = Loaded(row, ratios)

@@ -33,10 +33,12 @@ ef_status *ef_gradients_through(ef_graph *g, const ef_edge *y, int n_y, const ef
 ef_status *ef_gradient_densify(ef_graph *g, ef_gradient *x);
 
 /* For calls of functions (and branches, and functions called under a tape): splits f's derivative
- * in two functions. forward : f's inputs -> f's outputs, then `n_saved` values the backward part
- * needs backward: the saved values, then the gradients of f's outputs (each dense, of the output's
- * dtype and shape) -> gradients of f's inputs, parts[k] values for input k: none, the gradient, or
- * values, indices and dense shape of IndexedSlices. Either is counted for the caller. */
+ * into two functions.
+ *   forward:  f's inputs -> f's outputs, then `n_saved` values that the backward function needs
+ *   backward: the saved values, then the gradients of f's outputs (each dense, of the output's
+ *             dtype and shape) -> gradients of f's inputs, parts[k] values for input k: none, the
+ *             gradient, or values, indices and dense shape of IndexedSlices
+ * The caller owns a reference to each. */
 typedef struct ef_function_gradient {
     ef_graph *forward, *backward;
     int n_saved;

@@ -1,9 +1,10 @@
-/* If, Case and calls. Every function they may run is differentiated; the node then gives out what
- * all of them save, and a node of the same kind, choosing by the same condition, goes backward.
+/* If, Case and calls. Every function they may run is differentiated. The node then also returns the
+ * values that the functions save, and a backward node of the same kind, with the same condition,
+ * computes the gradients.
  *
- * What a function saves comes to the backward node by one of three ways: it is an input of the
- * node, or an output it has anyway, or a new output. Functions share new outputs of equal dtype and
- * shape; one that has nothing to put there gives some value that nobody reads. */
+ * The backward node gets a saved value in one of three ways: as an input of the forward node, as an
+ * output that node has anyway, or as a new output. Functions share new outputs of equal dtype and
+ * shape; a function that has nothing to save there returns some value that nobody reads. */
 #include "autodiff/control_grad.h"
 #include "autodiff/edge_grad.h"
 #include "base/alloc.h"
@@ -76,7 +77,7 @@ static bool fits(const slot *s, const ef_fact *f) {
             (ef_shape_known(&f->shape) && ef_shape_equal(&s->fact.shape, &f->shape)));
 }
 
-/* The slot for edge e of function i: one there is, or one more. */
+/* Finds a slot for edge e of function i, or adds one. */
 static ef_status *find_slot(branches *b, int i, ef_edge e) {
     const ef_derived *d = &b->d[i];
     const ef_fact *fact = ef_edge_fact(d->g, e);
@@ -124,7 +125,7 @@ static ef_status *find_slots(branches *b) {
 /* ---- forward ----------------------------------------------------------------------------------
  */
 
-/* Something of the slot's dtype, cheaply: of its shape where that is known, else empty. */
+/* A cheap value of the slot's dtype: of its shape if that is known, else empty. */
 static ef_value *filler(ef_build *b, const ef_fact *f) {
     ef_shape shape = f->shape.rank >= 0 ? f->shape : (ef_shape){.rank = 1, .dim = {0}};
     for (int d = 0; d < shape.rank; d++)
@@ -160,7 +161,7 @@ static ef_status *forward_function(branches *b, int i) {
     return ef_derive_extract(d, true, b->feed, b->n_in, b->fetch, n, &b->forward[i]);
 }
 
-/* How functions are named among the attributes of each kind. */
+/* Sets the function attributes of each kind of node; returns how many. */
 static int function_attrs(const ef_control *c, ef_graph *const *func, ef_attr_value *set) {
     if (c->kind == EF_CONTROL_CASE) {
         set[0] = (ef_attr_value)EF_SET_FUNCS("branches", c->n_funcs, func);
@@ -175,7 +176,7 @@ static int function_attrs(const ef_control *c, ef_graph *const *func, ef_attr_va
     return 2;
 }
 
-/* The node gives out the new slots too. */
+/* The node returns the new slots too. */
 static ef_status *change_node(branches *b) {
     const ef_node *n = b->c->b->graph->node[b->c->node];
     size_t count = (size_t)(b->n_out + b->n_new);
@@ -199,8 +200,8 @@ static ef_status *change_node(branches *b) {
 /* ---- backward ---------------------------------------------------------------------------------
  */
 
-/* What function i gives back for its input k: nothing, a tensor, or the parts of IndexedSlices (a
- * call keeps them; branches must agree, so theirs are dense). */
+/* What the backward function i returns for input k: nothing, a tensor, or the parts of
+ * IndexedSlices (a call keeps them; branches must agree, so their gradients are dense). */
 static int results(const branches *b, int i, int k, ef_edge *out) {
     const ef_gradient *dx = &b->d[i].dx[k];
     if (!b->has[k]) return 0;

@@ -1,4 +1,4 @@
-/* IndexedSlices as an ordinary tensor, for callers that want nothing else. */
+/* IndexedSlices as an ordinary tensor, for callers that can use only that. */
 #include "autodiff/autodiff.h"
 #include "graph/build_graph.h"
 

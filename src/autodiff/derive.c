@@ -1,6 +1,6 @@
 /* Splitting a derivative. The backward nodes are ordinary nodes that may read any forward value;
  * each such read is an edge from the forward to the backward side, and the values of these edges
- * have to be saved. Constants are not: each side has its own. Ops that read nothing but a shape
+ * are saved. Constants are not saved: each side has its own copy. Ops that read nothing but a shape
  * move to the forward side, so that the shape is saved and not the value. */
 #include "autodiff/derive.h"
 #include "autodiff/control_grad.h"
@@ -112,7 +112,7 @@ typedef struct split {
     uint8_t *save;    /* by edge */
 } split;
 
-/* Reads the shape of a forward value: better done there. */
+/* Whether n only reads shapes of forward values, so that it belongs to the forward side. */
 static bool reads_shape(const split *s, const ef_node *n) {
     if (!(n->op->traits & EF_READS_SHAPES)) return false;
     for (int k = 0; k < n->n_in; k++) {
@@ -123,7 +123,7 @@ static bool reads_shape(const split *s, const ef_node *n) {
     return true;
 }
 
-/* Made anew on the other side at no cost. */
+/* Whether the backward side can have a copy of n at no cost. */
 static bool is_free(const ef_node *n) {
     return n->n_in == 0 && n->n_after == 0 &&
            !(n->op->traits & (EF_STATEFUL | EF_EFFECT | EF_NO_KERNEL));
@@ -209,8 +209,8 @@ ef_status *ef_derive_extract(ef_derived *d, bool forward, const ef_edge *feed, i
     return s;
 }
 
-/* Inputs, outputs and saved values of f's derivative; the gradients of all outputs are parameters,
- * though some may be of no use. */
+/* Extracts the forward and the backward function; the gradients of all outputs are parameters of
+ * the latter, even those it does not read. */
 static ef_status *split_in_two(ef_derived *d, ef_function_gradient *out) {
     int n_feed = d->n_in > d->n_saved + d->n_out ? d->n_in : d->n_saved + d->n_out, n = 0;
     ef_edge *feed, *fetch;

@@ -1,7 +1,7 @@
-/* Building the derivative of a function. A copy of the function and the nodes of its gradient stand
- * in one graph, from which two functions are extracted: the forward one, which also returns the
- * values `saved`, and the backward one, which takes them as inputs. Between the two steps callers
- * add the nodes that their kind of control flow needs. */
+/* Building the derivative of a function. A copy of the function and the nodes of its gradient are
+ * put into one graph, from which two functions are extracted: the forward one, which also returns
+ * the values `saved`, and the backward one, which takes them as inputs. Between the two steps
+ * callers add the nodes that their kind of control flow needs. */
 #ifndef EF_AUTODIFF_DERIVE_H
 #define EF_AUTODIFF_DERIVE_H
 #include "autodiff/autodiff.h"
@@ -18,15 +18,15 @@ typedef struct ef_derived {
     ef_arena memory;
 } ef_derived;
 
-/* dout: by output, whether a gradient is given; want: by input, whether one is asked for. Where
- * there can be none, none is taken or given. d is zeroed by the caller; end it even on failure. */
+/* dout: by output, whether a gradient is given; want: by input, whether one is needed. A value
+ * whose dtype has no gradient is skipped. d is zeroed by the caller; end it even on failure. */
 ef_status *ef_derive(ef_graph *f, const bool *dout, const bool *want, ef_derived *d);
 void ef_derive_end(ef_derived *d);
 /* dx of that input becomes dense: zeros if there is none. */
 ef_status *ef_derive_dense(ef_derived *d, int input);
-/* Works out `saved`. kept (or NULL): by input, those the backward part has anyway. */
+/* Finds the values `saved`. kept (or NULL): by input, those the backward function has anyway. */
 ef_status *ef_derive_saved(ef_derived *d, const bool *kept);
-/* A part of d->g as a function; effects of the copy belong to the forward part. */
+/* A subgraph of d->g as a function; the side effects belong to the forward one. */
 ef_status *ef_derive_extract(ef_derived *d, bool forward, const ef_edge *feed, int n_feed,
                              const ef_edge *fetch, int n_fetch, ef_graph **out);
 /* Which input the edge is, or -1. */

@@ -40,7 +40,7 @@ ef_value *ef_gradient_zeros(ef_build *b, ef_value *x) {
     return ef_emit(b, "Fill", 2, shape, ef_const_number(b, fact.dtype, 0));
 }
 
-/* Rows of all parts one after the other; their indices in one dtype. */
+/* Concatenates the rows of all parts, and their indices, which get one dtype. */
 static ef_value *join_slices(ef_build *b, ef_value *const *part, int n) {
     size_t bytes = (size_t)(n + 1) * sizeof(ef_value *);
     ef_value **values = b->memory(b, bytes), **indices = b->memory(b, bytes), *out;

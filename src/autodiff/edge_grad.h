@@ -5,8 +5,8 @@
 
 /* Floats, complex numbers, lists of them, and handles of variables. */
 bool ef_has_gradient(ef_dtype t);
-/* dtype and shape of the gradient of such a value: its own; for a handle the variable's. Symbolic
- * sizes become unknown when `foreign` (they are named per graph). */
+/* dtype and shape of the gradient of such a value: its own; for a handle the variable's. `foreign`:
+ * for another graph, where symbolic sizes are unknown. */
 ef_status *ef_gradient_fact(const ef_fact *f, bool foreign, ef_fact *out);
 ef_value *ef_gradient_zeros(ef_build *b, ef_value *x);
 /* The sum of n >= 1 gradients of one value. IndexedSlices are joined, unless some are dense. */

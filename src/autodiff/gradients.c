@@ -1,6 +1,6 @@
-/* Reverse mode. Nodes stand in topological order, so one walk from the last to the first meets
- * every node after all its users: by then each of its outputs has all parts of its gradient. Only
- * nodes that depend on some x take part. */
+/* Reverse mode. Nodes are in topological order, so one walk from the last to the first visits every
+ * node after all its users: by then each of its outputs has all parts of its gradient. Only nodes
+ * that depend on some x are visited. */
 #include "autodiff/autodiff.h"
 #include "autodiff/control_grad.h"
 #include "autodiff/edge_grad.h"
@@ -22,7 +22,7 @@ typedef struct edge_state {
 typedef struct walk {
     ef_graph_build b;
     ef_graph *g;
-    int32_t n;   /* nodes up to the last one named; what is added comes behind, or is not reached */
+    int32_t n;   /* nodes up to the last x, y or stop; nodes added meanwhile are not walked */
     int32_t *at; /* first edge of a node; at[n] is the number of edges */
     edge_state *edge;
     uint8_t *reached; /* by node: its outputs depend on some x */
@@ -31,14 +31,14 @@ typedef struct walk {
 
 static edge_state *state_of(const walk *w, ef_edge e) { return &w->edge[w->at[e.node] + e.index]; }
 
-/* A gradient of this edge is of use. */
+/* Whether the gradient of this edge is needed. */
 static bool wanted(const walk *w, ef_edge e) {
     if (!ef_has_gradient(ef_edge_fact(w->g, e)->dtype)) return false;
     const edge_state *s = state_of(w, e);
     return s->is_x || (w->reached[e.node] && !s->is_stop);
 }
 
-/* A gradient may go from node n to its input k, and is of use there. */
+/* Whether a gradient may flow from node n to its input k, and is needed there. */
 static bool goes(const walk *w, const ef_node *n, int k) {
     return wanted(w, n->in[k]) && (w->flow == NULL || w->flow->passes(w->flow->user, n, k));
 }
@@ -229,9 +229,10 @@ static ef_status *inputs_that_flow(walk *w, const ef_graph *f, bool *flows) {
     return NULL;
 }
 
-/* As in TensorFlow, control flow as a whole connects what goes in with what comes out: the gradient
- * of an input that has no part in those outputs whose gradients arrive is zero. For a loop that is
- * any input; for functions, one that has a part in another output. */
+/* As in TensorFlow, control flow as a whole connects its inputs with its outputs: if an input does
+ * not contribute to the outputs whose gradients arrive, its gradient is zero and not missing. For a
+ * loop this holds for every input; for functions, for an input that contributes to another output.
+ */
 static ef_status *zeros_of_control(walk *w, const ef_node *n, const ef_control *control,
                                    const bool *want) {
     bool *flows = memory(w, (size_t)n->n_in + 1);
@@ -264,8 +265,8 @@ static ef_status *control_grad(walk *w, const ef_node *n, ef_value **dout, ef_va
                                            : ef_branch_grad(&c, &control);
 }
 
-/* A record that gives a gradient of another dtype or shape than its input is wrong: say so here,
- * where its name is known. */
+/* A gradient function that returns another dtype or shape than that of the input is wrong; this is
+ * reported here, where the op is known. */
 static ef_status *check_gradient(const ef_node *n, int k, const ef_fact *in, const ef_value *d) {
     if (in->dtype == EF_RESOURCE ||
         (d->fact.dtype == in->dtype && ef_shape_may_equal(&d->fact.shape, &in->shape)))
@@ -290,7 +291,7 @@ static ef_status *backprop(walk *w, int32_t id) {
     return NULL;
 }
 
-/* Backwards through all nodes; what is added has the origin of the node it comes from. */
+/* Walks backward through all nodes; the nodes of a gradient get the origin of its forward node. */
 static void walk_back(walk *w) {
     const ef_node *before = w->g->copies;
     for (int32_t k = w->n; k-- > 0 && w->b.base.failed == NULL;) {
@@ -305,8 +306,8 @@ static void walk_back(walk *w) {
     w->g->copies = before;
 }
 
-/* A gradient has the shape of its source, whatever inference could tell: after a loop, for
- * instance, the length of a list is not known. */
+/* A gradient has the shape of its source even if inference knows less: after a loop, for instance,
+ * the length of a list is not known. */
 static ef_status *narrow_like(ef_graph *g, ef_edge dx, ef_edge x) {
     ef_fact *known = &g->node[dx.node]->out[dx.index];
     const ef_fact *source = ef_edge_fact(g, x);

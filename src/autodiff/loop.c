@@ -1,12 +1,13 @@
-/* While. The gradient of a loop is a loop that runs as often, backward: its variables are the
- * gradients of the loop's variables, and each turn takes from lists what the same turn of the
- * forward loop put there.
+/* While. The gradient of a loop is a loop with as many iterations, run backward: its variables are
+ * the gradients of the loop's variables, and each iteration pops from lists what the same iteration
+ * of the forward loop pushed.
  *
  * So the forward loop gets one more variable for each value its body saves: a list, empty at first,
- * to which every turn pushes. Variables the body hands back untouched are not saved but read where
- * they come from; their gradients add up by themselves, since what is handed back hands its
- * gradient back too. Lists cannot be made before a node that is already there, so the node becomes
- * a call of a function in which both stand: first the empty lists, then the longer loop. */
+ * to which every iteration pushes. Variables that the body returns unchanged are not saved: the
+ * backward loop reads them from the forward loop's inputs. Their gradients need no accumulator,
+ * since the gradient of the unchanged output is added to that of the input. No node can be inserted
+ * before the loop's node to make the lists, so the node becomes a call of a function that holds
+ * both: the empty lists and the longer loop. */
 #include "autodiff/control_grad.h"
 #include "autodiff/edge_grad.h"
 #include "base/alloc.h"
@@ -16,15 +17,15 @@ typedef struct loop {
     ef_control_grad *c;
     const ef_control *control;
     int n;           /* loop variables */
-    bool *fixed;     /* by variable: handed back untouched */
+    bool *fixed;     /* by variable: the body returns it unchanged */
     const ef_op *op; /* of the node, which may become a call of `whole` */
-    bool *active;    /* by variable: gradients arrive at it and are of use */
+    bool *active;    /* by variable: gradients arrive at it and are needed */
     ef_derived d;
     int *source;     /* by saved value: variable k (fixed), or n + number of its list */
     int n_lists;     /* used by the backward loop */
     ef_edge *pushed; /* by list: the value it gets */
     int *variable;   /* by list: which loop variable of the changed loop */
-    int n_new;       /* variables more than there were: lists, or a counter if there are none */
+    int n_new;       /* new variables: lists, or a counter if there are no lists */
     ef_graph *cond, *body, *whole; /* of the changed loop, and the function around it */
     ef_graph *back, *back_cond, *back_body;
 } loop;
@@ -33,7 +34,7 @@ static void *memory(loop *l, size_t n) { return l->c->b->base.memory(&l->c->b->b
 static ef_graph *graph_of(const loop *l) { return l->c->b->graph; }
 static const ef_node *node_of(const loop *l) { return graph_of(l)->node[l->c->node]; }
 
-/* ---- which variables take part ------------------------------------------------------------------
+/* ---- which variables have gradients -------------------------------------------------------------
  */
 
 /* Adds to `set` the variables that depend on those in it, until none is new. */
@@ -102,7 +103,7 @@ static ef_status *find_active(loop *l, bool *any) {
 /* ---- lists --------------------------------------------------------------------------------------
  */
 
-/* A variable that starts as an empty list and to which each turn pushes e already. */
+/* A variable that starts as an empty list and to which each iteration already pushes e. */
 static int list_with(const loop *l, ef_edge e) {
     const ef_graph *g = l->d.g, *outer = graph_of(l);
     for (int k = 0; k < l->n; k++) {
@@ -257,9 +258,8 @@ static ef_status *change_node(loop *l) {
     return s;
 }
 
-/* ---- the backward loop
- * ---------------------------------------------------------------------------- Its variables: lists
- * (or the counter), gradients of active variables, fixed ones it reads. */
+/* ---- the backward loop --------------------------------------------------------------------------
+ * Its variables: lists (or the counter), gradients of active variables, fixed ones it reads. */
 
 typedef struct back_loop {
     int n, n_state, n_grads; /* n_state: lists, or the counter */
@@ -279,8 +279,8 @@ static ef_status *back_state(loop *l, back_loop *r) {
     return NULL;
 }
 
-/* What two shapes have in common: a gradient enters with the shape of what the body gave and leaves
- * with that of what it took. */
+/* The dims on which two shapes agree: a gradient enters the backward body with the shape of the
+ * body's output and leaves it with the shape of the body's input. */
 static ef_shape either(const ef_shape *a, const ef_shape *b) {
     if (a->rank != b->rank || a->rank < 0) return ef_unknown_shape();
     ef_shape s = *a;
@@ -336,7 +336,7 @@ static ef_status *begin_function(const back_loop *r, ef_graph **g, ef_edge *in) 
     return NULL;
 }
 
-/* As long as something is left in the lists. */
+/* The backward loop runs while the lists are not empty, or the counter is above 0. */
 static ef_status *make_back_cond(loop *l, const back_loop *r, ef_edge *in) {
     EF_TRY(begin_function(r, &l->back_cond, in));
     ef_graph_build b;
@@ -350,7 +350,7 @@ static ef_status *make_back_cond(loop *l, const back_loop *r, ef_edge *in) {
     return ef_graph_set_outputs(l->back_cond, &out, 1);
 }
 
-/* One turn's saved values from the lists; out gets what becomes of them. */
+/* Pops the saved values of one iteration; `out` gets the shorter lists. */
 static ef_status *pop_all(loop *l, const ef_edge *in, ef_edge *out, ef_edge *item) {
     ef_graph_build b;
     ef_graph_build_begin(&b, l->back_body);
@@ -418,7 +418,8 @@ static ef_status *append_backward(loop *l) {
 /* ---- all of it ----------------------------------------------------------------------------------
  */
 
-/* The gradient of a variable that is handed back and otherwise not used goes straight through. */
+/* The gradient of a variable that the body returns unchanged and does not use otherwise is that of
+ * its output; it needs no variable in the backward loop. */
 static bool pass_straight(loop *l) {
     bool any = false;
     for (int k = 0; k < l->n; k++) {

@@ -1,4 +1,4 @@
-/* Counting and injected failure live in thread-locals, so neither costs a lock and a test in one
+/* The count and the injected failure are thread-local, so neither costs a lock and a test in one
  * thread does not disturb another. */
 #include "base/alloc.h"
 #include <stdlib.h>
@@ -14,7 +14,7 @@ int ef_alloc_refuse(void) {
     return 1;
 }
 
-/* A size beyond any machine is an error of arithmetic; sanitizers end the program over it. */
+/* A size that no machine has comes from wrong arithmetic; sanitizers end the program over it. */
 static int absurd(size_t n) { return n > (size_t)1 << 39; }
 
 static void *counted(void *p) {
@@ -26,9 +26,9 @@ void *ef_malloc(size_t n) {
     return absurd(n) || ef_alloc_refuse() ? NULL : counted(malloc(n ? n : 1));
 }
 
-/* Small blocks come from malloc's cache of the thread, which hands out the very block that was
- * freed last. glibc's calloc passes that cache by and splits larger blocks, so that what is made
- * and dropped again and again would spread over fresh memory. */
+/* Small blocks come from malloc, whose per-thread cache hands out the block that was freed last.
+ * glibc's calloc does not use that cache but splits larger blocks, so that objects which are made
+ * and freed over and over would spread over fresh memory. */
 enum { SMALL = 1024 };
 
 void *ef_calloc(size_t count, size_t size) {

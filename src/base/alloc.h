@@ -1,5 +1,6 @@
-/* The one door to malloc: counted, so that tests can prove a hot path takes nothing, and able to
- * fail on demand, so that tests can prove every failure ends in a clean status. */
+/* All memory is allocated through these functions. They count, so that tests can prove that a hot
+ * path allocates nothing, and fail on demand, so that tests can prove that every failed allocation
+ * ends in a clean status. */
 #ifndef EF_BASE_ALLOC_H
 #define EF_BASE_ALLOC_H
 #include <stddef.h>

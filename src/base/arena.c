@@ -1,7 +1,8 @@
 /* Chunks in a list, newest first; an allocation moves a pointer. Chunks double up to 256 KiB, so a
  * small graph costs little and a large one few calls. A request too large for the next chunk gets a
- * chunk of its own behind the newest, which keeps serving small ones. Small chunks that are freed
- * serve the next arena: graphs that come and go use the same memory again. */
+ * chunk of its own behind the newest, which keeps serving small ones. Freed chunks of the three
+ * smallest sizes go to a free list for the next arena: graphs that come and go reuse the same
+ * memory. */
 #include "base/arena.h"
 #include "base/alloc.h"
 #include "base/free_list.h"
@@ -17,17 +18,17 @@ typedef struct ef_arena_chunk {
 
 _Static_assert(sizeof(chunk) % ALIGN == 0, "what follows a chunk's header is aligned");
 
-static ef_free_list spare[KEPT_SIZES]; /* chunks of the first sizes */
+static ef_free_list free_chunks[KEPT_SIZES]; /* chunks of the first sizes */
 
-static ef_free_list *spare_of(size_t bytes) { /* NULL: such chunks are not kept */
+static ef_free_list *free_list_of(size_t bytes) { /* NULL: such chunks are not kept */
     for (int k = 0; k < KEPT_SIZES; k++)
-        if (bytes == (size_t)FIRST_CHUNK << k) return &spare[k];
+        if (bytes == (size_t)FIRST_CHUNK << k) return &free_chunks[k];
     return NULL;
 }
 
 static chunk *chunk_new(ef_arena *a, size_t bytes) {
     if (bytes > SIZE_MAX - sizeof(chunk)) return NULL;
-    ef_free_list *kept = spare_of(bytes);
+    ef_free_list *kept = free_list_of(bytes);
     chunk *c = kept != NULL ? ef_free_list_take(kept, sizeof(chunk) + bytes)
                             : ef_malloc(sizeof(chunk) + bytes);
     if (c == NULL) return NULL;
@@ -36,9 +37,9 @@ static chunk *chunk_new(ef_arena *a, size_t bytes) {
     return c;
 }
 
-static chunk *chunk_end(chunk *c) { /* the one behind it */
+static chunk *chunk_end(chunk *c) { /* returns the next older one */
     chunk *older = c->older;
-    ef_free_list *kept = spare_of(c->bytes);
+    ef_free_list *kept = free_list_of(c->bytes);
     if (kept != NULL)
         ef_free_list_give(kept, c);
     else
@@ -103,7 +104,7 @@ ef_arena_mark ef_arena_here(const ef_arena *a) {
     return (ef_arena_mark){a->chunk, a->chunk != NULL ? a->chunk->older : NULL, a->at};
 }
 
-static chunk *drop(ef_arena *a, chunk *c) { /* the one behind it */
+static chunk *drop(ef_arena *a, chunk *c) { /* returns the next older one */
     a->bytes -= c->bytes;
     return chunk_end(c);
 }

@@ -12,12 +12,12 @@ typedef struct ef_arena {
 
 void *ef_arena_alloc(ef_arena *a, size_t n);  /* 16-byte aligned, not zeroed; NULL on failure */
 void *ef_arena_zalloc(ef_arena *a, size_t n); /* zeroed */
-/* Takes n bytes now, from which the next allocations come: for who knows what it will need and
- * keeps it for long. false: no memory. */
+/* Allocates a chunk of n bytes, from which the next allocations come: for a caller that knows how
+ * much it will need and keeps it for long. false: no memory. */
 bool ef_arena_reserve(ef_arena *a, size_t n);
 void *ef_arena_copy(ef_arena *a, const void *p, size_t n);
 char *ef_arena_strdup(ef_arena *a, const char *s);
-/* Where an arena stands; rewind gives back all that was taken since. */
+/* A position in an arena; ef_arena_rewind frees everything allocated since. */
 typedef struct ef_arena_mark {
     struct ef_arena_chunk *chunk, *older;
     char *at;

@@ -3,9 +3,9 @@
 #include "base/alloc.h"
 #include <string.h>
 
-/* A small array moves when it grows: a block that grew in place would leave none of its old size to
- * the next array, so that arrays made and dropped again and again would spread over fresh memory.
- */
+/* A small array is copied to a new block when it grows. If its block grew in place, no block of the
+ * old size would become free for the next array, and arrays that are made and freed over and over
+ * would spread over fresh memory. */
 enum { SMALL = 1024 };
 
 static void *grown_from(void *old, size_t bytes, size_t more) {
@@ -25,7 +25,7 @@ ef_status *ef_grow(void **items, size_t *cap, size_t need, size_t size) {
         want *= 2;
     }
     if (want > SIZE_MAX / size) return ef_no_memory(SIZE_MAX);
-    void *old; /* the caller's pointer has another type: copied as bytes, not read as void * */
+    void *old; /* the caller's pointer has another type, so it is copied as bytes */
     memcpy(&old, items, sizeof old);
     void *grown = grown_from(old, *cap * size, want * size);
     if (grown == NULL) return ef_no_memory(want * size);

@@ -1,7 +1,7 @@
-/* Keepers stand in one list. Evicting passes over it: each pass takes out what was last used in the
- * oldest eighth of the time that the list spans, until the bytes are below seven eighths of the
- * limit. So a pass over many keepers evicts many entries, and the order is that of last use but for
- * entries of the same eighth. */
+/* All keepers are in one list. Eviction makes passes over it: each pass evicts the entries whose
+ * last use falls into the oldest eighth of the time since the oldest use, until the bytes are below
+ * seven eighths of the limit. So one pass over many keepers evicts many entries, and entries go in
+ * the order of their last use except within one eighth. */
 #include "base/budget.h"
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -119,8 +119,8 @@ typedef struct victims { /* taken under the lock, ended without it */
     int n;
 } victims;
 
-/* Entries last used before this go in the next pass; 0: nothing is left to evict. What was made
- * last stays: a call is about to use it. */
+/* The next pass evicts entries last used before this tick; 0: nothing is left to evict. The entry
+ * made last stays, since a call is about to use it. */
 static uint64_t threshold(void) {
     uint64_t low = UINT64_MAX, now = ef_budget_now();
     for (const ef_keeper *k = keepers; k != NULL; k = k->next) {

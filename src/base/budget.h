@@ -1,11 +1,11 @@
-/* One budget of bytes for everything that is kept to save work: traces, programs, plans, requests
- * of sessions, derivatives, primitives, generated code. What is made is charged, what is freed is
- * credited; beyond the limit the least recently used goes first, whichever cache it is in.
+/* One budget of bytes for all caches: traces, programs, plans, requests of sessions, derivatives,
+ * primitives, generated code. An entry is charged when it is made and credited when it is freed;
+ * beyond the limit the least recently used entry is evicted, whichever cache it is in.
  *
- * Use is told in ticks. A tick passes when something is made, so a hit costs one load and one store
- * and no locked instruction. Evicting waits for a safe point, where the thread holds no lock,
- * because what goes may own objects of a user: whoever may have made something calls ef_budget_keep
- * there. */
+ * The time of a use is counted in ticks. The tick counter goes up when an entry is made, so a hit
+ * costs one load and one store and no locked instruction. Eviction happens only at safe points,
+ * where the thread holds no lock, because an entry may own objects of a user whose destructors run
+ * user code: code that may have made an entry calls ef_budget_keep at the next safe point. */
 #ifndef EF_BASE_BUDGET_H
 #define EF_BASE_BUDGET_H
 #include "base/status.h"
@@ -31,8 +31,8 @@ typedef enum ef_kept {
 typedef struct ef_keeper {
     struct ef_keeper *next, *prev;
     ef_kept kind;
-    /* When its least recently used entry was last used; UINT64_MAX: it is empty. The owner stores
-     * it under its own lock whenever it changes. */
+    /* The tick of the last use of its least recently used entry; UINT64_MAX: it is empty. The owner
+     * stores it under its own lock whenever it changes. */
     _Atomic uint64_t oldest;
     /* Removes the least recently used entry and returns it; NULL: there is none to remove. Locks
      * what it needs, and frees nothing. */
@@ -40,7 +40,7 @@ typedef struct ef_keeper {
     void (*end)(void *entry); /* frees what `take` returned; no lock is held */
 } ef_keeper;
 void ef_keeper_join(ef_keeper *k);  /* kind, take and end are set; it is empty */
-void ef_keeper_leave(ef_keeper *k); /* the owner ends; it frees its entries itself */
+void ef_keeper_leave(ef_keeper *k); /* before the owner ends; it frees its entries itself */
 
 extern _Atomic uint64_t ef_budget_ticks;
 static inline uint64_t ef_budget_now(void) {
@@ -49,7 +49,7 @@ static inline uint64_t ef_budget_now(void) {
 static inline void ef_keeper_oldest(ef_keeper *k, uint64_t used) {
     atomic_store_explicit(&k->oldest, used, memory_order_relaxed);
 }
-/* An entry was made. Returns when, for its owner to note as its last use. */
+/* An entry was made. Returns the tick, which its owner stores as its last use. */
 uint64_t ef_budget_charge(ef_kept kind, size_t bytes);
 void ef_budget_credit(ef_kept kind, size_t bytes);           /* an entry was freed */
 void ef_budget_resize(ef_kept kind, size_t from, size_t to); /* an entry grew or shrank */

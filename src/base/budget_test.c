@@ -56,8 +56,8 @@ static void shelf_end(shelf *s) {
     ef_mutex_destroy(&s->lock);
 }
 
-/* Two caches share 20 entries: what was used least recently goes, whichever cache it is in, and
- * what is used again and again stays. */
+/* Two caches share a budget of 20 entries: the least recently used entry is evicted, whichever
+ * cache it is in, and what is used again and again stays. */
 EF_TEST(the_least_recently_used_goes_first_across_caches) {
     shelf a, b;
     ef_kept_info info;

@@ -1,4 +1,4 @@
-/* A map to find entries and a list, newest first, to know which one to drop. */
+/* A map finds entries; a list in the order of use, newest first, tells which one to evict. */
 #include "base/cache.h"
 
 void ef_cache_init(ef_cache *c, size_t limit, void (*drop)(ef_cache_entry *)) {
@@ -92,7 +92,7 @@ ef_status *ef_cache_put(ef_cache *c, ef_cache_entry *e) {
 void ef_cache_resize(ef_cache *c, ef_cache_entry *e, size_t bytes) {
     c->bytes += bytes - e->bytes;
     e->bytes = bytes;
-    if (e != c->newest) { /* it is being used, so it must not be the one to go */
+    if (e != c->newest) { /* it is being used, so it must not be evicted */
         unlink_entry(c, e);
         link_newest(c, e);
     }

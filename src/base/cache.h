@@ -1,4 +1,4 @@
-/* A cache that forgets the least recently used first: one with a bound of its own, or one that
+/* A cache that evicts the least recently used entry: one with a bound of its own, or one that
  * shares the budget of all caches (base/budget.h). Entries are intrusive: embed an ef_cache_entry
  * as the first member. Not locked: the owner guards it. */
 #ifndef EF_BASE_CACHE_H
@@ -15,15 +15,14 @@ typedef struct ef_cache_entry {
 } ef_cache_entry;
 
 typedef struct ef_cache {
-    ef_keeper keeper; /* first; only of a cache that shares the budget */
-    ef_mutex *lock;   /* likewise: the owner's */
+    ef_keeper keeper; /* must be first; used only if the cache shares the budget */
+    ef_mutex *lock;   /* the owner's; likewise */
     void (*leave)(ef_cache_entry *e);
     ef_map map;
     ef_cache_entry *newest, *oldest;
     size_t bytes, limit;
     uint64_t hits, misses, evictions;
-    void (*drop)(
-        ef_cache_entry *e); /* called on eviction; the owner may keep it alive by counting */
+    void (*drop)(ef_cache_entry *e); /* called on eviction; the owner may still hold a reference */
 } ef_cache;
 
 void ef_cache_init(ef_cache *c, size_t limit, void (*drop)(ef_cache_entry *));

@@ -11,8 +11,8 @@ enum {
     EF_CPU = 1,
     EF_OPENCL = 2,
     EF_TEST = 4,
-    EF_ASIDE = 128 /* with others: not for the queue, since it moves whole tensors; runs in the
-                    * caller's thread, on tensors of the device */
+    EF_ASIDE = 128 /* a flag beside them: the kernel moves whole tensors, so it runs in the caller's
+                    * thread, not on the device's queue, with tensors of the device */
 };
 
 struct ef_context {
@@ -20,9 +20,9 @@ struct ef_context {
     int wanted;              /* device that was asked for, plus 1; 0: none was, so that an op runs
                               * where its inputs are. Numbers as in device/device.h */
     int threads;             /* most threads of one region of work; 0: no limit of its own */
-    float weight;            /* of this thread beside others that want processors; in (0, 1] */
-    int depth;               /* runs of this thread within each other; see ef_pool_enter */
-    uint64_t began, ran_ns;  /* of a weight below 1: when the run began, how long the last took */
+    float weight;            /* its claim to processors against other threads'; in (0, 1] */
+    int depth;               /* how deep the runs of this thread are nested; see ef_pool_enter */
+    uint64_t began, ran_ns;  /* if weight < 1: when the run began, how long the last one took */
     ef_canceller *canceller; /* NULL: none */
 };
 

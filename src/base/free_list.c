@@ -1,5 +1,5 @@
-/* No lock: a piece is taken by whoever swaps it out of its place. Sanitizers get every piece freed,
- * so that they see who uses one too long. */
+/* There is no lock: the thread that swaps a piece out of its place has it. Under address sanitizer
+ * every piece is freed, so that it detects a use after the free. */
 #include "base/free_list.h"
 #include "base/alloc.h"
 #include "base/sanitize.h"

@@ -1,5 +1,5 @@
-/* Eight bytes at a time through ef_hash_mix; the length goes in too, so that a tail of zeros
- * counts. */
+/* Eight bytes at a time through ef_hash_mix. The length is hashed too, so that trailing zeros make
+ * a difference. */
 #include "base/hash.h"
 
 uint64_t ef_hash_bytes(uint64_t h, const void *p, size_t n) {

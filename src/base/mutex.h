@@ -1,6 +1,6 @@
 /* Mutexes with a rank. A thread that holds a mutex may lock only those of a higher rank, so that no
- * two threads can wait for each other. Builds with assertions check this at every lock, whether or
- * not another thread is about; a wrong order ends the program there, with both names. */
+ * two threads can wait for each other. Builds with assertions check this at every lock, even where
+ * no other thread is involved; a wrong order ends the program there, with both names. */
 #ifndef EF_BASE_MUTEX_H
 #define EF_BASE_MUTEX_H
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Options: what stands in the environment counts, however long and however many they are. */
+/* Options: the value in the environment counts, however long it is and however many there are. */
 #include "base/option.h"
 #include "check.h"
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Something that a lower room owns without knowing what it is: it begins with the function that
+/* An object that a lower room owns without knowing its type: its first member is the function that
  * releases it. */
 #ifndef EF_BASE_OWNED_H
 #define EF_BASE_OWNED_H

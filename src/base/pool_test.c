@@ -68,7 +68,7 @@ static void brief_item(void *arg, int64_t begin, int64_t end) {
     while (now.tv_sec == from.tv_sec && now.tv_nsec - from.tv_nsec < 5000);
 }
 
-/* One alone stays on its caller; of many in a row workers take a part. */
+/* A single brief region stays on its caller; in a sequence of them workers take a part. */
 EF_TEST(brief_regions_wake_workers_when_they_follow_each_other) {
     const struct timespec asleep = {0, 20000000};
     lanes alone = {.on_workers = 0}, many = {.on_workers = 0};
@@ -113,7 +113,7 @@ EF_TEST(usage_of_others_is_what_is_neither_idle_nor_ours) {
     ef_usage after = {.at = 2000, .idle = 1000, .own = 570, .processors = 2};
     double others = ef_usage_others(&before, &after);
     CHECK(others > 0.499 && others < 0.501);
-    after.own = 100000; /* ticks are coarse: less than nothing is nothing */
+    after.own = 100000; /* ticks are coarse: a negative difference counts as 0 */
     CHECK(ef_usage_others(&before, &after) == 0);
     after.processors = 1; /* the mask changed in between */
     CHECK(ef_usage_others(&before, &after) == 0);
@@ -182,7 +182,8 @@ static void *many_regions(void *arg) {
     return NULL;
 }
 
-/* More callers than slots, none of which counts itself: each finds workers, or does without. */
+/* There are more callers than slots, and none enters the pool (ef_pool_enter): each call gets
+ * workers or runs without them. */
 EF_TEST(any_number_of_callers) {
     static relay r[12];
     pthread_t t[12];

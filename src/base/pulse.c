@@ -55,8 +55,8 @@ static void pause_ms(long ms) {
     while (nanosleep(&t, &t) != 0 && errno == EINTR) {}
 }
 
-/* Sleeps until somebody needs a pulse. A call that began before its thread could see that the
- * pulse has stopped shows a moment later in the number of calls. */
+/* Sleeps until somebody needs a pulse. A call may begin before its thread can see that the pulse
+ * has stopped, so the number of calls is compared again a millisecond later. */
 static void sleep_until_needed(unsigned seen) {
     bool running;
     stopped(true);
@@ -92,7 +92,7 @@ static void *tick(void *unused) {
     return NULL;
 }
 
-static void after_fork(void) { /* the thread did not come along */
+static void after_fork(void) { /* the child does not have the thread */
     ef_mutex_init(&lock, EF_RANK_PULSE, EF_MUTEX_PLAIN);
     pthread_cond_init(&wake, NULL);
     started = needed = false;

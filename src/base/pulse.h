@@ -24,7 +24,8 @@ static inline ef_status *ef_pulse_check(const ef_context *c, unsigned *pulse) {
     *pulse = now;
     return ef_pulse_look(c);
 }
-/* When a run begins: a canceller that was cancelled before moves the pulse no more. */
+/* Called when a run begins, since a canceller that was cancelled earlier does not change the pulse
+ * again. */
 static inline ef_status *ef_pulse_enter(const ef_context *c) {
     int n = atomic_load_explicit(&ef_pulse_cancelled, memory_order_relaxed);
     return EF_LIKELY(n == 0) ? NULL : ef_pulse_look(c);

@@ -12,7 +12,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void thread_ends(void *stack) {
     stack_t is;
-    if (sigaltstack(NULL, &is) != 0 || is.ss_sp != stack) return; /* somebody may return to it */
+    /* If somebody installed another stack, they may restore this one: it is not freed. */
+    if (sigaltstack(NULL, &is) != 0 || is.ss_sp != stack) return;
     is.ss_flags = SS_DISABLE;
     if (sigaltstack(&is, NULL) == 0) ef_free(stack);
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 extern _Thread_local bool ef_signal_stack_ready;
-void ef_signal_stack_make(void); /* keeps one that is there; without memory does nothing */
+void ef_signal_stack_make(void); /* keeps a stack the thread has; does nothing without memory */
 static inline void ef_signal_stack(void) {
     if (!ef_signal_stack_ready) ef_signal_stack_make();
 }

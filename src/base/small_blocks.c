@@ -37,7 +37,7 @@ static void make_key(void) { pthread_key_create(&key, thread_ends); }
 
 static bool has_shelf(void) {
     if (EF_LIKELY(mine != NULL)) return true;
-    if (EF_ASAN || ended) return false; /* a sanitizer wants to see every piece end */
+    if (EF_ASAN || ended) return false; /* address sanitizer must see every block freed */
     pthread_once(&once, make_key);
     if ((mine = ef_calloc(1, sizeof *mine)) != NULL) pthread_setspecific(key, mine);
     return mine != NULL;

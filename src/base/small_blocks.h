@@ -4,7 +4,7 @@
 #define EF_BASE_SMALL_BLOCKS_H
 #include <stddef.h>
 
-/* Not zeroed; NULL: no memory. Whoever gives it back, on whatever thread, says the same n. */
+/* Not zeroed; NULL: no memory. Any thread may give the block back, with the same n. */
 void *ef_small_block_take(size_t n);
 void ef_small_block_give(void *p, size_t n); /* NULL is fine */
 #endif

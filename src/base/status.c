@@ -30,7 +30,7 @@ void ef_status_free(ef_status *s) {
 
 /* ---- the trail ------------------------------------------------------------------------------- */
 
-/* A node's own function is known only after the node: it is written into the step that is there. */
+/* The function is known only after the node inside it was added: it is written into that step. */
 void ef_status_mark_function(ef_status *s, int32_t function) {
     if (s != NULL && s != &out_of_memory && s->n_trail > 0)
         s->trail[s->n_trail - 1].function = function;

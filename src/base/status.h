@@ -13,26 +13,26 @@ ef_status *ef_no_memory(size_t bytes); /* EF_NO_MEMORY, "could not get N bytes" 
 /* Appends " \n    <text>" (a place, an op) to s and returns s. */
 ef_status *ef_status_add(ef_status *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The way to the op that failed, through graphs within graphs. Whoever runs or lays out a graph
- * adds which of its nodes failed; whoever runs one of several functions of a node adds which. Both
- * are added on the way out, so the innermost comes first. */
+/* The path to the op that failed, through nested graphs. Code that runs or plans a graph adds which
+ * of its nodes failed; code that runs one of several functions of a node adds which one. Both are
+ * added on the way out, so the innermost comes first. */
 void ef_status_at_node(ef_status *s, int32_t node);
 void ef_status_mark_function(ef_status *s, int32_t function);
 static inline ef_status *ef_status_in_function(ef_status *s, int32_t function) {
     if (EF_UNLIKELY(s != NULL)) ef_status_mark_function(s, function);
     return s;
 }
-/* The n-th step from outside: 0 is the node of the outermost graph. False: there are not so many.
- */
+/* The n-th step of the path from the outside: 0 is the node of the outermost graph. False: the path
+ * is shorter. */
 typedef struct ef_status_step {
     int32_t function; /* of the node before it; -1: not known */
     int32_t node;
 } ef_status_step;
 bool ef_status_step_get(const ef_status *s, int n, ef_status_step *out);
-/* s with another message; its trail ends. */
+/* s with another message and without its path. */
 ef_status *ef_status_reworded(ef_status *s, const char *message);
 
-/* Another status that says the same, at the same place; NULL stays NULL. */
+/* A copy of s with its path; NULL stays NULL. */
 ef_status *ef_status_copy(const ef_status *s);
 
 /* The same message under another code; NULL stays NULL. */

@@ -1,4 +1,5 @@
-/* What rooms below src/profile have to tell: they call one function, which src/profile sets. */
+/* Events of the rooms below src/profile, which cannot include its headers: they call one function,
+ * which src/profile installs. */
 #ifndef EF_BASE_WATCH_H
 #define EF_BASE_WATCH_H
 #include <stdint.h>

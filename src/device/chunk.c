@@ -29,8 +29,8 @@ typedef struct span {
 typedef struct chunk {
     struct chunk *next, *prev;
     int used;               /* pages */
-    int longest;            /* no more pages than that can be had at once */
-    bool whole;             /* for spans of one block; counts while a page is used */
+    int longest;            /* no free run of pages is longer than this */
+    bool whole;             /* its spans have one block each; says nothing of an empty chunk */
     uint8_t owner[PAGES];   /* first page of the span a page belongs to; 0: free */
     uint16_t label[LABELS]; /* by where a block begins */
     span spans[PAGES];      /* by first page */
@@ -62,7 +62,7 @@ int ef_chunk_class(void *p) {
 size_t ef_chunk_mapped(void) { return mapped; }
 
 static chunk *chunk_new(void) {
-    /* No huge pages: a chunk fills little by little, and so shall resident memory. */
+    /* No huge pages: a chunk fills little by little, and resident memory should grow with it. */
     chunk *c = ef_pages_map(EF_CHUNK_BYTES, EF_CHUNK_BYTES, false);
     if (c == NULL) return NULL;
     c->longest = PAGES - 1;
@@ -163,7 +163,7 @@ static void span_end(span *s) {
     partial_remove(s);
     for (int p = s->first; p < s->first + s->pages; p++) c->owner[p] = 0;
     c->used -= s->pages;
-    c->longest = PAGES - 1; /* not known better until the next search */
+    c->longest = PAGES - 1; /* a safe bound until the next search */
     if (c->used == 0 && ++spare > SPARE_CHUNKS) chunk_end(c);
 }
 

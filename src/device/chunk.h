@@ -9,7 +9,7 @@ enum {
     EF_BLOCK_MOST = 1 << 20, /* bytes of the largest block served here */
     EF_CLASSES = 52,         /* 64, 128, 192, 256, then four steps per doubling */
     EF_CHUNK_BYTES = 4 << 20,
-    EF_LABELLED = 4096 /* blocks of this size and more know what they are for */
+    EF_LABELLED = 4096 /* blocks of this size and more have a label that says what they are for */
 };
 
 /* bytes from 1 to EF_BLOCK_MOST. Needs no lock. */

@@ -24,7 +24,7 @@ ef_status *ef_device_add(const ef_device *d) {
     for (int k = 0; k < n; k++)
         if (devices[k] == d) return NULL;
     if (n == EF_DEVICE_MOST)
-        return ef_error(EF_NO_MEMORY, "device %s: there are %d devices already, and no more can be",
+        return ef_error(EF_NO_MEMORY, "device %s: there are already %d devices, the most allowed",
                         d->name, n);
     devices[n] = d;
     atomic_store(&n_devices, n + 1);

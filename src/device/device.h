@@ -45,7 +45,7 @@ typedef struct ef_device {
     /* Events: a number that stands for all work submitted so far, and waiting for it. */
     uint64_t (*record)(void);
     void (*wait)(uint64_t event);
-    /* Where work on the queue finds device memory. */
+    /* Translates an address of the device into one that work on the queue can use. */
     void *(*reach)(void *p);
 } ef_device;
 
@@ -60,14 +60,15 @@ const char *ef_device_type(int device); /* "CPU"; NULL if there is no such devic
 
 /* Submits w as the batch's next work. */
 void ef_batch_submit(ef_batch *b, ef_work *w, ef_status *(*run)(ef_work *w));
-/* Until all work of the batch is done; its first failure, which then is the caller's. */
+/* Waits until all work of the batch is done. Returns its first failure, which the caller then owns.
+ */
 ef_status *ef_batch_wait(ef_batch *b);
 
 /* Copies between host memory and a device's, or within the device; the batch's earlier work comes
  * first, and its failure is returned. `to` is valid, and `from` no longer needed, on return. */
 typedef enum ef_copy_way { EF_COPY_TO_DEVICE, EF_COPY_TO_HOST, EF_COPY_WITHIN } ef_copy_way;
 ef_status *ef_device_copy(ef_batch *b, ef_copy_way way, void *to, const void *from, size_t bytes);
-/* How many copies there were, by way, since the process began. */
+/* How many copies there were in each direction since the process began. */
 typedef struct ef_copy_counts {
     uint64_t n[3], bytes[3];
 } ef_copy_counts;

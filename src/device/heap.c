@@ -1,5 +1,5 @@
-/* There is at most one hole more than there are blocks, so room for the holes is got when a block
- * is taken: giving one back cannot fail. */
+/* There is at most one hole more than there are blocks, so the array of holes is made large enough
+ * when a block is taken, and giving one back cannot fail. */
 #include "device/heap.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -85,7 +85,7 @@ void ef_heap_give(ef_heap *h, size_t at, size_t bytes) {
         h->hole[k] = (ef_extent){at, n};
         h->n_holes++;
     }
-    if (h->n_holes > 0) { /* a hole at the end is no hole */
+    if (h->n_holes > 0) { /* a hole at the end lowers the top instead */
         const ef_extent *last = &h->hole[h->n_holes - 1];
         if (last->at + last->bytes == h->top) {
             h->top = last->at;

@@ -10,7 +10,7 @@ typedef struct ef_extent {
 } ef_extent;
 
 typedef struct ef_heap {
-    size_t span;     /* bytes that there are */
+    size_t span;     /* bytes in all, used or not */
     size_t top;      /* the highest byte ever handed out, plus one */
     ef_extent *hole; /* free ranges below top, by address */
     size_t n_holes, cap_holes;

@@ -32,7 +32,7 @@ const char *ef_memory_label(const char *now) {
     return before;
 }
 
-/* The entry of that name or, where it would stand, the free one. */
+/* The entry of that name or, if there is none, the free entry where it belongs. */
 static struct holder *look_up(const char *name) {
     size_t i = (size_t)(ef_hash_text(0, name) >> 17) % (LABELS - 1);
     for (;; i = (i + 1) % (LABELS - 1)) {
@@ -135,8 +135,8 @@ static size_t put(char *out, size_t size, size_t n, const char *name, int64_t by
     return n;
 }
 
-/* A line as "train.py:12": while the reports of holders are by line. Valid until the next call of
- * this thread. */
+/* The name of an entry; that of a line of the program is "train.py:12". Valid until this thread's
+ * next call. */
 static const char *named(const struct holder *h) {
     static _Thread_local char text[LABEL_TEXT + 64];
     ef_site_info at;

@@ -1,4 +1,4 @@
-/* mmap promises page alignment only; for more we ask for more and give both ends back. */
+/* mmap aligns to a page only; for a larger alignment we map more and unmap both ends. */
 #include "device/map.h"
 #include "profile/event.h"
 #include <stdint.h>

@@ -4,9 +4,10 @@
  * numbers only it writes, folded into the totals whenever it takes the lock anyway; a reader adds
  * up both. A block may be freed by any thread: it joins that thread's list, and full lists return
  * half of their blocks. A request may be served by a block of up to twice its size, rather than by
- * pages never touched before: so programs whose sizes change all the time do not creep.
+ * pages never touched before, so that the memory of programs whose sizes change all the time does
+ * not creep up.
  *
- * Under address sanitizer every block is a malloc of its own, so that it can see each one end. */
+ * Under address sanitizer every block is a malloc of its own, so that it sees each one freed. */
 #include "device/memory.h"
 #include "base/alloc.h"
 #include "base/mutex.h"
@@ -149,7 +150,7 @@ static void count(cache *c, int64_t bytes, int64_t n) {
     if (now > get(&c->high)) set(&c->high, now);
 }
 
-/* ---- blocks that no list has; the lock is held ---- */
+/* ---- blocks that are in no thread's list; the lock is held ---- */
 
 #if EF_ASAN
 enum { HEADER = 64 };
@@ -176,7 +177,7 @@ static void *block_take(cache *c, size_t bytes, uint16_t label) {
     int class = ef_class_of(bytes), got;
     list *l = c != NULL && class < CACHED_CLASSES ? &c->lists[class] : NULL;
     void *p = l != NULL ? l->head : NULL;
-    if (p != NULL) { /* a limit sends us here though the list has some */
+    if (p != NULL) { /* while there is a limit, every request comes here */
         l->head = *(void **)p;
         l->n--;
     } else {
@@ -236,7 +237,8 @@ static inline void *take_cached(cache *c, list *l, size_t bytes) {
     return p;
 }
 
-/* From a list of larger blocks; it goes back there, for a block of this size knows its class. */
+/* Takes a block of a larger class. It will go back to the list of its own class, since the chunk
+ * tells the class of blocks of this size. */
 static void *take_larger(cache *c, size_t bytes) {
     if (c == NULL || bytes < EF_LABELLED || bytes > CACHED_MOST ||
         atomic_load_explicit(&limit, memory_order_relaxed) != 0)

@@ -127,9 +127,9 @@ static long fill(uint32_t seed, int steps, size_t least, size_t most) {
 }
 
 EF_TEST(small_sizes_that_come_late_leave_large_ones_their_pages) {
-    if (EF_ASAN || EF_TSAN) return; /* blocks are mallocs of their own; shadows have pages, too */
+    if (EF_ASAN || EF_TSAN) return; /* their blocks are mallocs, their shadow memory has pages */
     ef_memory_trim(0);
-    void *small = take(1000); /* a program holds something small at any time */
+    void *small = take(1000); /* as any program holds a small block all the time */
     fill(1, 300, 70000, 512 << 10);
     fill(1, 1, 512 << 10, (512 << 10) + 1);
     for (size_t most = 128; most <= 65536; most *= 2) {

@@ -2,10 +2,10 @@
  * Sizes are rounded to eight steps per doubling (what is never touched costs no memory), so the
  * temporary of the next call fits the region of the last one: one look into its bin, no system call
  * and no page fault. A kept region of up to twice the size serves as well, as for small blocks:
- * its pages are warm, and a program whose sizes change takes less memory. Kept regions go, least
- * recently used first, when they have been idle for ten seconds, or when they are more than 32 MiB
- * and more than the program itself gave back of the most it used in the last ten to twenty seconds.
- */
+ * its pages are warm, and a program whose sizes change takes less memory. Whenever a region is
+ * taken or given back, kept regions are unmapped, least recently used first, if they have been idle
+ * for ten seconds, or if together they exceed 32 MiB and exceed the difference between the most the
+ * program used in the last ten to twenty seconds and what it uses now. */
 #include "device/region.h"
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -1,8 +1,8 @@
-/* The test device. Its addresses are a range that is mapped without any rights, so a host that uses
- * one is stopped at once; the bytes themselves are in a second mapping, which only work on the
- * queue is told about (`reach`). Both ranges are as long as each other, so an address becomes the
- * other by adding. The queue is a list and a thread that takes work from it in order; an event is
- * how many pieces of work had been submitted. */
+/* The test device. Its addresses are in a range that is mapped without access rights, so a host
+ * that uses one gets a segmentation fault. The bytes are in a second mapping of the same length,
+ * which only work on the queue can reach (`reach` adds the distance of the two mappings). The queue
+ * is a list and a thread that takes work from it in order; an event is how many pieces of work had
+ * been submitted. */
 #include "device/test.h"
 #include "base/alloc.h"
 #include "base/context.h"
@@ -138,7 +138,7 @@ static ef_status *map(void) {
     return ef_no_memory(span);
 }
 
-/* Signals are for the program's own threads. */
+/* The thread blocks all signals, which are for the program's own threads. */
 static int begin_thread(void) {
     sigset_t all, before;
     sigfillset(&all);

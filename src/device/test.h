@@ -5,7 +5,7 @@
 #define EF_DEVICE_TEST_H
 #include "base/status.h"
 
-ef_status *ef_test_device_start(void); /* nothing happens if it is there */
+ef_status *ef_test_device_start(void); /* does nothing if the device exists */
 /* Ends it. EF_FAILED_PRECONDITION while some of its memory is in use. */
 ef_status *ef_test_device_stop(void);
 #endif

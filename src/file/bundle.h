@@ -1,7 +1,7 @@
-/* Checkpoints as files, TensorFlow's format: `PREFIX.index`, a sorted table that says of each name
- * its dtype, shape and place, and `PREFIX.data-00000-of-00001` (or several such) with the elements
- * one tensor behind the other. Nothing that a file says is believed before it is compared with the
- * sizes of the files, so damaged ones end in an error and not in a large allocation. */
+/* Checkpoints as files, TensorFlow's format: `PREFIX.index`, a sorted table with the dtype, shape
+ * and place of each name, and `PREFIX.data-00000-of-00001` (or several such) with the elements of
+ * one tensor after the other. Every number in a file is checked against the sizes of the files
+ * before it is used, so damaged files end in an error and not in a large allocation. */
 #ifndef EF_FILE_BUNDLE_H
 #define EF_FILE_BUNDLE_H
 #include "file/wire.h"
@@ -25,7 +25,7 @@ ef_status *ef_bundle_open(const char *prefix, size_t n, ef_bundle **out);
 ef_status *ef_bundle_next(ef_bundle *b, const char **name, size_t *n, ef_bundle_entry *e,
                           bool *more);
 int64_t ef_bundle_shards(const ef_bundle *b);
-/* Whether the entry's bytes are all in its file: asked before memory is taken for them. */
+/* Checks that the entry's bytes are all in its file; called before memory is allocated for them. */
 ef_status *ef_bundle_check(ef_bundle *b, const ef_bundle_entry *e);
 /* Reads the e->size bytes of an entry; with `check`, compares their checksum. */
 ef_status *ef_bundle_read(ef_bundle *b, const ef_bundle_entry *e, void *to, bool check);
@@ -42,8 +42,8 @@ ef_status *ef_bundle_strings(const ef_bundle *b, const ef_bundle_entry *e, const
 size_t ef_bundle_string(ef_bundle_text *t, const char **at);
 
 /* ---- writing -----------------------------------------------------------------------------------
- * Data lies in the order of the calls. The files appear, both together, when the writer is closed;
- * a name that was given twice is an error then. */
+ * Tensors are stored in the order of the calls. Both files get their names when the writer is
+ * closed; a name that was given twice is an error then. */
 typedef struct ef_bundle_writer ef_bundle_writer;
 ef_status *ef_bundle_writer_open(const char *prefix, size_t n, ef_bundle_writer **out);
 /* Begins an entry: dtype, rank and dim are read. Its bytes follow by ef_bundle_write. */
@@ -54,13 +54,13 @@ ef_status *ef_bundle_write(ef_bundle_writer *w, const void *bytes, size_t n);
 typedef size_t ef_bundle_get(const void *user, uint64_t k, const char **at);
 ef_status *ef_bundle_write_strings(ef_bundle_writer *w, uint64_t count, ef_bundle_get *get,
                                    const void *user);
-/* Ends w. `s`, if not NULL, is why the files are not wanted; it is what is returned. */
+/* Ends w. If `s` is not NULL, writing has failed: the files are discarded and s is returned. */
 ef_status *ef_bundle_writer_close(ef_bundle_writer *w, ef_status *s);
 
 /* Appends "PREFIX.data-SSSSS-of-NNNNN". */
 void ef_bundle_shard_name(ef_text *t, const char *prefix, size_t n, int64_t shard, int64_t of);
-/* Makes one checkpoint of several: their files of data are renamed, one index is written, theirs
- * are removed. With `missing_ok` those that do not exist are passed over. */
+/* Makes one checkpoint of several: their data files are renamed, one index is written, and their
+ * own indices are removed. With `missing_ok` checkpoints that do not exist are skipped. */
 typedef struct ef_bundle_name {
     const char *at;
     size_t n;

@@ -1,5 +1,5 @@
-/* Reading checkpoints. The index is read as a whole, since it is small beside the data; the files
- * of data are opened when the first tensor in them is wanted. */
+/* Reading checkpoints. The index is read as a whole, since it is small compared with the data; a
+ * data file is opened when the first tensor in it is read. */
 #include "base/alloc.h"
 #include "base/pulse.h"
 #include "evenflow_binding.h"
@@ -218,7 +218,7 @@ ef_status *ef_bundle_read(ef_bundle *b, const ef_bundle_entry *e, void *to, bool
     return check && ef_crc32c_mask(crc) != e->crc ? wrong_sum(b, e, ef_crc32c_mask(crc)) : NULL;
 }
 
-/* The checksum of lengths is of fixed sizes: 4 bytes, or 8 for a length that needs them. */
+/* The checksum covers lengths in a fixed size: 4 bytes, or 8 for a length that needs them. */
 static uint32_t sum_length(uint32_t crc, uint64_t length) {
     unsigned char at[8];
     const size_t n = length <= UINT32_MAX ? 4 : 8;
@@ -274,7 +274,8 @@ ef_status *ef_checkpoint_entries(const char *prefix, size_t n, ef_checkpoint_fn 
     size_t length;
     bool more = true;
     EF_TRY(ef_bundle_open(prefix, n, &b));
-    /* Keys share their beginnings, so few bytes can stand for many: no real index is so dense. */
+    /* Keys share prefixes, so a small made-up index can hold endless names: a real index has no
+     * more than 64 bytes of names in each of its bytes. */
     uint64_t left = 64 * (uint64_t)b->index.n + (1 << 20);
     ef_status *s = NULL;
     while (s == NULL && (s = ef_bundle_next(b, &name, &length, &e, &more)) == NULL && more) {

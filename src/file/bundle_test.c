@@ -1,5 +1,5 @@
-/* Checkpoints as files: what is written is read again; and of a file that was cut, changed or made
- * up, every byte in turn, reading ends in a status and takes no more memory than the file has. */
+/* Checkpoints as files: what is written can be read again. With every byte of a file cut off or
+ * changed in turn, reading ends in a status and takes no more memory than the file has bytes. */
 #include "base/alloc.h"
 #include "check.h"
 #include "file/bundle.h"
@@ -128,7 +128,7 @@ EF_TEST(every_damaged_byte_is_found) {
     }
 }
 
-/* An index whose checksums are right but whose entry lies: about its size, its place, its shard. */
+/* An index whose checksums are right but whose entry has a wrong size, place or shard. */
 EF_TEST(lies_with_right_checksums) {
     begin();
     const unsigned char lies[][16] = {

@@ -1,5 +1,5 @@
-/* Writing checkpoints. Files are written under other names and renamed at the end, the index last:
- * whoever finds an index finds all of its data. */
+/* Writing checkpoints. Files are written under temporary names and renamed at the end, the index
+ * last: a program that finds an index finds all of its data. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "file/bundle.h"
@@ -221,7 +221,7 @@ ef_status *ef_bundle_write_strings(ef_bundle_writer *w, uint64_t count, ef_bundl
     return NULL;
 }
 
-/* Writes an index under another name and gives it its own. */
+/* Writes an index under a temporary name and renames it. */
 static ef_status *write_index(const rows *r, int64_t shards, const char *path, const char *run) {
     ef_sorted_maker t = {0};
     ef_text fresh = {0};

@@ -5,11 +5,11 @@
 #define EF_FILE_IMAGE_H
 #include "base/text.h"
 
-/* Room for an image of that size, row by row; channels change fastest. NULL: failed. */
+/* The pixels of an image are stored row by row from the top; channels change fastest. */
 typedef struct ef_image_size {
     int64_t frames, height, width, channels;
 } ef_image_size;
-typedef struct ef_image_room {
+typedef struct ef_image_room { /* allocates the memory for an image of that size */
     ef_status *(*alloc)(void *user, const ef_image_size *size, void **out);
     void *user;
 } ef_image_room;

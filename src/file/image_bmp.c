@@ -1,4 +1,5 @@
-/* BMP: rows of bytes behind a header, from the bottom up; and which format bytes are in. */
+/* BMP: rows of bytes after a header, from the bottom up. Also recognises the format of an image by
+ * its first bytes. */
 #include "file/image.h"
 #include <endian.h>
 #include <string.h>

@@ -21,13 +21,13 @@ static int read_some(GifFileType *g, GifByteType *to, int n) {
     return (int)take;
 }
 
-/* What a canvas must hold: every frame. The size that the file names for its screen may be any. */
+/* The canvas is as large as the largest frame: the screen size in the file may be any number. */
 typedef struct canvas {
     int width, height;
     unsigned char *pixels;
 } canvas;
 
-/* Frames whose blocks are whole, at most `most`, and the largest sizes among them. */
+/* The number of complete frames, at most `most`; c becomes as large as the largest of them. */
 static int64_t count_frames(const unsigned char *p, size_t n, int64_t most, canvas *c) {
     int64_t frames = 0;
     if (n < 13) return 0;
@@ -103,7 +103,7 @@ static ef_status *read_extension(GifFileType *g, int *clear) {
     return NULL;
 }
 
-/* c: the first frame's; the others come behind it. */
+/* c is the canvas of the first frame; those of the others follow it in memory. */
 static ef_status *read_frames(GifFileType *g, int64_t frames, canvas c) {
     const size_t size = 3 * (size_t)c.width * (size_t)c.height;
     int clear = NO_TRANSPARENT_COLOR;

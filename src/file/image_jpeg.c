@@ -35,8 +35,8 @@ static void set_errors(errors *e) {
     e->message[0] = 0;
 }
 
-/* ---- the source: bytes in memory, with an end that is an error unless it may be mended --------
- */
+/* ---- the source: bytes in memory. Their end is an error unless truncated data is to be recovered,
+ * which puts an end-of-image marker there ---- */
 
 typedef struct source {
     struct jpeg_source_mgr base;

@@ -1,6 +1,6 @@
-/* Two buffers at most: the file's bytes and, for a compressed file, what they become. The second is
- * of a fixed size too, so a file that decompresses to a thousand times its size takes no more
- * memory than another. */
+/* There are at most two buffers: one for the file's bytes and, for a compressed file, one for the
+ * decompressed bytes. Both have a fixed size, so a file that decompresses to a thousand times its
+ * size takes no more memory than another. */
 #include "file/input.h"
 #include "base/alloc.h"
 #include "base/pulse.h"
@@ -239,7 +239,7 @@ ef_status *ef_decompress(ef_compression how, const char *bytes, size_t n, size_t
         n -= piece - z.avail_in;
         ended = code == Z_STREAM_END;
         ef_text_bytes(out, chunk, BUFFER - z.avail_out);
-        if (code == Z_BUF_ERROR && n == 0) { /* cut off: what there is counts */
+        if (code == Z_BUF_ERROR && n == 0) { /* truncated: keep what was decompressed */
             code = Z_OK;
             ended = true;
         }

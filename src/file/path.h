@@ -3,9 +3,10 @@
 #define EF_FILE_PATH_H
 #include "base/status.h"
 
-/* The local path that `name` means, NUL-terminated; the caller frees it (ef_free). Rejects a NUL
- * inside, and schemes of file systems that there are not (gs://, ram://). */
+/* The local path of `name`, NUL-terminated; the caller frees it (ef_free). Rejects a NUL inside the
+ * name, and schemes of file systems that are not supported (gs://, ram://). */
 ef_status *ef_path_make(const char *name, size_t n, char **out);
-/* What errno says of a path, under TensorFlow's code for it. */
+/* The error of a system call on `path` that failed with this errno, with TensorFlow's code for it.
+ */
 ef_status *ef_path_error(int error, const char *path);
 #endif

@@ -10,7 +10,7 @@ typedef ef_status *next_fn(ef_reader *r, bool *end);
 struct ef_reader {
     ef_input *in;
     next_fn *next;
-    ef_text text; /* the present record; the memory is used again for the next */
+    ef_text text; /* the current record; its memory is reused for the next */
     uint64_t header, record, footer;
     ef_text ahead; /* fixed: bytes that are the footer if the file ends behind them */
     bool begun;    /* fixed: the header has been skipped */
@@ -65,14 +65,14 @@ static ef_status *broken(const ef_reader *r, const char *what, uint64_t offset) 
                     (unsigned long long)offset);
 }
 
-static bool checks(const char *bytes, size_t n) { /* the checksum stands behind the bytes */
+static bool checks(const char *bytes, size_t n) { /* the checksum follows the bytes */
     uint32_t stored;
     memcpy(&stored, bytes + n, 4);
     return le32toh(stored) == ef_crc32c_mask(ef_crc32c(0, bytes, n));
 }
 
 /* quiet: a file that ends inside the twelve bytes before a record's data ends there without an
- * error, as TensorFlow's iterator has it: another process may still be writing the record. */
+ * error, as in TensorFlow's iterator: another process may still be writing the record. */
 static ef_status *read_record(ef_reader *r, bool quiet, bool *end) {
     uint64_t offset = ef_input_offset(r->in), got = 0, n = 0;
     EF_TRY(ef_input_read(r->in, 12, &r->text, &got));
@@ -86,7 +86,7 @@ static ef_status *read_record(ef_reader *r, bool quiet, bool *end) {
     n = le64toh(n);
     if (n > EF_RECORD_MOST)
         return ef_error(EF_DATA_LOSS,
-                        "%.800s: the record at %llu says that it has %llu bytes; %llu are possible",
+                        "%.800s: the record at %llu claims to have %llu bytes; the most is %llu",
                         ef_input_path(r->in), (unsigned long long)offset, (unsigned long long)n,
                         (unsigned long long)EF_RECORD_MOST);
     r->text.n = 0;
@@ -145,8 +145,8 @@ ef_status *ef_lines_open(const char *name, size_t n, ef_compression how, size_t 
 }
 
 /* ---- records of a fixed length ------------------------------------------------------------------
- * Where the file's size is not known beforehand, a record is one only if the footer follows it or
- * something else, so this reader looks ahead by the length of the footer. */
+ * The size of a compressed file is not known beforehand, and its last bytes are the footer, not a
+ * record. So this reader stays ahead of the records by the length of the footer. */
 
 static ef_status *uneven(const ef_reader *r, uint64_t body) {
     return ef_error(

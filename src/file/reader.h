@@ -5,10 +5,10 @@
 #include "evenflow_binding.h"
 #include "file/input.h"
 
-/* What a single record or line may hold at most; longer ones are an error. */
+/* The largest size of a record or line in bytes; a longer one is an error. */
 enum { EF_RECORD_MOST = INT32_MAX };
 
-/* buffer: bytes to read at a time; 0: as we like. */
+/* buffer: bytes to read at a time; 0: the default. */
 ef_status *ef_records_open(const char *name, size_t n, ef_compression how, size_t buffer,
                            ef_reader **out);
 /* Lines without their "\n" or "\r\n". The last one need not have an end. */

@@ -1,6 +1,6 @@
-/* Readers of lines and of records of a fixed length, plain and compressed: what they give, where
- * they stand, that a reader moved to an offset goes on from there. TFRecord files are tested from
- * Python beside TensorFlow's answers too. */
+/* Readers of lines and of records of a fixed length, plain and compressed: what they return, their
+ * offset, and that a reader continues from the offset it was moved to. TFRecord files are also
+ * tested from Python against TensorFlow's answers. */
 #include "base/alloc.h"
 #include "check.h"
 #include "file/crc32c.h"

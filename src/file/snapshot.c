@@ -38,8 +38,8 @@ static void metadata_name(const char *path, size_t n, ef_text *out) {
 }
 
 static ef_status *damaged(const ef_text *name) {
-    return ef_error(EF_DATA_LOSS, "%.800s: the file is damaged or no metadata of a snapshot",
-                    name->at);
+    return ef_error(EF_DATA_LOSS,
+                    "%.800s: the file is damaged or is not the metadata of a snapshot", name->at);
 }
 
 /* A number behind its word, as in "elements 5\n". */

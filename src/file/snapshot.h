@@ -1,5 +1,5 @@
-/* Folders of stored elements. `PATH/snapshot.metadata` names a run, says whether it is whole, how
- * many elements it has and in which shards; the records of shard 3 of that run are in
+/* Folders of stored elements. `PATH/snapshot.metadata` names a complete run, how many elements it
+ * has and in which shards; the records of shard 3 of that run are in
  * `PATH/RUN/00000003/00000000.snapshot`. */
 #ifndef EF_FILE_SNAPSHOT_H
 #define EF_FILE_SNAPSHOT_H
@@ -12,7 +12,7 @@ typedef struct ef_snapshot {
     int64_t n_shards;
 } ef_snapshot; /* zero-initialised: empty */
 
-/* What the folder holds; *found false: nothing that is whole. */
+/* Reads the metadata of the folder; *found false: it holds no complete run. */
 ef_status *ef_snapshot_read(const char *path, size_t n, ef_snapshot *out, bool *found);
 /* Makes the folder hold this run; another process sees the old one or the new one. */
 ef_status *ef_snapshot_write(const char *path, size_t n, const ef_snapshot *s);

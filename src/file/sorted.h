@@ -12,10 +12,10 @@ typedef struct ef_sorted_block { /* a block being written */
     uint32_t since;              /* entries since the last of them */
 } ef_sorted_block;
 typedef struct ef_sorted_maker {
-    ef_text file; /* what is done */
+    ef_text file; /* the table so far */
     ef_sorted_block data, index;
-    uint64_t begun, size; /* of the data block that the index does not name yet */
-    bool waiting;         /* there is one */
+    uint64_t begun, size; /* place of the data block that is not in the index yet */
+    bool waiting;         /* whether there is such a block */
     ef_text last;         /* its last key */
 } ef_sorted_maker;        /* zero-initialised: empty */
 /* Keys come in ascending order, each once. */

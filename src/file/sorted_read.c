@@ -45,7 +45,7 @@ static bool follows(const ef_text *last, size_t shared, const unsigned char *mor
     return order > 0 || (order == 0 && own > rest);
 }
 
-/* One entry: the key becomes the rest of the key before it and what is written here. */
+/* One entry: its key is `shared` bytes of the previous key and the bytes stored here. */
 static ef_status *read_entry(const ef_sorted *t, ef_wire *w, ef_text *key, ef_wire *value) {
     uint64_t shared = 0, own = 0, n = 0;
     if (!ef_wire_varint(w, &shared) || !ef_wire_varint(w, &own) || !ef_wire_varint(w, &n) ||

@@ -78,7 +78,7 @@ static void shorten_behind(ef_text *last) {
         }
 }
 
-/* The index names the block that was written before. */
+/* Adds the block that was written last to the index. */
 static void name_block(ef_sorted_maker *m) {
     ef_text place = {0};
     put_place(&place, m->begun, m->size);

@@ -15,8 +15,8 @@
 
 enum { CHUNK = 1 << 18, STREAM_MOST = 1 << 30 };
 
-/* The text grows by what arrives, not by what the file's size says: that may be wrong (/proc), and
- * the file may grow. What is no regular file (/dev/zero) need not end, and has a limit. */
+/* The text grows by the bytes read, not by the file's size, which may be wrong (/proc) or change
+ * meanwhile. A file that is not regular (/dev/zero) may be endless, so it has a limit. */
 static ef_status *read_all(int fd, const char *path, ef_text *out) {
     char *chunk = ef_malloc(CHUNK);
     if (chunk == NULL) return ef_no_memory(CHUNK);

@@ -1,5 +1,5 @@
-/* Protobuf's wire format, read field by field without copies. Everything is checked against the
- * bytes that are there, so a message can be cut or made up by an enemy. */
+/* Protobuf's wire format, read field by field without copies. Every size is checked against the
+ * bytes that are there, so truncated and malicious messages are safe to read. */
 #ifndef EF_FILE_WIRE_H
 #define EF_FILE_WIRE_H
 #include "base/text.h"
@@ -7,7 +7,7 @@
 
 typedef struct ef_wire { /* what is left of a message */
     const unsigned char *at, *end;
-    bool bad; /* something could not be read; nothing more will be */
+    bool bad; /* the message is malformed; no more of it is read */
 } ef_wire;
 typedef enum ef_wire_type {
     EF_WIRE_VARINT = 0,

@@ -41,7 +41,7 @@ static ef_status *emit(ef_build *base, const ef_op *op, const ef_attrs *attrs, e
 static ef_status *constant(ef_build *base, const ef_tensor *t, ef_value **out) {
     ef_graph_build *b = (ef_graph_build *)base;
     ef_edge e;
-    /* Always a node: what a gradient needs must not become a capture of the function. */
+    /* A value always becomes a constant: a gradient must not add a capture to the function. */
     if (t->flags & EF_TENSOR_SYMBOLIC)
         EF_TRY(ef_graph_import(b->graph, t, &e));
     else

@@ -13,6 +13,6 @@ typedef struct ef_graph_build {
 void ef_graph_build_begin(ef_graph_build *b, ef_graph *g);
 /* Ends it; returns the first failure (the caller owns it), or NULL. */
 ef_status *ef_graph_build_end(ef_graph_build *b);
-ef_value *ef_graph_build_value(ef_graph_build *b, ef_edge e); /* NULL: out of memory (sticks) */
+ef_value *ef_graph_build_value(ef_graph_build *b, ef_edge e); /* NULL: no memory; b has failed */
 ef_edge ef_graph_build_edge(const ef_value *v);
 #endif

@@ -13,7 +13,7 @@ static bool same_captured(const ef_tensor *a, const ef_tensor *b) {
     return !(a->flags & EF_TENSOR_SYMBOLIC) || memcmp(a->small, b->small, sizeof(ef_edge)) == 0;
 }
 
-typedef struct sought { /* an item of the map is a place in the list, from 1 */
+typedef struct sought { /* a value in the maps is an index into the list, plus 1 */
     const ef_graph *g;
     const ef_tensor *tensor;
     size_t n_compared;
@@ -30,7 +30,7 @@ static bool is_named(const void *value, const void *key) {
     return k->g->named[(uintptr_t)value - 1].tensor.tape == k->tensor->tape;
 }
 
-/* Tensors of an outer graph share their storage, which is that graph. */
+/* Tensors of an outer graph all have that graph as their storage, so the edge is hashed too. */
 static uint64_t capture_hash(const ef_tensor *t) {
     uint64_t h = ef_hash_mix(1, (uintptr_t)t->storage);
     if (t->flags & EF_TENSOR_SYMBOLIC) h = ef_hash_bytes(h, t->small, sizeof(ef_edge));
@@ -108,8 +108,9 @@ bool ef_graph_imported(const ef_graph *g, const ef_tensor *t, ef_edge *out) {
     return found;
 }
 
-/* Small values lie in the list itself, so they must be found again where it goes. A session that is
- * under way reads the list without the lock: what it was before stays until the graph ends. */
+/* Small values are stored in the list itself, so their data pointers are set again when the list
+ * moves. A running session reads the list without the lock, so the old list of a guarded graph is
+ * kept until the graph ends. */
 static ef_status *grow_captures(ef_graph *g, size_t n) {
     if (n <= g->cap_captures) return NULL;
     ef_capture *before = g->capture, *now = NULL;
@@ -162,7 +163,8 @@ static ef_status *capture(ef_graph *g, const ef_tensor *t, ef_edge *out) {
     return NULL;
 }
 
-/* A small value that can be told from its equals. */
+/* A small value that a tape may watch: it becomes a constant of its own, never merged with an equal
+ * one. */
 static ef_status *name(ef_graph *g, const ef_tensor *t, ef_edge *out) {
     if (named(g, t, out)) return NULL;
     uintptr_t before = (uintptr_t)g->named;
@@ -171,7 +173,7 @@ static ef_status *name(ef_graph *g, const ef_tensor *t, ef_edge *out) {
         ef_tensor_moved(&g->named[k].tensor);
     size_t held = g->n_pending_after;
     bool merge = g->merge;
-    g->n_pending_after = 0; /* a value waits for nothing, and no equal one may stand for it */
+    g->n_pending_after = 0; /* a constant needs no control inputs */
     g->merge = false;
     ef_status *s = ef_graph_constant(g, t, out);
     g->n_pending_after = held;

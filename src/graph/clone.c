@@ -1,9 +1,10 @@
-/* The cloner. Nodes come in the order of their graph, so that each finds its inputs copied. The
- * table has one entry per value: a single output of a node can be replaced, or fed, alone. */
+/* The cloner. Nodes are visited in the order of their graph, so the inputs of each have been copied
+ * before it. The table has one entry per value: a single output of a node can be replaced, or fed,
+ * alone. */
 #include "graph/clone.h"
 #include "base/alloc.h"
 
-enum { FEW_EDGES = 48 }; /* what most nodes need has room on the stack */
+enum { FEW_EDGES = 48 }; /* on the stack; enough for most nodes */
 
 static int32_t slots(const ef_node *n) { return n->n_out + (n->n_out == 0); }
 
@@ -45,7 +46,7 @@ void ef_clone_set(ef_clone *c, ef_edge e, ef_edge to) {
     if (c->copy[e.node] < 0) c->copy[e.node] = to.node;
 }
 
-/* An output that was given a place keeps it, but others wait for the node itself. */
+/* An output that was placed before keeps its place; control inputs refer to the new node. */
 static void note(ef_clone *c, const ef_node *n, const ef_edge *out) {
     if (c->edge != NULL) {
         c->note(c, n, out);

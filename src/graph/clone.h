@@ -1,10 +1,11 @@
-/* Copying nodes of one graph into another. Everything that copies nodes does it through here; it
- * chooses the nodes, and says by callbacks what is particular to it.
+/* Copying nodes of one graph into another. All code that copies nodes uses this cloner: it chooses
+ * the nodes, and its callbacks do what is specific to it.
  *
- * A copy keeps the op, the attributes, the inputs, the control inputs and the device of its node.
- * It keeps the node's origin too, which leads to the name and the place in the user's program
- * (graph/origin.h); it has neither itself, since graphs of equal structure share what is made from
- * them. Its facts are inferred anew, so a symbolic size is kept as long as the inputs have it. */
+ * A copy keeps the op, the attributes, the inputs, the control inputs and the device of its node,
+ * and its origin, which leads to the name and the place in the user's program (graph/origin.h). The
+ * copy has no name and no place itself, since graphs of equal structure share the programs made
+ * from them. Its facts are inferred anew, so a symbolic size is kept as long as the inputs have it.
+ */
 #ifndef EF_GRAPH_CLONE_H
 #define EF_GRAPH_CLONE_H
 #include "graph/graph.h"
@@ -13,11 +14,12 @@ typedef struct ef_clone ef_clone;
 
 /* Where an edge of `from` is in `to`; node -1: nowhere. */
 typedef ef_edge ef_clone_edge_fn(const ef_clone *c, ef_edge e);
-/* A node waits for `node` of `from`: the node of `to` that its copy waits for; -1: for none. */
+/* A node has `node` of `from` as a control input: returns the node of `to` that its copy gets as a
+ * control input; -1: none. */
 typedef int32_t ef_clone_wait_fn(const ef_clone *c, int32_t node);
-/* What takes the place of n, whose inputs are `in` in `to`. Sets out[k] for every output and
- * *done = true to replace it; leaves *done false to have it copied. Of a node without outputs,
- * out[0] is the node for which others wait; it may be left at -1. */
+/* Visits n, whose inputs are `in` in `to`. To replace n, it sets out[k] for every output and
+ * *done = true; it leaves *done false to have n copied. If n has no outputs, out[0] is the node
+ * that replaces n as a control input of others; it may be left at -1. */
 typedef ef_status *ef_clone_visit_fn(ef_clone *c, const ef_node *n, const ef_edge *in, ef_edge *out,
                                      bool *done);
 /* Notes where the outputs of n are now; out[0] is set for a node without outputs too. */
@@ -34,13 +36,13 @@ struct ef_clone { /* set by the user, before ef_clone_begin: */
     /* The table: */
     ef_edge *moved; /* by value: its edge in `to` */
     int32_t *base;  /* first value of node k; a node without outputs has one, too */
-    int32_t *copy;  /* by node: what others wait for; -1: nothing */
+    int32_t *copy;  /* by node: the node of `to` that control inputs refer to; -1: none */
     int32_t *after; /* room for the control inputs of the node being copied */
     const ef_node *before;
 };
 
 /* Between begin and end, nodes added to `to` have the origin and the device of the node that is
- * being copied. End is due also if begin failed, and while `to` lives. */
+ * being copied. End must be called even if begin failed, and before `to` is freed. */
 ef_status *ef_clone_begin(ef_clone *c);
 void ef_clone_end(ef_clone *c);
 
@@ -53,12 +55,12 @@ ef_status *ef_clone_copy(ef_clone *c, const ef_node *n, const ef_edge *in, ef_ed
 /* Sets the outputs of `to`, given as edges of `from`. */
 ef_status *ef_clone_outputs(const ef_clone *c, const ef_edge *out, int n);
 
-/* The rest is for clones with a table. Says where an edge is, unless that was said before. */
+/* The rest is for clones with a table. Sets where an edge of `from` is, unless that is set. */
 void ef_clone_set(ef_clone *c, ef_edge e, ef_edge to);
 /* Makes inputs of `to` like those of `from`. */
 ef_status *ef_clone_inputs(ef_clone *c);
-/* Copies, in order, the nodes that `need` marks (NULL: all), but those whose outputs all have a
- * place. */
+/* Copies, in order, the nodes that `need` marks (NULL: all), except those whose outputs all have a
+ * place already. */
 ef_status *ef_clone_nodes(ef_clone *c, const uint8_t *need);
 static inline int32_t ef_clone_value(const ef_clone *c, ef_edge e) {
     return c->base[e.node] + e.index;

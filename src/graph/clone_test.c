@@ -122,7 +122,7 @@ EF_TEST(an_input_without_a_place_is_an_error) {
     scene_end(&s);
 }
 
-/* One output is given, the other computed: who waits, waits for the node that computes. */
+/* One output is given, the other computed: control inputs refer to the node that computes. */
 EF_TEST(an_output_given_alone) {
     ef_graph *from = ef_graph_make(), *to = ef_graph_make();
     CHECK(from != NULL && to != NULL);

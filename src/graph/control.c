@@ -1,5 +1,5 @@
-/* What control flow means for shapes: a loop variable keeps its shape if the body gives it back
- * with the same one; a branch's output has what all branches agree on. */
+/* Shape inference of control flow: a loop variable keeps its shape if the body returns it with the
+ * same one; an output of branches has the dims on which all branches agree. */
 #include "graph/control.h"
 #include "base/alloc.h"
 #include "graph/sizes.h"
@@ -54,7 +54,7 @@ void ef_control_of(const ef_op *op, const void *fields, ef_control *c) {
     }
 }
 
-/* A function's inputs must take what the node hands over. */
+/* The inputs of the node must fit the parameters of the function. */
 static ef_status *check_inputs(const ef_node *n, const ef_control *c, const ef_graph *f, int which,
                                const ef_fact *in) {
     int given = n->n_in - c->first;
@@ -66,8 +66,8 @@ static ef_status *check_inputs(const ef_node *n, const ef_control *c, const ef_g
                         n->op->name, which, f->n_captures);
     if ((size_t)given != f->n_inputs)
         return ef_error(EF_INVALID,
-                        "%s: function %d takes %zu inputs but is given %d; they must "
-                        "be as many",
+                        "%s: function %d takes %zu inputs but is given %d; the numbers must "
+                        "be equal",
                         n->op->name, which, f->n_inputs, given);
     for (int k = 0; k < given; k++) {
         const ef_fact *want = f->node[f->input[k]]->out, *have = &in[c->first + k];
@@ -108,7 +108,7 @@ static ef_shape common(const ef_shape *a, const ef_shape *b) {
     return s;
 }
 
-/* What function f says of an edge of its own, as graph g may take it. */
+/* The fact of an edge of function f, as it holds in graph g. */
 static ef_fact said(const ef_graph *g, const ef_graph *f, ef_edge e, bool real) {
     ef_fact fact = real ? *ef_edge_real(f, e) : *ef_edge_fact(f, e);
     if (g->sizes == NULL || f->sizes != g->sizes) fact.shape = ef_shape_foreign(&fact.shape);
@@ -138,7 +138,7 @@ static ef_status *loop_facts(const ef_graph *g, const ef_node *n, const ef_contr
     return NULL;
 }
 
-/* A function that was traced for other sizes too may give back more for these ones. */
+/* A function that was traced with symbolic sizes may have known output shapes for these inputs. */
 static ef_status *refine(const ef_control *c, const ef_fact *in, bool real, ef_fact *out,
                          int n_out) {
     bool known = true;
@@ -154,7 +154,7 @@ static ef_status *refine(const ef_control *c, const ef_fact *in, bool real, ef_f
     }
     ef_free(found);
     if (real || ef_status_code(s) == EF_NO_MEMORY) return s;
-    ef_status_free(s); /* where sizes are not known it will be said when it runs */
+    ef_status_free(s); /* while sizes are not known, the error is left to the run */
     return NULL;
 }
 

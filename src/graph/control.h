@@ -1,4 +1,4 @@
-/* Control-flow nodes: which kind, which functions, and what those say about the outputs. */
+/* Control-flow nodes: their kind, their functions, and the facts of their outputs. */
 #ifndef EF_GRAPH_CONTROL_H
 #define EF_GRAPH_CONTROL_H
 #include "graph/graph.h"
@@ -20,11 +20,11 @@ typedef struct ef_control {
 } ef_control;
 /* Derived from the record's function attributes, so no op is named here. c is not movable. */
 void ef_control_of(const ef_op *op, const void *fields, ef_control *c);
-/* Refines the facts of outputs from the functions' own; checks their signatures. The node is to
- * stand in g; real: by the real facts, see graph/sizes.h. */
+/* Refines the facts of the outputs by those of the functions' outputs; checks the functions'
+ * signatures. The node will be added to g; real: uses the real facts, see graph/sizes.h. */
 ef_status *ef_control_facts(const ef_graph *g, const ef_node *n, const ef_fact *in, bool real,
                             ef_fact *out, int n_out);
-/* The shapes that function f gives back for such inputs, or control flow over functions. */
+/* The output shapes of function f, or of control flow over functions, for inputs of these facts. */
 ef_status *ef_graph_through(const ef_graph *f, const ef_fact *in, ef_shape *out);
 ef_status *ef_control_through(const ef_control *c, const ef_fact *in, int n_out, ef_shape *out);
 /* Hook for comparing function attributes: same graph or same structure. */

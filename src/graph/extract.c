@@ -16,7 +16,7 @@ typedef struct found { /* a node that is needed or fed */
     int32_t needed;    /* 1; -1: not */
 } found;               /* all -1 at first */
 
-enum { FEW_FOUND = 32, FEW_EDGES = 24 }; /* what small graphs need has room on the stack */
+enum { FEW_FOUND = 32, FEW_EDGES = 24 }; /* on the stack; enough for small graphs */
 
 typedef struct room {
     found table[FEW_FOUND];
@@ -43,7 +43,7 @@ static size_t home(const extract *x, int32_t node) {
     return ((uint32_t)node * 2654435761u >> 7) & (x->cap - 1);
 }
 
-/* Its place in the table, which may be free. */
+/* The entry of a node in the table, or the free entry where it belongs. */
 static found *look(const extract *x, int32_t node) {
     size_t i = home(x, node);
     while (x->table[i].node >= 0 && x->table[i].node != node) i = (i + 1) & (x->cap - 1);
@@ -168,7 +168,7 @@ static ef_status *find_needed(extract *x, const ef_edge *fetch, int n_fetch, con
 /* ---- copying -----------------------------------------------------------------------------------
  */
 
-/* Feeds come first, so that their numbers do not depend on where they stood. */
+/* Feeds come first, so that their numbers do not depend on their places in the old graph. */
 static ef_status *copy_feeds(extract *x) {
     for (int k = 0; k < x->n_feed; k++)
         EF_TRY(ef_graph_input_for(x->to, x->from, x->feed[k], &x->fed[k]));
@@ -220,7 +220,7 @@ static ef_edge moved_edge(const ef_clone *c, ef_edge e) {
     return k >= 0 ? x->fed[k] : (ef_edge){f->moved, e.index};
 }
 
-/* A node that is fed as a whole is not in the extract: nothing waits for it. */
+/* A node whose outputs are all fed is not in the extract, so it is no control input there. */
 static int32_t moved_node(const ef_clone *c, int32_t node) { return look(c->user, node)->moved; }
 
 static void note_moved(ef_clone *c, const ef_node *n, const ef_edge *out) {

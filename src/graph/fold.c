@@ -1,6 +1,6 @@
-/* Known values. Shapes are computed with ordinary ops (Shape, StridedSlice, Pack ...), so knowing a
- * Reshape's target means knowing the few integers that lead to it: wherever all that a cheap pure
- * op reads is known, it is run while inferring and its result stands beside the fact. */
+/* Known values. Shapes are computed with ordinary ops (Shape, StridedSlice, Pack ...), so to infer
+ * the shape of a Reshape one must know the few integers it is computed from. If all inputs of a
+ * cheap pure op are known, shape inference runs the op and keeps its result in the fact. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "graph/graph.h"
@@ -60,7 +60,7 @@ ef_status *ef_fact_set_number(ef_fact *out, int64_t number, ef_value_owner *owne
     return s;
 }
 
-/* An op without inputs that gives back a tensor attribute: a constant. */
+/* An op without inputs that returns a tensor attribute: a constant. */
 static void constant_value(const ef_op *op, const void *attrs, ef_fact *out) {
     const ef_signature *s = ef_op_signature(op);
     for (int k = 0; k < s->n_attrs; k++)
@@ -87,7 +87,7 @@ ef_status *ef_fact_fold(const ef_op *op, const void *attrs, const ef_fact *in, i
     }
     memset(results, 0, (size_t)n_out * sizeof *results);
     ef_status *s = ef_op_execute(ef_context_here(), op, attrs, ins, n_in, out, results, n_out);
-    if (s != NULL) { /* the op will fail when it runs, with the same words; a graph may hold it */
+    if (s != NULL) { /* it may be part of a graph; it will fail with this error when it runs */
         ef_code code = ef_status_code(s);
         if (code == EF_NO_MEMORY) return s;
         ef_status_free(s);

@@ -144,11 +144,12 @@ static ef_status *check_edges(const ef_graph *g, const ef_op *op, const ef_edge 
     return NULL;
 }
 
-/* Facts of the outputs: inference, then what control flow's functions say, then known values. */
+/* Facts of the outputs: inference by the op, then by the functions of control flow, then known
+ * values. */
 static ef_status *infer_node(ef_graph *g, ef_node *n, const ef_edge *edge, const ef_fact *in,
                              ef_fact *out, int room, int *n_out) {
     ef_status *misfit = ef_op_infer(n->op, n->fields, in, n->n_in, out, room, n_out);
-    if (ef_status_code(misfit) == EF_NOT_FOUND) /* what eager calls find no kernel for */
+    if (ef_status_code(misfit) == EF_NOT_FOUND) /* no kernel: the code of an eager call */
         ef_status_as(misfit, EF_INVALID);
     EF_TRY(misfit);
     if (n->op->traits & EF_ROWS_AT_RUN && out[0].shape.rank > 0)
@@ -164,7 +165,7 @@ static ef_status *infer_node(ef_graph *g, ef_node *n, const ef_edge *edge, const
     return NULL;
 }
 
-/* Fills a fresh node; everything it needs is in the arena, so a failure leaves only slack there. */
+/* Fills a new node; everything it needs is in the arena, so a failure only wastes memory there. */
 static ef_status *fill_node(ef_graph *g, ef_node *n, const ef_edge *in, const int32_t *after,
                             int n_after) {
     ef_fact few[2 * EF_MAX_ARGS], *facts = few; /* enough unless the op takes lists */
@@ -239,7 +240,7 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
         }
     }
     if (name != NULL &&
-        strchr(name, '/') == NULL) /* in no scope: nodes before it may be called so */
+        strchr(name, '/') == NULL) /* outside scopes, earlier nodes may get it as a default */
         EF_TRY(ef_names_catch_up(g));
     size_t n_values = g->values.n, n_counts = g->counts.n;
     ef_node *n = ef_arena_zalloc(&g->arena, sizeof *n);
@@ -255,7 +256,7 @@ static ef_status *add_with(ef_graph *g, const ef_op *op, const ef_attrs *attrs, 
         uint64_t hash;
         if (name != NULL) EF_TRY(ef_name_free(g, name, &own, &hash));
         EF_TRY(ef_graph_box(g, n, own, n_values, &n));
-        if (g->counts.n != n_counts) ef_graph_settle(g); /* how often a name was given stays */
+        if (g->counts.n != n_counts) ef_graph_settle(g); /* the new counter of a name stays */
         ef_arena_rewind(&g->arena, g->settled);
     } else {
         EF_TRY(append(g, n, &key, merges, name));
@@ -271,7 +272,7 @@ static ef_status *add_after(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
                             int n_in, const int32_t *after, int n_after, const char *name,
                             int32_t *node) {
     if (attrs == NULL && op->attr[0].name != NULL) {
-        if ((attrs = ef_attrs_default(op)) == NULL) { /* says which one is missing */
+        if ((attrs = ef_attrs_default(op)) == NULL) { /* the next call names the missing one */
             EF_TRY(ef_attrs_make(op, NULL, 0, &attrs));
             ef_status *s = add_after(g, op, attrs, in, n_in, after, n_after, name, node);
             ef_attrs_unref(attrs);
@@ -316,7 +317,7 @@ static ef_status *become(ef_graph *g, int32_t node, const ef_op *op, const ef_at
         return ef_no_memory((size_t)n.n_out * sizeof *n.out);
     for (int k = 0; k < old->n_out; k++) {
         if (k >= n.n_out || n.out[k].dtype != old->out[k].dtype)
-            return ef_error(EF_INTERNAL, "%s: cannot stand for %s: output %d is not the same",
+            return ef_error(EF_INTERNAL, "%s: cannot replace %s: output %d is not the same",
                             op->name, old->op->name, k);
         n.out[k] = old->out[k];
         if (n.real != NULL) n.real[k] = old->real != NULL ? old->real[k] : old->out[k];
@@ -347,17 +348,17 @@ ef_status *ef_graph_constant(ef_graph *g, const ef_tensor *value, ef_edge *out) 
     return s;
 }
 
-/* An input of the given attributes, which say no more than the fact. */
+/* An input with the given attributes, which agree with the fact. */
 static ef_status *stand_in_with(ef_graph *g, const ef_attrs *attrs, const ef_fact *like,
                                 const char *name, int32_t *node) {
     size_t held = g->n_pending_after;
-    g->n_pending_after = 0; /* an input waits for nothing */
+    g->n_pending_after = 0; /* an input needs no control inputs */
     ef_status *s = ef_graph_add(g, ef_input_op, attrs, NULL, 0, name, node);
     g->n_pending_after = held;
     if (s != NULL) return s;
     ef_fact *fact = g->node[*node]->out;
     fact->shape = like->shape;
-    /* Of a list as parameter nothing is known: what one call hands over another may not. */
+    /* Nothing is known about the elements of a list parameter: each call may pass another list. */
     if (like->handle != NULL && like->dtype == EF_RESOURCE)
         fact->handle = ef_arena_copy(&g->arena, like->handle, sizeof *like->handle);
     ef_graph_settle(g);
@@ -378,7 +379,7 @@ ef_status *ef_graph_stand_in(ef_graph *g, ef_dtype dtype, const ef_shape *shape,
     return stand_in(g, &like, name, node);
 }
 
-/* attrs NULL: as the fact says. */
+/* attrs NULL: made from the fact. */
 static ef_status *add_input(ef_graph *g, const ef_attrs *attrs, const ef_fact *fact,
                             const char *name, ef_edge *out) {
     EF_TRY(EF_GROW(&g->input, &g->cap_inputs, g->n_inputs + 1));
@@ -397,7 +398,7 @@ ef_status *ef_graph_input_like(ef_graph *g, const ef_fact *fact, const char *nam
     return s;
 }
 
-/* Whether the attributes of an input are those of its fact, which may have learnt since. */
+/* Whether the attributes of an input still agree with its fact, which may have been refined. */
 static bool says_all(const ef_node *n) {
     ef_attr_value shape;
     if (n->op != ef_input_op) return false;

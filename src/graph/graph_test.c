@@ -1,5 +1,5 @@
-/* Graphs: errors where they are made, names, captures, extracts that do not depend on where things
- * stood, and text. */
+/* Graphs: errors when a node is added, names, captures, extracts that do not depend on the numbers
+ * of nodes, and text. */
 #include "base/alloc.h"
 #include "check.h"
 #include "graph/graph.h"
@@ -165,7 +165,7 @@ EF_TEST(equal_structures_give_equal_extracts) {
     ef_graph_unref(b);
 }
 
-/* product waits for first, which nothing reads; both are on another device. */
+/* product has first, which nothing reads, as a control input; both are on another device. */
 static ef_edge waiting(ef_graph *g, ef_edge x, int32_t *first) {
     ef_edge in[] = {x, x};
     int32_t product = -1;
@@ -216,7 +216,7 @@ EF_TEST(inlining_keeps_control_inputs_and_devices) {
     ef_graph_unref(g);
 }
 
-/* A node that waits for an input of the function waits for what is given. */
+/* A control input that is an input of the function becomes a control input on the argument. */
 EF_TEST(inlining_keeps_control_inputs_on_inputs) {
     ef_graph *f = ef_graph_make(), *g = ef_graph_make();
     ef_edge a = input(f, 3), b = input(f, 3), in[] = {b, b}, y = {-1, 0}, out = {-1, 0};

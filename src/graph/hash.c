@@ -1,5 +1,5 @@
-/* Structure as a key: what a graph computes, whatever its nodes are called and wherever they were
- * written. Two functions that are equal here may share everything made from one of them. */
+/* The structure of a graph as a key: names and places in the user's program do not count. Two
+ * functions that are equal here may share programs and everything else made from one of them. */
 #include "base/hash.h"
 #include "graph/graph.h"
 #include "ops/made.h"
@@ -10,13 +10,13 @@ static uint64_t hash_shape(uint64_t h, const ef_shape *s) {
     return h;
 }
 
-/* By what is known of it; its attributes say no more. */
+/* An input is hashed by its fact; its attributes say no more. */
 static uint64_t hash_input(uint64_t h, const ef_fact *f) {
     h = hash_shape(ef_hash_mix(h, (uint64_t)f->dtype), &f->shape);
     return f->handle != NULL ? hash_shape(h, &f->handle->shape) : h;
 }
 
-/* A graph without its constants: nothing waits for a constant there. */
+/* Where constants are taken out, they do not count as control inputs. */
 static bool keeps_after(const ef_graph *g, const bool *taken, int32_t after) {
     return taken == NULL || !(g->node[after]->op->traits & EF_CONSTANT);
 }
@@ -64,7 +64,7 @@ uint64_t ef_graph_wiring(const ef_graph *g) {
     return h;
 }
 
-/* What is known of an input; behind a resource too, since passes may have built on it. */
+/* Compares the facts of two inputs, and those of a resource's value, which passes rely on too. */
 static bool same_input(const ef_fact *a, const ef_fact *b) {
     if (!ef_shape_equal(&a->shape, &b->shape)) return false;
     if (a->handle == NULL || b->handle == NULL) return a->handle == b->handle;
@@ -93,7 +93,7 @@ static bool same_node(const ef_graph *g, const bool *taken, const ef_node *a, co
     return a->attrs != NULL && b->attrs != NULL && ef_attrs_equal(a->attrs, b->attrs);
 }
 
-/* Whether b has the inputs of a, and after them what was taken out of a. */
+/* Whether b has the inputs of a, followed by the constants taken out of a. */
 static bool same_inputs(const ef_graph *a, const bool *taken, const ef_graph *b) {
     size_t n = a->n_inputs;
     if (b->n_inputs < n || (n > 0 && memcmp(a->input, b->input, n * sizeof *a->input) != 0))

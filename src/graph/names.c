@@ -1,6 +1,6 @@
-/* Names of nodes: unique in their graph as TensorFlow's are, where case makes no difference. A node
- * nobody named costs nothing until one is asked for; then it and those before it are called by
- * their kind. */
+/* Names of nodes: unique in their graph regardless of case, as in TensorFlow. A node without a name
+ * costs nothing until its name is asked for; then it and the unnamed nodes before it get default
+ * names. */
 #include "graph/names.h"
 #include "base/hash.h"
 #include "graph/trim.h"
@@ -37,7 +37,7 @@ static void number(char *end, int n) {
     memcpy(end, d, (size_t)(digits + sizeof digits - d));
 }
 
-/* Counted on from the last one given, so that many nodes of one name cost no search. */
+/* Counts on from the last suffix of this name, so that many nodes of one name cost no search. */
 ef_status *ef_name_free(ef_graph *g, const char *name, const char **out, uint64_t *hash) {
     size_t n = strlen(name), room = n + 16;
     char *text = ef_arena_alloc(&g->arena, room);
@@ -110,7 +110,7 @@ int32_t ef_graph_find(ef_graph *g, const char *name) {
     uint64_t h = ef_name_hash(name);
     const ef_node *n = ef_map_find(&g->names, h, name_same, name);
     if (n == NULL) {
-        ef_status_free(call_nodes(g, 0, g->n_nodes)); /* what cannot be called is not found */
+        ef_status_free(call_nodes(g, 0, g->n_nodes)); /* without memory, nothing is found */
         n = ef_map_find(&g->names, h, name_same, name);
     }
     ef_graph_unlock(g);

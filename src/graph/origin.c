@@ -30,8 +30,8 @@ ef_status *ef_graph_watch(ef_graph *g) {
 
 uint64_t ef_graph_number(const ef_graph *g) { return g->number; }
 
-/* A sole owner ends a graph without counting down to 0, so a look-up may still have counted up.
- * Once g is out of the table nobody can. */
+/* The last owner ends a graph without setting its count to 0, so a look-up may have added a
+ * reference meanwhile. Once g is out of the table no look-up finds it. */
 bool ef_graph_unwatch(ef_graph *g) {
     if (g->number == 0) return true;
     ef_mutex_lock(&lock);
@@ -109,7 +109,7 @@ static int32_t intern(ef_graph *g, const place_key *key) {
     const char *function = file != NULL ? kept_text(g, key->function) : NULL;
     uintptr_t place = g->n_places + 1;
     if (function != NULL) s = ef_map_put(&g->places, hash, (void *)place);
-    if (function == NULL || s != NULL) { /* a message will say less */
+    if (function == NULL || s != NULL) { /* messages will not name the place */
         ef_status_free(s);
         return 0;
     }

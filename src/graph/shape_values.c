@@ -1,14 +1,14 @@
-/* Shape values: the shape that a vector of integers stands for, as far as the graph knows it.
- * Programs compute shapes from shapes (`[tf.shape(x)[0], 10]`), so most of a vector may be known
- * although it is no constant: walking back through the few ops that such vectors are made of finds
- * the sizes. */
+/* Shape values: the elements of a vector of integers that is used as a shape, as far as the graph
+ * knows them. Programs compute shapes from shapes (`[tf.shape(x)[0], 10]`), so most elements may be
+ * known although the vector is not a constant: walking back through the few ops that compute such
+ * vectors finds the sizes. */
 #include "graph/shape_values.h"
 #include "graph/sizes.h"
 #include "tensor/dtype.h"
 
-enum { DEPTH = 16 }; /* of the walk: beyond, nothing is known */
+enum { DEPTH = 16 }; /* of the walk back; elements computed by longer chains are unknown */
 
-typedef struct facts { /* which facts are walked through */
+typedef struct facts { /* which facts the walk uses */
     const ef_graph *g;
     bool real;
 } facts;
@@ -51,7 +51,7 @@ static int64_t int_attr(const ef_node *n, const char *name) {
     return v.as.i;
 }
 
-/* begin:end:stride of a vector, or one of its elements; only the plain cases. */
+/* begin:end:stride of a vector, or one of its elements; only stride 1 and no other masks. */
 typedef struct piece {
     int64_t begin, end, stride;
     bool one, open_begin, open_end;
@@ -72,7 +72,7 @@ static bool piece_of(facts f, const ef_node *n, const ef_edge *in, piece *p) {
 
 static bool scalar(facts f, ef_edge e, int depth, int64_t *out);
 
-/* Constants below 0 are no sizes and stand here as unknown; so does what becomes one. */
+/* A negative constant is not a size and counts as unknown; so does a negative result. */
 static int64_t combine(ef_dims_fn *how, int64_t x, int64_t y) {
     if (x == EF_DIM_UNKNOWN || y == EF_DIM_UNKNOWN) return EF_DIM_UNKNOWN;
     if (how == ef_dim_div && y <= 0) return EF_DIM_UNKNOWN;
@@ -89,7 +89,7 @@ static bool computed(facts f, const ef_node *n, const ef_edge *in, int depth, in
     return *out != EF_DIM_UNKNOWN;
 }
 
-/* One number that a node gives, which may not be in the graph yet. */
+/* The scalar that a node computes; the node may not be in the graph yet. */
 static bool number(facts f, const ef_node *n, const ef_edge *in, int depth, int64_t *out) {
     int count;
     if (is(n, EF_SHAPE_VALUE_SAME)) return scalar(f, in[0], depth - 1, out);
@@ -107,7 +107,7 @@ static bool scalar(facts f, ef_edge e, int depth, int64_t *out) {
     const ef_node *n = f.g->node[e.node];
     int count;
     if (constant_ints(f, e, out, 1, &count) && count == 1) {
-        if (*out < 0) *out = EF_DIM_UNKNOWN; /* -1 spells "whatever it takes" */
+        if (*out < 0) *out = EF_DIM_UNKNOWN; /* -1 means that a Reshape computes this size */
         return true;
     }
     return depth > 0 && fact_of(f, e)->shape.rank <= 0 && number(f, n, n->in, depth, out);
@@ -227,7 +227,7 @@ static bool vector(facts f, ef_edge e, int depth, ef_shape *out) {
     return true;
 }
 
-/* Of a reshape one size may follow from all the others. */
+/* The one unknown size of a reshape follows from the number of elements and the other sizes. */
 static void complete(const ef_shape *from, ef_shape *to) {
     int missing = -1;
     int64_t total = 1, rest = 1;
@@ -245,7 +245,8 @@ static void complete(const ef_shape *from, ef_shape *to) {
     to->dim[missing] = ef_dim_div(total, rest);
 }
 
-/* Each of these gives the shape of the result, as far as it is known, from the elements of `by`. */
+/* Each of these computes the shape of the result, as far as it is known, from the elements of
+ * `by`. */
 
 static bool reshaped(facts f, const ef_edge *in, ef_edge by, ef_shape *out) {
     if (!vector(f, by, DEPTH, out)) return false;
@@ -264,7 +265,7 @@ static bool tiled(facts f, const ef_edge *in, ef_edge by, ef_shape *out) {
     return true;
 }
 
-/* The rows of paddings, made by stacking them. */
+/* Paddings that are a stack of one row per axis. */
 static bool padded(facts f, const ef_edge *in, ef_edge by, ef_shape *out) {
     const ef_shape *x = &fact_of(f, in[0])->shape;
     const ef_node *n = f.g->node[by.node];

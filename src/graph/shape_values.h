@@ -1,4 +1,4 @@
-/* Shape values: what a computed vector of integers says about the shape it stands for. */
+/* Shape values: the elements of a computed vector of integers that is used as a shape. */
 #ifndef EF_GRAPH_SHAPE_VALUES_H
 #define EF_GRAPH_SHAPE_VALUES_H
 #include "graph/graph.h"
@@ -10,7 +10,7 @@ ef_shape ef_graph_shape_value(const ef_graph *g, ef_edge e);
  * the real facts, see graph/sizes.h. */
 void ef_graph_refine_shapes(const ef_graph *g, const ef_op *op, const ef_edge *in, int n_in,
                             bool real, ef_fact *out, int n_out);
-/* The number that a node about to be added picks out of such a vector, if it is known: that of
- * tf.shape(x)[1], though size 0 of x is open. */
+/* The element that a node about to be added picks out of such a vector, if it is known: that of
+ * tf.shape(x)[1] may be known although size 0 of x is not. */
 bool ef_graph_shape_element(const ef_graph *g, const ef_node *n, const ef_edge *in, int64_t *out);
 #endif

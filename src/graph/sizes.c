@@ -109,7 +109,7 @@ static ef_status *infer(ef_graph *g, const ef_node *n, const ef_edge *edge, cons
 }
 
 ef_status *ef_graph_infer_real(ef_graph *g, ef_node *n, const ef_edge *in) {
-    /* Its functions may know real sizes, or its shape may be spelled from afar. */
+    /* Its functions may have real sizes, or shape values may decide its shape. */
     bool any = (n->op->traits & EF_CONTROL) != 0 || n->op->sized.by != EF_SIZED_NOT;
     for (int k = 0; k < n->n_in && !any; k++) any = g->node[in[k].node]->real != NULL;
     if (!any || n->n_out == 0) return NULL;
@@ -118,7 +118,7 @@ ef_status *ef_graph_infer_real(ef_graph *g, ef_node *n, const ef_edge *in) {
     if (facts == NULL) return ef_no_memory(bytes);
     for (int k = 0; k < n->n_in; k++) facts[k] = *ef_edge_real(g, in[k]);
     ef_status *s = infer(g, n, in, facts, facts + n->n_in);
-    if (s != NULL) /* the program may catch it, and go on by it */
+    if (s != NULL) /* the program may catch the error, so its trace depends on the sizes */
         ef_sizes_read_all(g->sizes);
     else if (differs(facts + n->n_in, n->out, n->n_out))
         s = keep_real(g, n, facts + n->n_in);

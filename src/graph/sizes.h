@@ -10,15 +10,16 @@
 typedef struct ef_sizes {
     atomic_int refs;
     int64_t size[EF_MAX_SYMBOLS]; /* of each symbol in this call; -1: it has none */
-    uint64_t read;                /* symbols the program looked behind, one bit each */
-    bool closed;                  /* the trace is finished: looking has no consequences now */
+    uint64_t read;                /* symbols whose size the program read, one bit each */
+    bool closed;                  /* the trace is finished: reading has no consequences now */
     struct ef_sizes *outer;       /* those of the trace around this one; counted, or NULL */
 } ef_sizes;
 
 ef_sizes *ef_sizes_new(ef_sizes *outer); /* NULL: out of memory */
 ef_sizes *ef_sizes_ref(ef_sizes *s);     /* NULL is fine, as below */
 void ef_sizes_unref(ef_sizes *s);
-/* Everything was looked at: sizes whose origin is not known, or an error that sizes led to. */
+/* Marks all symbols as read: the program saw sizes whose symbols are not known, or an error that
+ * depends on sizes. */
 void ef_sizes_read_all(ef_sizes *s);
 
 /* What is known of an edge in this call. */
@@ -26,7 +27,7 @@ static inline const ef_fact *ef_edge_real(const ef_graph *g, ef_edge e) {
     const ef_node *n = g->node[e.node];
     return n->real != NULL ? &n->real[e.index] : &n->out[e.index];
 }
-/* `real` for one output; the graph must have sizes. */
+/* Sets the real shape of one output; the graph must have sizes. */
 ef_status *ef_graph_set_real(ef_graph *g, ef_edge e, const ef_shape *real);
 /* Infers the real facts of a node whose `out` is filled in; for graphs with sizes. */
 ef_status *ef_graph_infer_real(ef_graph *g, ef_node *n, const ef_edge *in);

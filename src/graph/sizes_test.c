@@ -1,4 +1,4 @@
-/* Real sizes beside symbolic ones, and what reading them leaves behind. */
+/* Real sizes beside symbolic ones, and which symbols reading them marks. */
 #include "check.h"
 #include "graph/sizes.h"
 #include "ops/op.h"

@@ -1,12 +1,12 @@
-/* Shape inference through a call: when more is known of the arguments than the function's own
- * parameters say, its nodes are inferred again in order, as a plan would do it. */
+/* Shape inference through a call: when the arguments have more precise shapes than the function's
+ * parameters, the shapes of its nodes are inferred again in order, as planning does. */
 #include "base/alloc.h"
 #include "graph/control.h"
 
 typedef struct walk {
     const ef_graph *g;
     ef_fact *fact; /* of all outputs of all nodes */
-    int32_t *base; /* by node: where its own begin */
+    int32_t *base; /* by node: the index of its first output */
     ef_value_owner values;
     ef_arena arena; /* facts behind handles */
 } walk;
@@ -20,7 +20,8 @@ static bool widen(ef_shape *s, const ef_shape *other) {
     return !ef_shape_equal(&before, s);
 }
 
-/* Loop variables start as what comes in and are widened by what the body gives back. */
+/* Loop variables start with the shapes of the inputs and are widened by what the body returns,
+ * until nothing changes. */
 static ef_status *loop(const ef_control *c, const ef_fact *in, int n, ef_shape *out) {
     ef_fact *turn = ef_malloc(((size_t)n + 1) * (sizeof *turn + sizeof *out));
     if (turn == NULL) return ef_no_memory((size_t)n * sizeof *turn);

@@ -14,7 +14,7 @@ struct ef_box {        /* behind the node, in one block of memory */
     char *text; /* a name given later, or NULL */
 };
 
-/* ---- coming ---------------------------------------------------------------------------------- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 static size_t room(size_t bytes) { return (bytes + 15) / 16 * 16; }
 
@@ -48,7 +48,7 @@ static ef_node *pack(const ef_graph *g, const ef_node *n, const char *name, size
     return own;
 }
 
-/* The first place given up that stands behind all inputs; else the end. */
+/* The first place of a removed node that comes after all inputs; else the end. */
 static int32_t place_for(ef_graph *g, const ef_node *n) {
     int32_t behind = -1, best = (int32_t)g->n_nodes;
     for (int k = 0; k < n->n_in; k++)
@@ -95,7 +95,7 @@ ef_status *ef_graph_box(ef_graph *g, const ef_node *made, const char *name, size
     return NULL;
 }
 
-/* ---- going ----------------------------------------------------------------------------------- */
+/* ---- removing -------------------------------------------------------------------------------- */
 
 static void empty(struct ef_box *b) {
     for (size_t k = 0; k < b->n_values; k++) {
@@ -177,8 +177,8 @@ static bool waited_for(const ef_graph *g, int32_t node) {
 size_t ef_graph_trim(ef_graph *g, int others, bool (*keep)(void *user, int node), void *user) {
     if (g->n_doubt == 0) return 0;
     if (atomic_load_explicit(&g->base.refs, memory_order_acquire) - g->n_seen > others) return 0;
-    /* Many that were objected to are asked again when as many others have come: each costs little,
-     * however many there are. */
+    /* If `keep` kept many nodes, they are tried again only after as many others have been added, so
+     * that the cost of each added node stays small however many are kept. */
     g->n_doubted_since += g->n_doubt - g->n_objected;
     bool all = g->n_objected < FEW || g->n_doubted_since >= g->n_objected;
     size_t went = 0, kept = all ? 0 : g->n_objected;

@@ -15,7 +15,7 @@
 ef_status *ef_graph_box(ef_graph *g, const ef_node *made, const char *name, size_t n_values,
                         ef_node **out);
 ef_status *ef_box_name(ef_node *n, const char *name); /* a copy of the text */
-void ef_box_free(ef_node *n); /* with all that is in it, but not its attributes */
+void ef_box_free(ef_node *n); /* frees the node and its values, but not its attributes */
 
 /* A tensor object of a binding was created (by 1) or freed (by -1). */
 void ef_graph_see(const ef_tensor *t, int by);

@@ -1,4 +1,4 @@
-/* Nodes that nobody can reach go, and everything else stays as it was. */
+/* Nodes that nobody can reach are removed, and everything else stays as it was. */
 #include "check.h"
 #include "graph/trim.h"
 
@@ -127,7 +127,7 @@ EF_TEST(who_objects_is_not_asked_each_time) {
         CHECK_INT(ef_graph_trim(g, 1, keep_all, &asked), 0);
     }
     CHECK(asked >= 1000 && asked < 4000);
-    for (int k = 0; k < 1000; k++) { /* nobody objects any more: all go before long */
+    for (int k = 0; k < 1000; k++) { /* `keep` keeps none any more, so all are removed soon */
         ef_tensor t = seen(g, number(g, k, NULL));
         unseen(&t);
         ef_graph_trim(g, 1, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What every pass and every reader of a graph may rely on, checked. */
+/* Checks what every pass and every reader of a graph relies on. */
 #include "base/alloc.h"
 #include "graph/control.h"
 #include "graph/graph.h"
@@ -36,18 +36,18 @@ ef_status *ef_graph_verify(const ef_graph *g) {
         if (n->id != (int32_t)k) return bad(g, k, "does not know its index");
         for (int i = 0; i < n->n_in; i++) {
             if (n->in[i].node < 0 || (size_t)n->in[i].node >= k)
-                return bad(g, k, "uses a node that does not stand before it");
+                return bad(g, k, "uses a node that does not come before it");
             if (n->in[i].index < 0 || n->in[i].index >= g->node[n->in[i].node]->n_out)
                 return bad(g, k, "uses an output that does not exist");
         }
         for (int i = 0; i < n->n_after; i++)
             if (n->after[i] < 0 || (size_t)n->after[i] >= k)
-                return bad(g, k, "waits for a node that does not stand before it");
+                return bad(g, k, "has a control input that does not come before it");
         EF_TRY(verify_facts(g, n, k));
     }
     for (size_t k = 0; k < g->n_inputs; k++)
         if (g->input[k] < 0 || (size_t)g->input[k] >= g->n_nodes)
-            return ef_error(EF_INTERNAL, "graph: input %zu is no node", k);
+            return ef_error(EF_INTERNAL, "graph: input %zu is not a node", k);
     for (size_t k = 0; k < g->n_outputs; k++)
         if (g->output[k].node < 0 || (size_t)g->output[k].node >= g->n_nodes ||
             g->output[k].index >= g->node[g->output[k].node]->n_out)

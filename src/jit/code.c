@@ -20,7 +20,7 @@ struct ef_jit_code {
     size_t bytes, entry;
 };
 
-/* Guards the cache and all counts; a leaf but for memory's own locks. */
+/* Guards the cache and all counts; while it is held, only the locks of the allocators are taken. */
 static ef_mutex lock = EF_MUTEX(CODE);
 static ef_cache cache;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

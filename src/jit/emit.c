@@ -1,13 +1,13 @@
 /* Emits one loop over whole vectors, and one more iteration under a mask for the remaining
- * elements. Scalars and constants are broadcast into registers before the loop while there are some
- * to spare; the others are read where they are used. Each other value gets a register when it is
+ * elements. Scalars and constants are broadcast into registers before the loop as long as registers
+ * are free; the others are read where they are used. Each other value gets a register when it is
  * computed and frees it at its last use. There is no spilling: a sequence that needs more registers
  * than there are is rejected, and the caller tries a shorter one. */
 #include "jit/emit.h"
 #include <string.h>
 
-/* Registers for addresses; what a call must find again when it returns comes last. Operands beyond
- * these are addressed by way of SCRATCH. */
+/* Registers for addresses; the last ones are callee-saved. The addresses of more operands than
+ * these are loaded into SCRATCH where they are used. */
 static const uint8_t addresses[] = {EF_R8,  EF_R9,  EF_R10, EF_R11, EF_RBX,
                                     EF_RBP, EF_R12, EF_R13, EF_R14, EF_R15};
 enum { ADDRESSES = sizeof addresses, SAVED = 6 };
@@ -54,7 +54,7 @@ static bool is_fixed(const ef_jit_value *x) {
 
 /* ---- before the loop ------------------------------------------------------------------------- */
 
-/* Data that the code reads stands before it: the mask (ones, then zeros), then the numbers. */
+/* The data of the code comes before it: the mask (ones, then zeros), then the constants. */
 static void write_data(emitter *e) {
     int copies = e->c->zmm ? 1 : e->vector / 8;
     for (int k = 0; k < MASK_BYTES; k++) ef_x86_byte(e->c, k < MASK_BYTES / 2 ? 255 : 0);
@@ -81,7 +81,7 @@ static void spread(emitter *e, int value, int reg) {
     }
 }
 
-/* The first `most` of them stay in registers. */
+/* Broadcasts the first `most` scalars and constants into registers that they keep. */
 static void spread_fixed(emitter *e, int most) {
     for (int k = 0; k < e->v->n; k++) {
         ef_jit_value *x = &e->v->at[k];
@@ -121,7 +121,7 @@ const uint8_t ef_jit_opcode[] = {
     [EF_JIT_ADD] = EF_X86_VADD, [EF_JIT_SUB] = EF_X86_VSUB, [EF_JIT_MUL] = EF_X86_VMUL,
     [EF_JIT_DIV] = EF_X86_VDIV, [EF_JIT_MAX] = EF_X86_VMAX, [EF_JIT_MIN] = EF_X86_VMIN,
     [EF_JIT_AND] = EF_X86_VAND, [EF_JIT_OR] = EF_X86_VOR,   [EF_JIT_XOR] = EF_X86_VXOR};
-/* The processor's numbers for comparisons that raise nothing, and for roundings. */
+/* The processor's numbers for comparisons that raise no exception, and for roundings. */
 const uint8_t ef_jit_predicate[] = {
     [EF_JIT_EQ] = 0x00,    [EF_JIT_NE] = 0x04,     [EF_JIT_LT] = 0x11,    [EF_JIT_NOT_LT] = 0x15,
     [EF_JIT_LE] = 0x12,    [EF_JIT_NOT_LE] = 0x16, [EF_JIT_GT] = 0x1E,    [EF_JIT_NOT_GT] = 0x1A,
@@ -212,7 +212,7 @@ static void compute(emitter *e, const ef_jit_value *x, const int *arg, bool mask
     }
 }
 
-/* Whether the instruction can read its argument i, a number, from the code. */
+/* Whether the instruction can read its argument i, a constant, from the data of the code. */
 static bool from_code(const emitter *e, const ef_jit_value *x, int i) {
     bool floats = e->dtype == EF_F32 || e->dtype == EF_F64;
     if (e->v->at[x->arg[i]].kind != EF_JIT_NUMBER || !floats) return false;

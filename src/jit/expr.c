@@ -1,6 +1,6 @@
-/* From expressions to values: a parser of the C that stands in op records - arithmetic,
- * comparisons, choices and the few functions that are single instructions. Every value is made
- * once, where it is first needed. */
+/* From expressions to values: a parser of the C expressions in op records - arithmetic,
+ * comparisons, `?:` and the few functions that are single instructions. Equal values are made only
+ * once, where the first is needed. */
 #include "jit/expr.h"
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +68,8 @@ term ef_jit_compare(ef_jit_builder *b, ef_jit_how how, term x, term y) {
     return (term){ef_jit_make(b, c).id, true};
 }
 
-/* test ? x : y. Where the choice is between what was compared it is one instruction, by the exact
- * meaning of MAX and MIN; where one side is 0 it is a mask laid over the other. */
+/* test ? x : y. If x and y are the operands of the comparison, it is one MAX or MIN, which mean
+ * exactly this; if one of them is 0, the mask is applied to the other with AND. */
 term ef_jit_choose(ef_jit_builder *b, term test, term x, term y) {
     if (b->failed) return x;
     ef_jit_value c = b->v->at[test.id];
@@ -267,7 +267,7 @@ static term choice(parser *p) {
 
 /* ---- the whole run --------------------------------------------------------------------------- */
 
-/* Drops values no store needs and notes who reads each last. */
+/* Removes the values that no store needs and notes the last reader of each value. */
 static void settle(ef_jit_values *v) {
     bool needed[EF_JIT_MAX_VALUES] = {false};
     uint16_t place[EF_JIT_MAX_VALUES];

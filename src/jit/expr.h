@@ -18,14 +18,14 @@ typedef enum ef_jit_kind {
     EF_JIT_AND, /* bit by bit: masks and signs */
     EF_JIT_OR,
     EF_JIT_XOR,
-    EF_JIT_PLUS, /* of integers, for the bits of floats too */
+    EF_JIT_PLUS, /* of integers, or of the bits of floats */
     EF_JIT_MINUS,
     EF_JIT_SCALE,   /* a * 2^b of floats, b an integer: vectors of 64 bytes only */
     EF_JIT_COMPARE, /* as `how` says; all bits 1, or all 0 */
     EF_JIT_SQRT,    /* of one */
     EF_JIT_ROUND,   /* of one, as `how` says */
     EF_JIT_LEFT,    /* of 32 bits, shifted by `how` */
-    EF_JIT_RIGHT,   /* ... the sign comes after */
+    EF_JIT_RIGHT,   /* ... shifted right, an arithmetic shift */
     EF_JIT_CONVERT, /* of a 32-bit integer: the float */
     EF_JIT_CHOOSE,  /* of three, as FMA: mask ? a : b */
     EF_JIT_FMA,     /* a * b + c, rounded once */
@@ -86,7 +86,7 @@ typedef struct ef_jit_term {
     bool mask;
 } ef_jit_term;
 
-/* The value, or an equal one that is there. */
+/* The value, or an equal one that exists already. */
 ef_jit_term ef_jit_make(ef_jit_builder *b, ef_jit_value value);
 ef_jit_term ef_jit_two(ef_jit_builder *b, ef_jit_kind kind, ef_jit_term x, ef_jit_term y);
 ef_jit_term ef_jit_bits(ef_jit_builder *b, uint64_t bits);
@@ -95,7 +95,7 @@ ef_jit_term ef_jit_compare(ef_jit_builder *b, ef_jit_how how, ef_jit_term x, ef_
 ef_jit_term ef_jit_choose(ef_jit_builder *b, ef_jit_term test, ef_jit_term x, ef_jit_term y);
 ef_jit_term ef_jit_fail(ef_jit_builder *b);
 
-/* functions.c: a function of one float by its name, of n letters; NULL: there is none. */
+/* functions.c: a function of one float by its name of n characters; NULL: there is none. */
 typedef ef_jit_term ef_jit_function(ef_jit_builder *b, ef_jit_term x);
 ef_jit_function *ef_jit_function_find(const char *name, size_t n);
 #endif

@@ -11,7 +11,7 @@ static term one(build *b, ef_jit_kind kind, int how, term x) {
     return ef_jit_make(b,
                        (ef_jit_value){.kind = (uint8_t)kind, .how = (uint8_t)how, .arg = {x.id}});
 }
-/* A constant to the bit: the sign of zero and NaN included. */
+/* A constant with exactly these bits: -0 and NaN keep theirs. */
 static term constant(build *b, float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);

@@ -1,11 +1,11 @@
 /* Elementwise expressions compiled to vector code. A run of instructions, each an expression such
- * as "x <= 0 ? 0 : x" over the elements of its operands, becomes one loop that keeps what passes
- * between them in the machine's vector registers. The code computes exactly what the expressions
- * say, operation by operation: nothing is contracted or reordered.
+ * as "x <= 0 ? 0 : x" over the elements of its operands, becomes one loop that keeps intermediate
+ * values in vector registers. The code computes exactly what the expressions say, operation by
+ * operation: nothing is contracted or reordered.
  *
- * Compiling takes microseconds and needs no tool. Where the machine is not one we write code for,
- * or forbids making memory executable, or an expression is beyond us, the answer is NULL and the
- * caller does without. */
+ * Compiling takes microseconds and needs no tool. NULL is returned if the machine is not one we
+ * emit code for, if it forbids making memory executable, or if an expression is not supported; the
+ * caller then interprets the instructions. */
 #ifndef EF_JIT_JIT_H
 #define EF_JIT_JIT_H
 #include "tensor/dtype.h"
@@ -31,15 +31,16 @@ typedef struct ef_jit_run {
     ef_jit_ins ins[EF_JIT_MAX_INS];
 } ef_jit_run;
 
-/* n elements; operand[k] is the address of operand k. What is written may lie exactly on what is
- * read by the same or an earlier instruction, and overlap nothing else. */
+/* n elements; operand[k] is the address of operand k. An output may be at the same address as an
+ * input of the same or an earlier instruction, but must not overlap an operand otherwise. */
 typedef void ef_jit_fn(const void *const *operand, int64_t n);
 
 typedef struct ef_jit_code ef_jit_code;
 int ef_jit_vector(void); /* bytes of the widest vector we compile for here: 64, 32, or 0 */
 /* Whether we compile the instruction's expression for this type. */
 bool ef_jit_knows(const ef_jit_ins *ins, ef_dtype dtype);
-/* Code for the run, counted: kept by what the run says, so that asking again costs a look. */
+/* Code for the run, reference-counted. It is cached by the content of the run, so asking again
+ * costs a look-up. */
 ef_jit_code *ef_jit_get(const ef_jit_run *run);
 ef_jit_fn *ef_jit_entry(const ef_jit_code *code);
 void ef_jit_release(ef_jit_code *code); /* NULL does nothing */

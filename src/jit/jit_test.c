@@ -1,5 +1,5 @@
-/* Compiled runs against a reading of the same values in plain C, over lengths with and without a
- * remainder, over every kind of float there is, and over random runs that press for registers. */
+/* Compiled runs compared with an interpreter in plain C, over lengths with and without a remainder,
+ * over every kind of float, and over random runs that need more registers than there are. */
 #include "base/budget.h"
 #include "check.h"
 #include "jit/emit.h"
@@ -48,7 +48,7 @@ static void fill(memory *m, ef_dtype d) {
             put(m->raw[o], d, k, odd[draw(sizeof odd / sizeof *odd)]);
 }
 
-/* ---- a reading in plain C -------------------------------------------------------------------- */
+/* ---- an interpreter in plain C --------------------------------------------------------------- */
 
 static uint64_t bits_of(ef_dtype d, double x) {
     uint64_t b = 0;
@@ -142,7 +142,7 @@ static void run_code(const ef_jit_code *code, memory *m, int n) {
 static int compiled; /* runs that compare() could compile */
 static int vector;   /* bytes of the vectors under test */
 
-/* Both ways from the same memory. */
+/* Runs both on the same memory and compares the results. */
 static void compare(ef_jit_run *run, int n) {
     static memory a, b;
     run->vector = vector;

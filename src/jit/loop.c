@@ -146,7 +146,7 @@ static bool expression(ef_jit_loop *l, const ef_jit_loop_ins *x, ef_dtype dtype,
     return true;
 }
 
-/* Between types, of single elements; of several where their size stays. */
+/* Casts a single element, or several elements between int32 and float32, whose size is the same. */
 static bool cast(ef_jit_loop *l, const ef_jit_loop_ins *x) {
     const ef_jit_home *in = &x->in[0], *out = &x->out;
     ef_x86 *c = l->code;
@@ -181,7 +181,7 @@ static bool cast(ef_jit_loop *l, const ef_jit_loop_ins *x) {
     return true;
 }
 
-/* The type an expression computes in: that of its operands that are no masks. */
+/* The type an expression computes in: that of its first operand that is not a mask. */
 static ef_dtype working_type(const ef_jit_loop_ins *x) {
     for (int k = 0; k < x->n_in; k++)
         if (x->in[k].dtype != EF_BOOL) return (ef_dtype)x->in[k].dtype;

@@ -1,7 +1,7 @@
 /* A whole loop compiled: a condition and a body of elementwise instructions over scalars and short
  * vectors. Every value has a home, a few vectors of memory; an instruction loads its operands,
- * computes as the expressions say, and stores. Elements beyond a value's count are computed too,
- * from zeros, and read by nobody. */
+ * computes as the expressions say, and stores. The elements that fill the last vector up are
+ * computed from zeros too; nothing reads them. */
 #ifndef EF_JIT_LOOP_H
 #define EF_JIT_LOOP_H
 #include "jit/jit.h"
@@ -24,13 +24,13 @@ typedef struct ef_jit_loop_ins {
 
 /* How many bytes of home a value needs. */
 int32_t ef_jit_home_bytes(const ef_jit_home *h);
-/* Runs from home until the condition is false (0), or the pulse is not `seen` any more (1): then it
- * may be called again to go on. */
+/* Runs the loop on the values at `home` until the condition is false (returns 0) or the pulse
+ * differs from `seen` (returns 1); then another call continues the loop. */
 typedef int ef_jit_loop_fn(void *home, const atomic_uint *pulse, unsigned seen);
 
 typedef struct ef_jit_loop ef_jit_loop;
 ef_jit_loop *ef_jit_loop_begin(void); /* NULL: not on this machine, or no memory */
-/* False: beyond us; the loop can only be released. */
+/* False: the instruction is not supported, and the loop can only be released. */
 bool ef_jit_loop_add(ef_jit_loop *l, ef_jit_loop_ins *ins);
 bool ef_jit_loop_test(ef_jit_loop *l, const ef_jit_home *mask); /* after the condition */
 bool ef_jit_loop_copy(ef_jit_loop *l, const ef_jit_home *to, const ef_jit_home *from);

@@ -85,13 +85,13 @@ void ef_x86_return(ef_x86 *c) {
 
 enum { NO_PREFIX = 0, P66 = 1, PF3 = 2, TEST = 1 /* mask registers */, TAIL = 2, MASK = 15 };
 
-/* An instruction before its operands: reg is the register written (or stored), first the other
- * source. Of a register rm has five bits; of memory rm and index have four. */
+/* The parts of an instruction's encoding: reg is the register written (or stored), first the other
+ * source. rm is a register of five bits, or with index an address in registers of four bits. */
 typedef struct coded {
     unsigned map, prefix, op;
     int reg, first, index, rm;
-    bool w, in_memory, spread; /* spread: one element in memory stands for all */
-    unsigned mask;             /* of 512 bits: a mask register, or 0; others become 0 */
+    bool w, in_memory, spread; /* spread: one element in memory is broadcast */
+    unsigned mask;             /* with 512 bits: a mask register, or 0; other elements become 0 */
 } coded;
 
 static unsigned off(int r, int bit) { return (unsigned)!(r >> bit & 1); }
@@ -114,7 +114,7 @@ static void registers(ef_x86 *c, unsigned map, unsigned pp, unsigned op, int to,
          (coded){.map = map, .prefix = pp, .op = op, .reg = to, .first = a, .rm = b, .w = c->wide});
     modrm(c, 3, to, b);
 }
-/* Floating-point instructions are told apart by their prefix; without 512 bits w says nothing. */
+/* The prefix tells float from double instructions; w matters with 512 bits only. */
 static unsigned by_type(const ef_x86 *c) { return c->wide ? P66 : NO_PREFIX; }
 static void at_place(ef_x86 *c, coded x, size_t place) {
     head(c, x);
@@ -168,7 +168,7 @@ void ef_x86_choose(ef_x86 *c, int to, int mask, int a, int b) {
                    .mask = TEST};
         size_t at = c->n;
         head(c, x);
-        if (!c->full) c->at[at + 3] &= 0x7F; /* where the mask is 0, b and not zero */
+        if (!c->full) c->at[at + 3] &= 0x7F; /* where the mask is 0 the result is b, not zero */
         modrm(c, 3, to, a);
         return;
     }
@@ -226,7 +226,7 @@ void ef_x86_fma213_const(ef_x86 *c, int to, int a, size_t place) {
              place);
 }
 
-/* [base + index * element + 0]: with a byte of displacement every base can be written alike. */
+/* [base + index * element + 0]: with a displacement byte all base registers are encoded alike. */
 static void indexed(ef_x86 *c, int reg, int base, int index) {
     modrm(c, 1, reg, 4);
     ef_x86_byte(c, (c->wide ? 3u : 2u) << 6 | (unsigned)(index & 7) << 3 | (unsigned)(base & 7));

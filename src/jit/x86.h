@@ -11,7 +11,7 @@ enum { EF_X86_ROOM = 32768 };
 
 typedef struct ef_x86 {
     size_t n;
-    bool full; /* something did not fit: the code is of no use */
+    bool full; /* something did not fit, so the code cannot be used */
     bool wide; /* elements have 8 bytes */
     bool zmm;  /* vectors have 512 bits */
     uint8_t at[EF_X86_ROOM];
@@ -107,16 +107,16 @@ void ef_x86_to_float(ef_x86 *c, int to, int a);                   /* from int32_
 /* to = a * to + b, or to = a * b + to, rounded once. */
 void ef_x86_fma213(ef_x86 *c, int to, int a, int b);
 void ef_x86_fma231(ef_x86 *c, int to, int a, int b);
-/* The same of ef_x86_two and ef_x86_fma213, b being at a place in the code: one element with 512
- * bits, else a whole vector of equal ones. */
+/* ef_x86_two and ef_x86_fma213 with b at a place in the code: one element with 512 bits, else a
+ * whole vector of equal ones. */
 void ef_x86_two_const(ef_x86 *c, ef_x86_op op, int to, int a, size_t place);
 void ef_x86_fma213_const(ef_x86 *c, int to, int a, size_t place);
-/* Memory at base + index * element; masked: the elements that ef_x86_mask noted. */
+/* Memory at base + index * element; masked: the elements that ef_x86_mask selected. */
 void ef_x86_read(ef_x86 *c, int to, int base, int index, bool masked);
 void ef_x86_write(ef_x86 *c, int from, int base, int index, bool masked);
-/* Notes the first `count` elements, a general register that is lost, as is rax. With 256 bits the
- * mask is in vector register 15, made from a vector of ones and one of zeros that begin at place.
- */
+/* Selects the first `count` elements for masked reads and writes. `count` is a general register,
+ * which is overwritten, as is rax. With 256 bits the mask is in vector register 15, made from a
+ * vector of ones and one of zeros that begin at place. */
 void ef_x86_mask(ef_x86 *c, int count, size_t place);
 void ef_x86_spread(ef_x86 *c, int to, int base);           /* one element at [base] for all */
 void ef_x86_spread_const(ef_x86 *c, int to, size_t place); /* ... at a place in the code */

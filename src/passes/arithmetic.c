@@ -1,6 +1,6 @@
-/* Rules about values. Those in force by default change no bit of any result: integers wrap, and
- * floats keep their NaNs and the sign of zero (x + 0.0 turns -0.0 into 0.0, so only x + -0.0 goes).
- */
+/* Rules about values. Those that are on by default change no bit of any result: integers wrap, and
+ * floats keep their NaNs and the sign of zero (x + 0.0 turns -0.0 into 0.0, so only x + -0.0 is
+ * removed). */
 #include "passes/rule_words.h"
 
 /* Broadcasting against the constant leaves x's shape as it is. */
@@ -25,7 +25,7 @@ static bool keeps_float_x(ef_match *m) {
 }
 static bool is_number(ef_match *m) { return ef_dtype_in(ef_match_dtype(m), EF_NUMBERS); }
 
-/* Shapes that are equal for certain, so that nothing is stretched. */
+/* Whether the shapes are certainly equal, so that nothing is broadcast. */
 static bool same_shapes(ef_match *m) {
     if (!is_number(m)) return false;
     const ef_shape *x = &ef_edge_fact(m->g, m->in[0])->shape;
@@ -36,7 +36,7 @@ static bool same_shapes(ef_match *m) {
     return x->rank >= 0;
 }
 
-/* The condition does not stretch what it chooses between. */
+/* Whether the condition does not broadcast the values it selects from. */
 static bool condition_fits(ef_match *m) {
     const ef_shape *c = &ef_match_fact(m, Y)->shape, *x = &ef_match_fact(m, X)->shape;
     return c->rank == 0 || (ef_shape_known(c) && ef_shape_equal(c, x));

@@ -1,13 +1,14 @@
-/* Every op's own examples as one-node programs, optimised against not: whatever a pass does to an
- * op by itself - folding, another layout, a rule - keeps its values. The list is the registry. */
+/* Every op's own examples as one-node programs, compared with and without optimisation: whatever a
+ * pass does to a single op - folding, another layout, a rule - keeps its values. All registered ops
+ * are tested. */
 #include "case.h"
 #include "check.h"
 #include "ops/example.h"
 
 static const ef_op *subject;
 
-/* Inputs of plain dtypes become parameters; those that hold axes, sizes and indices constants, as
- * in most programs, or all of them. */
+/* Inputs of plain dtypes become parameters; those that hold axes, sizes and indices become
+ * constants, as in most programs, or all inputs do (`fold`). */
 static ef_status *build(const ef_example *e, bool fold, ef_case *c) {
     ef_edge in[EF_EXAMPLE_MAX_IN], out[EF_CASE_MAX_OUT];
     int32_t node;

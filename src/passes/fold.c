@@ -1,6 +1,6 @@
-/* What is known already becomes a constant: values that inference worked out, and pure ops whose
- * inputs are all constants, run here once instead of at every call. Nothing is folded into
- * something much larger than what it came from, or that takes long to compute. */
+/* Constant folding: values that shape inference computed become constants, and pure ops whose
+ * inputs are all constants run here once instead of at every call. An op is not folded if its
+ * result is much larger than its inputs, or if it takes long to compute. */
 #include "ops/run.h"
 #include "passes/passes.h"
 #include "passes/walk.h"
@@ -55,7 +55,7 @@ static ef_status *run(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *
     int n_out = 0;
     ef_status *s =
         ef_op_run(ef_context_here(), n->op, n->fields, ins, n->n_in, result, n->n_out, &n_out);
-    if (s != NULL) { /* it fails when it runs, with the same words, if it ever does */
+    if (s != NULL) { /* if the op ever runs, it will fail with this error then */
         if (ef_status_code(s) == EF_NO_MEMORY) return s;
         ef_status_free(s);
         return NULL;

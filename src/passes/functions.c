@@ -1,6 +1,6 @@
-/* Functions held by nodes - loop bodies and conditions, branches, calls that stay - are optimised
- * by themselves, each once, and the node is written anew with the results. Where no function has an
- * effect or looks outside, the node becomes its stateless sibling, which may be merged or go. */
+/* Functions held by nodes - loop bodies and conditions, branches, calls that are not inlined - are
+ * optimised by themselves, each once, and the node gets the optimised functions. If no function has
+ * side effects or reads state, the node becomes its stateless op, which may be merged or pruned. */
 #include "base/alloc.h"
 #include "graph/control.h"
 #include "passes/passes.h"
@@ -49,7 +49,7 @@ static bool is_pure(const ef_graph *g) {
     return true;
 }
 
-/* Functions inside have been through here before, so one look is enough. */
+/* Functions inside these functions have become stateless before, so one level is enough. */
 static const ef_op *pure_sibling(const ef_node *n) {
     ef_control c;
     if (n->op->pure == n->op) return n->op;

@@ -1,7 +1,7 @@
-/* Rules that give what follows a matrix product or a convolution to its kernel: bias, a tensor
- * added, an activation, done while the result is still in the cache. Only where nobody else reads
- * what would no longer exist. A bias that follows neither becomes an addition, which fuses with its
- * elementwise neighbours. */
+/* Rules that make epilogues: a bias, an added tensor or an activation after a matrix product or a
+ * convolution is computed by its kernel while the result is still in the cache. They apply only if
+ * nothing else reads the intermediate value, which no longer exists then. A bias after another op
+ * becomes an addition, which fuses with its elementwise neighbours. */
 #include "ops/nn/fused_words.h"
 #include "passes/rule_words.h"
 
@@ -30,7 +30,7 @@ static bool has_text(const ef_op *op, const void *fields, const char *attr, cons
 
 static bool matmul_alone(ef_match *m) { return only_ours(m); }
 
-/* An addition that is a bias in all but name. */
+/* An addition of a vector along the last axis, which is the same as a bias. */
 static bool matmul_plus_vector(ef_match *m) {
     return only_ours(m) && last_axis_fits(&product(m)->out->shape, &ef_match_fact(m, B)->shape);
 }
@@ -59,7 +59,7 @@ static bool takes_input(const char *word) {
     return kind == EF_FUSED_BIAS || kind == EF_FUSED_SUM;
 }
 
-/* So far only bias and perhaps an addition. */
+/* Whether the epilogue has only a bias and perhaps an addition so far. */
 static bool no_activation_yet(ef_match *m) {
     const char *list[MOST_OPS];
     int n = fused_ops(product(m), list);
@@ -85,7 +85,7 @@ static bool has_attr(const ef_op *op, const char *name) {
     return false;
 }
 
-/* The product's own, with one more op in its list. */
+/* The attributes of the product, with one more op in its epilogue. */
 static ef_status *append(const ef_match *m, const ef_op *op, const char *word,
                          const ef_attrs **out) {
     const ef_node *from = product(m);
@@ -122,7 +122,7 @@ static bool bias_is_last(ef_match *m) {
     return last_axis_fits(x, &ef_match_fact(m, B)->shape);
 }
 
-/* Channels first: the vector stands up along axis 1; R is its new shape. */
+/* Channels first: the vector is reshaped so that it lies along axis 1; R is its new shape. */
 static bool bias_is_second(ef_match *m) {
     const ef_shape *x = &ef_match_fact(m, X)->shape, *b = &ef_match_fact(m, B)->shape;
     if (!has_text(m->op, m->fields, "data_format", "NCHW") || x->rank < 3 || b->rank != 1)

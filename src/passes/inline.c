@@ -15,7 +15,7 @@ static ef_graph *called(const ef_node *n) {
     return c.kind == EF_CONTROL_CALL ? c.func[0] : NULL;
 }
 
-/* Somebody waits for this node by a control edge that must stay. */
+/* Whether the node is a control input of another one that must be kept. */
 static bool waited_for(const ef_graph *g, const ef_node *n) {
     if (n->op->traits & EF_EFFECT) return false;
     for (size_t k = (size_t)n->id + 1; k < g->n_nodes; k++)
@@ -31,7 +31,7 @@ static bool has_unfed(const ef_graph *f) {
     return f->n_captures > 0 || fed > f->n_inputs;
 }
 
-/* What the function declares of an input beyond what is known of the value handed in. */
+/* Whether the function's parameter has a more precise shape than the argument; *out: its shape. */
 static bool says_more(const ef_shape *declared, const ef_shape *have, ef_shape *out) {
     *out = *declared;
     bool more = declared->rank >= 0 && have->rank < 0;
@@ -44,7 +44,7 @@ static bool says_more(const ef_shape *declared, const ef_shape *have, ef_shape *
     return more;
 }
 
-/* A declared shape is a promise that is checked. */
+/* If the parameter's shape is more precise than that of the argument, a shape check is added. */
 static ef_status *enter(ef_walk *w, const ef_fact *declared, ef_edge given, ef_edge *out) {
     ef_shape shape;
     *out = given;
@@ -79,7 +79,8 @@ done:
     return s;
 }
 
-/* A random op's position goes with its attributes, and each call of a function has its own. */
+/* The position of a random op in its sequence belongs to its attributes object, so each inlined
+ * call gets its own copy of the attributes. */
 static ef_status *copy_draw(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out) {
     ef_node with = *n;
     EF_TRY(ef_attrs_like(n->op, n->op, n->fields, NULL, 0, &with.attrs));

@@ -1,17 +1,18 @@
-/* What a loop's body computes anew in each round from things that do not change is computed once,
- * before the loop, and handed in as one more variable that the body hands back untouched.
+/* Loop-invariant code motion. What the body computes in each iteration from values that no
+ * iteration changes is computed once, before the loop, and becomes one more loop variable, which
+ * the body returns unchanged.
  *
- * A loop may run no rounds at all, so only ops that cannot fail leave it, on shapes that are known.
- * A variable may have no value yet, so it is read before the loop only if a first round is certain,
- * and only if nothing in the loop has an effect. */
+ * A loop may run no iteration at all, so only ops that cannot fail are moved, and only if their
+ * shapes are known. A variable may be uninitialised, so it is read before the loop only if a first
+ * iteration is certain, and only if nothing in the loop has a side effect. */
 #include "base/alloc.h"
 #include "passes/loop.h"
 
 typedef struct moving {
-    ef_loop_change change; /* first: it is what the walk of the body knows */
+    ef_loop_change change; /* must be first: it is the `user` of the walk of the body */
     ef_loop loop;
     bool reads;     /* variables may be read before the loop: it runs, and changes none */
-    uint8_t *still; /* by node of the body: 1: the same in every round, 2: and moves out */
+    uint8_t *still; /* by node of the body: 1: the same in every iteration, 2: and moves out */
     int32_t *base;  /* first value of node k of the body */
     int32_t *extra; /* by value of the body: which new variable it is, or -1 */
     ef_edge moved[EF_LOOP_MOST_NEW]; /* new variables: values of the body */
@@ -38,7 +39,7 @@ static bool all_known(const ef_graph *g, const ef_node *n) {
     return n->n_out > 0;
 }
 
-/* A read of a variable whose handle no round changes. */
+/* A read of a variable whose handle no iteration changes. */
 static bool may_read_before(const moving *l, const ef_node *n) {
     return l->reads && (n->op->traits & EF_READS_VARIABLE) && n->n_after == 0 && n->n_in == 1 &&
            l->still[n->in[0].node] && ef_shape_known(&n->out->shape) &&
@@ -53,7 +54,7 @@ static bool may_move(const moving *l, const ef_node *n) {
     return all_known(l->loop.body, n) && cannot_fail(l->loop.body, n);
 }
 
-/* Handed back as it came, and known outside as it is inside. */
+/* Whether the body returns variable k unchanged, and its shape is known outside as it is inside. */
 static bool stays(const ef_walk *w, const moving *l, size_t k, const ef_edge *in) {
     ef_edge back = l->loop.body->output[k];
     const ef_fact *inside = l->loop.body->node[l->loop.body->input[k]]->out;
@@ -79,7 +80,7 @@ static void want(moving *l, ef_edge e) {
     l->moved[l->n_moved++] = e;
 }
 
-/* Views cost nothing where they are; a move is for the sake of something that computes. */
+/* Views cost nothing in the body; a value is moved only if something is computed for it. */
 static bool computes(const moving *l, ef_edge e) {
     const ef_node *n = l->loop.body->node[e.node];
     if (l->still[e.node] != 2) return false;
@@ -87,7 +88,7 @@ static bool computes(const moving *l, ef_edge e) {
     return computes(l, n->in[0]);
 }
 
-/* What the rest of the body reads of the moving part. */
+/* Finds the moved values that the rest of the body reads. */
 static void find_moved(moving *l) {
     for (size_t k = 0; k < l->loop.body->n_nodes; k++) {
         const ef_node *n = l->loop.body->node[k];
@@ -109,7 +110,7 @@ static ef_status *visit_body(ef_walk *w, const ef_node *n, const ef_edge *in, ef
     if (l->still[n->id] != 2) return NULL;
     for (int k = 0; k < n->n_out; k++) *done = *done || l->extra[l->base[n->id] + k] >= 0;
     for (int k = 0; k < n->n_out && *done; k++) {
-        int32_t x = l->extra[l->base[n->id] + k]; /* an output nobody reads may be any value */
+        int32_t x = l->extra[l->base[n->id] + k]; /* for an output nobody reads any value will do */
         out[k] = (ef_edge){w->to->input[l->loop.body->n_inputs + (size_t)(x < 0 ? 0 : x)], 0};
     }
     return NULL;
@@ -126,7 +127,7 @@ static ef_status *add_outside(ef_clone *c, const ef_node *n, const ef_edge *in, 
     return NULL;
 }
 
-/* The moving part, before the loop: value[k] is what variable k has become there. */
+/* Copies the moved nodes before the loop; value[k] is the edge of new variable k there. */
 static ef_status *compute_outside(ef_walk *w, const moving *l, const ef_edge *in, ef_edge *value) {
     ef_clone c = {.from = l->loop.body, .to = w->to, .user = w, .visit = add_outside};
     ef_status *s;

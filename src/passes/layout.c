@@ -1,8 +1,9 @@
-/* Channels first to channels last. Kernels on this machine are quicker with channels last - a
- * convolution about twice, a pooling twenty times - and turning an image costs a twentieth of a
- * small convolution. So every op that says NCHW is given NHWC, with turns at its ends; and since
- * what comes out is remembered in both layouts, chains of such ops and of elementwise ops between
- * them turn only where they begin and end. Turns that nobody reads are pruned. */
+/* Channels first to channels last. CPU kernels are faster with channels last - a convolution about
+ * twice, a pooling twenty times - and transposing an image costs a twentieth of a small
+ * convolution. So every NCHW op becomes an NHWC op between two transposes. The pass remembers each
+ * result in both layouts (the twin of a value has its channels last), so a chain of such ops and of
+ * elementwise ops between them is transposed only where it begins and ends. Transposes that nobody
+ * reads are pruned. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "ops/made.h"
@@ -68,17 +69,17 @@ static ef_status *channels_last(ef_walk *w, ef_edge e, ef_edge *out) {
     return has_twin(w, e, out) ? NULL : turn(w, e, to_last, out);
 }
 
-/* What stands for a result that was computed with channels last. */
+/* The channels-first form of a result that was computed with channels last. */
 static ef_status *back(ef_walk *w, ef_edge last, ef_edge *out) {
     EF_TRY(turn(w, last, to_first, out));
     return set_twin(w, *out, last);
 }
 
-/* ---- ops that know the layout ---------------------------------------------------------------- */
+/* ---- ops that have a layout ------------------------------------------------------------------ */
 
 enum { LISTS = 4 };
 
-/* The attributes with every list of four numbers turned, and pairs of paddings. */
+/* The attributes with every list of four numbers, and of four pairs of paddings, permuted. */
 static ef_status *turned_attrs(const ef_node *n, const ef_attrs **out) {
     static const char *const names[LISTS] = {"ksize", "strides", "dilations", "explicit_paddings"};
     ef_attr_value set[LISTS + 1] = {EF_SET_STRING("data_format", "NHWC")};
@@ -98,7 +99,7 @@ static ef_status *turned_attrs(const ef_node *n, const ef_attrs **out) {
     return ef_attrs_like(n->op, n->op, n->fields, set, n_set, out);
 }
 
-/* Sizes given as an input; only known ones can be turned. */
+/* Sizes given as an input, permuted; false if they are not known. */
 static bool turned_sizes(const ef_walk *w, ef_edge e, int64_t *sizes) {
     const ef_tensor *v = ef_edge_fact(w->to, e)->value;
     if (v == NULL || v->data == NULL || v->rank != 1 || v->dim[0] != 4 || v->dtype != EF_I32)
@@ -138,9 +139,9 @@ static ef_status *visit_images(ef_walk *w, const ef_node *n, const ef_edge *in, 
     return NULL;
 }
 
-/* ---- ops that do not care -------------------------------------------------------------------- */
+/* ---- ops that work in any layout ------------------------------------------------------------- */
 
-/* One element for each channel, standing up: [C, 1, 1] or [1, C, 1, 1]. */
+/* Whether s has one element for each channel, along the channel axis: [C, 1, 1] or [1, C, 1, 1]. */
 static bool per_channel(const ef_shape *s, int64_t *channels) {
     if (!ef_shape_known(s) || s->rank < 3 || s->rank > 4 || s->dim[s->rank - 1] != 1 ||
         s->dim[s->rank - 2] != 1 || (s->rank == 4 && s->dim[0] != 1))
@@ -149,7 +150,8 @@ static bool per_channel(const ef_shape *s, int64_t *channels) {
     return true;
 }
 
-/* Operands of an elementwise op, turned; false: one of them cannot be, at no cost. */
+/* Operands of an elementwise op with channels last; *fits false: one of them would need a
+ * transpose. */
 static ef_status *turned_operands(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *turned,
                                   bool *fits) {
     bool any = false;
@@ -187,8 +189,8 @@ static ef_status *visit_elementwise(ef_walk *w, const ef_node *n, const ef_edge 
     return back(w, y, out);
 }
 
-/* A reduction that takes in the whole image, and batch or channels or neither: what is kept stands
- * in the same order either way. */
+/* A reduction over both axes of the image, and perhaps over batch or channels: the axes that remain
+ * have the same order in both layouts. */
 static ef_status *visit_reduction(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out,
                                   bool *done) {
     ef_edge pair[2], y;
@@ -217,7 +219,7 @@ static bool has_perm(const ef_walk *w, ef_edge e, const int64_t *perm) {
     return true;
 }
 
-/* The program's own turns count too. */
+/* The program's own transposes between the layouts make twins too. */
 static ef_status *visit_transpose(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out,
                                   bool *done) {
     if (has_perm(w, in[1], to_last) && has_twin(w, in[0], out)) {

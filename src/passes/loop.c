@@ -108,7 +108,7 @@ ef_status *ef_loop_runs(const ef_walk *w, const ef_loop *l, const ef_edge *in, i
     return s;
 }
 
-/* ---- writing a loop anew --------------------------------------------------------------------- */
+/* ---- rebuilding a loop ----------------------------------------------------------------------- */
 
 static ef_status *as_it_is(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge *out,
                            bool *done) {
@@ -142,8 +142,8 @@ static ef_status *widen(ef_passing *p, ef_loop_change *c, ef_graph **cond, ef_gr
     return NULL;
 }
 
-/* The loop's attributes with the wider functions; shapes it was given are no longer as many as its
- * variables and say nothing that its functions do not. */
+/* The loop's attributes with the wider functions. Its list of shapes is emptied: it would be
+ * shorter than the list of variables, and the functions have the shapes too. */
 static ef_status *wider_attrs(const ef_node *n, ef_graph *cond, ef_graph *body,
                               const ef_attrs **out) {
     ef_attr_value set[] = {EF_SET_FUNC("cond", cond),

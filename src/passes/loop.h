@@ -1,4 +1,4 @@
-/* Loops as passes see them, and how a pass writes one anew with further variables. */
+/* Loops as passes see them, and how a pass rebuilds one with further variables. */
 #ifndef EF_PASSES_LOOP_H
 #define EF_PASSES_LOOP_H
 #include "passes/passes.h"
@@ -13,15 +13,15 @@ bool ef_loop_of(const ef_node *n, ef_loop *l);
 /* Whether g holds such a loop. */
 bool ef_graph_has_loop(const ef_graph *g);
 
-/* Whether every iteration hands variable k back as it came. */
+/* Whether every iteration returns variable k unchanged. */
 static inline bool ef_loop_fixed(const ef_loop *l, size_t k) {
     return l->body->output[k].node == l->body->input[k];
 }
-/* The fixed variable that edge e of the body is, or -1. */
+/* The index of the fixed variable if edge e of the body is one, else -1. */
 int ef_loop_fixed_at(const ef_loop *l, ef_edge e);
 
 /* Whether the condition is known to hold after `steps` iterations. in: where the loop's inputs are
- * in w->to. Only constants and integers that each iteration adds a constant to are followed. */
+ * in w->to. Only constants, and integers to which each iteration adds a constant, are known. */
 ef_status *ef_loop_runs(const ef_walk *w, const ef_loop *l, const ef_edge *in, int64_t steps,
                         bool *yes);
 
@@ -30,15 +30,15 @@ typedef struct ef_loop_change ef_loop_change;
 struct ef_loop_change {
     const ef_loop *loop;
     ef_walk_fn *visit; /* of the body; new variable k is input n_inputs + k of the new body */
-    /* Sets back[k] to what the new body gives for new variable k, and may add nodes to it. NULL:
-     * new variables are handed back as they are. */
+    /* Sets back[k] to what the new body returns for new variable k, and may add nodes to it. NULL:
+     * new variables are returned unchanged. */
     ef_status *(*finish)(ef_loop_change *c, ef_graph *body, ef_edge *back);
-    const ef_fact *more[EF_LOOP_MOST_NEW]; /* what is known of the new variables, */
-    ef_edge start[EF_LOOP_MOST_NEW];       /* and where they start, in the graph around the loop */
+    const ef_fact *more[EF_LOOP_MOST_NEW]; /* facts of the new variables, */
+    ef_edge start[EF_LOOP_MOST_NEW];       /* and their first values, edges around the loop */
     int n_more;
 };
-/* Adds the changed loop to w->to; out: the outputs that the old one had. c->start becomes where the
- * new variables end. The walk of the body has `c` as its user. */
+/* Adds the changed loop to w->to; out: the outputs that the old one had. c->start becomes the final
+ * values of the new variables. The walk of the body has `c` as its user. */
 ef_status *ef_loop_rebuild(ef_passing *p, ef_walk *w, ef_loop_change *c, const ef_edge *in,
                            ef_edge *out);
 #endif

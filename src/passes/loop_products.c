@@ -1,9 +1,9 @@
-/* Matrix products of a loop's iterations that do not wait for each other become one product. A
+/* Matrix products of a loop's iterations that do not depend on each other become one product. A
  * large one runs near the peak of the processor on all cores; small ones do not.
  *
  *   ahead    x[t] W, where x is a list of slices that the loop reads from front to back and no
  *            iteration changes W: one product of the whole tensor before the loop
- *   summed   s += transpose(a[t]) b[t], where only the end of the sum is of use: the loop pushes
+ *   summed   s += transpose(a[t]) b[t], where only the final sum is used: the loop pushes
  *            a[t] and b[t] to lists, and one product of the stacked lists follows it. The order of
  *            the sum over t is then the order within a product, see docs/choices.md. Sums of the
  *            columns of a[t], which are gradients of a bias, likewise
@@ -27,7 +27,7 @@ typedef struct found {
 } found;
 
 typedef struct products {
-    ef_loop_change change; /* first: it is what the walk of the body knows */
+    ef_loop_change change; /* must be first: it is the `user` of the walk of the body */
     ef_loop loop;
     found found[MOST];
     int n;
@@ -45,7 +45,8 @@ static bool flag(const ef_node *n, const char *attr) {
     return s == NULL && v.as.b;
 }
 
-/* A matrix of known sizes, none of them 0: stacked rows of no element could not be counted. */
+/* A matrix of known sizes, none of them 0, since a reshape cannot infer the number of rows without
+ * elements. */
 static bool has_elements(const ef_graph *g, ef_edge e) {
     const ef_shape *s = &ef_edge_fact(g, e)->shape;
     return ef_shape_known(s) && ef_shape_count(s) > 0;
@@ -148,7 +149,7 @@ static bool only_summed(const products *p, int variable, const ef_node *sum, int
     return true;
 }
 
-/* What the body takes from lists in an iteration. */
+/* The bytes that the body pops from lists in an iteration. */
 static int64_t popped_bytes(const products *p) {
     int64_t total = 0;
     for (size_t k = 0; k < body_of(p)->n_nodes; k++)
@@ -168,7 +169,7 @@ static bool is_sum_of_rows(const ef_graph *g, const ef_node *n) {
            has_elements(g, n->in[0]) && ef_edge_fact(g, n->in[0])->shape.rank == 2;
 }
 
-/* What the list of a value would take in an iteration; nothing if there is one. */
+/* The bytes that a new list of the value would take in an iteration; 0 if there is a list. */
 static int64_t list_bytes(const products *p, ef_edge e) {
     for (int k = 0; k < p->change.n_more; k++)
         if (ef_edge_same(p->pushed[k], e)) return 0;
@@ -259,7 +260,7 @@ static ef_status *visit_body(ef_walk *w, const ef_node *n, const ef_edge *in, ef
     return NULL;
 }
 
-/* The lists get what their sums need. */
+/* Pushes the operands of the sums to their lists. */
 static ef_status *finish_body(ef_loop_change *c, ef_graph *body, ef_edge *back) {
     products *p = (products *)c;
     ef_graph_build b;
@@ -301,7 +302,7 @@ static ef_value *empty_list(ef_graph_build *b, const ef_fact *f) {
                        ef_const_number(&b->base, EF_I32, -1));
 }
 
-/* Where the new variables start. */
+/* The first values of the new variables. */
 static ef_status *begin_all(ef_walk *w, products *p, const ef_edge *in) {
     ef_graph_build b;
     ef_value *start[EF_LOOP_MOST_NEW] = {0};
@@ -332,7 +333,7 @@ static ef_value *stacked(ef_graph_build *b, const products *p, int list) {
                       ints(&b->base, &(ef_shape){.rank = 2, .dim = {-1, f->shape.dim[1]}}));
 }
 
-/* The sums, behind the loop. */
+/* The sums, after the loop. */
 static ef_status *end_all(ef_walk *w, const products *p, const ef_edge *in, ef_edge *out) {
     ef_graph_build b;
     ef_graph_build_begin(&b, w->to);

@@ -1,10 +1,10 @@
-/* The gradient of a loop takes from lists what each iteration of the loop saved there. If a list
- * got the same value in every iteration, the loop that takes it apart reads that value instead. The
- * list stays, and is popped as before, so a pop of an empty list still fails. */
+/* The gradient of a loop pops from lists what each iteration of the loop saved there. If every
+ * iteration pushed the same value to a list, the backward loop reads that value instead. The list
+ * stays, and is popped as before, so a pop of an empty list still fails. */
 #include "passes/loop.h"
 
 typedef struct saved {
-    ef_loop_change change; /* first: it is what the walk of the body knows */
+    ef_loop_change change; /* must be first: it is the `user` of the walk of the body */
     ef_loop loop;
     int32_t pop[EF_LOOP_MOST_NEW]; /* by new variable: the node whose element it replaces */
 } saved;

@@ -71,7 +71,8 @@ static bool match_number(ef_match *m, int token, ef_edge e) {
 
 static bool match_edge(ef_match *m, const int16_t **code, ef_edge e);
 
-/* The operands of a node against the pattern's next tokens, of which there are `want` or fewer. */
+/* Matches the operands of a node with the pattern's next tokens, of which `want` or fewer belong to
+ * this node. */
 static bool match_inputs(ef_match *m, const int16_t **code, const ef_edge *in, int n, int want,
                          bool swap) {
     int k = 0;
@@ -161,7 +162,7 @@ static ef_status *build(const ef_match *m, const ef_rule *r, const int16_t **cod
     return s;
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- reporting ------------------------------------------------------------------------------- */
 
 static void print_edge(ef_text *t, ef_edge e) {
     ef_text_add(t, "%%%d", e.node);
@@ -225,7 +226,7 @@ static bool matches(ef_match *m, const ef_rule *r) {
            (r->when == NULL || r->when(m));
 }
 
-/* A rule whose replacement cannot be built declines: its nodes stay behind unused. */
+/* If the replacement cannot be built, the rule does not apply; nodes it has added stay unused. */
 static ef_status *apply(const ef_match *m, const ef_rule *r, int depth, ef_edge *out, bool *done) {
     const int16_t *code = r->replacement;
     ef_status *s = build(m, r, &code, depth, out);

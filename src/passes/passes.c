@@ -1,5 +1,5 @@
-/* The order of passes. Calls are opened first, so that all later passes see through them; bodies
- * and branches come before what surrounds them, which looks at the result. */
+/* The order of passes. Calls are inlined first, so that all later passes can optimise across them;
+ * bodies and branches are optimised before the graph around them, whose passes read them. */
 #include "passes/passes.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -25,7 +25,7 @@ struct ef_passing {
     } * done;
     size_t n, cap;
     int depth;
-    const ef_pass_observer *observer; /* NULL: nobody is told */
+    const ef_pass_observer *observer; /* or NULL */
 };
 enum { DEPTH = 64 }; /* of functions in functions */
 
@@ -59,7 +59,7 @@ static ef_status *run_pass(ef_passing *p, const ef_pass *pass, ef_graph **now) {
     if (s != NULL) ef_graph_unref(next);
     if (s == NULL || ef_status_code(s) == EF_NO_MEMORY) return s;
     if (ef_rewrite_hook != NULL) ef_rewrite_hook(pass->name, "failed", ef_status_message(s));
-    ef_status_free(s); /* the graph is still good as it was */
+    ef_status_free(s); /* the graph stays as it was, which is valid */
     return NULL;
 }
 

@@ -326,7 +326,7 @@ EF_TEST(moves_products_out) {
 
 /* ---- control inputs and devices -------------------------------------------------------------- */
 
-/* A node of g that waits for another, on device 2. */
+/* A node of g with a control input, on device 2. */
 static ef_edge add_after(const char *op, ef_edge x, int32_t after) {
     int32_t node = 0;
     if (failed == NULL)
@@ -368,7 +368,7 @@ EF_TEST(walks_keep_control_inputs_and_devices) {
     ef_graph_unref(g);
 }
 
-/* A random op is written anew, with a position of its own, and waits all the same. */
+/* A random op is copied with a position of its own, and keeps its control inputs. */
 EF_TEST(opened_calls_keep_control_inputs_and_devices) {
     start();
     ef_graph *outer = g;

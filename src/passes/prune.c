@@ -1,4 +1,4 @@
-/* What nobody needs goes: the walk leaves it behind, so it only has to be walked. */
+/* Removes the nodes that nothing needs: a walk copies only needed nodes, so the graph is walked. */
 #include "base/alloc.h"
 #include "passes/passes.h"
 #include "passes/walk.h"

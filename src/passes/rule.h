@@ -4,8 +4,8 @@
  *
  *     {"x*1 -> x", P(OP(Mul), X, ONE), P(X), .when = keeps_x, .examples = {"T[2,3] T[]{1}"}}
  *
- * A rule looks from a node back at what it reads. The walk has put all of that into its final form
- * before, and a replacement is built through the same rules: one sweep reaches the fixpoint. */
+ * A rule matches a node and the nodes it reads, which the walk has already put into their final
+ * form; a replacement is built through the same rules. So one pass reaches the fixpoint. */
 #ifndef EF_PASSES_RULE_H
 #define EF_PASSES_RULE_H
 #include "passes/walk.h"
@@ -77,17 +77,18 @@ static inline ef_dtype ef_match_dtype(const ef_match *m) {
     return ef_edge_fact(m->g, m->in[0])->dtype;
 }
 
-/* Told of each firing; NULL: nobody. `before` and `after` are written like "Sub(%1, Neg(%2))". With
+/* Called for each rewrite; NULL: none. `before` and `after` look like "Sub(%1, Neg(%2))". With
  * EF_LOG=rewrite and no hook, lines go to the standard error stream. */
 typedef void ef_rewrite_hook_fn(const char *rule, const char *before, const char *after);
 extern ef_rewrite_hook_fn *ef_rewrite_hook;
 extern _Thread_local const struct ef_pass_observer
     *ef_rewrite_observer; /* of this thread, or NULL */
 
-/* The first rule that fires on such a node, if any: *done, and *out stands for its first output. */
+/* Applies the first rule that matches such a node: *done says whether there is one, and *out
+ * replaces its first output. */
 ef_status *ef_rule_try(ef_walk *w, const ef_op *op, const ef_attrs *attrs, const ef_edge *in,
                        int n_in, ef_edge *out, bool *done);
-/* Adds a node through the rules: *out is what stands for its first output. */
+/* Adds a node, or what a rule makes of it: *out is the node's first output or its replacement. */
 ef_status *ef_rule_add(ef_walk *w, const ef_op *op, const ef_attrs *attrs, const ef_edge *in,
                        int n_in, ef_edge *out);
 #endif

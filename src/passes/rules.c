@@ -1,5 +1,5 @@
-/* The pass that applies the rules, and merges what the hash-consing copy cannot: reads of one
- * variable with no effect between them, and ops that hand their inputs through. */
+/* The pass that applies the rules. It also merges what the hash-consing copy cannot: reads of one
+ * variable with no side effect between them; and it removes ops that return their inputs. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "passes/passes.h"
@@ -28,7 +28,7 @@ static ef_status *merge_read(ef_walk *w, const ef_node *n, const ef_edge *in, ef
     return NULL;
 }
 
-/* A replacement says the same as what it stands for, as far as anybody knew. */
+/* Whether a replacement has the dtype and, as far as it is known, the shape of the original. */
 static bool agrees(const ef_walk *w, const ef_node *n, ef_edge e) {
     const ef_fact *was = &n->out[0], *is = ef_edge_fact(w->to, e);
     if (was->dtype != is->dtype) return false;
@@ -44,7 +44,7 @@ static ef_status *visit(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge
         *done = true;
         return merge_read(w, n, in, out);
     }
-    if (n->device != 0) return NULL; /* the program says where it runs, even if it does nothing */
+    if (n->device != 0) return NULL; /* the program asked for a device: the node stays as it is */
     if (n->op->traits & EF_PASSES_INPUTS) {
         memcpy(out, in, (size_t)n->n_out * sizeof *out);
         *done = true;

@@ -1,4 +1,5 @@
-/* Every rule at its word: its own examples, run with and without it. Nothing here names a rule. */
+/* Every rule's own examples, run with and without it. The test iterates over the tables of rules.
+ */
 #include "case.h"
 #include "check.h"
 #include "passes/passes.h"
@@ -12,7 +13,7 @@ static void count(const char *rule, const char *before, const char *after) {
     fired += strcmp(rule, wanted) == 0;
 }
 
-/* Sums may be made in another order inside a product; all else is to the bit. */
+/* Sums inside a product may be in another order; all else must be equal to the bit. */
 static double tolerance(const ef_rule *r, ef_dtype t) {
     bool exact = true;
     for (int k = 0; k < EF_RULE_TOKENS; k++)

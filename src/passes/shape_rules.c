@@ -1,5 +1,5 @@
-/* Rules about arrangement: transposes, reshapes and casts that undo one another, and transposes
- * that a matrix product can read for itself. */
+/* Rules about shapes and dtypes: transposes, reshapes and casts that cancel each other, and
+ * transposes that a matrix product can do itself. */
 #include "passes/rule_words.h"
 
 /* ---- permutations ---------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static bool moves_only_ones(ef_match *m) {
 
 /* ---- shapes and types ------------------------------------------------------------------------ */
 
-/* Sizes that are equal for certain, each of them known or a symbol. */
+/* Whether the shapes are certainly equal: each size is known or a symbol. */
 static bool same_for_certain(const ef_shape *a, const ef_shape *b) {
     if (a->rank < 0 || !ef_shape_equal(a, b)) return false;
     for (int d = 0; d < a->rank; d++)
@@ -65,13 +65,13 @@ static bool same_for_certain(const ef_shape *a, const ef_shape *b) {
     return true;
 }
 
-/* The asked-for shape is the one that is there. */
+/* Whether x already has the requested shape. */
 static bool already_so(ef_match *m) {
     const ef_shape *x = &ef_match_fact(m, X)->shape;
     const ef_tensor *want = ef_match_fact(m, Y)->value;
     if (want == NULL || want->data == NULL || want->rank != 1 || want->dim[0] != x->rank)
         return false;
-    bool wild = false, zero = false; /* one -1 stands for what is there unless a zero hides it */
+    bool wild = false, zero = false; /* one -1 matches any size, but not beside a size of 0 */
     for (int d = 0; d < x->rank; d++) {
         int64_t n = ef_element_int((ef_dtype)want->dtype, want->data, d);
         if (n != -1 && n != x->dim[d]) return false;
@@ -90,7 +90,7 @@ static bool already_ensured(ef_match *m) {
            same_for_certain(v.as.shape, &ef_match_fact(m, X)->shape);
 }
 
-/* The inner reshape cannot fail, and the outer one does not care what came before. */
+/* The inner reshape cannot fail, so the outer one can be applied to x directly. */
 static bool inner_is_known(ef_match *m) {
     return ef_shape_known(&ef_match_fact(m, X)->shape) && ef_match_fact(m, Y)->value != NULL &&
            ef_shape_known(&m->inner[0]->out->shape);
@@ -126,8 +126,8 @@ static bool holds_all(ef_dtype a, ef_dtype b) {
     return !a_signed && b_signed && bits(b) > bits(a);
 }
 
-/* The first cast loses nothing, so the second may be made at once. Floats that do not fit an
- * integer are converted in ways that depend on the float type, so those casts stay. */
+/* The first cast loses nothing, so the second can be applied to x directly. Floats that do not fit
+ * an integer are converted in ways that depend on the float type, so those casts stay. */
 static bool first_cast_is_exact(ef_match *m) {
     ef_dtype a = ef_match_fact(m, X)->dtype, b = m->inner[0]->out->dtype;
     ef_dtype c = cast_to(m->op, m->fields);

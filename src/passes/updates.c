@@ -52,7 +52,7 @@ static bool is_square(const ef_graph *g, ef_edge e, ef_edge of) {
     return n != NULL && ef_edge_same(n->in[0], of) && ef_edge_same(n->in[1], of);
 }
 
-/* The assignment before node `end` that adds to what the handle leads to; -1: none. */
+/* The last AssignAdd before node `end` to the variable of the handle; -1: none. */
 static int32_t addition_before(const ef_graph *g, int32_t end, ef_edge handle) {
     for (int32_t k = end - 1; k >= 0; k--) {
         const ef_node *n = g->node[k];
@@ -62,7 +62,7 @@ static int32_t addition_before(const ef_graph *g, int32_t end, ef_edge handle) {
     return -1;
 }
 
-/* Node `at` adds (x - old) * keep to what the handle leads to. */
+/* Whether node `at` adds (x - old) * keep to the variable of the handle. */
 static bool is_moment(const ef_graph *g, int32_t at, ef_edge handle, ef_edge *x, int32_t *old,
                       ef_edge *keep) {
     const ef_node *difference, *read;
@@ -92,7 +92,7 @@ static bool is_ratio(const ef_graph *g, ef_edge e, update *u) {
     return true;
 }
 
-/* Elements of one type and one known number: an operand that is spread has no place in a sweep. */
+/* All operands have one dtype and one known shape: the fused op does not broadcast. */
 static bool same_elements(const ef_graph *g, const update *u) {
     const ef_fact *grad = ef_edge_fact(g, u->grad), *w = ef_edge_fact(g, u->w)->handle;
     const ef_edge read[] = {{u->old_m, 0}, {u->old_v, 0}};
@@ -104,8 +104,8 @@ static bool same_elements(const ef_graph *g, const update *u) {
     return true;
 }
 
-/* Whether nothing else looks at or changes state from the first read to the last assignment. Reads
- * of other variables before the first assignment are harmless. */
+/* Whether nothing else reads or changes state from the first read to the last assignment. Reads of
+ * other variables before the first assignment are harmless. */
 static bool undisturbed(const ef_graph *g, const update *u) {
     if (u->old_m > u->first || u->old_v < u->first || u->second < u->old_v ||
         u->new_m < u->second || u->new_v < u->second)
@@ -121,8 +121,8 @@ static bool undisturbed(const ef_graph *g, const update *u) {
     return true;
 }
 
-/* Whether what was read after the first two assignments goes into the last one and nowhere else:
- * the sweep assigns later, so others would see the old values. */
+/* Whether the values read after the first two assignments are used by the last one only: the fused
+ * op assigns later, so other readers would see the old values. */
 static bool unseen(const ef_graph *g, const int32_t *uses, const update *u) {
     const ef_node *ratio = g->node[g->node[u->last]->in[1].node];
     const ef_node *sum = g->node[ratio->in[1].node];

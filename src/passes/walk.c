@@ -1,11 +1,11 @@
-/* Walking a graph node by node, on the cloner. A node's inputs precede it, so one forward pass sees
- * every node after its inputs in their final form, and nothing that a pass builds needs a second
- * visit. */
+/* Walking a graph node by node, by means of the cloner. A node's inputs precede it, so one forward
+ * pass visits every node after its inputs have their final form, and no node that a pass adds needs
+ * a second visit. */
 #include "passes/walk.h"
 #include "base/alloc.h"
 #include "base/array.h"
 
-/* A node that is kept in any case, and in its place, needs no control edge to be waited for. */
+/* Whether the node stays in program order anyway, so that it need not be a control input. */
 static bool kept_anyway(const ef_graph *g, int32_t node) {
     uint32_t traits = g->node[node]->op->traits;
     return traits & (EF_NO_KERNEL | EF_EFFECT);
@@ -45,7 +45,7 @@ ef_status *ef_walk_grown(ef_walk *w) {
     return NULL;
 }
 
-/* Counts what a node that may have been added reads; one that was found has been counted. */
+/* Counts the uses by a node if it was added; a node that was found instead has been counted. */
 static ef_status *count_added(ef_walk *w, size_t had, const ef_edge *in, int n_in) {
     if (w->to->n_nodes == had) return NULL;
     EF_TRY(ef_walk_grown(w));
@@ -110,8 +110,8 @@ void ef_walk_end(ef_walk *w) {
     ef_arena_free(&w->memory);
 }
 
-/* Effects and inputs are kept in program order, so no edge is needed for them; without one a node
- * may be merged with its equal. */
+/* Nodes with side effects and inputs keep their program order, so control inputs on them are
+ * dropped; a node without control inputs may be merged with an equal one. */
 static int32_t waits(const ef_clone *c, int32_t node) {
     return kept_anyway(c->from, node) ? -1 : c->copy[node];
 }

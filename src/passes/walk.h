@@ -1,6 +1,6 @@
 /* The walk that passes share: a function graph is copied node by node into a new one that merges
- * equal pure nodes, so common subexpressions disappear on the way; what nothing needs is left
- * behind. A pass says for each node what stands in its place.
+ * equal pure nodes, so common subexpressions disappear on the way; nodes that nothing needs are not
+ * copied. A pass may replace each node.
  *
  * Inputs keep their order, outputs theirs, effects their program order. Names are not carried over;
  * a new node has the origin of the node that is being visited. */
@@ -24,7 +24,7 @@ struct ef_walk {
     ef_graph *to;
     ef_walk_fn *visit;
     void *user;
-    ef_clone clone;             /* copies what the pass leaves, and knows where values are */
+    ef_clone clone;             /* copies nodes that are not replaced, and maps old values to new */
     uint8_t *need;              /* by old node */
     int32_t *uses;              /* by old value: how many needed nodes and outputs read it */
     ef_live *live;              /* shared by nested walks */
@@ -52,11 +52,11 @@ ef_status *ef_walk_copy(ef_walk *w, const ef_node *n, const ef_edge *in, ef_edge
 static inline bool ef_walk_only_user(const ef_walk *w, ef_edge e) {
     return w->live->count[e.node] == 0;
 }
-/* Whether n waits for nodes in a way that program order does not already keep. */
+/* Whether n has control inputs that program order does not already guarantee. */
 bool ef_walk_waits(const ef_walk *w, const ef_node *n);
 
-/* The parts, for a walk through a function's own graph into the same new graph: begin, ef_walk_bind
- * its inputs, nodes, ef_walk_moved of its outputs, end. */
+/* The steps of a walk, for a nested walk through a function's graph into the same new graph: begin,
+ * ef_walk_bind of its inputs, nodes, ef_walk_moved of its outputs, end. */
 ef_status *ef_walk_begin(ef_walk *w, const ef_graph *from, ef_graph *to, ef_live *live);
 /* Input k of the function is edge e of the new graph. */
 void ef_walk_bind(ef_walk *w, size_t k, ef_edge e);
@@ -66,7 +66,7 @@ static inline ef_edge ef_walk_moved(const ef_walk *w, ef_edge e) {
     return ef_clone_moved(&w->clone, e);
 }
 
-/* Marks what outputs and effects need: need[k] for every node of g, zeroed before. Returns whether
- * some node is not needed. */
+/* Marks the nodes that outputs and side effects need: need[k] for every node of g, zeroed before.
+ * Returns whether some node is not needed. */
 bool ef_mark_needed(const ef_graph *g, uint8_t *need);
 #endif

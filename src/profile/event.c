@@ -19,7 +19,7 @@
 #include <string.h>
 
 enum { RING = 1024, WORDS = 8 }; /* RING: a power of two */
-enum { OPEN = 1 << 15 };         /* beside a kind: its place is settled later */
+enum { OPEN = 1 << 15 };         /* a flag beside the kind: the event has no place yet */
 
 typedef struct cell {
     _Atomic uint64_t word[WORDS];
@@ -61,7 +61,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key; /* tells us when a thread ends */
 static bool key_made;
 ef_event_rate ef_event_began;
-static void (*_Atomic binding)(int more); /* it settles the places of events; or NULL */
+static void (*_Atomic binding)(int more); /* fills in the places of events later; or NULL */
 static _Atomic uint64_t lost;             /* events for which a thread has no ring */
 
 static _Thread_local ring *mine;

@@ -1,13 +1,14 @@
-/* What the library did that costs time once, and where the user's program asked for it. Every event
- * is counted, added to the tally of its place (profile/tally.h) and kept in a ring of its thread,
- * which holds the last ones. Posting costs some 50 ns and allocates a ring once per thread; what
- * happens on every call is sampled instead (ef_event.weight). The kinds, the reader and the meaning
- * of an event's fields are public: see evenflow.h. */
+/* Events: what the library did that takes time, such as tracing or planning, and which line of the
+ * user's program caused it. Every event is counted, added to the tally of its place
+ * (profile/tally.h) and kept in a ring of its thread, which holds the last ones. Posting costs some
+ * 50 ns and allocates a ring once per thread; what happens on every call is sampled instead
+ * (ef_event.weight). The kinds, the reader and the meaning of an event's fields are public: see
+ * evenflow.h. */
 #ifndef EF_PROFILE_EVENT_H
 #define EF_PROFILE_EVENT_H
 #include "evenflow_binding.h"
 
-/* Makes a function that does several things one event: `began` is the time before it. */
+/* Posts an event that ends now; `began` is the time at its beginning. */
 static inline void ef_event_ended(ef_event_kind kind, uint64_t began, int64_t value) {
     ef_event_post(&(ef_event_new){.kind = kind, .began = began, .value = {value}});
 }
@@ -24,9 +25,9 @@ static inline void ef_loop_ended(uint64_t began, int64_t iterations) {
         .kind = EF_EVENT_LOOP, .began = began, .weight = ef_event_weight, .value = {iterations}});
 }
 
-void ef_events_start(void); /* listens to the rooms below; may be called again */
+void ef_events_start(void); /* makes base/watch.h post events; may be called again */
 
-/* From ticks to nanoseconds: the two clocks at one moment, and how much longer a nanosecond is. */
+/* From ticks to nanoseconds: both clocks at one moment, and the nanoseconds of a tick. */
 typedef struct ef_event_rate {
     uint64_t ticks_begun, ns_begun;
     double ns_per_tick;

@@ -50,7 +50,7 @@ EF_TEST(has_a_duration) {
     while (ef_now_ns() - from < 3000000) {}
     uint64_t least = ef_now_ns() - from;
     ef_event_ended(EF_EVENT_COMPILE, began, 7);
-    uint64_t most = ef_now_ns() - before; /* both by the clock: however busy the machine is */
+    uint64_t most = ef_now_ns() - before; /* measured, since the machine may be busy */
     size_t n = ef_events_read(events, MOST, NULL);
     CHECK((double)events[n - 1].duration >= 0.95 * (double)least);
     CHECK((double)events[n - 1].duration <= 1.05 * (double)most);
@@ -86,7 +86,7 @@ EF_TEST(sums_by_place) {
     CHECK(!ef_site_get(0, &where) && !ef_site_get(first + (1u << 12), &where));
 }
 
-/* 10^5 places: the tables keep their size, and what they forget is counted under no place. */
+/* 10^5 places: the tables keep their size, and what they evict is counted under no place. */
 EF_TEST(is_bounded) {
     ef_tallies_reset();
     uint64_t before = ef_alloc_count(), sum = 0;

@@ -1,6 +1,6 @@
-/* Copies of the tables of sums, places and notes: of this process, or of another one that runs the
- * same library file. There the tables stand at the same distance from where the file is mapped, so
- * nothing needs to be published, and the other process pays nothing. Its tables may change while
+/* Copies of the tables of tallies, places and notes: of this process, or of another one that runs
+ * the same library file. There the tables are at the same offset from the address where the file is
+ * mapped, so the other process need not cooperate and pays nothing. Its tables may change while
  * they are copied: what is read is checked before it is used, and a sum may be off by one event. */
 #define _GNU_SOURCE /* process_vm_readv, dladdr */
 #include "base/alloc.h"
@@ -69,8 +69,7 @@ static uintptr_t mapped_at(int pid, const struct stat *file) {
 /* A text of the other process, shortened at its end if it is longer than `room`. */
 static void peek_text(int pid, const char *from, char *to, size_t room) {
     size_t n = 0;
-    while (from != NULL &&
-           n + 1 < room) { /* up to the next page: the one behind may not be there */
+    while (from != NULL && n + 1 < room) { /* page by page: the next page may not be mapped */
         size_t some = 4096 - ((uintptr_t)from + n) % 4096;
         if (some > room - 1 - n) some = room - 1 - n;
         if (!peek(pid, (uintptr_t)from + n, to + n, some)) break;

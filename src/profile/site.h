@@ -23,7 +23,7 @@ typedef struct ef_site_table {
     ef_site_entry of[EF_SITE_SETS][EF_SITE_WAYS];
 } ef_site_table;
 extern ef_site_table ef_sites;
-void ef_site_copy(ef_site_table *out); /* its texts belong to the table still */
+void ef_site_copy(ef_site_table *out); /* its texts still belong to ef_sites */
 /* The entry of a place; NULL: it was replaced. */
 const ef_site_entry *ef_site_of(const ef_site_table *t, uint32_t place);
 #endif

@@ -28,7 +28,7 @@ static void merge(ef_tally *to, const ef_tally *t) {
     if (first || t->last > to->last) to->last = t->last;
 }
 
-/* The tally of an event, with its fields set; the one with the lowest count makes room. */
+/* The tally of an event. If its set is full, a new one replaces the tally with the lowest count. */
 static ef_tally_entry *tally_of(const ef_event_new *e) {
     uint64_t h = ef_hash_mix((uint64_t)e->place << 32 | e->subject,
                              (uint64_t)e->kind << 16 | (uint64_t)e->reason);

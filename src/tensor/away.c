@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 
 typedef struct away {
-    ef_storage base; /* data: the elements on the host; NULL until they are wanted there */
+    ef_storage base; /* data: a copy of the elements on the host; NULL until one is needed */
     void *there;     /* their address on the device */
 } away;
 
@@ -14,7 +14,7 @@ static void away_end(ef_storage *self) {
     ef_free(a);
 }
 
-/* Several threads may want the elements at once: the first copy that is done stays. */
+/* Several threads may fetch the elements at the same time: the first copy that is done stays. */
 static ef_status *bring(ef_batch *b, away *a) {
     if (ef_storage_data(&a->base) != NULL) return NULL;
     void *here = NULL, *none = NULL;
@@ -34,8 +34,8 @@ static ef_status *away_settle(ef_storage *self) {
 
 ef_status *ef_away_alloc(int device, ef_dtype dtype, const ef_shape *shape, ef_tensor *out) {
     if (!ef_dtype_in(dtype, EF_PLAIN) || !ef_shape_known(shape))
-        return ef_error(EF_INTERNAL, "%s: %s %s has no place on a device", ef_device_name(device),
-                        ef_dtype_name(dtype), EF_SHAPE(shape));
+        return ef_error(EF_INTERNAL, "%s: %s %s cannot be stored on a device",
+                        ef_device_name(device), ef_dtype_name(dtype), EF_SHAPE(shape));
     away *a = ef_malloc(sizeof *a);
     if (a == NULL) return ef_no_memory(sizeof *a);
     size_t bytes = (size_t)ef_shape_count(shape) * ef_dtype_size(dtype);
@@ -104,7 +104,7 @@ ef_status *ef_tensor_to(int device, const ef_tensor *src, ef_tensor *dst) {
         seen_on(src->device, src, dst);
         return NULL;
     }
-    if (device != EF_HOST) return ef_away_receive(&b, src, dst); /* from another one by the host */
+    if (device != EF_HOST) return ef_away_receive(&b, src, dst); /* by way of the host */
     b.device = src->device;
     return ef_away_fetch(&b, src, dst);
 }

@@ -12,10 +12,10 @@
 ef_status *ef_away_alloc(int device, ef_dtype dtype, const ef_shape *shape, ef_tensor *out);
 /* The address on its device of a tensor that is away. */
 void *ef_away_address(const ef_tensor *t);
-/* The value of src on `device`, the host included, as a tensor of its own that no tape knows; src
- * is settled if it is deferred. Elements are copied only if they are not there yet. */
+/* The value of src on `device`, which may be the host, as a tensor that no tape records; src is
+ * settled if it is deferred. Elements are copied only if they are not there yet. */
 ef_status *ef_tensor_to(int device, const ef_tensor *src, ef_tensor *dst);
-/* The same as part of a batch's work on its device, which comes first. */
+/* The same as part of a batch; the batch's earlier work on its device comes first. */
 ef_status *ef_away_receive(ef_batch *b, const ef_tensor *src, ef_tensor *dst); /* host to device */
 ef_status *ef_away_fetch(ef_batch *b, const ef_tensor *src, ef_tensor *dst);   /* device to host */
 #endif

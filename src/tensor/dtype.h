@@ -1,4 +1,5 @@
-/* Element types: sets of them as bit masks, the 16-bit floats, and lists to stamp code per type. */
+/* Element types: sets of them as bit masks, the 16-bit floats, and lists of them from which macros
+ * instantiate code for each type. */
 #ifndef EF_TENSOR_DTYPE_H
 #define EF_TENSOR_DTYPE_H
 #include "evenflow.h"
@@ -25,13 +26,13 @@ enum {
     EF_NUMBERS = EF_REALS | EF_COMPLEX,
     EF_QUANTIZED = EF_BIT(QI8) | EF_BIT(QU8) | EF_BIT(QI16) | EF_BIT(QU16) | EF_BIT(QI32),
     EF_QUANTIZED_USUAL =
-        EF_BIT(QI8) | EF_BIT(QU8) | EF_BIT(QI32), /* those that most kernels know */
-    EF_COMPUTED = EF_NUMBERS | EF_BIT(BOOL),      /* plain types that arithmetic knows */
-    EF_MANAGED = EF_BIT(STRING) | EF_BIT(RESOURCE) | EF_BIT(VARIANT) /* elements own something */
+        EF_BIT(QI8) | EF_BIT(QU8) | EF_BIT(QI32), /* those that most kernels support */
+    EF_COMPUTED = EF_NUMBERS | EF_BIT(BOOL),      /* plain types that have arithmetic kernels */
+    EF_MANAGED = EF_BIT(STRING) | EF_BIT(RESOURCE) | EF_BIT(VARIANT) /* elements own memory */
 };
-/* Sets with members beyond an enum's 31 bits. The narrow and the quantized types are stored: moved,
- * compared with themselves and cast, but not computed with. */
-#define EF_FLOAT8 (EF_BIT(F8E5M2) | EF_BIT(F8E4M3FN)) /* those that kernels know */
+/* Sets with members beyond an enum's 31 bits. The narrow and the quantized types have no
+ * arithmetic: kernels only move, cast and compare them with their own type. */
+#define EF_FLOAT8 (EF_BIT(F8E5M2) | EF_BIT(F8E4M3FN)) /* those that kernels support */
 #define EF_INT4 (EF_BIT(I4) | EF_BIT(U4))
 #define EF_NARROW                                                                            \
     (EF_FLOAT8 | EF_INT4 | EF_BIT(F8E4M3FNUZ) | EF_BIT(F8E4M3B11FNUZ) | EF_BIT(F8E5M2FNUZ) | \

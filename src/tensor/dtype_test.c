@@ -54,8 +54,7 @@ EF_TEST(every_half_survives) {
     }
 }
 
-/* Between two neighbours: below the middle the lower, above the upper, at the middle the even one.
- */
+/* A number between two neighbours rounds to the nearer one; the middle rounds to the even one. */
 EF_TEST(halves_round_to_nearest_even) {
     for (uint16_t h = 0; h < 0x7C00; h++) {
         double low = half_value(h), up = h == 0x7BFF ? 65536 : half_value((uint16_t)(h + 1));
@@ -102,7 +101,7 @@ EF_TEST(elements_of_any_type) {
     ef_element_set(EF_U64, &big, 0, 0x1p63 + 4096);
     CHECK(big == (UINT64_C(1) << 63) + 4096);
     int32_t i32 = 1;
-    ef_element_set(EF_I32, &i32, 0, NAN); /* whatever comes, it is not undefined behaviour */
+    ef_element_set(EF_I32, &i32, 0, NAN); /* any result, but no undefined behaviour */
     double huge = 1e300;
     CHECK_INT(ef_element_int(EF_F64, &huge, 0), INT64_MIN);
 }
@@ -134,7 +133,7 @@ EF_TEST(every_narrow_float_survives) {
     }
 }
 
-/* Halfway between two codes the even one is taken; a little more or less decides by itself. */
+/* A number halfway between two codes rounds to the even one, any other to the nearer one. */
 EF_TEST(narrow_floats_round_to_nearest_even) {
     for (int t = EF_F8E5M2; t < EF_DTYPES; t++) {
         const ef_small_float *f = ef_small_float_of((ef_dtype)t);

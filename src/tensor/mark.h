@@ -14,14 +14,15 @@ typedef struct ef_mark {
 
 ef_mark *ef_mark_new(void); /* refs 1; NULL: no memory */
 void ef_mark_end(ef_mark *m);
-/* A number that nothing else has; of one thread a later one is larger. */
+/* A number that is never given out twice; within one thread the numbers increase. */
 uint64_t ef_mark_number(void);
 
 static inline ef_mark *ef_mark_ref(ef_mark *m) {
     if (m != NULL) atomic_fetch_add_explicit(&m->refs, 1, memory_order_relaxed);
     return m;
 }
-/* How often this thread left a mark with one holder: that may be a record nobody can ask for. */
+/* How often this thread lowered the count of a mark to 1. The last holder is then perhaps a record
+ * of a tape whose value nothing else can reach, so that the tape may free it. */
 extern _Thread_local size_t ef_marks_left;
 static inline void ef_mark_unref(ef_mark *m) {
     if (m == NULL) return;

@@ -4,15 +4,15 @@
 #define EF_TENSOR_NARROW_H
 #include "tensor/dtype.h"
 
-/* A float of one byte: how its bits are laid out, and what it has at the ends. */
+/* A float of one byte: how its bits are laid out, and what its largest codes mean. */
 typedef struct ef_small_float {
-    uint8_t mantissa, bias; /* bits of the mantissa; what the exponent is biased by */
+    uint8_t mantissa, bias; /* bits of the mantissa; the exponent's bias */
     uint8_t sign;           /* the sign's bit */
     uint8_t most;           /* code of the largest finite number */
-    uint8_t beyond;         /* code of what is larger */
+    uint8_t beyond;         /* code that larger numbers become */
     uint8_t nan;            /* code of NaN; 0: there is none */
     bool infinite;          /* `beyond` is an infinity */
-    bool unsigned_zero;     /* the code of -0 is NaN: neither has a sign */
+    bool unsigned_zero;     /* the code of -0 means NaN: neither 0 nor NaN has a sign */
 } ef_small_float;
 
 static const ef_small_float ef_f8e5m2 = {2, 15, 0x80, 0x7B, 0x7C, 0x7E, true, false};
@@ -34,7 +34,7 @@ static inline float ef_small_to_float(ef_small_float f, uint8_t code) {
     return x;
 }
 
-/* Nearest, ties to even; what is larger than the largest becomes `beyond`. */
+/* Rounds to nearest, ties to even; a number larger than the largest becomes `beyond`. */
 static inline uint8_t ef_float_to_small(ef_small_float f, float x) {
     uint32_t u, shift = 23u - f.mantissa, least = (128u - f.bias) << 23, code;
     memcpy(&u, &x, sizeof u);
@@ -57,8 +57,8 @@ static inline uint8_t ef_float_to_small(ef_small_float f, float x) {
     return (uint8_t)(sign | code);
 }
 
-/* A float that rounds to any narrower one as x itself does: truncated, the last bit set if
- * anything was lost. */
+/* A float that rounds to any narrower type as x itself does: x truncated, with the last bit set if
+ * any bits were lost. */
 static inline float ef_round_to_odd(double x) {
     float f = (float)x;
     uint32_t u;

@@ -47,14 +47,14 @@ typedef struct ef_variable {
     uint64_t version; /* grows with every write */
     char *name;
     bool trainable;
-    uint8_t device;  /* that its values are kept on; one that was changed on the host goes back when
-                      * it is next read on the device */
-    uint64_t number; /* what gradient tapes know it by */
+    uint8_t device;  /* where its values are kept; one that was changed on the host is copied back
+                      * when it is next read on the device */
+    uint64_t number; /* identifies it to gradient tapes */
 } ef_variable;
 
 ef_status *ef_variable_make(ef_dtype dtype, const ef_shape *shape, const char *name,
                             ef_variable **out);
-/* A counted view of the present value; EF_FAILED_PRECONDITION while uninitialised. */
+/* A reference to the current value; EF_FAILED_PRECONDITION while uninitialised. */
 ef_status *ef_variable_read(ef_variable *v, ef_tensor *out);
 /* Replaces the value (checks dtype and shape). `value` is borrowed: storage is shared, copied only
  * when a later in-place write needs it. */
@@ -64,14 +64,14 @@ ef_status *ef_variable_replace(ef_variable *v, uint64_t version, const ef_tensor
                                bool *done);
 /* The value on the variable's own device, and its version. */
 ef_status *ef_variable_read_home(ef_variable *v, ef_tensor *out, uint64_t *version);
-/* For in-place updates: returns the value's bytes with sole ownership, copying first if somebody
- * else holds them. The caller holds no lock; updates of one variable are ordered by the plan, and
- * concurrent ones from several threads take v->lock around begin/end themselves by these calls. */
+/* For in-place updates: returns the value with sole ownership of its bytes, copying them first if
+ * somebody else holds them. The caller holds no lock. A plan orders its updates of one variable;
+ * updates by several threads exclude each other, since begin locks v until end. */
 ef_status *ef_variable_begin_update(ef_variable *v, ef_tensor **value); /* locks v */
 void ef_variable_end_update(ef_variable *v);                            /* version++, unlocks */
-/* For updates of several variables, which lock them by address: as begin, but *value NULL and not
- * locked if the value is deferred. Then the others are released and it is settled: deferred work is
- * never run under a lock. */
+/* For an update of several variables, which locks them in the order of their addresses. As begin,
+ * except that a deferred value gives *value NULL and leaves v unlocked. The caller then releases
+ * the other variables, settles this one and starts again: deferred ops never run under a lock. */
 ef_status *ef_variable_try_update(ef_variable *v, ef_tensor **value);
 void ef_variable_release(ef_variable *v); /* unlocks; nothing was changed */
 ef_status *ef_variable_settle(ef_variable *v);

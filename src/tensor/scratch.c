@@ -1,4 +1,4 @@
-/* A head in front of the bytes remembers their number, which the allocator wants back. */
+/* A header in front of the bytes holds their number, which ef_memory_free needs. */
 #include "tensor/scratch.h"
 #include "device/device.h"
 #include "device/memory.h"
@@ -13,7 +13,7 @@ void *ef_scratch_take(size_t bytes) {
     ef_status *s = ef_memory_alloc(EF_HOST, HEAD + bytes, &p);
     ef_memory_label(label);
     if (s != NULL) {
-        ef_status_free(s); /* the kernel says what it could not do */
+        ef_status_free(s); /* the kernel reports the failure itself */
         return NULL;
     }
     *(size_t *)p = HEAD + bytes;

@@ -1,7 +1,7 @@
 /* Scratch memory of kernels for the time of one call. It comes from the caching allocator of the
- * host, so it is counted among "scratch of kernels", obeys the memory limit, and a hot call takes
- * nothing from the system. What a kernel knows beforehand it asks of the planner instead: see the
- * scratch column of a kernel row. */
+ * host, so it is counted as "scratch of kernels", obeys the memory limit, and a hot call takes
+ * nothing from the system. A kernel that knows beforehand how much it needs has the planner place
+ * it in the arena instead: see the scratch column of a kernel row. */
 #ifndef EF_TENSOR_SCRATCH_H
 #define EF_TENSOR_SCRATCH_H
 #include <stddef.h>

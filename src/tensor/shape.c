@@ -1,13 +1,11 @@
-/* Shapes: comparing, merging, broadcasting and printing them; what a dim can be is dim.c's matter.
- */
+/* Shapes: comparing, merging, broadcasting and printing them. dim.c has single dims. */
 #include "tensor/shape.h"
 #include <stdio.h>
 #include <string.h>
 
 ef_shape ef_shape_of(int rank, const int64_t *dims) {
     ef_shape s = {.rank = rank < 0 ? -1 : rank};
-    int n =
-        rank > EF_MAX_RANK ? EF_MAX_RANK : s.rank; /* a rank too high is refused later, by name */
+    int n = rank > EF_MAX_RANK ? EF_MAX_RANK : s.rank; /* whoever uses s rejects a rank too high */
     for (int d = 0; d < n; d++) s.dim[d] = dims[d];
     return s;
 }

@@ -15,7 +15,7 @@ int64_t ef_shape_count(const ef_shape *s); /* product of dims; -1 if unknown; -2
 int64_t ef_shape_span(const ef_shape *s, int from, int to);
 /* The more precise of both; an error if they contradict. */
 ef_status *ef_shape_merge(const ef_shape *a, const ef_shape *b, ef_shape *out);
-/* Symbolic sizes are named per graph: seen from another they are unknown. */
+/* s as another graph sees it: symbols belong to one graph, so symbolic dims become unknown. */
 ef_shape ef_shape_foreign(const ef_shape *s);
 /* "[2, ?, 3]", "[2s+1, 4]", "<unknown>"; EF_SHAPE(&s) inside a printf argument list. */
 ef_brief ef_shape_brief(const ef_shape *s);
@@ -32,12 +32,12 @@ int64_t ef_dim_mul(int64_t x, int64_t y);
 int64_t ef_dim_div(int64_t x,
                    int64_t y); /* exact division only, else unknown (known/known: floor) */
 int64_t ef_dim_bind(int64_t d, const int64_t *size); /* size[s] < 0: stays unknown */
-/* Can x and y be the same size? Are they for certain? */
+/* Whether x and y may be the same size; ef_dim_same says whether they certainly are. */
 bool ef_dim_may_equal(int64_t x, int64_t y);
 static inline bool ef_dim_known(int64_t d) { return d >= 0; }
 static inline bool ef_dim_same(int64_t x, int64_t y) { return x == y && x != EF_DIM_UNKNOWN; }
-/* "3", "?", "2s+1"; the symbols are called s, s1, s2, ... Returns the length; 48 bytes always do.
- */
+/* "3", "?", "2s+1"; the symbols are called s, s1, s2, ... Returns the length; 48 bytes are always
+ * enough. */
 size_t ef_dim_print(int64_t d, char *out, size_t size);
 /* NumPy broadcasting of two shapes with any kind of dims; false if they cannot broadcast. */
 bool ef_shape_broadcast2(const ef_shape *a, const ef_shape *b, ef_shape *out);

@@ -87,7 +87,8 @@ EF_TEST(arithmetic_on_dims) {
     CHECK_INT(ef_dim_bind(linear(0, 2, 1), size), UNKNOWN);
 }
 
-/* Random expressions: the symbolic result, bound, is the number the plain arithmetic gives. */
+/* Random expressions: binding the symbols of the symbolic result gives what plain arithmetic gives.
+ */
 EF_TEST(arithmetic_agrees_with_numbers) {
     uint32_t r = 7;
     for (int i = 0; i < 20000; i++) {

@@ -1,6 +1,6 @@
 /* Storage from the device's allocator. A small block carries its own header in front of the bytes,
- * so making one is one allocation; a large block stands apart from its header, so that powers of
- * two do not spill into the next size class. */
+ * so making one is one allocation; a large block is allocated apart from its header, so that sizes
+ * that are powers of two do not spill into the next size class. */
 #include "base/alloc.h"
 #include "device/memory.h"
 #include "tensor/tensor.h"

@@ -1,5 +1,5 @@
 /* Tensors: making, copying and comparing values. Sizes are checked where shapes come in, so that
- * nothing behind needs to ask whether a product overflowed. */
+ * later code need not check whether a product overflowed. */
 #include "tensor/tensor.h"
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Several threads may settle the tensor at once, and others read its data plainly as soon as it is
- * there: only the first one writes. */
+/* Several threads may settle the tensor at the same time, and others read its data with plain loads
+ * as soon as it is set: only the first thread writes it. */
 ef_status *ef_tensor_settle_deferred(ef_tensor *t) {
     ef_storage *s = t->storage;
     if (ef_storage_data(s) == NULL && s->kind >= EF_STORE_PENDING) EF_TRY(s->settle(s));
@@ -50,7 +50,7 @@ ef_status *ef_tensor_alloc(ef_tensor *t, ef_dtype dtype, const ef_shape *s) {
     int64_t count;
     size_t bytes;
     EF_TRY(check_size(dtype, s, &count, &bytes));
-    if (dtype == EF_RESOURCE || (dtype == EF_VARIANT && count > 0)) /* none needs no object */
+    if (dtype == EF_RESOURCE || (dtype == EF_VARIANT && count > 0)) /* an empty one has no object */
         return ef_error(EF_INVALID, "tensor: a %s tensor is made from its object, not from bytes",
                         ef_dtype_name(dtype));
     ef_storage *storage = NULL;
@@ -232,7 +232,7 @@ ef_status *ef_tensor_wrap(ef_dtype dtype, const ef_shape *s, void *data, void (*
     return NULL;
 }
 
-/* Settled elements, or NULL if they cannot be had. */
+/* The elements, computed if they were deferred; NULL if that fails. */
 static const void *elements(const ef_tensor *t) {
     const void *data = NULL;
     ef_status *s = ef_tensor_data(t, &data);

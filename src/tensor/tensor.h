@@ -21,7 +21,7 @@ struct ef_storage {
     size_t bytes;                           /* capacity in bytes */
     void *data;                             /* NULL: deferred */
     void (*end)(ef_storage *self);          /* releases everything, itself included */
-    ef_status *(*settle)(ef_storage *self); /* pending or away: makes `data` appear */
+    ef_status *(*settle)(ef_storage *self); /* pending or away: computes or fetches `data` */
 };
 typedef enum ef_storage_kind {
     EF_STORE_BYTES, /* from the device allocator */
@@ -29,8 +29,8 @@ typedef enum ef_storage_kind {
     EF_STORE_FOREIGN, /* somebody else's memory with their own end() */
     EF_STORE_OBJECT,  /* resource or variant: object.h */
     EF_STORE_GRAPH,   /* the graph of a symbolic tensor */
-    EF_STORE_PENDING, /* deferred result; data appears when the pending graph has run */
-    EF_STORE_AWAY     /* on another device; data appears when it is copied to the host: away.h */
+    EF_STORE_PENDING, /* deferred result; data is set when the pending graph has run */
+    EF_STORE_AWAY     /* on another device; data is set when it is copied to the host: away.h */
 } ef_storage_kind;
 
 static inline ef_storage *ef_storage_ref(ef_storage *s) {
@@ -46,16 +46,16 @@ static inline void ef_storage_unref(ef_storage *s) {
 static inline bool ef_storage_sole(const ef_storage *s) {
     return atomic_load_explicit(&s->refs, memory_order_acquire) == 1;
 }
-/* The data of storage that may be deferred: it appears once, written by whichever thread computes
- * it and read by any. */
+/* The data of storage that may be deferred: it is set once, by whichever thread computes it, and
+ * read by any. */
 static inline void *ef_storage_data(const ef_storage *s) {
     return atomic_load_explicit((_Atomic(void *) *)(uintptr_t)&s->data, memory_order_acquire);
 }
 static inline void ef_storage_data_set(ef_storage *s, void *data) {
     atomic_store_explicit((_Atomic(void *) *)&s->data, data, memory_order_release);
 }
-/* Whether nobody else can see t's bytes, so that they may be written where they are. A deferred
- * tensor's are never: they may be another's, of which it is a view. */
+/* Whether nobody else can see t's bytes, so that they may be written in place. Always false for a
+ * deferred tensor, which may be a view of another one's bytes. */
 static inline bool ef_tensor_owned(const ef_tensor *t) {
     if (t->storage == NULL) return t->data == (const void *)t->small;
     uint8_t kind = t->storage->kind;
@@ -81,7 +81,7 @@ static inline void ef_tensor_move(ef_tensor *dst, ef_tensor *src) { /* src is ze
 static inline void ef_tensor_moved(ef_tensor *t) {
     if (t->storage == NULL) t->data = t->small;
 }
-/* The value is another from now on, as far as tapes are concerned. */
+/* For tapes the value is a different one from now on. */
 static inline void ef_tensor_unmark(ef_tensor *t) {
     ef_mark *m = t->tape;
     t->tape = NULL;
@@ -93,7 +93,7 @@ static inline ef_shape ef_shape_from(const ef_tensor *t) {
     return s;
 }
 static inline int64_t ef_count(const ef_tensor *t) { /* dims known */
-    uint64_t n = 1; /* huge sizes beside a 0 may wrap on the way to it */
+    uint64_t n = 1; /* unsigned: before a dim of 0 the product of huge ones may wrap */
     for (int d = 0; d < t->rank; d++) n *= (uint64_t)t->dim[d];
     return (int64_t)n;
 }
@@ -105,7 +105,7 @@ ef_status *ef_tensor_alloc(ef_tensor *t, ef_dtype dtype, const ef_shape *s);
 void ef_tensor_reshaped(ef_tensor *dst, const ef_tensor *src, const ef_shape *s);
 /* A deep copy with sole storage. */
 ef_status *ef_tensor_clone(ef_tensor *dst, const ef_tensor *src);
-/* Wraps memory of somebody else; end(storage) is called when the last user is gone. */
+/* Wraps memory of somebody else; end(arg) is called when the last user is gone. */
 ef_status *ef_tensor_wrap(ef_dtype dtype, const ef_shape *s, void *data, void (*end)(void *arg),
                           void *arg, ef_tensor *out);
 /* A copy that may outlive src: counted where src is counted or small, a deep copy where src is
@@ -116,8 +116,8 @@ uint64_t ef_tensor_hash(uint64_t h, const ef_tensor *t); /* of dtype, shape and 
 ef_brief ef_tensor_brief(const ef_tensor *t);            /* "float32 [2, 3]" */
 #define EF_TENSOR(t) ef_tensor_brief(t).text
 
-/* The data of a tensor that other threads may settle at this moment; NULL: not settled yet. Once
- * it is there it may be read plainly. */
+/* The data of a tensor that other threads may be settling; NULL: not settled yet. Once it is set,
+ * plain reads are safe. */
 static inline void *ef_tensor_peek(const ef_tensor *t) {
     return atomic_load_explicit((_Atomic(void *) *)(uintptr_t)&t->data, memory_order_acquire);
 }
@@ -126,7 +126,7 @@ static inline ef_status *ef_tensor_settle(ef_tensor *t) { /* afterwards t->data 
     if (EF_LIKELY(ef_tensor_peek(t) != NULL) || t->storage == NULL) return NULL;
     return ef_tensor_settle_deferred(t);
 }
-/* The same for code that takes tensors wherever they are: those on a device stay there. */
+/* The same for code that accepts tensors on any device: those on a device stay there. */
 static inline ef_status *ef_tensor_settle_there(ef_tensor *t) {
     if (EF_LIKELY(ef_tensor_peek(t) != NULL) || t->storage == NULL) return NULL;
     return t->storage->kind == EF_STORE_AWAY ? NULL : ef_tensor_settle_deferred(t);

@@ -1,7 +1,7 @@
-/* Attributes become one immutable block: a small header, the op's own struct, and behind it
- * whatever the struct points at. Making one is two passes over the op's attribute table - decide
- * and check each value, then write them all - so a block is allocated once and only for values
- * known to be good. */
+/* Attributes become one immutable block: a small header, the op's own struct, and after it whatever
+ * the struct points at. Two passes over the op's attribute table make a block: the first chooses
+ * and validates each value, the second writes them all. So a block is allocated once, and only for
+ * valid values. */
 #include "ops/attr.h"
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -15,7 +15,7 @@ struct ef_attrs {
     const ef_op *op;
     uint64_t hash;
     size_t bytes;
-    atomic_int refs; /* 0: a default, kept for ever */
+    atomic_int refs; /* 0: a default, never freed */
     int reserved;
 };
 _Static_assert(sizeof(struct ef_attrs) % 16 == 0, "fields behind the header must be aligned");
@@ -59,7 +59,7 @@ static const char *kind_name(unsigned kind) {
     return kind <= EF_ATTR_FUNCS ? kind_names[kind] : "of an unknown kind";
 }
 
-/* Numbers pass as floats, and an empty list is empty whatever it might have held. */
+/* An int is accepted for a float, and an empty list for a list of any kind. */
 static bool fits(const ef_attr_info *info, const ef_attr_value *v) {
     if (v->kind == info->kind) return true;
     if (info->kind == EF_ATTR_FLOAT) return v->kind == EF_ATTR_INT;
@@ -141,8 +141,7 @@ static ef_status *check_value(const ef_op *op, const ef_attr *a, const ef_attr_i
     return check_bound(op, a, info, v);
 }
 
-/* ---- deciding ----------------------------------------------------------------------------------
- */
+/* ---- choosing values ------------------------------------------------------------------------- */
 
 static ef_status *unknown_name(const ef_op *op, const ef_signature *s, const char *name) {
     char names[400] = "none";
@@ -159,7 +158,7 @@ static ef_status *bad_inferred(const ef_op *op, const char *name, ef_dtype t) {
                     text ? text : "not a dtype", op->types);
 }
 
-/* A name that the inputs decide (T, Tin, N): checked, then left to them. */
+/* A name that the inputs determine (T, Tin, N) is checked and then ignored. */
 static ef_status *check_inferred(const ef_op *op, const ef_signature *s, const ef_attr_value *v) {
     for (int k = 0; k < s->n_counts; k++)
         if (strcmp(s->count[k].name, v->name) == 0 && v->kind == EF_ATTR_INT) {
@@ -183,7 +182,7 @@ static ef_status *check_inferred(const ef_op *op, const ef_signature *s, const e
     return unknown_name(op, s, v->name);
 }
 
-/* Most names are literals, which the linker makes one. */
+/* Most names are string literals, and the linker merges equal ones. */
 static bool same_name(const char *a, const char *b) { return a == b || strcmp(a, b) == 0; }
 
 static ef_status *take_given(const ef_op *op, const ef_signature *s, const ef_attr_value *set,
@@ -247,8 +246,7 @@ bool ef_attrs_equal(const ef_attrs *a, const ef_attrs *b) {
     return true;
 }
 
-/* ---- life --------------------------------------------------------------------------------------
- */
+/* ---- allocation and references --------------------------------------------------------------- */
 
 static void destroy(ef_attrs *a) {
     const ef_signature *s = ef_op_signature(a->op);
@@ -291,9 +289,9 @@ static ef_status *write_block(const ef_op *op, const ef_signature *s, const pick
     return NULL;
 }
 
-static ef_attrs bare[EF_OP_COUNT]; /* of ops that have no attributes */
+static ef_attrs bare[EF_OP_COUNT]; /* for ops that have no attributes */
 static _Atomic(const ef_attrs *) defaults[EF_OP_COUNT];
-static ef_mutex defaults_lock = EF_MUTEX(DEFAULTS); /* guards filling both */
+static ef_mutex defaults_lock = EF_MUTEX(DEFAULTS); /* guards both while they are filled */
 
 static const ef_attrs *make_default(const ef_op *op) {
     const ef_signature *s = ef_op_signature(op);
@@ -330,8 +328,8 @@ ef_status *ef_attrs_like(const ef_op *op, const ef_op *other, const void *other_
     const ef_signature *s = ef_op_signature(op);
     pick p[EF_MAX_ATTRS];
     if (n < 0 || (n > 0 && !set))
-        return ef_error(EF_INVALID, "%s: %d attributes are said to follow but none do", op->name,
-                        n);
+        return ef_error(EF_INVALID, "%s: %d attributes were announced but the array is NULL",
+                        op->name, n);
     for (int k = 0; k < s->n_attrs; k++) p[k].given = false;
     EF_TRY(take_given(op, s, set, n, p));
     if (other && other_attrs) EF_TRY(take_like(op, s, other, other_attrs, p));

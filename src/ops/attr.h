@@ -76,15 +76,18 @@ const ef_attrs *ef_attrs_default(const ef_op *op); /* NULL if one has no default
  * op that takes its forward op's strides and padding). */
 ef_status *ef_attrs_like(const ef_op *op, const ef_op *other, const void *other_attrs,
                          const ef_attr_value *set, int n, const ef_attrs **out);
-const void *ef_attrs_fields(const ef_attrs *a);      /* the op's struct */
-const ef_attrs *ef_attrs_around(const void *fields); /* the other way; borrowed */
+const void *ef_attrs_fields(const ef_attrs *a); /* the op's struct */
+/* The inverse: the set that holds `fields`; adds no reference. */
+const ef_attrs *ef_attrs_around(const void *fields);
 uint64_t ef_attrs_hash(const ef_attrs *a);
-bool ef_attrs_equal(const ef_attrs *a, const ef_attrs *b); /* of one op; functions by structure */
+/* Both belong to one op. Functions are compared by structure. */
+bool ef_attrs_equal(const ef_attrs *a, const ef_attrs *b);
 /* Reads one attribute of a typed struct by name. */
 ef_status *ef_attrs_get(const ef_op *op, const void *fields, const char *name, ef_attr_value *out);
 size_t ef_attrs_bytes(const ef_attrs *a);
 
-/* Functions are graphs, and graphs live above this room: graph installs these. */
+/* An attribute may hold a function, which is a graph. Graphs are defined in a layer above this one
+ * (src/graph); that layer installs these callbacks. */
 typedef struct ef_func_hooks {
     void (*ref)(struct ef_graph *g);
     void (*unref)(struct ef_graph *g);

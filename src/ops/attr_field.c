@@ -1,5 +1,5 @@
-/* One attribute's field in an op's struct, by kind: how it is written, read, hashed and compared,
- * and how many bytes behind the struct it points at. */
+/* The field of one attribute in an op's struct, by kind: how it is written, read, hashed and
+ * compared, and how many bytes after the struct it points at. */
 #include "ops/attr_field.h"
 #include "base/hash.h"
 #include <string.h>
@@ -41,7 +41,7 @@ static void write_strings(ef_texts *field, const ef_attr_value *v, char *room) {
     *field = (ef_texts){v->n, texts};
 }
 
-/* The value is settled and owned: counted storage is shared, borrowed memory copied. */
+/* The value is settled and owned: counted storage is shared, borrowed memory is copied. */
 static ef_status *write_tensor(const ef_tensor **field, const ef_tensor *t, ef_tensor *room) {
     const void *data;
     EF_TRY(ef_tensor_data(t, &data));
@@ -172,7 +172,7 @@ static bool same_func(struct ef_graph *a, struct ef_graph *b) {
 }
 
 static bool same_list(uint8_t kind, const void *x, const void *y) {
-    const ef_ints *a = x, *b = y; /* any list: count and pointer */
+    const ef_ints *a = x, *b = y; /* works for any list: all begin with count and pointer */
     if (a->n != b->n) return false;
     size_t n = (size_t)a->n;
     switch (kind) {

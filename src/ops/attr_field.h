@@ -4,9 +4,10 @@
 #include "ops/signature.h"
 
 static inline size_t ef_attr_align(size_t n) { return (n + 15) & ~(size_t)15; }
-/* Bytes that v needs behind the struct. */
+/* Bytes that v needs after the end of the struct, for the lists and strings the field points at. */
 size_t ef_attr_payload_bytes(const ef_attr_info *info, const ef_attr_value *v);
-/* v has been checked. room: payload bytes, 16-byte aligned. Only tensors can fail. */
+/* Writes the validated value v into its field. room: the payload bytes, 16-byte aligned. Fails only
+ * for tensors, when memory runs out. */
 ef_status *ef_attr_write_field(const ef_attr *a, const ef_attr_info *info, const ef_attr_value *v,
                                void *field, char *room);
 void ef_attr_read_field(const ef_attr *a, const ef_attr_info *info, const void *field,

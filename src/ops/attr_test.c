@@ -1,5 +1,5 @@
-/* Attributes: what is given, what defaults say, what is refused and how; sharing, hashing, and
- * clean endings when memory runs out. */
+/* Attributes: given values, defaults, rejected values and their messages; sharing, hashing, and
+ * clean failure when memory runs out. */
 #include "base/alloc.h"
 #include "check.h"
 #include "ops/attr.h"
@@ -20,7 +20,7 @@ EF_TEST(defaults_are_shared) {
     CHECK(a != NULL && a == ef_attrs_default(reduce));
     CHECK_OK(ef_attrs_make(reduce, NULL, 0, &b));
     CHECK(a == b);
-    ef_attrs_unref(b); /* harmless */
+    ef_attrs_unref(b); /* NULL is allowed */
     CHECK(ef_attrs_default(reduce) == a);
     CHECK(ef_attrs_default(conv) == NULL); /* strides have no default */
     ef_attr_value v;
@@ -80,7 +80,7 @@ EF_TEST(refusals_say_why) {
     CHECK_FAILS(ef_attrs_make(NULL, NULL, 0, NULL), EF_INVALID, "must not be NULL");
 }
 
-/* GraphDefs spell out what the inputs decide; it is checked, then dropped. */
+/* GraphDefs contain the attributes that the inputs determine; they are checked and then ignored. */
 EF_TEST(inferred_names_pass) {
     CHECK_OK(make(reduce, (ef_attr_value[]){EF_SET_TYPE("T", EF_F32)}, 1));
     CHECK_FAILS(make(reduce, (ef_attr_value[]){EF_SET_TYPE("T", EF_STRING)}, 1), EF_INVALID,
@@ -134,7 +134,7 @@ EF_TEST(memory_may_run_out) {
     CHECK_FAILS(s, EF_NO_MEMORY, "");
 }
 
-/* The words of all records fit the room that is kept for them. */
+/* The choices of all records fit the table that stores them. */
 EF_TEST(choices_have_their_words) {
     int words = 0;
     for (int k = 0; k < EF_OP_COUNT; k++) {

@@ -22,7 +22,7 @@ int ef_choice_find(const char *type, const char *s) {
     return -1;
 }
 
-/* Words of choices, ended by NUL and kept for ever: a few dozen distinct ones in all records. */
+/* The words of choices, NUL-terminated and never freed: all records together have a few dozen. */
 enum { MOST_WORDS = 256, MOST_LETTERS = 32 };
 static struct {
     char word[MOST_WORDS][MOST_LETTERS];
@@ -52,7 +52,7 @@ const char *ef_choice_name(const char *type, int index) {
     return "";
 }
 
-/* Each reader takes one element at *p and moves *p behind it; false: it is not there. */
+/* Each reader parses one element at *p and moves *p past it; false: there is none. */
 static bool read_bool(const char **p, bool *out) {
     *out = strncmp(*p, "true", 4) == 0;
     if (!*out && strncmp(*p, "false", 5) != 0) return false;
@@ -89,7 +89,7 @@ static bool read_type(const char **p, ef_dtype *out) {
 
 static char unescaped(char c) { return c == 'n' ? '\n' : c == 't' ? '\t' : c; }
 
-/* A quoted string with C's simple escapes, copied to *room and ended there. */
+/* A quoted string with C's simple escapes, copied to *room and NUL-terminated there. */
 static bool read_string(const char **p, char **room, const char *room_end, const char **out) {
     const char quote = **p, *at = *p + 1;
     char *to = *room;
@@ -198,7 +198,7 @@ const char *ef_attr_text_parse(const ef_attr_info *info, const char *text, ef_at
         return *skip(p) ? "a value goes on after its end" : NULL;
     }
     char *strings = room->strings.text;
-    v->as.ints = room->ints; /* every list of the union begins at the room's address */
+    v->as.ints = room->ints; /* every list in the union begins at the address of room */
     if (info->kind == EF_ATTR_STRINGS) v->as.strings = room->strings.at;
     if (*p != '[') return "a list does not begin with [";
     for (p = skip(p + 1); *p != ']'; v->n++) {

@@ -1,5 +1,5 @@
-/* Emitters for gradient code: each appends one op through whatever builder is given. The first
- * failure sticks to the builder and turns everything after it into a quiet NULL. */
+/* Emitters for gradient code: each appends one op through the builder it is given. After the first
+ * failure the builder keeps that status, and every later emitter returns NULL and does nothing. */
 #include "ops/build.h"
 #include <stdarg.h>
 #include <string.h>
@@ -17,7 +17,7 @@ void ef_build_fail(ef_build *b, ef_status *s) {
 /* ---- emitting ----------------------------------------------------------------------------------
  */
 
-/* attrs is used up. Returns how many outputs there are; `out` has room for max_out. */
+/* Consumes attrs. Returns the number of outputs; `out` has space for max_out. */
 static int emit(ef_build *b, const ef_op *op, const ef_attrs *attrs, ef_value *const *in, int n_in,
                 ef_value **out, int max_out) {
     ef_value *few[FEW], **inputs = few;
@@ -35,7 +35,7 @@ static int emit(ef_build *b, const ef_op *op, const ef_attrs *attrs, ef_value *c
     return b->failed ? 0 : n_out;
 }
 
-/* Finds the op and makes its attributes, those of `like` first. NULL after a failure. */
+/* Finds the op and makes its attributes, starting from those of `like`. NULL after a failure. */
 static const ef_op *prepare(ef_build *b, const char *name, const ef_grad *like,
                             const ef_attr_value *set, int n_set, const ef_attrs **attrs) {
     if (b->failed) return NULL;
@@ -163,7 +163,8 @@ ef_value *ef_cast(ef_build *b, ef_value *x, ef_dtype t) {
 ef_value *ef_select(ef_build *b, ef_value *cond, ef_value *x, ef_value *y) {
     return ef_emit(b, "SelectV2", 3, cond, x, y);
 }
-/* Plain transposes; BatchMatMulV2's are conjugate ones, which another conjugate undoes. */
+/* tx and ty are transposes without conjugation. BatchMatMulV2's adj_x and adj_y also conjugate,
+ * which conjugating the operand first cancels. */
 ef_value *ef_matmul(ef_build *b, ef_value *x, ef_value *y, bool tx, bool ty) {
     if (!x || !y) return NULL;
     if (x->fact.shape.rank > 2 || y->fact.shape.rank > 2) {
@@ -185,7 +186,7 @@ ef_value *ef_shape_value(ef_build *b, ef_value *x, ef_dtype t) {
     return ef_emit_set(b, "Shape", (ef_attr_value[]){EF_SET_TYPE("out_type", t)}, 1, 1, x);
 }
 
-/* Every dim is for certain the same. */
+/* Whether every dim is known to be equal. */
 static bool same_shape(const ef_shape *a, const ef_shape *b) {
     if (a->rank < 0 || a->rank != b->rank) return false;
     for (int d = 0; d < a->rank; d++)
@@ -193,14 +194,14 @@ static bool same_shape(const ef_shape *a, const ef_shape *b) {
     return true;
 }
 
-/* Sizes past int32 need an int64 shape. */
+/* Shapes with sizes beyond int32 are int64 vectors. */
 static ef_dtype shape_type(const ef_value *x) {
     for (int d = 0; d < x->fact.shape.rank; d++)
         if (x->fact.shape.dim[d] > INT32_MAX) return EF_I64;
     return EF_I32;
 }
 
-/* Where the shape is known the value itself is not needed. */
+/* Where the shape is known, the result does not depend on x itself. */
 static ef_value *filled_like(ef_build *b, ef_value *x, const char *op, double v) {
     if (!x) return NULL;
     if (!ef_shape_known(&x->fact.shape) || !ef_dtype_in(x->fact.dtype, EF_PLAIN))
@@ -233,7 +234,7 @@ ef_value *ef_broadcast_to_like(ef_build *b, ef_value *x, ef_value *like) {
     return ef_emit(b, "BroadcastTo", 2, x, ef_shape_value(b, like, shape_type(like)));
 }
 
-/* The axes along which `like` was stretched to make x; -1 if sizes are not known well enough. */
+/* The axes along which `like` was broadcast to make x; -1 if not enough sizes are known. */
 static int stretched_axes(const ef_shape *x, const ef_shape *like, int64_t *axes, bool *leading) {
     int n = 0, lead = x->rank - like->rank;
     *leading = lead > 0;
@@ -244,7 +245,7 @@ static int stretched_axes(const ef_shape *x, const ef_shape *like, int64_t *axes
         if (own == 1 && now != 1)
             axes[n++] = lead + d;
         else if (own < 0 && now != 1 && !ef_dim_same(own, now))
-            return -1; /* may be 1, may be not */
+            return -1; /* unknown whether it is 1 */
     }
     return n;
 }

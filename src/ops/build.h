@@ -11,7 +11,7 @@
 typedef struct ef_build ef_build;
 typedef struct ef_value ef_value;
 
-struct ef_value { /* builders put their own fields behind */
+struct ef_value { /* A builder's own struct begins with this one. */
     ef_fact fact;
     ef_value *values, *indices, *dense_shape; /* set: this is an IndexedSlices of three values */
 };
@@ -28,7 +28,8 @@ struct ef_grad {
     const ef_op *op;
     const void *attrs;
     int n_in, n_out;
-    ef_value *const *in, *const *out; /* those not kept (record's `keeps`) have facts only */
+    ef_value *const *in, *const *out; /* those that the record's `keeps` does not list have dtype
+                                       * and shape, but no value */
     ef_value *const *dout;            /* NULL where no gradient arrives; at least one is not */
     ef_value **din;                   /* preset to NULL: no gradient */
 };
@@ -38,10 +39,11 @@ ef_value *ef_emit(ef_build *b, const char *op, int n, ...);
 ef_value *ef_emit_set(ef_build *b, const char *op, const ef_attr_value *set, int n_set, int n, ...);
 /* Attributes of the same name are taken from the forward op. */
 ef_value *ef_emit_like(ef_grad *g, const char *op, const ef_attr_value *set, int n_set, int n, ...);
-/* All outputs: `out` has room for max_out; returns how many (0 after a failure). */
+/* Returns all outputs: `out` has space for max_out; the result is their number (0 after a
+ * failure). */
 int ef_emit_many(ef_build *b, const char *op, const ef_attr_value *set, int n_set,
                  ef_value *const *in, int n_in, ef_value **out, int max_out);
-void ef_build_fail(ef_build *b, ef_status *s); /* takes s; keeps the first */
+void ef_build_fail(ef_build *b, ef_status *s); /* takes ownership of s; keeps the first */
 
 ef_value *ef_const(ef_build *b, const ef_tensor *t);
 ef_value *ef_const_number(ef_build *b, ef_dtype t, double v);              /* scalar */
@@ -61,7 +63,7 @@ ef_value *ef_zeros_like(ef_build *b, ef_value *x);
 ef_value *ef_ones_like(ef_build *b, ef_value *x);
 ef_value *ef_matmul(ef_build *b, ef_value *x, ef_value *y, bool tx, bool ty);
 ef_value *ef_shape_value(ef_build *b, ef_value *x,
-                         ef_dtype t); /* constant when known, else Shape */
+                         ef_dtype t); /* a constant when the shape is known, else Shape */
 ef_value *ef_reshape(ef_build *b, ef_value *x, ef_value *shape);
 ef_value *ef_reshape_like(ef_build *b, ef_value *x, ef_value *like);
 ef_value *ef_transpose(ef_build *b, ef_value *x, int n, const int64_t *perm);

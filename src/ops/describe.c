@@ -1,6 +1,5 @@
-/* The op table as a binding sees it: records in order of name, and each record's notation taken
- * apart once. Descriptions are made on first demand and kept for ever; the op is never asked for
- * its notation again. */
+/* The op table as a language binding sees it: records sorted by name, each with its notation parsed
+ * once. Descriptions are made on first use and never freed. */
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/mutex.h"
@@ -30,8 +29,7 @@ const ef_op *ef_op_at(int k) {
     return k >= 0 && k < EF_OP_COUNT ? ordered[k] : NULL;
 }
 
-/* ---- taking a record apart ---------------------------------------------------------------------
- */
+/* ---- reading a record ------------------------------------------------------------------------ */
 
 static void describe_args(const ef_op *op, const ef_signature *s, const struct ef_arg *arg, int n,
                           ef_arg_info *out) {
@@ -45,7 +43,7 @@ static void describe_args(const ef_op *op, const ef_signature *s, const struct e
     }
 }
 
-/* The words a choice allows, ended by NULL. */
+/* The words that a choice allows, NULL-terminated. */
 static const char *const *choices(ef_arena *memory, const char *type) {
     size_t quotes = 0;
     for (const char *p = type; (p = strchr(p, '\'')) != NULL; p++) quotes++;
@@ -57,7 +55,7 @@ static const char *const *choices(ef_arena *memory, const char *type) {
 
 static bool decided_by_inputs(const ef_signature *s, int attr) {
     for (int k = 0; k < s->n_in; k++) {
-        /* Where several inputs are lists, only the caller knows where each ends. */
+        /* If several inputs are lists, only the caller knows where each one ends. */
         if (s->in[k].type_attr == attr) return s->attr[attr].kind != EF_ATTR_TYPES;
         if (s->in[k].count_attr >= 0 && s->count[s->in[k].count_attr].attr == attr) return true;
     }
@@ -81,7 +79,7 @@ static bool describe_own(ef_arena *memory, const ef_op *op, const ef_signature *
     return true;
 }
 
-/* Type variables and counts that are no attributes of the record: the inputs decide them. */
+/* Type variables and counts that are not attributes of the record: the inputs determine them. */
 static int describe_inferred(const ef_op *op, const ef_signature *s, ef_attr_desc *out) {
     int n = 0;
     for (int k = 0; k < s->n_vars; k++) {

@@ -1,14 +1,15 @@
-/* The elementwise driver. Broadcasting is reduced to the fewest dims that still differ in who is
- * stretched; the innermost of them is one call of the tile, the others turn an odometer. When the
- * innermost run is short (a bias over three channels), stretched operands are written out into a
- * small block on the stack so that the tile still sees long runs. Nothing is allocated. */
+/* The elementwise driver. Axes along which the same operands are broadcast are merged; the
+ * innermost of the remaining axes is one call of the tile, and an odometer counts through the
+ * others. When the innermost run is short (a bias over three channels), broadcast operands are
+ * first expanded into a small block on the stack, so that the tile still gets long runs. Nothing is
+ * allocated. */
 #include "ops/elementwise.h"
 #include "base/pool.h"
 #include <string.h>
 
 enum { MAX_IN = 8, BLOCK_BYTES = 4096, SHORT_RUN = 48 };
 
-/* One walk over the output, shared read-only by the threads. */
+/* One iteration over the output, shared read-only by the threads. */
 typedef struct walk {
     ef_tile_fn *tile;
     const void *attrs;
@@ -17,10 +18,10 @@ typedef struct walk {
     const char *in[MAX_IN];
     int out_size, size[MAX_IN];        /* bytes of an element */
     int64_t dim[EF_MAX_RANK];          /* outermost first; merged */
-    unsigned mask[EF_MAX_RANK];        /* who is stretched along it */
-    int64_t step[MAX_IN][EF_MAX_RANK]; /* bytes from one index to the next; 0 if stretched */
+    unsigned mask[EF_MAX_RANK];        /* bit k: operand k is broadcast along it */
+    int64_t step[MAX_IN][EF_MAX_RANK]; /* bytes from one index to the next; 0 if broadcast */
     int64_t inner;                     /* elements of one run */
-    bool blocks;                       /* the two innermost dims go through blocks */
+    bool blocks;                       /* the two innermost dims are computed in blocks */
 } walk;
 
 /* Size of input t along dim d of an output of rank `rank`. */
@@ -29,7 +30,8 @@ static inline int64_t dim_at(const ef_tensor *t, int rank, int d) {
     return own < 0 ? 1 : t->dim[own];
 }
 
-/* Merges dims that stretch the same operands; dims of one element vanish. */
+/* Merges neighbouring dims along which the same operands are broadcast, and drops dims of size
+ * 1. */
 static void collapse(walk *w, ef_tensor *const *in, const ef_tensor *out) {
     int n = 0;
     for (int d = 0; d < out->rank; d++) {
@@ -68,8 +70,8 @@ static inline void put(char *to, const char *from, int size) {
     }
 }
 
-/* n elements of a vector of `period` elements repeated end to end, from element `phase`: the first
- * turn is copied, then the block doubles itself. */
+/* Writes n elements of a vector of `period` elements repeated end to end, from element `phase` on:
+ * the first period is copied, then the block is doubled until it is full. */
 static void fill_periodic(char *to, const char *from, int size, int64_t period, int64_t phase,
                           int64_t n) {
     int64_t done = n < period ? n : period;
@@ -79,11 +81,11 @@ static void fill_periodic(char *to, const char *from, int size, int64_t period, 
     while (done < n) {
         int64_t more = n - done < done ? n - done : done;
         memcpy(to + done * size, to, (size_t)(more * size));
-        done += more; /* always a multiple of the period until the last turn */
+        done += more; /* always a multiple of the period until the last copy */
     }
 }
 
-/* Each element `times` times, the first of them only times - phase. */
+/* Writes each element `times` times, but the first one only times - phase times. */
 static void fill_repeated(char *to, const char *from, int size, int64_t times, int64_t phase,
                           int64_t n) {
     for (int64_t j = 0; j < n; from += size, phase = 0)
@@ -91,7 +93,8 @@ static void fill_repeated(char *to, const char *from, int size, int64_t times, i
             put(to + j * size, from, size);
 }
 
-/* Elements [col, col + n) of the plane made of the two innermost dims. base: the plane's place. */
+/* Elements [col, col + n) of the plane made of the two innermost dims. base: where the plane starts
+ * in each operand. */
 static void run_block(const walk *w, char *out, const char *const *base, int64_t col, int64_t n) {
     _Alignas(64) char room[MAX_IN][BLOCK_BYTES];
     const void *p[MAX_IN];
@@ -122,8 +125,7 @@ static int64_t block_length(const walk *w) {
     return BLOCK_BYTES / widest;
 }
 
-/* ---- walking -----------------------------------------------------------------------------------
- */
+/* ---- iterating ------------------------------------------------------------------------------- */
 
 /* One run: elements [col, col + n) of the innermost dim (or plane). */
 static void run_inner(const walk *w, char *out, const char *const *base, int64_t col, int64_t n) {
@@ -166,7 +168,7 @@ static void walk_range(void *arg, int64_t begin, int64_t end) {
     }
 }
 
-/* A guess good enough to decide about threads: arithmetic plus the bytes that move. */
+/* An estimate for choosing the number of threads: arithmetic plus bytes moved. */
 static double cost_of(const walk *w) {
     int bytes = w->out_size;
     for (int k = 0; k < w->n_in; k++) bytes += w->size[k];
@@ -190,7 +192,7 @@ static void walk_all(ef_tile_fn *tile, const void *attrs, int n_in, ef_tensor *c
     ef_parallel(count, 1024, cost_of(&w), walk_range, &w);
 }
 
-/* Operands that agree with the output in every dim, or are one element: a single run. */
+/* True if every operand has the output's shape or is one element: one run computes the output. */
 static bool flat(int n_in, ef_tensor *const *in, const ef_tensor *out, unsigned *scalars) {
     *scalars = 0;
     for (int k = 0; k < n_in; k++) {

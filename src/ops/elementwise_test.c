@@ -1,4 +1,4 @@
-/* The driver against the plainest possible loop, over many ways of broadcasting. */
+/* The driver against a plain loop, over many kinds of broadcasting. */
 #include "check.h"
 #include "ops/elementwise.h"
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* Reads the examples of op records and makes real inputs of them. An example that names a type
- * variable counts once for every dtype the variable allows; examples are numbered through. */
+/* Parses the examples of op records and makes real inputs from them. An example that names a type
+ * variable counts once for every dtype that the variable allows; all examples of an op are numbered
+ * consecutively. */
 #include "ops/example.h"
 #include "base/hash.h"
 #include "ops/data/optional.h"
@@ -14,7 +15,7 @@
 
 enum { MAX_VARS = 4, ITEM = 240 };
 
-/* One example with its type variables decided. */
+/* One example with a dtype chosen for each of its type variables. */
 typedef struct choice {
     const ef_op *op;
     const char *text;
@@ -54,7 +55,7 @@ static bool is_attr(const char *item) {
     return item[n] == '=';
 }
 
-/* What only the tests read. */
+/* A remark, which only the tests read. */
 static bool is_remark(const char *item) { return strncmp(item, "grad=", 5) == 0; }
 
 static int find_var(const ef_op *op, const char *name, size_t n) {
@@ -64,7 +65,7 @@ static int find_var(const ef_op *op, const char *name, size_t n) {
     return -1;
 }
 
-/* The type word of an item: inside var(...), before the bracket, or behind the equals sign. */
+/* The type word of an item: inside var(...), before the bracket, or after the equals sign. */
 static const char *type_word(const char *item, size_t *n) {
     const char *p = item;
     if (is_attr(item))
@@ -81,7 +82,7 @@ static const char *type_word(const char *item, size_t *n) {
 /* ---- choosing ----------------------------------------------------------------------------------
  */
 
-/* An op without examples whose inputs are all of type variables can be shown at work anyway. */
+/* Examples are generated for an op that has none if all its inputs have type variables. */
 static const char *made_up(const ef_op *op, char *buf, size_t cap) {
     const ef_signature *s = ef_op_signature(op);
     size_t n = 0;
@@ -104,15 +105,15 @@ static const char *text_of(const ef_op *op, int row, char *room, size_t cap) {
     return op->examples[0] ? op->examples[row] : NULL;
 }
 
-/* The dtypes that an example shows a type variable with: stored types only where a kernel takes
- * them. */
+/* The dtypes of a type variable that examples use: types that can only be stored are included only
+ * where a kernel takes them. */
 static uint64_t shown(const ef_op *op, const ef_signature *s, int v) {
     uint64_t taken = 0;
     for (int k = 0; k < EF_MAX_KERNELS; k++) taken |= op->kernel[k].types;
     return s->var[v].set & ~(EF_STORED & ~taken);
 }
 
-/* Finds the variables the text names; how many ways there are to decide them. */
+/* Finds the variables that the text names; returns the number of ways to choose their dtypes. */
 static int find_vars(choice *c) {
     const ef_signature *s = ef_op_signature(c->op);
     char item[ITEM] = "";
@@ -162,7 +163,7 @@ int ef_example_row(const ef_op *op, int k) {
     return row;
 }
 
-/* room: for made-up text. */
+/* room: a buffer for generated text. */
 static bool choose(const ef_op *op, int k, choice *c, char *room, size_t cap) {
     *c = (choice){.op = op};
     for (int row = 0; k >= 0 && (c->text = text_of(op, row, room, cap)); row++) {
@@ -186,9 +187,9 @@ static uint64_t draw(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-/* A number in [0, 1) for element i of n such that no two elements come close: every element has its
- * own cell, cells are visited in a scrambled order, and `shift` moves all of them within their
- * cells. */
+/* A number in [0, 1) for element i of n such that no two elements are close to each other: every
+ * element has its own cell, cells are visited in a scrambled order, and `shift` moves all of them
+ * within their cells. */
 static double spread(int64_t i, int64_t n, uint64_t key, double shift) {
     int64_t step = 1 + (int64_t)(key % (uint64_t)n);
     while (n > 1) { /* any step without a common divisor walks through all cells */
@@ -261,7 +262,7 @@ static ef_status *fill_random(const choice *c, const char *item, const char *ran
     return NULL;
 }
 
-/* One written value; NULL if it cannot be read. */
+/* Parses one value at p; returns NULL if it cannot be read. */
 static const char *set_number(ef_tensor *t, int64_t i, const char *p) {
     ef_dtype d = (ef_dtype)t->dtype;
     char *end;
@@ -313,7 +314,7 @@ static ef_status *fill_given(const choice *c, const char *item, const char *p, e
 
 static ef_dtype widened(ef_dtype t) { return t == EF_F32 ? EF_F64 : t == EF_C64 ? EF_C128 : t; }
 
-/* `set`: what the place allows; a dtype is widened only within it. */
+/* `set`: the dtypes allowed for this input; a dtype is widened only within it. */
 static ef_dtype type_named(const choice *c, const char *name, size_t n, uint64_t set) {
     char word[24];
     ef_dtype t = EF_NO_DTYPE;
@@ -360,7 +361,7 @@ static ef_status *make_tensor(const choice *c, const char *item, uint64_t set, i
     else if (*rest == ':' || *rest == 0)
         s = fill_random(c, item, *rest ? rest + 1 : NULL, at, out);
     else
-        s = bad(c, item, "something stands behind the shape");
+        s = bad(c, item, "there is text after the shape");
     if (s) ef_tensor_release(out);
     return s;
 }
@@ -392,7 +393,7 @@ static ef_status *make_optional(const choice *c, char *item, int at, ef_tensor *
         ef_tensor_release(&value);
         return s;
     }
-    s = ef_tensor_keep(&o->value[0], &value); /* a small value stands within its tensor */
+    s = ef_tensor_keep(&o->value[0], &value); /* a small value is stored inside its tensor */
     ef_tensor_release(&value);
     if (s != NULL) {
         ef_storage_unref(&o->object.base);
@@ -432,12 +433,12 @@ static ef_status *make_list(const choice *c, char *item, int at, ef_tensor *out)
     return s;
 }
 
-/* The dtypes that input `at` may have besides the one written: those of its type variable. */
+/* The dtypes that input `at` may have besides the one in the text: those of its type variable. */
 static uint64_t place_set(const ef_op *op, int at) {
     const ef_signature *s = ef_op_signature(op);
     const struct ef_arg *a = &s->in[at < s->n_in ? at : s->n_in - 1];
     if (s->n_in == 0) return 0;
-    if (s->variadic) { /* counts are not known here: any variable of the right set will do */
+    if (s->variadic) { /* counts are not known here: any variable whose set fits will do */
         uint64_t set = 0;
         for (int k = 0; k < s->n_vars; k++) set |= s->var[k].set;
         return set;
@@ -452,7 +453,7 @@ static uint64_t place_set(const ef_op *op, int at) {
 typedef struct given { /* attributes of one example */
     ef_attr_value set[EF_MAX_ATTRS];
     ef_attr_room room[EF_MAX_ATTRS];
-    ef_tensor tensor; /* one tensor attribute is enough */
+    ef_tensor tensor; /* an example has at most one tensor attribute */
     char item[EF_MAX_ATTRS][ITEM];
     int n;
 } given;
@@ -483,8 +484,7 @@ static ef_status *parse_attr(const choice *c, given *g) {
     return NULL;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- one example ----------------------------------------------------------------------------- */
 
 void ef_example_free(ef_example *e) {
     for (int k = 0; k < e->n_in; k++) ef_tensor_release(&e->in[k]);

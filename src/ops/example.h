@@ -14,8 +14,8 @@
  *   "... axis=1 padding='SAME' strides=[1,2,2,1] DstT=int32"      attributes
  * Items are separated by spaces; arguments that stand for several tensors are just written out.
  *   "list(float[3] float[3])"      a TensorList of such elements
- *   "... grad=no"       its gradient is TensorFlow's, which is not the derivative there (or not one
- *                       that differences can see): not compared with differences
+ *   "... grad=no"       TensorFlow's gradient differs from the derivative there, or the function
+ *                       is not differentiable: tests do not compare it with finite differences
  *   "... grad=first"    TensorFlow follows only the gradient of output 0
  * Type variables also stand for their choice in attributes ("dtype=T"); a tensor attribute is
  * written like an input ("value=float[2]{1,2}"). Complex values are written "1+2j". Random floats
@@ -30,7 +30,8 @@ typedef struct ef_example {
     int n_in;
     ef_tensor in[EF_EXAMPLE_MAX_IN];
 } ef_example;
-/* How many examples the op has (made-up ones included), dtype choices counted apart. */
+/* The number of examples of the op, generated ones included; each choice of dtypes counts as
+ * one. */
 int ef_example_count(const ef_op *op);
 int ef_example_row(const ef_op *op, int k); /* which of the record's texts it comes from */
 ef_status *ef_example_make(const ef_op *op, int k, uint64_t seed, ef_example *out);
@@ -38,7 +39,7 @@ ef_status *ef_example_make(const ef_op *op, int k, uint64_t seed, ef_example *ou
  * has a choice: what finite differences need. */
 ef_status *ef_example_make_wide(const ef_op *op, int k, uint64_t seed, ef_example *out);
 typedef enum ef_example_grad { EF_GRAD_ALL, EF_GRAD_FIRST, EF_GRAD_NOT } ef_example_grad;
-ef_example_grad ef_example_gradient(const ef_op *op, int k); /* what grad= says */
+ef_example_grad ef_example_gradient(const ef_op *op, int k); /* the value of grad= */
 /* "Sum #3 (float[2,3] int32[]{1} keep_dims=true)": for messages. */
 void ef_example_name(const ef_op *op, int k, char *out, size_t n);
 void ef_example_free(ef_example *e);

@@ -1,4 +1,4 @@
-/* Makers of inputs, found by the word before the parenthesis. */
+/* Functions that make inputs, selected by the word before the parenthesis. */
 #include "ops/example_objects.h"
 #include "file/image.h"
 #include "file/whole.h"
@@ -36,7 +36,7 @@ static ef_status *make_table(const char *inside, ef_tensor *out) {
     return NULL;
 }
 
-/* A summary writer: its file, in the folder of temporary files, is gone when it is closed. */
+/* A summary writer; its file, in the temporary folder, is deleted when it is closed. */
 static ef_status *make_writer(const char *inside, ef_tensor *out) {
     ef_summary_writer *w = NULL;
     const bool open = strcmp(inside, "open)") == 0;
@@ -62,7 +62,7 @@ static ef_status *make_writer(const char *inside, ef_tensor *out) {
     return NULL;
 }
 
-/* A scalar string: a WAV file of four frames of so many channels. */
+/* A scalar string: a WAV file of four frames with that many channels. */
 static ef_status *make_wav(const char *inside, ef_tensor *out) {
     static const float samples[8] = {0, 0.25f, -0.25f, 0.5f, -0.5f, 1, -1, 0};
     ef_text text = {0};
@@ -93,7 +93,8 @@ static ef_status *make_image(const char *inside, ef_tensor *out) {
     else if (strcmp(inside, "gif)") == 0)
         ef_text_bytes(&text, gif, sizeof gif - 1);
     else
-        s = ef_error(EF_INVALID, "an image is written image(jpeg), of png, bmp or gif");
+        s = ef_error(EF_INVALID,
+                     "an image is written image(jpeg), image(png), image(bmp) or image(gif)");
     if (s == NULL && text.failed) s = ef_no_memory(text.n);
     if (s == NULL) s = ef_tensor_alloc(out, EF_STRING, &(ef_shape){.rank = 0});
     if (s == NULL && (s = ef_str_set(out->data, text.at, text.n)) != NULL) ef_tensor_release(out);
@@ -144,7 +145,7 @@ static ef_status *make_iterator(const char *inside, ef_tensor *out) {
     return s;
 }
 
-/* The iterator `example` of the process's scope, and the string that stands for it. */
+/* The iterator `example` in the process's scope, and the string handle that names it. */
 static ef_status *make_named_iterator(const char *inside, ef_tensor *out) {
     const ef_attr_value set[] = {numbers[0], numbers[1], EF_SET_STRING("shared_name", "example"),
                                  EF_SET_STRING("container", "")};
@@ -166,7 +167,7 @@ static ef_status *make_iterator_handle(const char *inside, ef_tensor *out) {
     return s;
 }
 
-/* A queue of so many int64. */
+/* A queue of that many int64 values. */
 static ef_status *make_queue(const char *inside, ef_tensor *out) {
     const ef_attr_value set[] = {
         EF_SET_TYPES("component_types", 1, one_type),
@@ -188,7 +189,8 @@ static ef_status *make_queue(const char *inside, ef_tensor *out) {
 
 static const struct maker {
     const char *word;
-    ef_status *(*make)(const char *inside, ef_tensor *out); /* inside: with the last parenthesis */
+    /* inside: the text with the closing parenthesis. */
+    ef_status *(*make)(const char *inside, ef_tensor *out);
 } makers[] = {{"echo(", make_echo},
               {"table(", make_table},
               {"image(", make_image},

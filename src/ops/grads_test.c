@@ -1,9 +1,9 @@
-/* Every gradient against central differences, one test per op that has one. A builder that runs
- * each op at once stands in for the tape. With L = sum over outputs of <dout, f(x)>, a gradient
+/* Compares every gradient with central differences, one test per op that has one. A builder that
+ * runs each op eagerly replaces the tape. With L = sum over outputs of <dout, f(x)>, a gradient
  * function must give dL/dx, and for complex x the sum dL/dRe + i dL/dIm. Each gradient is computed
- * twice: as a tape would, with values the record does not keep withheld; and with all dims unknown,
- * as a graph of unknown shapes would (it may say EF_UNIMPLEMENTED then, but not be wrong).
- * `ops_grads Name...` tests only those. */
+ * twice: as a tape would, without the values that the record does not keep; and with all dims
+ * unknown, as in a graph of unknown shapes (it may return EF_UNIMPLEMENTED then, but must not be
+ * wrong). `ops_grads Name...` tests only those. */
 #include "base/arena.h"
 #include "check.h"
 #include "ops/build.h"
@@ -15,7 +15,7 @@
 
 enum { MAX_OUT = 32, SEED = 40, PROBES = 24 };
 static const ef_op *op;
-static char name[300]; /* of the example at work */
+static char name[300]; /* of the example being tested */
 
 static void fail(const char *fmt, ...) {
     va_list args;
@@ -27,8 +27,7 @@ static void fail(const char *fmt, ...) {
     printf("\n");
 }
 
-/* ---- a builder that runs -----------------------------------------------------------------------
- */
+/* ---- a builder that runs ops eagerly --------------------------------------------------------- */
 
 typedef struct live { /* a value with its tensor */
     ef_value v;
@@ -39,12 +38,12 @@ typedef struct runner {
     ef_build b;
     ef_arena arena;
     live *all;
-    bool vague; /* facts say the rank and nothing else */
+    bool vague; /* facts have the rank and nothing else */
 } runner;
 
 static void *memory(ef_build *b, size_t n) { return ef_arena_zalloc(&((runner *)b)->arena, n); }
 
-/* t is taken over. */
+/* Takes ownership of t. */
 static live *keep(runner *r, ef_tensor *t) {
     live *l = ef_arena_zalloc(&r->arena, sizeof *l);
     if (!l) return NULL;
@@ -81,7 +80,7 @@ static ef_status *run_constant(ef_build *b, const ef_tensor *t, ef_value **out) 
     ef_tensor copy = {0};
     ef_tensor_copy(&copy, t);
     live *l = keep((runner *)b, &copy);
-    ef_fact_of(&l->t, &l->v.fact, NULL); /* a constant is known in any case */
+    ef_fact_of(&l->t, &l->v.fact, NULL); /* a constant is known in both cases */
     *out = &l->v;
     return NULL;
 }
@@ -111,7 +110,8 @@ static bool differentiable(const ef_tensor *t) {
     return ef_dtype_in(dtype_of(t), EF_FLOATS | EF_COMPLEX);
 }
 
-/* A tensor is a row of real numbers; a TensorList is the rows of its elements end to end. */
+/* A tensor counts as a row of real numbers, a TensorList as the concatenated rows of its
+ * elements. */
 static int64_t parts_of(const ef_tensor *t) {
     const ef_list *l = list_of(t);
     int64_t n = 0;
@@ -137,8 +137,8 @@ static void set_part(ef_tensor *t, int64_t i, double v) {
     ef_element_set(real_of((ef_dtype)x->dtype), x->data, i, v);
 }
 
-/* The part of a gradient that belongs to part i of x. Lists leave places empty that get no
- * gradient. */
+/* The part of a gradient that belongs to part i of x. In the gradient of a list, elements without a
+ * gradient are empty. */
 static double grad_part(const ef_tensor *grad, const ef_tensor *x, int64_t i) {
     const ef_list *g = list_of(grad), *l = list_of(x);
     if (!g || !l) return part(grad, i);
@@ -156,7 +156,7 @@ static bool same_form(const ef_tensor *grad, const ef_tensor *x) {
     return g->n == l->n;
 }
 
-/* What is perturbed: the input, or the value of the variable behind it. */
+/* The tensor that is perturbed: the input, or the value of the variable it refers to. */
 static ef_tensor *target(ef_tensor *t) {
     ef_variable *v = (ef_variable *)(void *)ef_tensor_object(t, EF_OBJECT_VARIABLE);
     return t->dtype == EF_RESOURCE && v ? &v->value : t;
@@ -165,7 +165,7 @@ static ef_tensor *target(ef_tensor *t) {
 typedef struct trial { /* one example and the upstream gradients of its outputs */
     ef_example e;
     ef_tensor *in[EF_EXAMPLE_MAX_IN];
-    ef_tensor out[MAX_OUT], dout[MAX_OUT]; /* dout: dtype 0 where none arrives */
+    ef_tensor out[MAX_OUT], dout[MAX_OUT]; /* dout: dtype 0 for an output without a gradient */
     int n_out;
     bool compared; /* with differences; if not, TensorFlow may have no gradient there either */
 } trial;

@@ -1,11 +1,12 @@
-/* What every call goes through before it runs or becomes a node: counts and dtypes against the op's
- * notation, then the op's own shape function. Calls of fixed arity - nearly all - take one short
- * loop over small integers; text is only made for errors. */
+/* Every call is checked here before it runs or becomes a node: counts and dtypes against the op's
+ * notation, then shapes by the op's own shape function. Calls of fixed arity, nearly all, take one
+ * short loop over small integers; text is only made for errors. */
 #include "ops/op.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { OUTPUTS_MOST = 1 << 24 }; /* of one op; a count beyond is a mistake */
+/* Largest number of outputs of one op; a larger count is an error in the program. */
+enum { OUTPUTS_MOST = 1 << 24 };
 
 /* ---- errors -----------------------------------------------------------------------------------
  */
@@ -30,7 +31,7 @@ static ef_status *wrong_count(const ef_op *op, const ef_signature *s, int n_in) 
                     s->n_in == 1 ? "" : "s", names, n_in);
 }
 
-/* "x", or "values[3]" for a member of an argument that stands for several. */
+/* "x", or "values[3]" for an element of an argument that stands for several tensors. */
 typedef struct arg_name {
     char text[48];
 } arg_name;
@@ -53,7 +54,7 @@ static ef_status *not_allowed(const ef_op *op, const ef_signature *s, const stru
                     set_names(v->set, names, sizeof names));
 }
 
-/* The argument that gave the variable its type is the first that uses it. */
+/* The type of a variable comes from the first argument that uses it, so the message names both. */
 static ef_status *differs(const ef_op *op, const ef_signature *s, const struct ef_arg *a, int at,
                           ef_dtype first, ef_dtype t) {
     const struct ef_arg *b = s->in;
@@ -82,7 +83,8 @@ static inline int64_t attr_int(const ef_op *op, const void *attrs, int k) {
     return *(const int64_t *)((const char *)attrs + op->attr[k].at);
 }
 
-/* One input of a type that is not a list; var[] holds what is known of the type variables. */
+/* Checks one input whose type is not a list; var[] holds the dtypes of the type variables seen so
+ * far. */
 static inline ef_status *check_one(const ef_op *op, const ef_signature *s, const void *attrs,
                                    const struct ef_arg *a, int at, ef_dtype t, ef_dtype *var) {
     int v = a->type_var;
@@ -114,7 +116,7 @@ static inline void preset(ef_fact *f, ef_dtype t) {
 /* ---- counts ------------------------------------------------------------------------------------
  */
 
-/* How many tensors an argument stands for; -1 if only the inputs can tell. */
+/* The number of tensors that an argument stands for; -1 if only the number of inputs can tell. */
 static int known_count(const ef_op *op, const ef_signature *s, const void *attrs,
                        const struct ef_arg *a) {
     if (a->count_attr >= 0) {
@@ -139,8 +141,8 @@ static ef_status *too_few(const ef_op *op, const ef_signature *s, const struct e
                     min);
 }
 
-/* Shares out what the attributes do not fix among the arguments of unknown count: they must all
- * have the same count variable. */
+/* Divides the inputs whose number the attributes do not fix among the arguments of unknown count,
+ * which must all have the same count variable. */
 static ef_status *share_out(const ef_op *op, const ef_signature *s, int n_in, int64_t fixed,
                             ef_arity *r) {
     const struct ef_arg *open = NULL;
@@ -214,7 +216,8 @@ static ef_status *no_room(const ef_op *op, int n_out, int max_out) {
                     max_out);
 }
 
-/* Members of a list(type) argument: each has its own dtype. first: where the list began. */
+/* Checks the elements of a list(type) argument, each of which has its own dtype. first: where the
+ * list began. */
 static ef_status *check_list(const ef_op *op, const ef_signature *s, const void *attrs,
                              const struct ef_arg *a, const ef_fact *in, int n,
                              const ef_fact **first) {
@@ -274,8 +277,8 @@ static inline ef_status *infer_fixed(const ef_op *op, const ef_signature *s, con
     return NULL;
 }
 
-/* Inputs of dtypes that are only declared: what the shape function says against them if they had
- * one that is known, else the refusal there was. */
+/* For inputs whose dtypes are in `declared`: returns the shape error that the inputs would give
+ * with a supported dtype, or `refusal`, the dtype error, if the shapes are valid. */
 static ef_status *shapes_first(const ef_op *op, const ef_signature *s, const void *attrs,
                                const ef_fact *in, int n_in, ef_status *refusal) {
     ef_fact as[EF_MAX_ARGS] = {{.dtype = EF_NO_DTYPE}}, out[EF_MAX_ARGS];
@@ -286,7 +289,8 @@ static ef_status *shapes_first(const ef_op *op, const ef_signature *s, const voi
         as[k] = in[k];
         if (s->in[k].type_var != 0) continue;
         if (first == EF_NO_DTYPE) first = in[k].dtype;
-        if (in[k].dtype != first) return ef_status_as(refusal, EF_INVALID); /* comes first */
+        /* TensorFlow reports this first. */
+        if (in[k].dtype != first) return ef_status_as(refusal, EF_INVALID);
         if (in[k].dtype >= EF_DTYPES || !ef_dtype_in(in[k].dtype, op->declared)) return refusal;
         as[k].dtype = EF_F32;
         as[k].value = NULL;
@@ -319,7 +323,7 @@ ef_status *ef_op_infer(const ef_op *op, const void *attrs, const ef_fact *in, in
 /* ---- kernels -----------------------------------------------------------------------------------
  */
 
-/* Where argument `arg` begins among the tensors; -1 if none stands for it. */
+/* Index of the first tensor of argument `arg`; -1 if it has none. */
 static int position(const ef_op *op, const ef_signature *s, const void *attrs, int n_in, int arg,
                     bool output) {
     ef_arity r = {.n_out = 0};

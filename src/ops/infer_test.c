@@ -1,4 +1,4 @@
-/* Checking of calls: notation, counts, dtypes, error texts, and the time the good path takes. */
+/* Checks of calls: notation, counts, dtypes, error texts, and the time that a valid call takes. */
 #include "base/clock.h"
 #include "check.h"
 #include "ops/elementwise.h"
@@ -136,7 +136,7 @@ EF_TEST(reads_values) {
     CHECK_INT(v.as.shape->rank, -1);
 }
 
-/* Printed, not judged: the machine may be busy. */
+/* The time is printed but not checked: the machine may be busy. */
 EF_TEST(is_quick) {
     ef_fact in[2] = {fact(EF_F32, 2, 2, 3), fact(EF_F32, 2, 2, 3)}, out[1];
     ef_tensor a = {0}, b = {0}, c = {0};

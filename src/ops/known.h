@@ -1,14 +1,17 @@
-/* Ops that passes and the planner look for, each named beside its record. */
+/* Ops that passes and the planner search for. Each pointer is defined in the file of its op's
+ * record. */
 #ifndef EF_OPS_KNOWN_H
 #define EF_OPS_KNOWN_H
 #include "ops/op.h"
 
-extern const ef_op *const ef_fused_product_op; /* (a, b, what is added ...) */
+extern const ef_op *const ef_fused_product_op; /* (a, b, addends ...) */
 extern const ef_op *const ef_split_op;         /* (axis, x): equal parts of x */
 extern const ef_op *const ef_join_op;          /* (parts ..., axis) */
-extern const ef_op *const ef_column_sums_op;   /* of a matrix, by default: the gradient of a bias */
+/* With default attributes: the sums of a matrix's columns, which is the gradient of a bias. */
+extern const ef_op *const ef_column_sums_op;
 
-/* What an update by Adam is written in, and the op that does all of it: fused_adam.c. */
+/* The ops of an Adam update as Keras writes it, and the single op that replaces them:
+ * fused_adam.c. */
 typedef struct ef_adam_ops {
     const ef_op *read, *add_to, *subtract_from;             /* of variables */
     const ef_op *add, *subtract, *multiply, *divide, *root; /* elementwise */

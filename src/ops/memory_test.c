@@ -1,5 +1,6 @@
-/* Every op when memory runs out: each allocation that a run of its examples makes is refused in
- * turn. The run must end with EF_NO_MEMORY, or do without; the sanitized build sees what leaks. */
+/* Runs every op with failing allocations: each allocation that a run of its examples makes fails in
+ * turn. The run must return EF_NO_MEMORY or succeed without that memory; the sanitized build
+ * detects leaks. */
 #include "base/alloc.h"
 #include "check.h"
 #include "ops/example.h"
@@ -8,7 +9,7 @@
 enum { MAX_OUT = 32, SEED = 60, MOST = 200 };
 static const ef_op *op;
 
-/* One run with the k-th allocation refused; false once there is no k-th. */
+/* One run in which the k-th allocation fails; false if there is no k-th allocation. */
 static bool refuse(int example, uint64_t k) {
     ef_example e;
     ef_tensor *in[EF_EXAMPLE_MAX_IN], out[MAX_OUT] = {{0}};
@@ -18,7 +19,7 @@ static bool refuse(int example, uint64_t k) {
     ef_status *s = ef_example_make(op, example, SEED, &e);
     if (s) {
         ef_status_free(s);
-        return false; /* ops_test says so */
+        return false; /* ops_test reports this failure */
     }
     for (int j = 0; j < e.n_in; j++) in[j] = &e.in[j];
     ef_alloc_fail_at(k);
@@ -39,7 +40,7 @@ static int current;
 EF_TEST(one_op) {
     op = ef_op_table[current];
     for (int k = 0, row = -1, n = ef_example_count(op); k < n; k++) {
-        if (ef_example_row(op, k) == row) continue; /* one dtype of each is enough */
+        if (ef_example_row(op, k) == row) continue; /* one dtype of each example is enough */
         row = ef_example_row(op, k);
         for (uint64_t at = 1; at < MOST && refuse(k, at); at++) {}
     }

@@ -1,7 +1,8 @@
-/* Every op of the table against its own record, one test per op: the notation makes sense; each
- * example runs on each kernel row that takes it; the rows agree; and the shape function agrees with
- * what the kernels really make, also when dims or values are hidden from it. Nothing here lists
- * ops: a new record is tested by being in all.def. `ops_ops Name...` tests only those. */
+/* Tests every op of the table against its own record, one test per op: the notation is valid; each
+ * example runs on each kernel row that takes it; the rows give equal results; and the shape
+ * function agrees with what the kernels really produce, also when dims or values are hidden from
+ * it. No op is listed here: a new record is tested because it is in all.def. `ops_ops Name...`
+ * tests only those. */
 #include "base/alloc.h"
 #include "check.h"
 #include "ops/example.h"
@@ -11,7 +12,7 @@
 
 enum { MAX_OUT = 32, SEED = 20 };
 static const ef_op *op;
-static char name[300]; /* of the example at work */
+static char name[300]; /* of the example being tested */
 
 typedef struct result { /* of one kernel row */
     ef_tensor out[MAX_OUT];
@@ -73,21 +74,23 @@ static void check_columns(const ef_signature *s) {
         fail("neither pure nor stateful is itself");
 }
 
-/* A text cannot write a function, so such ops have no examples; tests/python calls them. */
+/* An example's text cannot contain a function, so these ops have no examples; tests/python calls
+ * them. */
 static bool has_function(const ef_signature *s) {
     for (int k = 0; k < s->n_attrs; k++)
         if (s->attr[k].kind == EF_ATTR_FUNC) return true;
     return false;
 }
 
-/* The op needs files that are there, or leaves some: tests/python/checkpoint_test.py runs it. */
+/* The op reads existing files or writes some: tests/python/checkpoint_test.py runs it. */
 static bool takes_checkpoint(void) {
     return op->in[0] != NULL && (strcmp(op->in[0], "prefix: string") == 0 ||
                                  strcmp(op->in[0], "checkpoint_prefixes: string") == 0);
 }
 
 static void check_record(int id) {
-    if (op->id != id || op != ef_op_table[id]) fail("the record's id is not its place");
+    if (op->id != id || op != ef_op_table[id])
+        fail("the record's id is not its index in the table");
     if (id > 0 && strcmp(ef_op_table[id - 1]->name, op->name) >= 0)
         fail("all.def is not sorted: it comes after %s", ef_op_table[id - 1]->name);
     if (!op->doc || strlen(op->doc) < 10) fail("there is no doc");
@@ -135,7 +138,7 @@ static ef_status *prepare_outputs(const ef_fact *facts, int n, result *r) {
     return NULL;
 }
 
-/* Runs one row; *taken says whether it wanted the call. alias: out 0 is in 0's memory. */
+/* Runs one row; *taken says whether it accepted the call. alias: out 0 has in 0's memory. */
 static ef_status *run_row(const ef_kernel *row, ef_example *e, const ef_fact *facts, int n_out,
                           bool alias, bool *taken, result *r) {
     ef_tensor *in[EF_EXAMPLE_MAX_IN] = {NULL}, *out[MAX_OUT] = {NULL};
@@ -203,7 +206,7 @@ static void compare(const ef_tensor *a, const ef_tensor *b, int k, const char *w
         fail("output %d: %s gives %s instead of %s", k, what, EF_TENSOR(b), EF_TENSOR(a));
         return;
     }
-    if (op->traits & EF_STATEFUL) return; /* random numbers and such */
+    if (op->traits & EF_STATEFUL) return; /* for example random numbers */
     if (t == EF_STRING && !ef_tensor_same_bytes(a, b)) fail("output %d: %s differs", k, what);
     if (!ef_dtype_in(t, EF_PLAIN)) return;
     int parts = ef_dtype_in(t, EF_COMPLEX) ? 2 : 1;
@@ -216,7 +219,7 @@ static void compare(const ef_tensor *a, const ef_tensor *b, int k, const char *w
     }
 }
 
-/* A shape that inference promised against the one that came. sizes: of symbolic dims, or NULL. */
+/* Compares the shape that inference gave with the actual one. sizes: of symbolic dims, or NULL. */
 static void check_shapes(const ef_fact *facts, const result *r, const char *what,
                          const int64_t *sizes) {
     for (int k = 0; k < r->n; k++) {

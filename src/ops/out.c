@@ -1,4 +1,4 @@
-/* How a kernel whose results are not laid out beforehand hands them over. */
+/* How a kernel returns results whose memory was not allocated before it runs. */
 #include "ops/op.h"
 
 ef_status *ef_out_alloc(const ef_call *c, int k, const ef_shape *shape) {
@@ -6,7 +6,7 @@ ef_status *ef_out_alloc(const ef_call *c, int k, const ef_shape *shape) {
     ef_shape has = ef_shape_from(t);
     bool laid_out = t->storage == NULL && t->data != NULL && t->data != (void *)t->small;
     if (laid_out && ef_shape_equal(&has, shape))
-        return NULL; /* the plan knew the shape after all */
+        return NULL; /* the plan had allocated it: its shape was known */
     ef_dtype dtype = (ef_dtype)t->dtype;
     ef_tensor fresh = {0};
     EF_TRY(ef_tensor_alloc(&fresh, dtype, shape));
@@ -15,8 +15,8 @@ ef_status *ef_out_alloc(const ef_call *c, int k, const ef_shape *shape) {
     return NULL;
 }
 
-/* Sharing is copying the value: a reference for storage, the bytes themselves for small data.
- * Borrowed memory has no owner to count, so it is cloned. */
+/* Sharing copies the tensor's header: storage gets one more reference, small data is copied.
+ * Borrowed memory has no reference count, so it is cloned. */
 ef_status *ef_out_share(const ef_call *c, int k, const ef_tensor *t) {
     ef_tensor fresh = {0};
     EF_TRY(ef_tensor_keep(&fresh, t));

@@ -1,4 +1,5 @@
-/* Words that elementwise records share, so that an op is its expression, its gradient and a doc. */
+/* Macros that the records of elementwise ops share, so that an op is written as its expression, its
+ * gradient and a doc string. */
 #ifndef EF_OPS_RECORDS_H
 #define EF_OPS_RECORDS_H
 #include "ops/build.h"
@@ -18,7 +19,8 @@
 #define EF_T_SIGNED \
     "T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"
 
-/* What every such record says; types, traits, tile and grad are the op's own. */
+/* The fields that all these records have in common; types, traits, tile and grad are the op's
+ * own. */
 #define EF_BINARY(N, text)                                               \
     EF_NAMED(N), .doc = (text), .in = {"x: T", "y: T"}, .out = {"z: T"}, \
                  .shape = ef_shape_broadcast, .kernel = EF_ELEMENTWISE_KERNEL
@@ -37,7 +39,7 @@ static inline ef_status *ef_grad_pair(ef_grad *g, ef_value *dx, ef_value *dy) {
     g->din[1] = ef_sum_like(g->b, dy, g->in[1]);
     return NULL;
 }
-/* An op of one or two operands, named. */
+/* Emits the op of this name with one or two operands. */
 static inline ef_value *ef_emit1(ef_build *b, const char *op, ef_value *x) {
     return ef_emit(b, op, 1, x);
 }
@@ -54,7 +56,7 @@ static inline ef_value *ef_emit2(ef_build *b, const char *op, ef_value *x, ef_va
         return NULL;                                              \
     }
 
-/* Where element `at` of a broadcast result finds its value in operand `in`. */
+/* Index of the element of `in` that element `at` of the broadcast result reads. */
 static inline int64_t ef_broadcast_at(const ef_tensor *in, const ef_tensor *out, int64_t at) {
     int64_t index = 0, step = 1;
     for (int d = out->rank - 1, k = in->rank - 1; k >= 0; d--, k--) {

@@ -1,5 +1,5 @@
-/* The table of ops, made from all.def, and a hash index over their names. Everything here is static
- * memory filled on first use, so that looking up an op can never fail for want of memory. */
+/* The table of ops, made from all.def, and a hash index over their names. All of it is static
+ * memory filled on first use, so looking up an op cannot fail for lack of memory. */
 #include "base/hash.h"
 #include "base/mutex.h"
 #include "ops/signature.h"

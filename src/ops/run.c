@@ -6,7 +6,7 @@
 #include "ops/elementwise.h"
 #include "tensor/scratch.h"
 
-enum { ON_STACK = 16 }; /* arguments that need no memory of their own */
+enum { ON_STACK = 16 }; /* up to this many arguments need no heap memory */
 
 void ef_fact_of(const ef_tensor *t, ef_fact *fact, ef_fact *handle) {
     fact->dtype = (ef_dtype)t->dtype;
@@ -24,7 +24,7 @@ static void release_all(ef_tensor *t, int n) {
     for (int k = 0; k < n; k++) ef_tensor_release(&t[k]);
 }
 
-/* Out 0 is in 0's bytes under the inferred shape. */
+/* Out 0 has in 0's bytes with the inferred shape. */
 static ef_status *run_view(ef_tensor *const *in, const ef_fact *facts, ef_tensor *out) {
     ef_shape s = facts[0].shape;
     if (!ef_shape_known(&s)) s = ef_shape_from(in[0]);

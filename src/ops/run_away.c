@@ -1,13 +1,13 @@
-/* Runs one op on a device other than the host: inputs are copied to where it runs, outputs get
- * memory there, the kernel joins the device's queue. An op that has no row for the device runs on
- * the host, and so does one whose results are known only when it has run. */
+/* Runs one op on a device other than the host: inputs are copied to the device that runs the op,
+ * outputs get memory there, and the kernel is put on the device's queue. An op that has no kernel
+ * row for the device runs on the host, and so does one whose output shapes are known only after it
+ * has run. */
 #include "base/alloc.h"
 #include "ops/run.h"
 
 /* ---- a kernel on a queue --------------------------------------------------------------------- */
 
-/* A header of its own for what work on the queue reads or writes. The queue may use the bytes of
- * t until the work is over. */
+/* Makes a separate tensor header for queued work, which uses the bytes of t until it has run. */
 static void bind(const ef_device *d, const ef_tensor *t, ef_tensor *arg) {
     ef_shape shape = ef_shape_from(t);
     ef_tensor_shape_set(arg, (ef_dtype)t->dtype, &shape);
@@ -55,7 +55,7 @@ typedef struct away_run {
     const void *attrs;
     int n_in, max_out, n_out;
     ef_tensor *const *in;
-    ef_tensor *moved; /* the inputs where they are wanted; owned */
+    ef_tensor *moved; /* the inputs on the device where they are needed; owned */
     ef_tensor **moved_ptr;
     ef_fact *fact, *handle, *result;
     ef_tensor *out, **out_ptr;
@@ -66,7 +66,7 @@ static bool plain(const ef_tensor *t) { return ef_dtype_in((ef_dtype)t->dtype, E
 static ef_status *infer(away_run *r) {
     for (int k = 0; k < r->n_in; k++) {
         ef_fact_of(r->in[k], &r->fact[k], &r->handle[k]);
-        if (r->in[k]->data == NULL) r->fact[k].value = NULL; /* not known to the host */
+        if (r->in[k]->data == NULL) r->fact[k].value = NULL; /* the host cannot read the value */
     }
     return ef_op_infer(r->op, r->attrs, r->fact, r->n_in, r->result, r->max_out, &r->n_out);
 }
@@ -78,7 +78,7 @@ static bool all_known(const away_run *r) {
     return true;
 }
 
-/* Shapes follow from axes and sizes, which the host must know for that. */
+/* Shapes depend on axes and sizes, so these are copied to the host first. */
 static ef_status *infer_known(away_run *r) {
     EF_TRY(infer(r));
     bool changed = false;
@@ -100,7 +100,7 @@ static ef_status *move_inputs(away_run *r, int device, uint32_t host_in) {
 }
 
 static ef_status *run_on_host(away_run *r) {
-    if (r->op->traits & EF_READS_SHAPES) /* the elements may stay where they are */
+    if (r->op->traits & EF_READS_SHAPES) /* only shapes are read, so the elements need no copy */
         return ef_op_run(r->context, r->op, r->attrs, r->in, r->n_in, r->out, r->max_out,
                          &r->n_out);
     EF_TRY(move_inputs(r, EF_HOST, 0));
@@ -134,7 +134,8 @@ static ef_status *run_there(away_run *r, const ef_kernel *row, ef_call *c) {
     return queue_kernel(r, row, c);
 }
 
-/* Out 0 is in 0's bytes under another shape; an op that only passes a value on moves it, too. */
+/* Out 0 has in 0's bytes with another shape. The input is copied to the device if it is not
+ * there. */
 static ef_status *run_view(away_run *r) {
     EF_TRY(ef_tensor_to(r->device, r->in[0], &r->moved[0]));
     ef_tensor_reshaped(&r->out[0], &r->moved[0], &r->result[0].shape);

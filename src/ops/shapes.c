@@ -64,7 +64,7 @@ ef_status *ef_shape_scalar(ef_infer *i) {
 }
 
 ef_status *ef_shape_none(ef_infer *i) {
-    (void)i; /* outputs are preset to unknown */
+    (void)i; /* outputs are preset to unknown shapes */
     return NULL;
 }
 
@@ -102,7 +102,7 @@ ef_status *ef_need_single(const ef_infer *i, int k) {
     if (s->rank == 1 && ef_dim_may_equal(s->dim[0], 1)) return NULL;
     return ef_need_rank(i, k, 0);
 }
-/* graph_check sees what inference says of the outputs, however many there are. */
+/* Gives graph_check the inferred facts of the outputs, however many there are. */
 static ef_status *run_graph_check(ef_infer *i) {
     enum { FEW = 4 };
     ef_fact few[FEW];
@@ -119,7 +119,7 @@ static ef_status *run_graph_check(ef_infer *i) {
 ef_status *ef_need_graph_fit(const ef_op *op, const void *attrs, const ef_fact *in, int n_in) {
     const ef_signature *s = ef_op_signature(op);
     ef_infer i = {.op = op, .attrs = attrs, .n_in = n_in, .in = in};
-    bool listed = false; /* behind a list, arguments are counted from the end */
+    bool listed = false; /* after a list, arguments are counted from the end */
     for (int k = 0; k < s->n_in; k++) {
         listed = listed || s->in[k].is_list || s->in[k].count_attr >= 0;
         int at = listed ? n_in - s->n_in + k : k;
@@ -201,7 +201,8 @@ static ef_status *bad_window(const ef_op *op, const char *what, int64_t v) {
 ef_status *ef_window(const ef_op *op, int64_t size, int64_t window, int64_t dilation,
                      int64_t stride, int padding, int64_t before, int64_t after, int64_t *out,
                      int64_t *pad_before, int64_t *pad_after) {
-    int64_t span = EF_DIM_UNKNOWN; /* elements a window reaches over */
+    int64_t span = EF_DIM_UNKNOWN; /* number of elements from the first to the last that a window
+                                    * reads */
     if (stride <= 0) return bad_window(op, "a stride", stride);
     if (dilation <= 0) return bad_window(op, "a dilation", dilation);
     if (padding == EXPLICIT && (before < 0 || after < 0))
@@ -212,7 +213,7 @@ ef_status *ef_window(const ef_op *op, int64_t size, int64_t window, int64_t dila
         return ef_error(EF_INVALID,
                         "%s: window %lld with dilation %lld and stride %lld is too large", op->name,
                         (long long)window, (long long)dilation, (long long)stride);
-    if (size > INT64_MAX / 4) /* sums of it with windows and strides would overflow */
+    if (size > INT64_MAX / 4) /* adding windows and strides to it would overflow */
         return ef_error(EF_INVALID, "%s: an image of %lld elements along an axis is too large",
                         op->name, (long long)size);
     if (window >= 0) span = window == 0 ? 0 : (window - 1) * dilation + 1;
@@ -233,9 +234,10 @@ ef_status *ef_window(const ef_op *op, int64_t size, int64_t window, int64_t dila
         *out = EF_DIM_UNKNOWN;
         return NULL;
     }
-    int64_t room = ef_dim_sub(ef_dim_add(size, before + after), span); /* last place of a window */
-    int64_t lack = size < 0 ? 0 : span - (size + before + after);      /* when it does not fit */
-    if (lack > 0 && lack < 2 * stride) { /* divided towards 0, as TensorFlow does: empty */
+    int64_t room = ef_dim_sub(ef_dim_add(size, before + after), span); /* last start of a window */
+    /* By how much the window is too large. */
+    int64_t lack = size < 0 ? 0 : span - (size + before + after);
+    if (lack > 0 && lack < 2 * stride) { /* TensorFlow divides towards 0, so the output is empty */
         *out = 0;
         return NULL;
     }

@@ -16,15 +16,16 @@ ef_status *ef_need_rank(const ef_infer *i, int k, int rank);
 ef_status *ef_need_rank_at_least(const ef_infer *i, int k, int rank);
 ef_status *ef_need_rank_at_most(const ef_infer *i, int k, int rank);
 ef_status *ef_need_single(const ef_infer *i, int k); /* a scalar, or a vector of one element */
-/* While a graph is built: what is refused only there. See scalar_in, vector_in, graph_check. */
+/* Checks that apply only while a graph is built. See scalar_in, vector_in, graph_check. */
 ef_status *ef_need_graph_fit(const ef_op *op, const void *attrs, const ef_fact *in, int n_in);
-/* Dims x and y (of inputs a and b, for the message) may be equal; *out the more precise. */
+/* Fails if dims x and y cannot be equal; `what` names them in the message. *out is the more precise
+ * one. */
 ef_status *ef_need_same_dim(const ef_infer *i, int64_t x, int64_t y, const char *what,
                             int64_t *out);
-/* An int32/int64 constant input as numbers: *known false if its value is not known. n: at most
- * EF_MAX_RANK unless max is larger. Scalars give n = 1. */
+/* Reads a constant int32 or int64 input as numbers; *known is false if its value is not known. n:
+ * at most EF_MAX_RANK unless max is larger. Scalars give n = 1. */
 ef_status *ef_known_ints(const ef_infer *i, int k, int64_t *v, int max, int *n, bool *known);
-/* Turns axis into [0, rank) or fails in the op's name; rank known. */
+/* Maps axis into [0, rank) or fails with the op's name; the rank must be known. */
 ef_status *ef_need_axis(const ef_op *op, int64_t axis, int rank, int *out);
 /* Window arithmetic of conv and pool: output size and padding before. padding: 0 SAME, 1 VALID,
  * 2 EXPLICIT (pads given). Unknown input size gives an unknown output (symbolic where it can). */

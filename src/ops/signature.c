@@ -31,14 +31,14 @@ static bool starts(const char **p, const char *prefix) {
 
 static uint64_t named_set(const char *name) {
     if (strcmp(name, "type") == 0) return EF_ANY;
-    if (strcmp(name, "stored") == 0) return EF_STORED; /* ours: TensorFlow lists them */
+    if (strcmp(name, "stored") == 0) return EF_STORED; /* our name: TensorFlow lists the types */
     if (strcmp(name, "numbertype") == 0) return EF_NUMBERS;
     if (strcmp(name, "realnumbertype") == 0) return EF_REALS;
     ef_dtype t = ef_dtype_find(name);
     return t == EF_NO_DTYPE ? 0 : UINT64_C(1) << t;
 }
 
-/* A set at p; *set is 0 if a name is unknown. Returns where it ends. */
+/* Parses a set at p; *set is 0 if a name is unknown. Returns the end of the set. */
 static const char *type_set(const char *p, uint64_t *set) {
     char name[40];
     bool braces = *(p = skip(p)) == '{';
@@ -64,7 +64,7 @@ bool ef_type_set_parse(const char *text, uint64_t *set) {
     return *set != 0 && *end == 0;
 }
 
-/* ">= n" at p, if it is there. */
+/* Parses ">= n" at p, if it is there. */
 static const char *bound(const char *p, bool *bounded, int64_t *min) {
     p = skip(p);
     if (starts(&p, ">=")) {
@@ -223,7 +223,7 @@ static const char *parse_arg(const ef_op *op, const char *text, ef_signature *s,
     return NULL;
 }
 
-/* The first type variable decides; see op.h. */
+/* The first type variable is the key; see op.h. */
 static void choose_key(ef_signature *s) {
     s->key_in = s->key_out = -1;
     for (int k = 0; k < s->n_in && s->key_in < 0; k++)
@@ -243,7 +243,7 @@ static bool is_uniform(const ef_signature *s) {
     return s->n_vars == 1 && s->n_out == 1 && !s->variadic && s->out[0].type_attr < 0;
 }
 
-/* An output's type must follow from something. */
+/* Whether an attribute or an input determines the type of an output. */
 static bool decided(const ef_signature *s, const struct ef_arg *out) {
     if (out->type_var < 0) return true;
     for (int k = 0; k < s->n_in; k++)
@@ -266,7 +266,8 @@ const char *ef_signature_parse(const ef_op *op, ef_signature *s) {
     for (; s->n_out < EF_MAX_ARGS && op->out[s->n_out]; s->n_out++)
         if ((wrong = parse_arg(op, op->out[s->n_out], s, &s->out[s->n_out]))) return wrong;
     for (int k = 0; k < s->n_out; k++)
-        if (!decided(s, &s->out[k])) return "nothing decides the type of an output";
+        if (!decided(s, &s->out[k]))
+            return "no input or attribute determines the type of an output";
     choose_key(s);
     s->uniform = is_uniform(s);
     return NULL;

@@ -1,5 +1,5 @@
-/* Tiles of 16-bit floats, made from the float tile: widening and rounding whole blocks is far
- * cheaper than one element at a time, and every float expression serves three dtypes. */
+/* Tiles of 16-bit floats, made from the float tile: converting whole blocks is much cheaper than
+ * one element at a time, and every float expression works for three dtypes. */
 #include "ops/tile.h"
 
 enum { BLOCK = 512 };

@@ -14,7 +14,7 @@
 #define EF_OPS_TILE_H
 #include "ops/op.h"
 
-/* omp simd: iterations are independent even when out is the very address of an input. */
+/* omp simd: iterations are independent even when out has the same address as an input. */
 #define EF_SIMD _Pragma("omp simd")
 #define EF_TILE_PARAMS \
     void *out_, const void *const *in_, int64_t n, unsigned scalars, const void *attrs
@@ -64,7 +64,8 @@
             for (int64_t i = 0; i < n; i++) o[i] = r; \
         }                                             \
     }
-/* Three operands: all whole, or y and z scalars; other mixtures element by element. */
+/* Three operands: one loop if none is scalar, one if y and z are; other combinations run element by
+ * element. */
 #define EF_TILE3(name, SUF, TI, TO, EXPR)                                          \
     static void name##_##SUF(EF_TILE_PARAMS) {                                     \
         TO *o = out_;                                                              \
@@ -90,13 +91,12 @@
         }                                                                          \
     }
 
-/* 16-bit floats: blocks are widened to float, run through the float tile and rounded once.
- * out_size 0: the result is of the same 16-bit type; else elements of that size, left as they are.
- */
+/* 16-bit floats: blocks are widened to float, computed by the float tile and rounded once. out_size
+ * 0: the result has the same 16-bit type; else its elements have that size and are not rounded. */
 void ef_tile_half(ef_tile_fn *f32, ef_dtype half, int n_in, int out_size, EF_TILE_PARAMS);
-/* One operand of in_size bytes, a tile that gives floats, rounded to 16 bits. */
+/* For a tile with one operand of in_size bytes and float results, which are rounded to 16 bits. */
 void ef_tile_to_half(ef_tile_fn *f32, ef_dtype half, int in_size, EF_TILE_PARAMS);
-/* All but the last n % lanes elements by one tile, those by another. */
+/* Runs `most` on all but the last n % lanes elements, and `rest` on those. */
 void ef_tile_split(ef_tile_fn *most, ef_tile_fn *rest, int lanes, int n_in, size_t in_size,
                    size_t out_size, EF_TILE_PARAMS);
 #define EF_HALVES(name, n_in, out_size)                                  \
@@ -107,7 +107,8 @@ void ef_tile_split(ef_tile_fn *most, ef_tile_fn *rest, int lanes, int n_in, size
         ef_tile_half(name##_F32, EF_BF16, n_in, out_size, EF_TILE_PASS); \
     }
 
-/* All four floats; the double expression apart, because C names its functions by type. */
+/* All four float types. The double expression is separate because C's math functions have a name
+ * per type. */
 #define EF_FLOATS1(name, E32, E64)         \
     EF_TILE1(name, F32, float, float, E32) \
     EF_TILE1(name, F64, double, double, E64) EF_HALVES(name, 1, 0)
@@ -125,7 +126,8 @@ void ef_tile_split(ef_tile_fn *most, ef_tile_fn *rest, int lanes, int n_in, size
 #define EF_COMPLEX2_FN(name, fn)                        \
     EF_TILE2(name, C64, ef_c64, ef_c64, fn##_C64(x, y)) \
     EF_TILE2(name, C128, ef_c128, ef_c128, fn##_C128(x, y))
-/* A function and its form for what is left over at the end, fn_end: quotients have two. */
+/* For functions with a second form, fn_end, that computes the elements left over after the last
+ * full vector: complex division has one. */
 #define EF_COMPLEX_ENDS(name, n_in)                                                             \
     static void name##_C64(EF_TILE_PARAMS) {                                                    \
         ef_tile_split(name##_most_C64, name##_end_C64, 4, n_in, sizeof(ef_c64), sizeof(ef_c64), \
@@ -145,7 +147,7 @@ void ef_tile_split(ef_tile_fn *most, ef_tile_fn *rest, int lanes, int n_in, size
     EF_TILE1(name, C64, ef_c64, ef_c64, EXPR) EF_TILE1(name, C128, ef_c128, ef_c128, EXPR)
 #define EF_COMPLEX2(name, EXPR) \
     EF_TILE2(name, C64, ef_c64, ef_c64, EXPR) EF_TILE2(name, C128, ef_c128, ef_c128, EXPR)
-/* Ints in their own type, or (WRAPS) unsigned for both signs. */
+/* Integers in their own type or, for WRAPS, in the unsigned type of the same width. */
 #define EF_SIGNED1(name, EXPR)                  \
     EF_TILE1(name, I8, int8_t, int8_t, EXPR)    \
     EF_TILE1(name, I16, int16_t, int16_t, EXPR) \
@@ -164,11 +166,11 @@ void ef_tile_split(ef_tile_fn *most, ef_tile_fn *rest, int lanes, int n_in, size
     EF_TILE2(name, U16, uint16_t, uint16_t, EXPR) \
     EF_TILE2(name, U32, uint32_t, uint32_t, EXPR) EF_TILE2(name, U64, uint64_t, uint64_t, EXPR)
 #define EF_INTS2(name, EXPR) EF_SIGNED2(name, EXPR) EF_WRAPS2(name, EXPR)
-/* Tests: the result is a bool. */
+/* Predicates: the result is a bool. */
 #define EF_TEST1(name, SUF, T, EXPR) EF_TILE1(name, SUF, T, uint8_t, EXPR)
 #define EF_TEST2(name, SUF, T, EXPR) EF_TILE2(name, SUF, T, uint8_t, EXPR)
 
-/* Rows of a table by dtype. */
+/* Rows of a table indexed by dtype. */
 #define EF_ROWS_FULL(n) [EF_F32] = n##_F32, [EF_F64] = n##_F64,
 #define EF_ROWS_FLOAT(n) EF_ROWS_FULL(n)[EF_F16] = n##_F16, [EF_BF16] = n##_BF16,
 #define EF_ROWS_COMPLEX(n) [EF_C64] = n##_C64, [EF_C128] = n##_C128,

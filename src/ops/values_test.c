@@ -1,6 +1,6 @@
-/* Elementwise ops against values that TensorFlow gave: special numbers, overflow, rounding,
- * division of every sign. Each row also runs one element at a time, where loops are scalar tails.
- * Beneath the table: what must fail, and ops on text. */
+/* Compares elementwise ops with values computed by TensorFlow: special numbers, overflow, rounding,
+ * division of every sign. Each row also runs one element at a time, through the scalar loops that
+ * follow the vector loops. After the table: calls that must fail, and ops on strings. */
 #include "check.h"
 #include "ops/example.h"
 #include "ops/run.h"
@@ -416,7 +416,7 @@ static const struct row {
 
 /* Inputs written as in a record's examples. */
 static ef_status *make(const char *name, const char *text, ef_example *e) {
-    static ef_op probe; /* the attributes made for it point at it */
+    static ef_op probe; /* static because the attributes made for it point at it */
     probe = *ef_op_find(name);
     memset(probe.examples, 0, sizeof probe.examples);
     probe.examples[0] = text;
@@ -442,7 +442,8 @@ static void compare(const struct row *r, const ef_tensor *out, int64_t i, double
     printf("%s(%s): element %lld is %.9g, expected %.9g\n", r->op, r->in, (long long)i, got, want);
 }
 
-/* Element i of every input alone (scalars stay); false if the op looks beyond one element. */
+/* Element i of every input alone (scalars stay); false if an output element depends on several
+ * input elements. */
 static bool single(const ef_example *e, int64_t i, ef_tensor *in, ef_tensor **ins) {
     for (int k = 0; k < e->n_in; k++) {
         ef_shape one = ef_scalar_shape();

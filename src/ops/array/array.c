@@ -1,4 +1,4 @@
-/* Helpers shared by the ops that move elements about. */
+/* Helpers shared by the ops that move elements. */
 #include "ops/array/array.h"
 #include "ops/build.h"
 #include <stdarg.h>
@@ -82,14 +82,14 @@ ef_status *ef_shape_input(const ef_infer *i, int k, bool wild, ef_shape *out) {
         int64_t v = ef_element_int((ef_dtype)t->dtype, t->data, d);
         if (v < 0 && !(wild && v == -1))
             return ef_error(EF_INVALID,
-                            "%s: dimension %d of the wanted shape is %lld; sizes must be >= 0",
+                            "%s: dimension %d of the requested shape is %lld; sizes must be >= 0",
                             i->op->name, d, (long long)v);
         out->dim[d] = v;
     }
     return ef_need_size_held(i->op, out);
 }
 
-/* The numbers of a known shape vector; -1 if it is not known. */
+/* The sizes in a known shape vector; returns -1 if it is not known. */
 static int known_sizes(const ef_value *v, int64_t *out) {
     const ef_tensor *t = v == NULL ? NULL : v->fact.value;
     if (t == NULL || t->data == NULL || t->rank != 1 || t->dim[0] > EF_MAX_RANK) return -1;

@@ -1,5 +1,5 @@
 /* Array ops beyond their examples: error texts, symbolic and unknown dims in shape functions, the
- * many masks of a strided slice, what is printed. */
+ * many masks of a strided slice, printed text. */
 #include "base/alloc.h"
 #include "check.h"
 #include "ops/control/summary.h"
@@ -122,8 +122,7 @@ EF_TEST(masks) {
     reset();
 }
 
-/* ---- shapes before values ---------------------------------------------------------------------
- */
+/* ---- shape inference ------------------------------------------------------------------------- */
 
 static ef_fact facts[MAX], result[MAX];
 static ef_tensor constant[MAX];

@@ -1,4 +1,4 @@
-/* BroadcastTo, and the two ops that work out how shapes broadcast. */
+/* BroadcastTo, and the two ops that compute how shapes broadcast. */
 #include "ops/array/array.h"
 #include "ops/build.h"
 #include "ops/tile.h"
@@ -20,7 +20,7 @@ static ef_status *broadcast_to_shape(ef_infer *i) {
         int64_t from = x->dim[d], to = want.dim[want.rank - x->rank + d];
         if (from >= 0 && from != 1 && to >= 0 && from != to)
             return ef_error(EF_INVALID,
-                            "BroadcastTo: Incompatible shapes: %s cannot be stretched to %s; each "
+                            "BroadcastTo: Incompatible shapes: %s cannot be broadcast to %s; each "
                             "size must be equal or 1",
                             EF_SHAPE(x), EF_SHAPE(&want));
     }
@@ -40,7 +40,7 @@ static ef_status *broadcast_to_run(const ef_call *c) {
         bool stretched = d < lead || x->dim[d - lead] == 1;
         if (!stretched && x->dim[d - lead] != o->dim[d])
             return ef_error(EF_INVALID,
-                            "BroadcastTo: Incompatible shapes: size %lld cannot be stretched to "
+                            "BroadcastTo: Incompatible shapes: size %lld cannot be broadcast to "
                             "%lld",
                             (long long)x->dim[d - lead], (long long)o->dim[d]);
         ef_block_axis(&b, o->dim[d], stretched ? 0 : from[d - lead], to[d]);
@@ -54,14 +54,14 @@ static ef_status *broadcast_to_grad(ef_grad *g) {
     return NULL;
 }
 
-/* For fused groups, which do the broadcasting. */
+/* For fused groups, in which the elementwise driver does the broadcasting. */
 EF_WRAPS1(copy, x)
 EF_TILE_TABLE(copy) = {EF_ROWS_WRAP(copy)[EF_F32] = copy_U32, [EF_F64] = copy_U64,
                        [EF_F16] = copy_U16, [EF_BF16] = copy_U16, [EF_BOOL] = copy_U8};
 
 const ef_op ef_op_BroadcastTo = {
     EF_NAMED(BroadcastTo),
-    .doc = "Stretches `input` to `shape` by repeating it along new axes and axes of size 1.",
+    .doc = "Broadcasts `input` to `shape`: repeats it along new axes and axes of size 1.",
     .in = {"input: T", "shape: Tidx"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Tidx: {int32, int64} = int32",
@@ -78,7 +78,8 @@ const ef_op ef_op_BroadcastTo = {
                  "float[1,2] int32[2]{0,2}", "string[]{ab} int32[1]{2}"},
 };
 
-/* Size d of a shape vector, as if shapes were aligned at their ends and filled up with ones. */
+/* Size d of a shape vector after the shapes are aligned at their ends and padded with ones in
+ * front. */
 static int64_t aligned(const ef_call *c, int k, int64_t d, int64_t rank) {
     int64_t lead = rank - ef_count(c->in[k]);
     return d < lead ? 1 : ef_in_int(c, k, d - lead);
@@ -167,9 +168,8 @@ static ef_status *gradient_args_run(const ef_call *c) {
 
 const ef_op ef_op_BroadcastGradientArgs = {
     EF_NAMED(BroadcastGradientArgs),
-    .doc = "The axes along which tensors of the shapes `s0` and `s1` are stretched when they "
-           "broadcast: "
-           "those a gradient is summed over.",
+    .doc = "The axes along which tensors of the shapes `s0` and `s1` are repeated when they "
+           "broadcast: the axes over which a gradient is summed.",
     .in = {"s0: T", "s1: T"},
     .out = {"r0: T", "r1: T"},
     .types = "T: {int32, int64} = int32",

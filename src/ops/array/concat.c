@@ -1,9 +1,9 @@
-/* Concat, ConcatV2, ConcatOffset, Pack: tensors joined along an axis. */
+/* Concat, ConcatV2, ConcatOffset, Pack: tensors concatenated along an axis. */
 #include "ops/array/array.h"
 #include "ops/build.h"
 #include "ops/known.h"
 
-/* Which inputs hold the values, and which one the axis. */
+/* Which inputs hold the values, and which one holds the axis. */
 typedef struct {
     int first, n, axis;
 } layout;
@@ -13,7 +13,7 @@ static layout concat_layout(const ef_op *op, int n_in) {
 
 static ef_status *join_dims(const ef_infer *i, int k, int axis, const ef_shape *s, ef_shape *out) {
     for (int d = 0; d < out->rank; d++) {
-        if (axis < 0) { /* any axis may be the one */
+        if (axis < 0) { /* the axis is unknown, so each dim may differ */
             if (out->dim[d] != s->dim[d]) out->dim[d] = EF_DIM_UNKNOWN;
         } else if (d == axis) {
             out->dim[d] = ef_dim_add(out->dim[d], s->dim[d]);
@@ -66,7 +66,7 @@ static ef_status *concat_shape(ef_infer *i) {
     return ef_need_size_held(i->op, &out);
 }
 
-/* Copies values one behind the other: `rows` times inner[k] elements of each. */
+/* Concatenates values: `rows` times, inner[k] elements of each. */
 static ef_status *join(const ef_call *c, const layout *l, int64_t rows, const int64_t axis_step) {
     ef_tensor *o = c->out[0];
     ef_dtype t = (ef_dtype)o->dtype;
@@ -105,7 +105,8 @@ static ef_status *concat_grad(ef_grad *g) {
     ef_value **shapes = b->memory(b, sizeof(ef_value *) * (size_t)(2 * n + 1));
     if (shapes == NULL) return ef_no_memory(sizeof(ef_value *) * (size_t)(2 * n + 1));
     ef_value **offsets = shapes + n + 1;
-    if (at != NULL && ef_count(at) == 1 && g->out[0]->fact.shape.rank > 0) { /* one SplitV */
+    /* One SplitV is enough. */
+    if (at != NULL && ef_count(at) == 1 && g->out[0]->fact.shape.rank > 0) {
         int64_t axis = ef_element_int((ef_dtype)at->dtype, at->data, 0);
         int rank = g->out[0]->fact.shape.rank;
         if (axis < 0) axis += rank;
@@ -136,7 +137,8 @@ static ef_status *concat_grad(ef_grad *g) {
 
 const ef_op ef_op_Concat = {
     EF_NAMED(Concat),
-    .doc = "Joins tensors along the axis `concat_dim`; their other sizes agree.",
+    .doc =
+        "Concatenates tensors along the axis `concat_dim`; all other axes must have equal sizes.",
     .in = {"concat_dim: int32", "values: N * T"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; N: int >= 2",
@@ -150,7 +152,7 @@ const ef_op ef_op_Concat = {
 
 const ef_op ef_op_ConcatV2 = {
     EF_NAMED(ConcatV2),
-    .doc = "Joins tensors along `axis`; their other sizes agree.",
+    .doc = "Concatenates tensors along `axis`; all other axes must have equal sizes.",
     .in = {"values: N * T", "axis: Tidx"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Tidx: {int32, int64} = int32; N: int >= 2",
@@ -195,14 +197,15 @@ static ef_status *offset_run(const ef_call *c) {
                                 (long long)ef_in_int(c, 1, d));
             ef_element_set((ef_dtype)o->dtype, o->data, d, d == axis ? (double)sum : 0.0);
         }
-        sum = (int64_t)((uint64_t)sum + (uint64_t)ef_in_int(c, k, axis)); /* wraps */
+        /* Unsigned, so that overflow wraps. */
+        sum = (int64_t)((uint64_t)sum + (uint64_t)ef_in_int(c, k, axis));
     }
     return NULL;
 }
 
 const ef_op ef_op_ConcatOffset = {
     EF_NAMED(ConcatOffset),
-    .doc = "Where each of the tensors with these shapes begins in their concatenation.",
+    .doc = "The offset of each of the tensors with these shapes in their concatenation.",
     .in = {"concat_dim: int32", "shape: N * shape_type"},
     .out = {"offset: N * shape_type"},
     .types = "shape_type: {int32, int64} = int32; N: int >= 2",

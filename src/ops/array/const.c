@@ -1,4 +1,4 @@
-/* Values that come from nowhere (Const, Placeholder) and ops that hand their input on unchanged. */
+/* Values without inputs (Const, Placeholder) and ops that return their input unchanged. */
 #include "ops/array/array.h"
 #include "ops/build.h"
 #include "ops/made.h"
@@ -30,7 +30,7 @@ static ef_status *const_run(const ef_call *c) {
 
 const ef_op ef_op_Const = {
     EF_NAMED(Const),
-    .doc = "A value fixed when the graph is built.",
+    .doc = "A constant, known when the graph is built.",
     .out = {"output: dtype"},
     .attr = {EF_ATTR(const_attrs, value, "tensor", NULL),
              EF_ATTR(const_attrs, dtype, "type", NULL)},
@@ -67,7 +67,7 @@ static ef_status *placeholder_shape(ef_infer *i) {
 
 const ef_op ef_op_Placeholder = {
     EF_NAMED(Placeholder),
-    .doc = "A value that the caller feeds; it has to be fed.",
+    .doc = "A value that the caller must feed.",
     .out = {"output: dtype"},
     .attr = PLACEHOLDER_ATTRS("{ unknown_rank: true }"),
     .attr_size = sizeof(placeholder_attrs),
@@ -85,7 +85,7 @@ ef_status *ef_made_input(ef_dtype dtype, const ef_shape *shape, ef_made *out) {
 
 const ef_op ef_op_PlaceholderV2 = {
     EF_NAMED(PlaceholderV2),
-    .doc = "A value of a given shape that the caller feeds; it has to be fed.",
+    .doc = "A value of a given shape that the caller must feed.",
     .out = {"output: dtype"},
     .attr = PLACEHOLDER_ATTRS(NULL),
     .attr_size = sizeof(placeholder_attrs),
@@ -120,7 +120,7 @@ static ef_status *pass_grad(ef_grad *g) {
 
 const ef_op ef_op_PlaceholderWithDefault = {
     EF_NAMED(PlaceholderWithDefault),
-    .doc = "Its input, unless the caller feeds another value.",
+    .doc = "Returns its input, unless the caller feeds another value.",
     .in = {"input: dtype"},
     .out = {"output: dtype"},
     .types = "dtype: type",
@@ -134,7 +134,8 @@ const ef_op ef_op_PlaceholderWithDefault = {
     .examples = {"float[2,3] shape=[2,3]"},
 };
 
-/* A pass-through that keeps what is known of the input, a resource's content included. */
+/* A pass-through that keeps what is known about the input, including the value behind a
+ * resource. */
 static ef_status *pass_shape(ef_infer *i) {
     for (int k = 0; k < i->n_out; k++) {
         i->out[k].shape = i->in[k].shape;
@@ -154,13 +155,13 @@ static ef_status *pass_shape(ef_infer *i) {
         .shape = pass_shape,   .kernel = EF_ANY_KERNEL(pass_run), \
         .grad = gradient,      .examples = PASS_EXAMPLES,         \
     };
-PASS(Identity, "Its input.", "input", pass_grad, EF_SLICES_OK, EF_SHAPE_VALUE_SAME)
-PASS(Snapshot, "Its input, as it is at this moment.", "input", pass_grad, EF_SLICES_OK,
+PASS(Identity, "Returns its input.", "input", pass_grad, EF_SLICES_OK, EF_SHAPE_VALUE_SAME)
+PASS(Snapshot, "Returns its input as it is at this moment.", "input", pass_grad, EF_SLICES_OK,
      EF_SHAPE_VALUE_LOST)
-PASS(StopGradient, "Its input, taken as a constant by differentiation.", "input", NULL, EF_NO_GRAD,
-     EF_SHAPE_VALUE_LOST)
-PASS(GuaranteeConst, "Its input, promised never to change.", "input", NULL, EF_GRAD_UNDEFINED,
-     EF_SHAPE_VALUE_LOST)
+PASS(StopGradient, "Returns its input; differentiation treats the result as a constant.", "input",
+     NULL, EF_NO_GRAD, EF_SHAPE_VALUE_LOST)
+PASS(GuaranteeConst, "Returns its input, which the caller promises never to change.", "input", NULL,
+     EF_GRAD_UNDEFINED, EF_SHAPE_VALUE_LOST)
 
 typedef struct {
     ef_attr_text message;
@@ -169,14 +170,14 @@ typedef struct {
 static ef_status *prevent_grad(ef_grad *g) {
     const prevent_attrs *a = g->attrs;
     return ef_error(EF_NOT_FOUND,
-                    "PreventGradient: a gradient was asked for through an op that does "
+                    "PreventGradient: a gradient was requested through an op that does "
                     "not allow it: %s",
                     a->message.n > 0 ? a->message.at : "no reason was given");
 }
 
 const ef_op ef_op_PreventGradient = {
     EF_NAMED(PreventGradient),
-    .doc = "Its input; asking for a gradient through it is an error with the given message.",
+    .doc = "Returns its input; a gradient through it is an error with the given message.",
     .in = {"input: T"},
     .out = {"output: T"},
     .types = "T: type",
@@ -192,7 +193,7 @@ const ef_op ef_op_PreventGradient = {
 
 const ef_op ef_op_IdentityN = {
     EF_NAMED(IdentityN),
-    .doc = "Its inputs, one by one.",
+    .doc = "Returns its inputs unchanged.",
     .in = {"input: T"},
     .out = {"output: T"},
     .types = "T: list(type) >= 1",
@@ -211,7 +212,7 @@ static ef_status *nothing_run(const ef_call *c) {
 
 const ef_op ef_op_NoOp = {
     EF_NAMED(NoOp),
-    .doc = "Does nothing; a place to hang control dependencies on.",
+    .doc = "Does nothing; it only carries control dependencies.",
     .traits = EF_NO_GRAD,
     .shape = ef_shape_none,
     .kernel = EF_ANY_KERNEL(nothing_run),

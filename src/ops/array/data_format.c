@@ -1,5 +1,5 @@
-/* DataFormatDimMap and DataFormatVecPermute: axis numbers, and vectors with a number per axis, from
- * one order of the axes to another. An order is a word of 4 or 5 letters such as NHWC. */
+/* DataFormatDimMap and DataFormatVecPermute: convert axis numbers, and vectors with a number per
+ * axis, from one layout to another. A layout is a string of 4 or 5 letters such as NHWC. */
 #include "ops/array/array.h"
 #include "ops/shapes.h"
 #include <string.h>
@@ -10,7 +10,7 @@ typedef struct {
 
 enum { LETTERS = 5 };
 
-/* where[k]: the place in dst of letter k of src. */
+/* where[k]: the index in dst of letter k of src. */
 static ef_status *permutation(const ef_op *op, const char *src, size_t n, const char *dst, size_t m,
                               int *where) {
     for (size_t k = 0; k < n; k++) {
@@ -56,7 +56,7 @@ static ef_status *map_run(const ef_call *c) {
     return NULL;
 }
 
-/* The letters of a format that stand for spatial axes: what is left of NHWC without N and C. */
+/* The letters of a format that are spatial axes: NHWC without N and C gives HW. */
 static size_t spatial(const ef_attr_text *t, char *out) {
     size_t n = 0;
     for (size_t k = 0; k < (size_t)t->n; k++)
@@ -85,7 +85,7 @@ static ef_status *permute_run(const ef_call *c) {
     char inner_src[LETTERS], inner_dst[LETTERS];
     int where[LETTERS];
     int64_t rows = x->dim[0], wide = x->rank == 2 ? 2 : 1;
-    if (rows == (int64_t)n - 2) { /* the spatial axes alone */
+    if (rows == (int64_t)n - 2) { /* only the spatial axes */
         n = spatial(&a->src_format, inner_src);
         m = spatial(&a->dst_format, inner_dst);
         if ((int64_t)n != rows || n != m)
@@ -114,7 +114,7 @@ static ef_status *permute_run(const ef_call *c) {
 
 const ef_op ef_op_DataFormatDimMap = {
     EF_NAMED(DataFormatDimMap),
-    .doc = "The number in `dst_format` of each axis that `x` numbers by `src_format`.",
+    .doc = "Converts axis numbers `x` of the layout `src_format` to those of `dst_format`.",
     .in = {"x: T"},
     .out = {"y: T"},
     .types = "T: {int32, int64} = int32",
@@ -128,8 +128,8 @@ const ef_op ef_op_DataFormatDimMap = {
 
 const ef_op ef_op_DataFormatVecPermute = {
     EF_NAMED(DataFormatVecPermute),
-    .doc = "A number, or a pair of them, for each axis of `src_format` in the order of "
-           "`dst_format`; or for each spatial axis alone.",
+    .doc = "Reorders a vector with one number (or pair) per axis of `src_format` to the order of "
+           "`dst_format`; the vector may have the spatial axes only.",
     .in = {"x: T"},
     .out = {"y: T"},
     .types = "T: {int32, int64} = int32",

@@ -1,4 +1,4 @@
-/* Fill, ZerosLike, OnesLike, Empty: tensors all of one value. */
+/* Fill, ZerosLike, OnesLike, Empty: tensors filled with one value. */
 #include "ops/array/array.h"
 #include "ops/build.h"
 #include "ops/list/list.h"
@@ -60,7 +60,7 @@ static ef_status *zeros_like_run(const ef_call *c) {
 
 const ef_op ef_op_ZerosLike = {
     EF_NAMED(ZerosLike),
-    .doc = "Zeros (false, empty strings, lists of zeros) in the shape and dtype of `x`.",
+    .doc = "Zeros (false, empty strings, lists of zeros) with the shape and dtype of `x`.",
     .in = {"x: T"},
     .out = {"y: T"},
     .types = "T: type",
@@ -82,7 +82,7 @@ static ef_status *ones_like_run(const ef_call *c) {
 
 const ef_op ef_op_OnesLike = {
     EF_NAMED(OnesLike),
-    .doc = "Ones (true) in the shape and dtype of `x`.",
+    .doc = "Ones (true) with the shape and dtype of `x`.",
     .in = {"x: T"},
     .out = {"y: T"},
     .types = "T: " EF_COMPUTED_TYPES,
@@ -101,7 +101,7 @@ static ef_status *empty_shape(ef_infer *i) { return ef_shape_input(i, 0, false, 
 
 const ef_op ef_op_Empty = {
     EF_NAMED(Empty),
-    .doc = "A tensor of shape `shape` that nobody has given a value; here it always holds zeros.",
+    .doc = "A tensor of shape `shape` that is not initialised; this engine fills it with zeros.",
     .in = {"shape: int32"},
     .out = {"output: dtype"},
     .attr = {EF_ATTR(empty_attrs, dtype, "type", NULL),

@@ -1,5 +1,5 @@
-/* Gather and GatherV2: slices picked by index along an axis. The gradient along axis 0 stays
- * sparse: IndexedSlices say which rows of params were touched. */
+/* Gather and GatherV2: slices selected by index along an axis. The gradient along axis 0 stays
+ * sparse: IndexedSlices of the rows of params that were read. */
 #include "kernels/gather.h"
 #include "ops/array/array.h"
 #include "ops/build.h"
@@ -12,7 +12,7 @@ typedef struct {
     bool validate_indices;
 } gather1_attrs;
 
-/* batch_dims in [0, rank of indices]. */
+/* Reads batch_dims and maps it into [0, rank of indices]. */
 static ef_status *batch_of(const ef_op *op, const void *attrs, int rank, int *batch) {
     int64_t given = op->id == EF_OP_GatherV2 ? ((const gather_attrs *)attrs)->batch_dims : 0;
     if (given < -rank || given > rank)
@@ -91,7 +91,7 @@ static ef_status *gather_run(const ef_call *c) {
                             "%lld",
                             c->op->name, d, (long long)ps.dim[d], d, (long long)xs.dim[d]);
     EF_TRY(ef_out_memory(c, 0));
-    if (ef_count(c->out[0]) == 0) return NULL; /* indices of nothing are not looked at */
+    if (ef_count(c->out[0]) == 0) return NULL; /* indices are not checked if the result is empty */
     int64_t bad = ef_index_outside((ef_dtype)x->dtype, x->data, ef_count(x), ps.dim[axis]);
     if (bad >= 0) return outside(c, bad, ps.dim[axis]);
     ef_gather_job g = {.dtype = (ef_dtype)p->dtype,
@@ -107,12 +107,12 @@ static ef_status *gather_run(const ef_call *c) {
     return ef_gather(&g);
 }
 
-/* Indices as the ops that sum by them take them: not int16. */
+/* Indices in a dtype that the segment sums accept: int16 is widened. */
 static ef_value *wide_indices(ef_grad *g) {
     return g->in[1]->fact.dtype == EF_I16 ? ef_cast(g->b, g->in[1], EF_I32) : g->in[1];
 }
 
-/* Rows of params that were picked, as IndexedSlices. */
+/* The gradient of the gathered rows of params, as IndexedSlices. */
 static ef_value *rows_grad(ef_grad *g) {
     ef_build *b = g->b;
     ef_value *shape = ef_shape_value(b, g->in[0], EF_I64);
@@ -123,7 +123,7 @@ static ef_value *rows_grad(ef_grad *g) {
     return ef_slices(b, values, ef_reshape(b, wide_indices(g), flat), shape);
 }
 
-/* Positions of a transpose that moves `n` axes starting at `from` to position `to`. */
+/* The permutation for a transpose that moves `n` axes starting at `from` to position `to`. */
 static ef_value *move_axes(ef_build *b, ef_value *x, int rank, int from, int n, int to) {
     int64_t perm[EF_MAX_RANK];
     int at = 0;
@@ -139,8 +139,8 @@ static ef_value *move_axes(ef_build *b, ef_value *x, int rank, int from, int n, 
     return ef_transpose(b, x, rank, perm);
 }
 
-/* Indices that count through all batches, flattened: index + batch number * rows. `per`: indices in
- * one batch. */
+/* Indices into all batches flattened to one axis: index + batch number * rows. `per`: the number of
+ * indices in one batch. */
 static ef_value *global_indices(ef_grad *g, ef_value *batches, ef_value *rows, ef_value *per) {
     ef_build *b = g->b;
     ef_value *x = ef_cast(b, g->in[1], EF_I64);
@@ -153,8 +153,8 @@ static ef_value *global_indices(ef_grad *g, ef_value *batches, ef_value *rows, e
     return ef_reshape(b, all, ef_const_ints(b, EF_I32, 1, (int64_t[]){-1}));
 }
 
-/* Any axis and any batch dims: bring dy into the order [batch, index, outer, inner], sum its rows
- * by their index, and bring the sums back into params' order. */
+/* Any axis and any batch dims: transposes dy to [batch, index, outer, inner], sums its rows by
+ * their index, and transposes the sums back to params' order of axes. */
 static ef_value *any_axis_grad(ef_grad *g, int axis, int batch) {
     ef_build *b = g->b;
     int pr = g->in[0]->fact.shape.rank, xr = g->in[1]->fact.shape.rank;
@@ -177,9 +177,8 @@ static ef_value *any_axis_grad(ef_grad *g, int axis, int batch) {
     return move_axes(b, sums, pr, batch, 1, axis);
 }
 
-/* The same when the axis or a rank is known only at run time: orders of axes and shapes are
- * computed by ops, on scalars batch <= axis < rank and n, the number of axes the indices put there.
- */
+/* The same when the axis or a rank is known only at run time: permutations and shapes are computed
+ * by ops, from scalars batch <= axis < rank and n, the number of axes of the indices. */
 static ef_value *as_vector(ef_build *b, ef_value *v) {
     return ef_reshape(b, v, ef_const_ints(b, EF_I32, 1, (int64_t[]){1}));
 }
@@ -247,7 +246,7 @@ static ef_status *gather_grad(ef_grad *g) {
 
 const ef_op ef_op_Gather = {
     EF_NAMED(Gather),
-    .doc = "The slices of `params` along its first axis that `indices` name.",
+    .doc = "The slices of `params` along its first axis that `indices` select.",
     .in = {"params: Tparams", "indices: Tindices"},
     .out = {"output: Tparams"},
     .types = "Tparams: " EF_MOVE_TYPES "; Tindices: {int32, int64}",
@@ -263,9 +262,8 @@ const ef_op ef_op_Gather = {
 
 const ef_op ef_op_GatherV2 = {
     EF_NAMED(GatherV2),
-    .doc = "The slices of `params` along `axis` that `indices` name. The first `batch_dims` axes "
-           "of both "
-           "run in step.",
+    .doc = "The slices of `params` along `axis` that `indices` select. The first `batch_dims` axes "
+           "are common to both.",
     .in = {"params: Tparams", "indices: Tindices", "axis: Taxis"},
     .out = {"output: Tparams"},
     .types = "Tparams: " EF_MOVE_TYPES "; Tindices: {int16, int32, int64}; Taxis: {int32, int64}",

@@ -1,4 +1,4 @@
-/* GatherNd: slices picked by coordinates. */
+/* GatherNd: slices selected by coordinates. */
 #include "base/pool.h"
 #include "ops/array/array.h"
 #include "ops/array/nd_index.h"
@@ -50,7 +50,8 @@ static ef_status *gather_nd_run(const ef_call *c) {
     ef_nd nd;
     EF_TRY(ef_nd_make(c->op, c->attrs, c->in[1], &s, &nd));
     if (nd.rows > 0 && ef_count(p) == 0)
-        return ef_error(EF_INVALID, "%s: %lld slices of params, which is empty: its shape is %s",
+        return ef_error(EF_INVALID,
+                        "%s: cannot take %lld slices from params, which is empty (shape %s)",
                         c->op->name, (long long)nd.rows, EF_SHAPE(&s));
     EF_TRY(ef_out_memory(c, 0));
     if (p->dtype == EF_STRING) return gather_strings(c, &nd);
@@ -82,7 +83,8 @@ static ef_status *gather_nd_grad(ef_grad *g) {
 
 const ef_op ef_op_GatherNd = {
     EF_NAMED(GatherNd),
-    .doc = "The slices of `params` whose first coordinates stand in the last axis of `indices`.",
+    .doc =
+        "The slices of `params` whose leading coordinates are given in the last axis of `indices`.",
     .in = {"params: Tparams", "indices: Tindices"},
     .out = {"output: Tparams"},
     .types = "Tparams: " EF_MOVE_TYPES "; Tindices: {int16, int32, int64}",

@@ -1,5 +1,5 @@
-/* MirrorPad and its gradient: a border that repeats the tensor in a mirror, with the outermost
- * elements (SYMMETRIC) or without (REFLECT). */
+/* MirrorPad and its gradient: a border that mirrors the tensor, with its outermost elements
+ * (SYMMETRIC) or without them (REFLECT). */
 #include "kernels/block_add.h"
 #include "ops/array/array.h"
 #include "ops/build.h"
@@ -67,8 +67,8 @@ static ef_status *mirror_dims(ef_infer *i, bool grow) {
 static ef_status *mirror_shape(ef_infer *i) { return mirror_dims(i, true); }
 static ef_status *mirror_grad_shape(ef_infer *i) { return mirror_dims(i, false); }
 
-/* The big tensor falls, along each axis, into the part before, the middle and the part after; does
- * `each` for every combination. */
+/* The padded (big) tensor is divided, along each axis, into the part before, the middle and the
+ * part after; `each` is called for every combination of parts. */
 typedef struct {
     const ef_tensor *small, *big;
     int mode;
@@ -77,7 +77,7 @@ typedef struct {
     const char *from;
     char *to;
     int64_t to_size;
-    bool add; /* big onto small; else small into big */
+    bool add; /* adds big onto small; otherwise copies small into big */
 } pieces;
 
 static ef_status *walk_pieces(pieces *p, int d, ef_block *b, int64_t small, int64_t big) {
@@ -142,8 +142,7 @@ static ef_status *mirror_grad(ef_grad *g) {
 const ef_op ef_op_MirrorPad = {
     EF_NAMED(MirrorPad),
     .doc = "Pads `input` with its own mirror image; REFLECT leaves out the outermost elements, "
-           "SYMMETRIC "
-           "repeats them.",
+           "SYMMETRIC repeats them.",
     .in = {"input: T", "paddings: Tpaddings"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Tpaddings: {int32, int64} = int32",
@@ -189,7 +188,8 @@ static ef_status *mirror_grad_grad(ef_grad *g) {
 
 const ef_op ef_op_MirrorPadGrad = {
     EF_NAMED(MirrorPadGrad),
-    .doc = "Folds a mirrored border back: each element receives what its images hold.",
+    .doc =
+        "The gradient of MirrorPad: adds the elements of the border to the elements they mirror.",
     .in = {"input: T", "paddings: Tpaddings"},
     .out = {"output: T"},
     .types = "T: " EF_NUMBER_TYPES "; Tpaddings: {int32, int64} = int32",

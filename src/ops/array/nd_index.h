@@ -1,5 +1,4 @@
-/* Index tensors whose last axis holds coordinates: how GatherNd and the scatters find their slices.
- */
+/* Index tensors whose last axis holds coordinates: how GatherNd and the scatter ops find slices. */
 #ifndef EF_OPS_ND_INDEX_H
 #define EF_OPS_ND_INDEX_H
 #include "ops/op.h"
@@ -14,15 +13,15 @@ typedef struct ef_nd {
     const ef_tensor *indices;
     ef_shape into;             /* the tensor indexed */
     int depth;                 /* coordinates per index */
-    int64_t rows, slice;       /* how many indices; elements of the slice each names */
-    int64_t step[EF_MAX_RANK]; /* elements per coordinate */
+    int64_t rows, slice;       /* number of indices; elements of the slice that each selects */
+    int64_t step[EF_MAX_RANK]; /* stride of each coordinate in elements */
     bool ignore;               /* skip indices outside instead of failing */
 } ef_nd;
 
-/* indices: rank >= 1, its last axis at most as long as `into` has axes. */
+/* indices has rank >= 1, and its last axis is not longer than the rank of `into`. */
 ef_status *ef_nd_make(const ef_op *op, const ef_nd_attrs *a, const ef_tensor *indices,
                       const ef_shape *into, ef_nd *out);
-/* Where slice k begins, in elements; -1 if the index lies outside. */
+/* Offset of slice k in elements; -1 if the index is out of range. */
 static inline int64_t ef_nd_at(const ef_nd *n, int64_t k) {
     int64_t at = 0;
     for (int d = 0; d < n->depth; d++) {
@@ -33,7 +32,7 @@ static inline int64_t ef_nd_at(const ef_nd *n, int64_t k) {
     return at;
 }
 ef_status *ef_nd_outside(const ef_op *op, const ef_nd *n, int64_t k); /* the error for index k */
-/* Shape of what the indices name: indices.shape[:-1] + into.shape[depth:]. Unknown parts pass. */
+/* Shape of the selected slices: indices.shape[:-1] + into.shape[depth:]. Unknown parts pass. */
 ef_status *ef_nd_shape(const ef_op *op, const ef_shape *indices, const ef_shape *into,
                        ef_shape *out);
 #endif

@@ -39,9 +39,9 @@ static ef_status *pad_shape(ef_infer *i) {
     return ef_need_size_held(i->op, &out);
 }
 
-/* Fills positions [begin, begin + n) of axis d, where inner axes are taken whole and outer ones
- * only where the input lies. So the slabs of all axes together are the border, each element once.
- */
+/* Fills positions [begin, begin + n) of axis d: along the inner axes completely, along the outer
+ * axes only where the input is. So the slabs of all axes together fill the border, each element
+ * once. */
 static ef_status *fill_slab(const ef_call *c, const int64_t *before, int d, int64_t begin,
                             int64_t n, const void *value) {
     const ef_tensor *x = c->in[0];
@@ -89,7 +89,7 @@ static ef_status *pad_run(const ef_call *c) {
     return ef_block_copy(t, (char *)o->data + (size_t)at * ef_dtype_size(t), x->data, &b);
 }
 
-/* dx is the box of dy where the input was. */
+/* dx is the region of dy where the input was. */
 static ef_status *pad_grad(ef_grad *g) {
     ef_build *b = g->b;
     ef_value *dy = g->dout[0];
@@ -140,7 +140,7 @@ const ef_op ef_op_Pad = {
 
 const ef_op ef_op_PadV2 = {
     EF_NAMED(PadV2),
-    .doc = "As Pad, with `constant_values` in place of zeros.",
+    .doc = "Like Pad, with `constant_values` instead of zeros.",
     .in = {"input: T", "paddings: Tpaddings", "constant_values: T"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Tpaddings: {int32, int64} = int32",

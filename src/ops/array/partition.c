@@ -1,4 +1,5 @@
-/* DynamicPartition: rows sorted into groups by number; DynamicStitch: rows put back by index. */
+/* DynamicPartition: rows distributed into groups by number; DynamicStitch: rows put back by
+ * index. */
 #include "ops/array/array.h"
 #include "ops/build.h"
 #include <string.h>
@@ -25,7 +26,7 @@ static ef_status *partition_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Room for how many rows each part has, and later where the next one goes. */
+/* Space for the number of rows of each part, and later for the index of its next row. */
 static size_t partition_scratch(const ef_call *c) { return (size_t)c->n_out * sizeof(int64_t); }
 
 static ef_status *partition_run(const ef_call *c) {
@@ -56,7 +57,7 @@ static ef_status *partition_run(const ef_call *c) {
     return NULL;
 }
 
-/* The rows' own numbers, partitioned likewise, say where each gradient row goes. */
+/* Partitioning the row indices in the same way gives the row to which each gradient row belongs. */
 static ef_status *partition_grad(ef_grad *g) {
     ef_build *b = g->b;
     int n = g->n_out;
@@ -77,7 +78,7 @@ static ef_status *partition_grad(ef_grad *g) {
 
 const ef_op ef_op_DynamicPartition = {
     EF_NAMED(DynamicPartition),
-    .doc = "Sorts the rows of `data` into `num_partitions` tensors: row i goes to number "
+    .doc = "Distributes the rows of `data` to `num_partitions` tensors: row i goes to number "
            "`partitions[i]`.",
     .in = {"data: T", "partitions: int32"},
     .out = {"outputs: num_partitions * T"},
@@ -159,7 +160,7 @@ static ef_status *stitch_run(const ef_call *c) {
     int64_t inner = ef_shape_span(&s, 1, s.rank);
     size_t bytes = (size_t)inner * ef_dtype_size(t);
     EF_TRY(ef_out_memory(c, 0));
-    EF_TRY(ef_zero_elements(t, o->data, ef_count(o))); /* rows that no index names */
+    EF_TRY(ef_zero_elements(t, o->data, ef_count(o))); /* rows that no index selects */
     for (int k = 0; k < n; k++) {
         const int32_t *index = c->in[k]->data;
         for (int64_t j = 0; j < ef_count(c->in[k]); j++) {
@@ -195,6 +196,6 @@ static ef_status *stitch_grad(ef_grad *g) {
                      "int32[]{1} int32[1]{0} double[] double[1]", "int32[0] float[0,3]", \
                      "int32[2]{1,0} string[2]{a,b}"},                                    \
     };
-STITCH(DynamicStitch,
-       "Puts row j of each `data[k]` at `indices[k][j]` of one tensor; later rows win.")
-STITCH(ParallelDynamicStitch, "As DynamicStitch, for indices that do not repeat.")
+STITCH(DynamicStitch, "Puts row j of each `data[k]` at `indices[k][j]` of one tensor; of rows with "
+                      "the same index, the last one wins.")
+STITCH(ParallelDynamicStitch, "Like DynamicStitch, for indices that do not repeat.")

@@ -1,11 +1,11 @@
-/* Range, LinSpace, OneHot: tensors made from a few numbers. */
+/* Range, LinSpace, OneHot: tensors computed from a few numbers. */
 #include "ops/array/array.h"
 #include <math.h>
 
 /* ---- Range ------------------------------------------------------------------------------------
  */
 
-/* Sums, products and quotients in the tensor's own type: TensorFlow rounds after each step. */
+/* Rounds v to the tensor's own type: TensorFlow rounds after each operation. */
 static double rounded(ef_dtype t, double v) {
     switch (t) {
     case EF_F32: return (float)v;
@@ -44,7 +44,7 @@ static uint64_t distance(int64_t a, int64_t b) {
 static ef_status *count_ints(ef_dtype t, const ef_tensor *const *in, int64_t *n) {
     int64_t start = ef_element_int(t, in[0]->data, 0), limit = ef_element_int(t, in[1]->data, 0);
     int64_t delta = ef_element_int(t, in[2]->data, 0);
-    bool wide = t == EF_U64; /* the same bits, compared without sign */
+    bool wide = t == EF_U64; /* same bits, compared as unsigned */
     bool below = wide ? (uint64_t)start < (uint64_t)limit : start < limit;
     if (delta == 0) return ef_error(EF_INVALID, "Range: Requires delta != 0: 0");
     if (start == limit) {
@@ -123,8 +123,7 @@ const ef_op ef_op_Range = {
     .in = {"start: Tidx", "limit: Tidx", "delta: Tidx"},
     .out = {"output: Tidx"},
     .types = "Tidx: {bfloat16, half, float, double, int8, int16, int32, int64, uint16, uint32, "
-             "uint64} = "
-             "int32",
+             "uint64} = int32",
     .traits = EF_NO_GRAD | EF_READS_FLOATS,
     .scalar_in = 7,
     .shape = range_shape,
@@ -155,7 +154,7 @@ static ef_status *linspace_run(const ef_call *c) {
            stop = ef_element_double(t, c->in[1]->data, 0);
     double step = n > 1 ? rounded(t, rounded(t, stop - start) / rounded(t, (double)(n - 1))) : 0;
     fill_floats(o, start, step, n);
-    if (n > 0) ef_element_set(t, o->data, 0, start); /* even if infinite */
+    if (n > 0) ef_element_set(t, o->data, 0, start); /* exact, even if it is infinite */
     if (n > 1) ef_element_set(t, o->data, n - 1, stop);
     return NULL;
 }
@@ -234,8 +233,7 @@ static ef_status *one_hot_run(const ef_call *c) {
 const ef_op ef_op_OneHot = {
     EF_NAMED(OneHot),
     .doc = "For each index a row of `depth` elements along `axis`: `on_value` at the index, "
-           "`off_value` "
-           "elsewhere. An index outside the row gives `off_value` throughout.",
+           "`off_value` elsewhere. An index outside the row gives `off_value` throughout.",
     .in = {"indices: TI", "depth: int32", "on_value: T", "off_value: T"},
     .out = {"output: T"},
     .types = "T: " EF_COMPUTED_AND_STRING "; TI: {uint8, int8, int32, int64} = int64",

@@ -1,5 +1,5 @@
-/* Reshape, ExpandDims, Squeeze, EnsureShape: the same elements under another shape. They are views,
- * so all there is to do is to work out the shape and to check it. */
+/* Reshape, ExpandDims, Squeeze, EnsureShape: the same elements with another shape. They are views,
+ * so all the work is to infer and check the shape. */
 #include "ops/array/array.h"
 #include "ops/build.h"
 #include "ops/made.h"
@@ -29,8 +29,8 @@ static int64_t dims_product(const ef_shape *s) { /* known, symbolic or unknown *
     return n;
 }
 
-/* Fills in the one size that was given as -1. When a size of 0 is asked for, zeros count on neither
- * side, so that [0, 4] can become [0, -1]. */
+/* Computes the one size that was given as -1. If a requested size is 0, sizes of 0 are ignored on
+ * both sides, so that [0, 4] can become [0, -1]. */
 static ef_status *fill_wild(const ef_shape *in, ef_shape *want, int wild) {
     int64_t n = 1, rest = 1;
     bool zero = false;
@@ -64,7 +64,7 @@ static ef_status *reshape_shape(ef_infer *i) {
             if (wild >= 0)
                 return ef_error(EF_INVALID,
                                 "Reshape: Only one input size may be -1, not both %d and %d "
-                                "(the wanted shape is %s)",
+                                "(the requested shape is %s)",
                                 wild, d, EF_SHAPE(&want));
             wild = d;
         }
@@ -84,9 +84,8 @@ static ef_status *reshape_shape(ef_infer *i) {
 
 const ef_op ef_op_Reshape = {
     EF_NAMED(Reshape),
-    .doc =
-        "The elements of `tensor` in the same order under the shape `shape`, in which one size may "
-        "be -1: whatever is left.",
+    .doc = "The elements of `tensor` in the same order with shape `shape`, in which one size may "
+           "be -1, which is inferred.",
     .in = {"tensor: T", "shape: Tshape"},
     .out = {"output: T"},
     .types = "T: type; Tshape: {int32, int64} = int32",
@@ -162,7 +161,7 @@ static ef_status *squeeze_shape(ef_infer *i) {
     }
     ef_shape out = {.rank = 0};
     for (int d = 0; d < in->rank; d++) {
-        if (axes->n == 0 && in->dim[d] < 0) return NULL; /* it may be 1, so the rank is open */
+        if (axes->n == 0 && in->dim[d] < 0) return NULL; /* it may be 1, so the rank is unknown */
         if (axes->n == 0 ? in->dim[d] != 1 : !drop[d]) out.dim[out.rank++] = in->dim[d];
     }
     i->out[0].shape = out;
@@ -219,7 +218,7 @@ static ef_status *ensure_grad(ef_grad *g) {
 
 const ef_op ef_op_EnsureShape = {
     EF_NAMED(EnsureShape),
-    .doc = "Its input, once its shape has been found to fit `shape`.",
+    .doc = "Returns its input after checking that its shape is compatible with `shape`.",
     .in = {"input: T"},
     .out = {"output: T"},
     .types = "T: type",

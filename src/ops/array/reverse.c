@@ -1,4 +1,4 @@
-/* Reverse, ReverseV2, ReverseSequence, Roll: elements turned round or moved along their axes. */
+/* Reverse, ReverseV2, ReverseSequence, Roll: elements reversed or shifted along their axes. */
 #include "ops/array/array.h"
 #include "ops/build.h"
 
@@ -6,7 +6,7 @@ static const char *element(ef_dtype t, const void *p, int64_t k) {
     return (const char *)p + k * (int64_t)ef_dtype_size(t);
 }
 
-/* Copies in[0] with the marked axes backwards. */
+/* Copies in[0] with the marked axes reversed. */
 static ef_status *reverse_axes(const ef_call *c, const bool *back) {
     const ef_tensor *x = c->in[0];
     ef_dtype t = (ef_dtype)x->dtype;
@@ -51,7 +51,7 @@ static ef_status *reverse_grad(ef_grad *g) {
 
 const ef_op ef_op_Reverse = {
     EF_NAMED(Reverse),
-    .doc = "`tensor` backwards along each axis d for which `dims[d]` is true.",
+    .doc = "Reverses `tensor` along each axis d for which `dims[d]` is true.",
     .in = {"tensor: T", "dims: bool"},
     .out = {"output: T"},
     .types = "T: " EF_COMPUTED_AND_STRING,
@@ -77,7 +77,7 @@ static ef_status *read_axes(const ef_op *op, const ef_tensor *axes, int rank, bo
 static ef_status *reverse2_shape(ef_infer *i) {
     bool back[EF_MAX_RANK];
     EF_TRY(ef_need_rank(i, 1, 1));
-    if (i->in[1].value != NULL && i->in[0].shape.rank > 0) /* of a scalar no axis is looked at */
+    if (i->in[1].value != NULL && i->in[0].shape.rank > 0) /* a scalar has no axes to check */
         EF_TRY(read_axes(i->op, i->in[1].value, i->in[0].shape.rank, back));
     return ef_shape_same(i);
 }
@@ -96,7 +96,7 @@ static ef_status *reverse2_run(const ef_call *c) {
 
 const ef_op ef_op_ReverseV2 = {
     EF_NAMED(ReverseV2),
-    .doc = "`tensor` backwards along the given axes.",
+    .doc = "Reverses `tensor` along the given axes.",
     .in = {"tensor: T", "axis: Tidx"},
     .out = {"output: T"},
     .types = "Tidx: {int32, int64} = int32; T: " EF_COMPUTED_AND_STRING,
@@ -116,10 +116,10 @@ typedef struct {
     int64_t seq_dim, batch_dim;
 } sequence_attrs;
 
-/* seq_dim and batch_dim of a tensor of known rank. */
+/* Reads seq_dim and batch_dim for a tensor of known rank. */
 static ef_status *sequence_axes(const ef_op *op, const sequence_attrs *a, int rank, int *seq,
                                 int *batch) {
-    if (a->seq_dim < 0 || a->batch_dim < 0) /* not counted from the end */
+    if (a->seq_dim < 0 || a->batch_dim < 0) /* negative axes are not allowed here */
         return ef_error(EF_INVALID, "ReverseSequence: seq_dim %lld and batch_dim %lld must be >= 0",
                         (long long)a->seq_dim, (long long)a->batch_dim);
     EF_TRY(ef_need_axis(op, a->seq_dim, rank, seq));
@@ -145,7 +145,8 @@ static ef_status *sequence_shape(ef_infer *i) {
     return ef_shape_same(i);
 }
 
-/* Positions [begin, begin + n) along axis seq, for one entry of the batch, backwards or not. */
+/* Copies positions [begin, begin + n) along axis seq, for one entry of the batch, reversed or
+ * not. */
 static ef_status *copy_sequence(const ef_call *c, int seq, int batch, int64_t entry, int64_t begin,
                                 int64_t n, bool back) {
     const ef_tensor *x = c->in[0];
@@ -197,9 +198,8 @@ static ef_status *sequence_grad(ef_grad *g) {
 
 const ef_op ef_op_ReverseSequence = {
     EF_NAMED(ReverseSequence),
-    .doc = "For each entry of axis `batch_dim`, the first `seq_lengths` elements along `seq_dim` "
-           "backwards "
-           "and the rest as they are.",
+    .doc = "For each entry of axis `batch_dim`, reverses the first `seq_lengths` elements along "
+           "`seq_dim` and copies the rest.",
     .in = {"input: T", "seq_lengths: Tlen"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Tlen: {int32, int64} = int64",
@@ -230,7 +230,7 @@ static ef_status *roll_shape(ef_infer *i) {
     return ef_shape_same(i);
 }
 
-/* Copies the pieces into which the rolled axes d.. fall: each axis wraps round once at most. */
+/* Copies the pieces into which rolling divides axes d and later: two per axis at most. */
 static ef_status *roll_pieces(const ef_call *c, const int64_t *shift, int d, ef_block *b,
                               int64_t from, int64_t to) {
     const ef_tensor *x = c->in[0];
@@ -276,7 +276,7 @@ static ef_status *roll_grad(ef_grad *g) {
 
 const ef_op ef_op_Roll = {
     EF_NAMED(Roll),
-    .doc = "Moves elements by `shift` along `axis`; those that fall off the end come in at the "
+    .doc = "Shifts elements by `shift` along `axis`; those shifted past the end reappear at the "
            "beginning.",
     .in = {"input: T", "shift: Tshift", "axis: Taxis"},
     .out = {"output: T"},

@@ -1,4 +1,5 @@
-/* ScatterNd, TensorScatterUpdate and its kin: slices written or combined at given coordinates. */
+/* ScatterNd, TensorScatterUpdate and related ops: slices written or combined at given
+ * coordinates. */
 #include "base/alloc.h"
 #include "kernels/combine.h"
 #include "ops/array/array.h"
@@ -6,7 +7,7 @@
 #include "ops/build.h"
 #include <string.h>
 
-/* updates must have the shape of what the indices name. */
+/* updates must have the shape of the slices that the indices select. */
 static ef_status *check_updates(ef_infer *i, int indices, int updates, const ef_shape *into) {
     ef_shape want;
     EF_TRY(ef_nd_shape(i->op, &i->in[indices].shape, into, &want));
@@ -20,7 +21,7 @@ static ef_status *check_updates(ef_infer *i, int indices, int updates, const ef_
     return NULL;
 }
 
-/* Adding strings appends them. */
+/* Strings are added by concatenation. */
 static ef_status *append(ef_str *to, const ef_str *from) {
     if (to->n == 0) return ef_str_set(to, from->at, from->n);
     if (from->n == 0) return NULL;
@@ -46,7 +47,7 @@ static ef_status *scatter_strings(const ef_call *c, const ef_nd *nd, const ef_st
     return NULL;
 }
 
-/* out[indices] (op)= updates; out holds its start value already. */
+/* out[indices] (op)= updates; out already holds its initial value. */
 static ef_status *scatter(const ef_call *c, ef_combine how, const ef_tensor *indices,
                           const ef_tensor *updates) {
     ef_tensor *o = c->out[0];
@@ -55,12 +56,12 @@ static ef_status *scatter(const ef_call *c, ef_combine how, const ef_tensor *ind
     ef_nd nd;
     EF_TRY(ef_nd_make(c->op, c->attrs, indices, &s, &nd));
     if (ef_count(updates) != nd.rows * nd.slice)
-        return ef_error(EF_INVALID, "%s: updates has %lld elements, but the indices name %lld",
+        return ef_error(EF_INVALID, "%s: updates has %lld elements, but the indices select %lld",
                         c->op->name, (long long)ef_count(updates), (long long)(nd.rows * nd.slice));
     if (t == EF_STRING) return scatter_strings(c, &nd, updates->data, how == EF_COMBINE_ADD);
     ef_combine_fn *fn = ef_combine_pick(how, t);
     if (fn == NULL)
-        return ef_error(EF_UNIMPLEMENTED, "%s: has no meaning for %s", c->op->name,
+        return ef_error(EF_UNIMPLEMENTED, "%s: is not defined for %s", c->op->name,
                         ef_dtype_name(t));
     size_t size = ef_dtype_size(t);
     for (int64_t k = 0; k < nd.rows; k++)
@@ -111,7 +112,8 @@ static ef_status *scatter_nd_grad(ef_grad *g) {
 
 const ef_op ef_op_ScatterNd = {
     EF_NAMED(ScatterNd),
-    .doc = "Zeros of shape `shape` onto which `updates` are added at the coordinates in `indices`.",
+    .doc =
+        "Adds `updates` at the coordinates in `indices` to a tensor of zeros with shape `shape`.",
     .in = {"indices: Tindices", "updates: T", "shape: Tindices"},
     .out = {"output: T"},
     .types = "T: " EF_COMPUTED_AND_STRING "; Tindices: {int16, int32, int64}",
@@ -175,8 +177,7 @@ static ef_status *sub_grad(ef_grad *g) {
     return NULL;
 }
 
-/* What reached the output shares the gradient: the old element if it is the result, and each update
- * that is. */
+/* The elements that equal the result share the gradient evenly: the old element and the updates. */
 static ef_status *extremum_grad(ef_grad *g) {
     ef_build *b = g->b;
     ef_value *dy = g->dout[0], *x = g->in[0], *indices = g->in[1], *out = g->out[0];
@@ -216,28 +217,28 @@ static ef_status *extremum_grad(ef_grad *g) {
     };
 #define INDEX "{int32, int64}"
 SCATTER(TensorScatterUpdate, SET,
-        "`tensor` with the slices that `indices` name replaced by `updates`.", "tensor",
+        "`tensor` with the slices that `indices` select replaced by `updates`.", "tensor",
         EF_COMPUTED_AND_STRING, EF_STORED, "{int16, int32, int64, uint16}", EF_KEEP_IN(1),
         update_grad, "string[3]{a,b,c} int32[1,1]{1} string[1]{x}")
-SCATTER(TensorScatterAdd, ADD, "`tensor` with `updates` added to the slices that `indices` name.",
+SCATTER(TensorScatterAdd, ADD, "`tensor` with `updates` added to the slices that `indices` select.",
         "tensor", EF_COMPUTED_TYPES, EF_ANY & ~EF_COMPUTED, INDEX, EF_KEEP_IN(1), add_grad,
         "float[3] int32[3,1]{1,1,0} float[3]")
 SCATTER(TensorScatterSub, SUB,
-        "`tensor` with `updates` subtracted from the slices that `indices` name.", "tensor",
+        "`tensor` with `updates` subtracted from the slices that `indices` select.", "tensor",
         EF_COMPUTED_TYPES, EF_ANY & ~EF_COMPUTED, INDEX, EF_KEEP_IN(1), sub_grad,
         "float[3] int32[3,1]{1,1,0} float[3]")
 SCATTER(TensorScatterMax, MAX,
-        "`tensor` with the slices that `indices` name raised to `updates` where those "
+        "`tensor` with the slices that `indices` select replaced by `updates` where those "
         "are larger.",
         "tensor", REAL_TYPES, EF_ANY & ~EF_REALS, INDEX,
         EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0), extremum_grad,
         "float[3] int32[3,1]{1,1,0} float[3]")
 SCATTER(TensorScatterMin, MIN,
-        "`tensor` with the slices that `indices` name lowered to `updates` where those "
+        "`tensor` with the slices that `indices` select replaced by `updates` where those "
         "are smaller.",
         "tensor", REAL_TYPES, EF_ANY & ~EF_REALS, INDEX,
         EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0), extremum_grad,
         "float[3] int32[3,1]{1,1,0} float[3]")
 SCATTER(ScatterNdNonAliasingAdd, ADD,
-        "`input` with `updates` added to the slices that `indices` name.", "input",
+        "`input` with `updates` added to the slices that `indices` select.", "input",
         EF_COMPUTED_TYPES, 0, INDEX, EF_KEEP_IN(1), add_grad, "float[3] int32[3,1]{1,1,0} float[3]")

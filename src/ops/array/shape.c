@@ -1,5 +1,5 @@
-/* Shape, ShapeN, Size and Rank: what a tensor's shape says, as a tensor. They read no elements, so
- * once shapes are known they are constants. */
+/* Shape, ShapeN, Size and Rank: a tensor's shape as a tensor. They read no elements, so they are
+ * constants once the shapes are known. */
 #include "ops/array/array.h"
 #include "ops/build.h"
 
@@ -72,7 +72,7 @@ static ef_status *size_run(const ef_call *c) { return put_size(c, 0, 0, ef_count
 
 const ef_op ef_op_Size = {
     EF_NAMED(Size),
-    .doc = "How many elements `input` has.",
+    .doc = "The number of elements of `input`.",
     .in = {"input: T"},
     .out = {"output: out_type"},
     .types = "T: type",
@@ -91,7 +91,7 @@ static ef_status *rank_run(const ef_call *c) {
 
 const ef_op ef_op_Rank = {
     EF_NAMED(Rank),
-    .doc = "How many axes `input` has.",
+    .doc = "The number of axes of `input`.",
     .in = {"input: T"},
     .out = {"output: int32"},
     .types = "T: type",

@@ -1,4 +1,4 @@
-/* Slice: a box cut out of a tensor. */
+/* Slice: a contiguous region of a tensor. */
 #include "ops/array/array.h"
 #include "ops/build.h"
 
@@ -16,7 +16,7 @@ static ef_status *check_box(const ef_op *op, int d, int64_t dim, int64_t begin, 
     return NULL;
 }
 
-/* dim minus a constant, where it is certain not to become negative. */
+/* dim - k, if it is certain not to be negative. */
 static int64_t dim_less(int64_t dim, int64_t k) {
     int s;
     int64_t a, b;
@@ -87,7 +87,7 @@ static ef_status *slice_run(const ef_call *c) {
                          &b);
 }
 
-/* Zeros around dy: padding by begin before and by what is left after. */
+/* Zeros around dy: `begin` before it, and the rest after it. */
 static ef_status *slice_grad(ef_grad *g) {
     ef_build *b = g->b;
     ef_value *begin = g->in[1];
@@ -101,8 +101,8 @@ static ef_status *slice_grad(ef_grad *g) {
 
 const ef_op ef_op_Slice = {
     EF_NAMED(Slice),
-    .doc = "The box of `input` that starts at `begin` and has size `size`; a size of -1 reaches to "
-           "the end.",
+    .doc = "The region of `input` that starts at `begin` and has size `size`; a size of -1 reaches "
+           "to the end.",
     .in = {"input: T", "begin: Index", "size: Index"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Index: {int32, int64}",

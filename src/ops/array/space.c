@@ -1,13 +1,14 @@
 /* SpaceToBatch, BatchToSpace and their ND forms; SpaceToDepth, DepthToSpace. Each moves the
- * positions inside small blocks of the spatial axes into the batch, or into the channels, or back.
+ * positions inside small blocks of the spatial axes into the batch or the channels, or back.
  *
- * For the batch forms: position (b, i_1 ... i_m) of the unpadded tensor belongs to place
- * p_k = (i_k + before_k) mod block_k of its block, which becomes the leading part of the batch. */
+ * In the batch forms, element (b, i_1 ... i_m) of the unpadded tensor has the position p_k = (i_k +
+ * before_k) mod block_k inside its block, and this position becomes the leading part of the batch
+ * index. */
 #include "ops/array/array.h"
 #include "ops/build.h"
 
 typedef struct {
-    int m; /* spatial axes */
+    int m; /* number of spatial axes */
     int64_t block[EF_MAX_RANK], before[EF_MAX_RANK], after[EF_MAX_RANK];
 } blocks;
 
@@ -15,7 +16,7 @@ static int64_t number(const ef_tensor *t, int64_t k) {
     return ef_element_int((ef_dtype)t->dtype, t->data, k);
 }
 
-/* block: NULL for one size for all axes. pads: [m, 2]. */
+/* block: NULL if all axes have the same block size. pads: [m, 2]. */
 static ef_status *read_blocks(const ef_op *op, const ef_tensor *block, int64_t size,
                               const ef_tensor *pads, blocks *out) {
     int64_t m = block ? ef_count(block) : 2;
@@ -57,7 +58,7 @@ static bool to_batch(const ef_op *op) {
     return op->id == EF_OP_SpaceToBatchND || op->id == EF_OP_SpaceToBatch;
 }
 
-/* Divides, saying what does not fit. */
+/* Divides n, or fails with the name of what is not divisible. */
 static ef_status *divided(const ef_op *op, int64_t n, int64_t by, const char *what, int64_t *out) {
     if (n >= 0 && n % by != 0)
         return ef_error(EF_INVALID, "%s: %s %lld is not divisible by %lld", op->name, what,
@@ -112,7 +113,7 @@ static ef_status *batch_shape(ef_infer *i) {
                     : nd && sides->rank == 1             ? sides->dim[0]
                                                          : EF_DIM_UNKNOWN;
         i->out[0].shape = ef_shape_of_rank(x->rank);
-        for (int64_t d = 1; m >= 0 && d < x->rank; d++) /* behind the blocks all stays */
+        for (int64_t d = 1; m >= 0 && d < x->rank; d++) /* axes after the blocks are unchanged */
             if (d > m) i->out[0].shape.dim[d] = x->dim[d];
         return NULL;
     }
@@ -124,7 +125,8 @@ static ef_status *batch_shape(ef_infer *i) {
     return batch_dims(i->op, x, &b, &i->out[0].shape);
 }
 
-/* The elements at one place of all blocks: between the big tensor (unblocked) and the small one. */
+/* Copies the elements at one position of all blocks between the big tensor (unblocked) and the
+ * small one. */
 static ef_status *move_place(const ef_call *c, const blocks *b, const int64_t *place,
                              int64_t number_of) {
     bool into = to_batch(c->op);
@@ -140,7 +142,8 @@ static ef_status *move_place(const ef_call *c, const blocks *b, const int64_t *p
         int64_t n = big->dim[d], step = in_big[d];
         if (d <= b->m) {
             int64_t size = b->block[d - 1], shift = place[d - 1] - b->before[d - 1];
-            int64_t low = shift >= 0 ? 0 : (-shift + size - 1) / size; /* first block that has it */
+            /* First block that contains it. */
+            int64_t low = shift >= 0 ? 0 : (-shift + size - 1) / size;
             int64_t first = low * size + shift;
             n = first >= n ? 0 : (n - 1 - first) / size + 1;
             if (n == 0) return NULL;
@@ -201,7 +204,7 @@ static ef_status *batch_grad(ef_grad *g) {
         .examples = {__VA_ARGS__},                                                     \
     };
 BATCH_ND(SpaceToBatchND,
-         "Pads the spatial axes and moves the places inside blocks of them into the batch.",
+         "Pads the spatial axes and moves the positions inside blocks of them into the batch.",
          "paddings", "Tpaddings", "float[1,4,6,2] int32[2]{2,3} int32[2,2]{0,0,0,0}",
          "double[2,3,2] int64[1]{2} int64[1,2]{1,0}", "float[1,2] int32[0] int32[0,2]",
          "int32[1,3,5] int32[2]{2,2} int32[2,2]{1,0,0,1}")
@@ -227,7 +230,7 @@ BATCH_ND(BatchToSpaceND,
         .examples = {__VA_ARGS__},                                           \
     };
 BATCH_4D(SpaceToBatch,
-         "Pads height and width and moves the places inside square blocks into the batch.",
+         "Pads height and width and moves the positions inside square blocks into the batch.",
          "paddings", "Tpaddings", "float[1,4,2,3] int32[2,2]{0,0,0,0} block_size=2",
          "double[1,3,3,1] int64[2,2]{1,0,0,1} block_size=2")
 BATCH_4D(BatchToSpace,
@@ -244,7 +247,7 @@ typedef struct {
 } depth_attrs;
 enum { NHWC, NCHW, NCHW_VECT_C };
 
-/* Axes of height, width and channels. */
+/* The axes of height, width and channels. */
 static ef_status *depth_axes(const ef_op *op, const depth_attrs *a, int *h, int *w, int *ch) {
     if (a->data_format == NCHW_VECT_C)
         return ef_error(EF_UNIMPLEMENTED,
@@ -286,7 +289,7 @@ static ef_status *depth_shape(ef_infer *i) {
     return ef_need_size_held(i->op, &out);
 }
 
-/* One block of six axes: batch, blocks down, rows in a block, blocks across, columns, channels. */
+/* One copy with six axes: batch, blocks down, rows in a block, blocks across, columns, channels. */
 static ef_status *depth_run(const ef_call *c) {
     const depth_attrs *a = c->attrs;
     bool into = c->op->id == EF_OP_SpaceToDepth;
@@ -338,7 +341,8 @@ static ef_status *depth_grad(ef_grad *g) {
         .grad = depth_grad,                                                                       \
         .examples = {__VA_ARGS__},                                                                \
     };
-DEPTH(SpaceToDepth, "Moves the places inside square blocks of height and width into the channels.",
+DEPTH(SpaceToDepth,
+      "Moves the positions inside square blocks of height and width into the channels.",
       "float[1,4,2,3] block_size=2", "double[2,1,2,4] block_size=2 data_format='NCHW'",
       "int32[0,2,2,1] block_size=2")
 DEPTH(DepthToSpace, "Moves channels into square blocks of height and width.",

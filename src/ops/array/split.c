@@ -1,4 +1,4 @@
-/* Split, SplitV, Unpack: one tensor cut along an axis. */
+/* Split, SplitV, Unpack: one tensor divided along an axis. */
 #include "ops/array/array.h"
 #include "ops/build.h"
 #include "ops/known.h"
@@ -35,7 +35,8 @@ static ef_status *split_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Cuts x into the outputs, each `inner` of its own elements per row. */
+/* Copies x into the outputs: of each row of x, every output gets `inner` elements, its own
+ * number. */
 static ef_status *cut(const ef_call *c, const ef_tensor *x, int64_t rows) {
     ef_dtype t = (ef_dtype)x->dtype;
     const char *at = x->data;
@@ -84,7 +85,7 @@ static ef_status *split_grad(ef_grad *g) {
 
 const ef_op ef_op_Split = {
     EF_NAMED(Split),
-    .doc = "Cuts `value` along `split_dim` into `num_split` equal parts.",
+    .doc = "Splits `value` along `split_dim` into `num_split` equal parts.",
     .in = {"split_dim: int32", "value: T"},
     .out = {"output: num_split * T"},
     .types = "T: " EF_MOVE_TYPES,
@@ -100,8 +101,8 @@ const ef_op ef_op_Split = {
 };
 const ef_op *const ef_split_op = &ef_op_Split;
 
-/* The sizes of SplitV's parts: at most one is -1, together they make up `total`. sizes[k] is given
- * by get; the answer replaces the -1. */
+/* The size of part k of SplitV. At most one of the given sizes is -1; it gets what is left of
+ * `total`. Sizes that do not add up to `total` are an error. */
 static ef_status *part_sizes(const ef_tensor *given, int64_t n, int64_t total, int64_t k,
                              int64_t *out) {
     int64_t sum = 0, wild = -1;
@@ -189,8 +190,9 @@ static ef_status *splitv_grad(ef_grad *g) {
 
 const ef_op ef_op_SplitV = {
     EF_NAMED(SplitV),
-    .doc = "Cuts `value` along `split_dim` into parts of the given sizes, one of which may be -1: "
-           "the rest.",
+    .doc =
+        "Splits `value` along `split_dim` into parts of the given sizes, one of which may be -1: "
+        "the rest.",
     .in = {"value: T", "size_splits: Tlen", "split_dim: int32"},
     .out = {"output: num_split * T"},
     .types = "T: " EF_MOVE_TYPES "; Tlen: {int8, int32, int64} = int64",
@@ -220,7 +222,7 @@ static ef_status *unpack_check(ef_infer *i) {
     return NULL;
 }
 
-/* Into no tensors at all anything can be taken apart; only a graph asks whether it fits. */
+/* With num = 0 there are no outputs, and any value is accepted; only a graph checks its shape. */
 static ef_status *unpack_shape(ef_infer *i) {
     const unpack_attrs *a = i->attrs;
     const ef_shape *v = &i->in[0].shape;
@@ -260,7 +262,7 @@ static ef_status *unpack_grad(ef_grad *g) {
 
 const ef_op ef_op_Unpack = {
     EF_NAMED(Unpack),
-    .doc = "Takes `value` apart along `axis` into `num` tensors of one rank less.",
+    .doc = "Unstacks `value` along `axis` into `num` tensors whose rank is one less.",
     .in = {"value: T"},
     .out = {"output: num * T"},
     .types = "T: " EF_MOVE_TYPES,

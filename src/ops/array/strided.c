@@ -1,10 +1,10 @@
-/* Reading a strided slice: first the sparse entries are spread over the axes of x (an ellipsis
+/* Interprets a strided slice: first the given entries are assigned to the axes of x (an ellipsis
  * stands for all axes that have no entry), then each axis is sliced as Python slices a list. */
 #include "ops/array/strided.h"
 #include <limits.h>
 #include <string.h>
 
-/* One axis of x as the user's entries describe it. */
+/* One axis of x as the given entries describe it. */
 typedef struct {
     int64_t begin, end, stride;
     bool begin_known, end_known, begin_open, end_open, shrink;
@@ -44,12 +44,12 @@ static ef_status *spread_entries(const ef_op *op, const ef_strided_attrs *a, int
                                  const ef_tensor *begin, const ef_tensor *end,
                                  const ef_tensor *strides, spread *s) {
     int at = 0;
-    uint64_t ellipses = (uint64_t)a->ellipsis_mask; /* of entries that are not there, too */
+    uint64_t ellipses = (uint64_t)a->ellipsis_mask; /* bits beyond the entries are counted too */
     if ((ellipses & (ellipses - 1)) != 0)
         return ef_error(EF_INVALID, "%s: Multiple ellipses in slice spec not allowed", op->name);
     for (int64_t k = 0; k < n; k++) {
         if (bit(a->ellipsis_mask, k)) {
-            int64_t later = 0; /* axes that have an entry behind the ellipsis */
+            int64_t later = 0; /* axes that have an entry after the ellipsis */
             for (int64_t j = k + 1; j < n; j++)
                 later += !bit(a->new_axis_mask, j) || bit(a->ellipsis_mask, j);
             int64_t until = rank - later;
@@ -81,7 +81,7 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high) {
     return v < low ? low : v > high ? high : v;
 }
 
-/* Cuts an axis of known size: sets c->begin to the first index and *count. */
+/* Slices an axis of known size: sets c->begin to the first index and *count. */
 static ef_status *cut_known(const ef_op *op, int d, int64_t dim, cut *c, int64_t *count) {
     int64_t low = c->stride > 0 ? 0 : -1, high = c->stride > 0 ? dim : dim - 1;
     if (c->shrink) {
@@ -113,7 +113,8 @@ static ef_status *cut_known(const ef_op *op, int d, int64_t dim, cut *c, int64_t
     return NULL;
 }
 
-/* The same for an axis whose size is symbolic or unknown: only what holds for every size. */
+/* The same for an axis whose size is symbolic or unknown: the result is known only if it is the
+ * same for every size. */
 static int64_t cut_open(int64_t dim, const cut *c) {
     int s;
     int64_t a, b, less = 0;
@@ -126,7 +127,7 @@ static int64_t cut_open(int64_t dim, const cut *c) {
     }
     if (!c->end_open) {
         if (!c->end_known) return EF_DIM_UNKNOWN;
-        if (c->end >= 0) /* a prefix that every size holds */
+        if (c->end >= 0) /* a prefix that fits into every size */
             return c->end > b ? EF_DIM_UNKNOWN : c->end > less ? c->end - less : 0;
         if (c->end < -b) return EF_DIM_UNKNOWN;
         less -= c->end;
@@ -182,7 +183,7 @@ void ef_strided_block(const ef_strided *s, const int64_t *x_dim, bool put, ef_bl
     bool some = true;
     for (int d = 0; d < s->rank; d++) some = some && s->count[d] > 0;
     for (int d = 0; d < s->rank; d++) {
-        /* a stride beyond the axis takes one element, so its length does not matter */
+        /* A stride beyond the axis selects one element, so its value does not matter. */
         int64_t inside = s->count[d] > 1 ? s->stride[d] * step[d] : 0;
         ef_block_axis(b, s->count[d], put ? dense[d] : inside, put ? inside : dense[d]);
         if (some) *first += s->begin[d] * step[d];
@@ -211,7 +212,7 @@ ef_status *ef_strided_put(const ef_strided *s, ef_tensor *x, const ef_tensor *va
     ef_strided_block(s, x->dim, true, &b, &first);
     ef_dense_steps(value->rank, value->dim, dense);
     for (int k = 0; k < s->out.rank; k++) {
-        int v = k - s->out.rank + value->rank; /* the value's axis that stands there */
+        int v = k - s->out.rank + value->rank; /* the axis of the value at this position */
         if (s->axis[k] != NEW_AXIS && v >= 0 && value->dim[v] != 1) from[s->axis[k]] = dense[v];
     }
     for (int d = 0; d < s->rank; d++) b.from[d] = from[d];

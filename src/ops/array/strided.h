@@ -1,5 +1,5 @@
-/* What x[begin:end:stride, ..., newaxis, i] means: the one reading of a strided slice, shared by
- * the ops that take, differentiate, update and assign such slices. */
+/* The meaning of x[begin:end:stride, ..., newaxis, i], in one place for the ops that take,
+ * differentiate, update and assign such slices. */
 #ifndef EF_OPS_STRIDED_H
 #define EF_OPS_STRIDED_H
 #include "kernels/block.h"
@@ -20,22 +20,24 @@ typedef struct {
 typedef struct ef_strided {
     int rank; /* of x */
     int64_t begin[EF_MAX_RANK], stride[EF_MAX_RANK];
-    int64_t count[EF_MAX_RANK]; /* elements taken along each axis of x; unknown or symbolic dims */
+    int64_t count[EF_MAX_RANK]; /* elements selected along each axis of x; may be unknown or
+                                 * symbolic */
     ef_shape out;               /* the slice's shape */
     int axis[EF_MAX_RANK];      /* for each axis of the slice: an axis of x, or -1: a new one */
 } ef_strided;
 
-/* begin, end, strides: vectors; begin and end may be NULL (not known), strides may not. x of known
- * rank, n: how many entries the vectors have. */
+/* begin, end, strides: vectors of n entries; begin and end may be NULL (not known), strides may
+ * not. The rank of x is known. */
 ef_status *ef_strided_read(const ef_op *op, const ef_strided_attrs *a, const ef_shape *x, int64_t n,
                            const ef_tensor *begin, const ef_tensor *end, const ef_tensor *strides,
                            ef_strided *out);
-/* The block that takes the slice out of a tensor of x's shape (into a dense one), or with `put`
- * the other way round. *first: the slice's first element in x. */
+/* The copy that reads the slice from a tensor of x's shape into a dense one or, with `put`, writes
+ * it from the dense one. *first: the index in x of the slice's first element. */
 void ef_strided_block(const ef_strided *s, const int64_t *x_dim, bool put, ef_block *b,
                       int64_t *first);
-/* Whether a value of that shape may be written into the slice: it has its shape or broadcasts to
- * it, first dimensions of 1 aside. Any value may if the slice is empty. Dims may be unknown. */
+/* Whether a value of that shape may be written into the slice: it has the slice's shape or
+ * broadcasts to it; extra leading dims of 1 are allowed. If the slice is empty, any value may. Dims
+ * may be unknown. */
 ef_status *ef_strided_fits(const ef_op *op, const ef_strided *s, const ef_shape *value);
 /* Writes a value that fits into the slice of x. */
 ef_status *ef_strided_put(const ef_strided *s, ef_tensor *x, const ef_tensor *value);

@@ -68,8 +68,7 @@ static ef_status *strided_grad(ef_grad *g) {
     return NULL;
 }
 
-/* x[i]: where every axis is indexed by one number or taken whole, the shape is the same for all i.
- */
+/* x[i]: if every axis is indexed by one number or taken whole, the shape is the same for all i. */
 static bool is_index(const void *attrs, int k, const ef_fact *in_k) {
     const ef_strided_attrs *a = attrs;
     const ef_shape *s = &in_k->shape;
@@ -82,9 +81,8 @@ static bool is_index(const void *attrs, int k, const ef_fact *in_k) {
 
 const ef_op ef_op_StridedSlice = {
     EF_NAMED(StridedSlice),
-    .doc = "What Python's `input[begin:end:strides]` takes. The masks mark open ends, the "
-           "ellipsis, new "
-           "axes and axes indexed by a single number, which vanish.",
+    .doc = "The slice `input[begin:end:strides]` as in Python. The masks mark open ends, the "
+           "ellipsis, new axes and axes that are indexed by one number and so removed.",
     .in = {"input: T", "begin: Index", "end: Index", "strides: Index"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Index: {int16, int32, int64}",
@@ -120,7 +118,7 @@ static ef_status *strided_grad_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Writes value (input k) into the slice of out that begin, end and strides (inputs 1..3) name. */
+/* Writes value (input k) into the slice of out given by begin, end and strides (inputs 1..3). */
 static ef_status *put_slice(const ef_call *c, int k) {
     ef_tensor *o = c->out[0];
     const ef_tensor *v = c->in[k];
@@ -146,7 +144,7 @@ static ef_status *strided_grad_grad(ef_grad *g) {
 
 const ef_op ef_op_StridedSliceGrad = {
     EF_NAMED(StridedSliceGrad),
-    .doc = "Zeros of shape `shape` with `dy` put where StridedSlice would have taken its slice.",
+    .doc = "Zeros of shape `shape` with `dy` at the positions that StridedSlice reads.",
     .in = {"shape: Index", "begin: Index", "end: Index", "strides: Index", "dy: T"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES "; Index: {int32, int64}",
@@ -176,7 +174,7 @@ static ef_status *update_shape(ef_infer *i) {
 
 static ef_status *update_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
-    if (ef_dtype_in((ef_dtype)x->dtype, EF_STORED)) /* as TensorFlow's kernel does */
+    if (ef_dtype_in((ef_dtype)x->dtype, EF_STORED)) /* rejected as by TensorFlow's kernel */
         return ef_error(EF_INVALID, "TensorStridedSliceUpdate: Unsupported data type: %s",
                         ef_dtype_name((ef_dtype)x->dtype));
     EF_TRY(ef_out_memory(c, 0));
@@ -195,7 +193,7 @@ static ef_status *update_grad(ef_grad *g) {
     ef_value *cut = ef_emit_like(g, "StridedSlice", NULL, 0, 4, dy, begin, end, strides);
     if (cut == NULL) return NULL;
     int rank = g->in[4]->fact.shape.rank, have = cut->fact.shape.rank;
-    if (rank < 0 || have < 0 || rank > have) { /* the value may have first dimensions of 1 more */
+    if (rank < 0 || have < 0 || rank > have) { /* the value may have extra leading dims of 1 */
         ef_value *shape = ef_emit(b, "BroadcastArgs", 2, ef_shape_value(b, cut, EF_I32),
                                   ef_shape_value(b, g->in[4], EF_I32));
         cut = ef_emit(b, "BroadcastTo", 2, cut, shape);

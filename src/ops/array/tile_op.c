@@ -1,12 +1,11 @@
-/* Tile and its gradient TileGrad: a tensor repeated along its axes, and the repetitions summed up.
- */
+/* Tile and its gradient TileGrad: a tensor repeated along its axes, and the repetitions summed. */
 #include "kernels/block_add.h"
 #include "ops/array/array.h"
 #include "ops/build.h"
 #include <string.h>
 
-/* Checks multiples against the rank of input 0 and gives the result's dims: times m, or divided by
- * it. */
+/* Checks multiples against the rank of input 0 and sets the result's dims: multiplied by multiples,
+ * or divided by them. */
 static ef_status *tile_dims(ef_infer *i, bool divide) {
     const ef_shape *x = &i->in[0].shape, *m = &i->in[1].shape;
     int64_t times[EF_MAX_RANK] = {0};
@@ -56,7 +55,7 @@ static ef_status *check_tiles(const ef_call *c, const ef_tensor *one, const ef_t
     return NULL;
 }
 
-/* A block that visits `all` in order; small steps go through `one`, again and again. */
+/* A copy that visits `all` in order and, for each repetition, reads `one` again. */
 static void tile_block(const ef_tensor *one, const ef_tensor *all, bool gather, ef_block *b) {
     int64_t in_one[EF_MAX_RANK] = {0}, in_all[EF_MAX_RANK] = {0};
     ef_steps(one, in_one);
@@ -81,7 +80,7 @@ static ef_status *tile_run(const ef_call *c) {
     return ef_block_copy((ef_dtype)x->dtype, c->out[0]->data, x->data, &b);
 }
 
-/* Repeated no times along an axis: nothing of the input is left to sum. */
+/* Whether some axis is repeated zero times: then the gradient is zero. */
 static bool tiled_away(const ef_tensor *times) {
     for (int64_t d = 0; times != NULL && d < ef_count(times); d++)
         if (ef_element_int((ef_dtype)times->dtype, times->data, d) == 0) return true;
@@ -96,7 +95,8 @@ static ef_status *tile_grad(ef_grad *g) {
     }
     ef_build *b = g->b;
     ef_value *dy = g->dout[0], *times = ef_cast(b, g->in[1], EF_I32);
-    if (g->in[1]->fact.value == NULL) { /* some may be 0: as if by 1, and all of it zeros */
+    if (g->in[1]->fact.value == NULL) { /* a multiple may be 0: treat it as 1 and pad dy with
+                                         * zeros to the input's size */
         ef_value *zero = ef_zeros_like(b, times), *one = ef_ones_like(b, times);
         ef_value *away = ef_emit(b, "Equal", 2, times, zero);
         ef_value *after = ef_select(b, away, ef_shape_value(b, g->in[0], EF_I32), zero);
@@ -151,7 +151,7 @@ static ef_status *tile_grad_grad(ef_grad *g) {
 
 const ef_op ef_op_TileGrad = {
     EF_NAMED(TileGrad),
-    .doc = "Undoes Tile by summing its repetitions.",
+    .doc = "The gradient of Tile: sums the repetitions.",
     .in = {"input: T", "multiples: int32"},
     .out = {"output: T"},
     .types = "T: " EF_NUMBER_TYPES,

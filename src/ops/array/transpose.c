@@ -18,7 +18,7 @@ static ef_status *check_perm(const ef_op *op, int rank, int n, const int64_t *pe
                             d, (long long)perm[d], rank);
         if ((seen >> p) & 1)
             return ef_error(EF_INVALID,
-                            "%s: perm names axis %lld twice and another not at all; it must "
+                            "%s: perm contains axis %lld twice and lacks another; it must "
                             "be a permutation of 0 .. %d",
                             op->name, (long long)p, rank - 1);
         seen |= 1u << p;

@@ -1,5 +1,5 @@
 /* Unique and its variants, ListDiff: distinct elements or slices, in the order of their first
- * appearance. */
+ * occurrence. */
 #include "kernels/distinct.h"
 #include "kernels/gather.h"
 #include "ops/array/array.h"
@@ -18,7 +18,7 @@ static void put_index(ef_tensor *o, int64_t k, int64_t v) {
         ((int32_t *)o->data)[k] = (int32_t)v;
 }
 
-/* The axis that `axis` (a vector of at most one number) names; -1 if it is empty. */
+/* The axis in `axis`, a vector of at most one number; -1 if it is empty. */
 static ef_status *read_axis(const ef_op *op, const ef_tensor *axis, int rank, int *out) {
     int64_t n = ef_count(axis);
     *out = -1;
@@ -38,7 +38,7 @@ static ef_status *unique_shape(ef_infer *i) {
     for (int k = 1; k < i->n_out; k++) i->out[k].shape = ef_shape_of_rank(1);
     if (x->rank < 0) return NULL;
     if (i->n_in == 2 && known) EF_TRY(read_axis(i->op, i->in[1].value, x->rank, &axis));
-    if (known && axis < 0 && x->rank != 1) { /* the kernel refuses it */
+    if (known && axis < 0 && x->rank != 1) { /* the kernel rejects it */
         i->out[0].shape = ef_shape_of_rank(1);
         return NULL;
     }
@@ -51,7 +51,7 @@ static ef_status *unique_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Room for the table and for the number of each distinct slice. */
+/* Space for the hash table and for the index of each distinct slice. */
 static size_t unique_scratch(const ef_call *c) {
     int64_t n = 1;
     for (int d = 0; d < c->in[0]->rank; d++) n = c->in[0]->dim[d] > n ? c->in[0]->dim[d] : n;
@@ -122,17 +122,18 @@ static ef_status *unique_run(const ef_call *c) {
 #define LIST(...) \
     { __VA_ARGS__ }
 #define AXIS "; Taxis: {int32, int64} = int64"
-UNIQUE(Unique, "The distinct elements of `x`, and for each element of `x` which of them it is.", 1,
+UNIQUE(Unique, "The distinct elements of `x`, and for each element of `x` its index among them.", 1,
        LIST("x: T"), LIST("y: T", "idx: out_idx"), , "int32[5]{3,1,3,2,1}",
        "float[3]{0,1,0} out_idx=int64", "string[3]{a,b,a}", "int32[0]")
-UNIQUE(UniqueWithCounts, "As Unique, and how often each distinct element appears.", 0, LIST("x: T"),
+UNIQUE(UniqueWithCounts, "Like Unique, and also counts each distinct element.", 0, LIST("x: T"),
        LIST("y: T", "idx: out_idx", "count: out_idx"), , "int32[5]{3,1,3,2,1}",
        "float[3]{0,1,0} out_idx=int64", "string[3]{a,b,a}", "int32[0]")
-UNIQUE(UniqueV2, "The distinct slices of `x` along `axis`, and for each slice which of them it is.",
-       0, LIST("x: T", "axis: Taxis"), LIST("y: T", "idx: out_idx"), AXIS,
+UNIQUE(UniqueV2,
+       "The distinct slices of `x` along `axis`, and for each slice its index among them.", 0,
+       LIST("x: T", "axis: Taxis"), LIST("y: T", "idx: out_idx"), AXIS,
        "int32[3,2]{1,2,3,4,1,2} int64[1]{0}", "float[2,3]{1,2,1,4,5,4} int32[1]{-1} out_idx=int64",
        "string[3]{a,b,a} int64[0]", "int32[0,2] int64[1]{0}")
-UNIQUE(UniqueWithCountsV2, "As UniqueV2, and how often each distinct slice appears.", 0,
+UNIQUE(UniqueWithCountsV2, "Like UniqueV2, and also counts each distinct slice.", 0,
        LIST("x: T", "axis: Taxis"), LIST("y: T", "idx: out_idx", "count: out_idx"), AXIS,
        "int32[3,2]{1,2,3,4,1,2} int64[1]{0}", "float[2,3]{1,2,1,4,5,4} int32[1]{-1} out_idx=int64",
        "string[3]{a,b,a} int64[0]")
@@ -178,7 +179,7 @@ static ef_status *diff_run(const ef_call *c) {
 
 const ef_op ef_op_ListDiff = {
     EF_NAMED(ListDiff),
-    .doc = "The elements of `x` that are not in `y`, and where they stand in `x`.",
+    .doc = "The elements of `x` that are not in `y`, and their indices in `x`.",
     .in = {"x: T", "y: T"},
     .out = {"out: T", "idx: out_idx"},
     .types = "T: " EF_MOVE_TYPES,

@@ -8,7 +8,8 @@ static ef_status *where_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Bits of an element that make it non-zero: all but the sign of a float, for zero has two. */
+/* The bits of an element that are compared with zero: all but the sign of a float, so that -0
+ * counts as zero. */
 static uint64_t telling_bits(ef_dtype t) {
     switch (t) {
     case EF_F16:
@@ -21,7 +22,7 @@ static uint64_t telling_bits(ef_dtype t) {
     }
 }
 
-/* An element as words: complex ones have two. */
+/* Reads an element as integers: two for a complex number. */
 static bool set_at(const void *p, size_t size, int words, uint64_t bits, int64_t k) {
     uint64_t v = 0;
     for (int w = 0; w < words; w++) {
@@ -50,7 +51,8 @@ static ef_status *where_run(const ef_call *c) {
     ef_dtype t = (ef_dtype)x->dtype;
     int words = ef_dtype_in(t, EF_COMPLEX) ? 2 : 1, rank = x->rank;
     if (rank == 0)
-        return ef_error(EF_INVALID, "Where: a scalar has no places; its rank must be 1 or more");
+        return ef_error(EF_INVALID,
+                        "Where: a scalar has no coordinates; the rank must be at least 1");
     size_t size = ef_dtype_size(t) / (size_t)words;
     uint64_t bits = telling_bits(t);
     int64_t n = ef_count(x), at[EF_MAX_RANK] = {0};

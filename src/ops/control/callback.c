@@ -1,4 +1,4 @@
-/* EagerPyFunc and PyFuncStateless: ops whose kernel is a function of the program. */
+/* EagerPyFunc and PyFuncStateless: ops whose kernel is a function of the user's program. */
 #include "ops/control/callback.h"
 #include "base/alloc.h"
 #include "base/pool.h"
@@ -52,31 +52,31 @@ static ef_status *py_func_shape(ef_infer *i) {
     return NULL;
 }
 
-/* What the function gave must be what was announced. */
+/* Checks that the results have the declared dtypes and shapes, and makes them the outputs. */
 static ef_status *hand_over(const ef_call *c, ef_tensor *made) {
     const py_func_attrs *a = c->attrs;
     for (int k = 0; k < c->n_out; k++) {
         if ((ef_dtype)made[k].dtype != a->Tout.at[k])
             return ef_error(EF_INVALID,
-                            "%s: the function gave %s as output %d, but %s was announced; return "
+                            "%s: the function returned %s as output %d, but Tout says %s; return "
                             "that or change Tout",
                             c->op->name, ef_dtype_name((ef_dtype)made[k].dtype), k,
                             ef_dtype_name(a->Tout.at[k]));
         EF_TRY(ef_tensor_settle(&made[k]));
         ef_shape shape = ef_shape_from(&made[k]);
         if (a->output_shapes.n > 0 && !ef_shape_may_equal(&shape, &a->output_shapes.at[k]))
-            return ef_error(EF_INVALID,
-                            "%s: the function gave a tensor of shape %s as output %d, but %s was "
-                            "announced",
-                            c->op->name, EF_SHAPE(&shape), k, EF_SHAPE(&a->output_shapes.at[k]));
+            return ef_error(
+                EF_INVALID,
+                "%s: the function returned a tensor of shape %s as output %d, but %s was "
+                "declared",
+                c->op->name, EF_SHAPE(&shape), k, EF_SHAPE(&a->output_shapes.at[k]));
         EF_TRY(ef_out_share(c, k, &made[k]));
     }
     return NULL;
 }
 
-/* The function may wait for anything. A worker of a pipeline counts as using no processor
- * meanwhile: other workers, which give way while all processors are used, would wait for nothing.
- */
+/* The function may block. While it runs, a pipeline worker counts as using no processor: otherwise
+ * other workers, which yield while all processors are busy, would wait for nothing. */
 static ef_status *call_program(ef_context *c, const callback *fn, const ef_tensor *in, int n_in,
                                ef_tensor *out, int n_out) {
     bool light = c->weight < 1;
@@ -123,10 +123,10 @@ static ef_status *py_func_run(const ef_call *c) {
         .examples = {"echo() float[2,3] string[1]{x} Tout=[float,string]"},                   \
     };
 
-PY_FUNC(EagerPyFunc, "Calls a function of the program on `input`, each time the node runs.",
+PY_FUNC(EagerPyFunc, "Calls a function of the user's program with `input` each time the node runs.",
         EF_STATEFUL | EF_EFFECT)
 PY_FUNC(PyFuncStateless,
-        "Calls a function of the program that depends on nothing but `input`: calls may be merged "
+        "Calls a function of the user's program that depends only on `input`: calls may be merged "
         "or left out.",
         0)
 

@@ -1,6 +1,6 @@
-/* Control flow: records without kernels. Plans run these ops as sub-plans, autodiff takes them
- * apart; here stand their arguments, attributes and what their shapes tell without looking inside
- * (the graph, which knows the functions, knows more). */
+/* Control flow: records without kernels. Plans run these ops as sub-plans, and autodiff has its own
+ * code for them. This file has their arguments, their attributes, and the shapes that are known
+ * without their functions (the graph, which has the functions, knows more). */
 #include "ops/made.h"
 #include "ops/op.h"
 #include "ops/shapes.h"
@@ -26,7 +26,7 @@ typedef struct call_attrs {
     ef_attr_text config, config_proto, executor_type;
 } call_attrs;
 
-/* The attribute is empty or says one shape per output. */
+/* The attribute must be empty or have one shape per output. */
 static ef_status *given_shapes(ef_infer *i, const ef_shapes *given) {
     if (given->n == 0) return NULL;
     if (given->n != i->n_out)
@@ -120,21 +120,20 @@ static ef_status *case_shape(ef_infer *i) {
     };
 enum { PURELY = EF_CONTROL | EF_HEAVY, EFFECTS = EF_CONTROL | EF_HEAVY | EF_STATEFUL | EF_EFFECT };
 
-WHILE_OP(While,
-         "Runs `body` on its own results, starting from `input`, for as long as `cond` says so.",
+WHILE_OP(While, "Runs `body` on its own results, starting from `input`, while `cond` returns true.",
          EFFECTS, While, StatelessWhile)
-WHILE_OP(StatelessWhile, "While whose `cond` and `body` touch nothing outside.", PURELY, While,
+WHILE_OP(StatelessWhile, "While whose `cond` and `body` have no side effects.", PURELY, While,
          StatelessWhile)
 IF_OP(If,
-      "Runs `then_branch` or `else_branch` on `input`, as `cond` is true (not zero, not empty) or "
-      "not.",
+      "Runs `then_branch` or `else_branch` on `input`, depending on whether `cond` is true (not "
+      "zero, not empty) or not.",
       EFFECTS, If, StatelessIf)
-IF_OP(StatelessIf, "If whose branches touch nothing outside.", PURELY, If, StatelessIf)
+IF_OP(StatelessIf, "If whose branches have no side effects.", PURELY, If, StatelessIf)
 CASE_OP(Case,
-        "Runs `branches[branch_index]` on `input`; an index out of range means the last branch.",
+        "Runs `branches[branch_index]` on `input`; if the index is out of range, the last branch.",
         EFFECTS, Case, StatelessCase)
-CASE_OP(StatelessCase, "Case whose branches touch nothing outside.", PURELY, Case, StatelessCase)
-CALL_OP(PartitionedCall, "Calls the function `f`, which touches nothing outside.", PURELY,
+CASE_OP(StatelessCase, "Case whose branches have no side effects.", PURELY, Case, StatelessCase)
+CALL_OP(PartitionedCall, "Calls the function `f`, which has no side effects.", PURELY,
         StatefulPartitionedCall, PartitionedCall)
 CALL_OP(StatefulPartitionedCall, "Calls the function `f`.", EFFECTS, StatefulPartitionedCall,
         PartitionedCall)

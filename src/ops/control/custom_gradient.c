@@ -1,18 +1,19 @@
-/* A user's own gradient inside a graph. The node hands its first inputs through; its gradient is a
- * function written down when the node was made. Passes take the node out once differentiation is
- * done, so it costs nothing at run time. */
+/* A user's own gradient in a graph. The node returns its first inputs unchanged; its gradient is a
+ * function that was traced when the node was made. Passes remove the node after differentiation, so
+ * it costs nothing at run time. */
 #include "ops/array/array.h"
 #include "ops/build.h"
 #include "ops/made.h"
 
 typedef struct custom_attrs {
-    ef_types Tout;    /* of the outputs, which are the first inputs */
-    int64_t n_args;   /* what the outputs depend on: the inputs that follow */
-    ef_funcs grad;    /* one: gradients of the plain outputs, then the rest of the inputs -> ... */
-    ef_types Tgrad;   /* ... what it gives, */
-    ef_ints to;       /* each the gradient of that argument; thrice the same: values, indices and
-                       * dense shape of IndexedSlices */
-    bool is_stateful; /* the function touches something outside */
+    ef_types Tout;  /* dtypes of the outputs, which are the first inputs */
+    int64_t n_args; /* number of arguments on which the outputs depend: the inputs after those */
+    ef_funcs grad;  /* one function: takes the gradients of the plain outputs and the remaining
+                     * inputs */
+    ef_types Tgrad; /* the dtypes of its results */
+    ef_ints to;     /* to[k]: the argument of which result k is the gradient; three results for one
+                     * argument are values, indices and dense shape of IndexedSlices */
+    bool is_stateful; /* the function has side effects */
 } custom_attrs;
 
 static ef_status *custom_shape(ef_infer *i) {
@@ -26,9 +27,9 @@ static ef_status *custom_shape(ef_infer *i) {
                             (long long)a->to.at[k]);
     for (int k = 0; k < i->n_out; k++) {
         if (i->in[k].dtype != i->out[k].dtype)
-            return ef_error(EF_INVALID, "%s: input %d is %s but output %d is %s; they are the same",
-                            i->op->name, k, ef_dtype_name(i->in[k].dtype), k,
-                            ef_dtype_name(i->out[k].dtype));
+            return ef_error(
+                EF_INVALID, "%s: input %d is %s but output %d is %s; they must be equal",
+                i->op->name, k, ef_dtype_name(i->in[k].dtype), k, ef_dtype_name(i->out[k].dtype));
         i->out[k].shape = i->in[k].shape;
         i->out[k].handle = i->in[k].handle;
     }
@@ -69,7 +70,7 @@ static ef_status *custom_grad(ef_grad *g) {
 
 const ef_op ef_op__CustomGradient = {
     EF_NAMED(_CustomGradient),
-    .doc = "Its first inputs, one by one; their gradient is what `grad` says.",
+    .doc = "Returns its first inputs; their gradient is computed by the function `grad`.",
     .in = {"input: T"},
     .out = {"output: Tout"},
     .types = "T: list(type)",

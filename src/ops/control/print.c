@@ -1,4 +1,4 @@
-/* Assert, CheckNumerics, Print and kin: ops that check or print values. */
+/* Assert, CheckNumerics, Print and related ops, which check or print values. */
 #include "base/alloc.h"
 #include "ops/array/array.h"
 #include "ops/build.h"
@@ -36,7 +36,7 @@ static ef_status *assert_run(const ef_call *c) {
 
 const ef_op ef_op_Assert = {
     EF_NAMED(Assert),
-    .doc = "Fails, showing `data`, unless `condition` is true.",
+    .doc = "Fails with a message that shows `data`, unless `condition` is true.",
     .in = {"condition: bool", "data: T"},
     .types = "T: list(type) >= 1",
     .attr = {EF_ATTR(assert_attrs, summarize, "int", "3")},
@@ -121,8 +121,9 @@ static ef_status *check_grad(ef_grad *g) {
         .grad = check_grad,                                       \
         .examples = {"T[2,3] message='x'", "float[] message=''"}, \
     };
-CHECK(CheckNumerics, "Its input; an error if that holds an infinity or a NaN.")
-CHECK(CheckNumericsV2, "Its input; an error that says which if it holds infinities or NaNs.")
+CHECK(CheckNumerics, "Returns its input; fails if it contains an infinity or a NaN.")
+CHECK(CheckNumericsV2,
+      "Returns its input; fails if it contains an infinity or a NaN, and says which.")
 
 /* ---- Print ------------------------------------------------------------------------------------
  */
@@ -175,7 +176,7 @@ static ef_status *print_grad(ef_grad *g) {
 
 const ef_op ef_op_Print = {
     EF_NAMED(Print),
-    .doc = "Its input; prints `message` and the beginnings of `data` on the way.",
+    .doc = "Returns its input, after printing `message` and the first elements of each `data`.",
     .in = {"input: T", "data: U"},
     .out = {"output: T"},
     .types = "T: type; U: list(type) >= 0",
@@ -274,7 +275,7 @@ static ef_status *format_run(const ef_call *c) {
 
 const ef_op ef_op_StringFormat = {
     EF_NAMED(StringFormat),
-    .doc = "`template` with its placeholders replaced by the inputs, written out.",
+    .doc = "`template` with its placeholders replaced by the inputs as text.",
     .in = {"inputs: T"},
     .out = {"output: string"},
     .types = "T: list(type) >= 0",

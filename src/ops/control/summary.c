@@ -1,5 +1,5 @@
-/* Tensors as text. Numbers are written with as few digits as read back to the same value: six
- * (fifteen for doubles) if that is enough, else nine (seventeen). */
+/* Tensors as text. Numbers are written with enough digits to read back the same value: six (fifteen
+ * for doubles) if that is enough, else nine (seventeen). */
 #include "ops/control/summary.h"
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static void add_float(ef_text *out, double v, bool wide) {
     ef_text_add(out, "%s", s);
 }
 
-/* As in a C string; bytes above 127 stay, for they are UTF-8 most of the time. */
+/* Escapes as in a C string; bytes above 127 are kept, because they are usually UTF-8. */
 static void add_escaped(ef_text *out, const ef_str *s) {
     static const char names[] = "nrt\"'\\", values[] = "\n\r\t\"'\\";
     for (size_t k = 0; k < s->n; k++) {
@@ -87,8 +87,7 @@ void ef_summary_short(ef_text *out, const ef_tensor *t, int64_t most) {
     if (n > most) ef_text_add(out, "...");
 }
 
-/* Between two neighbours along axis d: a space, or a line break and a blank line per axis inside.
- */
+/* Between two elements along axis d: a space, or a line break and one blank line per inner axis. */
 static void spacing(ef_text *out, int d, int rank) {
     if (d == rank - 1) {
         ef_text_add(out, " ");
@@ -125,8 +124,7 @@ void ef_summary_full(ef_text *out, const ef_tensor *t, int64_t ends) {
         full_axis(out, t, 0, ends < 0 ? INT64_MAX / 2 : ends, 0);
 }
 
-/* ---- where text goes --------------------------------------------------------------------------
- */
+/* ---- output streams -------------------------------------------------------------------------- */
 
 static ef_status *print_to_process(const char *stream, const char *text, size_t n) {
     FILE *f = strcmp(stream, "stdout") == 0 ? stdout : stderr;

@@ -19,12 +19,13 @@ const ef_dataset *ef_dataset_of(const ef_tensor *t) {
 ef_status *ef_dataset_check(const ef_call *c, int k) {
     if (ef_dataset_of(c->in[k]) != NULL) return NULL;
     return ef_error(EF_INVALID,
-                    "%s: input %d holds no dataset; the dataset variant is the result of an op "
+                    "%s: input %d is not a dataset; a dataset variant is the result of an op "
                     "that makes a dataset",
                     c->op->name, k);
 }
 
-/* Inputs whose dtype the record fixes as variant are datasets; other variants are elements. */
+/* Inputs whose dtype the record fixes as variant are datasets; other variants are parts of
+ * elements. */
 static ef_status *check_sources(const ef_call *c) {
     const ef_signature *s = ef_op_signature(c->op);
     ef_arity r;
@@ -77,7 +78,7 @@ const ef_tensor *ef_dataset_arg(const ef_dataset *d, const char *name, int *n) {
     int at = 0;
     if (n != NULL) *n = 0;
     ef_status *bad = ef_op_arity(d->op, d->set, d->n_in, &r);
-    if (bad != NULL) { /* never: the op has run */
+    if (bad != NULL) { /* cannot happen: the op has run */
         ef_status_free(bad);
         return NULL;
     }
@@ -100,7 +101,7 @@ const ef_dataset *ef_dataset_source(const ef_dataset *d) {
     return ef_dataset_of(ef_dataset_arg(d, "input_dataset", NULL));
 }
 
-/* The records of some datasets have no attributes for it: their elements are scalar strings. */
+/* The records of some datasets lack these attributes: their elements are scalar strings. */
 static bool gives_strings(const ef_dataset *d) { return d->set->output_shapes.n == 0; }
 
 int ef_dataset_width(const ef_dataset *d) { return gives_strings(d) ? 1 : d->set->output_shapes.n; }

@@ -1,11 +1,11 @@
 /* Datasets as values. A dataset is a variant tensor around a counted, immutable object: the op that
- * made it, the op's attributes and its inputs, kept. So a pipeline is a tree of such objects; what
- * to do with one is the business of src/data, which fills in the table of hooks below. */
+ * made it, the op's attributes and its inputs. So a pipeline is a tree of such objects. src/data,
+ * which defines the hooks declared in iterator.h, runs it. */
 #ifndef EF_OPS_DATASET_H
 #define EF_OPS_DATASET_H
 #include "ops/op.h"
 
-/* What the record's column `dataset` says: which stage of src/data runs it. */
+/* The value of the record's column `dataset`: the stage of src/data that runs it. */
 typedef enum ef_dataset_kind {
     EF_NO_DATASET,
 #define EF_DATASET(N) EF_DATASET_##N,
@@ -44,13 +44,13 @@ typedef struct ef_dataset {
     const ef_op *op;
     const ef_attrs *attrs; /* counted */
     const ef_dataset_attrs *set;
-    uint64_t number; /* no other dataset ever has it */
-    uint32_t place;  /* the line that made it, for the events of its stage; 0: not told */
+    uint64_t number; /* unique among all datasets */
+    uint32_t place;  /* source line that made it, for the events of its stage; 0: unknown */
     int n_in;
     ef_tensor in[];
 } ef_dataset;
 
-const ef_dataset *ef_dataset_of(const ef_tensor *t); /* NULL: t holds no dataset */
+const ef_dataset *ef_dataset_of(const ef_tensor *t); /* NULL: t is not a dataset */
 /* The tensors of an argument, by its name in the record; NULL and *n 0 if the op has no such
  * argument, or none were given. n may be NULL. */
 const ef_tensor *ef_dataset_arg(const ef_dataset *d, const char *name, int *n);
@@ -63,13 +63,13 @@ int ef_dataset_width(const ef_dataset *d);
 ef_dtype ef_dataset_type(const ef_dataset *d, int k);
 const ef_shape *ef_dataset_shape(const ef_dataset *d, int k);
 
-/* A dataset of n elements that are there already; element k begins at first[k * step]. Dtypes and
- * shapes are those of `like`; component >= 0: that component of each element alone. */
+/* A dataset of n elements that are already computed; element k begins at first[k * step]. Dtypes
+ * and shapes are those of `like`; component >= 0: only that component of each element. */
 ef_status *ef_dataset_of_elements(const ef_dataset *like, int component, const ef_tensor *first,
                                   int64_t step, int64_t n, ef_tensor *out);
 
-/* A number that is the same for datasets made in the same way, in every process: of ops, attributes
- * and inputs; resources do not count. */
+/* A number that is equal for datasets made in the same way, in every process: a hash of ops,
+ * attributes and inputs; resources are ignored. */
 uint64_t ef_dataset_fingerprint(const ef_dataset *d);
 
 enum { EF_COUNT_INFINITE = -1, EF_COUNT_UNKNOWN = -2 };
@@ -77,10 +77,10 @@ enum { EF_COUNT_INFINITE = -1, EF_COUNT_UNKNOWN = -2 };
 /* ---- for the dataset ops ---- */
 
 /* The kernel of every dataset op: output 0 becomes a dataset of the inputs. Rejects inputs of
- * variant type that hold no dataset. */
+ * variant type that are not datasets. */
 ef_status *ef_dataset_run(const ef_call *c);
-ef_status *ef_dataset_check(const ef_call *c, int k); /* EF_INVALID: input k holds none */
-ef_shape_fn ef_dataset_infer;                         /* arguments of fixed dtype are scalars */
+ef_status *ef_dataset_check(const ef_call *c, int k); /* EF_INVALID: input k is not a dataset */
+ef_shape_fn ef_dataset_infer; /* checks that arguments of fixed dtype are scalars */
 
 #define EF_DATASET_OUTPUTS                                            \
     EF_ATTR(ef_dataset_attrs, output_types, "list(type) >= 1", NULL), \

@@ -1,4 +1,4 @@
-/* Datasets of elements that are given one by one. */
+/* Datasets of elements given as a list of tensors. */
 #include "base/alloc.h"
 #include "ops/array/array.h"
 #include "ops/data/dataset.h"
@@ -22,7 +22,7 @@ static ef_status *elements_run(const ef_call *c) {
 
 const ef_op ef_op_WindowOp = {
     EF_NAMED(WindowOp),
-    .doc = "A dataset of the elements that `inputs` are, one after the other.",
+    .doc = "A dataset whose elements are given one after the other in `inputs`.",
     .in = {"inputs: Tinputs"},
     .out = {"handle: variant"},
     .types = "Tinputs: list(type) >= 0",
@@ -35,7 +35,7 @@ const ef_op ef_op_WindowOp = {
 
 const ef_op ef_op_ListDataset = {
     EF_NAMED(ListDataset),
-    .doc = "A dataset of the elements that `tensors` are, one after the other.",
+    .doc = "A dataset whose elements are given one after the other in `tensors`.",
     .in = {"tensors: Tinput_types"},
     .out = {"handle: variant"},
     .types = "Tinput_types: list(type) >= 1",

@@ -11,7 +11,7 @@
 
 static int64_t number(const ef_call *c, int k) { return *(const int64_t *)c->in[k]->data; }
 
-/* Lists of names, offsets and columns are vectors or scalars; all other arguments are scalars. */
+/* File names, offsets and columns are vectors or scalars; all other arguments are scalars. */
 static bool is_list(const char *name) {
     static const char *const lists[] = {"filenames",   "patterns",     "byte_offsets",
                                         "select_cols", "exclude_cols", "record_defaults"};
@@ -32,7 +32,7 @@ static ef_status *files_infer(ef_infer *i) {
     return ef_shape_scalar(i);
 }
 
-/* The arguments compression_type and buffer_size of an op that reads files. */
+/* Checks the arguments compression_type and buffer_size of an op that reads files. */
 static ef_status *check_reading(const ef_call *c, int compression, int buffer) {
     const ef_str *how = ef_strs(c->in[compression]);
     ef_compression unused;
@@ -82,7 +82,8 @@ static ef_status *records_run(const ef_call *c) {
 
 const ef_op ef_op_TFRecordDatasetV2 = {
     EF_NAMED(TFRecordDatasetV2),
-    .doc = "The records of TFRecord files; of each from its offset on, if offsets are given.",
+    .doc = "The records of TFRecord files; each file is read from its byte offset, if offsets are "
+           "given.",
     .in = {NAMES, "byte_offsets: int64"},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_NOTE},
@@ -126,7 +127,7 @@ const ef_op ef_op_FixedLengthRecordDataset = {
 
 const ef_op ef_op_FixedLengthRecordDatasetV2 = {
     EF_NAMED(FixedLengthRecordDatasetV2),
-    .doc = "As FixedLengthRecordDataset, for compressed files too.",
+    .doc = "Like FixedLengthRecordDataset, and also for compressed files.",
     .in = {FIXED, "compression_type: string"},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_NOTE},
@@ -134,14 +135,14 @@ const ef_op ef_op_FixedLengthRecordDatasetV2 = {
     .examples = {"string[1]{/dev/null} int64[]{0} int64[]{4} int64[]{0} int64[]{0} string[]{}"},
 };
 
-#define MATCHING(NAME)                                                                 \
-    const ef_op ef_op_##NAME = {                                                       \
-        EF_NAMED(NAME),                                                                \
-        .doc = "The names of the files that match one of several patterns, in order.", \
-        .in = {"patterns: string"},                                                    \
-        .out = {"handle: variant"},                                                    \
-        RUN(matching_files, ef_dataset_run),                                           \
-        .examples = {"string[1]{/dev/nul?}"},                                          \
+#define MATCHING(NAME)                                                              \
+    const ef_op ef_op_##NAME = {                                                    \
+        EF_NAMED(NAME),                                                             \
+        .doc = "The sorted names of the files that match one of several patterns.", \
+        .in = {"patterns: string"},                                                 \
+        .out = {"handle: variant"},                                                 \
+        RUN(matching_files, ef_dataset_run),                                        \
+        .examples = {"string[1]{/dev/nul?}"},                                       \
     };
 MATCHING(MatchingFilesDataset)
 MATCHING(ExperimentalMatchingFilesDataset)
@@ -177,7 +178,7 @@ static ef_status *csv_run(const ef_call *c) {
                             c->op->name, k, (long long)ef_count(c->in[8 + k]));
     if (selected > 0 && selected != n)
         return ef_error(EF_INVALID,
-                        "%s: select_cols (%lld) and record_defaults (%d) must be as many",
+                        "%s: select_cols (%lld) and record_defaults (%d) must have equal lengths",
                         c->op->name, (long long)selected, n);
     EF_TRY(check_columns(c, 7, "select_cols"));
     if (columns < c->n_in) {
@@ -210,7 +211,7 @@ const ef_op ef_op_CSVDataset = {
 
 const ef_op ef_op_CSVDatasetV2 = {
     EF_NAMED(CSVDatasetV2),
-    .doc = "As CSVDataset; columns may be named that are left out.",
+    .doc = "Like CSVDataset; `exclude_cols` lists columns to leave out.",
     .in = {CSV, "exclude_cols: int64"},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_OUTPUTS},

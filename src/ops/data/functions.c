@@ -1,4 +1,4 @@
-/* Datasets that call a function for the elements of another. */
+/* Datasets that call a function for each element of another dataset. */
 #include "ops/array/array.h"
 #include "ops/data/dataset.h"
 
@@ -10,7 +10,7 @@
 #define RUN(KIND, KERNEL) \
     EF_DATASET_RECORD(KIND), .shape = ef_dataset_infer, .kernel = EF_ANY_KERNEL(KERNEL)
 
-/* -1 lets the pipeline decide. */
+/* -1: the pipeline chooses the number. */
 static ef_status *positive(const ef_call *c, int k, const char *name, bool autotune) {
     int64_t n = ef_element_int((ef_dtype)c->in[k]->dtype, c->in[k]->data, 0);
     if (n > 0 || (autotune && n == -1)) return NULL;
@@ -20,7 +20,7 @@ static ef_status *positive(const ef_call *c, int k, const char *name, bool autot
 
 const ef_op ef_op_MapDataset = {
     EF_NAMED(MapDataset),
-    .doc = "`f` of every element.",
+    .doc = "Applies `f` to every element.",
     .in = {SOURCE},
     .out = {"handle: variant"},
     ARGUMENTS,
@@ -37,7 +37,7 @@ static ef_status *parallel_run(const ef_call *c) {
 
 const ef_op ef_op_ParallelMapDatasetV2 = {
     EF_NAMED(ParallelMapDatasetV2),
-    .doc = "`f` of every element, for several elements at a time; in order unless `deterministic` "
+    .doc = "Applies `f` to every element, several in parallel; in order unless `deterministic` "
            "is 'false'.",
     .in = {SOURCE, "num_parallel_calls: int64"},
     .out = {"handle: variant"},
@@ -70,7 +70,7 @@ const ef_op ef_op_TakeWhileDataset = {
 
 const ef_op ef_op_ScanDataset = {
     EF_NAMED(ScanDataset),
-    .doc = "`f` of a state and every element gives the next state and an element.",
+    .doc = "Applies `f` to a state and every element; it returns the next state and a new element.",
     .in = {"input_dataset: variant", "initial_state: Tstate", "other_arguments: Targuments"},
     .out = {"handle: variant"},
     .attr = {FUNCTION, EF_ATTR(ef_dataset_attrs, Tstate, "list(type) >= 1", NULL),
@@ -82,7 +82,7 @@ const ef_op ef_op_ScanDataset = {
 
 const ef_op ef_op_FlatMapDataset = {
     EF_NAMED(FlatMapDataset),
-    .doc = "The elements of the datasets that `f` makes of every element, one after the other.",
+    .doc = "The elements of the datasets that `f` makes from every element, one after the other.",
     .in = {SOURCE},
     .out = {"handle: variant"},
     ARGUMENTS,
@@ -98,8 +98,8 @@ static ef_status *interleave_run(const ef_call *c) {
 
 const ef_op ef_op_InterleaveDataset = {
     EF_NAMED(InterleaveDataset),
-    .doc = "The elements of the datasets that `f` makes: `block_length` of each of `cycle_length` "
-           "in turn.",
+    .doc = "Interleaves the datasets that `f` makes: `block_length` elements of each of "
+           "`cycle_length` in turn.",
     .in = {SOURCE, "cycle_length: int64", "block_length: int64"},
     .out = {"handle: variant"},
     ARGUMENTS,
@@ -123,7 +123,7 @@ static ef_status *interleave_v4_run(const ef_call *c) {
 
 const ef_op ef_op_ParallelInterleaveDatasetV4 = {
     EF_NAMED(ParallelInterleaveDatasetV4),
-    .doc = "As InterleaveDataset; the datasets of a cycle make their elements at the same time.",
+    .doc = "Like InterleaveDataset; the datasets of a cycle are read in parallel.",
     .in = {SOURCE, "cycle_length: int64", "block_length: int64", "buffer_output_elements: int64",
            "prefetch_input_elements: int64", "num_parallel_calls: int64"},
     .out = {"handle: variant"},
@@ -138,7 +138,7 @@ const ef_op ef_op_ParallelInterleaveDatasetV4 = {
 const ef_op ef_op_GroupByWindowDataset = {
     EF_NAMED(GroupByWindowDataset),
     .doc = "Groups elements by `key_func`; each window of `window_size_func` elements of a key "
-           "becomes the dataset that `reduce_func` makes of it.",
+           "becomes the dataset that `reduce_func` makes from it.",
     .in = {"input_dataset: variant", "key_func_other_arguments: Tkey_func_other_arguments",
            "reduce_func_other_arguments: Treduce_func_other_arguments",
            "window_size_func_other_arguments: Twindow_size_func_other_arguments"},
@@ -149,8 +149,9 @@ const ef_op ef_op_GroupByWindowDataset = {
 
 const ef_op ef_op_GroupByReducerDataset = {
     EF_NAMED(GroupByReducerDataset),
-    .doc = "One element for each key of `key_func`: a state that `init_func` makes of the key, "
-           "`reduce_func` of every element with that key, and `finalize_func` at the end.",
+    .doc =
+        "One element for each key of `key_func`: the state that `init_func` makes from the key is "
+        "updated by `reduce_func` for every element with that key, then given to `finalize_func`.",
     .in = {"input_dataset: variant", "key_func_other_arguments: Tkey_func_other_arguments",
            "init_func_other_arguments: Tinit_func_other_arguments",
            "reduce_func_other_arguments: Treduce_func_other_arguments",

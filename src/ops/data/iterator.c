@@ -71,7 +71,7 @@ enum { OUTSIDE = EF_STATEFUL | EF_EFFECT | EF_SHARES_OUT | EF_HEAVY | EF_NO_GRAD
 
 const ef_op ef_op_AnonymousIteratorV3 = {
     EF_NAMED(AnonymousIteratorV3),
-    .doc = "A new iterator, which lives as long as a handle to it does.",
+    .doc = "Makes an iterator, which is freed with its last handle.",
     .out = {"handle: resource"},
     .attr = {EF_DATASET_OUTPUTS},
     .attr_size = sizeof(ef_dataset_attrs),
@@ -124,7 +124,7 @@ static ef_status *make_run(const ef_call *c) {
 
 const ef_op ef_op_MakeIterator = {
     EF_NAMED(MakeIterator),
-    .doc = "Lets `iterator` begin with the first element of `dataset`.",
+    .doc = "Starts `iterator` at the first element of `dataset`.",
     .in = {"dataset: variant", "iterator: resource"},
     .traits = OUTSIDE,
     .shape = ef_shape_none,
@@ -135,14 +135,14 @@ const ef_op ef_op_MakeIterator = {
 /* ---- elements ----------------------------------------------------------------------------------
  */
 
-/* The next element into `made`, which has room for what the op announces. */
+/* Gets the next element into `made`, which has space for the components that the op declares. */
 static ef_status *take(const ef_call *c, const ef_types *types, ef_tensor *made, bool *end) {
     struct ef_pipeline *p = NULL;
     ef_iterator *it = NULL;
     EF_TRY(ef_iterator_of(c->in[0], &it));
     if (it->width != types->n)
         return ef_error(EF_INVALID,
-                        "%s: announces %d components, but the iterator's elements have %d",
+                        "%s: output_types has %d components, but the iterator's elements have %d",
                         c->op->name, types->n, it->width);
     EF_TRY(ef_iterator_pipeline(c->in[0], &p));
     ef_status *s = ef_data.next(p, made, end);
@@ -164,7 +164,7 @@ static ef_status *get_next_run(const ef_call *c) {
     for (int k = 0; k < c->n_out && s == NULL; k++) {
         ef_shape shape = ef_shape_from(&made[k]);
         if (!ef_shape_may_equal(&shape, &a->output_shapes.at[k]))
-            s = ef_error(EF_INVALID, "%s: component %d has shape %s, but %s was announced",
+            s = ef_error(EF_INVALID, "%s: component %d has shape %s, but output_shapes says %s",
                          c->op->name, k, EF_SHAPE(&shape), EF_SHAPE(&a->output_shapes.at[k]));
         else
             s = ef_out_share(c, k, &made[k]);
@@ -242,7 +242,7 @@ static ef_status *has_next_run(const ef_call *c) {
 
 const ef_op ef_op__IteratorHasNext = {
     EF_NAMED(_IteratorHasNext),
-    .doc = "Whether there is another element, which stays the next: the test of a for loop.",
+    .doc = "Whether there is another element, without consuming it: the condition of a for loop.",
     .in = {"iterator: resource"},
     .out = {"has_next: bool"},
     .traits = OUTSIDE,
@@ -262,7 +262,7 @@ static ef_status *cardinality_run(const ef_call *c) {
 
 const ef_op ef_op_DatasetCardinality = {
     EF_NAMED(DatasetCardinality),
-    .doc = "How many elements there are; -1: infinitely many, -2: it is not known.",
+    .doc = "The number of elements; -1: infinitely many, -2: not known.",
     .in = {"input_dataset: variant"},
     .out = {"cardinality: int64"},
     .attr = {EF_ATTR(ef_dataset_attrs, cardinality_options, "string", "''")},
@@ -279,7 +279,7 @@ ef_status *ef_dataset_take(const ef_call *c, ef_take_fn *read) {
     const ef_dataset *d = ef_dataset_of(c->in[0]);
     if (ef_dataset_width(d) != c->n_out)
         return ef_error(EF_INVALID,
-                        "%s: announces %d components, but the dataset's elements have %d",
+                        "%s: output_types has %d components, but the dataset's elements have %d",
                         c->op->name, c->n_out, ef_dataset_width(d));
     ef_tensor *made = ef_calloc((size_t)c->n_out, sizeof *made);
     if (made == NULL) return ef_no_memory((size_t)c->n_out * sizeof *made);
@@ -313,7 +313,7 @@ static ef_status *single_run(const ef_call *c) { return ef_dataset_take(c, only_
 
 const ef_op ef_op_DatasetToSingleElement = {
     EF_NAMED(DatasetToSingleElement),
-    .doc = "The only element of a dataset; an error if it has none, or more.",
+    .doc = "The only element of a dataset; fails if it has none or several.",
     .in = {"dataset: variant"},
     .out = {"components: output_types"},
     .attr = {EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
@@ -345,7 +345,8 @@ static ef_status *reduce_run(const ef_call *c) {
 
 const ef_op ef_op_ReduceDataset = {
     EF_NAMED(ReduceDataset),
-    .doc = "`f` of a state and each element gives the next state; the last one is the result.",
+    .doc = "Applies `f` to a state and each element; it returns the next state. The result is the "
+           "last state.",
     .in = {"input_dataset: variant", "initial_state: Tstate", "other_arguments: Targuments"},
     .out = {"components: output_types"},
     .attr = {EF_ATTR(ef_dataset_attrs, f, "func", NULL),

@@ -1,5 +1,5 @@
-/* Iterators that are found again by a name: those of graphs, which a session runs many times. They
- * live in the scope of variables, so a session keeps its own. */
+/* Iterators that are found by name: those of graphs, which a session runs many times. They are
+ * stored in the scope of variables, so each session has its own. */
 #include "base/alloc.h"
 #include "ops/array/array.h"
 #include "ops/data/iterator.h"
@@ -13,7 +13,7 @@ static ef_status *make_object(const void *how, const char *name, ef_object **out
     return ef_iterator_make(how, name, (ef_iterator **)out);
 }
 
-/* *out is counted for the caller. */
+/* *out carries a reference for the caller. */
 static ef_status *named(const ef_call *c, ef_iterator **out) {
     const ef_dataset_attrs *a = c->attrs;
     ef_object *found = NULL;
@@ -44,7 +44,7 @@ static ef_status *named_run(const ef_call *c) {
 #define ITERATOR(NAME)                                                                       \
     const ef_op ef_op_##NAME = {                                                             \
         EF_NAMED(NAME),                                                                      \
-        .doc = "The iterator of that name, made with the first use of the name.",            \
+        .doc = "The iterator of that name, made when the name is first used.",               \
         .out = {"handle: resource"},                                                         \
         .attr = {NAMES(NULL), EF_DATASET_OUTPUTS},                                           \
         .attr_size = sizeof(ef_dataset_attrs),                                               \
@@ -73,7 +73,7 @@ static ef_status *one_shot_run(const ef_call *c) {
 
 const ef_op ef_op__OneShotIterator = {
     EF_NAMED(_OneShotIterator),
-    .doc = "The iterator of that name; with the first use it begins with the first element of "
+    .doc = "The iterator of that name; on first use it starts at the first element of "
            "`dataset`.",
     .in = {"dataset: variant"},
     .out = {"handle: resource"},
@@ -93,7 +93,7 @@ static ef_status *to_string_run(const ef_call *c) {
     EF_TRY(ef_iterator_of(c->in[0], &it));
     if (it->name == NULL)
         return ef_error(EF_FAILED_PRECONDITION,
-                        "%s: the iterator has no name, so no string can stand for it; make it "
+                        "%s: the iterator has no name, so it has no string handle; make it "
                         "with a shared_name",
                         c->op->name);
     EF_TRY(ef_out_memory(c, 0));
@@ -102,7 +102,7 @@ static ef_status *to_string_run(const ef_call *c) {
 
 const ef_op ef_op_IteratorToStringHandle = {
     EF_NAMED(IteratorToStringHandle),
-    .doc = "A string that stands for an iterator in the session that made it.",
+    .doc = "A string handle for an iterator, valid in the session that made it.",
     .in = {"resource_handle: resource"},
     .out = {"string_handle: string"},
     .traits = EF_STATEFUL | EF_HEAVY | EF_NO_GRAD,
@@ -123,11 +123,10 @@ static ef_status *check_announced(const ef_call *c, const ef_object *found) {
     const ef_dataset_attrs *a = c->attrs;
     const ef_iterator *it = (const ef_iterator *)found;
     if (found->kind != EF_OBJECT_ITERATOR)
-        return ef_error(EF_INVALID, "%s: the handle is that of a %s", c->op->name,
-                        found->type_name);
+        return ef_error(EF_INVALID, "%s: the handle refers to a %s", c->op->name, found->type_name);
     if (a->output_types.n != 0 && a->output_types.n != it->width)
         return ef_error(EF_INVALID,
-                        "%s: announces %d components, but the iterator's elements have %d",
+                        "%s: output_types has %d components, but the iterator's elements have %d",
                         c->op->name, a->output_types.n, it->width);
     for (int k = 0; k < a->output_types.n; k++)
         if (a->output_types.at[k] != it->set->output_types.at[k])
@@ -162,7 +161,7 @@ static ef_status *from_string_infer(ef_infer *i) {
 #define FROM_STRING(NAME)                                                             \
     const ef_op ef_op_##NAME = {                                                      \
         EF_NAMED(NAME),                                                               \
-        .doc = "The iterator that a string of IteratorToStringHandle stands for.",    \
+        .doc = "The iterator that a string from IteratorToStringHandle refers to.",   \
         .in = {"string_handle: string"},                                              \
         .out = {"resource_handle: resource"},                                         \
         .attr = {EF_ATTR(ef_dataset_attrs, output_types, "list(type) >= 0", "[]"),    \
@@ -190,7 +189,7 @@ static ef_status *anonymous_run(const ef_call *c) {
 
 const ef_op ef_op_AnonymousIterator = {
     EF_NAMED(AnonymousIterator),
-    .doc = "A new iterator.",
+    .doc = "Makes an iterator.",
     .out = {"handle: resource"},
     .attr = {EF_DATASET_OUTPUTS},
     .attr_size = sizeof(ef_dataset_attrs),
@@ -202,7 +201,7 @@ const ef_op ef_op_AnonymousIterator = {
 
 const ef_op ef_op_AnonymousIteratorV2 = {
     EF_NAMED(AnonymousIteratorV2),
-    .doc = "A new iterator, and what DeleteIterator takes.",
+    .doc = "Makes an iterator and its deleter, which DeleteIterator takes.",
     .out = {"handle: resource", "deleter: variant"},
     .attr = {EF_DATASET_OUTPUTS},
     .attr_size = sizeof(ef_dataset_attrs),
@@ -225,7 +224,7 @@ static ef_status *delete_run(const ef_call *c) {
 
 const ef_op ef_op_DeleteIterator = {
     EF_NAMED(DeleteIterator),
-    .doc = "Ends an iteration; the iterator gives no more elements.",
+    .doc = "Ends an iteration; the iterator returns no more elements.",
     .in = {"handle: resource", "deleter: variant"},
     .traits = EF_STATEFUL | EF_EFFECT | EF_HEAVY | EF_NO_GRAD,
     .shape = ef_shape_none,
@@ -233,8 +232,7 @@ const ef_op ef_op_DeleteIterator = {
     .examples = {"iterator(5) optional(float[2])"},
 };
 
-/* ---- of whole datasets -------------------------------------------------------------------------
- */
+/* ---- ops on whole datasets ------------------------------------------------------------------- */
 
 static ef_status *fingerprint_run(const ef_call *c) {
     EF_TRY(ef_dataset_check(c, 0));
@@ -244,7 +242,7 @@ static ef_status *fingerprint_run(const ef_call *c) {
 
 const ef_op ef_op_DatasetFingerprint = {
     EF_NAMED(DatasetFingerprint),
-    .doc = "A number that is the same for datasets made in the same way.",
+    .doc = "A hash that is equal for datasets made in the same way.",
     .in = {"input_dataset: variant"},
     .out = {"fingerprint: uint64"},
     .traits = EF_HEAVY | EF_NO_GRAD,
@@ -253,7 +251,7 @@ const ef_op ef_op_DatasetFingerprint = {
     .examples = {"dataset(5)"},
 };
 
-/* Elements before the one asked for are made and dropped. */
+/* Elements before the requested one are computed and dropped. */
 static ef_status *element_at(const ef_call *c, struct ef_pipeline *p, ef_tensor *made) {
     int64_t index = *(const int64_t *)c->in[1]->data;
     bool end = index < 0;
@@ -280,7 +278,7 @@ static ef_status *at_infer(ef_infer *i) {
 
 const ef_op ef_op_GetElementAtIndex = {
     EF_NAMED(GetElementAtIndex),
-    .doc = "The element of a dataset with that number.",
+    .doc = "The element of a dataset at that index.",
     .in = {"dataset: variant", "index: int64"},
     .out = {"components: output_types"},
     .attr = {EF_DATASET_OUTPUTS},

@@ -1,4 +1,4 @@
-/* Datasets under the names that graphs of earlier versions use. */
+/* Dataset ops under the names that graphs of earlier TensorFlow versions use. */
 #include "ops/array/array.h"
 #include "ops/data/dataset.h"
 #include "ops/shapes.h"
@@ -27,7 +27,7 @@ static ef_status *batch_run(const ef_call *c) {
 
 const ef_op ef_op_BatchDataset = {
     EF_NAMED(BatchDataset),
-    .doc = "`batch_size` elements stacked to one; the last may have fewer.",
+    .doc = "Stacks `batch_size` elements into one; the last batch may have fewer.",
     .in = {SOURCE, "batch_size: int64"},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
@@ -37,7 +37,7 @@ const ef_op ef_op_BatchDataset = {
 
 const ef_op ef_op_RandomDataset = {
     EF_NAMED(RandomDataset),
-    .doc = "Random numbers without end, uniform over 32 bits; the same for the same seeds.",
+    .doc = "An infinite sequence of random 32-bit integers; equal seeds give equal sequences.",
     .in = {"seed: int64", "seed2: int64"},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
@@ -47,7 +47,7 @@ const ef_op ef_op_RandomDataset = {
 
 const ef_op ef_op_ParallelMapDataset = {
     EF_NAMED(ParallelMapDataset),
-    .doc = "`f` of every element, for several elements at a time.",
+    .doc = "Applies `f` to every element, several in parallel.",
     .in = {SOURCE, "other_arguments: Targuments", "num_parallel_calls: int32"},
     .out = {"handle: variant"},
     .types = "Targuments: list(type) >= 0",
@@ -63,28 +63,27 @@ static ef_status *interleave_run(const ef_call *c) {
     return ef_dataset_run(c);
 }
 
-#define INTERLEAVE(NAME, ORDER)                                                          \
-    const ef_op ef_op_##NAME = {                                                         \
-        EF_NAMED(NAME),                                                                  \
-        .doc = "The elements of the datasets that `f` makes: `block_length` of each of " \
-               "`cycle_length` in turn.",                                                \
-        .in = {SOURCE, "other_arguments: Targuments", "cycle_length: int64",             \
-               "block_length: int64", "num_parallel_calls: int64"},                      \
-        .out = {"handle: variant"},                                                      \
-        .types = "Targuments: list(type) >= 0",                                          \
-        .attr = {EF_ATTR(ef_dataset_attrs, f, "func", NULL), ORDER, EF_DATASET_OUTPUTS,  \
-                 EF_DATASET_NOTE},                                                       \
-        RUN(interleave, interleave_run),                                                 \
+#define INTERLEAVE(NAME, ORDER)                                                               \
+    const ef_op ef_op_##NAME = {                                                              \
+        EF_NAMED(NAME),                                                                       \
+        .doc = "Interleaves the datasets that `f` makes: `block_length` elements of each of " \
+               "`cycle_length` in turn.",                                                     \
+        .in = {SOURCE, "other_arguments: Targuments", "cycle_length: int64",                  \
+               "block_length: int64", "num_parallel_calls: int64"},                           \
+        .out = {"handle: variant"},                                                           \
+        .types = "Targuments: list(type) >= 0",                                               \
+        .attr = {EF_ATTR(ef_dataset_attrs, f, "func", NULL), ORDER, EF_DATASET_OUTPUTS,       \
+                 EF_DATASET_NOTE},                                                            \
+        RUN(interleave, interleave_run),                                                      \
     };
 INTERLEAVE(ParallelInterleaveDatasetV2, BOOL(sloppy, "false"))
 INTERLEAVE(ParallelInterleaveDatasetV3, EF_DATASET_ORDER)
 
-/* ---- the same elements -------------------------------------------------------------------------
- */
+/* ---- datasets that pass elements through ----------------------------------------------------- */
 
 const ef_op ef_op_MaxIntraOpParallelismDataset = {
     EF_NAMED(MaxIntraOpParallelismDataset),
-    .doc = "The same elements; the number is advice that the engine does not need.",
+    .doc = "The same elements; the number is a hint, which this engine ignores.",
     .in = {SOURCE, "max_intra_op_parallelism: int64"},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_OUTPUTS},
@@ -94,7 +93,7 @@ const ef_op ef_op_MaxIntraOpParallelismDataset = {
 
 const ef_op ef_op_PrivateThreadPoolDataset = {
     EF_NAMED(PrivateThreadPoolDataset),
-    .doc = "The same elements; the number is advice that the engine does not need.",
+    .doc = "The same elements; the number is a hint, which this engine ignores.",
     .in = {SOURCE, "num_threads: int64"},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_OUTPUTS},
@@ -104,7 +103,7 @@ const ef_op ef_op_PrivateThreadPoolDataset = {
 
 const ef_op ef_op_ModelDataset = {
     EF_NAMED(ModelDataset),
-    .doc = "The same elements, made by a pipeline that tunes itself, as all do.",
+    .doc = "The same elements; here all pipelines tune themselves.",
     .in = {SOURCE},
     .out = {"handle: variant"},
     .attr = {NUMBER(algorithm), NUMBER(cpu_budget), NUMBER(ram_budget), EF_DATASET_OUTPUTS},

@@ -61,7 +61,7 @@ static ef_status *none_run(const ef_call *c) {
 
 const ef_op ef_op_OptionalNone = {
     EF_NAMED(OptionalNone),
-    .doc = "An optional that holds nothing.",
+    .doc = "An optional without a value.",
     .out = {"optional: variant"},
     .traits = EF_HEAVY | EF_NO_GRAD,
     .shape = ef_shape_scalar,
@@ -94,13 +94,13 @@ static ef_status *get_value_run(const ef_call *c) {
     if (!o->has_value)
         return ef_error(EF_INVALID, "%s: The given optional does not have a value.", c->op->name);
     if (o->n != c->n_out)
-        return ef_error(EF_INVALID, "%s: announces %d components, but the optional holds %d",
+        return ef_error(EF_INVALID, "%s: output_types has %d components, but the optional holds %d",
                         c->op->name, c->n_out, o->n);
     for (int k = 0; k < c->n_out; k++) {
         ef_shape shape = ef_shape_from(&o->value[k]);
         if ((ef_dtype)o->value[k].dtype != a->output_types.at[k] ||
             !ef_shape_may_equal(&shape, &a->output_shapes.at[k]))
-            return ef_error(EF_INVALID, "%s: component %d is %s, but %s %s was announced",
+            return ef_error(EF_INVALID, "%s: component %d is %s, but %s %s is declared",
                             c->op->name, k, EF_TENSOR(&o->value[k]),
                             ef_dtype_name(a->output_types.at[k]),
                             EF_SHAPE(&a->output_shapes.at[k]));
@@ -111,7 +111,7 @@ static ef_status *get_value_run(const ef_call *c) {
 
 const ef_op ef_op_OptionalGetValue = {
     EF_NAMED(OptionalGetValue),
-    .doc = "What an optional holds; an error if that is nothing.",
+    .doc = "The value of an optional; fails if it has none.",
     .in = {"optional: variant"},
     .out = {"components: output_types"},
     .attr = {EF_DATASET_OUTPUTS},

@@ -9,7 +9,7 @@ typedef struct ef_optional {
     int n;
     ef_tensor value[];
 } ef_optional;
-/* An empty one with room for n components; refs 1. */
+/* An empty optional with space for n components; refs 1. */
 ef_status *ef_optional_make(int n, ef_optional **out);
 ef_shape_fn ef_components_infer; /* outputs have the shapes of the attribute output_shapes */
 #endif

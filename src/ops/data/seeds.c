@@ -1,4 +1,4 @@
-/* Generators of seeds, and caches: resources that datasets share between iterations. */
+/* Seed generators and caches: resources that a dataset's iterations share. */
 #include "ops/data/seeds.h"
 #include "base/alloc.h"
 #include "kernels/random.h"
@@ -30,7 +30,7 @@ void ef_seeds_next(ef_seeds *g, uint64_t *seed, uint64_t *seed2) {
     ef_mutex_unlock(&g->lock);
 }
 
-/* Seeds 0 and 0 mean: from the system's entropy. */
+/* If both seeds are 0, the generator is seeded from the system's entropy. */
 static ef_status *seeds_make(uint64_t seed, uint64_t seed2, bool reshuffle, ef_seeds **out) {
     if (seed == 0 && seed2 == 0) {
         uint64_t key[2];
@@ -70,7 +70,7 @@ enum { OUTSIDE = EF_STATEFUL | EF_SHARES_OUT | EF_HEAVY | EF_NO_GRAD };
 
 const ef_op ef_op_AnonymousSeedGenerator = {
     EF_NAMED(AnonymousSeedGenerator),
-    .doc = "A new generator of two seeds for each iteration of a dataset; without `reshuffle` "
+    .doc = "Makes a generator of two seeds for each iteration of a dataset; without `reshuffle` "
            "they are always those given.",
     .in = {"seed: int64", "seed2: int64", "reshuffle: bool"},
     .out = {"handle: resource", "deleter: variant"},
@@ -80,8 +80,7 @@ const ef_op ef_op_AnonymousSeedGenerator = {
     .examples = {"int64[]{1} int64[]{2} bool[]{1}"},
 };
 
-/* ---- elements kept in memory -------------------------------------------------------------------
- */
+/* ---- elements cached in memory --------------------------------------------------------------- */
 
 static void free_items(ef_tensor *item, int64_t n) {
     for (int64_t k = 0; k < n; k++) ef_tensor_release(&item[k]);
@@ -130,7 +129,7 @@ static ef_status *cache_run(const ef_call *c) {
 
 const ef_op ef_op_AnonymousMemoryCache = {
     EF_NAMED(AnonymousMemoryCache),
-    .doc = "A new, empty cache for the elements of a dataset.",
+    .doc = "Makes an empty cache for the elements of a dataset.",
     .out = {"handle: resource", "deleter: variant"},
     .traits = OUTSIDE,
     .shape = ef_shape_scalar,

@@ -1,9 +1,9 @@
-/* Datasets that the reader of a snapshot makes of its files. */
+/* Datasets that the snapshot reader makes from its files. */
 #ifndef EF_OPS_DATA_SHARDS_H
 #define EF_OPS_DATA_SHARDS_H
 #include "ops/data/dataset.h"
 
-/* The elements in the folder of one shard, which are like those of `like`. */
+/* The elements in the folder of one shard; they have the dtypes and shapes of `like`. */
 ef_status *ef_dataset_of_shard(const ef_dataset *like, const char *folder, size_t n,
                                const char *compression, ef_tensor *out);
 /* A dataset whose elements are n datasets. */

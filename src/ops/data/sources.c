@@ -1,4 +1,4 @@
-/* Datasets that have no dataset before them. */
+/* Datasets without an input dataset. */
 #include "ops/array/array.h"
 #include "ops/data/dataset.h"
 
@@ -6,7 +6,7 @@
 #define SHAPES EF_ATTR(ef_dataset_attrs, output_shapes, "list(shape) >= 1", NULL)
 #define SPLIT EF_ATTR(ef_dataset_attrs, replicate_on_split, "bool", "false")
 
-/* One shape for each component. */
+/* Checks that there is one shape for each component. */
 static ef_status *check_width(const ef_call *c) {
     int n = ((const ef_dataset_attrs *)c->attrs)->output_shapes.n;
     if (n == c->n_in) return ef_dataset_run(c);
@@ -75,7 +75,7 @@ const ef_op ef_op_RangeDataset = {
 
 const ef_op ef_op_RandomDatasetV2 = {
     EF_NAMED(RandomDatasetV2),
-    .doc = "Random numbers without end, uniform over 32 bits; the same for the same seeds.",
+    .doc = "An infinite sequence of random 32-bit integers; equal seeds give equal sequences.",
     .in = {"seed: int64", "seed2: int64", "seed_generator: resource"},
     .out = {"handle: variant"},
     .attr = {EF_ATTR(ef_dataset_attrs, rerandomize_each_iteration, "bool", "false"),
@@ -91,8 +91,8 @@ const ef_op ef_op_RandomDatasetV2 = {
         EF_ATTR(ef_dataset_attrs, T##WHICH##_func_args, "list(type) >= 0", NULL)
 const ef_op ef_op_GeneratorDataset = {
     EF_NAMED(GeneratorDataset),
-    .doc = "Elements made by functions: `init_func` makes a state, `next_func` an element of it "
-           "until it fails with the status OUT_OF_RANGE, `finalize_func` ends the state.",
+    .doc = "Elements made by functions: `init_func` makes a state, `next_func` an element from it "
+           "until it fails with the status OUT_OF_RANGE, `finalize_func` releases the state.",
     .in = {"init_func_other_args: Tinit_func_args", "next_func_other_args: Tnext_func_args",
            "finalize_func_other_args: Tfinalize_func_args"},
     .out = {"handle: variant"},

@@ -1,4 +1,4 @@
-/* Datasets that write their elements to files, or read them from there; sparse batches. */
+/* Datasets that write their elements to files or read them back; sparse batches. */
 #include "file/snapshot.h"
 #include "ops/array/array.h"
 #include "ops/data/dataset.h"
@@ -15,8 +15,8 @@
 
 const ef_op ef_op_SaveDatasetV2 = {
     EF_NAMED(SaveDatasetV2),
-    .doc = "The same elements, which are written to the folder `path` on the way; `shard_func` "
-           "says to which file.",
+    .doc = "The same elements, which are also written to the folder `path`; `shard_func` "
+           "chooses the file.",
     .in = {SOURCE, "path: string", "shard_func_other_args: Tshard_func_args"},
     .out = {"handle: variant"},
     .attr = {COMPRESSION, FUNCTION(shard),
@@ -37,8 +37,9 @@ static ef_status *load_run(const ef_call *c) {
 
 const ef_op ef_op_LoadDataset = {
     EF_NAMED(LoadDataset),
-    .doc = "The elements that SaveDatasetV2 wrote; `reader_func` makes one dataset of those of the "
-           "files.",
+    .doc =
+        "The elements that SaveDatasetV2 wrote; `reader_func` makes one dataset from those of the "
+        "files.",
     .in = {"path: string", "reader_func_other_args: Treader_func_args"},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_OUTPUTS, COMPRESSION, FUNCTION(reader)},
@@ -47,8 +48,8 @@ const ef_op ef_op_LoadDataset = {
 
 const ef_op ef_op_SnapshotDatasetV2 = {
     EF_NAMED(SnapshotDatasetV2),
-    .doc = "The elements, written to a folder by the first iteration that sees all of them, and "
-           "read from there by the later ones.",
+    .doc = "The same elements; the first complete iteration writes them to a folder, and "
+           "later ones read them from there.",
     .in = {SOURCE, "path: string", "reader_func_other_args: Treader_func_args",
            "shard_func_other_args: Tshard_func_args"},
     .out = {"handle: variant"},
@@ -63,7 +64,7 @@ const ef_op ef_op_SnapshotDatasetV2 = {
 
 const ef_op ef_op_SnapshotDatasetReader = {
     EF_NAMED(SnapshotDatasetReader),
-    .doc = "The elements of one file of a snapshot, from number `start_index` on.",
+    .doc = "The elements of one file of a snapshot, starting at index `start_index`.",
     .in = {"shard_dir: string", "start_index: int64"},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_OUTPUTS, COMPRESSION, EF_ATTR(ef_dataset_attrs, version, "int", NULL)},
@@ -73,8 +74,9 @@ const ef_op ef_op_SnapshotDatasetReader = {
 
 const ef_op ef_op_CacheDataset = {
     EF_NAMED(CacheDataset),
-    .doc = "The elements, made once and kept in the file `filename`; without a name every "
-           "iteration makes them.",
+    .doc =
+        "The same elements, computed once and cached in the file `filename`; without a name every "
+        "iteration computes them.",
     .in = {SOURCE, "filename: string"},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
@@ -99,8 +101,8 @@ static ef_status *sparse_batch_run(const ef_call *c) {
                         c->op->name, (long long)size);
     if (ef_count(c->in[2]) >= EF_MAX_RANK)
         return ef_error(EF_INVALID,
-                        "%s: row_shape has rank %lld, so a batch would have one more; "
-                        "the most is %d",
+                        "%s: row_shape has rank %lld, so a batch would have rank one more; "
+                        "the largest rank is %d",
                         c->op->name, (long long)ef_count(c->in[2]), EF_MAX_RANK);
     for (int64_t k = 0; k < ef_count(c->in[2]); k++)
         if (((const int64_t *)c->in[2]->data)[k] < -1)

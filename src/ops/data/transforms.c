@@ -25,7 +25,7 @@ static ef_status *batch_run(const ef_call *c) {
 
 const ef_op ef_op_BatchDatasetV2 = {
     EF_NAMED(BatchDatasetV2),
-    .doc = "`batch_size` elements stacked to one; the last may have fewer, or is dropped.",
+    .doc = "Stacks `batch_size` elements into one; the last batch may have fewer, or is dropped.",
     .in = {SOURCE, "batch_size: int64", "drop_remainder: bool"},
     .out = {"handle: variant"},
     .attr = {BOOL(parallel_copy, "false"), EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
@@ -35,7 +35,7 @@ const ef_op ef_op_BatchDatasetV2 = {
 
 const ef_op ef_op_ParallelBatchDataset = {
     EF_NAMED(ParallelBatchDataset),
-    .doc = "As BatchDatasetV2, with several batches made at a time.",
+    .doc = "Like BatchDatasetV2, with several batches made in parallel.",
     .in = {SOURCE, "batch_size: int64", "num_parallel_calls: int64", "drop_remainder: bool"},
     .out = {"handle: variant"},
     .attr = {BOOL(parallel_copy, "false"), EF_DATASET_OUTPUTS, EF_DATASET_ORDER, EF_DATASET_NOTE},
@@ -48,7 +48,7 @@ static ef_status *padded_infer(ef_infer *i) { return ef_shape_scalar(i); }
 
 const ef_op ef_op_PaddedBatchDatasetV2 = {
     EF_NAMED(PaddedBatchDatasetV2),
-    .doc = "As BatchDatasetV2 for elements of different sizes, which are padded to "
+    .doc = "Like BatchDatasetV2 for elements of different sizes, which are padded to "
            "`padded_shapes`, or to the largest of the batch where these are -1.",
     .in = {SOURCE, "batch_size: int64", "padded_shapes: N * int64", "padding_values: Toutput_types",
            "drop_remainder: bool"},
@@ -96,7 +96,7 @@ static ef_status *rebatch_run(const ef_call *c) {
 
 const ef_op ef_op_RebatchDatasetV2 = {
     EF_NAMED(RebatchDatasetV2),
-    .doc = "The rows of batches in batches of other sizes, which take turns.",
+    .doc = "Splits and regroups batches: their rows form batches of `batch_sizes`, cyclically.",
     .in = {SOURCE, "batch_sizes: int64", "drop_remainder: bool"},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_OUTPUTS},
@@ -139,7 +139,7 @@ static ef_status *shuffle_run(const ef_call *c) {
 
 const ef_op ef_op_ShuffleDatasetV3 = {
     EF_NAMED(ShuffleDatasetV3),
-    .doc = "The elements in random order: each is drawn from the next `buffer_size`.",
+    .doc = "The elements in random order: each is drawn from a buffer of the next `buffer_size`.",
     .in = {SOURCE, "buffer_size: int64", "seed: int64", "seed2: int64", "seed_generator: resource"},
     .out = {"handle: variant"},
     .attr = {BOOL(reshuffle_each_iteration, "true"), EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
@@ -149,7 +149,7 @@ const ef_op ef_op_ShuffleDatasetV3 = {
 
 const ef_op ef_op_ShuffleAndRepeatDatasetV2 = {
     EF_NAMED(ShuffleAndRepeatDatasetV2),
-    .doc = "The elements `count` times, each time in another random order.",
+    .doc = "Repeats the elements `count` times, each time in another random order.",
     .in = {SOURCE, "buffer_size: int64", "seed: int64", "seed2: int64", "count: int64",
            "seed_generator: resource"},
     .out = {"handle: variant"},
@@ -168,9 +168,9 @@ const ef_op ef_op_ShuffleAndRepeatDatasetV2 = {
         RUN(KIND, ef_dataset_run),                     \
         .examples = {RANGE_OF_5 "int64[]{3}" NUMBERS}, \
     };
-COUNTED(RepeatDataset, repeat, "The elements `count` times; without end if it is negative.")
+COUNTED(RepeatDataset, repeat, "Repeats the elements `count` times; infinitely if it is negative.")
 COUNTED(TakeDataset, take, "The first `count` elements; all if it is -1.")
-COUNTED(SkipDataset, skip, "All but the first `count` elements; none if it is -1.")
+COUNTED(SkipDataset, skip, "All elements but the first `count`; none if it is -1.")
 
 static ef_status *shard_run(const ef_call *c) {
     int64_t n = number(c, 1), k = number(c, 2);
@@ -187,7 +187,7 @@ static ef_status *shard_run(const ef_call *c) {
 
 const ef_op ef_op_ShardDataset = {
     EF_NAMED(ShardDataset),
-    .doc = "Every element whose number is `index` modulo `num_shards`.",
+    .doc = "The elements whose index modulo `num_shards` is `index`.",
     .in = {SOURCE, "num_shards: int64", "index: int64"},
     .out = {"handle: variant"},
     .attr = {BOOL(require_non_empty, "false"), EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
@@ -207,7 +207,7 @@ const ef_op ef_op_ConcatenateDataset = {
 
 const ef_op ef_op_ZipDataset = {
     EF_NAMED(ZipDataset),
-    .doc = "Elements of all datasets side by side, as long as each has one.",
+    .doc = "Zips datasets: an element combines one of each, until the shortest ends.",
     .in = {"input_datasets: N * variant"},
     .out = {"handle: variant"},
     .types = "N: int >= 1",
@@ -218,7 +218,7 @@ const ef_op ef_op_ZipDataset = {
 
 const ef_op ef_op_DirectedInterleaveDataset = {
     EF_NAMED(DirectedInterleaveDataset),
-    .doc = "Elements of several datasets; the elements of another say from which the next comes.",
+    .doc = "Elements of several datasets; a dataset of indices selects where each comes from.",
     .in = {"selector_input_dataset: variant", "data_input_datasets: N * variant"},
     .out = {"handle: variant"},
     .types = "N: int >= 1",
@@ -229,7 +229,7 @@ const ef_op ef_op_DirectedInterleaveDataset = {
 
 const ef_op ef_op_UniqueDataset = {
     EF_NAMED(UniqueDataset),
-    .doc = "The elements that are unlike all before them.",
+    .doc = "The distinct elements, in the order of their first occurrence.",
     .in = {SOURCE},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
@@ -242,7 +242,7 @@ const ef_op ef_op_UniqueDataset = {
 
 const ef_op ef_op_CacheDatasetV2 = {
     EF_NAMED(CacheDatasetV2),
-    .doc = "The elements, made once: kept in memory, or in the file `filename`.",
+    .doc = "The same elements, computed once and cached in memory or in the file `filename`.",
     .in = {SOURCE, "filename: string", "cache: resource"},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_OUTPUTS, EF_DATASET_NOTE},
@@ -261,7 +261,7 @@ static ef_status *prefetch_run(const ef_call *c) {
 
 const ef_op ef_op_PrefetchDataset = {
     EF_NAMED(PrefetchDataset),
-    .doc = "The elements, of which a thread makes up to `buffer_size` ahead.",
+    .doc = "The same elements; a thread computes up to `buffer_size` of them ahead.",
     .in = {SOURCE, "buffer_size: int64"},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_OUTPUTS, EF_ATTR(ef_dataset_attrs, slack_period, "int", "0"),
@@ -271,12 +271,11 @@ const ef_op ef_op_PrefetchDataset = {
     .examples = {RANGE_OF_5 "int64[]{1}" NUMBERS},
 };
 
-/* ---- the same elements -------------------------------------------------------------------------
- */
+/* ---- datasets that pass elements through ----------------------------------------------------- */
 
 const ef_op ef_op_OptionsDataset = {
     EF_NAMED(OptionsDataset),
-    .doc = "The same elements, with options for how to make them.",
+    .doc = "The same elements, with options for the pipeline.",
     .in = {SOURCE},
     .out = {"handle: variant"},
     .attr = {EF_ATTR(ef_dataset_attrs, serialized_options, "string", NULL), EF_DATASET_OUTPUTS,
@@ -287,7 +286,7 @@ const ef_op ef_op_OptionsDataset = {
 
 const ef_op ef_op_AssertCardinalityDataset = {
     EF_NAMED(AssertCardinalityDataset),
-    .doc = "The same elements; it is an error if they are not `cardinality`.",
+    .doc = "The same elements; fails if their number is not `cardinality`.",
     .in = {SOURCE, "cardinality: int64"},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_OUTPUTS},
@@ -297,7 +296,7 @@ const ef_op ef_op_AssertCardinalityDataset = {
 
 const ef_op ef_op_IgnoreErrorsDataset = {
     EF_NAMED(IgnoreErrorsDataset),
-    .doc = "The elements that can be made.",
+    .doc = "The same elements without those whose computation fails.",
     .in = {SOURCE},
     .out = {"handle: variant"},
     .attr = {EF_DATASET_OUTPUTS, BOOL(log_warning, "false")},

@@ -1,4 +1,4 @@
-/* Colours of images: RGBToHSV, HSVToRGB, AdjustHue and AdjustSaturation. */
+/* Colour spaces of images: RGBToHSV, HSVToRGB, AdjustHue and AdjustSaturation. */
 #include "kernels/color.h"
 #include "ops/array/array.h"
 #include "ops/build.h"
@@ -36,7 +36,7 @@ static ef_status *run(const ef_call *c, ef_color_map map) {
     ef_colors_run(&colors);
     return NULL;
 }
-/* Eagerly TensorFlow finds a wrong number of channels only here. */
+/* Eagerly, TensorFlow reports a wrong number of channels only here. */
 static ef_status *run_color(const ef_call *c, ef_color_map map) {
     ef_shape shape = ef_shape_from(c->in[0]);
     EF_TRY(need_three(c->op, &shape, EF_FAILED_PRECONDITION));
@@ -59,7 +59,7 @@ static ef_value *where(ef_build *b, ef_value *cond, ef_value *x) {
     return ef_select(b, cond, x, ef_zeros_like(b, x));
 }
 
-/* With the largest channel v, the smallest m and their distance c: s = 1 - m / v, and h = n / 6c
+/* With the largest channel v, the smallest m and their difference c: s = 1 - m / v, and h = n / 6c
  * plus a constant, where n is the difference of the two channels that are not the largest. */
 static ef_status *to_hsv_grad(ef_grad *g) {
     ef_build *b = g->b;
@@ -73,8 +73,8 @@ static ef_status *to_hsv_grad(ef_grad *g) {
     ef_value *light = ef_emit(b, "Greater", 2, v, zero),
              *colored = ef_emit(b, "Greater", 2, c, zero);
     ef_value *safe_v = ef_select(b, light, v, one), *safe_c = ef_select(b, colored, c, one);
-    ef_value *top[3],
-        *low[3]; /* of equal channels the first is the largest, the last the smallest */
+    ef_value *top[3], *low[3]; /* among equal channels the first counts as the largest, the last as
+                                * the smallest */
     top[0] = both(b, ef_emit(b, "GreaterEqual", 2, x[0], x[1]),
                   ef_emit(b, "GreaterEqual", 2, x[0], x[2]));
     top[1] =
@@ -106,7 +106,7 @@ static ef_status *to_hsv_grad(ef_grad *g) {
 #define FLOATS "T: {half, bfloat16, float, double} = float"
 const ef_op ef_op_RGBToHSV = {
     EF_NAMED(RGBToHSV),
-    .doc = "The hue, saturation and value, all in [0, 1], of pixels in red, green and blue.",
+    .doc = "Converts pixels from RGB to hue, saturation and value, all in [0, 1].",
     .in = {"images: T"},
     .out = {"output: T"},
     .types = FLOATS,
@@ -119,7 +119,7 @@ const ef_op ef_op_RGBToHSV = {
 };
 const ef_op ef_op_HSVToRGB = {
     EF_NAMED(HSVToRGB),
-    .doc = "The red, green and blue of pixels in hue, saturation and value.",
+    .doc = "Converts pixels from hue, saturation and value to RGB.",
     .in = {"images: T"},
     .out = {"output: T"},
     .types = FLOATS,
@@ -131,7 +131,7 @@ const ef_op ef_op_HSVToRGB = {
 };
 const ef_op ef_op_AdjustHue = {
     EF_NAMED(AdjustHue),
-    .doc = "Turns the hue of pixels in red, green and blue by `delta`, where 1 is once around.",
+    .doc = "Rotates the hue of RGB pixels by `delta`, where 1 is a full turn.",
     .in = {"images: T", "delta: float"},
     .out = {"output: T"},
     .types = "T: {half, float} = float",
@@ -142,7 +142,7 @@ const ef_op ef_op_AdjustHue = {
 };
 const ef_op ef_op_AdjustSaturation = {
     EF_NAMED(AdjustSaturation),
-    .doc = "Multiplies the saturation of pixels in red, green and blue by `scale`.",
+    .doc = "Multiplies the saturation of RGB pixels by `scale`.",
     .in = {"images: T", "scale: float"},
     .out = {"output: T"},
     .types = "T: {half, float} = float",

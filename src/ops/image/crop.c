@@ -1,4 +1,4 @@
-/* CropAndResize - boxes cut out of images and resized to one size - and its gradients. */
+/* CropAndResize - boxes cropped from images and resized to one size - and its gradients. */
 #include "kernels/crop.h"
 #include "ops/array/array.h"
 #include "ops/build.h"
@@ -8,11 +8,12 @@
 typedef struct {
     int method;
     float extrapolation_value;
-    ef_dtype T; /* of the gradient by the image */
+    ef_dtype T; /* the dtype of the gradient with respect to the image */
 } crop_attrs;
 enum { BILINEAR, NEAREST };
 
-/* Inputs `boxes` and the one behind it: four numbers and the image of each box; *n their number. */
+/* Checks input k, the boxes (four numbers each), and input k + 1, the image of each box; *n: their
+ * number. */
 static ef_status *need_boxes(const ef_infer *i, int k, int64_t *n) {
     const ef_shape *boxes = &i->in[k].shape, *which = &i->in[k + 1].shape;
     *n = EF_DIM_UNKNOWN;
@@ -68,7 +69,7 @@ static ef_status *setup(const ef_call *c, const ef_tensor *image, const ef_tenso
     for (int64_t k = 0; k < made->boxes; k++)
         if (made->box_image[k] < 0 || made->box_image[k] >= made->batch)
             return ef_error(EF_OUT_OF_RANGE,
-                            "%s: box_index has values outside [0, batch_size): box %lld is of "
+                            "%s: box_index has values outside [0, batch_size): box %lld refers to "
                             "image %d, and there are %lld",
                             c->op->name, (long long)k, (int)made->box_image[k],
                             (long long)made->batch);
@@ -96,16 +97,15 @@ static ef_status *crop_grad(ef_grad *g) {
     if (t == EF_F16 || t == EF_F32 || t == EF_F64)
         g->din[0] = ef_emit_like(g, "CropAndResizeGradImage", set, 1, 4, g->dout[0], g->in[1],
                                  g->in[2], ef_shape_value(b, g->in[0], EF_I32));
-    /* As in TensorFlow the pixels count as mixed, also where the nearest one was taken. */
+    /* TensorFlow uses the bilinear formula also where the nearest pixel was taken. */
     g->din[1] = ef_emit(b, "CropAndResizeGradBoxes", 4, g->dout[0], g->in[0], g->in[1], g->in[2]);
     return NULL;
 }
 
 const ef_op ef_op_CropAndResize = {
     EF_NAMED(CropAndResize),
-    .doc = "Cuts boxes (y1, x1, y2, x2, where 1 is the last line or column) out of images, each of "
-           "the image "
-           "that `box_ind` names, and resizes them to `crop_size`.",
+    .doc = "Crops boxes (y1, x1, y2, x2, where 1 is the last row or column) from images, each from "
+           "the image given by `box_ind`, and resizes them to `crop_size`.",
     .in = {"image: T", "boxes: float", "box_ind: int32", "crop_size: int32"},
     .out = {"crops: float"},
     .types = "T: {uint8, uint16, int8, int16, int32, int64, half, float, double}",
@@ -161,7 +161,7 @@ static ef_status *grad_image_run(const ef_call *c) {
 
 const ef_op ef_op_CropAndResizeGradImage = {
     EF_NAMED(CropAndResizeGradImage),
-    .doc = "Gradient of CropAndResize by the image, whose shape is `image_size`.",
+    .doc = "Gradient of CropAndResize with respect to the image, whose shape is `image_size`.",
     .in = {"grads: float", "boxes: float", "box_ind: int32", "image_size: int32"},
     .out = {"output: T"},
     .attr = {EF_ATTR(crop_attrs, T, "type", NULL),
@@ -194,7 +194,7 @@ static ef_status *grad_boxes_run(const ef_call *c) {
 
 const ef_op ef_op_CropAndResizeGradBoxes = {
     EF_NAMED(CropAndResizeGradBoxes),
-    .doc = "Gradient of CropAndResize by the boxes.",
+    .doc = "Gradient of CropAndResize with respect to the boxes.",
     .in = {"grads: float", "image: T", "boxes: float", "box_ind: int32"},
     .out = {"output: float"},
     .types = "T: {uint8, uint16, int8, int16, int32, int64, half, float, double}",

@@ -1,4 +1,4 @@
-/* NonMaxSuppression in its five forms, and with overlaps that are given. */
+/* NonMaxSuppression in its five versions, and the version that takes the overlaps as an input. */
 #include "base/alloc.h"
 #include "kernels/suppress.h"
 #include "ops/array/array.h"
@@ -12,7 +12,7 @@ typedef struct {
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* The outputs are vectors of unknown length, or of the most there may be. */
+/* The outputs are vectors of unknown length, or of the maximum length if they are padded. */
 static ef_status *nms_shape(ef_infer *i, bool square, bool padded) {
     const ef_shape *boxes = &i->in[0].shape, *scores = &i->in[1].shape;
     int64_t most = 0, rows;
@@ -34,7 +34,7 @@ static ef_status *nms_shape(ef_infer *i, bool square, bool padded) {
         return ef_error(EF_INVALID, "%s: max_output_size must be non-negative, got %lld",
                         i->op->name, (long long)most);
     for (int k = 0; k < i->n_out; k++) {
-        bool last = k > 0 && k == i->n_out - 1; /* the number of those chosen */
+        bool last = k > 0 && k == i->n_out - 1; /* the number of selected boxes */
         i->out[k].shape = last ? ef_scalar_shape() : (ef_shape){.rank = 1, .dim = {EF_DIM_UNKNOWN}};
         if (!last && padded && known) i->out[k].shape.dim[0] = most;
     }
@@ -58,7 +58,7 @@ static ef_status *need_share(const ef_op *op, float threshold) {
                     (double)threshold);
 }
 
-/* Inputs as floats: halves are widened into *wide, which the caller frees. */
+/* Inputs as floats: halves are converted into *wide, which the caller frees. */
 static ef_status *widen(const ef_tensor *x, const float **out, float **wide) {
     *wide = NULL;
     *out = x->data;
@@ -71,7 +71,7 @@ static ef_status *widen(const ef_tensor *x, const float **out, float **wide) {
     return NULL;
 }
 
-/* Puts what was chosen into the outputs: places, then (with three outputs) scores, then their
+/* Writes the selected boxes to the outputs: indices, then (with three outputs) scores, then their
  * number. */
 static ef_status *deliver(const ef_call *c, const int32_t *chosen, const float *scores, int64_t n,
                           int64_t size) {
@@ -121,7 +121,7 @@ static ef_status *first_run(const ef_call *c) {
     EF_TRY(need_share(c->op, s.threshold));
     return choose(c, &s, false);
 }
-/* V2 to V5, whose inputs grow: a threshold for overlaps, one for scores, and sigma. */
+/* V2 to V5, each with one more input: an overlap threshold, a score threshold, and sigma. */
 static ef_status *later_run(const ef_call *c) {
     const nms_attrs *t = c->attrs;
     ef_suppress s = {.threshold = number(c, 3),
@@ -161,29 +161,30 @@ static ef_status *overlaps_run(const ef_call *c) {
 #define THREE "T[3,4]{0,0,1,1,0,0.1,1,1.1,0,2,1,3} T[3]{0.9,0.75,0.6} int32[]{3} "
 
 NMS(NonMaxSuppression,
-    "Chooses boxes by descending score, without those that overlap a better one.",
+    "Selects boxes in order of descending score, without those that overlap a better one.",
     SET("boxes: float", "scores: float", "max_output_size: int32"), SET("selected_indices: int32"),
     NULL, SET(EF_ATTR(nms_attrs, iou_threshold, "float", "0.5")), plain_shape, first_run,
     "float[3,4]{0,0,1,1,0,0.1,1,1.1,0,2,1,3} float[3]{0.9,0.75,0.6} int32[]{3}")
-NMS(NonMaxSuppressionV2, "As NonMaxSuppression, the threshold an input.",
+NMS(NonMaxSuppressionV2, "Like NonMaxSuppression, with the threshold as an input.",
     SET(BOXES, "iou_threshold: T_threshold"), SET("selected_indices: int32"), TWO_TYPES, SET({0}),
     plain_shape, later_run, THREE "float[]{0.5}")
-NMS(NonMaxSuppressionV3, "As NonMaxSuppressionV2, of scores above a threshold only.",
+NMS(NonMaxSuppressionV3, "Like NonMaxSuppressionV2, but only boxes with scores above a threshold.",
     SET(BOXES, "iou_threshold: T_threshold", "score_threshold: T_threshold"),
     SET("selected_indices: int32"), TWO_TYPES, SET({0}), plain_shape, later_run,
     THREE "float[]{0.5} float[]{0.7}")
 NMS(NonMaxSuppressionV4,
-    "As NonMaxSuppressionV3, and how many were chosen; the places may be filled up with 0.",
+    "Like NonMaxSuppressionV3; also returns the number of boxes, and may pad the indices with 0.",
     SET(BOXES, "iou_threshold: T_threshold", "score_threshold: T_threshold"),
     SET("selected_indices: int32", "valid_outputs: int32"), TWO_TYPES, SET(PAD), padded_shape,
     later_run, THREE "float[]{0.5} float[]{0}",
     THREE "float[]{0.5} float[]{0} pad_to_max_output_size=true")
-NMS(NonMaxSuppressionV5, "As NonMaxSuppressionV4, where scores may decay with the overlap instead.",
+NMS(NonMaxSuppressionV5, "Like NonMaxSuppressionV4, but scores may decay with the overlap instead.",
     SET(BOXES, "iou_threshold: T", "score_threshold: T", "soft_nms_sigma: T"),
     SET("selected_indices: int32", "selected_scores: T", "valid_outputs: int32"), HALF_OR_FLOAT,
     SET(PAD), padded_shape, later_run, THREE "T[]{0.5} T[]{0} T[]{0.5}",
     THREE "T[]{0.5} T[]{0} T[]{0} pad_to_max_output_size=true")
-NMS(NonMaxSuppressionWithOverlaps, "As NonMaxSuppressionV3, the overlaps of all pairs given.",
+NMS(NonMaxSuppressionWithOverlaps,
+    "Like NonMaxSuppressionV3, with the overlaps of all pairs as an input.",
     SET("overlaps: float", "scores: float", "max_output_size: int32", "overlap_threshold: float",
         "score_threshold: float"),
     SET("selected_indices: int32"), NULL, SET({0}), square_shape, overlaps_run,

@@ -1,5 +1,5 @@
-/* ImageProjectiveTransformV3: images under projective maps, from pixels of the output back to
- * points of the input. */
+/* ImageProjectiveTransformV3: projective transforms of images; each maps output pixels to points of
+ * the input. */
 #include "base/pool.h"
 #include "ops/records.h"
 #include "ops/shapes.h"
@@ -19,14 +19,15 @@ static ef_status *projective_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 3, 0));
     const ef_shape *x = &i->in[0].shape, *maps = &i->in[1].shape;
     if (maps->rank == 2 && maps->dim[1] >= 0 && maps->dim[1] != 8)
-        return ef_error(EF_INVALID, "%s: transforms is %s; a map has 8 numbers", i->op->name,
+        return ef_error(EF_INVALID, "%s: transforms is %s; a transform has 8 numbers", i->op->name,
                         EF_SHAPE(maps));
     if (maps->rank == 2 && x->rank == 4 && maps->dim[0] >= 0 && x->dim[0] >= 0 &&
         maps->dim[0] != 1 && maps->dim[0] != x->dim[0])
-        return ef_error(EF_INVALID,
-                        "%s: there are %lld maps and %lld images; there must be one map, "
-                        "or one for each image",
-                        i->op->name, (long long)maps->dim[0], (long long)x->dim[0]);
+        return ef_error(
+            EF_INVALID,
+            "%s: there are %lld transforms and %lld images; there must be one transform, "
+            "or one for each image",
+            i->op->name, (long long)maps->dim[0], (long long)x->dim[0]);
     int64_t v[EF_MAX_RANK];
     int n;
     EF_TRY(ef_known_ints(i, 2, v, EF_MAX_RANK, &n, &known));
@@ -46,7 +47,7 @@ static ef_status *projective_shape(ef_infer *i) {
 
 static float within(float x, float size) { return x < 0 ? 0 : x > size - 1 ? size - 1 : x; }
 
-/* Where a coordinate is read that may lie outside [0, size). */
+/* Maps a coordinate outside [0, size) to the one that is read, as the fill mode says. */
 static float inside(float x, int64_t n, fill_kind fill) {
     float size = (float)n;
     if (fill == CONSTANT || !isfinite(x)) return x;
@@ -72,13 +73,13 @@ static float inside(float x, int64_t n, fill_kind fill) {
 typedef struct job {
     const ef_tensor *x, *y;
     const float *maps;
-    int64_t each; /* maps: 8 numbers further for each image, or 0 */
+    int64_t each; /* numbers from one image's transform to the next: 8, or 0 if all share one */
     float outside;
     bool bilinear;
     fill_kind fill;
 } job;
 
-/* The images' numbers as floats, whatever their dtype. */
+/* The pixels as floating-point numbers, whatever their dtype. */
 static double element(const ef_tensor *t, int64_t k) {
     switch ((ef_dtype)t->dtype) {
     case EF_F32: return ((const float *)t->data)[k];
@@ -153,10 +154,9 @@ static ef_status *projective_run(const ef_call *c) {
 
 const ef_op ef_op_ImageProjectiveTransformV3 = {
     EF_NAMED(ImageProjectiveTransformV3),
-    .doc =
-        "Images of size `output_shape`, whose pixel (x, y) is the input's at ((a0 x + a1 y + a2) "
-        "/ k, (b0 x + b1 y + b2) / k) with k = c0 x + c1 y + 1; what lies outside is as "
-        "fill_mode says.",
+    .doc = "Images of size `output_shape` whose pixel (x, y) is read from the input at ((a0 x + a1 "
+           "y + a2) / k, (b0 x + b1 y + b2) / k) with k = c0 x + c1 y + 1; points outside are set "
+           "by `fill_mode`.",
     .in = {"images: dtype", "transforms: float", "output_shape: int32", "fill_value: float"},
     .out = {"transformed_images: dtype"},
     .types = "dtype: {uint8, int32, int64, half, bfloat16, float, double}",

@@ -1,4 +1,4 @@
-/* The ways to resize images, and their gradients. */
+/* Ops that resize images, and their gradients. */
 #include "kernels/resample.h"
 #include "ops/build.h"
 #include "ops/shapes.h"
@@ -31,7 +31,7 @@ static ef_status *batch_of_size(ef_infer *i) {
     return NULL;
 }
 
-/* Input k, called `what`, has lines and columns. */
+/* Checks that input k, called `what`, has at least one row and one column. */
 static ef_status *need_pixels(const ef_infer *i, int k, const char *what) {
     const ef_shape *x = &i->in[k].shape;
     if (x->rank != 4 || (x->dim[1] != 0 && x->dim[2] != 0)) return NULL;
@@ -63,7 +63,7 @@ static ef_status *sized_shape(ef_infer *i) {
     return image_shape(i);
 }
 
-/* Gradients: like the original image. */
+/* The gradients have the shape of the original image. */
 static ef_status *like_image_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 0, 4));
     EF_TRY(ef_need_rank(i, 1, 4));
@@ -84,7 +84,7 @@ static ef_status *mixed_from_shape(ef_infer *i) {
     return need_pixels(i, 1, "original_image");
 }
 
-/* small: the image that was resized; large: what it became. */
+/* small: the image before resizing; large: the image after it. */
 static ef_resize sizes(const ef_tensor *small, const ef_tensor *large) {
     return (ef_resize){.batch = small->dim[0],
                        .in_height = small->dim[1],
@@ -171,7 +171,7 @@ static ef_status *nearest_grad_grad(ef_grad *g) {
             EF_ATTR(resize_attrs, half_pixel_centers, "bool", "false"), \
     }
 #define IMAGE_TYPES "T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}"
-/* What the resizings share that mix pixels, and what their gradients do. */
+/* Attributes and shapes common to the ops that interpolate, and to their gradients. */
 #define MIXING                                                                                    \
     .in = {"images: T", "size: int32"}, .out = {"resized_images: float"}, .types = IMAGE_TYPES,   \
     .attr = ATTRS, .attr_size = sizeof(resize_attrs), .traits = EF_HEAVY, .keeps = EF_KEEP_IN(0), \
@@ -187,7 +187,7 @@ static ef_status *nearest_grad_grad(ef_grad *g) {
 
 const ef_op ef_op_ResizeBilinear = {
     EF_NAMED(ResizeBilinear),
-    .doc = "Resizes images to `size`, mixing the four nearest pixels.",
+    .doc = "Resizes images to `size` by bilinear interpolation of the four nearest pixels.",
     MIXING,
     .kernel = {{EF_CPU, EF_REALS, bilinear_run, NULL, NULL, NULL, NULL}},
     .grad = bilinear_grad,
@@ -196,8 +196,8 @@ const ef_op ef_op_ResizeBilinear = {
 
 const ef_op ef_op_ResizeBilinearGrad = {
     EF_NAMED(ResizeBilinearGrad),
-    .doc =
-        "Gradient of ResizeBilinear: each output pixel gives back to the four it was mixed from.",
+    .doc = "Gradient of ResizeBilinear: an output pixel's gradient goes to the four it was "
+           "computed from.",
     GIVING_BACK,
     .types = "T: {float, bfloat16, half, double}",
     .traits = EF_HEAVY,
@@ -208,7 +208,7 @@ const ef_op ef_op_ResizeBilinearGrad = {
 
 const ef_op ef_op_ResizeBicubic = {
     EF_NAMED(ResizeBicubic),
-    .doc = "Resizes images to `size` by a cubic through the sixteen nearest pixels.",
+    .doc = "Resizes images to `size` by bicubic interpolation of the sixteen nearest pixels.",
     MIXING,
     .kernel = {{EF_CPU, EF_REALS, bicubic_run, NULL, NULL, NULL, NULL}},
     .grad = bicubic_grad,
@@ -217,7 +217,8 @@ const ef_op ef_op_ResizeBicubic = {
 
 const ef_op ef_op_ResizeBicubicGrad = {
     EF_NAMED(ResizeBicubicGrad),
-    .doc = "Gradient of ResizeBicubic: each output pixel gives back to those it was mixed from.",
+    .doc =
+        "Gradient of ResizeBicubic: an output pixel's gradient goes to those it was computed from.",
     GIVING_BACK,
     .types = "T: {float, double}",
     .traits = EF_HEAVY | EF_GRAD_UNDEFINED,
@@ -257,9 +258,8 @@ const ef_op ef_op_ResizeNearestNeighbor = {
 
 const ef_op ef_op_ResizeNearestNeighborGrad = {
     EF_NAMED(ResizeNearestNeighborGrad),
-    .doc =
-        "Gradient of ResizeNearestNeighbor: `grads` added up at the pixels they were taken from; "
-        "`size` is the original image's.",
+    .doc = "Gradient of ResizeNearestNeighbor: `grads` added up at the pixels that were read; "
+           "`size` is the original image's.",
     .in = {"grads: T", "size: int32"},
     .out = {"output: T"},
     .types = "T: {uint8, int8, int32, half, float, double, bfloat16}",
@@ -267,15 +267,15 @@ const ef_op ef_op_ResizeNearestNeighborGrad = {
     .attr_size = sizeof(resize_attrs),
     .traits = EF_HEAVY,
     .keeps = EF_KEEP_NONE,
-    .shape = batch_of_size, /* which takes even nothing, and both ways */
+    .shape = batch_of_size, /* accepts empty images, and both align_corners with
+                             * half_pixel_centers */
     .kernel = {{EF_CPU, EF_REALS, nearest_grad_run, NULL, NULL, NULL, NULL}},
     .grad = nearest_grad_grad,
     .examples = {"T[2,5,6,2] int32[2]{3,4}", "T[1,3,2,1] int32[2]{4,5} half_pixel_centers=true",
                  "T[1,5,7,2] int32[2]{3,3} align_corners=true"},
 };
 
-/* ---- scaling and moving at once ---------------------------------------------------------------
- */
+/* ---- ScaleAndTranslate ----------------------------------------------------------------------- */
 
 typedef struct scaling_attrs {
     ef_attr_text kernel_type;
@@ -304,7 +304,7 @@ static ef_status *filter_of(const ef_op *op, const ef_attr_text *name, ef_filter
                     op->name, name->at);
 }
 
-/* Input k holds two numbers, for lines and for columns. */
+/* Checks that input k holds two numbers, for rows and for columns. */
 static ef_status *need_pair(const ef_infer *i, int k, const char *what) {
     const ef_shape *s = &i->in[k].shape;
     EF_TRY(ef_need_rank(i, k, 1));
@@ -372,7 +372,7 @@ static ef_status *scaled_grad(ef_grad *g) {
 
 const ef_op ef_op_ScaleAndTranslate = {
     EF_NAMED(ScaleAndTranslate),
-    .doc = "Images of `size` whose pixels are those of `images` scaled and then moved, filtered by "
+    .doc = "Scales and then translates `images` to images of `size`, with the filter "
            "`kernel_type`.",
     .in = {"images: T", "size: int32", "scale: float", "translation: float"},
     .out = {"resized_images: float"},
@@ -394,7 +394,8 @@ const ef_op ef_op_ScaleAndTranslate = {
 
 const ef_op ef_op_ScaleAndTranslateGrad = {
     EF_NAMED(ScaleAndTranslateGrad),
-    .doc = "Gradient of ScaleAndTranslate: each pixel gives back to those it was mixed from.",
+    .doc = "Gradient of ScaleAndTranslate: an output pixel's gradient goes to those it was "
+           "computed from.",
     .in = {"grads: T", "original_image: T", "scale: float", "translation: float"},
     .out = {"output: T"},
     .types = "T: {float}",

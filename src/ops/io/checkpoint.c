@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The places of n names in the order of the names; the caller frees it. NULL: no memory. */
+/* The indices of n names in the sorted order of the names; the caller frees the array. NULL: no
+ * memory. */
 typedef struct place {
     const ef_str *name;
     int at;
@@ -30,7 +31,7 @@ static place *sorted(const ef_str *names, int n) {
     return p;
 }
 
-/* What both ops check of their first three inputs; `n` is the number of tensors. */
+/* The checks of the first three inputs that both ops share; `n` is the number of tensors. */
 static ef_status *check_names(const ef_call *c, int n, const char *rule) {
     const int64_t names = ef_count(c->in[1]), slices = ef_count(c->in[2]);
     if (ef_count(c->in[0]) != 1)
@@ -119,7 +120,7 @@ static ef_status *restore_strings(ef_bundle *b, const ef_bundle_entry *e, ef_str
     return s;
 }
 
-/* The entry's shape, once its bytes are known to be there. */
+/* The entry's shape, after checking that the checkpoint has all its bytes. */
 static ef_status *entry_shape(ef_bundle *b, const ef_str *name, const ef_bundle_entry *e,
                               ef_shape *shape) {
     if (e->sliced || e->large)
@@ -167,7 +168,7 @@ static ef_status *restore_one(const ef_call *c, ef_bundle *b, const place *p,
     return NULL;
 }
 
-/* Walks through the index once, beside the sorted names. */
+/* Reads the index once, in step with the sorted names. */
 static ef_status *restore_all(const ef_call *c, ef_bundle *b, const place *p, int n) {
     ef_str key = {0};
     ef_bundle_entry e = {0};
@@ -223,7 +224,7 @@ typedef struct merge_attrs {
     bool delete_old_dirs, allow_missing_files;
 } merge_attrs;
 
-/* Removes the folder above a prefix if it is empty, as that of temporary files is. */
+/* Removes the folder that contains a prefix if it is empty, as the folder of temporary files is. */
 static void remove_folder(const char *prefix, const char *kept) {
     const char *slash = strrchr(prefix, '/'), *other = strrchr(kept, '/');
     if (slash == NULL || slash == prefix) return;
@@ -264,7 +265,7 @@ static ef_status *merge_shape(ef_infer *i) {
 
 const ef_op ef_op_MergeV2Checkpoints = {
     EF_NAMED(MergeV2Checkpoints),
-    .doc = "Makes one checkpoint of several: their data is renamed and one index is written.",
+    .doc = "Merges several checkpoints into one: renames their data files and writes one index.",
     .in = {"checkpoint_prefixes: string", "destination_prefix: string"},
     .attr = {EF_ATTR(merge_attrs, delete_old_dirs, "bool", "true"),
              EF_ATTR(merge_attrs, allow_missing_files, "bool", "false")},
@@ -319,11 +320,7 @@ static ef_status *filespec_run(const ef_call *c) {
 
 const ef_op ef_op_ShardedFilespec = {
     EF_NAMED(ShardedFilespec),
-    .doc = "A pattern for the names of several files: `basename-?"
-           "?"
-           "?"
-           "?"
-           "?-of-00012`.",
+    .doc = "A pattern for the names of several files: `basename-\?\?\?\?\?-of-00012`.",
     .in = {"basename: string", "num_shards: int32"},
     .out = {"filename: string"},
     .traits = EF_NO_GRAD,

@@ -4,6 +4,6 @@
 #include "tensor/tensor.h"
 
 /* Reads the NUL-terminated text of a number into element k of `out`, which is float, double, int32
- * or int64; false: the text is no such number. */
+ * or int64; false: the text is not such a number. */
 bool ef_csv_number(ef_dtype t, const char *p, void *out, int64_t k);
 #endif

@@ -11,7 +11,7 @@ typedef struct attrs {
     ef_ints select_cols;
 } attrs;
 
-typedef struct record { /* being read */
+typedef struct record { /* the record being parsed */
     const ef_op *op;
     const char *at;
     size_t n, next;
@@ -26,7 +26,8 @@ static ef_status *check_attrs(const ef_op *op, const attrs *t, int n_out) {
         return ef_error(EF_INVALID, "%s: field_delim should be only 1 char; it is '%s'", op->name,
                         t->field_delim.at);
     if (t->select_cols.n > 0 && t->select_cols.n != n_out)
-        return ef_error(EF_INVALID, "%s: select_cols (%d) and record_defaults (%d) must be as many",
+        return ef_error(EF_INVALID,
+                        "%s: select_cols (%d) and record_defaults (%d) must have equal lengths",
                         op->name, t->select_cols.n, n_out);
     for (int k = 0; k < t->select_cols.n; k++)
         if (t->select_cols.at[k] < 0 || (k > 0 && t->select_cols.at[k] <= t->select_cols.at[k - 1]))
@@ -68,7 +69,7 @@ static ef_status *read_plain(record *r) {
     return NULL;
 }
 
-/* Behind the first quote. A quote inside is written twice. */
+/* Starts after the opening quote. A quote inside is written twice. */
 static ef_status *read_quoted(record *r) {
     for (r->next++; r->next < r->n; r->next++) {
         char ch = r->at[r->next];
@@ -84,12 +85,12 @@ static ef_status *read_quoted(record *r) {
     return wrong(r, "Quoted field has to end with quote followed by delim or end");
 }
 
-/* The next field; *end: there is none. */
+/* Reads the next field; *end: there is none. */
 static ef_status *next_field(record *r, bool *end) {
     r->field.n = 0;
     while (r->next < r->n && (r->at[r->next] == '\n' || r->at[r->next] == '\r')) r->next++;
     *end = r->next >= r->n;
-    if (*end) { /* a delimiter at the end has an empty field behind it */
+    if (*end) { /* after a delimiter at the end comes an empty field */
         *end = r->next > r->n || r->n == 0 || r->at[r->n - 1] != r->delim;
         r->next = r->n + 1;
         return NULL;
@@ -105,7 +106,7 @@ static bool read_int(const char *p, int64_t low, int64_t high, int64_t *v, char 
     return errno == 0 && r >= low && r <= high;
 }
 
-/* strtod alone would take more than a number (hexadecimal, nan(...)). */
+/* strtod alone accepts more than a number (hexadecimal, nan(...)). */
 bool ef_csv_number(ef_dtype t, const char *p, void *out, int64_t k) {
     char *end = NULL;
     int64_t v = 0;
@@ -192,9 +193,8 @@ static ef_status *csv_run(const ef_call *c) {
 
 const ef_op ef_op_DecodeCSV = {
     EF_NAMED(DecodeCSV),
-    .doc =
-        "The fields of records of comma-separated values, each in an output of its own; an empty "
-        "field has its default.",
+    .doc = "Parses records of comma-separated values into one output per field; an empty "
+           "field gets its default.",
     .in = {"records: string", "record_defaults: OUT_TYPE"},
     .out = {"output: OUT_TYPE"},
     .types = "OUT_TYPE: list({float, double, int32, int64, string}) >= 1",

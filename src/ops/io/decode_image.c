@@ -3,7 +3,7 @@
 #include "file/image.h"
 #include "ops/string/strings.h"
 
-/* Decoders ask for memory once they know the size. */
+/* Decoders request memory when they know the size. */
 typedef struct output {
     const ef_call *c;
     bool frames; /* the result has an axis of frames */
@@ -81,7 +81,7 @@ static ef_status *jpeg_run(const ef_call *c) {
     output o = {c, false};
     ef_jpeg_options options = jpeg_options(c->attrs);
     ef_image_room room = {give_room, &o};
-    switch (ef_image_format_of(in->at, in->n)) { /* TensorFlow's op takes the other formats too */
+    switch (ef_image_format_of(in->at, in->n)) { /* TensorFlow's op accepts the other formats too */
     case EF_IMAGE_PNG: return in_op(c, ef_png_decode(in->at, in->n, options.channels, 8, &room));
     case EF_IMAGE_GIF: return in_op(c, ef_gif_decode(in->at, in->n, true, &room));
     default: return in_op(c, ef_jpeg_decode(in->at, in->n, &options, &room));
@@ -99,7 +99,7 @@ static ef_status *jpeg_run(const ef_call *c) {
 
 const ef_op ef_op_DecodeJpeg = {
     EF_NAMED(DecodeJpeg),
-    .doc = "The pixels of a JPEG image, perhaps reduced by `ratio` while decoding.",
+    .doc = "The pixels of a JPEG image, optionally reduced by `ratio` while decoding.",
     .in = {"contents: string"},
     .out = {"image: uint8"},
     .attr = JPEG_ATTRS,
@@ -213,7 +213,7 @@ static ef_status *png_run(const ef_call *c) {
 
 const ef_op ef_op_DecodePng = {
     EF_NAMED(DecodePng),
-    .doc = "The pixels of a PNG image, with 8 or 16 bits a channel.",
+    .doc = "The pixels of a PNG image, with 8 or 16 bits per channel.",
     .in = {"contents: string"},
     .out = {"image: dtype"},
     .attr = {EF_ATTR(png_attrs, channels, "int", "0"),
@@ -304,11 +304,11 @@ static ef_status *any_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Memory for samples that are widened afterwards: the last part of the result's own. */
+/* Memory for samples that are widened after decoding: the end of the output's own memory. */
 typedef struct widening {
     const ef_call *c;
     bool frames;
-    size_t narrow; /* bytes of a sample: 1, or 2 */
+    size_t narrow; /* bytes of a sample: 1 or 2 */
     int64_t n;
     unsigned char *bytes;
 } widening;
@@ -325,7 +325,7 @@ static ef_status *give_bytes(void *user, const ef_image_size *size, void **out) 
     return NULL;
 }
 
-/* From the front: an element is never written over one that is still to be read. */
+/* Runs from the front, so no element overwrites one that has not been read yet. */
 static void widen(const widening *w) {
     if (w->c->out[0]->dtype == EF_F32)
         for (int64_t k = 0; k < w->n; k++) {
@@ -346,7 +346,7 @@ static ef_status *any_run(const ef_call *c) {
     const image_attrs *t = c->attrs;
     const ef_str *in = contents(c);
     const ef_image_format format = ef_image_format_of(in->at, in->n);
-    /* TensorFlow reads a PNG for float32 with 16 bits. */
+    /* TensorFlow decodes a PNG with 16 bits for float32. */
     const bool two = format == EF_IMAGE_PNG && t->dtype == EF_F32;
     widening w = {
         .c = c, .frames = format == EF_IMAGE_GIF && t->expand_animations, .narrow = two ? 2 : 1};
@@ -380,7 +380,7 @@ static ef_status *any_run(const ef_call *c) {
 
 const ef_op ef_op_DecodeImage = {
     EF_NAMED(DecodeImage),
-    .doc = "The pixels of a JPEG, PNG, GIF or BMP image; float32 ones lie between 0 and 1.",
+    .doc = "The pixels of a JPEG, PNG, GIF or BMP image; float32 pixels are between 0 and 1.",
     .in = {"contents: string"},
     .out = {"image: dtype"},
     .attr = {EF_ATTR(image_attrs, channels, "int", "0"),

@@ -5,7 +5,7 @@
 
 enum { COMPRESSED_MOST = INT32_MAX };
 
-/* Bytes of one number whose order may be turned around: half of a complex. */
+/* Bytes of one number for byte swapping: half of a complex number. */
 static size_t word_size(ef_dtype t) {
     return ef_dtype_size(t) / (ef_dtype_in(t, EF_COMPLEX) ? 2 : 1);
 }
@@ -24,7 +24,7 @@ static void copy_numbers(char *to, const char *from, size_t n, ef_dtype t, bool 
         }
 }
 
-/* The input's shape with one more axis. */
+/* The input's shape with one axis appended. */
 static ef_status *with_axis(const ef_op *op, const ef_shape *in, int64_t n, ef_shape *out) {
     if (in->rank < 0) return NULL;
     if (in->rank == EF_MAX_RANK) return ef_need_rank_held(op, EF_MAX_RANK + 1);
@@ -76,8 +76,8 @@ static ef_status *raw_run(const ef_call *c) {
 
 const ef_op ef_op_DecodeRaw = {
     EF_NAMED(DecodeRaw),
-    .doc =
-        "The bytes of each string as numbers, along a new last axis; all strings are equally long.",
+    .doc = "The bytes of each string as numbers, along a new last axis; all strings must have the "
+           "same length.",
     .in = {"bytes: string"},
     .out = {"output: out_type"},
     .attr = {EF_ATTR(raw_attrs, out_type, RAW_TYPES, NULL),
@@ -137,7 +137,8 @@ static ef_status *padded_run(const ef_call *c) {
 
 const ef_op ef_op_DecodePaddedRaw = {
     EF_NAMED(DecodePaddedRaw),
-    .doc = "As DecodeRaw, with each string cut or padded with zeros to `fixed_length` bytes.",
+    .doc =
+        "Like DecodeRaw, with each string truncated or padded with zeros to `fixed_length` bytes.",
     .in = {"input_bytes: string", "fixed_length: int32"},
     .out = {"output: out_type"},
     .attr = {EF_ATTR(raw_attrs, out_type,

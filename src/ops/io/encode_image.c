@@ -1,4 +1,4 @@
-/* EncodeJpeg, EncodePng: pixels as an encoded image. */
+/* EncodeJpeg, EncodePng: encode pixels as an image file. */
 #include "file/image.h"
 #include "ops/string/strings.h"
 
@@ -59,7 +59,7 @@ static ef_status *jpeg_run(const ef_call *c) {
 
 const ef_op ef_op_EncodeJpeg = {
     EF_NAMED(EncodeJpeg),
-    .doc = "The image, uint8 with one or three channels, as JPEG.",
+    .doc = "Encodes an image, uint8 with one or three channels, as JPEG.",
     .in = {"image: uint8"},
     .out = {"contents: string"},
     .attr = {EF_ATTR(jpeg_attrs, format, "{'', 'grayscale', 'rgb'}", "''"),
@@ -92,7 +92,7 @@ static ef_status *png_shape(ef_infer *i) {
     EF_TRY(ef_need_rank_at_least(i, 0, 3));
     const ef_shape *in = &i->in[0].shape;
     if (in->rank < 0) return NULL;
-    i->out[0].shape = *in; /* the axes in front of the image's */
+    i->out[0].shape = *in; /* the axes before the image's */
     i->out[0].shape.rank -= 3;
     return NULL;
 }
@@ -122,7 +122,7 @@ static ef_status *png_run(const ef_call *c) {
 
 const ef_op ef_op_EncodePng = {
     EF_NAMED(EncodePng),
-    .doc = "The image, or each of several, as PNG; one to four channels of 8 or 16 bits.",
+    .doc = "Encodes an image, or each of several, as PNG; one to four channels of 8 or 16 bits.",
     .in = {"image: T"},
     .out = {"contents: string"},
     .types = "T: {uint8, uint16} = uint8",

@@ -1,5 +1,5 @@
-/* Gathering the features of examples. Keys are found by a hash table made once per call; values are
- * appended to their column straight from the message. */
+/* Collects the features of examples. Keys are found by a hash table made once per call; values are
+ * appended to their column directly from the message. */
 #include "ops/io/feature.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -78,14 +78,14 @@ static void go_back(ef_counts *c, const ef_counts *mark) {
     c->most = mark->most;
 }
 
-/* A key that comes twice in an example: the last one counts. */
+/* If a key occurs twice in an example, the last one counts. */
 static void forget_first(ef_column *k) {
     k->bytes = k->mark_bytes;
     go_back(&k->inner, &k->mark_inner);
     go_back(&k->outer, &k->mark_outer);
 }
 
-/* ---- setting up ------------------------------------------------------------------------------ */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 void ef_column_set(ef_column *k, const char *key, size_t n, ef_dtype dtype) {
     *k = (ef_column){.key = key, .n_key = n, .dtype = dtype, .size = -1, .step = 1};
@@ -158,7 +158,7 @@ ef_status *ef_bad_example(const ef_example_at *at, const ef_str *serialized, con
                     at->op->name, what, EF_STR(serialized), what);
 }
 
-/* Room for n more values. */
+/* Makes space for n more values. */
 static ef_status *reserve(ef_column *k, uint64_t n) {
     size_t size = ef_dtype_size(k->dtype);
     return ef_grow((void **)&k->value, &k->cap, k->bytes + (size_t)n * size, 1);
@@ -184,7 +184,8 @@ static ef_status *add_floats(ef_column *k, ef_wire list) {
             size_t n = ef_wire_left(&f.bytes);
             if (n % 4 != 0) return ef_error(EF_INVALID, "bad");
             EF_TRY(reserve(k, n / 4));
-            if (n > 0) memcpy(k->value + k->bytes, f.bytes.at, n); /* little-endian, as we are */
+            /* Values are little-endian, as on this machine. */
+            if (n > 0) memcpy(k->value + k->bytes, f.bytes.at, n);
             k->bytes += n;
         } else if (f.type == EF_WIRE_32) {
             EF_TRY(reserve(k, 1));
@@ -202,7 +203,7 @@ static ef_status *add_ints(ef_column *k, ef_wire list) {
         if (f.number != 1) continue;
         uint64_t v = f.value;
         if (f.type == EF_WIRE_BYTES) {
-            EF_TRY(reserve(k, ef_wire_left(&f.bytes))); /* a byte each at least */
+            EF_TRY(reserve(k, ef_wire_left(&f.bytes))); /* at least one byte each */
             while (ef_wire_varint(&f.bytes, &v)) {
                 memcpy(k->value + k->bytes, &v, 8);
                 k->bytes += 8;
@@ -217,7 +218,7 @@ static ef_status *add_ints(ef_column *k, ef_wire list) {
     return list.bad ? ef_error(EF_INVALID, "bad") : NULL;
 }
 
-/* How many values a dense feature has must fit its shape. */
+/* Checks that the number of values of a dense feature fits its shape. */
 static ef_status *check_size(const ef_column *k, int64_t n, const ef_example_at *at) {
     if (k->size >= 0 && n != k->size)
         return ef_error(EF_INVALID,
@@ -233,7 +234,7 @@ static ef_status *check_size(const ef_column *k, int64_t n, const ef_example_at 
     return NULL;
 }
 
-/* Appends the values of a message Feature. *none: it has no list at all. */
+/* Appends the values of a Feature message. *none: it has no list of values. */
 static ef_status *add_feature(ef_column *k, ef_wire feature, const ef_example_at *at, bool *none) {
     static const ef_dtype kinds[] = {EF_NO_DTYPE, EF_STRING, EF_F32, EF_I64};
     ef_wire_field f;
@@ -268,7 +269,7 @@ static ef_status *add_feature(ef_column *k, ef_wire feature, const ef_example_at
 
 /* ---- maps from keys -------------------------------------------------------------------------- */
 
-/* Key and value of a map's entry; false: unreadable. */
+/* Key and value of a map entry; false: it cannot be parsed. */
 static bool read_entry(ef_wire entry, ef_wire *key, ef_wire *value) {
     ef_wire_field f;
     *key = *value = ef_wire_from(NULL, 0);
@@ -333,11 +334,11 @@ ef_status *ef_columns_lists(ef_columns *c, ef_wire lists, const ef_example_at *a
     return lists.bad ? unreadable(at) : NULL;
 }
 
-/* ---- what an example does not have ----------------------------------------------------------- */
+/* ---- missing features ------------------------------------------------------------------------ */
 
 static ef_status *add_fallback(ef_column *k, const ef_example_at *at) {
     int64_t n = k->fallback != NULL ? ef_count(k->fallback) : 0;
-    if (k->size < 0) return add_count(&k->inner, 0); /* padded with the fallback later */
+    if (k->size < 0) return add_count(&k->inner, 0); /* padded with the default later */
     if (n == 0)
         return ef_error(EF_INVALID,
                         "%s: Name: %s, Feature: %.*s (data type: %s) is required but could not be "

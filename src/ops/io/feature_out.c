@@ -1,7 +1,7 @@
 /* Columns of features as tensors: sparse, ragged, dense. */
 #include "ops/io/feature.h"
 
-/* n values from `from` on go to position `to` of the output. */
+/* Copies n values starting at `from` to position `to` of the output. */
 static ef_status *put(const ef_call *c, int out, int64_t to, const ef_column *k, int64_t from,
                       int64_t n) {
     size_t size = ef_dtype_size(k->dtype);
@@ -46,7 +46,7 @@ ef_status *ef_column_sparse(const ef_call *c, int indices, int values, int shape
     return NULL;
 }
 
-/* 0, then the sum of the counts up to each place. */
+/* Writes 0 and then the cumulative sums of the counts. */
 static ef_status *put_splits(const ef_call *c, int out, const ef_counts *counts) {
     EF_TRY(ef_out_alloc(c, out, &(ef_shape){.rank = 1, .dim = {(int64_t)counts->n + 1}}));
     int64_t sum = 0;
@@ -69,12 +69,12 @@ ef_status *ef_column_ragged(const ef_call *c, int values, int inner, int outer, 
     const ef_counts *outermost = outer >= 0 ? &k->outer : &k->inner;
     if (outer >= 0) EF_TRY(put_splits(c, inner, &k->inner));
     int splits = outer >= 0 ? outer : inner;
-    /* The splits of a single example would only repeat how many values there are. */
+    /* For a single example the splits would only repeat the number of values. */
     if (single) return ef_out_alloc(c, splits, &(ef_shape){.rank = 1, .dim = {0}});
     return put_splits(c, splits, outermost);
 }
 
-/* Fills what a shorter example leaves over. */
+/* Fills the part of a row that a shorter example leaves empty. */
 static ef_status *pad(const ef_call *c, int out, int64_t from, int64_t n, const ef_column *k) {
     size_t size = ef_dtype_size(k->dtype);
     const ef_tensor *value = k->fallback != NULL && ef_count(k->fallback) == 1 ? k->fallback : NULL;

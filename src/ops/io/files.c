@@ -41,7 +41,7 @@ static ef_status *write_run(const ef_call *c) {
 
 const ef_op ef_op_WriteFile = {
     EF_NAMED(WriteFile),
-    .doc = "Writes the file, replacing what it held; makes the folders above it that are missing.",
+    .doc = "Writes a file, replacing its content; makes missing parent folders.",
     .in = {"filename: string", "contents: string"},
     .traits = EF_STATEFUL | EF_EFFECT | EF_NO_GRAD,
     .shape = write_shape,
@@ -73,7 +73,7 @@ static ef_status *match_run(const ef_call *c) {
 
 const ef_op ef_op_MatchingFiles = {
     EF_NAMED(MatchingFiles),
-    .doc = "The names of the files that match one or several patterns, in order.",
+    .doc = "The sorted names of the files that match one or several patterns.",
     .in = {"pattern: string"},
     .out = {"filenames: string"},
     .traits = EF_STATEFUL | EF_NO_GRAD | EF_DYNAMIC,

@@ -1,4 +1,4 @@
-/* _HistogramBuckets: the table behind tf.summary.histogram, in one pass over the values. */
+/* _HistogramBuckets: the bucket counts for tf.summary.histogram, in one pass over the values. */
 #include "ops/array/array.h"
 #include <math.h>
 
@@ -14,7 +14,7 @@ static ef_status *buckets_shape(ef_infer *i) {
     return NULL;
 }
 
-/* NaN if there is one among the values. */
+/* The range is NaN if any value is NaN. */
 static void find_range(const ef_tensor *x, int64_t n, double *low, double *high) {
     *low = INFINITY;
     *high = -INFINITY;
@@ -29,8 +29,8 @@ static void find_range(const ef_tensor *x, int64_t n, double *low, double *high)
     }
 }
 
-/* Rows of left edge, right edge and count. If all values are equal, all edges are that value and
- * the last bucket counts them. */
+/* Writes rows of left edge, right edge and count. If all values are equal, all edges are that value
+ * and the last bucket counts them. */
 static ef_status *buckets_run(const ef_call *c) {
     const ef_tensor *x = c->in[0];
     const int64_t n = ef_count(x), buckets = c->out[0]->dim[0];
@@ -56,8 +56,8 @@ static ef_status *buckets_run(const ef_call *c) {
 
 const ef_op ef_op__HistogramBuckets = {
     EF_NAMED(_HistogramBuckets),
-    .doc = "How many values fall into each of `count` buckets of one width between the least and "
-           "the greatest: rows of left edge, right edge and number.",
+    .doc = "Counts the values in each of `count` buckets of equal width between the smallest and "
+           "the largest value: rows of left edge, right edge and count.",
     .in = {"values: T", "count: int32"},
     .out = {"buckets: double"},
     .types = "T: " EF_COMPUTED_TYPES,

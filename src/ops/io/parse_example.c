@@ -3,9 +3,9 @@
 #include "base/pulse.h"
 #include "ops/io/feature.h"
 
-/* ---- what both have in common ---------------------------------------------------------------- */
+/* ---- shared by both ops ---------------------------------------------------------------------- */
 
-typedef struct plan { /* which columns are which, and where their outputs begin */
+typedef struct plan { /* which columns are which, and the first output of each group */
     ef_columns columns;
     int n_sparse, n_dense, n_ragged;
     const ef_shape *dense_shape;
@@ -48,7 +48,7 @@ static ef_status *write_outputs(const ef_call *c, const plan *p) {
     return NULL;
 }
 
-/* Shapes of sparse parts: indices, values, dense shape. */
+/* Shapes of the parts of sparse tensors: indices, values, dense shape. */
 static void sparse_shapes(ef_infer *i, int n, int rank) {
     for (int k = 0; k < n; k++) {
         i->out[k].shape = (ef_shape){.rank = 2, .dim = {EF_DIM_UNKNOWN, rank}};

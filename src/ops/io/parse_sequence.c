@@ -24,7 +24,7 @@ enum {
     DEFAULTS
 };
 
-/* How many features there are of each kind, and at which output each group begins. */
+/* The number of features of each kind, and the first output of each group. */
 typedef struct layout {
     int sparse, dense, ragged, list_sparse, list_dense, list_ragged;
     int at_dense, at_ragged, at_list_sparse, at_list_dense, at_list_ragged;

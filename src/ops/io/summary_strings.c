@@ -1,4 +1,4 @@
-/* Summaries of the first generation: ops that return serialized Summary messages. */
+/* Summary ops of TensorFlow 1, which return serialized Summary messages. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "ops/io/summary.h"
@@ -6,7 +6,7 @@
 #define REAL_TYPES \
     "{float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64}"
 
-/* The text becomes output 0; it is freed in any case. */
+/* Makes the text output 0; frees the text in every case. */
 static ef_status *give(const ef_call *c, ef_status *s, ef_text *text) {
     if (s == NULL && text->failed) s = ef_no_memory(text->n);
     if (s == NULL) s = ef_out_memory(c, 0);
@@ -63,7 +63,7 @@ static ef_status *histogram_run(const ef_call *c) {
 
 const ef_op ef_op_HistogramSummary = {
     EF_NAMED(HistogramSummary),
-    .doc = "A Summary with a histogram whose bucket limits grow by a tenth.",
+    .doc = "A Summary with a histogram; each bucket limit is 1.1 times the one before.",
     .in = {"tag: string", "values: T"},
     .out = {"summary: string"},
     .types = "T: " REAL_TYPES " = float",
@@ -228,7 +228,7 @@ static ef_status *note_tag(const ef_call *c, tags *seen, ef_wire tag) {
     return NULL;
 }
 
-/* The tags of all values in one message. */
+/* Collects the tags of all values in one message. */
 static ef_status *note_tags(const ef_call *c, tags *seen, const ef_str *in) {
     ef_wire w = ef_wire_from(in->at, in->n);
     ef_wire_field value, f;
@@ -262,7 +262,7 @@ static ef_status *merge_run(const ef_call *c) {
 
 const ef_op ef_op_MergeSummary = {
     EF_NAMED(MergeSummary),
-    .doc = "One Summary with the values of all, whose tags must differ.",
+    .doc = "Merges Summaries into one with the values of all, whose tags must differ.",
     .in = {"inputs: N * string"},
     .out = {"summary: string"},
     .types = "N: int >= 1",

@@ -1,4 +1,4 @@
-/* What a Summary message holds: numbers, histograms, images, sounds, tensors. */
+/* The values of a Summary message: numbers, histograms, images, sounds, tensors. */
 #include "base/alloc.h"
 #include "file/image.h"
 #include "ops/io/summary.h"
@@ -6,7 +6,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { VALUE = 1 }; /* of Summary */
+enum { VALUE = 1 }; /* field number in Summary */
 enum { TAG = 1, SIMPLE = 2, IMAGE = 4, HISTOGRAM = 5, AUDIO = 6, TENSOR = 8, METADATA = 9 };
 
 static size_t begin_value(ef_text *out, const ef_tag *tag) {
@@ -37,7 +37,8 @@ ef_status *ef_summary_tensor(ef_text *out, const ef_tag *tag, const ef_tensor *v
 /* ---- histograms --------------------------------------------------------------------------------
  * Bucket limits grow by a tenth from 1e-12 to 1e20, and are the same below zero. */
 
-enum { POSITIVE = 774, LIMITS = 2 * POSITIVE + 3 }; /* with the two largest numbers, and zero */
+/* Positive and negative limits, the two largest numbers, and zero. */
+enum { POSITIVE = 774, LIMITS = 2 * POSITIVE + 3 };
 
 typedef struct histogram {
     double min, max, sum, squares, limit[LIMITS], count[LIMITS];
@@ -88,7 +89,7 @@ static ef_status *count_values(histogram *h, const ef_call *c, const ef_tag *tag
     return NULL;
 }
 
-/* Empty buckets beside each other become one. */
+/* Merges adjacent empty buckets into one. */
 static size_t join_empty(histogram *h) {
     size_t n = 0;
     for (size_t k = 0; k < LIMITS; n++) {
@@ -128,7 +129,7 @@ ef_status *ef_summary_histogram(ef_text *out, const ef_call *c, const ef_tag *ta
 
 /* ---- tags of several values ------------------------------------------------------------------ */
 
-/* "tag/image" if there can be one, else "tag/image/k". */
+/* "tag/image" if there is at most one, else "tag/image/k". */
 static size_t begin_numbered(ef_text *out, const ef_tag *tag, const char *word, int64_t k,
                              int64_t most) {
     ef_text name = {0};
@@ -145,7 +146,7 @@ static size_t begin_numbered(ef_text *out, const ef_tag *tag, const char *word, 
 typedef struct image {
     int64_t height, width, channels;
     const ef_tensor *in;
-    int64_t first; /* element of `in` */
+    int64_t first; /* index of the first element in `in` */
     const uint8_t *bad;
     unsigned char *pixels;
 } image;
@@ -160,7 +161,7 @@ static bool finite_pixel(const image *m, int64_t p) {
     return true;
 }
 
-/* Values from 0 on are scaled so that the largest is 255; with negative ones, zero is 128. */
+/* If no value is negative, scales so that the largest is 255; otherwise zero becomes 128. */
 static void normalize(const image *m) {
     const int64_t pixels = m->height * m->width;
     double low = INFINITY, high = -INFINITY;

@@ -1,4 +1,4 @@
-/* Ops that write one event to a summary writer: a step, and a value under a tag. */
+/* Ops that write one event to a summary writer: a step, a tag and a value. */
 #include "ops/io/summary.h"
 
 enum { EFFECT = EF_STATEFUL | EF_EFFECT | EF_NO_GRAD };
@@ -20,7 +20,7 @@ static ef_tag tag_of(const ef_call *c, int k) {
     return (ef_tag){s->at, s->n};
 }
 
-/* Writes an event whose summary `make` fills. */
+/* Writes an event whose summary is made by `make`. */
 typedef ef_status *fill_fn(const ef_call *c, ef_text *out);
 static ef_status *write_summary(const ef_call *c, fill_fn *fill) {
     ef_summary_writer *w;
@@ -64,7 +64,7 @@ const ef_op ef_op_WriteSummary = {
 
 /* ---- WriteRawProtoSummary, WriteGraphSummary, ImportEvent ------------------------------------ */
 
-/* Messages one behind the other are one that holds the values of all. */
+/* Concatenated messages are parsed as one message with the values of all. */
 static ef_status *fill_raw(const ef_call *c, ef_text *out) {
     const ef_str *s = ef_strs(c->in[2]);
     for (int64_t k = 0, n = ef_count(c->in[2]); k < n; k++) {
@@ -133,7 +133,7 @@ static ef_status *import_run(const ef_call *c) {
 
 const ef_op ef_op_ImportEvent = {
     EF_NAMED(ImportEvent),
-    .doc = "Writes a serialized Event as it is.",
+    .doc = "Writes a serialized Event unchanged.",
     .in = {"writer: resource", "event: string"},
     .traits = EFFECT,
     .shape = step_shape,
@@ -174,7 +174,7 @@ static ef_status *histogram_run(const ef_call *c) { return write_summary(c, fill
 
 const ef_op ef_op_WriteHistogramSummary = {
     EF_NAMED(WriteHistogramSummary),
-    .doc = "Writes how often values fall into buckets whose limits grow by a tenth.",
+    .doc = "Writes a histogram; each bucket limit is 1.1 times the one before.",
     .in = {"writer: resource", "step: int64", "tag: string", "values: T"},
     .types = "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, "
              "uint64, bool} = float",

@@ -1,4 +1,4 @@
-/* Summary writers: SummaryWriter makes a handle, CreateSummaryFileWriter its file. */
+/* Summary writers: SummaryWriter makes a handle, CreateSummaryFileWriter opens its file. */
 #include "base/alloc.h"
 #include "ops/io/summary.h"
 #include "ops/state/variable_scope.h"
@@ -125,7 +125,7 @@ static ef_status *flush_run(const ef_call *c) {
 
 const ef_op ef_op_FlushSummaryWriter = {
     EF_NAMED(FlushSummaryWriter),
-    .doc = "Writes the events that are waiting to the writer's file.",
+    .doc = "Flushes buffered events to the writer's file.",
     .in = {"writer: resource"},
     .traits = EF_STATEFUL | EF_EFFECT | EF_NO_GRAD,
     .shape = scalars,
@@ -145,7 +145,7 @@ static ef_status *close_run(const ef_call *c) {
 
 const ef_op ef_op_CloseSummaryWriter = {
     EF_NAMED(CloseSummaryWriter),
-    .doc = "Writes the events that are waiting and closes the writer's file.",
+    .doc = "Flushes buffered events and closes the writer's file.",
     .in = {"writer: resource"},
     .traits = EF_STATEFUL | EF_EFFECT | EF_NO_GRAD,
     .shape = scalars,

@@ -1,5 +1,5 @@
-/* The table object. Slots are probed one after the other; a removed entry's place is taken by the
- * last one, so there are no gaps and exporting is a copy. */
+/* The table object. The hash table uses linear probing. When an entry is removed, the last entry
+ * takes its position, so there are no gaps and exporting is a copy. */
 #include "ops/io/table.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -67,7 +67,7 @@ static bool same_key(const ef_table *t, const void *a, const void *b) {
     return true;
 }
 
-/* The slot of a key, or the free one where it would go. */
+/* The slot of a key, or the free slot where it would be inserted. */
 static size_t find_slot(const ef_table *t, const void *key, uint64_t hash) {
     size_t at = (size_t)hash & (t->slots - 1);
     for (;; at = (at + 1) & (t->slots - 1)) {
@@ -103,7 +103,7 @@ static ef_status *grow_slots(ef_table *t) {
     return NULL;
 }
 
-/* Strings are set one by one; one that fails leaves the others as they are. */
+/* Strings are copied one by one; if one fails, the rest are left unchanged. */
 static ef_status *store(ef_dtype dtype, void *to, const void *from, int64_t n) {
     if (dtype != EF_STRING) {
         memcpy(to, from, (size_t)n * ef_dtype_size(dtype));
@@ -153,7 +153,7 @@ ef_status *ef_table_put(ef_table *t, const void *key, const void *value, bool ke
                  t->value_n);
 }
 
-/* Entries behind a free slot may have been displaced over it: they move up. */
+/* Entries after a freed slot may have been displaced past it by probing: they move back. */
 static void free_slot(ef_table *t, size_t hole) {
     const size_t mask = t->slots - 1;
     for (size_t at = (hole + 1) & mask; t->slot[at] != 0; at = (at + 1) & mask) {
@@ -203,7 +203,7 @@ ef_status *ef_table_keys(const ef_call *c, const ef_table *t, int k, int64_t *n,
         fits = x->dim[x->rank - t->key_shape.rank + d] == t->key_shape.dim[d];
     if (!fits)
         return ef_error(EF_INVALID,
-                        "%s: Input key shape is %s; it must be a suffix-fitting shape of keys %s",
+                        "%s: Input key shape is %s; it must end with the shape of a key, %s",
                         c->op->name, EF_SHAPE(outer), EF_SHAPE(&t->key_shape));
     if (x->dtype != (uint8_t)t->key_dtype)
         return ef_error(EF_INVALID, "%s: keys are %s but the table's are %s; they must be equal",

@@ -1,12 +1,12 @@
 /* Filling static tables: InitializeTableV2 from tensors, InitializeTableFromTextFileV2 from the
- * lines of a file. A table is filled once; doing it again with the same is fine. */
+ * lines of a file. A table is filled once; repeating it with equal contents is allowed. */
 #include "base/alloc.h"
 #include "file/reader.h"
 #include "ops/io/table.h"
 #include <errno.h>
 #include <stdlib.h>
 
-/* Everything is put into a new table first, so that a failure leaves the old one as it was. */
+/* Everything is put into a new table first, so that a failure leaves the old one unchanged. */
 static ef_status *begin(const ef_table *t, ef_table **out) {
     return ef_table_make(&(ef_table_type){.kind = t->kind,
                                           .key_dtype = t->key_dtype,
@@ -26,14 +26,13 @@ static ef_status *add(const ef_call *c, ef_table *t, const void *key, const void
     const void *held = NULL;
     EF_TRY(ef_table_put(t, key, value, true, &fresh));
     if (fresh || (ef_table_find(t, key, &held) && same_value(t, held, value))) return NULL;
-    return ef_error(
-        EF_FAILED_PRECONDITION,
-        "%s: HashTable has different value for same key: key number %zu comes with another "
-        "value; keys must be unique",
-        c->op->name, t->n);
+    return ef_error(EF_FAILED_PRECONDITION,
+                    "%s: HashTable has different value for same key: key number %zu has another "
+                    "value; keys must be unique",
+                    c->op->name, t->n);
 }
 
-/* The filled table's entries become those of t. Takes `fresh` over. */
+/* Moves the entries of the filled table to t. Takes ownership of `fresh`. */
 static ef_status *finish(const ef_call *c, ef_table *t, ef_table *fresh) {
     ef_status *s = NULL;
     ef_mutex_lock(&t->lock);
@@ -46,7 +45,7 @@ static ef_status *finish(const ef_call *c, ef_table *t, ef_table *fresh) {
         if (!same)
             s = ef_error(EF_FAILED_PRECONDITION, "%s: Table already initialized.", c->op->name);
     } else {
-        ef_table old = *t; /* the parts that hold entries change places */
+        ef_table old = *t; /* swap the fields that hold entries */
         t->key = fresh->key, t->value = fresh->value, t->hash = fresh->hash, t->slot = fresh->slot;
         t->n = fresh->n, t->slots = fresh->slots;
         t->key_cap = fresh->key_cap, t->value_cap = fresh->value_cap, t->hash_cap = fresh->hash_cap;
@@ -64,7 +63,7 @@ static ef_status *finish(const ef_call *c, ef_table *t, ef_table *fresh) {
 
 static ef_status *need_static(const ef_call *c, const ef_table *t) {
     if (t->kind == EF_TABLE_STATIC) return NULL;
-    return ef_error(EF_INVALID, "%s: the table can change and needs no initializer; insert into it",
+    return ef_error(EF_INVALID, "%s: the table is mutable and needs no initializer; insert into it",
                     c->op->name);
 }
 
@@ -140,7 +139,7 @@ static const void *cell_data(const cell *x, ef_dtype t) {
                           : (const void *)&x->f64;
 }
 
-/* The part of a line that `index` names; false: there are not so many. */
+/* Column `index` of a line; false: the line has fewer columns. */
 static bool find_part(const char *at, size_t n, int64_t index, char delimiter, ef_str *out) {
     const char *end = at + n;
     for (;; index--) {
@@ -253,8 +252,7 @@ static ef_status *file_run(const ef_call *c) {
 const ef_op ef_op_InitializeTableFromTextFileV2 = {
     EF_NAMED(InitializeTableFromTextFileV2),
     .doc = "Fills a static table from the lines of a file: by column, by the whole line (-2) or by "
-           "its "
-           "number (-1).",
+           "its number (-1).",
     .in = {"table_handle: resource", "filename: string"},
     .attr = {EF_ATTR(file_attrs, key_index, "int >= -2", NULL),
              EF_ATTR(file_attrs, value_index, "int >= -2", NULL),

@@ -1,6 +1,6 @@
 /* Handles of tables: HashTableV2, MutableHashTableV2, MutableHashTableOfTensorsV2,
- * MutableDenseHashTableV2. One with a shared_name is found again by that name, in the session or in
- * the process; without, each call makes a new one. */
+ * MutableDenseHashTableV2. A table with a shared_name is found by that name, in the session or in
+ * the process; without one, each call makes a new table. */
 #include "ops/io/table.h"
 #include "ops/state/variable_scope.h"
 
@@ -8,7 +8,7 @@ typedef struct attrs {
     ef_attr_text container, shared_name;
     bool use_node_name_sharing;
     ef_dtype key_dtype;
-    ef_fact value; /* dtype and shape of a value: what inference knows of the handle */
+    ef_fact value; /* dtype and shape of a value, which inference uses for the handle */
     int64_t initial_num_buckets;
     float max_load_factor;
 } attrs;
@@ -25,13 +25,13 @@ static ef_status *make_object(const void *how, const char *name, ef_object **out
     return ef_table_make(how, (ef_table **)out);
 }
 
-/* The dtypes of values that TensorFlow's tables hold, by the dtype of the keys. No other dtype can
- * be a key: floating-point numbers, for example, have two zeros and NaNs, which differ from
- * themselves. */
+/* The dtypes of values that TensorFlow's tables support, by the dtype of the keys. No other dtype
+ * can be a key: floating-point numbers, for example, have two zeros, and NaN is not equal to
+ * itself. */
 #define VALUES (EF_BIT(I32) | EF_BIT(F32) | EF_BIT(F64))
 static const struct {
     ef_dtype key;
-    uint64_t values[3]; /* by ef_table_kind */
+    uint64_t values[3]; /* indexed by ef_table_kind */
 } pairs[] = {
     {EF_I32,
      {[EF_TABLE_STATIC] = VALUES | EF_BIT(STRING),
@@ -121,7 +121,7 @@ const ef_op ef_op_HashTableV2 = {
 
 const ef_op ef_op_MutableHashTableV2 = {
     EF_NAMED(MutableHashTableV2),
-    .doc = "The handle of a table with scalar values that can change.",
+    .doc = "The handle of a mutable table with scalar values.",
     .out = {"table_handle: resource"},
     .attr = {COMMON, EF_ATTR(attrs, key_dtype, "type", NULL), VALUE},
     .attr_size = sizeof(attrs),
@@ -133,7 +133,7 @@ const ef_op ef_op_MutableHashTableV2 = {
 
 const ef_op ef_op_MutableHashTableOfTensorsV2 = {
     EF_NAMED(MutableHashTableOfTensorsV2),
-    .doc = "The handle of a table with values of a given shape that can change.",
+    .doc = "The handle of a mutable table with values of a given shape.",
     .out = {"table_handle: resource"},
     .attr = {COMMON,
              EF_ATTR(attrs, key_dtype, "type", NULL),
@@ -187,7 +187,7 @@ static ef_status *dense_run(const ef_call *c) {
     if (s == NULL) s = make(c, &type, &made);
     if (s == NULL) {
         ef_mutex_lock(&made->lock);
-        if (made->reserved[0].dtype == EF_NO_DTYPE) { /* new */
+        if (made->reserved[0].dtype == EF_NO_DTYPE) { /* a new table */
             ef_tensor_move(&made->reserved[0], &empty);
             ef_tensor_move(&made->reserved[1], &deleted);
         }
@@ -201,8 +201,7 @@ static ef_status *dense_run(const ef_call *c) {
 
 const ef_op ef_op_MutableDenseHashTableV2 = {
     EF_NAMED(MutableDenseHashTableV2),
-    .doc = "The handle of a table that can change, whose keys may be tensors. Two keys, "
-           "`empty_key` and "
+    .doc = "The handle of a mutable table whose keys may be tensors. Two keys, `empty_key` and "
            "`deleted_key`, cannot be used.",
     .in = {"empty_key: key_dtype", "deleted_key: key_dtype"},
     .out = {"table_handle: resource"},

@@ -15,7 +15,7 @@ static ef_status *need_filled(const ef_call *c, const ef_table *t) {
         c->op->name);
 }
 
-/* The shape in front and that of a value. */
+/* The leading dims of the keys followed by the shape of a value. */
 static ef_status *join(const ef_call *c, const ef_shape *outer, const ef_shape *value,
                        ef_shape *out) {
     *out = *outer;
@@ -156,8 +156,9 @@ static ef_status *change_shape(ef_infer *i) { return ef_need_rank(i, 0, 0); }
         .examples = {"table(mutable) int64[3]{1,2,3} float[3]",        \
                      "table(mutable) int64[]{1} float[]"},             \
     };
-CHANGE(LookupTableInsertV2, insert_run, "Gives keys values; those that have one get the new one.")
-CHANGE(LookupTableImportV2, import_run, "Replaces all that the table holds.")
+CHANGE(LookupTableInsertV2, insert_run,
+       "Inserts keys with their values; an existing value is replaced.")
+CHANGE(LookupTableImportV2, import_run, "Replaces the whole content of the table.")
 
 static ef_status *remove_run(const ef_call *c) {
     ef_table *t = NULL;
@@ -202,7 +203,7 @@ static ef_status *size_run(const ef_call *c) {
 }
 
 const ef_op ef_op_LookupTableSizeV2 = {
-    EF_NAMED(LookupTableSizeV2),        .doc = "How many keys the table holds.",
+    EF_NAMED(LookupTableSizeV2),        .doc = "The number of keys in the table.",
     .in = {"table_handle: resource"},   .out = {"size: int64"},
     .traits = EF_STATEFUL | EF_NO_GRAD, .shape = ef_shape_scalar,
     .kernel = EF_ANY_KERNEL(size_run),  .examples = {"table(mutable)", "table(static)"},

@@ -1,5 +1,5 @@
-/* SerializeTensor, ParseTensor: tensors as TensorProto messages. Plain elements are written as they
- * lie in memory; other writers may use the typed lists too, so reading knows both. */
+/* SerializeTensor, ParseTensor: tensors as TensorProto messages. Plain elements are written as raw
+ * bytes; other writers may use the typed lists, so parsing accepts both. */
 #include "ops/io/tensor_proto.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -8,8 +8,8 @@
 #include "ops/string/strings.h"
 
 enum { DTYPE = 1, SHAPE = 2, CONTENT = 4, STRINGS = 8 }; /* fields of TensorProto */
-/* A tensor that says less elements than it has repeats the last; so few bytes could ask for any
- * amount of memory. */
+/* If a message has fewer elements than its shape says, the last one is repeated. This limits how
+ * much memory a few bytes can request. */
 enum { REPEATED_MOST = 1 << 28 };
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -60,7 +60,8 @@ typedef struct parse_attrs {
     ef_dtype out_type;
 } parse_attrs;
 
-/* Elements found so far, as they will lie in memory; strings as ef_str into the message. */
+/* The elements parsed so far in their memory layout; strings are ef_str that point into the
+ * message. */
 typedef struct elements {
     unsigned char *at;
     size_t n, cap;
@@ -73,8 +74,8 @@ static ef_status *add(elements *e, const void *p, size_t n) {
     return NULL;
 }
 
-/* Which typed list holds elements of a dtype, and the bytes of its numbers on the wire: 0 is a
- * varint. */
+/* The field number of the typed list for a dtype, and the number of bytes per number on the wire;
+ * 0: a varint. */
 static uint32_t list_field(ef_dtype t, size_t *fixed) {
     *fixed = 0;
     switch (t) {
@@ -92,13 +93,13 @@ static uint32_t list_field(ef_dtype t, size_t *fixed) {
     }
 }
 
-/* The low bytes of a number are its value in any narrower type of ours: all are little-endian. */
+/* The low bytes of a number are its value in any narrower type, since all are little-endian. */
 static ef_status *add_numbers(elements *e, ef_wire_field *f, size_t fixed, size_t size) {
     if (f->type != EF_WIRE_BYTES) return add(e, &f->value, size);
     uint64_t v;
     while (fixed > 0 ? ef_wire_fixed(&f->bytes, fixed, &v) : ef_wire_varint(&f->bytes, &v))
         EF_TRY(add(e, &v, size));
-    return f->bytes.bad ? ef_error(EF_INVALID, "ParseTensor: a list of numbers is cut short")
+    return f->bytes.bad ? ef_error(EF_INVALID, "ParseTensor: a list of numbers is truncated")
                         : NULL;
 }
 
@@ -158,7 +159,7 @@ static ef_status *read_proto(ef_wire w, ef_dtype t, ef_shape *shape, elements *e
     return NULL;
 }
 
-/* Copies what there is, then repeats the last element, or zero. */
+/* Copies the elements in the message, then repeats the last one, or zero. */
 static ef_status *fill(const ef_call *c, const ef_shape *shape, const elements *e) {
     const ef_dtype t = (ef_dtype)c->out[0]->dtype;
     const size_t size = ef_dtype_size(t);
@@ -208,7 +209,7 @@ static ef_status *parse_run(const ef_call *c) {
 
 const ef_op ef_op_ParseTensor = {
     EF_NAMED(ParseTensor),
-    .doc = "The tensor that a serialized TensorProto holds.",
+    .doc = "Parses a serialized TensorProto.",
     .in = {"serialized: string"},
     .out = {"output: out_type"},
     .attr = {EF_ATTR(parse_attrs, out_type, EF_MOVE_TYPES, NULL)},

@@ -4,6 +4,6 @@
 #include "base/text.h"
 #include "tensor/tensor.h"
 
-/* Appends the fields of a TensorProto: elements as they lie in memory, strings one by one. */
+/* Appends the fields of a TensorProto: elements as raw bytes, strings one by one. */
 void ef_tensor_proto_put(ef_text *out, const ef_tensor *x);
 #endif

@@ -18,7 +18,7 @@ static void put(char *p, uint32_t v, int bytes) {
 static void put_header(char *h, uint32_t bytes, uint32_t channels, uint32_t rate) {
     memcpy(h, "RIFF....WAVEfmt ", 16);
     put(h + 4, HEADER - 8 + bytes, 4);
-    put(h + 16, 16, 4); /* bytes of the format */
+    put(h + 16, 16, 4); /* size of the format chunk in bytes */
     put(h + 20, 1, 2);  /* PCM */
     put(h + 22, channels, 2);
     put(h + 24, rate, 4);
@@ -48,7 +48,7 @@ ef_status *ef_wav_encode(const ef_op *op, const float *samples, int64_t frames, 
         size_t used = 0;
         for (; k < n && used < sizeof block; k++, used += SAMPLE) {
             float v = roundf(samples[k] * 32768.0f);
-            v = v >= 32767 ? 32767 : v <= -32768 ? -32768 : v; /* NaN stays */
+            v = v >= 32767 ? 32767 : v <= -32768 ? -32768 : v; /* NaN stays NaN */
             put(block + used, (uint32_t)(v == v ? (int32_t)v : 0), SAMPLE);
         }
         ef_text_bytes(out, block, used);
@@ -102,7 +102,7 @@ static ef_status *bad(const ef_call *c, const char *why) {
 }
 
 static ef_status *read_format(const ef_call *c, const char *p, size_t n, wav *w) {
-    if (n < 16) return bad(c, "its format is cut short");
+    if (n < 16) return bad(c, "its format chunk is too short");
     if (little(p, 2) != 1) return bad(c, "Bad audio format for WAV: expected 1 (PCM)");
     if (little(p + 14, 2) != 8 * SAMPLE) return bad(c, "Can only read 16-bit WAV files");
     w->channels = little(p + 2, 2);
@@ -144,7 +144,8 @@ static ef_status *decode_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Missing samples are zero. A file with fewer channels than wanted gives its last one again. */
+/* Missing samples are zero. If the file has fewer channels than requested, the last one is
+ * repeated. */
 static ef_status *decode_run(const ef_call *c) {
     const decode_attrs *a = c->attrs;
     wav w = {0};

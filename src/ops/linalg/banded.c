@@ -1,4 +1,4 @@
-/* Systems and products whose matrix has few diagonals. */
+/* Systems and products whose matrix is banded, that is, has few diagonals. */
 #include "kernels/linalg.h"
 #include "ops/array/array.h"
 #include "ops/linalg/linalg.h"
@@ -59,7 +59,7 @@ static ef_status *band_grad(ef_grad *g) {
     ef_value *db = ef_emit_set(b, "BandedTriangularSolve", set, 2, 2, a, g->dout[0]);
     ef_value *da =
         t->adjoint ? ef_product(b, x, db, false, true) : ef_product(b, db, x, false, true);
-    /* As many diagonals as there are bands: their number is the last but one size of a. */
+    /* Extract as many diagonals as there are bands; their number is a's last but one size. */
     const ef_attr_value pick[] = {EF_SET_INT("shrink_axis_mask", 1)};
     ef_value *from = ef_const_ints(b, EF_I32, 1, (int64_t[]){-2});
     ef_value *to = ef_const_ints(b, EF_I32, 1, (int64_t[]){-1});
@@ -70,8 +70,8 @@ static ef_status *band_grad(ef_grad *g) {
     ef_value *k = ef_emit(b, "Pack", 2, t->lower ? ef_neg(b, off) : zero, t->lower ? zero : off);
     da = ef_emit_set(b, "MatrixDiagPartV3", align, 1, 3, ef_neg(b, da), k,
                      ef_const_number(b, a->fact.dtype, 0));
-    /* A single diagonal comes without an axis of its own: the batch's shape and a's sizes say what
-     * is meant. */
+    /* MatrixDiagPartV3 drops the axis of a single diagonal. The batch's shape and a's sizes restore
+     * it. */
     const ef_attr_value front[] = {EF_SET_INT("begin_mask", 1)};
     const ef_attr_value back[] = {EF_SET_INT("end_mask", 1)};
     ef_value *batch = ef_emit_set(b, "StridedSlice", front, 1, 4, ef_shape_value(b, db, EF_I32),
@@ -87,7 +87,7 @@ static ef_status *band_grad(ef_grad *g) {
 const ef_op ef_op_BandedTriangularSolve = {
     EF_NAMED(BandedTriangularSolve),
     .doc =
-        "Solves systems with a triangular matrix of few diagonals, given as the rows of "
+        "Solves systems with a banded triangular matrix, whose diagonals are the rows of "
         "`matrix`: the main diagonal first and those below it if `lower`, else the main diagonal "
         "last.",
     .in = {"matrix: T", "rhs: T"},
@@ -161,7 +161,7 @@ static ef_status *tri_run(const ef_call *c) {
     return NULL;
 }
 
-/* Part [from, to) of the last axis, or of the one before it; to = 0: to its end. */
+/* Positions [from, to) of the last axis, or of the one before it; to = 0: to its end. */
 static ef_value *part(ef_build *b, ef_value *x, bool rows, int64_t from, int64_t to) {
     int mask = (to == 0 ? 2 : 0) | 4;
     const ef_attr_value set[] = {EF_SET_INT("ellipsis_mask", 1), EF_SET_INT("begin_mask", 4),
@@ -173,8 +173,8 @@ static ef_value *part(ef_build *b, ef_value *x, bool rows, int64_t from, int64_t
                        ef_const_ints(b, EF_I32, n, (int64_t[]){1, 1, 1}));
 }
 
-/* x moved by one along the last axis or the one before it, a zero coming in at the end (up), or at
- * the beginning. */
+/* x shifted by one along the last axis or the one before it; a zero is inserted at the end (up) or
+ * at the beginning. */
 static ef_value *shifted(ef_build *b, ef_value *x, bool rows, bool up) {
     ef_value *zero = ef_zeros_like(b, part(b, x, rows, 0, 1));
     ef_value *rest = up ? part(b, x, rows, 1, 0) : part(b, x, rows, 0, -1);
@@ -213,7 +213,7 @@ static ef_status *tri_grad(ef_grad *g) {
 
 const ef_op ef_op_TridiagonalSolve = {
     EF_NAMED(TridiagonalSolve),
-    .doc = "Solves systems whose matrix has three diagonals, the rows of `diagonals`: above the "
+    .doc = "Solves systems whose matrix is tridiagonal. The rows of `diagonals` are above the "
            "main diagonal (last element unused), on it, and below it (first element unused).",
     .in = {"diagonals: T", "rhs: T"},
     .out = {"output: T"},
@@ -307,7 +307,7 @@ static ef_status *tri_product_grad(ef_grad *g) {
 
 const ef_op ef_op_TridiagonalMatMul = {
     EF_NAMED(TridiagonalMatMul),
-    .doc = "Matrices with three diagonals times `rhs`. The last element of `superdiag` and the "
+    .doc = "Multiplies tridiagonal matrices by `rhs`. The last element of `superdiag` and the "
            "first of `subdiag` are unused.",
     .in = {"superdiag: T", "maindiag: T", "subdiag: T", "rhs: T"},
     .out = {"output: T"},

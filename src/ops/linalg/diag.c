@@ -34,9 +34,8 @@ static ef_status *diag_grad(ef_grad *g) {
 
 const ef_op ef_op_Diag = {
     EF_NAMED(Diag),
-    .doc = "A tensor of twice the rank with the elements of `diagonal` where the two halves of an "
-           "index "
-           "are equal, and zeros elsewhere.",
+    .doc = "A tensor of twice the rank with the elements of `diagonal` where both halves of an "
+           "index are equal, and zeros elsewhere.",
     .in = {"diagonal: T"},
     .out = {"output: T"},
     .types = DIAG_TYPES,
@@ -109,7 +108,7 @@ typedef struct {
     char *out;
     const char *in;
     size_t size;
-    int64_t rows, cols, lower, upper; /* below 0: all of them */
+    int64_t rows, cols, lower, upper; /* lower, upper: negative means all */
 } band_job;
 
 static void band_rows(void *arg, int64_t begin, int64_t end) {
@@ -161,9 +160,8 @@ static ef_status *band_grad(ef_grad *g) {
 
 const ef_op ef_op_MatrixBandPart = {
     EF_NAMED(MatrixBandPart),
-    .doc = "Matrices in which all but a band around the main diagonal is zero: `num_lower` "
-           "diagonals below "
-           "it and `num_upper` above; negative: all there are.",
+    .doc = "Sets everything outside a band around the main diagonals to zero: the band has "
+           "`num_lower` diagonals below it and `num_upper` above; a negative number means all.",
     .in = {"input: T", "num_lower: Tindex", "num_upper: Tindex"},
     .out = {"band: T"},
     .types = "T: " EF_PLAIN_TYPES "; Tindex: {int32, int64} = int64",

@@ -1,6 +1,6 @@
 /* Einsum: sums of products over labelled axes, for one or two operands. A label repeated within an
  * operand takes its diagonal; repeated in the output it fills a diagonal. "..." stands for axes
- * that broadcast. This file reads equations, infers shapes and writes gradients; einsum_run.c
+ * that broadcast. This file parses equations, infers shapes and builds gradients; einsum_run.c
  * computes. */
 #include "ops/linalg/einsum.h"
 #include "ops/build.h"
@@ -47,7 +47,7 @@ static ef_status *split(const ef_op *op, const ef_einsum_attrs *a, int n_in, ef_
     return NULL;
 }
 
-/* Gives every axis of a term its label; `wide`: axes behind "...". */
+/* Gives every axis of a term its label; `wide`: the number of axes that "..." stands for. */
 static ef_status *label(const ef_op *op, const ef_einsum_attrs *a, struct ef_einsum_term *t,
                         int wide) {
     if (letters(t) + wide > EF_MAX_RANK)
@@ -102,7 +102,7 @@ ef_status *ef_einsum_read(const ef_op *op, const ef_einsum_attrs *a, int n_in, c
     return NULL;
 }
 
-/* What the axes with one label have in common. */
+/* The common size of the axes with one label. */
 static ef_status *size_of(const ef_infer *i, const ef_einsum *e, int want, int64_t *out) {
     *out = EF_DIM_UNKNOWN;
     bool first = true;
@@ -110,7 +110,7 @@ static ef_status *size_of(const ef_infer *i, const ef_einsum *e, int want, int64
         for (int d = 0; d < e->term[k].n; d++) {
             if (e->term[k].label[d] != want) continue;
             int64_t size = i->in[k].shape.dim[d];
-            if (want >= 256) { /* broadcasts */
+            if (want >= 256) { /* an axis of "...", which broadcasts */
                 ef_shape x = {.rank = 1, .dim = {first ? 1 : *out}}, y = {.rank = 1, .dim = {size}};
                 if (!ef_shape_broadcast2(&x, &y, &x))
                     return ef_error(EF_INVALID, "%s: shapes %s and %s do not broadcast at '...'",
@@ -150,7 +150,7 @@ static ef_status *einsum_shape(ef_infer *i) {
     EF_TRY(ef_einsum_read(i->op, t, i->n_in, rank, &e));
     const struct ef_einsum_term *y = &e.term[EF_EINSUM_OUT];
     int64_t size;
-    for (int k = 0; k < i->n_in; k++) /* labels that are summed must agree too */
+    for (int k = 0; k < i->n_in; k++) /* labels that are summed must have equal sizes too */
         for (int d = 0; d < e.term[k].n; d++) EF_TRY(size_of(i, &e, e.term[k].label[d], &size));
     out->rank = y->n;
     for (int d = 0; d < y->n; d++) EF_TRY(size_of(i, &e, y->label[d], &out->dim[d]));
@@ -173,7 +173,7 @@ static subs subs_of(const struct ef_einsum_term *t, bool broadcasts) {
     return s;
 }
 
-/* Labels of s that are in none of the others (when `apart`), or that are in some. */
+/* The labels of s that are in neither of the others (if `apart`), or else those that are in one. */
 static subs pick(const char *s, const char *in, const char *or_in, bool apart) {
     subs r = {{0}};
     size_t n = 0;
@@ -193,7 +193,7 @@ static ef_value *emit(ef_build *b, ef_value *x, ef_value *y, const char *xs, con
                      : ef_emit_set(b, "Einsum", set, 1, 1, x);
 }
 
-/* Ones with the sizes of the labels `lost`, as they stand in x. */
+/* A tensor of ones with the sizes that the labels `lost` have in x. */
 static ef_value *ones_for(ef_grad *g, ef_value *x, const char *xs, const char *lost) {
     const ef_shape *s = &x->fact.shape;
     int64_t axis[EF_MAX_RANK], size[EF_MAX_RANK];
@@ -214,7 +214,7 @@ static ef_value *ones_for(ef_grad *g, ef_value *x, const char *xs, const char *l
         dims = ef_const_ints(g->b, EF_I64, n, size);
     } else {
         ef_value *at = ef_const_ints(g->b, EF_I32, n, axis);
-        if (s->rank < 0 && dots != NULL) { /* those behind the dots count from the end */
+        if (s->rank < 0 && dots != NULL) { /* axes after the dots are counted from the end */
             int64_t behind[EF_MAX_RANK];
             for (int k = 0; k < n; k++) behind[k] = axis[k] < 0;
             at = ef_add(
@@ -227,7 +227,8 @@ static ef_value *ones_for(ef_grad *g, ef_value *x, const char *xs, const char *l
     return ef_emit(g->b, "Fill", 2, dims, ef_const_number(g->b, x->fact.dtype, 1));
 }
 
-/* d = gradient of an operand with the labels `left`; puts back those that were summed alone. */
+/* d: the gradient of an operand, with the labels `left`. Restores the labels `lost`, which were
+ * summed in this operand alone. */
 static ef_value *restore(ef_grad *g, ef_value *d, ef_value *x, const char *left, const char *lost,
                          const char *xs) {
     if (lost[0] == 0) return d;
@@ -244,7 +245,7 @@ static ef_value *operand_grad(ef_grad *g, ef_value *x, ef_value *y, subs xs, sub
     const char *dots = strstr(xs.at, "...");
     if (dots == NULL) return dx;
     if (dots == xs.at) return ef_sum_like(b, dx, x);
-    subs front = {"..."}; /* broadcast axes first, where summing them away is simple */
+    subs front = {"..."}; /* broadcast axes first, where they are easy to sum */
     size_t before = (size_t)(dots - xs.at);
     memcpy(front.at + 3, xs.at, before);
     memcpy(front.at + 3 + before, dots + 3, strlen(dots + 3) + 1);

@@ -1,4 +1,4 @@
-/* An einsum equation, read for operands of given ranks. */
+/* An einsum equation, parsed for operands of given ranks. */
 #ifndef EF_OPS_EINSUM_H
 #define EF_OPS_EINSUM_H
 #include "ops/op.h"
@@ -12,12 +12,12 @@ typedef struct ef_einsum {
     int n_in;
     struct ef_einsum_term {
         int n;                  /* axes */
-        int label[EF_MAX_RANK]; /* a character, or 256 + place from the right within "..." */
+        int label[EF_MAX_RANK]; /* a character, or 256 + the position from the right within "..." */
         const char *text, *end; /* as written */
-        const char *ellipsis;   /* where "..." stands, or NULL */
+        const char *ellipsis;   /* the position of "...", or NULL */
     } term[3];
 } ef_einsum;
-/* rank[k]: of input k; NULL: read the text only (n and label stay unset). */
+/* rank[k]: rank of input k; NULL: parse the text only (n and label stay unset). */
 ef_status *ef_einsum_read(const ef_op *op, const ef_einsum_attrs *t, int n_in, const int *rank,
                           ef_einsum *e);
 ef_kernel_fn ef_einsum_run;

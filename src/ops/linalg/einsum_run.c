@@ -1,14 +1,14 @@
-/* Einsum by matrix products. Each operand is first made simple: diagonals are taken, labels nobody
- * else has are summed. What remains is a batched product, [batch, x's own, summed] by [batch,
- * summed, y's own]; axes are moved only if neither that order nor its transpose is there already.
- * With nothing to sum it is a broadcast multiplication. */
+/* Einsum by matrix products. Each operand is first simplified: diagonals are taken, and labels that
+ * occur only there are summed. What remains is a batched product, [batch, x's own, summed] by
+ * [batch, summed, y's own]; axes are transposed only if neither that order nor its transpose is
+ * there already. With nothing to sum it is a broadcast multiplication. */
 #include "kernels/block.h"
 #include "kernels/gemm.h"
 #include "kernels/reduce.h"
 #include "ops/elementwise.h"
 #include "ops/linalg/einsum.h"
 
-/* A dense array whose axes carry distinct labels. */
+/* A dense array whose axes have distinct labels. */
 typedef struct piece {
     const void *data;
     int n;
@@ -16,7 +16,7 @@ typedef struct piece {
     int64_t dim[EF_MAX_RANK];
 } piece;
 
-/* Scratch is handed out in order; on a dry run nothing is there and only the total counts. */
+/* Scratch memory is handed out in order. A dry run has no memory and only computes the total. */
 typedef struct room {
     char *at;
     size_t used;
@@ -41,7 +41,7 @@ static int64_t count_of(const piece *p) {
     return n;
 }
 
-/* Takes diagonals. */
+/* Starts from an operand, of which it takes the diagonals. */
 static void open_piece(room *r, const ef_tensor *t, const struct ef_einsum_term *term, piece *p) {
     int64_t step[EF_MAX_RANK], own[EF_MAX_RANK];
     ef_dense_steps(t->rank, t->dim, step);
@@ -64,7 +64,7 @@ static void open_piece(room *r, const ef_tensor *t, const struct ef_einsum_term 
     p->data = to;
 }
 
-/* Sums over labels that neither the other operand nor the output has. */
+/* Sums over labels that are neither in the other operand nor in the output. */
 static void sum_alone(room *r, piece *p, const piece *other, const struct ef_einsum_term *out) {
     uint32_t mask = 0;
     piece q = {0};
@@ -84,7 +84,7 @@ static void sum_alone(room *r, piece *p, const piece *other, const struct ef_ein
     *p = q;
 }
 
-/* Whether p's labels stand in this order, axes of size 1 apart. */
+/* Whether p's labels are in this order; axes of size 1 are ignored. */
 static bool in_order(const piece *p, const int *want, int n) {
     int at = 0;
     for (int k = 0; k < p->n; k++) {
@@ -116,7 +116,8 @@ static void arrange(room *r, piece *p, const int *want, int n) {
     *p = q;
 }
 
-/* Writes a piece into the output, whose labels may repeat (a diagonal in zeros). */
+/* Writes a piece into the output, whose labels may repeat (then the piece is a diagonal in
+ * zeros). */
 static void write_out(const room *r, const piece *p, const struct ef_einsum_term *out,
                       const ef_tensor *y) {
     if (r->dry) return;
@@ -144,7 +145,7 @@ static bool direct(const struct ef_einsum_term *out, const int *order, int n) {
     return true;
 }
 
-/* Labels by role, each in the output's order (summed ones in x's). */
+/* Labels by role, each in the order of the output (summed ones in the order of x). */
 typedef struct roles {
     int batch[EF_MAX_RANK], mine[EF_MAX_RANK], yours[EF_MAX_RANK], sum[EF_MAX_RANK];
     int n_batch, n_mine, n_yours, n_sum;
@@ -184,7 +185,7 @@ static int64_t span(const piece *p, const int *label, int n) {
     return size;
 }
 
-/* Steps of one operand through the batch. */
+/* The strides of one operand through the batch. */
 static void batch_steps(const piece *p, const roles *r, int64_t size, int64_t *step) {
     for (int k = r->n_batch - 1; k >= 0; k--) {
         int64_t dim = size_in(p, r->batch[k]);
@@ -193,7 +194,7 @@ static void batch_steps(const piece *p, const roles *r, int64_t size, int64_t *s
     }
 }
 
-/* z = x * y with nothing to sum: views of a broadcast multiplication. */
+/* z = x * y with nothing to sum: one broadcast multiplication of views. */
 static void multiply(const room *room_, piece *x, piece *y, piece *z) {
     if (room_->dry) return;
     ef_tensor tx = {.dtype = (uint8_t)room_->dtype, .rank = (int8_t)z->n}, ty = tx, tz = tx;
@@ -215,7 +216,8 @@ static void contract(room *room_, piece *x, piece *y, const struct ef_einsum_ter
     roles r;
     assign(x, y, out, &r);
     int plain[EF_MAX_RANK * 2], flipped[EF_MAX_RANK * 2], order[EF_MAX_RANK];
-    /* x as [batch, mine, sum] or [batch, sum, mine]; y as [batch, sum, yours] or the flip. */
+    /* x as [batch, mine, sum] or [batch, sum, mine]; y as [batch, sum, yours] or [batch, yours,
+     * sum]. */
     int n = join(plain, r.batch, r.n_batch, r.mine, r.n_mine, r.sum, r.n_sum);
     join(flipped, r.batch, r.n_batch, r.sum, r.n_sum, r.mine, r.n_mine);
     bool flip_x = !in_order(x, plain, n) && in_order(x, flipped, n);
@@ -285,7 +287,7 @@ static ef_status *run(const ef_call *c, room *r) {
 
 size_t ef_einsum_scratch(const ef_call *c) {
     room r = {.dry = true, .dtype = (ef_dtype)c->out[0]->dtype};
-    ef_status_free(run(c, &r)); /* what is wrong, the run itself will say */
+    ef_status_free(run(c, &r)); /* errors are reported by the run itself */
     return r.used;
 }
 

@@ -1,4 +1,5 @@
-/* MatrixSolveLs - least squares, by the normal equations (fast) or an orthogonal factorization. */
+/* MatrixSolveLs - least squares, by the normal equations (fast) or a complete orthogonal
+ * factorization. */
 #include "kernels/gemm.h"
 #include "kernels/linalg.h"
 #include "ops/linalg/linalg.h"
@@ -117,8 +118,8 @@ static ef_status *ls_run(const ef_call *c) {
     return NULL;
 }
 
-/* The Cholesky factor of a^H a + l, or of a a^H + l. `idle`: 1 where the factor will not be used,
- * and only has to exist; or NULL. */
+/* The Cholesky factor of a^H a + l, or of a a^H + l. `idle`, if not NULL: added to l; it is 1 where
+ * the result is not used, so that the factorization succeeds. */
 static ef_value *gram_factor(ef_grad *g, bool tall, ef_value *idle) {
     ef_build *b = g->b;
     ef_value *a = g->in[0], *gram = ef_product(b, a, a, tall, !tall);
@@ -153,7 +154,7 @@ static void wide_grad(ef_grad *g, ef_value *idle, ef_value **din) {
     din[1] = db;
 }
 
-/* Sizes are known only at run time: both, and then the one that applies. */
+/* Sizes are known only at run time: computes both gradients and selects the one that applies. */
 static void either_grad(ef_grad *g) {
     ef_build *b = g->b;
     ef_value *a = g->in[0], *tall[2], *wide[2];
@@ -179,8 +180,8 @@ static ef_status *ls_grad(ef_grad *g) {
 
 const ef_op ef_op_MatrixSolveLs = {
     EF_NAMED(MatrixSolveLs),
-    .doc = "The x for which `matrix` x is nearest to `rhs`, where `l2_regularizer` times the "
-           "squares of x counts too; of several the smallest. `fast` uses the normal equations.",
+    .doc = "The x that minimises the squared norm of `matrix` x - `rhs` plus `l2_regularizer` "
+           "times that of x; if there are several, the shortest. `fast` uses the normal equations.",
     .in = {"matrix: T", "rhs: T", "l2_regularizer: double"},
     .out = {"output: T"},
     .types = "T: " EF_MATRIX_TYPES,

@@ -1,4 +1,4 @@
-/* Shapes, loops and values for the ops on batches of matrices; see linalg.h. */
+/* Shapes, loops and gradient helpers for the ops on batches of matrices; see linalg.h. */
 #include "ops/linalg/linalg.h"
 #include "base/pool.h"
 #include "ops/array/array.h"
@@ -71,7 +71,7 @@ int64_t ef_matrices(const ef_tensor *t) {
     return n;
 }
 
-/* The longest side of a matrix. */
+/* The longest side of any input matrix. */
 static int64_t longest_side(const ef_call *c) {
     int64_t most = 0;
     for (int k = 0; k < c->n_in; k++)
@@ -90,10 +90,10 @@ ef_status *ef_need_lapack_sizes(const ef_call *c) {
                     c->op->name, (long long)longest_side(c), INT_MAX);
 }
 
-/* Batches run in this many parts at most, each with scratch memory of its own. It is a constant,
+/* Batches run in at most this many parts, each with its own scratch memory. It is a constant,
  * because the number of threads may change between planning and running. */
 enum { PARTS = 8 };
-/* Matrices that keep all threads busy by themselves go one after the other. */
+/* Matrices that take more work than this use all threads each, so they run one after the other. */
 static const double worth_a_team = 4e6;
 
 static int64_t parts_of(int64_t count, double work) {
@@ -127,7 +127,7 @@ static void run_parts(void *arg, int64_t begin, int64_t end) {
 int ef_each_matrix(const ef_call *c, int64_t count, double work, size_t room, ef_matrix_fn *fn) {
     if (count == 0) return 0;
     each e = {c, fn, count, parts_of(count, work), ef_lines(room), 0};
-    int64_t most = (count + e.parts - 1) / e.parts; /* matrices of a part */
+    int64_t most = (count + e.parts - 1) / e.parts; /* number of matrices in a part */
     double each_ns = (0.5 * work + 200) * (double)most;
     if (e.parts == 1)
         run_parts(&e, 0, 1);
@@ -147,15 +147,14 @@ int64_t ef_broadcast_piece(const ef_tensor *t, const ef_tensor *out, int64_t k) 
     return at;
 }
 
-/* ---- values -----------------------------------------------------------------------------------
- */
+/* ---- helpers for gradients ------------------------------------------------------------------- */
 
 ef_value *ef_product(ef_build *b, ef_value *x, ef_value *y, bool adj_x, bool adj_y) {
     const ef_attr_value set[] = {EF_SET_BOOL("adj_x", adj_x), EF_SET_BOOL("adj_y", adj_y)};
     return ef_emit_set(b, "BatchMatMulV2", set, 2, 2, x, y);
 }
 
-/* 0, 1, ..., rank - 3, rank - 1, rank - 2 as a value, for a rank known only at run time. */
+/* The permutation 0, 1, ..., rank - 3, rank - 1, rank - 2, for a rank known only at run time. */
 static ef_value *swap_last_two(ef_build *b, ef_value *x) {
     ef_value *rank = ef_emit(b, "Rank", 1, x);
     ef_value *lead = ef_emit(b, "Range", 3, ef_const_number(b, EF_I32, 0), ef_shift(b, rank, -2),
@@ -205,7 +204,7 @@ ef_value *ef_size_value(ef_build *b, ef_value *x, int axis) {
                        ef_const_ints(b, EF_I32, 1, (int64_t[]){1}));
 }
 
-/* An index with an ellipsis in front of it. */
+/* An index preceded by an ellipsis. */
 static ef_value *behind_ellipsis(ef_build *b, ef_value *index) {
     ef_value *zero = ef_const_ints(b, EF_I32, 1, (int64_t[]){0});
     return ef_emit(b, "ConcatV2", 3, zero, index ? index : zero, ef_const_number(b, EF_I32, 0));

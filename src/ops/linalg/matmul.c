@@ -1,5 +1,5 @@
-/* MatMul and its batched relatives. The last two axes are matrices; leading axes are a batch, which
- * from BatchMatMulV2 on broadcasts. */
+/* MatMul and its batched variants. The last two axes are matrices; leading axes are a batch, which
+ * broadcasts from BatchMatMulV2 on. */
 #include "kernels/gemm.h"
 #include "ops/build.h"
 #include "ops/shapes.h"
@@ -66,7 +66,7 @@ static ef_status *matmul_grad(ef_grad *g) {
 
 const ef_op ef_op_MatMul = {
     EF_NAMED(MatMul),
-    .doc = "Multiplies matrix `a` by matrix `b`, either of them transposed first if asked.",
+    .doc = "Multiplies matrix `a` by matrix `b`, each optionally transposed first.",
     .in = {"a: T", "b: T"},
     .out = {"product: T"},
     .types = "T: {bfloat16, half, float, double, int32, int64, uint8, uint16, uint32, uint64, "
@@ -99,7 +99,7 @@ typedef struct {
     ef_dtype Tout;
 } batch3_attrs;
 
-/* The leading axes alone. */
+/* Only the leading axes. */
 static ef_shape batch_of(const ef_shape *s) {
     ef_shape b = *s;
     if (b.rank >= 2) b.rank -= 2;
@@ -134,7 +134,7 @@ static ef_status *batch_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Steps of one operand through the result's batch: 0 where it is broadcast. */
+/* Strides of one operand through the result's batch: 0 where it is broadcast. */
 static void batch_steps(const ef_tensor *t, int rank, int64_t *step) {
     int64_t size = t->dim[t->rank - 2] * t->dim[t->rank - 1];
     for (int d = rank - 1; d >= 0; d--) {
@@ -170,7 +170,7 @@ static ef_status *batch_run(const ef_call *c) {
     return NULL;
 }
 
-/* BatchMatMulV3 may widen: operands are converted to the result's type first. */
+/* BatchMatMulV3 may have a wider result: operands are converted to the result's type first. */
 static size_t whole_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 static size_t widened(const ef_tensor *t, ef_dtype to) {
     return t->dtype == to ? 0 : whole_lines((size_t)ef_count(t) * ef_dtype_size(to));
@@ -223,9 +223,9 @@ static ef_status *batch3_shape(ef_infer *i) {
     if (!fits)
         return ef_error(
             EF_NOT_FOUND,
-            "BatchMatMulV3: x is %s, y %s and the result %s; all three must be the same, or "
-            "8- and 16-bit integers widen to int32 or int64, or floats to another float, or "
-            "bytes go with bfloat16",
+            "BatchMatMulV3: x is %s, y is %s and the result is %s; supported are: equal types, "
+            "8- and 16-bit integers to int32 or int64, floats to another float type, and "
+            "8-bit integers with bfloat16",
             ef_dtype_name(x), ef_dtype_name(y), ef_dtype_name(z));
     return batch_shape(i);
 }
@@ -268,8 +268,8 @@ static ef_status *batch_grad(ef_grad *g) {
 
 BATCH_OP(
     BatchMatMul,
-    "Multiplies the matrices in the last two axes of `x` and `y`, one pair for each place in the "
-    "leading axes, which must agree. Adjoint means transposed and conjugated.",
+    "Multiplies the matrices in the last two axes of `x` and `y`, one pair for each index of the "
+    "leading axes, which must be equal. Adjoint means transposed and conjugated.",
     "T: {bfloat16, half, float, double, int32, int64, complex64, complex128}", "T[2,3,4] T[2,4,5]",
     "T[2,4,3] T[2,5,4] adj_x=true adj_y=true", "T[3,2] T[2,3]");
 
@@ -284,8 +284,7 @@ BATCH_OP(BatchMatMulV2,
 const ef_op ef_op_BatchMatMulV3 = {
     EF_NAMED(BatchMatMulV3),
     .doc = "Multiplies the matrices in the last two axes of `x` and `y`, which may have narrower "
-           "types "
-           "than the result `Tout`; the leading axes broadcast.",
+           "types than the result `Tout`; the leading axes broadcast.",
     .in = {"x: Ta", "y: Tb"},
     .out = {"output: Tout"},
     .types = "Ta: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64, "

@@ -1,13 +1,14 @@
 /* Diagonals of matrices: building a matrix from them, extracting them, replacing them; a single
  * diagonal or a band of several. A band is stored as a matrix with one row per diagonal, the
- * uppermost first; diagonals shorter than the longest are padded at the side that `align` says. */
+ * uppermost first; diagonals shorter than the longest are padded on the side given by `align`. */
 #include "ops/array/array.h"
 #include "ops/build.h"
 
 typedef struct {
     int align;
 } diag_attrs;
-enum { LEFT_RIGHT, RIGHT_LEFT, LEFT_LEFT, RIGHT_RIGHT }; /* of superdiagonals, of subdiagonals */
+/* Alignment of superdiagonals, then of subdiagonals. */
+enum { LEFT_RIGHT, RIGHT_LEFT, LEFT_LEFT, RIGHT_RIGHT };
 #define ALIGN                                                                                  \
     {                                                                                          \
         EF_ATTR(diag_attrs, align, "{'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'}", \
@@ -49,7 +50,7 @@ static int64_t diagonal_length(const band *b, int64_t d) {
     return min(b->rows + min(d, 0), b->cols - max(d, 0));
 }
 
-/* Completes b, whose k, rows and cols are set. */
+/* Checks and completes b, whose k, rows and cols are set. */
 static ef_status *check_band(const ef_op *op, band *b) {
     for (int j = 0; j < 2; j++) {
         int64_t k = j ? b->upper : b->lower;
@@ -63,7 +64,7 @@ static ef_status *check_band(const ef_op *op, band *b) {
     return NULL;
 }
 
-/* Moves every diagonal between a batch of matrices and a batch of bands. */
+/* Copies every diagonal between a batch of matrices and a batch of bands. */
 static ef_status *move_band(ef_dtype t, const band *b, int64_t batch, const void *from, void *to,
                             bool into_matrix) {
     size_t size = ef_dtype_size(t);
@@ -88,7 +89,7 @@ static ef_status *move_band(ef_dtype t, const band *b, int64_t batch, const void
 /* ---- band to matrix ---------------------------------------------------------------------------
  */
 
-/* Sizes of the matrix, given the longest diagonal; num_rows and num_cols may be -1. */
+/* Computes the matrix's sizes from the longest diagonal; num_rows and num_cols may be -1. */
 static ef_status *matrix_size(const ef_op *op, band *b, int64_t longest, int64_t rows,
                               int64_t cols) {
     if (longest > INT64_MAX / 2)
@@ -200,8 +201,7 @@ static ef_status *diag_grad(ef_grad *g) {
 
 const ef_op ef_op_MatrixDiag = {
     EF_NAMED(MatrixDiag),
-    .doc =
-        "Matrices that hold the vectors of `diagonal` on their main diagonals and zeros elsewhere.",
+    .doc = "Matrices with the vectors of `diagonal` on their main diagonals and zeros elsewhere.",
     .in = {"diagonal: T"},
     .out = {"output: T"},
     .types = "T: " EF_PLAIN_TYPES,
@@ -231,7 +231,7 @@ const ef_op ef_op_MatrixDiag = {
 #define ATTRIBUTES .attr = ALIGN,
 DIAG(MatrixDiagV2,
      "Matrices with the given diagonals, from the `k[0]`-th to the `k[1]`-th; shorter ones "
-     "stand at the left of their rows.",
+     "are aligned to the left of their rows.",
      , 0, "double[3,3] int32[2]{-1,1} int32[]{3} int32[]{3} double[]",
      "float[2,2] int32[2]{1,2} int32[]{2} int32[]{5} float[]")
 DIAG(MatrixDiagV3, "Matrices with the given diagonals, from the `k[0]`-th to the `k[1]`-th.",
@@ -242,7 +242,7 @@ DIAG(MatrixDiagV3, "Matrices with the given diagonals, from the `k[0]`-th to the
 /* ---- matrix to band ---------------------------------------------------------------------------
  */
 
-/* The shape of the band of matrices of shape x; with `b` known. */
+/* The shape of the band of matrices of shape x; `b` is known. */
 static ef_status *band_shape(const ef_op *op, const ef_shape *x, band *b, ef_shape *out) {
     int lead = x->rank - 2;
     *out = (ef_shape){.rank = 0};
@@ -337,8 +337,9 @@ const ef_op ef_op_MatrixDiagPart = {
         .grad = part_grad,                                            \
         .examples = {"float[2,3,4] int32[]{1} float[]", __VA_ARGS__}, \
     };
-PART(MatrixDiagPartV2, "The diagonals `k[0]` to `k[1]` of matrices, each at the left of its row.", ,
-     0, "double[3,4] int32[2]{-2,1} double[]")
+PART(MatrixDiagPartV2,
+     "The diagonals `k[0]` to `k[1]` of matrices, each aligned to the left of its row.", , 0,
+     "double[3,4] int32[2]{-2,1} double[]")
 PART(MatrixDiagPartV3, "The diagonals `k[0]` to `k[1]` of matrices, one per row.", ATTRIBUTES,
      sizeof(diag_attrs), "double[3,4] int32[2]{-2,1} double[] align='LEFT_RIGHT'",
      "float[4,3] int32[2]{-1,1} float[]")

@@ -11,7 +11,7 @@ typedef struct {
     ef_dtype Tout;
 } eig_attrs;
 
-/* Both attribute structs begin alike. */
+/* Both attribute structs begin with the same field. */
 static bool wants_vectors(const void *attrs) { return ((const eigh_attrs *)attrs)->compute_v; }
 
 static ef_status *eigen_shape(ef_infer *i) {
@@ -29,7 +29,7 @@ static double work_of(const ef_call *c) {
     return 10 * n * n * n;
 }
 
-/* Element k of out[1], or NULL where no vectors are wanted. */
+/* Element k of out[1], or NULL if no vectors are computed. */
 static void *vectors_at(const ef_call *c, int64_t k) {
     int64_t n = ef_cols(c->in[0]);
     return wants_vectors(c->attrs) ? ef_piece(c->out[1], k, n * n) : NULL;
@@ -72,7 +72,7 @@ static ef_status *eigh_run(const ef_call *c) {
     return NULL;
 }
 
-/* Only the lower triangle is read, so only that gets a gradient. */
+/* Only the lower triangle is read, so only it gets a gradient. */
 static ef_status *eigh_grad(ef_grad *g) {
     ef_build *b = g->b;
     ef_value *v = g->out[1], *inner = ef_diag(b, ef_dout(g, 0));
@@ -92,8 +92,8 @@ static ef_status *eigh_grad(ef_grad *g) {
 
 const ef_op ef_op_SelfAdjointEigV2 = {
     EF_NAMED(SelfAdjointEigV2),
-    .doc = "Eigenvalues of self-adjoint matrices in rising order, and if asked the eigenvectors as "
-           "columns of `v`; the lower triangles are read.",
+    .doc = "Eigenvalues of self-adjoint matrices in ascending order, and optionally the "
+           "eigenvectors as columns of `v`; only the lower triangles are read.",
     .in = {"input: T"},
     .out = {"e: T", "v: T"},
     .types = "T: " EF_MATRIX_TYPES,
@@ -151,7 +151,8 @@ static ef_status *eig_grad(ef_grad *g) {
         ef_value *f = ef_conj(b, inverse_gaps(b, g->out[0]));
         ef_value *turn = ef_product(b, v, ef_dout(g, 1), true, false);
         ef_dtype real = g->out[0]->fact.dtype == EF_C64 ? EF_F32 : EF_F64;
-        ef_value *along = ef_cast(b, ef_diag_part(b, turn), real); /* vectors keep their length */
+        /* The length of an eigenvector is fixed. */
+        ef_value *along = ef_cast(b, ef_diag_part(b, turn), real);
         along = ef_diag(b, ef_cast(b, along, g->out[0]->fact.dtype));
         ef_value *fixed = ef_product(b, ef_product(b, v, v, true, false), along, false, false);
         inner = ef_add(b, inner, ef_mul(b, f, ef_sub(b, turn, fixed)));
@@ -169,8 +170,9 @@ static ef_status *eig_grad(ef_grad *g) {
 
 const ef_op ef_op_Eig = {
     EF_NAMED(Eig),
-    .doc = "Eigenvalues of square matrices, in no particular order, and if asked the eigenvectors "
-           "as columns of `v`; both are complex.",
+    .doc =
+        "Eigenvalues of square matrices, in no particular order, and optionally the eigenvectors "
+        "as columns of `v`; both are complex.",
     .in = {"input: T"},
     .out = {"e: Tout", "v: Tout"},
     .types = "T: {float, double, complex64, complex128}",

@@ -1,4 +1,4 @@
-/* Orthogonal factors of batches of matrices: QR and singular values. */
+/* Factorizations of batches of matrices with orthogonal factors: QR and SVD. */
 #include "kernels/half.h"
 #include "kernels/linalg.h"
 #include "ops/linalg/linalg.h"
@@ -40,7 +40,7 @@ static double qr_work(const ef_call *c) {
 
 static bool qr_full(const ef_call *c) { return ((const qr_attrs *)c->attrs)->full_matrices; }
 
-/* Halves are factored as floats: room for input and results comes in front. */
+/* Halves are converted to floats: scratch for input and results comes first. */
 static size_t qr_room(const ef_call *c) {
     ef_dtype t = (ef_dtype)c->in[0]->dtype;
     int64_t m = ef_rows(c->in[0]), n = ef_cols(c->in[0]), k = ef_cols(c->out[0]);
@@ -85,7 +85,7 @@ static ef_value *over_triangle(ef_build *b, ef_value *x, ef_value *r) {
     return ef_adjoint(b, ef_solve_triangle(b, r, ef_adjoint(b, x), false, false));
 }
 
-/* The gradient where there are at least as many rows as columns. */
+/* The gradient if there are at least as many rows as columns. */
 static ef_value *deep_qr_grad(ef_build *b, ef_value *q, ef_value *r, ef_value *dq, ef_value *dr) {
     ef_value *qdq = ef_product(b, q, dq, true, false), *rdr = ef_product(b, r, dr, false, true);
     ef_value *qdq_odd = ef_sub(b, qdq, ef_adjoint(b, qdq));
@@ -95,7 +95,7 @@ static ef_value *deep_qr_grad(ef_build *b, ef_value *q, ef_value *r, ef_value *d
     ef_value *rest = ef_sub(b, dq, ef_product(b, q, qdq, false, false));
     ef_value *da = ef_add(b, ef_product(b, q, inner, false, false), over_triangle(b, rest, r));
     if (!q || !ef_dtype_in(q->fact.dtype, EF_COMPLEX)) return da;
-    /* R's diagonal stays real: what would turn it is taken out again. */
+    /* R has a real diagonal, so the component that would change its phase is removed. */
     ef_value *d = ef_diag_part(b, ef_sub(b, rdr, ef_adjoint(b, qdq)));
     ef_dtype real = q->fact.dtype == EF_C64 ? EF_F32 : EF_F64;
     ef_value *turn = ef_sub(b, d, ef_cast(b, ef_cast(b, d, real), q->fact.dtype));
@@ -119,8 +119,8 @@ static ef_status *qr_grad(ef_grad *g) {
         g->din[0] = deep_qr_grad(b, q, r, dq, dr);
         return NULL;
     }
-    /* The left part of a wide matrix is square and decides q, the rest only follows. There is no
-     * rest if the matrix turns out not to be wide. */
+    /* The left, square part of a wide matrix determines q; the other columns are q^H times theirs.
+     * There are none if the matrix turns out not to be wide. */
     ef_value *k = ef_size_value(b, q, -1);
     ef_value *rest = ef_columns(b, g->in[0], k, NULL), *d_rest = ef_columns(b, dr, k, NULL);
     ef_value *dq_all = ef_add(b, dq, ef_product(b, rest, d_rest, false, true));
@@ -198,7 +198,7 @@ static ef_status *svd_run(const ef_call *c) {
     return NULL;
 }
 
-/* Only singular values were asked for: da = U diag(ds) V^H. */
+/* Only singular values were computed: da = U diag(ds) V^H. */
 static ef_value *values_grad(ef_grad *g) {
     const ef_attr_value set[] = {EF_SET_BOOL("compute_uv", true)};
     ef_value *in[] = {g->in[0]}, *suv[3];
@@ -207,14 +207,16 @@ static ef_value *values_grad(ef_grad *g) {
     return ef_product(g->b, suv[1], right, false, false);
 }
 
-typedef struct { /* of a matrix with no more rows than columns, or of the adjoint of one */
+typedef struct { /* For a matrix with at most as many rows as columns, or the adjoint of one. */
     ef_build *b;
     ef_value *s, *u, *v, *ds, *du, *dv;
-    ef_value *v1, *dv1, *v2, *dv2; /* as many columns of v as there are singular values; others */
-    ef_value *is_tall; /* set if sizes are known only at run time: then u and v are as given */
+    ef_value *v1, *dv1, *v2, *dv2; /* v1: the columns of v that belong to singular values; v2:
+                                    * the others */
+    ef_value *is_tall; /* set if sizes are known only at run time; then u and v are outputs 1 and
+                        * 2, not exchanged */
 } svd_parts;
 
-/* What comes of turning u and v among themselves. */
+/* The part of the gradient due to rotations of u and v within the spaces that they span. */
 static ef_value *svd_inner(const svd_parts *p, ef_value *v_dv) {
     ef_build *b = p->b;
     ef_value *s2 = ef_mul(b, p->s, p->s), *s = ef_diag(b, p->s);
@@ -227,7 +229,7 @@ static ef_value *svd_inner(const svd_parts *p, ef_value *v_dv) {
     return ef_add(b, ef_add(b, ef_diag(b, p->ds), left), right);
 }
 
-/* What comes of v leaving the space that its first columns span. */
+/* The part of the gradient due to v leaving the space that its first columns span. */
 static ef_value *svd_outer(const svd_parts *p) {
     ef_build *b = p->b;
     ef_value *dv = ef_adjoint(b, p->dv1), *s_inverse = ef_diag(b, safe_reciprocal(b, p->s));
@@ -240,12 +242,13 @@ static ef_value *svd_outer(const svd_parts *p) {
     return ef_product(b, ef_product(b, p->u, s_inverse, false, false), rest, false, false);
 }
 
-/* The gradient but for svd_outer, which a square matrix does not have. */
+/* The gradient without svd_outer, which is zero for a square matrix. */
 static ef_value *svd_square_grad(const svd_parts *p) {
     ef_build *b = p->b;
     ef_value *v_dv = ef_product(b, p->v1, p->dv1, true, false);
     ef_value *inner = svd_inner(p, v_dv);
-    if (p->u && ef_dtype_in(p->u->fact.dtype, EF_COMPLEX)) { /* phases */
+    /* The phases of complex vectors are fixed. */
+    if (p->u && ef_dtype_in(p->u->fact.dtype, EF_COMPLEX)) {
         ef_value *d = ef_diag_part(b, v_dv), *odd = ef_sub(b, ef_conj(b, d), d);
         if (p->is_tall) {
             ef_value *du = ef_diag_part(b, ef_product(b, p->u, p->du, true, false));
@@ -257,7 +260,7 @@ static ef_value *svd_square_grad(const svd_parts *p) {
     return ef_product(b, p->u, ef_product(b, inner, p->v1, false, true), false, false);
 }
 
-/* u: which output is the square one of the two matrices of vectors. */
+/* u: the output that is the square one of the two matrices of vectors. */
 static svd_parts svd_parts_of(ef_grad *g, int u, bool full) {
     ef_build *b = g->b;
     int v = 3 - u;
@@ -279,7 +282,7 @@ static svd_parts svd_parts_of(ef_grad *g, int u, bool full) {
     return p;
 }
 
-/* TensorFlow has the gradient of full matrices only where at most one column is left over. */
+/* TensorFlow defines the gradient with full_matrices only if at most one column is left over. */
 static ef_status *check_full(const ef_grad *g, ef_form form) {
     const ef_shape *s = &g->in[0]->fact.shape;
     if (form == EF_SQUARE) return NULL;
@@ -311,11 +314,12 @@ static ef_status *svd_grad(ef_grad *g) {
     if (form == EF_FORM_UNKNOWN) {
         p.is_tall = ef_emit(b, "Greater", 2, ef_size_value(b, g->in[0], -2),
                             ef_size_value(b, g->in[0], -1));
-        p.ds = ef_select(b, p.is_tall, ef_conj(b, p.ds), p.ds); /* what turning round comes to */
+        /* Equivalent to taking the adjoint. */
+        p.ds = ef_select(b, p.is_tall, ef_conj(b, p.ds), p.ds);
     }
     ef_value *da = svd_square_grad(&p);
     if (form == EF_WIDE || form == EF_TALL) da = ef_add(b, da, svd_outer(&p));
-    if (form == EF_FORM_UNKNOWN) { /* both ways: the one that does not apply comes to nothing */
+    if (form == EF_FORM_UNKNOWN) { /* adds both variants: the one that does not apply is zero */
         svd_parts turned = svd_parts_of(g, 2, false);
         da = ef_add(b, da, svd_outer(&p));
         da = ef_add(b, da, ef_adjoint(b, svd_outer(&turned)));
@@ -326,7 +330,7 @@ static ef_status *svd_grad(ef_grad *g) {
 
 const ef_op ef_op_Svd = {
     EF_NAMED(Svd),
-    .doc = "Singular values of `input` = u diag(s) v^H, the largest first, and if asked the "
+    .doc = "Singular values of `input` = u diag(s) v^H, the largest first, and optionally the "
            "singular vectors as columns of `u` and `v`.",
     .in = {"input: T"},
     .out = {"s: T", "u: T", "v: T"},

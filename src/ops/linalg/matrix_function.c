@@ -128,8 +128,8 @@ static ef_status *exp_run(const ef_call *c) {
     return NULL;
 }
 
-/* The derivative in a direction E stands in the upper right corner of exp [[A, E], [0, A]]; the
- * gradient is that of A^H in the direction of dy. */
+/* The derivative in a direction E is the upper right block of exp [[A, E], [0, A]]; the gradient is
+ * the derivative of A^H in the direction of dy. */
 static ef_status *exp_grad(ef_grad *g) {
     ef_build *b = g->b;
     ef_value *a = ef_adjoint(b, g->in[0]), *dy = g->dout[0];

@@ -1,4 +1,4 @@
-/* Square matrices and their LU factors: inverses, determinants, systems of equations. */
+/* Square matrices and their LU factors: inverses, determinants, systems of linear equations. */
 #include "kernels/half.h"
 #include "kernels/linalg.h"
 #include "ops/linalg/linalg.h"
@@ -67,7 +67,7 @@ static int inverse_one(const ef_call *c, int64_t k, void *room) {
     return failed;
 }
 
-/* Halves are factored as floats: room for these comes on top. */
+/* Halves are converted to floats: scratch for these is added. */
 static size_t inverse_room(const ef_call *c) {
     int64_t n = ef_cols(c->in[0]);
     if (!ef_is_half((ef_dtype)c->in[0]->dtype)) return factors_room(c);
@@ -137,7 +137,7 @@ static ef_status *determinant_run(const ef_call *c) {
     return for_each(c, determinant_one, "cannot be factored");
 }
 
-/* Each matrix of the adjoint's inverse times one number. */
+/* The inverse of each matrix's adjoint, times one number. */
 static ef_value *times_inverse(ef_grad *g, ef_value *factor) {
     const ef_attr_value set[] = {EF_SET_BOOL("adjoint", true)};
     ef_value *inverse = ef_emit_set(g->b, "MatrixInverse", set, 1, 1, g->in[0]);
@@ -186,7 +186,7 @@ const ef_op ef_op_LogMatrixDeterminant = {
 /* ---- MatrixSolve ------------------------------------------------------------------------------
  */
 
-/* a x = b for a batch of square a; batches must agree. */
+/* Systems a x = b for a batch of square a; the batches must be equal. */
 static ef_status *solve_shape(ef_infer *i) {
     ef_shape a, b, batch;
     int64_t n, k;
@@ -273,7 +273,7 @@ static int lu_one(const ef_call *c, int64_t k, void *room) {
     bool sound = ef_lu(t, n, ef_piece(c->in[0], k, (int64_t)n * n), false, room, pivot);
     ef_transpose_matrix(t, n, n, room, false, ef_piece(c->out[0], k, (int64_t)n * n));
     for (int i = 0; i < n; i++) ef_element_set(idx, p, i, i);
-    for (int i = 0; i < n; i++) { /* the exchanges in turn make the permutation */
+    for (int i = 0; i < n; i++) { /* applying the row exchanges in order gives the permutation */
         int64_t here = ef_element_int(idx, p, i), there = ef_element_int(idx, p, pivot[i] - 1);
         ef_element_set(idx, p, i, (double)there);
         ef_element_set(idx, p, pivot[i] - 1, (double)here);

@@ -1,4 +1,4 @@
-/* Triangles: Cholesky factors and systems of equations whose matrix is triangular. */
+/* Triangular matrices: Cholesky factors, and systems of equations with a triangular matrix. */
 #include "kernels/gemm.h"
 #include "kernels/linalg.h"
 #include "ops/linalg/linalg.h"
@@ -20,7 +20,7 @@ static int cholesky_one(const ef_call *c, int64_t k, void *room) {
     (void)room;
     if (c->out[0]->data != c->in[0]->data)
         ef_copy(out, ef_piece(c->in[0], k, each), (size_t)each * ef_dtype_size(t));
-    ef_cholesky(t, n, out); /* what is not positive definite has a factor of NaN */
+    ef_cholesky(t, n, out); /* a matrix that is not positive definite gets a factor of NaN */
     return 0;
 }
 
@@ -30,8 +30,8 @@ static ef_status *cholesky_run(const ef_call *c) {
     return NULL;
 }
 
-/* With M the lower triangle of L^H dL, its diagonal halved, and S = L^-H M L^-1: the gradient is
- * (S + S^H) / 2. Triangular systems stand for the inverses. */
+/* With M the lower triangle of L^H dL, its diagonal halved, and S = L^-H M L^-1: the gradient is (S
+ * + S^H) / 2. Triangular systems are solved instead of computing the inverses. */
 static ef_status *cholesky_grad(ef_grad *g) {
     ef_build *b = g->b;
     ef_value *l = g->out[0], *m = ef_product(b, l, g->dout[0], true, false);
@@ -45,7 +45,7 @@ static ef_status *cholesky_grad(ef_grad *g) {
 const ef_op ef_op_Cholesky = {
     EF_NAMED(Cholesky),
     .doc = "The lower triangular L with L L^H = `input`, for positive definite matrices, of which "
-           "the lower triangle is read; NaN for others.",
+           "only the lower triangle is read; NaN for others.",
     .in = {"input: T"},
     .out = {"output: T"},
     .types = "T: " EF_MATRIX_TYPES,
@@ -116,8 +116,8 @@ static ef_status *cholesky_grad_shape(ef_infer *i) {
 
 const ef_op ef_op_CholeskyGrad = {
     EF_NAMED(CholeskyGrad),
-    .doc = "What Cholesky's input gets when its output `l` gets the gradient `grad`: a symmetric "
-           "matrix. Lower triangles are read.",
+    .doc = "Gradient of Cholesky: of its input, given the output `l` and its gradient `grad`; a "
+           "symmetric matrix. Only lower triangles are read.",
     .in = {"l: T", "grad: T"},
     .out = {"output: T"},
     .types = "T: {float, double}",

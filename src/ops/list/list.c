@@ -11,7 +11,7 @@ static void list_end(ef_storage *self) {
     ef_free(l);
 }
 
-/* Small elements live inside the array, so it is moved element by element. */
+/* Small elements store their data inside the array, so growing it copies element by element. */
 static ef_status *reserve(ef_list *l, int64_t room) {
     if (room <= l->cap) return NULL;
     int64_t cap = l->cap * 2 > room ? l->cap * 2 : room;
@@ -175,7 +175,7 @@ ef_status *ef_list_element_shape(const ef_call *c, int k, const ef_list *l, cons
             EF_TRY(narrow(c->op, out, &s));
         }
     if (ef_shape_known(out)) return NULL;
-    return ef_error(EF_INVALID, "%s: element_shape is %s and nothing stored says more; %s",
+    return ef_error(EF_INVALID, "%s: element_shape is %s and no stored element completes it; %s",
                     c->op->name, EF_SHAPE(out), why);
 }
 
@@ -192,7 +192,8 @@ ef_status *ef_list_copy(ef_tensor *dst, int64_t to, const ef_tensor *src, int64_
         return NULL;
     }
     if (t != EF_STRING)
-        return ef_error(EF_UNIMPLEMENTED, "elements of dtype %s cannot be joined into one tensor",
+        return ef_error(EF_UNIMPLEMENTED,
+                        "elements of dtype %s cannot be concatenated into one tensor",
                         ef_dtype_name(t));
     for (int64_t k = 0; k < n; k++) {
         const ef_str *s = src == NULL ? NULL : (const ef_str *)src->data + from + k;
@@ -211,7 +212,7 @@ ef_shape ef_list_tail(const ef_shape *s) {
 ef_status *ef_list_prepend(const ef_op *op, int64_t first, const ef_shape *s, ef_shape *out) {
     if (s->rank >= EF_MAX_RANK)
         return ef_error(EF_INVALID,
-                        "%s: elements are %s, so the result would have rank %d; the most "
+                        "%s: elements are %s, so the result would have rank %d; the largest rank "
                         "is %d",
                         op->name, EF_SHAPE(s), s->rank + 1, EF_MAX_RANK);
     if (s->rank < 0) {

@@ -1,4 +1,4 @@
-/* What ops between lists and tensors share. */
+/* What the ops that convert between lists and tensors share. */
 #include "ops/list/list_build.h"
 #include "base/pool.h"
 #include "ops/state/variable.h"
@@ -20,9 +20,9 @@ ef_value *ef_list_element_shape_value(ef_build *b, ef_value *list) {
     return ef_emit_set(b, "TensorListElementShape", i32, 1, 1, list);
 }
 
-/* One element after the other, or elements of a plain dtype on several threads: that cannot fail.
- */
-static const double copy_ns = 0.06; /* for a byte */
+/* Copies one element after the other. Elements of a plain dtype are copied by several threads,
+ * since that cannot fail. */
+static const double copy_ns = 0.06; /* per byte */
 
 typedef struct joining {
     const ef_list *list;
@@ -52,7 +52,7 @@ ef_status *ef_list_join(const ef_call *c, const ef_list *l, const int32_t *index
         ef_shape s = ef_shape_from(x);
         if (!ef_shape_equal(&s, element))
             return ef_error(EF_INVALID,
-                            "%s: element %lld is %s but others are %s; all must have "
+                            "%s: element %lld has shape %s but others have %s; all must have "
                             "one shape",
                             c->op->name, (long long)k, EF_SHAPE(&s), EF_SHAPE(element));
     }

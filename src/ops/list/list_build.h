@@ -1,4 +1,4 @@
-/* What ops between lists and tensors share. */
+/* What the ops that convert between lists and tensors share. */
 #ifndef EF_OPS_LIST_BUILD_H
 #define EF_OPS_LIST_BUILD_H
 #include "ops/build.h"
@@ -10,8 +10,9 @@ ef_value *ef_list_element_shape_value(ef_build *b, ef_value *list);
 /* Elements index[0..n) (NULL: all in order), each of shape `element`, stacked as output 0. */
 ef_status *ef_list_join(const ef_call *c, const ef_list *l, const int32_t *index, int64_t n,
                         const ef_shape *element);
-/* The rows of x into the elements of l, which have memory; as many rows as elements. */
+/* Copies the rows of x to the elements of l, which have memory; there are as many rows as
+ * elements. */
 ef_status *ef_list_part(const ef_tensor *x, ef_list *l);
-/* x has a first axis. */
+/* Fails if x is a scalar. */
 ef_status *ef_list_need_vector(const ef_call *c, const ef_tensor *x);
 #endif

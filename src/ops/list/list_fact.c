@@ -1,4 +1,4 @@
-/* Facts about lists: a few joins over a small lattice (nothing stored, a shape, no shape). */
+/* Facts about lists: joins in a small lattice (nothing stored, a shape, unknown shape). */
 #include "ops/list/list_fact.h"
 
 bool ef_list_fact_get(const ef_fact *f, ef_list_fact *out) {
@@ -27,7 +27,7 @@ void ef_list_fact_set(ef_infer *i, int k, const ef_list_fact *l) {
     i->out[k].handle = i->behind;
 }
 
-/* What two shapes have in common. */
+/* What is known about a shape that may be either of two. */
 static ef_shape common(const ef_shape *a, const ef_shape *b) {
     if (a->rank != b->rank || a->rank < 0) return ef_unknown_shape();
     ef_shape s = *a;
@@ -47,7 +47,7 @@ ef_shape ef_list_fact_read(const ef_infer *i, int k, const ef_shape *given) {
     if (!ef_list_fact_get(&i->in[k], &l) || l.bare) return *given;
     ef_status *s = ef_shape_merge(given, &l.element, &both);
     if (s == NULL) return both;
-    ef_status_free(s); /* it will fail when it runs, with better words */
+    ef_status_free(s); /* the op fails when it runs, with a better message */
     return *given;
 }
 

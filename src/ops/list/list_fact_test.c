@@ -1,4 +1,4 @@
-/* What is known of lists while planning. */
+/* What is known about lists at planning time. */
 #include "check.h"
 #include "ops/list/list_fact.h"
 
@@ -10,7 +10,7 @@ static ef_fact variant(const ef_fact *handle) {
     return (ef_fact){.dtype = EF_VARIANT, .shape = ef_scalar_shape(), .handle = handle};
 }
 
-/* Facts of the outputs of an op without attributes; what is behind output 0 goes to *behind. */
+/* Facts of the outputs of an op without attributes; the handle of output 0 is copied to *behind. */
 static ef_status *infer(const char *name, const ef_fact *in, int n_in, ef_fact *out,
                         ef_fact *behind) {
     int n_out;

@@ -1,5 +1,5 @@
-/* Making TensorLists and working on single elements. Gradients of list ops are list ops again: what
- * a push takes in, its gradient pops from the list of gradients. */
+/* Ops that make TensorLists or access single elements. Gradients of list ops are list ops too: the
+ * gradient of a push is popped from the list of gradients. */
 #include "ops/build.h"
 #include "ops/list/list.h"
 #include "ops/list/list_fact.h"
@@ -25,7 +25,7 @@ static ef_status *make_shape(ef_infer *i) {
     return ef_shape_scalar(i);
 }
 
-/* Nothing is stored; n elements. */
+/* Output 0 is a list of n elements with nothing stored. */
 static void new_list(ef_infer *i, int64_t n) {
     ef_list_fact l = {
         .dtype = ((const ef_list_attrs *)i->attrs)->element_dtype, .n = n, .bare = true};
@@ -59,9 +59,8 @@ static ef_status *empty_run(const ef_call *c) {
 
 const ef_op ef_op_EmptyTensorList = {
     EF_NAMED(EmptyTensorList),
-    .doc =
-        "A list without elements. `element_shape` is what each element must agree with (-1: any); "
-        "`max_num_elements` bounds the length (-1: no bound).",
+    .doc = "Makes an empty list. Each element must be compatible with `element_shape` (-1: any "
+           "shape); `max_num_elements` limits the length (-1: no limit).",
     .in = {"element_shape: shape_type", "max_num_elements: int32"},
     .out = {"handle: variant"},
     .types = SHAPE_TYPES,
@@ -92,7 +91,7 @@ static ef_status *reserve_run(const ef_call *c) {
 
 const ef_op ef_op_TensorListReserve = {
     EF_NAMED(TensorListReserve),
-    .doc = "A list of `num_elements` empty places.",
+    .doc = "Makes a list of `num_elements` empty elements.",
     .in = {"element_shape: shape_type", "num_elements: int32"},
     .out = {"handle: variant"},
     .types = SHAPE_TYPES,
@@ -113,8 +112,8 @@ static ef_status *list_shape(ef_infer *i) {
     return NULL;
 }
 
-/* The list of input 0 with `more` elements more (or an unknown number) and, if element is not NULL,
- * one of that shape among them. */
+/* The fact of input 0's list with `more` additional elements (or an unknown number); if element is
+ * not NULL, one of them has that shape. */
 static ef_status *changed_list(ef_infer *i, int64_t more, const ef_shape *element) {
     ef_list_fact l;
     EF_TRY(list_shape(i));
@@ -165,7 +164,7 @@ static ef_status *push_grad(ef_grad *g) {
 
 const ef_op ef_op_TensorListPushBack = {
     EF_NAMED(TensorListPushBack),
-    .doc = "The list with `tensor` added at its end.",
+    .doc = "The list with `tensor` appended.",
     .in = {"input_handle: variant", "tensor: element_dtype"},
     .out = {"output_handle: variant"},
     .types = "element_dtype: type",
@@ -184,21 +183,20 @@ static ef_status *pop_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Element k, or zeros where nothing was stored, as output `o`. */
+/* Returns element k, or zeros if nothing was stored, as output `o`. */
 static ef_status *give(const ef_call *c, const ef_list *l, int64_t k, int shape_in, int o) {
     ef_tensor *t = &l->item[k];
     if (t->dtype != EF_NO_DTYPE) {
         ef_shape want, have = ef_shape_from(t);
         EF_TRY(ef_list_shape_from(c, shape_in, &want));
         if (!ef_shape_may_equal(&want, &have))
-            return ef_error(EF_INVALID, "%s: element %lld is %s but element_shape says %s",
+            return ef_error(EF_INVALID, "%s: element %lld has shape %s but element_shape is %s",
                             c->op->name, (long long)k, EF_SHAPE(&have), EF_SHAPE(&want));
         return ef_out_share(c, o, t);
     }
     ef_shape s;
     if (l->dtype == EF_VARIANT)
-        return ef_error(EF_INVALID, "%s: nothing was stored at element %lld", c->op->name,
-                        (long long)k);
+        return ef_error(EF_INVALID, "%s: element %lld is empty", c->op->name, (long long)k);
     EF_TRY(ef_list_element_shape(
         c, shape_in, l, "Trying to read an uninitialized tensor needs a fully defined shape", &s));
     EF_TRY(ef_out_ready(c, o, &s));
@@ -288,7 +286,7 @@ static ef_status *element_shape_run(const ef_call *c) {
 const ef_op ef_op_TensorListElementShape = {
     EF_NAMED(TensorListElementShape),
     .doc =
-        "What the list demands of its elements' shapes: a vector with -1 for unknown sizes, or the "
+        "The shape that the list's elements must have: a vector with -1 for unknown sizes, or the "
         "scalar -1.",
     .in = {"input_handle: variant"},
     .out = {"element_shape: shape_type"},
@@ -335,7 +333,7 @@ static ef_status *get_grad(ef_grad *g) {
 
 const ef_op ef_op_TensorListGetItem = {
     EF_NAMED(TensorListGetItem),
-    .doc = "Element `index`; zeros of the element shape where nothing was stored.",
+    .doc = "Element `index`; zeros of the element shape if it is empty.",
     .in = {"input_handle: variant", "index: int32", "element_shape: Tshape"},
     .out = {"item: element_dtype"},
     .types = "Tshape: {int32, int64} = int32",
@@ -395,9 +393,8 @@ static ef_status *set_grad(ef_grad *g) {
 
 const ef_op ef_op_TensorListSetItem = {
     EF_NAMED(TensorListSetItem),
-    .doc =
-        "The list with `item` at place `index`; with resize_if_index_out_of_bounds the list grows "
-        "to reach it.",
+    .doc = "The list with `item` as element `index`; with resize_if_index_out_of_bounds the list "
+           "grows if needed.",
     .in = {"input_handle: variant", "index: int32", "item: element_dtype"},
     .out = {"output_handle: variant"},
     .types = "element_dtype: type",
@@ -437,7 +434,7 @@ static ef_status *resize_grad(ef_grad *g) {
 
 const ef_op ef_op_TensorListResize = {
     EF_NAMED(TensorListResize),
-    .doc = "The list cut or extended with empty places to `size` elements.",
+    .doc = "The list truncated or extended with empty elements to `size` elements.",
     .in = {"input_handle: variant", "size: int32"},
     .out = {"output_handle: variant"},
     .traits = EF_MAY_ALIAS_0,

@@ -1,4 +1,4 @@
-/* TensorLists gathered into tensors and scattered from them. */
+/* Ops that gather list elements into tensors and scatter rows of tensors into lists. */
 #include "ops/build.h"
 #include "ops/list/list.h"
 #include "ops/list/list_build.h"
@@ -50,7 +50,7 @@ static ef_status *gather_grad(ef_grad *g) {
 
 const ef_op ef_op_TensorListGather = {
     EF_NAMED(TensorListGather),
-    .doc = "The elements named by `indices`, stacked along a new first axis.",
+    .doc = "The elements that `indices` select, stacked along a new first axis.",
     .in = {"input_handle: variant", "indices: int32", "element_shape: int32"},
     .out = {"values: element_dtype"},
     .attr = {EF_LIST_DTYPE},
@@ -63,7 +63,7 @@ const ef_op ef_op_TensorListGather = {
                  "list(float[2]) int32[0] int32[1]{2} element_dtype=float"},
 };
 
-/* Rows of x into l at index[...]; everything is checked. */
+/* Copies the rows of x to the elements index[...] of l; everything has been validated. */
 static ef_status *scatter_rows(ef_list *l, const ef_tensor *x, const int32_t *index, int64_t n) {
     ef_shape all = ef_shape_from(x), tail = ef_list_tail(&all);
     int64_t row = ef_shape_count(&tail);
@@ -81,8 +81,8 @@ static ef_status *scatter_rows(ef_list *l, const ef_tensor *x, const int32_t *in
     return NULL;
 }
 
-/* Checks that rows of x fit `element` and indices name them; *need: the shortest list that has all.
- */
+/* Checks that the rows of x fit `element` and that there is an index for each; *need: the shortest
+ * list that has all these elements. */
 static ef_status *check_scatter(const ef_call *c, const ef_tensor *x, const ef_tensor *indices,
                                 const ef_shape *element, int64_t *need) {
     const int32_t *index = indices->data;
@@ -155,7 +155,7 @@ static ef_status *scatter_grad(ef_grad *g) {
 
 const ef_op ef_op_TensorListScatter = {
     EF_NAMED(TensorListScatter),
-    .doc = "A list with the rows of `tensor` at the places `indices`, as long as these demand.",
+    .doc = "A list with the rows of `tensor` at `indices`, as long as these require.",
     .in = {"tensor: element_dtype", "indices: int32", "element_shape: shape_type"},
     .out = {"output_handle: variant"},
     .types = TENSOR_TYPES,
@@ -168,9 +168,8 @@ const ef_op ef_op_TensorListScatter = {
 
 const ef_op ef_op_TensorListScatterV2 = {
     EF_NAMED(TensorListScatterV2),
-    .doc =
-        "A list of `num_elements` places (-1: as many as needed) with the rows of `tensor` at the "
-        "places `indices`.",
+    .doc = "A list of `num_elements` elements (-1: as many as needed) with the rows of `tensor` at "
+           "`indices`.",
     .in = {"tensor: element_dtype", "indices: int32", "element_shape: shape_type",
            "num_elements: int32"},
     .out = {"output_handle: variant"},
@@ -211,7 +210,7 @@ static ef_status *into_grad(ef_grad *g) {
 
 const ef_op ef_op_TensorListScatterIntoExistingList = {
     EF_NAMED(TensorListScatterIntoExistingList),
-    .doc = "The list with the rows of `tensor` at the places `indices`; it grows if need be.",
+    .doc = "The list with the rows of `tensor` at `indices`; it grows if needed.",
     .in = {"input_handle: variant", "tensor: element_dtype", "indices: int32"},
     .out = {"output_handle: variant"},
     .types = "element_dtype: type",

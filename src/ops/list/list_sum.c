@@ -1,4 +1,4 @@
-/* Zeros like a list, and sums of lists: what gradients of loops are made of. */
+/* Zeros like a list, and sums of lists, which the gradients of loops need. */
 #include "kernels/combine.h"
 #include "ops/list/list.h"
 
@@ -48,7 +48,7 @@ ef_status *ef_list_add(const ef_tensor *x, const ef_tensor *y, ef_tensor *out) {
     ef_list *b = (ef_list *)ef_tensor_object(y, EF_OBJECT_LIST);
     if (a == NULL || b == NULL) return ef_error(EF_INVALID, "AddN: a variant does not hold a list");
     if (a->dtype != b->dtype)
-        return ef_error(EF_INVALID, "AddN: the lists hold %s and %s; they must be equal",
+        return ef_error(EF_INVALID, "AddN: the lists hold %s and %s; the dtypes must be equal",
                         ef_dtype_name(a->dtype), ef_dtype_name(b->dtype));
     if (a->n != b->n)
         return ef_error(EF_INVALID,

@@ -1,5 +1,5 @@
-/* Between TensorLists and tensors: all elements stacked, joined, gathered, or a tensor taken apart.
- */
+/* Conversions between TensorLists and tensors: all elements stacked or concatenated, or a tensor
+ * divided into elements. */
 #include "ops/build.h"
 #include "ops/list/list.h"
 #include "ops/list/list_build.h"
@@ -57,7 +57,7 @@ static ef_status *stack_grad(ef_grad *g) {
 
 const ef_op ef_op_TensorListStack = {
     EF_NAMED(TensorListStack),
-    .doc = "All elements stacked along a new first axis; empty places give zeros.",
+    .doc = "All elements stacked along a new first axis; empty elements give zeros.",
     .in = {"input_handle: variant", "element_shape: int32"},
     .out = {"tensor: element_dtype"},
     .attr = {EF_ATTR(stack_attrs, element_dtype, "type", NULL),
@@ -81,8 +81,8 @@ static ef_status *from_shape(ef_infer *i) {
     return NULL;
 }
 
-/* A list of n elements, element k being `count[k]` rows of tensor 0 from row at[k] on; the first
- * dim is dropped if `drop`. count NULL: one row each; at NULL: in order. */
+/* A list of n elements, of which element k has the rows [at[k], at[k] + count[k]) of tensor 0; the
+ * first dim is dropped if `drop`. count NULL: one row each; at NULL: in order. */
 typedef struct pieces {
     int64_t n;
     const int64_t *count;
@@ -160,8 +160,8 @@ const ef_op ef_op_TensorListFromTensor = {
 
 /* ---- concat, split ---- */
 
-/* Lengths of the elements into output 1, their sum into *total; *tail is what follows the first
- * dim. given: leading dims of empty places, or NULL. */
+/* Writes the lengths of the elements to output 1 and their sum to *total; *tail: the dims after the
+ * first. given: leading dims of empty elements, or NULL. */
 static ef_status *lengths_of(const ef_call *c, const ef_list *l, const ef_shape *element,
                              const ef_tensor *given, ef_shape *tail, int64_t *total) {
     int64_t first = element->rank >= 1 && element->dim[0] >= 0 ? element->dim[0] : -1;
@@ -178,10 +178,11 @@ static ef_status *lengths_of(const ef_call *c, const ef_list *l, const ef_shape 
                             c->op->name, (long long)k);
         t = ef_list_tail(&s);
         if (!ef_shape_may_equal(tail, &t) || (first >= 0 && first != s.dim[0]))
-            return ef_error(EF_INVALID,
-                            "%s: element %lld is %s; all must agree but for the first "
-                            "size, and with element_shape",
-                            c->op->name, (long long)k, EF_SHAPE(&s));
+            return ef_error(
+                EF_INVALID,
+                "%s: element %lld has shape %s; all must have equal shapes but for the first "
+                "size, compatible with element_shape",
+                c->op->name, (long long)k, EF_SHAPE(&s));
         EF_TRY(ef_shape_merge(tail, &t, &both));
         *tail = both;
     }
@@ -200,11 +201,10 @@ static ef_status *lengths_of(const ef_call *c, const ef_list *l, const ef_shape 
             length[k] =
                 given != NULL && k < ef_count(given) ? ((const int64_t *)given->data)[k] : first;
         if (length[k] < 0 || __builtin_add_overflow(*total, length[k], total))
-            return ef_error(
-                EF_INVALID,
-                "%s: nothing is stored at element %lld and its length is not known; give "
-                "leading_dims",
-                c->op->name, (long long)k);
+            return ef_error(EF_INVALID,
+                            "%s: element %lld is empty and its length is not known; give "
+                            "leading_dims",
+                            c->op->name, (long long)k);
     }
     return NULL;
 }
@@ -246,7 +246,7 @@ static ef_status *concat_out(ef_infer *i, const ef_shape *element) {
     EF_TRY(ef_need_rank(i, 0, 0));
     if (element->rank == 0)
         return ef_error(EF_INVALID,
-                        "%s: element_shape is a scalar's; elements must be at least "
+                        "%s: element_shape is that of a scalar; elements must be at least "
                         "vectors",
                         i->op->name);
     if (element->rank > 0) {
@@ -284,7 +284,7 @@ static ef_status *concat_grad(ef_grad *g) {
 
 const ef_op ef_op_TensorListConcat = {
     EF_NAMED(TensorListConcat),
-    .doc = "All elements joined along their first axis, and the length of each.",
+    .doc = "All elements concatenated along their first axis, and the length of each.",
     .in = {"input_handle: variant"},
     .out = {"tensor: element_dtype", "lengths: int64"},
     .attr = {EF_ATTR(concat_attrs, element_dtype, "type", NULL),
@@ -301,9 +301,8 @@ const ef_op ef_op_TensorListConcat = {
 
 const ef_op ef_op_TensorListConcatV2 = {
     EF_NAMED(TensorListConcatV2),
-    .doc =
-        "All elements joined along their first axis, and the length of each. `leading_dims` gives "
-        "the lengths of empty places, which are filled with zeros.",
+    .doc = "All elements concatenated along their first axis, and the length of each. "
+           "`leading_dims` gives the lengths of empty elements, which are filled with zeros.",
     .in = {"input_handle: variant", "element_shape: shape_type", "leading_dims: int64"},
     .out = {"tensor: element_dtype", "lengths: int64"},
     .types = "shape_type: {int32, int64}",
@@ -334,8 +333,8 @@ static ef_status *split_run(const ef_call *c) {
     for (int64_t k = 0; k < n; k++)
         if (v[k] < 0 || __builtin_add_overflow(total, v[k], &total))
             return ef_error(EF_INVALID,
-                            "TensorListSplit: length %lld of element %lld is not possible; "
-                            "lengths are >= 0",
+                            "TensorListSplit: the length %lld of element %lld is invalid; "
+                            "lengths must be >= 0",
                             (long long)v[k], (long long)k);
     if (total != x->dim[0])
         return ef_error(
@@ -360,7 +359,7 @@ static ef_status *split_grad(ef_grad *g) {
 
 const ef_op ef_op_TensorListSplit = {
     EF_NAMED(TensorListSplit),
-    .doc = "A list of stretches of `tensor` along its first axis, the k-th `lengths[k]` rows long.",
+    .doc = "Splits `tensor` along its first axis into a list; element k has `lengths[k]` rows.",
     .in = {"tensor: element_dtype", "element_shape: shape_type", "lengths: int64"},
     .out = {"output_handle: variant"},
     .types = TENSOR_TYPES,

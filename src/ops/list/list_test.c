@@ -35,7 +35,7 @@ EF_TEST(lists_are_values) {
     for (int k = 0; k < 6; k++) ef_tensor_release(all[k]);
 }
 
-/* A dying input that nobody else holds is changed itself; one that is held is not. */
+/* A dying input without another owner is changed in place; one with another owner is not. */
 EF_TEST(dying_lists_change_in_place) {
     const float v[] = {8, 9};
     ef_tensor l = {0}, item = {0}, out = {.dtype = EF_VARIANT}, held = {0};
@@ -95,7 +95,7 @@ EF_TEST(lists_add_up) {
     for (int k = 0; k < 4; k++) ef_tensor_release(all[k]);
 }
 
-/* Each allocation of a push in turn fails: a status, nothing lost. */
+/* Each allocation of a push fails in turn: it returns a status, and the list is unchanged. */
 EF_TEST(failures_leave_the_list_alone) {
     ef_tensor l = {0}, item = {0};
     const float v[] = {8, 9};

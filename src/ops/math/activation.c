@@ -1,6 +1,5 @@
-/* Activations: the pieces of networks between the matrix products, and their gradient ops. The
- * gradients of Relu, Relu6, Elu and Selu read the result instead of the input, so the input's
- * memory is free for reuse. */
+/* Activation functions and their gradient ops. The gradients of Relu, Relu6, Elu and Selu read the
+ * result instead of the input, so the input's memory can be reused. */
 #include "kernels/vmath.h"
 #include "ops/records.h"
 
@@ -37,14 +36,15 @@
         .grad = name##_grad,                                       \
         .examples = {"T[2,3] T[2,3]", "T[] T[]", "T[0,3] T[0,3]"}, \
     };
-/* Gradient of a backprop op that is linear in the gradient and piecewise constant in the other. */
+/* Gradient of a backprop op that is linear in the gradient and piecewise constant in the other
+ * operand. */
 #define LINEAR_GRAD(name, op)                                 \
     static ef_status *name##_grad(ef_grad *g) {               \
         g->din[0] = ef_emit2(g->b, op, g->dout[0], g->in[1]); \
         g->din[1] = ef_zeros_like(g->b, g->in[1]);            \
         return NULL;                                          \
     }
-/* ... and of one whose slope, where the result is negative, is the result plus a constant. */
+/* The same for an op whose slope, where the result is negative, is the result plus a constant. */
 #define BELOW_ZERO_GRAD(name, op)                                               \
     static ef_status *name##_grad(ef_grad *g) {                                 \
         ef_build *b = g->b;                                                     \
@@ -58,7 +58,7 @@
 /* ---- rectifiers ------------------------------------------------------------------------------ */
 
 EF_INTS1(relu, x <= 0 ? 0 : x)
-EF_FLOATS1(relu, x <= 0 ? 0 : x, x <= 0 ? 0 : x) /* NaN stays */
+EF_FLOATS1(relu, x <= 0 ? 0 : x, x <= 0 ? 0 : x) /* NaN stays NaN */
 EF_TILE_TABLE(relu) = {EF_ROWS_FLOAT(relu) EF_ROWS_INT(relu)};
 EF_UNARY_GRAD(relu, ef_emit2(b, "ReluGrad", dy, y))
 ACTIVATION(Relu, relu, EF_T_REALS, EF_KEEP_OUT(0), "x <= 0 ? 0 : x",
@@ -89,7 +89,8 @@ typedef struct {
     float alpha;
 } leaky_attrs;
 #define ALPHA ((const leaky_attrs *)attrs)->alpha
-/* As an argument alpha is read outside the choice, which a vector loop needs. */
+/* alpha is an argument so that it is read before the selection; otherwise the compiler does not
+ * vectorise the loop. */
 static inline float leak_F32(float x, float y, float alpha) { return y > 0 ? x : x * alpha; }
 static inline double leak_F64(double x, double y, double alpha) { return y > 0 ? x : x * alpha; }
 EF_FLOATS1(leaky_relu, leak_F32(x, x, ALPHA), leak_F64(x, x, (double)ALPHA))
@@ -125,7 +126,8 @@ const ef_op ef_op_LeakyRelu = {
 };
 const ef_op ef_op_LeakyReluGrad = {
     EF_NAMED(LeakyReluGrad),
-    .doc = "Gradient of LeakyRelu: `gradients` where `features` are positive, else `alpha` times.",
+    .doc = "Gradient of LeakyRelu: `gradients` where `features` are positive, else `alpha * "
+           "gradients`.",
     .in = {"gradients: T", "features: T"},
     .out = {"backprops: T"},
     .types = "T: {half, bfloat16, float, double} = float",
@@ -142,7 +144,7 @@ const ef_op ef_op_LeakyReluGrad = {
 
 /* ---- exponential units ----------------------------------------------------------------------- */
 
-/* expm1 before the choice: a call inside a branch would not be vectorised. */
+/* expm1 is computed before the selection: a call inside a branch would not be vectorised. */
 #define BELOW(SUF, T)                                                       \
     static inline T elu_##SUF(T x) {                                        \
         T e = ef_expm1_##SUF(x);                                            \
@@ -174,7 +176,7 @@ EF_TILE_TABLE(selu) = {EF_ROWS_FLOAT(selu_tile)};
 EF_UNARY_GRAD(selu, ef_emit2(b, "SeluGrad", dy, y))
 ACTIVATION(Selu, selu, EF_T_FLOATS, EF_KEEP_OUT(0),
            "x < 0 ? 1.7580993408473768 * expm1(x) : 1.0507009873554805 * x",
-           "The scaled exponential unit that keeps mean and variance of its input.")
+           "The scaled exponential linear unit, which keeps the mean and variance of its input.")
 EF_FLOATS2_FN(selu_back, selu_slope)
 EF_TILE_TABLE(selu_back) = {EF_ROWS_FLOAT(selu_back)};
 BELOW_ZERO_GRAD(selu_back, "SeluGrad")
@@ -182,7 +184,7 @@ BACKPROP(SeluGrad, selu_back, EF_T_FLOATS, "outputs",
          "x * (y < 0 ? y + 1.7580993408473768 : 1.0507009873554805)",
          "Gradient of Selu, from its result.")
 
-/* ---- soft steps ------------------------------------------------------------------------------ */
+/* ---- smooth functions ------------------------------------------------------------------------ */
 
 EF_FLOATS1_FN(softplus, ef_softplus)
 EF_TILE_TABLE(softplus) = {EF_ROWS_FLOAT(softplus)};
@@ -206,7 +208,7 @@ EF_FLOATS1(softsign, x / (1 + fabsf(x)), x / (1 + fabs(x)))
 EF_TILE_TABLE(softsign) = {EF_ROWS_FLOAT(softsign)};
 EF_UNARY_GRAD(softsign, ef_emit2(b, "SoftsignGrad", dy, x))
 ACTIVATION(Softsign, softsign, EF_T_FLOATS, EF_KEEP_IN(0), "x / (1 + fabs(x))",
-           "`x / (1 + |x|)`: a slow Tanh.")
+           "`x / (1 + |x|)`: like Tanh, but it saturates more slowly.")
 EF_FLOATS2(softsign_back, x / ((1 + fabsf(y)) * (1 + fabsf(y))),
            x / ((1 + fabs(y)) * (1 + fabs(y))))
 EF_TILE_TABLE(softsign_back) = {EF_ROWS_FLOAT(softsign_back)};

@@ -1,4 +1,4 @@
-/* AddN and AccumulateNV2 - the sum of any number of tensors of one shape, in one sweep: each block
+/* AddN and AccumulateNV2 - the sum of any number of tensors of one shape, in one pass: each block
  * of the result stays in the cache while every operand is added to it. */
 #include "base/pool.h"
 #include "ops/list/list.h"
@@ -45,7 +45,7 @@ static ef_status *run_sum(const ef_call *c) {
         ef_parallel(n, BLOCK, 0.3 * c->n_in, sum_range, &w);
     return NULL;
 }
-/* Lists add up element by element; loops differentiate into such sums. */
+/* Lists are added element by element; the gradients of loops contain such sums. */
 static ef_status *run_list_sum(const ef_call *c) {
     ef_tensor sum = {0};
     ef_tensor_copy(&sum, c->in[0]);
@@ -65,7 +65,8 @@ static ef_status *sum_grad(ef_grad *g) {
     return NULL;
 }
 
-/* Lists are summed place by place: as many as each has, shaped like those of all. */
+/* The sum of lists has as many elements as each of them; shapes of elements merge what is known of
+ * all lists. */
 static void sum_list_fact(ef_infer *i) {
     ef_list_fact all, l;
     if (!ef_list_fact_get(&i->in[0], &all)) return;
@@ -85,7 +86,7 @@ static ef_status *sum_shape(ef_infer *i) {
 
 const ef_op ef_op_AddN = {
     EF_NAMED(AddN),
-    .doc = "The sum of all `inputs`, which must have one shape.",
+    .doc = "The sum of all `inputs`, which must have the same shape.",
     .in = {"inputs: N * T"},
     .out = {"sum: T"},
     .types = NUMBERS_AND_LISTS "; N: int >= 1",

@@ -1,4 +1,4 @@
-/* ArgMax and ArgMin: the place of the extreme element along one axis. */
+/* ArgMax and ArgMin: the index of the largest or smallest element along one axis. */
 #include "kernels/argreduce.h"
 #include "ops/build.h"
 #include "ops/shapes.h"
@@ -10,8 +10,9 @@ typedef struct {
 static ef_status *check_axis(const ef_op *op, int64_t axis, const ef_shape *x, int *out) {
     EF_TRY(ef_need_axis(op, axis, x->rank, out));
     if (x->dim[*out] == 0)
-        return ef_error(EF_INVALID, "%s: Reduction axis %d is empty in shape %s; it must not be",
-                        op->name, *out, EF_SHAPE(x));
+        return ef_error(EF_INVALID,
+                        "%s: Reduction axis %d is empty in shape %s; it needs an element", op->name,
+                        *out, EF_SHAPE(x));
     return NULL;
 }
 
@@ -71,7 +72,7 @@ static ef_status *run_min(const ef_call *c) { return run(c, true); }
         .examples = {"T[2,3,4] int32[]{1}", "T[5] int64[]{0} output_type=int32", \
                      "T[3,4] int32[]{-1}", "T[0,3] int32[]{1}"},                 \
     };
-ARG(ArgMax, "Where the largest element lies along an axis; the first of equals.",
+ARG(ArgMax, "The index of the largest element along an axis; the first one if several are equal.",
     "Tidx: {int16, int32, int64} = int32", "{int16, uint16, int32, int64}", run_max)
-ARG(ArgMin, "Where the smallest element lies along an axis; the first of equals.",
+ARG(ArgMin, "The index of the smallest element along an axis; the first one if several are equal.",
     "Tidx: {int32, int64} = int32", "{int32, int64}", run_min)

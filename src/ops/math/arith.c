@@ -1,6 +1,6 @@
-/* Arithmetic of two operands that cannot fail: sums, products, quotients of reals, extremes.
- * Broadcasting is the driver's business; here stand the expressions and the gradients. Integer
- * overflow wraps. Division of integers is in intdiv.c. */
+/* Binary arithmetic that cannot fail: sums, products, quotients of floats, maxima and minima. The
+ * elementwise driver does the broadcasting; this file has the expressions and the gradients.
+ * Integer overflow wraps. Division of integers is in intdiv.c. */
 #include "base/alloc.h"
 #include "kernels/vcomplex.h"
 #include "kernels/vmath.h"
@@ -51,7 +51,7 @@ static ef_status *join_strings(const ef_call *c) {
 
 const ef_op ef_op_Add = {
     EF_NAMED(Add),
-    .doc = "Adds `x` and `y` element by element; shapes broadcast. Strings are joined.",
+    .doc = "Adds `x` and `y` element by element; shapes broadcast. Strings are concatenated.",
     .in = {"x: T", "y: T"},
     .out = {"z: T"},
     .types = "T: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64, "
@@ -90,7 +90,8 @@ const ef_op ef_op_Sub = {
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-EF_WRAPS2(mul, x * 1u * y) /* 1u: 16-bit operands would multiply as int and overflow */
+/* 1u: otherwise 16-bit operands are promoted to int, and the product may overflow. */
+EF_WRAPS2(mul, x * 1u * y)
 EF_FLOATS2(mul, x *y, x *y)
 EF_COMPLEX2_FN(mul, ef_cmul)
 EF_TILE_TABLE(mul) = {EF_ROWS_WRAP(mul) EF_ROWS_FLOAT(mul) EF_ROWS_COMPLEX(mul)};
@@ -148,8 +149,8 @@ static ef_status *squared_difference_grad(ef_grad *g) {
 }
 
 const ef_op ef_op_SquaredDifference = {
-    EF_BINARY(SquaredDifference,
-              "Squares `x - y` element by element (its magnitude, if complex); shapes broadcast."),
+    EF_BINARY(SquaredDifference, "The square of `x - y` (of its magnitude, if complex), element by "
+                                 "element; shapes broadcast."),
     .types = "T: {bfloat16, half, float, double, int32, int64, complex64, complex128}",
     .traits = EF_IN_PLACE | EF_COMMUTES,
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1),
@@ -166,7 +167,7 @@ EF_FLOATS2(div, x / y, x / y)
 EF_COMPLEX2_ENDS(div, ef_cdiv)
 EF_TILE_TABLE(div) = {EF_ROWS_FLOAT(div) EF_ROWS_COMPLEX(div)};
 
-/* dy = -x / y / y, with the same division the op itself has */
+/* dy = -x / y / y, with the same kind of division as the op */
 static ef_status *quotient_grad(ef_grad *g, const char *div) {
     ef_build *b = g->b;
     ef_value *x = ef_conj(b, g->in[0]), *y = ef_conj(b, g->in[1]), *dz = g->dout[0];
@@ -208,7 +209,7 @@ EF_FLOATS2(xdivy, x == 0 ? x : x / y, x == 0 ? x : x / y)
 EF_COMPLEX2_ENDS(xdivy, ef_cxdivy)
 EF_TILE_TABLE(xdivy) = {EF_ROWS_FLOAT(xdivy) EF_ROWS_COMPLEX(xdivy)};
 
-/* The X ops are 0 where x is 0, and so is their slope in x. */
+/* Xdivy, Xlogy and Xlog1py are 0 where x is 0, and so is their derivative with respect to x. */
 static ef_value *not_zero(ef_build *b, ef_value *x) {
     ef_dtype t = x == NULL ? EF_F32 : x->fact.dtype;
     return ef_cast(b, ef_emit2(b, "NotEqual", x, ef_const_number(b, t, 0)), t);
@@ -235,7 +236,8 @@ const ef_op ef_op_Xdivy = {
                  "bfloat16[0,3] bfloat16[3]", "complex64[2] complex64[2] grad=no"},
 };
 
-/* Logarithms first, choice after: a call inside a branch would not be vectorised. */
+/* The logarithm is computed before the selection: a call inside a branch would not be
+ * vectorised. */
 #define XLOG(SUF, T, fn)                         \
     static inline T fn##_times_##SUF(T x, T y) { \
         T r = x * ef_##fn##_##SUF(y);            \
@@ -245,8 +247,9 @@ XLOG(F32, float, log)
 XLOG(F64, double, log)
 XLOG(F32, float, log1p)
 XLOG(F64, double, log1p)
-/* In 16 bits the logarithm is rounded before it is multiplied, as TensorFlow does. A logarithm
- * never exceeds a half; below its normal numbers, the sum with one half drops the bits that go. */
+/* In 16 bits the logarithm is rounded before it is multiplied, as in TensorFlow. No logarithm is
+ * too large for half precision. For subnormal halves, adding one half to x and subtracting it again
+ * drops the bits that half precision does not have. */
 static inline float round_F16(float x) {
     float size = fabsf(x), tiny = copysignf((size + 0.5f) - 0.5f, x);
     uint32_t u;
@@ -307,7 +310,7 @@ const ef_op ef_op_Xlog1py = {
                  "complex128[2] complex128[2] grad=no"},
 };
 
-/* ---- extremes -------------------------------------------------------------------------------- */
+/* ---- maximum and minimum --------------------------------------------------------------------- */
 
 EF_INTS2(maximum, x < y ? y : x)
 EF_FLOATS2_FN(maximum, ef_max)
@@ -316,7 +319,7 @@ EF_INTS2(minimum, y < x ? y : x)
 EF_FLOATS2_FN(minimum, ef_min)
 EF_TILE_TABLE(minimum) = {EF_ROWS_FLOAT(minimum) EF_ROWS_INT(minimum)};
 
-/* The gradient goes to the operand that was taken; to x when both are equal. */
+/* The gradient goes to the operand that was selected; to x if both are equal. */
 static ef_status *extreme_grad(ef_grad *g, const char *takes_x) {
     ef_build *b = g->b;
     ef_value *dz = g->dout[0], *zero = ef_zeros_like(b, dz);
@@ -347,7 +350,7 @@ const ef_op ef_op_Minimum = {
     .examples = EF_BROADCAST_EXAMPLES,
 };
 
-/* ---- angles and neighbours ------------------------------------------------------------------- */
+/* ---- Atan2 and NextAfter --------------------------------------------------------------------- */
 
 EF_FLOATS2_FN(atan2, ef_atan2)
 EF_TILE_TABLE(atan2) = {EF_ROWS_FLOAT(atan2)};
@@ -386,7 +389,7 @@ static ef_status *next_after_grad(ef_grad *g) {
 
 const ef_op ef_op_NextAfter = {
     EF_NAMED(NextAfter),
-    .doc = "The number next to `x1` on the way to `x2` that the dtype can represent.",
+    .doc = "The next number that the dtype can represent after `x1` in the direction of `x2`.",
     .in = {"x1: T", "x2: T"},
     .out = {"output: T"},
     .types = "T: {double, float} = float",

@@ -20,7 +20,7 @@
 static ef_value *number_like(ef_build *b, ef_value *v, double k) {
     return v == NULL ? NULL : ef_const_number(b, v->fact.dtype, k);
 }
-/* slope, but `at_zero` where x is 0 and the formula would divide by it */
+/* slope, or `at_zero` where x is 0 and the formula would divide by it */
 static ef_value *unless_zero(ef_build *b, ef_value *x, double at_zero, ef_value *slope) {
     ef_value *zero = ef_emit2(b, "Equal", x, number_like(b, x, 0));
     return ef_select(b, zero, number_like(b, x, at_zero), slope);
@@ -65,7 +65,7 @@ EF_UNARY_GRAD(bessel_k1e, ef_mul(b, dy, k1e_slope(b, x, y)))
 SPECIAL(BesselK1e, bessel_k1e, ef_bessel_k1e(x), KEEP_XY,
         "`exp(x)` times the modified Bessel function of the second kind, order 1.", ABOVE_ZERO)
 
-/* TensorFlow forms these from waves and powers, which are NaN at infinity. */
+/* TensorFlow computes these from sines and powers, which are NaN at infinity. */
 
 /* ---- first and second kind ------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* Counting values in bins: Bincount, DenseBincount, SparseBincount, RaggedBincount. They differ in
- * how the values are given and in which row each belongs to. None has a gradient. */
+ * how the values are given and how each value's row is found. None has a gradient. */
 #include "ops/array/array.h"
 #include "ops/shapes.h"
 
@@ -7,7 +7,7 @@ typedef struct {
     bool binary_output;
 } bin_attrs;
 
-/* The bins of one call: rows of `size`, and the weights of the n numbers that go into them. */
+/* The bins of one call: rows of `size` bins, and the weights of the n numbers that are counted. */
 typedef struct {
     const ef_call *c;
     const ef_tensor *values, *weights;
@@ -44,7 +44,7 @@ static void add_to(ef_dtype t, void *at, int64_t bin, const void *weights, int64
     }
 }
 
-/* Zeroed bins for the numbers of input `values`, weighted by input `weights`. */
+/* Allocates zeroed bins for the numbers of input `values`, weighted by input `weights`. */
 static ef_status *open_bins(const ef_call *c, int values, int weights, bins *b) {
     ef_tensor *y = c->out[0];
     *b = (bins){.c = c, .values = c->in[values], .weights = c->in[weights], .out = y};
@@ -63,7 +63,7 @@ static ef_status *open_bins(const ef_call *c, int values, int weights, bins *b) 
     return ef_zero_elements((ef_dtype)y->dtype, y->data, ef_count(y));
 }
 
-/* Number k goes into its bin of `row`. Numbers beyond the last bin are left out. */
+/* Counts number k in its bin of `row`. Numbers beyond the last bin are ignored. */
 static ef_status *put(const bins *b, int64_t row, int64_t k) {
     int64_t v = ef_element_int((ef_dtype)b->values->dtype, b->values->data, k);
     if (v < 0)
@@ -141,8 +141,9 @@ static ef_status *sparse_run(const ef_call *c) {
     bins b;
     EF_TRY(open_bins(c, 1, 4, &b));
     if (places->dim[0] != b.n || places->dim[1] != rank)
-        return ef_error(EF_INVALID, "%s: indices are %s for %lld values of rank %lld", c->op->name,
-                        EF_TENSOR(places), (long long)b.n, (long long)rank);
+        return ef_error(EF_INVALID,
+                        "%s: indices have shape %s, but there are %lld values of rank %lld",
+                        c->op->name, EF_TENSOR(places), (long long)b.n, (long long)rank);
     const int64_t *at = places->data;
     for (int64_t k = 0; k < b.n; k++) {
         for (int64_t d = 0; d < rank; d++) {
@@ -197,7 +198,7 @@ static ef_status *ragged_run(const ef_call *c) {
 
 const ef_op ef_op_Bincount = {
     EF_NAMED(Bincount),
-    .doc = "How often each number below `size` occurs in `arr`, or the sum of its weights.",
+    .doc = "Counts how often each number below `size` occurs in `arr`, or sums its weights.",
     .in = {"arr: int32", "size: int32", "weights: T"},
     .out = {"bins: T"},
     .types = WEIGHTS,
@@ -209,8 +210,8 @@ const ef_op ef_op_Bincount = {
 
 const ef_op ef_op_DenseBincount = {
     EF_NAMED(DenseBincount),
-    .doc = "How often each number below `size` occurs in `input`, row by row if it has two axes, "
-           "or the sum of its weights; with `binary_output` only whether it occurs.",
+    .doc = "Counts how often each number below `size` occurs in `input`, row by row if it has two "
+           "axes, or sums its weights; with `binary_output`, tells only whether it occurs.",
     .in = {"input: Tidx", "size: Tidx", "weights: T"},
     .out = {"output: T"},
     .types = "Tidx: {int32, int64}; " WEIGHTS,
@@ -226,8 +227,8 @@ const ef_op ef_op_DenseBincount = {
 
 const ef_op ef_op_SparseBincount = {
     EF_NAMED(SparseBincount),
-    .doc = "How often each number below `size` occurs in a sparse tensor, row by row if it has two "
-           "axes, or the sum of its weights; with `binary_output` only whether it occurs.",
+    .doc = "Counts how often each number below `size` occurs in a sparse tensor, row by row if it "
+           "has two axes, or sums its weights; with `binary_output`, tells only whether it occurs.",
     .in = {"indices: int64", "values: Tidx", "dense_shape: int64", "size: Tidx", "weights: T"},
     .out = {"output: T"},
     .types = "Tidx: {int32, int64}; " WEIGHTS,
@@ -243,8 +244,8 @@ const ef_op ef_op_SparseBincount = {
 
 const ef_op ef_op_RaggedBincount = {
     EF_NAMED(RaggedBincount),
-    .doc = "How often each number below `size` occurs in each row of a ragged matrix, or the sum "
-           "of its weights; with `binary_output` only whether it occurs.",
+    .doc = "Counts how often each number below `size` occurs in each row of a ragged matrix, or "
+           "sums its weights; with `binary_output`, tells only whether it occurs.",
     .in = {"splits: int64", "values: Tidx", "size: Tidx", "weights: T"},
     .out = {"output: T"},
     .types = "Tidx: {int32, int64}; " WEIGHTS,

@@ -1,5 +1,5 @@
-/* Operations on the bits of integers. Shifts take a distance outside [0, bits) as the nearest
- * bound, as TensorFlow does. */
+/* Operations on the bits of integers. A shift distance outside [0, bits) is clamped to that range,
+ * as in TensorFlow. */
 #include "ops/records.h"
 
 #define BITS(N, name, T_IN, T_OUT, marks, rows, is, text) \
@@ -30,7 +30,7 @@ BITS(BitwiseOr, bitwise_or, PAIR, "z: T", EF_IN_PLACE | EF_COMMUTES, EF_ROWS_WRA
 BITS(BitwiseXor, bitwise_xor, PAIR, "z: T", EF_IN_PLACE | EF_COMMUTES, EF_ROWS_WRAP, "x ^ y",
      "The bits set in exactly one of `x` and `y`; shapes broadcast.")
 
-/* Left shifts in the unsigned type U: bits may leave on the left. */
+/* Left shifts are computed in the unsigned type U, where shifting bits out is defined. */
 #define SHIFTS(SUF, T, U, width)                                                                 \
     static inline U distance_##SUF(T y) { return y < 0 ? 0 : y > width - 1 ? width - 1 : (U)y; } \
     EF_TILE2(left_shift, SUF, T, T, (U)x << distance_##SUF(y))                                   \
@@ -49,14 +49,14 @@ SHIFTS(U16, uint16_t, 16)
 SHIFTS(U32, uint32_t, 32)
 SHIFTS(U64, uint64_t, 64)
 BITS(LeftShift, left_shift, PAIR, "z: T", EF_IN_PLACE, EF_ROWS_INT, "x << y",
-     "`x` moved `y` bits to the left; shapes broadcast.")
+     "`x` shifted left by `y` bits; shapes broadcast.")
 BITS(RightShift, right_shift, PAIR, "z: T", EF_IN_PLACE, EF_ROWS_INT, "x >> y",
-     "`x` moved `y` bits to the right, copies of the sign filling up; shapes broadcast.")
+     "`x` shifted right by `y` bits; the sign bit is copied into the free bits; shapes broadcast.")
 
 EF_WRAPS1(invert, ~x)
 EF_TILE_TABLE(invert) = {EF_ROWS_WRAP(invert)};
 const ef_op ef_op_Invert = {
-    EF_UNARY(Invert, "Every bit of `x` turned round."),
+    EF_UNARY(Invert, "Inverts every bit of `x`."),
     .types = EF_T_INTS,
     .traits = EF_IN_PLACE | EF_NO_GRAD,
     .tile = invert_tiles,
@@ -71,7 +71,7 @@ EF_TILE1(population_count, U64, uint64_t, uint8_t, __builtin_popcountll(x))
 EF_TILE_TABLE(population_count) = {EF_ROWS_WRAP(population_count)};
 const ef_op ef_op_PopulationCount = {
     EF_NAMED(PopulationCount),
-    .doc = "How many bits of `x` are set.",
+    .doc = "The number of bits of `x` that are set.",
     .in = {"x: T"},
     .out = {"y: uint8"},
     .types = EF_T_INTS,

@@ -1,13 +1,13 @@
-/* Cast - between any two plain dtypes; Bitcast - the same bytes under another dtype.
+/* Cast converts between any two plain dtypes; Bitcast reads the same bytes as another dtype.
  *
- * What C leaves undefined is defined here as x86 does it, which is what TensorFlow's results show:
- * a float too large for int32 or int64 (or NaN) becomes the smallest integer; narrower integers are
- * made of an int32, uint32 of an int64 (in whole vectors, of an int32). Complex to real keeps the
- * real part. 16-bit floats go by way of float, in blocks.
+ * Where C leaves the result undefined, casts do what x86 does, as TensorFlow's results show: a
+ * float too large for int32 or int64 (or NaN) becomes the smallest integer. Narrower integers are
+ * converted from an int32, and uint32 from an int64 (in vector loops, from an int32). Complex to
+ * real keeps the real part. 16-bit floats are converted to float first, in blocks.
  *
- * A float that a narrow integer cannot hold becomes the nearest one it can where whole vectors are
- * converted, and loses its high bits among the few elements left at the end. That, too, is what
- * TensorFlow's results show; the number of lanes is that of its loops. */
+ * A float outside the range of a narrow integer is clamped to that range in vector loops, but loses
+ * its high bits in the few elements left over at the end. TensorFlow's results show this too; the
+ * number of lanes is that of its loops. */
 #include "ops/math/cast.h"
 #include "ops/records.h"
 #include <math.h>
@@ -19,7 +19,8 @@ typedef struct {
 
 /* ---- one element ----------------------------------------------------------------------------- */
 
-/* A uint32 in a vector: of an int32, with the highest bit for the upper half. */
+/* A uint32 in a vector loop: converted from an int32, with the highest bit set for the upper
+ * half. */
 #define UPPER_HALF(T, SUF)                                                  \
     static inline uint32_t uint32_of_##SUF(T x) {                           \
         if (!(x >= (T)0x1p31)) return (uint32_t)int32_of_##SUF(x);          \
@@ -41,7 +42,7 @@ static inline int32_t held(int32_t x, int32_t low, int32_t high) {
         ef_tile_split(held_##F##_##to, cut_##F##_##to, lanes, 1, sizeof(T), sizeof(TO), \
                       EF_TILE_PASS);                                                    \
     }
-/* Narrow integers of a float type R, itself or as the real part of F. */
+/* Narrow integers from a float type R, which is F itself or its real part. */
 #define NARROW_TO(F, T, to, TO, LOW, HIGH, INT, lanes)  \
     EF_TILE1(cut_##F, to, T, TO, INT)                   \
     EF_TILE1(held_##F, to, T, TO, held(INT, LOW, HIGH)) \
@@ -68,7 +69,7 @@ TO_UINT32(F64, double)
     REAL(F, T, I64, int64_t, int64_of_##F(x))   \
     REAL(F, T, U64, uint64_t, uint64_of_##F(x)) \
     TO_REST(F, T)
-/* From an integer type: C's conversions wrap on every compiler we know. */
+/* From an integer type: C leaves narrowing to the compiler, and all compilers we support wrap. */
 #define OF_INT(F, T)             \
     REAL(F, T, I8, int8_t, x)    \
     REAL(F, T, I16, int16_t, x)  \
@@ -96,7 +97,7 @@ OF_FLOAT(F64, double)
 EF_EACH_INT(OF_INT)
 OF_INT(BOOL, uint8_t)
 
-/* From a complex type: the real part, as if it were the real type of that size. */
+/* From a complex type: the cast of the real part. */
 #define OF_COMPLEX(F, T, R, real)                     \
     REAL(F, T, I32, int32_t, int32_of_##R(real(x)))   \
     REAL(F, T, I64, int64_t, int64_of_##R(real(x)))   \
@@ -113,7 +114,7 @@ REAL(C64, ef_c64, I16, int16_t, int32_of_F32(crealf(x)))
 REAL(C64, ef_c64, U16, uint16_t, int32_of_F32(crealf(x)))
 OF_COMPLEX(C128, ef_c128, F64, creal)
 
-/* From a 16-bit float: the float's cast, on widened blocks. */
+/* From a 16-bit float: the cast from float, on widened blocks. */
 #define OF_HALF_BY(F, to, size, f32)                      \
     static void cast_##F##_##to(EF_TILE_PARAMS) {         \
         ef_tile_half(f32, EF_##F, 1, size, EF_TILE_PASS); \
@@ -122,7 +123,7 @@ OF_COMPLEX(C128, ef_c128, F64, creal)
 #define NARROW_HALF(F, to, TO, lanes)           \
     LANES(in##lanes, F32, float, to, TO, lanes) \
     OF_HALF_BY(F, to, sizeof(TO), in##lanes##_F32_##to)
-/* Two runs of the formatter give two layouts of this list. */
+/* clang-format is not stable here: each run changes the layout of this list. */
 /* clang-format off */
 #define OF_HALF(F, lanes)                                                 \
     NARROW_HALF(F, I8, int8_t, lanes) NARROW_HALF(F, U8, uint8_t, lanes)  \
@@ -143,8 +144,8 @@ static ef_tile_fn *const cast_tiles[EF_DTYPES][EF_DTYPES] = {
     ROW(F16) ROW(BF16) ROW(F32) ROW(F64) ROW(C64) ROW(C128) ROW(BOOL) ROW(I8) ROW(I16) ROW(I32)
         ROW(I64) ROW(U8) ROW(U16) ROW(U32) ROW(U64)};
 
-/* Truncate: between floats, the mantissa bits that do not fit are dropped instead of rounded (but
- * from double to bfloat16, where TensorFlow rounds). */
+/* Truncate: between floats, the mantissa bits that do not fit are dropped instead of rounded
+ * (except from double to bfloat16, where TensorFlow rounds). */
 static inline float cut_F32(float x, int bits) {
     uint32_t u;
     memcpy(&u, &x, sizeof u);
@@ -201,12 +202,12 @@ static ef_status *share(const ef_call *c) { return ef_out_share(c, 0, c->in[0]);
 static bool is_text(const ef_call *c) {
     return c->in[0]->dtype == EF_STRING || c->out[0]->dtype == EF_STRING;
 }
-/* A graph may hold such a cast, as TensorFlow's do; it fails when it runs. */
+/* A graph may contain such a cast, as in TensorFlow; it fails when it runs. */
 static ef_status *refuse(const ef_call *c) {
     return ef_error(EF_UNIMPLEMENTED, "Cast: Cast %s to %s is not supported; %s",
                     ef_dtype_name(c->in[0]->dtype), ef_dtype_name(c->out[0]->dtype),
-                    is_text(c) ? "use StringToNumber or AsString to go from or to text"
-                               : "go by way of float32 or int32, if these have a cast");
+                    is_text(c) ? "use StringToNumber to parse strings, AsString to make them"
+                               : "cast to float32 or int32 first, if these casts exist");
 }
 
 static ef_status *cast_grad(ef_grad *g) {
@@ -219,9 +220,8 @@ static ef_status *cast_grad(ef_grad *g) {
 
 const ef_op ef_op_Cast = {
     EF_NAMED(Cast),
-    .doc =
-        "Converts `x` to dtype `DstT`. Floats lose their fraction on the way to integers; complex "
-        "numbers keep their real part on the way to reals; anything but 0 is true.",
+    .doc = "Converts `x` to dtype `DstT`. A float cast to an integer loses its fraction; a "
+           "complex number cast to a real keeps its real part; as a bool, all but 0 is true.",
     .in = {"x: SrcT"},
     .out = {"y: DstT"},
     .types = "SrcT: type",
@@ -249,7 +249,8 @@ typedef struct {
     ef_dtype type;
 } bitcast_attrs;
 
-/* A smaller dtype splits each element along a new last dim; a larger one joins the last dim. */
+/* A smaller dtype splits each element along a new last dim; a larger one combines the elements of
+ * the last dim. */
 static ef_status *bitcast_shape(ef_infer *i) {
     const ef_shape *in = &i->in[0].shape;
     int64_t from = (int64_t)ef_dtype_size(i->in[0].dtype),
@@ -288,8 +289,8 @@ static ef_status *bitcast_run(const ef_call *c) {
     "complex64, complex128, qint8, quint8, qint16, quint16, qint32}"
 const ef_op ef_op_Bitcast = {
     EF_NAMED(Bitcast),
-    .doc = "The bytes of `input` read as dtype `type`; the last dim is split or joined where the "
-           "sizes of the elements differ.",
+    .doc = "The bytes of `input` read as dtype `type`; if the element sizes differ, "
+           "a last dim is added or removed.",
     .in = {"input: T"},
     .out = {"output: type"},
     .types = "T: " BITS,

@@ -1,9 +1,10 @@
-/* What the casts share: single elements on their way to integers, and the tiles of narrow types. */
+/* What the casts share: conversion of single elements to integers, and the tiles of narrow
+ * types. */
 #ifndef EF_OPS_CAST_H
 #define EF_OPS_CAST_H
 #include "ops/op.h"
 
-/* What C leaves undefined is the smallest integer, as on x86. */
+/* Where C leaves the result undefined, it is the smallest integer, as on x86. */
 #define EF_FROM_FLOAT(T, SUF)                                             \
     static inline int32_t int32_of_##SUF(T x) {                           \
         return x >= (T)-0x1p31 && x < (T)0x1p31 ? (int32_t)x : INT32_MIN; \
@@ -19,7 +20,7 @@ EF_FROM_FLOAT(float, F32)
 EF_FROM_FLOAT(double, F64)
 #undef EF_FROM_FLOAT
 
-/* The integer type that a quantized type is for a cast; any other type is itself. */
+/* The integer type by which a quantized type is cast; any other type is returned as it is. */
 static inline ef_dtype ef_unquantized(ef_dtype t) {
     switch (t) {
     case EF_QI8: return EF_I8;

@@ -1,6 +1,6 @@
-/* Casts from and to the narrow types, where TensorFlow has them: the two 8-bit floats from floats
- * and to everything, int4 and uint4 from and to integers. They are done element by element there,
- * so a number that an integer cannot hold loses its high bits wherever it stands. */
+/* Casts from and to the narrow types that TensorFlow has: the two 8-bit floats from floats and to
+ * everything, int4 and uint4 from and to integers. TensorFlow converts element by element here, so
+ * a number outside the integer's range always loses its high bits. */
 #include "ops/math/cast.h"
 #include "ops/records.h"
 #include "tensor/narrow.h"

@@ -63,8 +63,8 @@ typedef struct {
 EQUALITY_TILES(equal, ==)
 EQUALITY_TILES(not_equal, !=)
 
-/* With incompatible_shape_error = false, shapes that do not broadcast are simply unequal: one
- * scalar says so. Until both shapes are known nobody can tell which it will be. */
+/* With incompatible_shape_error = false, shapes that do not broadcast compare as unequal, and the
+ * result is one scalar. So the rank of the result is unknown until both shapes are known. */
 static ef_status *equal_shape(ef_infer *i) {
     const equal_attrs *at = i->attrs;
     if (at->incompatible_shape_error) return ef_shape_broadcast(i);
@@ -166,7 +166,7 @@ const ef_op ef_op_ApproximateEqual = {
     .examples = {"T[2,3] T[2,3]", "T[] T[] tolerance=10", "T[0] T[0]"},
 };
 
-/* ---- numbers that are not -------------------------------------------------------------------- */
+/* ---- infinity and NaN ------------------------------------------------------------------------ */
 
 #define CLASSIFY(N, name, E32, E64, is, text)                           \
     EF_TEST1(name, F32, float, E32)                                     \
@@ -219,7 +219,7 @@ LOGIC(LogicalOr, logical_or, "x || y", "Whether `x` or `y` or both are true; sha
 
 const ef_op ef_op_LogicalNot = {
     EF_NAMED(LogicalNot),
-    .doc = "The opposite truth value of `x`.",
+    .doc = "The logical negation of `x`.",
     .in = {"x: bool"},
     .out = {"y: bool"},
     .traits = EF_IN_PLACE | EF_NO_GRAD,

@@ -1,4 +1,4 @@
-/* Taking complex numbers apart and putting them together. */
+/* Splitting complex numbers into parts, and making them from parts. */
 #include "kernels/vcomplex.h"
 #include "kernels/vmath.h"
 #include "ops/records.h"
@@ -19,7 +19,8 @@ static ef_value *zero_of(ef_build *b, ef_dtype t) { return ef_const_number(b, t,
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Any size of complex to any size of real; the expression is in the complex number's own. */
+/* Any complex dtype to any real dtype; the expression is computed in the complex number's
+ * precision. */
 #define PART(N, name, arg, res, E64, E128, keep, text)                                           \
     EF_TILE1(name##_C64, F32, ef_c64, float, E64)                                                \
     EF_TILE1(name##_C64, F64, ef_c64, double, E64)                                               \
@@ -83,18 +84,18 @@ PART(Real, real, "input", "output", crealf(x), creal(x), EF_KEEP_NONE, "The real
 PART(Imag, imag, "input", "output", cimagf(x), cimag(x), EF_KEEP_NONE,
      "The imaginary part of `input`.")
 PART(Angle, angle, "input", "output", atan2f(cimagf(x), crealf(x)), atan2(cimag(x), creal(x)),
-     EF_KEEP_IN(0), "The angle of `input` seen as a point of the plane, in [-pi, pi].")
+     EF_KEEP_IN(0), "The argument (phase angle) of `input`, in [-pi, pi].")
 PART(ComplexAbs, complex_abs, "x", "y", hypotf(crealf(x), cimagf(x)), hypot(creal(x), cimag(x)),
-     EF_KEEP_IN(0) | EF_KEEP_OUT(0), "The length of `x` seen as an arrow in the plane.")
+     EF_KEEP_IN(0) | EF_KEEP_OUT(0), "The absolute value (magnitude) of `x`.")
 
-/* ---- wholes ---------------------------------------------------------------------------------- */
+/* ---- Conj and Complex ------------------------------------------------------------------------ */
 
 EF_COMPLEX1_FN(conj, ef_cconj)
 EF_TILE_TABLE(conj) = {EF_ROWS_COMPLEX(conj)};
 EF_UNARY_GRAD(conj, ef_conj(b, dy))
 const ef_op ef_op_Conj = {
     EF_NAMED(Conj),
-    .doc = "`input` with the sign of its imaginary part turned round.",
+    .doc = "The complex conjugate of `input`.",
     .in = {"input: T"},
     .out = {"output: T"},
     .types = "T: {complex64, complex128} = complex64",

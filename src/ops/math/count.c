@@ -55,9 +55,9 @@ static ef_status *histogram_run(const ef_call *c) {
                             "%s: Histogram values must not contain NaN, but element %lld "
                             "is",
                             c->op->name, (long long)k);
-        double from = v > lo ? v - lo : 0; /* with one bin even NaN is in it */
+        double from = v > lo ? v - lo : 0; /* with one bin, NaN is counted too */
         double at = from / step;
-        int64_t bin = at < (double)bins ? (int64_t)at : bins - 1; /* NaN of inf / inf too */
+        int64_t bin = at < (double)bins ? (int64_t)at : bins - 1; /* also for NaN, from inf / inf */
         if (bin > bins - 1) bin = bins - 1;
         bin = isnan(at) ? 0 : bin;
         if (y->dtype == EF_I32)
@@ -70,9 +70,8 @@ static ef_status *histogram_run(const ef_call *c) {
 
 const ef_op ef_op_HistogramFixedWidth = {
     EF_NAMED(HistogramFixedWidth),
-    .doc = "Counts values in `nbins` equal bins between the two ends of `value_range`; what lies "
-           "outside "
-           "counts in the first or last.",
+    .doc = "Counts values in `nbins` bins of equal width over `value_range`; values outside it "
+           "count in the first or last bin.",
     .in = {"values: T", "value_range: T", "nbins: int32"},
     .out = {"out: dtype"},
     .types = WEIGHTS,
@@ -108,7 +107,7 @@ static ef_status *bucket_run(const ef_call *c) {
     int64_t n = ef_count(x);
     for (int64_t k = 0; k < n; k++) {
         double v = ef_element_double((ef_dtype)x->dtype, x->data, k);
-        int lo = 0, hi = b->n; /* first boundary above v; NaN lies above all */
+        int lo = 0, hi = b->n; /* finds the first boundary above v; NaN is above all */
         while (lo < hi) {
             int mid = lo + (hi - lo) / 2;
             if (v < (double)b->at[mid])
@@ -123,7 +122,7 @@ static ef_status *bucket_run(const ef_call *c) {
 
 const ef_op ef_op_Bucketize = {
     EF_NAMED(Bucketize),
-    .doc = "For each element, how many of the sorted `boundaries` are at or below it.",
+    .doc = "For each element, the number of sorted `boundaries` that are less than or equal to it.",
     .in = {"input: T"},
     .out = {"output: int32"},
     .types = WEIGHTS,
@@ -203,5 +202,7 @@ static ef_status *run_upper(const ef_call *c) { return bound(c, true); }
         .examples = {"T[2,3]{1,3,3,0,5,9} T[2,2]{3,4,5,1}", "T[1,0] T[1,3] out_type=int64",      \
                      "T[0,3] T[0,2]"},                                                           \
     };
-BOUND(LowerBound, "The first place in each sorted row where a value could be put.", run_lower)
-BOUND(UpperBound, "The last place in each sorted row where a value could be put.", run_upper)
+BOUND(LowerBound,
+      "For each value, the first index at which it can be inserted into its sorted row.", run_lower)
+BOUND(UpperBound, "For each value, the last index at which it can be inserted into its sorted row.",
+      run_upper)

@@ -1,5 +1,5 @@
 /* Counting values into a sparse result: DenseCountSparseOutput, SparseCountSparseOutput and
- * RaggedCountSparseOutput. Each finds the row of every number; what follows is the same: the
+ * RaggedCountSparseOutput. Each finds the row of every number; the rest is common to all: the
  * numbers are sorted by row and value, and runs of equal ones become one entry. None has a
  * gradient. */
 #include "base/alloc.h"
@@ -13,7 +13,7 @@ typedef struct {
 } count_attrs;
 
 typedef struct {
-    int64_t row, value, k; /* k: its place among the numbers, and so among the weights */
+    int64_t row, value, k; /* k: its index among the numbers, and so among the weights */
 } number;
 
 typedef struct {
@@ -44,7 +44,7 @@ static ef_status *open_counter(const ef_call *c, int values, int weights, counte
     return t->item == NULL ? ef_no_memory(bytes) : NULL;
 }
 
-/* Number k belongs to `row`. */
+/* Counts number k in `row`. */
 static ef_status *count(counter *t, int64_t row, int64_t k) {
     const count_attrs *a = t->c->attrs;
     int64_t v = ef_element_int((ef_dtype)t->values->dtype, t->values->data, k);
@@ -142,9 +142,10 @@ static ef_status *sparse_run(const ef_call *c) {
     const ef_tensor *places = c->in[0];
     int64_t rank = ef_count(c->in[2]), n = ef_count(c->in[1]);
     if ((rank != 1 && rank != 2) || places->dim[0] != n || places->dim[1] != rank)
-        return ef_error(EF_INVALID,
-                        "%s: indices are %s for %lld values of rank %lld; the rank must be 1 or 2",
-                        c->op->name, EF_TENSOR(places), (long long)n, (long long)rank);
+        return ef_error(
+            EF_INVALID,
+            "%s: indices have shape %s for %lld values of rank %lld; the rank must be 1 or 2",
+            c->op->name, EF_TENSOR(places), (long long)n, (long long)rank);
     counter t;
     EF_TRY(open_counter(c, 1, 3, &t));
     t.rank = (int)rank;
@@ -236,20 +237,20 @@ static ef_status *ragged_shape(ef_infer *i) {
     { __VA_ARGS__ }
 
 COUNT(DenseCountSparseOutput,
-      "How often each number occurs in a vector, or in each row of a matrix, or the sum of its "
+      "Counts how often each number occurs in a vector or in each row of a matrix, or sums its "
       "weights, as a sparse tensor.",
       dense_shape, dense_run, LIST("values: T", "weights: output_type"),
       "int32[5]:0..4 float[5] binary_output=false",
       "int64[2,3]:0..4 int32[0] binary_output=true minlength=9")
 COUNT(SparseCountSparseOutput,
-      "How often each number occurs in each row of a sparse tensor, or the sum of its weights, as "
+      "Counts how often each number occurs in each row of a sparse tensor, or sums its weights, as "
       "a sparse tensor.",
       sparse_shape, sparse_run,
       LIST("indices: int64", "values: T", "dense_shape: int64", "weights: output_type"),
       "int64[2,2]{0,1,2,0} int64[2]{2,2} int64[2]{3,2} int64[0] binary_output=false",
       "int64[3,1]{0,2,4} int32[3]{1,0,1} int64[1]{6} double[3] binary_output=false maxlength=1")
 COUNT(RaggedCountSparseOutput,
-      "How often each number occurs in each row of a ragged matrix, or the sum of its weights, as "
+      "Counts how often each number occurs in each row of a ragged matrix, or sums its weights, as "
       "a sparse tensor.",
       ragged_shape, ragged_run, LIST("splits: int64", "values: T", "weights: output_type"),
       "int64[3]{0,1,3} int32[3]{1,0,1} float[3] binary_output=false",

@@ -22,7 +22,7 @@ static ef_status *cross_shape(ef_infer *i) {
 
 static ef_status *cross_check(ef_infer *i) { return three(i->op, &i->out[0].shape, EF_INVALID); }
 
-/* Integers wrap, so they multiply as unsigned numbers. */
+/* Integers are multiplied as unsigned numbers, so overflow wraps. */
 #define CROSS(SUF, T, W, GET, PUT)                                                 \
     static void cross_##SUF(const void *a_, const void *b_, void *y_, int64_t n) { \
         const T *a = a_, *b = b_;                                                  \

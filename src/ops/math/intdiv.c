@@ -1,7 +1,7 @@
-/* Ops that are total on floats but can fail on integers: division and remainder (by zero) and Pow
- * (by a negative exponent). A tile cannot fail, so only the float tiles stand in the records, where
- * fusion may use them; integers go through a kernel that looks at the operands first. The smallest
- * integer divided by -1 wraps. */
+/* Ops that cannot fail on floats but can on integers: division and remainder (by zero) and Pow
+ * (with a negative exponent). A tile cannot report an error, so the records have only the float
+ * tiles, which fusion may use; integers go through a kernel that checks the operands first. The
+ * smallest integer divided by -1 wraps. */
 #include "kernels/vcomplex.h"
 #include "kernels/vmath.h"
 #include "ops/records.h"
@@ -46,7 +46,7 @@ EF_EACH_INT(TILE)
 #define POW_TILE(SUF, T) EF_TILE2(pow, SUF, T, T, power_##SUF(x, y))
 EF_EACH_SIGNED(POW_TILE)
 
-/* ---- the looks beforehand -------------------------------------------------------------------- */
+/* ---- checking the operands ------------------------------------------------------------------- */
 
 /* First element that is 0, or -1. */
 static int64_t find_zero(const ef_tensor *t) {
@@ -93,7 +93,7 @@ INT_ROWS(truncate_div)
 INT_ROWS(truncate_mod)
 INT_ROWS(floor_div)
 INT_ROWS(floor_mod)
-/* Row 0 is what fusion knows; row 1 takes the integers. */
+/* Row 0 is the one that fusion uses; row 1 takes the integers. */
 #define ROWS(ints)                                                                                \
     {                                                                                             \
         {EF_CPU | EF_TEST, EF_FLOATS | EF_COMPLEX, ef_run_elementwise, NULL, NULL, NULL, NULL}, { \
@@ -132,7 +132,7 @@ const ef_op ef_op_Div = {
     .examples = DIVISION_EXAMPLES,
 };
 
-/* 16-bit floats round the quotient before they take its whole part, as TensorFlow does. */
+/* For 16-bit floats the quotient is rounded before its fraction is dropped, as in TensorFlow. */
 #define WHOLE(name, fn)                                           \
     EF_TILE1(name, F32, float, float, fn##f(x))                   \
     EF_HALVES(name, 1, 0)                                         \
@@ -223,8 +223,8 @@ const ef_op ef_op_FloorMod = {
 
 /* ---- powers ---------------------------------------------------------------------------------- */
 
-/* A scalar exponent is mostly one of a few, which need no logarithm. The roots turn -0 into 0 and
- * the negative infinity positive first, as powers have it. */
+/* A scalar exponent is usually one of a few values that need no logarithm. Before a square root, -0
+ * becomes 0 and negative infinity becomes positive, as pow defines it. */
 static inline float unsigned_F32(float x) { return x == -INFINITY ? INFINITY : x + 0.0f; }
 static inline double unsigned_F64(double x) {
     return x == -(double)INFINITY ? (double)INFINITY : x + 0.0;
@@ -270,7 +270,7 @@ static ef_status *pow_ints(const ef_call *c) {
     return NULL;
 }
 
-/* dx = y x^(y-1); dy = x^y log x, taken as 0 where the logarithm has no real value. */
+/* dx = y x^(y-1); dy = x^y log x, taken as 0 where the logarithm is not real. */
 static ef_status *pow_grad(ef_grad *g) {
     ef_build *b = g->b;
     ef_value *x = ef_conj(b, g->in[0]), *y = ef_conj(b, g->in[1]), *dz = g->dout[0];

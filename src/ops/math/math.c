@@ -1,6 +1,6 @@
-/* Functions of one operand: signs and roundings, roots and powers, exponentials, trigonometric and
- * hyperbolic functions. A line stamps the loops, a line the gradient, a line the record; gradients
- * of complex functions conjugate what they multiply by. */
+/* Functions of one operand: signs and rounding, roots and powers, exponentials, trigonometric and
+ * hyperbolic functions. For each op, one macro makes the loops, one the gradient and one the
+ * record. The gradient of a complex function multiplies by the conjugate of the derivative. */
 #include "kernels/vcomplex.h"
 #include "kernels/vmath.h"
 #include "ops/records.h"
@@ -21,7 +21,7 @@
 #define KEEP_X EF_KEEP_IN(0)
 #define KEEP_Y EF_KEEP_OUT(0)
 
-/* Emitters by short names, for gradients. */
+/* Short names for emitters, used in gradients. */
 #define E1(op, v) ef_emit1(b, op, v)
 #define CX ef_conj(b, x)
 #define CY ef_conj(b, y)
@@ -57,7 +57,8 @@ EF_SIGNED1(sign, (x > 0) - (x < 0))
 EF_FLOATS1_FN(sign, ef_sign)
 EF_COMPLEX1_FN(sign, ef_csign)
 EF_TILE_TABLE(sign) = {EF_ROWS_SIGNED(sign) EF_ROWS_FLOAT(sign) EF_ROWS_COMPLEX(sign)};
-/* Of complex numbers the length does not matter: what is left is dy across x, over |x|. */
+/* The sign of a complex number does not depend on its magnitude: the gradient is the part of dy
+ * perpendicular to x, divided by |x|. */
 static ef_status *sign_grad(ef_grad *g) {
     ef_build *b = g->b;
     ef_value *x = g->in[0], *dy = g->dout[0];
@@ -86,7 +87,8 @@ EF_UNARY_GRAD(square, ef_mul(b, dy, ef_scale(b, CX, 2)))
 RECORD(Square, square, EF_T_NUMBERS, KEEP_X, "x * x", "`x` times itself.", "T[2,3]", "T[]",
        "T[0,3]")
 
-static ef_status *none_grad(ef_grad *g) { /* flat wherever it has a slope: no gradient at all */
+/* The derivative is 0 almost everywhere: there is no gradient. */
+static ef_status *none_grad(ef_grad *g) {
     (void)g;
     return NULL;
 }
@@ -105,12 +107,12 @@ RECORD(Ceil, ceil, EF_T_FLOATS, EF_KEEP_NONE, "ceil(x)", "The smallest integer n
 EF_FLOATS1_FN(rint, ef_rint)
 EF_TILE_TABLE(rint) = {EF_ROWS_FLOAT(rint)};
 RECORD(Rint, rint, EF_T_FLOATS, EF_KEEP_NONE, "rint(x)",
-       "The integer nearest to `x`; of two equally near, the even one.", "T[2,3]", "T[]", "T[0,3]")
+       "The integer nearest to `x`; halfway cases go to the even one.", "T[2,3]", "T[]", "T[0,3]")
 EF_WRAPS1(round, x)
 EF_TILE_TABLE(round) = {EF_ROWS_FLOAT(rint) EF_ROWS_WRAP_SIGNED(round)};
 RECORD_AND(EF_COMPLEX, Round, round,
            "T: {bfloat16, half, float, double, int8, int16, int32, int64}", EF_KEEP_NONE, "rint(x)",
-           "The integer nearest to `x`; of two equally near, the even one.", "T[2,3]", "T[]",
+           "The integer nearest to `x`; halfway cases go to the even one.", "T[2,3]", "T[]",
            "T[0,3]")
 
 /* ---- roots and reciprocals ------------------------------------------------------------------- */
@@ -208,7 +210,7 @@ RECORD(Asinh, asinh, EF_T_FLOATS_COMPLEX, KEEP_Y, "asinh(x)",
 FUNCTION(acosh, ef_acosh, ef_cacosh)
 EF_UNARY_GRAD(acosh, ef_div(b, dy, E1("Sinh", CY)))
 RECORD(Acosh, acosh, EF_T_FLOATS_COMPLEX, KEEP_Y, "acosh(x)",
-       "The number, not negative, whose hyperbolic cosine is `x`.", "T[2,3]:1.5..4", "T[]:2..3",
+       "The non-negative number whose hyperbolic cosine is `x`.", "T[2,3]:1.5..4", "T[]:2..3",
        "T[0,3]")
 FUNCTION(atanh, ef_atanh, ef_catanh)
 EF_UNARY_GRAD(atanh, ef_mul(b, dy, INV(one_minus(b, SQ(CX)))))

@@ -1,5 +1,5 @@
-/* Gradients that are ops of their own, from the forward result y and the gradient dy that arrives:
- * one pass over memory instead of several, and differentiable again. */
+/* Gradients that are ops themselves, computed from the forward result y and the upstream gradient
+ * dy: one pass over memory instead of several, and differentiable again. */
 #include "kernels/vcomplex.h"
 #include "ops/records.h"
 
@@ -23,8 +23,8 @@
     EF_COMPLEX2_FN(name, ef_c##name) \
     EF_TILE_TABLE(name) = {EF_ROWS_FLOAT(name) EF_ROWS_COMPLEX(name)};
 
-/* In the loops x is the forward result, y the gradient that arrives. Where the slope may be
- * infinite, a gradient of 0 stays 0. */
+/* In the loops x is the forward result and y the upstream gradient. Where the derivative may be
+ * infinite, an upstream gradient of 0 gives 0. */
 TILES(tanh_grad, y *(1 - x * x))
 TILES(sigmoid_grad, y *(x *(1 - x)))
 TILES(sqrt_grad, y == 0 ? 0 : y / 2 / x)
@@ -73,7 +73,7 @@ RECORD(TanhGrad, tanh_grad, "y * (1 - x * x)", "Gradient of Tanh: `dy * (1 - y *
 RECORD(SigmoidGrad, sigmoid_grad, "y * (x * (1 - x))", "Gradient of Sigmoid: `dy * y * (1 - y)`.")
 RECORD(SqrtGrad, sqrt_grad, "y == 0 ? 0 : y / 2 / x", "Gradient of Sqrt: `dy / 2 / conj(y)`.")
 RECORD(RsqrtGrad, rsqrt_grad, "y == 0 ? 0 : y / -2 * x * (x * x)",
-       "Gradient of Rsqrt: `-dy / 2 * conj(y)` cubed.")
-RECORD(InvGrad, inv_grad, "y == 0 ? 0 : -y * (x * x)", "Gradient of Inv: `-dy * conj(y)` squared.")
+       "Gradient of Rsqrt: `-dy / 2 * conj(y)^3`.")
+RECORD(InvGrad, inv_grad, "y == 0 ? 0 : -y * (x * x)", "Gradient of Inv: `-dy * conj(y)^2`.")
 RECORD(ReciprocalGrad, inv_grad, "y == 0 ? 0 : -y * (x * x)",
-       "Gradient of Reciprocal: `-dy * conj(y)` squared.")
+       "Gradient of Reciprocal: `-dy * conj(y)^2`.")

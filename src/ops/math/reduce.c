@@ -68,7 +68,7 @@ bool ef_reduce_known_mask(const ef_grad *g, uint32_t *mask) {
     const ef_tensor *axes = g->in[1]->fact.value;
     if (rank < 0 || axes == NULL) return false;
     ef_status *s = ef_reduce_mask(g->op, axes, rank, mask);
-    ef_status_free(s); /* the forward op has accepted them */
+    ef_status_free(s); /* cannot fail: the forward op has accepted them */
     return s == NULL;
 }
 
@@ -99,7 +99,7 @@ static ef_status *sum_grad(ef_grad *g) {
     return NULL;
 }
 
-/* How many elements make one output, as dtype t. */
+/* The number of elements that make one output element, as dtype t. */
 static ef_value *elements(ef_grad *g, ef_dtype t) {
     const ef_shape *x = &g->in[0]->fact.shape;
     uint32_t mask;
@@ -118,13 +118,13 @@ static ef_value *elements(ef_grad *g, ef_dtype t) {
     return ef_cast(g->b, each, t);
 }
 
-static ef_status *mean_grad(ef_grad *g) { /* divided while still small, then spread */
+static ef_status *mean_grad(ef_grad *g) { /* divided before it is broadcast, while it is small */
     ef_value *dy = ef_div(g->b, g->dout[0], elements(g, g->dout[0]->fact.dtype));
     g->din[0] = ef_broadcast_to_like(g->b, ef_reduce_keep(g, dy), g->in[0]);
     return NULL;
 }
 
-/* Ties share the gradient evenly. */
+/* Equal elements share the gradient evenly. */
 static ef_status *extreme_grad(ef_grad *g) {
     ef_value *x = g->in[0], *y = ef_reduce_keep(g, g->out[0]), *dy = ef_reduce_keep(g, g->dout[0]);
     ef_value *hit = ef_cast(g->b, ef_emit(g->b, "Equal", 2, y, x), dy->fact.dtype);
@@ -133,7 +133,8 @@ static ef_status *extreme_grad(ef_grad *g) {
     return NULL;
 }
 
-/* How to bring the reduced axes to the front and flatten to [reduced, others], and back. */
+/* The permutation and shapes that bring the reduced axes to the front and flatten x to [reduced,
+ * others], and those that undo it. */
 typedef struct fronting {
     ef_value *perm, *back, *flat;
 } fronting;
@@ -162,7 +163,7 @@ static fronting front_unknown(ef_grad *g) {
     return (fronting){perm, ef_emit(g->b, "InvertPermutation", 1, perm), NULL};
 }
 
-/* The product of all other elements, without dividing: running products from both ends. */
+/* The product of all other elements, without division: cumulative products from both ends. */
 static ef_status *prod_grad(ef_grad *g) {
     ef_build *b = g->b;
     uint32_t mask;
@@ -188,7 +189,7 @@ static ef_status *prod_grad(ef_grad *g) {
 static ef_status *norm_grad(ef_grad *g) {
     ef_value *y = ef_reduce_keep(g, g->out[0]), *dy = ef_reduce_keep(g, g->dout[0]);
     ef_dtype t = dy->fact.dtype;
-    if (ef_dtype_in(t, EF_COMPLEX)) { /* a norm is real, whatever its type says */
+    if (ef_dtype_in(t, EF_COMPLEX)) { /* a norm is real even if its dtype is complex */
         const ef_attr_value real[] = {EF_SET_TYPE("Tout", t == EF_C64 ? EF_F32 : EF_F64)};
         dy = ef_cast(g->b, ef_emit_set(g->b, "Real", real, 1, 1, dy), t);
     }
@@ -205,7 +206,7 @@ static ef_status *norm_grad(ef_grad *g) {
 #define ALL_TYPES "T: {" REALS ", complex64, complex128}; " TIDX
 #define REAL_TYPES "T: {" REALS "}; " TIDX
 
-/* At once, axes may have any shape. */
+/* Eagerly, axes may have any shape. */
 static ef_status *axes_graph(ef_infer *i) { return ef_need_rank_at_most(i, 1, 1); }
 
 #define REDUCTION(N, KIND, DOC, IN, OUT, TYPES, TRAITS, KEEPS, GRAD)                      \
@@ -234,14 +235,15 @@ static ef_status *axes_graph(ef_infer *i) { return ef_need_rank_at_most(i, 1, 1)
 
 REDUCTION(Sum, SUM, "Adds up the elements along the given axes.", "T", "T", ALL_TYPES, EF_REDUCES,
           EF_KEEP_IN(1), sum_grad)
-REDUCTION(Mean, MEAN, "Averages the elements along the given axes; integers divide as C does.", "T",
-          "T", ALL_TYPES, EF_REDUCES, EF_KEEP_IN(1), mean_grad)
+REDUCTION(Mean, MEAN,
+          "Averages the elements along the given axes; integer quotients are truncated.", "T", "T",
+          ALL_TYPES, EF_REDUCES, EF_KEEP_IN(1), mean_grad)
 REDUCTION(Prod, PROD, "Multiplies the elements along the given axes.", "T", "T", ALL_TYPES,
           EF_REDUCES, EF_KEEP_IN(0) | EF_KEEP_IN(1), prod_grad)
-REDUCTION(Max, MAX, "The largest element along the given axes; NaN if one is NaN.", "T", "T",
-          REAL_TYPES, EF_REDUCES, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_OUT(0), extreme_grad)
-REDUCTION(Min, MIN, "The smallest element along the given axes; NaN if one is NaN.", "T", "T",
-          REAL_TYPES, EF_REDUCES, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_OUT(0), extreme_grad)
+REDUCTION(Max, MAX, "The largest element along the given axes; NaN if any element is NaN.", "T",
+          "T", REAL_TYPES, EF_REDUCES, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_OUT(0), extreme_grad)
+REDUCTION(Min, MIN, "The smallest element along the given axes; NaN if any element is NaN.", "T",
+          "T", REAL_TYPES, EF_REDUCES, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_OUT(0), extreme_grad)
 REDUCTION(All, ALL, "Whether all elements along the given axes are true.", "bool", "bool", TIDX,
           EF_REDUCES | EF_NO_GRAD, EF_KEEP_NONE, NULL)
 REDUCTION(Any, ANY, "Whether any element along the given axes is true.", "bool", "bool", TIDX,
@@ -280,8 +282,7 @@ const ef_op ef_op_L2Loss = {
     .examples = {"T[2,3]", "T[]", "T[0]", "float[70,5]"},
 };
 
-/* ---- for gradients whose axes are not known beforehand ------------------------------------------
- */
+/* ---- for gradients of axes known only at run time -------------------------------------------- */
 
 static ef_status *vector_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 0, 1));

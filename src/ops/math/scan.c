@@ -1,4 +1,4 @@
-/* Running totals along one axis: Cumsum, Cumprod, CumulativeLogsumexp. */
+/* Cumulative sums and products along one axis: Cumsum, Cumprod, CumulativeLogsumexp. */
 #include "kernels/scan.h"
 #include "ops/build.h"
 #include "ops/shapes.h"
@@ -43,7 +43,7 @@ static ef_status *run_sum(const ef_call *c) { return scan(c, EF_SCAN_SUM); }
 static ef_status *run_prod(const ef_call *c) { return scan(c, EF_SCAN_PROD); }
 static ef_status *run_lse(const ef_call *c) { return scan(c, EF_SCAN_LOGSUMEXP); }
 
-/* The same scan from the other end. */
+/* The same scan in the opposite direction. */
 static ef_value *back(ef_grad *g, const char *op, ef_value *x) {
     const scan_attrs *t = g->attrs;
     const ef_attr_value set[] = {EF_SET_BOOL("exclusive", t->exclusive),
@@ -62,7 +62,8 @@ static ef_status *prod_grad(ef_grad *g) {
     return NULL;
 }
 
-/* One sign of the gradient, in logarithms so that nothing overflows. */
+/* The positive or the negative part of the gradient, computed with logarithms so that nothing
+ * overflows. */
 static ef_value *lse_part(ef_grad *g, ef_value *part) {
     ef_build *b = g->b;
     ef_dtype t = part->fact.dtype;
@@ -86,31 +87,31 @@ static ef_status *lse_grad(ef_grad *g) {
 #define NUMBERS                                                                          \
     "T: {float, double, int32, uint8, int16, int8, complex64, int64, bfloat16, uint16, " \
     "complex128, half, uint32, uint64}; Tidx: {int32, int64} = int32"
-#define SCAN(N, DOC, TYPES, RUN, KEEPS, GRAD, EXCLUSIVE)                                     \
-    const ef_op ef_op_##N = {                                                                \
-        EF_NAMED(N),                                                                         \
-        .doc = DOC " Exclusive leaves out the element itself; reverse starts from the end.", \
-        .in = {"x: T", "axis: Tidx"},                                                        \
-        .out = {"out: T"},                                                                   \
-        .types = TYPES,                                                                      \
-        .declared = EF_QUANTIZED,                                                            \
-        .attr = {EF_ATTR(scan_attrs, exclusive, "bool", "false"),                            \
-                 EF_ATTR(scan_attrs, reverse, "bool", "false")},                             \
-        .attr_size = sizeof(scan_attrs),                                                     \
-        .traits = EF_MAY_ALIAS_0,                                                            \
-        .keeps = (KEEPS),                                                                    \
-        .shape = scan_shape,                                                                 \
-        .kernel = {{EF_CPU, EF_NUMBERS, RUN, NULL, NULL, NULL, NULL}},                       \
-        .grad = GRAD,                                                                        \
-        .examples = {"T[4] int32[]{0}", "T[2,3,4] int64[]{1}" EXCLUSIVE,                     \
-                     "T[2,3] int32[]{-1} reverse=true",                                      \
-                     "T[3,2] int32[]{0} reverse=true" EXCLUSIVE, "T[0,3] int32[]{1}"},       \
+#define SCAN(N, DOC, TYPES, RUN, KEEPS, GRAD, EXCLUSIVE)                                         \
+    const ef_op ef_op_##N = {                                                                    \
+        EF_NAMED(N),                                                                             \
+        .doc = DOC " `exclusive` leaves out the element itself; `reverse` starts from the end.", \
+        .in = {"x: T", "axis: Tidx"},                                                            \
+        .out = {"out: T"},                                                                       \
+        .types = TYPES,                                                                          \
+        .declared = EF_QUANTIZED,                                                                \
+        .attr = {EF_ATTR(scan_attrs, exclusive, "bool", "false"),                                \
+                 EF_ATTR(scan_attrs, reverse, "bool", "false")},                                 \
+        .attr_size = sizeof(scan_attrs),                                                         \
+        .traits = EF_MAY_ALIAS_0,                                                                \
+        .keeps = (KEEPS),                                                                        \
+        .shape = scan_shape,                                                                     \
+        .kernel = {{EF_CPU, EF_NUMBERS, RUN, NULL, NULL, NULL, NULL}},                           \
+        .grad = GRAD,                                                                            \
+        .examples = {"T[4] int32[]{0}", "T[2,3,4] int64[]{1}" EXCLUSIVE,                         \
+                     "T[2,3] int32[]{-1} reverse=true",                                          \
+                     "T[3,2] int32[]{0} reverse=true" EXCLUSIVE, "T[0,3] int32[]{1}"},           \
     };
-SCAN(Cumsum, "Running sums along an axis.", NUMBERS, run_sum, EF_KEEP_IN(1), sum_grad,
+SCAN(Cumsum, "Cumulative sums along an axis.", NUMBERS, run_sum, EF_KEEP_IN(1), sum_grad,
      " exclusive=true")
-SCAN(Cumprod, "Running products along an axis.", NUMBERS, run_prod,
+SCAN(Cumprod, "Cumulative products along an axis.", NUMBERS, run_prod,
      EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_OUT(0), prod_grad, " exclusive=true")
-/* Exclusive ones begin with -inf, where no gradient can be checked. */
-SCAN(CumulativeLogsumexp, "The logarithm of running sums of exponentials along an axis.",
+/* Exclusive sums begin with -inf, where finite differences cannot check a gradient. */
+SCAN(CumulativeLogsumexp, "The logarithm of the cumulative sums of exponentials along an axis.",
      "T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32", run_lse,
      EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_OUT(0), lse_grad, "")

@@ -1,5 +1,5 @@
 /* Segment ops: rows of `data` that share an id become one row of the output. Sorted ids make runs;
- * the unsorted ops take ids in any order and leave out negative ones. */
+ * the unsorted ops take ids in any order and ignore rows with negative ids. */
 #include "kernels/segment.h"
 #include "ops/array/array.h"
 #include "ops/build.h"
@@ -85,7 +85,7 @@ static ef_status *sum_grad(ef_grad *g) {
     return NULL;
 }
 
-/* v with axes of size 1 behind its own: as many axes as x has, so that it broadcasts. */
+/* v with axes of size 1 appended until its rank is that of x, so that it broadcasts. */
 static ef_value *with_axes(ef_build *b, ef_value *v, ef_value *x) {
     if (v == NULL) return NULL;
     int have = v->fact.shape.rank, want = x->fact.shape.rank;
@@ -118,9 +118,8 @@ static ef_status *extreme_grad(ef_grad *g) {
     return NULL;
 }
 
-/* Products of the others by division, zeros apart: a segment with one zero passes its gradient to
- * that element only, one with more passes none. `total` is SegmentProd or SegmentSum of its kind.
- */
+/* The product of the other elements of a segment is total / x, if no element is 0. In a segment
+ * with one zero only that element gets a gradient; with more zeros none does. */
 static ef_value *without_zeros(ef_build *b, ef_value *x, ef_value **is_zero) {
     *is_zero = ef_emit(b, "Equal", 2, x, ef_const_number(b, x->fact.dtype, 0));
     return ef_select(b, *is_zero, ef_ones_like(b, x), x);
@@ -164,15 +163,20 @@ static ef_status *prod_grad(ef_grad *g) {
         .examples = {"T[4] int32[4]{0,0,1,2}", "T[5,2] int64[5]{0,0,0,2,2}",            \
                      "T[2,3,2] int32[2]{0,1}", "T[0,3] int32[0]"},                      \
     };
-SORTED(SegmentSum, SUM, "Adds up the rows of each segment; ids are sorted. A gap becomes 0.",
+SORTED(SegmentSum, SUM,
+       "Adds up the rows of each segment; ids are sorted. An id that does not occur gives 0.",
        NUMBERS, EF_KEEP_IN(1), sum_grad)
-SORTED(SegmentMean, MEAN, "Averages the rows of each segment; ids are sorted. A gap becomes 0.",
+SORTED(SegmentMean, MEAN,
+       "Averages the rows of each segment; ids are sorted. An id that does not occur gives 0.",
        NUMBERS, EF_KEEP_IN(1), mean_grad)
-SORTED(SegmentProd, PROD, "Multiplies the rows of each segment; ids are sorted. A gap becomes 1.",
+SORTED(SegmentProd, PROD,
+       "Multiplies the rows of each segment; ids are sorted. An id that does not occur gives 1.",
        NUMBERS, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_OUT(0), prod_grad)
-SORTED(SegmentMax, MAX, "The largest elements of each segment; ids are sorted. A gap becomes 0.",
+SORTED(SegmentMax, MAX,
+       "The largest elements of each segment; ids are sorted. An id that does not occur gives 0.",
        REALS "}; ", EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_OUT(0), extreme_grad)
-SORTED(SegmentMin, MIN, "The smallest elements of each segment; ids are sorted. A gap becomes 0.",
+SORTED(SegmentMin, MIN,
+       "The smallest elements of each segment; ids are sorted. An id that does not occur gives 0.",
        REALS "}; ", EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_OUT(0), extreme_grad)
 
 /* ---- unsorted ---------------------------------------------------------------------------------
@@ -212,7 +216,7 @@ static void set_lowest(ef_dtype t, void *p, bool highest) {
     case EF_F64: *(double *)p = highest ? DBL_MAX : -DBL_MAX; break;
     case EF_F16: *(ef_f16 *)p = (ef_f16){highest ? 0x7BFF : 0xFBFF}; break;
     case EF_BF16: *(ef_bf16 *)p = (ef_bf16){highest ? 0x7F7F : 0xFF7F}; break;
-    default: { /* integers: what reducing nothing gives */
+    default: { /* integers: the identity of the reduction */
         const ef_reducer *r = ef_reducer_find(highest ? EF_REDUCE_MIN : EF_REDUCE_MAX, t);
         char acc[EF_REDUCE_ACC];
         r->begin(acc, 1);
@@ -226,7 +230,7 @@ static ef_status *unsorted(const ef_call *c, ef_combine op) {
     ef_tensor *y = c->out[0];
     ef_dtype t = (ef_dtype)x->dtype;
     int64_t n = ef_count(ids), segments = y->dim[0];
-    for (int64_t k = 0; k < n && ef_count(x) > 0; k++) { /* ids of nothing are not looked at */
+    for (int64_t k = 0; k < n && ef_count(x) > 0; k++) { /* ids are not checked if data is empty */
         int64_t id = ef_id_at((ef_dtype)ids->dtype, ids->data, k);
         if (id >= segments)
             return ef_error(EF_INVALID, "%s: segment_ids[%lld] = %lld is out of range [0, %lld)",
@@ -248,10 +252,10 @@ static ef_status *unsorted(const ef_call *c, ef_combine op) {
     return NULL;
 }
 
-/* Rows of x by id, zeros where the id is negative. */
+/* Selects rows by id and gives zeros where the id is negative. */
 typedef struct drop {
-    ef_value *at,
-        *there; /* ids with negative ones as 0; which are not negative, ready to broadcast */
+    ef_value *at, *there; /* at: ids with negative ones replaced by 0; there: whether each is
+                           * non-negative, ready to broadcast */
 } drop;
 
 static drop dropping(ef_grad *g) {
@@ -294,7 +298,8 @@ static ef_status *unsorted_prod_grad(ef_grad *g) {
     ef_value *dy = spare_many(b, g->dout[0], zeros);
     ef_value *rest =
         rows_of(b, ef_emit(b, "UnsortedSegmentProd", 3, safe, g->in[1], g->in[2]), d.at);
-    ef_value *others = ef_div(b, rows_of(b, g->out[0], d.at), x); /* may be NaN where not chosen */
+    /* May be NaN where it is not selected. */
+    ef_value *others = ef_div(b, rows_of(b, g->out[0], d.at), x);
     g->din[0] = ef_mul(b, kept_rows(g, &d, dy), ef_conj(b, ef_select(b, is_zero, rest, others)));
     return NULL;
 }
@@ -303,7 +308,7 @@ static ef_status *unsorted_prod_grad(ef_grad *g) {
     static ef_status *run_##N(const ef_call *c) { return unsorted(c, EF_COMBINE_##OP); }        \
     const ef_op ef_op_##N = {                                                                   \
         EF_NAMED(N),                                                                            \
-        .doc = DOC " Ids come in any order; negative ones are left out.",                       \
+        .doc = DOC " Ids come in any order; rows with negative ids are ignored.",               \
         .in = {"data: T", "segment_ids: Tindices", "num_segments: Tnumsegments"},               \
         .out = {"output: T"},                                                                   \
         .types = TYPES TINDICES "; Tnumsegments: {int32, int64} = int32",                       \
@@ -315,18 +320,20 @@ static ef_status *unsorted_prod_grad(ef_grad *g) {
                      "T[2,2,3] int32[2,2]{0,1,1,2} int64[]{3}",                                 \
                      "T[2,0] int32[2]{0,0} int32[]{1}"},                                        \
     };
-UNSORTED(UnsortedSegmentSum, ADD, "Adds up the rows of each segment; one without rows is 0.",
+UNSORTED(UnsortedSegmentSum, ADD, "Adds up the rows of each segment; a segment without rows is 0.",
          NUMBERS, "Tindices: {int16, int32, int64}", EF_KEEP_IN(1), unsorted_sum_grad)
-UNSORTED(UnsortedSegmentProd, MUL, "Multiplies the rows of each segment; one without rows is 1.",
-         NUMBERS, IDS, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0),
-         unsorted_prod_grad)
-UNSORTED(UnsortedSegmentMax, MAX,
-         "The largest elements of each segment; one without rows is the lowest number.",
-         REALS "}; ", IDS, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0),
-         unsorted_extreme_grad)
-UNSORTED(UnsortedSegmentMin, MIN,
-         "The smallest elements of each segment; one without rows is the highest number.",
-         REALS "}; ", IDS, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0),
-         unsorted_extreme_grad)
+UNSORTED(UnsortedSegmentProd, MUL,
+         "Multiplies the rows of each segment; a segment without rows is 1.", NUMBERS, IDS,
+         EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0), unsorted_prod_grad)
+UNSORTED(
+    UnsortedSegmentMax, MAX,
+    "The largest elements of each segment; a segment without rows is the dtype's lowest number.",
+    REALS "}; ", IDS, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0),
+    unsorted_extreme_grad)
+UNSORTED(
+    UnsortedSegmentMin, MIN,
+    "The smallest elements of each segment; a segment without rows is the dtype's highest number.",
+    REALS "}; ", IDS, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0),
+    unsorted_extreme_grad)
 
 const ef_op *const ef_row_sum_op = &ef_op_UnsortedSegmentSum;

@@ -1,11 +1,12 @@
-/* Select, SelectV2 and ClipByValue. Choosing moves bytes, so a tile is picked by the size of an
- * element alone. */
+/* Select, SelectV2 and ClipByValue. Selecting copies bytes, so the tile depends only on the size of
+ * an element. */
 #include "kernels/vmath.h"
 #include "ops/records.h"
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
-/* As arguments both values are read before the choice, which a vector loop needs. */
+/* Both values are arguments so that they are read before the selection; otherwise the compiler does
+ * not vectorise the loop. */
 #define CHOOSE(SUF, T)                                                                   \
     static inline T pick_##SUF(uint8_t c, T t, T e) { return c ? t : e; }                \
     static void choose_##SUF(EF_TILE_PARAMS) {                                           \
@@ -47,7 +48,7 @@ static ef_tile_fn *const choose_tiles[EF_DTYPES] = {
     [EF_C128] = choose_C128,
 };
 
-/* ---- elements that own something ------------------------------------------------------------- */
+/* ---- strings, variants and resources --------------------------------------------------------- */
 
 static ef_status *choose_strings(const ef_call *c, const ef_tensor *cond) {
     ef_shape shape = ef_shape_from(c->out[0]);
@@ -139,7 +140,7 @@ static ef_status *select_shape(ef_infer *i) {
     return NULL;
 }
 static ef_status *run_select(const ef_call *c) {
-    ef_tensor cond = *c->in[0]; /* a vector is seen as a column, so that it stretches along rows */
+    ef_tensor cond = *c->in[0]; /* a vector becomes a column, so that it broadcasts along rows */
     if (cond.data == (void *)c->in[0]->small) cond.data = cond.small;
     if (cond.rank == 1)
         for (; cond.rank < c->out[0]->rank; cond.rank++) cond.dim[cond.rank] = 1;
@@ -169,10 +170,10 @@ const ef_op ef_op_Select = {
 
 /* ---- ClipByValue ----------------------------------------------------------------------------- */
 
-#define CLIP(SUF, T)                                                                     \
-    static inline T clip_##SUF(T x, T low, T high) { /* NaN stays; low wins over high */ \
-        T r = high < x ? high : x;                                                       \
-        return r < low ? low : r;                                                        \
+#define CLIP(SUF, T)                                                                             \
+    static inline T clip_##SUF(T x, T low, T high) { /* NaN stays NaN; low wins if low > high */ \
+        T r = high < x ? high : x;                                                               \
+        return r < low ? low : r;                                                                \
     }
 EF_EACH_INT(CLIP)
 EF_EACH_FULL_FLOAT(CLIP)

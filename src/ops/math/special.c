@@ -1,5 +1,5 @@
-/* Special functions: error functions, gamma and its relatives, zeta and beta. The
- * arithmetic is in kernels/special.c; floats are computed in double. */
+/* Special functions: error functions, gamma and related functions, zeta and beta. The arithmetic is
+ * in kernels/special.c; floats are computed in double. */
 #include "kernels/special.h"
 #include "kernels/vmath.h"
 #include "ops/records.h"
@@ -45,7 +45,7 @@ static ef_value *bell(ef_build *b, ef_value *dy, ef_value *v, double k, double s
     return ef_mul(b, ef_scale(b, dy, k), E1("Exp", ef_scale(b, E1("Square", v), s)));
 }
 #define ROOT_PI 1.77245385090551602730
-/* TensorFlow's formula for doubles squares x, and is NaN where that is too large. */
+/* TensorFlow's formula for doubles squares x and gives NaN if the square overflows. */
 EF_FLOATS1(erf, ef_erf_F32(x), isinf(x *x) ? NAN : ef_erf_F64(x))
 EF_TILE_TABLE(erf) = {EF_ROWS_FLOAT(erf)};
 EF_UNARY_GRAD(erf, bell(b, dy, x, 2 / ROOT_PI, -1))
@@ -60,8 +60,8 @@ SPECIAL1(Erfinv, erfinv, ef_erfinv(x), KEEP_Y, "The number whose error function 
          "T[2,3]:-0.9..0.9", "T[]:0.1..0.5", "T[0,3]")
 EF_UNARY_GRAD(ndtri, bell(b, dy, y, 2.50662827463100050242, 0.5))
 SPECIAL1(Ndtri, ndtri, ef_ndtri(x), KEEP_Y,
-         "The number below which a standard normal variable lies with probability `x`.",
-         "T[2,3]:0.1..0.9", "T[]:0.1..0.5", "T[0,3]")
+         "The quantile function of the standard normal distribution at `x`.", "T[2,3]:0.1..0.9",
+         "T[]:0.1..0.5", "T[0,3]")
 
 /* ---- gamma ----------------------------------------------------------------------------------- */
 
@@ -91,9 +91,9 @@ static ef_status *polygamma_grad(ef_grad *g) {
 }
 #define T_FULL "T: {float, double}"
 SPECIAL2(Polygamma, polygamma, "a", "x", T_FULL, ef_polygamma(x, y), KEEP_BOTH,
-         "The derivative of order `a`, a whole number, of Digamma at `x`; shapes broadcast.",
+         "The derivative of order `a` (a whole number) of Digamma at `x`; shapes broadcast.",
          "T[3]{0,1,2} T[2,3]:0.5..4 grad=no", "T[]{1} T[]:1..2 grad=no", "T[0] T[]{1}")
-static ef_status *zeta_grad(ef_grad *g) { /* in q alone */
+static ef_status *zeta_grad(ef_grad *g) { /* with respect to q only */
     ef_build *b = g->b;
     ef_value *next = ef_emit2(b, "Zeta", ef_shift(b, g->in[0], 1), g->in[1]);
     ef_value *slope = ef_mul(b, ef_neg(b, g->in[0]), next);
@@ -104,7 +104,7 @@ SPECIAL2(Zeta, zeta, "x", "q", T_FULL, ef_zeta(x, y), KEEP_BOTH,
          "The Hurwitz zeta function: the sum of `(q + k)` to the power `-x` over all k >= 0.",
          "T[3]:1.5..4 T[2,3]:0.5..4 grad=no", "T[]{2} T[]:1..2 grad=no", "T[0] T[]{1}")
 
-/* d/dx is the density of the gamma distribution; d/da has an op of its own. */
+/* The derivative by x is the density of the gamma distribution; the one by a is a separate op. */
 static ef_status *incomplete_gamma_grad(ef_grad *g, double sign) {
     ef_build *b = g->b;
     ef_value *a = g->in[0], *x = g->in[1], *dz = ef_scale(b, g->dout[0], sign);
@@ -132,7 +132,7 @@ EF_TILE3(betainc, F32, float, float, ef_betainc(x, y, z))
 EF_TILE3(betainc, F64, double, double, ef_betainc(x, y, z))
 EF_TILE_TABLE(betainc) = {EF_ROWS_FULL(betainc)};
 
-/* All of one shape, but scalars among them stretch. */
+/* All must have one shape, except that scalars broadcast. */
 static ef_status *betainc_shape(ef_infer *i) {
     ef_shape *out = &i->out[0].shape;
     *out = ef_scalar_shape();
@@ -152,7 +152,7 @@ static ef_status *betainc_shape(ef_infer *i) {
     }
     return NULL;
 }
-static ef_status *betainc_grad(ef_grad *g) { /* in x alone: the density of the beta distribution */
+static ef_status *betainc_grad(ef_grad *g) { /* by x only: the density of the beta distribution */
     ef_build *b = g->b;
     ef_value *p = g->in[0], *q = g->in[1], *x = g->in[2];
     ef_value *both =
@@ -166,8 +166,7 @@ static ef_status *betainc_grad(ef_grad *g) { /* in x alone: the density of the b
 const ef_op ef_op_Betainc = {
     EF_NAMED(Betainc),
     .doc = "The incomplete beta function of `a` and `b` at `x`, divided by beta(a, b). Inputs have "
-           "one "
-           "shape or are scalars.",
+           "one shape or are scalars.",
     .in = {"a: T", "b: T", "x: T"},
     .out = {"z: T"},
     .types = T_FULL,

@@ -10,7 +10,7 @@
 
 typedef struct {
     int64_t k;
-    bool sorted; /* either way the largest come first */
+    bool sorted; /* whether true or not, the largest come first */
 } topk_attrs;
 typedef struct {
     bool sorted;
@@ -62,7 +62,7 @@ static ef_status *topk_run(const ef_call *c) {
     return ef_top_k_run(&t);
 }
 
-/* The size of the last axis as a vector of one. */
+/* The size of the last axis as a vector of one element. */
 static ef_value *row_length(ef_build *b, ef_value *x) {
     int rank = x->fact.shape.rank;
     ef_value *shape = ef_shape_value(b, x, EF_I64);
@@ -73,7 +73,7 @@ static ef_value *row_length(ef_build *b, ef_value *x) {
     return ef_emit(b, "GatherV2", 3, shape, last, ef_const_number(b, EF_I32, 0));
 }
 
-/* Each value's gradient goes to where the value came from, all others get zero. */
+/* Each value's gradient goes to the index the value came from; all other elements get zero. */
 static ef_status *topk_grad(ef_grad *g) {
     ef_build *b = g->b;
     const int64_t any[] = {-1}, column[] = {-1, 1};
@@ -102,8 +102,8 @@ static ef_status *topk_grad(ef_grad *g) {
 
 const ef_op ef_op_TopK = {
     EF_NAMED(TopK),
-    .doc = "The `k` largest elements along the last axis and where they are, largest first; the "
-           "earlier of equals comes first.",
+    .doc = "The `k` largest elements along the last axis and their indices, largest first; the "
+           "earlier of equal elements comes first.",
     .in = {"input: T"},
     .out = {"values: T", "indices: int32"},
     .types = REALS,
@@ -118,8 +118,8 @@ const ef_op ef_op_TopK = {
 
 const ef_op ef_op_TopKV2 = {
     EF_NAMED(TopKV2),
-    .doc = "The `k` largest elements along the last axis and where they are, largest first; the "
-           "earlier of equals comes first.",
+    .doc = "The `k` largest elements along the last axis and their indices, largest first; the "
+           "earlier of equal elements comes first.",
     .in = {"input: T", "k: Tk"},
     .out = {"values: T", "indices: index_type"},
     .types = REALS "; Tk: {int16, int32, int64} = int32",
@@ -179,7 +179,7 @@ static ef_value *with_last(ef_build *b, ef_value *x) {
     return ef_emit(b, "ExpandDims", 2, x, ef_const_number(b, EF_I32, -1));
 }
 
-static ef_status *nth_grad(ef_grad *g) { /* equals share it evenly */
+static ef_status *nth_grad(ef_grad *g) { /* equal elements share it evenly */
     ef_build *b = g->b;
     const int64_t last[] = {-1};
     ef_value *dy = with_last(b, g->dout[0]);
@@ -191,9 +191,8 @@ static ef_status *nth_grad(ef_grad *g) { /* equals share it evenly */
 
 const ef_op ef_op_NthElement = {
     EF_NAMED(NthElement),
-    .doc =
-        "The element of each row that has `n` smaller ones before it when sorted; with `reverse`, "
-        "`n` larger ones.",
+    .doc = "The element at index `n` of each row in sorted order; with `reverse`, in descending "
+           "order.",
     .in = {"input: T", "n: int32"},
     .out = {"values: T"},
     .types = REALS,
@@ -229,7 +228,7 @@ static ef_status *in_topk_shape(ef_infer *i) {
     return NULL;
 }
 
-/* False as well when a number that matters is not finite, or the target is no class. */
+/* Also false if a number that matters is not finite, or the target is not a class. */
 static bool in_top(const float *p, int64_t n, int64_t target, int64_t k) {
     int64_t larger = 0;
     if (target < 0 || target >= n || !isfinite(p[target])) return false;

@@ -45,7 +45,7 @@ static ef_status *grad3_grad(ef_grad *g) {
 
 const ef_op ef_op_AvgPool = {
     EF_NAMED(AvgPool),
-    .doc = "The mean of every window of `ksize`, for each channel; padding does not count.",
+    .doc = "The mean of every window of size `ksize`, for each channel; padding is not counted.",
     .in = {"value: T"},
     .out = {"output: T"},
     .types = TYPES,
@@ -66,7 +66,7 @@ const ef_op ef_op_AvgPool = {
 
 const ef_op ef_op_AvgPoolGrad = {
     EF_NAMED(AvgPoolGrad),
-    .doc = "Gradient of AvgPool: each window's share goes back to the elements it was the mean of.",
+    .doc = "Gradient of AvgPool: the gradient of a window is divided among its elements.",
     .in = {"orig_input_shape: int32", "grad: T"},
     .out = {"output: T"},
     .types = TYPES,
@@ -85,7 +85,7 @@ const ef_op ef_op_AvgPoolGrad = {
 
 const ef_op ef_op_AvgPool3D = {
     EF_NAMED(AvgPool3D),
-    .doc = "The mean of every three-dimensional window of `ksize`; padding does not count.",
+    .doc = "The mean of every three-dimensional window of size `ksize`; padding is not counted.",
     .in = {"input: T"},
     .out = {"output: T"},
     .types = TYPES,
@@ -104,8 +104,7 @@ const ef_op ef_op_AvgPool3D = {
 
 const ef_op ef_op_AvgPool3DGrad = {
     EF_NAMED(AvgPool3DGrad),
-    .doc =
-        "Gradient of AvgPool3D: each window's share goes back to the elements it was the mean of.",
+    .doc = "Gradient of AvgPool3D: the gradient of a window is divided among its elements.",
     .in = {"orig_input_shape: int32", "grad: T"},
     .out = {"output: T"},
     .types = TYPES,

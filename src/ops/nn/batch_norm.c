@@ -55,7 +55,7 @@ ef_norm ef_norm_view(const ef_tensor *x, int data_format, float epsilon) {
                      epsilon};
 }
 
-/* The running averages that leave in outputs 1 and 2; the variance is the unbiased one there. */
+/* Writes the running averages into outputs 1 and 2; there the variance is the unbiased one. */
 static void running(const ef_call *c, const ef_norm *n, const float *mean, const float *variance) {
     const norm_attrs *t = c->attrs;
     float f = t->exponential_avg_factor, *rm = c->out[1]->data, *rv = c->out[2]->data;
@@ -90,7 +90,7 @@ static ef_status *norm_run(const ef_call *c) {
                          c->out[0]->data);
 }
 
-/* The gradient op's attributes are taken from here by name. */
+/* The gradient op takes its attributes by name from the forward op. */
 static ef_status *norm_grad(ef_grad *g, const char *op, int n_in) {
     const norm_attrs *t = g->attrs;
     if (g->dout[0] == NULL) return NULL;
@@ -119,7 +119,7 @@ static ef_status *norm_v3_grad(ef_grad *g) { return norm_grad(g, "FusedBatchNorm
 #define DOC                                                                                      \
     "Normalises each channel of `x` to zero mean and unit variance, then scales and shifts it; " \
     "in "                                                                                        \
-    "training with the moments of `x` itself, else with the given ones."
+    "in training with the moments of `x`, otherwise with the given ones."
 #define KEEPS \
     EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(3) | EF_KEEP_IN(4) | EF_KEEP_OUT(3) | EF_KEEP_OUT(4)
 

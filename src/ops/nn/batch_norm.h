@@ -10,8 +10,8 @@ typedef struct norm_attrs {
     bool is_training;
 } norm_attrs;
 
-int ef_norm_axis(int data_format, int rank); /* of the channels */
-/* Rank of input k against the format; its number of channels. */
+int ef_norm_axis(int data_format, int rank); /* the axis of the channels */
+/* Checks the rank of input k against the format and sets its number of channels. */
 ef_status *ef_norm_check(const ef_infer *i, int k, int data_format, int64_t *channels);
 ef_status *ef_norm_check_vector(const ef_infer *i, int k, const char *name, int64_t *channels);
 ef_norm ef_norm_view(const ef_tensor *x, int data_format, float epsilon);

@@ -50,7 +50,7 @@ typedef struct second {
     int64_t axes[4], tall[5];
     int n_axes, rank;
     ef_value *g, *x, *scale, *h, *r; /* in float; per-channel values broadcast against x */
-    ef_value *da, *db, *dc;          /* what arrives */
+    ef_value *da, *db, *dc;          /* upstream gradients of dx, dscale, doffset */
 } second;
 
 static ef_value *mean_of(const second *s, ef_value *v) {

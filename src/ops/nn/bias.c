@@ -78,7 +78,7 @@ static ef_status *add_v1_grad(ef_grad *g) {
     g->din[1] = ef_emit(g->b, "BiasAddGrad", 1, g->dout[0]);
     return NULL;
 }
-/* The bias's gradient came from everywhere, so it goes everywhere. */
+/* The gradient of the bias is a sum over all positions, so its own gradient is a broadcast. */
 static ef_status *grad_grad(ef_grad *g) {
     int rank = g->in[0]->fact.shape.rank;
     const int64_t tall[EF_MAX_RANK] = {-1, 1, 1, 1, 1, 1, 1, 1};

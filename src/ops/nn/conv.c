@@ -1,6 +1,6 @@
-/* Shapes and calls of convolutions in all three directions. An op's three tensors - input, filter,
- * output - appear in different places of its argument list; everything here works on them by role.
- */
+/* Shapes and calls of convolutions in all three directions. The three tensors of an op - input,
+ * filter, output - are different arguments in each direction; the code here accesses them by
+ * role. */
 #include "ops/nn/conv.h"
 #include "ops/build.h"
 #include "ops/shapes.h"
@@ -11,8 +11,7 @@ typedef struct roles {
     ef_shape input, filter, output;
 } roles;
 
-/* A shape that arrives as a tensor of sizes. TensorFlow also takes the image axes alone for inputs.
- */
+/* A shape given as a tensor of sizes. For inputs, TensorFlow also accepts only the image axes. */
 static ef_status *sizes_input(const ef_infer *i, int k, const ef_window_box *b, ef_shape *out) {
     int64_t v[EF_MAX_RANK];
     int n = 0, rank = b->rank + 2;
@@ -60,7 +59,7 @@ static ef_status *read_roles(ef_infer *i, ef_conv_op what, const ef_window_box *
     return NULL;
 }
 
-/* Checks channels and sets b's groups and channels; what is not known stays negative. */
+/* Checks channels and sets b's groups and channels; values that are not known stay negative. */
 static ef_status *fit_channels(const ef_op *op, ef_conv_op what, const roles *r, ef_window_box *b) {
     const int64_t *f = r->filter.dim + what.rank;
     int64_t in = r->input.dim[ef_axis_channel(b)], per_in = f[0], out = f[1];
@@ -94,7 +93,7 @@ static ef_status *fit_channels(const ef_op *op, ef_conv_op what, const roles *r,
     return NULL;
 }
 
-/* As many channels out of each group; where nothing comes out, nobody asks. */
+/* Each group must make the same number of channels; an empty output is not checked. */
 static ef_status *fit_groups(const ef_op *op, const roles *r, const ef_window_box *b) {
     int64_t out = b->out_channels;
     for (int d = 0; d < 3; d++)
@@ -106,7 +105,7 @@ static ef_status *fit_groups(const ef_op *op, const roles *r, const ef_window_bo
                     op->name, EF_SHAPE(&r->filter), (long long)out, (long long)b->groups);
 }
 
-/* Everything the three shapes must agree on. Afterwards b->out holds the output's image axes. */
+/* Checks that the three shapes agree. Afterwards b->out holds the output's image axes. */
 static ef_status *fit(const ef_op *op, const ef_window_attrs *t, ef_conv_op what, const roles *r,
                       ef_window_box *b) {
     EF_TRY(fit_channels(op, what, r, b));
@@ -134,7 +133,7 @@ ef_status *ef_conv_infer(ef_infer *i, ef_conv_op what) {
     roles r;
     EF_TRY(ef_window_setup(i->op, t, what.rank, &b));
     EF_TRY(read_roles(i, what, &b, &r));
-    if (what.kind == EF_CONV_INPUT) { /* what the sizes leave open */
+    if (what.kind == EF_CONV_INPUT) { /* fill in what the sizes leave unknown */
         int c = ef_axis_channel(&b);
         if (r.input.dim[0] == EF_DIM_UNKNOWN) r.input.dim[0] = r.output.dim[0];
         if (what.depthwise && r.input.dim[c] == EF_DIM_UNKNOWN)
@@ -174,7 +173,8 @@ static ef_conv_data data_of(const ef_call *c, ef_conv_op what) {
     return (ef_conv_data){.a = a, .b = b, .out = c->out[0]->data};
 }
 
-/* The gradients of a convolution without pixels, taps or channels are zeros, as in TensorFlow. */
+/* The gradients of a convolution without pixels, filter elements or channels are zeros, as in
+ * TensorFlow. */
 static bool is_empty(const ef_conv *d) {
     const ef_window_box *b = &d->box;
     return ef_volume(b->in) == 0 || ef_volume(b->kernel) == 0 || ef_volume(b->out) == 0 ||
@@ -186,7 +186,7 @@ bool ef_conv_call_pays(const ef_call *c, ef_conv_op what) {
     if (!ef_dtype_in((ef_dtype)c->out[0]->dtype, EF_BIT(F32) | EF_BIT(F16) | EF_BIT(BF16)))
         return false;
     ef_status *s = ef_conv_describe(c, what, &d);
-    ef_status_free(s); /* run will say it again */
+    ef_status_free(s); /* the kernel's run function reports the same error */
     return s == NULL && !is_empty(&d) && ef_conv_pays(&d);
 }
 
@@ -218,7 +218,8 @@ ef_status *ef_conv_call_direct(const ef_call *c, ef_conv_op what) {
 /* ---- gradients ------------------------------------------------------------------------------- */
 
 ef_status *ef_conv_grad(ef_grad *g, ef_conv_kind kind, const ef_conv_names *names) {
-    /* What stands in for image, filter and result: inputs, or what arrives for the one computed. */
+    /* Image, filter and result of the forward convolution: each is an input of this op or, for the
+     * one that this op computes, the upstream gradient. */
     ef_value *x = kind == EF_CONV_INPUT ? g->dout[0] : g->in[0];
     ef_value *w = kind == EF_CONV_FILTER ? g->dout[0] : g->in[1];
     ef_value *dy = kind == EF_CONV_FORWARD ? g->dout[0] : g->in[2];

@@ -1,34 +1,34 @@
-/* What the convolution ops share: one shape function, kernel and gradient for each direction,
- * told by a small tag which op they serve. */
+/* What the convolution ops share: one shape function, kernel and gradient for each direction; a
+ * small tag tells which op they are used for. */
 #ifndef EF_OPS_CONV_H
 #define EF_OPS_CONV_H
 #include "kernels/conv.h"
 #include "ops/nn/window.h"
 
 typedef struct ef_conv_op {
-    int rank; /* image axes */
+    int rank; /* number of image axes */
     bool depthwise;
     ef_conv_kind kind;
 } ef_conv_op;
 
-/* Shapes of the convolution between facts: checks whatever is known. */
+/* Shape inference of a convolution; checks everything that is known. */
 ef_status *ef_conv_infer(ef_infer *i, ef_conv_op what);
-/* The full description of a call, shapes checked against each other once more. */
+/* The full description of a call; checks once more that the shapes agree. */
 ef_status *ef_conv_describe(const ef_call *c, ef_conv_op what, ef_conv *out);
-/* Kernel functions: oneDNN, own loops, and the columns of a kernel row. */
+/* Kernel functions: by oneDNN and by our own loops, and the other columns of a kernel row. */
 ef_status *ef_conv_call_dnnl(const ef_call *c, ef_conv_op what);
 ef_status *ef_conv_call_direct(const ef_call *c, ef_conv_op what);
 bool ef_conv_call_pays(const ef_call *c, ef_conv_op what);
 ef_status *ef_conv_call_prepare(const ef_call *c, ef_conv_op what, void **state);
 
-/* Gradients of a convolution and of its two gradient ops, which are each other's: `kind` is the one
- * that is differentiated. */
+/* Gradients of a convolution and of its two gradient ops. Each of the three is differentiated by
+ * the other two; `kind` is the one that is differentiated. */
 typedef struct ef_conv_names {
     const char *forward, *input, *filter;
 } ef_conv_names;
 ef_status *ef_conv_grad(ef_grad *g, ef_conv_kind kind, const ef_conv_names *names);
 
-/* Stamps forward_grad, input_grad and filter_grad. */
+/* Defines forward_grad, input_grad and filter_grad. */
 #define EF_CONV_GRADS(...)                                    \
     static const ef_conv_names conv_names = {__VA_ARGS__};    \
     static ef_status *forward_grad(ef_grad *g) {              \
@@ -41,7 +41,7 @@ ef_status *ef_conv_grad(ef_grad *g, ef_conv_kind kind, const ef_conv_names *name
         return ef_conv_grad(g, EF_CONV_FILTER, &conv_names);  \
     }
 
-/* Stamps NAME_shape, NAME_dnnl, NAME_direct, NAME_pays and NAME_prepare for one op. */
+/* Defines NAME_shape, NAME_dnnl, NAME_direct, NAME_pays and NAME_prepare for one op. */
 #define EF_CONV_FUNCTIONS(NAME, ...)                                      \
     static ef_status *NAME##_shape(ef_infer *i) {                         \
         return ef_conv_infer(i, (ef_conv_op){__VA_ARGS__});               \

@@ -1,4 +1,4 @@
-/* Conv3D and its two gradients, which are each other's gradients too. */
+/* Conv3D and its two gradients; the gradients of each of the three are the other two. */
 #include "ops/nn/conv.h"
 
 EF_CONV_FUNCTIONS(forward, .rank = 3, .kind = EF_CONV_FORWARD)

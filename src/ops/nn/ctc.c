@@ -1,4 +1,4 @@
-/* CTCLoss and CTCGreedyDecoder: sequences of labels without a given alignment. Inputs are logits
+/* CTCLoss and CTCGreedyDecoder: label sequences whose alignment is not given. Inputs are logits
  * [frames, batch, classes]; the last class is the blank. */
 #include "ops/nn/ctc.h"
 #include "base/alloc.h"
@@ -25,8 +25,10 @@ static ef_status *loss_shape(ef_infer *i) {
     EF_TRY(ef_need_rank(i, 2, 1));
     int64_t same, two = i->in[1].shape.rank == 2 ? i->in[1].shape.dim[1] : EF_DIM_UNKNOWN;
     if (two >= 0 && two != 2)
-        return ef_error(EF_INVALID, "%s: labels_indices has rows of %lld; each is (batch, place)",
-                        i->op->name, (long long)two);
+        return ef_error(
+            EF_INVALID,
+            "%s: labels_indices has rows of %lld numbers; each must be (batch, position)",
+            i->op->name, (long long)two);
     if (i->in[1].shape.rank == 2 && i->in[2].shape.rank == 1)
         EF_TRY(ef_need_same_dim(i, i->in[1].shape.dim[0], i->in[2].shape.dim[0],
                                 "the lengths of labels_indices and labels_values", &same));
@@ -36,7 +38,7 @@ static ef_status *loss_shape(ef_infer *i) {
     return NULL;
 }
 
-/* The labels of batch b, in order of their place; returns how many. */
+/* The labels of batch entry b, ordered by position; returns their number. */
 static int64_t gather_labels(const ef_call *c, int64_t b, bool collapse, int32_t *out) {
     const int64_t *at = c->in[1]->data;
     const int32_t *label = c->in[2]->data;
@@ -122,7 +124,8 @@ static ef_status *loss_run(const ef_call *c) {
     return s;
 }
 
-static ef_status *loss_grad(ef_grad *g) { /* what arrives for a sequence scales its gradient */
+/* The upstream gradient of a sequence scales its gradient. */
+static ef_status *loss_grad(ef_grad *g) {
     if (g->dout[0] == NULL) return NULL;
     const int64_t last = -1;
     ef_value *scale = ef_emit(g->b, "ExpandDims", 2, g->dout[0],
@@ -134,7 +137,7 @@ static ef_status *loss_grad(ef_grad *g) { /* what arrives for a sequence scales 
 
 const ef_op ef_op_CTCLoss = {
     EF_NAMED(CTCLoss),
-    .doc = "Minus the log probability of each batch's labels (given as a sparse matrix) under "
+    .doc = "The negative log probability of each batch entry's labels (a sparse matrix) under "
            "logits [frames, batch, classes], and its gradient.",
     .in = {"inputs: T", "labels_indices: int64", "labels_values: int32", "sequence_length: int32"},
     .out = {"loss: T", "gradient: T"},
@@ -155,9 +158,9 @@ const ef_op ef_op_CTCLoss = {
 const ef_op ef_op__CTCDenseLoss = {
     EF_NAMED(_CTCDenseLoss),
     .doc =
-        "As CTCLoss, for labels of any value: the blank as a label is emitted as a blank is, and "
-        "what is no class is emitted for certain; a sequence too long for its frames loses 0. "
-        "This is how `tf.nn.ctc_loss` takes the labels of a dense matrix.",
+        "Like CTCLoss, for labels of any value: a label that is the blank counts as a blank, one "
+        "that is not a class has probability 1, and a sequence too long for its frames has loss 0. "
+        "`tf.nn.ctc_loss` treats the labels of a dense matrix in this way.",
     .in = {"inputs: T", "labels_indices: int64", "labels_values: int32", "sequence_length: int32"},
     .out = {"loss: T", "gradient: T"},
     .types = "T: {float, double} = float",
@@ -187,7 +190,7 @@ static ef_status *greedy_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Decodes batch b into at; returns how many labels, and the sum of the best logits. */
+/* Decodes batch entry b into at; returns the number of labels and the sum of the best logits. */
 static int64_t decode(const ef_call *c, int64_t b, int64_t frames, int64_t blank, int64_t *at,
                       double *sum) {
     const ef_tensor *x = c->in[0];
@@ -251,8 +254,9 @@ static ef_status *greedy_run(const ef_call *c) {
     for (int64_t b = 0; b < x->dim[1] && s == NULL; b++) {
         double sum;
         if (length[b] < 0 || length[b] > x->dim[0]) {
-            s = ef_error(EF_FAILED_PRECONDITION, "%s: sequence_length(%lld) <= %lld, it is %d",
-                         c->op->name, (long long)b, (long long)x->dim[0], length[b]);
+            s = ef_error(EF_FAILED_PRECONDITION,
+                         "%s: sequence_length(%lld) must be <= %lld, but is %d", c->op->name,
+                         (long long)b, (long long)x->dim[0], length[b]);
             break;
         }
         count[b] = decode(c, b, length[b], blank, label + b * x->dim[0], &sum);
@@ -265,8 +269,9 @@ static ef_status *greedy_run(const ef_call *c) {
 
 const ef_op ef_op_CTCGreedyDecoder = {
     EF_NAMED(CTCGreedyDecoder),
-    .doc = "Takes the best class of each frame, drops blanks and perhaps repetitions; the result "
-           "is a sparse matrix. `log_probability` is minus the sum of the best logits.",
+    .doc =
+        "Takes the best class of each frame, drops blanks and optionally repetitions; the result "
+        "is a sparse matrix. `log_probability` is the negated sum of the best logits.",
     .in = {"inputs: T", "sequence_length: int32"},
     .out = {"decoded_indices: int64", "decoded_values: int64", "decoded_shape: int64",
             "log_probability: T"},

@@ -10,7 +10,7 @@ static inline ef_status *ef_ctc_need_blank(const ef_call *c) {
     ef_shape s = ef_shape_from(c->in[0]);
     if (s.dim[2] > 0) return NULL;
     return ef_error(EF_INVALID,
-                    "%s: inputs is %s, without a class; there must be at least the blank",
+                    "%s: inputs is %s and has no class; it must have at least the blank",
                     c->op->name, EF_SHAPE(&s));
 }
 #endif

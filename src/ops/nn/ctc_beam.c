@@ -1,6 +1,6 @@
-/* CTCBeamSearchDecoder: the likeliest label sequences, found by following the best few prefixes
- * frame by frame. A prefix is a node of a tree; at each frame it has two probabilities, that of the
- * paths that end in a blank and that of those that end in its last label. */
+/* CTCBeamSearchDecoder: the most probable label sequences, found by extending the best few prefixes
+ * frame by frame. A prefix is a node of a tree; at each frame it has two probabilities: of the
+ * paths that end in a blank and of those that end in its last label. */
 #include "base/alloc.h"
 #include "ops/nn/ctc.h"
 #include <math.h>
@@ -11,10 +11,10 @@ typedef struct beam_attrs {
     bool merge_repeated;
 } beam_attrs;
 
-typedef struct node { /* a prefix: its parent's and one label more */
+typedef struct node { /* a prefix: the parent's prefix and one more label */
     int32_t parent, label, length;
 } node;
-typedef struct beam {    /* a prefix at work, or a candidate: then node is its parent's */
+typedef struct beam {    /* a live prefix, or a candidate, whose node is its parent's */
     int32_t node, label; /* label >= 0: a candidate that is not in the tree yet */
     double blank, ends, total;
 } beam;
@@ -23,7 +23,7 @@ typedef struct search {
     int64_t frames, classes, width;
     node *tree;
     int32_t nodes, live;
-    beam *now, *next; /* `next` has room for all candidates */
+    beam *now, *next; /* `next` has space for all candidates */
     double *logp;     /* of one frame */
 } search;
 
@@ -38,13 +38,13 @@ static int by_total(const void *a, const void *b) {
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* What flows into a prefix from `from`, one label shorter, when `label` is read. */
+/* The log probability that the prefix `from` is extended by `label`. */
 static double step(const search *s, const beam *from, int32_t label) {
     bool again = from->node != 0 && s->tree[from->node].label == label;
     return (again ? from->blank : from->total) + s->logp[label];
 }
 
-/* The beam of the prefix `node` with `label` behind, or -1. */
+/* The index of the beam of the prefix `parent` extended by `label`, or -1. */
 static int find_child(const search *s, int32_t parent, int32_t label) {
     for (int k = 0; k < s->live; k++) {
         const node *n = &s->tree[s->now[k].node];
@@ -53,7 +53,7 @@ static int find_child(const search *s, int32_t parent, int32_t label) {
     return -1;
 }
 
-/* The beams as they are after one more frame that adds no label. */
+/* Computes the beams after one more frame that adds no label. */
 static int32_t stay(search *s) {
     int32_t blank = (int32_t)s->classes - 1;
     for (int k = 0; k < s->live; k++) {
@@ -107,7 +107,7 @@ static void decode(search *s, const ef_tensor *x, int64_t b) {
     }
 }
 
-/* The labels of a prefix; returns how many. */
+/* The labels of a prefix; returns their number. */
 static int64_t spell(const search *s, int32_t at, bool merge, int64_t *out) {
     int64_t n = s->tree[at].length, kept = 0;
     for (int64_t k = n - 1; k >= 0; k--, at = s->tree[at].parent) out[k] = s->tree[at].label;
@@ -127,7 +127,7 @@ static ef_status *beam_shape(ef_infer *i) {
         EF_TRY(ef_need_same_dim(i, i->in[0].shape.dim[1], i->in[1].shape.dim[0],
                                 "the batch of inputs and sequence_length", &same));
     if (t->beam_width > MOST_BEAMS)
-        return ef_error(EF_INVALID, "%s: beam_width is %lld; it must be %d at most", i->op->name,
+        return ef_error(EF_INVALID, "%s: beam_width is %lld; it must be at most %d", i->op->name,
                         (long long)t->beam_width, MOST_BEAMS);
     if (t->top_paths > t->beam_width)
         return ef_error(EF_INVALID, "%s: requested more paths (%lld) than the beam width (%lld)",
@@ -176,8 +176,9 @@ static ef_status *search_all(const ef_call *c, search *s, int64_t *label, int64_
     ef_tensor *scores = c->out[3 * t->top_paths];
     for (int64_t b = 0; b < x->dim[1]; b++) {
         if (length[b] < 0 || length[b] > x->dim[0])
-            return ef_error(EF_FAILED_PRECONDITION, "%s: sequence_length(%lld) <= %lld, it is %d",
-                            c->op->name, (long long)b, (long long)x->dim[0], length[b]);
+            return ef_error(EF_FAILED_PRECONDITION,
+                            "%s: sequence_length(%lld) must be <= %lld, but is %d", c->op->name,
+                            (long long)b, (long long)x->dim[0], length[b]);
         s->frames = length[b];
         decode(s, x, b);
         if (s->live < t->top_paths)
@@ -219,8 +220,9 @@ static ef_status *beam_run(const ef_call *c) {
 
 const ef_op ef_op_CTCBeamSearchDecoder = {
     EF_NAMED(CTCBeamSearchDecoder),
-    .doc = "The `top_paths` likeliest label sequences as sparse matrices, found with `beam_width` "
-           "prefixes, and their log probabilities.",
+    .doc =
+        "The `top_paths` most probable label sequences as sparse matrices, found with `beam_width` "
+        "prefixes, and their log probabilities.",
     .in = {"inputs: T", "sequence_length: int32"},
     .out = {"decoded_indices: top_paths * int64", "decoded_values: top_paths * int64",
             "decoded_shape: top_paths * int64", "log_probability: T"},

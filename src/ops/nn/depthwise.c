@@ -1,4 +1,5 @@
-/* DepthwiseConv2dNative and its two gradients, which are each other's gradients too. */
+/* DepthwiseConv2dNative and its two gradients; the gradients of each of the three are the other
+ * two. */
 #include "ops/nn/conv.h"
 
 EF_CONV_FUNCTIONS(forward, .rank = 2, .depthwise = true, .kind = EF_CONV_FORWARD)
@@ -17,8 +18,8 @@ EF_CONV_GRADS("DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput",
 
 const ef_op ef_op_DepthwiseConv2dNative = {
     EF_NAMED(DepthwiseConv2dNative),
-    .doc = "Slides over the image a filter of its own for each channel; the results, several for "
-           "each input channel if the filter says so, stand side by side.",
+    .doc = "Convolves each channel with its own filters, one or several, and puts all results side "
+           "by side in the output channels.",
     .in = {"input: T", "filter: T"},
     .out = {"output: T"},
     .types = TYPES,

@@ -4,7 +4,7 @@
 #include "ops/nn/window.h"
 #include "ops/shapes.h"
 
-/* The box of image [n, h, w, c] and filter [h, w, c]; `rates` are kept as dilations. */
+/* The window of image [n, h, w, c] and filter [h, w, c]; `rates` are stored as dilations. */
 static ef_status *fit(const ef_op *op, const ef_window_attrs *t, const int64_t *x, const int64_t *f,
                       ef_window_box *b) {
     EF_TRY(ef_window_setup(op, t, 2, b));

@@ -1,7 +1,6 @@
-/* Fake quantization: values are rounded to a grid of 2^num_bits steps between two bounds, as
- * quantized arithmetic would, but stay floats. The bounds are moved a little so that zero lies on
- * the grid. Gradients pass where a value was inside the bounds; those beyond belong to the bound.
- */
+/* Fake quantization: values are rounded to a grid of 2^num_bits steps between two bounds, as in
+ * quantized arithmetic, but stay floats. The bounds are adjusted so that zero lies on the grid. The
+ * gradient of a value inside the bounds passes; that of a value outside goes to the bound. */
 #include "ops/build.h"
 #include "ops/shapes.h"
 #include <math.h>
@@ -14,7 +13,7 @@ typedef struct quant_attrs {
 
 typedef struct grid {
     float low, high, step;
-    bool nothing; /* both bounds are zero: everything becomes zero, gradients pass */
+    bool nothing; /* both bounds are zero: every result is zero, and all gradients pass */
 } grid;
 
 static grid grid_of(float min, float max, const quant_attrs *t) {
@@ -26,12 +25,13 @@ static grid grid_of(float min, float max, const quant_attrs *t) {
     return (grid){(first - zero) * step, (last - zero) * step, step, false};
 }
 
-/* `step` and its reciprocal round differently in the middle between two places, so both are used
- * where TensorFlow uses them: the product where the bounds are attributes, else the quotient. */
+/* Multiplying by the reciprocal of `step` and dividing by `step` round differently halfway between
+ * two grid points, so each is used where TensorFlow uses it: the product if the bounds are
+ * attributes, else the quotient. */
 static float quantized(const grid *g, float x, bool product) {
     if (g->nothing) return 0.0f;
     float inverse = 1.0f / g->step, zero = floorf(-g->low * inverse + 0.5f);
-    float inside = (x > g->high ? g->high : x < g->low ? g->low : x) - g->low; /* NaN stays */
+    float inside = (x > g->high ? g->high : x < g->low ? g->low : x) - g->low; /* NaN stays NaN */
     return floorf((product ? inside * inverse : inside / g->step) - zero + 0.5f) * g->step;
 }
 
@@ -125,7 +125,7 @@ static bool per_channel(const ef_op *op) {
            op->id == EF_OP_FakeQuantWithMinMaxVarsPerChannelGradient;
 }
 
-/* x: the input with the values; bounds follow it. */
+/* x: index of the input with the values; the bounds are the inputs after it. */
 static ef_status *vars_check(ef_infer *i, int x) {
     int rank = per_channel(i->op) ? 1 : 0;
     EF_TRY(check_bits(i->op, i->attrs));
@@ -237,7 +237,8 @@ static ef_status *vars_grad(ef_grad *g) {
     };
 VARS(FakeQuantWithMinMaxVars, "Rounds to a grid of 2^num_bits values between `min` and `max`.",
      "float[2,3] float[]{-1.5} float[]{2} grad=no", "float[4] float[]{0} float[]{0} grad=no")
-VARS(FakeQuantWithMinMaxVarsPerChannel, "As FakeQuantWithMinMaxVars, with bounds for each channel.",
+VARS(FakeQuantWithMinMaxVarsPerChannel,
+     "Like FakeQuantWithMinMaxVars, with bounds for each channel.",
      "float[2,3] float[3]{-1,-2,0} float[3]{1,2,3} num_bits=4 grad=no")
 VARS_GRADIENT(FakeQuantWithMinMaxVarsGradient, "Gradient of FakeQuantWithMinMaxVars.",
               "float[2,3] float[2,3] float[]{-1.5} float[]{2}")

@@ -1,11 +1,12 @@
-/* _FusedConv2D: Conv2D with what often follows it - bias, a tensor added, an activation - done on
- * the way out. The optimiser makes it; programs do not write it, and nobody differentiates it. */
+/* _FusedConv2D: Conv2D with an epilogue: a bias, a tensor to add and an activation, applied
+ * before the result is stored. Only the optimiser makes it, after differentiation, so it has no
+ * gradient. */
 #include "ops/nn/conv.h"
 #include "ops/nn/fused_words.h"
 #include "ops/shapes.h"
 
 typedef struct fused_attrs {
-    ef_window_attrs window; /* first: the convolution's functions read it */
+    ef_window_attrs window; /* must be first: the convolution's functions read it */
     int64_t num_args, num_host_args;
     int filter_format;
     ef_texts fused_ops;
@@ -18,7 +19,7 @@ static bool is_next(const ef_texts *list, int k, ef_fused_kind kind, ef_activati
     return k < list->n && ef_fused_kind_of(list->at[k].at, act) == kind;
 }
 
-/* BiasAdd [Add] [activation], into the description. */
+/* Reads BiasAdd [Add] [activation] into the description. */
 static ef_status *read_ops(const ef_op *op, const fused_attrs *t, ef_conv *c) {
     const ef_texts *list = &t->fused_ops;
     int k = 0;
@@ -31,11 +32,10 @@ static ef_status *read_ops(const ef_op *op, const fused_attrs *t, ef_conv *c) {
     c->activation = (int32_t)act;
     if (act == EF_ACT_LEAKY_RELU) c->alpha = t->leakyrelu_alpha;
     if (!c->has_bias || k < list->n)
-        return ef_error(
-            EF_INVALID,
-            "%s: fused_ops has \"%s\" in place %d; it must be BiasAdd, then Add or not, "
-            "then an activation or not",
-            op->name, k < list->n ? list->at[k].at : "", k);
+        return ef_error(EF_INVALID,
+                        "%s: fused_ops has \"%s\" at index %d; it must be BiasAdd, optionally Add, "
+                        "then optionally an activation",
+                        op->name, k < list->n ? list->at[k].at : "", k);
     return NULL;
 }
 
@@ -120,8 +120,8 @@ static ef_status *fused_prepare(const ef_call *c, void **state) {
 
 const ef_op ef_op__FusedConv2D = {
     EF_NAMED(_FusedConv2D),
-    .doc = "Conv2D followed by the ops that `fused_ops` names: BiasAdd, then Add or not, then an "
-           "activation or not. Made by the optimiser.",
+    .doc = "Conv2D followed by the ops in `fused_ops`: BiasAdd, optionally Add, optionally an "
+           "activation. Made by the optimiser.",
     .in = {"input: T", "filter: T", "args: TArgs", "host_args: num_host_args * float"},
     .out = {"output: T"},
     .types = "T: {half, bfloat16, float, double}; TArgs: list(type)",

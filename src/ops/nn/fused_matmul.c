@@ -1,6 +1,6 @@
-/* _FusedMatMul: a matrix product with what follows it applied on the way out. The optimiser makes
- * it from MatMul, BiasAdd, an addition and an activation; its `fused_ops` are their names in order.
- */
+/* _FusedMatMul: a matrix product with an epilogue, applied before the result is stored. The
+ * optimiser makes it from MatMul, BiasAdd, an addition and an activation; `fused_ops` lists these
+ * in order. */
 #include "kernels/gemm.h"
 #include "ops/known.h"
 #include "ops/nn/fused_words.h"
@@ -13,7 +13,7 @@ typedef struct {
     float epsilon, leakyrelu_alpha;
 } fused_attrs;
 
-/* Which of args (counted from input 2) are bias and residual; -1: none. */
+/* The inputs after input 2 that are bias and residual; -1: none. */
 typedef struct recipe {
     int bias, residual;
     ef_activation act;
@@ -38,8 +38,8 @@ static ef_status *read_recipe(const ef_op *op, const fused_attrs *t, int n_args,
         if (!known)
             return ef_error(
                 EF_UNIMPLEMENTED,
-                "%s: fused op '%s' at place %d is not one we know; the order is BiasAdd, Add, "
-                "then one of Relu, Relu6, Elu, Tanh, Sigmoid, LeakyRelu",
+                "%s: fused op '%s' at index %d is unknown or out of order; the order is BiasAdd, "
+                "Add, then one of Relu, Relu6, Elu, Tanh, Sigmoid, LeakyRelu",
                 op->name, name, k);
     }
     if (used != n_args)

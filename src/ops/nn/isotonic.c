@@ -1,5 +1,6 @@
-/* IsotonicRegression - the nearest sequence (in squares) that never rises. Neighbours that rise are
- * pooled into their mean until none do; a row is a stack of such blocks. */
+/* IsotonicRegression - the non-increasing sequence nearest to the input in least squares.
+ * Adjacent values that increase are pooled into their mean until none do; a row is a stack of
+ * such blocks. */
 #include "ops/build.h"
 #include "ops/shapes.h"
 
@@ -22,7 +23,7 @@ static size_t isotonic_scratch(const ef_call *c) {
     return (size_t)c->in[0]->dim[1] * sizeof(block);
 }
 
-/* Pools one row; returns how many blocks are left. */
+/* Pools one row; returns the number of blocks. */
 static int64_t pool(const ef_tensor *x, int64_t at, int64_t n, block *stack) {
     int64_t top = 0;
     for (int64_t k = 0; k < n; k++) {
@@ -54,7 +55,7 @@ static ef_status *isotonic_run(const ef_call *c) {
     return NULL;
 }
 
-/* A block's value is its mean, so each of its elements gets the mean of what arrives. */
+/* A block's value is its mean, so each of its elements gets the mean of the upstream gradients. */
 static ef_status *isotonic_grad(ef_grad *g) {
     if (g->dout[0] == NULL) return NULL;
     ef_value *dx = ef_emit(g->b, "_BlockMeans", 2, g->dout[0], g->out[1]);
@@ -64,8 +65,8 @@ static ef_status *isotonic_grad(ef_grad *g) {
 
 const ef_op ef_op_IsotonicRegression = {
     EF_NAMED(IsotonicRegression),
-    .doc = "The rows that never rise and are nearest to those of `input`; `segments` numbers the "
-           "stretches of equal values.",
+    .doc = "The non-increasing rows nearest to those of `input`; `segments` numbers the "
+           "runs of equal values.",
     .in = {"input: T"},
     .out = {"output: output_dtype", "segments: int32"},
     .types = "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, "

@@ -30,7 +30,7 @@ static ef_status *grad_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Runs forward (one input) or backward (three) on floats, copies of 16-bit ones. */
+/* Runs forward (one input) or backward (three) on floats; 16-bit inputs are converted first. */
 static ef_status *run(const ef_call *c) {
     const lrn_attrs *t = c->attrs;
     const ef_tensor *x = c->in[0];

@@ -16,7 +16,7 @@ static ef_status *grad_v2_shape(ef_infer *i) {
     EF_TRY(ef_pool_infer_grad(i, 2, 0, 1, 3));
     return ef_pool_infer_grad(i, 2, 0, 2, 3);
 }
-/* grad is like the image here, and the result like the pooled output. */
+/* grad has the image's shape here, and the result has the pooled shape. */
 static ef_status *grad_grad_infer(ef_infer *i, int sizes) {
     ef_shape x;
     EF_TRY(ef_need_rank(i, 2, 4));
@@ -65,7 +65,7 @@ static ef_status *pool_v2_grad(ef_grad *g) {
                              g->in[1], g->in[2]);
     return NULL;
 }
-/* The places of the maxima are taken as fixed. */
+/* The positions of the maxima are treated as constants. */
 static ef_status *grad_grad(ef_grad *g) {
     g->din[0] = ef_zeros_like(g->b, g->in[0]);
     g->din[1] = ef_zeros_like(g->b, g->in[1]);
@@ -130,7 +130,7 @@ const ef_op ef_op_MaxPoolV2 = {
 
 const ef_op ef_op_MaxPoolGrad = {
     EF_NAMED(MaxPoolGrad),
-    .doc = "Gradient of MaxPool: what arrives for a window goes to its first largest element.",
+    .doc = "Gradient of MaxPool: the gradient of a window goes to its first largest element.",
     .in = {"orig_input: T", "orig_output: T", "grad: T"},
     .out = {"output: T"},
     .types = GRAD_TYPES " = float",
@@ -167,8 +167,8 @@ const ef_op ef_op_MaxPoolGradV2 = {
 
 const ef_op ef_op_MaxPoolGradGrad = {
     EF_NAMED(MaxPoolGradGrad),
-    .doc = "Gradient of MaxPoolGrad: of `grad`, the elements that stand where `orig_input` has the "
-           "maxima of its windows.",
+    .doc = "Gradient of MaxPoolGrad: the elements of `grad` at the positions where `orig_input` "
+           "has the maxima of its windows.",
     .in = {"orig_input: T", "orig_output: T", "grad: T"},
     .out = {"output: T"},
     .types = GRAD_TYPES,

@@ -47,7 +47,7 @@ static ef_status *pool_grad(ef_grad *g) {
     g->din[0] = ef_emit_like(g, "MaxPool3DGrad", NULL, 0, 3, g->in[0], g->out[0], g->dout[0]);
     return NULL;
 }
-/* The places of the maxima are taken as fixed. */
+/* The positions of the maxima are treated as constants. */
 static ef_status *second_grad(ef_grad *g, const char *op) {
     g->din[0] = ef_zeros_like(g->b, g->in[0]);
     g->din[1] = ef_zeros_like(g->b, g->in[1]);
@@ -78,7 +78,7 @@ const ef_op ef_op_MaxPool3D = {
 
 const ef_op ef_op_MaxPool3DGrad = {
     EF_NAMED(MaxPool3DGrad),
-    .doc = "Gradient of MaxPool3D: what arrives for a window goes to each of its largest "
+    .doc = "Gradient of MaxPool3D: the gradient of a window goes to each of its largest "
            "elements.",
     .in = {"orig_input: TInput", "orig_output: TInput", "grad: T"},
     .out = {"output: T"},
@@ -98,8 +98,9 @@ const ef_op ef_op_MaxPool3DGrad = {
 
 const ef_op ef_op_MaxPool3DGradGrad = {
     EF_NAMED(MaxPool3DGradGrad),
-    .doc = "Gradient of MaxPool3DGrad: of `grad`, the elements that stand where `orig_input` has "
-           "the maxima of its windows.",
+    .doc =
+        "Gradient of MaxPool3DGrad: the elements of `grad` at the positions where `orig_input` has "
+        "the maxima of its windows.",
     .in = {"orig_input: T", "orig_output: T", "grad: T"},
     .out = {"output: T"},
     .types = "T: " TYPES,

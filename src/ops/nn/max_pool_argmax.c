@@ -1,4 +1,4 @@
-/* MaxPoolWithArgmax: the maxima and where they are; its gradients follow the indices. */
+/* MaxPoolWithArgmax: the maxima and their indices; its gradients use the indices. */
 #include "base/pool.h"
 #include "ops/nn/pool.h"
 #include "ops/shapes.h"
@@ -43,7 +43,7 @@ static ef_status *pool_run(const ef_call *c) {
                              t->include_batch_in_index);
 }
 
-/* Where in the image tensor pooled element k came from; -1: the index is no good. */
+/* The index in the image tensor from which pooled element k came; -1: the index is not valid. */
 static int64_t place(const ef_call *c, const ef_tensor *argmax, int64_t k, int64_t per_image,
                      int64_t per_pooled) {
     const argmax_attrs *t = c->attrs;
@@ -64,7 +64,7 @@ static ef_status *bad_index(const ef_call *c, int64_t k) {
                     c->op->name, (long long)k);
 }
 
-/* pick: pooled elements from image elements; else image elements gather pooled ones. */
+/* pick: reads image elements into pooled elements; else adds pooled elements to image elements. */
 static ef_status *follow(const ef_call *c, const ef_tensor *from, const ef_tensor *argmax,
                          bool pick) {
     ef_tensor *to = c->out[0];
@@ -89,7 +89,8 @@ static ef_status *follow(const ef_call *c, const ef_tensor *from, const ef_tenso
         } else if (ef_dtype_in(t, EF_INTS)) {
             uint64_t sum = (uint64_t)ef_element_int(t, to->data, at) +
                            (uint64_t)ef_element_int(t, from->data, k);
-            memcpy((char *)to->data + (size_t)at * size, &sum, size); /* low bytes: wraps around */
+            /* Stores the low bytes, so overflow wraps. */
+            memcpy((char *)to->data + (size_t)at * size, &sum, size);
         } else {
             ef_element_set(t, to->data, at,
                            ef_element_double(t, to->data, at) +
@@ -115,7 +116,7 @@ static ef_status *pool_grad(ef_grad *g) {
             ef_emit_like(g, "MaxPoolGradWithArgmax", NULL, 0, 3, g->in[0], g->dout[0], g->out[1]);
     return NULL;
 }
-/* TensorFlow has no second derivative of its own here; following the indices is it. */
+/* TensorFlow defines no second derivative here; this one reads the gradient at the same indices. */
 static ef_status *grad_grad(ef_grad *g) {
     g->din[0] = ef_zeros_like(g->b, g->in[0]);
     g->din[1] =
@@ -125,7 +126,7 @@ static ef_status *grad_grad(ef_grad *g) {
 
 const ef_op ef_op_MaxPoolWithArgmax = {
     EF_NAMED(MaxPoolWithArgmax),
-    .doc = "MaxPool that also tells where each maximum stands: the flat index into its image, or "
+    .doc = "MaxPool that also returns the index of each maximum: the flat index into its image, or "
            "into the whole batch with `include_batch_in_index`.",
     .in = {"input: T"},
     .out = {"output: T", "argmax: Targmax"},
@@ -146,7 +147,7 @@ const ef_op ef_op_MaxPoolWithArgmax = {
 
 const ef_op ef_op_MaxPoolGradWithArgmax = {
     EF_NAMED(MaxPoolGradWithArgmax),
-    .doc = "Gradient of MaxPoolWithArgmax: `grad` added up at the places `argmax` names.",
+    .doc = "Gradient of MaxPoolWithArgmax: `grad` added up at the indices in `argmax`.",
     .in = {"input: T", "grad: T", "argmax: Targmax"},
     .out = {"output: T"},
     .types = TYPES "; Targmax: {int32, int64}",
@@ -163,8 +164,7 @@ const ef_op ef_op_MaxPoolGradWithArgmax = {
 
 const ef_op ef_op_MaxPoolGradGradWithArgmax = {
     EF_NAMED(MaxPoolGradGradWithArgmax),
-    .doc =
-        "Gradient of MaxPoolGradWithArgmax: the elements of `grad` at the places `argmax` names.",
+    .doc = "Gradient of MaxPoolGradWithArgmax: the elements of `grad` at the indices in `argmax`.",
     .in = {"input: T", "grad: T", "argmax: Targmax"},
     .out = {"output: T"},
     .types = TYPES "; Targmax: {int32, int64}",

@@ -1,4 +1,4 @@
-/* ExtractImagePatches: the windows of an image laid side by side in the channels. */
+/* ExtractImagePatches: the windows of an image, each flattened into the channels. */
 #include "base/pool.h"
 #include "ops/array/array.h"
 #include "ops/build.h"
@@ -57,7 +57,7 @@ typedef struct {
     int64_t top, left;
 } job;
 
-/* Output rows [begin, end), counted over the batch. */
+/* Output rows [begin, end), numbered through the whole batch. */
 static void patch_rows(void *arg, int64_t begin, int64_t end) {
     const job *j = arg;
     const patch_attrs *a = j->a;
@@ -95,8 +95,8 @@ static ef_status *patch_run(const ef_call *c) {
     return NULL;
 }
 
-/* Each window position is sent back to the pixel it came from. Patches of the pixels' own numbers
- * tell which that is; 0 stands for the padding. Pixels are rows of batch x channels. */
+/* The gradient of each window position goes to the pixel it came from. Extracting patches of the
+ * pixel numbers gives that pixel; 0 is the padding. Pixels are rows of batch x channels. */
 static ef_status *patch_grad(ef_grad *g) {
     ef_build *b = g->b;
     ef_value *shape = ef_shape_value(b, g->in[0], EF_I64),
@@ -124,7 +124,7 @@ static ef_status *patch_grad(ef_grad *g) {
 
 const ef_op ef_op_ExtractImagePatches = {
     EF_NAMED(ExtractImagePatches),
-    .doc = "For each window position of `images` all its pixels, one behind the other in the "
+    .doc = "For each window position of `images`, all its pixels one after the other in the "
            "channels.",
     .in = {"images: T"},
     .out = {"patches: T"},

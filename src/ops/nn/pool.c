@@ -1,8 +1,8 @@
-/* Shapes of pooling: a window over the image axes, every channel for itself. */
+/* Shapes of pooling: a window over the image axes, with every channel pooled separately. */
 #include "ops/nn/pool.h"
 #include "ops/shapes.h"
 
-/* ksize and strides that arrive as tensors become lists, and go the usual way. */
+/* ksize and strides that are inputs become lists, like those given as attributes. */
 typedef struct lists {
     ef_window_attrs attrs;
     int64_t ksize[EF_MAX_RANK], strides[EF_MAX_RANK];
@@ -31,13 +31,13 @@ static ef_status *need_lists(const ef_op *op, const lists *l, int rank) {
                     op->name, l->attrs.ksize.n, l->attrs.strides.n, rank + 2);
 }
 
-/* MaxPool, and no other, may pool across channels instead of the image. */
+/* Only MaxPool may pool across channels instead of the image. */
 static bool across_depth(const ef_op *op, const lists *l, int rank) {
     bool able = op == &ef_op_MaxPool || op == &ef_op_MaxPoolV2;
     return able && l->attrs.data_format == 0 && l->attrs.ksize.at[rank + 1] > 1;
 }
 
-/* Afterwards b->out_channels, smaller than b->in_channels, tells that this is such a case. */
+/* Afterwards b->out_channels < b->in_channels tells that this call pools across channels. */
 static ef_status *fit_depth(const ef_op *op, const lists *l, int rank, const int64_t *x,
                             ef_window_box *b) {
     static const int64_t ones[EF_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -70,7 +70,7 @@ static ef_status *fit_depth(const ef_op *op, const lists *l, int rank, const int
     return NULL;
 }
 
-/* Fits the window to an image of shape x (of that rank). */
+/* Fits the window to an image of shape x, which has `rank` image axes. */
 static ef_status *fit(const ef_op *op, const lists *l, int rank, const int64_t *x,
                       ef_window_box *b) {
     EF_TRY(need_lists(op, l, rank));
@@ -188,7 +188,7 @@ ef_status *ef_pool_box(const ef_call *c, int rank, const ef_tensor *image, const
                             "%s: the window gives %s but the gradient is %s; they must be equal",
                             c->op->name, EF_SHAPE(&made), EF_SHAPE(&have));
     }
-    if (b->out_channels < b->in_channels) { /* each pixel's channels become an image of one line */
+    if (b->out_channels < b->in_channels) { /* each pixel's channels become an image of one row */
         int64_t in = b->in_channels, out = b->out_channels;
         *b = (ef_window_box){.rank = 2,
                              .batch = b->batch * ef_volume(b->in),

@@ -5,17 +5,17 @@
 #include "ops/build.h"
 #include "ops/nn/window.h"
 
-/* Input 0 is the image: out 0 (and 1, if there is one) gets the pooled shape. ksize and strides are
- * attributes, or inputs `sizes` and `sizes + 1` where sizes >= 0. */
+/* Input 0 is the image; out 0 (and 1, if there is one) gets the pooled shape. ksize and strides are
+ * attributes or, if sizes >= 0, inputs `sizes` and `sizes + 1`. */
 ef_status *ef_pool_infer(ef_infer *i, int rank, int sizes);
-/* The same for ops whose output is like an image and that also take the pooled gradient. */
+/* The same for ops whose output has an image's shape and that also take the pooled gradient. */
 ef_status *ef_pool_infer_grad(ef_infer *i, int rank, int image, int pooled, int sizes);
-/* Whether input k may have the shape the window makes. */
+/* Fails if input k cannot have the shape `made`, which the window gives. */
 ef_status *ef_pool_check(const ef_infer *i, const ef_shape *made, int k);
-/* The box of a call, flattened for the kernels; pooled may be NULL (then not checked). */
+/* The window of a call, flattened for the kernels; pooled may be NULL (then it is not checked). */
 ef_status *ef_pool_box(const ef_call *c, int rank, const ef_tensor *image, const ef_tensor *pooled,
                        int sizes, ef_window_box *b);
-/* An image's shape given as a tensor of sizes (AvgPoolGrad). */
+/* Inference for an image's shape that is given as a tensor of sizes (AvgPoolGrad). */
 ef_status *ef_pool_infer_sizes(ef_infer *i, int rank);
 
 #define EF_POOL_ATTRS(...)                                                                    \

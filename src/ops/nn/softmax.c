@@ -1,5 +1,5 @@
-/* Softmax and LogSoftmax over the last axis, and the two cross-entropies, whose second output is
- * the gradient with respect to the logits, since it costs next to nothing beside the first. */
+/* Softmax and LogSoftmax over the last axis, and the two cross-entropies. Their second output is
+ * the gradient with respect to the logits, which costs almost nothing beyond the loss. */
 #include "kernels/softmax.h"
 #include "ops/build.h"
 #include "ops/shapes.h"
@@ -39,7 +39,7 @@ static ef_status *log_softmax_grad(ef_grad *g) { /* dy - sum(dy) * exp(y) */
 
 const ef_op ef_op_Softmax = {
     EF_NAMED(Softmax),
-    .doc = "Exponentials along the last axis, scaled to add up to 1.",
+    .doc = "The softmax along the last axis: exponentials scaled to add up to 1.",
     .in = {"logits: T"},
     .out = {"softmax: T"},
     .types = FLOATS,
@@ -53,7 +53,7 @@ const ef_op ef_op_Softmax = {
 
 const ef_op ef_op_LogSoftmax = {
     EF_NAMED(LogSoftmax),
-    .doc = "The logarithm of the softmax along the last axis, without leaving the range of floats.",
+    .doc = "The logarithm of the softmax along the last axis, computed without overflow.",
     .in = {"logits: T"},
     .out = {"logsoftmax: T"},
     .types = FLOATS,
@@ -90,7 +90,7 @@ static ef_status *entropy_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Steps from row to row and from class to class of an operand, 0 where it is broadcast. */
+/* Strides of an operand from row to row and from class to class, 0 where it is broadcast. */
 static void steps(const ef_tensor *t, int64_t *row, int64_t *col) {
     int64_t n = t->rank > 0 ? t->dim[t->rank - 1] : 1;
     *col = n != 1;
@@ -116,8 +116,8 @@ static ef_value *as_column(ef_grad *g, ef_value *x) {
     return ef_emit(g->b, "ExpandDims", 2, x, ef_const_number(g->b, EF_I32, -1));
 }
 
-/* The gradient for the logits, second order included: backprop has a gradient of its own when the
- * gradient of a gradient is asked for. */
+/* The gradient for the logits. The output `backprop` has an upstream gradient itself when a
+ * gradient of a gradient is computed. */
 static ef_value *logits_grad(ef_grad *g) {
     ef_build *b = g->b;
     ef_value *dx = g->dout[0] != NULL ? ef_mul(b, as_column(g, g->dout[0]), g->out[1]) : NULL;

@@ -1,9 +1,10 @@
-/* Strides, padding and layout: reading the attributes of convolutions and poolings, with the checks
- * all of them need. */
+/* Strides, padding and layout: reads the attributes of convolutions and poolings and checks
+ * them. */
 #include "ops/nn/window.h"
 #include "ops/shapes.h"
 
-/* Some ops take a list as a tensor instead; an attribute left empty is an error all the same. */
+/* Some ops take a list as an input instead of an attribute. For the others an empty list is an
+ * error. */
 static bool lacks(const ef_op *op, const ef_ints *list, const char *name) {
     if (list->n > 0) return false;
     for (int k = 0; k < EF_MAX_ATTRS && op->attr[k].name != NULL; k++)
@@ -11,13 +12,14 @@ static bool lacks(const ef_op *op, const ef_ints *list, const char *name) {
     return true;
 }
 
-/* TensorFlow's class for windows over batch or channels. */
+/* TensorFlow's error code for windows over batch or channels. */
 static ef_code unsupported(const ef_op *op, const ef_window_box *b) {
     bool conv3d = b->rank == 3 && strncmp(op->name, "Conv", 4) == 0;
     return conv3d || strncmp(op->name, "Depthwise", 9) == 0 ? EF_INVALID : EF_UNIMPLEMENTED;
 }
 
-/* One list with an entry for each axis of the tensor: batch and channels must be 1. */
+/* Reads one list with an entry for each axis of the tensor; those of batch and channels must be
+ * 1. */
 static ef_status *read_list(const ef_op *op, const ef_ints *list, const char *name,
                             const ef_window_box *b, int64_t out[3]) {
     int n = b->rank + 2;

@@ -1,4 +1,4 @@
-/* The object behind a queue's handle. */
+/* The object that a queue's handle refers to. */
 #include "ops/queue/queue.h"
 #include "base/alloc.h"
 #include "base/blocking.h"
@@ -64,8 +64,7 @@ ef_status *ef_queue_make(ef_queue_kind kind, const void *attrs, ef_queue **out) 
     return NULL;
 }
 
-/* ---- the order of elements; the lock is held ---------------------------------------------------
- */
+/* ---- the order of elements; the lock is held ------------------------------------------------- */
 
 static bool before(const ef_element *a, const ef_element *b) {
     const int64_t x = *(const int64_t *)a->part[0].data, y = *(const int64_t *)b->part[0].data;
@@ -129,8 +128,9 @@ static ef_element *pop(ef_queue *q) {
     return e;
 }
 
-/* What was taken in vain goes back to where it was; there is room, since nobody else puts more than
- * the capacity, or it is made. An element that finds none is lost with the error that is told. */
+/* Returns elements of a dequeue that failed to their former positions. There is space for them,
+ * since enqueues stop at the capacity, or it is allocated. If that fails, the element is lost; the
+ * caller returns the error of the dequeue anyway. */
 static void give_back(ef_queue *q, ef_element **e, int64_t n) {
     while (n > 0) {
         ef_status *bad = room(q);
@@ -155,8 +155,8 @@ static void tell(ef_queue *q) {
     pthread_cond_broadcast(&q->changed);
 }
 
-/* Until something changes or 20 ms have passed. Called with the lock held, which is let go
- * meanwhile; may run handlers of signals, and fails if one of them says so. */
+/* Waits until something changes or 20 ms have passed. The lock is held on entry and released while
+ * waiting. May run signal handlers, and fails if one of them does. */
 static ef_status *wait(ef_queue *q, const ef_context *c, unsigned *pulse) {
     const uint64_t seen = q->changes;
     ef_mutex_unlock(&q->lock);
@@ -178,8 +178,7 @@ static ef_status *wait(ef_queue *q, const ef_context *c, unsigned *pulse) {
     return s;
 }
 
-/* ---- putting and taking ------------------------------------------------------------------------
- */
+/* ---- enqueue and dequeue --------------------------------------------------------------------- */
 
 static bool full(const ef_queue *q) {
     return q->set->capacity >= 0 && (int64_t)q->n >= q->set->capacity;
@@ -270,8 +269,7 @@ ef_status *ef_queue_take(ef_queue *q, const ef_context *c, int64_t want, bool up
     return NULL;
 }
 
-/* ---- the rest
- * ------------------------------------------------------------------------------------ */
+/* ---- size, close, halt ----------------------------------------------------------------------- */
 
 ef_status *ef_queue_close(ef_queue *q, bool drop_waiting) {
     ef_mutex_lock(&q->lock);

@@ -85,19 +85,21 @@ static ef_status *priority_run(const ef_call *c) { return make(c, EF_QUEUE_PRIOR
         .kernel = EF_ANY_KERNEL(run),                                                            \
         .examples = {"component_types=[float] shapes=[[2]] capacity=4"},                         \
     };
-MAKE(FIFOQueueV2, fifo_run, "A queue whose elements leave in the order in which they came.",
+MAKE(FIFOQueueV2, fifo_run,
+     "Makes a queue whose elements are dequeued in first-in, first-out order.",
      A(component_types, "list(type) >= 1", NULL))
 MAKE(PaddingFIFOQueueV2, padding_run,
-     "A queue whose elements may differ in size: several that leave together are padded.",
+     "Makes a FIFO queue whose elements may differ in size: those dequeued together are padded.",
      A(component_types, "list(type) >= 1", NULL))
-MAKE(RandomShuffleQueueV2, shuffle_run, "A queue whose elements leave in random order.",
+MAKE(RandomShuffleQueueV2, shuffle_run,
+     "Makes a queue whose elements are dequeued in random order.",
      A(component_types, "list(type) >= 1", NULL), A(min_after_dequeue, "int", "0"),
      A(seed, "int", "0"), A(seed2, "int", "0"))
 MAKE(PriorityQueueV2, priority_run,
-     "A queue whose first component, an int64, says which element leaves first: the smallest.",
+     "Makes a queue that dequeues the element with the smallest first component, an int64.",
      A(component_types, "list(type)", "[]"))
 
-/* ---- putting --------------------------------------------------------------------------------- */
+/* ---- enqueue --------------------------------------------------------------------------------- */
 
 static ef_status *queue_of(const ef_call *c, ef_queue **out) {
     *out = (ef_queue *)ef_tensor_object(c->in[0], EF_OBJECT_QUEUE);
@@ -204,7 +206,7 @@ static ef_status *put_many_run(const ef_call *c) {
     return s;
 }
 
-/* Elements are data, whatever their dtype. */
+/* Components are plain data, whatever their dtype. */
 static bool every(const void *attrs, int k, const ef_fact *in_k) {
     (void)attrs;
     (void)in_k;
@@ -225,13 +227,13 @@ static bool every(const void *attrs, int k, const ef_fact *in_k) {
         .kernel = EF_ANY_KERNEL(run),                          \
         .examples = {__VA_ARGS__},                             \
     };
-PUT(QueueEnqueueV2, put_run, "Puts one element into a queue; waits while it is full.",
+PUT(QueueEnqueueV2, put_run, "Enqueues one element; waits while the queue is full.",
     "queue(0) int64[]{7}")
 PUT(QueueEnqueueManyV2, put_many_run,
-    "Puts the rows of the components into a queue, one element each; waits while it is full.",
+    "Enqueues the rows of the components, one element each; waits while the queue is full.",
     "queue(0) int64[3]{7,8,9}", "queue(0) int64[0]")
 
-/* ---- taking ---------------------------------------------------------------------------------- */
+/* ---- dequeue --------------------------------------------------------------------------------- */
 
 static ef_status *check_taken(const ef_call *c, const ef_queue *q) {
     bool same = c->n_out == q->width;
@@ -258,7 +260,7 @@ static ef_status *take_run(const ef_call *c) {
     return s;
 }
 
-/* Copies the block `from` into the corner of one of the same rank and larger sizes. */
+/* Copies the block `from` into the corner of a block of the same rank and larger sizes. */
 static ef_status *copy_corner(const ef_tensor *from, const ef_shape *to, char *at) {
     const ef_dtype dtype = (ef_dtype)from->dtype;
     const size_t size = ef_dtype_size(dtype);
@@ -334,7 +336,7 @@ static ef_status *taken_shape(ef_infer *i) { return ef_need_rank(i, 0, 0); }
 #define TAKEN A(component_types, "list(type) >= 1", NULL), A(timeout_ms, "int", "-1")
 const ef_op ef_op_QueueDequeueV2 = {
     EF_NAMED(QueueDequeueV2),
-    .doc = "Takes one element out of a queue; waits while it is empty.",
+    .doc = "Dequeues one element; waits while the queue is empty.",
     .in = {"handle: resource"},
     .out = {"components: component_types"},
     .attr = {TAKEN},
@@ -360,11 +362,11 @@ const ef_op ef_op_QueueDequeueV2 = {
         .examples = {"queue(100000) int32[]{2} component_types=[int64]"}, \
     };
 TAKE_MANY(QueueDequeueManyV2, take_many_run,
-          "Takes `n` elements, stacked; waits until there are so many.")
+          "Dequeues `n` elements and stacks them; waits until there are `n`.")
 TAKE_MANY(QueueDequeueUpToV2, take_up_to_run,
-          "Takes `n` elements, stacked, or fewer where a closed queue has no more.")
+          "Dequeues `n` elements and stacks them, or fewer if a closed queue has no more.")
 
-/* ---- the rest -------------------------------------------------------------------------------- */
+/* ---- close, size, is closed ------------------------------------------------------------------ */
 
 static ef_status *close_run(const ef_call *c) {
     ef_queue *q = NULL;
@@ -374,7 +376,8 @@ static ef_status *close_run(const ef_call *c) {
 
 const ef_op ef_op_QueueCloseV2 = {
     EF_NAMED(QueueCloseV2),
-    .doc = "Closes a queue: nothing more can be put into it, what is there can still be taken.",
+    .doc =
+        "Closes a queue: no element can be enqueued any more; those in it can still be dequeued.",
     .in = {"handle: resource"},
     .attr = {A(cancel_pending_enqueues, "bool", "false")},
     .attr_size = sizeof(ef_queue_attrs),
@@ -402,7 +405,7 @@ static ef_status *is_closed_run(const ef_call *c) {
 
 const ef_op ef_op_QueueSizeV2 = {
     EF_NAMED(QueueSizeV2),
-    .doc = "How many elements a queue holds.",
+    .doc = "The number of elements in a queue.",
     .in = {"handle: resource"},
     .out = {"size: int32"},
     .traits = EF_STATEFUL | EF_HEAVY | EF_NO_GRAD,

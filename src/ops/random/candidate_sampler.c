@@ -9,7 +9,7 @@
 #include <string.h>
 
 typedef struct sampler_attrs {
-    ef_random_attrs random; /* first: the generator reads the seeds there */
+    ef_random_attrs random; /* must be first: the generator reads the seeds there */
     int64_t num_true, num_sampled, range_max;
     bool unique;
 } sampler_attrs;
@@ -20,7 +20,8 @@ typedef struct distribution {
     double (*probability)(int64_t value, int64_t range);
 } distribution;
 
-/* Below `range`, without bias: numbers of the incomplete round are drawn again. */
+/* A number below `range`, without bias: numbers from the incomplete last interval are drawn
+ * again. */
 static int64_t draw_uniform(ef_philox_each *g, int64_t range) {
     uint64_t n = (uint64_t)range, unfair = UINT64_MAX % n + 1, x;
     do {
@@ -34,7 +35,7 @@ static double uniform_probability(int64_t value, int64_t range) {
     return 1.0 / (double)range;
 }
 
-/* A double in [0, 1) from the 52 low bits of two numbers, the first one high. */
+/* A double in [0, 1) from the 52 low bits of two numbers, the first one as the high part. */
 static double draw_double(ef_philox_each *g) {
     uint64_t high = ef_philox_next(g) & 0xfffffu, low = ef_philox_next(g);
     uint64_t bits = (uint64_t)1023 << 52 | high << 32 | low;
@@ -43,7 +44,7 @@ static double draw_double(ef_philox_each *g) {
     return x - 1.0;
 }
 
-/* P(k) = log((k + 2) / (k + 1)) / log(range + 1): classes are numbered by falling frequency. */
+/* P(k) = log((k + 2) / (k + 1)) / log(range + 1): classes are numbered by descending frequency. */
 static int64_t draw_log_uniform(ef_philox_each *g, int64_t range) {
     return ((int64_t)exp(draw_double(g) * log1p((double)range)) - 1) % range;
 }
@@ -79,7 +80,8 @@ static ef_status *sampler_shape(ef_infer *i) {
     return NULL;
 }
 
-/* The slots of a table of what has been sampled: at least twice as many as there are samples. */
+/* The number of slots of the hash table of sampled classes: at least twice the number of
+ * samples. */
 static uint64_t slots_for(const sampler_attrs *t) {
     uint64_t slots = 16;
     while (slots < 2 * (uint64_t)t->num_sampled) slots *= 2;
@@ -90,7 +92,7 @@ static size_t sampler_scratch(const ef_call *c) {
     return t->unique ? slots_for(t) * sizeof(int64_t) : 0;
 }
 
-/* Adds a value to the table; false if it is there already. Free slots hold -1. */
+/* Adds a value to the table; false if it is already there. Free slots hold -1. */
 static bool insert(int64_t *table, uint64_t slots, int64_t value) {
     uint64_t at = (uint64_t)value * 0x9e3779b97f4a7c15u & (slots - 1);
     for (; table[at] != -1; at = (at + 1) & (slots - 1))
@@ -99,7 +101,7 @@ static bool insert(int64_t *table, uint64_t slots, int64_t value) {
     return true;
 }
 
-/* How often a class of probability p is expected among n samples that took `tries` draws. */
+/* The expected count of a class of probability p among n samples that took `tries` draws. */
 static float expected(double p, int64_t n, int64_t tries) {
     if (tries == n) return (float)(p * (double)n);
     return (float)-expm1((double)tries * log1p(-p));
@@ -159,9 +161,10 @@ static ef_status *log_uniform_run(const ef_call *c) {
                      "int64[1,2]:0..9 num_true=2 num_sampled=12 unique=false range_max=9 "      \
                      "seed=1 seed2=2"},                                                         \
     };
-SAMPLER(UniformCandidateSampler, "Classes below range_max, all equally likely.", uniform_run)
+SAMPLER(UniformCandidateSampler, "Samples classes below range_max, all with the same probability.",
+        uniform_run)
 SAMPLER(LogUniformCandidateSampler,
-        "Classes below range_max, of which small numbers are likelier: class k with probability "
+        "Samples classes below range_max, small ones more often: class k with probability "
         "log((k + 2) / (k + 1)) / log(range_max + 1).",
         log_uniform_run)
 
@@ -174,7 +177,7 @@ static ef_status *hits_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Where a class stands among the sampled ones, the last place if there are several; or -1. */
+/* The index of a class among the sampled ones, the last if there are several; or -1. */
 static int64_t place_of(const ef_tensor *sampled, int64_t wanted) {
     const int64_t *v = sampled->data;
     for (int64_t k = ef_count(sampled) - 1; k >= 0; k--)
@@ -204,8 +207,9 @@ static ef_status *hits_run(const ef_call *c) {
 
 const ef_op ef_op_ComputeAccidentalHits = {
     EF_NAMED(ComputeAccidentalHits),
-    .doc = "Which sampled classes are true ones: row, place among the samples, and the lowest "
-           "float, which hides them once it is added to their logits.",
+    .doc =
+        "Finds sampled classes that are true classes: row, index among the samples, and the lowest "
+        "float, which removes them when it is added to their logits.",
     .in = {"true_classes: int64", "sampled_candidates: int64"},
     .out = {"indices: int32", "ids: int64", "weights: float"},
     .attr = {EF_ATTR(sampler_attrs, num_true, "int", NULL), EF_RANDOM_SEEDS},

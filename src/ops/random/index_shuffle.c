@@ -1,7 +1,7 @@
-/* RandomIndexShuffle - where an index goes in a permutation of [0, max_index] that follows from a
- * seed, without making the permutation. A small Feistel cipher (the Simon family of Beaulieu et
- * al., 2013) permutes the words of just enough bits; results beyond the range are enciphered again
- * until they fall inside it. */
+/* RandomIndexShuffle - the position of an index in a permutation of [0, max_index] determined by a
+ * seed, without computing the whole permutation. A small Feistel cipher (the Simon family of
+ * Beaulieu et al., 2013) permutes the words of just enough bits; results beyond the range are
+ * encrypted again until they are inside it. */
 #include "ops/shapes.h"
 #include <math.h>
 
@@ -11,7 +11,7 @@ typedef struct shuffle_attrs {
 } shuffle_attrs;
 
 typedef struct cipher {
-    int width; /* bits of half a word */
+    int width; /* bits in half a word */
     int rounds;
     uint64_t mask, key[MAX_ROUNDS];
 } cipher;
@@ -108,7 +108,7 @@ static ef_status *shuffle_run(const ef_call *c) {
 
 const ef_op ef_op_RandomIndexShuffle = {
     EF_NAMED(RandomIndexShuffle),
-    .doc = "Where `index` goes in a permutation of [0, max_index] that follows from `seed`.",
+    .doc = "The position of `index` in a permutation of [0, max_index] that `seed` determines.",
     .in = {"index: dtype", "seed: Tseed", "max_index: dtype"},
     .out = {"output: dtype"},
     .types = "dtype: {int32, uint32, int64, uint64}; Tseed: {int32, uint32, int64, uint64}",

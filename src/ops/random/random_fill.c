@@ -1,6 +1,6 @@
 /* Random tensors of a given shape: the stateful ops with their seeds as attributes, the stateless
- * ones with seeds or keys as inputs, and those that advance a generator kept in a variable. All
- * three differ in where the generator comes from; the numbers are the same. */
+ * ones with seeds or keys as inputs, and those that advance a generator stored in a variable. They
+ * differ only in the source of the generator; equal generators give equal numbers. */
 #include "ops/array/array.h"
 #include "ops/random/random.h"
 #include "ops/state/variable.h"
@@ -20,7 +20,7 @@
         { EF_CPU, EF_ANY, fn, NULL, NULL, NULL, NULL } \
     }
 
-/* Where the shape and, for integers, the bounds stand. */
+/* Which inputs are the shape and, for integers, the bounds. */
 typedef struct layout {
     ef_random_kind kind;
     int shape, low; /* input numbers; high follows low */
@@ -63,7 +63,8 @@ static ef_status *fill(const ef_call *c, const layout *l, ef_philox g) {
 static ef_status *stateful(const ef_call *c, const layout *l) {
     int64_t lo, hi;
     ef_philox g;
-    if (l->low > 0) EF_TRY(bounds(c, l->low, &lo, &hi)); /* an error leaves the position alone */
+    /* On an error the position does not advance. */
+    if (l->low > 0) EF_TRY(bounds(c, l->low, &lo, &hi));
     EF_TRY(ef_random_stateful(c, ef_random_reserved(ef_count(c->out[0])), &g));
     return fill(c, l, g);
 }
@@ -74,7 +75,7 @@ static ef_status *shape_0_bounds(ef_infer *i) { return out_shape(i, 0, 1); }
     static ef_status *N##_run(const ef_call *c) { return stateful(c, &(layout){KIND, 0, -1}); }  \
     const ef_op ef_op_##N = {                                                                    \
         EF_NAMED(N),                                                                             \
-        .doc = TEXT " Two seeds of zero mean: different numbers in every run.",                  \
+        .doc = TEXT " If both seeds are zero, every run gives different numbers.",               \
         .in = {"shape: T"},                                                                      \
         .out = {"output: dtype"},                                                                \
         .types = SHAPE_TYPES,                                                                    \
@@ -87,9 +88,11 @@ static ef_status *shape_0_bounds(ef_infer *i) { return out_shape(i, 0, 1); }
         .examples = {"int32[2]{2,3} seed=1 seed2=2 dtype=float", "int64[0] seed=5 dtype=double", \
                      "int32[1]{0} dtype=half", "int32[1]{7} seed2=3 dtype=bfloat16"},            \
     };
-STATEFUL(RandomUniform, "Numbers spread evenly over [0, 1).", EF_RANDOM_UNIFORM)
-STATEFUL(RandomStandardNormal, "Normal numbers of mean 0 and deviation 1.", EF_RANDOM_NORMAL)
-STATEFUL(TruncatedNormal, "Normal numbers, drawn again where beyond two deviations.",
+STATEFUL(RandomUniform, "Uniformly distributed numbers in [0, 1).", EF_RANDOM_UNIFORM)
+STATEFUL(RandomStandardNormal, "Normally distributed numbers with mean 0 and standard deviation 1.",
+         EF_RANDOM_NORMAL)
+STATEFUL(TruncatedNormal,
+         "Standard normal numbers; those beyond two standard deviations are drawn again.",
          EF_RANDOM_TRUNCATED)
 
 static ef_status *RandomUniformInt_run(const ef_call *c) {
@@ -97,9 +100,8 @@ static ef_status *RandomUniformInt_run(const ef_call *c) {
 }
 const ef_op ef_op_RandomUniformInt = {
     EF_NAMED(RandomUniformInt),
-    .doc = "Integers spread evenly over [minval, maxval). Two seeds of zero mean: different "
-           "numbers in "
-           "every run.",
+    .doc = "Uniformly distributed integers in [minval, maxval). If both seeds are zero, every run "
+           "gives different numbers.",
     .in = {"shape: T", "minval: Tout", "maxval: Tout"},
     .out = {"output: Tout"},
     .types = "T: {int32, int64}; Tout: {int32, int64}",
@@ -163,36 +165,41 @@ static ef_status *keyed_shape(ef_infer *i) {
 #define KEY_EXAMPLES                                        \
     "int32[2]{2,3} uint64[1]{1} uint64[2]{2,3} int32[]{1}", \
         "int32[1]{5} uint64[1]{9} uint64[2]{0,3} int32[]{1} dtype=bfloat16"
-STATELESS(StatelessRandomUniform, "Numbers spread evenly over [0, 1), decided by `seed` alone.",
-          SEED_IN, SEEDED_TYPES, FLOAT_ATTR, -1, EF_RANDOM_UNIFORM, seeded_shape, seeded,
-          SEED_EXAMPLES)
-STATELESS(StatelessRandomNormal, "Standard normal numbers, decided by `seed` alone.", SEED_IN,
+STATELESS(StatelessRandomUniform,
+          "Uniformly distributed numbers in [0, 1), determined by `seed` alone.", SEED_IN,
+          SEEDED_TYPES, FLOAT_ATTR, -1, EF_RANDOM_UNIFORM, seeded_shape, seeded, SEED_EXAMPLES)
+STATELESS(StatelessRandomNormal, "Standard normal numbers, determined by `seed` alone.", SEED_IN,
           SEEDED_TYPES, FLOAT_ATTR, -1, EF_RANDOM_NORMAL, seeded_shape, seeded, SEED_EXAMPLES)
 STATELESS(StatelessTruncatedNormal,
-          "Standard normal numbers within two deviations, decided by `seed` alone.", SEED_IN,
-          SEEDED_TYPES, FLOAT_ATTR, -1, EF_RANDOM_TRUNCATED, seeded_shape, seeded, SEED_EXAMPLES)
-STATELESS(StatelessRandomUniformFullInt, "Integers with every bit random, decided by `seed` alone.",
-          SEED_IN, "T: {int32, int64} = int32; Tseed: {int32, int64, uint32, uint64} = int64",
-          FULL_ATTR, -1, EF_RANDOM_FULL_INT, seeded_shape, seeded, "int32[2]{2,3} int64[2]{1,2}",
+          "Standard normal numbers within two standard deviations, determined by `seed` alone.",
+          SEED_IN, SEEDED_TYPES, FLOAT_ATTR, -1, EF_RANDOM_TRUNCATED, seeded_shape, seeded,
+          SEED_EXAMPLES)
+STATELESS(StatelessRandomUniformFullInt,
+          "Integers with every bit random, determined by `seed` alone.", SEED_IN,
+          "T: {int32, int64} = int32; Tseed: {int32, int64, uint32, uint64} = int64", FULL_ATTR, -1,
+          EF_RANDOM_FULL_INT, seeded_shape, seeded, "int32[2]{2,3} int64[2]{1,2}",
           "int32[1]{5} int32[2]{-1,7} dtype=int32")
-STATELESS(StatelessRandomUniformInt, "Integers in [minval, maxval), decided by `seed` alone.",
+STATELESS(StatelessRandomUniformInt,
+          "Uniform integers in [minval, maxval), determined by `seed` alone.",
           LIST("shape: T", "seed: Tseed", "minval: dtype", "maxval: dtype"),
           "T: {int32, int64}; " SEED_TYPE "; dtype: {int32, int64}", NO_ATTR, 2, EF_RANDOM_INT,
           seeded_shape, seeded, "int32[2]{2,3} int64[2]{1,2} int32[]{-3} int32[]{12}",
           "int32[1]{5} int32[2]{1,2} int64[]{0} int64[]{9}")
 STATELESS(StatelessRandomUniformV2,
-          "Numbers spread evenly over [0, 1), decided by key and counter.", KEY_IN, KEYED_TYPES,
-          FLOAT_ATTR, -1, EF_RANDOM_UNIFORM, keyed_shape, keyed, KEY_EXAMPLES)
-STATELESS(StatelessRandomNormalV2, "Standard normal numbers, decided by key and counter.", KEY_IN,
-          KEYED_TYPES, FLOAT_ATTR, -1, EF_RANDOM_NORMAL, keyed_shape, keyed, KEY_EXAMPLES)
+          "Uniformly distributed numbers in [0, 1), determined by key and counter.", KEY_IN,
+          KEYED_TYPES, FLOAT_ATTR, -1, EF_RANDOM_UNIFORM, keyed_shape, keyed, KEY_EXAMPLES)
+STATELESS(StatelessRandomNormalV2, "Standard normal numbers, determined by key and counter.",
+          KEY_IN, KEYED_TYPES, FLOAT_ATTR, -1, EF_RANDOM_NORMAL, keyed_shape, keyed, KEY_EXAMPLES)
 STATELESS(StatelessTruncatedNormalV2,
-          "Standard normal numbers within two deviations, decided by key and counter.", KEY_IN,
-          KEYED_TYPES, FLOAT_ATTR, -1, EF_RANDOM_TRUNCATED, keyed_shape, keyed, KEY_EXAMPLES)
+          "Standard normal numbers within two standard deviations, determined by key and counter.",
+          KEY_IN, KEYED_TYPES, FLOAT_ATTR, -1, EF_RANDOM_TRUNCATED, keyed_shape, keyed,
+          KEY_EXAMPLES)
 STATELESS(StatelessRandomUniformFullIntV2,
-          "Integers with every bit random, decided by key and counter.", KEY_IN, KEYED_TYPES,
+          "Integers with every bit random, determined by key and counter.", KEY_IN, KEYED_TYPES,
           FULL_ATTR, -1, EF_RANDOM_FULL_INT, keyed_shape, keyed,
           "int32[2]{2,3} uint64[1]{1} uint64[2]{2,3} int32[]{1} dtype=int64")
-STATELESS(StatelessRandomUniformIntV2, "Integers in [minval, maxval), decided by key and counter.",
+STATELESS(StatelessRandomUniformIntV2,
+          "Uniform integers in [minval, maxval), determined by key and counter.",
           LIST("shape: Tshape", "key: uint64", "counter: uint64", "alg: int32", "minval: dtype",
                "maxval: dtype"),
           KEYED_TYPES "; dtype: {int32, int64, uint32, uint64}", NO_ATTR, 4, EF_RANDOM_INT,
@@ -219,7 +226,7 @@ static ef_status *advancing_shape(ef_infer *i) {
     static ef_status *N##_run(const ef_call *c) { return advancing(c, &(layout){KIND, 2, LOW}); } \
     const ef_op ef_op_##N = {                                                                     \
         EF_NAMED(N),                                                                              \
-        .doc = TEXT " The generator's state, in the variable `resource`, moves on.",              \
+        .doc = TEXT " Advances the generator's state in the variable `resource`.",                \
         .in = {"resource: resource", "algorithm: int64", "shape: shape_dtype" IN},                \
         .out = {"output: dtype"},                                                                 \
         .types = "shape_dtype: {int32, int64} = int64" TYPES,                                     \
@@ -231,15 +238,15 @@ static ef_status *advancing_shape(ef_infer *i) {
         .examples = {__VA_ARGS__},                                                                \
     };
 #define ADVANCING_EXAMPLE "var(int64[3]{1,2,3}) int64[]{1} int64[2]{2,3}"
-ADVANCING(StatefulUniform, "Numbers spread evenly over [0, 1).", , , FLOAT_ATTR, -1,
+ADVANCING(StatefulUniform, "Uniformly distributed numbers in [0, 1).", , , FLOAT_ATTR, -1,
           EF_RANDOM_UNIFORM, ADVANCING_EXAMPLE)
 ADVANCING(StatefulStandardNormalV2, "Standard normal numbers.", , , FLOAT_ATTR, -1,
           EF_RANDOM_NORMAL, ADVANCING_EXAMPLE)
-ADVANCING(StatefulTruncatedNormal, "Standard normal numbers within two deviations.", , , FLOAT_ATTR,
-          -1, EF_RANDOM_TRUNCATED, ADVANCING_EXAMPLE)
+ADVANCING(StatefulTruncatedNormal, "Standard normal numbers within two standard deviations.", , ,
+          FLOAT_ATTR, -1, EF_RANDOM_TRUNCATED, ADVANCING_EXAMPLE)
 ADVANCING(StatefulUniformFullInt, "Integers with every bit random.", , , FULL_ATTR, -1,
           EF_RANDOM_FULL_INT, ADVANCING_EXAMPLE)
 #define BOUNDS , "minval: dtype", "maxval: dtype"
-ADVANCING(StatefulUniformInt, "Integers in [minval, maxval).", BOUNDS,
+ADVANCING(StatefulUniformInt, "Uniform integers in [minval, maxval).", BOUNDS,
           "; dtype: {int32, int64} = int64", NO_ATTR, 3, EF_RANDOM_INT,
           ADVANCING_EXAMPLE " int64[]{0} int64[]{9}")

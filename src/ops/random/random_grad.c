@@ -1,4 +1,4 @@
-/* RandomGammaGrad - how gamma samples move with their shape parameter. */
+/* RandomGammaGrad - the derivative of gamma samples by their shape parameter. */
 #include "kernels/random.h"
 #include "ops/records.h"
 

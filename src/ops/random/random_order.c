@@ -16,7 +16,8 @@ static ef_status *shuffle(const ef_call *c, ef_philox g) {
     const ef_tensor *x = c->in[0];
     int64_t n = x->dim[0], row = ef_count(x) / n, few[FEW], *order = few;
     if (n > UINT32_MAX)
-        return ef_error(EF_UNIMPLEMENTED, "%s: %lld rows; the most is 2^32 - 1", c->op->name,
+        return ef_error(EF_UNIMPLEMENTED,
+                        "%s: cannot shuffle %lld rows; at most 2^32 - 1 are supported", c->op->name,
                         (long long)n);
     if (n > FEW && (order = ef_malloc((size_t)n * sizeof *order)) == NULL)
         return ef_no_memory((size_t)n * sizeof *order);
@@ -41,8 +42,9 @@ static ef_status *shuffle_run(const ef_call *c) {
 
 const ef_op ef_op_RandomShuffle = {
     EF_NAMED(RandomShuffle),
-    .doc = "The rows of `value` in a random order. Two seeds of zero mean: another order in every "
-           "run.",
+    .doc =
+        "The rows of `value` in a random order. If both seeds are zero, the order differs in every "
+        "run.",
     .in = {"value: T"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES,
@@ -68,7 +70,7 @@ static ef_status *stateless_shuffle_shape(ef_infer *i) {
 
 const ef_op ef_op_StatelessShuffle = {
     EF_NAMED(StatelessShuffle),
-    .doc = "The rows of `value` in an order decided by key and counter.",
+    .doc = "The rows of `value` in a random order determined by key and counter.",
     .in = {"value: T", "key: uint64", "counter: uint64", "alg: int32"},
     .out = {"output: T"},
     .types = "T: " EF_MOVE_TYPES,
@@ -102,7 +104,7 @@ static ef_status *key_run(const ef_call *c) {
 
 const ef_op ef_op_StatelessRandomGetKeyCounter = {
     EF_NAMED(StatelessRandomGetKeyCounter),
-    .doc = "Scrambles a seed into a key and a counter for the Philox generator.",
+    .doc = "Hashes a seed to a key and a counter for the Philox generator.",
     .in = {"seed: Tseed"},
     .out = {"key: uint64", "counter: uint64"},
     .types = "Tseed: {int32, int64} = int64",
@@ -113,7 +115,8 @@ const ef_op ef_op_StatelessRandomGetKeyCounter = {
 };
 const ef_op ef_op_StatelessRandomGetKeyCounterAlg = {
     EF_NAMED(StatelessRandomGetKeyCounterAlg),
-    .doc = "Scrambles a seed into a key and a counter, and names the generator they are for.",
+    .doc = "Hashes a seed to a key and a counter, and returns the number of the algorithm they are "
+           "for.",
     .in = {"seed: Tseed"},
     .out = {"key: uint64", "counter: uint64", "alg: int32"},
     .types = "Tseed: {int32, int64} = int64",
@@ -130,7 +133,7 @@ static ef_status *alg_run(const ef_call *c) {
 
 const ef_op ef_op_StatelessRandomGetAlg = {
     EF_NAMED(StatelessRandomGetAlg),
-    .doc = "The number of the generator that suits this device: 1, Philox.",
+    .doc = "The number of the random algorithm for this device: 1, Philox.",
     .out = {"alg: int32"},
     .traits = EF_STATEFUL | EF_NO_GRAD,
     .shape = ef_shape_scalar,
@@ -157,7 +160,7 @@ static ef_status *read_skip_run(const ef_call *c) {
 
 const ef_op ef_op_RngReadAndSkip = {
     EF_NAMED(RngReadAndSkip),
-    .doc = "Reads a generator's state (counter and key) and moves it past `delta` outputs.",
+    .doc = "Reads a generator's state (counter and key) and advances it by `delta` outputs.",
     .in = {"resource: resource", "alg: int32", "delta: uint64"},
     .out = {"value: int64"},
     .traits = EF_STATEFUL | EF_EFFECT | EF_NO_GRAD,
@@ -178,7 +181,7 @@ static ef_status *skip_run(const ef_call *c) {
 
 const ef_op ef_op_RngSkip = {
     EF_NAMED(RngSkip),
-    .doc = "Moves a generator's state past `delta` outputs.",
+    .doc = "Advances a generator's state by `delta` outputs.",
     .in = {"resource: resource", "algorithm: int64", "delta: int64"},
     .traits = EF_STATEFUL | EF_EFFECT | EF_NO_GRAD,
     .shape = skip_shape,
@@ -196,7 +199,7 @@ static ef_status *entropy_run(const ef_call *c) {
 
 const ef_op ef_op_NonDeterministicInts = {
     EF_NAMED(NonDeterministicInts),
-    .doc = "Integers with every bit random, from the system; never the same twice.",
+    .doc = "Integers with every bit random, from the system's entropy, different in every call.",
     .in = {"shape: shape_dtype"},
     .out = {"output: dtype"},
     .types = "shape_dtype: {int32, int64} = int64",

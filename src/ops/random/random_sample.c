@@ -19,7 +19,7 @@
 
 /* ---- shapes ---- */
 
-/* The shape given as input k followed by that of input p. */
+/* Output shape: the shape given as input k followed by that of input p. */
 static ef_status *appended_shape(ef_infer *i, int k, int p) {
     ef_shape s;
     const ef_shape *more = &i->in[p].shape;
@@ -50,7 +50,7 @@ ef_status *ef_random_ending_shape(ef_infer *i, int k, const ef_shape *tail) {
     return NULL;
 }
 
-/* Samples per parameter; an error when there is none to sample from. */
+/* The number of samples per parameter; an error if there are no parameters. */
 static ef_status *samples_of(const ef_call *c, int64_t params, int64_t *samples) {
     int64_t n = ef_count(c->out[0]);
     *samples = 0;
@@ -72,7 +72,8 @@ static ef_status *gamma_fill(const ef_call *c, int alpha, ef_philox g) {
     return NULL;
 }
 
-/* Samples [..., shape of alpha]: what arrives at them is summed over the samples of each alpha. */
+/* Samples have shape [..., shape of alpha]: the gradient is summed over the samples of each
+ * alpha. */
 static ef_status *gamma_grad(ef_grad *g, int alpha) {
     ef_build *b = g->b;
     ef_value *a = g->in[alpha], *x = g->out[0];
@@ -121,8 +122,9 @@ static ef_status *gamma_v2_shape(ef_infer *i) {
 
 const ef_op ef_op_StatelessRandomGammaV2 = {
     EF_NAMED(StatelessRandomGammaV2),
-    .doc = "Samples of gamma distributions of scale 1, decided by `seed` alone; `shape` ends with "
-           "that of `alpha`.",
+    .doc =
+        "Samples of gamma distributions of scale 1, determined by `seed` alone; `shape` ends with "
+        "that of `alpha`.",
     .in = {"shape: T", "seed: Tseed", "alpha: dtype"},
     .out = {"output: dtype"},
     .types =
@@ -146,9 +148,8 @@ static ef_status *gamma_v3_shape(ef_infer *i) {
 
 const ef_op ef_op_StatelessRandomGammaV3 = {
     EF_NAMED(StatelessRandomGammaV3),
-    .doc =
-        "Samples of gamma distributions of scale 1, decided by key and counter; `shape` ends with "
-        "that of `alpha`.",
+    .doc = "Samples of gamma distributions of scale 1, determined by key and counter; `shape` ends "
+           "with that of `alpha`.",
     .in = {"shape: shape_dtype", "key: uint64", "counter: uint64", "alg: int32", "alpha: dtype"},
     .out = {"output: dtype"},
     .types = "shape_dtype: {int32, int64} = int32; dtype: {half, bfloat16, float, double}",
@@ -198,8 +199,9 @@ static ef_status *stateless_poisson_run(const ef_call *c) {
 
 const ef_op ef_op_StatelessRandomPoisson = {
     EF_NAMED(StatelessRandomPoisson),
-    .doc = "Samples of Poisson distributions, decided by `seed` alone; `shape` ends with that of "
-           "`lam`.",
+    .doc =
+        "Samples of Poisson distributions, determined by `seed` alone; `shape` ends with that of "
+        "`lam`.",
     .in = {"shape: T", "seed: Tseed", "lam: Rtype"},
     .out = {"output: dtype"},
     .types = "T: {int32, int64}; Tseed: {int32, int64} = int64; Rtype: " REALS,
@@ -236,7 +238,7 @@ int64_t ef_random_spread(const ef_tensor *x, const ef_shape *all, int64_t k) {
     return at;
 }
 
-/* x spread over the `n` places of shape `all`, as numbers. */
+/* x broadcast to the `n` elements of shape `all`, as numbers. */
 static void spread(const ef_tensor *x, const ef_shape *all, int64_t n, double *out) {
     for (int64_t k = 0; k < n; k++)
         out[k] = ef_element_double((ef_dtype)x->dtype, x->data, ef_random_spread(x, all, k));
@@ -272,8 +274,8 @@ static ef_status *stateless_binomial_shape(ef_infer *i) {
 
 const ef_op ef_op_StatelessRandomBinomial = {
     EF_NAMED(StatelessRandomBinomial),
-    .doc =
-        "Numbers of successes in `counts` trials of probability `probs`, decided by `seed` alone.",
+    .doc = "Numbers of successes in `counts` trials of probability `probs`, determined by `seed` "
+           "alone.",
     .in = {"shape: S", "seed: Tseed", "counts: T", "probs: T"},
     .out = {"output: dtype"},
     .types = "S: {int32, int64}; Tseed: {int32, int64} = int64; T: " REALS " = double",
@@ -305,8 +307,8 @@ static ef_status *stateful_binomial_shape(ef_infer *i) {
 const ef_op ef_op_StatefulRandomBinomial = {
     EF_NAMED(StatefulRandomBinomial),
     .doc =
-        "Numbers of successes in `counts` trials of probability `probs`. The generator's state, in "
-        "the variable `resource`, moves on.",
+        "Numbers of successes in `counts` trials of probability `probs`. Advances the generator's "
+        "state in the variable `resource`.",
     .in = {"resource: resource", "algorithm: int64", "shape: S", "counts: T", "probs: T"},
     .out = {"output: dtype"},
     .types = "S: {int32, int64}; T: " REALS " = double",
@@ -386,9 +388,8 @@ const ef_op ef_op_Multinomial = {
 };
 const ef_op ef_op_StatelessMultinomial = {
     EF_NAMED(StatelessMultinomial),
-    .doc =
-        "Draws `num_samples` classes per row of unnormalised log probabilities, decided by `seed` "
-        "alone.",
+    .doc = "Draws `num_samples` classes per row of unnormalised log probabilities, determined by "
+           "`seed` alone.",
     .in = {"logits: T", "num_samples: int32", "seed: Tseed"},
     .out = {"output: output_dtype"},
     .types = "T: realnumbertype; Tseed: {int32, int64} = int64",

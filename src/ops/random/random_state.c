@@ -1,9 +1,9 @@
 /* Positions of stateful random ops. TensorFlow keeps one generator in each kernel object; kernels
- * are cached by op, attributes and dtypes when called eagerly, and belong to a node of one function
- * or session in a graph. The same is done here with a table of positions: its key holds what
- * TensorFlow's cache key holds, and for a planned step also the identity of the node's attributes
- * and the scope, since functions of equal structure share one program. The table is bounded; a
- * position not used for long is forgotten, and its stream would start over. */
+ * are cached by op, attributes and dtypes in eager calls, and belong to a node of one function or
+ * session in a graph. A table of positions does the same here: its key has the contents of
+ * TensorFlow's cache key and, for a planned step, also the identity of the node's attributes and
+ * the scope, since functions of equal structure share one program. The table is bounded: the least
+ * recently used position is evicted, and its stream would start over. */
 #include "base/alloc.h"
 #include "base/cache.h"
 #include "base/hash.h"
@@ -18,7 +18,7 @@ enum { POSITIONS = 8192, PHILOX = 1, AUTO = 3, STATE_SIZE = 3 };
 typedef struct position_key {
     const ef_op *op;
     const void *node; /* NULL: an eager call */
-    uint64_t scope;   /* sessions and traces have positions of their own */
+    uint64_t scope;   /* each session and trace has its own positions */
     int64_t seed, seed2;
     uint64_t types; /* of the output and the first inputs, a byte each */
 } position_key;

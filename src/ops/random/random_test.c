@@ -13,7 +13,7 @@ static ef_status *uniform(int64_t seed, int64_t seed2, ef_tensor *out) {
     return s;
 }
 
-/* The second call goes on where the first ended, as TensorFlow's cached kernels do. */
+/* The second call continues where the first ended, like TensorFlow's cached kernels. */
 EF_TEST(calls_continue_the_stream) {
     static const uint32_t first[] = {0x3ED0133C, 0x3F5B8BA6, 0x3D62E6C0, 0x3DAFDDD0, 0x3ED305CC};
     static const uint32_t second[] = {0x3E23AA70, 0x3EC853B8, 0x3F73CF7C, 0x3F159926, 0x3F3A178A};
@@ -39,7 +39,7 @@ EF_TEST(no_seeds_no_repetition) {
     ef_tensor_release(&b);
 }
 
-/* Positions of ops that are used no more are forgotten: memory does not grow with calls. */
+/* Positions that are no longer used are evicted: memory does not grow with calls. */
 EF_TEST(positions_are_bounded) {
     for (int64_t k = 1; k < 20000; k++) {
         ef_tensor a = {0};
@@ -49,11 +49,11 @@ EF_TEST(positions_are_bounded) {
     ef_random_reset();
 }
 
-/* Two nodes of a plan with equal seeds have a stream each. */
+/* Two nodes of a plan with equal seeds have separate streams. */
 EF_TEST(nodes_have_their_own_position) {
     const ef_op *op = &ef_op_RandomUniform;
     ef_random_attrs one = {.seed = 1, .seed2 = 2, .dtype = EF_F32}, two = one;
-    uint32_t x[3][4]; /* the floats, bit by bit */
+    uint32_t x[3][4]; /* the bits of the floats */
     for (int k = 0; k < 3; k++) {
         const ef_random_attrs *at = k == 1 ? &two : &one;
         int32_t n = 4;

@@ -7,7 +7,7 @@
 
 enum { SEED = 1, MEANS, STDDEVS, MINVALS, MAXVALS };
 
-/* The shape that the parameters have together. */
+/* The shape to which all parameters broadcast. */
 static bool together(const ef_shape *const s[4], ef_shape *all) {
     *all = *s[0];
     for (int k = 1; k < 4; k++) {
@@ -61,14 +61,14 @@ static ef_status *truncated_run(const ef_call *c) {
         EF_TRY(bell_of(c, &all, k, &bell));
         if (!ef_random_bounded(&g, (ef_dtype)o->dtype, &bell, o->data, k, batches, n / batches))
             return ef_error(EF_INVALID,
-                            "%s: no sample between %g and %g was accepted in a thousand tries; "
-                            "move the bounds nearer to the mean %g or apart",
+                            "%s: no sample between %g and %g was accepted in 1000 attempts; "
+                            "move the bounds nearer to the mean %g, or further apart",
                             c->op->name, bell.low, bell.high, bell.mean);
     }
     return NULL;
 }
 
-/* The normal distribution function; erfc where erf would lose digits. */
+/* The standard normal distribution function; uses erfc where erf would lose digits. */
 static ef_value *distribution(ef_build *b, ef_value *x) {
     ef_value *w = ef_scale(b, x, M_SQRT1_2), *z = ef_emit(b, "Abs", 1, w);
     ef_dtype t = x->fact.dtype;
@@ -79,13 +79,14 @@ static ef_value *distribution(ef_build *b, ef_value *x) {
     return ef_scale(b, ef_select(b, near, ef_shift(b, ef_emit(b, "Erf", 1, w), 1), far), 0.5);
 }
 
-/* exp((x^2 - bound^2) / 2 + log_share): how a sample follows a bound. */
+/* exp((x^2 - bound^2) / 2 + log_share): the derivative of a sample with respect to a bound. */
 static ef_value *follows(ef_build *b, ef_value *x, ef_value *bound, ef_value *log_share) {
     ef_value *d = ef_sub(b, ef_emit(b, "Square", 1, x), ef_emit(b, "Square", 1, bound));
     return ef_emit(b, "Exp", 1, ef_add(b, ef_scale(b, d, 0.5), log_share));
 }
 
-/* Implicit differentiation: a sample moves so that its share of the mass below it stays. */
+/* Implicit differentiation: a sample moves so that the fraction of the probability below it is
+ * constant. */
 static ef_status *truncated_grad(ef_grad *g) {
     ef_build *b = g->b;
     ef_value *mean = g->in[MEANS], *deviation = g->in[STDDEVS], *dy = g->dout[0];
@@ -113,9 +114,8 @@ static ef_status *truncated_grad(ef_grad *g) {
 
 const ef_op ef_op_StatelessParameterizedTruncatedNormal = {
     EF_NAMED(StatelessParameterizedTruncatedNormal),
-    .doc =
-        "Samples of normal distributions cut off below `minvals` and above `maxvals`, decided by "
-        "`seed` alone; `shape` ends with that of the parameters, which broadcast.",
+    .doc = "Samples of normal distributions truncated to [`minvals`, `maxvals`], determined by "
+           "`seed` alone; `shape` ends with that of the parameters, which broadcast.",
     .in = {"shape: S", "seed: Tseed", "means: dtype", "stddevs: dtype", "minvals: dtype",
            "maxvals: dtype"},
     .out = {"output: dtype"},

@@ -61,7 +61,7 @@ static ef_status *sobol_run(const ef_call *c) {
     EF_TRY(check(*(const int32_t *)c->in[0]->data, *(const int32_t *)c->in[1]->data, skip));
     int dims = (int)sobol_dims(c);
     ef_sobol_directions(c->scratch, dims);
-    /* The origin, point 0, is no sample. */
+    /* Point 0, the origin, is skipped. */
     ef_sobol_points(c->scratch, dims, skip + 1, o->dim[0], (ef_dtype)o->dtype, o->data);
     return NULL;
 }

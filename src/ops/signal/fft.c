@@ -1,7 +1,7 @@
 /* Fourier transforms: FFT, RFFT and their inverses over one, two, three or any axes.
  *
- * A transform over several axes is one pass per axis, each over all lines along that axis. A line
- * that is longer than the transform is cut, and a shorter one is filled up with zeros. */
+ * A transform over several axes is one pass per axis; a pass transforms all 1-D lines along its
+ * axis. A line longer than the transform is truncated, and a shorter one is padded with zeros. */
 #include "kernels/fft.h"
 #include "base/pool.h"
 #include "ops/build.h"
@@ -10,12 +10,12 @@
 #include <string.h>
 
 typedef struct fft_attrs {
-    ef_dtype Tcomplex, Treal; /* that of the output; the other one is the input's */
+    ef_dtype Tcomplex, Treal; /* the output's dtype; the other one is the input's */
 } fft_attrs;
 
-/* ---- what an op transforms ------------------------------------------------------------------- */
+/* ---- axes and lengths ------------------------------------------------------------------------ */
 
-/* Which axes, and of which length each; -1: as long as the input, or not known. */
+/* The axes and the length of each; -1: as long as the input, or not known. */
 typedef struct axes {
     int n;
     int axis[EF_MAX_RANK];
@@ -37,7 +37,7 @@ static ef_status *check_lengths(const ef_infer *i, int n, const int64_t *v) {
     return NULL;
 }
 
-/* The axes of FFTND and its kin; *known: whether the inputs tell. */
+/* The axes of FFTND and its variants; *known: whether the inputs determine them. */
 static ef_status *named_axes(const ef_infer *i, int rank, axes *a, bool *known) {
     int64_t v[EF_MAX_RANK];
     int n = 0;
@@ -82,7 +82,7 @@ static ef_status *find_axes(const ef_infer *i, int rank, axes *a, bool *known) {
 
 static int64_t half_of(int64_t n) { return n == 0 ? 0 : n / 2 + 1; }
 
-/* Single precision gives single precision. */
+/* The output has the precision of the input. */
 static ef_status *check_precision(const ef_infer *i) {
     ef_dtype in = i->in[0].dtype, out = i->out[0].dtype;
     if ((in == EF_F32 || in == EF_C64) == (out == EF_F32 || out == EF_C64)) return NULL;
@@ -113,7 +113,7 @@ static ef_status *fft_shape(ef_infer *i) {
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-/* One pass: lines along `axis` from one array to another, or within one. */
+/* One pass: transforms the lines along `axis` from one array into another, or in place. */
 typedef struct pass {
     ef_dtype real;
     ef_fft_kind kind;
@@ -123,12 +123,12 @@ typedef struct pass {
     const char *from;
     char *to;
     const void *table;
-    char *lines; /* scratch memory, a line for each lane */
+    char *lines; /* scratch memory, one line for each lane */
     size_t line_bytes;
     double scale;
 } pass;
 
-/* Where line k begins in both arrays, in elements; *inside: whether the first one has it. */
+/* The offsets of line k in both arrays, in elements; *inside: whether the first array has it. */
 static void place_line(const pass *p, int64_t k, int64_t *from, int64_t *to, bool *inside) {
     int64_t from_step = 1, to_step = 1;
     *from = *to = 0;
@@ -154,7 +154,7 @@ static int64_t stride_of(int rank, const int64_t *dim, int axis) {
 
 static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 
-/* Elements are single numbers or pairs of them: `width` bytes. */
+/* Elements are real or complex numbers of `width` bytes. */
 static void copy_line(char *to, const char *from, int64_t n, size_t width, int64_t to_step,
                       int64_t from_step) {
     if (to_step == 1 && from_step == 1) {
@@ -217,7 +217,7 @@ static ef_dtype real_of(const ef_call *c) {
     return t == EF_F32 || t == EF_C64 ? EF_F32 : EF_F64;
 }
 
-/* A table and a line for each lane. */
+/* Bytes for a table and a line for each lane. */
 static size_t pass_bytes(ef_dtype t, ef_fft_kind kind, int64_t n) {
     if (n == 0) return 0;
     size_t table = (ef_fft_table_bytes(t, kind, n) + 63) / 64 * 64;
@@ -230,14 +230,15 @@ static size_t between_bytes(const ef_call *c) {
     if (!to_real(c->op) || (!over_any(c->op) && fixed_axes(c->op) == 1)) return 0;
     const ef_tensor *x = c->in[0], *y = c->out[0];
     size_t n = 2 * ef_dtype_size(real_of(c));
-    for (int d = 0; d < y->rank; d++) { /* an axis is half as long, or as in the input */
+    for (int d = 0; d < y->rank; d++) { /* upper bound for each axis */
         int64_t size = y->dim[d] > half_of(y->dim[d]) ? y->dim[d] : half_of(y->dim[d]);
         n *= (size_t)(size > x->dim[d] ? size : x->dim[d]);
     }
     return (n + 63) / 64 * 64;
 }
 
-/* The length that RFFT halved is 2 n - 2 or 2 n - 1: the scratch memory serves both. */
+/* The length that RFFT halved is 2 n - 2 or 2 n - 1: the scratch memory is large enough for
+ * both. */
 static size_t fft_scratch(const ef_call *c) {
     ef_dtype t = real_of(c);
     const ef_tensor *y = c->out[0];
@@ -270,8 +271,8 @@ static ef_status *call_axes(const ef_call *c, axes *a) {
     return NULL;
 }
 
-/* All axes but the last are complex transforms; the last one is real for RFFT, which begins with
- * it, and for IRFFT, which ends with it. */
+/* All axes but the last are complex transforms. The last one is real: RFFT transforms it first,
+ * IRFFT last. */
 static ef_status *fft_run(const ef_call *c) {
     axes a;
     EF_TRY(call_axes(c, &a));
@@ -281,7 +282,7 @@ static ef_status *fft_run(const ef_call *c) {
     char *scratch = (char *)c->scratch + between_bytes(c);
     bool back = backward(c->op);
     pass p = {.real = real_of(c), .rank = y->rank, .from = x->data, .from_dim = x->dim};
-    int64_t middle[EF_MAX_RANK]; /* the array that the complex passes of an IRFFT work in */
+    int64_t middle[EF_MAX_RANK]; /* the shape of the array for the complex passes of an IRFFT */
     memcpy(middle, y->dim, (size_t)y->rank * sizeof *middle);
     if (to_real(c->op) && a.n > 0) middle[a.axis[a.n - 1]] = x->dim[a.axis[a.n - 1]];
     if (a.n == 0 && !from_real(c->op) && !to_real(c->op))
@@ -306,7 +307,7 @@ static ef_status *fft_run(const ef_call *c) {
 
 /* ---- gradients ------------------------------------------------------------------------------- */
 
-/* x cut or filled up with zeros to the shape of `like`. */
+/* x truncated or padded with zeros to the shape of `like`. */
 static ef_value *fit_to(ef_build *b, ef_value *x, ef_value *like) {
     if (ef_shape_known(&like->fact.shape) && ef_shape_equal(&x->fact.shape, &like->fact.shape))
         return x;
@@ -343,7 +344,7 @@ static ef_status *fft_grad(ef_grad *g) {
     return NULL;
 }
 
-/* What RFFT leaves out gets no gradient: as if it were zero. */
+/* The part of the spectrum that RFFT omits gets no gradient, as if it were zero. */
 static ef_status *rfft_grad(ef_grad *g) {
     ef_build *b = g->b;
     ef_value *whole = adjoint_like(g, "FFTND", g->dout[0], axes_value(g));
@@ -352,7 +353,7 @@ static ef_status *rfft_grad(ef_grad *g) {
     return NULL;
 }
 
-/* Every number but the first, and the middle one of an even length, stands for two. */
+/* Every element but the first, and the middle one of an even length, represents two. */
 static ef_status *irfft_grad(ef_grad *g) {
     ef_build *b = g->b;
     ef_dtype t = g->in[0]->fact.dtype, real = g->dout[0]->fact.dtype;
@@ -421,11 +422,10 @@ COMPLEX_FFT(IFFT3D, "The inverse discrete Fourier transform over the last three 
         .examples = {"Tcomplex[2,3,4] int32[2]{5,2} int32[2]{-1,0}",                            \
                      "Tcomplex[6] int32[1]{6} int32[1]{0}", "Tcomplex[2,3] int32[0] int32[0]"}, \
     };
-COMPLEX_FFT_ND(FFTND, "The discrete Fourier transform over `axes`, of which each is cut or filled "
-                      "up with zeros to the length in `fft_length`.")
-COMPLEX_FFT_ND(IFFTND,
-               "The inverse discrete Fourier transform over `axes`, of which each is cut or "
-               "filled up with zeros to the length in `fft_length`.")
+COMPLEX_FFT_ND(FFTND, "The discrete Fourier transform over `axes`, each truncated or padded "
+                      "with zeros to the length in `fft_length`.")
+COMPLEX_FFT_ND(IFFTND, "The inverse discrete Fourier transform over `axes`, each truncated or "
+                       "padded with zeros to the length in `fft_length`.")
 
 #define FROM_REAL                                                                            \
     .types = "Treal: {float, double} = float",                                               \
@@ -485,8 +485,9 @@ REAL_IFFT(IRFFT3D,
 
 const ef_op ef_op_RFFTND = {
     EF_NAMED(RFFTND),
-    .doc = "The Fourier transform of real numbers over `axes`, of which each is cut or filled up "
-           "with zeros to the length in `fft_length`; the first half of the last of them.",
+    .doc = "The Fourier transform of real numbers over `axes`, each truncated or padded "
+           "with zeros to the length in `fft_length`; only the first half of the last axis is "
+           "returned.",
     .in = {"input: Treal", "fft_length: int32", "axes: int32"},
     FROM_REAL,
     .keeps = EF_KEEP_IN(1) | EF_KEEP_IN(2),

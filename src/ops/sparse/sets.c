@@ -1,5 +1,6 @@
-/* Sets: the last axis of a tensor, dense or sparse, holds one set for each place of the others. Two
- * of them are merged place by place; results are sparse, in ascending order, without repetition. */
+/* Sets: the last axis of a tensor, dense or sparse, holds one set for each index of the other axes.
+ * Two tensors of sets are merged set by set; results are sparse, in ascending order, without
+ * duplicates. */
 #include "base/alloc.h"
 #include "ops/sparse/sparse.h"
 #include "ops/string/strings.h"
@@ -10,7 +11,7 @@ typedef struct {
 } set_attrs;
 enum { A_MINUS_B, B_MINUS_A, INTERSECTION, UNION };
 
-/* One operand: its elements in order of the set they belong to. */
+/* One operand: its elements in the order of their sets. */
 typedef struct {
     const ef_tensor *values;
     const int64_t *index; /* sparse: coordinates of each element; NULL: dense */
@@ -60,7 +61,7 @@ static int order(const ef_tensor *x, int64_t i, const ef_tensor *y, int64_t j) {
     return (a > b) - (a < b);
 }
 
-/* Puts element numbers [from, to) in order of their values, each value once; returns how many. */
+/* Sorts element numbers [from, to) by their values and removes duplicates; returns their number. */
 static int64_t sort_set(const ef_tensor *x, int64_t from, int64_t to, int64_t *ids, int64_t *room) {
     int64_t n = to - from, m = 0;
     for (int64_t k = 0; k < n; k++) ids[k] = from + k;
@@ -79,7 +80,7 @@ static int64_t sort_set(const ef_tensor *x, int64_t from, int64_t to, int64_t *i
     return m;
 }
 
-typedef struct { /* chosen elements: which operand's, which, and of which set */
+typedef struct { /* a selected element: operand, index in it, and set */
     const sets *a, *b;
     int64_t *ids, *room, *from, *set;
     int64_t n, most;
@@ -90,7 +91,7 @@ static void choose(merge *m, bool from_b, int64_t id, int64_t set) {
     m->set[m->n++] = set;
 }
 
-/* One set of each operand, merged. */
+/* Merges one set of each operand. */
 static void merge_one(merge *m, int how, int64_t set, const int64_t *span) {
     int64_t *ia = m->ids, *ib = ia + (span[1] - span[0]), i = 0, j = 0, before = m->n;
     int64_t na = sort_set(m->a->values, span[0], span[1], ia, m->room);
@@ -137,7 +138,7 @@ static ef_status *set_operation(const ef_call *c, const sets *a, const sets *b) 
     for (int d = 0; same && d < a->shape.rank - 1; d++) same = a->shape.dim[d] == b->shape.dim[d];
     if (!same)
         return ef_error(EF_INVALID,
-                        "%s: sets of shapes %s and %s; they must agree in all but the last size",
+                        "%s: sets have shapes %s and %s; all sizes but the last must be equal",
                         c->op->name, EF_SHAPE(&a->shape), EF_SHAPE(&b->shape));
     size_t all = (size_t)(a->n + b->n);
     merge m = {.a = a, .b = b, .ids = ef_malloc((all * 4 + 1) * sizeof(int64_t))};
@@ -211,18 +212,18 @@ static ef_status *sparse_sparse_run(const ef_call *c) {
 #define LIST(...) \
     { __VA_ARGS__ }
 SET_OP(DenseToDenseSetOperation, dense_dense_run,
-       "Merges the sets in the last axes of two tensors, place by place.",
-       LIST("set1: T", "set2: T"), "T[2,3]{1,2,3,4,5,5} T[2,2]{2,9,5,1} set_operation='a-b'",
+       "Merges the sets in the last axes of two tensors, set by set.", LIST("set1: T", "set2: T"),
+       "T[2,3]{1,2,3,4,5,5} T[2,2]{2,9,5,1} set_operation='a-b'",
        "string[1,2]{a,b} string[1,2]{b,c} set_operation='union'",
        "int32[2,2]{1,2,3,4} int32[2,2]{2,2,9,3} set_operation='intersection'",
        "int32[2]{1,2} int32[0] set_operation='b-a'")
 SET_OP(DenseToSparseSetOperation, dense_sparse_run,
-       "Merges the sets in the last axes of a tensor and a sparse tensor, place by place.",
+       "Merges the sets in the last axes of a tensor and a sparse tensor, set by set.",
        LIST("set1: T", "set2_indices: int64", "set2_values: T", "set2_shape: int64"),
        "int32[2,2]{1,2,3,4} int64[3,2]{0,0,0,1,1,0} int32[3]{2,7,3} int64[2]{2,2} "
        "set_operation='union'")
 SET_OP(SparseToSparseSetOperation, sparse_sparse_run,
-       "Merges the sets in the last axes of two sparse tensors, place by place.",
+       "Merges the sets in the last axes of two sparse tensors, set by set.",
        LIST("set1_indices: int64", "set1_values: T", "set1_shape: int64", "set2_indices: int64",
             "set2_values: T", "set2_shape: int64"),
        "int64[2,2]{0,0,1,0} int32[2]{1,2} int64[2]{2,1} int64[2,2]{0,0,0,1} int32[2]{1,5} "
@@ -265,7 +266,7 @@ static ef_status *size_run(const ef_call *c) {
 }
 const ef_op ef_op_SetSize = {
     EF_NAMED(SetSize),
-    .doc = "How many different elements each set in the last axis of a sparse tensor has.",
+    .doc = "The number of distinct elements of each set in the last axis of a sparse tensor.",
     .in = {"set_indices: int64", "set_values: T", "set_shape: int64"},
     .out = {"size: int32"},
     .types = SET_TYPES,

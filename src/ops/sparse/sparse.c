@@ -1,4 +1,4 @@
-/* Sparse tensors: made dense, put in order, given another shape, joined, cut. */
+/* Sparse tensors: converted to dense, sorted, reshaped. */
 #include "ops/sparse/sparse.h"
 #include "base/alloc.h"
 #include "ops/build.h"
@@ -71,7 +71,7 @@ static ef_status *dense_shape(ef_infer *i) {
     return ef_shape_input(i, 1, false, &i->out[0].shape);
 }
 
-/* The place of row j in the dense tensor; checks bounds and, if asked, that rows ascend. */
+/* The offset of row j in the dense tensor; checks bounds and, if `ordered`, that rows ascend. */
 static ef_status *dense_place(const ef_call *c, const ef_shape *s, int64_t j, bool ordered,
                               int64_t *before, int64_t *at) {
     *at = 0;
@@ -86,8 +86,8 @@ static ef_status *dense_place(const ef_call *c, const ef_shape *s, int64_t j, bo
     }
     if (ordered && j > 0 && *at <= *before)
         return ef_error(EF_INVALID,
-                        "SparseToDense: indices[%" PRId64 "] is %s; indices must "
-                        "ascend and not repeat (validate_indices)",
+                        "SparseToDense: indices[%" PRId64
+                        "] is %s; indices must ascend and not repeat (validate_indices)",
                         j, *at == *before ? "repeated" : "out of order");
     *before = *at;
     return NULL;
@@ -120,7 +120,7 @@ static ef_status *dense_run(const ef_call *c) {
     return NULL;
 }
 
-/* Values get their elements back, the default what is left over. */
+/* Each value gets the gradient of its element; the default gets the sum of all others. */
 static ef_status *dense_grad(ef_grad *g) {
     ef_value *dy = g->dout[0], *x = g->in[0];
     if (g->in[2]->fact.shape.rank != 1 || g->in[0]->fact.shape.rank != 2)
@@ -137,7 +137,7 @@ static ef_status *dense_grad(ef_grad *g) {
 
 const ef_op ef_op_SparseToDense = {
     EF_NAMED(SparseToDense),
-    .doc = "A tensor that is `default_value` but for `sparse_values` at `sparse_indices`.",
+    .doc = "A dense tensor with `sparse_values` at `sparse_indices` and `default_value` elsewhere.",
     .in = {"sparse_indices: Tindices", "output_shape: Tindices", "sparse_values: T",
            "default_value: T"},
     .out = {"dense: T"},
@@ -168,7 +168,7 @@ static ef_status *reorder_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Sorts row numbers by coordinates, keeping equal ones in order: merging, with room for n more. */
+/* Sorts row numbers by coordinates with a stable merge sort; room: space for n more row numbers. */
 static void sort_rows(const ef_sparse *x, int64_t *rows, int64_t *room) {
     for (int64_t width = 1; width < x->n; width *= 2) {
         for (int64_t lo = 0; lo < x->n; lo += 2 * width) {
@@ -206,7 +206,7 @@ static ef_status *reorder_run(const ef_call *c) {
     return s;
 }
 
-/* The order is found again by reordering the row numbers. */
+/* Reordering the row numbers gives the permutation. */
 static ef_status *reorder_grad(ef_grad *g) {
     if (g->dout[1] == NULL) return NULL;
     ef_value *zero = ef_const_number(g->b, EF_I64, 0), *one = ef_const_number(g->b, EF_I64, 1);
@@ -247,7 +247,7 @@ static ef_status *reshape_shape(ef_infer *i) {
     return NULL;
 }
 
-/* The new sizes, -1 filled in. */
+/* Reads the new sizes and computes the one that is -1. */
 static ef_status *reshape_sizes(const ef_call *c, int64_t count, ef_shape *out) {
     int wild = -1;
     int64_t rest = 1;
@@ -255,8 +255,8 @@ static ef_status *reshape_sizes(const ef_call *c, int64_t count, ef_shape *out) 
         out->dim[d] = ((const int64_t *)c->in[2]->data)[d];
         if (out->dim[d] < -1 || (out->dim[d] == -1 && wild >= 0))
             return ef_error(EF_INVALID,
-                            "SparseReshape: new_shape[%d] is %" PRId64 "; only one size may be -1 "
-                            "and none less",
+                            "SparseReshape: new_shape[%d] is %" PRId64
+                            "; one size may be -1, the others must not be negative",
                             d, out->dim[d]);
         if (out->dim[d] == -1)
             wild = d;
@@ -311,7 +311,7 @@ static ef_status *reshape_run(const ef_call *c) {
 
 const ef_op ef_op_SparseReshape = {
     EF_NAMED(SparseReshape),
-    .doc = "Indices and shape of a sparse tensor as they are in another shape; one size may be -1.",
+    .doc = "The indices and shape of a sparse tensor after it is reshaped; one size may be -1.",
     .in = {"input_indices: int64", "input_shape: int64", "new_shape: int64"},
     .out = {"output_indices: int64", "output_shape: int64"},
     .traits = EF_NO_GRAD,

@@ -35,7 +35,7 @@ static ef_status *product_shape(ef_infer *i) {
     return NULL;
 }
 
-/* One element v of a times row k of b (or of its adjoint), added to the row `out`. */
+/* Adds element v of a times row k of b (or of its adjoint) to the row `out`. */
 typedef void row_fn(void *out, const void *v, int64_t j, const void *b, int64_t k, int64_t n,
                     int64_t step_k, int64_t step_n, bool conj_a, bool conj_b);
 #define ROW(SUF, T, TAKE_A, TAKE_B)                                                              \
@@ -73,7 +73,7 @@ static row_fn *const row_of[EF_DTYPES] = {
     [EF_BF16] = row_BF16, [EF_F32] = row_F32, [EF_F64] = row_F64,
     [EF_I32] = row_U32,   [EF_C64] = row_C64, [EF_C128] = row_C128};
 
-/* The product for values and a dense matrix of one type: `out`, which is cleared first. */
+/* The product for values and a dense matrix of one type; clears `out` first. */
 static ef_status *add_rows(const ef_call *c, const ef_shape *s, ef_dtype type, const void *values,
                            const void *dense, char *out) {
     const product_attrs *t = c->attrs;
@@ -96,7 +96,7 @@ static ef_status *add_rows(const ef_call *c, const ef_shape *s, ef_dtype type, c
     return NULL;
 }
 
-/* Elements of type half are summed in float and rounded once, as TensorFlow does. */
+/* half: sums in float and rounds once, as TensorFlow does. */
 static ef_status *run_half(const ef_call *c, const ef_shape *s) {
     int64_t n = ef_count(c->in[1]), dense = ef_count(c->in[3]), made = ef_count(c->out[0]);
     size_t bytes = (size_t)(n + dense + made + 1) * sizeof(float);
@@ -160,7 +160,7 @@ static ef_status *product_grad(ef_grad *g) {
 
 const ef_op ef_op_SparseTensorDenseMatMul = {
     EF_NAMED(SparseTensorDenseMatMul),
-    .doc = "The product of a sparse matrix and a dense one, either of them adjoint if asked.",
+    .doc = "The product of a sparse matrix and a dense one, each optionally as its adjoint.",
     .in = {"a_indices: Tindices", "a_values: T", "a_shape: int64", "b: T"},
     .out = {"product: T"},
     .types = "T: {bfloat16, half, float, double, int32, complex64, complex128}; "
@@ -170,7 +170,8 @@ const ef_op ef_op_SparseTensorDenseMatMul = {
     .attr_size = sizeof(product_attrs),
     .keeps = EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_IN(3),
     .shape = product_shape,
-    .kernel = EF_ANY_KERNEL(product_run), /* the key would be Tindices; T's set says the rest */
+    .kernel = EF_ANY_KERNEL(product_run), /* the key type would be Tindices; the set of T limits
+                                           * the dtypes */
     .grad = product_grad,
     .examples = {"int64[3,2]{0,1,1,2,2,0} T[3] int64[2]{3,4} T[4,2]",
                  "int64[3,2]{0,1,1,2,2,0} T[3] int64[2]{3,4} T[3,2] adjoint_a=true",

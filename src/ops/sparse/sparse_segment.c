@@ -1,5 +1,5 @@
-/* Sparse segment ops: segments of rows picked from `data` by `indices`, without gathering them
- * first; and the ops that are their gradients. */
+/* Sparse segment ops: reduce the rows of `data` that `indices` select, by segment, without
+ * gathering them first; and the ops that are their gradients. */
 #include "kernels/half.h"
 #include "kernels/segment.h"
 #include "ops/array/array.h"
@@ -133,7 +133,7 @@ static ef_status *sparse_grad(ef_grad *g, const char *dense_op, const char *slic
     }                                                                                           \
     const ef_op ef_op_##NAME = {                                                                \
         EF_NAMED(NAME),                                                                         \
-        .doc = DOC " Segment ids are sorted; a gap becomes 0.",                                 \
+        .doc = DOC " Segment ids are sorted; an id that does not occur gives 0.",               \
         .in = {"data: T", "indices: Tidx", "segment_ids: Tsegmentids"},                         \
         .out = {"output: T"},                                                                   \
         .types = TYPES TIDX TSEG,                                                               \
@@ -149,7 +149,8 @@ static ef_status *sparse_grad(ef_grad *g, const char *dense_op, const char *slic
     };                                                                                          \
     const ef_op ef_op_##NAME##WithNumSegments = {                                               \
         EF_NAMED(NAME##WithNumSegments),                                                        \
-        .doc = DOC " Segment ids are sorted; `num_segments` rows come out, gaps as 0.",         \
+        .doc = DOC " Segment ids are sorted; the result has `num_segments` rows; segments "     \
+                   "without rows are 0.",                                                       \
         .in = {"data: T", "indices: Tidx", "segment_ids: Tsegmentids",                          \
                "num_segments: Tnumsegments"},                                                   \
         .out = {"output: T"},                                                                   \
@@ -163,11 +164,13 @@ static ef_status *sparse_grad(ef_grad *g, const char *dense_op, const char *slic
         .examples = {"T[4] int32[3]{3,0,3} int32[3]{0,0,1} int32[]{3}",                         \
                      "T[3,2] int64[4]{0,2,1,1} int32[4]{0,0,2,2} int64[]{4}"},                  \
     };
-FORWARD(SparseSegmentSum, BY_ONE, "Adds up the rows of `data` named by `indices`, by segment.", ALL)
-FORWARD(SparseSegmentMean, BY_COUNT, "Averages the rows of `data` named by `indices`, by segment.",
-        FLOATS)
+FORWARD(SparseSegmentSum, BY_ONE, "Adds up the rows of `data` that `indices` select, by segment.",
+        ALL)
+FORWARD(SparseSegmentMean, BY_COUNT,
+        "Averages the rows of `data` that `indices` select, by segment.", FLOATS)
 FORWARD(SparseSegmentSqrtN, BY_ROOT,
-        "Adds up the rows of `data` named by `indices`, by segment, over the root of their number.",
+        "Adds up the rows of `data` that `indices` select, by segment, divided by the root of "
+        "their number.",
         FLOATS)
 
 /* ---- gradients --------------------------------------------------------------------------------
@@ -199,7 +202,7 @@ static ef_status *dense_shape(ef_infer *i) {
     return ef_need_size_held(i->op, &i->out[0].shape);
 }
 
-/* What each segment's gradient is multiplied with; `scale` has room for every segment. */
+/* The factor of each segment's gradient; `scale` has space for all segments. */
 static ef_status *scales(const ef_call *c, scaling by, double *scale) {
     const ef_tensor *dy = c->in[0], *ids = c->in[2];
     for (int64_t s = 0; s < dy->dim[0]; s++) scale[s] = 0;
@@ -276,7 +279,8 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Distinct indices in order, then as in the dense case with rows found by bisection. */
+/* Finds the distinct indices in order, then works as in the dense case; rows are found by binary
+ * search. */
 static ef_status *slices_into(const ef_call *c, scaling by, double *scale, int64_t *unique) {
     const ef_tensor *dy = c->in[0], *indices = c->in[1], *ids = c->in[2];
     int64_t n = ids->dim[0], width = width_of(dy), m = 0;
@@ -318,34 +322,35 @@ static ef_status *slices(const ef_call *c, scaling by) {
     return slices_into(c, by, scale, (int64_t *)(scale + c->in[0]->dim[0]));
 }
 
-#define GRADIENT(NAME, BY)                                                                        \
-    static ef_status *run_##NAME##Grad(const ef_call *c) { return dense(c, BY); }                 \
-    const ef_op ef_op_##NAME##Grad = {                                                            \
-        EF_NAMED(NAME##Grad),                                                                     \
-        .doc = "The gradient of " #NAME " with respect to its data, dense.",                      \
-        .in = {"grad: T", "indices: Tidx", "segment_ids: Tsegmentids", "output_dim0: int32"},     \
-        .out = {"output: T"},                                                                     \
-        .types = FLOATS TIDX TSEG,                                                                \
-        .traits = EF_GRAD_UNDEFINED,                                                              \
-        .shape = dense_shape,                                                                     \
-        .kernel = {{EF_CPU, EF_FLOATS, run_##NAME##Grad, scale_bytes, NULL, NULL, NULL}},         \
-        .examples = {"T[2,3] int32[3]{3,0,3} int32[3]{0,0,1} int32[]{4}",                         \
-                     "T[3] int64[2]{1,0} int32[2]{0,2} int32[]{2}"},                              \
-    };                                                                                            \
-    static ef_status *run_##NAME##GradV2(const ef_call *c) { return slices(c, BY); }              \
-    const ef_op ef_op_##NAME##GradV2 = {                                                          \
-        EF_NAMED(NAME##GradV2),                                                                   \
-        .doc = "The gradient of " #NAME " with respect to its data: the rows that have one, and " \
-               "their sorted indices.",                                                           \
-        .in = {"grad: T", "indices: Tidx", "segment_ids: Tsegmentids",                            \
-               "dense_output_dim0: int32"},                                                       \
-        .out = {"output: T", "sorted_unique_indices: Tidx"},                                      \
-        .types = FLOATS TIDX TSEG,                                                                \
-        .traits = EF_DYNAMIC | EF_GRAD_UNDEFINED,                                                 \
-        .shape = slices_shape,                                                                    \
-        .kernel = {{EF_CPU, EF_FLOATS, run_##NAME##GradV2, slices_bytes, NULL, NULL, NULL}},      \
-        .examples = {"T[2,3] int32[3]{3,0,3} int32[3]{0,0,1} int32[]{4}",                         \
-                     "T[3] int64[2]{1,0} int32[2]{0,2} int32[]{2}"},                              \
+#define GRADIENT(NAME, BY)                                                                         \
+    static ef_status *run_##NAME##Grad(const ef_call *c) { return dense(c, BY); }                  \
+    const ef_op ef_op_##NAME##Grad = {                                                             \
+        EF_NAMED(NAME##Grad),                                                                      \
+        .doc = "The gradient of " #NAME " with respect to its data, dense.",                       \
+        .in = {"grad: T", "indices: Tidx", "segment_ids: Tsegmentids", "output_dim0: int32"},      \
+        .out = {"output: T"},                                                                      \
+        .types = FLOATS TIDX TSEG,                                                                 \
+        .traits = EF_GRAD_UNDEFINED,                                                               \
+        .shape = dense_shape,                                                                      \
+        .kernel = {{EF_CPU, EF_FLOATS, run_##NAME##Grad, scale_bytes, NULL, NULL, NULL}},          \
+        .examples = {"T[2,3] int32[3]{3,0,3} int32[3]{0,0,1} int32[]{4}",                          \
+                     "T[3] int64[2]{1,0} int32[2]{0,2} int32[]{2}"},                               \
+    };                                                                                             \
+    static ef_status *run_##NAME##GradV2(const ef_call *c) { return slices(c, BY); }               \
+    const ef_op ef_op_##NAME##GradV2 = {                                                           \
+        EF_NAMED(NAME##GradV2),                                                                    \
+        .doc =                                                                                     \
+            "The gradient of " #NAME " with respect to its data: the rows that are not zero, and " \
+            "their sorted indices.",                                                               \
+        .in = {"grad: T", "indices: Tidx", "segment_ids: Tsegmentids",                             \
+               "dense_output_dim0: int32"},                                                        \
+        .out = {"output: T", "sorted_unique_indices: Tidx"},                                       \
+        .types = FLOATS TIDX TSEG,                                                                 \
+        .traits = EF_DYNAMIC | EF_GRAD_UNDEFINED,                                                  \
+        .shape = slices_shape,                                                                     \
+        .kernel = {{EF_CPU, EF_FLOATS, run_##NAME##GradV2, slices_bytes, NULL, NULL, NULL}},       \
+        .examples = {"T[2,3] int32[3]{3,0,3} int32[3]{0,0,1} int32[]{4}",                          \
+                     "T[3] int64[2]{1,0} int32[2]{0,2} int32[]{2}"},                               \
     };
 GRADIENT(SparseSegmentSum, BY_ONE)
 GRADIENT(SparseSegmentMean, BY_COUNT)

@@ -1,6 +1,7 @@
-/* _FusedAdam: three assignments of an update by Adam in one sweep. The optimiser makes it
- * (passes/updates.c). It means what the assignments mean one after the other, also where two of the
- * handles lead to the same variable; a sweep needs different ones, so that case runs the ops. */
+/* _FusedAdam: the three assignments of an Adam update in one pass over memory. The optimiser makes
+ * it (passes/updates.c). The result is that of the assignments one after the other, even if two
+ * handles refer to the same variable; one pass needs different variables, so in that case the
+ * original ops run. */
 #include "ops/known.h"
 #include "ops/run.h"
 #include "ops/state/optimizer.h"

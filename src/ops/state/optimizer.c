@@ -1,5 +1,5 @@
-/* Dense and sparse optimizer updates of variables. The formulas are the rules of
- * kernels/optimizer.c; here stand the arguments, their order being TensorFlow's. */
+/* Dense and sparse optimizer updates of variables. The formulas are in kernels/optimizer.c; this
+ * file has the records with their arguments in TensorFlow's order. */
 #include "ops/state/optimizer.h"
 #include "ops/shapes.h"
 #include "ops/state/variable.h"
@@ -25,14 +25,14 @@ enum { REALS = EF_FLOATS, WIDE = EF_BIT(F32) | EF_BIT(F64), BOTH = EF_FLOATS | E
         .kernel = {{EF_CPU, MASK, FN, NULL, NULL, NULL, NULL}}, \
         .examples = {__VA_ARGS__},                              \
     };
-/* Example variables: parameter and slots of one small shape. Slots that are divided by stay > 0. */
+/* Example variables: parameter and slots of one small shape. Slots that are divisors stay > 0. */
 #define V "var(float[3,2]) "
 #define P "var(float[3,2]:0.5..1.5) "
 #define G "float[3,2] "
 #define ROWS "float[2,2] "
 #define AT "int32[2]{2,0} "
 
-/* ---- plain descent and momentum ---- */
+/* ---- gradient descent and momentum ----------------------------------------------------------- */
 
 RUN(descent, EF_RULE_DESCENT)
 UPDATE(ResourceApplyGradientDescent, "`var -= alpha * delta`.",
@@ -61,14 +61,14 @@ UPDATE(ResourceApplyMomentum, "`accum = accum * momentum + grad; var -= lr * acc
 UPDATE(ResourceApplyKerasMomentum, "`accum = accum * momentum - lr * grad; var += accum`.",
        MOMENTUM_IN, TYPES, NESTEROV, BOTH, keras_momentum_run, MOMENTUM_EXAMPLES)
 UPDATE(ResourceSparseApplyMomentum,
-       "ResourceApplyMomentum on the rows of `var` and `accum` that `indices` names.",
+       "ResourceApplyMomentum on the rows of `var` and `accum` that `indices` select.",
        SPARSE_MOMENTUM_IN, SPARSE_TYPES, NESTEROV, BOTH, momentum_run, SPARSE_MOMENTUM_EXAMPLES)
 UPDATE(ResourceSparseApplyKerasMomentum,
-       "ResourceApplyKerasMomentum on the rows of `var` and `accum` that `indices` names.",
+       "ResourceApplyKerasMomentum on the rows of `var` and `accum` that `indices` select.",
        SPARSE_MOMENTUM_IN, SPARSE_TYPES, NESTEROV, BOTH, keras_momentum_run,
        SPARSE_MOMENTUM_EXAMPLES)
 
-/* ---- Adam and its relatives ---- */
+/* ---- Adam and its variants ------------------------------------------------------------------- */
 
 static ef_status *adam_run(const ef_call *c) {
     return ef_optimizer_run(c, FLAG(c, use_nesterov) ? EF_RULE_ADAM_NESTEROV : EF_RULE_ADAM);
@@ -79,16 +79,16 @@ RUN(adamax, EF_RULE_ADAMAX)
     "beta1_power: T", "beta2_power: T", "lr: T", "beta1: T", "beta2: T", "epsilon: T", "grad: T"
 #define ADAM_K "float[]{0.9} float[]{0.99} float[]{0.01} float[]{0.9} float[]{0.99} float[]{0.001} "
 UPDATE(ResourceApplyAdam,
-       "Adam: running means `m` of the gradient and `v` of its square; `var` moves by their "
+       "Adam: running means `m` of the gradient and `v` of its square; `var` is updated by their "
        "bias-corrected ratio.",
        LIST("var: resource", "m: resource", "v: resource", ADAM_NUMBERS), TYPES, NESTEROV, BOTH,
        adam_run, V V P ADAM_K G, V V P ADAM_K G "use_nesterov=true")
 UPDATE(ResourceApplyAdamWithAmsgrad,
-       "Adam that divides by the largest running mean square so far, kept in `vhat`.",
+       "Adam that divides by the largest running mean square so far, which `vhat` stores.",
        LIST("var: resource", "m: resource", "v: resource", "vhat: resource", ADAM_NUMBERS), TYPES,
        LIST(EF_OPTIMIZER_LOCKING), REALS, amsgrad_run, V V P P ADAM_K G)
 UPDATE(ResourceApplyAdaMax,
-       "Adam with the decayed largest gradient in place of the running mean square.",
+       "Adam with the decayed maximum of the gradient instead of the running mean square.",
        LIST("var: resource", "m: resource", "v: resource", "beta1_power: T", "lr: T", "beta1: T",
             "beta2: T", "epsilon: T", "grad: T"),
        TYPES, LIST(EF_OPTIMIZER_LOCKING), REALS, adamax_run,
@@ -110,11 +110,11 @@ UPDATE(ResourceApplyCenteredRMSProp,
        "RMSProp with the running variance of the gradient instead of its mean square.",
        LIST(CENTERED_SLOTS, RMS_NUMBERS), TYPES, LIST(EF_OPTIMIZER_LOCKING), BOTH, centered_run,
        V P P V RMS_K G)
-UPDATE(ResourceSparseApplyRMSProp, "ResourceApplyRMSProp on the rows that `indices` names.",
+UPDATE(ResourceSparseApplyRMSProp, "ResourceApplyRMSProp on the rows that `indices` select.",
        LIST(RMS_SLOTS, RMS_NUMBERS, "indices: Tindices"), SPARSE_TYPES, LIST(EF_OPTIMIZER_LOCKING),
        BOTH, rmsprop_run, V P V RMS_K ROWS AT)
 UPDATE(ResourceSparseApplyCenteredRMSProp,
-       "ResourceApplyCenteredRMSProp on the rows that `indices` names.",
+       "ResourceApplyCenteredRMSProp on the rows that `indices` select.",
        LIST(CENTERED_SLOTS, RMS_NUMBERS, "indices: Tindices"), SPARSE_TYPES,
        LIST(EF_OPTIMIZER_LOCKING), BOTH, centered_run, V P P V RMS_K ROWS AT)
 
@@ -139,20 +139,20 @@ UPDATE(ResourceApplyAdagradV2, "`accum += grad**2; var -= lr * grad / (sqrt(accu
        LIST(ADAGRAD_V2_IN), TYPES, SLOTS, BOTH, adagrad_v2_run,
        V P "float[]{0.1} float[]{0.001} " G,
        V P "float[]{0.1} float[]{0.001} " G "update_slots=false")
-UPDATE(ResourceSparseApplyAdagrad, "ResourceApplyAdagrad on the rows that `indices` names.",
+UPDATE(ResourceSparseApplyAdagrad, "ResourceApplyAdagrad on the rows that `indices` select.",
        LIST(ADAGRAD_IN, "indices: Tindices"), SPARSE_TYPES, SLOTS, BOTH, adagrad_run,
        V P "float[]{0.1} " ROWS AT, V P "float[]{0.1} " ROWS "int64[2]{1,1}")
-UPDATE(ResourceSparseApplyAdagradV2, "ResourceApplyAdagradV2 on the rows that `indices` names.",
+UPDATE(ResourceSparseApplyAdagradV2, "ResourceApplyAdagradV2 on the rows that `indices` select.",
        LIST(ADAGRAD_V2_IN, "indices: Tindices"), SPARSE_TYPES, SLOTS, BOTH, adagrad_v2_run,
        V P "float[]{0.1} float[]{0.001} " ROWS AT)
 UPDATE(ResourceApplyAdagradDA,
-       "Adagrad dual averaging: `var` follows from the sums of gradients and of their squares.",
+       "Adagrad dual averaging: `var` is computed from the sums of gradients and of their squares.",
        LIST("var: resource", "gradient_accumulator: resource",
             "gradient_squared_accumulator: resource", "grad: T", "lr: T", "l1: T", "l2: T",
             "global_step: int64"),
        TYPES, LIST(EF_OPTIMIZER_LOCKING), WIDE, adagrad_da_run,
        V V P G "float[]{0.1} float[]{0.01} float[]{0.02} int64[]{3}")
-UPDATE(ResourceSparseApplyAdagradDA, "ResourceApplyAdagradDA on the rows that `indices` names.",
+UPDATE(ResourceSparseApplyAdagradDA, "ResourceApplyAdagradDA on the rows that `indices` select.",
        LIST("var: resource", "gradient_accumulator: resource",
             "gradient_squared_accumulator: resource", "grad: T", "indices: Tindices", "lr: T",
             "l1: T", "l2: T", "global_step: int64"),
@@ -163,15 +163,16 @@ UPDATE(ResourceSparseApplyAdagradDA, "ResourceApplyAdagradDA on the rows that `i
         "grad: T"
 #define ADADELTA_K "float[]{0.1} float[]{0.9} float[]{0.001} "
 UPDATE(ResourceApplyAdadelta,
-       "Scales the gradient by the ratio of the running sizes of past updates and past gradients.",
+       "Scales the gradient by the ratio of the running mean squares of past updates and past "
+       "gradients.",
        LIST(ADADELTA_IN), TYPES, LIST(EF_OPTIMIZER_LOCKING), BOTH, adadelta_run, V P P ADADELTA_K G)
-UPDATE(ResourceSparseApplyAdadelta, "ResourceApplyAdadelta on the rows that `indices` names.",
+UPDATE(ResourceSparseApplyAdadelta, "ResourceApplyAdadelta on the rows that `indices` select.",
        LIST(ADADELTA_IN, "indices: Tindices"), SPARSE_TYPES, LIST(EF_OPTIMIZER_LOCKING), BOTH,
        adadelta_run, V P P ADADELTA_K ROWS AT)
 
 /* ---- FTRL ---- */
 
-/* The first version has no l2_shrinkage: a zero takes its place. */
+/* The first version has no l2_shrinkage: it is 0. */
 static ef_status *ftrl(const ef_call *c, bool v2) {
     double k[EF_RULE_NUMBERS] = {0};
     EF_TRY(ef_optimizer_numbers(c, k));
@@ -206,10 +207,10 @@ UPDATE(ResourceApplyFtrlV2,
        "ResourceApplyFtrl with an l2 penalty that shrinks `var` itself as well.",
        LIST(FTRL_SLOTS, "grad: T", FTRL_V2_K), TYPES, LINEAR, REALS, ftrl_v2_run,
        V P V G FTRL_V2_NUMBERS, V P V G FTRL_V2_NUMBERS " multiply_linear_by_lr=true")
-UPDATE(ResourceSparseApplyFtrl, "ResourceApplyFtrl on the rows that `indices` names.",
+UPDATE(ResourceSparseApplyFtrl, "ResourceApplyFtrl on the rows that `indices` select.",
        LIST(FTRL_SLOTS, "grad: T", "indices: Tindices", FTRL_K), SPARSE_TYPES, LINEAR, REALS,
        ftrl_run, V P V ROWS AT FTRL_NUMBERS)
-UPDATE(ResourceSparseApplyFtrlV2, "ResourceApplyFtrlV2 on the rows that `indices` names.",
+UPDATE(ResourceSparseApplyFtrlV2, "ResourceApplyFtrlV2 on the rows that `indices` select.",
        LIST(FTRL_SLOTS, "grad: T", "indices: Tindices", FTRL_V2_K), SPARSE_TYPES, LINEAR, REALS,
        ftrl_v2_run, V P V ROWS AT FTRL_V2_NUMBERS)
 
@@ -221,31 +222,34 @@ RUN(add_sign, EF_RULE_ADD_SIGN)
 RUN(power_sign, EF_RULE_POWER_SIGN)
 #define PROXIMAL_NUMBERS "float[]{0.1} float[]{0.01} float[]{0.02} "
 UPDATE(ResourceApplyProximalGradientDescent,
-       "A descent step followed by shrinking towards zero: l1 by a threshold, l2 by a factor.",
+       "A gradient descent step, then a proximal step towards zero: l1 by a threshold, l2 by a "
+       "factor.",
        LIST("var: resource", "alpha: T", "l1: T", "l2: T", "delta: T"), TYPES,
        LIST(EF_OPTIMIZER_LOCKING), WIDE, proximal_run, V PROXIMAL_NUMBERS G)
 UPDATE(ResourceSparseApplyProximalGradientDescent,
-       "ResourceApplyProximalGradientDescent on the rows that `indices` names.",
+       "ResourceApplyProximalGradientDescent on the rows that `indices` select.",
        LIST("var: resource", "alpha: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"),
        SPARSE_TYPES, LIST(EF_OPTIMIZER_LOCKING), WIDE, proximal_run, V PROXIMAL_NUMBERS ROWS AT)
-UPDATE(ResourceApplyProximalAdagrad,
-       "An Adagrad step followed by shrinking towards zero, both at Adagrad's rate.",
-       LIST("var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T"), TYPES,
-       LIST(EF_OPTIMIZER_LOCKING), WIDE, proximal_adagrad_run, V P PROXIMAL_NUMBERS G)
+UPDATE(
+    ResourceApplyProximalAdagrad,
+    "An Adagrad step followed by a proximal step towards zero, both with Adagrad's learning rate.",
+    LIST("var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T"), TYPES,
+    LIST(EF_OPTIMIZER_LOCKING), WIDE, proximal_adagrad_run, V P PROXIMAL_NUMBERS G)
 UPDATE(ResourceSparseApplyProximalAdagrad,
-       "ResourceApplyProximalAdagrad on the rows that `indices` names.",
+       "ResourceApplyProximalAdagrad on the rows that `indices` select.",
        LIST("var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T",
             "indices: Tindices"),
        SPARSE_TYPES, LIST(EF_OPTIMIZER_LOCKING), WIDE, proximal_adagrad_run,
        V P PROXIMAL_NUMBERS ROWS AT)
 #define SIGN_NUMBERS "float[]{0.1} float[]{1.5} float[]{0.5} float[]{0.9} "
 UPDATE(ResourceApplyAddSign,
-       "Steps longer where the gradient and its running mean `m` agree in sign, by adding.",
+       "AddSign: larger steps where the gradient and its running mean `m` have the same sign.",
        LIST("var: resource", "m: resource", "lr: T", "alpha: T", "sign_decay: T", "beta: T",
             "grad: T"),
        TYPES, LIST(EF_OPTIMIZER_LOCKING), REALS, add_sign_run, V V SIGN_NUMBERS G)
 UPDATE(ResourceApplyPowerSign,
-       "Steps longer where the gradient and its running mean `m` agree in sign, by a power.",
+       "PowerSign: exponentially larger steps where the gradient and its running mean `m` have the "
+       "same sign.",
        LIST("var: resource", "m: resource", "lr: T", "logbase: T", "sign_decay: T", "beta: T",
             "grad: T"),
        TYPES, LIST(EF_OPTIMIZER_LOCKING), REALS, power_sign_run, V V SIGN_NUMBERS G)

@@ -1,6 +1,6 @@
-/* One driver for all optimizer updates: an op contributes its rule, the notation of its arguments
- * says the rest. Everything is checked before the first element changes, so a failed update leaves
- * parameter and slots as they were. */
+/* One driver for all optimizer updates: an op supplies its rule, and the notation of its arguments
+ * determines the rest. Everything is validated before the first element changes, so a failed update
+ * leaves parameter and slots unchanged. */
 #include "base/alloc.h"
 #include "ops/shapes.h"
 #include "ops/state/optimizer.h"
@@ -45,7 +45,7 @@ static arg_name name_of(const ef_op *op, int k) {
     return n;
 }
 
-/* Dims [from, rank) of two shapes may be equal. */
+/* Whether dims [from, rank) of two shapes may be equal. */
 static bool tails_agree(const ef_shape *a, const ef_shape *b, int from) {
     if (a->rank < 0 || b->rank < 0) return true;
     if (a->rank != b->rank || a->rank < from) return false;
@@ -62,7 +62,7 @@ static ef_status *shapes_differ(const ef_op *op, int k, const ef_shape *var, con
                     sparse ? " (apart from the first dimension)" : "");
 }
 
-/* shape[k]: of input k, for variables of what is behind the handle. */
+/* shape[k]: of input k, or of the value if input k is a variable. */
 static ef_status *check_shapes(const ef_op *op, const roles *r, const ef_shape *shape) {
     const ef_shape *var = &shape[r->var[0]], *grad = &shape[r->grad];
     for (int j = 0; j < r->n_numbers; j++)
@@ -127,8 +127,8 @@ ef_status *ef_optimizer_numbers(const ef_call *c, double *k) {
 }
 
 enum { FEW = 64 };
-/* Indices as int64, checked against the rows there are; in `room` if they fit, else in new memory.
- */
+/* Indices as int64, validated against the number of rows; stored in `room` if they fit, else in new
+ * memory. */
 static ef_status *rows_of(const ef_call *c, const ef_tensor *t, int64_t limit, int64_t *room,
                           int64_t **out) {
     int64_t n = ef_count(t), *v = room;

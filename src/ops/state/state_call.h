@@ -1,4 +1,4 @@
-/* For tests of ops with state: one call by name, in one line. */
+/* For tests of ops with state: calls an op by name in one line. */
 #ifndef EF_OPS_STATE_CALL_H
 #define EF_OPS_STATE_CALL_H
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
-/* Variables: making, reading and assigning them. A read shares the variable's storage and costs a
- * reference; a write goes in place when nobody else holds the old value, so values that were read
+/* Variables: creating, reading and assigning them. A read shares the variable's storage and costs a
+ * reference; a write is in place if the old value has no other owner, so values that were read
  * never change. */
 #include "ops/state/variable.h"
 #include "kernels/combine.h"
@@ -53,7 +53,8 @@ ef_status *ef_lock_variables(const ef_call *c, const int *k, int n, ef_dtype dty
             j++;
             continue;
         }
-        while (j > 0) ef_variable_release(out->var[order[--j]]); /* deferred: start again */
+        /* A value is deferred: release all and retry. */
+        while (j > 0) ef_variable_release(out->var[order[--j]]);
         if (s == NULL) s = ef_variable_settle(out->var[at]);
         if (s != NULL) return ef_status_add(s, "in %s, input %d", c->op->name, k[at]);
     }
@@ -96,7 +97,7 @@ static ef_status *need_handle(const ef_infer *i, int k, ef_dtype dtype) {
 
 /* ---- VarHandleOp, DestroyResourceOp ---- */
 
-/* `what` is a fact, so that inference can point at it for as long as the attributes live. */
+/* `what` is a fact, so that inference can point to it as long as the attributes live. */
 typedef struct handle_attrs {
     ef_attr_text container, shared_name, debug_name;
     ef_fact what;
@@ -110,7 +111,7 @@ static ef_status *handle_shape(ef_infer *i) {
     return NULL;
 }
 
-/* TensorFlow's word for "a new variable for each call". */
+/* The name with which TensorFlow asks for a new variable in each call. */
 static const char anonymous[] = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
 
 static ef_status *handle_run(const ef_call *c) {
@@ -132,8 +133,9 @@ static ef_status *handle_run(const ef_call *c) {
 
 const ef_op ef_op_VarHandleOp = {
     EF_NAMED(VarHandleOp),
-    .doc = "Gives the handle of a variable: the one named `shared_name`, or a new one if it has no "
-           "name. The variable has no value until one is assigned.",
+    .doc =
+        "Returns the handle of a variable: the one named `shared_name`, or a new one if it has no "
+        "name. The variable has no value until one is assigned.",
     .out = {"resource: resource"},
     .attr = {EF_ATTR(handle_attrs, container, "string", "''"),
              EF_ATTR(handle_attrs, shared_name, "string", "''"),
@@ -155,7 +157,7 @@ typedef struct destroy_attrs {
 static ef_status *destroy_run(const ef_call *c) {
     const destroy_attrs *t = c->attrs;
     ef_variable *v = (ef_variable *)ef_tensor_object(c->in[0], EF_OBJECT_VARIABLE);
-    if (v == NULL) return NULL; /* other objects end with their last handle */
+    if (v == NULL) return NULL; /* other objects are freed with their last handle */
     ef_tensor old = {0};
     ef_mutex_lock(&v->lock);
     bool empty = v->value.dtype == EF_NO_DTYPE;
@@ -176,7 +178,7 @@ static ef_status *destroy_run(const ef_call *c) {
 
 const ef_op ef_op_DestroyResourceOp = {
     EF_NAMED(DestroyResourceOp),
-    .doc = "Ends a variable: its memory is released and its name is free again.",
+    .doc = "Destroys a variable: its memory is released and its name can be used again.",
     .in = {"resource: resource"},
     .attr = {EF_ATTR(destroy_attrs, ignore_lookup_error, "bool", "true")},
     .attr_size = sizeof(destroy_attrs),
@@ -193,7 +195,7 @@ static ef_status *nothing_run(const ef_call *c) {
 
 const ef_op ef_op_DisableCopyOnRead = {
     EF_NAMED(DisableCopyOnRead),
-    .doc = "Promises that reads of the variable need no copies; reads never copy here, so nothing "
+    .doc = "Declares that reads of the variable need no copies; reads never copy here, so nothing "
            "changes.",
     .in = {"resource: resource"},
     .traits = EF_STATEFUL | EF_EFFECT | EF_NO_GRAD,
@@ -228,7 +230,8 @@ static ef_status *read_run(const ef_call *c) {
     ef_tensor now;
     EF_TRY(ef_call_variable(c, 0, ((const dtype_attrs *)c->attrs)->dtype, &v));
     EF_TRY(ef_variable_read(v, &now));
-    if (EF_UNLIKELY(now.device != c->device)) { /* the value is away, or was changed on the host */
+    if (EF_UNLIKELY(now.device != c->device)) { /* the value is on another device, or was changed
+                                                 * on the host */
         ef_tensor_release(&now);
         EF_TRY(read_to(v, c->device, &now));
     }
@@ -238,13 +241,14 @@ static ef_status *read_run(const ef_call *c) {
 }
 
 static ef_status *read_grad(ef_grad *g) {
-    g->din[0] = g->dout[0]; /* the gradient of a handle is that of its value */
+    g->din[0] = g->dout[0]; /* the gradient of a handle is the gradient of its value */
     return NULL;
 }
 
 const ef_op ef_op_ReadVariableOp = {
     EF_NAMED(ReadVariableOp),
-    .doc = "The present value of a variable. Later assignments do not change what was read.",
+    .doc =
+        "The current value of a variable. Later assignments do not change the value that was read.",
     .in = {"resource: resource"},
     .out = {"value: dtype"},
     .attr = {EF_ATTR(dtype_attrs, dtype, "type", NULL)},
@@ -314,7 +318,7 @@ static ef_status *initialized_run(const ef_call *c) {
 
 const ef_op ef_op_VarIsInitializedOp = {
     EF_NAMED(VarIsInitializedOp),
-    .doc = "Whether the variable has been given a value.",
+    .doc = "Whether the variable has a value.",
     .in = {"resource: resource"},
     .out = {"is_initialized: bool"},
     .traits = EF_STATEFUL | EF_NO_GRAD,
@@ -340,7 +344,7 @@ typedef struct assign_attrs {
     bool validate_shape;
 } assign_attrs;
 
-/* Into the buffer that is there, if it fits and is ours alone. */
+/* Writes into the existing buffer, if x fits and the buffer has no other owner. */
 static bool assign_in_place(ef_variable *v, const ef_tensor *x) {
     bool done = false;
     ef_mutex_lock(&v->lock);
@@ -361,7 +365,8 @@ static ef_status *assign_run(const ef_call *c) {
     EF_TRY(ef_call_variable(c, 0, (ef_dtype)x->dtype, &v));
     bool counted = x->storage != NULL;
     if (counted) return ef_variable_write(v, x);
-    /* The bytes are lent (a plan's arena) or few: keep a copy, at best where the old value is. */
+    /* The bytes are borrowed (from a plan's arena) or few: copy them, if possible into the old
+     * buffer. */
     if (ef_dtype_in((ef_dtype)x->dtype, EF_PLAIN) && assign_in_place(v, x)) return NULL;
     ef_tensor copy = {0};
     EF_TRY(ef_tensor_clone(&copy, x));
@@ -372,7 +377,7 @@ static ef_status *assign_run(const ef_call *c) {
 
 const ef_op ef_op_AssignVariableOp = {
     EF_NAMED(AssignVariableOp),
-    .doc = "Gives the variable a new value.",
+    .doc = "Assigns a new value to the variable.",
     .in = {"resource: resource", "value: dtype"},
     .types = "dtype: type",
     .attr = {EF_ATTR(assign_attrs, validate_shape, "bool", "false")},
@@ -402,8 +407,8 @@ static ef_status *combine_into(const ef_call *c, ef_combine op) {
 static ef_status *add_run(const ef_call *c) { return combine_into(c, EF_COMBINE_ADD); }
 static ef_status *sub_run(const ef_call *c) { return combine_into(c, EF_COMBINE_SUB); }
 
-/* On another device: the new value is computed there and takes the place of the old one, unless
- * another thread was faster. */
+/* On another device: the new value is computed there and replaces the old one, unless another
+ * thread has assigned a value meanwhile. */
 static ef_status *combine_away(const ef_call *c, const ef_op *op) {
     ef_variable *v = NULL;
     EF_TRY(ef_call_variable(c, 0, (ef_dtype)c->in[1]->dtype, &v));
@@ -431,7 +436,8 @@ static ef_status *combine_away(const ef_call *c, const ef_op *op) {
 static ef_status *add_away(const ef_call *c) { return combine_away(c, &ef_op_AddV2); }
 static ef_status *sub_away(const ef_call *c) { return combine_away(c, &ef_op_Sub); }
 
-/* TensorFlow looks for kernels of ops on variables where it places them, which is another error. */
+/* TensorFlow looks up kernels of ops on variables when it places them and so reports another error
+ * code. */
 static ef_status *no_sum_run(const ef_call *c) {
     return ef_error(EF_INVALID, "%s: no kernel is registered for dtype %s", c->op->name,
                     ef_dtype_name((ef_dtype)c->in[1]->dtype));
@@ -467,7 +473,7 @@ static ef_status *count_shape(ef_infer *i) {
     ef_shape s = ef_infer_variable_shape(i, 0);
     i->out[0].shape = ef_scalar_shape();
     if (s.rank <= 0) return NULL;
-    return ef_error(EF_INVALID, "ResourceCountUpTo: the variable is %s; only a scalar counts",
+    return ef_error(EF_INVALID, "ResourceCountUpTo: the variable is %s; it must be a scalar",
                     EF_SHAPE(&s));
 }
 
@@ -481,7 +487,7 @@ static void put_count(ef_dtype t, void *at, int64_t v) {
 static ef_status *count_on(const count_attrs *a, ef_tensor *value, void *before) {
     if (value->rank != 0)
         return ef_error(EF_INVALID,
-                        "ResourceCountUpTo: the variable has rank %d; only a scalar counts",
+                        "ResourceCountUpTo: the variable has rank %d; it must be a scalar",
                         value->rank);
     if (a->T == EF_I32 && a->limit != (int32_t)a->limit)
         return ef_error(EF_INVALID, "ResourceCountUpTo: the limit %lld does not fit int32",
@@ -506,7 +512,8 @@ static ef_status *count_run(const ef_call *c) {
 
 const ef_op ef_op_ResourceCountUpTo = {
     EF_NAMED(ResourceCountUpTo),
-    .doc = "Adds 1 to a scalar variable and gives the value it had; at `limit` it fails instead.",
+    .doc =
+        "Adds 1 to a scalar variable and returns its old value; fails when it has reached `limit`.",
     .in = {"resource: resource"},
     .out = {"output: T"},
     .attr = {EF_ATTR(count_attrs, limit, "int", NULL),

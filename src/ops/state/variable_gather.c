@@ -1,5 +1,5 @@
-/* Reading rows of variables without reading the whole. Gradients stay sparse: IndexedSlices that
- * say which rows were read. */
+/* Reading rows of variables without reading the whole variable. Gradients stay sparse:
+ * IndexedSlices of the rows that were read. */
 #include "kernels/gather.h"
 #include "ops/array/array.h"
 #include "ops/build.h"
@@ -10,7 +10,7 @@
         { EF_CPU, EF_ANY, fn, NULL, NULL, NULL, NULL } \
     }
 
-/* The shape of the variable behind input 0 as a value. */
+/* The shape of the variable of input 0 as a value. */
 static ef_value *variable_shape(ef_grad *g, ef_dtype t) {
     const ef_fact *f = g->in[0]->fact.handle;
     if (f != NULL && ef_shape_known(&f->shape))
@@ -122,7 +122,7 @@ static ef_status *gather_grad(ef_grad *g) {
 
 const ef_op ef_op_ResourceGather = {
     EF_NAMED(ResourceGather),
-    .doc = "The rows of the variable that `indices` name.",
+    .doc = "The rows of the variable that `indices` select.",
     .in = {"resource: resource", "indices: Tindices"},
     .out = {"output: dtype"},
     .types = "Tindices: {int32, int64}",
@@ -147,15 +147,14 @@ typedef struct dtype_attrs {
     ef_dtype dtype;
 } dtype_attrs;
 
-/* x's last dim is known. */
+/* The last dim of x is known. */
 static ef_status *picked(const ef_op *op, const ef_shape *p, const ef_shape *x, ef_shape *out) {
     int64_t depth = x->dim[x->rank - 1];
     if (depth > p->rank)
-        return ef_error(
-            EF_INVALID,
-            "%s: indices is %s, so each names %lld axes, but the variable is %s; they must "
-            "not be more than its rank",
-            op->name, EF_SHAPE(x), (long long)depth, EF_SHAPE(p));
+        return ef_error(EF_INVALID,
+                        "%s: indices is %s, so each index has %lld coordinates, but the variable "
+                        "is %s; there must not be more than its rank",
+                        op->name, EF_SHAPE(x), (long long)depth, EF_SHAPE(p));
     EF_TRY(ef_need_rank_held(op, x->rank - 1 + p->rank - depth));
     *out = *x;
     out->rank--;
@@ -179,7 +178,8 @@ static ef_status *nd_from(const ef_call *c, const ef_tensor *p) {
     int depth = (int)xs.dim[xs.rank - 1];
     int64_t n = ef_shape_span(&xs, 0, xs.rank - 1), inner = ef_shape_span(&ps, depth, ps.rank);
     if (n > 0 && ef_count(p) == 0)
-        return ef_error(EF_INVALID, "%s: %lld slices of a variable that is empty: its shape is %s",
+        return ef_error(EF_INVALID,
+                        "%s: cannot take %lld slices from a variable that is empty (shape %s)",
                         c->op->name, (long long)n, EF_SHAPE(&ps));
     EF_TRY(ef_out_ready(c, 0, &out));
     size_t size = ef_dtype_size((ef_dtype)p->dtype), row = (size_t)inner * size;
@@ -190,7 +190,7 @@ static ef_status *nd_from(const ef_call *c, const ef_tensor *p) {
             if (j < 0 || j >= ps.dim[d])
                 return ef_error(
                     EF_INVALID,
-                    "ResourceGatherNd: indices[%lld] names %lld on axis %d, which is not in "
+                    "ResourceGatherNd: indices[%lld] has %lld for axis %d, which is not in "
                     "[0, %lld)",
                     (long long)k, (long long)j, d, (long long)ps.dim[d]);
             at = at * ps.dim[d] + j;
@@ -219,7 +219,7 @@ static ef_status *nd_grad(ef_grad *g) {
 
 const ef_op ef_op_ResourceGatherNd = {
     EF_NAMED(ResourceGatherNd),
-    .doc = "The slices of the variable at the positions that the rows of `indices` name.",
+    .doc = "The slices of the variable at the coordinates in the rows of `indices`.",
     .in = {"resource: resource", "indices: Tindices"},
     .out = {"output: dtype"},
     .types = "Tindices: {int32, int64}",

@@ -1,5 +1,6 @@
-/* Updating parts of variables in place: rows, positions, strided slices. Indices are checked before
- * the first element changes. An index may stand several times; its updates follow in order. */
+/* Updating parts of variables in place: rows, positions, strided slices. Indices are validated
+ * before the first element changes. An index may occur several times; its updates are applied in
+ * order. */
 #include "kernels/combine.h"
 #include "kernels/gather.h"
 #include "ops/array/array.h"
@@ -34,11 +35,11 @@ static bool is_zero(const ef_tensor *x, int64_t k) {
            ef_element_double(part, x->data, 2 * k + 1) == 0;
 }
 
-/* What can be combined at all, and no division by zero, of whatever type. */
+/* Checks that the op is defined for the dtype and that no divisor is zero. */
 static ef_status *check_values(const ef_call *c, ef_combine op, const ef_tensor *x) {
     ef_dtype t = (ef_dtype)x->dtype;
     if (ef_combine_pick(op, t) == NULL && !(op == EF_COMBINE_SET && t == EF_STRING))
-        return ef_error(EF_UNIMPLEMENTED, "%s: there is no such update for %s", c->op->name,
+        return ef_error(EF_UNIMPLEMENTED, "%s: this update is not defined for %s", c->op->name,
                         ef_dtype_name(t));
     if (op != EF_COMBINE_DIV) return NULL;
     int64_t n = ef_count(x);
@@ -102,7 +103,7 @@ static ef_status *update_rows(const ef_call *c, ef_combine op, ef_tensor *var) {
     return NULL;
 }
 
-/* Locks the variable around `update`. */
+/* Runs `update` with the variable locked. */
 static ef_status *locked(const ef_call *c, ef_combine op, int values,
                          ef_status *(*update)(const ef_call *c, ef_combine op, ef_tensor *var)) {
     ef_locked l;
@@ -113,17 +114,18 @@ static ef_status *locked(const ef_call *c, ef_combine op, int values,
     return s;
 }
 
-#define SCATTER(N, TEXT, SET, MASK, OP, ...)                                                    \
-    static ef_status *N##_run(const ef_call *c) { return locked(c, OP, 2, update_rows); }       \
-    const ef_op ef_op_##N = {                                                                   \
-        EF_NAMED(N),                                                                            \
-        .doc = TEXT " the rows of the variable that `indices` name. A scalar serves all rows.", \
-        .in = {"resource: resource", "indices: Tindices", "updates: dtype"},                    \
-        .types = "Tindices: {int32, int64}; dtype: " SET,                                       \
-        .traits = TRAITS,                                                                       \
-        .shape = rows_shape,                                                                    \
-        .kernel = ROW(MASK, N##_run),                                                           \
-        .examples = {__VA_ARGS__},                                                              \
+#define SCATTER(N, TEXT, SET, MASK, OP, ...)                                                       \
+    static ef_status *N##_run(const ef_call *c) { return locked(c, OP, 2, update_rows); }          \
+    const ef_op ef_op_##N = {                                                                      \
+        EF_NAMED(N),                                                                               \
+        .doc =                                                                                     \
+            TEXT " the rows of the variable that `indices` select. A scalar applies to all rows.", \
+        .in = {"resource: resource", "indices: Tindices", "updates: dtype"},                       \
+        .types = "Tindices: {int32, int64}; dtype: " SET,                                          \
+        .traits = TRAITS,                                                                          \
+        .shape = rows_shape,                                                                       \
+        .kernel = ROW(MASK, N##_run),                                                              \
+        .examples = {__VA_ARGS__},                                                                 \
     };
 #define ROWS_EXAMPLES                                                                             \
     "var(float[4,3]) int32[2]{3,0} float[2,3]",                                                   \
@@ -151,7 +153,8 @@ typedef struct nd_attrs {
     ef_attr_text bad_indices_policy;
 } nd_attrs;
 
-/* updates: indices' shape without its last dim, then the dims the indices do not name. */
+/* updates: the shape of indices without its last dim, then the dims of the variable that indices do
+ * not cover. */
 static ef_status *check_positions(const ef_op *op, const ef_shape *var, const ef_shape *x,
                                   const ef_shape *updates) {
     if (x->rank == 0)
@@ -181,7 +184,7 @@ static ef_status *positions_shape(ef_infer *i) {
     return check_positions(i->op, &var, &i->in[1].shape, &i->in[2].shape);
 }
 
-/* Where index tuple k points, in slices; -1: outside. */
+/* The position of index tuple k, in slices; -1: out of range. */
 static int64_t position(const ef_call *c, const ef_shape *var, int depth, int64_t k) {
     int64_t at = 0;
     for (int d = 0; d < depth; d++) {
@@ -218,8 +221,8 @@ static ef_status *update_positions(const ef_call *c, ef_combine op, ef_tensor *v
     static ef_status *N##_run(const ef_call *c) { return locked(c, OP, 2, update_positions); } \
     const ef_op ef_op_##N = {                                                                  \
         EF_NAMED(N),                                                                           \
-        .doc = TEXT " the slices of the variable at the positions that the rows of `indices` " \
-                    "name.",                                                                   \
+        .doc = TEXT " the slices of the variable at the coordinates in the rows of "           \
+                    "`indices`.",                                                              \
         .in = {"ref: resource", "indices: Tindices", "updates: T"},                            \
         .types = "T: type; Tindices: {int32, int64}",                                          \
         .attr = {EF_ATTR(nd_attrs, use_locking, "bool", "true"),                               \
@@ -267,7 +270,7 @@ static ef_status *strided_run(const ef_call *c) {
 
 const ef_op ef_op_ResourceStridedSliceAssign = {
     EF_NAMED(ResourceStridedSliceAssign),
-    .doc = "What Python's `ref[begin:end:strides] = value` does to a variable.",
+    .doc = "Assigns to a slice of a variable, as `ref[begin:end:strides] = value` in Python.",
     .in = {"ref: resource", "begin: Index", "end: Index", "strides: Index", "value: T"},
     .types = "T: type; Index: {int32, int64}",
     .attr = EF_STRIDED_ATTRS,

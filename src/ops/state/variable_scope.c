@@ -1,5 +1,5 @@
-/* Names of variables and tables: a small hash map per scope, guarded by one lock. Only queues, when
- * their session ends, are locked while it is held. */
+/* Names of variables and tables: a small hash map per scope, guarded by one lock. While it is held,
+ * no other lock is taken except those of queues when their session ends. */
 #include "ops/state/variable_scope.h"
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -17,7 +17,7 @@ typedef struct named {
 
 struct ef_scope {
     ef_map map;
-    uint64_t id; /* never given twice; 0: the process's */
+    uint64_t id; /* unique; 0: the process's */
 };
 
 static ef_mutex lock = EF_MUTEX(SCOPE);

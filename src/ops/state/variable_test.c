@@ -111,7 +111,7 @@ EF_TEST(updates_check_first) {
     for (int k = 0; k < 6; k++) ef_tensor_release(all[k]);
 }
 
-/* Two threads that name two variables in opposite order, many times. */
+/* Two threads that lock two variables in opposite order, many times. */
 typedef struct crossing {
     ef_tensor *first, *second, *lr, *g;
     ef_status *failed;

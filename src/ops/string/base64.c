@@ -1,6 +1,6 @@
-/* EncodeBase64, DecodeBase64: bytes as text of 64 characters, in the alphabet that is safe in names
- * of files and in addresses ('-' and '_' in place of '+' and '/'). Three bytes are four characters;
- * what remains at the end is two or three characters, to which '=' may be added up to four. */
+/* EncodeBase64, DecodeBase64: bytes as text of 64 characters, in the alphabet that is safe in file
+ * names and URLs ('-' and '_' instead of '+' and '/'). Three bytes become four characters; what
+ * remains at the end becomes two or three characters, which '=' may pad to four. */
 #include "ops/records.h"
 #include "ops/string/strings.h"
 
@@ -28,7 +28,7 @@ static ef_status *encode_run(const ef_call *c) { return ef_map_strings(c, encode
 
 const ef_op ef_op_EncodeBase64 = {
     EF_NAMED(EncodeBase64),
-    .doc = "Each string in web-safe base64; `pad` adds `=` up to a multiple of four characters.",
+    .doc = "Each string in web-safe base64; `pad` adds `=` to a multiple of four characters.",
     .in = {"input: string"},
     .out = {"output: string"},
     .attr = {EF_ATTR(encode_attrs, pad, "bool", "false")},
@@ -81,7 +81,7 @@ static ef_status *decode_run(const ef_call *c) { return ef_map_strings(c, decode
 
 const ef_op ef_op_DecodeBase64 = {
     EF_NAMED(DecodeBase64),
-    .doc = "The bytes that web-safe base64 stands for, with or without padding.",
+    .doc = "Decodes web-safe base64, with or without padding.",
     .in = {"input: string"},
     .out = {"output: string"},
     .traits = EF_NO_GRAD,

@@ -1,4 +1,4 @@
-/* Strings as numbers that stay the same for ever: hash buckets and fingerprints. */
+/* Hash buckets and fingerprints of strings. The numbers never change between versions. */
 #include "kernels/fingerprint.h"
 #include "ops/string/strings.h"
 
@@ -84,7 +84,7 @@ static ef_status *fingerprint_shape(ef_infer *i) {
 static void put(uint8_t *out, uint64_t h) {
     for (int k = 0; k < 8; k++) out[k] = (uint8_t)(h >> 8 * k);
 }
-/* A row of several strings: the fingerprint of their fingerprints. */
+/* A row of several strings: the fingerprint of their concatenated fingerprints. */
 static ef_status *print_strings(const ef_str *s, int64_t n, uint8_t *out) {
     if (n == 1) {
         put(out, ef_farmhash64(s->at, s->n));
@@ -107,7 +107,7 @@ static ef_status *fingerprint_run(const ef_call *c) {
     const ef_str *method = ef_strs(c->in[1]);
     if (method->n != 10 || memcmp(method->at, "farmhash64", 10) != 0)
         return ef_error(EF_INVALID,
-                        "Fingerprint: Unsupported fingerprint method: %s; there is 'farmhash64'",
+                        "Fingerprint: Unsupported fingerprint method: %s; it must be 'farmhash64'",
                         EF_STR(method));
     int64_t rows = x->dim[0], row = 1;
     for (int d = 1; d < x->rank; d++) row *= x->dim[d];
@@ -124,7 +124,7 @@ static ef_status *fingerprint_run(const ef_call *c) {
 
 const ef_op ef_op_Fingerprint = {
     EF_NAMED(Fingerprint),
-    .doc = "Eight bytes for each row of `data` that hardly ever are those of another row.",
+    .doc = "An 8-byte hash of each row of `data`.",
     .in = {"data: T", "method: string"},
     .out = {"fingerprint: uint8"},
     .types = "T: " EF_MOVE_TYPES,

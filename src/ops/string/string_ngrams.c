@@ -1,5 +1,5 @@
-/* StringNGrams: in each row of a ragged vector of strings, the strings joined that stand side by
- * side, for one or several widths. Rows may be padded on both sides. */
+/* StringNGrams: in each row of a ragged vector of strings, adjacent strings are joined, for one or
+ * several widths. Rows may be padded on both sides. */
 #include "ops/string/strings.h"
 
 typedef struct {
@@ -17,7 +17,8 @@ static ef_status *ngrams_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Padding on each side for a width; as much as gives every string each place in an n-gram. */
+/* Padding on each side for a width: at most width - 1, so that each string has every position in an
+ * n-gram; negative: that maximum. */
 static int64_t padding(const ngram_attrs *t, int64_t width) {
     return t->pad_width < 0 || t->pad_width > width - 1 ? width - 1 : t->pad_width;
 }
@@ -27,8 +28,8 @@ static int64_t ngrams_of(const ngram_attrs *t, int64_t length, int64_t width) {
     return n > 0 ? n : 0;
 }
 
-/* How many n-grams a row of `length` strings has; a short row is kept whole if that is asked for
- * and no width fits. */
+/* The number of n-grams of a row of `length` strings; a short row is kept whole if that is
+ * requested and no width fits. */
 static int64_t row_count(const ngram_attrs *t, int64_t length, bool *whole) {
     int64_t n = 0;
     for (int w = 0; w < t->ngram_widths.n; w++) n += ngrams_of(t, length, t->ngram_widths.at[w]);
@@ -114,7 +115,7 @@ static ef_status *ngrams_run(const ef_call *c) {
 
 const ef_op ef_op_StringNGrams = {
     EF_NAMED(StringNGrams),
-    .doc = "The n-grams of each row of a ragged vector of strings: neighbours joined by "
+    .doc = "The n-grams of each row of a ragged vector of strings: adjacent strings joined by "
            "`separator`, for each of `ngram_widths`.",
     .in = {"data: string", "data_splits: Tsplits"},
     .out = {"ngrams: string", "ngrams_splits: Tsplits"},

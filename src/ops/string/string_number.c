@@ -1,4 +1,4 @@
-/* Strings and numbers: reading one from the other. */
+/* Strings to numbers and numbers to strings. */
 #include "ops/string/strings.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,8 @@ typedef struct {
 } number_attrs;
 
 /* A decimal or, for floats, also a hexadecimal number with white space around it and nothing else.
- * The C library reads it; what it would take beyond that (0x for ints, nan(...)) is turned away. */
+ * The C library parses it; forms that only the C library accepts (0x for ints, nan(...)) are
+ * rejected. */
 static bool read_float(const char *p, char **end, double *v, float *f, bool wide) {
     if (wide)
         *v = strtod(p, end);
@@ -67,7 +68,7 @@ static ef_status *number_run(const ef_call *c) {
     for (int64_t k = 0, n = ef_count(c->in[0]); k < n && s == NULL; k++) {
         text.n = 0;
         ef_text_bytes(&text, in[k].at, in[k].n);
-        ef_text_bytes(&text, "", 1); /* ends it, for the C library */
+        ef_text_bytes(&text, "", 1); /* adds the NUL that the C library needs */
         if (text.failed)
             s = ef_no_memory(in[k].n + 1);
         else if (strlen(text.at) != in[k].n ||
@@ -83,7 +84,7 @@ static ef_status *number_run(const ef_call *c) {
 
 const ef_op ef_op_StringToNumber = {
     EF_NAMED(StringToNumber),
-    .doc = "The number each string spells.",
+    .doc = "Parses each string as a number.",
     .in = {"string_tensor: string"},
     .out = {"output: out_type"},
     .attr = {EF_ATTR(number_attrs, out_type, "{float, double, int32, int64, uint32, uint64}",
@@ -106,7 +107,7 @@ typedef struct {
     ef_attr_text fill;
 } text_attrs;
 
-enum { MOST_DIGITS = 2048 }; /* the longest double has some 1,100; beyond there are only zeros */
+enum { MOST_DIGITS = 2048 }; /* the longest double has about 1,100 digits; all others are zeros */
 
 static ef_status *text_shape(ef_infer *i) {
     const text_attrs *t = i->attrs;

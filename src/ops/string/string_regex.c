@@ -1,5 +1,4 @@
-/* Replacing and testing by regular expressions; the pattern comes as an input or as an attribute.
- */
+/* Replacing and matching with regular expressions; the pattern is an input or an attribute. */
 #include "kernels/regex.h"
 #include "ops/string/strings.h"
 
@@ -69,7 +68,7 @@ static ef_status *static_match_run(const ef_call *c) {
 
 const ef_op ef_op_RegexReplace = {
     EF_NAMED(RegexReplace),
-    .doc = "Replaces what `pattern` matches by `rewrite`, in which \\1 to \\9 name groups.",
+    .doc = "Replaces matches of `pattern` by `rewrite`, in which \\1 to \\9 refer to groups.",
     .in = {"input: string", "pattern: string", "rewrite: string"},
     .out = {"output: string"},
     .attr = {EF_ATTR(replace_attrs, replace_global, "bool", "true")},
@@ -83,7 +82,7 @@ const ef_op ef_op_RegexReplace = {
 };
 const ef_op ef_op_StaticRegexReplace = {
     EF_NAMED(StaticRegexReplace),
-    .doc = "As RegexReplace, with pattern and rewrite known beforehand.",
+    .doc = "Like RegexReplace, with pattern and rewrite as attributes.",
     .in = {"input: string"},
     .out = {"output: string"},
     .attr = {EF_ATTR(static_attrs, pattern, "string", NULL),
@@ -98,7 +97,7 @@ const ef_op ef_op_StaticRegexReplace = {
 };
 const ef_op ef_op_RegexFullMatch = {
     EF_NAMED(RegexFullMatch),
-    .doc = "Whether `pattern` matches the whole of each string.",
+    .doc = "Whether `pattern` matches each whole string.",
     .in = {"input: string", "pattern: string"},
     .out = {"output: bool"},
     .traits = EF_NO_GRAD,
@@ -108,7 +107,7 @@ const ef_op ef_op_RegexFullMatch = {
 };
 const ef_op ef_op_StaticRegexFullMatch = {
     EF_NAMED(StaticRegexFullMatch),
-    .doc = "As RegexFullMatch, with the pattern known beforehand.",
+    .doc = "Like RegexFullMatch, with the pattern as an attribute.",
     .in = {"input: string"},
     .out = {"output: bool"},
     .attr = {EF_ATTR(static_attrs, pattern, "string", NULL)},

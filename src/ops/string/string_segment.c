@@ -1,5 +1,5 @@
-/* Strings of one segment joined in the order in which they stand: a list of rows for each segment,
- * then one pass over each list. */
+/* Joins the strings of one segment in their order: builds a list of rows for each segment, then
+ * makes one pass over each list. */
 #include "base/alloc.h"
 #include "kernels/segment.h"
 #include "ops/string/strings.h"
@@ -8,8 +8,8 @@ typedef struct {
     ef_attr_text separator;
 } segment_join_attrs;
 
-/* Rows chained by segment: first[s] is the first row of segment s, next[k] the one after row k; -1
- * ends. */
+/* Linked lists of rows by segment: first[s] is the first row of segment s, next[k] the row after
+ * row k; -1 ends a list. */
 typedef struct {
     int64_t *first, *last, *next;
 } chains;

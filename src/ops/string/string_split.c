@@ -1,6 +1,6 @@
-/* StringSplit and StringSplitV2: the tokens of each string, as the parts of a sparse matrix with a
- * row for each string. The first splits at any byte of a set, the second at a word, or at runs of
- * white space, as Python's str.split does. */
+/* StringSplit and StringSplitV2: the tokens of each string, as a sparse matrix with a row for each
+ * string. The first splits at any byte of a set, the second at a separator, or at runs of white
+ * space, as Python's str.split does. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "ops/string/strings.h"

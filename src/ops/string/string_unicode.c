@@ -1,4 +1,4 @@
-/* UnicodeDecode and UnicodeEncode: strings as the numbers of their characters, and back. */
+/* UnicodeDecode and UnicodeEncode: strings to code points, and back. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "ops/string/strings.h"
@@ -27,8 +27,8 @@ static bool is_character(int64_t v) {
     return v >= 0 && v <= 0x10FFFF && (v < 0xD800 || v > 0xDFFF);
 }
 
-/* The character at p, -1 if it is malformed; *used bytes belong to it, at least one. A malformed
- * one takes the bytes that could have begun a valid one, so each is one replacement. */
+/* The code point at p, -1 if it is malformed; *used: the bytes it takes, at least one. A malformed
+ * character takes the bytes that could begin a valid one, so that it becomes one replacement. */
 static int32_t read_utf8(const unsigned char *p, size_t n, size_t *used) {
     *used = 1;
     if (p[0] < 0x80) return p[0];
@@ -97,10 +97,11 @@ static ef_status *decode_shape(ef_infer *i) {
     const decode_attrs *t = i->attrs;
     int encoding;
     if (!encoding_of(&t->input_encoding, &encoding))
-        return ef_error(EF_INVALID,
-                        "%s: Could not create converter for input encoding: %s; there are UTF-8, "
-                        "UTF-16-BE and UTF-32-BE",
-                        i->op->name, t->input_encoding.at);
+        return ef_error(
+            EF_INVALID,
+            "%s: Could not create converter for input encoding: %s; supported are UTF-8, "
+            "UTF-16-BE and UTF-32-BE",
+            i->op->name, t->input_encoding.at);
     if (!is_character(t->replacement_char))
         return ef_error(EF_INVALID, "%s: replacement_char out of unicode codepoint range: %lld",
                         i->op->name, (long long)t->replacement_char);
@@ -135,7 +136,7 @@ static ef_status *decode_run(const ef_call *c) {
 
 const ef_op ef_op_UnicodeDecode = {
     EF_NAMED(UnicodeDecode),
-    .doc = "The characters of each string as numbers, in one vector with the bounds of each "
+    .doc = "The code points of each string, in one vector with the bounds of each "
            "string.",
     .in = {"input: string"},
     .out = {"row_splits: Tsplits", "char_values: int32"},
@@ -152,8 +153,7 @@ const ef_op ef_op_UnicodeDecode = {
                  "string[2]{ab,cd} input_encoding='UTF-16-BE' errors='ignore'"},
 };
 
-/* ---- numbers to strings -----------------------------------------------------------------------
- */
+/* ---- code points to strings ------------------------------------------------------------------ */
 
 static void add_byte(ef_text *t, int32_t v) {
     char b = (char)(v & 0xFF);
@@ -231,7 +231,7 @@ static ef_status *encode_run(const ef_call *c) {
 
 const ef_op ef_op_UnicodeEncode = {
     EF_NAMED(UnicodeEncode),
-    .doc = "A string from the numbers of its characters, for each row of a ragged vector.",
+    .doc = "Makes a string from each row of a ragged vector of code points.",
     .in = {"input_values: int32", "input_splits: Tsplits"},
     .out = {"output: string"},
     .types = "Tsplits: {int32, int64} = int64",

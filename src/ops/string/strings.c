@@ -1,4 +1,4 @@
-/* Strings taken as they are: joined, cut, measured, trimmed, in lower and upper case. */
+/* Basic string ops: join, substring, length, strip, lower and upper case. */
 #include "ops/string/strings.h"
 #include "kernels/letters.h"
 #include "ops/records.h"
@@ -92,8 +92,8 @@ static ef_status *join_run(const ef_call *c) {
 
 const ef_op ef_op_StringJoin = {
     EF_NAMED(StringJoin),
-    .doc = "Joins the strings that stand at one place of all `inputs`, `separator` between them; "
-           "scalars go with every place.",
+    .doc = "Joins the corresponding strings of all `inputs` with `separator` between them; "
+           "scalars broadcast.",
     .in = {"inputs: N * string"},
     .out = {"output: string"},
     .types = "N: int >= 0",
@@ -113,7 +113,7 @@ typedef struct {
     ef_attr_text separator;
 } reduce_attrs;
 
-/* Marks the axes to join in *mark, in the order given; fails on one given twice. */
+/* Marks the axes to join in *mark, in the order given; fails if an axis is given twice. */
 static ef_status *reduce_axis(const ef_op *op, int rank, int64_t axis, bool *mark, int *at) {
     EF_TRY(ef_need_axis(op, axis, rank, at));
     if (mark[*at])
@@ -142,7 +142,7 @@ static ef_status *reduce_shape(ef_infer *i) {
     return NULL;
 }
 
-/* One result: the elements reached by walking the joined axes, the first named fastest. */
+/* One result: visits the elements along the joined axes; the first axis given varies fastest. */
 static void reduce_one(const reduce_attrs *t, const ef_str *x, int n, const int64_t *size,
                        const int64_t *step, ef_text *text) {
     int64_t at[EF_MAX_RANK] = {0}, count = 1, from = 0;
@@ -195,7 +195,7 @@ static ef_status *reduce_run(const ef_call *c) {
 
 const ef_op ef_op_ReduceJoin = {
     EF_NAMED(ReduceJoin),
-    .doc = "Joins the strings along the axes `reduction_indices`, in the order the axes are named.",
+    .doc = "Joins the strings along the axes `reduction_indices`, in the order the axes are given.",
     .in = {"inputs: string", "reduction_indices: int32"},
     .out = {"output: string"},
     .attr = {EF_ATTR(reduce_attrs, keep_dims, "bool", "false"),
@@ -210,7 +210,7 @@ const ef_op ef_op_ReduceJoin = {
                  "string[2]{a,b} int32[0]"},
 };
 
-/* ---- cutting and measuring ------------------------------------------------------------------- */
+/* ---- substrings and lengths ------------------------------------------------------------------ */
 
 typedef struct {
     int unit;
@@ -257,18 +257,19 @@ static ef_status *substr_shape(ef_infer *i) {
     return NULL;
 }
 
-/* Where a stretch of `len` units from `pos` lies in bytes; false if pos is outside the string. */
+/* The byte range of `len` units from `pos`; false if pos is outside the string. */
 static bool find_span(const ef_str *s, int unit, int64_t pos, int64_t len, size_t *from,
                       size_t *to) {
     size_t n = unit == BYTE ? s->n : count_chars(s);
     if (pos > (int64_t)n || pos < -(int64_t)n) return false;
     size_t first = (size_t)(pos < 0 ? pos + (int64_t)n : pos);
     size_t last = (uint64_t)len > n - first ? n : first + (size_t)len;
-    if (len < 0) last = unit == BYTE ? n : first; /* as TensorFlow has it */
+    if (len < 0) last = unit == BYTE ? n : first; /* as TensorFlow does */
     *from = first, *to = last;
     if (unit == BYTE) return true;
     size_t at = 0, seen = 0;
-    while (at < s->n && ((unsigned char)s->at[at] & 0xC0) == 0x80) at++; /* strays in front */
+    /* Skips continuation bytes at the beginning. */
+    while (at < s->n && ((unsigned char)s->at[at] & 0xC0) == 0x80) at++;
     if (first == 0) at = 0;
     for (*from = *to = s->n; at < s->n && seen <= last; seen++) {
         if (seen == first) *from = at;
@@ -330,7 +331,7 @@ static ef_status *strip_run(const ef_call *c) { return ef_map_strings(c, strip_o
 
 const ef_op ef_op_StringStrip = {
     EF_NAMED(StringStrip),
-    .doc = "Each string without white space at its ends.",
+    .doc = "Removes white space from both ends of each string.",
     .in = {"input: string"},
     .out = {"output: string"},
     .traits = EF_NO_GRAD,

@@ -186,7 +186,7 @@ static ef_status *wide(float v, ef_tensor *out) {
  * every element of a vector is the same. */
 static void *exchanger(void *arg) {
     worker *w = arg;
-    ef_tensor a, b, sum, half, mean;
+    ef_tensor a, b, sum, half = {0}, mean;
     const void *v;
     if (ef_tensor_from(EF_F32, NULL, &(float){0.5f}, &half) != NULL) return NULL;
     for (int k = 0; k < EXCHANGES; k++) {

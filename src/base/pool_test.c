@@ -3,8 +3,8 @@
 #include "base/pool.h"
 #include "base/quota.h"
 #include "check.h"
+#include "remove_folder.h"
 #include <errno.h>
-#include <ftw.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -378,13 +378,6 @@ static void write_file(const char *path, const char *text) {
     fclose(f);
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where) {
-    (void)st;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
 EF_TEST(reads_quotas) {
     snprintf(root, sizeof root, "/tmp/ef_quota_XXXXXX");
     CHECK(mkdtemp(root));
@@ -406,7 +399,7 @@ EF_TEST(reads_quotas) {
     CHECK_INT(ef_quota_cgroup(root), 0);
     write_file("/proc/self/cgroup", "nonsense\n:\n::\n");
     CHECK_INT(ef_quota_cgroup(root), 0);
-    CHECK(nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
+    CHECK(remove_folder(root));
     CHECK(ef_quota_affinity() >= 1);
 }
 

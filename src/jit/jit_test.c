@@ -246,7 +246,10 @@ EF_TEST(functions_are_those_of_vmath) {
         int wrong = 0;
         for (int i = 0; i < MANY; i++) {
             float want = all[f].of(in[i]);
-            wrong += memcmp(&want, &out[i], 4) != 0 && !(isnan(want) && isnan(out[i]));
+            uint32_t want_bits, bits;
+            memcpy(&want_bits, &want, 4);
+            memcpy(&bits, &out[i], 4);
+            wrong += want_bits != bits && !(isnan(want) && isnan(out[i]));
         }
         CHECK(wrong == 0);
     }

@@ -89,6 +89,8 @@ ef_status *ef_op_run(ef_context *context, const ef_op *op, const void *attrs, ef
     ef_fact few[ON_STACK], few_handles[ON_STACK], few_outs[ON_STACK];
     ef_fact *facts = few, *handles = few_handles, *outs = few_outs;
     void *many = NULL;
+    const ef_signature *takes = ef_op_signature(op);
+    if (!takes->variadic && max_out > takes->n_out) max_out = takes->n_out; /* all it can have */
     if (n_in > ON_STACK || max_out > ON_STACK) {
         size_t n = 2 * (size_t)n_in + (size_t)max_out;
         if ((many = ef_malloc(n * sizeof *facts)) == NULL) return ef_no_memory(n * sizeof *facts);

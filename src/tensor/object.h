@@ -26,6 +26,8 @@ typedef struct ef_object {
     ef_storage base; /* kind EF_STORE_OBJECT; base.data points at the object itself */
     ef_object_kind kind;
     const char *type_name; /* for messages: "variable", "TensorList" */
+    void (*halt)(
+        struct ef_object *self); /* ends the calls that wait for it; NULL: none ever does */
 } ef_object;
 
 /* One reference, no fields beyond ef_object touched; end(self) frees the whole object. */

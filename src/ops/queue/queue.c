@@ -47,10 +47,25 @@ static void queue_end(ef_storage *self) {
     ef_free(q);
 }
 
+static void tell(ef_queue *q) {
+    q->changes++;
+    pthread_cond_broadcast(&q->changed);
+}
+
+/* The session of the queue ends: every waiting call ends with EF_CANCELLED. */
+static void queue_halt(ef_object *self) {
+    ef_queue *q = (ef_queue *)self;
+    ef_mutex_lock(&q->lock);
+    q->halts++;
+    tell(q);
+    ef_mutex_unlock(&q->lock);
+}
+
 ef_status *ef_queue_make(ef_queue_kind kind, const void *attrs, ef_queue **out) {
     ef_queue *q = ef_calloc(1, sizeof *q);
     if (q == NULL) return ef_no_memory(sizeof *q);
     ef_object_init(&q->object, EF_OBJECT_QUEUE, kind_names[kind], queue_end);
+    q->object.halt = queue_halt;
     ef_mutex_init(&q->lock, EF_RANK_ELEMENTS, EF_MUTEX_PLAIN);
     pthread_cond_init(&q->changed, NULL);
     q->attrs = ef_attrs_ref(ef_attrs_around(attrs));
@@ -148,11 +163,6 @@ static void give_back(ef_queue *q, ef_element **e, int64_t n) {
         }
         e[n] = NULL;
     }
-}
-
-static void tell(ef_queue *q) {
-    q->changes++;
-    pthread_cond_broadcast(&q->changed);
 }
 
 /* Waits until something changes or 20 ms have passed. The lock is held on entry and released while
@@ -281,13 +291,6 @@ ef_status *ef_queue_close(ef_queue *q, bool drop_waiting) {
     if (!again) return NULL;
     return ef_error(EF_CANCELLED, "%s '%s' is already closed.", q->object.type_name,
                     q->set->shared_name.at);
-}
-
-void ef_queue_halt(ef_queue *q) {
-    ef_mutex_lock(&q->lock);
-    q->halts++;
-    tell(q);
-    ef_mutex_unlock(&q->lock);
 }
 
 int64_t ef_queue_size(ef_queue *q) {

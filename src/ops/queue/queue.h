@@ -62,7 +62,6 @@ ef_status *ef_queue_put(ef_queue *q, const ef_context *c, ef_element **e, int64_
 ef_status *ef_queue_take(ef_queue *q, const ef_context *c, int64_t want, bool up_to,
                          ef_element ***out, int64_t *got);
 ef_status *ef_queue_close(ef_queue *q, bool drop_waiting);
-void ef_queue_halt(ef_queue *q); /* every waiting call ends with EF_CANCELLED */
 int64_t ef_queue_size(ef_queue *q);
 bool ef_queue_closed(ef_queue *q);
 #endif

@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/mutex.h"
-#include "ops/queue/queue.h"
 #include <stdatomic.h>
 
 typedef struct named {
@@ -53,7 +52,7 @@ void ef_scope_halt(ef_scope *s) {
     ef_mutex_lock(&lock);
     for (size_t k = 0; k < s->map.cap; k++) {
         const named *e = s->map.slot[k].value;
-        if (e != NULL && e->object->kind == EF_OBJECT_QUEUE) ef_queue_halt((ef_queue *)e->object);
+        if (e != NULL && e->object->halt != NULL) e->object->halt(e->object);
     }
     ef_mutex_unlock(&lock);
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How we know we are simple: the figures of docs/health.md, measured on the tree and on a build."""
 import collections
+import os
 import pathlib
 import re
 import statistics
@@ -85,6 +86,19 @@ def allocations():
     return [tuple(line.rsplit(": ", 1)) for line in run.stdout.splitlines()]
 
 
+def on_models():
+    """(figure, now) of what only a run can tell: caches under the budget, and groups of ops that fusion gave up."""
+    python = source.ROOT / ".venv" / "bin" / "python"
+    run = subprocess.run([python, source.ROOT / "tools" / "health_models.py"], capture_output=True, text=True,
+                         env={**os.environ, "EF_LOG": "fuse"})
+    if run.returncode:
+        why = "not measured: " + (run.stderr.strip().splitlines() or ["no answer"])[-1]
+        return [(why, "0")] * 2
+    groups = [int(n) for n in re.findall(r"^fuse: \d+ ops in (\d+) groups", run.stderr, re.M)]
+    dropped = [int(n) for n in re.findall(r"(\d+) groups dropped", run.stderr)]
+    return [(f"{sum(dropped)} of {sum(groups)}", "0"), (run.stdout.strip(), "all of them")]
+
+
 def op_strings(ops):
     """Places outside the records that know an op by comparing its name with a text: file and how many."""
     found, names = [], set(ops)
@@ -121,6 +135,7 @@ def main(build):
     file, function = longest(tree)
     summary, details = lacking(build)
     python = check_python_layers.figures()
+    fused, caches = on_models()
     figures = [
         ("files touched to add an op", f"{statistics.median(per_op):g} in the median, {max(per_op)} at most, "
          "the list included" if per_op else "no ops", "2: its file and one line of `all.def`"),
@@ -135,6 +150,8 @@ def main(build):
         ("ops named outside their records, tests and rules", str(len(list(check_records.complaints()))), "0"),
         ("ops named by string comparison", ", ".join(op_strings(ops)) or "0", "0"),
         ("files that copy nodes from graph to graph", ", ".join(cloners(tree)) or "0", "1: the cloner"),
+        ("fused groups dropped over the models of the benchmark", *fused),
+        ("caches under the one byte budget", *caches),
         *((f"allocations per call: {what}", n, "0") for what, n in allocations()),
     ]
     text = ["# Health", "", "Written by `tools/health.py` (the last step of `make check`); do not edit by hand.", "",

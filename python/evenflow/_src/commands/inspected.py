@@ -195,7 +195,7 @@ def of_function(function, args, kwargs, runs, name=None, trace=None, unknown=UNK
 def of_tensor(tensor, runs):
     """What computes a tensor of a graph, from the graph's placeholders."""
     graph = tensor.graph
-    inputs = [op.outputs[0] for op in graph.get_operations() if op.type in ("Placeholder", "PlaceholderWithDefault")]
+    inputs = [op.outputs[0] for op in graph.get_operations() if op.type.startswith("Placeholder")]
     part, more = graph._part(inputs, [tensor])
     values = [_example(t, UNKNOWN_SIZE) for t in inputs]
     values = None if more or any(v is None for v in values) else values

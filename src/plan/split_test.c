@@ -1,5 +1,5 @@
-/* Groups that need more than a tile program has (arguments, registers, buffers): each is to become
- * a few fused steps instead of a step per op, with the values of the ops run one by one. */
+/* Groups that need more than a tile program has (arguments, registers, buffers): each becomes a few
+ * fused steps instead of a step per op, with the values of the ops run one by one. */
 #include "check.h"
 #include "graph/graph.h"
 #include "ops/run.h"

@@ -11,10 +11,10 @@ typedef struct made {
     ef_stage base;
     ef_element_fn f;
     ef_tensor *in;
-    ef_stage **open; /* one for each place of the cycle; NULL: none there */
+    ef_stage **open; /* one for each place of the cycle; NULL: the place is empty */
     ef_ahead *ahead; /* of each of them; NULL: the program wants elements one at a time */
     int64_t cycle, block, at, in_block;
-    int64_t threads; /* the places whose elements threads may make ahead */
+    int64_t threads; /* the number of places whose elements threads may prefetch */
     bool over;       /* the source has no more elements */
 } made;
 

@@ -1,11 +1,12 @@
-/* Datasets made of elements: their elements one dataset after the other, or in turn. */
+/* A function makes a dataset of each element: their elements follow one dataset after the other, or
+ * interleaved. */
 #include "base/alloc.h"
 #include "base/pool.h"
 #include "data/ahead.h"
 #include "data/function.h"
 #include "data/rows.h"
 
-enum { MOST_THREADS = 16 }; /* where the program leaves it open */
+enum { MOST_THREADS = 16 }; /* with AUTOTUNE */
 
 typedef struct made {
     ef_stage base;

@@ -381,10 +381,10 @@ ef_status *ef_custom_gradient_attach(const ef_tensor *const *in, int n_in, ef_te
                                      void (*end)(void *));
 
 /* ---- random numbers ----------------------------------------------------------------------------
- * Positions of seeded random ops begin anew (tf.random.set_seed). */
+ * Restarts the sequences of all seeded random ops (tf.random.set_seed). */
 void ef_random_reset(void);
-/* Random ops in functions that this thread calls from now on have the positions of `scope`, made by
- * ef_random_scope_new. 0: the default ones. Returns the previous scope. */
+/* Random ops in functions that this thread calls from now on continue the sequences of `scope`,
+ * made by ef_random_scope_new. 0: the default ones. Returns the previous scope. */
 uint64_t ef_random_scope_enter(uint64_t scope);
 /* Requests a device for the ops that this thread runs and adds to graphs: its position in
  * ef_device_names plus 1; 0: none. Returns the previous request. */

@@ -118,8 +118,8 @@ tensor_object *tensor_make(void); /* an eager tensor object with a zeroed tensor
 PyObject *tensor_wrap(ef_tensor *t);
 PyObject *
 tensor_finish(tensor_object *o); /* o's tensor was just set: gives o the class that fits it */
-/* The tensor of an object that an op is about to use. While a graph is being built, the tensor
- * first gets an identity by which the graph recognizes it when it is captured again. */
+/* The tensor of an object that an op is about to use. While a graph is being built, it first gets a
+ * number, by which a tape that watches the tensor later finds its use in the graph. */
 const ef_tensor *tensor_used(tensor_object *o);
 /* Lists of tensor objects. tensor_list takes over all n tensors, even on failure; tensor_list_copy
  * copies them. An item with dtype 0 becomes None. */

@@ -107,8 +107,8 @@ done:
     return result;
 }
 
-/* Whether the exception says that no kernel is registered: tracing does not need kernels, so this
- * alone does not make the trace fail. Then the exception is cleared. */
+/* Whether the exception says that no kernel is registered, which TensorFlow would notice only when
+ * the function runs. Then it is cleared, and the argument's own exception is raised instead. */
 static bool lacks_kernel(void) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);

@@ -1,6 +1,6 @@
 /* Signals while the engine runs. Python notes a signal and calls its handler when it next runs
- * bytecode, which a long run of the engine delays. So the engine polls the function `ask` every few
- * milliseconds, and it calls the handlers as Python requires: in the main thread, with the GIL. If
+ * bytecode, which a long run of the engine delays. So the engine polls the function `ask` every
+ * 20 ms, and it calls the handlers as Python requires: in the main thread, with the GIL. If
  * a handler raises (KeyboardInterrupt), the run is cancelled.
  *
  * A run that began with the GIL releases it at the first poll, at the latest 20 ms after it began,

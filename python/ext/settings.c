@@ -153,7 +153,7 @@ static PyObject *core_random_scope(PyObject *module, PyObject *const *args, Py_s
 
 static PyMethodDef functions[] = {
     {"random_scope", (PyCFunction)(void (*)(void))core_random_scope, METH_FASTCALL,
-     "Creates or enters a scope, which holds the counters of the random ops of functions."},
+     "Creates or enters a scope, which holds the sequences of the random ops of functions."},
     {"forked", core_forked, METH_NOARGS, "To be called in a child process after a fork."},
     {"memory", core_memory, METH_VARARGS, "Bytes in use on a device."},
     {"caches", core_caches, METH_NOARGS,

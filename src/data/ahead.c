@@ -69,7 +69,7 @@ ef_status *ef_ahead_next(ef_ahead *a, ef_tensor *out, bool *end) {
         if (!a->injected) ef_stage_note_decide(a->note, EF_DECIDED_INLINE, 0, 0, 0);
     } else if (bad == NULL && !*end) {
         ef_status *no_thread = start(a);
-        ef_status_free(no_thread); /* without a thread it goes on as before */
+        ef_status_free(no_thread); /* without a thread, elements are made by the caller as before */
     }
     return bad;
 }

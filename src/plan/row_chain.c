@@ -123,7 +123,7 @@ static void visit_group(finder *f, int32_t g) {
     }
 }
 
-/* Whether the chain gains anything: at least two of its programs go over all elements. */
+/* Whether the chain saves time: at least two of its programs iterate over all elements. */
 static bool pays(const ef_planner *p, const ef_row_plan *chain) {
     int64_t most = 0;
     int n = 0;

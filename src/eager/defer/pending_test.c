@@ -198,7 +198,7 @@ EF_TEST(a_run_that_was_ended_is_not_tried_again) {
     CHECK_OK(ef_do_AddV2(&y, &x, &z));
     ef_pulse_watch_set(&watch);
     CHECK_OK(ef_canceller_new(&c));
-    ef_cancel(c); /* of no thread, but now every run asks when it begins */
+    ef_cancel(c); /* no thread uses c, but from now on every run calls `ask` when it begins */
     CHECK_FAILS(ef_tensor_data(&z, &v), EF_CANCELLED, "ended once");
     CHECK_INT(asked, 1);
     CHECK_OK(ef_tensor_data(&z, &v));

@@ -42,7 +42,8 @@ typedef enum ef_code {
     EF_UNAUTHENTICATED = 16,
     /* Invalid arguments of a special kind, beyond TensorFlow's codes: */
     EF_OUT_OF_SCOPE = 64, /* a tensor of a function that has been traced; Python: TypeError */
-    EF_OTHER_GRAPH = 65   /* a tensor of a graph that is not around; InaccessibleTensorError */
+    EF_OTHER_GRAPH = 65   /* a tensor of a graph that does not enclose this one;
+                           * InaccessibleTensorError */
 } ef_code;
 
 typedef struct ef_status ef_status;                /* NULL: success */
@@ -95,7 +96,7 @@ ef_dtype ef_dtype_find(const char *name); /* "float32", "float", "half", ...; EF
 
 /* ---- shapes -----------------------------------------------------------------------------------
  * rank -1: unknown rank. A dim >= 0 is known, EF_DIM_UNKNOWN is unknown; any other negative value
- * is symbolic: it stands for a*s+b over a named size s (read it with the ef_dim_ functions). */
+ * is symbolic: it encodes a*s+b over a named size s (read it with the ef_dim_ functions). */
 enum { EF_MAX_RANK = 8 };
 #define EF_DIM_UNKNOWN ((int64_t)-1)
 
@@ -116,7 +117,7 @@ typedef struct ef_tensor {
     int8_t rank;   /* -1 only for symbolic tensors of unknown rank */
     uint8_t device;
     uint8_t flags;        /* EF_TENSOR_ bits */
-    struct ef_mark *tape; /* counted: what gradient tapes know the value by; or NULL */
+    struct ef_mark *tape; /* counted: identifies the value to gradient tapes; or NULL */
     int64_t dim[EF_MAX_RANK];
     void *data;          /* NULL while deferred or symbolic: use ef_tensor_data */
     ef_storage *storage; /* counted; NULL: data is in `small`, or borrowed */
@@ -124,7 +125,7 @@ typedef struct ef_tensor {
 } ef_tensor;
 enum { EF_TENSOR_SYMBOLIC = 1, EF_TENSOR_WATCHED = 2 };
 
-/* Copies n bytes in. `shape` NULL means a scalar. Elements of EF_STRING are `const char *`. */
+/* Copies the values. `shape` NULL means a scalar. Elements of EF_STRING are `const char *`. */
 ef_status *ef_tensor_from(ef_dtype dtype, const ef_shape *shape, const void *values,
                           ef_tensor *out);
 /* Uninitialised memory to fill through ef_tensor_data before anyone else sees the tensor. */
@@ -134,7 +135,8 @@ void ef_tensor_release(ef_tensor *t); /* leaves a zeroed tensor; releasing it ag
 ef_shape ef_tensor_shape(const ef_tensor *t);
 int64_t ef_tensor_count(const ef_tensor *t); /* elements; -1 if not known */
 size_t ef_tensor_bytes(const ef_tensor *t);
-/* Runs whatever deferred work the value needs; *data then points at the elements, row by row. */
+/* Runs the deferred ops that the value needs; *data then points at the elements in row-major order.
+ */
 ef_status *ef_tensor_data(const ef_tensor *t, const void **data);
 
 /* ---- ops --------------------------------------------------------------------------------------
@@ -241,7 +243,7 @@ ef_status *ef_call_op(const ef_op *op, const ef_attrs *attrs, const ef_tensor *c
                       ef_tensor *out, int max_out, int *n_out);
 
 /* ---- variables --------------------------------------------------------------------------------
- * A variable is behind a resource tensor, its handle; ops such as ReadVariableOp and
+ * A variable is used through a resource tensor, its handle; ops such as ReadVariableOp and
  * ResourceApplyAdam take the handle. The variable lives as long as a handle does. */
 ef_status *ef_variable_new(const ef_tensor *value, const char *name, ef_tensor *handle);
 ef_status *ef_variable_get(const ef_tensor *handle, ef_tensor *value);
@@ -255,7 +257,8 @@ void ef_tape_stop(ef_tape *t);                            /* stopping twice is h
 void ef_tape_free(ef_tape *t);                            /* stops it too; NULL is fine */
 ef_status *ef_tape_watch(ef_tape *t, ef_tensor *x);       /* a tensor, or a variable's handle */
 /* d target / d source[k] for every k. dout NULL: ones. A source that target does not depend on gets
- * a zeroed tensor (dtype 0). A sparse gradient is made dense. Unless persistent, once per tape. */
+ * a zeroed tensor (dtype 0). A sparse gradient is made dense. A tape that is not persistent gives
+ * gradients once. */
 ef_status *ef_tape_gradient(ef_tape *t, const ef_tensor *target, const ef_tensor *dout,
                             const ef_tensor *const *source, int n, ef_tensor *out);
 /* The same for several targets; sparse results stay sparse: slices[k] true means out[3k] holds the
@@ -278,10 +281,10 @@ ef_status *ef_graph_placeholder(ef_graph *g, ef_dtype dtype, const ef_shape *sha
 ef_status *ef_graph_name_next(ef_graph *g, const char *name);
 /* "name" or "name:1". */
 ef_status *ef_graph_get(ef_graph *g, const char *name, ef_tensor *out);
-/* Makes g a function: its placeholders `in` are its parameters, `out` its results. Needed before it
- * is an attribute (a loop's body, a branch) or is called; as an attribute
- * it must have no captures left: name what stands for them (ef_graph_import_tensor) among `in`, and
- * they become parameters; ef_graph_captures lists what was captured, in order. */
+/* Makes g a function: its placeholders `in` are its parameters, `out` its results. This is needed
+ * before g is called or used as an attribute (a loop's body, a branch). As an attribute it must
+ * have no captures left: put the placeholders of its captures (ef_graph_import_tensor) among `in`,
+ * and they become parameters. ef_graph_capture gives the captured tensors, in order. */
 ef_status *ef_graph_finish(ef_graph *g, const ef_tensor *in, int n_in, const ef_tensor *out,
                            int n_out);
 int ef_graph_captures(const ef_graph *g);
@@ -289,12 +292,12 @@ ef_status *ef_graph_capture(const ef_graph *g, int k, ef_tensor *out);
 ef_status *ef_graph_print(const ef_graph *g,
                           char **text); /* free() the text with ef_text_release */
 void ef_text_release(char *text);
-/* Symbolic gradients: adds to the graph of y what computes d(sum y)/d x[k]; a zeroed tensor where y
- * does not depend on x[k]. */
+/* Symbolic gradients: adds the nodes that compute d(sum y)/d x[k] to the graph of y; a zeroed
+ * tensor where y does not depend on x[k]. */
 ef_status *ef_graph_gradients(const ef_tensor *y, const ef_tensor *const *x, int n, ef_tensor *out);
 
 /* ---- sessions ----------------------------------------------------------------------------------
- * Runs the part of a graph between feeds and fetches. Any number of threads may run one session. */
+ * Runs the subgraph between feeds and fetches. Any number of threads may run one session. */
 typedef struct ef_session ef_session;
 ef_status *ef_session_new(ef_graph *g, ef_session **out);
 void ef_session_free(ef_session *s);
@@ -324,7 +327,7 @@ typedef struct ef_function_info {
     const char *last_reason; /* why the last trace was made; lives as long as the function */
 } ef_function_info;
 void ef_function_info_get(ef_function *f, ef_function_info *out);
-/* Inside a trace: the trace looks at concrete sizes, so it must be made anew for each size. */
+/* Inside a trace: the trace depends on concrete sizes, so it is made anew for each size. */
 void ef_trace_needs_sizes(void);
 
 /* ---- execution contexts -------------------------------------------------------------------------
@@ -332,10 +335,10 @@ void ef_trace_needs_sizes(void);
 typedef struct ef_context ef_context;
 typedef struct ef_context_options {
     const char *device; /* that ops run on, as in "CPU:0"; NULL: an op runs where its inputs are */
-    /* How much this thread's work counts beside that of other threads while processors are scarce:
-     * 1 (also 0) for what a user waits for, less for a worker in the background, down to 0.01. */
+    /* This thread's share of the processors, relative to other threads, while they are scarce: 1
+     * (also 0) for work that a user waits for, less for a background worker, down to 0.01. */
     double weight;
-    int threads; /* at most so many compute for this thread; 0: as many as ef_threads_set allows */
+    int threads; /* the most threads that compute for this one; 0: as ef_threads_set allows */
 } ef_context_options;
 ef_status *ef_context_set(const ef_context_options *options); /* calling thread; NULL: defaults */
 
@@ -346,14 +349,16 @@ ef_status *ef_context_set(const ef_context_options *options); /* calling thread;
 int ef_device_names(const char **names, int max); /* how many there are */
 const char *ef_tensor_device(const ef_tensor *t); /* "CPU:0" */
 ef_status *ef_tensor_copy_to(const ef_tensor *t, const char *device, ef_tensor *out);
-/* TEST:0, whose memory the host cannot touch; for tests. It cannot end while tensors are on it. */
+/* Starts or stops TEST:0, a device whose memory the host cannot touch; for tests. It cannot be
+ * stopped while tensors are on it. */
 ef_status *ef_test_device_set(bool there);
 
 /* ---- cancelling --------------------------------------------------------------------------------
- * What a thread runs between ef_canceller_use(c) and ef_canceller_use(NULL) - functions, sessions,
- * loops, deferred ops - ends with EF_CANCELLED soon after ef_cancel(c), from any thread, or with
- * EF_DEADLINE when its time is over; a kernel that is running is finished first. So does what is
- * begun later, until the canceller is reset. Variables assigned before keep their new values. */
+ * Whatever a thread runs between ef_canceller_use(c) and ef_canceller_use(NULL) - functions,
+ * sessions, loops, deferred ops - ends with EF_CANCELLED soon after any thread calls ef_cancel(c),
+ * or with EF_DEADLINE when its time is over; a kernel that is running is finished first. Runs that
+ * begin later end in the same way, until the canceller is reset. Variables that were assigned
+ * before keep their new values. */
 typedef struct ef_canceller ef_canceller;
 ef_status *ef_canceller_new(ef_canceller **out);
 void ef_canceller_free(ef_canceller *c); /* no thread uses it any more; NULL is fine */
@@ -363,9 +368,10 @@ void ef_canceller_deadline(ef_canceller *c, double seconds); /* from now on */
 void ef_canceller_reset(ef_canceller *c);                    /* neither cancelled nor timed */
 
 /* ---- events ------------------------------------------------------------------------------------
- * What costs time once - a trace, a plan, growth of the allocator - is recorded with its time and
- * with the line of the program that caused it; what happens on every call is sampled. This is
- * always on. The last 1024 events of each thread are kept; sums by place are kept in tallies.
+ * An event that does not happen in every call - a trace, a plan, growth of the allocator - is
+ * recorded with its time and with the line of the program that caused it; what happens in every
+ * call is sampled. This is always on. The last 1024 events of each thread are kept; sums by place
+ * are kept in tallies.
  * X(suffix, name, what value[] holds) */
 #define EF_EACH_EVENT(X)                                                                        \
     X(TRACE, "trace", "nodes; old and new value of what changed")                               \
@@ -413,7 +419,8 @@ typedef enum ef_event_kind {
 const char *ef_event_kind_name(int kind);   /* NULL if there is no such kind */
 const char *ef_event_kind_values(int kind); /* what value[] holds; NULL if there is none */
 
-/* Why: of a trace, what differs from the call traced before; of a wait, what for. */
+/* The reason of an event: of a trace, what differs from the last traced call; of a wait, what for.
+ */
 typedef enum ef_event_reason {
     EF_REASON_NONE,
     EF_REASON_FIRST,     /* the first trace of the function */
@@ -423,7 +430,7 @@ typedef enum ef_event_reason {
     EF_REASON_IDENTITY,  /* another Python object */
     EF_REASON_INSTANCE,  /* the method of another object */
     EF_REASON_STRUCTURE, /* other arguments, or another nesting of them */
-    EF_REASON_FORGOTTEN, /* nothing: the trace made for this call was evicted; or it was released */
+    EF_REASON_FORGOTTEN, /* nothing differs: the trace for this call was evicted or released */
     EF_REASON_LIBRARY,   /* made by a library that the program calls */
     EF_REASON_TEAM,      /* a wait: for the threads of the pool */
     EF_REASON_DATA,      /* a wait: for an element of a dataset */
@@ -441,7 +448,7 @@ typedef struct ef_event {
     uint32_t place;   /* of the program's line that caused it: see ef_site_get; 0: unknown */
     uint32_t subject; /* the place of the function it is about; 0: none */
     uint32_t note;    /* see ef_event_note_get; 0: none */
-    uint32_t weight;  /* how many it stands for: 1, or more if it was sampled */
+    uint32_t weight;  /* how many events it represents: 1, or more if it was sampled */
     int64_t value[3];
 } ef_event;
 /* The events still kept, of all threads, oldest first; returns how many were written to `out`.
@@ -450,10 +457,10 @@ size_t ef_events_read(ef_event *out, size_t max, uint64_t *dropped);
 uint64_t ef_event_count(int kind); /* exact for what is not sampled */
 
 typedef struct ef_tally {
-    uint32_t place, subject; /* place 0: of all places that were forgotten, or are unknown */
+    uint32_t place, subject; /* place 0: all places that were evicted, or are unknown */
     uint16_t kind, reason;
     uint32_t samples;     /* events that were added up */
-    uint64_t count;       /* how many they stand for */
+    uint64_t count;       /* the sum of their weights */
     uint64_t duration;    /* nanoseconds of all of them */
     int64_t sum[3];       /* of value[], each times its weight */
     int64_t least, most;  /* of value[0] */
@@ -470,7 +477,7 @@ typedef struct ef_site_info {
     char file[256], function[96]; /* shortened at their beginning if they are longer */
     int line;
 } ef_site_info;
-bool ef_site_get(uint32_t place, ef_site_info *out);           /* false: unknown, or forgotten */
+bool ef_site_get(uint32_t place, ef_site_info *out);           /* false: unknown, or evicted */
 bool ef_event_note_get(uint32_t note, char *out, size_t room); /* false: overwritten */
 /* Names the line of a C program for the events that this thread causes from now on. The texts must
  * live as long as the process, as __FILE__ and __func__ do. */
@@ -480,8 +487,8 @@ void ef_site_set(const char *file, const char *function, int line);
 /* ---- the doctor's view -------------------------------------------------------------------------
  * A copy of all sums, with the texts of their places and notes: of this process, or of another one
  * that uses the same library file and may be traced by the caller (the same user; see ptrace(2)).
- * The other process is not stopped and does nothing for it. `evenflow doctor --live PID` and
- * `evenflow doctor --read FILE` make findings of such a copy. */
+ * The other process is not stopped and need not cooperate. `evenflow doctor --live PID` and
+ * `evenflow doctor --read FILE` derive their findings from such a copy. */
 typedef struct ef_doctor ef_doctor;
 ef_status *ef_doctor_open(int pid, ef_doctor **out);                /* 0: this process */
 void ef_doctor_free(ef_doctor *d);                                  /* NULL is fine */
@@ -500,15 +507,15 @@ ef_status *ef_memory_usage_get(const char *device, ef_memory_usage *out); /* "CP
 ef_status *ef_memory_limit_set(const char *device, int64_t bytes);        /* 0: none */
 void ef_memory_peak_reset(const char *device);
 void ef_memory_release_cached(void);
-/* What is kept to save work (traces, programs, plans, requests of sessions, derivatives, oneDNN
- * primitives, generated code) shares one budget of bytes; beyond it the least recently used goes
- * first, whatever it is. */
+/* All caches (traces, programs, plans, requests of sessions, derivatives, oneDNN primitives,
+ * generated code) share one budget of bytes; beyond it the least recently used entry is evicted,
+ * whichever cache it is in. */
 typedef struct ef_cache_info {
     const char *name; /* "plans" */
     int64_t bytes, entries;
     uint64_t made, evicted;
 } ef_cache_info;
-int ef_cache_info_get(ef_cache_info *out, int max); /* how many kinds there are; fills in max */
+int ef_cache_info_get(ef_cache_info *out, int max); /* fills in max; returns how many there are */
 void ef_cache_limit_set(int64_t bytes);             /* 0: EF_CACHE_BYTES, else 256 MiB */
 int64_t ef_cache_limit_get(void);
 /* All memory that the engine holds, as text: tensors with their largest holders (scratch memory and
@@ -516,13 +523,12 @@ int64_t ef_cache_limit_get(void);
 ef_status *ef_memory_report(char **text);
 void ef_threads_set(int n); /* 0: as many as the machine gives */
 int ef_threads_get(void);
-void ef_sync_set(bool on);    /* true: no op is deferred (EVENFLOW_SYNC=1) */
-void ef_programs_clear(void); /* drops compiled programs that are not in use */
-ef_status *ef_wait(void);     /* runs what this thread has deferred */
-uint64_t
-ef_allocations(void); /* system allocations made by this thread so far: a test of evenness */
+void ef_sync_set(bool on);     /* true: no op is deferred (EVENFLOW_SYNC=1) */
+void ef_programs_clear(void);  /* drops compiled programs that are not in use */
+ef_status *ef_wait(void);      /* runs the ops that this thread has deferred */
+uint64_t ef_allocations(void); /* system allocations made by this thread so far; for tests */
 /* For tests: the k-th allocation of this thread from now on (1: the next) fails once; 0 switches
- * that off. Returns whether the failure asked for before has happened. */
+ * that off. Returns whether the failure that was set before has happened. */
 int ef_allocation_fail(uint64_t k);
 const char *ef_version(void);
 

@@ -1,6 +1,6 @@
-/* numpy: the only file that includes its headers. Arrays come in by copy (they can be changed
- * later). Tensors go out as arrays of the user's own: copies, unless nobody else can ever look at
- * the memory again, which is then handed over. */
+/* numpy: the only file that includes its headers. An array that becomes a tensor is copied, since
+ * the user may change it later. A tensor that becomes an array is copied too, unless nobody else
+ * can ever read its memory again: then the array takes that memory over. */
 #include "profile.h"
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
@@ -8,10 +8,10 @@
 #include <structmember.h>
 
 enum {
-    WORTH_KEEPING = 4096, /* bytes: less is copied sooner than a tensor is held */
-    LONG_COPY = 1 << 20   /* bytes: other threads may run meanwhile */
+    WORTH_KEEPING = 4096, /* bytes: copying less is faster than keeping the tensor alive */
+    LONG_COPY = 1 << 20   /* bytes: a longer copy runs without the GIL */
 };
-enum { WORTH_AN_EVENT = 1 << 18 }; /* bytes */
+enum { WORTH_AN_EVENT = 1 << 18 }; /* bytes: only copies of at least this size post an event */
 
 static int npy_of[EF_DTYPES]; /* numpy's type number by dtype; -1: none */
 static bool narrow_loaded;
@@ -47,8 +47,8 @@ int array_init(void) {
     return 0;
 }
 
-/* bfloat16 and the narrow numbers are ml_dtypes' types; loaded when one is first met. A type that
- * an old version lacks has no number. */
+/* bfloat16 and the types of 8 bits and fewer are those of the package ml_dtypes, which is imported
+ * when one of them is first needed. A type that an old version lacks keeps the number -1. */
 static const ef_dtype ml_types[] = {
     EF_BF16, EF_F8E5M2, EF_F8E4M3FN, EF_F8E4M3FNUZ, EF_F8E4M3B11FNUZ, EF_F8E5M2FNUZ,
     EF_I4,   EF_U4,     EF_I2,       EF_U2,         EF_F4E2M1FN};
@@ -76,7 +76,7 @@ static int load_narrow(void) {
     return bad;
 }
 
-/* numpy's number of a dtype; -1: it has none, or an exception is set. */
+/* numpy's type number for a dtype; -1: it has none, or an exception is set. */
 static int number_of(ef_dtype t) {
     if (npy_of[t] < 0 && load_narrow() < 0) return -1;
     return npy_of[t];
@@ -189,7 +189,7 @@ static int strings_in(PyArrayObject *a, ef_tensor *out) {
     return bad;
 }
 
-/* An array for which there is no tensor, or none of dtype `want`. */
+/* Raises: the array cannot become a tensor at all, or none of dtype `want`. */
 static int no_tensor(PyArrayObject *a, ef_dtype want) {
     bool objects = PyArray_TYPE(a) == NPY_OBJECT && PyArray_SIZE(a) > 0;
     if (want == EF_VARIANT || (want == EF_RESOURCE && objects)) {
@@ -203,13 +203,14 @@ static int no_tensor(PyArrayObject *a, ef_dtype want) {
     return -1;
 }
 
-/* The elements of `a` as numpy casts them: a fraction, a sign or an imaginary part may go, dates
- * become numbers, objects are asked. */
+/* Copies the elements of `a`, cast as numpy's astype does: a fraction, a sign or an imaginary part
+ * may be lost, dates become numbers, and objects are converted by their own __float__ or __int__.
+ */
 static int cast_in(PyArrayObject *a, ef_dtype want, ef_tensor *out) {
     uint64_t began = PyArray_NBYTES(a) >= WORTH_AN_EVENT ? ef_event_clock() : 0;
     int npy = number_of(want);
     if (npy < 0) return PyErr_Occurred() ? -1 : no_tensor(a, want);
-    PyObject *field = NULL; /* of a quantized type: its integers */
+    PyObject *field = NULL; /* the integers inside an array of a quantized type */
     if (PyArray_TYPE(a) == NPY_VOID && quantized_of(PyArray_DESCR(a)) != EF_NO_DTYPE) {
         field = PyObject_GetItem((PyObject *)a,
                                  PyTuple_GET_ITEM(PyDataType_NAMES(PyArray_DESCR(a)), 0));
@@ -232,7 +233,7 @@ static int cast_in(PyArrayObject *a, ef_dtype want, ef_tensor *out) {
 }
 
 int array_to_tensor(PyObject *o, ef_dtype want, ef_tensor *out) {
-    PyArrayObject *a = (PyArrayObject *)PyArray_FromAny(o, NULL, 0, 0, 0, NULL); /* any depth */
+    PyArrayObject *a = (PyArrayObject *)PyArray_FromAny(o, NULL, 0, 0, 0, NULL); /* any rank */
     if (a == NULL) return -1;
     int bad = -1;
     if (want == EF_NO_DTYPE) want = dtype_of_descr(PyArray_DESCR(a));
@@ -281,7 +282,8 @@ static PyObject *strings_out(const ef_tensor *t) {
     return a;
 }
 
-/* numpy refuses the product of sizes, even where one of them is 0. */
+/* numpy raises a ValueError if the product of the non-zero dimensions overflows, even for an array
+ * without elements. */
 static PyObject *no_array(void) {
     if (!PyErr_ExceptionMatches(PyExc_ValueError)) return NULL;
     PyErr_Clear();
@@ -303,7 +305,7 @@ static PyObject *array_copy(const ef_tensor *t, const void *data, PyArray_Descr 
     return a;
 }
 
-/* An array over the tensor's memory, which holds the tensor. */
+/* An array over the tensor's memory; it keeps the tensor alive. */
 static PyObject *array_over(tensor_object *o, const void *data, PyArray_Descr *descr, npy_intp *dim,
                             int flags) {
     PyObject *a =
@@ -313,7 +315,8 @@ static PyObject *array_over(tensor_object *o, const void *data, PyArray_Descr *d
     return a;
 }
 
-/* The scalars that loops read most, without a look at numpy's descriptor. */
+/* float32 scalars, such as a loss, are what training loops read most: they are made without numpy's
+ * descriptor. */
 static PyObject *float_scalar(float value) {
     PyObject *o = PyArrayScalar_New(Float);
     if (o != NULL) PyArrayScalar_ASSIGN(o, Float, value);
@@ -362,9 +365,10 @@ static PyMethodDef numpy_def = {"numpy", numpy_own, METH_NOARGS,
                                 "The value as a numpy array of your own, or a numpy scalar for "
                                 "rank 0."};
 
-/* `f(x).numpy()`: the interpreter calls a method descriptor with a tensor that only its stack
- * holds, and nobody can look at that tensor afterwards. `m = f(x).numpy` and `Tensor.numpy` are
- * objects of another kind, since they may be called again: see method_get. */
+/* In `f(x).numpy()` the interpreter calls the method descriptor with a tensor that only its stack
+ * references, so nobody can read that tensor afterwards and the array may take its memory.
+ * `m = f(x).numpy` and `Tensor.numpy` may be called again: method_get makes other objects for them,
+ * which always copy. */
 typedef struct numpy_method {
     PyObject_HEAD vectorcallfunc call;
 } numpy_method;
@@ -416,7 +420,7 @@ int numpy_init(void) {
 }
 
 PyObject *tensor_item(const ef_tensor *t, int64_t i) {
-    const void *data; /* a deferred tensor keeps its value elsewhere */
+    const void *data; /* not t->data, which is NULL in a deferred tensor */
     if (tensor_settle(t, &data) < 0) return NULL;
     const char *p = data;
     switch (t->dtype) {
@@ -445,7 +449,7 @@ PyObject *tensor_item(const ef_tensor *t, int64_t i) {
     default: break;
     }
     int npy = number_of((ef_dtype)t->dtype);
-    if (npy < 0) return PyErr_Format(PyExc_TypeError, "no Python value for this dtype");
+    if (npy < 0) return PyErr_Format(PyExc_TypeError, "a tensor of this dtype has no Python value");
     PyArray_Descr *d = PyArray_DescrFromType(npy);
     PyObject *s =
         PyArray_Scalar((void *)(p + (size_t)i * ef_dtype_size((ef_dtype)t->dtype)), d, NULL);

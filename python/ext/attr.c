@@ -1,4 +1,5 @@
-/* Attributes: Python values as the op's record wants them, and back. */
+/* Attributes of ops: converts Python values to the kinds that the op's record declares, and back.
+ */
 #include "core.h"
 
 static void *room(attr_arena *a, size_t bytes) {
@@ -41,7 +42,7 @@ static int wrong(const char *op, const ef_attr_desc *d, PyObject *o, const char 
 
 static int int_from(PyObject *o, int64_t *out) {
     PyObject *i = PyNumber_Index(o);
-    if (i == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) { /* numpy's and ours, as numbers */
+    if (i == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) { /* a tensor, or a float of numpy */
         PyErr_Clear();
         if (PyUnicode_Check(o) || PyBytes_Check(o)) {
             PyErr_SetString(PyExc_TypeError, "not an integer");
@@ -53,7 +54,8 @@ static int int_from(PyObject *o, int64_t *out) {
     }
     if (i == NULL) return -1;
     *out = PyLong_AsLongLong(i);
-    if (*out == -1 && PyErr_Occurred() && recording()) /* a graph writes it down first */
+    if (*out == -1 && PyErr_Occurred() &&
+        recording()) /* TensorFlow's error from the node's proto */
         PyErr_Format(PyExc_ValueError, "Value out of range: %S", i);
     Py_DECREF(i);
     return *out == -1 && PyErr_Occurred() ? -1 : 0;

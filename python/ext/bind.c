@@ -1,5 +1,5 @@
-/* Arguments find their parameters, as Python would bind them, so that f(x, 2) and f(x, n=2) are one
- * signature. The usual call, all by position, needs none of this. */
+/* Binds arguments to parameters as Python would, so that f(x, 2) and f(x, n=2) have the same
+ * signature. The usual call, with all arguments by position, skips this. */
 #include "function.h"
 
 static int find_param(function_object *self, PyObject *name) {
@@ -35,7 +35,7 @@ static int bind_keyword(function_object *self, bound *b, PyObject *name, PyObjec
     return PyDict_SetItem(b->kwargs, name, value);
 }
 
-static int bind_rest(function_object *self, bound *b) { /* defaults */
+static int bind_rest(function_object *self, bound *b) { /* parameters that were not given */
     Py_ssize_t n = PyTuple_GET_SIZE(self->params);
     Py_ssize_t d = PyTuple_GET_SIZE(self->defaults);
     for (Py_ssize_t k = 0; k < n; k++) {
@@ -109,7 +109,7 @@ static bool fits(const ef_tensor *t, ef_dtype dtype, const ef_shape *shape) {
     return true;
 }
 
-/* Whether the arguments are what the signature says already. */
+/* Whether the arguments already are tensors of the dtypes and shapes of the input signature. */
 static bool are_fit(const function_object *self, PyObject *const *items, Py_ssize_t n) {
     if (!self->flat_signature || n < self->first_spec + self->n_specs) return false;
     for (int k = 0; k < self->n_specs; k++) {
@@ -146,7 +146,7 @@ PyObject *function_call(PyObject *callable, PyObject *const *args, size_t nargsf
     function_object *self = (function_object *)callable;
     Py_ssize_t n = PyVectorcall_NARGS(nargsf);
     if (self->python == NULL)
-        return PyErr_Format(PyExc_RuntimeError, "a tf.function without a function");
+        return PyErr_Format(PyExc_RuntimeError, "this tf.function was not initialized");
     if (functions_eager) return PyObject_Vectorcall(self->python, args, nargsf, names);
     if (names == NULL && self->kwonly == Py_None && n == PyTuple_GET_SIZE(self->params))
         return call_fitted(self, args, n, NULL);

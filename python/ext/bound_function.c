@@ -10,8 +10,7 @@ static PyObject *bound_call(PyObject *callable, PyObject *const *args, size_t na
                             PyObject *names) {
     bound_object *b = (bound_object *)callable;
     Py_ssize_t n = PyVectorcall_NARGS(nargsf), k = names != NULL ? PyTuple_GET_SIZE(names) : 0;
-    if (nargsf &
-        PY_VECTORCALL_ARGUMENTS_OFFSET) { /* the place before the arguments is ours to use */
+    if (nargsf & PY_VECTORCALL_ARGUMENTS_OFFSET) { /* the callee may overwrite args[-1] meanwhile */
         PyObject **at = (PyObject **)args - 1, *before = *at;
         *at = b->self;
         PyObject *r = function_call(b->function, at, (size_t)n + 1, names);
@@ -67,7 +66,7 @@ static PyObject *bound_getattro(PyObject *o, PyObject *name) {
     PyErr_Clear();
     return PyObject_GetAttr(((bound_object *)o)->function, name);
 }
-/* What is set is the function's, so that it is there at the next access too. */
+/* An attribute is set on the function, so that the next access through the instance has it too. */
 static int bound_setattro(PyObject *o, PyObject *name, PyObject *value) {
     return PyObject_SetAttr(((bound_object *)o)->function, name, value);
 }

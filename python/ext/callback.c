@@ -1,5 +1,5 @@
-/* Python called by the engine: a user's own gradients, and ops that are Python functions. The
- * engine calls with or without the interpreter's lock. */
+/* Python functions that the engine calls: custom gradients and py_function. The engine calls them
+ * from any thread, with or without the GIL. */
 #include "profile.h"
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,7 +14,9 @@ static int take_gradient(PyObject *o, ef_tensor *out) {
     for (Py_ssize_t k = 0; k < n; k++) {
         PyObject *part = PyTuple_Check(o) ? PyTuple_GET_ITEM(o, k) : o;
         if (!IS_TENSOR(part) || (n != 1 && n != 3)) {
-            PyErr_Format(PyExc_TypeError, "%R is no gradient", o);
+            PyErr_Format(PyExc_TypeError,
+                         "a custom gradient must return None, a tensor or IndexedSlices, not %R",
+                         o);
             return -1;
         }
         ef_tensor_copy(&out[k], &((tensor_object *)part)->t);
@@ -31,7 +33,8 @@ static ef_status *run_custom(void *user, const ef_tensor *dout, int n_out, ef_te
     int bad = r == NULL || !PyList_Check(r) || PyList_GET_SIZE(r) != n_in ? -1 : 0;
     if (bad != 0 && !PyErr_Occurred())
         PyErr_Format(PyExc_ValueError,
-                     "custom gradient gave a wrong number of gradients; %d are needed", n_in);
+                     "a custom gradient returned the wrong number of gradients; %d are needed",
+                     n_in);
     for (int k = 0; k < n_in && bad == 0; k++)
         bad = take_gradient(PyList_GET_ITEM(r, k), &din[3 * k]);
     Py_XDECREF(r);
@@ -46,9 +49,9 @@ static void drop(void *user) {
     callback_end(state);
 }
 
-/* custom_gradient(inputs, outputs, fn): outputs that carry fn as their gradient. fn takes a list of
- * gradients (None where none arrives) and gives a list, one per input: None, a tensor, or values,
- * indices and dense shape of a sparse one. */
+/* custom_gradient(inputs, outputs, fn) -> the outputs with fn as their gradient. fn takes a list of
+ * the gradients of the outputs (None for an output that is not used) and returns a list with one
+ * item per input: None, a tensor, or the values, indices and dense shape of a sparse gradient. */
 static PyObject *core_custom_gradient(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *ins, *outs, *fn, *result = NULL;
@@ -73,13 +76,14 @@ done:
 
 /* ---- calling back: py_function --------------------------------------------------------------- */
 
-/* Ctrl-C in a function of the user's, on the main thread: the exception stays, whatever makes
- * elements stops, and the caller of the engine raises it. */
+/* Whether Ctrl-C interrupted a user's function on the main thread. Then the exception stays set,
+ * the pipeline stops making elements, and the caller of the engine raises it. */
 static bool interrupted(void) {
     return PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) && syscall(SYS_gettid) == getpid();
 }
 
-/* The exception as a status, cleared: in a pipeline it is raised again elsewhere, or not at all. */
+/* Turns the exception into a status and clears it: the consumer of a pipeline raises it again in
+ * its own thread, or never, if it stops before that element. */
 static ef_status *status_of_exception(void) {
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
@@ -108,7 +112,7 @@ static ef_status *status_of_exception(void) {
 
 typedef struct python_op {
     PyObject *fn;
-    uint32_t place; /* the user's line that made it */
+    uint32_t place; /* the user's line that created the op */
 } python_op;
 
 static void count_python_op(const python_op *op, ef_event_reason reason) {
@@ -130,7 +134,7 @@ static PyObject *python_op_new(PyObject *fn, python_op **out) {
     return fn;
 }
 
-/* The event says how long it took, and how much of that was waiting for the interpreter. */
+/* Posts an event with the duration of the call and how much of it was waiting for the GIL. */
 static PyObject *call_python(const python_op *op, PyObject *list, uint64_t asked) {
     uint64_t began = ef_event_clock();
     PyObject *r = PyObject_CallOneArg(op->fn, list);
@@ -152,7 +156,8 @@ static ef_status *run_callback(void *user, const ef_tensor *in, int n_in, ef_ten
     int bad = r == NULL || !PyList_Check(r) || PyList_GET_SIZE(r) != n_out ? -1 : 0;
     if (bad != 0 && !PyErr_Occurred())
         PyErr_Format(PyExc_ValueError,
-                     "a Python function gave a wrong number of results; %d are needed", n_out);
+                     "a Python function returned the wrong number of results; %d are needed",
+                     n_out);
     for (int k = 0; k < n_out && bad == 0; k++) {
         memset(&out[k], 0, sizeof out[k]);
         ef_tensor_copy(&out[k], &((tensor_object *)PyList_GET_ITEM(r, k))->t);
@@ -198,7 +203,7 @@ static PyObject *core_callback(PyObject *module, PyObject *args) {
     return result;
 }
 
-/* callback_handle(fn) -> a resource that ops call fn by */
+/* callback_handle(fn) -> a resource through which ops call fn */
 static PyObject *core_callback_handle(PyObject *module, PyObject *fn) {
     (void)module;
     ef_tensor handle = {0};
@@ -211,7 +216,7 @@ static PyObject *core_callback_handle(PyObject *module, PyObject *fn) {
 
 /* ---- datasets -------------------------------------------------------------------------------- */
 
-/* iterator_next(handle) -> list of tensors; None: there are no more elements */
+/* iterator_next(handle) -> list of tensors; None: the iterator is exhausted */
 static PyObject *core_iterator_next(PyObject *module, PyObject *handle) {
     (void)module;
     enum { FEW = 8 };
@@ -232,7 +237,7 @@ static PyObject *core_iterator_next(PyObject *module, PyObject *handle) {
     return result;
 }
 
-/* dataset_explain(variant) -> text; None: no iteration over it is known */
+/* dataset_explain(variant) -> text; None: nothing has iterated over it yet */
 static PyObject *core_dataset_explain(PyObject *module, PyObject *dataset) {
     (void)module;
     char *text = NULL;
@@ -256,9 +261,10 @@ static PyObject *core_stop_pipelines(PyObject *module, PyObject *unused) {
 
 static PyMethodDef functions[] = {
     {"custom_gradient", core_custom_gradient, METH_VARARGS,
-     "Outputs with a gradient of their own."},
-    {"callback", core_callback, METH_VARARGS, "Calls Python as an op."},
-    {"callback_handle", core_callback_handle, METH_O, "A resource to call Python by."},
+     "Returns outputs whose gradient is a Python function."},
+    {"callback", core_callback, METH_VARARGS, "Calls a Python function as an op."},
+    {"callback_handle", core_callback_handle, METH_O,
+     "Returns a resource through which ops call a Python function."},
     {"iterator_next", core_iterator_next, METH_O, "The next element of an iterator."},
     {"dataset_explain", core_dataset_explain, METH_O, "What the stages of a dataset did."},
     {"stop_pipelines", core_stop_pipelines, METH_NOARGS, "Ends all threads of datasets."},

@@ -1,12 +1,12 @@
-/* One trace of a function as something to call. Tensors of the right dtypes, by position or by the
- * names of the inputs, go straight to the graph, whatever their shapes, as in TensorFlow; all other
- * ways of calling are brought into this form by Python (_src/concrete.py). */
+/* ConcreteFunction: one trace of a tf.function as a callable. Tensors of the right dtypes, by
+ * position or by the names of the inputs, go straight to the graph, whatever their shapes, as in
+ * TensorFlow. Any other call is first brought into this form by Python (_src/concrete.py). */
 #include "function.h"
 #include <structmember.h>
 
 static PyTypeObject *concrete_type;
 
-/* Which input a keyword names; -1: none. */
+/* The input that has this name as a keyword; -1: none. */
 static int input_called(const concrete_object *c, PyObject *name) {
     for (int k = 0; k < c->n; k++)
         if (PyTuple_GET_ITEM(c->names, k) == name) return k;
@@ -15,7 +15,8 @@ static int input_called(const concrete_object *c, PyObject *name) {
     return -1;
 }
 
-/* The tensors of a call in order; false: it is not of the simple kind. */
+/* Writes the tensors of a call to `in`, in the order of the inputs; false: some argument is not a
+ * tensor of its input's dtype, or one is missing, so Python must prepare the arguments. */
 static bool arguments(const concrete_object *c, PyObject *const *args, Py_ssize_t n,
                       PyObject *names, const ef_tensor **in) {
     Py_ssize_t more = names != NULL ? PyTuple_GET_SIZE(names) : 0;
@@ -44,8 +45,8 @@ static PyObject *run(concrete_object *c, const ef_tensor *const *in, int n) {
     return result;
 }
 
-static PyObject *run_as_python_says(concrete_object *c, PyObject *const *args, Py_ssize_t n,
-                                    PyObject *names) {
+static PyObject *run_prepared_by_python(concrete_object *c, PyObject *const *args, Py_ssize_t n,
+                                        PyObject *names) {
     PyObject *tuple = PyTuple_New(n), *dict = PyDict_New(), *flat = NULL, *result = NULL;
     bool bad = tuple == NULL || dict == NULL;
     for (Py_ssize_t k = 0; !bad && k < n; k++) PyTuple_SET_ITEM(tuple, k, Py_NewRef(args[k]));
@@ -70,7 +71,7 @@ static PyObject *concrete_call(PyObject *callable, PyObject *const *args, size_t
     Py_ssize_t n = PyVectorcall_NARGS(nargsf);
     const ef_tensor *in[FEW_PARAMS];
     if (c->n <= FEW_PARAMS && arguments(c, args, n, names, in)) return run(c, in, c->n);
-    return run_as_python_says(c, args, n, names);
+    return run_prepared_by_python(c, args, n, names);
 }
 
 /* ---- the object ------------------------------------------------------------------------------ */
@@ -140,7 +141,8 @@ static int concrete_traverse(PyObject *o, visitproc visit, void *arg) {
     return 0;
 }
 
-/* The graph's object is the one the trace was made with, if somebody asked for it then. */
+/* Returns the Graph object that was created during tracing, if there was one; otherwise it is
+ * created here. */
 static PyObject *concrete_graph(PyObject *o, void *unused) {
     (void)unused;
     concrete_object *c = (concrete_object *)o;
@@ -175,9 +177,10 @@ static PyObject *concrete_number(PyObject *o, void *unused) {
 static PyGetSetDef concrete_getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {"graph", concrete_graph, NULL, "The graph of the trace.", NULL},
-    {"_arguments", concrete_arguments, NULL, "What the trace was made with.", NULL},
-    {"_result", concrete_result, NULL, "What the trace returned.", NULL},
-    {"_number", concrete_number, NULL, "Of two traces, the later one has the higher.", NULL},
+    {"_arguments", concrete_arguments, NULL, "The arguments of the call that was traced.", NULL},
+    {"_result", concrete_result, NULL, "The value that the traced call returned.", NULL},
+    {"_number", concrete_number, NULL, "Grows with each trace: the later of two has the higher.",
+     NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyMemberDef concrete_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(concrete_object, call), READONLY, NULL},

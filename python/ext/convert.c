@@ -1,17 +1,19 @@
-/* Python values become tensors. Numbers, text and nested lists of them are read here; anything else
- * (objects with __tf_tensor__, lists with tensors in them) is the convert hook's work. */
+/* Converts Python values to tensors. Numbers, strings and nested lists of them are read here;
+ * anything else (objects with __tf_tensor__, lists with tensors in them) goes to the convert hook
+ * in Python. */
 #include "profile.h"
 #include <math.h>
 
 /* ---- what a value is ------------------------------------------------------------------------- */
 
-/* Kinds of numbers, as bits: a nest is judged by its first kind and by all it holds. */
+/* Kinds of elements, as bits. The dtype of a nested list depends on the kind of its first element
+ * and on the set of all kinds in it. */
 enum {
     BOOL = 1,
-    TRUTH = 2, /* numpy's bool, which is no number */
-    INT = 4,   /* fits int32 */
-    LONG = 8,  /* fits int64 */
-    VAST = 16,
+    TRUTH = 2,  /* numpy's bool, which does not count as a number */
+    INT = 4,    /* fits int32 */
+    LONG = 8,   /* fits int64 */
+    VAST = 16,  /* does not fit int64 */
     FLOAT = 32, /* Python's, or numpy's float32 */
     HALF = 64,
     DOUBLE = 128, /* numpy's float64 */
@@ -60,7 +62,7 @@ static int array_kind(PyObject *o) {
     return kind;
 }
 
-static bool is_number(PyObject *o) { /* of Python, the usual leaf */
+static bool is_number(PyObject *o) { /* a Python number, the most frequent element */
     PyTypeObject *t = Py_TYPE(o);
     return t == &PyFloat_Type || t == &PyLong_Type || t == &PyBool_Type;
 }
@@ -81,16 +83,17 @@ static int kind_of(PyObject *o) {
 
 typedef struct scan {
     ef_shape shape;
-    int first, seen; /* kinds */
-    bool beyond;     /* a number that float32 cannot hold */
-    bool vast;       /* an integer that int64 cannot hold, before anything but integers */
+    int first, seen; /* the kind of the first element, and the set of all kinds */
+    bool beyond;     /* some number overflows float32 */
+    bool vast;       /* some integer overflows int64, and only integers precede it */
     bool ragged;
-    bool arrays; /* numpy's values among them */
+    bool arrays; /* some elements are numpy arrays or scalars */
 } scan;
 
 static bool is_sequence(PyObject *o) { return PyList_Check(o) || PyTuple_Check(o); }
 
-/* One size of the nest; false: it contradicts what was seen. */
+/* Notes that a list at this depth has n items; false: this makes the nested list ragged, or there
+ * is nothing below to read. */
 static bool agree(scan *s, int depth, int64_t n) {
     if (depth >= EF_MAX_RANK) {
         s->seen |= OTHER;
@@ -103,8 +106,8 @@ static bool agree(scan *s, int depth, int64_t n) {
     return n > 0 && !s->ragged;
 }
 
-/* Walks a nest of lists; depth 0 is the value itself. An array inside is a nest of its own, and
- * nothing is known beyond a size of 0. */
+/* Walks a nested list; depth 0 is the value itself. An array inside counts as nested lists, and
+ * below an empty list no dimension is known. */
 static void look(PyObject *o, int depth, scan *s) {
     if (is_sequence(o)) {
         Py_ssize_t n = PySequence_Fast_GET_SIZE(o);
@@ -139,8 +142,8 @@ static int tensor_dims(PyObject *o, int64_t *dims) {
     return t->rank;
 }
 
-/* The sizes along the first elements, up to one that is 0; true if there is one. Then there is no
- * element, and what stands beside the first ones is never read. */
+/* Reads the dimensions along the first items only, down to an empty list or array; true if there is
+ * one. Then the tensor has no elements, and the other items are not looked at, as in TensorFlow. */
 static bool nothing_in(PyObject *o, scan *s) {
     int depth = 0;
     bool empty = false;
@@ -161,8 +164,8 @@ static bool nothing_in(PyObject *o, scan *s) {
     return empty;
 }
 
-/* A tensor further on in a nest whose first part is empty decides all the same, but not of a plain
- * constant. */
+/* Whether a nested list holds a tensor or a variable anywhere: then it is packed by an op, even if
+ * its first item is empty. tf.constant (PLAIN) does not look for them. */
 static bool holds_tensor(PyObject *o) {
     if (!is_sequence(o)) return IS_TENSOR(o) || IS_VARIABLE(o);
     for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(o); k++)
@@ -187,14 +190,14 @@ enum {
     INT_SET = 1 << EF_I8 | 1 << EF_I16 | 1 << EF_I32 | 1 << EF_I64 | 1 << EF_U8 | 1 << EF_U16 |
               1 << EF_U32 | 1 << EF_U64,
     STORED_INT_SET = 1 << EF_QI8 | 1 << EF_QU8 | 1 << EF_QI16 | 1 << EF_QU16 | 1 << EF_QI32 |
-                     1 << EF_I4 | 1 << EF_U4, /* stored types that integers are cast to, */
-    STORED_FLOAT_SET = 1 << EF_F8E5M2 | 1 << EF_F8E4M3FN /* and floats */
+                     1 << EF_I4 | 1 << EF_U4, /* storage-only dtypes to which integers are cast, */
+    STORED_FLOAT_SET = 1 << EF_F8E5M2 | 1 << EF_F8E4M3FN /* and those to which floats are */
 };
 
 static unsigned bit_of(ef_dtype t) { return t < 31 ? 1u << t : 0; } /* 0: in none of these sets */
 
-/* The kinds a dtype takes as they are. The other dtypes are cast from what the value is by itself,
- * which is why True can be an int32 but no int8. */
+/* The kinds of elements that a dtype accepts directly. For the other dtypes the value first gets
+ * its natural dtype, which is then cast: this is why True can become an int32 but not an int8. */
 static int taken_by(ef_dtype t) {
     switch (t) {
     case EF_F16:
@@ -210,8 +213,8 @@ static int taken_by(ef_dtype t) {
     }
 }
 
-/* The dtype a value has by itself: that of its first number, and integers give way to floats.
- * EF_NO_DTYPE: its kinds do not go together. */
+/* The dtype of a value for which none was requested: that of its first element, but floats among
+ * integers make it float32. EF_NO_DTYPE: its kinds cannot be in one tensor. */
 static ef_dtype natural(const scan *s) {
     int seen = s->seen;
     if (seen == 0) return EF_F32;
@@ -226,7 +229,7 @@ static ef_dtype natural(const scan *s) {
     return seen & LONG ? EF_I64 : EF_I32;
 }
 
-/* May a value that is `have` by itself be cast? */
+/* Whether a value whose natural dtype is `have` may be cast to `want`. */
 static bool casts(ef_dtype have, ef_dtype want) {
     unsigned h = bit_of(have), w = bit_of(want);
     if (w & STORED_FLOAT_SET) return (h & FLOAT_SET) != 0;
@@ -238,7 +241,7 @@ static bool casts(ef_dtype have, ef_dtype want) {
 
 /* ---- writing elements ------------------------------------------------------------------------ */
 
-static uint16_t half_bits(double v) { /* to float16 by way of float: as numpy rounds */
+static uint16_t half_bits(double v) { /* rounds to float first and then to float16, like numpy */
     float f = (float)v;
     uint32_t u;
     memcpy(&u, &f, sizeof u);
@@ -299,7 +302,7 @@ static int put_int(PyObject *o, ef_dtype t, void *at, int64_t i) {
     case EF_I32: ((int32_t *)at)[i] = (int32_t)v; break;
     case EF_U32: ((uint32_t *)at)[i] = (uint32_t)v; break;
     case EF_I4:
-    case EF_U4: ((uint8_t *)at)[i] = (uint8_t)(v & 15); break; /* a byte each, the low bits */
+    case EF_U4: ((uint8_t *)at)[i] = (uint8_t)(v & 15); break; /* the low 4 bits of a byte each */
     default: ((int64_t *)at)[i] = v; break;
     }
     return 0;
@@ -341,7 +344,7 @@ static int put(PyObject *o, ef_tensor *t, void *at, int64_t i) {
     return 0;
 }
 
-/* A whole array in its place. */
+/* Copies all elements of an array inside a list. */
 static int put_array(PyObject *o, ef_tensor *t, char *at, int64_t *i) {
     ef_tensor a;
     if (array_to_tensor(o, (ef_dtype)t->dtype, &a) < 0) return -1;
@@ -373,10 +376,11 @@ static ef_dtype refuse_value(const scan *s) {
     return EF_NO_DTYPE;
 }
 
-/* The dtype for a value of which `want` was asked, if anything; EF_NO_DTYPE: raised. */
+/* The dtype of the tensor for a value; want: the requested dtype, or EF_NO_DTYPE. Returns
+ * EF_NO_DTYPE with an exception set if there is none. */
 static ef_dtype settle(PyObject *o, const scan *s, ef_dtype want) {
     if (s->ragged) return refuse_value(s);
-    if (want == EF_VARIANT && recording()) { /* not even an empty one can be written into a graph */
+    if (want == EF_VARIANT && recording()) { /* a graph has no variant constants, even empty ones */
         PyErr_Format(PyExc_TypeError, "%R cannot be a constant of dtype variant", o);
         return EF_NO_DTYPE;
     }
@@ -391,15 +395,16 @@ static ef_dtype settle(PyObject *o, const scan *s, ef_dtype want) {
     return EF_NO_DTYPE;
 }
 
-enum { LONG_LIST = 256 }; /* elements of a conversion that is worth an event */
+enum { LONG_LIST = 256 }; /* converting at least this many elements posts an event */
 
 static int from_plain(PyObject *o, const scan *s, ef_dtype want, int hint, ef_tensor *out) {
     ef_dtype t = settle(o, s, want);
-    if (t == EF_NO_DTYPE && want != EF_NO_DTYPE && hint == HINT && !recording()) { /* as it is */
+    if (t == EF_NO_DTYPE && want != EF_NO_DTYPE && hint == HINT && !recording()) {
+        /* the dtype was only preferred: take the value's natural one */
         PyErr_Clear();
         t = settle(o, s, EF_NO_DTYPE);
     }
-    if (t != EF_NO_DTYPE && bit_of(t) & STORED_FLOAT_SET && s->seen != 0) { /* as floats, cast */
+    if (t != EF_NO_DTYPE && bit_of(t) & STORED_FLOAT_SET && s->seen != 0) { /* cast from float32 */
         ef_tensor floats;
         if (from_plain(o, s, EF_F32, MUST, &floats) < 0) return -1;
         int bad = floats_to_tensor(&floats, t, out);
@@ -470,11 +475,11 @@ int operand_from(PyObject *o, ef_dtype dtype, int hint, operand *out) {
     scan_value(o, hint, &s);
     bool loose = dtype == EF_NO_DTYPE || hint == HINT;
     bool numpys = recording() && (s.arrays || (loose && s.seen & VAST));
-    bool opened = s.ragged && !recording(); /* parts that are no lists may still be gone through */
+    bool opened = s.ragged && !recording(); /* items that are not lists may still be sequences */
     if (s.seen & OTHER || numpys || opened) return from_hook(o, dtype, hint, out);
     if (from_plain(o, &s, dtype, hint, &out->own) == 0) return 0;
     if (!recording()) return -1;
-    PyErr_Clear(); /* in a graph numpy's rules decide */
+    PyErr_Clear(); /* while tracing, TensorFlow converts by numpy's rules: the hook does */
     return from_hook(o, dtype, hint, out);
 }
 

@@ -1,4 +1,5 @@
-/* What the engine makes of a function graph, as the JSON text that ef_graph_describe writes. */
+/* Python functions for ef_graph_describe and ef_dataset_describe: what the engine runs for a graph
+ * or a dataset, as JSON text. */
 #include "core.h"
 
 /* describe(graph, tensors or None, runs) -> str */
@@ -23,7 +24,8 @@ static PyObject *core_describe_dataset(PyObject *module, PyObject *variant) {
     (void)module;
     char *text = NULL;
     if (!IS_EAGER(variant)) {
-        PyErr_SetString(PyExc_TypeError, "a dataset of a graph has no value to look at");
+        PyErr_SetString(PyExc_TypeError,
+                        "a dataset that is part of a graph has no value to describe");
         return NULL;
     }
     if (check(ef_dataset_describe(&((tensor_object *)variant)->t, &text), "inspect") < 0)

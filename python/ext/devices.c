@@ -1,4 +1,4 @@
-/* Devices for Python: which there are, which one is asked for, where a tensor is. */
+/* Devices for Python: which exist, which one tf.device requests, and where a tensor is. */
 #include "core.h"
 
 enum { MANY = 16 };
@@ -24,7 +24,7 @@ static PyObject *core_device_number(PyObject *module, PyObject *name) {
     return text != NULL ? PyLong_FromLong(ef_device_number(text)) : NULL;
 }
 
-/* device_want(number + 1, or 0) -> what was asked for before */
+/* device_want(number + 1, or 0 for none) -> the previous request, in the same form */
 static PyObject *core_device_want(PyObject *module, PyObject *wanted) {
     (void)module;
     long number = PyLong_AsLong(wanted);
@@ -34,12 +34,12 @@ static PyObject *core_device_want(PyObject *module, PyObject *wanted) {
 
 static PyObject *core_device_of(PyObject *module, PyObject *o) {
     (void)module;
-    if (!IS_TENSOR(o)) return PyErr_Format(PyExc_TypeError, "device_of: a tensor is needed");
+    if (!IS_TENSOR(o)) return PyErr_Format(PyExc_TypeError, "device_of takes a tensor");
     const char *name = ef_tensor_device(&((tensor_object *)o)->t);
     return PyUnicode_FromString(name != NULL ? name : "");
 }
 
-/* An eager tensor that was made from Python's values belongs where ops are wanted. */
+/* Copies an eager tensor that was made from Python values to the device that tf.device requests. */
 static PyObject *core_device_place(PyObject *module, PyObject *o) {
     (void)module;
     int wanted = ef_device_wanted();
@@ -72,15 +72,15 @@ static PyObject *core_test_device(PyObject *module, PyObject *there) {
 }
 
 static PyMethodDef functions[] = {
-    {"device_names", core_device_names, METH_NOARGS, "The devices there are: ['CPU:0']."},
+    {"device_names", core_device_names, METH_NOARGS, "The names of all devices, as ['CPU:0']."},
     {"device_number", core_device_number, METH_O, "The number of a device; -1: there is none."},
     {"device_want", core_device_want, METH_O,
-     "Asks for a device, by its number plus 1; 0: for none. Returns what was asked for before."},
+     "Requests a device for ops by its number plus 1; 0: none. Returns the previous request."},
     {"device_of", core_device_of, METH_O, "The device of a tensor."},
-    {"device_place", core_device_place, METH_O, "The tensor on the device that is asked for."},
+    {"device_place", core_device_place, METH_O, "The tensor on the device that is requested."},
     {"device_copies", core_device_copies, METH_NOARGS,
      "Copies made so far: to devices, and to the host."},
-    {"test_device", core_test_device, METH_O, "For tests: whether the device TEST:0 is there."},
+    {"test_device", core_test_device, METH_O, "For tests: adds or removes the device TEST:0."},
     {NULL, NULL, 0, NULL}};
 
 int devices_init(PyObject *module) { return PyModule_AddFunctions(module, functions); }

@@ -1,4 +1,4 @@
-/* DTypes and shapes on their way between Python and C. The classes themselves are Python. */
+/* Converts dtypes and shapes between Python and C. Their classes are written in Python. */
 #include "core.h"
 
 static PyObject *str_enum;
@@ -14,9 +14,9 @@ ef_dtype dtype_of(PyObject *o) {
     if (e != NULL) {
         long n = PyLong_AsLong(e);
         Py_DECREF(e);
-        if (n > 100) n -= 100; /* reference types of old graphs */
+        if (n > 100) n -= 100; /* the _ref dtypes of TensorFlow 1 graphs */
         if (n > 0 && n < EF_DTYPES && ef_dtype_size((ef_dtype)n) > 0) return (ef_dtype)n;
-        PyErr_Format(PyExc_TypeError, "%R is not a type the engine computes with", o);
+        PyErr_Format(PyExc_TypeError, "%R is a dtype that Evenflow does not support", o);
         return EF_NO_DTYPE;
     }
     PyErr_Clear();

@@ -1,10 +1,10 @@
-/* The cache of a function: an entry per set of Python arguments. It is bounded by number; objects
- * in keys are held weakly where they can be, and an entry goes with its object: a trace may hold
- * what the object was made of, such as the value of a variable. */
+/* The cache of a tf.function: one entry per set of Python arguments, at most MOST_ENTRIES. Keys
+ * hold weak references to objects where possible, and an entry is dropped when its object dies,
+ * since its traces may keep alive what belonged to the object, such as the value of a variable. */
 #include "function.h"
 #include "profile.h"
 
-static uint64_t changes; /* of any function's list, under the interpreter's lock */
+static uint64_t changes; /* counts changes of any function's list; the GIL protects it */
 
 static void entry_free(entry *e) {
     ef_function_free(e->f);
@@ -19,13 +19,13 @@ static void entry_drop(entry *e) {
         entry_free(e);
 }
 
-static PyObject *held(const entry *e, int k) { /* borrowed; NULL if it died */
+static PyObject *held(const entry *e, int k) { /* the k-th object, borrowed; NULL: it died */
     if (!e->weak[k]) return e->object[k];
     PyObject *o = PyWeakref_GET_OBJECT(e->object[k]);
     return o == Py_None ? NULL : o;
 }
 
-/* 1 the same, 0 not, -1 it can never match again */
+/* 1: the entry has this key; 0: it has another; -1: an object of its key died */
 static int matches(const entry *e, const key *k) {
     if (e->hash != k->hash || e->n_words != k->n_words || e->n_objects != k->n_objects ||
         memcmp(e->word, k->word, (size_t)k->n_words * sizeof *k->word) != 0)
@@ -57,7 +57,7 @@ static PyObject *object_died(PyObject *function, PyObject *reference) {
 }
 static PyMethodDef died = {"died", object_died, METH_O, NULL};
 
-/* What is called when an object of a key dies; borrowed. NULL: raised. */
+/* The callback of the weak references to objects in keys; borrowed. NULL: raised. */
 static PyObject *on_death(function_object *self) {
     if (self->on_death == NULL) {
         PyObject *reference = PyWeakref_NewRef((PyObject *)self, NULL);
@@ -124,7 +124,7 @@ static void link_first(function_object *self, entry *e) {
     changes++;
 }
 
-/* Takes an entry out of the list. What goes with it may run Python. */
+/* Takes an entry out of the list and drops it. Freeing what it held may run Python code. */
 static void take_out(function_object *self, entry *e) {
     ef_function_info info;
     ef_function_info_get(e->f, &info);
@@ -151,7 +151,7 @@ static bool is_dead(const entry *e) {
     return false;
 }
 
-/* Before another entry comes: those that can never match again make room. */
+/* Drops the entries that can never match again, since an object of their key died. */
 static void drop_dead(function_object *self) {
     if (self->on_death == NULL) return; /* no object is held weakly */
     for (entry *e = self->entries; e != NULL;) {
@@ -208,8 +208,8 @@ static entry *new_entry(function_object *self, const key *k) {
     return e;
 }
 
-/* Comparing may run a user's Python, which may call the same function, here or in another thread:
- * then the search begins anew. */
+/* Comparing keys may run the user's __eq__, which may call the same function, in this thread or in
+ * another: if that changed the list, the search starts again. */
 entry *entry_look(function_object *self, const key *k) {
     for (entry *e = self->entries; e != NULL;) {
         if (e->hash != k->hash) {
@@ -223,7 +223,7 @@ entry *entry_look(function_object *self, const key *k) {
         if (stays && how > 0 && e != self->entries) {
             unlink_entry(self, e);
             link_first(self, e);
-        } else if (stays && how < 0) { /* its object is gone */
+        } else if (stays && how < 0) { /* an object of its key died */
             take_out(self, e);
         }
         entry *next = e->next;

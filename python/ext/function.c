@@ -1,11 +1,10 @@
-/* tf.function. A call walks its arguments once: tensors (and what becomes one) go into an array for
- * the engine, everything else goes by value or identity into a key of words. The key finds an
- * entry, whose engine function matches dtypes and shapes, traces when it must, and runs. No Python
- * frame is entered unless a trace is made.
+/* tf.function. A call walks its arguments once: tensors, and values that become tensors, go into an
+ * array for the engine; everything else goes by value or identity into a key of 64-bit words. The
+ * key finds an entry, whose ef_function matches dtypes and shapes, traces if it has to, and runs.
+ * No Python frame is entered unless a trace is made.
  *
- * Caches are bounded: entries by number, least recently used first; traces inside an entry by the
- * engine. Objects in keys are held weakly where they can be; an entry whose object died is dropped.
- */
+ * Both caches are bounded: the entries by number, with the least recently used evicted first, and
+ * the traces inside an entry by the engine. entries.c tells how long entries live. */
 #include "function.h"
 #include "profile.h"
 
@@ -26,7 +25,7 @@ static ef_status *make_room(results *r, int n) {
     return NULL;
 }
 
-/* Whether an input is deferred: another thread may be computing it, and want the GIL meanwhile. */
+/* Whether an input is deferred: another thread may be computing it and need the GIL to finish. */
 static bool any_deferred(const walk *w) {
     for (int k = 0; k < w->n_t; k++)
         if (w->t[k]->data == NULL) return true;
@@ -36,7 +35,7 @@ static bool any_deferred(const walk *w) {
 static ef_status *run_once(entry *e, const walk *w, results *r) {
     ef_status *s;
     if (refused) return ef_status_make(EF_FAILED_PRECONDITION, refusal);
-    bool measure = (e->calls++ & 63) == 0 || e->calls == 3; /* now and then */
+    bool measure = (e->calls++ & 63) == 0 || e->calls == 3; /* one call in 64, and the third */
     int64_t began = measure ? nanoseconds() : 0;
     void **user = (void **)&r->packing;
     engine_call v;
@@ -56,7 +55,7 @@ static ef_status *run(entry *e, const walk *w, results *r) {
         }
         ef_status *s = run_once(e, w, r);
         if (s == NULL || r->n <= r->room) return s;
-        ef_status_free(s); /* it did not run: this trace gives more than those before */
+        ef_status_free(s); /* nothing ran: this trace has more results than there was room for */
         if (e->most_results < r->n) e->most_results = r->n;
     }
 }
@@ -108,7 +107,8 @@ done:
     return result;
 }
 
-/* The exception is about what only running would have missed; it is cleared then. */
+/* Whether the exception says that no kernel is registered, which TensorFlow would notice only when
+ * the function runs. Then it is cleared, and the argument's own exception is raised instead. */
 static bool lacks_kernel(void) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -127,23 +127,23 @@ static bool lacks_kernel(void) {
     return true;
 }
 
-/* Whether a call with variables in its key comes after one with others: a trace for each would be
- * made for ever. Concerns plain calls only; an outer trace has variables of its own. */
+/* Whether this call has variables in its key, and an earlier call had other variables: one trace
+ * per variable would be made forever, so from now on variables are traced as arguments. */
 static bool others_before(function_object *self, const key *k) {
     return self->saw_variables && self->signature == Py_None && hooks.variable_again != NULL &&
            entry_look(self, k) == NULL;
 }
 
-enum { STEPS_RECORDED = 64 }; /* of a sampled call */
+enum { STEPS_RECORDED = 64 }; /* at most, in a sampled call */
 
 static void sampled(sample *s, const function_object *self, const calling *c, const walk *w,
                     PyObject *result) {
-    s->ended = ef_event_clock(); /* before the places are looked up */
+    s->ended = ef_event_clock(); /* looking up the user's lines is not part of the call */
     ef_event_steps_record(0, 0);
     profile_settle(self->python);
     if (profile_watched != NULL && PySet_Add(profile_watched, (PyObject *)(uintptr_t)self) < 0)
         PyErr_Clear();
-    if (result == NULL || c->traced || recording()) return; /* a trace has an event of its own */
+    if (result == NULL || c->traced || recording()) return; /* traces post their own event */
     sample_end(s, EF_EVENT_CALL, profile_definition(self->python), result,
                profile_bytes(w->t, w->n_t), 0);
 }
@@ -193,7 +193,7 @@ PyObject *function_call_bound(function_object *self, PyObject *const *items, Py_
     }
     if (taken.weight > 0) sampled(&taken, self, &c, &w, result);
     if (result != NULL &&
-        c.late) { /* variables have values now: later calls do not give them any */
+        c.late) { /* the variables are initialized now: trace again, without their initializers */
         entry_forget(self, e);
         PyObject *next = function_trace_walked(self, &w, items, n_items, kwargs);
         if (next == NULL) Py_CLEAR(result);

@@ -1,7 +1,7 @@
-/* Making functions. Parameters are read from the code object where that is enough; a callable of
- * another kind, or a decorated one, is left to Python's inspect. A function defined in a class has
- * a copy for each instance, which is freed with the instance: its traces, its counts and the
- * variables that its first trace makes belong to that instance. */
+/* Creating tf.functions. The parameters of a plain function are read from its code object; for
+ * other callables and decorated functions Python's inspect finds them. A tf.function defined in a
+ * class has a copy for each instance, which is freed with the instance: its traces, its counts and
+ * the variables that its first trace creates belong to that instance. */
 #include "function.h"
 #include "profile.h"
 
@@ -61,7 +61,7 @@ static int read_parameters(function_object *self, PyObject *python) {
     PyObject *own = PyFunction_Check(python) ? ((PyFunctionObject *)python)->func_dict : Py_None;
     if (own == NULL || (own != Py_None && PyDict_GET_SIZE(own) == 0))
         return read_code(self, python);
-    return read_by_python(self, python); /* it may be called with another one's arguments */
+    return read_by_python(self, python); /* __wrapped__ or __signature__ may be in its dict */
 }
 
 int specs_read(function_object *self) {
@@ -106,7 +106,7 @@ static int read_signature(function_object *self) {
     return bad;
 }
 
-/* ---- what it says of itself ------------------------------------------------------------------ */
+/* ---- name and documentation ------------------------------------------------------------------ */
 
 static int copy_attribute(PyObject *dict, PyObject *python, const char *name, PyObject *otherwise) {
     PyObject *value = attr_get(python, name);
@@ -120,7 +120,7 @@ static int copy_attribute(PyObject *dict, PyObject *python, const char *name, Py
     return bad;
 }
 
-/* As functools.update_wrapper, which is what people expect of a decorator. */
+/* Does what functools.update_wrapper does for decorators in Python. */
 static int copy_attributes(function_object *self, PyObject *python) {
     PyObject *own = PyFunction_Check(python) ? ((PyFunctionObject *)python)->func_dict : NULL;
     PyObject *kind = PyUnicode_FromString(Py_TYPE(python)->tp_name);
@@ -163,7 +163,7 @@ PyObject *function_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     return (PyObject *)self;
 }
 
-/* ---- of an instance -------------------------------------------------------------------------- */
+/* ---- copies for instances -------------------------------------------------------------------- */
 
 static PyObject *instance_gone(PyObject *both, PyObject *reference) {
     (void)reference;
@@ -173,7 +173,7 @@ static PyObject *instance_gone(PyObject *both, PyObject *reference) {
 }
 static PyMethodDef gone = {"gone", instance_gone, METH_O, NULL};
 
-/* A weak reference whose end takes the function out of the dict. NULL: raised. */
+/* A weak reference that removes the function from the dict when the instance dies. NULL: raised. */
 static PyObject *reference_to(PyObject *instance, PyObject *instances, PyObject *address) {
     PyObject *both = PyTuple_Pack(2, instances, address);
     PyObject *callback = both != NULL ? PyCFunction_New(&gone, both) : NULL;
@@ -215,7 +215,7 @@ static function_object *make_for_instance(function_object *self, PyObject *insta
                                           PyObject *address) {
     if (self->instances == NULL && (self->instances = PyDict_New()) == NULL) return NULL;
     PyObject *reference = reference_to(instance, self->instances, address);
-    if (reference == NULL) { /* it cannot be told when the instance ends */
+    if (reference == NULL) { /* the instance has no weak references: it shares the function */
         if (!PyErr_ExceptionMatches(PyExc_TypeError)) return NULL;
         PyErr_Clear();
         return (function_object *)Py_NewRef((PyObject *)self);

@@ -1,5 +1,4 @@
-/* The class of what tf.function makes: construction, life, and everything asked of it but a call.
- */
+/* The class of the objects that tf.function returns: all of it but the call. */
 #include "function.h"
 #include <structmember.h>
 
@@ -70,10 +69,10 @@ static PyObject *core_runs_eagerly(PyObject *module, PyObject *unused) {
     (void)unused;
     return PyBool_FromLong(functions_eager);
 }
-static PyMethodDef functions[] = {
-    {"run_functions_eagerly", core_run_eagerly, METH_O, "Functions are called as plain Python."},
-    {"functions_run_eagerly", core_runs_eagerly, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL}};
+static PyMethodDef functions[] = {{"run_functions_eagerly", core_run_eagerly, METH_O,
+                                   "Whether tf.functions run as plain Python functions."},
+                                  {"functions_run_eagerly", core_runs_eagerly, METH_NOARGS, NULL},
+                                  {NULL, NULL, 0, NULL}};
 
 static PyObject *function_traces(PyObject *o, PyObject *unused) {
     (void)unused;
@@ -87,7 +86,7 @@ static PyObject *function_traces(PyObject *o, PyObject *unused) {
     return PyLong_FromUnsignedLongLong(n);
 }
 
-/* Why the latest trace of each kept set of Python arguments was made. */
+/* For each entry, the reason of its latest trace and the number of its traces. */
 static PyObject *function_reasons(PyObject *o, PyObject *unused) {
     (void)unused;
     PyObject *list = PyList_New(0);
@@ -101,7 +100,7 @@ static PyObject *function_reasons(PyObject *o, PyObject *unused) {
     return list;
 }
 
-/* _concrete(*args, **kwargs): tensors stand for any of their dtype and shape -> the trace */
+/* _concrete(*args, **kwargs) -> the concrete function for tensors of these dtypes and shapes */
 static PyObject *function_concrete(PyObject *o, PyObject *const *args, Py_ssize_t n,
                                    PyObject *names) {
     function_object *self = (function_object *)o;
@@ -117,7 +116,7 @@ static PyObject *function_concrete(PyObject *o, PyObject *const *args, Py_ssize_
     return result;
 }
 
-/* All traces that are kept, as concrete functions. */
+/* All traces in the cache, as concrete functions. */
 static PyObject *function_all(PyObject *o, PyObject *unused) {
     (void)unused;
     enum { MOST = 64 };

@@ -1,6 +1,6 @@
-/* The base class of tf.GradientTape: what happens in every training step is here, including the
- * plain gradient of a tensor with respect to tensors and variables. Structures, output gradients
- * and rare options are methods of the Python class derived from it. The engine's tape is always
+/* The base class of tf.GradientTape. It holds what runs in every training step, including the
+ * gradient of one tensor with respect to tensors and variables. Structures, output gradients and
+ * rare options are handled by the Python class derived from it. The engine's tape is always
  * persistent, since jacobians query it once per element; that a non-persistent tape can be used
  * only once is checked here. */
 #include "profile.h"
@@ -10,8 +10,8 @@
 typedef struct gradient_tape {
     PyObject_HEAD tape_object *tape; /* NULL until it first records */
     char persistent, watch, recording;
-    uint32_t place; /* of a persistent one: where it was made */
-    char done;      /* gave its only answer: the tape still tells which variables were used */
+    uint32_t place; /* where a persistent tape was created; 0: it is not persistent */
+    char done;      /* not persistent and used: it still knows which variables were watched */
 } gradient_tape;
 #define SELF(o) ((gradient_tape *)(o))
 
@@ -43,8 +43,7 @@ static void tape_end(PyObject *o) {
     Py_DECREF(type);
 }
 
-/* ---- recording
- * ------------------------------------------------------------------------------------ */
+/* ---- recording ------------------------------------------------------------------------------- */
 
 static int push(PyObject *o) {
     gradient_tape *self = SELF(o);
@@ -102,10 +101,9 @@ static PyObject *tape_exit(PyObject *o, PyObject *const *args, Py_ssize_t n) {
     return SELF(o)->recording && pop(SELF(o)) < 0 ? NULL : Py_NewRef(Py_False);
 }
 
-/* ---- plain tensors and variables
- * ------------------------------------------------------------------- */
+/* ---- plain tensors and variables ------------------------------------------------------------- */
 
-static bool flows(unsigned dtype) {
+static bool differentiable(unsigned dtype) {
     switch (dtype) {
     case EF_F16:
     case EF_BF16:
@@ -117,13 +115,14 @@ static bool flows(unsigned dtype) {
     }
 }
 
-/* What the tape knows it by: a tensor itself, a variable by its handle. NULL: Python looks. */
+/* The tensor that the tape watches for o: o itself, or the handle of a variable. NULL: o is
+ * neither, and the Python class handles it. */
 static tensor_object *plain(PyObject *o) {
     if (IS_EAGER(o) || IS_SYMBOLIC(o)) return (tensor_object *)o;
     return IS_VARIABLE(o) ? ((variable_object *)o)->handle : NULL;
 }
 
-/* A method of the class derived from this does it. */
+/* Calls a method of the Python class derived from this one. */
 static PyObject *in_python(PyObject *o, PyObject *method, PyObject *const *args, Py_ssize_t n,
                            PyObject *names) {
     PyObject *any = PyObject_GetAttr(o, method);
@@ -140,14 +139,13 @@ static PyObject *tape_watch(PyObject *o, PyObject *const *args, Py_ssize_t n, Py
     tensor_object *t = plain(what);
     unsigned dtype = t != NULL ? t->t.dtype : EF_NO_DTYPE;
     if (t != NULL && IS_VARIABLE(what)) dtype = ((variable_object *)what)->dtype;
-    if (self->tape == NULL || self->done || !flows(dtype))
+    if (self->tape == NULL || self->done || !differentiable(dtype))
         return in_python(o, str_watch, args, n, names);
     if (check(ef_tape_watch(self->tape->t, &t->t), "watch") < 0) return NULL;
     Py_RETURN_NONE;
 }
 
-/* ---- gradients
- * ------------------------------------------------------------------------------------ */
+/* ---- gradients ------------------------------------------------------------------------------- */
 
 static void done(gradient_tape *self) {
     if (self->persistent || self->tape == NULL || self->done) return;
@@ -161,7 +159,8 @@ static PyObject *tape_done(PyObject *o, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-/* The answer where a gradient is sparse or missing: Python's classes and rules complete it. */
+/* The result if some gradient is sparse or missing: the Python class makes IndexedSlices or applies
+ * the rule for unconnected sources. */
 static PyObject *complete(PyObject *o, PyObject *target, PyObject *flat, ef_tensor *out,
                           bool *slices, int n) {
     PyObject *list = gradient_list(out, slices, n);
@@ -173,7 +172,7 @@ static PyObject *complete(PyObject *o, PyObject *target, PyObject *flat, ef_tens
     return made;
 }
 
-/* As a list, or as the one there is. */
+/* The gradients as a list, or one gradient if `sources` is not a list. */
 static PyObject *answer(PyObject *o, PyObject *target, PyObject *sources, ef_tensor *out,
                         bool *slices, int n) {
     bool one = !PyList_CheckExact(sources), whole = true;
@@ -191,7 +190,8 @@ static PyObject *answer(PyObject *o, PyObject *target, PyObject *sources, ef_ten
     return first;
 }
 
-/* A tensor by tensors and variables, one or a list. *made NULL and nothing raised: not so plain. */
+/* The gradient of one tensor with respect to a tensor or variable, or a list of them. *made is NULL
+ * without an exception if the arguments are of other kinds: then the Python class handles them. */
 static int plain_gradient(PyObject *o, PyObject *target, PyObject *sources, PyObject **made) {
     enum { FEW = 4 };
     gradient_tape *self = SELF(o);
@@ -199,7 +199,7 @@ static int plain_gradient(PyObject *o, PyObject *target, PyObject *sources, PyOb
     Py_ssize_t n = list ? PyList_GET_SIZE(sources) : 1;
     *made = NULL;
     if (!(IS_EAGER(target) || IS_SYMBOLIC(target)) || n == 0 ||
-        !flows(((tensor_object *)target)->t.dtype))
+        !differentiable(((tensor_object *)target)->t.dtype))
         return 0;
     const ef_tensor *few[FEW], **source = few;
     ef_tensor few_out[3 * FEW] = {{0}}, *out = few_out;
@@ -223,7 +223,7 @@ static int plain_gradient(PyObject *o, PyObject *target, PyObject *sources, PyOb
         if (self->recording && !self->persistent) bad = pop(self);
         const ef_tensor *y = &((tensor_object *)target)->t;
         tape_object *tape = (tape_object *)Py_NewRef(self->tape);
-        /* Others run meanwhile, and may change the list: what it held is kept by this copy. */
+        /* Other threads may change the list meanwhile: this copy keeps its items alive. */
         PyObject *held = list ? PyList_GetSlice(sources, 0, n) : Py_NewRef(sources);
         if (held == NULL) bad = -1;
         if (bad == 0) bad = tape_ask(tape->t, &y, 1, NULL, source, (int)n, out, slices);
@@ -248,14 +248,13 @@ static PyObject *tape_gradient(PyObject *o, PyObject *const *args, Py_ssize_t n,
     return in_python(o, str_gradient, args, n, names);
 }
 
-/* ---- the type
- * --------------------------------------------------------------------------------------- */
+/* ---- the type -------------------------------------------------------------------------------- */
 
 static PyObject *get_tape(PyObject *o, void *unused) {
     (void)unused;
     return Py_NewRef(SELF(o)->tape == NULL || SELF(o)->done ? Py_None : (PyObject *)SELF(o)->tape);
 }
-/* The tape as long as there is one, also after its only answer: it knows the variables. */
+/* The tape even if it was used up: it still knows the watched variables. */
 static PyObject *get_last(PyObject *o, void *unused) {
     (void)unused;
     return Py_NewRef(SELF(o)->tape == NULL ? Py_None : (PyObject *)SELF(o)->tape);

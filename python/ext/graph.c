@@ -1,5 +1,5 @@
-/* Graphs as Python sees them. One graph object per engine graph while anybody holds it; ops of a
- * graph are made into Operation objects by Python when asked for. */
+/* The base class of tf.Graph. There is at most one Python object per engine graph, and it is found
+ * again by the graph's address while it lives. Python creates Operation objects on request. */
 #include "profile.h"
 #include <structmember.h>
 
@@ -10,10 +10,10 @@ static PyObject *known; /* address of the engine's graph -> address of its objec
 
 static _Thread_local char *scope; /* "outer/inner/", or NULL */
 
-static int growing; /* graphs that forget nodes */
+static int growing; /* how many graphs free their unreferenced nodes */
 static void graph_trim(ef_graph *g);
 
-static int n_final; /* graphs that take no more nodes */
+static int n_final; /* how many graphs are finalized */
 static int refuse_final(ef_graph *g);
 
 void graph_gained(const ef_tensor *t) {
@@ -45,7 +45,7 @@ int name_node(PyObject *name, const char *kind) {
         if ((own = PyUnicode_AsUTF8(name)) == NULL) return -1;
     }
     size_t n = strlen(own);
-    if (n > 0 && own[n - 1] == '/') { /* a scope entered again by its full name */
+    if (n > 0 && own[n - 1] == '/') { /* "a/b/" is a full name: the current scope is ignored */
         char *full = PyMem_Malloc(n);
         if (full == NULL) {
             PyErr_NoMemory();
@@ -71,7 +71,7 @@ int name_node(PyObject *name, const char *kind) {
     return bad;
 }
 
-/* set_scope(text) -> the scope before */
+/* set_scope(text) -> the previous scope */
 static PyObject *core_set_scope(PyObject *module, PyObject *text) {
     (void)module;
     PyObject *before = PyUnicode_FromString(scope != NULL ? scope : "");
@@ -105,8 +105,8 @@ static int remember(graph_object *o) {
     return bad;
 }
 
-/* The object is about to be freed: nobody may find it any more, even when there is no memory left,
- * and an exception that is on its way goes on. */
+/* Removes an object that is about to be freed from the table. This works without allocating, as
+ * memory may be exhausted, and it keeps an exception that is set. */
 static void forget(graph_object *o) {
     PyObject *type, *value, *trace;
     if (o->key == NULL) return;
@@ -116,7 +116,7 @@ static void forget(graph_object *o) {
     Py_CLEAR(o->key);
 }
 
-static ef_graph *adopted; /* the graph that the next object is made around; NULL: one of its own */
+static ef_graph *adopted; /* the graph that the next object wraps; NULL: it creates a new one */
 
 static PyObject *graph_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     (void)args;
@@ -185,9 +185,9 @@ static int graph_clear(PyObject *self) {
 }
 
 /* ---- graphs that grow while they are run
- * A loop that makes ops and runs them adds nodes for ever. Once a graph was seen to do so, nodes it
- * gets from then on are forgotten when no tensor or Operation leads to them. A graph that is built
- * first and run afterwards keeps everything. */
+ * A loop that adds ops to a graph and runs them makes it grow without bound. Once 16 runs each
+ * found the graph larger than before, nodes added later are freed when no tensor or Operation
+ * object leads to them. A graph that is built first and run afterwards keeps all its nodes. */
 enum { GROWTHS = 16 };
 
 void graph_run_begins(graph_object *o) {
@@ -280,7 +280,7 @@ static PyObject *graph_placeholder(PyObject *self, PyObject *args) {
     return tensor_wrap(&out);
 }
 
-/* A parameter with the shape of a tensor, in whatever call. */
+/* A placeholder that has the shape of another tensor in every call. */
 static PyObject *graph_placeholder_like(PyObject *self, PyObject *like) {
     if (n_final > 0 && refuse_final(G(self)) < 0) return NULL;
     if (!IS_TENSOR(like)) return PyErr_Format(PyExc_TypeError, "%R is not a Tensor", like);
@@ -291,7 +291,7 @@ static PyObject *graph_placeholder_like(PyObject *self, PyObject *like) {
     return tensor_wrap(&out);
 }
 
-/* Tensors of a Python list as an array, borrowed; free with PyMem_Free. NULL: raised. */
+/* Copies of the tensors of a Python list, to be freed with tensors_end. NULL: raised. */
 static ef_tensor *tensors_of(PyObject *list, int *n) {
     PyObject *fast = PySequence_Fast(list, "a list of tensors");
     if (fast == NULL) return NULL;
@@ -350,7 +350,8 @@ static PyObject *graph_set_function(PyObject *self, PyObject *on) {
     Py_RETURN_NONE;
 }
 
-static PyObject *graph_after(PyObject *self, PyObject *nodes) { /* nodes -> those before */
+/* _after(nodes): new nodes get these control inputs -> the previous list */
+static PyObject *graph_after(PyObject *self, PyObject *nodes) {
     const int *before;
     int n = ef_graph_after_get(G(self), &before);
     PyObject *old = PyList_New(n), *fast = PySequence_Fast(nodes, "a list of nodes");
@@ -388,7 +389,7 @@ static PyObject *graph_call(PyObject *self, PyObject *args) {
     return r;
 }
 
-/* _part(inputs, outputs) -> (function, tensors it needs beside) */
+/* _part(inputs, outputs) -> (subgraph as a function, the other tensors it depends on) */
 static PyObject *graph_part(PyObject *self, PyObject *args) {
     PyObject *ins, *outs, *r = NULL;
     if (!PyArg_ParseTuple(args, "OO", &ins, &outs)) return NULL;
@@ -411,7 +412,7 @@ static PyObject *graph_part(PyObject *self, PyObject *args) {
     return r;
 }
 
-/* ---- looking --------------------------------------------------------------------------------- */
+/* ---- reading nodes --------------------------------------------------------------------------- */
 
 static PyObject *graph_nodes(PyObject *self, PyObject *unused) {
     (void)unused;
@@ -426,7 +427,7 @@ static PyObject *graph_node(PyObject *self, PyObject *number) {
     return Py_BuildValue("(siii)", ef_op_describe(d.op)->name, d.n_in, d.n_out, d.n_after);
 }
 
-/* [(file, line, function), ...]: the calls that made a node, the outermost first */
+/* [(file, line, function), ...]: the user's call stack where a node was made, outermost first */
 static PyObject *graph_places(PyObject *self, PyObject *number) {
     ef_node_desc d;
     int k = (int)PyLong_AsLong(number);
@@ -434,7 +435,7 @@ static PyObject *graph_places(PyObject *self, PyObject *number) {
     return places_of(G(self), d.place);
 }
 
-static PyObject *graph_gone(PyObject *self, PyObject *number) { /* was the node forgotten? */
+static PyObject *graph_gone(PyObject *self, PyObject *number) { /* whether the node was freed */
     ef_node_desc d;
     int k = (int)PyLong_AsLong(number);
     if (PyErr_Occurred() || check(ef_graph_node(G(self), k, &d), NULL) < 0) return NULL;
@@ -578,7 +579,7 @@ static PyType_Spec graph_spec = {"evenflow._core.GraphBase", sizeof(graph_object
                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
                                  graph_slots};
 
-/* ---- of this thread -------------------------------------------------------------------------- */
+/* ---- the graph of this thread ---------------------------------------------------------------- */
 
 static PyObject *core_current_graph(PyObject *module, PyObject *unused) {
     (void)module;
@@ -620,9 +621,9 @@ static PyObject *core_resume(PyObject *module, PyObject *capsule) {
 }
 
 static PyMethodDef functions[] = {
-    {"set_scope", core_set_scope, METH_O, "Names of ops recorded from now on begin so."},
+    {"set_scope", core_set_scope, METH_O, "Sets the prefix of the names of new ops."},
     {"current_graph", core_current_graph, METH_NOARGS, "The graph being built, or None."},
-    {"executing_eagerly", core_executing_eagerly, METH_NOARGS, "Whether ops run at once."},
+    {"executing_eagerly", core_executing_eagerly, METH_NOARGS, "Whether ops run eagerly."},
     {"suspend", core_suspend, METH_NOARGS, "Leaves all graphs and pauses the tapes."},
     {"resume", core_resume, METH_O, "Undoes suspend."},
     {NULL, NULL, 0, NULL}};

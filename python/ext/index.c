@@ -1,5 +1,5 @@
-/* x[...]: integers, slices, ..., newaxis become one StridedSlice. Indices with tensors in them and
- * masks go to Python. */
+/* x[...]: integers, slices, `...` and newaxis become one StridedSlice. Indices that contain tensors
+ * and boolean masks are handled by Python. */
 #include "core.h"
 
 static const ef_op *strided;
@@ -13,7 +13,7 @@ typedef struct index_spec {
 
 static int plain_int(PyObject *o) { return PyLong_Check(o) && !PyBool_Check(o); }
 
-static int fits32(PyObject *o, int32_t *out) { /* 1: yes; 0: no */
+static int fits32(PyObject *o, int32_t *out) { /* 1: it fits int32; 0: it does not */
     int over;
     long long v = PyLong_AsLongLongAndOverflow(o, &over);
     if (over != 0 || v > INT32_MAX || v < INT32_MIN) return 0;
@@ -21,7 +21,7 @@ static int fits32(PyObject *o, int32_t *out) { /* 1: yes; 0: no */
     return 1;
 }
 
-/* 1 taken, 0: Python must do it. */
+/* 1: the slice was added; 0: Python must handle the index. */
 static int add_slice(index_spec *s, PySliceObject *slice) {
     int k = s->n;
     s->begin[k] = s->end[k] = 0;
@@ -60,7 +60,7 @@ static int add_index(index_spec *s, PyObject *o) {
     return 1;
 }
 
-/* Attributes by their masks: those in use are kept. */
+/* A cache of the ops' attributes, found by the masks in them; the oldest is replaced first. */
 typedef struct masks {
     int64_t m[MASKS];
     const ef_attrs *attrs;
@@ -118,7 +118,7 @@ PyObject *tensor_subscript(PyObject *o, PyObject *key) {
     return run(o, &s);
 }
 
-/* For iteration: past the last row means the end. */
+/* The i-th row, for iteration: an IndexError past the last row ends the loop. */
 PyObject *tensor_item_at(PyObject *o, Py_ssize_t i) {
     const ef_tensor *t = &((tensor_object *)o)->t;
     if (t->rank > 0 && t->dim[0] >= 0 && i >= t->dim[0]) {

@@ -1,12 +1,13 @@
-/* Signals while the engine runs. Python notes a signal and calls its handler when bytecode runs
- * next; a loop of the engine's would keep it from that. So the engine asks here now and then, and
- * the handlers are called as Python's rules say: by the main thread, holding the interpreter's
- * lock. What a handler raises (KeyboardInterrupt) ends the run.
+/* Signals while the engine runs. Python notes a signal and calls its handler when it next runs
+ * bytecode, which a long run of the engine delays. So the engine polls the function `ask` every
+ * 20 ms, and it calls the handlers as Python requires: in the main thread, with the GIL. If
+ * a handler raises (KeyboardInterrupt), the run is cancelled.
  *
- * A run that began with the lock held lets it go at the first question, 20 ms after it began at the
- * latest, so that other threads do not stand still. To take it back each time only to hear that
- * there was no signal would wait for those threads; so while the main thread runs without the lock,
- * our own handlers stand before the ones that are installed and note that something came. */
+ * A run that began with the GIL releases it at the first poll, at the latest 20 ms after it began,
+ * so that other Python threads are not blocked. Taking the GIL at each later poll, only to find
+ * that there was no signal, would have to wait for those threads. So while the main thread runs
+ * without the GIL, a handler of ours is installed in front of each existing one and notes that a
+ * signal arrived. */
 #include "core.h"
 #include <signal.h>
 #include <stdatomic.h>
@@ -20,7 +21,7 @@ atomic_bool engine_pulse_stopped;
 /* ---- noting signals -------------------------------------------------------------------------- */
 
 enum { SIGNALS = 64 };
-static struct sigaction before[SIGNALS + 1]; /* what stood there when ours was put before it */
+static struct sigaction before[SIGNALS + 1]; /* the handlers that ours calls and restores */
 static atomic_int noted;
 
 static void note(int sig) {
@@ -29,7 +30,8 @@ static void note(int sig) {
     before[sig].sa_handler(sig);
 }
 
-/* Whether there is a plain handler to go before. Those for faults must see where they happened. */
+/* Whether ours may be installed in front of the current handler. Handlers of faults such as SIGSEGV
+ * are left alone: they need the original context. */
 static bool has_handler(int sig, struct sigaction *is) {
     if (sig == SIGKILL || sig == SIGSTOP || sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE ||
         sig == SIGILL || sig == SIGABRT || sig == SIGTRAP)
@@ -39,7 +41,8 @@ static bool has_handler(int sig, struct sigaction *is) {
     return is->sa_handler != SIG_DFL && is->sa_handler != SIG_IGN;
 }
 
-/* True if a handler was not ours yet: signals that came before this were not noted. */
+/* Installs our handlers; true if some was not installed yet, so that a signal may have arrived
+ * unnoticed before. */
 static bool notes_begin(void) {
     bool any = false;
     for (int sig = 1; sig <= SIGNALS; sig++) {
@@ -64,8 +67,8 @@ static void notes_end(void) {
 
 void engine_leave(engine_call *v) { v->away = away(); }
 
-/* The engine made up for the failure of what was interrupted (a value that could not be folded):
- * the exception is raised by the next bytecode. */
+/* If the interrupted run still succeeded (it was an optional one, such as folding a constant), the
+ * exception is raised by a pending call at the next bytecode. */
 static int raise_later(void *error) {
     PyErr_SetObject((PyObject *)Py_TYPE((PyObject *)error), error);
     Py_DECREF((PyObject *)error);
@@ -98,7 +101,8 @@ void callback_end(callback_state state) {
     PyGILState_Release(state.gil);
 }
 
-/* Another thread may be computing the value, and want the lock meanwhile: it is let go at once. */
+/* Another thread may be computing the value and need the GIL to finish: it is released immediately.
+ */
 int tensor_settle(const ef_tensor *t, const void **data) {
     if (ef_tensor_ready(t)) return check(ef_tensor_data(t, data), NULL);
     engine_call v;
@@ -106,11 +110,11 @@ int tensor_settle(const ef_tensor *t, const void **data) {
     return check(engine_end(&v, ef_tensor_data(t, data)), NULL);
 }
 
-/* ---- questions ------------------------------------------------------------------------------- */
+/* ---- polling --------------------------------------------------------------------------------- */
 
 static bool is_main(void) { return syscall(SYS_gettid) == getpid(); }
 
-/* Calls the handlers of signals that came; the lock is held. */
+/* Calls the Python handlers of signals that arrived; the GIL is held. */
 static ef_status *handle(engine_call *v) {
     if (PyErr_Occurred() || PyErr_CheckSignals() == 0) return NULL;
     if (v != NULL) {

@@ -1,7 +1,7 @@
-/* Static values and shapes of tensors: constants, sizes, and the shapes that tensors stand for.
- * What static_* and known_* return holds for every call that a trace serves, so nothing is
- * recorded. seen_* and the others return the sizes of the call being traced, as x.shape does, and
- * the sizes they used are marked as read (graph/sizes.h in the engine). */
+/* Values and shapes of tensors that are known at trace time. static_* and known_* return only what
+ * holds for every call of the trace. seen_* and the others return the sizes of the call being
+ * traced, as x.shape does, and mark those sizes as read: the trace then serves only calls with the
+ * same sizes (graph/sizes.h in the engine). */
 #include "core.h"
 
 static PyObject *core_static_value(PyObject *module, PyObject *o) {
@@ -24,7 +24,8 @@ static PyObject *core_static_shape(PyObject *module, PyObject *o) {
     return dims_tuple(&s);
 }
 
-static PyObject *core_known_shape(PyObject *module, PyObject *o) { /* what a shape tensor spells */
+/* The elements of a 1-D integer tensor as a shape, as far as they are known. */
+static PyObject *core_known_shape(PyObject *module, PyObject *o) {
     (void)module;
     ef_shape s;
     if (!IS_TENSOR(o)) return PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
@@ -62,13 +63,13 @@ static PyObject *core_set_sizes_like(PyObject *module, PyObject *args) {
 
 static PyObject *core_seen_value(PyObject *module, PyObject *o) {
     (void)module;
-    if (IS_EAGER(o)) return tensor_to_array((tensor_object *)o, 0);
+    if (IS_EAGER(o)) return tensor_to_array((tensor_object *)o, ARRAY_OWN);
     if (!IS_TENSOR(o)) return PyErr_Format(PyExc_TypeError, "%R is not a Tensor", o);
     ef_tensor v = {0};
     if (check(ef_tensor_known_seen(&((tensor_object *)o)->t, &v), NULL) < 0) return NULL;
     if (v.dtype == 0) Py_RETURN_NONE;
     PyObject *t = tensor_wrap(&v);
-    PyObject *a = t != NULL ? tensor_to_array((tensor_object *)t, 1) : NULL;
+    PyObject *a = t != NULL ? tensor_to_array((tensor_object *)t, ARRAY_LAST_USE) : NULL;
     Py_XDECREF(t);
     return a;
 }
@@ -105,7 +106,8 @@ static PyObject *core_read_size(PyObject *module, PyObject *const *args, Py_ssiz
     Py_RETURN_NONE;
 }
 
-/* (input, axis, factor, offset) that a size follows from, or None. */
+/* (input, axis, factor, offset): the size is factor * (size of that axis of the input) + offset.
+ * None: it does not follow from one input. */
 static PyObject *core_size_source(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *o;
@@ -126,7 +128,8 @@ static PyObject *core_is_named(PyObject *module, PyObject *args) {
     return PyBool_FromLong(ef_tensor_size_named(&((tensor_object *)o)->t, d));
 }
 
-/* Whether a tensor has no size that another, or a tuple of sizes, says is different. */
+/* Whether a tensor has the shape of another tensor, or of a tuple of sizes, in which None fits any
+ * size. */
 static PyObject *core_shape_fits(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *o, *like;
@@ -151,7 +154,7 @@ static PyObject *core_shape_fits(PyObject *module, PyObject *args) {
     return PyBool_FromLong(fits);
 }
 
-/* What a test says of an axis each of two tensors. */
+/* Applies a test to one axis of each of two tensors. */
 static PyObject *compare(PyObject *args,
                          bool (*test)(const ef_tensor *, int, const ef_tensor *, int)) {
     PyObject *a, *b;
@@ -175,7 +178,7 @@ static PyObject *core_same_size(PyObject *module, PyObject *args) {
     return compare(args, ef_tensor_same_size);
 }
 
-/* Whether a symbolic tensor may be used where the program is. */
+/* Whether a symbolic tensor may be used in the graph that is being built. */
 static PyObject *core_in_scope(PyObject *module, PyObject *o) {
     (void)module;
     if (!IS_TENSOR(o)) Py_RETURN_FALSE;
@@ -183,25 +186,28 @@ static PyObject *core_in_scope(PyObject *module, PyObject *o) {
 }
 
 static PyMethodDef functions[] = {
-    {"static_value", core_static_value, METH_O, "The value of a tensor as far as known, or None."},
-    {"static_shape", core_static_shape, METH_O, "Sizes, unnoticed by a trace."},
-    {"known_shape", core_known_shape, METH_O, "The shape a 1-D tensor spells, as far as known."},
-    {"set_shape", core_set_shape, METH_VARARGS, "Narrows what is known of a shape."},
+    {"static_value", core_static_value, METH_O,
+     "The value of a tensor if it is the same in every call, or None."},
+    {"static_shape", core_static_shape, METH_O, "The sizes that are the same in every call."},
+    {"known_shape", core_known_shape, METH_O,
+     "The elements of a 1-D tensor as a shape, as far as they are known."},
+    {"set_shape", core_set_shape, METH_VARARGS, "Merges a shape into the static shape."},
     {"set_sizes_like", core_set_sizes_like, METH_VARARGS,
      "Gives axes of a tensor the sizes of axes of another."},
-    {"seen_value", core_seen_value, METH_O, "As static_value, in the call being traced."},
-    {"seen_shape", core_seen_shape, METH_O, "As static_shape, in the call being traced."},
-    {"seen_size", core_seen_size, METH_VARARGS, "One of these sizes."},
+    {"seen_value", core_seen_value, METH_O, "The value of a tensor in the call being traced."},
+    {"seen_shape", core_seen_shape, METH_O, "The sizes of a tensor in the call being traced."},
+    {"seen_size", core_seen_size, METH_VARARGS, "One of the sizes in the call being traced."},
     {"read_size", (PyCFunction)(void (*)(void))core_read_size, METH_FASTCALL,
-     "The size of an axis in the call being traced was read."},
+     "Marks the size of an axis as read by the trace."},
     {"size_source", core_size_source, METH_VARARGS,
-     "The argument's size that a size follows from."},
-    {"is_named", core_is_named, METH_VARARGS, "Does a size follow from one of the arguments?"},
+     "The size of an input from which a size follows."},
+    {"is_named", core_is_named, METH_VARARGS, "Whether a size follows from the size of an input."},
     {"shape_fits", core_shape_fits, METH_VARARGS,
-     "Has a tensor the shape of another, or these sizes?"},
-    {"sizes_agree", core_sizes_agree, METH_VARARGS, "May two sizes be equal?"},
-    {"same_size", core_same_size, METH_VARARGS, "Are two sizes equal in every call?"},
-    {"in_scope", core_in_scope, METH_O, "Can a symbolic tensor be used here?"},
+     "Whether a tensor has the shape of another, or these sizes."},
+    {"sizes_agree", core_sizes_agree, METH_VARARGS, "Whether two sizes may be equal."},
+    {"same_size", core_same_size, METH_VARARGS, "Whether two sizes are equal in every call."},
+    {"in_scope", core_in_scope, METH_O,
+     "Whether a symbolic tensor may be used in the graph being built."},
     {NULL, NULL, 0, NULL}};
 
 int known_init(PyObject *module) { return PyModule_AddFunctions(module, functions); }

@@ -1,4 +1,4 @@
-/* The module, and what Python registers with it. */
+/* The module evenflow._core, and the hooks that the Python package registers with it. */
 #include "core.h"
 
 core_hooks hooks;
@@ -83,7 +83,7 @@ static PyObject *core_register_dtypes(PyObject *module, PyObject *dict) {
     (void)module;
     PyObject *k, *v;
     Py_ssize_t at = 0;
-    if (!PyDict_Check(dict)) return PyErr_Format(PyExc_TypeError, "a dict");
+    if (!PyDict_Check(dict)) return PyErr_Format(PyExc_TypeError, "register_dtypes takes a dict");
     while (PyDict_Next(dict, &at, &k, &v)) {
         long n = PyLong_AsLong(k);
         if (n == -1 && PyErr_Occurred()) return NULL;
@@ -94,13 +94,13 @@ static PyObject *core_register_dtypes(PyObject *module, PyObject *dict) {
 
 static PyMethodDef functions[] = {
     {"convert", (PyCFunction)(void (*)(void))core_convert, METH_FASTCALL | METH_KEYWORDS,
-     "Any value as a Tensor."},
-    {"set_package", set_package, METH_O, "The folder whose frames are not the user's."},
-    {"set_launcher", set_launcher, METH_O, "The script whose frame is not the user's."},
+     "Converts any value to a Tensor."},
+    {"set_package", set_package, METH_O, "Sets the folder whose frames are not the user's code."},
+    {"set_launcher", set_launcher, METH_O, "Sets the script whose frames are not the user's code."},
     {"is_symbolic", core_is_symbolic, METH_O, "Whether it is a tensor of a graph."},
     {"register", (PyCFunction)(void (*)(void))core_register, METH_VARARGS | METH_KEYWORDS,
-     "What the C part calls in Python."},
-    {"register_dtypes", core_register_dtypes, METH_O, "DType objects by number."},
+     "Registers the functions and classes of Python that the C part uses."},
+    {"register_dtypes", core_register_dtypes, METH_O, "Registers DType objects by number."},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT,

@@ -1,6 +1,6 @@
-/* A traced function must leave the lists and dicts that it was given alone: a call that finds the
- * trace would not do again what the trace did to them. They are copied before the user's Python
- * runs and compared afterwards, as far as containers go; what they hold is compared by identity. */
+/* A traced function must not modify lists and dicts among its arguments, since later calls run the
+ * trace and would not repeat the modification. So nested containers are copied before the user's
+ * Python runs and compared afterwards; other objects in them are compared by identity. */
 #include "function.h"
 
 static bool is_container(PyObject *o) {
@@ -42,7 +42,7 @@ PyObject *containers_copy(PyObject *o) {
     return c;
 }
 
-/* Whether o is what it was when `before` was copied from it; the nesting is known to end. */
+/* Whether o still equals its copy `before`. Copying succeeded, so the nesting is finite. */
 static bool is_same(PyObject *before, PyObject *o) {
     if (!is_container(before)) return before == o;
     if (Py_TYPE(before) != Py_TYPE(o)) return false;

@@ -1,6 +1,6 @@
-/* Attributes by name. CPython's cache of type attributes is keyed by the address of the name and
- * keeps the name alive, so a new string for each look-up would fill the cache with equal names and
- * find nothing in it. Interned names have one address. */
+/* Attribute look-up by C strings. CPython's cache of type attributes is keyed by the address of the
+ * name and keeps the name alive: a new string for each look-up would never hit that cache and would
+ * fill it with copies. An interned name has one address. */
 #include "core.h"
 
 PyObject *name_attr(void) {

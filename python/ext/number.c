@@ -1,5 +1,6 @@
-/* Operators. Two eager tensors go straight to the op; otherwise the other operand is converted with
- * the tensor's dtype as a hint, and an object that knows the reverse operator gets its turn. */
+/* Operators. Two eager tensors go straight to the op. Otherwise the other operand is converted to
+ * the tensor's dtype; an object of a foreign class that defines the reflected operator, such as
+ * __radd__, is left to it. */
 #include "profile.h"
 
 static const ef_op *op_add, *op_join, *op_sub, *op_mul, *op_floordiv, *op_mod, *op_real, *op_pow,
@@ -9,22 +10,20 @@ static const ef_op *op_add, *op_join, *op_sub, *op_mul, *op_floordiv, *op_mod, *
 static const ef_attrs *as_f32, *as_f64, *as_i32, *as_bool, *abs_f64, *lenient_equal,
     *lenient_not_equal;
 
-/* Does a foreign operand bring the operator itself? Then it is asked instead of converted. */
+/* Whether an operand of a foreign class defines the reflected operator: then that is called, and
+ * the operand is not converted. Types do not count: their __ror__ makes a union (int | str). */
 static int knows_better(PyObject *o, const char *reverse) {
     if (reverse == NULL || PyLong_Check(o) || PyFloat_Check(o) || is_array(o) || PyList_Check(o) ||
         PyTuple_Check(o) || PyComplex_Check(o) || PyUnicode_Check(o) || PyBytes_Check(o) ||
         PyAnySet_Check(o) || PyDict_Check(o) || PyType_Check(o) || IS_VARIABLE(o) || IS_TENSOR(o))
         return 0;
-    return attr_has(o, reverse) && /* of its type: int | str is a metaclass's work */
-                   !attr_has((PyObject *)Py_TYPE(o), "__tf_tensor__")
-               ? 1
-               : 0;
+    return attr_has(o, reverse) && !attr_has((PyObject *)Py_TYPE(o), "__tf_tensor__") ? 1 : 0;
 }
 
 typedef PyObject *pair_fn(const ef_tensor *x, const ef_tensor *y);
 static pair_fn divide;
 
-/* What TensorFlow calls the node of an operator. */
+/* The name that TensorFlow gives the node of an operator. */
 static const char *kind_of(const ef_op *op) {
     const struct {
         const ef_op *op;
@@ -38,7 +37,7 @@ static const char *kind_of(const ef_op *op) {
     return ef_op_describe(op)->name;
 }
 
-/* While recording: TypeError unless the op takes x. */
+/* While a graph is being built: TypeError unless the op accepts x's dtype. */
 static int check_types(const ef_op *op, const ef_tensor *x) {
     const ef_op_desc *d = ef_op_describe(op);
     for (int k = 0; k < d->n_attrs; k++)
@@ -67,14 +66,15 @@ static PyObject *run_pair(const ef_op *op, const ef_tensor *x, const ef_tensor *
 }
 
 static PyObject *reversed(PyObject *a, PyObject *b, const char *reverse) {
-    PyObject *x = convert(a, EF_NO_DTYPE, MUST); /* of a variable, its value */
+    PyObject *x = convert(a, EF_NO_DTYPE, MUST); /* a variable becomes its value */
     PyObject *r = x != NULL ? attr_call(b, reverse, x) : NULL;
     Py_XDECREF(x);
     return r;
 }
 
-/* What failed here the other operand may still do in its own way: bool / bool is a quotient in
- * numpy, and an integer scalar repeats a list. Unless that fails like this, too, it counts. */
+/* The operator failed with a TypeError or ValueError; tries the reflected operator of b's class,
+ * which may be able to do it: numpy divides bool by bool, and a list is repeated by an integer
+ * scalar. If that fails in the same way, the first exception is raised. */
 static PyObject *ask_other(PyObject *a, PyObject *b, const char *reverse) {
     if (reverse == NULL || IS_TENSOR(b) || IS_VARIABLE(b) ||
         !(PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError)))
@@ -95,8 +95,8 @@ static PyObject *ask_other(PyObject *a, PyObject *b, const char *reverse) {
     return r;
 }
 
-/* The second operand, beside x. Into a graph, what does not become x's dtype but something is of
- * the wrong type. */
+/* Converts the second operand to x's dtype. While a graph is being built, a value that can only
+ * become a tensor of another dtype raises TensorFlow's TypeError about the two dtypes. */
 static int second(const ef_op *op, const ef_tensor *x, PyObject *b, bool lenient, operand *y) {
     if (operand_from(b, (ef_dtype)x->dtype, lenient ? HINT : MUST, y) == 0) return 0;
     if (op == NULL || !recording() || !PyErr_ExceptionMatches(PyExc_ValueError) ||
@@ -111,8 +111,8 @@ static int second(const ef_op *op, const ef_tensor *x, PyObject *b, bool lenient
 
 typedef const ef_op *pick_fn(ef_dtype t);
 
-/* op, or what pick says of the first operand, or fn: what takes operands that are no two eager
- * tensors. */
+/* An operator whose operands are not both eager tensors. It calls fn, or the op, which pick chooses
+ * by the first operand's dtype unless pick is NULL. */
 static PyObject *slow(PyObject *a, PyObject *b, const char *reverse, const ef_op *op, pick_fn *pick,
                       pair_fn *fn) {
     operand x, y;
@@ -122,7 +122,8 @@ static PyObject *slow(PyObject *a, PyObject *b, const char *reverse, const ef_op
     if (operand_from(a, led ? EF_NO_DTYPE : own_dtype(b), MUST, &x) < 0)
         return ask_other(a, b, reverse);
     if (pick != NULL) op = pick((ef_dtype)x.t->dtype);
-    /* A graph looks at the second operand only if it takes the first. */
+    /* While a graph is being built, TensorFlow converts the second operand only if the op accepts
+     * the first. */
     bool taken = lenient || op == NULL || !recording() || check_types(op, x.t) == 0;
     if (taken && second(op, x.t, b, lenient, &y) == 0) {
         sample s = {0};
@@ -186,7 +187,7 @@ static PyObject *divide(const ef_tensor *x, const ef_tensor *y) {
                             ef_dtype_name((ef_dtype)x->dtype), ef_dtype_name((ef_dtype)y->dtype));
     if (x->dtype == EF_BOOL || x->dtype == EF_STRING)
         return PyErr_Format(PyExc_TypeError,
-                            "Invalid dtype tf.%s in __truediv__: a quotient is of numbers.",
+                            "Invalid dtype tf.%s in __truediv__: only numbers can be divided.",
                             ef_dtype_name((ef_dtype)x->dtype));
     if (to == NULL) return run_pair(op_real, x, y);
     PyObject *a = cast(x, to), *b = a != NULL ? cast(y, to) : NULL;
@@ -201,10 +202,10 @@ static PyObject *tensor_div(PyObject *a, PyObject *b) {
     return slow(a, b, "__rtruediv__", NULL, NULL, divide);
 }
 
-/* ---- products: those of booleans are booleans ------------------------------------------------ */
+/* ---- multiplication: the product of booleans is a boolean ------------------------------------ */
 
 static PyObject *multiply_bools(PyObject *x, PyObject *y) {
-    operand a, b; /* what stands beside a bool is not made one: 2 is as true as True */
+    operand a, b; /* the other operand is not converted to bool: True * 2 is True */
     bool led = IS_TENSOR(x) || IS_VARIABLE(x);
     if (operand_from(x, led ? EF_NO_DTYPE : EF_BOOL, MUST, &a) < 0) return NULL;
     if (operand_from(y, EF_NO_DTYPE, MUST, &b) < 0) {
@@ -227,7 +228,7 @@ static PyObject *tensor_mul(PyObject *a, PyObject *b) {
         const ef_tensor *in[2] = {T(a), T(b)};
         return op_run1(op_mul, NULL, in, 2);
     }
-    bool led = IS_TENSOR(a) || IS_VARIABLE(a); /* else the second's reverse operator acts */
+    bool led = IS_TENSOR(a) || IS_VARIABLE(a); /* else this is b's reflected operator */
     if ((led && own_dtype(a) == EF_BOOL) ||
         ((IS_TENSOR(b) || (!led && IS_VARIABLE(b))) && own_dtype(b) == EF_BOOL)) {
         if (knows_better(b, "__rmul__")) Py_RETURN_NOTIMPLEMENTED;
@@ -264,12 +265,11 @@ static PyObject *tensor_abs(PyObject *a) {
     return run_one(op_abs, NULL, a);
 }
 static PyObject *tensor_pow(PyObject *a, PyObject *b, PyObject *mod) {
-    if (mod != Py_None)
-        return PyErr_Format(PyExc_TypeError, "pow with a modulus is not for tensors");
+    if (mod != Py_None) return PyErr_Format(PyExc_TypeError, "pow() of a tensor takes no modulus");
     return slow(a, b, "__rpow__", op_pow, NULL, NULL);
 }
 
-/* ---- those with argument work in Python ------------------------------------------------------ */
+/* ---- operators whose arguments Python prepares ----------------------------------------------- */
 
 static PyObject *hooked(PyObject *hook, PyObject *a, PyObject *b, const char *reverse) {
     if (knows_better(b, reverse)) Py_RETURN_NOTIMPLEMENTED;
@@ -281,8 +281,8 @@ static PyObject *tensor_matmul(PyObject *a, PyObject *b) {
 }
 /* ---- comparison ------------------------------------------------------------------------------ */
 
-/* A tensor of a graph that is no function's body: such tensors are equal only if they are the same,
- * so that they can be keys of a feed_dict. */
+/* Whether a tensor belongs to a graph that is not the body of a function. Such tensors are equal
+ * only if they are identical, as in TensorFlow 1, so that they can be keys of a feed_dict. */
 static bool in_plain_graph(PyObject *o) {
     return IS_SYMBOLIC(o) && !ef_graph_is_function(ef_tensor_graph(T(o), NULL, NULL));
 }

@@ -1,12 +1,12 @@
-/* Calling an op: arguments are found by position or interned keyword, inputs read (op_inputs.c),
- * attributes looked up, and the engine called. */
+/* Calls an op: binds the arguments by position or interned keyword, finds the attributes in a
+ * cache, reads the inputs (op_inputs.c), and calls the engine. */
 #include "op.h"
 #include "profile.h"
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* Work large enough to let other threads run Python meanwhile; a deferred input may be one that
- * another thread is computing, and a queue may have to be waited for. */
+/* Whether a call may take long enough to release the GIL: its inputs are large, one of them is
+ * deferred, so that another thread may be computing it, or it may wait for a queue. */
 static int is_long(const ef_tensor *const *in, int n_in) {
     size_t bytes = 0;
     if (n_in > 0 && in[0]->dtype == EF_RESOURCE && ef_resource_waits(in[0])) return 1;
@@ -23,7 +23,7 @@ static int is_long(const ef_tensor *const *in, int n_in) {
 static ef_status *call(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
                        ef_tensor *out, int max_out, int *n_out) {
     if (refused) return ef_status_make(EF_FAILED_PRECONDITION, refusal);
-    if (!is_long(in, n_in) || recording()) /* a node is made under the GIL, as its tensor is */
+    if (!is_long(in, n_in) || recording()) /* nodes are added with the GIL held */
         return ef_call_op(op, attrs, in, n_in, out, max_out, n_out);
     engine_call v;
     engine_begin(&v, true);
@@ -58,7 +58,7 @@ static PyObject *result_class(op_object *self) {
     return self->result;
 }
 
-static PyObject *made_operation(void) { /* the node just recorded */
+static PyObject *made_operation(void) { /* the Operation of the node that was added last */
     ef_graph *g = ef_graph_current();
     PyObject *graph = g != NULL ? graph_wrap(g) : NULL;
     if (graph == NULL) return NULL;
@@ -105,8 +105,9 @@ static void attrs_capsule_end(PyObject *capsule) {
     ef_attrs_unref(PyCapsule_GetPointer(capsule, "ef_attrs"));
 }
 
-/* A hashable stand-in for an attribute value; NULL and no error: cannot be kept. Attributes are
- * lists of lists at most; what is nested deeper is refused when it is read. */
+/* A hashable object that stands for an attribute value in a cache key; NULL without an exception:
+ * the value cannot be in a key. depth limits the nesting of lists, so that recursion ends; what is
+ * nested deeper is rejected when the attribute is read. */
 static PyObject *key_of(PyObject *o, int depth) {
     if (PyList_Check(o) || PyTuple_CheckExact(o)) {
         if (depth == 0) return NULL;
@@ -123,17 +124,17 @@ static PyObject *key_of(PyObject *o, int depth) {
         return t;
     }
     if (PyBool_Check(o))
-        return Py_NewRef(o == Py_True ? Py_Ellipsis : Py_NotImplemented); /* no 1 */
+        return Py_NewRef(o == Py_True ? Py_Ellipsis : Py_NotImplemented); /* since True == 1 */
     if (PyLong_CheckExact(o) || PyUnicode_CheckExact(o) || o == Py_None || PyBytes_CheckExact(o))
         return Py_NewRef(o);
-    if (PyFloat_CheckExact(o)) /* -0.0 is not 0.0 */
+    if (PyFloat_CheckExact(o)) /* as a key, -0.0 would equal 0.0 */
         return PyFloat_AS_DOUBLE(o) == 0.0 ? NULL : Py_NewRef(o);
     for (int k = 0; k < EF_DTYPES; k++)
         if (hooks.dtype[k] == o) return PyLong_FromLong(-1000 - k);
     return NULL;
 }
 
-/* -1: raised; LATE: of a value that is of its type, but which the op does not take. */
+/* -1: raised; LATE: raised because a value has the right type, but the op does not allow it. */
 enum { LATE = -2 };
 
 static int make_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
@@ -151,7 +152,7 @@ static int make_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
     return bad < 0 && arena.late ? LATE : bad;
 }
 
-/* Attributes for these values, counted; NULL in *out: the defaults. */
+/* Sets *out to the attributes for these values, with a new reference; NULL: all are defaults. */
 static int find_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
     *out = NULL;
     int given = 0;
@@ -164,13 +165,13 @@ static int find_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
     for (int k = self->desc->n_in; k < self->n_params - 1; k++)
         given += value[k] != NULL && value[k] != Py_None;
     if (given == 0) return 0;
-    if (self->desc->stateful && recording()) /* a node's position among random numbers is its own */
+    if (self->desc->stateful && recording()) /* nodes of random ops must not share attributes */
         return make_attrs(self, value, out);
     PyObject *key = PyTuple_New(self->n_params - 1 - self->desc->n_in);
     if (key == NULL) return -1;
     for (int k = self->desc->n_in; k < self->n_params - 1; k++) {
         PyObject *e = value[k] == NULL ? Py_NewRef(Py_None) : key_of(value[k], 4);
-        if (e == NULL) { /* a tensor or a function among them */
+        if (e == NULL) { /* a value, such as a tensor or a function, cannot be in a key */
             Py_DECREF(key);
             PyErr_Clear();
             return make_attrs(self, value, out);
@@ -193,7 +194,8 @@ static int find_attrs(op_object *self, PyObject **value, const ef_attrs **out) {
     return bad == 0 ? -1 : bad;
 }
 
-/* An attribute the op does not take was given: complaints about inputs come first. */
+/* An attribute's value is not allowed. As in TensorFlow, an error of the inputs is raised instead
+ * if there is one. */
 static PyObject *refuse_late(op_object *self, PyObject **value) {
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);
@@ -238,9 +240,9 @@ static int bind(op_object *self, PyObject *const *args, Py_ssize_t n, PyObject *
     return 0;
 }
 
-enum { MOST_MADE = 1 << 25 }; /* more than an op can make, which inference reports */
+enum { MOST_MADE = 1 << 25 }; /* outputs; for more, shape inference raises an error */
 
-/* How many tensors a call can make, from what its lists are counted by. */
+/* An upper bound of the number of outputs, from the attributes that give the lengths of lists. */
 static int room_for(op_object *self, PyObject **value, int n_in) {
     Py_ssize_t n = MAX_FEW;
     for (int k = 0; k < self->desc->n_out; k++) {
@@ -260,8 +262,9 @@ static int room_for(op_object *self, PyObject **value, int n_in) {
     return n > 0 && n < MOST_MADE ? (int)n : MAX_FEW;
 }
 
-/* Type dispatch (_src/dispatch.py): arguments that do not convert may be ragged, sparse or of a
- * user's class. Asked only after the op has refused them; without an answer the error stays. */
+/* Type dispatch (_src/dispatch.py): arguments that do not convert to tensors may be ragged, sparse
+ * or of a user's class. It runs only after the op has raised, so that plain calls do not pay for
+ * it; if no dispatcher handles the call, the op's exception is raised. */
 static PyObject *dispatched(op_object *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
     bool by_kind =
         PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError);
@@ -299,7 +302,7 @@ PyObject *op_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyOb
         recording())
         return PyErr_Format(PyExc_TypeError, "a name must be a string, not %R", name);
     const ef_attrs *attrs = NULL;
-    int bad = find_attrs(self, value, &attrs); /* TensorFlow, too, reads them first */
+    int bad = find_attrs(self, value, &attrs); /* before the inputs, as in TensorFlow */
     if (bad < 0) return bad == LATE ? refuse_late(self, value) : NULL;
     inputs in;
     PyObject *result = NULL;

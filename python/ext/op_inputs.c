@@ -1,9 +1,10 @@
-/* The inputs of an op's call: lists are flattened, type variables resolved, and values that are no
- * tensors converted. There are three ways, as in TensorFlow; they differ in what decides a dtype
- * and in which error comes first. Eagerly, if all arguments are plain (tensors, variables, arrays,
- * numbers), inputs are converted in order. Eagerly otherwise, they are converted by type variable,
- * all inputs of one together, then those of a fixed dtype. Into a graph, they are converted in
- * order, and the first input of a type variable decides for the others. */
+/* The inputs of an op's call: flattens lists, resolves type variables (the op's type attributes
+ * such as T), and converts values that are not tensors. There are three ways, as in TensorFlow,
+ * which differ in what decides a dtype and in which error is raised first. Eagerly, if all
+ * arguments are plain (tensors, variables, arrays, numbers), inputs are converted in order. Eagerly
+ * otherwise, all inputs of one type variable are converted together, and inputs of a fixed dtype
+ * last. While a graph is being built, inputs are converted in order, and the first input of a type
+ * variable decides the dtype of the others. */
 #include "op.h"
 
 void inputs_end(op_object *self, inputs *in) {
@@ -17,7 +18,7 @@ void inputs_end(op_object *self, inputs *in) {
     }
 }
 
-/* ---- the arguments, lists opened ------------------------------------------------------------- */
+/* ---- flattening lists ------------------------------------------------------------------------ */
 
 static int not_a_list(op_object *self, PyObject **value, int k) {
     PyErr_Format(PyExc_TypeError, "Expected list for '%s' argument to '%s' Op, not %R.",
@@ -25,9 +26,9 @@ static int not_a_list(op_object *self, PyObject **value, int k) {
     return -1;
 }
 
-/* Sequences as tuples, since a list may change while its items are converted, or while other
- * threads run; *count: how many tensors there are. *odd: a list argument that is neither
- * list nor tuple, or -1; what is no sequence at all counts as one, unopened. */
+/* Copies list arguments to tuples, since a list may change while its items are converted or while
+ * other threads run. *count: the number of input tensors. *odd: a list argument that is neither a
+ * list nor a tuple, or -1. */
 static int open_lists(op_object *self, PyObject **value, inputs *in, int *count, int *odd) {
     *count = 0;
     *odd = -1;
@@ -49,7 +50,7 @@ static int open_lists(op_object *self, PyObject **value, inputs *in, int *count,
         in->held[k] = PySequence_Tuple(value[k]);
         if (in->held[k] == NULL) {
             if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
-            PyErr_Clear(); /* a scalar is a sequence by its type only */
+            PyErr_Clear(); /* a scalar tensor or array: its type has __len__, but it has no items */
             return not_a_list(self, value, k);
         }
         *count += (int)PyTuple_GET_SIZE(in->held[k]);
@@ -77,7 +78,7 @@ static int make_room(inputs *in, int count) {
     return 0;
 }
 
-/* item[] and arg[]: each tensor to be, and the argument it belongs to. */
+/* Fills item[] and arg[]: the value of each input tensor, and the argument to which it belongs. */
 static void spread(op_object *self, PyObject **value, inputs *in) {
     int at = 0;
     for (int k = 0; k < self->desc->n_in; k++) {
@@ -90,14 +91,14 @@ static void spread(op_object *self, PyObject **value, inputs *in) {
     }
 }
 
-static bool is_value(PyObject *o) { return IS_TENSOR(o); } /* variables are none */
+static bool is_value(PyObject *o) { return IS_TENSOR(o); } /* but not a variable */
 
 static int take_as(inputs *in, int i, ef_dtype dtype, int hint) {
     if (operand_from(in->item[i], dtype, hint, &in->at[i]) == 0) {
         in->t[i] = in->at[i].t;
         return 0;
     }
-    in->at[i].keep = NULL; /* nothing to end */
+    in->at[i].keep = NULL; /* so that operand_end does nothing */
     in->at[i].own.dtype = 0;
     return -1;
 }
@@ -118,15 +119,15 @@ static int no_match(op_object *self, int k, ef_dtype have, ef_dtype want) {
     return -1;
 }
 
-/* ---- eager, tensors only -------------------------------------------------------------------- */
+/* ---- eager, plain arguments ------------------------------------------------------------------ */
 
-/* What TensorFlow hands to the op without asking Python. */
+/* Whether TensorFlow's C++ fast path accepts this value. */
 static bool is_direct(PyObject *o) {
     return IS_TENSOR(o) || IS_VARIABLE(o) || PyFloat_Check(o) || PyLong_Check(o) ||
            (is_array(o) && attr_has(o, "__setitem__"));
 }
 
-/* Attributes of just their type; what only converts to it takes the other way. */
+/* Whether all attributes have exactly their type: TensorFlow's fast path does not convert them. */
 static bool plain_attrs(op_object *self, PyObject **value) {
     for (int k = self->desc->n_in; k < self->n_params - 1; k++) {
         PyObject *o = value[k];
@@ -159,8 +160,8 @@ static bool fits_int32(PyObject *o) {
     return over == 0 && v >= INT32_MIN && v <= INT32_MAX;
 }
 
-/* The dtype a plain value of type variable v gets: that of the first tensor or variable, wherever
- * it stands, or of a value before it, or the default, if the value is not too large for it. */
+/* The dtype for a plain value of type variable v: that of an earlier value, else that of the first
+ * tensor or variable in any position, else the default, widened to int64 if the value needs it. */
 static ef_dtype direct_dtype(op_object *self, const inputs *in, int v, PyObject *o) {
     if (in->var[v] != EF_NO_DTYPE) return in->var[v];
     for (int i = 0; i < in->n; i++)
@@ -198,8 +199,9 @@ static int convert_to(op_object *self, inputs *in, int i, ef_dtype want) {
     return -1;
 }
 
-/* The first of a type variable without any tensor: what it is by itself, or the default if the op
- * does not take that. An empty list is no list of floats then. */
+/* Converts the first value of a type variable that has no tensors: it gets its natural dtype, or
+ * the default if the op does not allow that. So an empty list, by itself float32, can become int32.
+ */
 static int convert_first(op_object *self, inputs *in, int i, int v) {
     uint64_t types = self->var[v]->types;
     if (types != 0) {
@@ -222,9 +224,9 @@ static int convert_group(op_object *self, inputs *in, int v) {
     }
     if (!any && self->var_default[v] == EF_NO_DTYPE) {
         PyErr_Format(PyExc_IndexError, "%s: an empty list has no dtype", self->desc->name);
-        return -1; /* TensorFlow's class */
+        return -1; /* TensorFlow raises an IndexError, too */
     }
-    if (values) want = EF_NO_DTYPE; /* tensors among themselves are left to the op */
+    if (values) want = EF_NO_DTYPE; /* if all are tensors, the op checks their dtypes */
     for (int i = 0; i < in->n; i++) {
         if (self->in[in->arg[i]].var != v) continue;
         bool first = !values && want == EF_NO_DTYPE;
@@ -243,7 +245,7 @@ static int take_converted(op_object *self, inputs *in) {
     return 0;
 }
 
-/* tf.add: the first decides, and a second that cannot follow is left to the op. */
+/* tf.add: the first input decides the dtype; if the second cannot get it, the op raises. */
 static int take_leniently(op_object *self, inputs *in) {
     for (int i = 0; i < in->n; i++) {
         ef_dtype want = i > 0 ? dtype_at(in, 0) : EF_NO_DTYPE;
@@ -255,7 +257,7 @@ static int take_leniently(op_object *self, inputs *in) {
     return 0;
 }
 
-/* ---- into a graph ---------------------------------------------------------------------------- */
+/* ---- while a graph is being built ------------------------------------------------------------ */
 
 int check_type(const char *input, const ef_attr_desc *type, const ef_tensor *t) {
     if (type->types == 0 || (type->types | type->declared) & UINT64_C(1) << t->dtype) return 0;
@@ -271,7 +273,8 @@ int check_type(const char *input, const ef_attr_desc *type, const ef_tensor *t) 
     return -1;
 }
 
-/* A value that does not become what is wanted is of the wrong type if it becomes anything. */
+/* Converts a value to the dtype `want`. If that fails, but the value converts to another dtype, the
+ * error is TensorFlow's TypeError about the two dtypes. */
 static int record_as(op_object *self, inputs *in, int i, ef_dtype want) {
     if (take_as(in, i, want, MUST) == 0) return 0;
     if (want == EF_NO_DTYPE || !PyErr_ExceptionMatches(PyExc_ValueError) ||
@@ -282,8 +285,8 @@ static int record_as(op_object *self, inputs *in, int i, ef_dtype want) {
     return no_match(self, in->arg[i], dtype_at(in, i), want);
 }
 
-/* A value that nothing decides for yet, of a type variable with a default: what it is by itself if
- * the op takes that. */
+/* Converts the first value of a type variable that has a default: it gets its natural dtype if the
+ * op allows that, else the default. */
 static int record_default(op_object *self, inputs *in, int i, int v) {
     uint64_t types = self->var[v]->types;
     if (types != 0) {
@@ -310,8 +313,8 @@ static int record_one(op_object *self, inputs *in, int i) {
     return check_type(self->desc->in[k].name, self->var[v], in->t[i]);
 }
 
-/* The items first to last-1 of a list argument. A tensor among them decides; without one each is
- * what it is, and they must be the same. */
+/* Converts the items first to last-1 of a list argument. A tensor among them decides the dtype; if
+ * there is none, each gets its natural dtype, and these must be equal. */
 static int record_list(op_object *self, inputs *in, int k, int first, int last) {
     int v = self->in[k].var;
     ef_dtype want = v >= 0 ? in->var[v] : self->in[k].fixed;
@@ -342,9 +345,9 @@ static int take_recorded(op_object *self, inputs *in) {
     return 0;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- choosing the way ------------------------------------------------------------------------ */
 
-/* The usual call: eager tensors only, no list, no graph. */
+/* The most frequent call: only eager tensors, no lists, no graph. false: the call is another. */
 static bool take_tensors(op_object *self, PyObject **value, inputs *in) {
     int n = self->desc->n_in;
     for (int k = 0; k < n; k++)
@@ -354,7 +357,7 @@ static bool take_tensors(op_object *self, PyObject **value, inputs *in) {
         in->at[k].keep = NULL;
         in->at[k].own.dtype = 0;
         in->t[k] = &((tensor_object *)value[k])->t;
-        ef_dtype fixed = self->in[k].fixed; /* who refuses another depends on the attributes */
+        ef_dtype fixed = self->in[k].fixed; /* the error for another depends on the attributes */
         if (fixed != EF_NO_DTYPE && fixed != dtype_at(in, k)) return false;
     }
     in->n = n;

@@ -1,5 +1,5 @@
-/* Ops as Python objects: tf.raw_ops.AddV2, and public functions that are just an op under
- * TensorFlow's own name and parameters. */
+/* Ops as Python callables: tf.raw_ops.AddV2, and public functions such as tf.add that call one op
+ * but have a name and parameter names of their own. */
 #include "op.h"
 #include <structmember.h>
 
@@ -77,10 +77,11 @@ static PyObject *new_op(const ef_op *op) {
     return (PyObject *)self;
 }
 
-/* op(name, parameters=None, public=None, doc=None, named=False, older=None): an op as a function,
- * its parameters renamed in order; "name" is always the last. named: it takes arguments by name
- * only. older: the op that TensorFlow's function made before and still names its nodes after; such
- * a function leaves a second argument of another dtype to the op. */
+/* op(name, parameters=None, public=None, doc=None, named=False, older=None): an op as a function.
+ * parameters: new names for its parameters, in order; "name" is always the last. named: it takes
+ * keyword arguments only. older: the op that TensorFlow's function once called and after which it
+ * still names its nodes (tf.add: Add); for such a function, the op itself checks the dtype of the
+ * second argument. */
 static PyObject *core_op(PyObject *module, PyObject *args) {
     (void)module;
     const char *name, *public = NULL, *doc = NULL, *older = NULL;
@@ -142,7 +143,7 @@ static PyObject *op_repr(PyObject *o) {
 static PyObject *op_descr_get(PyObject *self, PyObject *obj, PyObject *type) {
     (void)type;
     if (obj == NULL || obj == Py_None) return Py_NewRef(self);
-    return PyMethod_New(self, obj); /* as a method of a class it takes self, like a function */
+    return PyMethod_New(self, obj); /* in a class it becomes a method, as a Python function does */
 }
 
 static PyObject *get_params(PyObject *o, void *closure) {
@@ -162,7 +163,7 @@ static PyObject *get_keywords_only(PyObject *o, void *closure) {
     (void)closure;
     return PyBool_FromLong(((op_object *)o)->n_places == 0);
 }
-/* Made on demand, in Python: nothing but inspect and help() asks for it. */
+/* Computed in Python at each access, since only inspect and help() need it. */
 static PyObject *get_signature(PyObject *o, void *closure) {
     (void)closure;
     PyObject *module = PyImport_ImportModule("evenflow._src.signatures");
@@ -191,7 +192,7 @@ static PyType_Spec op_spec = {"evenflow._core.Op", sizeof(op_object), 0,
                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
                               op_slots};
 
-/* describe(name) -> dict: what the record says, for raw_ops, stubs and documentation. */
+/* describe_op(name) -> dict: the op's record, for raw_ops, stubs and documentation. */
 static PyObject *core_describe(PyObject *module, PyObject *name) {
     (void)module;
     const char *text = PyUnicode_AsUTF8(name);
@@ -231,8 +232,8 @@ static PyObject *core_op_names(PyObject *module, PyObject *unused) {
 
 static PyMethodDef functions[] = {
     {"op", core_op, METH_VARARGS, "An op as a function."},
-    {"describe_op", core_describe, METH_O, "What an op's record says."},
-    {"op_names", core_op_names, METH_NOARGS, "All ops."},
+    {"describe_op", core_describe, METH_O, "The record of an op, as a dict."},
+    {"op_names", core_op_names, METH_NOARGS, "The names of all ops."},
     {NULL, NULL, 0, NULL}};
 
 int op_init(PyObject *module) {

@@ -1,24 +1,24 @@
-/* The source lines of ops. While a graph is recorded, each op is stored with the chain of calls
- * that made it: the frames on Python's stack that are not of this package. A line number is
- * computed once for each instruction, and a chain ends where it meets the chain of the previous op,
- * so an op costs a few frames however deep the program is. */
+/* The source lines of ops. While a graph is being built, each node is stored with its call stack:
+ * the frames on Python's stack that are not of this package. A line number is computed once for
+ * each instruction, and the walk up the stack ends at the frames that the previous op had, too, so
+ * an op costs a few frames however deep the stack is. */
 #include "core.h"
 
 enum { LINES = 512, DEEPEST = 32, LONGEST_FOLDER = 1024 };
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-typedef struct known_line { /* by instruction; the code is held, so its address means it */
-    PyCodeObject *code;
-    const char *file, *name; /* of the code; NULL: it is none of the user's */
+typedef struct known_line {  /* the line of one instruction */
+    PyCodeObject *code;      /* a strong reference, so that its address is not reused */
+    const char *file, *name; /* of the code; NULL: it is not the user's code */
     int at, line;
 } known_line;
 
 static known_line lines[LINES];
 static char package[LONGEST_FOLDER];  /* the folder of this package; empty: not set yet */
-static char launcher[LONGEST_FOLDER]; /* the script `evenflow`, if it runs the program */
+static char launcher[LONGEST_FOLDER]; /* the script of the command `evenflow`, if that is running */
 
-/* Changes with every instruction of a frame. */
+/* A number for the instruction at which a frame is. */
 static int instruction(PyFrameObject *f) {
 #if PY_VERSION_HEX >= 0x030B0000
     return PyFrame_GetLasti(f);
@@ -32,7 +32,7 @@ static bool is_users(const char *file) {
            strstr(file, "/malt/") == NULL && strncmp(file, "<frozen", 7) != 0;
 }
 
-/* Valid until the next call. */
+/* The line of an instruction; the pointer is valid until the next call. */
 static const known_line *line_of(PyFrameObject *f, int at) {
     PyCodeObject *code = PyFrame_GetCode(f);
     known_line *known = &lines[((uintptr_t)code / 32 * 31 + (unsigned)at) % LINES];
@@ -58,19 +58,20 @@ static const known_line *line_of(PyFrameObject *f, int at) {
 /* ---- chains ---------------------------------------------------------------------------------- */
 
 typedef struct caller {
-    const PyFrameObject *frame; /* compared only: it may be gone */
-    int at, place;              /* place: that of the frames from here outwards */
+    const PyFrameObject *frame; /* only compared: the frame may have been freed */
+    int at, place;              /* place: the graph's number for this frame and its callers */
 } caller;
 
-/* The chain of the last op, the innermost frame first. Python's lock guards it. */
+/* The call stack of the last op, innermost frame first. The GIL protects it. */
 static struct {
     uint64_t graph; /* its number */
     caller link[DEEPEST];
     int n;
 } last;
 
-/* Where in the last chain a frame and its caller stand as they stood then; -1: nowhere. Two frames
- * are compared because a new frame may get the address of an old one. */
+/* The index in the last op's stack of a frame and its caller at the same instructions as now; -1:
+ * they are not there. Two frames are compared because a new frame may have the address of an old
+ * one. */
 static int met(const caller *inner, const caller *outer) {
     for (int k = 0; k + 1 < last.n; k++)
         if (last.link[k].frame == inner->frame && last.link[k].at == inner->at &&
@@ -101,7 +102,7 @@ static int here(ef_graph *g) {
             break;
         }
     }
-    Py_XDECREF(f); /* deeper than is noted */
+    Py_XDECREF(f); /* the stack is deeper than DEEPEST */
     caller kept[DEEPEST];
     int n_kept = old >= 0 ? last.n - (old + 2) : 0;
     if (n_kept > DEEPEST - n) n_kept = DEEPEST - n;
@@ -137,7 +138,7 @@ PyObject *set_launcher(PyObject *self, PyObject *file) {
     const char *text = PyUnicode_AsUTF8(file);
     if (text == NULL) return NULL;
     if (strlen(text) < sizeof launcher)
-        strcpy(launcher, text); /* else its frame is shown, no more */
+        strcpy(launcher, text); /* a longer name is not kept: then its frame is shown */
     Py_RETURN_NONE;
 }
 

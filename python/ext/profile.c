@@ -1,6 +1,6 @@
-/* Where the user's program is, for events. A place is a code object and an instruction of it; the
- * line is worked out when a place is first seen. What happens on every call (an op, a function, a
- * session) is sampled: one call in about a thousand is timed and looked up. */
+/* Finds the user's source line for events. A place is a code object and an instruction in it; its
+ * line is computed when the place is first seen. Calls of ops, functions and sessions are sampled:
+ * about one in a thousand is timed and its place looked up. */
 #include "profile.h"
 
 enum { CODES = 1024, PERIOD = 1024, KEPT = 1024, LONGEST_FOLDER = 1024 };
@@ -9,11 +9,11 @@ enum { CODES = 1024, PERIOD = 1024, KEPT = 1024, LONGEST_FOLDER = 1024 };
 
 typedef enum owner { ENGINE, KERAS, LIBRARY, USER } owner;
 
-static struct known_code { /* the code is held, so its address means it */
-    PyCodeObject *code;
+static struct known_code {
+    PyCodeObject *code; /* a strong reference, so that its address is not reused */
     owner whose;
 } codes[CODES];
-static char package[LONGEST_FOLDER], library[LONGEST_FOLDER]; /* of ours; of Python's own modules */
+static char package[LONGEST_FOLDER], library[LONGEST_FOLDER]; /* evenflow's folder; Python's own */
 
 static bool is_in(const char *file, const char *folder) {
     return folder[0] != '\0' && strncmp(file, folder, strlen(folder)) == 0;
@@ -44,7 +44,7 @@ static owner whose(PyCodeObject *code) {
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* at: an instruction; -1: where the code is defined. */
+/* The place of an instruction of the code; at -1: that of its definition. */
 static uint32_t site_of(PyCodeObject *code, int at) {
     uint32_t site = ef_site_find(code, at);
     if (site != 0) return site;
@@ -71,10 +71,12 @@ static int instruction(PyFrameObject *f) {
 #endif
 }
 
-static bool direct, on_top;
+static bool direct; /* the last profile_here met only frames of this package before the user's */
+static bool on_top; /* it found the user's frame on top of the stack */
 bool profile_direct(void) { return direct; }
 
-/* The innermost frame of the user's. If all of them are of libraries, the innermost of those. */
+/* The place of the user's innermost frame; if there is none, of the innermost frame of a library.
+ */
 uint32_t profile_here(void) {
     if (package[0] == '\0') return 0;
     PyFrameObject *f = PyThreadState_GetFrame(PyThreadState_Get());
@@ -123,9 +125,9 @@ uint32_t profile_node(ef_graph *g, int node) {
 
 /* ---- posting --------------------------------------------------------------------------------- */
 
-/* Posts an event that ended at `ended`: looking up its place does not count. */
+/* Posts an event that ended at `ended`: the time to look up its place is not part of it. */
 static void post_ended(ef_event_new *e, uint64_t ended) {
-    e->nowhere = true; /* if it has no place now, it never will */
+    e->nowhere = true; /* its place is not looked up again later */
     e->ended = ended;
     ef_event_post(e);
 }
@@ -155,9 +157,10 @@ void profile_settle(PyObject *python) {
 
 int profile_left = PERIOD;
 static int period = PERIOD, drawn = PERIOD;
-static int all_of; /* the next samples that are of neighbouring calls */
+static int all_of; /* so many of the next calls are all sampled */
 
-/* Intervals differ at random by up to a half, so that a loop of calls is met at all of them. */
+/* The interval to the next sample varies at random by up to a half: with a fixed one, a loop of
+ * several calls might be sampled always at the same call. */
 sample sample_begin(void) {
     static uint32_t state = 0x9E3779B9u;
     sample s = {.weight = (uint32_t)drawn + 1};
@@ -171,7 +174,7 @@ sample sample_begin(void) {
     return s;
 }
 
-static struct kept { /* results of sampled calls: are they still held? */
+static struct kept { /* weak references to results of sampled calls: which are still alive? */
     PyObject *reference;
     uint32_t place, weight;
 } kept[KEPT];
@@ -250,7 +253,7 @@ static PyObject *core_events(PyObject *module, PyObject *unused) {
     return events_list(ef_events_read, 1 << 16);
 }
 
-/* events_record(on): True begins a recording, False ends it -> None, or what was recorded */
+/* events_record(on): True begins a recording; False ends it and returns the recorded events */
 static PyObject *core_record(PyObject *module, PyObject *begin) {
     (void)module;
     if (PyObject_IsTrue(begin)) {
@@ -261,7 +264,7 @@ static PyObject *core_record(PyObject *module, PyObject *begin) {
     return events_list(ef_events_recorded, EF_EVENTS_MOST);
 }
 
-/* The name of the op at an address that an event holds; None: there is none. */
+/* The name of the op whose address is in an event; None: there is none. */
 static PyObject *core_op_at(PyObject *module, PyObject *address) {
     (void)module;
     const void *at = PyLong_AsVoidPtr(address);
@@ -272,7 +275,7 @@ static PyObject *core_op_at(PyObject *module, PyObject *address) {
     Py_RETURN_NONE;
 }
 
-/* function_watch(set or None): functions that are called and sampled are added to the set */
+/* function_watch(set or None): functions whose calls are sampled are added to the set */
 PyObject *profile_watched;
 static PyObject *core_watch(PyObject *module, PyObject *set) {
     (void)module;
@@ -286,7 +289,7 @@ static PyObject *tally_rows(const ef_tally *t, size_t n) {
     PyObject *list = PyList_New(0);
     for (size_t k = 0; list != NULL && k < n; k++) {
         if (ef_event_kind_name(t[k].kind) == NULL || ef_event_reason_name(t[k].reason) == NULL)
-            continue; /* of another process, while it was written */
+            continue; /* read from another process while that was writing it */
         PyObject *row = Py_BuildValue(
             "(iiIIIIKKLLLLLKKII)", t[k].kind, t[k].reason, t[k].place, t[k].subject, t[k].note,
             t[k].samples, (unsigned long long)t[k].count, (unsigned long long)t[k].duration,
@@ -310,7 +313,7 @@ static PyObject *core_tallies(PyObject *module, PyObject *unused) {
     return list;
 }
 
-static int put_new(PyObject *dict, unsigned long key, PyObject *value) { /* takes the value */
+static int put_new(PyObject *dict, unsigned long key, PyObject *value) { /* steals the value */
     PyObject *number = PyLong_FromUnsignedLong(key);
     int bad = number == NULL || value == NULL || PyDict_SetItem(dict, number, value) < 0;
     Py_XDECREF(number);
@@ -318,7 +321,7 @@ static int put_new(PyObject *dict, unsigned long key, PyObject *value) { /* take
     return bad ? -1 : 0;
 }
 
-/* The places and notes that tallies name. */
+/* Adds the texts of the places and of the note that a tally refers to. */
 static int put_texts(const ef_doctor *d, const ef_tally *t, PyObject *places, PyObject *notes) {
     ef_site_info s;
     char text[128];
@@ -345,7 +348,7 @@ static PyObject *core_doctor_open(PyObject *module, PyObject *number) {
     long pid = PyLong_AsLong(number);
     if (pid == -1 && PyErr_Occurred()) return NULL;
     if (pid < 0 || pid > INT32_MAX)
-        return PyErr_Format(PyExc_ValueError, "%ld is not the number of a process", pid);
+        return PyErr_Format(PyExc_ValueError, "%ld is not a process id", pid);
     ef_doctor *d;
     ef_status *bad = ef_doctor_open((int)pid, &d);
     if (bad != NULL) return raise_status(bad, NULL);
@@ -440,7 +443,8 @@ static PyObject *core_stages_tell(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-/* dataset_place(variant): this line made the dataset, if no library did for it */
+/* dataset_place(variant): notes the user's line as the one that created the dataset, unless a
+ * library created it on the user's behalf */
 static PyObject *core_dataset_place(PyObject *module, PyObject *variant) {
     (void)module;
     if (IS_EAGER(variant)) {
@@ -463,7 +467,7 @@ static PyObject *core_count(PyObject *module, PyObject *kind) {
     return PyLong_FromUnsignedLongLong(ef_event_count((int)k));
 }
 
-/* event_period(n): one call in n is sampled from now on -> the period before; 0: as it is */
+/* event_period(n): samples one call in n from now on -> the previous period; 0: no change */
 static PyObject *core_period(PyObject *module, PyObject *number) {
     (void)module;
     long n = PyLong_AsLong(number), before = period;
@@ -476,7 +480,7 @@ static PyObject *core_period(PyObject *module, PyObject *number) {
     return PyLong_FromLong(before);
 }
 
-/* event_burst(n): the next n calls are all sampled, and then as often as before */
+/* event_burst(n): samples each of the next n calls, and then as often as before */
 static PyObject *core_burst(PyObject *module, PyObject *number) {
     (void)module;
     long n = PyLong_AsLong(number);
@@ -486,7 +490,7 @@ static PyObject *core_burst(PyObject *module, PyObject *number) {
     Py_RETURN_NONE;
 }
 
-/* [(place, weight, held)] of the sampled results */
+/* [(place, weight, still alive)] for the kept results of sampled calls */
 static PyObject *core_kept(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
@@ -509,7 +513,7 @@ static PyObject *core_reset(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-/* event_folders(package, library): whose frames are not the user's */
+/* event_folders(package, library): the folders whose frames are not the user's code */
 static PyObject *core_folders(PyObject *module, PyObject *args) {
     (void)module;
     const char *ours, *pythons;
@@ -526,7 +530,7 @@ static PyObject *core_folders(PyObject *module, PyObject *args) {
 
 enum { MOST_HOLDERS = 1024 };
 static bool holders_watched;
-static _Thread_local uint32_t left_at; /* where the program was when this thread gave up the lock */
+static _Thread_local uint32_t left_at; /* the user's line when this thread released the GIL */
 
 void profile_leaves(void) {
     if (holders_watched) left_at = profile_here();
@@ -545,7 +549,7 @@ static PyObject *core_holders_watch(PyObject *self, PyObject *on) {
 static PyObject *core_holders(PyObject *self, PyObject *unused) {
     (void)self;
     (void)unused;
-    static ef_holder_info all[MOST_HOLDERS]; /* Python's lock guards it */
+    static ef_holder_info all[MOST_HOLDERS]; /* the GIL protects it */
     int n = ef_holders_get(all, MOST_HOLDERS);
     if (n > MOST_HOLDERS) n = MOST_HOLDERS;
     PyObject *list = PyList_New(0);
@@ -559,29 +563,31 @@ static PyObject *core_holders(PyObject *self, PyObject *unused) {
 }
 
 static PyMethodDef functions[] = {
-    {"events", core_events, METH_NOARGS, "The events still kept, and how many were dropped."},
+    {"events", core_events, METH_NOARGS, "The events in the rings, and how many were overwritten."},
     {"events_record", core_record, METH_O, "Begins or ends a recording of events."},
-    {"event_op", core_op_at, METH_O, "The name of the op that an event holds."},
-    {"function_watch", core_watch, METH_O, "Collects the functions that are called."},
+    {"event_op", core_op_at, METH_O, "The name of the op whose address is in an event."},
+    {"function_watch", core_watch, METH_O, "Collects the functions whose calls are sampled."},
     {"event_tallies", core_tallies, METH_NOARGS, "Sums of events by place."},
-    {"doctor_open", core_doctor_open, METH_O, "The sums of a process, with their places."},
-    {"event_place", core_place, METH_O, "File, line and function of a place; None: forgotten."},
-    {"event_note", core_note, METH_O, "The text of a note; None: forgotten."},
+    {"doctor_open", core_doctor_open, METH_O,
+     "The sums of events in another process, with their places."},
+    {"event_place", core_place, METH_O, "File, line and function of a place; None: evicted."},
+    {"event_note", core_note, METH_O, "The text of a note; None: evicted."},
     {"event_kinds", core_kinds, METH_NOARGS, "The names of all kinds, and of all reasons."},
     {"event_post", (PyCFunction)(void (*)(void))core_post, METH_VARARGS | METH_KEYWORDS,
      "Posts an event."},
-    {"event_here", core_here, METH_NOARGS, "The number of the place where the program is."},
+    {"event_here", core_here, METH_NOARGS, "The place number of the user's current line."},
     {"stages_watch", core_stages_watch, METH_O, "Whether stages of pipelines are counted."},
-    {"stages_tell", core_stages_tell, METH_NOARGS, "Posts what open pipelines have done."},
-    {"dataset_place", core_dataset_place, METH_O, "Names the line that made a dataset."},
-    {"holders_watch", core_holders_watch, METH_O, "Whether memory is counted by line."},
-    {"holders", core_holders, METH_NOARGS, "Who holds memory: place, label, bytes, blocks."},
-    {"event_clock", core_clock, METH_NOARGS, "When an event begins."},
+    {"stages_tell", core_stages_tell, METH_NOARGS, "Posts the counts of open pipelines."},
+    {"dataset_place", core_dataset_place, METH_O, "Notes the line that created a dataset."},
+    {"holders_watch", core_holders_watch, METH_O,
+     "Whether memory is counted by the line that allocated it."},
+    {"holders", core_holders, METH_NOARGS, "Memory in use by line: place, label, bytes, blocks."},
+    {"event_clock", core_clock, METH_NOARGS, "The current time of the events' clock."},
     {"event_count", core_count, METH_O, "How many events of a kind there were."},
     {"event_period", core_period, METH_O, "Sets how often calls are sampled."},
-    {"event_burst", core_burst, METH_O, "Samples all of the next calls."},
-    {"event_kept", core_kept, METH_NOARGS, "Which sampled results are still held."},
-    {"event_reset", core_reset, METH_NOARGS, "Forgets all sums."},
+    {"event_burst", core_burst, METH_O, "Samples each of the next calls."},
+    {"event_kept", core_kept, METH_NOARGS, "Which sampled results are still alive."},
+    {"event_reset", core_reset, METH_NOARGS, "Sets all sums to zero."},
     {"event_folders", core_folders, METH_VARARGS, "Folders whose frames are not the user's."},
     {NULL, NULL, 0, NULL}};
 

@@ -1,7 +1,8 @@
-/* Files: TFRecord files read and written record by record, and names found by a pattern. */
+/* Files: reads and writes TFRecord files record by record, finds files by a pattern, and lists the
+ * entries of checkpoints. */
 #include "core.h"
 
-/* A file name of the user's: str, bytes or a path. New reference to bytes; NULL: raised. */
+/* A file name as bytes, from a str, bytes or os.PathLike object; new reference. NULL: raised. */
 static PyObject *file_name(PyObject *o) {
     PyObject *path = PyOS_FSPath(o);
     if (path == NULL || PyBytes_Check(path)) return path;
@@ -13,7 +14,7 @@ static PyObject *file_name(PyObject *o) {
 /* ---- reading --------------------------------------------------------------------------------- */
 
 typedef struct reader_object {
-    PyObject_HEAD ef_reader *r; /* NULL: at its end */
+    PyObject_HEAD ef_reader *r; /* NULL: the end was reached */
 } reader_object;
 
 static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -130,8 +131,8 @@ static PyObject *writer_close(PyObject *self, PyObject *none) {
 
 static PyMethodDef writer_methods[] = {
     {"write", writer_write, METH_O, "Writes one record."},
-    {"flush", writer_flush, METH_NOARGS, "Hands what was written to the file."},
-    {"close", writer_close, METH_NOARGS, "Ends the file; further calls do nothing."},
+    {"flush", writer_flush, METH_NOARGS, "Writes buffered records to the file."},
+    {"close", writer_close, METH_NOARGS, "Closes the file; a second close does nothing."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot writer_slots[] = {{Py_tp_new, writer_new},
                                      {Py_tp_dealloc, writer_dealloc},
@@ -195,7 +196,7 @@ static PyObject *core_checkpoint_entries(PyObject *module, PyObject *prefix) {
 
 static PyMethodDef functions[] = {
     {"checkpoint_entries", core_checkpoint_entries, METH_O,
-     "Of each tensor of a checkpoint: its name, TensorFlow's number of its dtype, its sizes."},
+     "The name, TensorFlow's dtype number and the sizes of each tensor of a checkpoint."},
     {"match_files", core_match_files, METH_O, "The names that match a pattern, sorted."},
     {NULL, NULL, 0, NULL}};
 

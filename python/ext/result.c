@@ -1,11 +1,11 @@
-/* The results of a traced function: taken apart into tensors when it is traced and reassembled at
- * each call. Lists, tuples, dicts, namedtuples and composite tensors are handled here; a result
- * with anything else in it is left to Python. */
+/* The results of a traced function: flattened into tensors when it is traced, and packed into the
+ * same structure at each call. Lists, tuples, dicts, namedtuples and composite tensors are handled
+ * here; a result that contains anything else is handled by Python. */
 #include "function.h"
 
 typedef struct flattening {
     PyObject *list; /* of tensors */
-    bool odd;       /* something only Python knows is in it */
+    bool odd;       /* the result contains something that only Python can handle */
 } flattening;
 
 static int flatten(flattening *f, PyObject *o, part *p);
@@ -34,7 +34,7 @@ static int flatten_leaf(flattening *f, PyObject *o, part *p) {
     return PyList_Append(f->list, o);
 }
 
-/* What becomes a tensor here; what does not is explained by Python. */
+/* Converts a value to a tensor; if that fails, Python handles the result and raises the error. */
 static int flatten_value(flattening *f, PyObject *o, part *p) {
     PyObject *t = convert(o, EF_NO_DTYPE, MUST);
     if (t == NULL) {
@@ -56,7 +56,8 @@ static int flatten_sequence(flattening *f, PyObject *o, part *p) {
     return 0;
 }
 
-/* The tensors come in the order of the sorted keys, the dict is built in its own order. */
+/* The tensors are in the order of the sorted keys, as tf.nest flattens; the packed dict has its
+ * keys in their original order. */
 static int flatten_dict(flattening *f, PyObject *o, part *p) {
     PyObject *sorted = PyDict_Keys(o);
     Py_ssize_t n = sorted != NULL ? PyList_GET_SIZE(sorted) : 0;
@@ -155,7 +156,7 @@ PyObject *result_flatten(PyObject *result, packing *p) {
     return f.odd && !PyErr_Occurred() ? flatten_by_python(result, p) : NULL;
 }
 
-/* ---- together again -------------------------------------------------------------------------- */
+/* ---- packing --------------------------------------------------------------------------------- */
 
 static PyObject *pack_part(const part *p, ef_tensor *out);
 

@@ -1,23 +1,23 @@
-/* The warning about retracing, as in TensorFlow: it is given when five of the last calls made a
- * trace, and at most twice. Calls are counted by code object, so that a function made again in each
- * iteration of a loop is noticed too. */
+/* The warning about retracing, as in TensorFlow: it is given when five of about the last ten calls
+ * made a trace, and at most twice. Calls are counted by code object, so that a tf.function that is
+ * created again in each iteration of a loop is noticed, too. */
 #include "function.h"
 
 enum { MOST_CALLS = 10, TOO_MANY = 5, MOST_WARNINGS = 2, MOST_CODES = 256, MOST_WRAPPERS = 64 };
 
 struct history {
-    int64_t calls;                 /* that are remembered */
-    int64_t since[MOST_CALLS + 2]; /* of them: from each trace to the next */
+    int64_t calls;                 /* the sum of since[] */
+    int64_t since[MOST_CALLS + 2]; /* the number of calls from each trace to the next */
     int n, warnings;
 };
 
-static PyObject *histories; /* dict: code object, or callable -> capsule; the oldest go first */
+static PyObject *histories; /* dict: code object -> capsule; at MOST_CODES the oldest is removed */
 static const char kind[] = "history";
 
 static void history_end(PyObject *capsule) { PyMem_Free(PyCapsule_GetPointer(capsule, kind)); }
 
-/* What calls are counted by, a new reference: the code object of the function that decorators
- * wrapped, since all functions that one decorator wraps have its code in common. */
+/* The code object by which calls are counted, a new reference: that of the function inside
+ * decorators, since all functions that a decorator returns share one code object. */
 static PyObject *counted_by(PyObject *python) {
     Py_INCREF(python);
     for (int depth = 0; depth < MOST_WRAPPERS; depth++) {

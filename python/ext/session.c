@@ -1,18 +1,18 @@
-/* Sessions. run() takes what users write - tensors, ops, variables, lists, tuples and dicts of
- * them, and a dictionary of feeds - and does it all here when everything is plain. What is not
- * (names, composite tensors, feeds that need numpy's conversions) is taken apart by the method
- * `_run` of the class above, which comes back through `_run_flat`. */
+/* The base class of tf.compat.v1.Session. If the fetches of run() are tensors, ops, variables, and
+ * lists, tuples and dicts of them, and the feeds are plain values, all of it happens here. Other
+ * fetches and feeds (names, composite tensors, values that numpy must convert) are flattened by the
+ * method `_run` of the derived Python class, which then calls `_run_flat`. */
 #include "profile.h"
 #include <structmember.h>
 
 typedef struct session_object {
     PyObject_HEAD PyObject *dict, *weak, *graph;
     ef_session *s; /* NULL: closed, or not opened yet */
-    int users;     /* runs under way, perhaps without the interpreter's lock */
+    int users;     /* runs in progress, perhaps without the GIL */
     int closing;
-    int heavy; /* runs take long: let other threads run Python meanwhile */
+    int heavy; /* runs take long enough to release the GIL meanwhile */
     unsigned calls;
-    uint32_t place; /* where it was opened */
+    uint32_t place; /* the user's line that opened it */
 } session_object;
 static PyTypeObject *session_type;
 static PyObject *name_node_attr, *name_graph_attr, *name_element, *name_reference, *name_run;
@@ -32,7 +32,7 @@ static PyObject *session_open(PyObject *self, PyObject *graph) {
     if (check(ef_session_new(((graph_object *)graph)->g, &o->s), "Session") < 0) return NULL;
     Py_XSETREF(o->graph, Py_NewRef(graph));
     ((graph_object *)graph)->sessions++;
-    o->place = Py_TYPE(self) != session_type ? profile_here() : 0; /* 0: one of our own */
+    o->place = Py_TYPE(self) != session_type ? profile_here() : 0; /* 0: opened by this package */
     Py_RETURN_NONE;
 }
 
@@ -77,31 +77,31 @@ static PyObject *session_close(PyObject *self, PyObject *unused) {
     if (o->users == 0)
         session_end(o);
     else if (o->s != NULL)
-        ef_session_halt(o->s); /* they end; the last of them ends the session */
+        ef_session_halt(o->s); /* cancels the runs; the last one to return frees the session */
     Py_RETURN_NONE;
 }
 
-/* ---- what is asked for ----------------------------------------------------------------------- */
+/* ---- fetches --------------------------------------------------------------------------------- */
 
 enum { FEW = 8, ODD = 1, DEEP = 32 };
 
 /* Tensors to fetch and, after the run, their values. */
 typedef struct fetches {
-    ef_tensor few[FEW], *tensor; /* symbolic: copied as they are, owned by what was asked */
+    ef_tensor few[FEW], *tensor; /* symbolic tensors, borrowed from the fetched objects */
     ef_tensor few_out[FEW], *out;
-    int n, room, next; /* next: the first value that is not in the result yet */
+    int n, room, next; /* next: the first value that is not in the result structure yet */
 } fetches;
 
 typedef struct request {
     ef_graph *graph;
-    fetches now, late; /* late: reference variables, which are read after the run */
+    fetches now, late; /* late: reference variables, which are read after all other fetches */
     int few_node[FEW], *node;
     int n_node, room_node, n_value;
     ef_tensor few_feed[FEW], *feed;
     operand few_value[FEW], *value;
     const ef_tensor *few_pointer[FEW], **pointer;
     int n_feed;
-    size_t bytes; /* fed */
+    size_t bytes; /* of all fed values */
 } request;
 
 static void fetches_begin(fetches *f) {
@@ -139,7 +139,7 @@ static void request_end(request *r) {
     if (r->pointer != r->few_pointer) PyMem_Free(r->pointer);
 }
 
-/* Room for one more element; 0, or -1 raised. */
+/* Doubles an array if it has no room for one more element; 0, or -1 with an exception set. */
 static int grow(void *list, void *few, int n, int *room, size_t size) {
     void **at = list;
     if (n < *room) return 0;
@@ -186,8 +186,8 @@ static int collect_operation(request *r, PyObject *o) {
     return bad;
 }
 
-/* Whether a fetch of this variable gives the value that the run leaves behind (TensorFlow's
- * reference variables), and not the one that the run found. 0, 1, or -1 raised. */
+/* Whether a fetch of this variable returns its value after the run, as with TensorFlow 1's
+ * reference variables, and not its value when it is read. 0, 1, or -1 with an exception set. */
 static int is_reference(PyObject *o) {
     PyObject *answer = PyObject_GetAttr(o, name_reference);
     if (answer == NULL) return clear_error();
@@ -195,17 +195,17 @@ static int is_reference(PyObject *o) {
     return answer == Py_True;
 }
 
-static int collect_variable(request *r, PyObject *o) { /* a graph's: what reads it */
+static int collect_variable(request *r, PyObject *o) { /* fetches the tensor that reads it */
     PyObject *t = PyObject_GetAttr(o, name_element);
     if (t == NULL) return clear_error() == 0 ? ODD : -1;
     int late = is_reference(o), bad = late < 0 ? -1 : ODD;
     if (late >= 0 && is_ours(r, t))
         bad = add_fetch(late ? &r->late : &r->now, &((tensor_object *)t)->t);
-    Py_DECREF(t); /* the variable keeps it */
+    Py_DECREF(t); /* the variable keeps it alive */
     return bad;
 }
 
-/* 0: plain so far; ODD: not plain; -1: raised. */
+/* 0: everything is plain so far; ODD: Python must handle it; -1: raised. */
 static int collect(request *r, PyObject *o, int depth) {
     if (IS_SYMBOLIC(o)) return is_ours(r, o) ? add_fetch(&r->now, &((tensor_object *)o)->t) : ODD;
     if (is_operation(o)) return collect_operation(r, o);
@@ -251,7 +251,7 @@ static int room_for_feeds(request *r, Py_ssize_t n) {
     return -1;
 }
 
-/* An int that the dtype holds as it is; others are for numpy to judge. */
+/* Whether an int fits the dtype; for others Python calls numpy, which converts or raises. */
 static bool int_fits(PyObject *o, int dtype) {
     int over;
     long long v = PyLong_AsLongLongAndOverflow(o, &over);
@@ -266,9 +266,9 @@ static int add_feed(request *r, PyObject *key, PyObject *value) {
     operand *v = &r->value[r->n_feed];
     *feed = ((tensor_object *)key)->t;
     if (PyLong_CheckExact(value) && !int_fits(value, feed->dtype)) return ODD;
-    if (operand_from(value, (ef_dtype)feed->dtype, MUST, v) < 0) /* numpy may know better */
+    if (operand_from(value, (ef_dtype)feed->dtype, MUST, v) < 0) /* numpy may convert it */
         return clear_error() == 0 ? ODD : -1;
-    if (IS_EAGER(value)) v->keep = Py_NewRef(value); /* the dict may change meanwhile */
+    if (IS_EAGER(value)) v->keep = Py_NewRef(value); /* the dict may change during the run */
     r->pointer[r->n_feed++] = v->t;
     if (v->t->flags & EF_TENSOR_SYMBOLIC || !fits(feed, v->t)) return ODD;
     if (v->t->storage != NULL) r->bytes += ef_tensor_bytes(v->t);
@@ -289,13 +289,13 @@ static int collect_feeds(request *r, PyObject *feeds) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static bool any_deferred(const request *r) { /* another thread may be computing it */
+static bool any_deferred(const request *r) { /* then another thread may be computing the value */
     for (int k = 0; k < r->n_feed; k++)
         if (r->pointer[k]->data == NULL) return true;
     return false;
 }
 
-/* The exception learns which op of the graph raised it. */
+/* Adds the op of the graph that failed to the exception. */
 static void note_op(PyObject *graph) {
     PyObject *type, *error, *trace;
     if (hooks.op_failed == NULL) return;
@@ -307,7 +307,7 @@ static void note_op(PyObject *graph) {
         PyErr_Restore(type, error, trace);
         return;
     }
-    Py_XDECREF(type); /* a signal while it was told */
+    Py_XDECREF(type); /* a signal handler raised meanwhile: its exception replaces the first */
     Py_XDECREF(error);
     Py_XDECREF(trace);
 }
@@ -321,7 +321,7 @@ static int room_for_results(fetches *f) {
     return -1;
 }
 
-/* The run itself: everything else first, then the reference variables. */
+/* Runs the graph: first all other fetches, then the reference variables. */
 static ef_status *run_engine(session_object *o, request *r) {
     fetches *now = &r->now, *late = &r->late;
     memset(now->out, 0, (size_t)now->n * sizeof *now->out);
@@ -340,7 +340,7 @@ static ef_status *run_engine(session_object *o, request *r) {
 static int request_run(session_object *o, request *r) {
     if (room_for_results(&r->now) < 0 || room_for_results(&r->late) < 0) return -1;
     if (r->now.n + r->late.n + r->n_node == 0) return 0;
-    bool measure = (o->calls++ & 31) == 1; /* not the first: it compiles */
+    bool measure = (o->calls++ & 31) == 1; /* one in 32; not the first call, which compiles */
     int64_t began = measure ? nanoseconds() : 0;
     graph_object *graph = (graph_object *)Py_NewRef(o->graph);
     graph_run_begins(graph);
@@ -361,7 +361,7 @@ static int request_run(session_object *o, request *r) {
     return bad;
 }
 
-/* A result as an array of the user's own. Takes t over. */
+/* A result as a writable array. Takes t over. */
 static PyObject *result_of(ef_tensor *t) {
     PyObject *o = tensor_wrap(t);
     PyObject *a = o != NULL ? tensor_to_array((tensor_object *)o, ARRAY_LAST_USE) : NULL;
@@ -382,7 +382,7 @@ static PyObject *build_dict(request *r, PyObject *o, int depth) {
     return result;
 }
 
-/* The results in the form they were asked for. */
+/* The results in the structure of the fetches. */
 static PyObject *build(request *r, PyObject *o, int depth) {
     if (is_operation(o)) Py_RETURN_NONE;
     if (IS_EAGER(o)) return tensor_to_array((tensor_object *)o, ARRAY_OWN);
@@ -408,10 +408,10 @@ static PyObject *build(request *r, PyObject *o, int depth) {
         }
         return result;
     }
-    return PyErr_Format(PyExc_RuntimeError, "the fetches were changed while they were run");
+    return PyErr_Format(PyExc_RuntimeError, "the fetches were modified during the run");
 }
 
-/* The whole result; values that did not get into it are released. */
+/* The whole result; values that are not in it, after an error, are released. */
 static PyObject *build_all(request *r, PyObject *wanted) {
     PyObject *result = build(r, wanted, 0);
     for (fetches *f = &r->now;; f = &r->late) {
@@ -450,10 +450,10 @@ static PyObject *session_run(PyObject *self, PyObject *const *args, Py_ssize_t n
                                 PyTuple_GET_ITEM(names, k));
         value[j] = args[n + k];
     }
-    if (value[0] == NULL) return PyErr_Format(PyExc_TypeError, "run() needs what to fetch");
+    if (value[0] == NULL) return PyErr_Format(PyExc_TypeError, "run() needs the argument fetches");
     if (o->s == NULL || o->closing)
         return PyErr_Format(PyExc_RuntimeError, "Attempted to use a closed Session.");
-    ef_suspension outside; /* a run is no part of a graph being built around it */
+    ef_suspension outside; /* the run must not add nodes to a graph that is being built */
     bool inside = recording();
     if (inside) ef_suspend(&outside);
     int odd = 0;
@@ -473,7 +473,7 @@ static PyObject *session_run_flat(PyObject *self, PyObject *const *args, Py_ssiz
         if (n != 4 || !PyList_Check(args[k]))
             return PyErr_Format(PyExc_TypeError, "_run_flat takes four lists");
     if (PyList_GET_SIZE(args[2]) != PyList_GET_SIZE(args[3]))
-        return PyErr_Format(PyExc_ValueError, "not as many values as feeds");
+        return PyErr_Format(PyExc_ValueError, "the numbers of feeds and values differ");
     if (o->s == NULL) return PyErr_Format(PyExc_RuntimeError, "Attempted to use a closed Session.");
     request r;
     request_begin(&r, ((graph_object *)o->graph)->g);
@@ -500,8 +500,8 @@ static PyObject *get_closed(PyObject *self, void *closure) {
 
 static PyMethodDef session_methods[] = {
     {"run", (PyCFunction)(void (*)(void))session_run, METH_FASTCALL | METH_KEYWORDS,
-     "Runs what `fetches` names and gives its values in the same form; feed_dict: what tensors are "
-     "to be instead."},
+     "Runs the graph and returns the values of `fetches` in the same structure; feed_dict: values "
+     "that replace tensors."},
     {"_run_flat", (PyCFunction)(void (*)(void))session_run_flat, METH_FASTCALL, NULL},
     {"_open", session_open, METH_O, NULL},
     {"_close", session_close, METH_NOARGS, NULL},

@@ -1,10 +1,10 @@
-/* Settings and statistics for Python: memory, threads, options. */
+/* Settings and statistics for Python: memory, caches, threads, random numbers. */
 #include "core.h"
 #include "profile.h"
 #include <stdatomic.h>
 #include <time.h>
 
-static atomic_int absent; /* threads that are away */
+static atomic_int absent; /* threads in the engine without the GIL */
 bool refused;
 const char refusal[] =
     "this process was forked while another thread was computing, so Evenflow cannot work in it; "
@@ -21,7 +21,7 @@ void back(PyThreadState *state) {
     atomic_fetch_sub_explicit(&absent, 1, memory_order_relaxed);
 }
 
-/* The engine is about to wait or to compute for a while; it may have been called without the GIL.
+/* The engine calls these around waiting and long computations, in threads with and without the GIL.
  */
 static void *blocking_begins(void) { return PyGILState_Check() ? away() : NULL; }
 static void blocking_ends(void *state) { back(state); }
@@ -37,7 +37,7 @@ static PyObject *core_forked(PyObject *module, PyObject *unused) { /* in the chi
     (void)module;
     (void)unused;
     refused = atomic_load(&absent) > 0;
-    ef_threads_set(1); /* the team of threads did not come along */
+    ef_threads_set(1); /* the child has no worker threads: fork copies only the calling thread */
     Py_RETURN_NONE;
 }
 
@@ -50,7 +50,7 @@ static PyObject *core_memory(PyObject *module, PyObject *args) {
     return Py_BuildValue("{s:L,s:L,s:L,s:L}", "current", u.current, "peak", u.peak, "cached",
                          u.cached, "limit", u.limit);
 }
-/* {name: (bytes, entries, made, evicted)}, and the limit of all caches. */
+/* ({name: (bytes, entries, made, evicted)}, the limit of all caches together) */
 static PyObject *core_caches(PyObject *module, PyObject *unused) {
     (void)module;
     (void)unused;
@@ -142,7 +142,7 @@ static PyObject *core_random_reset(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-/* random_scope(): a new one; random_scope(scope): enters it -> the one before */
+/* random_scope() -> a new scope; random_scope(scope): enters it -> the previous scope */
 static PyObject *core_random_scope(PyObject *module, PyObject *const *args, Py_ssize_t n) {
     (void)module;
     if (n == 0) return PyLong_FromUnsignedLongLong(ef_random_scope_new());
@@ -153,26 +153,28 @@ static PyObject *core_random_scope(PyObject *module, PyObject *const *args, Py_s
 
 static PyMethodDef functions[] = {
     {"random_scope", (PyCFunction)(void (*)(void))core_random_scope, METH_FASTCALL,
-     "Whose positions random ops of functions use."},
+     "Creates or enters a scope, which holds the sequences of the random ops of functions."},
     {"forked", core_forked, METH_NOARGS, "To be called in a child process after a fork."},
     {"memory", core_memory, METH_VARARGS, "Bytes in use on a device."},
-    {"caches", core_caches, METH_NOARGS, "What each cache holds, and the limit of all."},
+    {"caches", core_caches, METH_NOARGS,
+     "Bytes and entries of each cache, and the limit of all together."},
     {"cache_limit", core_cache_limit, METH_VARARGS,
-     "Sets the bytes of all caches; 0: the default."},
+     "Sets the limit of all caches together, in bytes; 0: the default."},
     {"memory_report", core_memory_report, METH_NOARGS,
      "All memory that the engine holds, as text."},
     {"memory_limit", core_memory_limit, METH_VARARGS,
-     "Sets the most a device may use; 0: no limit."},
-    {"memory_peak_reset", core_peak_reset, METH_VARARGS, "The peak begins anew."},
+     "Sets how many bytes a device may use; 0: no limit."},
+    {"memory_peak_reset", core_peak_reset, METH_VARARGS, "Sets the peak to the bytes in use now."},
     {"threads", core_threads, METH_VARARGS,
-     "Threads inside an op; sets them if a number is given."},
-    {"sync", core_sync, METH_O, "Whether every op runs at once, none is deferred."},
-    {"clear_programs", core_clear, METH_NOARGS, "Forgets compiled programs nobody holds."},
-    {"random_reset", core_random_reset, METH_NOARGS, "Seeded random ops start over."},
-    {"wait", core_wait, METH_NOARGS, "Runs what this thread has deferred."},
+     "The number of threads inside an op; sets it if a number is given."},
+    {"sync", core_sync, METH_O, "Whether every op runs immediately and none is deferred."},
+    {"clear_programs", core_clear, METH_NOARGS, "Frees compiled programs that are not in use."},
+    {"random_reset", core_random_reset, METH_NOARGS,
+     "Restarts the sequences of seeded random ops."},
+    {"wait", core_wait, METH_NOARGS, "Runs the ops that this thread has deferred."},
     {"fail_allocation", core_fail_allocation, METH_O,
-     "For tests: the k-th allocation of this thread from now on fails once; 0 switches that off. "
-     "Returns whether the failure asked for before has happened."},
+     "For tests: the k-th allocation of this thread from now on fails once; 0 turns that off. "
+     "Returns whether the failure that was requested before has happened."},
     {"allocations", core_allocations, METH_NOARGS, "System allocations of this thread so far."},
     {NULL, NULL, 0, NULL}};
 

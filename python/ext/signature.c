@@ -1,7 +1,8 @@
-/* What tells the calls of a function apart. Tensors, and arrays that become tensors, are collected
- * for the engine, which compares dtypes and shapes itself; everything else becomes words of a key:
- * numbers by value and type, containers by structure, objects by identity or, if they define
- * equality, by that. Variables go by identity too, until a function is called with other ones. */
+/* The cache key of a call of a tf.function. Tensors, and arrays that become tensors, are collected
+ * for the engine, which compares dtypes and shapes itself. Everything else becomes words of the
+ * key: numbers by value and type, containers by structure, objects by identity or, if their class
+ * defines equality, by hash and equality. Variables are compared by identity, too, until the
+ * function is called with other ones; from then on they are arguments like tensors. */
 #include "function.h"
 #include "profile.h"
 
@@ -24,7 +25,8 @@ enum tag {
     K_VARIABLE
 };
 
-/* An array with room for one more: the same, or a longer one. Unchanged if there is no memory. */
+/* Returns `at` if it has room for one more element, else a copy of twice the size. If there is no
+ * memory, it returns `at` and sets w->failed. */
 static void *grown(walk *w, void *at, const void *few, int n, int *room, size_t size) {
     if (n < *room) return at;
     size_t bytes = (size_t)n * size;
@@ -70,8 +72,8 @@ typedef struct made_operand {
     operand a;
 } made_operand;
 
-/* An array of objects that are no text: it stands for strings while the function is traced, and
- * what is wrong with it is said after that. */
+/* An array of objects that are not strings cannot become a tensor. As in TensorFlow, the function
+ * is traced nevertheless, with a string tensor in its place, and the error is raised after that. */
 static int stand_in(walk *w, PyObject *o, operand *a) {
     ef_shape s = {.rank = array_dims(o, s.dim)};
     PyObject *type, *value, *trace;
@@ -121,8 +123,8 @@ static void array(walk *w, PyObject *o) {
 
 /* ---- everything else ------------------------------------------------------------------------- */
 
-/* Whether values of a class are structures beside lists, tuples and dicts: Python says, and that is
- * kept while the class does not change. */
+/* Whether instances of a class are structures that are flattened, besides lists, tuples and dicts.
+ * Python's answer is cached by the version tag of the class, which changes with the class. */
 static int opens(PyTypeObject *type) {
     static struct {
         PyTypeObject *type;
@@ -141,15 +143,15 @@ static int opens(PyTypeObject *type) {
     return at->opens = yes;
 }
 
-/* Makes (what is fixed about it, its parts) of a structure, or (..., which sizes of its parts are
- * open). */
+/* Flattens a structure: (a hashable constant part, tuple of components), or with a third item,
+ * which tells the dimensions of the components that are unknown in every trace. */
 static PyObject *take_apart(PyObject *o) {
     PyObject *parts = PyObject_CallOneArg(hooks.take_apart, o);
     Py_ssize_t n = parts != NULL && PyTuple_Check(parts) ? PyTuple_GET_SIZE(parts) : 0;
     if ((n == 2 || n == 3) && PyTuple_Check(PyTuple_GET_ITEM(parts, 1)) &&
         (n == 2 || PyTuple_Check(PyTuple_GET_ITEM(parts, 2))))
         return parts;
-    if (parts != NULL) PyErr_Format(PyExc_TypeError, "%R is a structure without parts", o);
+    if (parts != NULL) PyErr_Format(PyExc_TypeError, "the structure %R cannot be flattened", o);
     Py_XDECREF(parts);
     return NULL;
 }
@@ -160,7 +162,8 @@ static void by_identity(walk *w, PyObject *o) {
     object(w, o);
 }
 
-/* What can change while it stays equal to itself would be taken for what it was. */
+/* Adds an object that is compared by hash and equality. It must be hashable: an unhashable object
+ * could change and still match its old trace. */
 static void by_value(walk *w, PyObject *o) {
     Py_hash_t h = PyObject_Hash(o);
     if (h == -1) {
@@ -177,7 +180,8 @@ static void by_value(walk *w, PyObject *o) {
     object(w, o);
 }
 
-/* The handle is an argument like a tensor; the same variable twice is one argument. */
+/* With by_spec, a variable's handle is an argument like a tensor; a variable that is given twice is
+ * one argument. Otherwise it is compared by identity. */
 static void variable(walk *w, PyObject *o) {
     const variable_object *v = (variable_object *)o;
     if (v->handle == NULL || !IS_EAGER(v->handle) || !w->k.by_spec) {
@@ -210,8 +214,9 @@ static void look_in_sequence(walk *w, PyObject *o) {
         look(w, PySequence_Fast_GET_ITEM(o, i));
 }
 
-/* The keys of a dict in the order its tensors are in, which is no matter of who came first: sorted,
- * where they can be. NULL: as they stand, or raised. */
+/* The sorted keys of a dict: its tensors are in this order, so that the order of insertion does not
+ * matter. NULL without an exception: they are sorted already or cannot be sorted, and are used in
+ * the dict's order. NULL with an exception: raised. */
 static PyObject *sorted_keys(PyObject *dict) {
     Py_ssize_t at = 0;
     PyObject *k, *before = NULL;
@@ -227,7 +232,8 @@ static PyObject *sorted_keys(PyObject *dict) {
     return keys;
 }
 
-/* Goes on to the next item of a dict; at begins with 0. false: at the end, or raised. */
+/* The next item of a dict, in the order of keys unless that is NULL; *at starts with 0. false:
+ * there are no more, or raised. */
 static bool next_item(PyObject *dict, PyObject *keys, Py_ssize_t *at, PyObject **k, PyObject **v) {
     if (keys == NULL) return PyDict_Next(dict, at, k, v);
     if (*at >= PyList_GET_SIZE(keys)) return false;
@@ -249,7 +255,8 @@ static void look_in_dict(walk *w, PyObject *o) {
     w->failed = w->failed || PyErr_Occurred();
 }
 
-/* The parts of a structure; open: by part, which of its sizes no trace knows. */
+/* The components of a structure; open: per component, a bit for each dimension that is unknown in
+ * every trace. */
 static void look_in_parts(walk *w, PyObject *parts, PyObject *open) {
     Py_ssize_t n = PyTuple_GET_SIZE(parts);
     for (Py_ssize_t i = 0; i < n && !w->failed; i++) {
@@ -307,9 +314,9 @@ static void look_deeper(walk *w, PyObject *o) {
 }
 
 static void method(walk *w, PyObject *o, PyObject *function, PyObject *self) {
-    sample s = Py_REFCNT(o) == 1 ? sample_take() : (sample){0}; /* only the call holds it */
+    sample s = Py_REFCNT(o) == 1 ? sample_take() : (sample){0}; /* made for this call only */
     if (s.weight > 0) sample_end(&s, EF_EVENT_FRESH, profile_definition(function), NULL, 0, 0);
-    word(w, K_METHOD); /* made afresh at each access: by what it binds */
+    word(w, K_METHOD); /* each access makes a new method object: compare function and instance */
     word(w, (uint64_t)(uintptr_t)function);
     word(w, (uint64_t)(uintptr_t)self);
     object(w, function);
@@ -407,7 +414,7 @@ void walk_end(walk *w) {
     Py_XDECREF(w->unfit);
 }
 
-/* ---- the way back ---------------------------------------------------------------------------- */
+/* ---- rebuilding the arguments ---------------------------------------------------------------- */
 
 static PyObject *next_tensor(rebuild *r) {
     if (r->at < PyList_GET_SIZE(r->list)) return Py_NewRef(PyList_GET_ITEM(r->list, r->at++));
@@ -415,7 +422,7 @@ static PyObject *next_tensor(rebuild *r) {
     return NULL;
 }
 
-/* The items of a list or tuple as one of another kind, PyTuple_Type or PyList_Type. */
+/* Rebuilds a list or tuple as a PyTuple_Type or PyList_Type. */
 static PyObject *sequence_again(rebuild *r, PyObject *o, PyTypeObject *kind) {
     PyObject *from = PySequence_Tuple(o);
     if (from == NULL) return NULL;
@@ -446,7 +453,7 @@ static PyObject *structure_again(rebuild *r, PyObject *o) {
     return c;
 }
 
-/* A variable like o, of the handle that stands for its own; each handle has one. */
+/* A variable like o that has the placeholder of o's handle; one per handle. */
 static PyObject *variable_again(rebuild *r, PyObject *o) {
     const variable_object *v = (variable_object *)o;
     if (r->variables == NULL || v->handle == NULL || !IS_EAGER(v->handle)) return Py_NewRef(o);
@@ -462,7 +469,7 @@ static PyObject *variable_again(rebuild *r, PyObject *o) {
     return made;
 }
 
-/* Its keys stand as they stood; its tensors come in their own order. */
+/* Rebuilds a dict with its keys in their original order; its tensors are in sorted_keys' order. */
 static PyObject *dict_again(rebuild *r, PyObject *o) {
     PyObject *keys = sorted_keys(o), *k, *v;
     PyObject *c = keys != NULL ? PyDict_Copy(o) : PyDict_New();
@@ -484,7 +491,7 @@ PyObject *args_again(rebuild *r, PyObject *o) {
     if (type == &PyDict_Type) return dict_again(r, o);
     if (type == &PyMethod_Type || type == bound_type) return Py_NewRef(o);
     if (IS_VARIABLE(o)) return variable_again(r, o);
-    if (type == &PyRange_Type) return PySequence_List(o); /* as all sequences are built again */
+    if (type == &PyRange_Type) return PySequence_List(o); /* a range becomes a list, too */
     if (PyTuple_Check(o)) {
         PyObject *c = sequence_again(r, o, &PyTuple_Type);
         if (c == NULL || !attr_has((PyObject *)type, "_make")) return c;

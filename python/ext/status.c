@@ -1,10 +1,10 @@
-/* Statuses become exceptions of TensorFlow's classes. */
+/* Raises a status of the engine as an exception of TensorFlow's classes. */
 #include "core.h"
 
 int recording(void) { return ef_graph_current() != NULL; }
 
-/* While a graph is being built a wrong shape or attribute is a ValueError as well; so is a size
- * that does not fit the graph of a function, for which TensorFlow would build another graph. */
+/* While a graph is being built, a wrong shape or attribute is also a ValueError, as in TensorFlow.
+ * So is a size that does not fit the trace of a function, since TensorFlow would trace again. */
 static void raise_code(ef_code code, const char *message, const char *op, bool building) {
     PyObject *e = NULL;
     /* A message may quote bytes of a file or of a string tensor, which need not be UTF-8. */
@@ -23,7 +23,7 @@ static void raise_code(ef_code code, const char *message, const char *op, bool b
 
 PyObject *raise_status(ef_status *s, const char *op) {
     if (s == NULL) return NULL;
-    /* After a callback into Python failed, its own exception says more. */
+    /* The exception of a Python function that the engine called says more than the status. */
     if (!PyErr_Occurred())
         raise_code(ef_status_code(s), ef_status_message(s), op,
                    recording() || ef_status_before_run(s));

@@ -1,4 +1,4 @@
-/* Gradients: of tapes, and of graphs. */
+/* Gradients of tapes and of graphs: the class Tape, and graph_gradients for tf.gradients. */
 #include "tape.h"
 
 PyTypeObject *tape_type;
@@ -32,7 +32,7 @@ PyObject *gradient_list(ef_tensor *out, const bool *slices, int n) {
 PyObject *tape_make(PyTypeObject *type, bool persistent, bool watch, bool quiet) {
     tape_object *o = (tape_object *)type->tp_alloc(type, 0);
     if (o == NULL) return NULL;
-    graph_grows(); /* what a tape watches cannot be forgotten while it lives */
+    graph_grows(); /* now, since nodes that a tape watches cannot be freed while it exists */
     if (check(ef_tape_start(persistent, &o->t), "GradientTape") < 0) {
         Py_DECREF(o);
         return NULL;
@@ -101,7 +101,7 @@ int tape_ask(ef_tape *tape, const ef_tensor *const *target, int n_targets,
     return check(bad, "gradient");
 }
 
-/* gradients(targets, output_gradients or None, sources): lists of tensors and handles */
+/* gradients(targets, output_gradients or None, sources): lists of tensors and variables' handles */
 static PyObject *tape_gradients(PyObject *self, PyObject *args) {
     PyObject *targets, *dys, *sources, *result = NULL;
     if (!PyArg_ParseTuple(args, "O!OO!", &PyList_Type, &targets, &dys, &PyList_Type, &sources))

@@ -1,8 +1,9 @@
-/* The tensor classes. types.Tensor is an empty base that Python classes (Keras's variables) may
- * inherit beside others; below it Tensor, EagerTensor and SymbolicTensor share one layout.
+/* The tensor classes. types.Tensor is an empty base class, from which Python classes (Keras's
+ * variables) may inherit along with others; Tensor, EagerTensor and SymbolicTensor derive from it
+ * and have the same layout.
  *
- * Objects come from a free list. They take part in garbage collection only once attributes were set
- * on them: before that they hold no other object. */
+ * Eager tensor objects come from a free list. The garbage collector tracks a tensor object only
+ * once an attribute was set on it: before that it references no other Python object. */
 #include "core.h"
 #include <structmember.h>
 
@@ -187,7 +188,7 @@ static PyObject *get_id(PyObject *self, void *closure) {
     return PyLong_FromVoidPtr(self);
 }
 
-/* The address behind the value: the same for all handles of a variable. */
+/* The address of the tensor's storage: all handles of a variable have the same. */
 static PyObject *get_storage(PyObject *self, void *closure) {
     (void)closure;
     return PyLong_FromVoidPtr(((tensor_object *)self)->t.storage);
@@ -216,7 +217,8 @@ static PyObject *get_edge(PyObject *self, void *closure) {
 static PyGetSetDef tensor_getset[] = {
     {"dtype", get_dtype, NULL, "the type of its elements", NULL},
     {"shape", get_shape, NULL, "its TensorShape", NULL},
-    {"_dims", get_dims, NULL, "its sizes, without a trace noticing", NULL},
+    {"_dims", get_dims, NULL, "its static sizes; the trace does not note that they were read",
+     NULL},
     {"ndim", get_ndim, NULL, "its rank; None if not known", NULL},
     {"_id", get_id, NULL, NULL, NULL},
     {"_storage", get_storage, NULL, NULL, NULL},
@@ -236,11 +238,12 @@ static void no_value(const char *what) {
     PyErr_SetString(hooks.not_allowed != NULL ? hooks.not_allowed : PyExc_TypeError, what);
 }
 
-static const ef_tensor *value_of(PyObject *self) { /* of an eager tensor, settled */
+static const ef_tensor *
+value_of(PyObject *self) { /* an eager tensor, computed if it was deferred */
     const ef_tensor *t = &((tensor_object *)self)->t;
     const void *data;
     if (t->flags & EF_TENSOR_SYMBOLIC) {
-        no_value("a symbolic tensor has no value yet: it stands for one in a graph");
+        no_value("a symbolic tensor has no value: it represents a value in a graph");
         return NULL;
     }
     return tensor_settle(t, &data) < 0 ? NULL : t;
@@ -277,7 +280,7 @@ static PyObject *tensor_int(PyObject *self) {
 static PyObject *tensor_index(PyObject *self) {
     const ef_tensor *t = &((tensor_object *)self)->t;
     if (t->flags & EF_TENSOR_SYMBOLIC)
-        return PyErr_Format(PyExc_TypeError, "a symbolic tensor cannot be an index of Python");
+        return PyErr_Format(PyExc_TypeError, "a symbolic tensor cannot be used as a Python index");
     if (t->rank != 0)
         return PyErr_Format(PyExc_TypeError,
                             "only integer scalar arrays can be converted to a scalar index");
@@ -339,7 +342,7 @@ static const char *const format_of[EF_DTYPES] = {
     [EF_U32] = "I", [EF_U64] = "L",  [EF_C64] = "Zf", [EF_C128] = "Zd", [EF_QI8] = "b",
     [EF_QU8] = "B", [EF_QI16] = "h", [EF_QU16] = "H", [EF_QI32] = "i"};
 
-/* The arguments of __array__ by name; those that are not given stay as they are. */
+/* Binds the arguments of __array__; those that are not given keep their values. */
 static int array_arguments(PyObject *const *args, Py_ssize_t n, PyObject *names, PyObject **dtype,
                            PyObject **copy) {
     if (n > 0) *dtype = args[0];
@@ -358,7 +361,7 @@ static int array_arguments(PyObject *const *args, Py_ssize_t n, PyObject *names,
     return 0;
 }
 
-/* An array of dtype `dtype`; `copy` as numpy 2 has it. Takes `a` over. */
+/* Converts an array to `dtype`; `copy` means what it does in numpy 2. Takes `a` over. */
 static PyObject *array_as(PyObject *a, PyObject *dtype, PyObject *copy) {
     static PyObject *asarray;
     if (a == NULL) return NULL;
@@ -391,7 +394,7 @@ static PyObject *tensor_array(PyObject *self, PyObject *const *args, Py_ssize_t 
     if (value_of(self) == NULL) return NULL;
     PyObject *a =
         tensor_to_array((tensor_object *)self, copy == Py_False ? ARRAY_READ_ONLY : ARRAY_OWN);
-    /* numpy reads a scalar by its buffer, so that it may be one here */
+    /* For rank 0 this may be a numpy scalar and no array: numpy reads it by the buffer protocol. */
     return a != NULL && dtype != Py_None ? array_as(a, dtype, copy) : a;
 }
 
@@ -435,8 +438,8 @@ static int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags) {
         bool number =
             t->dtype == EF_BF16 || t->dtype >= EF_F8E5M2; /* numpy's own error for these */
         PyErr_Format(number ? PyExc_ValueError : PyExc_BufferError,
-                     "a tensor of %s has no %s buffer", ef_dtype_name((ef_dtype)t->dtype),
-                     format == NULL ? "" : "writable");
+                     "a tensor of %s has no %sbuffer", ef_dtype_name((ef_dtype)t->dtype),
+                     format == NULL ? "" : "writable ");
         return -1;
     }
     Py_ssize_t *dims = PyMem_Malloc(sizeof *dims * (2 * EF_MAX_RANK));
@@ -474,10 +477,11 @@ static PyMethodDef tensor_methods[] = {
     {"_numpy", tensor_numpy, METH_NOARGS, NULL},
     {"__array__", (PyCFunction)(void (*)(void))tensor_array, METH_FASTCALL | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot core_slots[] = {{Py_tp_doc, "What is, or stands for, a tensor."}, {0, NULL}};
+static PyType_Slot core_slots[] = {
+    {Py_tp_doc, "The base class of tensors and of classes that behave like them."}, {0, NULL}};
 static PyType_Spec core_spec = {"tensorflow.python.types.core.Tensor", 0, 0,
                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, core_slots};
-/* Said again: a type made from a spec does not inherit its base's dealloc as it is. */
+/* Repeated in each type: a type that is created from a spec does not inherit these unchanged. */
 #define LIFE                                                              \
     {Py_tp_dealloc, tensor_dealloc}, {Py_tp_traverse, tensor_traverse}, { \
         Py_tp_clear, tensor_clear                                         \
@@ -538,6 +542,6 @@ int tensor_init(PyObject *module) {
     eager_type = add_type(module, &eager_spec, tensor_type, "EagerTensor");
     symbolic_type = add_type(module, &symbolic_spec, tensor_type, "SymbolicTensor");
     if (eager_type == NULL || symbolic_type == NULL) return -1;
-    symbolic_type->tp_name = "SymbolicTensor"; /* how TensorFlow's messages call it */
+    symbolic_type->tp_name = "SymbolicTensor"; /* its name in TensorFlow's messages */
     return numpy_init();
 }

@@ -1,15 +1,16 @@
-/* Tracing: the user's Python code runs inside a new graph, with placeholders in place of the
- * tensors among its arguments. The engine calls this when no trace fits a call.
+/* Tracing: runs the user's Python function while a new graph is being built, with placeholders in
+ * place of the tensors among its arguments. The engine calls function_trace when no trace fits a
+ * call.
  *
  * One thread at a time traces a function. Others that need a trace of it wait and then look again,
- * so that eight threads making the first call trace once. If two threads would wait for each other,
- * both trace. */
+ * so that eight threads that make the first call trace once. If two threads would wait for each
+ * other, both trace. */
 #include "function.h"
 #include <pythread.h>
 
-_Thread_local calling *function_now; /* whose arguments a trace callback needs */
+_Thread_local calling *function_now; /* the call whose arguments function_trace needs */
 
-/* ---- what is kept with a trace --------------------------------------------------------------- */
+/* ---- the packing of a trace ------------------------------------------------------------------ */
 
 void packing_ref(void *user) { atomic_fetch_add(&((packing *)user)->refs, 1); }
 
@@ -28,7 +29,8 @@ void packing_end(void *user) {
     PyMem_RawFree(p);
 }
 
-/* The tensors of a list as results of the trace; what there is no room for is given apart. */
+/* Writes the tensors of a list to `out` as results of the trace; if there are more than max_out,
+ * all are handed to the engine with ef_trace_give. */
 static int give_results(PyObject *flat, ef_tensor *out, int max_out, int *n_out) {
     Py_ssize_t n = PyList_GET_SIZE(flat);
     ef_tensor *at = n <= max_out ? out : PyMem_Calloc((size_t)n, sizeof *at);
@@ -60,10 +62,11 @@ typedef struct waiter { /* a thread that waits, on its own stack */
     PyThread_type_lock lock;
 } waiter;
 
-/* Longer than any trace takes: whoever traces is itself waiting for this thread. */
+/* Seconds after which a thread stops waiting: the tracing thread probably waits for this one, in a
+ * way that waits_for_us does not see. */
 enum { PATIENCE = 60 };
 
-/* Whether the thread that traces f waits, maybe for another one, for this thread. */
+/* Whether the thread that traces f waits for this thread, directly or through other threads. */
 static bool waits_for_us(const function_object *f) {
     for (const tracer *t = f->tracer; t != NULL;) {
         if (t == &here) return true;
@@ -81,7 +84,7 @@ static void take_off(function_object *f, const waiter *w) {
         }
 }
 
-/* Waits until the thread that traces f is done, or for too long; -1: interrupted. */
+/* Waits until no thread traces f, or for PATIENCE; -1: a signal handler raised. */
 static int wait_for(function_object *f) {
     waiter *w = PyMem_Malloc(sizeof *w);
     PyThread_type_lock lock = w != NULL ? PyThread_allocate_lock() : NULL;
@@ -110,8 +113,8 @@ static int wait_for(function_object *f) {
     return got == PY_LOCK_INTR ? -1 : 0;
 }
 
-/* Makes this thread the one that traces f; 1: it is, 0: another one traced meanwhile, -1: raised.
- */
+/* Makes this thread the one that traces f. 1: it may trace; 0: it waited for another thread's trace
+ * and should look again; -1: raised. */
 static int begin_tracing(function_object *f) {
     if (f->tracer != NULL && f->tracer != &here && !waits_for_us(f)) {
         int64_t began = nanoseconds();
@@ -168,7 +171,7 @@ static int name_tensors(ef_graph *g, const char *name, PyObject *o) {
     return 0;
 }
 
-/* The name of the parameter that takes all further positional arguments. */
+/* The name of the parameter *args. */
 static const char *name_of_rest(PyObject *python) {
     if (PyMethod_Check(python)) python = PyMethod_GET_FUNCTION(python);
     if (!PyFunction_Check(python)) return "args";
@@ -184,8 +187,8 @@ static const char *name_of_rest(PyObject *python) {
     return name != NULL ? name : "args";
 }
 
-/* Placeholders are called as the parameters are, or as the input signature says; those of the
- * further positional arguments are counted. */
+/* Names the placeholders after the parameters or the TensorSpecs of the input signature; those of
+ * *args get the parameter's name and a number. */
 static int name_arguments(const function_object *f, ef_graph *g, PyObject *args, PyObject *kwargs) {
     Py_ssize_t n_specs = f->spec_names != Py_None ? PyTuple_GET_SIZE(f->spec_names) : 0;
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(args); k++) {
@@ -219,7 +222,7 @@ static bool is_plain(PyObject *o) {
            t == &PyFloat_Type || t == &PyBool_Type || t == &PyUnicode_Type;
 }
 
-/* The arguments as a trace remembers them. */
+/* The arguments as they are kept with a trace: plain values as they are, objects weakly. */
 static PyObject *remember_tuple(PyObject *args) {
     Py_ssize_t n = PyTuple_GET_SIZE(args), k = 0;
     while (k < n && is_plain(PyTuple_GET_ITEM(args, k))) k++;
@@ -238,8 +241,8 @@ static PyObject *remember_tuple(PyObject *args) {
 
 /* ---- running the user's Python --------------------------------------------------------------- */
 
-/* The exception that was raised, told by the user's files and lines. What cannot be told stays as
- * it was raised. */
+/* Replaces the exception by one whose message and traceback name the user's files and lines in
+ * place of AutoGraph's. If that is not possible, the exception stays. */
 static void translate(void) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -248,7 +251,7 @@ static void translate(void) {
     PyObject *told = PyErr_GivenExceptionMatches(value, PyExc_Exception)
                          ? PyObject_CallOneArg(hooks.translated, value)
                          : NULL;
-    if (clear_error() < 0) { /* a signal while it was told */
+    if (clear_error() < 0) { /* a signal handler raised meanwhile: its exception stays */
         Py_XDECREF(type);
         Py_XDECREF(value);
         Py_XDECREF(trace);
@@ -284,8 +287,9 @@ static int find_target(function_object *f) {
     return bad;
 }
 
-/* Whether the names that made a function straight stand for the same as then: a list of (cell or
- * dict, name, value), where a name that was missing has a plain object as its value. */
+/* Whether the global and closure names for which a function needed no conversion still have the
+ * same values. seen: a list of (cell or dict, name, value); for a name that was undefined, the
+ * value is a plain object(). */
 static bool names_unchanged(PyObject *seen) {
     for (Py_ssize_t k = 0; seen != NULL && k < PyList_GET_SIZE(seen); k++) {
         PyObject *row = PyList_GET_ITEM(seen, k), *where = PyTuple_GET_ITEM(row, 0);
@@ -337,7 +341,7 @@ static packing *packing_make(const function_object *f, calling *c, PyObject *arg
     return NULL;
 }
 
-/* Inside the graph of a new trace: -1: raised. */
+/* Runs the user's function; the graph of the new trace is the current one. -1: raised. */
 static int trace_into(function_object *f, calling *c, PyObject *args, PyObject *kwargs,
                       ef_tensor *out, int max_out, int *n_out) {
     c->may_make = !f->first_done;
@@ -352,11 +356,12 @@ static int trace_into(function_object *f, calling *c, PyObject *args, PyObject *
     Py_DECREF(result);
     if (p != NULL) ef_trace_set_user(p, packing_ref, packing_end);
     if (bad == 0 && c->may_make) f->first_done = true;
-    c->again = bad == 0 && c->made && !c->late; /* the trace to keep is one that makes none */
+    c->again = bad == 0 && c->made && !c->late; /* keep a trace that creates no variables */
     return bad;
 }
 
-/* The arguments with placeholders for their tensors; kwargs may be NULL. false: raised. */
+/* Rebuilds the arguments with placeholders for their tensors; *kwargs is left NULL if the call has
+ * none. false: raised. */
 static bool rebuild_arguments(const calling *c, rebuild *r, PyObject **args, PyObject **kwargs) {
     *args = PyTuple_New(c->n_items);
     for (Py_ssize_t i = 0; *args != NULL && i < c->n_items; i++) {
@@ -413,7 +418,7 @@ ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *
     } else if (turn == 0) {
         c->again = true;
     } else if (!PyErr_Occurred()) {
-        PyErr_SetString(PyExc_RuntimeError, "a trace was asked for outside a call");
+        PyErr_SetString(PyExc_RuntimeError, "a trace was requested outside of a call");
     }
     Py_DECREF(f);
     ef_status *s = bad == 0 && !c->again ? NULL : raised_in_python();
@@ -421,10 +426,11 @@ ef_status *function_trace(void *user, const ef_tensor *in, int n_in, ef_tensor *
     return s;
 }
 
-/* ---- variables made while tracing ------------------------------------------------------------ */
+/* ---- variables created while tracing --------------------------------------------------------- */
 
-/* variable_made(): may a variable be made? -> whether this is a function's own graph.
- * variable_made(True): its initial value is known when the function runs. */
+/* variable_made(): called when a variable is created; raises if the function may not create one ->
+ * whether the current graph is that of the function. variable_made(True): the initial value depends
+ * on the arguments, so it is known only when the function runs. */
 static PyObject *core_variable_made(PyObject *module, PyObject *const *args, Py_ssize_t n) {
     (void)module;
     calling *c = function_now;
@@ -443,7 +449,7 @@ static PyObject *core_variable_made(PyObject *module, PyObject *const *args, Py_
 }
 
 static PyMethodDef functions[] = {{"variable_made", (PyCFunction)(void (*)(void))core_variable_made,
-                                   METH_FASTCALL, "A variable is made now; may it be?"},
+                                   METH_FASTCALL, "Notes that a variable is created, or raises."},
                                   {NULL, NULL, 0, NULL}};
 
 int trace_init(PyObject *module) { return PyModule_AddFunctions(module, functions); }

@@ -1,11 +1,12 @@
-/* Why a function is traced once more: the arguments of the call are compared with those of the call
- * that was traced before. What a function keeps for this is a few words per argument, never an
- * object. Dtypes and sizes of tensors are the engine's business, which says itself what changed. */
+/* Finds out why a function is traced again, by comparing the arguments of the call with those of
+ * the call that was traced before. For this, a function keeps a few words per argument, never an
+ * object. Changes of the dtypes and shapes of tensors are reported by the engine. */
 #include "function.h"
 #include "profile.h"
 
 enum { A_NONE, A_TENSOR, A_INT, A_FLOAT, A_BOOL, A_TEXT, A_SEQUENCE, A_OBJECT };
-enum { NOTE_TICKS = 2000000, FIRST_NOTES = 4 }; /* about a millisecond between texts */
+/* After FIRST_NOTES texts, a function writes at most one in NOTE_TICKS, about a millisecond. */
+enum { NOTE_TICKS = 2000000, FIRST_NOTES = 4 };
 
 static uint64_t mixed(uint64_t h, uint64_t v) {
     h = (h ^ v) * 0x9E3779B97F4A7C15u;
@@ -18,7 +19,7 @@ static bool as_int(PyObject *o, int64_t *v) {
     return over == 0;
 }
 
-/* Nothing here runs a user's code. */
+/* Describes an argument without running any of the user's code. */
 static seen_argument look(PyObject *o, int depth) {
     seen_argument a = {A_OBJECT, (uint64_t)(uintptr_t)o};
     int64_t v;
@@ -39,7 +40,7 @@ static seen_argument look(PyObject *o, int depth) {
             seen_argument e = look(PySequence_Fast_GET_ITEM(o, k), depth - 1);
             a.word = mixed(mixed(a.word, e.tag), e.word);
         }
-    } else if (PyMethod_Check(o)) { /* of the same object, it is the same */
+    } else if (PyMethod_Check(o)) { /* each access makes a new object */
         a.word = mixed((uint64_t)(uintptr_t)PyMethod_GET_FUNCTION(o),
                        (uint64_t)(uintptr_t)PyMethod_GET_SELF(o));
     }
@@ -67,7 +68,7 @@ static double number(const seen_argument *a) {
     return d;
 }
 
-/* As Python prints it: a float that is a whole number ends in ".0". */
+/* Prints a number as Python does: a float that is a whole number ends in ".0". */
 static void print_number(const seen_argument *a, char out[32]) {
     double d = number(a);
     bool whole = a->tag == A_FLOAT && d > -1e15 && d < 1e15 && (double)(int64_t)d == d;
@@ -132,9 +133,9 @@ void trace_explain(function_object *f, const calling *c) {
                          (int64_t)number(was), (int64_t)number(is));
     } else if (n != before) {
         ef_trace_explain(EF_REASON_STRUCTURE, 0, before, n);
-    } else if (fresh_entry) { /* the same arguments, but their entry is gone */
+    } else if (fresh_entry) { /* the same arguments, but their entry was dropped */
         int k = 0;
-        while (k < n && now[k].tag != A_OBJECT) k++; /* maybe with an object that died */
+        while (k < n && now[k].tag != A_OBJECT) k++; /* perhaps because an object died */
         ef_trace_explain(
             k < n ? EF_REASON_IDENTITY : EF_REASON_FORGOTTEN,
             k < n ? note_of(f, argument_name(f, k, c->kwargs), &now[k], &now[k], value[k]) : 0, 0,
@@ -145,7 +146,7 @@ void trace_explain(function_object *f, const calling *c) {
     f->was_traced = true;
 }
 
-/* A Python loop that was unrolled shows as one line with very many nodes. */
+/* Posts an event if one line made very many nodes: a Python loop was probably unrolled. */
 void trace_lines(ef_graph *g) {
     enum { MANY = 500, LINES = 64 };
     struct line {
@@ -161,7 +162,7 @@ void trace_lines(ef_graph *g) {
             return;
         }
         struct line *at = &lines[(unsigned)d.place % LINES];
-        if (at->place != d.place && at->n-- > 0) continue; /* the frequent ones stay */
+        if (at->place != d.place && at->n-- > 0) continue; /* the more frequent line stays */
         if (at->n < 0) *at = (struct line){d.place, 0};
         at->n++;
         if (at->n > lines[most].n) most = (int)(at - lines);

@@ -1,5 +1,5 @@
-/* The base of tf.Variable: a handle and what is asked of it on every op. Construction, assigns and
- * everything else with arguments is Python. */
+/* The base class of tf.Variable: its handle, and the operations that run in every op, such as
+ * reading it. Construction and assignment are prepared in Python. */
 #include "profile.h"
 #include <structmember.h>
 
@@ -36,7 +36,7 @@ static void count_variable(const variable_object *self, ef_event_reason reason, 
                                  .value = {bytes}});
 }
 
-/* _create(value, name, trainable, shape or None): an eager variable */
+/* _create(value, name, trainable, shape or None): makes this an eager variable */
 static PyObject *variable_create(PyObject *o, PyObject *args) {
     variable_object *self = (variable_object *)o;
     PyObject *value, *shape;
@@ -70,7 +70,7 @@ static PyObject *variable_create(PyObject *o, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* _adopt(handle, dtype, shape): a variable of a graph */
+/* _adopt(handle, dtype, shape): makes this a variable of a graph */
 static PyObject *variable_adopt(PyObject *o, PyObject *args) {
     variable_object *self = (variable_object *)o;
     PyObject *handle, *dtype, *shape;
@@ -83,12 +83,12 @@ static PyObject *variable_adopt(PyObject *o, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* _again(type): the same variable, all it has shared, as an object of a type derived from its own
- */
+/* _again(type): a second object for the same variable, of a derived type; it shares the handle and
+ * the attributes */
 static PyObject *variable_again(PyObject *o, PyObject *type) {
     variable_object *self = (variable_object *)o;
     if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, variable_type)) {
-        PyErr_SetString(PyExc_TypeError, "a type of variables is needed");
+        PyErr_SetString(PyExc_TypeError, "_again takes a class derived from tf.Variable");
         return NULL;
     }
     variable_object *other =
@@ -130,7 +130,7 @@ static int variable_clear(PyObject *o) {
     return 0;
 }
 
-/* Unary operators and the rest of a tensor's manners: on the value. */
+/* Unary operators, indexing and comparison act on the value. */
 static PyObject *on_value(PyObject *o, PyObject *(*fn)(PyObject *)) {
     PyObject *t = variable_value(o, NULL);
     PyObject *r = t != NULL ? fn(t) : NULL;
@@ -185,8 +185,8 @@ static PyMethodDef variable_methods[] = {
     {"_create", variable_create, METH_VARARGS, NULL},
     {"_adopt", variable_adopt, METH_VARARGS, NULL},
     {"_again", variable_again, METH_O, NULL},
-    {"value", variable_value, METH_NOARGS, "The present value as a Tensor."},
-    {"read_value", variable_value, METH_NOARGS, "The present value as a Tensor."},
+    {"value", variable_value, METH_NOARGS, "The current value as a Tensor."},
+    {"read_value", variable_value, METH_NOARGS, "The current value as a Tensor."},
     {"_read", variable_value, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL}};
 static PyMemberDef variable_members[] = {

@@ -11,16 +11,16 @@ enum {
     EF_CPU = 1,
     EF_OPENCL = 2,
     EF_TEST = 4,
-    EF_ASIDE = 128 /* a flag beside them: the kernel moves whole tensors, so it runs in the caller's
+    EF_ASIDE = 128 /* an additional flag: the kernel moves whole tensors, so it runs in the caller's
                     * thread, not on the device's queue, with tensors of the device */
 };
 
 struct ef_context {
-    int device;              /* whose kernels run here: the host, or that of a queue's thread */
-    int wanted;              /* device that was asked for, plus 1; 0: none was, so that an op runs
-                              * where its inputs are. Numbers as in device/device.h */
-    int threads;             /* most threads of one region of work; 0: no limit of its own */
-    float weight;            /* its claim to processors against other threads'; in (0, 1] */
+    int device;              /* whose kernels this thread runs: the host's, or those of its queue */
+    int wanted;              /* requested device plus 1; 0: none, so that an op runs where its
+                              * inputs are. Numbers as in device/device.h */
+    int threads;             /* the most threads of a parallel region; 0: as the pool allows */
+    float weight;            /* its share of the processors relative to other threads; in (0, 1] */
     int depth;               /* how deep the runs of this thread are nested; see ef_pool_enter */
     uint64_t began, ran_ns;  /* if weight < 1: when the run began, how long the last one took */
     ef_canceller *canceller; /* NULL: none */

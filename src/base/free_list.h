@@ -10,7 +10,7 @@ enum { EF_FREE_LIST_BLOCKS = 8 };
 
 typedef struct ef_free_list {
     _Atomic(void *) piece[EF_FREE_LIST_BLOCKS];
-} ef_free_list; /* zero-initialised: none; any thread may take and give */
+} ef_free_list; /* empty if zero-initialised; any thread may take and give */
 
 /* A piece of n bytes, n always the same for s: zero when it is new, else as it was given. NULL on
  * failure. */

@@ -51,7 +51,7 @@ static ef_free_list shared;
 static void *take_and_give(void *unused) {
     (void)unused;
     for (int k = 0; k < 2000; k++) {
-        atomic_int *p = ef_free_list_take(&shared, BYTES); /* zero whenever nobody has it */
+        atomic_int *p = ef_free_list_take(&shared, BYTES); /* zero while no thread has it */
         if (p == NULL || atomic_exchange(p, 1) != 0) return &shared;
         atomic_store(p, 0);
         ef_free_list_give(&shared, p);

@@ -1,4 +1,5 @@
-/* The mutexes a thread holds are a list of its own; only builds with assertions keep it. */
+/* In builds with assertions each thread keeps a list of the mutexes it holds, to check their order.
+ */
 #include "base/mutex.h"
 #include "base/alloc.h"
 #include <stdbool.h>

@@ -10,7 +10,7 @@
     RANK(BUDGET)      /* the list of caches that share a budget */               \
     RANK(SCOPE)       /* names of variables; never held while a value is made */ \
     RANK(ITERATOR)    /* an iterator's pipeline; never held while it works */    \
-    RANK(PIPELINE)    /* whose turn it is in a pipeline */                       \
+    RANK(PIPELINE)    /* which thread may use a pipeline */                      \
     RANK(RUNS)        /* the list of running pipelines */                        \
     RANK(RUN)         /* the rings of a pipeline */                              \
     RANK(RING)        /* elements that threads make ahead */                     \

@@ -4,9 +4,9 @@
 
 enum {
     MEASURED = 2,          /* elements after which to decide */
-    SLOW_NS = 30000,       /* an element that is worth another thread */
-    VERY_SLOW_NS = 300000, /* the same where the program did not ask for one */
-    AGAIN = 256,           /* a quick stage is measured again after so many elements */
+    SLOW_NS = 30000,       /* an element that takes longer is worth another thread */
+    VERY_SLOW_NS = 300000, /* the same if the program did not ask for prefetching */
+    AGAIN = 256,           /* a fast stage is measured again after so many elements */
     MOST = 1 << 16,
 };
 
@@ -35,13 +35,13 @@ ef_status *ef_ahead_open(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note 
     return a->slots > 0 && of->blocks ? start(a) : NULL;
 }
 
-/* A program's function that is quick stays in the caller's thread: handing the interpreter's lock
- * to another thread for each element costs more than most of them take. */
+/* A fast function of the program stays in the caller's thread: handing the interpreter's lock to
+ * another thread for each element costs more than most elements take. */
 void ef_ahead_inject(ef_ahead *a, ef_stage *of) {
     const ef_stage *last = of;
     while (last->kind == &ef_stage_same) last = last->source;
-    /* What is saved behind an element that failed would count as whole; and the doctor, which
-     * counts the stages, reports on the pipeline as the program has it. */
+    /* A save that read on after an element failed would count as complete. And the doctor, which
+     * counts the stages, must see the pipeline as the program wrote it. */
     bool never = last->kind == &ef_stage_prefetch || last->kind == &ef_stage_save || of->counted ||
                  ef_dataset_int(last->dataset, "num_parallel_calls", 0) != 0;
     prepare(a, of, of->run->uninjected || never ? 0 : -1, of->note);
@@ -62,14 +62,14 @@ ef_status *ef_ahead_next(ef_ahead *a, ef_tensor *out, bool *end) {
     uint64_t from = ef_now_ns();
     ef_status *bad = ef_stage_next(a->of, out, end);
     uint64_t ns = ef_now_ns() - from;
-    if (a->made == 0 || ns < a->least) a->least = ns; /* which no other process interrupted */
+    if (a->made == 0 || ns < a->least) a->least = ns; /* the one least disturbed by others */
     a->ns += ns;
     if (++a->made < MEASURED) return bad;
     if (a->injected ? a->least < VERY_SLOW_NS : a->ns / MEASURED < SLOW_NS) {
         if (!a->injected) ef_stage_note_decide(a->note, EF_DECIDED_INLINE, 0, 0, 0);
     } else if (bad == NULL && !*end) {
         ef_status *no_thread = start(a);
-        ef_status_free(no_thread); /* then it goes on as before */
+        ef_status_free(no_thread); /* without a thread, elements are made by the caller as before */
     }
     return bad;
 }

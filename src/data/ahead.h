@@ -1,5 +1,5 @@
-/* A stage whose elements a thread makes ahead, if that is worth it. A hand-over between threads
- * costs some microseconds, so a stage that makes its elements quicker than that stays in the
+/* A stage whose elements are prefetched by a thread, if that is worth it. A hand-over between
+ * threads costs some microseconds, so a stage that makes its elements faster than that stays in the
  * caller's thread, unless it calls the program. */
 #ifndef EF_DATA_AHEAD_H
 #define EF_DATA_AHEAD_H
@@ -10,18 +10,18 @@ typedef struct ef_ahead {
     ef_stage *of;             /* borrowed */
     ef_stage_note *note;      /* of the stage that draws from it; or NULL */
     ef_ring *ring;            /* NULL: elements are made by the caller's thread */
-    int slots;                /* elements ahead; 0: none, ever */
-    int most_slots;           /* that the tuner may go to */
-    uint64_t made, ns, least; /* elements measured; their time, and that of the quickest */
+    int slots;                /* elements to prefetch; 0: none, ever */
+    int most_slots;           /* the most that the tuner may choose */
+    uint64_t made, ns, least; /* elements measured; their time, and that of the fastest */
     bool injected;            /* the program did not ask for it */
 } ef_ahead;
 
-enum { EF_AHEAD_SLOTS = 4, EF_AHEAD_MOST = 64 }; /* where the program leaves it open */
+enum { EF_AHEAD_SLOTS = 4, EF_AHEAD_MOST = 64 }; /* first and largest number with AUTOTUNE */
 
-/* wish: how many elements the program wants ahead; -1: it leaves that open. */
+/* wish: how many elements the program wants prefetched; -1: AUTOTUNE. */
 ef_status *ef_ahead_open(ef_ahead *a, ef_stage *of, int64_t wish, ef_stage_note *note);
-/* The same for the last stage of a pipeline that does not end with elements made ahead: they are,
- * once they turn out to be slow. */
+/* The same for the last stage of a pipeline that does not end in a prefetch: its elements are
+ * prefetched once they turn out to be slow. */
 void ef_ahead_inject(ef_ahead *a, ef_stage *of);
 void ef_ahead_close(ef_ahead *a); /* waits for the thread */
 ef_status *ef_ahead_next(ef_ahead *a, ef_tensor *out, bool *end);

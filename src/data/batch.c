@@ -9,7 +9,7 @@ typedef struct batch {
     int64_t size;
     bool whole; /* an incomplete batch is dropped */
     bool over;
-    bool parallel;  /* the program allows to make batches ahead */
+    bool parallel;  /* the program allows batches to be made in parallel */
     ef_ahead ahead; /* of `self`: the thread that makes batches calls batch_make */
     ef_stage self;
 } batch;

@@ -1,6 +1,6 @@
 /* Caches: elements that the first iteration makes and keeps, in memory or in files. A file cache is
- * `NAME.data-00000-of-00001`, the elements, and `NAME.index`, which exists once they are all there;
- * until then they are in a file of the iteration's own. */
+ * `NAME.data-00000-of-00001`, the elements, and `NAME.index`, which exists once it is complete;
+ * until then the elements are in a temporary file of the iteration. */
 #include "base/alloc.h"
 #include "data/rows.h"
 #include "data/stage.h"
@@ -16,9 +16,9 @@
 typedef struct cache {
     ef_stage base;
     ef_memory_cache *memory; /* counted by the dataset's input; NULL: `kept` is never shared */
-    bool reads;              /* from a cache that is whole */
+    bool reads;              /* from a cache that is complete */
     int64_t at, n;
-    ef_tensor *kept; /* what this iteration has seen */
+    ef_tensor *kept; /* the elements of this iteration so far */
     char *file;      /* NULL: elements are kept in memory */
     ef_reader *reader;
     ef_record_writer *writer;
@@ -69,7 +69,7 @@ static ef_status *cache_open(ef_stage *s) {
     return c->reads ? NULL : ef_stage_open_source(s);
 }
 
-/* An iteration that was broken off leaves no file. */
+/* An iteration that ends early leaves no file. */
 static void cache_close(ef_stage *s) {
     cache *c = (cache *)s;
     for (int64_t k = 0; k < c->n * s->width && c->kept != NULL; k++) ef_tensor_release(&c->kept[k]);

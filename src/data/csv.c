@@ -15,7 +15,7 @@ typedef struct csv {
     ef_stage base;
     ef_input *in;    /* NULL: the next file is not opened yet */
     int64_t at;      /* which file is next */
-    uint64_t record; /* offset of the present record */
+    uint64_t record; /* offset of the current record */
     char delim;
     bool header, quotes;
     const ef_str *na;
@@ -49,7 +49,7 @@ static void csv_close(ef_stage *s) {
 /* ---- characters --------------------------------------------------------------------------------
  */
 
-/* The next character, which stays the next; NO_MORE at the end of the file. */
+/* The next character, without consuming it; NO_MORE at the end of the file. */
 static ef_status *look(csv *c, int *ch) {
     const char *at;
     size_t n;
@@ -99,7 +99,8 @@ static ef_status *add(csv *c, const char *at, size_t n) {
 }
 
 /* ---- fields ------------------------------------------------------------------------------------
- * A status that these return ends the file; a fault of the data is noted and the field read on. */
+ * A status that these return ends the file; a fault in the data is noted and the rest of the field
+ * is read. */
 
 static ef_status *read_plain(csv *c, bool *end, ef_status **fault) {
     const char *at;

@@ -1,4 +1,4 @@
-/* Stages that ask a predicate about every element, and scan. */
+/* Stages that call a predicate for every element, and scan. */
 #include "base/alloc.h"
 #include "data/function.h"
 #include "data/rows.h"
@@ -8,7 +8,7 @@ typedef struct asked {
     ef_stage base;
     ef_element_fn f;
     bool over;
-    ef_tensor *state; /* scan: the state, then room for what the function gives */
+    ef_tensor *state; /* scan: the state, then room for the function's results */
     int n_state;
     ef_tensor *in;
 } asked;

@@ -1,20 +1,21 @@
-/* Datasets made of elements: their elements one dataset after the other, or in turn. */
+/* A function makes a dataset of each element: their elements follow one dataset after the other, or
+ * interleaved. */
 #include "base/alloc.h"
 #include "base/pool.h"
 #include "data/ahead.h"
 #include "data/function.h"
 #include "data/rows.h"
 
-enum { MOST_THREADS = 16 }; /* where the program leaves it open */
+enum { MOST_THREADS = 16 }; /* with AUTOTUNE */
 
 typedef struct made {
     ef_stage base;
     ef_element_fn f;
     ef_tensor *in;
-    ef_stage **open; /* one for each place of the cycle; NULL: none there */
+    ef_stage **open; /* one for each place of the cycle; NULL: the place is empty */
     ef_ahead *ahead; /* of each of them; NULL: the program wants elements one at a time */
     int64_t cycle, block, at, in_block;
-    int64_t threads; /* the places whose elements threads may make ahead */
+    int64_t threads; /* the number of places whose elements threads may prefetch */
     bool over;       /* the source has no more elements */
 } made;
 

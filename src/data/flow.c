@@ -1,4 +1,5 @@
-/* Stages that pass elements on: how many, how often, from which source. */
+/* Stages that pass elements on unchanged: take, skip, repeat, shard, concatenate, zip, and others.
+ */
 #include "base/alloc.h"
 #include "data/rows.h"
 #include "data/stage.h"
@@ -8,7 +9,7 @@ static bool known(int64_t n) { return n >= 0; }
 typedef struct counter {
     ef_stage base;
     int64_t n, at;
-    bool first; /* repeat: nothing came of this round yet */
+    bool first; /* repeat: this round has had no element yet */
 } counter;
 
 static ef_status *counter_open(ef_stage *s) {
@@ -54,7 +55,7 @@ const ef_stage_kind ef_stage_take = {.name = "Take",
                                      .stacks = source_stacks,
                                      .count = take_count};
 
-/* An error among the elements that are left out begins the count again, as TensorFlow has it. */
+/* An error among the skipped elements begins the count again, as in TensorFlow. */
 static ef_status *skip_first(counter *c, ef_tensor *out, bool *end) {
     for (int64_t k = 0; k < c->n && !*end; k++) {
         EF_TRY(ef_stage_next(c->base.source, out, end));
@@ -109,7 +110,7 @@ static ef_status *repeat_next(ef_stage *s, ef_tensor *out, bool *end) {
         }
         ef_stage_close(s->source);
         s->source = NULL;
-        if (c->first) c->n = 0; /* it would stay empty */
+        if (c->first) c->n = 0; /* an empty source would stay empty */
         *end = false;
     }
 }
@@ -207,7 +208,7 @@ typedef struct zip {
     ef_stage base;
     ef_stage **part;
     int n;
-    int64_t most; /* what the shortest part has, if that is known: no batch needs more rows */
+    int64_t most; /* elements of the shortest part, if known: no batch needs more rows */
 } zip;
 
 static ef_status *zip_open(ef_stage *s) {
@@ -255,7 +256,7 @@ static bool zip_stacks(ef_stage *s) {
     return true;
 }
 
-/* Rows that a longer part gave beyond the end are dropped, as nobody asks again. */
+/* Rows of a longer part beyond the end of the shortest are dropped: `rows` is not called again. */
 static ef_status *zip_rows(ef_stage *s, int64_t n, ef_tensor *out, int64_t *got) {
     zip *z = (zip *)s;
     ef_status *bad = NULL;
@@ -351,7 +352,7 @@ const ef_stage_kind ef_stage_counted = {.name = "AssertCardinality",
                                         .next = counted_next,
                                         .count = counted_count};
 
-/* A cancelled iteration is no faulty element. */
+/* Cancellation and a lack of memory are not errors of an element, so they are returned. */
 static ef_status *ignore_next(ef_stage *s, ef_tensor *out, bool *end) {
     for (;;) {
         ef_status *bad = ef_stage_next(s->source, out, end);

@@ -98,6 +98,6 @@ bool ef_element_fn_stacks(ef_element_fn *f, const ef_dataset *d) {
     ef_status *s = ef_graph_stack(f->graph, f->n_in, d, &g);
     if (s == NULL && g != NULL) s = ef_compile(g, &f->stacked);
     ef_graph_unref(g);
-    ef_status_free(s); /* one by one, then */
+    ef_status_free(s); /* elements are then mapped one by one */
     return f->stacked != NULL;
 }

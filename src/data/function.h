@@ -9,19 +9,19 @@
 typedef struct ef_element_fn {
     ef_graph *graph; /* borrowed from the dataset's attributes */
     ef_program *program;
-    const ef_tensor *more;   /* what the function captured; borrowed from the dataset's inputs */
+    const ef_tensor *more;   /* its captures; borrowed from the dataset's inputs */
     int n_more, n_in, n_out; /* n_in: tensors of an element */
-    uint64_t scope;          /* where its random ops have their positions */
+    uint64_t scope;          /* identifies the positions of its random ops */
     bool draws;              /* it has random ops with a position */
-    bool effects;            /* it changes something outside, or calls the program */
+    bool effects;            /* it has side effects, or calls the program */
     bool calls_back;         /* it calls a function of the program */
-    /* The same for many elements at once, stacked, if that can be proved; else NULL. */
+    /* The same function for stacked elements, if it provably gives the same results; else NULL. */
     ef_program *stacked;
     bool stacked_known;
 } ef_element_fn;
 
-/* Random ops have positions of their own in each run, which go on when a stage is opened again, as
- * by repeat. more: the name of the argument that holds what the function captured. */
+/* Random ops have positions of their own in each run, which continue when a stage is opened again,
+ * as by repeat. more: the name of the argument that holds the function's captures. */
 ef_status *ef_element_fn_open(ef_element_fn *f, const ef_run *run, ef_graph *graph,
                               const ef_dataset *d, const char *more);
 /* The same with the captured tensors given. */
@@ -29,16 +29,16 @@ ef_status *ef_element_fn_make(ef_element_fn *f, ef_graph *graph, const ef_tensor
 void ef_element_fn_close(ef_element_fn *f);
 /* in: n_in tensors, borrowed. out: zeroed; n_out tensors on success. */
 ef_status *ef_element_fn_run(const ef_element_fn *f, const ef_tensor *in, ef_tensor *out);
-/* The same with the elements in two parts, as a reduction has them. */
+/* The same with the inputs in two arrays, as in a reduction: the state and the element. */
 ef_status *ef_element_fn_run2(const ef_element_fn *f, const ef_tensor *in, int n,
                               const ef_tensor *rest, ef_tensor *out);
-/* A function that takes elements like those of d, and returns elements. */
+/* Checks that the function takes `width` tensors beside its captures. */
 ef_status *ef_element_fn_check(const ef_element_fn *f, const ef_dataset *d, int width);
 
 /* Whether the function works element by element over a further first axis; then it may be run on
  * stacked elements. d: whose elements it takes. */
 bool ef_element_fn_stacks(ef_element_fn *f, const ef_dataset *d);
 ef_status *ef_element_fn_run_stacked(const ef_element_fn *f, const ef_tensor *in, ef_tensor *out);
-/* stack.c: the graph of that; *out stays NULL if it cannot be proved. */
+/* stack.c: the graph for stacked elements; *out stays NULL if the function may not be stacked. */
 ef_status *ef_graph_stack(const ef_graph *g, int n_elements, const ef_dataset *d, ef_graph **out);
 #endif

@@ -1,5 +1,5 @@
 /* Elements made by functions of the program: a state, and elements drawn from it until the function
- * fails with OUT_OF_RANGE. Random numbers without end. */
+ * fails with OUT_OF_RANGE. And endless random numbers. */
 #include "base/alloc.h"
 #include "data/function.h"
 #include "data/rows.h"
@@ -32,7 +32,7 @@ static ef_status *generator_open(ef_stage *s) {
     return g->state == NULL ? ef_no_memory(sizeof *g->state) : NULL;
 }
 
-/* The state is ended once, whatever became of the elements. */
+/* The state is finalized once, even if elements failed. */
 static ef_status *finish(generator *g) {
     ef_tensor few[8] = {0};
     if (!g->started) return NULL;

@@ -58,7 +58,7 @@ static void group_close(ef_stage *s) {
     ef_element_fn_close(&g->reduce);
 }
 
-/* A function that gives one int64. */
+/* Calls a function that must return a scalar int64. */
 static ef_status *number(const ef_element_fn *f, const ef_tensor *in, const char *what,
                          int64_t *out) {
     ef_tensor t = {0};
@@ -105,7 +105,7 @@ static ef_status *bucket_for(group *g, int64_t key, bucket **out) {
     return NULL;
 }
 
-/* The dataset of a bucket, which goes. */
+/* Opens the dataset of a bucket, which is removed. */
 static ef_status *start(group *g, bucket *b) {
     ef_tensor in[2] = {0}, out = {0};
     ef_status *s = key_tensor(b->key, &in[0]);

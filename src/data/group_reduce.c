@@ -1,5 +1,5 @@
-/* A reduction for each key: all elements are read first, then there is one for each key, in the
- * order of the keys. Memory grows with the number of keys. */
+/* A reduction for each key: all elements are read first, then the stage gives one element for each
+ * key, in the order of the keys. Memory grows with the number of keys. */
 #include "base/alloc.h"
 #include "data/function.h"
 #include "data/rows.h"

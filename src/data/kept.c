@@ -1,4 +1,5 @@
-/* Elements that were seen before are left out. Choosing between sources. */
+/* UniqueElements, which drops elements that were seen before, and DirectedInterleave, which chooses
+ * between sources. */
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -10,7 +11,7 @@
 
 typedef struct unique {
     ef_stage base;
-    ef_map seen; /* by hash: tensors of their own */
+    ef_map seen; /* by hash: copies of the elements */
 } unique;
 
 static void unique_close(ef_stage *s) {
@@ -116,7 +117,7 @@ static ef_status *directed_next(ef_stage *s, ef_tensor *out, bool *end) {
     return NULL;
 }
 
-/* As TensorFlow says it, though the selector may end. */
+/* As in TensorFlow, although the selector may end earlier. */
 static int64_t directed_count(const ef_dataset *d) {
     int n;
     const ef_tensor *in = ef_dataset_arg(d, "data_input_datasets", &n);

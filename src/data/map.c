@@ -1,6 +1,6 @@
-/* Map: a function of every element. While calls are quick they run in the thread that asks for
- * elements. Where they are slow and the program allows several at a time, threads make elements
- * ahead. Stacked elements are mapped in one call if the function works element by element. */
+/* Map: a function of every element. While calls are fast they run in the thread that asks for
+ * elements. If they are slow and the program allows parallel calls, threads make elements ahead.
+ * Stacked elements are mapped in one call if the function works element by element. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/pool.h"
@@ -11,9 +11,10 @@
 
 enum {
     MEASURED = 4,      /* calls after which to decide on threads */
-    SLOW_NS = 30000,   /* a call that is worth handing to another thread */
-    LONG_NS = 1000000, /* calls of which two are enough to decide */
-    WAITS = 4, /* times as long as it is busy, for a call that waits; less, others may be busy */
+    SLOW_NS = 30000,   /* a call that takes longer is worth handing to another thread */
+    LONG_NS = 1000000, /* if calls take longer than this, two are enough to decide */
+    WAITS = 4, /* a call waits if it takes so many times its processor time; if less, other programs
+                * may have delayed it */
     MOST_WORKERS = 64,
 };
 
@@ -23,8 +24,8 @@ typedef struct map {
     ef_tensor *in;               /* an element of the source */
     ef_ring *ring;               /* NULL: calls run in the caller's thread */
     int64_t wish;                /* num_parallel_calls; 1: one at a time */
-    uint64_t calls, ns, busy_ns; /* measured; busy: of a processor */
-    bool quick;                  /* it was decided to go on without threads */
+    uint64_t calls, ns, busy_ns; /* measured; busy: processor time */
+    bool quick;                  /* the decision was made; without a ring: no threads */
 } map;
 
 static ef_status *map_open(ef_stage *s) {
@@ -36,8 +37,8 @@ static ef_status *map_open(ef_stage *s) {
     if (m->in == NULL) return ef_no_memory((size_t)s->source->width * sizeof *m->in);
     m->wish = ef_dataset_int(s->dataset, "num_parallel_calls", 1);
     s->blocks = m->f.calls_back;
-    /* The numbers that random ops give, and what is left in a variable, depend on the order of
-     * calls. */
+    /* The results of random ops, and the final values of variables, depend on the order of calls.
+     */
     if (m->f.draws || (m->f.effects && !m->f.calls_back && m->wish < 0)) m->wish = 1;
     return NULL;
 }
@@ -71,12 +72,12 @@ static ef_status *work(void *arg, ef_tensor *element) {
     return s;
 }
 
-/* Whether calls wait for something other than a processor: then it takes more workers than there
- * are processors to keep these busy. */
+/* Whether calls wait for something other than a processor: then more workers than processors are
+ * needed to keep these busy. */
 static bool waits(const map *m) { return m->calls > 0 && m->ns > WAITS * m->busy_ns; }
 
-/* As many workers as the program says; if it leaves that open, the tuner begins with as many as it
- * ended with in the latest run, or as keep the processors busy, and goes on from there. */
+/* As many workers as the program says; with AUTOTUNE the tuner begins with as many as it ended with
+ * in the latest run, or as many as keep the processors busy, and goes on from there. */
 static ef_ring_size size_for(const map *m) {
     int processors = ef_pool_size(), most = m->base.run->most_workers;
     if (m->wish > 0) {
@@ -96,7 +97,7 @@ static ef_ring_size size_for(const map *m) {
     return (ef_ring_size){2 * n, 2 * most, n, most};
 }
 
-/* Decides after a few calls, so that a quick function never pays for threads. */
+/* Decides after a few calls, so that a fast function never pays for threads. */
 static ef_status *maybe_threads(map *m) {
     bool asked = m->f.calls_back && m->wish > 1; /* the program may sleep in it */
     if (!asked && m->calls < (m->ns >= 2 * LONG_NS ? 2 : MEASURED)) return NULL;
@@ -145,7 +146,8 @@ static bool map_stacks(ef_stage *s) {
     return m->ring == NULL && ef_element_fn_stacks(&m->f, s->source->dataset);
 }
 
-/* Which of n stacked elements the function fails for, and how: found by calling it for each. */
+/* The error of the first of n stacked elements for which the function fails: found by calling it
+ * for each. */
 static ef_status *first_failure(map *m, int64_t n) {
     ef_stage *s = &m->base;
     ef_tensor *row = ef_calloc((size_t)(s->source->width + s->width), sizeof *row);

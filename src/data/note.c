@@ -1,4 +1,4 @@
-/* Notes of stages, and what ds.explain() makes of them. */
+/* Notes of stages, and the text that ds.explain() prints. */
 #include "data/note.h"
 #include "base/alloc.h"
 #include "base/text.h"
@@ -9,8 +9,8 @@ static bool fits(const ef_stage_note *n, int parent, const char *name, uint64_t 
     return n->parent == parent && n->name == name && n->dataset == dataset;
 }
 
-/* Datasets that a function makes of elements have numbers without end, so those of one kind below
- * one stage share a note once there are several. */
+/* A function that makes datasets of elements makes any number of them, so the stages of one kind
+ * below one stage share a note once there are several. */
 static ef_stage_note *find(ef_run *run, int parent, const char *name, uint64_t dataset) {
     int n = atomic_load_explicit(&run->n_notes, memory_order_relaxed), alike = 0;
     ef_stage_note *first = NULL;
@@ -23,7 +23,8 @@ static ef_stage_note *find(ef_run *run, int parent, const char *name, uint64_t d
     return alike >= EF_STAGE_NOTE_CHILDREN ? first : NULL;
 }
 
-/* A stage that is opened while its elements are drawn does not know whose source it is. */
+/* The note of a stage that is opened during the iteration, when it is not known whose source it is.
+ */
 static ef_stage_note *reopened(ef_run *run, const char *name, uint64_t dataset) {
     int n = atomic_load_explicit(&run->n_notes, memory_order_relaxed);
     for (int k = 0; k < n; k++)
@@ -123,7 +124,7 @@ static bool recall(const history *h, uint64_t dataset, const char *name, int *wo
     for (int k = 0; k < h->n; k++) {
         const noted *n = &h->note[k];
         if (n->dataset != dataset || n->name != name || n->workers == 0) continue;
-        bool trial = n->decision == EF_DECIDED_TRY; /* whose end nobody saw */
+        bool trial = n->decision == EF_DECIDED_TRY; /* which did not end */
         *workers = trial ? n->from : n->workers;
         *slots = trial ? 2 * n->from : n->slots;
         return true;
@@ -185,7 +186,7 @@ static void time_text(double ns, char *to, size_t size) {
         snprintf(to, size, "%.1f us", ns / 1e3);
 }
 
-/* What a stage itself took: a source whose elements are made ahead costs only the waiting. */
+/* The time of the stage itself: a source whose elements are made ahead costs only the waiting. */
 static uint64_t own_ns(const history *h, int k) {
     uint64_t sources = 0;
     if (h->note[k].workers > 0) return h->note[k].ns;

@@ -1,6 +1,6 @@
-/* What is known of a running stage: how many elements it made, in what time, how long whoever
- * wanted them had to wait, and what the tuner decided last. ds.explain() prints it. Notes belong to
- * the run, so they stay while stages are closed and opened again, as by repeat. */
+/* Statistics of a running stage: how many elements it made, in what time, how long its consumer
+ * waited for them, and what the tuner decided last. ds.explain() prints them. Notes belong to the
+ * run, so they stay while stages are closed and opened again, as by repeat. */
 #ifndef EF_DATA_NOTE_H
 #define EF_DATA_NOTE_H
 #include "ops/data/dataset.h"
@@ -9,15 +9,15 @@
 struct ef_run;
 typedef enum ef_decision {
     EF_DECIDED_NOTHING,
-    EF_DECIDED_INLINE,  /* elements are quick: no thread is worth it */
+    EF_DECIDED_INLINE,  /* elements are fast: a thread is not worth it */
     EF_DECIDED_THREADS, /* elements are slow: threads make them ahead */
-    EF_DECIDED_ENOUGH,  /* nobody waits */
-    EF_DECIDED_TRY,     /* more is being tried */
-    EF_DECIDED_KEEP,    /* more was better */
-    EF_DECIDED_BACK,    /* more was not better */
-    EF_DECIDED_MOST,    /* there is no more to try */
+    EF_DECIDED_ENOUGH,  /* the consumer does not wait */
+    EF_DECIDED_TRY,     /* a larger number is being tried */
+    EF_DECIDED_KEEP,    /* the larger number was better */
+    EF_DECIDED_BACK,    /* the larger number was not better */
+    EF_DECIDED_MOST,    /* the largest number is in use */
     EF_DECIDED_BYTES,   /* the byte ceiling allows no more */
-    EF_DECIDED_BUSY,    /* the processors are busy with what there is */
+    EF_DECIDED_BUSY,    /* the workers in use keep all processors busy */
 } ef_decision;
 
 /* Counters are written by the threads that run the stage and read by anyone. */
@@ -26,9 +26,9 @@ typedef struct ef_stage_note {
     uint64_t dataset;  /* its number */
     int parent, depth; /* parent: of the note whose stage draws from this one; -1: the consumer */
     atomic_uint_fast64_t made, ns; /* elements, and the time in this stage and its sources */
-    atomic_uint_fast64_t waited;   /* nanoseconds in which elements made ahead were waited for */
-    atomic_uint_fast64_t bytes;    /* most bytes that were ready ahead */
-    atomic_int workers, slots;     /* threads, and elements they may be ahead; 0: none */
+    atomic_uint_fast64_t waited; /* nanoseconds that the consumer waited for prefetched elements */
+    atomic_uint_fast64_t bytes;  /* most bytes that were ready ahead */
+    atomic_int workers, slots;   /* threads, and elements they may be ahead; 0: none */
     atomic_int decision, from, to, gain; /* an ef_decision; gain: of the rate, in percent */
 } ef_stage_note;
 
@@ -46,12 +46,12 @@ static inline void ef_stage_note_add(ef_stage_note *n, uint64_t made, uint64_t n
     atomic_fetch_add_explicit(&n->ns, ns, memory_order_relaxed);
 }
 
-/* How many workers made the elements of the same stage, and how many these could be ahead, when an
+/* How many workers made the elements of the same stage, and how many slots they had, when an
  * earlier run of its dataset ended: where the tuner of this run begins. False: there was no such
- * run of late, it made nothing ahead, or n is NULL. */
+ * run recently, it prefetched nothing, or n is NULL. */
 bool ef_notes_recall(const ef_stage_note *n, int *workers, int *slots);
 /* Keeps the notes of a run that ends, for ds.explain(); those of the last few runs stay. */
 void ef_notes_keep(const struct ef_run *run);
-/* What was noted of the latest run of d, as text that the caller frees; NULL: there was none. */
+/* The notes of the latest run of d, as text that the caller frees; NULL: there was none. */
 ef_status *ef_notes_explain(const ef_dataset *d, char **out);
 #endif

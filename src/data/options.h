@@ -9,11 +9,11 @@
 
 typedef struct ef_data_options { /* zeroed: nothing is set */
     bool autotune_set, autotune;
-    bool inject_set, inject;        /* prefetch behind the last stage */
+    bool inject_set, inject;        /* prefetch after the last stage */
     int64_t cpu_budget, ram_budget; /* 0: not set */
 } ef_data_options;
 
-/* Sets what the message says and *o does not have yet. Fields that are not known, and the rest of a
- * message that is cut off, are passed over. */
+/* Sets the options of the message that are not set in *o yet. Unknown fields, and the rest of a
+ * truncated message, are ignored. */
 void ef_data_options_read(ef_data_options *o, const char *text, size_t n);
 #endif

@@ -1,4 +1,4 @@
-/* Padded batches, batches of other sizes, and windows by key. */
+/* Padded batches: elements of different sizes, each padded to the size of the batch. */
 #include "base/alloc.h"
 #include "data/rows.h"
 #include "data/stage.h"
@@ -28,7 +28,7 @@ static void forget(padded *p) {
 
 static void padded_close(ef_stage *s) { forget((padded *)s); }
 
-/* The shape of component k in the batch: what the program says, else the largest. */
+/* The shape of component k in the batch: the program's padded shape, else the largest size. */
 static ef_status *padded_shape(const padded *p, int k, ef_shape *out) {
     const ef_tensor *say = ef_dataset_arg(p->base.dataset, "padded_shapes", NULL);
     const ef_tensor *t = &p->element[k];
@@ -59,7 +59,7 @@ static ef_status *padded_shape(const padded *p, int k, ef_shape *out) {
     return NULL;
 }
 
-/* One element into its row of the batch, line by line of the last axis. */
+/* Copies one element into its row of the batch, by runs along the last axis. */
 static ef_status *put_lines(ef_tensor *to, int64_t row, const ef_tensor *e) {
     int r = e->rank;
     int64_t at[EF_MAX_RANK] = {0}, line = r > 0 ? e->dim[r - 1] : 1, n = ef_count(e);

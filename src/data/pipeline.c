@@ -110,7 +110,7 @@ static void leave(ef_pipeline *p) {
 /* ---- elements ----------------------------------------------------------------------------------
  */
 
-/* After the end the stages are not asked again. */
+/* After the end, the stages are not called again. */
 static ef_status *draw(ef_pipeline *p, ef_tensor *out, bool *end) {
     *end = p->over;
     if (p->over) return NULL;

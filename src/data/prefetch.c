@@ -1,4 +1,4 @@
-/* Prefetch: a thread makes elements ahead, if that is worth it. */
+/* Prefetch: a thread makes elements ahead, if that is worth it (ahead.h). */
 #include "data/ahead.h"
 
 typedef struct prefetch {

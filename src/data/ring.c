@@ -1,7 +1,7 @@
-/* The ring's threads. A slot is taken by a worker, filled, and given to the consumer in order. A
- * thread that waits does so without the interpreter's lock, and looks for an interruption every
+/* The ring's threads. A slot is taken by a worker, filled, and passed to the consumer in order. A
+ * thread that waits does so without the interpreter's lock, and checks for an interruption every
  * 20 ms. Before a slot is taken, bytes are reserved for its element: as many as the largest one so
- * far had. So before the first is there, no second is begun. */
+ * far had. So no worker takes a second slot before the first element is ready. */
 #include "data/ring.h"
 #include "base/alloc.h"
 #include "base/blocking.h"
@@ -31,13 +31,13 @@ struct ef_ring {
     ef_tensor *elements;
     uint64_t n_slots, head, tail; /* head: the next to leave; tail: the next to be taken */
     uint64_t ahead;               /* slots in use; the tuner may decide on it */
-    uint64_t largest, bytes;      /* of one element, and of all that are there */
-    uint64_t busy;                /* nanoseconds of processors that workers had, of late */
+    uint64_t largest, bytes;      /* of one element, and of all elements that are ready */
+    uint64_t busy;                /* processor time of the workers in this interval, ns */
     bool taking, ended, stopped;
-    bool was_full, was_empty, was_held; /* since the tuner was last asked; held: by the ceiling */
+    bool was_full, was_empty, was_held; /* in this interval; held: back by the byte ceiling */
     int n_workers, n_started;           /* workers in use, and threads */
     pthread_t *worker;
-    /* Of the consumer alone. */
+    /* Used by the consumer only. */
     ef_tuner workers;
     ef_interval interval;
     uint64_t began; /* the interval; 0: none has */
@@ -59,7 +59,8 @@ void ef_ring_wake(ef_ring *r) {
     ef_mutex_unlock(&r->lock);
 }
 
-/* One of the workers in use; where there are others, a signal could meet one of these. */
+/* Wakes one of the workers in use. If some threads are not in use, a signal could wake one of
+ * these, so all are woken. */
 static void wake_worker(ef_ring *r) {
     if (r->n_started > r->n_workers)
         pthread_cond_broadcast(&r->freed);
@@ -144,7 +145,7 @@ static uint64_t bytes_of(const ef_ring *r, const ef_tensor *element) {
     return n;
 }
 
-/* The bytes of an element are known: the difference to what was reserved. */
+/* The bytes of an element are known now: corrects what was reserved for it. */
 static void settle(ef_ring *r, slot *s) {
     uint64_t n = bytes_of(r, s->element);
     if (n > s->bytes)
@@ -189,8 +190,8 @@ static void fill(ef_ring *r) {
     pthread_cond_broadcast(&r->filled);
 }
 
-/* Elements are made with what the step that uses them leaves over: while every processor is used, a
- * worker computes half of the time. A consumer that waits uses none. */
+/* The step that uses the elements has priority over the workers: while all processors are busy, a
+ * worker computes half of the time. A consumer that waits uses no processor. */
 static const float worker_weight = 0.5F;
 
 typedef struct job {
@@ -259,7 +260,7 @@ static ef_status *start(ef_ring *r) {
 /* Sets how many workers and slots are used from now on. */
 static void resize(ef_ring *r, int workers, uint64_t ahead) {
     if (workers > r->n_started) {
-        ef_status *none = start(r); /* as many as can be made */
+        ef_status *none = start(r); /* as many threads as can be made */
         ef_status_free(none);
         if (workers > r->n_started) workers = r->workers.value = r->n_started;
     }
@@ -271,7 +272,8 @@ static void resize(ef_ring *r, int workers, uint64_t ahead) {
     note_size(r);
 }
 
-/* A buffer that is now full and now empty evens out what comes in bursts: twice as many slots. */
+/* If the buffer was both full and empty in one interval, elements come in bursts: it gets twice as
+ * many slots. */
 static void tune_slots(ef_ring *r, bool bursts, bool held) {
     int before = (int)r->ahead;
     if (held)
@@ -284,7 +286,7 @@ static void tune_slots(ef_ring *r, bool bursts, bool held) {
     }
 }
 
-/* After each element: whether it is time to decide. */
+/* Called after each element; makes a decision at the end of each interval. */
 static void tune(ef_ring *r, uint64_t now) {
     if (r->began == 0) r->began = now;
     r->interval.elements++;
@@ -358,7 +360,7 @@ ef_status *ef_ring_next(ef_ring *r, ef_tensor *out, bool *end) {
     slot *s = &r->slots[r->head % r->n_slots];
     EF_TRY(wait_for(r, s));
     ef_status *error = s->error;
-    if (s->end) { /* stays, for whoever asks again */
+    if (s->end) { /* it stays, for later calls */
         *end = true;
         return NULL;
     }

@@ -13,16 +13,16 @@ typedef struct ef_ring_work {
     void *arg;
     /* One thread at a time: the next element, or the end. */
     ef_status *(*take)(void *arg, ef_tensor *element, bool *end);
-    /* Any number of threads: what else is done with it; NULL: nothing. */
+    /* Any number of threads: the work on an element; NULL: none. */
     ef_status *(*work)(void *arg, ef_tensor *element);
     const char *name;    /* of the stage, for errors of `work` */
     uint64_t first;      /* the number of its first element */
     ef_stage_note *note; /* or NULL */
 } ef_ring_work;
 
-/* How many elements there may be ahead, and how many threads make them. Between the first and the
- * second number the tuner decides; equal numbers leave it nothing to do. With more than one worker
- * it decides on workers, and there may be twice as many elements. */
+/* How many elements may be ready ahead, and how many threads make them. The tuner chooses between
+ * the first and the second number; if they are equal, there is nothing to tune. With more than one
+ * worker it tunes the workers, and there may be twice as many elements. */
 typedef struct ef_ring_size {
     int slots, most_slots, workers, most_workers;
 } ef_ring_size;

@@ -3,13 +3,13 @@
 #include "base/alloc.h"
 #include "ops/list/list.h"
 
-enum { AT_ONCE = 1 << 20 }; /* bytes that are allocated though elements may be fewer */
+enum { AT_ONCE = 1 << 20 }; /* bytes of a batch that are allocated before its elements are read */
 
 void ef_element_release(ef_tensor *element, int width) {
     for (int k = 0; k < width; k++) ef_tensor_release(&element[k]);
 }
 
-/* The room is the next power of two, so it need not be remembered. */
+/* The capacity is the next power of two, so it is not stored. */
 ef_status *ef_elements_room(ef_tensor **elements, int64_t have, int64_t want, int width) {
     int64_t before = 0, after = 1;
     while (have > 0 && (before == 0 || before < have)) before = before == 0 ? 1 : before * 2;
@@ -26,7 +26,7 @@ ef_status *ef_elements_room(ef_tensor **elements, int64_t have, int64_t want, in
     return NULL;
 }
 
-/* Rows to allocate: all, unless that is much and the elements may end before. */
+/* Rows to allocate: all, unless they take much memory and the elements may end earlier. */
 static int64_t room_for(const ef_rows *r, int64_t n, size_t row_bytes) {
     int64_t some = (int64_t)(AT_ONCE / (row_bytes + 1)) + 1;
     if (r->n * 2 > some) some = r->n * 2;
@@ -143,7 +143,8 @@ void ef_rows_end(ef_rows *r) { ef_element_release(r->out, r->width); }
 static ef_status *cut_list(const ef_tensor *t, int64_t from, int64_t n, bool row, ef_tensor *out) {
     const ef_list *l = (const ef_list *)ef_tensor_object(t, EF_OBJECT_LIST);
     if (l == NULL || from + n > l->n)
-        return ef_error(EF_INVALID, "a variant that is no stack of %lld rows cannot be taken apart",
+        return ef_error(EF_INVALID,
+                        "a variant that is not a list of %lld or more rows cannot be unbatched",
                         (long long)(from + n));
     if (row) {
         ef_tensor_copy(out, &l->item[from]);

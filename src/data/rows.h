@@ -21,7 +21,8 @@ void ef_rows_end(ef_rows *r);
 
 /* Rows [from, from + n) of a tensor as one of its own; row: without the first axis, n is 1. */
 ef_status *ef_rows_cut(const ef_tensor *t, int64_t from, int64_t n, bool row, ef_tensor *out);
-/* Room for `want` elements, of which `have` are there: grows by doubling; new places are zeroed. */
+/* Makes room for `want` elements, of which `have` are set: doubles the capacity; new entries are
+ * zeroed. */
 ef_status *ef_elements_room(ef_tensor **elements, int64_t have, int64_t want, int width);
 void ef_element_release(ef_tensor *element, int width);
 #endif

@@ -15,7 +15,7 @@ static uint64_t usual_ceiling(void) {
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : (uint64_t)1 << 30;
 }
 
-/* The options nearest to the consumer hold; TensorFlow merges them on the way. */
+/* Options closer to the consumer have precedence, as in TensorFlow. */
 static void read_options(ef_run *r, const ef_dataset *d) {
     ef_data_options o = {0};
     for (; d != NULL; d = ef_dataset_source(d))

@@ -14,31 +14,31 @@ typedef struct ef_run {
     ef_mutex lock;                /* guards the list of rings */
     struct ef_ring *rings;
     atomic_bool stopped;
-    _Atomic(ef_canceller *) canceller; /* what workers use; made with the first of them */
+    _Atomic(ef_canceller *) canceller; /* of the workers; made with the first of them */
     uint64_t random;                   /* its own positions of random ops */
     uint64_t dataset;                  /* the number of the one it runs */
-    int most_workers;                  /* that the tuner may try; 0: as it thinks right */
-    bool untuned;                      /* what the program leaves open stays as it begins */
-    bool uninjected;                   /* no thread but where the program says so */
+    int most_workers;                  /* that the tuner may try; 0: its default */
+    bool untuned;                      /* AUTOTUNE values keep their first value */
+    bool uninjected;                   /* threads only where the program asks for them */
     /* Elements that are ready ahead, or being made, take no more than `ceiling` bytes together,
-     * but that every ring may have one. */
+     * except that every ring may have one. */
     uint64_t ceiling;
     atomic_uint_fast64_t bytes, peak;
     atomic_int n_notes; /* guarded by the lock; notes below it may be read without */
     ef_stage_note note[EF_STAGE_NOTES];
 } ef_run;
 
-/* The run of a dataset, with what its options say. */
+/* The run of a dataset, with its options. */
 ef_status *ef_run_make(const ef_dataset *d, ef_run **out);
 void ef_run_free(ef_run *r); /* no ring is left */
-/* Bytes for an element ahead; false: they would be above the ceiling. must: they are taken all the
- * same. */
+/* Reserves bytes for an element ahead; false: they would exceed the ceiling. must: reserves them
+ * even so. */
 bool ef_run_reserve(ef_run *r, uint64_t bytes, bool must);
 void ef_run_release(ef_run *r, uint64_t bytes);
 /* Calls `visit` with the latest run of the dataset, which does not end meanwhile; false: there is
  * none now. */
 bool ef_run_visit(uint64_t dataset, void (*visit)(const ef_run *r, void *arg), void *arg);
-/* Workers end soon, and whoever waits for them returns. */
+/* Tells the workers to end; consumers that wait for them return EF_CANCELLED. */
 void ef_run_stop(ef_run *r);
 /* Ends the threads of all pipelines, as before an interpreter ends. They give no more elements. */
 void ef_run_stop_all(void);

@@ -1,6 +1,6 @@
 /* Shuffle: a buffer of elements from which each is drawn at random. The buffer, the generator and
- * the way numbers become places are TensorFlow's, so that a seed gives the same order: the buffer
- * is a ring, an element is drawn from [start, end) of it and changes places with the first. */
+ * the mapping from numbers to places are TensorFlow's, so that a seed gives the same order: the
+ * buffer is a ring; an element is drawn from [start, end) of it and swapped with the first. */
 #include "base/alloc.h"
 #include "data/rows.h"
 #include "data/stage.h"
@@ -10,7 +10,7 @@
 
 typedef struct round { /* elements of one pass over the source: places [start, end) */
     uint64_t start, end;
-    bool over; /* all of its elements are in the buffer, or were */
+    bool over; /* all of its elements have been put into the buffer */
 } round_;
 
 typedef struct shuffle {
@@ -55,8 +55,8 @@ static void shuffle_close(ef_stage *s) {
     ef_free(h->buffer);
 }
 
-/* More room while the buffer is filled for the first time: nothing was drawn, so elements stand in
- * order from place 0. */
+/* Grows the buffer while it is filled for the first time: nothing was drawn yet, so the elements
+ * are in order from place 0. */
 static ef_status *grow(shuffle *h) {
     uint64_t room = h->room == 0 ? 16 : h->room * 2, width = (uint64_t)h->base.width;
     if (room > (uint64_t)h->size) room = (uint64_t)h->size;
@@ -90,7 +90,7 @@ static ef_status *put_one(shuffle *h, bool *full) {
     *full = h->n == h->room;
     if (*full) return NULL;
     round_ *to = h->two ? &h->back : &h->front;
-    if (to->over) { /* a pass that is all drawn makes room for the next one */
+    if (to->over) { /* this pass is complete: the next one begins behind it */
         if (h->two) {
             *full = true;
             return NULL;

@@ -1,6 +1,6 @@
-/* Elements written to a folder and read from it: save, load, snapshot. A writer gives every element
- * on after it was written; the folder names the new run once all of its elements are there, so a
- * run that was broken off is never read. */
+/* Elements written to a folder and read from it: save, load, snapshot. A writer passes every
+ * element on after it was written; the folder's metadata names the new run once all of its elements
+ * are written, so an incomplete run is never read. */
 #include "file/snapshot.h"
 #include "base/alloc.h"
 #include "data/function.h"
@@ -57,7 +57,7 @@ static ef_status *set_path(folder *f, bool hashed) {
     return s;
 }
 
-/* "AUTO" lets us choose, and we do not compress. */
+/* "AUTO" leaves the choice to us: no compression. */
 static const char *compression_of(const ef_dataset *d) {
     const char *name = d->set->compression.at;
     return name == NULL || strcmp(name, "AUTO") == 0 ? "" : name;
@@ -132,7 +132,7 @@ static ef_status *writer_for(folder *f, int64_t shard, ef_record_writer **out) {
     return NULL;
 }
 
-/* All elements were written: the folder names the run. */
+/* All elements were written: the metadata names the run. */
 static ef_status *finish(folder *f) {
     ef_status *s = NULL;
     f->finished = true;
@@ -218,8 +218,9 @@ static ef_status *open_reading(folder *f) {
     ef_status *bad = f->f.n_out == 1 ? ef_element_fn_run(&f->f, &shards, &made) : NULL;
     const ef_dataset *d = bad == NULL ? ef_dataset_of(&made) : NULL;
     if (bad == NULL && (d == NULL || ef_dataset_width(d) != s->width))
-        bad = ef_error(EF_INVALID, "%s: `reader_func` must return a dataset of such elements",
-                       s->dataset->op->name);
+        bad = ef_error(EF_INVALID,
+                       "%s: `reader_func` must return a dataset whose elements have %d tensors",
+                       s->dataset->op->name, s->width);
     if (bad == NULL) bad = ef_stage_open(s->run, d, &s->source);
     ef_tensor_release(&shards);
     ef_tensor_release(&made);

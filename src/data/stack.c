@@ -1,13 +1,13 @@
-/* The graph of a function of elements, for stacked elements: the same ops, with values that depend
- * on the element one axis longer. That holds for elementwise ops whose operands that depend on the
- * element have the rank of the result, so that the new first axes stand above each other; the other
+/* The graph of a function of elements, for stacked elements: the same ops, where values that depend
+ * on the element have one more axis. This is right for elementwise ops if all operands that depend
+ * on the element have the rank of the result, so that their new first axes are aligned; the other
  * operands, which are the same for all elements, broadcast against the last axes as before. */
 #include "base/alloc.h"
 #include "data/function.h"
 #include "graph/clone.h"
 
 typedef struct stacking {
-    uint8_t *longer; /* by node: its outputs have the further axis */
+    uint8_t *longer; /* by node: its outputs have one more axis */
 } stacking;
 
 static ef_shape longer_shape(const ef_shape *s) {
@@ -33,7 +33,7 @@ static bool depends(const stacking *t, const ef_node *n) {
     return false;
 }
 
-/* Marks what depends on the element; false: an op among it cannot be stacked. */
+/* Marks the nodes that depend on the element; false: one of them cannot be stacked. */
 static bool mark(const ef_graph *g, stacking *t) {
     for (size_t k = 0; k < g->n_nodes; k++) {
         const ef_node *n = g->node[k];

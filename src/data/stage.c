@@ -12,7 +12,7 @@ static const ef_stage_kind *const kinds[EF_DATASET_KINDS] = {
 #undef EF_DATASET
 };
 
-/* Whose sources are being opened by this thread. */
+/* The stage whose sources this thread is opening. */
 static _Thread_local ef_stage *opening;
 
 ef_status *ef_stage_open_under(ef_stage *s, const ef_dataset *d, ef_stage **out) {
@@ -67,7 +67,7 @@ int64_t ef_stage_count(const ef_dataset *d) {
     return kind->count != NULL ? kind->count(d) : ef_stage_count(ef_dataset_source(d));
 }
 
-/* Whoever made the element says which it was; those that drew it on the way say no more. */
+/* The stage that made the element adds its number to the error; stages after it add nothing. */
 static ef_status *failed(const ef_stage *s, ef_status *bad) {
     static const char place[] = "while making element ";
     if (ef_status_code(bad) == EF_CANCELLED || strstr(ef_status_message(bad), place) != NULL)
@@ -76,7 +76,7 @@ static ef_status *failed(const ef_stage *s, ef_status *bad) {
                          s->kind->name);
 }
 
-/* The first elements are timed, then one of SAMPLED, which stands for them all. */
+/* The first elements are timed, then one in SAMPLED, whose time is multiplied. */
 enum { SAMPLED = 16 };
 
 static ef_status *next_timed(ef_stage *s, ef_tensor *out, bool *end) {
@@ -103,7 +103,7 @@ bool ef_stage_stacks(ef_stage *s) {
     return s->kind->rows != NULL && (s->kind->stacks == NULL || s->kind->stacks(s));
 }
 
-/* Draws the rest of a batch that cannot be made. */
+/* Draws the remaining elements of a batch that failed. */
 static void drain(ef_stage *s, int64_t n, ef_tensor *element) {
     bool end = false;
     for (; n > 0 && !end; n--) {

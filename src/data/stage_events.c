@@ -1,13 +1,13 @@
-/* Stages that are counted form a list, so that what a pipeline has done can be told while it is
+/* Stages that are counted are in a list, so that events about a pipeline can be posted while it is
  * still open. The list is guarded by a lock; the counters of a stage are written by the thread that
- * uses it and read by whoever tells. */
+ * uses it and read by the thread that posts. */
 #include "data/stage_events.h"
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "profile/event.h"
 
 static atomic_bool watching;
-static ef_mutex lock = EF_MUTEX(STAGES); /* guards the list and what was told */
+static ef_mutex lock = EF_MUTEX(STAGES); /* guards the list and the told_ counters */
 static ef_stage *counted;
 
 void ef_stages_watch(bool on) { atomic_store_explicit(&watching, on, memory_order_relaxed); }
@@ -43,7 +43,7 @@ void ef_stage_gave(ef_stage *s, uint64_t ns, int64_t n, const ef_tensor *out) {
             add(&s->bytes, (uint64_t)ef_tensor_bytes(&out[k]));
 }
 
-/* The note of a kind's name: the one that was made before, unless it is forgotten. */
+/* The event note with a kind's name: the earlier one, unless it was overwritten. */
 static uint32_t name_of(const ef_stage_kind *kind) {
     static uint32_t notes[EF_DATASET_KINDS]; /* under the lock */
     static const ef_stage_kind *kinds[EF_DATASET_KINDS];
@@ -75,7 +75,7 @@ static void tell(ef_stage *s) { /* under the lock */
     s->told_bytes = bytes;
 }
 
-/* A shuffle fills its buffer in the first call, while whoever reads from it waits. */
+/* A shuffle fills its buffer in the first call, while its consumer waits. */
 static void tell_fill(ef_stage *s) {
     uint64_t made = atomic_load(&s->given), bytes = atomic_load(&s->bytes);
     if (s->kind != &ef_stage_shuffle || made == 0) return;

@@ -45,7 +45,7 @@ ef_status *ef_stored_writer(const char *name, const char *compression, ef_record
 }
 
 /* ---- reading -----------------------------------------------------------------------------------
- * Sizes are checked against the bytes that there are, before memory is allocated. */
+ * Sizes are checked against the bytes of the record before memory is allocated. */
 
 typedef struct bytes {
     const unsigned char *at;
@@ -116,8 +116,8 @@ ef_status *ef_stored_get(const char *at, size_t n, const ef_dataset *like, ef_te
     }
     if (s == NULL && (!good || b.n != 0))
         s = ef_error(EF_DATA_LOSS,
-                     "a stored element is no element of %d tensors with the dtypes and shapes that "
-                     "the dataset announces",
+                     "a stored element does not have the %d tensors with the dtypes and shapes of "
+                     "the dataset's element_spec",
                      width);
     if (s != NULL) ef_element_release(out, width);
     return s;

@@ -1,4 +1,4 @@
-/* Elements in files: each is a TFRecord record that holds its tensors one behind the other, every
+/* Elements in files: each is a TFRecord record that holds its tensors one after the other, every
  * one as dtype, rank, sizes and bytes. */
 #ifndef EF_DATA_STORED_H
 #define EF_DATA_STORED_H
@@ -8,7 +8,8 @@
 
 /* Appends an element; EF_UNIMPLEMENTED for variants and resources. */
 ef_status *ef_stored_put(ef_text *to, const ef_tensor *element, int width);
-/* The element that the bytes hold, as elements of `like` are; EF_DATA_LOSS if they hold none. */
+/* The element in the bytes, which must fit the dtypes and shapes of `like`; EF_DATA_LOSS if it does
+ * not. */
 ef_status *ef_stored_get(const char *bytes, size_t n, const ef_dataset *like, ef_tensor *out);
 /* The next element of a reader of such records. */
 ef_status *ef_stored_next(ef_reader *r, const ef_dataset *like, ef_tensor *out, bool *end);

@@ -2,8 +2,8 @@
 #include "data/tune.h"
 
 enum { LONGEST_PAUSE = 64 };
-static const double little = 0.02; /* the part of the time that may be spent waiting */
-static const double worth = 1.05;  /* times the rate, for one more worker */
+static const double little = 0.02; /* the fraction of the time that may be spent waiting */
+static const double worth = 1.05;  /* by how much the rate must rise for more workers to be kept */
 
 static ef_decision begin_trial(ef_tuner *t, double rate, ef_stage_note *note) {
     if (t->value >= t->most) {

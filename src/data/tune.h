@@ -1,15 +1,15 @@
-/* The tuner: how many workers make elements ahead, or how many elements they may be ahead. It is
- * driven by measured waiting: while nobody waits nothing changes; otherwise twice as many are
- * tried, then one more, and kept if the rate of elements rose by it. A trial that did not help is
- * repeated after a pause that grows, so a rate that settled is left alone. It reads no clock and
- * holds no lock. */
+/* The tuner: how many workers make elements ahead. It is driven by measured waiting: while the
+ * consumer does not wait, nothing changes; otherwise twice as many workers are tried, later one
+ * more, and kept if the rate of elements rises. A trial that did not help is repeated after a
+ * growing pause, so a rate that has settled is left alone. The tuner reads no clock and holds no
+ * lock. */
 #ifndef EF_DATA_TUNE_H
 #define EF_DATA_TUNE_H
 #include "data/note.h"
 
 typedef struct ef_tuner {
     int value, most;
-    int before;         /* the value that is kept unless the trial helps; 0: no trial goes on */
+    int before;         /* the value to return to if the trial does not help; 0: no trial */
     int pause, skipped; /* intervals between trials, and how many have passed */
     bool close;         /* twice as many did not help: one more is tried */
     double rate;        /* of `before` */
@@ -21,6 +21,6 @@ static inline ef_tuner ef_tuner_begin(int value, int most) {
 typedef struct ef_interval {
     uint64_t ns, waited, elements; /* its length, the part spent waiting, elements given out */
 } ef_interval;
-/* What the interval says; t->value is the value for the next one. */
+/* Decides by the measurements of an interval; t->value is the value for the next one. */
 ef_decision ef_tuner_step(ef_tuner *t, const ef_interval *i, ef_stage_note *note);
 #endif

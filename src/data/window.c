@@ -6,7 +6,7 @@
 typedef struct window {
     ef_stage base;
     ef_tensor *element; /* n of them, `width` tensors each; the oldest first */
-    int64_t n, most;    /* most: how many the buffer takes */
+    int64_t n, most;    /* most: the capacity of the buffer */
     int64_t size, shift, stride, skip;
     bool whole, over;
     int width; /* of the source */
@@ -32,7 +32,7 @@ static void window_close(ef_stage *s) {
     ef_free(w->element);
 }
 
-/* Fills the buffer to `most` elements, as far as there are some. */
+/* Fills the buffer up to `most` elements, or fewer at the end of the source. */
 static ef_status *fill(window *w) {
     while (!w->over && w->n < w->most) {
         EF_TRY(ef_elements_room(&w->element, w->n, w->n + 1, w->width));

@@ -48,7 +48,7 @@ static uint16_t resolve(const char *text, uint32_t place) {
     struct holder *h = look_up(name);
     if (!atomic_load_explicit(&h->taken, memory_order_acquire)) {
         ef_mutex_lock(&holders_lock);
-        h = look_up(name); /* somebody may have been quicker */
+        h = look_up(name); /* another thread may have added it meanwhile */
         if (!atomic_load_explicit(&h->taken, memory_order_relaxed)) {
             if (holder_count >= MOST_USED || (place != 0 && place_count >= MOST_PLACES)) {
                 h = &holders[0];

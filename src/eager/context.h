@@ -9,24 +9,25 @@ typedef struct ef_thread_state {
     unsigned busy;                /* EF_TRACING | EF_TAPING | EF_PLACED; 0: nothing special */
     ef_graph *graph;              /* being built; not counted */
     const char *next_name;        /* for the next node; owned */
-    const char *next_kind;        /* of the next node, if it gets no name; static */
-    struct ef_trace_notes *notes; /* on the trace being made; NULL: none is */
+    const char *next_kind;        /* default name of the next node, if it gets none; static */
+    struct ef_trace_notes *notes; /* of the trace being made; NULL: none is being made */
 } ef_thread_state;
-enum { EF_TRACING = 1, EF_TAPING = 2, EF_PLACED = 4 /* a device was asked for */ };
+enum { EF_TRACING = 1, EF_TAPING = 2, EF_PLACED = 4 /* a device was requested */ };
 extern _Thread_local ef_thread_state ef_here;
 
 /* Eager or recorded, whatever the thread is doing; arguments are already checked. */
 ef_status *ef_dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
                        ef_tensor *out, int max_out, int *n_out);
-/* Outside all graphs, symbolic inputs lead to theirs (v1 programs rely on it): enters the graph of
- * the first one; *home NULL: nothing was entered. The graph of a function is closed to that. */
+/* Outside all graphs, an op with symbolic inputs is added to their graph (v1 programs rely on it):
+ * enters the graph of the first one; *home NULL: nothing was entered. The graph of a traced
+ * function cannot be entered so. */
 ef_status *ef_enter_home(const char *who, const ef_tensor *const *in, int n_in, ef_graph **home);
 void ef_leave_home(ef_graph *home); /* NULL is fine */
-/* Asks for a device for what this thread runs or adds to graphs from now on; as ef_context.wanted.
- * Returns what was asked for before. */
+/* Requests a device for the ops that this thread runs or adds to graphs from now on; as
+ * ef_context.wanted. Returns the previous request. */
 int ef_want_device(int wanted);
-/* A new variable is kept on the device that was asked for, else where its first value is; gives it
- * that value (NULL: none yet). */
+/* Puts a new variable on the requested device, or on that of its first value; gives it that value
+ * (NULL: none yet). */
 ef_status *ef_variable_begin(ef_variable *v, const ef_tensor *value);
 void ef_variable_handle(ef_variable *v, ef_tensor *handle); /* takes over the reference to v */
 /* Adds a node for op to the graph being built. */
@@ -36,7 +37,7 @@ ef_status *ef_record(ef_graph *g, const ef_op *op, const ef_attrs *attrs,
 ef_status *ef_single_node(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                           int n_in, ef_graph **out);
 
-/* pending.c: deferring. *deferred false: run it now instead. */
+/* pending.c: defers the op. *deferred false: it is not deferred, and must be run now. */
 ef_status *ef_pending_add(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                           int n_in, ef_tensor *out, bool *deferred);
 /* Inputs with fewer bytes are not worth deferring. Set by EF_DEFER_BYTES; 0: defer all ops that can
@@ -45,10 +46,10 @@ extern int64_t ef_defer_bytes;
 bool ef_pending_owned(const ef_storage *s); /* computed, into bytes that nobody else holds */
 bool ef_pending_on(void);                   /* false: EVENFLOW_SYNC=1 or ef_sync_set */
 
-/* note.c: notes an op that was run on the tapes that want it. Called only while EF_TAPING. */
+/* note.c: records an op that was run on the tapes that need it. Called only while EF_TAPING. */
 ef_status *ef_tape_note(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                         int n_in, ef_tensor *out, int n_out);
-/* Whether some tape wants to hear of what is done with these; notes the use of variables. */
+/* Whether some tape must record an op on these inputs; also notes the use of variables. */
 bool ef_tape_interested(const ef_tensor *const *in, int n_in);
 /* Reads the options of this room; called by every entry point, cheap after the first. */
 void ef_eager_start(void);

@@ -39,7 +39,7 @@ static ef_status *record_edges(ef_graph *g, const ef_op *op, const ef_attrs *att
     return NULL;
 }
 
-/* Tensors of a node, made before others can change the graph. */
+/* The tensors of a node's outputs, made under the graph's lock. */
 static ef_status *give_outputs(ef_graph *g, int32_t node, ef_tensor *out, int max_out, int *n_out) {
     const ef_node *n = g->node[node];
     if (n->n_out > max_out)
@@ -117,7 +117,7 @@ static ef_status *eager(const ef_op *op, const ef_attrs *attrs, const ef_tensor 
         return ef_call_control(op, attrs, in, n_in, out, max_out, n_out);
     if (EF_UNLIKELY(op->traits & EF_NO_KERNEL))
         return ef_error(EF_INVALID,
-                        "%s: stands for a value that is fed to a graph and cannot be run "
+                        "%s: is a placeholder for a value that is fed to a graph and cannot be run "
                         "by itself",
                         op->name);
     bool deferred = false;
@@ -141,14 +141,15 @@ int ef_want_device(int wanted) {
     return before;
 }
 
-/* The device of the first input that is on one; a variable's handle says where its values are. */
+/* The device of the first input that is not on the host; a variable's handle has the device of its
+ * values. */
 static int device_of(const ef_tensor *const *in, int n_in) {
     for (int k = 0; k < n_in; k++)
         if (in[k]->device != EF_HOST) return in[k]->device;
     return EF_HOST;
 }
 
-/* A variable's ops run where the variable is, whatever was asked for. */
+/* Ops on a variable run where the variable is, even if another device was requested. */
 static int device_for(const ef_tensor *const *in, int n_in) {
     int wanted = ef_context_here()->wanted;
     bool handle = n_in > 0 && in[0]->dtype == EF_RESOURCE;
@@ -159,7 +160,8 @@ static bool any_away(const ef_tensor *const *in, int n_in) {
     return device_of(in, n_in) != EF_HOST;
 }
 
-/* Whether the op runs on a device, or on the host with inputs of a device. *done false: neither. */
+/* Runs the op if it runs on a device, or on the host with inputs on a device. *done false: neither.
+ */
 static ef_status *run_away(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                            int n_in, ef_tensor *out, int max_out, int *n_out, bool *done) {
     int device = device_for(in, n_in);
@@ -185,7 +187,7 @@ static ef_status *complete(const ef_op *op, const ef_attrs **attrs) {
     return *attrs != NULL ? NULL : ef_attrs_make(op, NULL, 0, attrs); /* names the missing one */
 }
 
-/* Inputs that are away come first through ef_dispatch. */
+/* Ops with inputs on a device go through ef_dispatch first. */
 static ef_status *dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                            int n_in, ef_tensor *out, int max_out, int *n_out) {
     EF_TRY(complete(op, &attrs));
@@ -210,7 +212,7 @@ ef_status *ef_dispatch(const ef_op *op, const ef_attrs *attrs, const ef_tensor *
     return dispatch(op, attrs, in, n_in, out, max_out, n_out);
 }
 
-/* Device and flags stand side by side, so both are gathered at once. */
+/* Device and flags are adjacent bytes, so both are read together. */
 enum { SYMBOLIC = EF_TENSOR_SYMBOLIC << 8, AWAY = 255 };
 static inline unsigned marks_of(const ef_tensor *t) { return t->device | (unsigned)t->flags << 8; }
 _Static_assert(offsetof(ef_tensor, flags) == offsetof(ef_tensor, device) + 1, "see marks_of");

@@ -100,8 +100,8 @@ static int all_inputs(const ef_trace *t, const ef_tensor *const *in, const ef_te
     return n;
 }
 
-/* The program that failed is the forward one of the derivative that many tapes ask for; that of the
- * caller's own graph is made once more to tell the place. */
+/* The program that failed is the forward one of a derivative of some order. The forward graphs of
+ * the caller's own graph are made again to find the line that made the failed node. */
 static ef_status *locate_taped(ef_status *s, const ef_trace *t, const char *name) {
     ef_derivative *d = (ef_derivative *)t->gradient;
     ef_graph *at = ef_graph_ref(t->closed);
@@ -152,8 +152,8 @@ static ef_status *call_recorded(const ef_trace *t, const ef_tensor *const *all, 
     return s;
 }
 
-/* Whether the values that became constants of the trace had better be parameters in this call: a
- * tape wants to hear of them, or an outer trace's tape may. */
+/* Whether the values that became constants of the trace must be parameters in this call: a tape
+ * watches them, or a tape of an outer trace may. */
 static bool wants_names(const ef_trace *t) {
     if (EF_LIKELY(ef_here.busy == 0) || t->graph->n_named == 0) return false;
     if (ef_here.busy & EF_TRACING) return true;
@@ -164,9 +164,9 @@ static bool wants_names(const ef_trace *t) {
     return false;
 }
 
-/* Positions of random ops belong to the function and to what a trace of TensorFlow's is made for:
- * dtypes and sizes, but for those that a signature leaves open, whether or not one trace serves
- * several of them here. A call under a tape runs another function there. */
+/* Random ops have their own sequence in each trace that TensorFlow would make: for each combination
+ * of dtypes and sizes, except sizes that the signature leaves open, even where one trace serves
+ * several of them here. A call under a tape runs another function in TensorFlow. */
 static uint64_t random_scope(const ef_trace *t, const ef_tensor *const *in, bool taped) {
     uint64_t scope = ef_hash_mix(ef_random_scope, t->graph->random_scope * 2 + taped);
     for (int k = 0; k < t->n_in && k < (int)t->graph->n_inputs; k++) {
@@ -198,7 +198,7 @@ static ef_status *call_trace(ef_trace *t, const char *name, const ef_tensor *con
     ef_status *s;
     if (EF_UNLIKELY(wants_names(t))) EF_TRY(ef_trace_open(t, &t));
     const ef_tensor *few[24], **own = few;
-    const ef_tensor *const *all = in; /* as they are, if the trace wants nothing else */
+    const ef_tensor *const *all = in; /* as they are, if the trace needs nothing else */
     int n = t->n_in;
     size_t room = (size_t)(t->n_in + t->n_captures);
     *n_out = t->n_out;
@@ -260,8 +260,8 @@ static bool misfits(const ef_trace *t, const ef_tensor *const *in) {
     return bad;
 }
 
-/* A trace that was made for other sizes failed on these: if they are why, then tracing fails with
- * them, and says so as it would have the first time. */
+/* A trace that was made for other sizes failed on these. If the sizes are the reason, tracing with
+ * them fails too, with the error that a first call with them would give. */
 static ef_status *call_exactly(ef_function *f, const ef_tensor *const *in, int n_in, ef_trace **t,
                                ef_tensor *out, int max_out, int *n_out, ef_status *failed) {
     if (!(*t)->general || (ef_here.busy & EF_TRACING) || *n_out > max_out ||

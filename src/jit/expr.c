@@ -84,7 +84,7 @@ term ef_jit_choose(ef_jit_builder *b, term test, term x, term y) {
     if (b->failed) return zero;
     if (y.id == zero.id) return ef_jit_two(b, EF_JIT_AND, test, x);
     if (x.id == zero.id && c.kind == EF_JIT_COMPARE) {
-        c.how ^= 1; /* the negation, as a comparison of its own: others may read this one */
+        c.how ^= 1; /* a new comparison, negated: other values may use the original */
         return ef_jit_two(b, EF_JIT_AND, ef_jit_make(b, c), y);
     }
     return ef_jit_make(b, (ef_jit_value){.kind = EF_JIT_CHOOSE, .arg = {test.id, x.id, y.id}});
@@ -309,7 +309,7 @@ bool ef_jit_knows(const ef_jit_ins *ins, ef_dtype dtype) {
     parser p = {.b = {.v = &v, .dtype = dtype}, .ins = ins};
     if (ins->expr == NULL || ins->n_in > EF_JIT_MAX_IN) return false;
     begin(&p);
-    for (int k = 0; k < ins->n_in; k++) /* as if somebody had made the truth values */
+    for (int k = 0; k < ins->n_in; k++) /* pretend that earlier code made these truth values */
         if (ins->truths >> k & 1) p.now[ins->in[k]] = bits(&p, 0).id;
     expression(&p);
     return !p.b.failed;

@@ -29,7 +29,7 @@ EF_TEST(loose_rules_fire_when_asked) {
 }
 
 int main(void) {
-    setenv("EF_MATH", "loose", 1); /* before anybody asks */
+    setenv("EF_MATH", "loose", 1); /* before it is first read */
     EF_RUN(loose_rules_fire_when_asked);
     return EF_VERDICT();
 }

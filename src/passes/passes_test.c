@@ -353,7 +353,7 @@ static void check_waits(const ef_graph *x, const char *op, const char *after) {
 EF_TEST(walks_keep_control_inputs_and_devices) {
     start();
     ef_edge x = INPUT(EF_F32, 3);
-    ADD("Exp", x); /* goes, so that there is something to do */
+    ADD("Exp", x); /* unused: pruning it makes the pass copy the graph */
     ef_edge first = ADD("Neg", x);
     g->node[first.node]->device = 1;
     g->node[x.node]->device = 3;

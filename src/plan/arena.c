@@ -1,6 +1,6 @@
 /* Arenas for calls. A block is replaced by a larger one when a plan needs more, and by a smaller
  * one after many calls that needed much less, so one large call does not hold its memory for ever.
- * A large block goes back after each call: the device keeps its pages for the next one, and until
+ * A large block is freed after each call: the allocator keeps its pages for the next one, and until
  * then other callers and other sizes may use them. */
 #include "plan/arena.h"
 #include "base/alloc.h"
@@ -14,13 +14,13 @@ enum { DEPTH = 8, DEEPEST = 1000, PATIENCE = 4096, LARGE = 1 << 20 };
 typedef struct block {
     char *base;
     int device;
-    size_t bytes, most; /* most: the largest need since the last look */
+    size_t bytes, most; /* most: the largest need in the last PATIENCE calls */
     int calls;
 } block;
 typedef struct blocks {
     block at[DEPTH];
     int depth;
-    struct extra { /* beyond DEPTH: taken and given back each time */
+    struct extra { /* beyond DEPTH: allocated and freed in each call */
         char *base;
         int device;
         size_t bytes;

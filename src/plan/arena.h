@@ -4,7 +4,7 @@
 #define EF_PLAN_ARENA_H
 #include "base/status.h"
 
-/* At least `bytes` of the device, 64-byte aligned, for this thread until released; calls nest. */
+/* At least `bytes` of device memory, 64-byte aligned, for this thread until released; may nest. */
 ef_status *ef_call_arena_take(int device, size_t bytes, char **out);
 void ef_call_arena_release(void);
 #endif

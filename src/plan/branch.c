@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "plan/subplan.h"
 
-typedef struct branch { /* exactly one of the two is there */
+typedef struct branch { /* exactly one of the two is set */
     ef_plan *plan;
     ef_status *bad; /* why it cannot be planned for these sizes; an error only if it is chosen */
 } branch;
@@ -69,7 +69,7 @@ static const ef_plan *inner(const void *plan_state, int k, const char **name) {
 
 static const ef_step_kind branch_kind = {frame_make, frame_rebind, frame_end, inner};
 
-/* Which branch: for If what is true (0 is `then`); for Case the index, the last if out of range. */
+/* Which branch: for If 0 (`then`) or 1; for Case the index, or the last if it is out of range. */
 static int choose(const ef_tensor *t, bool is_case, int n) {
     if (n == 1) return 0;
     if (is_case) {

@@ -18,7 +18,7 @@ enum { MOST_KIN = 64 };
 typedef struct entry {
     ef_cache_entry base; /* first, so that an entry is an ef_cache_entry */
     ef_graph *source;
-    ef_program *program;         /* NULL: a graph without its numbers, seen once */
+    ef_program *program;         /* NULL: only notes that a graph without its constants was seen */
     struct family *family;       /* NULL: not in the cache */
     struct entry *newer, *older; /* kin */
 } entry;
@@ -59,11 +59,11 @@ static void lead_family(family *f, entry *e) {
     f->n++;
 }
 
-static bool any_family(const void *value, const void *key) { /* the hash says it all */
+static bool any_family(const void *value, const void *key) { /* the hash is the whole key */
     return ((const family *)value)->wiring == *(const uint64_t *)key;
 }
 
-/* An entry new in the cache; should there be no memory, it has no kin. */
+/* Adds a new entry to its family; without memory it gets none. */
 static void join_family(entry *e) {
     uint64_t wiring = ef_graph_wiring(e->source);
     family *f = ef_map_find(&families, wiring, any_family, &wiring);
@@ -86,8 +86,8 @@ static void leave(ef_cache_entry *e) { /* under the lock */
     if (((entry *)e)->family != NULL) leave_family((entry *)e);
 }
 
-/* Under the lock. A program may hold a binding's objects, whose ends may do anything: entries are
- * freed by unlock. */
+/* Under the lock. A program may hold objects of a binding, whose destructors may run any code, so
+ * `unlock` frees evicted entries after it has released the lock. */
 static void evict(ef_cache_entry *e) {
     leave(e);
     e->older = evicted;
@@ -134,7 +134,7 @@ static entry *used(ef_cache_entry *found) {
 
 static entry *find(ef_graph *g) { return used(ef_cache_find(&cache, ef_graph_hash(g), same, g)); }
 
-typedef struct without { /* a graph but for its numbers */
+typedef struct without { /* a graph without its constants */
     const ef_graph *graph;
     const bool *taken;
 } without;
@@ -166,8 +166,8 @@ static ef_status *make(ef_graph *g, ef_program **out) {
     return s;
 }
 
-/* Keeps the program of g, or only that g was seen (program NULL). Should another thread have been
- * quicker, *program becomes its. What cannot be kept runs all the same. */
+/* Puts the program of g into the cache, or only a note that g was seen (program NULL). If another
+ * thread was faster, *program becomes that thread's. A program that cannot be cached still runs. */
 static void keep(ef_graph *g, ef_program **program) {
     entry *fresh = ef_calloc(1, sizeof *fresh);
     if (fresh == NULL) return;
@@ -196,7 +196,7 @@ static void keep(ef_graph *g, ef_program **program) {
     ef_status_free(s);
 }
 
-/* *program: counted, or NULL. Whether g was seen before. */
+/* Returns whether g was seen before; *program: its program, counted, or NULL. */
 static bool look_up(ef_graph *g, ef_program **program) {
     pthread_once(&once, start);
     ef_mutex_lock(&lock);
@@ -206,8 +206,8 @@ static bool look_up(ef_graph *g, ef_program **program) {
     return e != NULL;
 }
 
-/* A program that serves g with any numbers, if one was made: found without making the graph that it
- * is kept by. */
+/* A program that takes the constants of g as inputs, if there is one: found without making the
+ * graph that is its key. */
 static ef_status *bind_known(const ef_graph *g, ef_program **out) {
     ef_numbers x;
     EF_TRY(ef_numbers_find(g, &x));
@@ -224,7 +224,7 @@ static ef_status *bind_known(const ef_graph *g, ef_program **out) {
     return s;
 }
 
-/* A graph that was there before but for its constants: one program serves them all. */
+/* A graph that was seen before with other constants: one program serves them all. */
 static ef_status *compile_lifted(const ef_lifted *l, ef_program *base, ef_program **out) {
     if (base == NULL) {
         EF_TRY(make(l->graph, &base));
@@ -239,7 +239,7 @@ static ef_status *compile(ef_graph *g, ef_program **out) {
     ef_lifted l;
     ef_status *s = ef_lift(g, &l);
     if (s != NULL && ef_status_code(s) == EF_NO_MEMORY) return s;
-    ef_status_free(s); /* its constants stay where they are */
+    ef_status_free(s); /* its constants are compiled in */
     s = NULL;
     ef_program *base = NULL;
     bool again = l.graph != NULL && look_up(l.graph, &base);

@@ -1,7 +1,7 @@
 /* From a function graph to the program that runs it. Programs are shared by everything that has the
- * same structure: a graph rebuilt in a loop, a retraced function, another session. Bounded by the
- * budget of all caches, and for graphs that differ in numbers and sizes alone by number; least
- * recently used out first. */
+ * same structure: a graph rebuilt in a loop, a retraced function, another session. The cache shares
+ * the budget of all caches, and keeps at most 64 programs of graphs that differ only in constants
+ * and sizes; the least recently used is evicted first. */
 #ifndef EF_PLAN_COMPILE_H
 #define EF_PLAN_COMPILE_H
 #include "plan/program.h"

@@ -1,12 +1,12 @@
-/* Tile programs compiled. Runs of instructions that the compiler of src/jit knows become one piece
- * of code each, and the interpreter steps over them; what it does not know - a logarithm, a cast -
- * stays an instruction between two pieces. */
+/* Compiling tile programs. Each run of instructions that src/jit can compile becomes one piece of
+ * code, which the interpreter calls; an instruction that it cannot compile, such as a cast, is
+ * interpreted between two pieces. */
 #include "base/option.h"
 #include "plan/tiles.h"
 #include <limits.h>
 #include <stdio.h>
 
-enum { LEAST = 512 /* elements below which the interpreter is as quick */ };
+enum { LEAST = 512 /* elements below which the interpreter is as fast */ };
 _Static_assert((int)EF_TILES_MAX_INS <= (int)EF_JIT_MAX_INS, "a run holds a whole program");
 _Static_assert((int)EF_TILES_MAX_ARGS + (int)EF_TILES_MAX_REGS <= (int)EF_JIT_MAX_OPERANDS,
                "a run can name every operand of a program");
@@ -27,7 +27,7 @@ static bool compiles(const ef_tile_ins *x, ef_dtype dtype) {
     return x->expr != NULL && computes && ef_jit_knows(&j, dtype);
 }
 
-/* Where a run that begins at `first` must end: all of it compiles, for one type. */
+/* The end of the longest run from `first` whose instructions all compile, for one dtype. */
 static int longest(const ef_tiles *t, int first, ef_dtype *dtype) {
     int k = first;
     *dtype = EF_BOOL;
@@ -40,7 +40,8 @@ static int longest(const ef_tiles *t, int first, ef_dtype *dtype) {
     return k;
 }
 
-/* Whether somebody from instruction k on reads what operand o holds before k. */
+/* Whether instruction k or a later one, or a reduction, reads the value that operand o has before
+ * instruction k. */
 static bool read_after(const ef_tiles *t, int k, uint8_t o) {
     for (; k < t->n_ins; k++) {
         for (int i = 0; i < t->ins[k].n_in; i++)
@@ -69,7 +70,7 @@ static void describe(const ef_tiles *t, int first, int end, ef_jit_run *run) {
     }
 }
 
-/* Whether no truth value comes from outside the run or is wanted there. */
+/* Whether no truth value comes from outside the run or is read after it. */
 static bool truths_stay(const ef_jit_run *run) {
     uint32_t made = 0; /* operands that hold truth values made by the run */
     for (int k = 0; k < run->n; k++) {
@@ -91,8 +92,8 @@ static int crossing(const ef_tiles *t, int first, int end) {
     return n;
 }
 
-/* Where to end a run that needs too many registers: where the fewest values cross, in its later
- * two thirds. */
+/* Where to end a run that needs too many registers: the point in its last two thirds where the
+ * fewest values are read later. */
 static int shorter(const ef_tiles *t, int first, int end) {
     int best = end - 1, fewest = INT_MAX;
     for (int k = end - 1; k >= first + (end - first) / 3 && k > first; k--) {

@@ -14,9 +14,9 @@ typedef struct compiled_loop {
     ef_jit_loop *code;
     ef_jit_loop_fn *run;
     int n;
-    ef_jit_home *var; /* where each variable lives */
+    ef_jit_home *var; /* the home of each variable */
     int32_t bytes;
-    char *image; /* what the homes hold when a loop begins: constants, else zeros */
+    char *image; /* the homes' content when a loop begins: constants, else zeros */
 } compiled_loop;
 
 /* While it is made. */
@@ -45,8 +45,8 @@ static void write_home(const ef_jit_home *h, char *home, const void *from) {
         memcpy(home + h->at, from, (size_t)h->count * ef_dtype_size((ef_dtype)h->dtype));
 }
 
-/* The loop does not count its iterations. The first integer that has grown is taken to: loops over
- * a range have a counter. 0: there is none. */
+/* The loop does not count its iterations. Loops over a range have a counter, so the first integer
+ * that has grown is taken for it. 0: there is none. */
 static int64_t iterations(const compiled_loop *l, const char *home, ef_tensor *const *in) {
     for (int k = 0; k < l->n; k++) {
         int64_t before = 0, after = 0;
@@ -95,7 +95,7 @@ static bool known_type(ef_dtype t, int64_t count) {
     return t == EF_F32 || t == EF_F64 || t == EF_I32 || t == EF_I64 || (t == EF_BOOL && count == 1);
 }
 
-/* A home for a value of that kind; false if it is none we keep. */
+/* Makes a home for a value of that fact; false: values of that dtype or size have none. */
 static bool new_home(maker *m, const ef_fact *f, ef_jit_home *h) {
     if (!ef_shape_known(&f->shape)) return false;
     int64_t count = ef_shape_count(&f->shape);
@@ -124,13 +124,14 @@ static bool is_input(const ef_graph *g, int32_t node, int *k) {
     return false;
 }
 
-/* Whether a node has the very home of variable k: it is the variable, or a view of it. */
+/* Whether a node shares the home of variable k: it is the variable, or a view of it. */
 static bool lives_in(const maker *m, const ef_graph *g, int k, int32_t node) {
     const ef_jit_home *h = &m->home[1][node];
     return node == g->input[k] || (h->dtype != 0 && h->at == m->c->var[k].at);
 }
 
-/* Whether the body still needs variable k from node `id` on: then its new value waits elsewhere. */
+/* Whether node `id` or a later one, or an output, still reads variable k: then its new value must
+ * not overwrite it yet. */
 static bool read_from(const maker *m, const ef_graph *g, int k, int32_t id) {
     for (size_t n = (size_t)id; n < g->n_nodes; n++)
         for (int i = 0; i < g->node[n]->n_in; i++)
@@ -206,8 +207,8 @@ static bool add_part(maker *m, const ef_graph *g, int part) {
     return true;
 }
 
-/* New values that had to wait go to their variables: first those that are the old value of another
- * variable are kept apart, as that one may change before they are copied. */
+/* Copies new values that have another home to their variables. A new value that is the old value of
+ * another variable is first copied aside, since that variable may be overwritten before. */
 static bool copy_back(maker *m, const ef_graph *body) {
     compiled_loop *c = m->c;
     for (int k = 0; k < c->n; k++) {

@@ -1,6 +1,6 @@
-/* What an op's record says it computes, compiled, against the op's own loop: over zeros of both
- * signs, denormals, infinities and NaN, for every elementwise op whose expression the compiler
- * knows. The list of ops is the registry. */
+/* The expressions of op records, compiled, compared with the ops' own loops: over zeros of both
+ * signs, denormals, infinities and NaN, for every registered elementwise op whose expression can be
+ * compiled. */
 #include "check.h"
 #include "jit/jit.h"
 #include "ops/op.h"
@@ -14,7 +14,7 @@ static const double odd[] = {0.0,      -0.0,      1,    -1,         0.5,    -2.5
                              INFINITY, -INFINITY, NAN,  0.49999997, -6.5};
 enum { ODD = sizeof odd / sizeof *odd };
 
-/* All pairs of odd values in x and y; z goes its own way. */
+/* All pairs of special values in x and y; z has them in another order. */
 static void fill(char *x, char *y, char *z, ef_dtype d) {
     for (int k = 0; k < N; k++) {
         double v[] = {odd[k % ODD], odd[k / ODD % ODD], odd[k * 7 % ODD]};
@@ -50,7 +50,7 @@ static int n_in, known, known_tests, vector;
 static ef_jit_ins expression(void) {
     return (ef_jit_ins){subject->expr, (uint8_t)n_in, 0, 0, {0, 1, 2}, 3, true};
 }
-/* The same of one that gives truth values, which stay inside the run. */
+/* The same for an expression that gives truth values, which stay inside the run. */
 static ef_jit_ins test_expression(void) {
     return (ef_jit_ins){subject->expr, (uint8_t)n_in, 0, EF_JIT_TRUTH_OUT, {0, 1, 2}, 4, false};
 }

@@ -29,7 +29,7 @@ static void widen(ef_shape *s, const ef_shape *other) {
         if (s->dim[d] != other->dim[d]) s->dim[d] = EF_DIM_UNKNOWN;
 }
 
-/* What is behind the value, as far as both agree; `own` is where out keeps it. */
+/* Widens the fact of what a handle or a list refers to; `own` is where `out` keeps it. */
 static void widen_behind(ef_fact *out, ef_fact *own, const ef_fact *next, bool *changed) {
     if (out->handle == NULL) return;
     bool same = next->handle != NULL && next->handle->dtype == own->dtype;
@@ -48,8 +48,8 @@ static void keep_behind(ef_fact *f, ef_fact *own) {
     f->handle = own;
 }
 
-/* Loop variables start as what comes in and are widened by what the body gives back, until nothing
- * changes; a shape has few dims to lose, so this ends soon. */
+/* Loop variables start with the facts of the inputs and are widened by what the body returns, until
+ * nothing changes; a shape has few dims to lose, so this ends soon. */
 ef_status *ef_plan_loop_facts(const ef_control *c, const ef_fact *in, ef_fact *out, int n,
                               ef_fact *behind) {
     ef_fact *next = ef_malloc(2 * ((size_t)n + 1) * sizeof *next);

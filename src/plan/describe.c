@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { MOST_REWRITES = 2000, MOST_DEPTH = 8 }; /* what is written of a very large function */
+enum { MOST_REWRITES = 2000, MOST_DEPTH = 8 }; /* limits for very large functions */
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
@@ -35,7 +35,8 @@ static void put_value_type(ef_text *t, ef_dtype dtype, const ef_shape *shape) {
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
-/* Name and line of the node of the user's graph that n stands for, if that graph still exists. */
+/* Name and line of the node of the user's graph from which n was made, if that graph still exists.
+ */
 static void put_origin(ef_text *t, const ef_node *n) {
     ef_graph *home = n->origin.graph != 0 ? ef_graph_numbered(n->origin.graph) : NULL;
     if (home == NULL) return;
@@ -288,7 +289,7 @@ static int by_time(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* *ns: median and least of each step, released with ef_free. One run before those that count. */
+/* *ns: median and least time of each step, released with ef_free. The first run is not counted. */
 static ef_status *measure(ef_context *context, const ef_plan *p, ef_tensor *const *in, int runs,
                           uint64_t **ns) {
     size_t n = (size_t)p->n_steps, count = (size_t)runs;

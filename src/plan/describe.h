@@ -1,4 +1,4 @@
-/* What becomes of a function graph, told as JSON: the graph as it was traced, what each pass
+/* Describes as JSON how a function graph is compiled: the graph as it was traced, what each pass
  * changed, the graph that is planned, the plan's steps with their memory, and how long each step
  * takes. Tools print it for people; nothing that runs programs depends on it. */
 #ifndef EF_PLAN_DESCRIBE_H

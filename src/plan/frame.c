@@ -1,4 +1,4 @@
-/* Frames: a plan made ready to run. All pointers are worked out when the frame is made or its arena
+/* Frames: a plan made ready to run. All pointers are computed when the frame is made or its arena
  * moves; running it walks the steps and touches nothing else. */
 #include "base/alloc.h"
 #include "base/pulse.h"
@@ -219,7 +219,7 @@ ef_status *ef_frame_run(ef_frame *f) {
 ef_status *ef_frame_take(ef_frame *f, int k, ef_tensor *out) {
     int32_t at = f->plan->out[k].slot;
     ef_tensor *t = &f->slot[at];
-    bool last = true; /* an owned value leaves with its last mention among the outputs */
+    bool last = true; /* an owned value is moved to the last output that has its slot */
     for (int32_t j = k + 1; j < f->plan->n_outputs; j++) last = last && f->plan->out[j].slot != at;
     if (f->plan->slot[at].owned && last) {
         ef_tensor_move(out, t);

@@ -1,12 +1,12 @@
-/* Grouping elementwise ops. Nodes are visited in the order they run; one joins the group of its
- * inputs if the result has the group's shape, and groups that meet become one. A group is closed as
- * soon as somebody outside it reads one of its values: it runs where its last member stood, and
- * that reader must find the value. So no dependency can run backwards and no search is needed. A
- * reduction over outer axes may be a group's last member, and some over inner axes may be among its
- * last: whoever reads their results is outside. A group that would need more
- * arguments, registers or buffers than a tile program has does not take the node: it stays as it
- * is, and the node goes to another group or begins one. A single op or reduction becomes a program
- * too where a row chain may take it (row_chain.c). */
+/* Grouping elementwise ops. Nodes are visited in the order they run; a node joins the group of its
+ * inputs if its result has the group's shape, and two groups that it reads are merged. A group is
+ * closed as soon as a node outside it reads one of its values: the group runs at the place of its
+ * last member, and that must come before the reader. So no dependency can run backwards and no
+ * search is needed. A reduction over outer axes may be a group's last member, and several over
+ * inner axes may be its last members: nodes that read their results are outside. If a group would
+ * need more arguments, registers or buffers than a tile program has, the node does not join it, but
+ * another group or a new one. A single op or reduction becomes a program too where a row chain may
+ * take it (row_chain.c). */
 #include "base/alloc.h"
 #include "base/option.h"
 #include "ops/math/reduce.h"
@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-enum { LEAST = 256 }; /* elements below which a step per op is as quick */
+enum { LEAST = 256 }; /* elements below which one step per op is as fast */
 
 typedef struct group {
     ef_shape shape;
@@ -27,8 +27,8 @@ typedef struct group {
     bool closed;
     int32_t tail[EF_TILES_MAX_TAILS]; /* the reductions that end it, in the order they run */
     int n_tails;
-    int64_t cols;            /* elements that each of them takes in */
-    int args, buffers, regs; /* no more than so many are needed */
+    int64_t cols;            /* elements that each result of them is reduced from */
+    int args, buffers, regs; /* upper bounds of what it needs */
 } group;
 
 static bool is_alone(const group *g) { return g->n + g->n_tails == 1; }
@@ -38,7 +38,7 @@ typedef struct fuser {
     group *at;
     int32_t n;
     int32_t *reads;      /* by value: how often it is read */
-    int32_t *operand_of; /* by value: operand, or -1 (notes shared by all groups, as those below) */
+    int32_t *operand_of; /* by value: operand, or -1 (this and the next are reused by all groups) */
     int32_t *last_read;  /* by value of the group at hand: last instruction that reads it, */
     int32_t *reads_inside; /* and how often members read it */
     int32_t *mark;         /* by value: equal to `marks` in the group at hand */
@@ -136,7 +136,7 @@ static bool find_inputs(builder *b, const group *g) {
     return ef_tiles_fit(b->t);
 }
 
-/* Outputs: members read by others or given back. */
+/* Outputs: members that are outputs of the plan or read by nodes outside the group. */
 static bool find_outputs(builder *b, const group *g) {
     const ef_planner *p = b->f->p;
     for (int32_t m = 0; m < g->n; m++) {
@@ -159,8 +159,8 @@ static bool find_outputs(builder *b, const group *g) {
     return true;
 }
 
-/* One that is free, or read for the last time by this instruction: element i is read before it is
- * written, but only if elements of both are equally wide. */
+/* Takes a register that is free, or that this instruction reads for the last time if its elements
+ * have the same size: element i is then read before it is overwritten. */
 static int take_register(builder *b, int32_t from, int32_t until, size_t size) {
     int live = 1;
     for (int r = 0; r < b->t->n_regs; r++) live += b->reg_free[r] >= from;
@@ -189,8 +189,8 @@ static bool find_registers(builder *b, const group *g) {
     return true;
 }
 
-/* Gives every value of the group its operand; false: a tile program has not so many. The notes
- * are to be taken back by forget_operands either way. */
+/* Gives every value of the group its operand; false: a tile program does not have that many.
+ * forget_operands must be called in either case. */
 static bool find_operands(builder *b, const group *g) {
     b->t->shape = g->shape;
     b->t->count = g->count;
@@ -204,7 +204,7 @@ static void forget_operands(const builder *b, const group *g) {
     for (int32_t m = 0; m < g->n; m++) b->f->operand_of[b->f->p->base[g->member[m]]] = -1;
 }
 
-/* Whether a tile program can hold the group; notes what it needs. */
+/* Whether a tile program can hold the group; stores what it needs. */
 static bool fits(fuser *f, group *g) {
     ef_tile_arg arg[EF_TILES_MAX_ARGS];
     int32_t value[EF_TILES_MAX_ARGS];
@@ -243,8 +243,8 @@ static bool unite(const fuser *f, int32_t a, int32_t b, int32_t n, group *to) {
     return true;
 }
 
-/* Whether group g surely has room for node n, from what it needed when that was last looked at:
- * most nodes are let in so, without another look at all members. */
+/* Whether group g certainly has room for node n, by upper bounds of what it needs: most nodes join
+ * this way, without another visit of all members. */
 static bool has_room(const fuser *f, group *g, const ef_node *n) {
     int args = g->args + 1, buffers = g->buffers, regs = g->regs;
     for (int k = 0; k < operands(n); k++) {
@@ -286,8 +286,8 @@ static bool reads_tail(const fuser *f, int32_t g, const ef_node *n) {
     return false;
 }
 
-/* Joins node n to the groups of its inputs; returns its group, or -1 if none is open to it. Of two
- * that cannot be one it takes the smaller, which might be a step for a single op otherwise. */
+/* Joins node n to the groups of its inputs; returns its group, or -1 if it fits none. If two groups
+ * cannot be merged, it joins the smaller, which might have a single op otherwise. */
 static int32_t join(fuser *f, const ef_node *n) {
     const ef_shape *shape = &f->p->value[f->p->base[n->id]].fact.shape;
     int32_t mine = -1;
@@ -332,7 +332,7 @@ static bool known_axes(const ef_planner *p, const ef_node *n, int rank, uint32_t
     const ef_tensor *axes = p->value[ef_value_at(p, n->in[1])].fact.value;
     if (axes == NULL || axes->data == NULL) return false;
     ef_status *s = ef_reduce_mask(n->op, axes, rank, mask);
-    ef_status_free(s); /* it says so again when it runs */
+    ef_status_free(s); /* the op reports it when it runs */
     return s == NULL;
 }
 
@@ -344,8 +344,8 @@ static bool reduces(const ef_planner *p, const ef_node *n, ef_tiles *t, bool alo
            ef_tiles_reduce(t, (ef_reduce_kind)n->op->reduction, d, *axes, alone);
 }
 
-/* Makes reduction n an end of its input's group, if that is open; returns the group, or -1. Over
- * rows that are not cut there may be more such ends: the group stays open. */
+/* Makes reduction n the end of its input's group, if that is open; returns the group, or -1. The
+ * group stays open for more reductions if each row is reduced by one thread. */
 static int32_t end_with(fuser *f, const ef_node *n) {
     const ef_planner *p = f->p;
     int32_t at = final(f, p->value[ef_value_at(p, n->in[0])].group);
@@ -412,7 +412,7 @@ static void visit(fuser *f, const ef_node *n) {
 /* ---- from a group to a tile program
  * ---------------------------------------------------------------- */
 
-/* The reductions at the end read what the last instructions left. */
+/* The reductions at the end read the results of the last instructions. */
 static bool emit_tails(builder *b, const group *g) {
     const ef_planner *p = b->f->p;
     for (int k = 0; k < g->n_tails; k++) {
@@ -425,7 +425,8 @@ static bool emit_tails(builder *b, const group *g) {
     return true;
 }
 
-/* What the instruction computes, if operands and result are of one type, truth values apart. */
+/* Notes the expression of the instruction, if operands and result have one dtype, apart from truth
+ * values. */
 static void note_expression(const ef_planner *p, const ef_node *n, ef_tile_ins *x) {
     ef_dtype d = p->value[p->base[n->id]].fact.dtype;
     if (d == EF_BOOL) x->truths = EF_JIT_TRUTH_OUT;
@@ -464,7 +465,7 @@ static void emit(builder *b, const group *g) {
     }
 }
 
-/* The node at which it runs. */
+/* The node at whose place the group runs. */
 static int32_t last_of(const group *g) {
     int32_t member = g->n > 0 ? g->member[g->n - 1] : -1;
     int32_t tail = g->n_tails > 0 ? g->tail[g->n_tails - 1] : -1;
@@ -483,7 +484,7 @@ static ef_status *make_tiles(fuser *f, const group *from) {
     if (s != NULL) return s;
     b.t->stretch = EF_TILE;
     b.t->cost_ns = 0.15 * from->n + 0.3;
-    bool ok = find_operands(&b, from); /* it did so when the last member came */
+    bool ok = find_operands(&b, from); /* as it did when the last member joined */
     if (ok) emit(&b, from);
     ok = ok && emit_tails(&b, from);
     forget_operands(&b, from);
@@ -545,8 +546,8 @@ static void count_groups(fuser *f) {
     }
 }
 
-/* Looks for reductions of many rows, for which row chains may pay. What is computed from their
- * results has one element for each row, and is to be fused however few these are. */
+/* Looks for reductions of many rows, for which row chains may pay. Ops on their results have one
+ * element for each row, and are fused even if these are few. */
 static void find_rows(fuser *f) {
     const ef_planner *p = f->p;
     if (p->at != NULL || ef_option_has("EF_PASSES", "-rows")) return;

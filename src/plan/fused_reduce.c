@@ -1,7 +1,7 @@
-/* Tile programs that end in a reduction. Each stretch of the program's last value is taken in by
- * accumulators while it is still in the cache, and never written to memory unless somebody else
- * wants it. The work is cut into parts whose number follows from the shape alone; accumulators of
- * the parts are merged in order, so any number of threads gives the same bits. */
+/* Tile programs that end in a reduction. Each stretch of the program's last value is added to
+ * accumulators while it is still in the cache, and not written to memory unless something else
+ * reads it. The work is cut into parts whose number depends on the shape only; accumulators of the
+ * parts are merged in order, so any number of threads gives the same bits. */
 #include "base/pool.h"
 #include "plan/tiles_run.h"
 
@@ -13,7 +13,7 @@ static int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size;
 
 /* ---- planning -------------------------------------------------------------------------------- */
 
-/* Axes are the last or the first ones, axes of size one aside. */
+/* Whether the reduced axes are the last or the first ones; axes of size one do not count. */
 static bool split(const ef_shape *s, uint32_t mask, ef_tile_tail *tail) {
     int64_t reduced = 1, kept = 1;
     int changes = 0, last = -1; /* between kept and reduced, going inwards */
@@ -50,7 +50,7 @@ bool ef_tiles_reduce(ef_tiles *t, ef_reduce_kind kind, ef_dtype d, uint32_t mask
     ef_tile_tail tail = {.n = 0};
     if (one.reducer == NULL || !split(&t->shape, mask, &tail)) return false;
     if (tail.outer && tail.cols > EF_TILE && !alone)
-        return false; /* rows taken one by one are no gain */
+        return false; /* a row that fills more than a tile gains nothing */
     cut_parts(&tail);
     if (t->tail.n > 0 && (t->tail.n == EF_TILES_MAX_TAILS || tail.outer || tail.parts > 1 ||
                           t->tail.outer || tail.cols != t->tail.cols))
@@ -76,7 +76,7 @@ static char *result(const ef_tile_worker *w, int k, int64_t i) {
     return w->data[t->n_inputs + t->n_outputs - t->tail.n + k] + (size_t)i * t->tail.of[k].size;
 }
 
-/* Elements [i, i + n) of rows that begin at 0 go into the accumulators of these rows. */
+/* Adds elements [i, i + n), counted from the first row, to the accumulators of their rows. */
 static void take_rows(const ef_tile_reduced *of, char *acc, const char *from, int64_t cols,
                       int64_t i, int64_t n) {
     for (int64_t done = 0; done < n;) {
@@ -112,8 +112,8 @@ static void short_rows(ef_tile_worker *w, int64_t begin, int64_t end) {
     }
 }
 
-/* Elements [from, to) of one row: into `acc` for the first reduction, `stride` bytes on for each
- * further one. */
+/* Reduces elements [from, to) of one row: into `acc` for the first reduction, and `stride` bytes
+ * further for each next one. */
 static void take_row(ef_tile_worker *w, char *acc, size_t stride, int64_t row, int64_t from,
                      int64_t to) {
     const ef_tile_tail *tail = &w->t->tail;
@@ -238,7 +238,7 @@ void ef_tile_worker_columns(ef_tile_worker *w, char *acc, int64_t begin, int64_t
     }
 }
 
-/* A part of the rows; accumulators stand part by part. */
+/* Some parts of the rows; the accumulators of a part are contiguous. */
 static void column_parts(void *arg, int64_t begin, int64_t end) {
     const ef_call *c = arg;
     const ef_tile_tail *tail = &program(c)->tail;

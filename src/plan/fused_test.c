@@ -1,7 +1,6 @@
-/* Fused against unfused, for every elementwise op there is: the op's own examples are stretched to
- * a few hundred elements, the op is followed by another so that the two form a tile program, and
- * the result is compared, byte for byte, with the ops run one after the other. The list of ops is
- * the registry. */
+/* Fused against unfused, for every registered elementwise op: the op's own examples are stretched
+ * to a few hundred elements, the op is followed by another so that the two form a tile program, and
+ * the result is compared, byte for byte, with the ops run one after the other. */
 #include "base/alloc.h"
 #include "check.h"
 #include "graph/graph.h"

@@ -19,7 +19,7 @@ void ef_lifted_free(ef_lifted *l) {
 /* ---- which constants ---------------------------------------------------------------------------
  */
 
-/* Numbers that rules and kernels make something better of. */
+/* Numbers for which rules or kernels have faster code. */
 static bool is_special(const ef_tensor *t, int64_t n) {
     static const double special[] = {0, 1, -1, 2, 3, 0.5, -0.5};
     double first = ef_element_double((ef_dtype)t->dtype, t->data, 0);
@@ -95,7 +95,8 @@ static ef_status *inner_begin(const lift *l, const ef_node *n, inner *in) {
     return s;
 }
 
-/* All functions of a node take the values of all: function k gets the inputs it lacks, in order. */
+/* All functions of a node take the same inputs: function k also gets those of the other functions'
+ * constants, in order. */
 static ef_status *widen(inner *in, int k, size_t n_own, bool hands_back) {
     ef_lifted *f = &in->func[k];
     if (f->graph == NULL) EF_TRY(lift_function(in->c.func[k], NULL, true, DEPTH, f));
@@ -213,8 +214,8 @@ static ef_status *visit(ef_clone *c, const ef_node *n, const ef_edge *in, ef_edg
     return n->op->traits & EF_CONTROL ? visit_control(c, n, in, out, done) : NULL;
 }
 
-/* Nothing waits for a constant: graphs whose numbers differ must become the same graph, whether
- * their numbers were taken out or not. */
+/* Control inputs that are constants are dropped, so that graphs which differ in constants become
+ * equal whether or not these are taken out. */
 static int32_t waits(const ef_clone *c, int32_t node) {
     return c->from->node[node]->op->traits & EF_CONSTANT ? -1 : c->copy[node];
 }
@@ -232,7 +233,7 @@ done:
     return s;
 }
 
-/* Worth copying: a constant to take out, or a function that may hold one. */
+/* Whether there is a constant to take out, or a function that may hold one. */
 static bool is_worth_it(const ef_graph *g, const ef_plan_inputs *w) {
     size_t unfed = 0;
     bool found = false;
@@ -267,10 +268,10 @@ ef_status *ef_lift(const ef_graph *g, ef_lifted *out) {
     return lift_function(g, NULL, false, 0, out);
 }
 
-/* ---- looking only ------------------------------------------------------------------------------
+/* ---- without a copy ----------------------------------------------------------------------------
  */
 
-/* A copy has the inputs first: only then do its nodes keep their numbers. */
+/* A copy has its inputs first, so nodes keep their numbers only if the graph has them first too. */
 static bool has_inputs_first(const ef_graph *g) {
     for (size_t k = 0; k < g->n_inputs; k++)
         if (g->input[k] != (int32_t)k) return false;

@@ -6,16 +6,16 @@
 #include "graph/graph.h"
 
 typedef struct ef_lifted {
-    ef_graph *graph;         /* counted; its last `n` inputs stand for the constants */
+    ef_graph *graph;         /* counted; its last `n` inputs replace the constants */
     const ef_tensor **value; /* borrowed from the graph it was made from */
     size_t n, cap;
 } ef_lifted;
-/* Takes out the small numbers that no plan depends on, inside loops, branches and calls too. Those
- * that rewrite rules know (0, 1, 2 ...) stay. graph NULL: there are none. */
+/* Takes out the small constants that no plan depends on, inside loops, branches and calls too.
+ * Those that rewrite rules match (0, 1, 2 ...) stay. graph NULL: there are none. */
 ef_status *ef_lift(const ef_graph *g, ef_lifted *out);
 void ef_lifted_free(ef_lifted *l);
 
-/* What ef_lift would take out of a graph, for looking the result up without making it. */
+/* The constants that ef_lift would take out of a graph, to look up the result without making it. */
 typedef struct ef_numbers {
     const ef_tensor **value; /* borrowed from the graph; NULL: there are none, or only ef_lift can
                               * tell, since functions in the graph may hold some */

@@ -1,9 +1,9 @@
-/* Looking a graph up without its numbers: by a key of the graph itself that fits the very graph
- * that ef_lift makes, and no other. */
+/* Looking up a graph without its constants: the key of the graph matches exactly the graph that
+ * ef_lift makes. */
 #include "check.h"
 #include "plan/lift.h"
 
-typedef struct made { /* x * number + second, which may wait for the number */
+typedef struct made { /* x * number + second, of which the number may be a control input */
     float number, second;
     int64_t rows;    /* of the number: 0 for a scalar */
     bool waits, fed; /* fed: a parameter in place of the number */

@@ -9,7 +9,7 @@
 #include "passes/passes.h"
 #include "plan/lift.h"
 
-/* *out NULL: what comes of g is not the program's graph. */
+/* *out NULL: optimising g does not give the program's graph. */
 static ef_status *optimised_like(ef_graph *g, const ef_program *p, ef_graph **out) {
     ef_graph *best = NULL;
     *out = NULL;
@@ -21,7 +21,8 @@ static ef_status *optimised_like(ef_graph *g, const ef_program *p, ef_graph **ou
     return NULL;
 }
 
-/* The program's graph with the origins of source: compiled as it is, or without its numbers. */
+/* The program's graph with the origins of `source`, which was compiled with its constants or
+ * without them. */
 static ef_status *own_graph(ef_graph *source, const ef_program *p, ef_graph **out) {
     EF_TRY(optimised_like(source, p, out));
     if (*out != NULL) return NULL;
@@ -32,7 +33,7 @@ static ef_status *own_graph(ef_graph *source, const ef_program *p, ef_graph **ou
     return s;
 }
 
-/* The node at the end of the trail; NULL: the trail does not fit. */
+/* The node at the end of the status's path; NULL: the path does not fit the graph. */
 static const ef_node *follow(const ef_graph *g, const ef_status *s) {
     const ef_node *n = NULL;
     ef_status_step step;
@@ -76,7 +77,7 @@ ef_status *ef_locate(ef_status *s, ef_graph *source, const ef_program *p, const 
     if (s == NULL || source == NULL || p == NULL || !ef_status_step_get(s, 0, &first)) return s;
     ef_graph *own = NULL;
     ef_status *bad = own_graph(source, p, &own);
-    ef_status_free(bad); /* the failure that is being told matters more */
+    ef_status_free(bad); /* the failure that is being reported matters more */
     if (own == NULL) return s;
     const ef_node *n = follow(own, s);
     ef_graph *home = n != NULL ? ef_graph_numbered(n->origin.graph) : NULL;

@@ -16,7 +16,7 @@ typedef enum var_kind {
     VAR_FIXED,
     VAR_PLAIN,
     VAR_MANAGED
-} var_kind; /* FIXED: handed back as it is */
+} var_kind; /* FIXED: the body returns it unchanged */
 
 typedef struct loop_plan {
     int n;
@@ -33,7 +33,7 @@ typedef struct loop_frame {
     ef_tensor *var[2];
     int32_t *moved, *copied; /* managed variables; plain ones the body does not write directly */
     int n_moved, n_copied;
-    const ef_tensor *verdict[2]; /* where the condition's answer stands */
+    const ef_tensor *verdict[2]; /* the result of the condition */
 } loop_frame;
 
 static void loop_release(void *state) {
@@ -100,7 +100,7 @@ static ef_status *frame_make(ef_frame *outer, ef_step *s, const void *plan_state
     return bad;
 }
 
-/* The scratch has moved: every address that follows from it is worked out anew. */
+/* The scratch memory has moved: computes every address in it again. */
 static void frame_rebind(ef_step *s) {
     loop_frame *f = s->call.state;
     const loop_plan *l = f->from;
@@ -135,7 +135,8 @@ static const ef_step_kind loop_kind = {frame_make, frame_rebind, frame_end, inne
 /* ---- running ------------------------------------------------------------------------------------
  */
 
-/* An input nobody needs afterwards: the loop's own reference is to be the only one. */
+/* Releases an input that nothing reads afterwards, so that the loop's own reference is the only
+ * one. */
 static void let_go(const ef_call *c, size_t k) {
     if (k >= 32 || !(c->dying >> k & 1) || c->in[k]->storage == NULL) return;
     ef_storage_unref(c->in[k]->storage);
@@ -157,7 +158,7 @@ static void enter(const ef_call *c, loop_frame *f) {
             }
         }
     }
-    for (int m = 0; m < f->n_moved; m++) /* once all have theirs: two may start as the same value */
+    for (int m = 0; m < f->n_moved; m++) /* after all are copied: two may start as one value */
         let_go(c, (size_t)f->moved[m]);
 }
 
@@ -277,7 +278,7 @@ done:
 /* ---- planning -----------------------------------------------------------------------------------
  */
 
-/* Whether every variable keeps the shape it comes in with; `steady` holds through all turns. */
+/* Whether every variable keeps its initial shape; `steady` holds for all iterations. */
 static bool shapes_stay(const ef_fact *in, const ef_fact *steady, int n) {
     for (int k = 0; k < n; k++) {
         if (in[k].dtype == EF_RESOURCE || in[k].dtype == EF_VARIANT) continue;
@@ -320,7 +321,7 @@ static ef_status *plan_fixed(loop_plan *l, int wanted, const ef_control *c, cons
 static ef_status *plan_changing(loop_plan *l, const ef_control *c) {
     uint8_t *own = ef_malloc((size_t)l->n + 1);
     if (own == NULL) return ef_no_memory((size_t)l->n);
-    memset(own, 1, (size_t)l->n); /* every variable is replaced by what the body gives back */
+    memset(own, 1, (size_t)l->n); /* the body's outputs replace every variable */
     ef_status *s = ef_program_make(c->func[0], NULL, &l->cond_program);
     if (s == NULL) s = ef_program_make(c->func[1], own, &l->body_program);
     if (s == NULL) {
@@ -331,7 +332,7 @@ static ef_status *plan_changing(loop_plan *l, const ef_control *c) {
     return s;
 }
 
-/* Chooses how the loop runs. steady: room for n facts and for what is behind each. */
+/* Chooses how the loop runs. steady: room for n facts and for the facts that these refer to. */
 static ef_status *choose(loop_plan *l, int wanted, const ef_control *control, const ef_fact *in,
                          ef_fact *steady, ef_plan_step *step) {
     EF_TRY(ef_plan_loop_facts(control, in, steady, l->n, steady + l->n));

@@ -1,14 +1,13 @@
 /* Where values live in the arena. A value lives from the step that makes it to the last that reads
  * it (or a view of it); two values may share bytes if they do not live at the same time. An op that
- * may overwrite its first input does so when nobody else needs it. Placing intervals is tried in
- * three orders - by size, by length of life, as the program runs - and the smallest arena is kept.
- */
+ * may overwrite its first input does so when nothing else needs it. Intervals are placed in three
+ * orders - by size, by length of life, in program order - and the smallest arena is kept. */
 #include "base/alloc.h"
 #include "plan/planner.h"
 #include "plan/row_chain.h"
 #include <stdlib.h>
 
-enum { ALIGN = 64, MANY = 1500 }; /* beyond MANY intervals one order must do */
+enum { ALIGN = 64, MANY = 1500 }; /* more than MANY intervals are placed in one order only */
 
 typedef struct interval {
     int32_t first, last; /* steps, both inclusive */
@@ -36,8 +35,8 @@ static bool in_arena(const ef_planner *p, int32_t value) {
     return p->plan->slot[p->value[value].slot].kind == EF_SLOT_ARENA;
 }
 
-/* May output k of the step take the bytes of input i? Only if this is the last use, and no other
- * input looks at the same bytes in another way. */
+/* Whether output `out` of the step may take the bytes of input i: this must be their last use, and
+ * no other input may read them with another shape. */
 static bool may_take(const ef_planner *p, const ef_plan_step *t, int32_t step, int i, int32_t out,
                      const int32_t *value_of) {
     int32_t in = value_of[t->in[i]], root = root_of(p, in);
@@ -134,7 +133,7 @@ static void try_order(ef_plan *plan, interval *iv, size_t n, size_t *near,
     for (size_t k = 0; k < n; k++) *iv[k].offset = iv[k].at;
 }
 
-/* The most bytes alive at once: no layout needs less. */
+/* The most bytes alive at the same time, which is a lower bound of any layout. */
 static size_t least(const interval *iv, size_t n, int32_t n_steps, size_t *alive) {
     for (size_t k = 0; k < n; k++)
         for (int32_t t = iv[k].first < 0 ? 0 : iv[k].first; t <= iv[k].last && t < n_steps; t++)

@@ -1,4 +1,5 @@
-/* The arena: close to the least any layout could do, in place where that is allowed, and right. */
+/* The arena: its size is close to the lower bound, ops run in place where that is allowed, and live
+ * values do not overlap. */
 #include "check.h"
 #include "plan/plan.h"
 

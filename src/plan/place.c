@@ -2,8 +2,8 @@
  * from one device to another, kernels on a queue, and waiting for a queue. A node runs where it was
  * asked to; otherwise where the caller of the function wants it, or where its inputs are; on the
  * host if its op has no kernel there. Each value is copied at most once to each device. Work on a
- * queue is submitted and not waited for until the host needs a value, an op has an effect, or the
- * plan ends. A plan without devices has no part in any of this. */
+ * queue is submitted and not waited for until the host needs a value, an op has a side effect, or
+ * the plan ends. A plan that uses the host only skips all of this. */
 #include "plan/place.h"
 #include "base/alloc.h"
 #include "ops/run.h"
@@ -208,11 +208,11 @@ static ef_status *run_queued(const ef_call *c) {
                         .state = a->state,
                         .unread = c->unread};
     ef_queued_submit(q, b, c->in, c->out);
-    ef_memory_free(a->device, scratch, a->scratch_bytes); /* later work comes later */
+    ef_memory_free(a->device, scratch, a->scratch_bytes); /* work that reuses it is queued later */
     return reads_host(c) ? ef_batch_wait(b) : NULL;
 }
 
-/* Shapes that are not known yet, views, and rows that move whole tensors. */
+/* Runs ops whose shapes are not known yet, views, and kernel rows that move whole tensors. */
 static ef_status *run_dynamic(const ef_call *c) {
     const away_step *t = c->state;
     int n_out = 0;
@@ -373,7 +373,7 @@ ef_status *ef_plan_away_step(ef_planner *p, const ef_node *n) {
     if (s != NULL) return s;
     const ef_kernel *row = row_for(p, n, device, &fixed, &s);
     if (s != NULL) return s;
-    bool view = n->op->traits & EF_VIEW_0; /* its other inputs say the shape */
+    bool view = n->op->traits & EF_VIEW_0; /* its other inputs give the shape */
     if (n->op->traits & EF_EFFECT) EF_TRY(ef_plan_waits(p));
     for (int k = 0; k < n->n_in; k++) {
         bool host = (k < 32 && (n->op->host_in >> k & 1)) || (view && k > 0);

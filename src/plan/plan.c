@@ -1,5 +1,6 @@
-/* Making a plan. First what is known with these inputs: shapes, and the small values computed from
- * shapes. Then backwards what must run. Grouping, steps and memory follow in their own files. */
+/* Making a plan. First the facts for these inputs are inferred: shapes, and the small values
+ * computed from shapes. Then a backward walk finds what must run. Grouping, steps and memory follow
+ * in their own files. */
 #include "base/alloc.h"
 #include "plan/place.h"
 
@@ -60,7 +61,7 @@ static ef_status *infer_all(ef_planner *p, const ef_fact *inputs) {
 
 /* ---- need ------------------------------------------------------------------------------------ */
 
-/* A view that is given back: its bytes had better be the caller's to keep. */
+/* Whether n is a view that is an output: its bytes then need storage that the caller can keep. */
 static bool gives_back(const ef_planner *p, const ef_node *n) {
     const ef_pvalue *v = &p->value[p->base[n->id]];
     return (n->op->traits & EF_VIEW_0) && (v->output || v->stored) && !p->options->outputs_given;
@@ -114,7 +115,7 @@ static ef_status *begin(ef_planner *p) {
     return NULL;
 }
 
-/* What a function gives back for such inputs, without planning it. */
+/* The facts of a function's outputs for inputs of these facts, without planning it. */
 ef_status *ef_plan_infer(const ef_graph *g, const ef_fact *in, ef_fact *out, ef_fact *behind) {
     ef_plan plan = {.graph = g};
     ef_planner p = {.plan = &plan, .g = g};

@@ -1,9 +1,9 @@
-/* A plan: an optimised function laid out for given input shapes. It is a flat list of steps over
+/* A plan: an optimised function prepared for given input shapes. It is a flat list of steps over
  * slots; where each value lives is decided here, once. Plans are immutable and shared by threads;
- * what a running call needs for itself is a frame.
+ * the state of a running call is a frame.
  *
  * A slot is of one kind:
- *   input   what the caller hands in (borrowed while the call runs)
+ *   input   a tensor that the caller passes (borrowed while the call runs)
  *   const   a value known when planning
  *   arena   bytes at a fixed offset of the call's arena
  *   heap    a counted tensor made during the call: outputs, values of unknown shape, managed types
@@ -29,7 +29,7 @@ typedef struct ef_slot {
     ef_shape shape;
     ef_slot_kind kind;
     bool fixed; /* shape known */
-    bool owned; /* heap, or an input the frame owns: to be dropped */
+    bool owned; /* heap, or an input the frame owns: the frame releases it */
     uint8_t device;
     size_t bytes, offset;
     const ef_tensor *value; /* const */
@@ -39,9 +39,9 @@ typedef struct ef_plan ef_plan;
 typedef struct ef_frame ef_frame;
 typedef struct ef_step ef_step;
 
-/* How a step comes to be in a frame: `make` sets call->state to something of the frame's own (sub
- * frames of a loop), `rebind` tells it where its scratch has moved, `end` releases it. `inner` is
- * for printing: sub-plan k, and in *name what it is to the step; NULL: there are no more. */
+/* Steps with state in each frame: `make` sets call->state to the frame's own state (sub-frames of a
+ * loop), `rebind` is called when its scratch memory has moved, `end` releases it. `inner` is for
+ * printing: sub-plan k, and in *name its role; NULL: there are no more. */
 typedef struct ef_step_kind {
     ef_status *(*make)(ef_frame *f, ef_step *s, const void *plan_state);
     void (*rebind)(ef_step *s);
@@ -53,7 +53,7 @@ struct ef_step { /* in a frame: ready to run */
     ef_kernel_fn *run;
     ef_call call;
     int32_t n_alloc, n_drop;
-    const int32_t *alloc, *drop; /* slots to get before and to let go after */
+    const int32_t *alloc, *drop; /* slots to allocate before and to release after */
     const ef_step_kind *kind;    /* NULL: an ordinary kernel */
     int32_t node;                /* of the plan's graph, for messages; -1: none */
 };
@@ -91,12 +91,12 @@ struct ef_plan {
     ef_plan_step *step;
     ef_plan_out *out;
     int32_t *input;    /* slot of input k; -1: not used */
-    int32_t *leftover; /* owned slots to let go once the outputs are taken */
+    int32_t *leftover; /* owned slots to release once the outputs are taken */
     int32_t n_leftover;
     int32_t n_slots, n_steps, n_inputs, n_outputs;
-    size_t arena_bytes, least_bytes; /* least: what any layout would need */
+    size_t arena_bytes, least_bytes; /* least: a lower bound of any layout */
     bool outputs_given;
-    bool placed;         /* devices other than the host have a part in it: place.c */
+    bool placed;         /* it uses devices other than the host: place.c */
     int32_t n_copies[3]; /* copies between devices in one run, by ef_copy_way */
     struct ef_away_value *away;
     ef_frame *frames; /* idle ones; guarded by the owner */
@@ -105,14 +105,14 @@ struct ef_plan {
 
 typedef struct ef_plan_options {
     int wanted; /* device for nodes that ask for none, plus 1; 0: where their inputs are */
-    const uint8_t *in_device; /* of input k, of a handle where its variable is; NULL: the host */
+    const uint8_t *in_device; /* of input k; of a handle: its variable's; NULL: the host */
     bool outputs_given;       /* plain outputs of known shape go to memory bound by the caller */
-    bool host_outputs;        /* outputs are wanted on the host */
+    bool host_outputs;        /* outputs must be on the host */
     const uint8_t
         *own_inputs; /* input k is moved into the frame, which drops it after its last use */
 } ef_plan_options;
 
-/* in: what is known of the inputs (shapes concrete where they can be). */
+/* in: the facts of the inputs (with concrete shapes where these are known). */
 ef_status *ef_plan_make(const ef_graph *g, const ef_fact *in, const ef_plan_options *options,
                         ef_plan **out);
 void ef_plan_free(ef_plan *p); /* and its idle frames; NULL is fine */
@@ -145,9 +145,9 @@ ef_status *ef_frame_run(ef_frame *f); /* the steps; on failure owned slots are d
 /* The same; ticks[k] is how long step k took, by ef_event_clock. */
 ef_status *ef_frame_run_timed(ef_frame *f, uint64_t *ticks);
 /* After a run: output k as a tensor of its own (moved or counted; borrowed bytes are copied). Once
- * all are taken, ef_frame_finish lets go of what only they needed. */
+ * all are taken, ef_frame_finish releases what only they needed. */
 ef_status *ef_frame_take(ef_frame *f, int k, ef_tensor *out);
 void ef_frame_finish(ef_frame *f);
-void ef_frame_wait(ef_frame *f);  /* place.c: until no device works for the frame */
-void ef_frame_clear(ef_frame *f); /* drops what is still owned */
+void ef_frame_wait(ef_frame *f);  /* place.c: waits until no device works for the frame */
+void ef_frame_clear(ef_frame *f); /* releases what is still owned */
 #endif

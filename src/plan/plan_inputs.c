@@ -1,10 +1,10 @@
-/* One walk from the results back: an op that must be planned by the value of an input wants it, and
- * who wants a value wants what it is computed from. */
+/* One walk backward from the results: if planning an op reads the value of an input, that value is
+ * needed, and so are the values it is computed from. */
 #include "plan/plan_inputs.h"
 #include "base/alloc.h"
 #include "graph/control.h"
 
-enum { DEPTH = 16 }; /* of functions in functions; beyond, everything is wanted */
+enum { DEPTH = 16 }; /* of nested functions; deeper ones need all their inputs */
 
 void ef_plan_inputs_free(ef_plan_inputs *w) {
     ef_free(w->base);
@@ -12,7 +12,7 @@ void ef_plan_inputs_free(ef_plan_inputs *w) {
     *w = (ef_plan_inputs){0};
 }
 
-/* Does planning n look at the value of input k, whatever becomes of the result? */
+/* Whether planning n reads the value of input k, even if nothing needs n's own value. */
 static bool reads(const ef_graph *g, const ef_node *n, int k) {
     if (n->op->traits & (EF_READS_SHAPES | EF_ELEMENTWISE | EF_VIEW_0)) /* of views only shapes */
         return (n->op->traits & EF_VIEW_0) && k > 0;
@@ -25,7 +25,7 @@ static bool reads(const ef_graph *g, const ef_node *n, int k) {
 
 static ef_status *wanted(const ef_graph *g, const uint8_t *outputs, int depth, ef_plan_inputs *w);
 
-/* Adds to `in` the inputs of f that are wanted when `outputs` are. */
+/* Adds to `in` the inputs of f that are needed if `outputs` are. */
 static ef_status *inputs_of(const ef_graph *f, const uint8_t *outputs, int depth, uint8_t *in) {
     ef_plan_inputs w = {0};
     ef_status *s = wanted(f, outputs, depth, &w);
@@ -39,7 +39,8 @@ static bool everything(uint8_t *want, int n) {
     return true;
 }
 
-/* What a round gives the next one takes, so wants grow until they stand still. */
+/* The outputs of an iteration are the inputs of the next, so this is repeated until nothing
+ * changes; after four rounds everything counts as needed. */
 static ef_status *loop_inside(const ef_control *c, int n, int depth, uint8_t *want) {
     for (int round = 0;; round++) {
         int before = 0, after = 0;
@@ -72,8 +73,9 @@ ef_status *ef_plan_inputs_inside(const ef_plan_inputs *w, const ef_node *n, uint
     return inside(w, n, 1, outputs);
 }
 
-/* By node, whether its values may be known when a plan is made: shapes and what constants give are,
- * what is computed from a parameter is not, unless whoever calls this function knows it. */
+/* By node, whether its values may be known when a plan is made: shapes and values computed from
+ * constants are, values computed from a parameter are not, unless the caller of this function may
+ * know it (depth > 0). */
 static void mark_knowable(const ef_graph *g, int depth, uint8_t *knowable) {
     for (size_t i = 0; i < g->n_nodes; i++) {
         const ef_node *n = g->node[i];

@@ -1,4 +1,4 @@
-/* The planner's own notes while a plan is being made; gone afterwards.
+/* The planner's own data while a plan is being made; freed afterwards.
  *
  * Stages: facts (shapes and known values with the given inputs), need (what must run), groups
  * (fusion), steps (kernels, slots), memory (lifetimes and offsets). */
@@ -9,12 +9,12 @@
 
 typedef struct ef_pvalue { /* one output of one node */
     ef_fact fact;
-    int32_t slot;        /* -1: lives in no slot */
+    int32_t slot;        /* -1: it has no slot */
     int32_t first, last; /* steps between which its root lives; last of an output: n_steps */
     int32_t root;        /* the value whose bytes these are */
     int32_t group;       /* fused group that computes it, or -1 */
-    bool needed;         /* read by a step or given back */
-    bool output;         /* given back */
+    bool needed;         /* read by a step, or an output of the plan */
+    bool output;         /* an output of the plan */
     bool stored;         /* some reader keeps it beyond the call: it needs storage of its own */
     bool made;           /* its kernel provides the memory */
     uint8_t device;      /* where it is made */
@@ -24,7 +24,7 @@ typedef struct ef_planner {
     ef_plan *plan;
     const ef_graph *g;
     const ef_plan_options *options;
-    ef_arena scratch; /* of the notes themselves */
+    ef_arena scratch; /* of the planner's own data */
     int32_t *base;    /* first value of node k; base[n_nodes] is how many there are */
     ef_pvalue *value;
     int32_t n_values;
@@ -33,13 +33,13 @@ typedef struct ef_planner {
     int32_t *last_in_group; /* node at which group j runs */
     ef_tiles **tiles;       /* program of group j */
     int32_t **tile_values;  /* its arguments */
-    bool *alone;            /* group j is one op, which only a row chain wants as a program */
+    bool *alone;            /* group j is one op, which is a program only inside a row chain */
     int32_t n_groups;
     struct ef_row_plan *chain; /* the row chains, and by group: */
     int32_t *chain_of;         /* its chain, or -1; NULL: there are none */
     int32_t n_chains;
-    bool *escapes;                   /* by value: read by others than its chain */
-    ef_tensor *shadow, **shadow_ptr; /* for asking kernels, see steps.c */
+    bool *escapes;                   /* by value: read outside its chain */
+    ef_tensor *shadow, **shadow_ptr; /* arguments without data, see make_shadow in steps.c */
     size_t shadow_room;
     uint8_t *at;                 /* device of node k; NULL: no device but the host is involved */
     int32_t *copied;             /* by value and device: the value that is its copy; 0: none */
@@ -50,26 +50,26 @@ static inline int32_t ef_value_at(const ef_planner *p, ef_edge e) {
     return p->base[e.node] + e.index;
 }
 void *ef_plan_memory(ef_planner *p, size_t n, ef_status **s);  /* in the plan's arena, zeroed */
-void *ef_notes_memory(ef_planner *p, size_t n, ef_status **s); /* in the notes' arena, zeroed */
+void *ef_notes_memory(ef_planner *p, size_t n, ef_status **s); /* in p->scratch, zeroed */
 
 ef_status *ef_plan_groups(ef_planner *p); /* fuse.c: sets group and tiles */
-/* row_chain.c: groups that run together, block of rows by block; lets go of single ops that no
- * chain takes. */
+/* row_chain.c: finds groups that run together, one block of rows after the other; dissolves groups
+ * of a single op that no chain takes. */
 ef_status *ef_plan_row_chains(ef_planner *p);
 /* Makes the step of the chain whose last group is this one. */
 ef_status *ef_plan_row_chain_step(ef_planner *p, int32_t group, int32_t node);
-/* The chain of a group whose last group is another one: it makes no step. */
+/* Whether the group belongs to a chain and is not its last group, so that it makes no step. */
 bool ef_plan_runs_later(const ef_planner *p, int32_t group);
-/* The values behind the inputs, then the outputs, of group j. */
+/* The values of the inputs, then of the outputs, of group j. */
 const int32_t *ef_tiles_values(const ef_planner *p, int32_t group);
 ef_status *ef_plan_steps(ef_planner *p);  /* steps.c */
 ef_status *ef_plan_layout(ef_planner *p); /* memory.c: offsets of arena slots and scratch */
 /* control.c: makes the step of a control-flow node whose functions and inputs are known. */
 ef_status *ef_plan_control(ef_planner *p, const ef_node *n, ef_plan_step *step);
-/* plan.c: what a function gives back for such inputs, without planning it. Values are left out;
- * `behind` has room for what is behind each output. */
+/* plan.c: the facts of a function's outputs for inputs of these facts, without planning it and
+ * without known values; `behind` has room for the fact that each output's handle refers to. */
 ef_status *ef_plan_infer(const ef_graph *g, const ef_fact *in, ef_fact *out, ef_fact *behind);
-/* What the outputs of a control-flow node look like with these inputs. `behind` as above. */
+/* The facts of the outputs of a control-flow node with these inputs. `behind` as above. */
 ef_status *ef_plan_control_facts(const ef_node *n, const ef_fact *in, ef_fact *out, int n_out,
                                  ef_fact *behind);
 #endif

@@ -14,9 +14,9 @@
 typedef struct shaped_plan { /* newest first */
     struct shaped_plan *next, *prev;
     ef_plan *plan;
-    int users; /* frames out; an evicted plan goes with the last */
+    int users; /* frames in use; the last one frees an evicted plan */
     bool evicted;
-    int64_t *key;             /* rank and dims of every input; for resources what is behind */
+    int64_t *key;             /* rank and dims of every input; of a handle: its variable's */
     uint64_t hash;            /* of the key */
     int wanted;               /* device that was asked for, as in ef_context */
     struct shaped_plan *same; /* the next in its bucket */
@@ -26,10 +26,10 @@ typedef struct shaped_plan { /* newest first */
 } shaped_plan;
 
 enum {
-    RECENT = 8,    /* plans looked at one by one */
+    RECENT = 8,    /* plans that are compared one by one */
     BUCKETS = 128, /* a power of two */
-    WINDOW = 16,   /* the latest, which stay */
-    AGING = 8      /* one out of so many that go is the oldest */
+    WINDOW = 16,   /* the most recently used plans, which are not evicted */
+    AGING = 8      /* one of so many evictions takes the oldest */
 };
 
 struct ef_program {
@@ -39,11 +39,11 @@ struct ef_program {
     ef_graph *graph;
     ef_mutex lock; /* guards the list of plans, their users and idle frames */
     shaped_plan *newest, *oldest;
-    shaped_plan **bucket; /* all plans by hash; NULL while there were few */
+    shaped_plan **bucket; /* all plans by hash; NULL until there are more than RECENT */
     int n_plans;
     size_t key_words;
     uint8_t *own; /* inputs that are moved in; NULL: none */
-    bool home;    /* outputs are wanted on the host */
+    bool home;    /* outputs must be on the host */
     uint64_t made, evicted;
     ef_program *base; /* of a bound program: counted; the rest is not used */
     ef_tensor *bound;
@@ -164,13 +164,14 @@ void ef_program_counts(ef_program *p, uint64_t *made, uint64_t *evicted, uint64_
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* What a plan depends on: the shape of input k or, for a variable's handle, what is behind it. */
+/* A plan depends on the shape of each input or, for a variable's handle, on the variable's dtype
+ * and shape. Returns the variable, or NULL. */
 static const ef_variable *behind(const ef_tensor *t) {
     return t->dtype == EF_RESOURCE ? (const ef_variable *)ef_tensor_object(t, EF_OBJECT_VARIABLE)
                                    : NULL;
 }
 
-/* The device of an input is part of the key; it stands beside the rank. */
+/* The device of an input is part of the key; it shares a word with the rank. */
 static int64_t place_and_rank(const ef_tensor *t) {
     return (int64_t)t->rank + ((int64_t)t->device << 8);
 }
@@ -220,7 +221,7 @@ static uint64_t mix(uint64_t h, int64_t word) {
     return h ^ h >> 32;
 }
 
-/* Equal wherever key_matches finds equals. */
+/* Equal for inputs that key_matches finds equal. */
 static uint64_t key_hash(ef_tensor *const *in, size_t n) {
     uint64_t h = n;
     for (size_t k = 0; k < n; k++) {
@@ -312,9 +313,9 @@ static shaped_plan *find(ef_program *p, ef_tensor *const *in, int wanted) {
     return s;
 }
 
-/* Sizes that come back in turn, more than there is room for, would each go just before they are
- * asked for if the oldest went; and where each size is new, its memory would be the coldest there
- * is. So one that came lately goes, and the oldest only now and then. */
+/* If more sizes recur in a cycle than there is room for, evicting the least recently used would
+ * evict each size just before it is needed again; and if every size is new, its plan would reuse
+ * the coldest memory. So a recently made plan is evicted, and the oldest only now and then. */
 static shaped_plan *to_evict(ef_program *p) {
     if (p->evicted % AGING == AGING - 1) return p->oldest;
     shaped_plan *s = p->newest;
@@ -322,7 +323,7 @@ static shaped_plan *to_evict(ef_program *p) {
     return s;
 }
 
-/* Returns the plan if nobody uses it: to be freed. */
+/* Evicts s. Returns it if nobody uses it, for the caller to free; else NULL. */
 static shaped_plan *evict(ef_program *p, shaped_plan *s) {
     forget(p, s);
     p->evicted++;
@@ -331,13 +332,14 @@ static shaped_plan *evict(ef_program *p, shaped_plan *s) {
     return s->users == 0 ? s : NULL;
 }
 
-/* After one more was made. The caller frees what is returned without the lock: plans of loops own
- * programs, which leave the budget's list. NULL: nothing to free. */
+/* Called after a plan was added. The caller frees the plan that is returned after it has released
+ * the lock: plans of loops own programs, which lock the budget's list when they end. NULL: nothing
+ * to free. */
 static shaped_plan *evict_beyond_bound(ef_program *p) {
     return p->n_plans > EF_PROGRAM_PLANS ? evict(p, to_evict(p)) : NULL;
 }
 
-/* For the budget. A plan in use is freed by its last user. */
+/* For the budget: evicts the oldest plan. One that is in use is freed by its last user. */
 static shaped_plan in_use;
 
 static void *take_plan(ef_keeper *k) {
@@ -374,7 +376,7 @@ static bool any_large(const ef_plan *p) {
     return false;
 }
 
-/* Planning takes a while: small inputs are on their way to the cache meanwhile. */
+/* Prefetches small inputs, which reach the cache while the plan is being made. */
 static void fetch_ahead(ef_tensor *const *in, size_t n) {
     enum { LINE = 64, MOST = 1 << 15 };
     for (size_t k = 0; k < n; k++) {
@@ -385,7 +387,8 @@ static void fetch_ahead(ef_tensor *const *in, size_t n) {
     }
 }
 
-/* Says which size differs from the plan used last, whose key is `last` (NULL: there is none). */
+/* Posts an event that says which size differs from the plan used last, whose key is `last` (NULL:
+ * there is none). */
 static void post_plan(uint64_t began, const int64_t *last, const int64_t *now, size_t n_inputs) {
     ef_event_new e = {.kind = EF_EVENT_PLAN, .began = began};
     enum { WORDS = EF_MAX_RANK + 2 };
@@ -453,7 +456,8 @@ static ef_status *plan_for(ef_context *context, ef_program *p, ef_tensor *const 
     return NULL;
 }
 
-/* A plan for these inputs with an idle frame, or none, marked as used. NULL: *bad says why. */
+/* A plan for these inputs, marked as used, and an idle frame of it if there is one. NULL: *bad says
+ * why. */
 static shaped_plan *acquire(ef_context *context, ef_program *p, ef_tensor *const *in,
                             ef_frame **frame, ef_status **bad) {
     ef_mutex_lock(&p->lock);
@@ -487,7 +491,7 @@ static shaped_plan *acquire(ef_context *context, ef_program *p, ef_tensor *const
     return s;
 }
 
-enum { IDLE_FRAMES = 8 }; /* more threads than that make their frame each time */
+enum { IDLE_FRAMES = 8 }; /* if more threads run a plan, some make a frame in each call */
 
 static void release(ef_program *p, shaped_plan *s, ef_frame *f) {
     ef_frame *surplus = NULL;
@@ -548,7 +552,7 @@ static ef_status *run_own(ef_context *context, ef_program *p, ef_tensor *const *
     return s;
 }
 
-/* With the numbers a graph was compiled without; a base has no base itself. */
+/* Runs the base with the constants as its last inputs; a base has no base itself. */
 static ef_status *run_bound(ef_context *context, ef_program *p, ef_tensor *const *in,
                             ef_tensor *out) {
     size_t n = p->base->graph->n_inputs, own = n - p->n_bound;

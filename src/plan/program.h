@@ -6,14 +6,15 @@
 #include <pthread.h>
 
 typedef struct ef_program ef_program;
-/* Keeps g (counted), which must be finished and is taken as it is. own_inputs (copied; NULL: none):
- * input k is moved out of the caller's tensor at each run, so that it can be changed in place. */
+/* Holds g (counted), which must be finished and is not optimised again. own_inputs (copied; NULL:
+ * none): input k is moved out of the caller's tensor at each run, so that it can be changed in
+ * place. */
 ef_status *ef_program_make(ef_graph *g, const uint8_t *own_inputs, ef_program **out);
-/* The program `base` with its last n inputs given once and for all: it takes those before them.
- * Small and quickly made; plans are base's. The values are copied. */
+/* The program `base` with its last n inputs bound to values, which are copied: it takes the inputs
+ * before them. It is small and quickly made, and uses the plans of base. */
 ef_status *ef_program_bind(ef_program *base, const ef_tensor *const *value, size_t n,
                            ef_program **out);
-void ef_program_keep_home(ef_program *p); /* its outputs are wanted on the host; before it runs */
+void ef_program_keep_home(ef_program *p); /* its outputs are to be on the host; before it runs */
 ef_program *ef_program_ref(ef_program *p);
 void ef_program_unref(ef_program *p);
 const ef_graph *ef_program_graph(const ef_program *p);
@@ -24,7 +25,7 @@ ef_status *ef_program_text(ef_program *p, char **out, int32_t copies[3]);
 /* in: n_inputs tensors, settled or on a device. out: n_outputs tensors, owned by the caller on
  * success; untouched on failure. */
 ef_status *ef_program_run(ef_context *context, ef_program *p, ef_tensor *const *in, ef_tensor *out);
-/* Plans made and thrown away so far: a test of evenness, not of speed. */
+/* Plans made and evicted so far, and plans kept now; for tests. */
 void ef_program_counts(ef_program *p, uint64_t *made, uint64_t *evicted, uint64_t *kept);
 enum { EF_PROGRAM_PLANS = 128 }; /* that a program may keep, within the budget of all caches */
 #endif

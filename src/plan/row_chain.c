@@ -1,7 +1,7 @@
-/* Finding row chains. Groups are visited in the order they run. One that reduces rows to an element
- * each may begin a chain; a later one joins if it works on the same rows and reads what the chain
- * makes or reads. As with groups, a chain is closed as soon as somebody outside it reads
- * one of its values: it runs where its last group stood, so no dependency can run backwards. */
+/* Finding row chains. Groups are visited in the order they run. A group that reduces each row to an
+ * element may begin a chain; a later one joins if it works on the same rows and reads a value that
+ * the chain computes or reads. As with groups, a chain is closed as soon as a node outside it reads
+ * one of its values: it runs at the place of its last group, so no dependency can run backwards. */
 #include "plan/row_chain.h"
 #include "base/option.h"
 #include "plan/place.h"
@@ -11,9 +11,9 @@ enum {
     VALUES = 64,             /* of one chain */
     BLOCK_BYTES = 512 << 10, /* of a block: about half a second-level cache */
     BLOCK_ROWS = 64,
-    PIECES = 256,       /* that the rows are cut into at most; */
-    SUM_PIECES = 16,    /* with accumulators of columns so many, */
-    SUM_PART = 1 << 14, /* or as many as keep this many accumulators */
+    PIECES = 256,       /* the rows are cut into at most so many; */
+    SUM_PIECES = 16,    /* with accumulators of columns into so many, */
+    SUM_PART = 1 << 14, /* or into more while the accumulators are at most this many */
     LEAST_ROWS = 8
 };
 
@@ -28,7 +28,7 @@ typedef struct finder {
     ef_planner *p;
     int32_t *made_by; /* by value: the group that makes it, or -1 */
     int32_t *seen;    /* by value: the last chain it was counted for, plus 1 */
-    bool *escapes;    /* by value: somebody outside its chain reads it */
+    bool *escapes;    /* by value: it is read outside its chain */
 } finder;
 
 bool ef_row_chain_takes(const ef_tile_tail *tail) {
@@ -45,8 +45,8 @@ static bool makes_by_columns(const ef_tiles *t, int k) {
     return t->tail.n > 0 && t->tail.outer && k == t->n_inputs + t->n_outputs - 1;
 }
 
-/* Whether the group works row by row on the chain's rows, and finds in a block all that it reads
- * of the chain. */
+/* Whether the group works row by row on the chain's rows, and all values of the chain that it reads
+ * are in a block of rows. */
 static bool fits_chain(const finder *f, int32_t c, int32_t g) {
     const ef_planner *p = f->p;
     const ef_row_plan *chain = &p->chain[c];
@@ -69,8 +69,8 @@ static bool fits_chain(const finder *f, int32_t c, int32_t g) {
     return values <= VALUES;
 }
 
-/* Whether the chain reads one of the values that have an element for each of the group's. It may
- * still come to do so if the group only reduces, and nothing is lost if it does not. */
+/* Whether the chain reads one of the group's full-sized inputs. A group that only reduces is always
+ * let in: a later group may read its input, and nothing is lost otherwise. */
 static bool shares(const ef_planner *p, int32_t c, int32_t g) {
     const ef_tiles *t = p->tiles[g];
     if (t->n_ins == 0) return true;
@@ -99,7 +99,7 @@ static int32_t find_chain(finder *f, int32_t g) {
     return p->n_chains++;
 }
 
-/* Somebody that is not in chain c reads the value. */
+/* Notes that a group or node outside of the value's chain reads it; c: the reader's chain. */
 static void note_read(finder *f, int32_t c, int32_t v) {
     int32_t from = chain_of_value(f, v);
     if (from < 0 || from == c) return;
@@ -123,7 +123,7 @@ static void visit_group(finder *f, int32_t g) {
     }
 }
 
-/* Whether there is anything to gain: two programs walk over all elements. */
+/* Whether the chain saves time: at least two of its programs iterate over all elements. */
 static bool pays(const ef_planner *p, const ef_row_plan *chain) {
     int64_t most = 0;
     int n = 0;
@@ -135,7 +135,7 @@ static bool pays(const ef_planner *p, const ef_row_plan *chain) {
     return n >= 2;
 }
 
-/* ---- what a chain reads and makes ------------------------------------------------------------ */
+/* ---- what a chain reads and computes --------------------------------------------------------- */
 
 typedef struct chain_values {
     int32_t in[VALUES], out[VALUES], inside[VALUES];
@@ -250,7 +250,7 @@ static void cut_rows(const ef_planner *p, const chain_values *all, ef_row_chain 
     c->piece = parts_of(parts_of(c->rows, pieces), c->block) * c->block;
     c->pieces = parts_of(c->rows, c->piece);
     for (int k = 0; k < c->n_inside; k++) {
-        /* equal elements of all values are not in one set of a cache */
+        /* element i of all values must not fall into one set of the cache */
         c->offset[k] = c->block_bytes + (size_t)(7 * k % 61 + 1) * 64;
         c->block_bytes = c->offset[k] + aligned((size_t)c->block * c->row_bytes[k]);
     }

@@ -1,15 +1,15 @@
 /* Row chains: tile programs that work row by row - a mean, what is subtracted from it, a norm, the
  * result - run one after the other over a block of rows that stays in the second-level cache.
- * Values that pass between them never reach memory. Softmax, layer and group norms written with
- * plain ops, and their gradients, become one step so. */
+ * Values that pass between them never reach memory. In this way softmax, layer and group norms
+ * written with plain ops, and their gradients, become one step. */
 #ifndef EF_PLAN_ROW_CHAIN_H
 #define EF_PLAN_ROW_CHAIN_H
 #include "plan/tiles.h"
 
 enum {
-    EF_ROW_CHAIN_LEAST = 1 << 14, /* elements below which steps of their own are as quick */
+    EF_ROW_CHAIN_LEAST = 1 << 14, /* elements below which separate steps are as fast */
     EF_ROW_CHAIN_PROGRAMS = 24,
-    EF_ROW_CHAIN_ARGS = 31 /* inputs or outputs of the step: bits of a mask stand for them */
+    EF_ROW_CHAIN_ARGS = 31 /* inputs or outputs of the step, each a bit of a 32-bit mask */
 };
 
 /* Where an argument of a program is: among the step's inputs, then its outputs, then the values

@@ -1,6 +1,6 @@
-/* Running a row chain. A thread takes a piece of the rows, and each block of it goes through all
- * programs. What lives in a block only has room in the thread's own part of the scratch memory; its
- * address is shifted so that programs find element i where they look for it. */
+/* Running a row chain. A thread takes a piece of the rows, and runs all programs on each block of
+ * it. Values that live in a block only are in the thread's own part of the scratch memory; their
+ * addresses are shifted so that programs can use the index of an element in the whole value. */
 #include "base/pool.h"
 #include "plan/row_chain.h"
 #include "plan/tiles_run.h"
@@ -68,7 +68,8 @@ static void run_pieces(void *arg, int64_t begin, int64_t end) {
     }
 }
 
-/* The accumulators of the pieces in order, so that any number of threads gives the same bits. */
+/* Merges the accumulators of the pieces in order, so that any number of threads gives the same
+ * bits. */
 static void merge_pieces(const job *j, const ef_row_program *p) {
     const ef_tiles *t = p->tiles;
     char *acc = j->acc + p->acc_row;

@@ -235,8 +235,8 @@ EF_TEST(not_finite) {
     }
 }
 
-/* A value of the chain that an op outside reads, and one that is given back: both are written. What
- * comes after the reader is another chain. */
+/* A value of the chain that an op outside reads, and one that is an output: both are written.
+ * Groups after the reader form another chain. */
 EF_TEST(values_leave_the_chain) {
     twin t;
     begin(&t, EF_F32, 90, 200);

@@ -1,20 +1,20 @@
-/* Finding steps that can be joined, and running them. A recurrent cell is the case in point: a
+/* Finding steps that can be joined, and running them. The typical case is a recurrent cell: a
  * product of a few rows with the weights, sums, a split into gates, and the gates' functions. Each
- * takes some microseconds, as long as it takes two threads to meet.
+ * step takes some microseconds, which is as long as synchronising two threads takes.
  *
- * How many shares there are follows from the sizes alone, so that the result does not depend on the
- * number of threads. */
+ * The number of shares depends on the sizes only, so that the result does not depend on the number
+ * of threads. */
 #include "plan/shares.h"
 #include "base/option.h"
 #include "base/pool.h"
 #include "kernels/gemm.h"
 #include "ops/known.h"
 
-/* Rows of a share are a multiple of UNIT, which is what the kernel of a product takes at once. */
+/* The rows of a share are a multiple of UNIT, the rows in a block of a product's kernel. */
 enum { UNIT = 8, LEAST_ROWS = 16, SHARES = 8 };
-enum { OPERANDS = 8 }; /* of a kernel that is given rows; more are not joined */
-/* Multiply-adds of a product: fewer are not worth a second thread; more keep both busy alone, and
- * cutting them by rows only would have every thread read all of the weights. */
+enum { OPERANDS = 8 }; /* a kernel with more operands is not joined */
+/* Multiply-adds of a product: fewer are not worth a second thread; with more, the product keeps all
+ * threads busy by itself, and cut by rows every thread would have to read all of the weights. */
 static const double least_work = 4e5, most_work = 8e6, worth_waking = 2e6;
 
 typedef enum member_kind { NO_MEMBER, TILES, TILE, PRODUCT, SPLIT, JOIN, KERNEL } member_kind;
@@ -22,7 +22,7 @@ typedef enum member_kind { NO_MEMBER, TILES, TILE, PRODUCT, SPLIT, JOIN, KERNEL 
 typedef struct member {
     member_kind kind;
     bool turned;      /* PRODUCT: of the transposed right-hand side */
-    uint32_t by_rows; /* KERNEL: inputs of which it is given the rows of a share */
+    uint32_t by_rows; /* KERNEL: inputs of which it gets only the rows of a share */
     const ef_op *op;
     ef_kernel_fn *run;
     int32_t n_in, n_out;
@@ -61,7 +61,7 @@ static void multiply(const ef_call *c, const member *m, const span *s) {
     ef_gemm(&g);
 }
 
-/* Parts of every row from or to the whole row. */
+/* Copies parts of every row from or to the whole row. */
 static void copy_parts(const ef_tensor *whole, ef_tensor *const *part, int n, bool to_whole,
                        const span *s) {
     char *at = row_at(whole, s);
@@ -75,7 +75,7 @@ static void copy_parts(const ef_tensor *whole, ef_tensor *const *part, int n, bo
     }
 }
 
-/* Any kernel that does not mind how many rows there are. Shapes fit, so it does not fail. */
+/* Runs a kernel that works for any number of rows. Its shapes were checked, so it does not fail. */
 static void run_kernel(ef_call *c, const member *m, const span *s) {
     ef_tensor rows[OPERANDS], *ptr[OPERANDS];
     for (int k = 0; k < m->n_in + 1; k++) {
@@ -203,7 +203,7 @@ static member_kind product_kind(finder *f, const ef_plan_step *t) {
     return PRODUCT;
 }
 
-/* Inputs that have rows as the result does: not a vector that happens to be as long. */
+/* Inputs that have the rows of the result; a vector of the same length is not one. */
 static uint32_t inputs_by_rows(const finder *f, const ef_plan_step *t) {
     uint32_t by_rows = 0;
     for (int k = 0; k < t->n_in && k < 32; k++)
@@ -212,7 +212,7 @@ static uint32_t inputs_by_rows(const finder *f, const ef_plan_step *t) {
     return by_rows;
 }
 
-/* A product with what follows it. */
+/* A product with an epilogue. */
 static member_kind fused_product_kind(finder *f, const ef_plan_step *t) {
     if (t->n_in >= OPERANDS || t->scratch_bytes > 0 ||
         !reads_by_rows(f, t, ~inputs_by_rows(f, t)) || product_kind(f, t) == NO_MEMBER)
@@ -342,7 +342,7 @@ static ef_status *join(finder *f, int32_t from, int32_t end, ef_plan_step *out) 
     return NULL;
 }
 
-/* Steps have moved: when values live is told in their new numbers. */
+/* Steps have moved: the lifetimes of values are given in the new numbers of steps. */
 static void renumber(ef_planner *p, const int32_t *new_at, int32_t n) {
     for (int32_t v = 0; v < p->n_values; v++) {
         ef_pvalue *x = &p->value[v];

@@ -1,7 +1,7 @@
 /* Shares of rows: consecutive steps of a loop's body that treat every row of their values by itself
- * become one step. Each share of the rows goes through all of them on one thread, so that the
- * threads meet once instead of after every step, and what passes between the steps stays in the
- * cache of the thread that made it. */
+ * become one step. One thread runs all of them on its share of the rows, so that the threads
+ * synchronise once instead of after every step, and values that pass between the steps stay in the
+ * cache of the thread that computed them. */
 #ifndef EF_PLAN_SHARES_H
 #define EF_PLAN_SHARES_H
 #include "plan/planner.h"

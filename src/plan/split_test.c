@@ -1,5 +1,5 @@
-/* Groups that need more than a tile program has (arguments, registers, buffers): each is to become
- * a few fused steps instead of a step per op, with the values of the ops run one by one. */
+/* Groups that need more than a tile program has (arguments, registers, buffers): each becomes a few
+ * fused steps instead of a step per op, with the values of the ops run one by one. */
 #include "check.h"
 #include "graph/graph.h"
 #include "ops/run.h"
@@ -158,8 +158,7 @@ EF_TEST(many_results_of_one_value) {
     end(&t, 2);
 }
 
-/* Fifteen inputs and the sum are all the arguments there are: the reduction is a step of its own.
- */
+/* Fifteen inputs and the sum use up all arguments, so the reduction becomes a separate step. */
 EF_TEST(reduction_without_room) {
     twin t;
     begin(&t);

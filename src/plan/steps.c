@@ -10,7 +10,7 @@
 /* ---- steps that are not a kernel of their own ---------------------------------------------------
  */
 
-/* Output shapes are found out at run time: the whole trip of an eager call. */
+/* Output shapes are not known before the run: the op runs as in an eager call. */
 static ef_status *run_dynamic(const ef_call *c) {
     ef_tensor few[8], *out = few;
     if (c->n_out > 8 && (out = ef_malloc((size_t)c->n_out * sizeof *out)) == NULL)
@@ -22,8 +22,8 @@ static ef_status *run_dynamic(const ef_call *c) {
     return s;
 }
 
-/* Another shape for bytes that are placed at run time; borrowed from its root, which outlives it.
- */
+/* Another shape for bytes whose address is known at run time only; borrowed from its root, which
+ * outlives it. */
 static ef_status *run_view(const ef_call *c) {
     const ef_tensor *in = c->in[0];
     ef_tensor *out = c->out[0];
@@ -38,7 +38,7 @@ typedef struct one_tile {
     unsigned scalars;
 } one_tile;
 
-/* A small elementwise op whose operands are whole or single elements: nothing left to decide. */
+/* Runs a small elementwise op whose operands are full-sized or scalars. */
 static ef_status *run_tile(const ef_call *c) {
     const one_tile *t = c->state;
     const void *in[4];
@@ -162,7 +162,7 @@ int32_t ef_plan_define(ef_planner *p, ef_plan_step *t, int32_t value) {
     return slot;
 }
 
-/* Tensors with shapes but no data, for asking kernels what they need. */
+/* Tensors with shapes but no data, for choosing a kernel row and asking for its scratch size. */
 typedef struct shadow {
     ef_tensor *tensor, **ptr;
     ef_call call;
@@ -203,7 +203,7 @@ ef_status *ef_plan_shadow(ef_planner *p, const ef_plan_step *t, ef_call *out) {
     return NULL;
 }
 
-/* Elementwise with whole or single operands and little work: call the tile directly. */
+/* A small elementwise op whose operands are full-sized or scalars calls its tile directly. */
 static ef_status *direct_tile(ef_planner *p, ef_plan_step *t, const shadow *sh, bool *done) {
     *done = false;
     int64_t n = ef_count(sh->call.out[0]);
@@ -234,7 +234,7 @@ static ef_status *choose_kernel(ef_planner *p, ef_plan_step *t) {
     shadow sh;
     EF_TRY(make_shadow(p, t, &sh));
     const ef_kernel *row;
-    /* A kernel that an eager call does not find makes a graph invalid. */
+    /* In a graph a missing kernel has another error code than in an eager call. */
     EF_TRY(ef_status_as(ef_op_kernel(&sh.call, EF_CPU, &row), EF_INVALID));
     if (row->run == ef_run_elementwise) {
         bool done;
@@ -250,7 +250,7 @@ static ef_status *choose_kernel(ef_planner *p, ef_plan_step *t) {
     return NULL;
 }
 
-/* Everything known beforehand? Managed types are made by their kernels in any case. */
+/* Whether all shapes are known before the run. Kernels allocate managed types in any case. */
 static bool is_static(const ef_planner *p, const ef_node *n) {
     if (n->op->traits & EF_DYNAMIC) return false;
     for (int k = 0; k < n->n_in; k++)
@@ -263,8 +263,8 @@ static bool is_static(const ef_planner *p, const ef_node *n) {
     return true;
 }
 
-/* A view's other inputs say its shape. Unless their values are known, its kernel must compare them
- * with the shape that was inferred: x of two elements as [n] has the shape [2] or fails. */
+/* Whether the other inputs of a view, which give its shape, are known. If not, its kernel must
+ * compare them with the inferred shape: reshaping two elements to [n] gives [2] or fails. */
 static bool is_told(const ef_planner *p, const ef_node *n) {
     for (int k = 1; k < n->n_in; k++)
         if (p->value[ef_value_at(p, n->in[k])].fact.value == NULL) return false;
@@ -368,8 +368,8 @@ static ef_status *group_step(ef_planner *p, int32_t group, int32_t node) {
     return NULL;
 }
 
-/* Whether the frame owns what is in the value's slot and must let it go; *when: after which step,
- * or n_steps for what lives as long as the outputs: views of it, or copies into given memory. */
+/* Whether the frame owns the value's slot and must release it; *when: after which step, or n_steps
+ * if it must live until the outputs are taken, since these are views or copies of it. */
 static bool to_drop(const ef_planner *p, int32_t v, int32_t *when) {
     const ef_pvalue *val = &p->value[v];
     if (val->slot < 0 || !p->plan->slot[val->slot].owned || val->root != v) return false;
@@ -428,8 +428,8 @@ static bool makes_step(const ef_planner *p, size_t node) {
                                            !ef_plan_runs_later(p, group)));
 }
 
-/* Room for slots, steps and their lists, as much as is needed: plans are kept for many shapes.
- * Slots and steps are filled in as they are made: no need to clear them first. */
+/* Allocates exactly what slots, steps and their lists need, since plans are kept for many shapes.
+ * Slots and steps are filled in as they are made, so they are not cleared first. */
 static ef_status *make_room(ef_planner *p) {
     ef_plan *plan = p->plan;
     size_t slots = ((size_t)p->n_values + 1) * sizeof *plan->slot, n = 1, lists = 0;

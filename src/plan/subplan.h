@@ -1,4 +1,4 @@
-/* Sub-plans: what the steps of loops and branches share. */
+/* Sub-plans: functions shared by the steps of loops and branches. */
 #ifndef EF_PLAN_SUBPLAN_H
 #define EF_PLAN_SUBPLAN_H
 #include "graph/control.h"
@@ -6,13 +6,14 @@
 
 /* Output k of a finished frame into `out`: copied if out has memory, else moved or counted. */
 ef_status *ef_subplan_result(ef_frame *f, int k, ef_tensor *out);
-/* TensorFlow's truth: a scalar that is not zero, or any tensor that is not empty. */
+/* Whether t counts as true in TensorFlow: a scalar that is not zero, or a tensor of another rank
+ * that is not empty. */
 bool ef_tensor_true(const ef_tensor *t);
 
-/* Whether a function of a node that failed to be planned for some sizes is left out: of several,
- * the one chosen may be another. An error of memory is never left out. */
+/* Whether a function of a node that cannot be planned for some sizes is left out of the plan: if
+ * there are several, another one may be chosen. Running out of memory is always an error. */
 bool ef_plan_is_left_out(const ef_control *c, const ef_status *bad);
-/* What holds of the loop's variables before and after every turn. */
+/* Facts of the loop's variables that hold before and after every iteration. */
 ef_status *ef_plan_loop_facts(const ef_control *c, const ef_fact *in, ef_fact *out, int n,
                               ef_fact *behind);
 ef_status *ef_plan_branches(int wanted, const ef_control *control, const ef_fact *in,

@@ -9,7 +9,7 @@ static const char *const kinds[] = {
 
 static const char *place(const ef_slot *s) {
     const char *name = ef_device_name(s->device);
-    return name != NULL ? name : "a device that is gone";
+    return name != NULL ? name : "a removed device";
 }
 
 static void add_slot(ef_text *t, const ef_plan *p, int32_t k) {

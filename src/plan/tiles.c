@@ -1,6 +1,6 @@
-/* Running a tile program. For each stretch the addresses of all operands are worked out once, then
- * the instructions run one after the other over data that is still in the cache. Inputs that are
- * spread over the result are read in place where a stretch sees one run of them, else copied into a
+/* Running a tile program. For each stretch the addresses of all operands are computed once, then
+ * the instructions run one after the other over data that is still in the cache. Broadcast inputs
+ * are read in place if a stretch reads consecutive elements of them, else they are copied into a
  * small buffer first. */
 #include "plan/tiles.h"
 #include "base/pool.h"
@@ -9,7 +9,7 @@
 /* ---- how inputs are spread
  * ----------------------------------------------------------------------- */
 
-/* Strides of `arg` over the dims of `out` (0 where it is stretched); both known. */
+/* Strides of `arg` over the dims of `out` (0 where it is broadcast); both known. */
 static void strides_over(const ef_shape *out, const ef_shape *arg, int64_t *stride) {
     int64_t step = 1;
     int lead = out->rank - arg->rank;
@@ -148,8 +148,8 @@ static void fill_any(const ef_tiles *t, const ef_tile_arg *a, char *to, const ch
 /* ---- the loop
  * --------------------------------------------------------------------------------------- */
 
-/* Where element i is among periods. Inputs mostly have the same one, so most divisions are saved.
- */
+/* The position of element i within a period. Inputs mostly have the same period, so this saves most
+ * divisions. */
 typedef struct phase {
     int64_t period, whole, rest; /* i / period, i % period */
 } phase;

@@ -1,6 +1,6 @@
-/* Tile programs: a fused group of elementwise ops as a list of tile functions run over stretches of
- * a few hundred elements, so that what passes between them stays in the first-level cache. Values
- * of a program may go into reductions instead of memory. */
+/* Tile programs: a fused group of elementwise ops as a list of tile functions that run over
+ * stretches of a few hundred elements, so that intermediate values stay in the first-level cache. A
+ * program may end in reductions, which read its values without storing them to memory. */
 #ifndef EF_PLAN_TILES_H
 #define EF_PLAN_TILES_H
 #include "jit/jit.h"
@@ -23,16 +23,16 @@ typedef struct ef_tile_ins {
     uint8_t n_in, scalars; /* bit k of scalars: operand k is one element for the whole stretch */
     uint8_t in[EF_TILES_MAX_OPERANDS];
     uint8_t out;
-    uint8_t covers;    /* how many instructions are done with this one: 1, or more if compiled */
-    uint8_t dtype;     /* of all operands but truth values, if it is one; EF_BOOL: all are truths */
-    uint8_t truths;    /* as ef_jit_ins has it */
+    uint8_t covers;    /* how many instructions this call executes: 1, or more if compiled */
+    uint8_t dtype;     /* of all operands except truth values; EF_BOOL: all are truth values */
+    uint8_t truths;    /* as in ef_jit_ins */
     int32_t node;      /* of the plan's graph */
-    const char *expr;  /* what is computed, where the op says so and dtype says for whom */
-    ef_jit_code *code; /* does the work of `covers` instructions from here on */
-    ef_jit_fn *entry;  /* where it begins; NULL: fn does the work of this one */
+    const char *expr;  /* of the op; NULL: it has none, or its operands have several dtypes */
+    ef_jit_code *code; /* executes `covers` instructions from this one on */
+    ef_jit_fn *entry;  /* its entry point; NULL: fn executes this one */
 } ef_tile_ins;
 
-/* How an input is spread over the result. */
+/* How an input is broadcast over the result. */
 typedef enum ef_spread {
     EF_SPREAD_FULL,   /* element i is element i */
     EF_SPREAD_SCALAR, /* one element for all */
@@ -62,14 +62,14 @@ typedef struct ef_tile_tail {
 
 typedef struct ef_tile_arg {
     uint8_t spread, size; /* size: bytes of an element */
-    bool as_scalar;       /* handed to instructions as one element per stretch */
+    bool as_scalar;       /* passed to instructions as one element per stretch */
     int64_t period;
     int64_t stride[EF_MAX_RANK]; /* EF_SPREAD_ANY, over the program's shape */
 } ef_tile_arg;
 
 typedef struct ef_tiles {
     int n_ins, n_inputs, n_outputs, n_regs;
-    ef_tile_ins *ins; /* as many as there are, as plans are kept for many shapes */
+    ef_tile_ins *ins; /* allocated exactly, since plans are kept for many shapes */
     ef_tile_arg *arg;
     ef_shape shape; /* of the result, adjacent dims collapsed where all inputs allow */
     int64_t count;
@@ -78,8 +78,8 @@ typedef struct ef_tiles {
     ef_tile_tail tail; /* its results are the last outputs */
 } ef_tiles;
 
-/* What fusing came to: groups made and the ops in them; how often an op began another group because
- * the one of its inputs had no room left; and groups that were found but could not be made. */
+/* Statistics of fusion: groups made and the ops in them; how often an op began another group
+ * because the one of its inputs was full; and groups that were found but could not be made. */
 typedef struct ef_fuse_counts {
     int64_t groups, ops, refused, dropped;
 } ef_fuse_counts;
@@ -88,15 +88,15 @@ ef_fuse_counts ef_fuse_counted(void); /* by all plans of this process so far */
 /* Sets spread, period and strides of argument k from its shape; shapes broadcast to t->shape. */
 void ef_tiles_spread(ef_tiles *t, int k, const ef_shape *arg, ef_dtype dtype);
 bool ef_tiles_buffered(const ef_tiles *t, int k); /* input k is copied into a buffer first */
-/* Whether its spread inputs fit the buffers there are. */
+/* Whether there are enough buffers for its broadcast inputs. */
 bool ef_tiles_fit(const ef_tiles *t);
 /* An input whose bytes output k may overwrite stretch by stretch, or -1. */
 int ef_tiles_overwrites(const ef_tiles *t, int k);
 /* Ends t with one more reduction over the axes in mask of a value of dtype d, whose operand the
- * caller notes; false if the axes are neither the inner nor the outer ones, or not those of the
- * reductions that are there. alone: t has no instructions, and runs only as part of a row chain. */
+ * caller sets; false if the axes are neither the inner nor the outer ones, or differ from those of
+ * t's other reductions. alone: t has no instructions, and runs only as part of a row chain. */
 bool ef_tiles_reduce(ef_tiles *t, ef_reduce_kind kind, ef_dtype d, uint32_t mask, bool alone);
-/* Compiles what repays it; ef_tiles_release lets the code go. */
+/* Compiles t if it is large enough to gain from it; ef_tiles_release releases the code. */
 void ef_tiles_compile(ef_tiles *t);
 ef_release_fn ef_tiles_release;
 size_t ef_tiles_scratch(const ef_tiles *t); /* bytes of scratch its kernel needs */

@@ -7,7 +7,7 @@ enum {
     EF_TILES_BUFFERS = 4,
     EF_TILES_ELEMENT = 8,
     EF_TILES_APART =
-        320 /* bytes between rows: equal elements of all are not in one set of a cache */
+        320 /* bytes between rows: element i of all must not fall into one set of the cache */
 };
 
 /* What one thread needs; sits on its stack. Rows are 64-byte aligned. */
@@ -22,8 +22,9 @@ typedef struct ef_tile_worker {
 /* Begins with program t; the caller has set w->data. */
 void ef_tile_worker_begin(ef_tile_worker *w, const ef_tiles *t);
 void ef_tile_worker_of(ef_tile_worker *w, const ef_call *c); /* on the arguments of a fused step */
-/* Runs the program on elements [i, i + n), or on fewer where an input read in place would wrap, and
- * says on how many. At most EF_TILE, or t->stretch where the program has no reduction. */
+/* Runs the program on elements [i, i + n), or on fewer if an input that is read in place would
+ * wrap, and returns on how many. n: at most EF_TILE, or t->stretch if the program has no reduction.
+ */
 int64_t ef_tile_worker_run(ef_tile_worker *w, int64_t i, int64_t n);
 
 /* fused_reduce.c: the whole of a program that ends in a reduction. */

@@ -13,7 +13,7 @@
 #include "profile/event.h"
 #include <stdio.h>
 
-/* For the budget: when the trace that was used least recently was last used. Under the lock. */
+/* Tells the budget the last use of the least recently used trace. Under the lock. */
 static void note_oldest(ef_function *f) {
     ef_keeper_oldest(&f->keeper, f->n_traces > 0 ? f->traces[f->n_traces - 1]->used : UINT64_MAX);
 }
@@ -81,7 +81,7 @@ void ef_function_free(ef_function *f) {
 /* ---- matching
  * ------------------------------------------------------------------------------------- */
 
-/* Against the signature the function was given. */
+/* Checks the arguments against the function's input signature. */
 static ef_status *check_signature(const ef_function *f, const ef_tensor *const *in, int n_in) {
     if (n_in != f->n_fixed)
         return ef_error(EF_INVALID, "%s: takes %d arguments by its signature but %d were given",
@@ -100,7 +100,7 @@ static ef_status *check_signature(const ef_function *f, const ef_tensor *const *
     return NULL;
 }
 
-/* The same but for sizes? */
+/* Whether the trace fits the arguments apart from their sizes. */
 static bool fits_but_sizes(const ef_trace *t, const ef_tensor *const *in, int n_in) {
     if (t->n_in != n_in) return false;
     for (int k = 0; k < n_in; k++)
@@ -141,10 +141,10 @@ static void explain(ef_function *f, const ef_trace *near, const ef_tensor *const
                  ef_dtype_name((ef_dtype)in[k]->dtype), EF_SHAPE(&now));
         return;
     }
-    snprintf(f->reason, sizeof f->reason, "the trace looks at sizes, and one changed");
+    snprintf(f->reason, sizeof f->reason, "the trace depends on sizes, and one changed");
 }
 
-/* Why the trace is made, as an event: what `explain` says, or what the binding has said of it. */
+/* Why the trace is made, as fields of an event; the binding may replace them (ef_trace_explain). */
 static void reason_of(const ef_function *f, const ef_trace *near, const ef_tensor *const *in,
                       int n_in, ef_event_new *e) {
     const ef_trace *t = near != NULL ? near : f->n_traces > 0 ? f->traces[0] : NULL;
@@ -168,7 +168,7 @@ void ef_trace_explain(ef_event_reason reason, uint32_t note, int64_t before, int
     tracing->value[2] = now;
 }
 
-/* Arguments inside another trace have that trace's symbols, which must not be taken again. */
+/* Arguments inside another trace have symbols of that trace, which must not be used again. */
 static int first_free_symbol(const ef_shape *shape, int n) {
     int first = 0, s;
     int64_t a, b;
@@ -178,7 +178,8 @@ static int first_free_symbol(const ef_shape *shape, int n) {
     return first;
 }
 
-/* Symbols are named per graph: those of arguments from several graphs mean nothing together. */
+/* Symbols belong to one graph. If the arguments come from several graphs, their symbolic sizes
+ * become unknown. */
 static void separate_symbols(const ef_tensor *const *in, int n_in, ef_shape *shape) {
     const ef_storage *graph = NULL;
     bool several = false;
@@ -192,16 +193,17 @@ static void separate_symbols(const ef_tensor *const *in, int n_in, ef_shape *sha
             if (shape[k].dim[d] < 0) shape[k].dim[d] = EF_DIM_UNKNOWN;
 }
 
-/* What a new trace is made for, and by whom. */
+/* What a new trace is made for, and how. */
 typedef struct wanted {
     ef_tracer *tracer;
     ef_shape *shape; /* of each argument, for the trace's signature */
     ef_shape *real;  /* as the traced program is to see it */
-    uint32_t *read;  /* by argument: dims that traces before this one looked at, a bit each */
+    uint32_t *read;  /* by argument: dims whose size earlier traces read, a bit each */
 } wanted;
 
-/* Sizes that changed against `near` get a symbol, unless they are read; equal new sizes that also
- * were equal share one. So do sizes that only the trace around this one knows. */
+/* Sizes that differ from those of `near` get a symbol, unless traces read them; sizes that are
+ * equal, and were equal in `near`, share one. A size that is unknown here but known in the call of
+ * the trace around this one gets a symbol too. */
 static void relax(const ef_function *f, const ef_trace *near, int n_in, wanted *w) {
     struct {
         int64_t was, now;
@@ -216,7 +218,7 @@ static void relax(const ef_function *f, const ef_trace *near, int n_in, wanted *
             if (f->relax != EF_RELAX_SEEN) *real = EF_DIM_UNKNOWN;
             int j = 0;
             while (j < n && (hidden || seen[j].was != was || seen[j].now != *now)) j++;
-            if (first + j >= EF_MAX_SYMBOLS) { /* it is looked at, wherever it comes from */
+            if (first + j >= EF_MAX_SYMBOLS) { /* no symbol is left: the trace has this size */
                 *now = *real;
                 continue;
             }
@@ -245,7 +247,8 @@ static ef_trace *trace_new(size_t n, size_t n_captures) {
     return t;
 }
 
-/* What of g runs, with its first n_named named constants as parameters too. */
+/* Extracts the subgraph of g that runs, with its first n_named named constants as further
+ * parameters. */
 static ef_status *trace_of(ef_graph *g, size_t n_named, ef_trace **out) {
     enum { FEW = 16 };
     size_t n = g->n_inputs + n_named;
@@ -319,7 +322,7 @@ ef_status *ef_trace_open(ef_trace *t, ef_trace **out) {
     return NULL;
 }
 
-/* How many nodes compute something. */
+/* The number of nodes that have inputs. */
 static size_t count_work(const ef_graph *g) {
     size_t n = 0;
     for (size_t k = 0; k < g->n_nodes; k++) n += g->node[k]->n_in > 0;
@@ -353,14 +356,15 @@ static ef_status *add_parameter(ef_graph *g, const ef_tensor *in, const ef_shape
     return ef_graph_set_real(g, e, real);
 }
 
-/* Sizes that the traced program read are those of the trace, and read from the trace around it. */
+/* Sizes that the traced program read become part of the trace's signature, and count as read in the
+ * trace around it. */
 static void settle_sizes(ef_sizes *sizes, const ef_tensor *const *in, int n_in, ef_trace *t) {
     for (int k = 0; k < n_in; k++) {
         ef_shape real = ef_tensor_real(in[k]);
         for (int d = 0; d < real.rank; d++) {
             int s;
             int64_t a, b, dim = t != NULL && t->shape[k].rank > d ? t->shape[k].dim[d] : 0;
-            if (t == NULL) { /* tracing failed, and the program around may go on by it */
+            if (t == NULL) { /* tracing failed, and the outer program may depend on that */
                 if (sizes->read != 0) ef_tensor_read_size(in[k], d);
                 continue;
             }
@@ -409,8 +413,8 @@ static ef_status *make_trace(ef_function *f, const ef_tensor *const *in, int n_i
     return s == NULL ? NULL : ef_status_add(s, "while tracing %s", f->name);
 }
 
-/* Under the lock. *gone is what had to make room, to be ended once the lock is released: what ends
- * with a trace may belong to the program. */
+/* Under the lock. *gone is the trace that was evicted or replaced, to be released after the lock:
+ * releasing it may run destructors of the user's objects. */
 static ef_status *remember(ef_function *f, ef_trace *t, const ef_trace *replaces, ef_trace **gone) {
     EF_TRY(EF_GROW(&f->traces, &f->cap_traces, f->n_traces + 1));
     size_t at = f->n_traces;
@@ -430,15 +434,15 @@ static ef_status *remember(ef_function *f, ef_trace *t, const ef_trace *replaces
     return NULL;
 }
 
-/* Sizes that are open are unknown to every trace. */
+/* Sizes that ef_function_open_sizes named are unknown in every trace. */
 static void open_sizes(const ef_function *f, int n_in, wanted *w) {
     for (int k = 0; k < n_in && (size_t)k < f->n_open; k++)
         for (int d = 0; d < w->shape[k].rank; d++)
             if (f->open[k] >> d & 1) w->shape[k].dim[d] = w->real[k].dim[d] = EF_DIM_UNKNOWN;
 }
 
-/* No lock is held while the user's function runs; `near` is counted. exact: as the arguments are,
- * whatever other traces there are. */
+/* No lock is held while the user's function runs; `near` is counted. exact: the trace is made for
+ * exactly these sizes. */
 static ef_status *trace_near(ef_function *f, const ef_trace *near, bool exact,
                              const ef_tensor *const *in, int n_in, wanted *w, ef_trace **out) {
     for (int k = 0; k < n_in; k++) {
@@ -455,7 +459,7 @@ static ef_status *trace_near(ef_function *f, const ef_trace *near, bool exact,
     bool looked = false;
     for (int k = 0; k < n_in; k++) looked = looked || (*out)->read[k] == UINT32_MAX;
     if (!looked || (*out)->general || near == NULL || exact) return NULL;
-    ef_trace_unref(*out); /* it was made with sizes unknown and needs them: give it these ones */
+    ef_trace_unref(*out); /* it needs sizes that were unknown: it is traced again with these */
     for (int k = 0; k < n_in; k++) w->shape[k] = w->real[k] = ef_shape_from(in[k]);
     open_sizes(f, n_in, w);
     return make_trace(f, in, n_in, w, out);
@@ -515,8 +519,8 @@ ef_status *ef_function_trace_exact(ef_function *f, ef_tracer *tracer, const ef_t
     return found != NULL ? NULL : trace_anew(f, tracer, in, n_in, true, out);
 }
 
-/* Python that was traced with sizes unknown may do something else than Python that saw them: of all
- * traces that fit, from k on, a call takes the one made for the fewest other calls. */
+/* Python code that was traced with unknown sizes may behave differently from code that saw them. So
+ * of all traces from k on that fit, a call takes the most specific one. */
 static size_t narrowest(const ef_function *f, size_t k, const ef_tensor *const *in, int n_in) {
     for (size_t j = k + 1; j < f->n_traces && !f->fixed; j++)
         if (ef_trace_fits(f->traces[j], in, n_in) && covers(f->traces[k], f->traces[j])) k = j;

@@ -6,8 +6,8 @@
 #include "graph/sizes.h"
 #include "runtime/function.h"
 
-/* Two sizes of arguments are equal for certain; of a trace around this one, in its call at least.
- */
+/* Whether two sizes of arguments are certainly equal, or are equal in the call of the trace around
+ * this one. */
 static bool equal_sizes(const ef_tensor *a, int i, const ef_tensor *b, int j) {
     int64_t x = a->dim[i], y = b->dim[j];
     bool apart = (a->flags & b->flags & EF_TENSOR_SYMBOLIC) && a->storage != b->storage;
@@ -20,7 +20,7 @@ static bool equal_sizes(const ef_tensor *a, int i, const ef_tensor *b, int j) {
     return true;
 }
 
-/* Sizes that one symbol stands for must be equal: the trace may have made use of it. */
+/* Sizes that share a symbol must be equal, since the trace may rely on it. */
 static bool symbols_agree(const ef_trace *t, const ef_tensor *const *in) {
     struct {
         const ef_tensor *in;
@@ -38,14 +38,15 @@ static bool symbols_agree(const ef_trace *t, const ef_tensor *const *in) {
     return true;
 }
 
-/* A size that is symbolic in a trace around this one, but which this trace looked at. */
+/* Whether a size that is symbolic in the outer trace, and which this trace read, fits in this call.
+ */
 static bool fits_this_call(const ef_trace *t, const ef_tensor *const *in, int k, int d) {
     return in[k]->dim[d] < 0 && (t->read[k] >> d & 1) &&
            ef_tensor_real(in[k]).dim[d] == t->shape[k].dim[d];
 }
 
-/* Nodes of the trace whose result nobody uses do not run, but tracing with these sizes would have
- * checked them. */
+/* Checks the sizes against nodes whose result nobody uses: they do not run, but tracing with these
+ * sizes would have checked them. */
 static bool fits_unused(ef_trace *t, const ef_tensor *const *in, int n_in) {
     uint64_t h = 0;
     for (int k = 0; k < n_in; k++)

@@ -15,8 +15,8 @@ typedef struct request { /* newest first */
     int n_feeds, n_fetches, n_targets, n_captures;
     ef_edge *edge; /* feeds, then fetches */
     int32_t *target;
-    uint64_t *serial;  /* of the nodes of all these: numbers are used again */
-    uint64_t version;  /* of the graph, when nodes and feeds were last seen to be as here */
+    uint64_t *serial;  /* of the nodes of all these, since node numbers are reused */
+    uint64_t version;  /* of the graph when nodes and feeds were last compared */
     ef_fact *takes;    /* dtype and shape of each feed */
     int32_t *captures; /* of the graph, fed after the feeds */
     ef_program *program;
@@ -91,8 +91,8 @@ void ef_session_free(ef_session *s) {
 void ef_session_halt(ef_session *s) { ef_scope_halt(s->scope); }
 
 /* ---- requests
- * The graph may grow while it is run. Its lock is held where a request is made, and where one is
- * found after the graph has changed; a call like the last one does not look at the graph at all. */
+ * The graph may grow while it is run. Its lock is held while a request is made, and when one is
+ * found after the graph has changed; if the graph is unchanged, a call does not read it at all. */
 
 static uint64_t serial_of(const ef_graph *g, int32_t node) {
     return node >= 0 && (size_t)node < g->n_nodes ? g->node[node]->serial : 0;
@@ -123,7 +123,7 @@ static bool same_feeds(const ef_graph *g, const request *r) {
     return true;
 }
 
-/* Whether the graph is, for this request, what it was. Under the session's lock. */
+/* Whether the request is still valid for the graph as it is now. Under the session's lock. */
 static bool still_true(const ef_graph *g, request *r) {
     if (EF_LIKELY(atomic_load_explicit(&g->version, memory_order_acquire) == r->version))
         return true;
@@ -215,7 +215,8 @@ static ef_status *make_request(const ef_graph *g, const ef_session_call *c, requ
     return s;
 }
 
-/* Under the lock: the oldest request makes room. Returned if nobody uses it: to be freed. */
+/* Under the lock: evicts the oldest request. Returns it if nobody uses it, for the caller to free.
+ */
 static request *forget_oldest(ef_session *s) {
     request **at = &s->newest;
     while ((*at)->next != NULL) at = &(*at)->next;
@@ -226,7 +227,7 @@ static request *forget_oldest(ef_session *s) {
     return r->users == 0 ? r : NULL;
 }
 
-/* Tells the budget when the oldest request was last used; once a tick is enough. Under the lock. */
+/* Tells the budget the last use of the oldest request; once per tick is enough. Under the lock. */
 static void note_oldest(ef_session *s) {
     const request *r = s->newest;
     while (r != NULL && r->next != NULL) r = r->next;
@@ -234,7 +235,7 @@ static void note_oldest(ef_session *s) {
     s->noted = ef_budget_now();
 }
 
-/* For the budget. A request in use is freed by its last user. */
+/* For the budget: evicts the oldest request. One that is in use is freed by its last user. */
 static request in_use;
 
 static void *take_request(ef_keeper *k) {
@@ -334,7 +335,7 @@ static ef_status *locate(ef_status *bad, const ef_graph *g, const ef_session_cal
     ef_graph_lock(g);
     ef_status *s = fill_request(g, c, &r, &part);
     ef_graph_unlock(g);
-    ef_status_free(s); /* the failure that is being told matters more */
+    ef_status_free(s); /* the failure that is being reported matters more */
     bad = ef_locate(bad, part, p, NULL);
     ef_graph_unref(part);
     request_empty(&r);
@@ -384,7 +385,7 @@ static ef_status *edges_of(const ef_session *s, const ef_tensor *t, int n, const
     return NULL;
 }
 
-/* What a public call needs beside its arguments: small calls take no memory. */
+/* Edges, values and targets of a public call; small calls allocate nothing. */
 typedef struct asked {
     ef_edge few[24], *edge; /* feeds, then fetches */
     const ef_tensor *few_values[24], **value;

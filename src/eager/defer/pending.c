@@ -24,14 +24,14 @@
 enum {
     MOST_INPUTS = 8,
     MOST_NODES = 64,
-    ROWS_BYTES = 1024, /* a value per row of something large: worth deferring once its input is */
+    ROWS_BYTES = 1024, /* results of this size are deferred if an input is; as one value per row */
     MOST_BYTES = 256 << 20 /* of results not computed yet, and of feeds that only the batch holds */
 };
 
 typedef enum batch_state {
     OPEN,    /* the thread that made it may add ops */
     RUNNING, /* some thread computes it */
-    CLOSED   /* no more is added; results without data could not be computed, and may be tried */
+    CLOSED   /* no more is added; results without data failed, and are tried again when read */
 } batch_state;
 
 typedef struct batch {
@@ -42,7 +42,7 @@ typedef struct batch {
     ef_graph *graph;
     ef_tensor *feed; /* inputs of the graph, counted and settled */
     size_t n_feeds, cap_feeds;
-    struct deferred **result; /* not counted; NULL once nobody holds it, or its data is there */
+    struct deferred **result; /* not counted; NULL once nobody holds it, or it is computed */
     size_t n_results, cap_results, n_awaited, bytes;
 } batch;
 
@@ -74,8 +74,8 @@ void ef_sync_set(bool on) { atomic_store(&sync_state, on); }
 /* ---- lifetimes
  * -------------------------------------------------------------------------------------- */
 
-/* What a batch holds, taken out under its lock and released without it: the end of a tensor may
- * lock other batches. */
+/* What a batch holds, taken out under its lock and released after it: releasing a tensor may lock
+ * other batches. */
 typedef struct burden {
     ef_graph *graph;
     ef_tensor *feed;
@@ -147,8 +147,8 @@ static void deferred_end(ef_storage *s) {
     deferred_free(d);
 }
 
-/* Others run what they hold of the batch. Destructors of the thread that come later may defer ops
- * again, and find no batch then. */
+/* Other threads that hold results of the batch run it. Destructors of this thread that run later
+ * may defer ops again; they then start a new batch. */
 static void thread_ends(void *arg) {
     mine = NULL;
     batch_unref(arg);
@@ -178,7 +178,7 @@ static ef_status *open_mine(void) {
  * ------------------------------------------------------------------------------------------ */
 
 /* Sizes of the inputs become symbols, one for each different size, so that a loop whose sizes
- * change is one structure with a plan for each size. A 1 stays: it may stand for a broadcast. */
+ * change is one structure with a plan for each size. A 1 stays, since it may be broadcast. */
 static void open_sizes(ef_graph *g) {
     int64_t seen[EF_MAX_SYMBOLS];
     int n = 0;
@@ -200,7 +200,8 @@ static void close_sizes(ef_graph *g, const ef_tensor *feed) {
         g->node[g->input[k]]->out->shape = ef_shape_from(&feed[k]);
 }
 
-/* Computes the nodes `out`. The batch is running: its graph and feeds are this thread's. */
+/* Computes the nodes `out`. The batch is in state RUNNING, so only this thread uses its graph and
+ * feeds. */
 static ef_status *compute(batch *b, const ef_edge *out, int n_out, ef_tensor *result) {
     size_t n = b->n_feeds;
     ef_edge *feed = ef_malloc((n + 1) * (sizeof *feed + sizeof(ef_tensor *)));
@@ -236,9 +237,9 @@ static bool was_ended(const ef_status *s) {
     return ef_status_code(s) == EF_CANCELLED || ef_status_code(s) == EF_DEADLINE;
 }
 
-/* All at once; if that fails, one by one: what can be computed does not fail with the rest. A run
- * that was ended is not tried again: each result may take as long as all of them together.
- * Returns the failure, and values without a dtype where there are none. */
+/* Computes all results in one run; if that fails, one by one, so that one failure does not affect
+ * the others. A run that was cancelled is not repeated: each result may take as long as all of them
+ * together. Returns the failure; a value that could not be computed has no dtype. */
 static ef_status *compute_claims(batch *b, claim *c, int n) {
     ef_edge *out = ef_malloc((size_t)n * (sizeof *out + sizeof(ef_tensor)) + 1);
     if (out == NULL) return ef_no_memory((size_t)n * sizeof(ef_tensor));
@@ -257,7 +258,7 @@ static ef_status *compute_claims(batch *b, claim *c, int n) {
 }
 
 /* Under the lock: gives the claimed tensors their values. Returns how many were dropped meanwhile;
- * these stand first in `c` then, to be freed without the lock. */
+ * these are then first in `c`, to be freed after the lock is released. */
 static int publish(batch *b, claim *c, int n) {
     int dropped = 0;
     for (int k = 0; k < n; k++) {
@@ -296,7 +297,7 @@ static ef_status *run_and_unlock(batch *b) {
             c[n++].who = b->result[k];
         }
     b->state = RUNNING;
-    batch_ref(b); /* all who hold a result may let go of it meanwhile */
+    batch_ref(b); /* all holders of results may release them meanwhile */
     ef_mutex_unlock(&b->lock);
     void *blocking = ef_blocking_begin();
     ef_status *s = compute_claims(b, c, n);
@@ -358,9 +359,10 @@ static bool is_deferred(const ef_tensor *t) {
     return ef_tensor_peek(t) == NULL && t->storage != NULL && t->storage->kind == EF_STORE_PENDING;
 }
 
-/* What holds the bytes of a settled tensor. A result can be one of its batch's own inputs (a cast
- * to a wider dtype and back is dropped), so an input must not be kept as the deferred tensor it
- * once was: a variable assigned in a loop would lead to a chain of all of them. */
+/* The storage that holds the bytes of a settled tensor. A result can be one of its batch's own
+ * inputs (a cast to a wider dtype and back is removed), so a batch must not hold an input through
+ * the deferred tensor it once was: a variable that is assigned in a loop would keep a chain of all
+ * its old values. */
 static ef_storage *holder_of(const ef_tensor *t) {
     if (t->storage == NULL || t->storage->kind != EF_STORE_PENDING) return t->storage;
     const ef_tensor *value = &((deferred *)t->storage)->value;
@@ -373,7 +375,7 @@ static bool same_feed(const ef_tensor *feed, const ef_tensor *t) {
            feed->rank == t->rank && memcmp(feed->dim, t->dim, sizeof t->dim) == 0;
 }
 
-/* t is settled, or waits in b itself. */
+/* t is settled, or deferred in b itself. */
 static ef_status *edge_for(batch *b, const ef_tensor *t, ef_edge *out) {
     if (is_deferred(t) && ef_storage_data(t->storage) == NULL) {
         *out = (ef_edge){((deferred *)t->storage)->node, 0};
@@ -444,7 +446,7 @@ static ef_status *add(batch *b, const ef_op *op, const ef_attrs *attrs, const ef
     return new_deferred(b, node, out);
 }
 
-/* Feeds that nobody else holds stay in memory for the batch alone. */
+/* Whether the batch is to run now. Feeds that nobody else holds count as memory of the batch. */
 static bool has_enough(const batch *b) {
     size_t bytes = b->bytes;
     if (b->n_results >= MOST_NODES) return true;
@@ -474,7 +476,8 @@ static ef_status *settle_foreign(const ef_tensor *const *in, int n_in) {
 
 static bool is_large(size_t bytes) { return (int64_t)bytes >= ef_defer_bytes; }
 
-/* A value that is fed has no known elements in the pending graph, only axes have. */
+/* Infers the fact of the result. In the pending graph only axes have known values, since all other
+ * inputs are fed. */
 static bool infers(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in, int n_in,
                    ef_fact *out) {
     ef_fact facts[MOST_INPUTS];
@@ -485,22 +488,23 @@ static bool infers(const ef_op *op, const ef_attrs *attrs, const ef_tensor *cons
     }
     const void *fields = attrs != NULL ? ef_attrs_fields(attrs) : NULL;
     ef_status *s = ef_op_infer(op, fields, facts, n_in, out, 1, &n_out);
-    ef_status_free(s); /* running it says the same in an eager call's words */
+    ef_status_free(s); /* running it gives the error of an eager call */
     if (s != NULL || n_out != 1 || !ef_shape_known(&out->shape) ||
         !ef_dtype_in(out->dtype, EF_PLAIN))
         return false;
     if (!(op->traits & EF_ELEMENTWISE)) return true;
-    /* The other rows are not fused, and may fail: integers divided by zero raise at the call. */
+    /* Only the first kernel row is fused. The others may fail, and an integer division by zero must
+     * raise in the call itself. */
     ef_dtype types[MOST_INPUTS];
     for (int k = 0; k < n_in; k++) types[k] = facts[k].dtype;
     return ef_dtype_in(ef_op_key(op, facts, n_in, out, 1), op->kernel[0].types) &&
            ef_op_tile(op, types, n_in, out->dtype, fields) != NULL;
 }
 
-/* The one rule, before anything is touched. Elementwise ops and reductions are deferred if an
- * argument is large. If one is deferred, running the op would run the pending graph, so reductions
- * and views join it whatever their size, elementwise ops unless their result is a few numbers: the
- * mean of each row is added to, multiplied and read again by what the rows are made of. */
+/* Decides whether an op is deferred. Elementwise ops and reductions are deferred if an argument is
+ * large. If an argument is deferred, running the op would run the pending graph, so reductions and
+ * views of any size are deferred too, and elementwise ops unless their result is a few numbers: the
+ * mean of each row, for instance, is used again with the rows it was computed from. */
 static bool worth_deferring(const ef_op *op, const ef_attrs *attrs, const ef_tensor *const *in,
                             int n_in) {
     bool large = false, waits = false;
@@ -527,9 +531,9 @@ ef_status *ef_pending_add(const ef_op *op, const ef_attrs *attrs, const ef_tenso
     EF_TRY(settle_foreign(in, n_in));
     ef_status *s = add(mine, op, attrs, in, n_in, out);
     if (s == NULL && has_enough(mine)) {
-        ef_status_free(run_and_unlock(mine)); /* whoever reads the result that failed hears of it */
+        ef_status_free(run_and_unlock(mine)); /* reading a result that failed gives the error */
     } else {
-        if (mine->n_awaited == 0) { /* it failed, and nothing else is there */
+        if (mine->n_awaited == 0) { /* adding failed, and the batch has no other op */
             burden u = unload(mine);
             ef_mutex_unlock(&mine->lock);
             burden_end(&u);

@@ -1,5 +1,5 @@
-/* Deferring: which ops are deferred, and what the pending graph holds on to. Sizes are taken from
- * the threshold itself, so that they stay around it if it moves. */
+/* Deferring: which ops are deferred, and which memory the pending graph keeps alive. Sizes are
+ * derived from the threshold itself, so that they stay around it if it changes. */
 #include "check.h"
 #include "device/memory.h"
 #include "eager/context.h"
@@ -154,7 +154,7 @@ EF_TEST(the_rule_counts_bytes) {
     ef_tensor_release(&x);
 }
 
-/* An op that can fail when it runs is run at the call, and what others wait for is not lost. */
+/* An op that can fail when it runs is run in the call, and the deferred ops are not lost. */
 EF_TEST(a_failing_op_fails_by_itself) {
     ef_tensor x, zero, y, z;
     const void *v;
@@ -186,8 +186,8 @@ static unsigned no_calls(bool *running) {
 }
 static void unheeded(bool stopped) { (void)stopped; }
 
-/* A signal is heard once: results that were tried one by one after it would be computed in spite of
- * it. They are computed when they are asked for again. */
+/* A cancellation is reported once: results that were tried one by one after it would be computed in
+ * spite of it. They are computed when they are read again. */
 EF_TEST(a_run_that_was_ended_is_not_tried_again) {
     static const ef_pulse_watch watch = {end_once, no_calls, unheeded};
     ef_tensor x, y, z;
@@ -198,7 +198,7 @@ EF_TEST(a_run_that_was_ended_is_not_tried_again) {
     CHECK_OK(ef_do_AddV2(&y, &x, &z));
     ef_pulse_watch_set(&watch);
     CHECK_OK(ef_canceller_new(&c));
-    ef_cancel(c); /* of no thread, but now every run asks when it begins */
+    ef_cancel(c); /* no thread uses c, but from now on every run calls `ask` when it begins */
     CHECK_FAILS(ef_tensor_data(&z, &v), EF_CANCELLED, "ended once");
     CHECK_INT(asked, 1);
     CHECK_OK(ef_tensor_data(&z, &v));

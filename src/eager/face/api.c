@@ -110,7 +110,7 @@ ef_status *ef_graph_get(ef_graph *g, const char *name, ef_tensor *out) {
     return NULL;
 }
 
-/* Which edges these tensors are in g; for outputs values may be imported. */
+/* The edges of these tensors in g; for outputs, values may be imported. */
 static ef_status *edges(ef_graph *g, const ef_tensor *t, int n, bool import, ef_edge *out) {
     for (int k = 0; k < n; k++) {
         ef_graph *from = NULL;
@@ -127,7 +127,7 @@ static ef_status *edges(ef_graph *g, const ef_tensor *t, int n, bool import, ef_
 static ef_status *set_inputs(ef_graph *g, const ef_edge *in, int n) {
     for (int k = 0; k < n; k++) {
         if (!(g->node[in[k].node]->op->traits & EF_NO_KERNEL))
-            return ef_error(EF_INVALID, "ef_graph_finish: input %d is no placeholder", k);
+            return ef_error(EF_INVALID, "ef_graph_finish: input %d is not a placeholder", k);
         for (int j = 0; j < k; j++)
             if (in[j].node == in[k].node)
                 return ef_error(EF_INVALID, "ef_graph_finish: inputs %d and %d are the same", j, k);
@@ -246,7 +246,7 @@ ef_status *ef_variable_set(const ef_tensor *handle, const ef_tensor *value) {
 
 enum { MOST_RESULTS = 512 };
 
-/* Room for the results of a trace: nobody knows beforehand how many there will be. All zero. */
+/* Arrays for the results of a trace, whose number is not known beforehand. All zero. */
 static ef_free_list rooms;
 
 static ef_status *keep_outputs(ef_graph *g, const ef_tensor *out, int n) {
@@ -275,7 +275,7 @@ ef_status *ef_trace_now(ef_graph *g, ef_trace_fn *fn, void *user, ef_trace_notes
     EF_TRY_GOTO(ef_graph_watch(g));
     if (g->outer != NULL && g->sizes != NULL && g->sizes != g->outer->sizes)
         g->sizes->outer = ef_sizes_ref(g->outer->sizes);
-    int wanted = ef_want_device(0); /* of the caller: says where the function runs as a whole */
+    int wanted = ef_want_device(0); /* the caller's request applies to the function as a whole */
     ef_here.graph = g;
     ef_here.busy = EF_TRACING;
     ef_here.next_name = ef_here.next_kind = NULL;
@@ -285,7 +285,7 @@ ef_status *ef_trace_now(ef_graph *g, ef_trace_fn *fn, void *user, ef_trace_notes
     ef_here = before;
     g->outer = NULL;
     if (s == NULL && (n_out < 0 || n_out > MOST_RESULTS))
-        s = ef_error(EF_INVALID, "a traced function gave %d results; there is room for %d", n_out,
+        s = ef_error(EF_INVALID, "a traced function returned %d results; the most is %d", n_out,
                      MOST_RESULTS);
     if (s == NULL && !notes->given) s = keep_outputs(g, out, n_out);
 done:
@@ -314,7 +314,7 @@ ef_status *ef_trace_give(const ef_tensor *out, int n) {
 
 void ef_trace_set_user(void *user, void (*ref)(void *), void (*end)(void *)) {
     ef_trace_notes *notes = ef_here.notes;
-    if (notes == NULL) { /* no trace to keep it with */
+    if (notes == NULL) { /* there is no trace to attach it to */
         if (end != NULL) end(user);
         return;
     }
@@ -418,7 +418,7 @@ ef_status *ef_tensor_copy_to(const ef_tensor *t, const char *device, ef_tensor *
     return ef_tensor_to(d, t, out);
 }
 int ef_device_want(int wanted) {
-    int n = ef_device_count(); /* there is nothing to choose if there is only the host */
+    int n = ef_device_count(); /* with the host alone, requests are ignored */
     return ef_want_device(n > 1 && wanted > 0 && wanted <= n ? wanted : 0);
 }
 int ef_device_wanted(void) { return ef_context_here()->wanted; }

@@ -12,7 +12,7 @@ ef_status *ef_iterator_next(const ef_tensor *handle, ef_tensor *out, int max_out
     if (it == NULL || it->width > max_out)
         return ef_error(EF_INVALID, "ef_iterator_next: %s",
                         it == NULL ? "the handle is not that of an iterator"
-                                   : "there is too little room for an element");
+                                   : "max_out is less than the tensors of an element");
     EF_TRY(ef_iterator_pipeline(handle, &p));
     for (int k = 0; k < it->width; k++) out[k] = (ef_tensor){0};
     ef_status *s = ef_data.next(p, out, &end);

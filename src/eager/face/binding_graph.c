@@ -1,5 +1,5 @@
 /* Graphs for language bindings: nodes by number, the dtypes, shapes and constant values of their
- * outputs, and the settings that new nodes are given. */
+ * outputs, and the settings that new nodes get. */
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "eager/tape/tape.h"
@@ -145,7 +145,7 @@ ef_status *ef_graph_node_name(ef_graph *g, int node, const char **name) {
 
 void ef_graph_kind_next(const char *kind) { ef_here.next_kind = kind; }
 
-/* ---- what is known -----------------------------------------------------------------------------
+/* ---- static shapes and values ------------------------------------------------------------------
  */
 
 static ef_status *edge_of(const ef_tensor *t, const char *who, ef_graph **g, ef_edge *e) {
@@ -237,7 +237,7 @@ bool ef_tensor_sizes_agree(const ef_tensor *a, int i, const ef_tensor *b, int j)
     return x == y;
 }
 
-/* The graph around the one being built, or itself, that has these symbols in its inputs. */
+/* Searches the graph being built and those around it for an input that has the symbol as a size. */
 bool ef_tensor_size_source(const ef_tensor *t, int d, ef_tensor *input, int *axis, int64_t *a,
                            int64_t *b) {
     const ef_graph *from = home_of(t);
@@ -355,13 +355,13 @@ ef_status *ef_resource_describe(const ef_tensor *handle, ef_dtype *dtype, ef_sha
         if (ef_edge_fact(g, e)->handle != NULL) found = *ef_edge_fact(g, e)->handle;
     }
     if (found.dtype == EF_NO_DTYPE)
-        return ef_error(EF_NOT_FOUND, "nothing is known of what is behind the resource");
+        return ef_error(EF_NOT_FOUND, "the dtype and shape of the resource are not known");
     if (dtype != NULL) *dtype = found.dtype;
     if (shape != NULL) *shape = found.shape;
     return NULL;
 }
 
-/* ---- what new nodes are given ------------------------------------------------------------------
+/* ---- settings of new nodes ---------------------------------------------------------------------
  */
 
 ef_status *ef_graph_after_set(ef_graph *g, const int *nodes, int n) {
@@ -443,7 +443,7 @@ ef_status *ef_graph_output_at(ef_graph *g, int k, ef_tensor *out) {
 
 bool ef_taping(void) { return (ef_here.busy & EF_TAPING) != 0; }
 
-/* ---- outside everything ------------------------------------------------------------------------
+/* ---- outside graphs and tapes ------------------------------------------------------------------
  */
 
 void ef_suspend(ef_suspension *s) {

@@ -1,6 +1,6 @@
-/* Calling back into the program. The function is told nothing of what the thread was doing: it may
- * be called while a session runs inside an entered graph, or a plan under a tape, and what it does
- * itself must not be recorded there. */
+/* Calling back into the program. The function runs outside of the thread's graphs and tapes: it may
+ * be called while a session runs inside an entered graph, or a plan under a tape, and its own ops
+ * must not be recorded there. */
 #include "ops/control/callback.h"
 #include "base/alloc.h"
 #include "eager/context.h"

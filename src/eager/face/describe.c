@@ -30,7 +30,8 @@ static ef_status *check(const ef_graph *g, const ef_tensor *const *in, int n_in,
     return NULL;
 }
 
-/* Input k of what runs: a value with its fact, or the fact of the function's own input alone. */
+/* Input k of the subgraph that runs: a value with its fact, or only the fact of the function's
+ * input. */
 static ef_status *input_at(const ef_trace *t, const ef_tensor *const *in, int k, ef_tensor **value,
                            ef_fact *fact, ef_fact *handle) {
     const ef_tensor *v = NULL;

@@ -1,12 +1,12 @@
-/* ef_dataset_describe: a pipeline is a tree of datasets, each of which knows the op that made it,
- * its attributes and its inputs; written as JSON. */
+/* ef_dataset_describe: a pipeline is a tree of datasets, each of which has the op that made it, its
+ * attributes and its inputs; written as JSON. */
 #include "base/alloc.h"
 #include "base/text.h"
 #include "evenflow_binding.h"
 #include "graph/graph.h"
 #include "ops/data/dataset.h"
 
-enum { MOST_DEPTH = 200 }; /* datasets behind datasets: a bound for the recursion */
+enum { MOST_DEPTH = 200 }; /* of the tree: a bound for the recursion */
 
 static void put_element(ef_text *t, const ef_dataset *d) {
     ef_text_add(t, ", \"element\": [");

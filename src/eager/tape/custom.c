@@ -1,19 +1,19 @@
 /* A user's own gradients. Eagerly the callback is stored in a record of the tape. In a graph it is
  * called immediately, inside a function graph of its own, and the outputs go through a node that
- * holds that function as an attribute: there every differentiation of the graph finds it. */
+ * has that function as an attribute: every differentiation of the graph finds it there. */
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "eager/tape/tape.h"
 #include "ops/made.h"
 
-typedef struct writing { /* a gradient being written down */
+typedef struct writing { /* a gradient that is being traced */
     int n_in, n_out;
     ef_tensor *dout, *din;
     ef_graph *graph;  /* as recorded */
     ef_graph *closed; /* with what it captures as further inputs */
     int32_t *captures;
-    int n_captures, n_given; /* n_given: gradients it gives */
-    int64_t *to;             /* of which argument each is */
+    int n_captures, n_given; /* n_given: gradients that it returns */
+    int64_t *to;             /* the argument that each belongs to */
     ef_edge *given;
 } writing;
 
@@ -57,7 +57,7 @@ static ef_status *take_douts(writing *w, const ef_tensor *out) {
     return NULL;
 }
 
-/* Calls the user with the graph as the one being recorded into; no tape is looking. */
+/* Calls the user's function, which adds its ops to the graph; no tape is recording. */
 static ef_status *call_user(writing *w, ef_custom_gradient *gradient, void *user) {
     ef_thread_state before = ef_here;
     ef_graph_nest(w->graph, ef_here.graph);
@@ -165,7 +165,7 @@ static bool any_symbolic(const ef_tensor *t, int n) {
     return false;
 }
 
-/* Outside all graphs the outputs say which graph is meant. */
+/* Outside all graphs, the graph of the outputs is used. */
 static ef_status *attach_at_home(const ef_tensor *const *in, int n_in, ef_tensor *out, int n_out,
                                  ef_custom_gradient *gradient, void *user) {
     ef_graph *home = NULL;
@@ -200,7 +200,7 @@ ef_status *ef_custom_gradient_attach(const ef_tensor *const *in, int n_in, ef_te
         s = attach_at_home(in, n_in, out, n_out, gradient, user);
     } else if (ef_here.busy & EF_TAPING) {
         for (int k = 0; k < n_out; k++)
-            ef_tensor_unmark(&out[k]); /* what led here does not count */
+            ef_tensor_unmark(&out[k]); /* the ops that computed it are not differentiated */
         if (ef_tape_interested(in, n_in)) {
             s = ef_tape_note_custom(in, n_in, out, n_out, gradient, user, end);
             held = true;

@@ -1,8 +1,8 @@
 /* Derivatives of functions called under tapes. The call runs an augmented program, which also
  * returns the values that the backward program needs. If several tapes are recording, the backward
- * program may itself be differentiated, and then the saved values are inputs like any other: so the
- * call runs the augmented program of the augmented program, once for each tape, and treats what all
- * levels but the last save as outputs. */
+ * program may itself be differentiated, and then the saved values are inputs like any other. So the
+ * program is augmented once for each tape, and the values that all levels but the last save are
+ * treated as outputs. */
 #include "base/alloc.h"
 #include "eager/context.h"
 #include "eager/tape/tape.h"
@@ -36,7 +36,7 @@ ef_status *ef_derivative_make(ef_graph *closed, ef_derivative **out) {
     return s;
 }
 
-/* Made on first need; another thread may be doing the same. */
+/* Made when first needed; another thread may be making the same. */
 static ef_status *derive_once(ef_graph *g, _Atomic(ef_derivative *) *at, ef_derivative **out) {
     if (*at == NULL) {
         ef_derivative *d = NULL, *none = NULL;
@@ -57,14 +57,15 @@ int ef_derivative_outputs(ef_derivative *d, int level, int n_out) {
     return n_out;
 }
 
-/* Whether a derivative cannot be made because there is none. Another failure, such as a lack of
- * memory, is the caller's: it must not be mistaken for a constant. */
+/* Whether making a derivative failed because there is none. Another failure, such as a lack of
+ * memory, is returned to the caller: the function must not be mistaken for a constant. */
 static bool has_none(const ef_status *s) {
     ef_code code = ef_status_code(s);
     return code != EF_NO_MEMORY && code != EF_CANCELLED && code != EF_DEADLINE;
 }
 
-/* How many orders a call is made ready for; an op whose gradient has none ends the chain. */
+/* *depth: for how many orders of derivatives the call saves values; an op whose gradient has no
+ * gradient ends the chain. */
 static ef_status *deepen(ef_derivative *d, int *depth) {
     int want = ef_tape_orders();
     for (*depth = 1; *depth < want && *depth < DEEPEST && !d->last; ++*depth) {

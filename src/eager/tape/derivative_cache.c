@@ -40,7 +40,7 @@ static ef_derivative *find(ef_graph *g) {
 
 static void keep(ef_graph *g, ef_derivative **d) {
     entry *e = ef_calloc(1, sizeof *e);
-    if (e == NULL) return; /* it is of use all the same */
+    if (e == NULL) return; /* the derivative works without being cached */
     e->source = ef_graph_ref(g);
     e->derivative = *d;
     atomic_fetch_add_explicit(&e->derivative->refs, 1, memory_order_relaxed);
@@ -49,7 +49,7 @@ static void keep(ef_graph *g, ef_derivative **d) {
                     ef_graph_bytes((*d)->d.backward);
     ef_budget_charge(EF_KEPT_DERIVATIVES, e->base.bytes);
     ef_mutex_lock(&lock);
-    ef_derivative *other = find(g); /* another thread may have been quicker */
+    ef_derivative *other = find(g); /* another thread may have been faster */
     ef_status *s = other == NULL ? ef_cache_put(&cache, &e->base) : NULL;
     ef_mutex_unlock(&lock);
     if (other != NULL || s != NULL) entry_free(e);

@@ -1,6 +1,6 @@
-/* The gradient of a tape. Records are in the order they were made, so iterating backwards over them
- * is a topological order; gradients are kept in one dense array, indexed by the place of a value's
- * number in the tape's table. Gradient functions run through an eager builder, so other tapes may
+/* The gradient of a tape. Records are in the order they were made, so their reverse is a
+ * topological order; gradients are kept in one dense array, indexed by the place that each value
+ * has in the tape's table. Gradient functions run through an eager builder, so other tapes may
  * record them and differentiate again. */
 #include "base/alloc.h"
 #include "eager/context.h"
@@ -137,9 +137,9 @@ typedef struct walk {
     ef_tape_record **record; /* counted */
     size_t n_records;
     const uint32_t **at;       /* of each record, the places of its inputs, then its outputs */
-    uint32_t *source, *target; /* their places */
+    uint32_t *source, *target; /* places of the sources and targets */
     ef_value **grad;           /* by place */
-    uint8_t *wanted;           /* does a source lead to it? */
+    uint8_t *wanted;           /* by place: whether it depends on a source */
 } walk;
 
 static ef_value *add_up(walk *w, ef_value *a, ef_value *b) {
@@ -196,8 +196,8 @@ static ef_status *back_op(walk *w, const ef_tape_record *r, const uint32_t *at, 
     return NULL;
 }
 
-/* What the backward part is given for an output that nothing arrived at: zeros; something of the
- * right dtype where there is no gradient. */
+/* The gradient that the backward function gets for an output at which none arrived: zeros, or some
+ * value of the right dtype if the output can have no gradient. */
 static ef_value *nothing(walk *w, const ef_tape_value *of) {
     ef_tensor t = {0}, now = {0};
     ef_dtype dtype = (ef_dtype)of->tensor.dtype;
@@ -222,7 +222,7 @@ static ef_value *nothing(walk *w, const ef_tape_value *of) {
     return zero;
 }
 
-/* The lowest level that knows all outputs at which a gradient has arrived. */
+/* The lowest level whose outputs include all those at which a gradient has arrived. */
 static int level_for(const ef_tape_record *r, ef_value *const *dout) {
     int level = 1;
     for (int k = r->n_results; k < r->n_out; k++)
@@ -230,8 +230,8 @@ static int level_for(const ef_tape_record *r, ef_value *const *dout) {
     return level;
 }
 
-/* What the call saved for this level. Where a tape may look, what counts as an output has its mark.
- */
+/* The k-th value that the call saved for this level. While a tape is recording, a saved value that
+ * counts as an output has its mark. */
 static ef_tensor *saved_by(walk *w, const ef_tape_record *r, int n_dout, int k) {
     ef_tensor *saved = &r->saved[n_dout - r->n_results + k];
     if (!(ef_here.busy & EF_TAPING) || n_dout + k >= r->n_out) return saved;
@@ -311,8 +311,8 @@ static ef_status *back(walk *w, const ef_tape_record *r, const uint32_t *at) {
 /* ---- from sources to targets
  * ------------------------------------------------------------------------------ */
 
-/* What the tape has at this moment, with places for all it knows: it may go on recording, also what
- * the walk computes, and be asked or dropped by others meanwhile. Under its lock. */
+/* Copies the tape's present records and the places of their values: meanwhile the tape may go on
+ * recording, even the ops of this walk, and other threads may use or free it. Under its lock. */
 static ef_status *take_down(walk *w, const ef_tape *t, const ef_tensor *const *source, int n,
                             const ef_tensor *const *target, int n_targets) {
     size_t values = (size_t)n + (size_t)n_targets;
@@ -342,7 +342,7 @@ static ef_status *take_down(walk *w, const ef_tape *t, const ef_tensor *const *s
     return NULL;
 }
 
-/* Which values the sources lead to: nothing else needs a gradient. */
+/* Marks the values that depend on a source: no other value needs a gradient. */
 static void mark_wanted(walk *w, int n) {
     for (int k = 0; k < n; k++)
         if (w->source[k] != EF_NO_PLACE) w->wanted[w->source[k]] = 1;
@@ -361,7 +361,7 @@ static ef_status *seed(walk *w, const ef_tensor *const *target, int n,
     for (int k = 0; k < n; k++) {
         if (w->target[k] == EF_NO_PLACE) continue;
         ef_value *y = value_of(&w->b, target[k]), *dy;
-        if (!ef_tape_flows(target[k])) { /* what led there has a gradient, and it is zero */
+        if (!ef_tape_flows(target[k])) { /* an integer target: the gradient is zero */
             arrive(w, w->target[k], ef_zeros_like(&w->b.base, y));
             continue;
         }
@@ -414,7 +414,7 @@ ef_status *ef_tape_gradients(ef_tape *t, const ef_tensor *const *target, int n_t
                              const ef_tensor *const *dout, const ef_tensor *const *source, int n,
                              ef_tensor *out, bool *slices) {
     EF_TRY(check_gradient(t, target, n_targets, source, n, out));
-    if (!t->persistent) ef_tape_stop(t); /* its own gradients are not its business */
+    if (!t->persistent) ef_tape_stop(t); /* it does not record its own gradients */
     for (int k = 0; k < n_targets; k++)
         if (target[k]->flags & EF_TENSOR_SYMBOLIC) {
             EF_TRY(ef_tape_graph_gradients(t, target, n_targets, dout, source, n, out, slices));

@@ -152,7 +152,7 @@ typedef struct seen_edge {
 typedef struct view { /* a graph as a tape sees it */
     const ef_tape *tape;
     const ef_graph *g;
-    seen_edge *watched; /* what it watches there */
+    seen_edge *watched; /* the edges of g that it watches */
     size_t n_watched;
     uint8_t *made;  /* by node: made in a window, from what is watched */
     uint32_t *seen; /* by node: the first of its outputs that is watched, counted from 1; 0: none */
@@ -176,7 +176,8 @@ static const seen_edge *watched(const view *v, ef_edge e) {
     return NULL;
 }
 
-/* Ops made before a value was watched do not count. */
+/* Whether a gradient passes from node n to its input k. Nodes made before a value was watched do
+ * not count. */
 static bool passes(const void *user, const ef_node *n, int k) {
     const view *v = user;
     if (!in_window(v->tape, n->epoch)) return false;

@@ -6,10 +6,10 @@
 #include "eager/context.h"
 #include "eager/tape/tape.h"
 
-/* ---- whose business
+/* ---- which tapes record an op
  * ---------------------------------------------------------------------------------- */
 
-/* Trainable variables are watched by being used. */
+/* A trainable variable is watched as soon as an op uses it. */
 static bool is_trainable(const ef_tensor *t) {
     if (EF_UNLIKELY(t->flags & EF_TENSOR_SYMBOLIC)) { /* an argument of a function */
         ef_graph *g;
@@ -56,7 +56,7 @@ static bool wants(ef_tape *t, const ef_tensor *const *in, int n_in) {
     return any && !t->quiet;
 }
 
-/* Asks each tape; the answers stand in the list. */
+/* Finds the tapes that must record an op on these inputs; sets `wants` of each open tape. */
 static bool ask(const ef_tensor *const *in, int n_in) {
     bool some = false, any = false;
     for (int k = 0; k < n_in && !some; k++)
@@ -79,7 +79,7 @@ void ef_record_unref(ef_tape_record *r) {
     if (atomic_load_explicit(&r->refs, memory_order_acquire) != 1 &&
         atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) != 1)
         return;
-    for (int k = 0; k < r->n_in + r->n_out; k++) { /* outputs lie behind the inputs */
+    for (int k = 0; k < r->n_in + r->n_out; k++) { /* the outputs follow the inputs */
         ef_mark_unref(r->in[k].mark);
         if (r->in[k].tensor.storage != NULL) ef_storage_unref(r->in[k].tensor.storage);
     }
@@ -93,7 +93,7 @@ void ef_record_unref(ef_tape_record *r) {
 static void note_value(ef_tape_value *v, const ef_tensor *t, bool keep) {
     v->mark = t->tape;
     v->id = ef_tape_id(t);
-    if (keep || t->dtype == EF_RESOURCE) { /* a handle tells what is behind it */
+    if (keep || t->dtype == EF_RESOURCE) { /* a handle is always kept: it leads to the variable */
         v->tensor = *t;
         v->tensor.tape = NULL;
         if (t->storage != NULL) ef_storage_ref(t->storage);
@@ -116,8 +116,8 @@ static bool keeps_out(const ef_op *op, int k) {
     return op != NULL && (op->keeps == 0 || k >= 14 || (op->keeps & EF_KEEP_OUT(k)));
 }
 
-/* An output gets a mark of its own if something can flow back to it; of a call all have one: the
- * gradient of a whole number it gives is zero, and not missing. */
+/* An output gets a mark of its own if it can have a gradient. All outputs of a call get one, since
+ * the gradient of an integer output is zero and not missing. */
 static ef_status *mark_output(ef_tensor *out, bool all) {
     ef_tensor_unmark(out);
     if (out->dtype == EF_RESOURCE || (!all && !ef_tape_flows(out))) return NULL;
@@ -125,8 +125,8 @@ static ef_status *mark_output(ef_tensor *out, bool all) {
     return out->tape != NULL ? NULL : ef_no_memory(sizeof(ef_mark));
 }
 
-/* A record with its values; outputs get marks. n_saved: of a call, room for so many tensors,
- * zeroed; else -1. */
+/* A record with its values; outputs get marks. n_saved: for a call, the number of saved tensors,
+ * which are zeroed; else -1. */
 static ef_status *new_record(const ef_op *op, const ef_tensor *const *in, int n_in, ef_tensor *out,
                              int n_out, int n_saved, ef_tape_record **made) {
     size_t n = (size_t)(n_in + n_out), bytes = sizeof(ef_tape_record) + n * sizeof(ef_tape_value);
@@ -180,7 +180,7 @@ static ef_status *append_to(ef_tape *t, ef_tape_record *r) {
     return NULL;
 }
 
-/* Gives the record to the tapes that want it, and lets go of it. */
+/* Adds the record to the tapes that need it, and releases the caller's reference. */
 static ef_status *append(ef_tape_record *r) {
     ef_status *s = NULL;
     for (size_t i = 0; i < ef_open.n && s == NULL; i++) {
@@ -216,7 +216,7 @@ ef_status *ef_tape_note_call(ef_derivative *d, int depth, const ef_tensor *const
     EF_TRY(new_record(NULL, in, n_in, all, tracked, n_saved, &r));
     for (int k = 0; k < n_saved; k++) {
         ef_tensor_copy(&r->saved[k], &all[n_out + k]);
-        ef_tensor_unmark(&r->saved[k]); /* what has one is an output too: its mark is there */
+        ef_tensor_unmark(&r->saved[k]); /* a marked one is also an output, which has the mark */
     }
     r->n_results = n_out;
     r->depth = depth;

@@ -12,7 +12,7 @@ typedef struct cutting {
     ef_graph *to;
     const ef_edge *in;
     int n_in, n_more;
-    uint8_t *leads; /* by node: an input leads to it */
+    uint8_t *leads; /* by node: it depends on an input */
     uint8_t *need;
     ef_edge *cut; /* edges that are inputs of the function, `in` first */
 } cutting;
@@ -69,8 +69,8 @@ static void want(cutting *c, ef_edge e) {
         c->cut[c->n_in + c->n_more++] = e;
 }
 
-/* What a node needs. A control input that does not depend on the inputs stays outside: it is the
- * caller's graph that has to run it, once and not in each call of the subgraph. */
+/* Marks what a node needs. A control input that does not depend on the inputs stays outside: the
+ * caller's graph runs it once, instead of in each call of the subgraph. */
 static void want_inputs(cutting *c, const ef_node *n) {
     for (int i = 0; i < n->n_in; i++) want(c, n->in[i]);
     for (int i = 0; i < n->n_after; i++)

@@ -29,7 +29,7 @@ uint64_t ef_tape_id(const ef_tensor *t) {
 /* ---- which tapes are open
  * --------------------------------------------------------------------------- */
 
-/* Epochs are numbered through all threads, so that no two events have the same. */
+/* Epochs are numbered across all threads, so that no two events have the same. */
 static uint64_t next_epoch(void) {
     static atomic_uint_fast64_t last;
     ef_graph_epoch = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
@@ -58,7 +58,7 @@ static void unlist(size_t k) {
     tape_unref(t);
 }
 
-/* Takes out the tapes that other threads have closed. */
+/* Removes the tapes that other threads have closed from the list. */
 static void prune(void) {
     for (size_t k = ef_open.n; k-- > 0;)
         if (atomic_load_explicit(&ef_open.at[k].tape->home, memory_order_relaxed) !=
@@ -98,8 +98,8 @@ static void open_span(ef_tape *t) {
     ef_status_free(s);
 }
 
-/* Under the lock. A span in which its thread recorded nothing into graphs need not be remembered.
- * mine: it is this thread. */
+/* Under the lock. A span in which the tape's thread added no nodes to graphs is dropped. mine: this
+ * is the tape's thread. */
 static void close_span(ef_tape *t, bool mine) {
     if (t->n_spans == 0 || t->span[t->n_spans - 1].to != UINT64_MAX) return;
     if (mine && ef_graph_stamped < t->span[t->n_spans - 1].from)
@@ -158,8 +158,9 @@ void ef_tapes_resume(void) {
 /* ---- what a tape holds
  * ------------------------------------------------------------------------------- */
 
-/* Tapes that ended, emptied, with their lists: small ones come and go with every step. */
-enum { IDLE = 4, MANY = 1024 }; /* longer lists are not worth keeping */
+/* A free list of ended tapes, which keep their emptied lists: programs make a tape in every step.
+ */
+enum { IDLE = 4, MANY = 1024 }; /* tapes with longer lists are freed */
 static _Thread_local ef_tape *idle[IDLE];
 static _Thread_local int n_idle;
 
@@ -181,7 +182,7 @@ static void let_go_records(ef_tape *t) {
     for (size_t k = n; k-- > 0;)
         ef_record_unref(record[k]); /* may call the user: no lock is held */
     ef_tape_lock(t);
-    if (t->record == NULL) { /* the list itself is of use again */
+    if (t->record == NULL) { /* the list itself is reused */
         t->record = record;
         t->cap_records = cap;
         record = NULL;
@@ -226,7 +227,7 @@ static void tape_end(ef_tape *t) {
 
 static void tape_unref(ef_tape *t) {
     if (atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) != 1) return;
-    let_go(t); /* the user has done so, but for what came in between */
+    let_go(t); /* ef_tape_free has done so, but records may have been added since */
     bool keep = t->cap_records + t->cap_watched + t->cap_spans + t->known.cap <= MANY;
     if (keep && n_idle < IDLE && ef_open.cap > 0)
         idle[n_idle++] = t;
@@ -324,7 +325,8 @@ void ef_tape_free(ef_tape *t) {
 /* ---- watching
  * ------------------------------------------------------------------------------------- */
 
-/* A small value gets memory of its own: graphs then capture it, so it can be told from others. */
+/* Moves a small value into storage of its own: graphs then capture it instead of copying it as a
+ * constant, so it can be distinguished from equal values. */
 static ef_status *lift(ef_tensor *x) {
     if (x->storage != NULL || x->data != (const void *)x->small) return NULL;
     ef_storage *s;

@@ -13,14 +13,14 @@
 #include "evenflow_binding.h"
 
 typedef struct ef_tape_value { /* an input or output of a record */
-    uint64_t id;               /* 0: nothing flows here */
+    uint64_t id;               /* 0: it has no gradient */
     ef_mark *mark;             /* counted; NULL: a variable's number, or none */
     ef_tensor tensor;          /* has no mark; no data if the gradient reads dtype and shape only */
 } ef_tape_value;
 
 typedef struct ef_tape_record {
     atomic_int refs;       /* of tapes, and of walks under way */
-    size_t bytes;          /* of the piece it lies in */
+    size_t bytes;          /* of its memory block */
     const ef_op *op;       /* or NULL for a call or a custom gradient */
     const ef_attrs *attrs; /* counted */
     ef_derivative *call;   /* counted */
@@ -29,12 +29,12 @@ typedef struct ef_tape_record {
     void (*user_end)(void *user);
     int n_in, n_out;
     ef_tape_value *in, *out;
-    int depth, n_results, n_saved; /* of a call: levels, outputs of the function ... */
-    ef_tensor *saved;              /* ... and what was given out behind them, level by level */
-    struct ef_tape_record *next;   /* while waiting for its end */
+    int depth, n_results, n_saved; /* of a call: levels, outputs of the function, saved values */
+    ef_tensor *saved; /* what the forward function returned after the outputs, by level */
+    struct ef_tape_record *next; /* in a list of records to be freed */
 } ef_tape_record;
 void ef_record_unref(ef_tape_record *r);
-/* Whether the tensor of a value is there, and not just its dtype and shape. */
+/* Whether the tensor of a value was kept, and not just its dtype and shape. */
 static inline bool ef_value_kept(const ef_tape_value *v) {
     return v->tensor.data != NULL || v->tensor.storage != NULL;
 }
@@ -45,24 +45,24 @@ typedef struct ef_tape_span { /* a time during which the tape was recording */
 
 typedef struct ef_watched {
     uint64_t id;    /* 0: symbolic */
-    uint64_t since; /* nodes of earlier epochs are not its business */
+    uint64_t since; /* gradients do not pass through nodes of earlier epochs */
     ef_mark *mark;  /* counted; NULL: a variable or symbolic */
     ef_tensor kept; /* counted: a handle, a symbolic tensor, or one watched while recording into a
                      * graph; else dtype 0 */
 } ef_watched;
 
-/* The numbers a tape knows, each with a place of its own: open addressing. */
+/* The values that a tape knows, by number, each with an index (place): open addressing. */
 typedef struct ef_tape_values {
     struct ef_tape_values_slot {
         uint64_t key; /* a number; of a symbolic value its hash with the highest bit set; 0: free */
-        uint32_t place; /* of a symbolic value: which of the watched it is */
+        uint32_t place; /* of a symbolic value: its index in `watched` */
     } * slot;
     size_t n, cap; /* cap: a power of two, or 0 */
     uint32_t places;
 } ef_tape_values;
 enum { EF_NO_PLACE = UINT32_MAX };
 uint32_t ef_tape_values_find(const ef_tape_values *k, uint64_t id); /* 0 is never known */
-ef_status *ef_tape_values_add(ef_tape_values *k, uint64_t id);      /* harmless if it is there */
+ef_status *ef_tape_values_add(ef_tape_values *k, uint64_t id); /* does nothing if it is known */
 
 struct ef_tape {
     atomic_int refs;            /* of the user, and of the thread that lists it */
@@ -70,8 +70,8 @@ struct ef_tape {
     _Atomic(const void *) home; /* the thread it is recording; NULL: none */
     ef_tape_record **record;
     size_t n_records, cap_records;
-    size_t n_fresh, n_old; /* records since the last sweep, and what that one left */
-    size_t fresh_bytes;    /* kept by the fresh ones */
+    size_t n_fresh, n_old; /* records added since the last sweep, and those that it left */
+    size_t fresh_bytes;    /* memory that the fresh ones keep alive */
     size_t left;           /* ef_marks_left of its thread at the last sweep */
     ef_tape_values known;
     ef_watched *watched;
@@ -81,13 +81,13 @@ struct ef_tape {
     int paused;
     bool persistent, started, used, auto_watch;
     bool again;  /* its own gradients may be differentiated by itself */
-    bool quiet;  /* notes which variables are used, and is no reason to record */
-    bool broken; /* something is missing for want of memory */
+    bool quiet;  /* only notes which variables are used; records no ops */
+    bool broken; /* something was not recorded because memory ran out */
 };
 
-/* A tape's own lock, an atomic flag. It is held for a few lines that lock nothing else but the
- * allocator, and never while anything is run or freed that a user could see; usually uncontended,
- * since one thread at a time uses a tape. */
+/* A tape's own lock, an atomic flag. It is held for a few lines that lock nothing but the
+ * allocator, and never while user code may run or objects of the user are freed; it is usually
+ * uncontended, since one thread at a time uses a tape. */
 void ef_tape_wait(ef_tape *t);
 static inline void ef_tape_lock(ef_tape *t) {
     if (EF_UNLIKELY(atomic_exchange_explicit(&t->locked, true, memory_order_acquire)))
@@ -99,9 +99,9 @@ static inline void ef_tape_unlock(ef_tape *t) {
 
 /* The tapes this thread is recording with, oldest first. */
 typedef struct ef_open_tape {
-    ef_tape *tape; /* counted; it may have been closed elsewhere: ask ef_tape_here */
-    int suspended; /* how often all tapes were told to look away since it was opened */
-    bool wants;    /* the op being noted */
+    ef_tape *tape; /* counted; another thread may have closed it, which ef_tape_here tells */
+    int suspended; /* how many ef_tapes_suspend are in force since it was opened */
+    bool wants;    /* it must record the op being noted */
 } ef_open_tape;
 typedef struct ef_open_tapes {
     ef_open_tape *at;
@@ -113,28 +113,30 @@ static inline bool ef_tape_here(const ef_open_tape *o) {
            atomic_load_explicit(&o->tape->home, memory_order_relaxed) == (const void *)&ef_open;
 }
 
-/* all: n_out results, then what each level saved; the first `tracked` count as outputs. */
+/* all: n_out results, then the values that each level saved; the first `tracked` count as outputs.
+ */
 ef_status *ef_tape_note_call(ef_derivative *d, int depth, const ef_tensor *const *in, int n_in,
                              ef_tensor *all, int n_out, int tracked);
-/* How many times what is called now may be differentiated: once by each tape that is recording,
- * and by one that records its own gradients once more. */
+/* How many times a function that is called now may be differentiated: once by each tape that is
+ * recording, and twice by a tape that records its own gradients. */
 int ef_tape_orders(void);
-/* `end` is called in any case, at once or with the record. */
+/* `end` is called in any case, immediately or when the record is freed. */
 ef_status *ef_tape_note_custom(const ef_tensor *const *in, int n_in, ef_tensor *out, int n_out,
                                ef_custom_gradient *custom, void *user, void (*end)(void *));
 static inline bool ef_tape_flows(const ef_tensor *t) {
     return ef_dtype_in((ef_dtype)t->dtype,
                        EF_FLOATS | EF_COMPLEX | EF_BIT(VARIANT) | EF_BIT(RESOURCE));
 }
-/* The number behind a tensor or a handle; 0: none. */
+/* The number of a tensor, or of a handle's variable; 0: none. */
 uint64_t ef_tape_id(const ef_tensor *t);
-/* Adds to what t watches, unless it is there: under the lock. mark, kept: or NULL. */
+/* Adds a value to those that t watches, unless it is watched already: under the lock. mark and kept
+ * may be NULL. */
 ef_status *ef_tape_watch_as(ef_tape *t, uint64_t id, uint64_t since, ef_mark *mark,
                             const ef_tensor *kept);
 bool ef_tape_watches_edge(const ef_tape *t, const ef_tensor *x);
-/* Lets go of the records and watched values that nobody can ask for any more. It looks at all of
- * them, so it is due when an eighth of them may have to go; or, since other threads let go too,
- * when there are as many new ones as old. */
+/* Whether to sweep: to free the records and watched values that no gradient can reach any more. A
+ * sweep visits all of them, so it is due when an eighth of them may be unreachable; or, since other
+ * threads release values too, when there are as many new ones as old. */
 static inline bool ef_tape_due(const ef_tape *t) {
     enum { FEW = 8, MANY = 1024, MUCH = 1 << 20 };
     size_t left = ef_marks_left - t->left;
@@ -142,7 +144,7 @@ static inline bool ef_tape_due(const ef_tape *t) {
     return (left > t->n_records / 8 && left > 0) || (t->n_fresh >= MANY && t->n_fresh >= t->n_old);
 }
 void ef_tape_sweep(ef_tape *t);
-/* All tapes of this thread look away, and look again. */
+/* Suspends the recording of all tapes of this thread, and resumes it; these nest. */
 void ef_tapes_suspend(void);
 void ef_tapes_resume(void);
 /* Notes the use of variables by an op recorded into a graph. */
@@ -151,6 +153,6 @@ void ef_tape_note_variables(const ef_tensor *const *in, int n_in);
 ef_status *ef_tape_graph_gradients(const ef_tape *t, const ef_tensor *const *target, int n_targets,
                                    const ef_tensor *const *dout, const ef_tensor *const *source,
                                    int n, ef_tensor *out, bool *slices);
-/* Symbolic IndexedSlices, as three tensors, as one. */
+/* Turns symbolic IndexedSlices, given as three tensors, into one dense tensor. */
 ef_status *ef_slices_densify(const ef_tensor *part, ef_tensor *out);
 #endif

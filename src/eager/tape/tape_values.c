@@ -94,7 +94,7 @@ ef_status *ef_tape_watch_as(ef_tape *t, uint64_t id, uint64_t since, ef_mark *ma
     return NULL;
 }
 
-/* ---- letting go
+/* ---- freeing unreachable records
  * ---------------------------------------------------------------------------------- */
 
 static bool held(const ef_tape_record *r) {
@@ -104,8 +104,8 @@ static bool held(const ef_tape_record *r) {
     return false;
 }
 
-/* From the newest to the oldest, so that a record is looked at when those that used it are gone.
- * Returns those that led nowhere, already without the marks of their inputs. */
+/* Goes from the newest to the oldest, so that a record is checked after those that used it were
+ * removed. Returns the unreachable ones, with the marks of their inputs already released. */
 static ef_tape_record *take_unheld(ef_tape *t) {
     ef_tape_record *dead = NULL;
     size_t left = t->n_records;
@@ -127,7 +127,7 @@ static ef_tape_record *take_unheld(ef_tape *t) {
     return dead;
 }
 
-/* What was watched as a plain value and is gone. */
+/* Removes watched values that the program has released. */
 static bool drop_watched(ef_tape *t) {
     size_t n = 0;
     for (size_t k = 0; k < t->n_watched; k++) {
@@ -147,7 +147,7 @@ static bool drop_watched(ef_tape *t) {
     return some;
 }
 
-/* The table never holds more than before, so there is room. */
+/* Fills the table again; it never holds more than before, so it need not grow. */
 static void know_again(ef_tape *t) {
     memset(t->known.slot, 0, t->known.cap * sizeof *t->known.slot);
     t->known.n = t->known.places = 0;

@@ -839,7 +839,7 @@ def acos(x, name=None) -> Tensor:
     """The angle whose cosine is `x`."""
 
 def acosh(x, name=None) -> Tensor:
-    """The number, not negative, whose hyperbolic cosine is `x`."""
+    """The non-negative number whose hyperbolic cosine is `x`."""
 
 def add(x, y, name=None) -> Tensor:
     """Adds `x` and `y` element by element; shapes broadcast."""
@@ -894,7 +894,7 @@ def batch_to_space(input, block_shape, crops, name=None) -> Tensor:
 
 bfloat16: DType
 def bitcast(input, type, name=None) -> Tensor:
-    """The bytes of `input` read as dtype `type`; the last dim is split or joined where the sizes of the elements differ."""
+    """The bytes of `input` read as dtype `type`; if the element sizes differ, a last dim is added or removed."""
 
 bool: DType
 def boolean_mask(tensor, mask, axis=None, name='boolean_mask'):
@@ -907,7 +907,7 @@ def broadcast_static_shape(shape_x, shape_y):
     """The shape that two TensorShapes broadcast to; ValueError if they do not."""
 
 def broadcast_to(input, shape, name=None) -> Tensor:
-    """Stretches `input` to `shape` by repeating it along new axes and axes of size 1."""
+    """Broadcasts `input` to `shape`: repeats it along new axes and axes of size 1."""
 
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name='case'):
     """What the function of the first true predicate returns; `default` if none is true. `exclusive` checks that not more"""
@@ -972,10 +972,10 @@ def divide(x, y, name=None):
 
 double: DType
 def dynamic_partition(data, partitions, num_partitions, name=None) -> list[Tensor]:
-    """Sorts the rows of `data` into `num_partitions` tensors: row i goes to number `partitions[i]`."""
+    """Distributes the rows of `data` to `num_partitions` tensors: row i goes to number `partitions[i]`."""
 
 def dynamic_stitch(indices, data, name=None) -> Tensor:
-    """Puts row j of each `data[k]` at `indices[k][j]` of one tensor; later rows win."""
+    """Puts row j of each `data[k]` at `indices[k][j]` of one tensor; of rows with the same index, the last one wins."""
 
 def eig(tensor, name=None):
     """Eigenvalues and eigenvectors of square matrices; both are complex."""
@@ -1059,7 +1059,7 @@ def group(*inputs, **kwargs):
     """An op that runs all of `inputs`; None eagerly."""
 
 def guarantee_const(input, name=None) -> Tensor:
-    """Its input, promised never to change."""
+    """Returns its input, which the caller promises never to change."""
 
 half: DType
 def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name='hessians'):
@@ -1112,7 +1112,7 @@ def logical_and(x, y, name=None) -> Tensor:
     """Whether both `x` and `y` are true; shapes broadcast."""
 
 def logical_not(x, name=None) -> Tensor:
-    """The opposite truth value of `x`."""
+    """The logical negation of `x`."""
 
 def logical_or(x, y, name=None) -> Tensor:
     """Whether `x` or `y` or both are true; shapes broadcast."""
@@ -1287,7 +1287,7 @@ def rfftnd(input_tensor, fft_length=None, axes=None, norm=None, name=None):
     """The Fourier transform of real numbers over any axes: the first half of the last of them."""
 
 def roll(input, shift, axis, name=None) -> Tensor:
-    """Moves elements by `shift` along `axis`; those that fall off the end come in at the beginning."""
+    """Shifts elements by `shift` along `axis`; those shifted past the end reappear at the beginning."""
 
 def round(x, name=None):
     """The nearest whole number, halves to the even one. Integers stay as they are."""
@@ -1332,16 +1332,16 @@ def size(input, out_type=None, name=None):
     """The number of elements of `input`."""
 
 def slice(input_, begin, size, name=None) -> Tensor:
-    """The box of `input` that starts at `begin` and has size `size`; a size of -1 reaches to the end."""
+    """The region of `input` that starts at `begin` and has size `size`; a size of -1 reaches to the end."""
 
 def sort(values, axis=-1, direction='ASCENDING', name=None):
     """The elements along `axis` in order."""
 
 def space_to_batch(input, block_shape, paddings, name=None) -> Tensor:
-    """Pads the spatial axes and moves the places inside blocks of them into the batch."""
+    """Pads the spatial axes and moves the positions inside blocks of them into the batch."""
 
 def space_to_batch_nd(input, block_shape, paddings, name=None) -> Tensor:
-    """Pads the spatial axes and moves the places inside blocks of them into the batch."""
+    """Pads the spatial axes and moves the positions inside blocks of them into the batch."""
 
 def sparse_placeholder(dtype, shape=None, name=None):
     """A SparseTensor whose value every run must feed."""
@@ -1362,7 +1362,7 @@ def stack(values, axis=0, name='stack'):
     """Tensors of one shape as slices of a new axis."""
 
 def stop_gradient(input, name=None) -> Tensor:
-    """Its input, taken as a constant by differentiation."""
+    """Returns its input; differentiation treats the result as a constant."""
 
 def strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0, var=None, name=None):
     """The part from `begin` to `end` in steps of `strides`, as Python's slices cut."""

@@ -15,10 +15,10 @@ def bitwise_xor(x, y, name=None) -> Tensor:
     """The bits set in exactly one of `x` and `y`; shapes broadcast."""
 
 def invert(x, name=None) -> Tensor:
-    """Every bit of `x` turned round."""
+    """Inverts every bit of `x`."""
 
 def left_shift(x, y, name=None) -> Tensor:
-    """`x` moved `y` bits to the left; shapes broadcast."""
+    """`x` shifted left by `y` bits; shapes broadcast."""
 
 def right_shift(x, y, name=None) -> Tensor:
-    """`x` moved `y` bits to the right, copies of the sign filling up; shapes broadcast."""
+    """`x` shifted right by `y` bits; the sign bit is copied into the free bits; shapes broadcast."""

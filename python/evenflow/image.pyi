@@ -57,13 +57,13 @@ def decode_image(contents, channels=None, dtype=..., name=None, expand_animation
     """The pixels of a JPEG, PNG, GIF or BMP image; of a GIF all frames, unless `expand_animations` is False."""
 
 def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover_truncated=False, acceptable_fraction=1, dct_method='', name=None) -> Tensor:
-    """The pixels of a JPEG image, perhaps reduced by `ratio` while decoding."""
+    """The pixels of a JPEG image, optionally reduced by `ratio` while decoding."""
 
 def decode_png(contents, channels=0, dtype=..., name=None) -> Tensor:
-    """The pixels of a PNG image, with 8 or 16 bits a channel."""
+    """The pixels of a PNG image, with 8 or 16 bits per channel."""
 
 def encode_jpeg(image, format='', quality=95, progressive=False, optimize_size=False, chroma_downsampling=True, density_unit='in', x_density=300, y_density=300, xmp_metadata='', name=None) -> Tensor:
-    """The image, uint8 with one or three channels, as JPEG."""
+    """Encodes an image, uint8 with one or three channels, as JPEG."""
 
 def encode_png(image, compression=-1, name=None):
     """The image, or each of several, as PNG."""

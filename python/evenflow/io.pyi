@@ -167,7 +167,7 @@ def decode_and_crop_jpeg(contents, crop_window, channels=0, ratio=1, fancy_upsca
     """A window of a JPEG image: `crop_window` is y, x, height and width."""
 
 def decode_base64(input, name=None) -> Tensor:
-    """The bytes that web-safe base64 stands for, with or without padding."""
+    """Decodes web-safe base64, with or without padding."""
 
 def decode_bmp(contents, channels=0, name=None) -> Tensor:
     """The pixels of a BMP image."""
@@ -185,19 +185,19 @@ def decode_image(contents, channels=None, dtype=..., name=None, expand_animation
     """The pixels of a JPEG, PNG, GIF or BMP image; of a GIF all frames, unless `expand_animations` is False."""
 
 def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover_truncated=False, acceptable_fraction=1, dct_method='', name=None) -> Tensor:
-    """The pixels of a JPEG image, perhaps reduced by `ratio` while decoding."""
+    """The pixels of a JPEG image, optionally reduced by `ratio` while decoding."""
 
 def decode_png(contents, channels=0, dtype=..., name=None) -> Tensor:
-    """The pixels of a PNG image, with 8 or 16 bits a channel."""
+    """The pixels of a PNG image, with 8 or 16 bits per channel."""
 
 def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, name=None):
     """The bytes of each string as numbers, along a new last axis."""
 
 def encode_base64(input, pad=False, name=None) -> Tensor:
-    """Each string in web-safe base64; `pad` adds `=` up to a multiple of four characters."""
+    """Each string in web-safe base64; `pad` adds `=` to a multiple of four characters."""
 
 def encode_jpeg(image, format='', quality=95, progressive=False, optimize_size=False, chroma_downsampling=True, density_unit='in', x_density=300, y_density=300, xmp_metadata='', name=None) -> Tensor:
-    """The image, uint8 with one or three channels, as JPEG."""
+    """Encodes an image, uint8 with one or three channels, as JPEG."""
 
 def encode_png(image, compression=-1, name=None):
     """The image, or each of several, as PNG."""
@@ -209,7 +209,7 @@ def is_jpeg(contents, name=None):
     """Whether the bytes begin as a JPEG image does."""
 
 def matching_files(pattern, name=None) -> Tensor:
-    """The names of the files that match one or several patterns, in order."""
+    """The sorted names of the files that match one or several patterns."""
 
 def parse_example(serialized, features, example_names=None, name=None):
     """The features of one serialized Example or a vector of them, as a dict of tensors."""
@@ -224,7 +224,7 @@ def parse_single_sequence_example(serialized, context_features=None, sequence_fe
     """Context and feature lists of one serialized SequenceExample."""
 
 def parse_tensor(serialized, out_type, name=None) -> Tensor:
-    """The tensor that a serialized TensorProto holds."""
+    """Parses a serialized TensorProto."""
 
 def read_file(filename, name=None):
     """The bytes of a file, as a string."""
@@ -233,7 +233,7 @@ def serialize_tensor(tensor, name=None):
     """The tensor as a serialized TensorProto, which parse_tensor reads."""
 
 def write_file(filename, contents, name=None) -> Operation | None:
-    """Writes the file, replacing what it held; makes the folders above it that are missing."""
+    """Writes a file, replacing its content; makes missing parent folders."""
 
 def write_graph(graph_or_graph_def, logdir, name, as_text=True):
     """Writes a graph into a folder, as text or as bytes; returns the file's path."""

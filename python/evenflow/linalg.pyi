@@ -9,13 +9,13 @@ def adjoint(matrix, name=None):
     """The conjugate transpose of the last two dimensions."""
 
 def band_part(input, num_lower, num_upper, name=None) -> Tensor:
-    """Matrices in which all but a band around the main diagonal is zero: `num_lower` diagonals below it and `num_upper` above; negative: all there are."""
+    """Sets everything outside a band around the main diagonals to zero: the band has `num_lower` diagonals below it and `num_upper` above; a negative number means all."""
 
 def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None) -> Tensor:
-    """Solves systems with a triangular matrix of few diagonals, given as the rows of `matrix`: the main diagonal first and those below it if `lower`, else the main diagonal last."""
+    """Solves systems with a banded triangular matrix, whose diagonals are the rows of `matrix`: the main diagonal first and those below it if `lower`, else the main diagonal last."""
 
 def cholesky(input, name=None) -> Tensor:
-    """The lower triangular L with L L^H = `input`, for positive definite matrices, of which the lower triangle is read; NaN for others."""
+    """The lower triangular L with L L^H = `input`, for positive definite matrices, of which only the lower triangle is read; NaN for others."""
 
 def cholesky_solve(chol, rhs, name=None):
     """Solves `a x = rhs`, given the Cholesky factor `chol` of `a`."""
@@ -126,7 +126,7 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     """Singular values, the largest first; with `compute_uv` also the vectors: s, u, v."""
 
 def tensor_diag(diagonal, name=None) -> Tensor:
-    """A tensor of twice the rank with the elements of `diagonal` where the two halves of an index are equal, and zeros elsewhere."""
+    """A tensor of twice the rank with the elements of `diagonal` where both halves of an index are equal, and zeros elsewhere."""
 
 def tensor_diag_part(input, name=None) -> Tensor:
     """The elements of `input` whose index has two equal halves."""

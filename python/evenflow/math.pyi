@@ -15,7 +15,7 @@ def acos(x, name=None) -> Tensor:
     """The angle whose cosine is `x`."""
 
 def acosh(x, name=None) -> Tensor:
-    """The number, not negative, whose hyperbolic cosine is `x`."""
+    """The non-negative number whose hyperbolic cosine is `x`."""
 
 def add(x, y, name=None) -> Tensor:
     """Adds `x` and `y` element by element; shapes broadcast."""
@@ -204,7 +204,7 @@ def logical_and(x, y, name=None) -> Tensor:
     """Whether both `x` and `y` are true; shapes broadcast."""
 
 def logical_not(x, name=None) -> Tensor:
-    """The opposite truth value of `x`."""
+    """The logical negation of `x`."""
 
 def logical_or(x, y, name=None) -> Tensor:
     """Whether `x` or `y` or both are true; shapes broadcast."""
@@ -228,19 +228,19 @@ def multiply_no_nan(x, y, name=None):
     """`x * y`, and 0 where `y` is 0, whatever `x` is."""
 
 def ndtri(x, name=None) -> Tensor:
-    """The number below which a standard normal variable lies with probability `x`."""
+    """The quantile function of the standard normal distribution at `x`."""
 
 def negative(x, name=None) -> Tensor:
     """The negative of `x`."""
 
 def nextafter(x1, x2, name=None) -> Tensor:
-    """The number next to `x1` on the way to `x2` that the dtype can represent."""
+    """The next number that the dtype can represent after `x1` in the direction of `x2`."""
 
 def not_equal(x, y, name=None):
     """Whether `x` and `y` differ, element by element; shapes broadcast."""
 
 def polygamma(a, x, name=None) -> Tensor:
-    """The derivative of order `a`, a whole number, of Digamma at `x`; shapes broadcast."""
+    """The derivative of order `a` (a whole number) of Digamma at `x`; shapes broadcast."""
 
 def polyval(coeffs, x, name=None):
     """The polynomial with `coeffs` (highest power first) at `x`, by Horner's rule."""
@@ -291,7 +291,7 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     """The mean of squared distances from the mean along `axis`."""
 
 def rint(x, name=None) -> Tensor:
-    """The integer nearest to `x`; of two equally near, the even one."""
+    """The integer nearest to `x`; halfway cases go to the even one."""
 
 def round(x, name=None):
     """The nearest whole number, halves to the even one. Integers stay as they are."""
@@ -303,19 +303,19 @@ def scalar_mul(scalar, x, name=None):
     """`x` times one number; IndexedSlices stay IndexedSlices."""
 
 def segment_max(data, segment_ids, name=None) -> Tensor:
-    """The largest elements of each segment; ids are sorted. A gap becomes 0."""
+    """The largest elements of each segment; ids are sorted. An id that does not occur gives 0."""
 
 def segment_mean(data, segment_ids, name=None) -> Tensor:
-    """Averages the rows of each segment; ids are sorted. A gap becomes 0."""
+    """Averages the rows of each segment; ids are sorted. An id that does not occur gives 0."""
 
 def segment_min(data, segment_ids, name=None) -> Tensor:
-    """The smallest elements of each segment; ids are sorted. A gap becomes 0."""
+    """The smallest elements of each segment; ids are sorted. An id that does not occur gives 0."""
 
 def segment_prod(data, segment_ids, name=None) -> Tensor:
-    """Multiplies the rows of each segment; ids are sorted. A gap becomes 1."""
+    """Multiplies the rows of each segment; ids are sorted. An id that does not occur gives 1."""
 
 def segment_sum(data, segment_ids, name=None) -> Tensor:
-    """Adds up the rows of each segment; ids are sorted. A gap becomes 0."""
+    """Adds up the rows of each segment; ids are sorted. An id that does not occur gives 0."""
 
 def sigmoid(x, name=None) -> Tensor:
     """The logistic function `1 / (1 + exp(-x))`."""
@@ -339,7 +339,7 @@ def softplus(features, name=None) -> Tensor:
     """`log(1 + exp(x))`: a smooth Relu."""
 
 def softsign(features, name=None) -> Tensor:
-    """`x / (1 + |x|)`: a slow Tanh."""
+    """`x / (1 + |x|)`: like Tanh, but it saturates more slowly."""
 
 def sqrt(x, name=None) -> Tensor:
     """The square root of `x`."""
@@ -348,7 +348,7 @@ def square(x, name=None) -> Tensor:
     """`x` times itself."""
 
 def squared_difference(x, y, name=None) -> Tensor:
-    """Squares `x - y` element by element (its magnitude, if complex); shapes broadcast."""
+    """The square of `x - y` (of its magnitude, if complex), element by element; shapes broadcast."""
 
 def subtract(x, y, name=None) -> Tensor:
     """Subtracts `y` from `x` element by element; shapes broadcast."""
@@ -366,22 +366,22 @@ def truediv(x, y, name=None):
     """The quotient as Python 3 has it: integers are divided as floats."""
 
 def unsorted_segment_max(data, segment_ids, num_segments, name=None) -> Tensor:
-    """The largest elements of each segment; one without rows is the lowest number. Ids come in any order; negative ones are left out."""
+    """The largest elements of each segment; a segment without rows is the lowest number. Ids come in any order; rows with negative ids are ignored."""
 
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     """The mean of the rows of each segment; 0 for a segment without rows."""
 
 def unsorted_segment_min(data, segment_ids, num_segments, name=None) -> Tensor:
-    """The smallest elements of each segment; one without rows is the highest number. Ids come in any order; negative ones are left out."""
+    """The smallest elements of each segment; a segment without rows is the highest number. Ids come in any order; rows with negative ids are ignored."""
 
 def unsorted_segment_prod(data, segment_ids, num_segments, name=None) -> Tensor:
-    """Multiplies the rows of each segment; one without rows is 1. Ids come in any order; negative ones are left out."""
+    """Multiplies the rows of each segment; a segment without rows is 1. Ids come in any order; rows with negative ids are ignored."""
 
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     """The sum of the rows of each segment, divided by the square root of their number."""
 
 def unsorted_segment_sum(data, segment_ids, num_segments, name=None) -> Tensor:
-    """Adds up the rows of each segment; one without rows is 0. Ids come in any order; negative ones are left out."""
+    """Adds up the rows of each segment; a segment without rows is 0. Ids come in any order; rows with negative ids are ignored."""
 
 def xdivy(x, y, name=None) -> Tensor:
     """Divides `x` by `y`; 0 wherever `x` is 0, even if `y` is 0 too."""

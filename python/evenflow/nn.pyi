@@ -189,7 +189,7 @@ def scale_regularization_loss(regularization_loss):
     """The sum of regularization losses over the number of replicas."""
 
 def selu(features, name=None) -> Tensor:
-    """The scaled exponential unit that keeps mean and variance of its input."""
+    """The scaled exponential linear unit, which keeps the mean and variance of its input."""
 
 def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, data_format=None, dilations=None, name=None):
     """depthwise_conv2d followed by a convolution of 1 x 1."""
@@ -213,10 +213,10 @@ def softplus(features, name=None) -> Tensor:
     """`log(1 + exp(x))`: a smooth Relu."""
 
 def softsign(features, name=None) -> Tensor:
-    """`x / (1 + |x|)`: a slow Tanh."""
+    """`x / (1 + |x|)`: like Tanh, but it saturates more slowly."""
 
 def space_to_batch(input, block_shape, paddings, name=None) -> Tensor:
-    """Pads the spatial axes and moves the places inside blocks of them into the batch."""
+    """Pads the spatial axes and moves the positions inside blocks of them into the batch."""
 
 def space_to_depth(input, block_size, data_format='NHWC', name=None):
     """Blocks of pixels moved into channels."""

@@ -18,7 +18,7 @@ def fake_quant_with_min_max_vars_gradient(gradients, inputs, min, max, num_bits=
     """Gradient of FakeQuantWithMinMaxVars."""
 
 def fake_quant_with_min_max_vars_per_channel(inputs, min, max, num_bits=8, narrow_range=False, name=None) -> Tensor:
-    """As FakeQuantWithMinMaxVars, with bounds for each channel."""
+    """Like FakeQuantWithMinMaxVars, with bounds for each channel."""
 
 def fake_quant_with_min_max_vars_per_channel_gradient(gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None) -> tuple[Tensor, Tensor, Tensor]:
     """Gradient of FakeQuantWithMinMaxVarsPerChannel."""

@@ -39,7 +39,7 @@ def split(input, sep=None, maxsplit=-1, name=None):
     """The tokens of each string between `sep` (None: white space), as a ragged tensor."""
 
 def strip(input, name=None) -> Tensor:
-    """Each string without white space at its ends."""
+    """Removes white space from both ends of each string."""
 
 def substr(input, pos, len, unit='BYTE', name=None):
     """The part of each string from `pos` on, `len` bytes or characters long."""

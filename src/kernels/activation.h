@@ -1,4 +1,5 @@
-/* What a matrix product or a convolution may apply to its results while they are in the cache. */
+/* The activations that a matrix product or a convolution may apply to its results while they are in
+ * the cache. */
 #ifndef EF_KERNELS_ACTIVATION_H
 #define EF_KERNELS_ACTIVATION_H
 
@@ -11,5 +12,5 @@ typedef enum ef_activation {
     EF_ACT_SIGMOID,
     EF_ACT_LEAKY_RELU
 } ef_activation;
-enum { EF_ACTS = EF_ACT_LEAKY_RELU + 1 }; /* how many there are */
+enum { EF_ACTS = EF_ACT_LEAKY_RELU + 1 }; /* their number */
 #endif

@@ -1,5 +1,5 @@
-/* Rows: the extreme value of each stretch, which vectorises, then its place in the best one.
- * Columns: best value and place so far for a stretch of columns, row by row. */
+/* Rows: finds the extreme value of each chunk of a row, which vectorises, then its index in the
+ * best chunk. Columns: keeps the best value and index so far for a range of columns, row by row. */
 #include "kernels/argreduce.h"
 #include "base/pool.h"
 #include <math.h>
@@ -10,7 +10,7 @@ enum { ABREAST = 256, STRETCH = 256 };
 #define LESS(x, y) ((x) < (y))
 #define SAME(x) (x)
 
-/* V: type compared; VALUE converts an element; WORST loses against every other value. */
+/* V: type compared; VALUE converts an element; WORST is worse than every other value. */
 #define FIND(name, T, V, VALUE, BETTER, WORST, OMP)                                         \
     static V extreme_##name(const T *p, int64_t n) {                                        \
         V best = (WORST), b1 = best, b2 = best, b3 = best;                                  \

@@ -1,5 +1,5 @@
-/* Where the largest or smallest element lies along the middle axis of [outer, n, inner]. The first
- * of equals wins; NaN is never chosen (all NaN: 0). */
+/* The index of the largest or smallest element along the middle axis of [outer, n, inner]. Among
+ * equal elements the first wins; NaN is never selected (all NaN: 0). */
 #ifndef EF_KERNELS_ARGREDUCE_H
 #define EF_KERNELS_ARGREDUCE_H
 #include "tensor/dtype.h"

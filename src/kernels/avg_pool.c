@@ -1,4 +1,4 @@
-/* Average pooling: as max pooling, with sums. */
+/* Average pooling: like max pooling, with sums. */
 #include "base/pool.h"
 #include "kernels/half.h"
 #include "kernels/pooling.h"

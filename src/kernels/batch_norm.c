@@ -1,6 +1,6 @@
-/* Two kinds of sweep do it all: one adds up for each channel - blocks of rows in float, the blocks
- * in double, in a fixed order whatever the number of threads - and one maps each element with its
- * channel's numbers. */
+/* Two kinds of pass over memory do all the work. One sums each channel: blocks of rows in float and
+ * the block sums in double, in a fixed order whatever the number of threads. The other maps each
+ * element with its channel's numbers. */
 #include "kernels/batch_norm.h"
 #include "base/pool.h"
 #include "kernels/half.h"
@@ -15,7 +15,7 @@ typedef struct job {
     ef_norm n;
     what kind;
     int64_t block;
-    const float *x, *g;     /* g: gradient, in the shape of x */
+    const float *x, *g;     /* g: gradient, with the shape of x */
     const float *mean;      /* per channel */
     const float *a, *b, *c; /* per channel coefficients of the map */
     float *sums, *y;
@@ -80,7 +80,7 @@ static void add_blocks(void *arg, int64_t begin, int64_t end) {
     }
 }
 
-/* out1 and, for PRODUCTS, out2 get the sums for each channel. */
+/* Writes the sums of each channel to out1 and, for PRODUCTS, out2. */
 static ef_status *add_up(job *j, float *out1, float *out2) {
     int64_t n = j->n.channels;
     j->block = ROWS / j->n.inner + 1;
@@ -135,7 +135,7 @@ static void map(job *j) {
 
 static int64_t count(const ef_norm *n) { return n->outer * n->channels * n->inner; }
 
-/* x as floats: itself, or a copy in borrowed memory (*mem). */
+/* x as floats: x itself, or a copy in scratch memory (*mem). */
 static ef_status *as_float(const ef_norm *n, ef_dtype t, const void *x, float **mem,
                            const float **out) {
     *mem = NULL;

@@ -1,5 +1,5 @@
 /* Modified Bessel functions: power series near the origin, asymptotic series or an integral far
- * from it. (Those of the first and second kind are libm's own.) */
+ * from it. (Those of the first and second kind are libm's.) */
 #include "kernels/special.h"
 #include <float.h>
 #include <math.h>
@@ -8,8 +8,8 @@
 #define EULER 0.57721566490153286061
 #define EPS DBL_EPSILON
 
-/* e^-x I_v(x), x >= 0: the power series has no cancellation; from 25 on the asymptotic one reaches
- * full precision. */
+/* e^-x I_v(x), x >= 0: the power series has no cancellation; from 25 on the asymptotic series
+ * reaches full precision. */
 static double ie(int v, double x) {
     if (x == INFINITY) return 0;
     if (x < 25) {
@@ -31,8 +31,8 @@ static double ie(int v, double x) {
 double ef_bessel_i0e(double x) { return isnan(x) ? x : ie(0, fabs(x)); }
 double ef_bessel_i1e(double x) { return isnan(x) ? x : copysign(ie(1, fabs(x)), x); }
 
-/* e^|x| times y, without overflow where only the factor is too large; NaN at infinity, as
- * TensorFlow has it. */
+/* e^|x| times y, without overflow if only the factor is too large; NaN at infinity, as in
+ * TensorFlow. */
 static double grow(double y, double x) {
     double half = exp(fabs(x) / 2);
     return y * half * half;

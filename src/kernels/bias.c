@@ -1,5 +1,5 @@
-/* Bias: one sweep over memory each way. The gradient adds up blocks of rows, then the blocks'
- * sums: better rounding than one long sum, and the same result for any number of threads. */
+/* Bias: one pass over memory in each direction. The gradient sums blocks of rows, then the blocks'
+ * sums: this rounds less than one long sum, and gives the same result for any number of threads. */
 #include "kernels/bias.h"
 #include "base/pool.h"
 #include "tensor/scratch.h"
@@ -10,7 +10,7 @@ typedef struct job {
     ef_bias b;
     const void *x, *bias;
     void *out;
-    int64_t block; /* rows of a block, when adding up */
+    int64_t block; /* rows per block in the gradient */
 } job;
 
 /* Rows are [channels] when inner is 1, else [inner] with one bias. */
@@ -70,7 +70,7 @@ typedef struct job {
                         out[c] += LOAD(((const T *)j->x)[(r * n + c) * inner + i]);           \
         }                                                                                     \
     }
-/* Sums of blocks into the result. */
+/* Adds the sums of the blocks to the result. */
 #define FINISH(SUF, T, SUM, STORE)                                                    \
     static void finish_##SUF(const void *sums, int64_t blocks, int64_t n, void *to) { \
         const SUM *s = sums;                                                          \

@@ -1,7 +1,7 @@
-/* OpenBLAS chooses its kernels by the processor's model number. One that is newer than the library
- * gets those of 2004, which take four to five times as long. The library lets itself be told by the
- * environment variable OPENBLAS_CORETYPE and has exported functions to choose again; where both
- * exist, an unknown processor gets the kernels that fit the instructions it has. */
+/* OpenBLAS selects its kernels by the processor's model number. A processor that is newer than the
+ * library gets kernels of 2004, which take four to five times as long. The environment variable
+ * OPENBLAS_CORETYPE overrides the selection, and exported functions repeat it; if both exist, an
+ * unknown processor gets the kernels that fit its instructions. */
 #include "kernels/blas.h"
 #include "base/alloc.h"
 #include "base/pool.h"
@@ -16,8 +16,8 @@ char *openblas_get_corename(void) __attribute__((weak));
 void gotoblas_dynamic_quit(void) __attribute__((weak));
 void gotoblas_dynamic_init(void) __attribute__((weak));
 
-/* The environment with one more variable, for a moment: other threads read either of two lists that
- * are both whole, which setenv() would not promise. */
+/* Adds one variable to the environment temporarily, by replacing the list: other threads read
+ * either the old or the new list, both complete, which setenv() does not guarantee. */
 static void choose(char *setting) {
     size_t n = 0;
     while (environ != NULL && environ[n] != NULL) n++;

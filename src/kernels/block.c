@@ -1,8 +1,8 @@
-/* A block is first simplified: axes of size one vanish, neighbours that lie one behind the other on
- * both sides merge. What remains is cut into pieces of two axes. If the last axis is contiguous in
- * dst and some other one in src, the pieces are tiles of a matrix transpose over these two axes;
- * otherwise they are rows. The pieces are walked with an odometer, by several threads when it pays.
- */
+/* A block is first simplified: axes of size one are dropped, and adjacent axes that are contiguous
+ * on both sides are merged. What remains is divided into pieces of two axes. If the last axis is
+ * contiguous in dst and another one in src, the pieces are tiles of a matrix transpose over these
+ * two axes; otherwise they are rows. An odometer counts through the pieces, with several threads if
+ * that is faster. */
 #include "kernels/block.h"
 #include "base/pool.h"
 #include "tensor/tensor.h"
@@ -17,7 +17,7 @@ typedef struct job {
     char *dst;
     const char *src;
     size_t size;
-    int64_t n1, to1, from1, part1; /* the two inner axes; part: how much of each one piece takes */
+    int64_t n1, to1, from1, part1; /* the two inner axes; part: how much of each one piece has */
     int64_t n0, to0, from0, part0;
 } job;
 
@@ -55,7 +55,8 @@ ROWS(rows_16, e16)
 #define TILE_EDGE(T, o, x, i0, i1, k0, k1) \
     for (int64_t i = (i0); i < (i1); i++)  \
         for (int64_t k = (k0); k < (k1); k++) (o)[i * to1 + k] = (x)[i + k * from0]
-/* Squares of S x S go through a local copy, so that whole cache lines are read and written. */
+/* Squares of S x S are copied through a local buffer, so that whole cache lines are read and
+ * written. */
 #define TILE(name, T, S)                                                                 \
     static inline void name##_square(T *restrict o, int64_t to1, const T *restrict x,    \
                                      int64_t from0) {                                    \
@@ -130,7 +131,7 @@ static int size_index(size_t size) {
 static piece_fn *const row_fns[5] = {rows_1, rows_2, rows_4, rows_8, rows_16};
 static piece_fn *const tile_fns[5] = {tile_1, tile_2, tile_4, tile_8, tile_16};
 
-/* Drops axes of size one, merges neighbours. Returns false if there is nothing to copy. */
+/* Drops axes of size one and merges adjacent axes. Returns false if there is nothing to copy. */
 static bool simplify(const ef_block *b, ef_block *out) {
     out->rank = 0;
     for (int d = 0; d < b->rank; d++) {
@@ -177,7 +178,8 @@ static void walk(void *arg, int64_t begin, int64_t end) {
     }
 }
 
-/* Which axis of b pairs with the last one: the one contiguous in src if that makes a transpose. */
+/* The axis of b that is paired with the last one: the axis contiguous in src if that makes a
+ * transpose. */
 static int partner(const ef_block *b, bool *transposes) {
     int last = b->rank - 1;
     *transposes = false;

@@ -1,5 +1,5 @@
-/* An odometer over the outer axes and a plain loop over the innermost one. Threads share the
- * longest axis along which dst moves, so no two of them add onto one element. */
+/* An odometer over the outer axes and a plain loop over the innermost one. Threads divide the
+ * longest axis whose stride in dst is not 0, so no two of them add to one element. */
 #include "kernels/block_add.h"
 #include "base/pool.h"
 #include <string.h>
@@ -34,7 +34,7 @@ static void row_BF16(void *dst, const void *src, int64_t n, int64_t to, int64_t 
     for (int64_t k = 0; k < n; k++) o[k * to] += ef_bf16_float(x[k * from]);
 }
 
-/* Signed numbers wrap around as the unsigned ones of their size do. */
+/* Signed numbers wrap around like the unsigned ones of their size. */
 static row_fn *const rows[EF_DTYPES] = {
     [EF_I8] = row_U8,   [EF_U8] = row_U8,     [EF_I16] = row_U16, [EF_U16] = row_U16,
     [EF_I32] = row_U32, [EF_U32] = row_U32,   [EF_I64] = row_U64, [EF_U64] = row_U64,
@@ -48,7 +48,7 @@ typedef struct {
     char *dst;
     const char *src;
     int64_t to_size, from_size;
-    int shared; /* the axis threads share, or -1 */
+    int shared; /* the axis that is divided among threads, or -1 */
 } job;
 
 static void add_range(void *arg, int64_t begin, int64_t end) {

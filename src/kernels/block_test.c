@@ -1,5 +1,5 @@
-/* Moving blocks: random blocks of every element size against an index written out; sums onto
- * repeated elements; strings; picking rows; equal slices. */
+/* Moving blocks: random blocks of every element size against a plain index computation; sums onto
+ * repeated elements; strings; gathering rows; equal slices. */
 #include "base/alloc.h"
 #include "check.h"
 #include "kernels/block.h"
@@ -16,7 +16,7 @@ static int64_t draw(int64_t n) {
     return (int64_t)((seed >> 33) % (uint64_t)n);
 }
 
-/* A permutation of the axes of a dense array, some of them reversed, repeated or cut. */
+/* A permutation of the axes of a dense array, some of them reversed, repeated or truncated. */
 static void random_block(ef_block *b, int64_t *first) {
     int64_t dim[5], step[5];
     int rank = 1 + (int)draw(5), order[5];

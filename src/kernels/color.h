@@ -6,8 +6,8 @@
 typedef enum ef_color_map {
     EF_RGB_TO_HSV,
     EF_HSV_TO_RGB,
-    EF_ADJUST_HUE,        /* amount is added to the hue, which goes round */
-    EF_ADJUST_SATURATION, /* amount is multiplied with the saturation, which stays in [0, 1] */
+    EF_ADJUST_HUE,        /* amount is added to the hue, which wraps around */
+    EF_ADJUST_SATURATION, /* the saturation is multiplied by amount and clamped to [0, 1] */
 } ef_color_map;
 
 /* `n` pixels of three floats of type t (half to double); y may be x. */

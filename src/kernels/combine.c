@@ -33,7 +33,8 @@
     LOOP_16(name, F16, ef_f16, ef_f16_float, ef_float_f16, EXPR) \
     LOOP_16(name, BF16, ef_bf16, ef_bf16_float, ef_float_bf16, EXPR)
 
-/* Small types promote to int, where nothing overflows but a product of two uint16_t: hence 1u. */
+/* Small types are promoted to int, where nothing overflows but a product of two uint16_t: hence
+ * 1u. */
 #define ADD(SUF, T) LOOP(add, SUF, T, x + y)
 #define SUB(SUF, T) LOOP(sub, SUF, T, x - y)
 #define MUL(SUF, T) LOOP(mul, SUF, T, x *y)
@@ -42,7 +43,7 @@
 #define UMUL(SUF, T) LOOP(mul, SUF, T, 1u * x * y)
 #define WRAP(name, SUF, T, U, OP) LOOP(name, SUF, T, (U)x OP(U) y)
 #define DIV(SUF, T) LOOP(div, SUF, T, x / y)
-/* The one quotient that does not fit is -x for y = -1: negate modulo 2^n instead. */
+/* The only quotient that does not fit is that of y = -1: negate modulo 2^n instead. */
 #define IDIV(SUF, T, U) LOOP(div, SUF, T, y == -1 ? (T)(0 - (U)x) : (T)(x / y))
 #define MIN(SUF, T) LOOP(min, SUF, T, y < x ? y : x)
 #define MAX(SUF, T) LOOP(max, SUF, T, y > x ? y : x)

@@ -1,4 +1,4 @@
-/* Complex conjugation in place: the sign of every second number. */
+/* Complex conjugation in place: changes the sign of every second number. */
 #include "kernels/conj.h"
 #include "base/pool.h"
 

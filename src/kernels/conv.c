@@ -1,10 +1,10 @@
-/* Convolution by oneDNN. Activations stay in the plain layout they come in; the filter is reordered
- * into the layout the primitive likes, on every run because weights change between runs and because
- * it is small beside the convolution. A large convolution is cut into pieces (conv_cut.c) that
- * share one reordered filter; those of a filter's gradient each make one of their own, and these
- * are added up in pairs. On AVX2 this picks the jitted direct kernels for
- * channels-last data in all three directions; a filter left as it is would fall back to gemm at
- * half the speed. */
+/* Convolution by oneDNN. Activations stay in their plain layout; the filter is reordered to the
+ * layout that the primitive prefers, in every run, because weights change between runs and because
+ * it is small compared with the convolution. A large convolution is divided into pieces
+ * (conv_cut.c) that share one reordered filter; the pieces of a filter's gradient compute one
+ * partial gradient each, and these are added in pairs. On AVX2 this selects the jitted direct
+ * kernels for channels-last data in all three directions; a filter in its plain layout would fall
+ * back to gemm at half the speed. */
 #include "kernels/conv.h"
 #include "base/pool.h"
 #include "kernels/conv_cut.h"
@@ -13,18 +13,18 @@
 #include "tensor/scratch.h"
 #include <stdatomic.h>
 
-/* Forms of a convolution: cut into pieces; in one piece, the filter as the caller has it or in the
- * layout the primitive likes. */
+/* Variants of a convolution: divided into pieces; in one piece, with the filter in the caller's
+ * layout or in the layout that the primitive prefers. */
 enum { CUT, PLAIN, PACKED };
 
 static const size_t large_filter = 256 << 10; /* bytes from which several threads reorder it */
 
-/* Up to here our own loops, at a few GFLOP/s but without any preparation, are quicker than
- * execution and reorder; see conv_bench. */
+/* Up to this amount of work our own loops, at a few GFLOP/s but without any preparation, are faster
+ * than execution and reorder; see conv_bench. */
 static const double pays_from = 20e3;
 
-/* oneDNN counts in int, and its time grows with the padding (2 s for a dilation of 2^20, which
- * 'SAME' pads by twice as much): sizes far from any image stay away from it. */
+/* oneDNN uses int sizes, and its time grows with the padding (2 s for a dilation of 2^20, which
+ * 'SAME' pads by twice as much): unreasonable sizes are not given to it. */
 static bool is_sane(const ef_window_box *b) {
     const int64_t most = 1 << 24, most_padding = 1 << 12;
     for (int d = 0; d < 3; d++)
@@ -35,8 +35,8 @@ static bool is_sane(const ef_window_box *b) {
     return b->batch <= most && b->in_channels <= most && b->out_channels <= most;
 }
 
-/* Our loops for a filter's gradient are written for AVX2. Intel's processors with AVX-512 run
- * oneDNN's in 0.6 of their time, but AMD's in 1.4 (32x64x64x3 -> 32 channels). */
+/* Our loops for a filter's gradient are written for AVX2. On Intel processors with AVX-512 oneDNN
+ * takes 0.6 of their time, but on AMD's 1.4 (32x64x64x3 -> 32 channels). */
 static bool is_wide(void) {
 #if defined(__x86_64__)
     return dnnl_get_effective_cpu_isa() >= dnnl_cpu_isa_avx512_core && __builtin_cpu_is("intel");
@@ -51,7 +51,7 @@ bool ef_conv_pays(const ef_conv *c) {
 }
 
 typedef struct layout {
-    int n; /* dims: 2 + rank, for grouped filters 3 + rank */
+    int n; /* number of dims: 2 + rank, for grouped filters 3 + rank */
     dnnl_dims_t dims, steps;
 } layout;
 
@@ -73,7 +73,7 @@ static ef_status *describe_image(const ef_window_box *b, int64_t channels, const
     return describe(&l, md);
 }
 
-/* plain: as TensorFlow lays it out; any: the same dims, layout left to oneDNN. */
+/* plain: TensorFlow's layout; any: the same dims, with the layout left to oneDNN. */
 static ef_status *describe_filter(const ef_window_box *b, dnnl_memory_desc_t *plain,
                                   dnnl_memory_desc_t *any) {
     int64_t per_in = b->in_channels / b->groups, per_out = b->out_channels / b->groups;
@@ -183,7 +183,7 @@ static ef_status *backward_desc(const recipe *r, int kind, dnnl_primitive_desc_t
     return ef_dnnl_status(e, "plan a convolution's gradient");
 }
 
-/* Given slots in the order a, b, out, bias. */
+/* The given slots are in the order a, b, out, bias. */
 static ef_status *build_stages(ef_chain *chain, const ef_conv *c, const recipe *r,
                                dnnl_primitive_desc_t pd) {
     int a = 0, b = 0, out = 0, bias = 0;
@@ -195,7 +195,7 @@ static ef_status *build_stages(ef_chain *chain, const ef_conv *c, const recipe *
     if (s == NULL) s = ef_chain_given(chain, weights ? &r->dst : door, &b);
     if (s == NULL) s = ef_chain_given(chain, input ? &r->src : weights ? door : &r->dst, &out);
     if (s == NULL && c->has_bias) s = ef_chain_given(chain, &r->bias, &bias);
-    int filter = weights ? out : b; /* the caller's own, or a temporary beside it */
+    int filter = weights ? out : b; /* the caller's own, or a temporary for the reordered one */
     bool reorder = !dnnl_memory_desc_equal(want, door);
     if (s == NULL && reorder) s = ef_chain_temp(chain, want, &filter);
     if (s == NULL && reorder && !weights) s = ef_chain_reorder(chain, b, filter);
@@ -231,8 +231,8 @@ static int filter_slot(const ef_conv *c) { return c->kind == EF_CONV_FILTER ? 2 
 
 static ef_status *build(ef_chain *chain, const void *key);
 
-/* The different convolutions among the pieces; few, for only those at an edge differ. Returns how
- * many; 0: too many. */
+/* The different convolutions among the pieces; there are few, since only those at an edge differ.
+ * Returns their number; 0: too many. */
 static int kinds_of(const ef_conv *c, const ef_conv_cut *cut, ef_conv kind[EF_CHAIN_PARTS]) {
     int n = 0;
     ef_conv_piece p;
@@ -251,8 +251,8 @@ static void drop_kinds(int n, ef_chain **got) {
     for (int k = 0; k < n; k++) ef_chain_unref(got[k]), got[k] = NULL;
 }
 
-/* Chains for all kinds, with the filter in `form`; none if one would be slow. *same: all like the
- * same layout of it. */
+/* Gets chains for all kinds, with the filter in `form`; none if one would be slow. *same: all
+ * prefer the same layout of the filter. */
 static ef_status *get_kinds(ef_conv *kind, int n, int form, ef_chain **got, bool *same) {
     bool slow = false;
     *same = true;
@@ -271,8 +271,8 @@ static ef_status *get_kinds(ef_conv *kind, int n, int form, ef_chain **got, bool
     return NULL;
 }
 
-/* Adds stages that change the filter's layout: of a large one each a quarter of the input channels.
- */
+/* Adds stages that reorder the filter: for a large one, each stage a quarter of the input
+ * channels. */
 static ef_status *build_reorder(ef_chain *chain, const ef_conv *c, const dnnl_memory_desc_t *from,
                                 const dnnl_memory_desc_t *to) {
     int axis = c->box.groups > 1 ? 2 : 1;
@@ -295,8 +295,8 @@ static ef_status *build_reorder(ef_chain *chain, const ef_conv *c, const dnnl_me
     return NULL;
 }
 
-/* A chain that keeps those of the pieces. Its own stages, if any, change the filter's layout. Where
- * oneDNN has nothing quick for a piece it keeps one for the whole, or nothing. */
+/* A chain that holds the chains of the pieces. Its own stages, if any, reorder the filter. If
+ * oneDNN has no fast primitive for a piece, it holds one for the whole convolution, or nothing. */
 static ef_status *build_cut(ef_chain *chain, const ef_conv *c) {
     ef_conv_cut cut = ef_conv_cut_of(c);
     ef_conv kind[EF_CHAIN_PARTS];
@@ -333,8 +333,8 @@ typedef struct job {
     const ef_conv_data *d;
     const ef_chain *chain;
     ef_conv_cut cut;
-    const void *filter; /* as the pieces want it; of a gradient: unused */
-    char *partial;      /* gradients of the filter, `filter_bytes` each */
+    const void *filter; /* in the layout that the pieces need; unused for a gradient */
+    char *partial;      /* partial gradients of the filter, `filter_bytes` each */
     size_t filter_bytes;
     char *scratch; /* `lane_bytes` for each thread */
     size_t lane_bytes;
@@ -393,7 +393,7 @@ static void run_pieces(void *arg, int64_t from, int64_t to) {
     for (int64_t at = from; at < to; at++) note(&j->failed, run_piece(j, at));
 }
 
-/* Adds up the partial gradients, in pairs. */
+/* Adds the partial gradients in pairs. */
 static void add_partials(void *arg, int64_t from, int64_t to) {
     const job *j = arg;
     int64_t n = ef_conv_pieces(&j->cut);
@@ -405,7 +405,8 @@ static void add_partials(void *arg, int64_t from, int64_t to) {
         }
 }
 
-/* Memory for one run: the filter, or filters, in their layout, and a scratch area per thread. */
+/* Memory for one run: the filter, or filters, in the required layout, and a scratch area per
+ * thread. */
 static ef_status *take_memory(job *j, bool reordered, char **own) {
     bool of_filter = j->c->kind == EF_CONV_FILTER;
     const ef_chain *part;
@@ -473,7 +474,7 @@ ef_status *ef_conv_prepare(const ef_conv *c, void **handle) {
     ef_status *s = get(c, &chain);
     *handle = chain;
     if (s == NULL || ef_status_code(s) == EF_NO_MEMORY) return s;
-    ef_status_free(s); /* oneDNN declines; so each run will use the loops */
+    ef_status_free(s); /* oneDNN does not support it, so each run uses the loops */
     return NULL;
 }
 
@@ -501,7 +502,7 @@ static ef_status *run_float(const ef_conv *c, ef_dtype t, const ef_conv_data *d,
     }
     ef_status *s;
     ef_chain *part = ef_chain_part(chain, 0);
-    if (part == NULL) /* it is in one piece, or oneDNN is slow */
+    if (part == NULL) /* it is in one piece, or oneDNN is slow for it */
         s = ef_chain_stages(chain) > 0 ? run_whole(c, d, chain) : ef_conv_direct(c, t, d);
     else if (memcmp(&((const ef_conv *)ef_chain_key(part))->box, &c->box, sizeof c->box) == 0)
         s = run_whole(c, d, part);

@@ -1,5 +1,5 @@
-/* Convolutions against bare oneDNN primitives on the same layouts, and small ones in both our
- * ways: one line each. */
+/* Compares convolutions with bare oneDNN primitives on the same layouts, and small ones in both of
+ * our implementations: one line of output each. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/pool.h"
@@ -36,7 +36,7 @@ static void bare(subject *s) {
     (void)dnnl_stream_wait(s->stream);
 }
 
-/* The best of many runs, taking turns, so that a busy machine hits all alike. */
+/* The best of many alternating runs, so that a busy machine affects all alike. */
 static void measure(subject *s, int n, void (*const *run)(subject *), double *us) {
     uint64_t begin = ef_now_ns();
     for (int k = 0; k < n; k++) us[k] = 1e30;
@@ -58,7 +58,7 @@ static dnnl_memory_t memory_of(dnnl_engine_t e, const dnnl_memory_desc_t *md) {
     return m;
 }
 
-/* The primitive a user of oneDNN would make: plain images, filter in the layout it asks for. */
+/* The primitive that a user of oneDNN would make: plain images, filter in the layout it prefers. */
 static void make_bare(subject *s) {
     const ef_window_box *b = &s->c.box;
     dnnl_engine_t e;

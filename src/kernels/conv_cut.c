@@ -1,17 +1,17 @@
-/* The geometry of a convolution's pieces. A band of rows sees a band of the other image, with
- * padding only where it touches the edge. Images in channels-last order have their rows one after
- * the other, so that a band of one image is an image too; channels-first ones are cut by images
- * only. */
+/* The geometry of a convolution's pieces. A band of rows reads a band of the other image, with
+ * padding only where it touches the edge. In channels-last order the rows of an image are
+ * contiguous, so that a band of one image is an image too; channels-first images are divided by
+ * images only. */
 #include "kernels/conv_cut.h"
 
-/* Floating-point operations: of a convolution worth cutting, and bounds for a piece. */
+/* Floating-point operations: of a convolution worth dividing, and bounds for a piece. */
 static const double worth_cutting = 4e6, least_piece = 2e6, most_piece = 32e6;
-/* Operations that must stand against every byte of a filter that a piece reads, or of a partial
- * gradient that it writes and that is then added up. */
+/* Operations needed per byte of the filter that a piece reads, or per byte of a partial gradient
+ * that it writes and that is then added. */
 static const double per_byte_read = 60, per_byte_added = 300;
-enum { WANTED = 8, ROWS = 4 }; /* pieces of a middling convolution; rows of a band, at least */
+enum { WANTED = 8, ROWS = 4 }; /* pieces of a medium convolution; least rows of a band */
 enum { MOST_PARTIALS = 16 };   /* filter gradients that are added up */
-enum { LONG = 1 << 12 };       /* outputs summed up in one go */
+enum { LONG = 1 << 12 };       /* outputs summed without an intermediate sum */
 static const double most_partial_bytes = 64 << 20;
 
 double ef_conv_flops(const ef_conv *c) {
@@ -29,15 +29,15 @@ static int64_t extent(const ef_window_box *b, int d) { /* rows that a window spa
     return (b->kernel[d] - 1) * b->dilation[d] + 1;
 }
 
-/* The outermost axis along which there is anything: images of one row are cut within the row. */
+/* The outermost axis that is longer than 1: images of one row are divided within the row. */
 static int axis_of(const ef_window_box *b) {
     int d = 3 - b->rank;
     while (d < 2 && b->in[d] == 1 && b->out[d] == 1 && b->kernel[d] == 1) d++;
     return d;
 }
 
-/* Narrows axis d to the rows [from, to) of the output (or input) and what they need of the other.
- * *start becomes the other's first row. False: they need nothing. */
+/* Narrows axis d to the rows [from, to) of the output (or input) and to the rows of the other that
+ * they need. *start: the other's first row. False: they need none. */
 static bool narrow(ef_window_box *b, int d, bool of_input, int64_t from, int64_t to,
                    int64_t *start) {
     int64_t wide = extent(b, d), before = b->before[d], stride = b->stride[d];
@@ -89,7 +89,7 @@ void ef_conv_piece_of(const ef_conv *c, const ef_conv_cut *cut, int64_t at, ef_c
     (void)piece(c, cut, at, p);
 }
 
-/* Adds bands to a cut by images; leaves it alone where some band would have nothing to do. */
+/* Divides pieces of images further into bands of rows, unless some band would be empty. */
 static void cut_rows(const ef_conv *c, int64_t bands, ef_conv_cut *cut) {
     const ef_window_box *b = &c->box;
     int d = axis_of(b);
@@ -108,8 +108,8 @@ static void cut_rows(const ef_conv *c, int64_t bands, ef_conv_cut *cut) {
     *cut = with;
 }
 
-/* For a filter's gradient oneDNN sums up a whole line of the output at a time, of depthwise ones a
- * whole image. Where that is long it is cut, so that the sums keep their digits. */
+/* For a filter's gradient oneDNN sums a whole row of the output at a time, for depthwise ones a
+ * whole image. If that is long it is divided, so that the sums keep their precision. */
 static void cut_sums(const ef_conv *c, double bytes, ef_conv_cut *cut) {
     const ef_window_box *b = &c->box;
     bool depthwise = b->groups == b->in_channels, line = axis_of(b) == 2;

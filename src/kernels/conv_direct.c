@@ -1,9 +1,9 @@
-/* Convolution in plain loops, for what oneDNN does not know (double, integers) or does not repay
- * (tiny images). Output and input gradient are the same sweep: each result pixel gathers source
- * pixels; four pixels times a block of result channels stay in registers while the weights, packed
- * in that order, stream past. The input gradient only asks which output pixels saw this one, and
- * packs the filter with its channel axes exchanged. Everything works on channels-last images;
- * others are turned first. The filter's gradient is next door (conv_filter.c). */
+/* Convolution in plain loops, for what oneDNN does not support (double, integers) or where it does
+ * not pay (tiny images). The output and the input's gradient use the same loops: each result pixel
+ * gathers source pixels; four pixels times a block of result channels stay in registers while the
+ * weights, packed in that order, are read in sequence. The input's gradient differs in which pixels
+ * it gathers, and packs the filter with its channel axes exchanged. Everything works on
+ * channels-last images; others are transposed first. The filter's gradient is in conv_filter.c. */
 #include "base/pool.h"
 #include "kernels/conv.h"
 #include "kernels/conv_filter.h"
@@ -25,7 +25,7 @@ typedef struct spot {
     int64_t batch, pos[3], n; /* n pixels along the last axis */
 } spot;
 
-/* Which source position meets result position `to` at kernel place k; -1: none. */
+/* The source position for result position `to` and kernel element k; -1: none. */
 static inline int64_t source(const sweep *s, int d, int64_t to, int64_t k) {
     const ef_window_box *b = s->box;
     int64_t at;
@@ -41,7 +41,7 @@ static inline int64_t source(const sweep *s, int d, int64_t to, int64_t k) {
 
 #define EACH "kernels/conv_direct.inc"
 #include "kernels/each_float.inc"
-/* int32 wraps around as uint32 does. */
+/* int32 wraps around like uint32. */
 #define NUM uint32_t
 #define NAME(x) x##_u32
 #include "kernels/conv_direct.inc"
@@ -82,7 +82,7 @@ static ef_status *run_sweep(const ef_conv *c, ef_dtype t, const ef_conv_data *d)
     return NULL;
 }
 
-/* Turns images of channels first into channels last, runs, and turns an image back. */
+/* Transposes channels-first images to channels-last, runs, and transposes the result back. */
 static ef_status *run_turned(const ef_conv *c, ef_dtype t, const ef_conv_data *d) {
     const ef_window_box *b = &c->box;
     int64_t in = b->batch * b->in_channels * ef_volume(b->in);

@@ -1,4 +1,5 @@
-/* What follows a convolution when no primitive does it on the way: bias, addend, activation. */
+/* The epilogue of a convolution, for primitives that do not apply it themselves: bias, addend,
+ * activation. */
 #include "base/pool.h"
 #include "kernels/conv.h"
 #include <math.h>

@@ -1,21 +1,22 @@
-/* The filter's gradient is a product of two long thin matrices: the image as the filter sees it,
- * and the gradient of the output. One line of the output at a time, while it is in the nearest
- * cache, three rows of the filter times a block of output channels gather their sums in registers.
- * The lines are dealt into parts, each with a filter of its own to sum into, and the parts added at
- * the end, in the same way on any number of threads. */
+/* The filter's gradient is a product of two long thin matrices: the image as the filter reads it,
+ * and the gradient of the output. One row of the output is processed at a time, while it is in the
+ * first-level cache; three rows of the filter times a block of output channels accumulate their
+ * sums in registers. The output rows are distributed to parts, each with its own filter to sum
+ * into, and the parts are added at the end, in the same way for any number of threads. */
 #include "kernels/conv_filter.h"
 #include "base/pool.h"
 #include "tensor/scratch.h"
 
 enum { ROWS = 3, MOST_PARTS = 16, PARTS_BYTES = 1 << 20 };
-enum { LONG = 4096 }; /* pixels of a line after which sums are put away: longer ones lose digits */
-/* Where the loops pass oneDNN (conv_bench): lines long enough to repay a tile of sums, and a filter
- * that stays in a core's own cache. */
+/* Pixels of a row after which partial sums are stored: longer sums lose precision. */
+enum { LONG = 4096 };
+/* Where the loops are faster than oneDNN (conv_bench): rows long enough to repay a tile of sums,
+ * and a filter that fits a core's own cache. */
 enum { WIDE_LINE = 24, NEAR_FLOATS = 1 << 16 };
 
-/* Three rows of the filter, that is of its last image axis and input channels together: where each
- * looks from output position 0, and from which positions [from, to) it sees the image. All do in
- * [first, last), at least one in [lowest, highest). */
+/* Three rows of the filter, where a row is one position of its last image axis and one input
+ * channel: where each reads for output position 0, and for which positions [from, to) it is inside
+ * the image. All three are in [first, last), at least one in [lowest, highest). */
 typedef struct trio {
     int64_t at[ROWS], from[ROWS], to[ROWS];
     int64_t lowest, first, last, highest;
@@ -26,9 +27,10 @@ typedef struct job {
     const ef_window_box *box;
     const void *input, *grad;
     const trio *trios;
-    int64_t n_trios;       /* for one line of the kernel */
-    int64_t parts, slices; /* a unit is one part of the lines, one slice of the filter */
-    char *sums, *padded;   /* a filter for each part; a line of the gradient for each unit */
+    int64_t n_trios;       /* for one row of the kernel */
+    int64_t parts, slices; /* a work unit is one part of the output rows and one slice of the
+                            * filter */
+    char *sums, *padded;   /* a filter for each part; a row of the gradient for each unit */
     int64_t filter_size, padded_size;
 } job;
 
@@ -37,7 +39,8 @@ static void describe(const ef_window_box *b, trio *t, int64_t row) {
     *t = (trio){.lowest = b->out[2], .last = b->out[2], .row = row};
     t->rows = left < ROWS ? left : ROWS;
     for (int q = 0; q < ROWS; q++) {
-        int64_t r = q < t->rows ? row + q : row; /* past the end the first again, for nothing */
+        int64_t r = q < t->rows ? row + q : row; /* past the end, repeats the first row; its
+                                                  * result is ignored */
         int64_t at = ef_window_sees(b, 2, 0, r / per_in), stride = b->stride[2],
                 room = b->in[2] - at;
         int64_t from = at < 0 ? (-at + stride - 1) / stride : 0;
@@ -56,7 +59,7 @@ static void describe(const ef_window_box *b, trio *t, int64_t row) {
 
 #define EACH "kernels/conv_filter.inc"
 #include "kernels/each_float.inc"
-/* int32 wraps around as uint32 does. */
+/* int32 wraps around like uint32. */
 #define NUM uint32_t
 #define NAME(x) x##_u32
 #include "kernels/conv_filter.inc"

@@ -22,7 +22,7 @@ ef_status *ef_conv_widened(const ef_conv *c, ef_dtype t, const ef_conv_data *d, 
     int64_t no = c->kind == EF_CONV_INPUT ? x : c->kind == EF_CONV_FILTER ? w : y;
     int64_t nbias = c->has_bias ? b->out_channels : 0, nadd = c->has_add ? y : 0;
     size_t bytes = (size_t)(na + nb + no + nbias + nadd + 5 * 16) * sizeof(float) + 64;
-    ef_conv_data *wide = ef_scratch_take(bytes); /* and the floats behind it */
+    ef_conv_data *wide = ef_scratch_take(bytes); /* followed by the floats */
     if (wide == NULL) return ef_no_memory(bytes);
     float *a = (float *)wide + 16, *f = a + (na + 15) / 16 * 16, *o = f + (nb + 15) / 16 * 16;
     float *bias = o + (no + 15) / 16 * 16, *add = bias + (nbias + 15) / 16 * 16;

@@ -1,5 +1,5 @@
-/* Convolution: oneDNN against the plain loops in every direction and layout, both against sums
- * written out; a handle shared by threads; nothing allocated when hot; clean failures. */
+/* Convolution: oneDNN against the plain loops in every direction and layout, and both against
+ * direct sums; a handle shared by threads; no allocation in a repeated call; clean failures. */
 #include "base/alloc.h"
 #include "base/pool.h"
 #include "check.h"
@@ -47,7 +47,7 @@ static ef_conv_data data_of(const trial *t, float *out) {
                           .out = out};
 }
 
-/* The definition, one product after the other. */
+/* The definition: one product after the other. */
 static void by_definition(const trial *t, double *out) {
     const ef_window_box *b = &t->c.box;
     ef_steps in = ef_steps_in(b), to = ef_steps_out(b);
@@ -120,7 +120,7 @@ static void check_box(ef_window_box b) {
     }
 }
 
-/* A box whose output sizes follow from the rest. */
+/* A box whose output sizes are computed from the other sizes. */
 static ef_window_box box(int rank, bool first, int64_t in, int64_t out, int64_t groups, int64_t k,
                          int64_t stride, int64_t dilation, int64_t before, int64_t after) {
     ef_window_box b = {.rank = rank, .channels_first = first, .batch = 2, .groups = groups};
@@ -149,7 +149,7 @@ EF_TEST(agrees_with_definition) {
         check_box(box(2, first, 6, 6, 6, 3, 2, 1, 1, 1));
         check_box(box(2, first, 6, 12, 6, 3, 1, 1, 0, 0));
         check_box(box(2, first, 2, 3, 1, 2, 5, 1, 0, 0));  /* strides beyond the kernel */
-        check_box(box(2, first, 8, 16, 1, 2, 1, 1, 5, 4)); /* windows wholly in the padding */
+        check_box(box(2, first, 8, 16, 1, 2, 1, 1, 5, 4)); /* windows entirely in the padding */
         check_box(box(2, first, 16, 8, 1, 3, 4, 2, 9, 0));
         check_box(box(2, first, 1, 8, 1, 3, 3, 1, 7, 20));
         check_box(box(2, first, 8, 8, 8, 3, 2, 1, 6, 5));
@@ -178,8 +178,8 @@ EF_TEST(loops_do_not_depend_on_the_team) {
     trial_end(&t);
 }
 
-/* Convolutions large enough to be cut into images and bands of rows: right, and the same bits by
- * one thread and by all. */
+/* Convolutions large enough to be divided into images and bands of rows: correct, and bit-identical
+ * for one thread and for all. */
 static void check_cut(ef_window_box b) {
     check_box(b);
     for (int kind = 0; kind < 3; kind++) {
@@ -198,7 +198,7 @@ static void check_cut(ef_window_box b) {
     }
 }
 
-/* The box with `rows` rows and a batch; its output sizes follow. */
+/* The box with `rows` rows and a batch; its output sizes are recomputed. */
 static ef_window_box tall(ef_window_box b, int64_t batch, int64_t rows) {
     int d = 3 - b.rank;
     b.batch = batch;
@@ -216,13 +216,15 @@ EF_TEST(pieces_agree_with_definition) {
         check_cut(tall(box(2, first, 16, 24, 1, 3, 2, 1, 1, 0), 3, 170));
         check_cut(tall(box(2, first, 16, 24, 1, 3, 2, 1, 0, 1), 3, 171));
         check_cut(tall(box(2, first, 16, 32, 1, 3, 1, 2, 2, 2), 1, 140));
-        check_cut(tall(box(2, first, 16, 16, 1, 1, 3, 1, 0, 0), 4, 1200));  /* rows nobody sees */
+        /* Rows that no window reads. */
+        check_cut(tall(box(2, first, 16, 16, 1, 1, 3, 1, 0, 0), 4, 1200));
         check_cut(tall(box(2, first, 16, 16, 1, 3, 1, 1, 40, 40), 1, 100)); /* bands of padding */
         check_cut(tall(box(2, first, 16, 32, 4, 3, 1, 1, 1, 1), 4, 90));
         check_cut(tall(box(1, first, 32, 32, 1, 5, 1, 1, 2, 2), 1, 2000));
         check_cut(tall(box(3, first, 8, 16, 1, 3, 1, 1, 1, 1), 1, 24));
     }
-    check_cut(tall(box(2, false, 256, 256, 1, 3, 1, 1, 1, 1), 2, 4)); /* a filter in quarters */
+    /* A filter reordered in quarters. */
+    check_cut(tall(box(2, false, 256, 256, 1, 3, 1, 1, 1, 1), 2, 4));
 }
 
 EF_TEST(epilogue_in_pieces) {
@@ -317,13 +319,15 @@ EF_TEST(hot_calls_allocate_nothing) {
     }
 }
 
-/* Every allocation of a first call fails in turn; the status says so and the next call works. */
+/* Every allocation of a first call fails in turn; the call returns an error and the next call
+ * works. */
 EF_TEST(failures_are_clean) {
     int64_t channels = 24;
     for (int kind = 0; kind < 3; kind++)
         for (uint64_t k = 1; k < 40; k++) {
             trial t;
-            trial_make(&t, box(2, false, channels++, 16, 1, 3, 1, 1, 1, 1), kind); /* always new */
+            /* Always a new convolution. */
+            trial_make(&t, box(2, false, channels++, 16, 1, 3, 1, 1, 1, 1), kind);
             float *out = numbers(out_count(&t), 4);
             ef_conv_data d = data_of(&t, out);
             ef_alloc_fail_at(k);

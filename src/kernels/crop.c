@@ -2,10 +2,10 @@
 #include "base/pool.h"
 #include <math.h>
 
-/* Where a line (or column) of a crop comes from: between two lines of the image. */
+/* The source of a row (or column) of a crop: between two rows of the image. */
 typedef struct {
     int64_t low, high; /* low < 0: outside the image */
-    float part;        /* of the way from low to high */
+    float part;        /* fraction of the distance from low to high */
 } place;
 
 static place find(bool nearest, float from, float to, int64_t size, int64_t count, int64_t k) {
@@ -85,7 +85,7 @@ static void give(ef_dtype t, void *out, int64_t at, float x) {
     }
 }
 
-/* Boxes may overlap, so one thread adds them all up, in their order. */
+/* Boxes may overlap, so one thread adds them all, in order. */
 void ef_crop_grad_image(const ef_crop *c, const float *grads, void *out) {
     for (int64_t line = 0; line < c->boxes * c->crop_height; line++) {
         int64_t b = line / c->crop_height;
@@ -106,8 +106,8 @@ void ef_crop_grad_image(const ef_crop *c, const float *grads, void *out) {
     }
 }
 
-/* How a box's begin and end take part in the place of element k: of the image's last line or
- * column. */
+/* Divides the gradient of element k's position between the begin and the end of the box, which are
+ * fractions of the image's last row or column. */
 static void split(int64_t size, int64_t count, int64_t k, float grad, float *from, float *to) {
     float last = (float)(size - 1), share = count > 1 ? (float)k / (float)(count - 1) : 0.5f;
     *from += grad * last * (1 - share);

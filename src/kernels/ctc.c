@@ -1,5 +1,6 @@
-/* The labels are taken with a blank before, between and after them. Forward sums hold what leads to
- * place s at frame t, backward sums what follows; together they weigh each place at each frame. */
+/* The states are the labels with a blank before, between and after them. Forward sums hold the
+ * paths that lead to state s at frame t, backward sums those that continue from it; together they
+ * give the weight of each state at each frame. */
 #include "kernels/ctc.h"
 #include <math.h>
 
@@ -10,12 +11,13 @@ static double log_add(double a, double b) {
 }
 
 static int32_t place(const ef_ctc *c, int64_t s) { return s % 2 == 0 ? c->blank : c->label[s / 2]; }
-/* The log probability of being at s, given those of a frame. */
+/* The log probability of emitting state s, given those of a frame. */
 static double emitted(const ef_ctc *c, const double *p, int64_t s) {
     int32_t k = place(c, s);
     return k >= 0 && k < c->classes ? p[k] : 0.0;
 }
-/* Whether a path may stay at s from one frame to the next; whether it may skip the blank before. */
+/* Whether a path may stay in s from one frame to the next; whether it may skip the blank before
+ * s. */
 static bool may_stay(const ef_ctc *c, int64_t s) { return c->merge || s % 2 == 0; }
 static bool may_skip(const ef_ctc *c, int64_t s) {
     if (s % 2 == 0 || s < 2) return false;
@@ -41,7 +43,7 @@ static void forward(const ef_ctc *c, const double *logp, double *alpha) {
     }
 }
 
-/* One frame back: beta holds what follows frame t, `next` what follows t + 1. */
+/* One step backwards: beta holds the paths after frame t, `next` those after t + 1. */
 static void backward(const ef_ctc *c, const double *logp, int64_t t, const double *next,
                      double *beta) {
     int64_t places = 2 * c->labels + 1;

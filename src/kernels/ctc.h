@@ -8,16 +8,16 @@
 
 typedef struct ef_ctc {
     int64_t frames, classes, labels;
-    const int32_t *label; /* usually none of them blank. One that is, or that is no class at all (it
-                             costs nothing), has no part in the gradient. */
+    const int32_t *label; /* usually none is the blank. A label that is the blank, or that is not
+                           * a class (it has probability 1), gets no gradient. */
     int32_t blank;
-    bool merge; /* neighbours of one class are one label, as usual */
+    bool merge; /* merges adjacent equal labels, as usual */
 } ef_ctc;
-/* Doubles of working memory. */
+/* Number of doubles of working memory. */
 size_t ef_ctc_room(const ef_ctc *c);
-/* logp: log probabilities, frames x classes. Returns minus the log probability of the labels;
- * gradient (frames x classes): its derivative by the logits. */
+/* logp: log probabilities, frames x classes. Returns the negative log probability of the labels;
+ * gradient (frames x classes): its derivative with respect to the logits. */
 double ef_ctc_loss(const ef_ctc *c, const double *logp, double *gradient, double *work);
-/* Turns logits into log probabilities, in place. */
+/* Converts logits to log probabilities, in place. */
 void ef_ctc_normalize(double *row, int64_t classes);
 #endif

@@ -1,5 +1,5 @@
-/* Depthwise convolution: every input channel has its own filters, so there is nothing to sum over
- * but the kernel's few places, and the loops run along the channels. */
+/* Depthwise convolution: every input channel has its own filters, so the sums are only over the
+ * kernel's few elements, and the loops run along the channels. */
 #include "base/pool.h"
 #include "kernels/conv.h"
 #include "tensor/scratch.h"
@@ -9,7 +9,8 @@ typedef struct job {
     const void *a, *b;
     void *to;
     ef_steps in, out;
-    void *sums; /* of the filter's gradient: two pixels of output channels for each place */
+    void *sums; /* for the filter's gradient: two pixels of output channels for each kernel
+                 * element */
 } job;
 
 #define EACH "kernels/depthwise.inc"
@@ -18,7 +19,7 @@ typedef struct job {
 static ef_status *run_wide(const ef_conv *c, ef_dtype t, const ef_conv_data *d, void *handle) {
     (void)handle;
     const ef_window_box *b = &c->box;
-    if (b->in_channels == 0) return NULL; /* nothing to write either */
+    if (b->in_channels == 0) return NULL; /* the output is empty too */
     job s = {b, d->a, d->b, d->out, ef_steps_in(b), ef_steps_out(b), NULL};
     bool wide = t == EF_F64;
     double taps = (double)ef_volume(b->kernel), pixels = (double)ef_volume(b->out);

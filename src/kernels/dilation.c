@@ -1,5 +1,5 @@
-/* Dilation in one loop for all three directions: each looks for the window's maximum and then does
- * something with it. */
+/* Dilation with one loop for all three directions: each finds the window's maximum and then uses it
+ * differently. */
 #include "kernels/dilation.h"
 #include "base/pool.h"
 #include "kernels/half.h"
@@ -11,7 +11,7 @@ typedef struct job {
     ef_dilation_kind kind;
     const void *x, *filter, *dy;
     void *out;
-    double start; /* below every sum */
+    double start; /* less than every sum */
 } job;
 
 #define ADD(x, y) ((x) + (y))

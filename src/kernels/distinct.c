@@ -1,4 +1,4 @@
-/* A hash table with open addressing, half full at most, that holds numbers of slices. */
+/* A hash table with open addressing, at most half full, that stores slice indices. */
 #include "kernels/distinct.h"
 #include "base/hash.h"
 #include "tensor/tensor.h"
@@ -64,7 +64,7 @@ void ef_distinct_init(ef_distinct *d, void *memory, int64_t n) {
     memset(memory, 0, ef_distinct_bytes(n));
 }
 
-/* The slot that holds an equal slice, or the free one where it would go. */
+/* The slot that holds an equal slice, or the free slot where it would be inserted. */
 static uint64_t place(const ef_distinct *d, const ef_slices_of *a, const ef_slices_of *b,
                       int64_t k) {
     uint64_t at = slice_hash(b, k) & d->mask;

@@ -1,4 +1,4 @@
-/* Finding equal slices: the heart of Unique and ListDiff. */
+/* Finding equal slices, for Unique and ListDiff. */
 #ifndef EF_KERNELS_DISTINCT_H
 #define EF_KERNELS_DISTINCT_H
 #include "tensor/dtype.h"
@@ -11,9 +11,9 @@ typedef struct ef_slices_of {
     int64_t outer, n, inner;
 } ef_slices_of;
 
-/* A set of slices, in memory of the caller's: ef_distinct_bytes(n) for up to n slices. */
+/* A set of slices, in memory that the caller provides: ef_distinct_bytes(n) for up to n slices. */
 typedef struct ef_distinct {
-    int64_t *slot; /* number of a slice + 1, or 0 */
+    int64_t *slot; /* index of a slice + 1, or 0 */
     uint64_t mask;
 } ef_distinct;
 size_t ef_distinct_bytes(int64_t n);
@@ -21,6 +21,6 @@ void ef_distinct_init(ef_distinct *d, void *memory, int64_t n);
 /* The slice of `a` in the set that equals slice k of `b`, or -1. */
 int64_t ef_distinct_find(const ef_distinct *d, const ef_slices_of *a, const ef_slices_of *b,
                          int64_t k);
-/* The same within `a` alone; slice k is added if there is none yet. */
+/* The same within `a`; slice k is added if the set has no equal one. */
 int64_t ef_distinct_add(ef_distinct *d, const ef_slices_of *a, int64_t k);
 #endif

@@ -1,4 +1,4 @@
-/* Chains of oneDNN primitives: making, caching, running. */
+/* Chains of oneDNN primitives: building, caching, running. */
 #include "kernels/dnnl.h"
 #include "base/alloc.h"
 #include "base/cache.h"
@@ -13,14 +13,14 @@
 
 enum { SPARES = 16, PRIMITIVE_BYTES = 48 << 10 };
 
-/* Temporaries begin on a page, as they do when the library takes memory itself: some of its kernels
- * take half as long again where buffers lie in each other's way. */
+/* Temporaries begin on a page, as they do when the library allocates memory itself: some of its
+ * kernels take 1.5 times as long if buffers collide in the cache. */
 enum { PAGE = 4096 };
 
 typedef struct slot {
     dnnl_memory_desc_t md;
     int given; /* index into the caller's data, or -1 */
-    size_t at; /* else its place in scratch memory */
+    size_t at; /* otherwise its offset in scratch memory */
 } slot;
 
 typedef struct stage {
@@ -28,7 +28,7 @@ typedef struct stage {
     int n, arg[EF_CHAIN_ARGS], slot[EF_CHAIN_ARGS];
 } stage;
 
-/* What one run at a time needs: memory objects and argument lists. */
+/* What each concurrent run needs for itself: memory objects and argument lists. */
 typedef struct context {
     dnnl_stream_t stream;
     dnnl_memory_t memory[EF_CHAIN_SLOTS];
@@ -36,7 +36,7 @@ typedef struct context {
 } context;
 
 struct ef_chain {
-    ef_cache_entry entry; /* first: the cache links through it */
+    ef_cache_entry entry; /* must be first: the cache links through it */
     atomic_int refs;
     int n_slots, n_given, n_stages;
     bool slow;
@@ -55,14 +55,14 @@ static dnnl_status_t engine_status;
 
 static void make_engine(void) {
     engine_status = dnnl_engine_create(&engine, dnnl_cpu, 0);
-    /* Chains are cached here; a second large cache behind would only hold memory. */
+    /* Chains are cached here; a second large cache in oneDNN would only hold memory. */
     (void)dnnl_set_primitive_cache_capacity(256);
 }
 
 ef_status *ef_dnnl_status(dnnl_status_t s, const char *what) {
     if (EF_LIKELY(s == dnnl_success)) return NULL;
     if (s == dnnl_out_of_memory)
-        return ef_error(EF_NO_MEMORY, "oneDNN ran out of memory while it had to %s", what);
+        return ef_error(EF_NO_MEMORY, "oneDNN ran out of memory and could not %s", what);
     return ef_error(EF_INTERNAL, "oneDNN could not %s (its status is %d)", what, (int)s);
 }
 
@@ -195,8 +195,8 @@ int ef_chain_stages(const ef_chain *c) { return c->n_stages; }
 const dnnl_memory_desc_t *ef_chain_md(const ef_chain *c, int k) { return &c->slot[k].md; }
 size_t ef_chain_scratch(const ef_chain *c) { return c->scratch > 0 ? c->scratch + PAGE : 0; }
 
-/* The lock guards the cache; it is a leaf: nothing else is locked and no primitive is made while it
- * is held. */
+/* The lock guards the cache. It is a leaf lock: while it is held, no other lock is taken and no
+ * primitive is made. */
 static ef_mutex lock = EF_MUTEX(PRIMITIVES);
 static ef_cache cache;
 static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
@@ -233,10 +233,10 @@ static ef_status *build_chain(const wanted *w, uint64_t hash, ef_chain **out) {
     c->entry.hash = hash;
     dnnl_engine_t e;
     ef_status *s = ef_dnnl_engine(&e);
-    ef_pool_single(); /* oneDNN divides the work when the primitive is made */
+    ef_pool_single(); /* oneDNN divides the work among threads when the primitive is made */
     if (s == NULL) s = w->build(c, w->key);
     int lanes = ef_pool_lanes() < SPARES ? ef_pool_lanes() : SPARES;
-    for (int k = 0; k < lanes && s == NULL; k++) { /* now, so that no later run has to */
+    for (int k = 0; k < lanes && s == NULL; k++) { /* made now, so that no later run has to */
         context *x = NULL;
         s = context_make(c, &x);
         atomic_store(&c->spare[k], x);
@@ -267,7 +267,7 @@ ef_status *ef_chain_get(const void *key, size_t key_bytes, ef_chain_build *build
     ef_status *s = NULL;
     if (other == NULL) s = ef_cache_put(&cache, &ef_chain_ref(c)->entry);
     ef_mutex_unlock(&lock);
-    if (s != NULL) { /* uncached is slow, not wrong */
+    if (s != NULL) { /* without caching it is slower, but correct */
         ef_chain_unref(c);
         ef_status_free(s);
     }

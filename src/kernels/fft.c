@@ -4,22 +4,22 @@
 
 enum {
     STEP = 64,          /* roots of unity that are computed together */
-    LARGEST_RADIX = 61, /* above it a chirp is cheaper */
-    FACTORS = 64        /* more than a 64-bit number has */
+    LARGEST_RADIX = 61, /* above it a chirp transform is cheaper */
+    FACTORS = 64        /* more factors than a 64-bit number has */
 };
 
-/* How a length is transformed, and what memory that takes; counts are of real numbers. */
+/* How a length is transformed, and the memory that takes; counts are in real numbers. */
 typedef struct layout {
     ef_dtype dtype;
     ef_fft_kind kind;
     int64_t n;        /* numbers in the complex transform */
     int64_t m;        /* numbers in its passes: n, or the length of the convolution with a chirp */
-    bool chirp, half; /* half: the line is real, and twice as long as n */
+    bool chirp, half; /* half: the line is real and has 2 n numbers */
     int64_t table, line;
     int factor[FACTORS]; /* of m; ends in 0 */
 } layout;
 
-/* The prime factors of n, 4 as one. False if one of them is too large for a pass. */
+/* The prime factors of n, with 4 as one factor. False if one of them is too large for a pass. */
 static bool factorise(int64_t n, int *factor) {
     int count = 0;
     for (; n % 4 == 0; n /= 4) factor[count++] = 4;
@@ -40,7 +40,7 @@ static layout layout_of(ef_dtype t, ef_fft_kind kind, int64_t n) {
         factorise(l.m, l.factor);
     }
     l.table = 2 * l.m + (l.chirp ? 2 * l.n + 4 * l.m : 0) + (l.half ? 2 * (l.n + 1) : 0);
-    l.line = 4 * l.m + 2; /* a real line's transform has one number more */
+    l.line = 4 * l.m + 2; /* a real line's transform has one more number */
     if (l.half && !l.chirp) l.line += 2;
     return l;
 }

@@ -1,11 +1,11 @@
 /* Discrete Fourier transforms of one line of any length.
  *
- * A length whose prime factors are small is transformed by passes of radix 4, 2, 3, 5 and others up
- * to 61, without reordering (Stockham). Any other length is a convolution with a chirp, which takes
- * three transforms of a length with small factors (Bluestein). Real lines of even length n take a
- * complex transform of length n/2.
+ * A length with small prime factors is transformed by passes of radix 4, 2, 3, 5 and others up to
+ * 61, without reordering (Stockham). Any other length is computed as a convolution with a chirp,
+ * which takes three transforms of a length with small factors (Bluestein). Real lines of even
+ * length n take a complex transform of length n/2.
  *
- * The tables of a length are made in memory of the caller, in O(n) time. Lines are arrays of float
+ * The tables of a length are made in the caller's memory, in O(n) time. Lines are arrays of float
  * or double, complex numbers as pairs; `t` is EF_F32 or EF_F64. */
 #ifndef EF_KERNELS_FFT_H
 #define EF_KERNELS_FFT_H
@@ -15,17 +15,17 @@
 #include <stdint.h>
 
 typedef enum ef_fft_kind {
-    EF_FFT_FORWARD,   /* n complex numbers to as many */
-    EF_FFT_BACKWARD,  /* the same with the other sign; neither is scaled */
+    EF_FFT_FORWARD,   /* n complex numbers to n complex numbers */
+    EF_FFT_BACKWARD,  /* the same with the opposite sign of the exponent; neither is scaled */
     EF_FFT_FROM_REAL, /* n real numbers to the first n/2 + 1 complex ones */
-    EF_FFT_TO_REAL,   /* and back; imaginary parts that must be zero are not read */
+    EF_FFT_TO_REAL,   /* the inverse; imaginary parts that must be zero are not read */
 } ef_fft_kind;
 
 size_t ef_fft_table_bytes(ef_dtype t, ef_fft_kind kind, int64_t n);
 void ef_fft_make_table(ef_dtype t, ef_fft_kind kind, int64_t n, void *table);
 /* Scratch memory for one line. */
 size_t ef_fft_line_bytes(ef_dtype t, ef_fft_kind kind, int64_t n);
-/* Transforms the line at the beginning of the scratch memory, and returns where the result is, in
- * the same memory. */
+/* Transforms the line at the beginning of the scratch memory and returns a pointer to the result,
+ * which is in the same memory. */
 void *ef_fft_run(const void *table, void *line);
 #endif

@@ -1,4 +1,4 @@
-/* The published algorithms, byte order fixed to little-endian. */
+/* The published algorithms, with little-endian byte order. */
 #include "kernels/fingerprint.h"
 #include <string.h>
 
@@ -13,7 +13,7 @@ static uint64_t read32(bytes p) {
 }
 static uint64_t turn_right(uint64_t v, int k) { return v >> k | v << (64 - k); }
 
-/* ---- FarmHash: by length, in five ways ------------------------------------------------------- */
+/* ---- FarmHash: five cases by length ---------------------------------------------------------- */
 
 static const uint64_t k0 = 0xC3A5C85C97CB3127u, k1 = 0xB492B66FBE98F273u, k2 = 0x9AE16A3B2F90404Fu;
 

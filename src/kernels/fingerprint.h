@@ -1,5 +1,5 @@
-/* Hashes whose values are fixed for all time, because programs store what they give: FarmHash's
- * 64-bit fingerprint, SipHash-2-4 with a key, and MurmurHash64A. */
+/* Hashes whose values never change, because programs store them: FarmHash's 64-bit fingerprint,
+ * SipHash-2-4 with a key, and MurmurHash64A. */
 #ifndef EF_KERNELS_FINGERPRINT_H
 #define EF_KERNELS_FINGERPRINT_H
 #include <stddef.h>

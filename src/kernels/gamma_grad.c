@@ -1,8 +1,8 @@
-/* How a gamma sample moves with its shape parameter: the sample x is held at one quantile of the
- * distribution, so dx/da = -(dP/da) / p, where P is the incomplete gamma function and p the
- * density. Both carry the same factor x^a e^-x / gamma(a), which is left out from the start, so
- * nothing underflows far from the mean. P comes from its power series or, beyond the mean, 1 - P
- * from its continued fraction; each term carries its derivative by a along. */
+/* The derivative of a gamma sample by its shape parameter: the sample x stays at one quantile of
+ * the distribution, so dx/da = -(dP/da) / p, where P is the incomplete gamma function and p the
+ * density. Both have the factor x^a e^-x / gamma(a), which is left out from the start, so nothing
+ * underflows far from the mean. P is computed from its power series or, beyond the mean, 1 - P from
+ * its continued fraction; each term is computed with its derivative by a. */
 #include "kernels/random.h"
 #include "kernels/special.h"
 #include <float.h>

@@ -1,5 +1,5 @@
-/* Rows of one element are picked by a loop stamped for each element and index size; longer ones are
- * copied with memcpy. Threads share the output rows. */
+/* Rows of one element are gathered by a loop for each element and index size; longer rows are
+ * copied with memcpy. The output rows are divided among threads. */
 #include "kernels/gather.h"
 #include "base/pool.h"
 #include "tensor/tensor.h"
@@ -56,7 +56,7 @@ typedef struct job {
     const ef_gather_job *g;
     size_t row; /* bytes */
     size_t index_size;
-    pick_fn *pick; /* rows of one element */
+    pick_fn *pick; /* for rows of one element */
 } job;
 
 /* Output rows [begin, end), counted over batches, outer and indices. */

@@ -1,4 +1,4 @@
-/* Picking rows by index. */
+/* Selecting rows by index. */
 #ifndef EF_KERNELS_GATHER_H
 #define EF_KERNELS_GATHER_H
 #include "base/status.h"

@@ -1,8 +1,8 @@
 /* Chooses the implementation of a product. Large float64 products have a kernel of our own
- * (gemm_packed.c); others are cut into blocks (gemm_cut.c), and each block is one call of a library
- * on one thread. oneDNN's sgemm is faster than OpenBLAS's for
- * all but tiny products and, on AVX2, those whose rows are a multiple of 2 KiB apart: there it does
- * not copy its operands, and rows conflict in the sets of the cache. */
+ * (gemm_packed.c); others are divided into blocks (gemm_cut.c), and each block is one library call
+ * on one thread. oneDNN's sgemm is faster than OpenBLAS's for all but tiny products and, on AVX2,
+ * those whose rows are a multiple of 2 KiB apart: there it does not copy its operands, and rows
+ * conflict in the sets of the cache. */
 #include "kernels/gemm.h"
 #include "base/pool.h"
 #include "base/signal_stack.h"
@@ -58,7 +58,7 @@ static bool strides_clash(const ef_gemm_args *g) {
            dnnl_get_effective_cpu_isa() < dnnl_cpu_isa_avx512_core;
 }
 
-/* A single sum of products: stretches in float, and their sums in double. */
+/* A single sum of products: chunks are summed in float, and their sums in double. */
 static void dot(const ef_gemm_args *g) {
     enum { STRETCH = 1024 };
     const float *a = g->a, *b = g->b;
@@ -79,7 +79,7 @@ static void dot(const ef_gemm_args *g) {
     *(float *)g->c = (float)sum;
 }
 
-/* The bare product by a library, on this thread; m, n and k are not zero. */
+/* The product without epilogue by a library, on this thread; m, n and k are not zero. */
 static void multiply(const ef_gemm_args *g) {
     if (g->dtype == EF_F32 && g->m == 1 && g->n == 1) {
         dot(g);
@@ -133,7 +133,8 @@ static void product(const ef_gemm_args *g) {
     finish(g);
 }
 
-/* Elements stored in a matrix of `rows` rows, `ld` apart, the last one `cols` long. */
+/* Number of elements from the first to the last of a matrix of `rows` rows of `cols` elements, `ld`
+ * apart. */
 static int64_t stored(int64_t rows, int64_t cols, int64_t ld) {
     return rows == 0 ? 0 : (rows - 1) * ld + cols;
 }
@@ -246,7 +247,8 @@ static void run_range(void *arg, int64_t from, int64_t to) {
     }
 }
 
-/* One right-hand matrix for all, and the left ones lie as one tall matrix: a single product. */
+/* One right-hand matrix for all, and the left ones are contiguous like one tall matrix: a single
+ * product. */
 static bool is_tall(const ef_gemm_args *g, const ef_gemm_batch *s) {
     int64_t step = g->m * g->k;
     if (g->op_a != EF_GEMM_N || g->lda != g->k) return false;
@@ -275,8 +277,8 @@ void ef_gemm_batched(const ef_gemm_args *g, const ef_gemm_batch *batch) {
         return;
     }
     batch_job j = {g, batch};
-    /* Each product by itself uses the team well if it is large; then one after the other. 16-bit
-     * floats share one scratch area, so they too go one by one. */
+    /* A large product uses all threads by itself, so large products run one after the other. 16-bit
+     * floats share one scratch area, so they also run one by one. */
     bool alone = ef_is_half(g->dtype) || (work_of(g) > 4e6 && count < 4 * ef_pool_size());
     if (alone)
         run_range(&j, 0, count);

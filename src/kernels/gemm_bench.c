@@ -1,6 +1,6 @@
-/* Products of many shapes: ef_gemm against oneDNN's sgemm called bare, and the price of an
- * epilogue. Prints microseconds and ratios; best of many runs, alternating, so that both see the
- * same machine. */
+/* Products of many shapes: compares ef_gemm with direct calls of oneDNN's sgemm, and measures the
+ * cost of an epilogue. Prints microseconds and ratios; the best of many alternating runs, so that
+ * both see the same machine. */
 #include "base/clock.h"
 #include "base/pool.h"
 #include "kernels/gemm.h"
@@ -32,7 +32,7 @@ static void measure(const ef_gemm_args *g, const ef_post *post, times *t) {
         double at = seconds();
         for (int i = 0; i < inner; i++) ef_gemm(g);
         double ours = (seconds() - at) / inner;
-        omp_set_num_threads(ef_pool_size()); /* ef_gemm keeps the library on one */
+        omp_set_num_threads(ef_pool_size()); /* ef_gemm keeps the library on one thread */
         at = seconds();
         for (int i = 0; i < inner; i++)
             dnnl_sgemm(g->op_a ? 'T' : 'N', g->op_b ? 'T' : 'N', g->m, g->n, g->k, 1, g->a, g->lda,

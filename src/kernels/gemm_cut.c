@@ -1,26 +1,27 @@
-/* A product large enough for several threads is cut into blocks of rows and columns. Every block
- * packs its part of the operands anew, so blocks are as few as keeps all threads busy, and the side
- * that is dear to pack (the right-hand one if it is stored transposed) is cut less often. Where c
- * is too small to cut, k is: each stretch has a partial product of its own, and these are added in
- * pairs, which keeps the digits of a long sum too. */
+/* A product large enough for several threads is divided into blocks of rows and columns. Every
+ * block packs its part of the operands again, so there are only as many blocks as keep all threads
+ * busy, and the operand that is expensive to pack (the right-hand one if it is stored transposed)
+ * is divided less often. If c is too small to divide, k is: each range of k has its own partial
+ * product, and these are added in pairs, which also keeps the precision of a long sum. */
 #include "kernels/gemm_cut.h"
 #include "base/pool.h"
 #include "tensor/scratch.h"
 
-/* Multiply-adds: of a product worth cutting, of one worth waking a thread for, and bounds for a
+/* Multiply-adds: of a product worth dividing, of one worth waking a thread for, and bounds for a
  * block. */
 static const double worth_cutting = 4e5, worth_waking = 2e6;
 static const double least_block = 1e6, most_block = 128e6, huge_block = 512e6;
-/* What reading an element of an operand costs, in multiply-adds: it decides for products with a
- * vector, which are as fast as memory. */
+/* The cost of reading an element of an operand, in multiply-adds: it matters for products with a
+ * vector, which run at memory speed. */
 static const double per_element = 10;
-enum { BRIEF = 2, WANTED = 8, MANY = 16 };  /* blocks of a small product, a middling, a large one */
-enum { ROWS = 32, COLS = 96, DEPTH = 512 }; /* a smaller block takes speed from the library */
-enum { LEAST_ROWS = 8, LEAST_COLS = 48, LEAST_DEPTH = 64 }; /* but where nothing else is left */
-/* No single sum is longer: a library adds the elements of a product with a vector one by one. */
+enum { BRIEF = 2, WANTED = 8, MANY = 16 };  /* blocks of a small, a medium and a large product */
+enum { ROWS = 32, COLS = 96, DEPTH = 512 }; /* the library is slower for smaller blocks */
+/* The least sizes if nothing else is left to divide. */
+enum { LEAST_ROWS = 8, LEAST_COLS = 48, LEAST_DEPTH = 64 };
+/* No single sum is longer: for a product with a vector a library adds the elements one by one. */
 enum { LONG = 1 << 17, LONG_OF_FEW = 1 << 12, FEW = 8 };
 
-static double weight(const ef_gemm_args *g) { /* against float32 */
+static double weight(const ef_gemm_args *g) { /* relative to float32 */
     return g->dtype == EF_F32 ? 1 : g->dtype == EF_F64 ? 2 : g->dtype == EF_C64 ? 4 : 8;
 }
 
@@ -68,8 +69,8 @@ static void choose_depths(const ef_gemm_args *g, int64_t wanted, int64_t depth, 
     cut->depths = ef_parts(g->k, cut->depth);
 }
 
-/* A row times a matrix, or a transposed one times a column: the matrix is read row by row, and k
- * counts its rows. */
+/* A row times a matrix, or a transposed matrix times a column: the matrix is read row by row, and k
+ * is the number of its rows. */
 static bool is_sum_of_rows(const ef_gemm_args *g) {
     return (g->m == 1 && g->op_b == EF_GEMM_N) || (g->n == 1 && g->op_a != EF_GEMM_N);
 }
@@ -79,7 +80,7 @@ ef_gemm_cut ef_gemm_cut_of(const ef_gemm_args *g) {
     double work = work_of(g);
     int64_t wanted = blocks_for(work);
     if (wanted == WANTED && g->op_b != EF_GEMM_N && work < 2 * most_block)
-        wanted /= 2; /* dear to pack */
+        wanted /= 2; /* expensive to pack */
     if (g->m == 1 && g->n == 1) {
         cut.depth = ef_part(g->k, wanted, LONG_OF_FEW);
         cut.depths = ef_parts(g->k, cut.depth);
@@ -100,7 +101,7 @@ typedef struct job {
     const ef_gemm_args *g;
     const ef_gemm_cut *cut;
     ef_gemm_fn *block;
-    char *partial; /* depths products of m x n each; NULL: straight into c */
+    char *partial; /* `depths` products of m x n each; NULL: directly into c */
 } job;
 
 static int64_t end_of(int64_t at, int64_t size, int64_t all) {
@@ -135,7 +136,8 @@ void ef_gemm_finish_block(const ef_gemm_args *g, int64_t row, int64_t col, int64
     ef_post_rows(g->dtype, &p, (char *)g->c + (row * g->ldc + col) * size, g->ldc, cols, 0, rows);
 }
 
-/* Blocks with all of k: one after the other if k is long and there is no room for partial sums. */
+/* Blocks with all of k: one after the other if k is long and there is no memory for partial
+ * sums. */
 static void whole_blocks(void *arg, int64_t from, int64_t to) {
     const job *j = arg;
     for (int64_t at = from; at < to; at++) {

@@ -1,6 +1,6 @@
-/* A blocked product for the types no library multiplies. A block of op(b) is used where it lies if
- * its rows are contiguous, else copied to the stack; each row of c then takes four rows of the
- * block at a time. Integers wrap, so signed types multiply as unsigned ones. */
+/* A blocked product for the types that no library multiplies. A block of op(b) is used in place if
+ * its rows are contiguous, else copied to the stack; each row of c then uses four rows of the block
+ * at a time. Integers wrap, so signed types are multiplied as unsigned ones. */
 #include "kernels/gemm_loop.h"
 #include "base/pool.h"
 
@@ -58,7 +58,7 @@ BOTH(U64, uint64_t, uint64_t)
 BOTH(F32, float, float)
 BOTH(F64, double, double)
 
-/* Complex: only for sizes beyond a BLAS's 32-bit integers, so clarity wins. */
+/* Complex: only for sizes beyond the 32-bit integers of BLAS, so it is kept simple. */
 #define COMPLEX(SUF, T)                                                                           \
     static void rows_##SUF(void *arg, int64_t from, int64_t to) {                                 \
         const ef_gemm_args *g = arg;                                                              \

@@ -3,9 +3,9 @@
  * is called once per piece packs the operands of every piece again.) The micro-kernel accumulates
  * one tile of c in registers.
  *
- * k is divided into stretches short enough for a panel of a to stay in the first-level cache. An
- * element of c is the sum of its stretches, in order, so AVX2 and AVX-512 give the same bits; and
- * all cuts follow from the sizes alone, so the number of threads does not change the result. */
+ * k is divided into ranges short enough for a panel of a to stay in the first-level cache. An
+ * element of c is the sum over its ranges, in order, so AVX2 and AVX-512 give the same bits; and
+ * all divisions depend only on the sizes, so the number of threads does not change the result. */
 #include "kernels/gemm_packed.h"
 #ifdef __FMA__
 #include "base/pool.h"
@@ -13,12 +13,12 @@
 #include "tensor/scratch.h"
 #include <immintrin.h>
 
-enum { DEPTH = 384 };           /* of a stretch, at most */
-enum { ROWS = 96, COLS = 192 }; /* of a piece, at most: a stretch of its columns of b fits in L2 */
+enum { DEPTH = 384 };           /* of a range of k, at most */
+enum { ROWS = 96, COLS = 192 }; /* of a piece, at most: a range of its columns of b fits in L2 */
 enum { LEAST_ROWS = 48, LEAST_COLS = 48 };
-enum { GROUP = 96 };              /* rows or columns that one task packs: whole panels */
-enum { FIELD = 4096 };            /* rows and columns of c that are computed together, at most */
-enum { WANTED = 16, FEWEST = 8 }; /* pieces; if there are fewer, k should be cut too */
+enum { GROUP = 96 };   /* rows or columns that one task packs: whole panels */
+enum { FIELD = 4096 }; /* rows and columns of c that are computed in one stage, at most */
+enum { WANTED = 16, FEWEST = 8 }; /* pieces; if there are fewer, k should be divided too */
 static const double least_work = 4e6, least_piece = 5e5; /* multiply-adds */
 static const int64_t most_packed = 16 << 20;             /* bytes of packed panels */
 
@@ -30,7 +30,8 @@ static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 /* ---- micro-kernels
  * -------------------------------------------------------------------------------- */
 
-/* c = a b, or c += a b. a has `depth` columns, one after the other; b as many rows, `ldb` apart. */
+/* c = a b, or c += a b. a has `depth` columns, one after the other; b has as many rows, `ldb`
+ * apart. */
 typedef void tile_fn(const double *a, const double *b, int64_t ldb, double *c, int64_t ldc,
                      int64_t depth, bool add);
 
@@ -89,17 +90,17 @@ static const tiles *choose_tiles(void) {
 /* ---- packing ------------------------------------------------------------------------------- */
 
 /* An operand as panels of `width` rows of a, or columns of b; the last panel is padded with zeros.
- * Panels are stored stretch by stretch, and each panel step by step of k. */
+ * Panels are stored range by range of k, and each panel step by step of k. */
 typedef struct side {
     const double *x;
     int64_t ld;
-    bool across;         /* elements with the same k are contiguous in memory; else those along k */
-    int64_t size, width; /* rows of a or columns of b: in all, and in a panel */
+    bool across; /* elements with the same k are contiguous in memory; else those along k are */
+    int64_t size, width; /* rows of a or columns of b: total, and per panel */
     double *panels;
-    int64_t own; /* not 0: every piece packs its own part, into so many elements per thread */
+    int64_t own; /* not 0: every piece packs its own part, into this many elements per thread */
 } side;
 
-/* Where row or column i of the operand begins at step p of k. */
+/* The address of row or column i of the operand at step p of k. */
 static const double *part_at(const side *s, int64_t p, int64_t i) {
     return s->x + (s->across ? p * s->ld + i : i * s->ld + p);
 }
@@ -150,7 +151,7 @@ static void turn_panel(const double *x, int64_t ld, int64_t n, int64_t width, in
             out[p * width + r] = r < n ? x[r * ld + p] : 0;
 }
 
-/* Packs the rows or columns [from, from + GROUP) of a stretch. */
+/* Packs the rows or columns [from, from + GROUP) of a range of k. */
 static void pack_group(const side *s, int64_t p, int64_t depth, int64_t from) {
     int64_t n = least(GROUP, s->size - from), step = s->width * depth;
     const double *x = part_at(s, p, from);
@@ -164,7 +165,7 @@ static void pack_group(const side *s, int64_t p, int64_t depth, int64_t from) {
         turn_panel(x, s->ld, n - i, s->width, depth, out);
 }
 
-/* Rows or columns [from, to) of one stretch, as the micro-kernel reads them. */
+/* Rows or columns [from, to) of one range of k, as the micro-kernel reads them. */
 typedef struct strip {
     const double *at;
     int64_t from, to;
@@ -175,7 +176,7 @@ static strip in_place(const side *s, int64_t p, int64_t from, int64_t to) {
     return (strip){part_at(s, p, from), from, to, s->width, s->ld};
 }
 
-/* The calling thread packs them first if every piece packs its own. */
+/* If every piece packs its own, the calling thread packs them first. */
 static strip packed(const side *s, int64_t p, int64_t depth, int64_t from, int64_t to) {
     strip t = {NULL, from, to, s->width * depth, s->width};
     if (s->own == 0) {
@@ -196,10 +197,10 @@ typedef struct stage {
     const ef_gemm_args *g;
     const tiles *t;
     side a, b;
-    int64_t row, col;   /* where it begins in c */
-    int64_t k, depth;   /* in all, and in a stretch */
+    int64_t row, col;   /* offset in c */
+    int64_t k, depth;   /* total, and per range */
     int64_t rows, cols; /* of a piece */
-    int64_t groups;     /* in a stretch, packed before the pieces begin */
+    int64_t groups;     /* in a range, packed before the pieces begin */
     bool add, last;
 } stage;
 
@@ -242,7 +243,7 @@ static void multiply(const stage *r, const strip *a, const strip *b, int64_t dep
     }
 }
 
-/* Where the columns end that are read in place: with a single row of pieces, b is used too rarely
+/* The end of the columns that are read in place: with a single row of pieces, b is used too rarely
  * for packing to pay. Only whole vectors can be read in place. */
 static int64_t end_in_place(const stage *r, int64_t from, int64_t to) {
     if (r->b.own == 0 || !r->b.across) return from;
@@ -280,8 +281,8 @@ static void run_stage(stage *r) {
                      per_product * (double)r->rows * (double)r->cols * (double)r->k, pieces, r);
 }
 
-/* Halves the pieces until there are enough of them; a narrow c is cut along its longer axis first.
- * Returns the number of pieces. */
+/* Halves the pieces until there are enough of them; a narrow c is divided along its longer axis
+ * first. Returns the number of pieces. */
 static int64_t choose_pieces(stage *r) {
     double work = (double)r->a.size * (double)r->b.size * (double)r->k;
     double wanted = work / least_piece < WANTED ? work / least_piece : WANTED;

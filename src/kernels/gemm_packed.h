@@ -3,9 +3,9 @@
 #define EF_KERNELS_GEMM_PACKED_H
 #include "kernels/gemm.h"
 
-/* The whole product with its epilogue. False: a library does it better, or there is no memory for
- * the packed operands; nothing was written. */
+/* Computes the whole product with its epilogue. Returns false, having written nothing, if a library
+ * is faster or there is no memory for the packed operands. */
 bool ef_gemm_packed(const ef_gemm_args *g);
-/* Test hook: leaves AVX-512 out; the bits are the same. */
+/* Test hook: does not use AVX-512; the results are bit-identical. */
 void ef_gemm_packed_avx2(bool only);
 #endif

@@ -1,6 +1,6 @@
 /* Large float64 products against a plain loop. The elements are small integers over 8, so that
  * every sum is exact and results are compared bit by bit; each array ends where its matrix ends, so
- * that a sanitizer sees what is read or written beyond it. */
+ * that a sanitizer detects accesses beyond it. */
 #include "base/alloc.h"
 #include "base/pool.h"
 #include "check.h"
@@ -14,7 +14,7 @@ static double number(void) {
     return (double)((int64_t)(state >> 60) - 8) / 8;
 }
 
-/* `rows` rows of `cols` elements, `ld` apart; the first lies `shift` elements into its memory. */
+/* `rows` rows of `cols` elements, `ld` apart; the first starts `shift` elements into its memory. */
 static double *matrix(int64_t rows, int64_t cols, int64_t ld, int64_t shift) {
     int64_t n = (rows - 1) * ld + cols + shift;
     double *x = malloc((size_t)n * sizeof *x);
@@ -24,7 +24,7 @@ static double *matrix(int64_t rows, int64_t cols, int64_t ld, int64_t shift) {
 
 typedef struct problem {
     ef_gemm_args g;
-    double *a, *b, *c, *start; /* start: c as it was */
+    double *a, *b, *c, *start; /* start: c before the product */
     int64_t length;            /* of c */
 } problem;
 
@@ -47,7 +47,8 @@ static problem make(int64_t m, int64_t n, int64_t k, int ops, int64_t pad) {
 
 static void end(problem *p) { free(p->a), free(p->b), free(p->c), free(p->start); }
 
-/* Elements of c that are not what a plain loop gives; what lies between two rows counts too. */
+/* The number of elements of c that differ from a plain loop; elements between two rows count
+ * too. */
 static int64_t wrong(const problem *p) {
     const ef_gemm_args *g = &p->g;
     const double *a = g->a, *b = g->b, *c = g->c;
@@ -76,7 +77,7 @@ static void compare(int64_t m, int64_t n, int64_t k, int ops, int64_t pad, bool 
     end(&p);
 }
 
-/* Wide and tall, whole tiles and parts of them, one stretch of k and several. */
+/* Wide and tall, whole tiles and partial ones, one range of k and several. */
 static const int size[][3] = {{192, 192, 128}, {161, 170, 163}, {200, 203, 400}, {16, 1000, 300},
                               {17, 1001, 250}, {90, 777, 129},  {1000, 16, 300}, {1003, 17, 250},
                               {500, 150, 97},  {100, 100, 500}, {600, 601, 12},  {127, 250, 385}};
@@ -85,8 +86,7 @@ enum { SIZES = sizeof size / sizeof *size };
 #ifdef __FMA__
 EF_TEST(without_memory_nothing_is_written) {
     problem p = make(200, 200, 200, 0, 0);
-    ef_scratch_end(
-        ef_scratch_take(1)); /* where locks are checked, a thread's first one allocates */
+    ef_scratch_end(ef_scratch_take(1)); /* with lock checking, a thread's first lock allocates */
     ef_alloc_fail_at(1);
     CHECK(!ef_gemm_packed(&p.g));
     ef_alloc_fail_at(0);
@@ -106,8 +106,7 @@ EF_TEST(equals_a_plain_loop) {
         }
 }
 
-/* More rows and columns than are computed at one time, and more steps of k than are packed at one
- * time. */
+/* More rows and columns than one stage computes, and more steps of k than one stage packs. */
 EF_TEST(in_several_stages) {
     for (int ops = 0; ops < 4; ops++) {
         compare(4500, 20, 50, ops, 0, false);
@@ -169,7 +168,7 @@ EF_TEST(epilogues) {
     }
 }
 
-/* Tiles are filled up with zeros, and an infinity times zero must not reach c. */
+/* Tiles are padded with zeros, and an infinity times zero must not reach c. */
 EF_TEST(infinities_stay_where_they_belong) {
     problem p = make(201, 203, 150, 0, 0);
     p.a[200 * 150 + 7] = INFINITY, p.b[7 * 203 + 202] = 1, p.b[9 * 203 + 202] = INFINITY;
@@ -198,7 +197,7 @@ EF_TEST(leaves_other_products_to_a_library) {
 
 int main(void) {
 #ifdef __FMA__
-    EF_RUN(without_memory_nothing_is_written); /* first: later there is memory to use again */
+    EF_RUN(without_memory_nothing_is_written); /* first: later calls could reuse memory */
     EF_RUN(equals_a_plain_loop);
     EF_RUN(in_several_stages);
     EF_RUN(avx2_gives_the_same_bits);

@@ -1,10 +1,11 @@
 /* Products of many rows with a small matrix, f32. Eight rows of a panel of the right-hand side (one
- * vector wide) stay in registers while the rows of the left run past them, so that a row costs a
- * broadcast and a multiply-add per element and nothing else. */
+ * vector wide) stay in registers while the rows of the left side are read, so that a row costs only
+ * a broadcast and a multiply-add per element. */
 #include "kernels/gemm_loop.h"
 #include "kernels/gemm_vec.h"
 
-enum { DEEP = 8, BLOCK = 32 }; /* rows of b held at once; rows of c built before they are copied */
+/* Rows of b held in registers; rows of c computed before they are copied. */
+enum { DEEP = 8, BLOCK = 32 };
 
 typedef struct panel {
     const float *a, *b;
@@ -36,7 +37,7 @@ PANEL(6)
 PANEL(7)
 PANEL(8)
 
-/* All of k, which is not 0, for LANES whole columns. */
+/* All of k, which is not 0, for LANES full columns. */
 static void deep(panel s, int64_t k) {
     static void (*const panels[DEEP])(const panel *) = {panel1, panel2, panel3, panel4,
                                                         panel5, panel6, panel7, panel8};
@@ -47,7 +48,7 @@ static void deep(panel s, int64_t k) {
     } while (k > 0);
 }
 
-/* Fewer columns than a vector has: built beside c, and what counts is copied. */
+/* Fewer columns than a vector has: computed in a buffer, from which the valid part is copied. */
 static void deep_part(panel s, int64_t k, int64_t width) {
     float part[BLOCK * LANES];
     panel t = s;

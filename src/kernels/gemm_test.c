@@ -1,5 +1,5 @@
-/* Products against a plain triple loop: every way of storing the operands, sizes on both sides of
- * each decision gemm.c makes, strides, accumulation, epilogues, batches. */
+/* Products against a plain triple loop: every layout of the operands, sizes on both sides of each
+ * decision of gemm.c, strides, accumulation, epilogues, batches. */
 #include "base/pool.h"
 #include "check.h"
 #include "kernels/gemm.h"
@@ -48,11 +48,11 @@ static void compare(ef_dtype t, int64_t m, int64_t n, int64_t k, int ops, int pa
     ef_gemm(&g);
     double scale = ef_dtype_in(t, EF_INTS) ? 64 : 1;
     double slack = t == EF_F16 ? 0.02 : t == EF_BF16 ? 0.2 : 1e-3;
-    if (ef_dtype_in(t, EF_INTS) && add) return; /* start is in another scale than the product */
+    if (ef_dtype_in(t, EF_INTS) && add) return; /* start has another scale than the product */
     for (int64_t i = 0; i < m; i++) {
         for (int64_t j = 0; j < n; j++)
             CHECK_NEAR(ef_element_double(t, tc, i * g.ldc + j), want[i * g.ldc + j] * scale, slack);
-        for (int64_t j = n; j < n + pad && i < m - 1; j++) /* between rows nothing changes */
+        for (int64_t j = n; j < n + pad && i < m - 1; j++) /* elements between rows do not change */
             CHECK_NEAR(ef_element_double(t, tc, i * g.ldc + j),
                        start[i * g.ldc + j] * (scale > 1 ? 8 : 1), 1e-2);
     }
@@ -91,7 +91,7 @@ EF_TEST(many_rows_by_a_small_matrix) {
     compare(EF_F32, 380, 30, 8, 0, 1, true);
 }
 
-/* Blocks that end where the matrices end: a sanitizer sees a read beyond them. */
+/* Blocks that end where the matrices end: a sanitizer detects a read beyond them. */
 EF_TEST(reads_within_the_operands) {
     for (size_t n = 1; n < 20; n++)
         for (size_t k = 1; k < 20; k++) {
@@ -113,7 +113,8 @@ EF_TEST(integers_wrap) {
     CHECK_INT(z, INT32_MAX - 1); /* -2 + 2^31, modulo 2^32 */
 }
 
-/* Cut by rows, by columns and along k, with an epilogue: the same bits by one thread and by all. */
+/* Divided by rows, by columns and along k, with an epilogue: bit-identical for one thread and for
+ * all. */
 EF_TEST(does_not_depend_on_the_team) {
     static const int size[][3] = {{300, 200, 100}, {64, 700, 300},   {600, 64, 200},
                                   {40, 40, 9000},  {1, 500, 3000},   {700, 1, 2000},
@@ -214,7 +215,7 @@ static void count_signal(int sig) {
     signals = signals + 1;
 }
 
-/* A handler that asks for the alternate stack may interrupt a product anywhere; workers block all
+/* A signal handler on the alternate stack may interrupt a product anywhere; workers block all
  * signals. */
 EF_TEST(signals_during_a_product) {
     enum { M = 93, N = 700, K = 700, TURNS = 1500 };

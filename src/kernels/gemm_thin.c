@@ -1,11 +1,11 @@
 /* Three kinds, by which size is long:
  *
- *   sums     c[m, n] = a[m, k] b[k, n]                few columns n, long k. Stretches of k are
- *                                                     summed by themselves, then added in pairs.
+ *   sums     c[m, n] = a[m, k] b[k, n]                few columns n, long k. Ranges of k are
+ *                                                     summed separately, then added in pairs.
  *   spreads  c[m, n] = a[m, k] b[k, n] or b[n, k]^T   few terms k, long n
  *   turns    c[m, n] = a[k, m]^T b[k, n]              few columns n, long m
  *
- * The long size is cut into pieces by the sizes alone, whatever the number of threads. */
+ * The long size is divided into pieces that depend only on the sizes, not on the threads. */
 #include "kernels/gemm_thin.h"
 #include "base/pool.h"
 #include "kernels/gemm_vec.h"
@@ -24,10 +24,11 @@ typedef struct sums {
     float *partial; /* by piece: m rows of FEW columns */
 } sums;
 
-/* Rows of b as two whole vectors each. */
+/* Copies rows of b, each padded to two full vectors. */
 static void pad_rows(const ef_gemm_args *g, int64_t from, int64_t n, float *out) {
     const float *b = (const float *)g->b + from * g->ldb;
-    int64_t left = g->k - from; /* rows, of which all but the last end before others begin */
+    int64_t left = g->k - from; /* rows left: reading past the end of a row is safe while enough
+                                 * elements follow */
     for (int64_t p = 0; p < n; p++, b += g->ldb, out += FEW, left--) {
         if ((left - 1) * g->ldb + g->n >= FEW) {
             memcpy(out, b, FEW * sizeof *b);
@@ -124,7 +125,7 @@ INLINE void spread_rows(const int R, const ef_gemm_args *g, int64_t i, const flo
     }
 }
 
-/* The columns that are left where whole vectors end. */
+/* The columns that are left after the last full vector. */
 static void spread_rest(const ef_gemm_args *g, const float *b, int64_t ldb, int64_t from,
                         int64_t to) {
     for (int64_t i = 0; i < g->m; i++)
@@ -136,7 +137,7 @@ static void spread_rest(const ef_gemm_args *g, const float *b, int64_t ldb, int6
         }
 }
 
-/* k rows of n columns of op(b). */
+/* Copies k rows of n columns of op(b). */
 static void turn_rows(const ef_gemm_args *g, int64_t from, int64_t n, float *out) {
     const float *b = (const float *)g->b + from * g->ldb;
     for (int64_t j = 0; j < n; j++, b += g->ldb)
@@ -227,7 +228,7 @@ static void turn_pieces(void *arg, int64_t from, int64_t to) {
     turn_rest(g, i, end);
 }
 
-/* ---- choosing -------------------------------------------------------------------------------- */
+/* ---- choosing the kind ----------------------------------------------------------------------- */
 
 bool ef_gemm_thin(const ef_gemm_args *g) {
     const bool plain_a = g->op_a == EF_GEMM_N, plain_b = g->op_b == EF_GEMM_N;

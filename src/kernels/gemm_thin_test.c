@@ -1,4 +1,4 @@
-/* Thin products against sums in double: each kind, sizes on both sides of what is thin, rows and
+/* Thin products against sums in double: each kind, sizes on both sides of the limit, rows and
  * columns that do not fill a vector, strides, and results that do not depend on threads. */
 #include "base/alloc.h"
 #include "base/pool.h"
@@ -37,8 +37,9 @@ static void check_result(const ef_gemm_args *g, const float *before, bool add) {
                 want += element(a, g->op_a, g->lda, i, p) * element(b, g->op_b, g->ldb, p, j);
             CHECK_NEAR(c[i * g->ldc + j], want, 1e-2);
         }
+        /* Elements between rows do not change. */
         for (int64_t j = g->n; j < g->ldc && i < g->m - 1; j++)
-            CHECK(c[i * g->ldc + j] == before[i * g->ldc + j]); /* between rows nothing changes */
+            CHECK(c[i * g->ldc + j] == before[i * g->ldc + j]);
     }
 }
 
@@ -47,7 +48,7 @@ static void compare(const example *e) {
     g.lda += e->pad, g.ldb += e->pad, g.ldc += e->pad, g.add = e->add;
     int64_t rows_a = e->op_a == EF_GEMM_N ? e->m : e->k;
     int64_t rows_b = e->op_b == EF_GEMM_N ? e->k : e->n;
-    /* no more than is stored: the last row has no padding */
+    /* No more than is stored: the last row has no padding. */
     float *a = numbers(rows_a * g.lda - e->pad), *b = numbers(rows_b * g.ldb - e->pad);
     float *c = numbers(e->m * g.ldc), *before = numbers(e->m * g.ldc);
     memcpy(before, c, (size_t)(e->m * g.ldc) * sizeof *c);

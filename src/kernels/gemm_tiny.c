@@ -1,11 +1,11 @@
-/* Tiny f32 products. The right-hand matrix is used where it lies, or copied (transposed, made whole
- * vectors) into a stack buffer; then many rows run past panels of it (gemm_panel.c), or, for few
- * rows and a transposed left side, four rows by two vectors of the result are held in registers
- * while k runs. */
+/* Tiny f32 products. The right-hand matrix is used in place, or copied (transposed, padded to full
+ * vectors) into a stack buffer; then many rows are multiplied by panels of it (gemm_panel.c) or,
+ * for few rows and a transposed left side, four rows by two vectors of the result stay in registers
+ * during the loop over k. */
 #include "kernels/gemm_loop.h"
 #include "kernels/gemm_vec.h"
 
-/* Floats of the right-hand side worth copying to the stack as they lie, and transposed. */
+/* Floats of the right-hand side worth copying to the stack without and with transposition. */
 enum { PACK_MAX = 4096, TURN_MAX = 512 };
 
 typedef struct sides {
@@ -15,7 +15,7 @@ typedef struct sides {
     int64_t ldb, ldc, k;
 } sides;
 
-/* Writes (or adds) the first `width` lanes of v. */
+/* Stores (or adds) the first `width` lanes of v. */
 static void put(float *c, vec v, int64_t width, bool add) {
     float part[LANES];
     if (width >= LANES) {
@@ -26,8 +26,8 @@ static void put(float *c, vec v, int64_t width, bool add) {
     for (int64_t j = 0; j < width; j++) c[j] = add ? c[j] + part[j] : part[j];
 }
 
-/* R rows by two vectors (or by one: _half), of which `width` columns count. Whole vectors that are
- * not added go straight to memory. */
+/* R rows by two vectors (or by one: _half), of which `width` columns are valid. Full vectors that
+ * are not added are stored directly. */
 #define TILE(name, R)                                                                        \
     static inline void name(const sides *s, int64_t i, int64_t j, int64_t width, bool add) { \
         vec lo[R] = {{0}}, hi[R] = {{0}};                                                    \
@@ -90,12 +90,13 @@ static void dots(const ef_gemm_args *g) {
         }
 }
 
-/* op(b) as k rows of whole vectors; what lies beyond n is never looked at. */
+/* op(b) as k rows of full vectors; elements beyond n are never used. */
 static void pack(const ef_gemm_args *g, float *out, int64_t width) {
     const float *b = g->b;
     bool plain = g->op_b == EF_GEMM_N;
     int64_t row = plain ? g->ldb : 1, col = plain ? 1 : g->ldb;
-    int64_t end = plain ? (g->k - 1) * row + g->n : 0; /* of what may be read a vector at a time */
+    int64_t end = plain ? (g->k - 1) * row + g->n : 0; /* end of what may be read a vector at a
+                                                        * time */
     for (int64_t p = 0; p < g->k; p++, b += row, out += width) {
         if (p * row + width <= end)
             for (int64_t j = 0; j < width; j += LANES) store(out + j, load(b + j));
@@ -104,7 +105,7 @@ static void pack(const ef_gemm_args *g, float *out, int64_t width) {
     }
 }
 
-/* Measured against oneDNN's on one thread. */
+/* Whether this is faster than oneDNN on one thread, by measurement. */
 static bool pays(const ef_gemm_args *g) {
     int64_t columns = g->m * g->n, work = columns * g->k;
     if (columns <= 2048 && work <= 12000) return true;

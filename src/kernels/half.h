@@ -1,4 +1,4 @@
-/* Whole arrays of 16-bit floats to float and back. */
+/* Conversion of arrays of 16-bit floats to float and back. */
 #ifndef EF_KERNELS_HALF_H
 #define EF_KERNELS_HALF_H
 #include "tensor/dtype.h"

@@ -1,5 +1,5 @@
-/* Integrals without a closed form. Where neither the series at the origin nor the asymptotic one
- * serves, the trapezoidal rule does: for these integrands it converges faster than any power of its
+/* Integrals without a closed form. Where neither the series at the origin nor the asymptotic one is
+ * accurate, the trapezoidal rule is: for these integrands it converges faster than any power of its
  * step. */
 #include "kernels/special.h"
 #include <float.h>

@@ -1,5 +1,5 @@
-/* Case of letters. One-to-one mappings come from the C library's Unicode locale; the letters that
- * grow when they become capitals are listed here, as Unicode's SpecialCasing has them. */
+/* Upper and lower case. One-to-one mappings come from the C library's Unicode locale; letters whose
+ * upper case is several letters are listed here, as in Unicode's SpecialCasing. */
 #include "kernels/letters.h"
 #include <locale.h>
 #include <pthread.h>
@@ -94,7 +94,7 @@ static int32_t turned(int32_t c, bool upper) {
 }
 static bool cased(int32_t c) { return c >= 0 && (turned(c, true) != c || turned(c, false) != c); }
 
-/* A sigma between a letter and no letter is a final one. */
+/* A sigma after a letter and not before one is a final sigma. */
 static bool ends_word(int32_t before, const char *p, size_t n) {
     int32_t next = -1;
     if (n > 0) ef_utf8_read(p, n, &next);

@@ -1,17 +1,16 @@
-/* UTF-8 text, character by character: reading, writing, and turning into lower or upper case. */
+/* UTF-8 text, character by character: reading, writing, and conversion to lower or upper case. */
 #ifndef EF_KERNELS_LETTERS_H
 #define EF_KERNELS_LETTERS_H
 #include "base/text.h"
 
-enum { EF_REPLACEMENT = 0xFFFD }; /* what stands for bytes that are no character */
+enum { EF_REPLACEMENT = 0xFFFD }; /* the replacement for invalid bytes */
 
 /* Reads the character at p (n > 0 bytes are left): returns its length in bytes and sets *code; for
- * bytes that are no character *code is -1 and the length is what to skip. */
+ * invalid bytes *code is -1 and the length is the number of bytes to skip. */
 size_t ef_utf8_read(const char *p, size_t n, int32_t *code);
 void ef_utf8_write(ef_text *out, int32_t code); /* 0 <= code <= 0x10FFFF, no surrogate */
-bool ef_utf8_valid(int32_t code);               /* a character that may be written */
+bool ef_utf8_valid(int32_t code);               /* whether the character may be written */
 /* Appends the text in lower or upper case with Unicode's full mappings (one letter may become
- * several; a sigma that ends a word has its own form). Bytes that are no character become U+FFFD.
- */
+ * several; a sigma at the end of a word has its own form). Invalid bytes become U+FFFD. */
 void ef_letters_case(const char *p, size_t n, bool upper, ef_text *out);
 #endif

@@ -1,5 +1,4 @@
-/* Systems whose matrix has few diagonals. The right-hand sides are rows, so every step is a sum of
- * rows. */
+/* Systems with banded matrices. The right-hand sides are rows, so every step is a sum of rows. */
 #include "kernels/linalg.h"
 #include <float.h>
 #include <math.h>
@@ -45,7 +44,7 @@
             most = ABS(room[i]) > most ? ABS(room[i]) : most;                                  \
         return most * EPSILON;                                                                 \
     }                                                                                          \
-    /* Eliminates below the diagonal; `above2` fills up where rows change places. */           \
+    /* Eliminates below the diagonal; `above2` is filled where rows are exchanged. */          \
     static bool eliminate_##SUF(int n, int k, T *main, T *above, T *above2, const T *below,    \
                                 bool pivoting, R tiny, T *x) {                                 \
         for (int i = 0; i + 1 < n; i++) {                                                      \

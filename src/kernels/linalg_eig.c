@@ -1,4 +1,4 @@
-/* Orthogonal factors: QR, singular values, eigenvalues, least squares. Workspaces lie in the
+/* Orthogonal factors: QR, singular values, eigenvalues, least squares. Workspaces are in the
  * caller's scratch memory, in layouts that the function and its *_scratch share. */
 #include "kernels/blas.h"
 #include "kernels/linalg.h"
@@ -68,7 +68,7 @@
      : t == EF_C64 ? name##_c64(__VA_ARGS__) \
                    : name##_c128(__VA_ARGS__))
 
-/* A matrix without elements: q, or v, is the identity as far as it exists. */
+/* For a matrix without elements q, or v, is the identity of its size. */
 static void identity(ef_dtype t, int n, void *x) {
     ef_zero(x, (size_t)n * (size_t)n * ef_dtype_size(t));
     for (int i = 0; i < n; i++) ef_element_set(t, x, (int64_t)i * n + i, 1);

@@ -1,6 +1,6 @@
 /* Functions of a matrix through its Schur form A = Q T Q^H: f(A) = Q f(T) Q^H, with T upper
- * triangular, stored by columns; and the exponential, which needs no Schur form. All compute in
- * double precision, so float results are right to the last digits. */
+ * triangular, stored by columns; and the exponential, which needs no Schur form. All are computed
+ * in double precision, so float results are accurate to the last digits. */
 #include "kernels/blas.h"
 #include "kernels/gemm.h"
 #include "kernels/linalg.h"
@@ -80,7 +80,7 @@ static bool back(ef_dtype t, int n, const room *r, void *out) {
     return ef_dtype_in(t, EF_COMPLEX) || unreal <= 1e-6 * largest;
 }
 
-/* r r = t, both upper triangular; column by column, upwards. */
+/* Solves r r = t, both upper triangular; column by column, upwards. */
 static void triangle_sqrt(int n, const num *t, num *r) {
     for (int j = 0; j < n; j++) {
         num *c = r + (int64_t)j * n;
@@ -144,7 +144,7 @@ static void log_near_one(int n, const num *x, num *f, num *m, num *y) {
     }
 }
 
-/* Square roots bring T near one; the logarithm there is doubled as often. */
+/* Repeated square roots bring T near one; the logarithm there is multiplied by 2 for each. */
 static bool triangle_log(int n, room *r) {
     enum { MOST = 100 };
     int64_t all = (int64_t)n * n;
@@ -159,7 +159,7 @@ static bool triangle_log(int n, room *r) {
     for (int i = 0; i < n; i++) r->t[(int64_t)i * n + i] -= 1;
     log_near_one(n, r->t, r->f, r->w1, r->w2);
     for (int64_t i = 0; i < all; i++) r->f[i] *= ldexp(1, roots);
-    for (int i = 0; i < n; i++) r->f[(int64_t)i * n + i] = r->e[i]; /* known without detours */
+    for (int i = 0; i < n; i++) r->f[(int64_t)i * n + i] = r->e[i]; /* the exact diagonal */
     return true;
 }
 
@@ -175,7 +175,7 @@ void ef_matrix_log(ef_dtype t, int n, const void *a, void *out, void *scratch) {
 
 /* ---- exponential ---- */
 
-/* Here matrices lie by rows, and are double for the real types: products and sums do not care what
+/* Here matrices are stored by rows, and are double for the real types. Sums do not depend on what
  * an element is, so complex matrices are summed as twice as many doubles. */
 typedef struct {
     ef_dtype type; /* EF_F64 or EF_C128 */

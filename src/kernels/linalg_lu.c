@@ -1,7 +1,7 @@
-/* LU and Cholesky factors and triangular systems. A row-major matrix is its transpose to LAPACK,
- * which thinks in columns: either that is what is wanted, or the small copy that a factorization
- * needs anyway transposes. Rows are exchanged as TensorFlow exchanges them, so that a matrix is
- * singular to us when it is singular to it. */
+/* LU and Cholesky factors and triangular systems. To LAPACK, which uses column-major order, a
+ * row-major matrix is its transpose: either that is what is needed, or the copy that a
+ * factorization needs anyway transposes it. Rows are exchanged as in TensorFlow, so that the same
+ * matrices count as singular. */
 #include "base/pool.h"
 #include "kernels/blas.h"
 #include "kernels/conj.h"
@@ -14,8 +14,8 @@
 static const float one_c64[2] = {1, 0}, minus_c64[2] = {-1, 0};
 static const double one_c128[2] = {1, 0}, minus_c128[2] = {-1, 0};
 
-/* Large matrices are factored a panel of columns at a time; the columns behind it, in pieces, are
- * what threads share. A system is solved for a piece of its right-hand sides at a time. */
+/* Large matrices are factored a panel of columns at a time; the columns after it are divided among
+ * threads. A system is solved for a range of its right-hand sides at a time. */
 enum { PANEL = 128, COLUMNS = 64, LARGE = 384 };
 static const double worth_cutting = 2e6; /* multiplications */
 
@@ -99,7 +99,7 @@ static int64_t pieces(int columns) { return columns / COLUMNS + (columns % COLUM
 #define WIDE_ABS cabs
 #include "kernels/linalg_lu.inc"
 
-/* Calls this type's function; others than the four never get here. */
+/* Calls the function for this type; only these four types get here. */
 #define PICK(name, ...)                      \
     (t == EF_F32   ? name##_f32(__VA_ARGS__) \
      : t == EF_F64 ? name##_f64(__VA_ARGS__) \

@@ -1,5 +1,5 @@
-/* Factors multiplied back give the matrix; functions of matrices undo each other. All four types,
- * small matrices and ones large enough for blocked code, square, tall and wide. */
+/* Multiplying factors gives the matrix; functions of matrices and their inverses cancel. All four
+ * types, small matrices and ones large enough for blocked code, square, tall and wide. */
 #include "base/alloc.h"
 #include "base/pool.h"
 #include "check.h"
@@ -177,8 +177,8 @@ EF_TEST(functions) {
         }
 }
 
-/* Matrices that are factored panel by panel and solved in pieces, by one thread and by all: right,
- * and the same bits. */
+/* Matrices that are factored panel by panel and solved in pieces, by one thread and by all:
+ * correct, and bit-identical. */
 static void check_large(ef_dtype t, int n, int k) {
     size_t area = (size_t)n * (size_t)n, size = ef_dtype_size(t);
     char *x = room(area * size), *square = room(area * size), *lu[2], *solved[2], *low[2];

@@ -1,6 +1,6 @@
 /* The window slides along the channels of one pixel, so its sum of squares is a running sum (in
- * double, where taking away what leaves loses nothing a float could hold). The powers are taken in
- * a loop of their own, which the compiler makes vectors of. */
+ * double, where subtracting the element that leaves the window loses nothing a float could hold).
+ * The powers are computed in a separate loop, which the compiler vectorises. */
 #include "kernels/lrn.h"
 #include "base/pool.h"
 #include "tensor/scratch.h"
@@ -53,8 +53,8 @@ static void forward(void *arg, int64_t begin, int64_t end) {
     }
 }
 
-/* dx[k] = dy[k] base[k]^-beta - 2 alpha beta x[k] * sum over windows c that hold k of
- * dy[c] y[c] / base[c]; the output row serves for base until the end. */
+/* dx[k] = dy[k] base[k]^-beta - 2 alpha beta x[k] * sum over windows c that contain k of dy[c] y[c]
+ * / base[c]; the output row holds base until the end. */
 static void backward(void *arg, int64_t begin, int64_t end) {
     const job *j = arg;
     const ef_lrn *l = &j->l;

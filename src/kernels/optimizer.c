@@ -1,5 +1,5 @@
-/* A rule is an expression on one element, written once and stamped for each type. The compiler
- * turns a stamped loop into vector code; 16-bit floats are widened a tile at a time, so their
+/* A rule is an expression on one element, written once and expanded for each type by macros. The
+ * compiler vectorises the resulting loops; 16-bit floats are widened a tile at a time, so their
  * arithmetic is that of float with one rounding at the end. */
 #include "kernels/optimizer.h"
 #include "base/pool.h"
@@ -104,7 +104,7 @@ RULE_COMPLEX(adagrad_v2_fixed, ADAGRAD_V2_K, W -= g * lr / (sqrt(A) + epsilon);)
     const T lr = K(0);        \
     const T l1 = K(1) * K(3); \
     const T l2 = K(2) * (K(3) * K(0));
-/* l1 > 0 shrinks the summed gradient towards zero; with l1 = 0 both forms are the same number. */
+/* l1 > 0 shrinks the summed gradient towards zero; with l1 = 0 both forms are equal. */
 RULE(adagrad_da, ADAGRAD_DA_K, const T sum = A + g; A = sum; const T squares = B + g * g;
      B = squares; const T beyond = fabs(sum) - l1;
      W = -lr * SIGN(sum) * LARGER(beyond, (T)0) / (l2 + sqrt(squares));)
@@ -125,7 +125,7 @@ RULE_COMPLEX(adadelta, ADADELTA_K, const T s = A * rho + g * g * keep; A = s;
     const T shrink = 2 * K(3); \
     const T power = -K(4);     \
     (void)power;
-/* The usual power is 1/2: a square root, many times quicker than pow. */
+/* The usual power is 1/2: a square root, many times faster than pow. */
 #define FTRL(POW)                                               \
     const T s = A + g * g;                                      \
     const T now = POW(s);                                       \
@@ -156,7 +156,7 @@ RULE(ftrl_lr_power, FTRL_K, FTRL_TIMES_LR(POWER))
 BY_POWER(ftrl, ftrl_root, ftrl_power)
 BY_POWER(ftrl_lr, ftrl_lr_root, ftrl_lr_power)
 
-/* A step, then a pull towards zero by at most `by`, then a division: Fobos. */
+/* A gradient step, then a step towards zero by at most `by`, then a division: Fobos. */
 #define PROXIMAL(STEP, BY, SHRINK)          \
     const T rate = STEP;                    \
     const T p = W - g * rate;               \
@@ -287,8 +287,8 @@ typedef struct sparse_job {
     int64_t rows, row;
 } sparse_job;
 
-/* Threads share columns, not rows: an index may stand twice, and its updates must follow in order.
- */
+/* Columns, not rows, are divided among threads: an index may occur twice, and its updates must be
+ * applied in order. */
 static void sparse_range(void *arg, int64_t begin, int64_t end) {
     const sparse_job *j = arg;
     int64_t size = (int64_t)ef_dtype_size(j->s->dtype);

@@ -1,11 +1,10 @@
-/* Optimizer rules: one fused sweep over a parameter, its slots and its gradient. Each element is
+/* Optimizer rules: one fused pass over a parameter, its slots and its gradient. Each element is
  * loaded once, updated, and stored once, whatever the number of slots. */
 #ifndef EF_KERNELS_OPTIMIZER_H
 #define EF_KERNELS_OPTIMIZER_H
 #include "tensor/dtype.h"
 
-/* The meaning of k, the hyperparameters in the order of TensorFlow's arguments, and of the slots.
- */
+/* The slots, and k: the hyperparameters in the order of TensorFlow's arguments. */
 typedef enum ef_rule {
     EF_RULE_DESCENT,          /* k: lr */
     EF_RULE_MOMENTUM,         /* accum; k: lr, momentum */
@@ -20,13 +19,13 @@ typedef enum ef_rule {
     EF_RULE_RMSPROP,          /* ms, mom; k: lr, rho, momentum, epsilon */
     EF_RULE_CENTERED_RMSPROP, /* mg, ms, mom; k: lr, rho, momentum, epsilon */
     EF_RULE_ADAGRAD,          /* accum; k: lr */
-    EF_RULE_ADAGRAD_FIXED,    /* as ADAGRAD, the slot is only read */
+    EF_RULE_ADAGRAD_FIXED,    /* like ADAGRAD, but the slot is only read */
     EF_RULE_ADAGRAD_V2,       /* accum; k: lr, epsilon */
-    EF_RULE_ADAGRAD_V2_FIXED, /* as ADAGRAD_V2, the slot is only read */
+    EF_RULE_ADAGRAD_V2_FIXED, /* like ADAGRAD_V2, but the slot is only read */
     EF_RULE_ADAGRAD_DA,       /* sum, sum of squares; k: lr, l1, l2, global_step */
     EF_RULE_ADADELTA,         /* accum, accum_update; k: lr, rho, epsilon */
     EF_RULE_FTRL,             /* accum, linear; k: lr, l1, l2, l2_shrinkage, lr_power */
-    EF_RULE_FTRL_TIMES_LR,    /* as FTRL, with linear kept multiplied by lr */
+    EF_RULE_FTRL_TIMES_LR,    /* like FTRL, with `linear` stored multiplied by lr */
     EF_RULE_PROXIMAL_DESCENT, /* k: lr, l1, l2 */
     EF_RULE_PROXIMAL_ADAGRAD, /* accum; k: lr, l1, l2 */
     EF_RULE_ADD_SIGN,         /* m; k: lr, alpha, sign_decay, beta */
@@ -37,16 +36,16 @@ enum { EF_RULE_SLOTS = 3, EF_RULE_NUMBERS = 6 };
 
 typedef struct ef_sweep {
     ef_rule rule;
-    ef_dtype dtype;              /* one for which ef_rule_has(rule, dtype) */
+    ef_dtype dtype;              /* one for which ef_rule_has(rule, dtype) is true */
     void *at[1 + EF_RULE_SLOTS]; /* the parameter, then its slots; none overlaps another */
-    const void *grad;            /* `rows` rows of `row` elements for a sparse sweep, else n */
+    const void *grad; /* for a sparse update `rows` rows of `row` elements, else n elements */
     double k[EF_RULE_NUMBERS];
 } ef_sweep;
 
 bool ef_rule_has(ef_rule rule, ef_dtype t);
-/* n elements, on the whole team when that pays. */
+/* Updates n elements, on several threads if that is faster. */
 void ef_sweep_dense(const ef_sweep *s, int64_t n);
-/* Row j of grad updates row index[j] of parameter and slots, in order of j; every index lies
- * within the parameter. */
+/* Row j of grad updates row index[j] of parameter and slots, in order of j; every index is in
+ * range. */
 void ef_sweep_sparse(const ef_sweep *s, const int64_t *index, int64_t rows, int64_t row);
 #endif

@@ -1,5 +1,4 @@
-/* Adam over twenty million parameters against the loop one would write by hand for it, shared by
- * the same team of threads. */
+/* Adam over twenty million parameters compared with a hand-written loop on the same threads. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/pool.h"

@@ -25,7 +25,7 @@ EF_TEST(adam_is_its_formula) {
     }
 }
 
-/* Every rule, in every type it has, agrees with itself in double. */
+/* Every rule, in every type it supports, agrees with its result in double. */
 EF_TEST(types_agree) {
     for (int rule = 0; rule < EF_RULES; rule++)
         for (int t = 0; t < EF_DTYPES; t++) {

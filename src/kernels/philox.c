@@ -1,5 +1,5 @@
-/* Sixteen blocks go through the ten rounds side by side, so that the compiler can use whole vectors
- * of multiplications. */
+/* Sixteen blocks run through the ten rounds in parallel, so that the compiler can vectorise the
+ * multiplications. */
 #include "kernels/philox.h"
 
 enum { LANES = 16, ROUNDS = 10 };

@@ -1,7 +1,7 @@
 #include "check.h"
 #include "kernels/philox.h"
 
-/* The authors' own known answers (Random123, kat_vectors). */
+/* The authors' own test vectors (Random123, kat_vectors). */
 EF_TEST(gives_the_known_answers) {
     static const struct {
         ef_philox g;
@@ -21,7 +21,7 @@ EF_TEST(gives_the_known_answers) {
 }
 
 EF_TEST(many_blocks_are_single_blocks) {
-    ef_philox all = {3, UINT64_MAX - 20, UINT64_MAX}, one = all; /* the counter runs over */
+    ef_philox all = {3, UINT64_MAX - 20, UINT64_MAX}, one = all; /* the counter overflows */
     uint32_t many[4 * 50], few[4];
     ef_philox_blocks(&all, many, 50);
     for (int k = 0; k < 50; k++) {

@@ -1,5 +1,5 @@
-/* Max pooling. Loops run along the channels of one pixel after the other, so memory is read in
- * order and the compiler makes vectors of the channels. */
+/* Max pooling. Loops run along the channels, pixel by pixel, so memory is read in order and the
+ * compiler vectorises over the channels. */
 #include "kernels/pooling.h"
 #include "base/pool.h"
 #include "kernels/half.h"
@@ -16,10 +16,10 @@ typedef struct job {
     int64_t blocks; /* blocks of channels */
     bool pick, wide, whole_batch, to_all;
     bool apart, covered; /* no element is in two windows; and every element is in one */
-    double start;        /* what every window of ef_max_pool begins with */
+    double start;        /* the initial value of every window of ef_max_pool */
 } job;
 
-/* Whether some window of a pool whose windows do not overlap sees position p of axis d. */
+/* Whether a window covers position p of axis d, for windows that do not overlap. */
 static bool is_seen(const ef_window_box *b, int d, int64_t p) {
     int64_t at = p + b->before[d], window = at / b->stride[d];
     return window < b->out[d] && at - window * b->stride[d] < b->kernel[d];
@@ -70,7 +70,7 @@ static void run(const job *j, ef_dtype t, ef_range_fn *fn) {
                     (double)ef_volume(b->out) * (3 + taps * (1 + channels * 0.4)), fn, (void *)j);
 }
 
-/* Runs fn on float copies where t is a 16-bit float. n: elements of x, g and y. */
+/* Runs fn on float copies if t is a 16-bit float. n: numbers of elements of x, g and y. */
 static ef_status *run_any(job *j, ef_dtype t, ef_range_fn *loop32, ef_range_fn *loop,
                           const int64_t n[3]) {
     j->blocks = (j->box.in_channels + BLOCK - 1) / BLOCK;
@@ -92,8 +92,8 @@ static ef_status *run_any(job *j, ef_dtype t, ef_range_fn *loop32, ef_range_fn *
     return NULL;
 }
 
-/* In two dimensions TensorFlow begins with the lowest finite number (so -inf and NaN alone give
- * that number), in three with -inf. */
+/* In two dimensions TensorFlow starts with the lowest finite number (so windows of only -inf and
+ * NaN give that number), in three with -inf. */
 static double lowest(const ef_window_box *b, ef_dtype t) {
     switch (t) {
     case EF_F16: return b->rank == 3 ? -INFINITY : -65504.0;

@@ -1,5 +1,5 @@
 /* The epilogue of a product: bias, residual and activation in one pass over rows that are still in
- * the cache. Each activation is its own loop, so that each vectorises. */
+ * the cache. Each activation has its own loop, so that each vectorises. */
 #include "kernels/gemm.h"
 #include "kernels/half.h"
 #include "kernels/vmath.h"
@@ -11,46 +11,46 @@
     }                                                     \
     break
 
-/* NaN passes through every activation, as in the separate ops. `choose` has both its values
- * computed, so that the call stays outside any branch and vectorises. */
-#define ACTIVATE(SUF, T)                                                                        \
-    static inline T choose_##SUF(bool first, T x, T y) { return first ? x : y; }                \
-    static void activate_##SUF(T *c, int64_t n, ef_activation act, T alpha) {                   \
-        switch (act) {                                                                          \
-        case EF_ACT_RELU: EACH(T, x < 0 ? 0 : x);                                               \
-        case EF_ACT_RELU6: EACH(T, x<0 ? 0 : x> 6 ? 6 : x);                                     \
-        case EF_ACT_ELU: EACH(T, choose_##SUF(x < 0, ef_expm1_##SUF(x), x));                    \
-        case EF_ACT_TANH: EACH(T, ef_tanh_##SUF(x));                                            \
-        case EF_ACT_SIGMOID: EACH(T, ef_sigmoid_##SUF(x));                                      \
-        case EF_ACT_LEAKY_RELU: EACH(T, x > 0 ? x : alpha * x);                                 \
-        default: break;                                                                         \
-        }                                                                                       \
-    }                                                                                           \
-    /* Rows that follow each other; the activation takes them as one, for they may be short. */ \
-    static void post_##SUF(T *c, const T *bias, const T *residual, int64_t rows, int64_t n,     \
-                           ef_activation act, T alpha) {                                        \
-        bool done = bias != NULL && residual == NULL && act == EF_ACT_RELU;                     \
-        for (int64_t i = 0; i < rows && bias != NULL; i++) {                                    \
-            T *row = c + i * n;                                                                 \
-            const T *more = residual != NULL ? residual + i * n : NULL;                         \
-            if (done) /* the common case, in one pass */                                        \
-                for (int64_t j = 0; j < n; j++) {                                               \
-                    T x = row[j] + bias[j];                                                     \
-                    row[j] = x < 0 ? 0 : x;                                                     \
-                }                                                                               \
-            else if (residual != NULL)                                                          \
-                for (int64_t j = 0; j < n; j++) row[j] = row[j] + bias[j] + more[j];            \
-            else                                                                                \
-                for (int64_t j = 0; j < n; j++) row[j] += bias[j];                              \
-        }                                                                                       \
-        if (bias == NULL && residual != NULL)                                                   \
-            for (int64_t j = 0; j < rows * n; j++) c[j] += residual[j];                         \
-        if (!done) activate_##SUF(c, rows *n, act, alpha);                                      \
+/* NaN passes through every activation, as in the separate ops. `choose` takes both values computed,
+ * so that calls stay outside any branch and vectorise. */
+#define ACTIVATE(SUF, T)                                                                    \
+    static inline T choose_##SUF(bool first, T x, T y) { return first ? x : y; }            \
+    static void activate_##SUF(T *c, int64_t n, ef_activation act, T alpha) {               \
+        switch (act) {                                                                      \
+        case EF_ACT_RELU: EACH(T, x < 0 ? 0 : x);                                           \
+        case EF_ACT_RELU6: EACH(T, x<0 ? 0 : x> 6 ? 6 : x);                                 \
+        case EF_ACT_ELU: EACH(T, choose_##SUF(x < 0, ef_expm1_##SUF(x), x));                \
+        case EF_ACT_TANH: EACH(T, ef_tanh_##SUF(x));                                        \
+        case EF_ACT_SIGMOID: EACH(T, ef_sigmoid_##SUF(x));                                  \
+        case EF_ACT_LEAKY_RELU: EACH(T, x > 0 ? x : alpha * x);                             \
+        default: break;                                                                     \
+        }                                                                                   \
+    }                                                                                       \
+    /* Contiguous rows; the activation treats them as one, since they may be short. */      \
+    static void post_##SUF(T *c, const T *bias, const T *residual, int64_t rows, int64_t n, \
+                           ef_activation act, T alpha) {                                    \
+        bool done = bias != NULL && residual == NULL && act == EF_ACT_RELU;                 \
+        for (int64_t i = 0; i < rows && bias != NULL; i++) {                                \
+            T *row = c + i * n;                                                             \
+            const T *more = residual != NULL ? residual + i * n : NULL;                     \
+            if (done) /* the common case, in one pass */                                    \
+                for (int64_t j = 0; j < n; j++) {                                           \
+                    T x = row[j] + bias[j];                                                 \
+                    row[j] = x < 0 ? 0 : x;                                                 \
+                }                                                                           \
+            else if (residual != NULL)                                                      \
+                for (int64_t j = 0; j < n; j++) row[j] = row[j] + bias[j] + more[j];        \
+            else                                                                            \
+                for (int64_t j = 0; j < n; j++) row[j] += bias[j];                          \
+        }                                                                                   \
+        if (bias == NULL && residual != NULL)                                               \
+            for (int64_t j = 0; j < rows * n; j++) c[j] += residual[j];                     \
+        if (!done) activate_##SUF(c, rows *n, act, alpha);                                  \
     }
 ACTIVATE(F32, float)
 ACTIVATE(F64, double)
 
-/* 16-bit floats: a stretch at a time through float, rounded once at the end. */
+/* 16-bit floats: a chunk at a time is widened to float and rounded once at the end. */
 enum { STRETCH = 256 };
 static void post_half(ef_dtype t, void *c, const void *bias, const void *residual, int64_t n,
                       const ef_post *p) {
@@ -69,7 +69,7 @@ static void post_half(ef_dtype t, void *c, const void *bias, const void *residua
     }
 }
 
-/* So many elements stay in the nearest cache between the steps. */
+/* This many elements stay in the first-level cache between the steps. */
 enum { BLOCK = 4096 };
 
 void ef_post_rows(ef_dtype t, const ef_post *p, void *c, int64_t ldc, int64_t n, int64_t from,

@@ -1,5 +1,5 @@
-/* Filling tensors. Output group k comes from block k of the stream; truncated normals, which need
- * an unknown number of draws, give each group a stretch of blocks of its own. */
+/* Filling tensors. Output group k comes from block k of the stream; for truncated normals, which
+ * need an unknown number of draws, each group has its own range of blocks. */
 #include "kernels/random.h"
 #include "base/pool.h"
 #include <errno.h>
@@ -20,12 +20,11 @@ double ef_random_double(uint32_t x, uint32_t y) {
     return d - 1.0;
 }
 
-/* Ten random bits behind an exponent of zero, minus one: exact in half, and likewise for bfloat16.
- */
+/* Ten random bits as a fraction in [0, 1): exact in half, and likewise for bfloat16. */
 static ef_f16 half_of(uint32_t x) { return ef_float_f16((float)(x & 0x3FFu) * 0x1p-10f); }
 static ef_bf16 bhalf_of(uint32_t x) { return ef_float_bf16((float)(x & 0x7Fu) * 0x1p-7f); }
 
-/* Box and Muller: two uniform numbers make two normal ones. */
+/* Box-Muller: two uniform numbers give two normal ones. */
 static void normal_floats(uint32_t x, uint32_t y, float *a, float *b) {
     float u = ef_random_float(x);
     if (u < 1.0e-7f) u = 1.0e-7f;
@@ -61,7 +60,7 @@ typedef struct fill_job {
     uint64_t low, range;
     char *out;
     int64_t n;
-    int group; /* outputs of one block */
+    int group; /* outputs per block */
 } fill_job;
 
 static void uniform_group(const fill_job *j, const uint32_t *x, int64_t blocks, void *out) {
@@ -108,7 +107,7 @@ static void int_group(const fill_job *j, const uint32_t *x, int64_t blocks, void
     }
 }
 
-/* Each group of outputs has this many blocks to draw from per output of a block. */
+/* Each group of outputs has this many blocks per output of a block to draw from. */
 enum { RESERVED = 256, TILE = 64 };
 
 static void truncated_group(const fill_job *j, int64_t group, void *out) {
@@ -152,7 +151,7 @@ static void make_groups(const fill_job *j, int64_t group, int64_t n, void *out) 
         int_group(j, x, n, out);
 }
 
-/* Groups [begin, end); the last may be cut short by the end of the tensor. */
+/* Groups [begin, end); the last may be truncated by the end of the tensor. */
 static void fill_range(void *arg, int64_t begin, int64_t end) {
     const fill_job *j = arg;
     size_t bytes = (size_t)j->group * ef_dtype_size(j->t);

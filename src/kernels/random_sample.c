@@ -1,11 +1,11 @@
-/* Distributions with parameters, by rejection: each sample has a stretch of the stream of its own,
- * so an unlucky one that draws many numbers never moves its neighbours. */
+/* Distributions with parameters, by rejection sampling: each sample has its own range of the
+ * stream, so one that draws many numbers never changes the next ones. */
 #include "base/pool.h"
 #include "kernels/random.h"
 #include <float.h>
 #include <math.h>
 
-/* Numbers of a block, handed out from its end. */
+/* The numbers of a block, used from its end. */
 typedef struct draws {
     ef_philox *g;
     double value[2];
@@ -38,7 +38,8 @@ static double largest(ef_dtype t) {
     return t == EF_I32 ? INT32_MAX : t == EF_I64 ? 9223372036854774784.0 : INFINITY;
 }
 
-/* As a cast would, but a value that does not fit becomes the nearest that does and NaN zero. */
+/* Converts like a cast, but a value out of range becomes the nearest in range, and NaN becomes
+ * zero. */
 static void store(ef_dtype t, void *out, int64_t k, double v) {
     if (t == EF_I32 || t == EF_I64) v = isnan(v) ? 0 : fmax(-largest(t), fmin(v, largest(t)));
     ef_element_set(t, out, k, v);
@@ -88,7 +89,7 @@ void ef_random_gamma(ef_philox g, ef_dtype t, const void *alpha, int64_t n, int6
 
 /* ---- Poisson: Knuth below a rate of 10, Hormann's transformed rejection above ---- */
 
-static double log_factorial(double k) { /* lgamma itself writes a global */
+static double log_factorial(double k) { /* lgamma itself writes a global variable */
     int sign;
     return lgamma_r(k + 1, &sign);
 }
@@ -147,7 +148,7 @@ static double binomial_waits(double count, double prob, ef_philox g) {
     return (double)n;
 }
 
-/* What Stirling's formula for log k! leaves over. */
+/* The remainder of Stirling's formula for log k!. */
 static double stirling_rest(double k) {
     static const double few[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983,
                                  0.02079067210376509, 0.0166446911898211, 0.0138761288230707,
@@ -178,7 +179,7 @@ static double binomial_btrs(double n, double p, ef_philox g) {
     }
 }
 
-/* Rounded to the parameters' type, in which the choice of method is made. */
+/* Rounds to the parameters' type, in which the method is chosen. */
 static double rounded(ef_dtype t, double v) {
     double room;
     ef_element_set(t, &room, 0, v);
@@ -216,7 +217,7 @@ void ef_random_binomial(ef_philox g, ef_dtype param_type, const double *count, c
 
 /* ---- classes by their logits ---- */
 
-/* The running sum of exp(logit - largest); classes that are not finite weigh nothing. */
+/* The cumulative sum of exp(logit - largest); classes that are not finite have weight zero. */
 static double running_sum(ef_dtype t, const void *logits, int64_t at, int64_t n, double *sum) {
     double top = t == EF_F16    ? -65504.0
                  : t == EF_BF16 ? -0x1.FEp127

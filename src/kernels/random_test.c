@@ -98,10 +98,10 @@ EF_TEST(orders_and_classes_are_tensorflows) {
     for (int i = 0; i < 12; i++) CHECK_INT(x[i], picked[i]);
 }
 
-/* Long enough for every thread, with a length that fills no whole block. */
+/* Long enough for every thread, with a length that is not a multiple of a block. */
 EF_TEST(threads_change_nothing) {
     enum { N = 100003 };
-    static uint32_t one[N], many[N]; /* the floats, bit by bit */
+    static uint32_t one[N], many[N]; /* the bits of the floats */
     for (int kind = EF_RANDOM_UNIFORM; kind <= EF_RANDOM_TRUNCATED; kind++) {
         ef_pool_limit(1);
         ef_random_fill(start, kind, EF_F32, 0, 0, one, N);

@@ -1,23 +1,24 @@
-/* Normal samples between two bounds, by one of three ways to propose and reject: where much of the
- * bell lies between the bounds, normal numbers; where the bounds are close, uniform ones; in a
- * tail, exponential ones. Samples follow each other in one stream and take from it as many numbers
- * as they need, so they are drawn in order by one thread.
+/* Normal samples between two bounds, by one of three rejection methods: if much of the bell curve
+ * lies between the bounds, normal proposals; if the bounds are close, uniform ones; in a tail,
+ * exponential ones. Samples follow each other in one stream and use as many numbers of it as they
+ * need, so one thread draws them in order.
  *
- * Every step is rounded to the type of the samples: which proposals are accepted depends on it. */
+ * Every step is rounded to the type of the samples, because that decides which proposals are
+ * accepted. */
 #include "kernels/random.h"
 #include <math.h>
 
 enum { TILE = 64, MOST_TRIES = 1000 };
 
-/* The numbers ahead in the stream, some blocks at a time. */
+/* Numbers read ahead from the stream, some blocks at a time. */
 typedef struct stream {
-    ef_philox *g; /* stands behind the last block used */
+    ef_philox *g; /* positioned after the last block used */
     ef_dtype t;
     int group, at, blocks; /* numbers of a block; blocks used and held */
     uint64_t held[4 * TILE];
 } stream;
 
-/* The next block's numbers. wanted: numbers likely to be needed. */
+/* The numbers of the next block. wanted: how many are likely to be needed. */
 static void draw(stream *s, ef_random_kind kind, int64_t wanted, double v[4]) {
     if (s->at == s->blocks) {
         int64_t blocks = (wanted + s->group - 1) / s->group;
@@ -45,13 +46,13 @@ static double logarithm(ef_dtype t, double v) {
 
 typedef struct bounded {
     ef_dtype t;
-    double mean, deviation, low, high; /* low and high in deviations from the mean */
+    double mean, deviation, low, high; /* low and high in standard deviations from the mean */
     void *out;
-    int64_t at, step, left; /* element of the next sample; samples to make */
+    int64_t at, step, left; /* index of the next sample's element; samples left to make */
     int tries;
 } bounded;
 
-/* Stores an accepted proposal or counts a rejected one. True: go on with the block. */
+/* Stores an accepted proposal or counts a rejected one. True: continue with the block. */
 static bool settle(bounded *b, bool accepted, double z) {
     ef_dtype t = b->t;
     if (!accepted) return ++b->tries < MOST_TRIES;
@@ -108,7 +109,8 @@ static sampler *choose(const bounded *b) {
 bool ef_random_bounded(ef_philox *g, ef_dtype t, const ef_random_bell *bell, void *out,
                        int64_t first, int64_t step, int64_t n) {
     double low = bell->low, high = bell->high, deviation = bell->deviation;
-    if ((isinf(low) && low < 0) || high < bell->mean) { /* the mirror image: an upper tail */
+    /* A lower tail is mirrored, so that it becomes an upper one. */
+    if ((isinf(low) && low < 0) || high < bell->mean) {
         low = bell->high;
         high = bell->low;
         deviation = -deviation;

@@ -1,8 +1,9 @@
-/* The walk. Axes of size one are dropped and neighbours of the same fate joined, so that kept and
- * reduced axes alternate. If the last one is reduced, outputs take in contiguous rows; if it is
- * kept, a stretch of columns takes in row after row. Outputs are shared among threads; when there
- * are few of them, a reduced axis is cut into pieces whose accumulators are merged in order. The
- * cut depends on sizes alone, so results do not depend on the number of threads. */
+/* The driver. Axes of size one are dropped, and adjacent axes that are both kept or both reduced
+ * are merged, so that kept and reduced axes alternate. If the last axis is reduced, outputs
+ * accumulate contiguous rows; if it is kept, a range of columns accumulates row after row. Outputs
+ * are divided among threads; if there are few, a reduced axis is divided into pieces whose
+ * accumulators are merged in order. The division depends only on the sizes, so results do not
+ * depend on the number of threads. */
 #include "kernels/reduce.h"
 #include "base/pool.h"
 
@@ -20,8 +21,8 @@ typedef struct walk {
         int64_t dim, step;
     } kept[8], reduced[8]; /* the outer ones, outermost first */
     int64_t outer, count;  /* outer outputs; elements per output */
-    int64_t chunk;         /* outputs of the width handled at a time */
-    int64_t at, lo, n;     /* while cutting: the stretch of outputs in hand */
+    int64_t chunk;         /* number of outputs of the width processed at a time */
+    int64_t at, lo, n;     /* while a reduced axis is divided: the current range of outputs */
     int64_t cut_dim, cut_step, each;
     char *partial;
 } walk;
@@ -59,7 +60,7 @@ static void collapse(walk *w, int rank, const int64_t *dim, uint32_t axes) {
     }
 }
 
-/* Columns fewer than a vector: several rows side by side make one wide row. */
+/* Fewer columns than a vector: several adjacent rows are treated as one wide row. */
 static void narrow_cols(const walk *w, char *acc, const char *in, int64_t depth, int64_t n) {
     int64_t side = 64 / n < depth ? 64 / n : depth;
     char wide[64 * EF_REDUCE_ACC];
@@ -71,7 +72,7 @@ static void narrow_cols(const walk *w, char *acc, const char *in, int64_t depth,
     if (done < depth) w->how->cols(acc, in + (size_t)(done * n) * w->size, depth - done, n, n);
 }
 
-/* Outputs [lo, lo + n) take in depth elements each, from the innermost axes at `in`. */
+/* Outputs [lo, lo + n) accumulate depth elements each, from the innermost axes at `in`. */
 static void innermost(const walk *w, char *acc, const char *in, int64_t lo, int64_t n,
                       int64_t depth) {
     if (!w->by_cols)
@@ -82,7 +83,7 @@ static void innermost(const walk *w, char *acc, const char *in, int64_t lo, int6
         w->how->cols(acc, in + (size_t)lo * w->size, depth, w->width, n);
 }
 
-/* The reduced axes outside the innermost one, first .. last. */
+/* Iterates over the reduced axes first .. last outside the innermost one. */
 static void take_in(const walk *w, char *acc, const char *in, int64_t lo, int64_t n, int first,
                     int64_t depth) {
     int64_t at[8] = {0};
@@ -118,7 +119,7 @@ static void run_chunks(void *arg, int64_t from, int64_t to) {
     }
 }
 
-/* Pieces [from, to) of the cut axis, each into its own accumulators. */
+/* Pieces [from, to) of the divided axis, each into its own accumulators. */
 static void run_pieces(void *arg, int64_t from, int64_t to) {
     const walk *w = arg;
     for (int64_t p = from; p < to; p++) {
@@ -162,7 +163,7 @@ static void fill_empty(const walk *w) {
         w->how->end(w->out + (size_t)i * w->size, acc, 1, 0);
 }
 
-/* Little work whose reduced axes are all first or all last: no walk to lay out. */
+/* Little work, and the reduced axes are all first or all last: no iteration to set up. */
 static bool small(const ef_reducer *how, int rank, const int64_t *dim, uint32_t axes,
                   const void *in, void *out) {
     int64_t kept = 1, reduced = 1;
@@ -200,8 +201,8 @@ void ef_reduce(ef_reduce_kind kind, ef_dtype t, int rank, const int64_t *dim, ui
         return;
     }
     if (w.outer * w.width == 0) return;
-    /* Enough outputs to share? Columns are shared by stretches that are worth a cache line or two.
-     */
+    /* Are there enough outputs to divide? Columns are divided into ranges of at least a cache line
+     * or two. */
     int64_t least = w.by_cols ? COLS_AT_LEAST : 1;
     int64_t shares = w.outer * ((w.width + least - 1) / least);
     int64_t cut = w.n_reduced > 0 ? w.reduced[0].dim : w.depth;

@@ -1,5 +1,5 @@
-/* Reductions over every set of axes against a walk over all elements; NaN, empty axes, accuracy,
- * and the same bits whatever the number of threads. */
+/* Reductions over every set of axes against a loop over all elements; NaN, empty axes, accuracy,
+ * and bit-identical results for any number of threads. */
 #include "base/pool.h"
 #include "check.h"
 #include "kernels/reduce.h"
@@ -11,7 +11,7 @@ static double number(void) {
     return (double)(int64_t)(state >> 58) - 32;
 }
 
-/* One output by walking over everything. */
+/* One output, by iterating over all elements. */
 static double slowly(ef_reduce_kind kind, const double *x, int rank, const int64_t *dim,
                      uint32_t axes, int64_t want) {
     int64_t total = 1, count = 0;
@@ -125,7 +125,8 @@ EF_TEST(long_sums_stay_accurate) {
     for (int i = 0; i < N; i++) x[i] = 0.1f;
     const int64_t dim[] = {N}, column[] = {N, 1};
     double want = (double)0.1f * N; /* added one by one in float it would be off by 1 % */
-    /* Float adds at most 256 numbers in a chain, half a unit in the last place each, and joins. */
+    /* Float adds at most 256 numbers in a chain, with half a unit in the last place each, and
+     * merges. */
     double bound = (256 + 8) * 0x1p-24 * want;
     ef_reduce(EF_REDUCE_SUM, EF_F32, 1, dim, 1, x, &sum);
     bool row_good = fabs(sum - want) <= bound;

@@ -1,7 +1,8 @@
-/* The arithmetic of reductions, stamped per kind and type. Sums of floats run in float over
- * stretches of at most 1024 elements, split over many lanes, and join a double after each: at least
- * as accurate as a tree of additions. Sums of integers wrap modulo 2^64, which truncates to the
- * right result for every narrower type and gives means their full range. */
+/* The arithmetic of reductions, expanded by macros for each kind and type. Sums of floats are
+ * computed in float over chunks of at most 1024 elements, split over many lanes, and added to a
+ * double after each chunk: at least as accurate as a tree of additions. Sums of integers wrap
+ * modulo 2^64, which truncates to the right result for every narrower type and gives means their
+ * full range. */
 #include "kernels/reduce.h"
 #include "kernels/reducers_special.h"
 #include <float.h>
@@ -83,9 +84,9 @@ enum { STRETCH = 1024, BLOCK = 64 };
         for (int64_t i = 0; i < n; i++) acc[i] += other[i];                                        \
     }
 
-/* Kinds whose accumulator is an element x of lane type L: OP folds x into m. Joining the lanes of a
- * vector may lose what only OP knows to keep: elements for which NAN_OF holds are folded once more.
- */
+/* Kinds whose accumulator is an element x of lane type L: OP combines x with m. Combining the lanes
+ * of a vector may lose values that only OP keeps: elements for which NAN_OF is true are combined
+ * again. */
 #define FOLDS(name, T, L, FIRST, OMP, OP, NAN_OF)                                                  \
     BEGIN(name, L, FIRST)                                                                          \
     static inline L fold_##name(L m, L x) { return (L)OP(m, x); }                                  \
@@ -147,7 +148,7 @@ enum { STRETCH = 1024, BLOCK = 64 };
 #define NEVER(x) 0
 #define LARGER(m, x) ((x) > (m) ? (x) : (m))
 #define SMALLER(m, x) ((x) < (m) ? (x) : (m))
-/* A NaN, once there, stays. */
+/* Once m is NaN, it stays NaN. */
 #define LARGER_NAN(m, x) (((x) > (m)) | ((x) != (x)) ? (x) : (m))
 #define SMALLER_NAN(m, x) (((x) < (m)) | ((x) != (x)) ? (x) : (m))
 #define TIMES(m, x) ((m) * (x))
@@ -167,7 +168,7 @@ enum { STRETCH = 1024, BLOCK = 64 };
 FLOATS(F32, float)
 FLOATS(F64, double)
 
-/* -- 16-bit floats: stretches become floats and go to the float reducer -- */
+/* -- 16-bit floats: chunks are converted to float and given to the float reducer -- */
 #define HALF(name, WIDEN, T, A)                                                                  \
     static void rows_##name(void *acc_, const void *in, int64_t rows, int64_t stride, int64_t n, \
                             void (*wide)(void *, const void *, int64_t, int64_t, int64_t)) {     \
@@ -234,7 +235,7 @@ enum {
 HALVES(F16, ef_f16, ef_f16_to_f32, ef_float_f16)
 HALVES(BF16, ef_bf16, widen_bf16, ef_float_bf16)
 
-/* -- integers. S: the 64-bit type of the same sign; P: unsigned type products wrap in -- */
+/* -- integers. S: the 64-bit type of the same sign; P: unsigned type in which products wrap -- */
 #define INTS(SUF, T, S, P, LOWEST, HIGHEST)                                   \
     SUMS(sum_##SUF, T, uint64_t, uint64_t, (S)x)                              \
     SUMS(square_##SUF, T, uint64_t, uint64_t, (uint64_t)(S)x *(uint64_t)(S)x) \
@@ -246,7 +247,7 @@ HALVES(BF16, ef_bf16, widen_bf16, ef_float_bf16)
     END(norm_##SUF, T, uint64_t, root_##SUF((T)a))                            \
     END(prod_##SUF, T, P, a)                                                  \
     END(same_##SUF, T, T, a)
-/* A sum that wrapped below zero has no root; the machine's answer to that conversion. */
+/* A sum that wrapped below zero has no root; this is what the machine converts that to. */
 #define ROOT_U(SUF, T) \
     static T root_##SUF(T a) { return (T)sqrt((double)a); }
 static int8_t root_I8(int8_t a) { return a < 0 ? 0 : (int8_t)sqrt(a); }
@@ -266,7 +267,7 @@ INTS(U64, uint64_t, uint64_t, uint64_t, 0, UINT64_MAX)
 #define ROW(kind, SUF, AFTER, A) \
     [EF_##SUF] = {sizeof(A), begin_##kind, rows_##kind, cols_##kind, merge_##kind, end_##AFTER},
 #define FLOAT_ROW(kind, after, SUF, A) ROW(kind##_##SUF, SUF, after##_##SUF, A)
-/* 16-bit floats start and merge as floats do. */
+/* 16-bit floats start and merge like floats. */
 #define HALF_ROW(kind, after, SUF, A)                                           \
     [EF_##SUF] = {sizeof(A),           begin_##kind##_F32, rows_##kind##_##SUF, \
                   cols_##kind##_##SUF, merge_##kind##_F32, end_##after##_##SUF},

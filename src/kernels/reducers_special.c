@@ -1,4 +1,5 @@
-/* Complex sums, products and norms keep pairs of doubles; booleans keep a byte that is 0 or 1. */
+/* Accumulators of complex sums, products and norms are pairs of doubles; those of booleans are a
+ * byte that is 0 or 1. */
 #include "kernels/reducers_special.h"
 #include <math.h>
 

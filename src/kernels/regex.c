@@ -1,5 +1,5 @@
-/* One compiled pattern and room for its match; memory comes through our own allocator, so that a
- * failure ends in a status. */
+/* One compiled pattern and memory for its match; memory comes from our own allocator, so that a
+ * failure becomes a status. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "kernels/regex.h"
 #include "base/alloc.h"
@@ -67,7 +67,7 @@ void ef_regex_free(ef_regex *r) {
     ef_free(r);
 }
 
-/* *span: where the match begins and ends; *found false if there is none. */
+/* *span: begin and end of the match; *found is false if there is none. */
 static ef_status *find(ef_regex *r, const char *text, size_t n, size_t from, uint32_t options,
                        bool *found) {
     int rc = pcre2_match(r->code, (PCRE2_SPTR)(text == NULL ? "" : text), n, from, options,
@@ -81,7 +81,7 @@ static ef_status *find(ef_regex *r, const char *text, size_t n, size_t from, uin
                     (const char *)why);
 }
 
-/* The largest group that `rewrite` names. */
+/* The largest group that `rewrite` refers to. */
 static uint32_t largest_group(const char *rewrite, size_t n) {
     uint32_t most = 0;
     for (size_t k = 0; k + 1 < n; k++) {
@@ -128,7 +128,7 @@ ef_status *ef_regex_replace(ef_regex *r, const char *text, size_t n, const char 
         EF_TRY(find(r, text, n, at, 0, &found));
         if (!found) break;
         if (span[0] > at) ef_text_bytes(out, text + at, span[0] - at);
-        if (span[0] == last && span[1] == last) { /* no empty match right behind a match */
+        if (span[0] == last && span[1] == last) { /* no empty match immediately after a match */
             size_t more = span[0] < n ? step(text + span[0], n - span[0]) : 1;
             if (span[0] < n) ef_text_bytes(out, text + span[0], more);
             at = span[0] + more;

@@ -1,19 +1,20 @@
-/* Each row of the result is a weighted sum of neighbouring rows, and so is each column: the methods
- * of resizing differ in the weights only. Weights are computed once for each axis (a span for each
- * index of the result), in float as TensorFlow computes them, so that the same pixels are chosen.
- */
+/* Each row of the result is a weighted sum of neighbouring rows, and so is each column: the
+ * resizing methods differ only in the weights. Weights are computed once for each axis (a span for
+ * each index of the result), in float as TensorFlow computes them, so that the same pixels are
+ * selected. */
 #include "kernels/resample.h"
 #include "base/pool.h"
 #include "tensor/scratch.h"
 #include <float.h>
 #include <math.h>
 
-/* How places along one axis are made. */
+/* The sources and weights of each position along one axis of the result. */
 typedef struct spans {
-    int64_t in, out, width; /* width: weights there is room for at each place */
-    int64_t *start, *count; /* by place: the first of its sources, and how many there are */
-    float *weight;          /* width for each place */
-    float total;            /* what sums are divided by in the end */
+    int64_t in, out, width; /* width: space for weights per position */
+    int64_t *start, *count; /* by position: the index of its first source, and the number of
+                             * sources */
+    float *weight;          /* width for each position */
+    float total;            /* the divisor of the final sums */
 } spans;
 
 typedef struct job {
@@ -21,11 +22,11 @@ typedef struct job {
     spans rows, cols;
     const float *x;
     float *y;
-    int64_t parts; /* how the work is cut */
-    float *line;   /* for each part, one line of the source's width */
+    int64_t parts; /* number of parts of the work */
+    float *line;   /* for each part, one row of the source's width */
 } job;
 
-/* Room for all spans, which are empty at first; false: there is none. mem: what to give back. */
+/* Memory for all spans, which are empty at first; false: there is none. mem: what to free. */
 static bool spans_begin(spans *s, int64_t in, int64_t out, int64_t width, void **mem) {
     size_t each = 2 * sizeof(int64_t) + (size_t)width * sizeof(float), bytes = (size_t)out * each;
     if (bytes / each != (size_t)out || (*mem = ef_scratch_take(bytes)) == NULL) return false;
@@ -41,8 +42,8 @@ static ef_status *no_spans(int64_t out, int64_t width) {
 
 static int64_t clamp(int64_t v, int64_t limit) { return v < 0 ? 0 : v < limit ? v : limit - 1; }
 
-/* Source `at` counts for `weight` at `place`; one outside is taken for the nearest inside. Sources
- * come in rising order. */
+/* Adds source `at` with `weight` to `place`; a source outside is replaced by the nearest inside.
+ * Sources come in ascending order. */
 static void spans_add(spans *s, int64_t place, int64_t at, float weight) {
     float *w = s->weight + place * s->width;
     at = clamp(at, s->in);
@@ -56,7 +57,7 @@ static void spans_add(spans *s, int64_t place, int64_t at, float weight) {
     }
 }
 
-/* Makes the weights of a place add up to one, unless they cancel out. */
+/* Scales the weights of a position to add up to one, unless they cancel. */
 static void spans_normalize(spans *s, int64_t place) {
     float *w = s->weight + place * s->width, sum = 0;
     for (int64_t k = 0; k < s->count[place]; k++) sum += w[k];
@@ -78,8 +79,8 @@ static float cubic_far(double a, float x) {
     return (float)(((a * (double)x - 5 * a) * (double)x + 8 * a) * (double)x - 4 * a);
 }
 
-/* Positions are rounded to 1/1024 of a pixel. With half_pixel_centers what lies outside does not
- * count; without, the pixels at the edge stand for it. */
+/* Positions are rounded to 1/1024 of a pixel. With half_pixel_centers pixels outside do not count;
+ * without, the edge pixels are repeated. */
 static ef_status *spans_bicubic(const ef_resize *r, int64_t in, int64_t out, spans *s, void **mem) {
     enum { STEPS = 1024 };
     bool centred = r->half_pixel_centers;
@@ -104,8 +105,9 @@ static ef_status *spans_bicubic(const ef_resize *r, int64_t in, int64_t out, spa
 
 /* ---- area ---------------------------------------------------------------------------------- */
 
-/* Each place covers a stretch of the source; pixels count by how much of them it covers. Most of
- * them are covered whole, so sums are divided in the end: those of integers are exact till then. */
+/* Each position covers a range of the source; pixels are weighted by how much of them it
+ * covers. Most are covered fully, so sums are divided at the end: those of integers are exact
+ * until then. */
 static ef_status *spans_area(const ef_resize *r, int64_t in, int64_t out, spans *s, void **mem) {
     float scale = ef_resize_scale(r, in, out);
     int64_t width = (int64_t)ceilf(scale) + 2;
@@ -114,7 +116,7 @@ static ef_status *spans_area(const ef_resize *r, int64_t in, int64_t out, spans 
     for (int64_t i = 0; i < out; i++) {
         float from = (float)i * scale, to = (float)(i + 1) * scale;
         int64_t begin = (int64_t)floorf(from), end = (int64_t)ceilf(to);
-        if (end == begin) spans_add(s, i, begin, 1); /* one line, stretched between its corners */
+        if (end == begin) spans_add(s, i, begin, 1); /* scale is 0: the only row is repeated */
         for (int64_t k = begin; k < end && k - begin < s->width; k++) {
             float left = (float)k, right = (float)(k + 1);
             float covered =
@@ -163,12 +165,12 @@ static const struct filter {
     [EF_MITCHELL_CUBIC] = {mitchell_cubic, 2},
 };
 
-/* A float as a place in [0, limit), whatever it is. */
+/* A float as an index in [0, limit), whatever its value. */
 static int64_t place_of(float v, int64_t limit) {
     return v > 0 ? (v < (float)(limit - 1) ? (int64_t)v : limit - 1) : 0;
 }
 
-/* axis: 0 lines, 1 columns. A place that comes from outside the source has no weights. */
+/* axis: 0 rows, 1 columns. A position that comes from outside the source has no weights. */
 static ef_status *spans_filter(const ef_scaling *f, int axis, int64_t in, int64_t out, spans *s,
                                void **mem) {
     const struct filter *filter = &filters[f->filter];
@@ -191,7 +193,7 @@ static ef_status *spans_filter(const ef_scaling *f, int axis, int64_t in, int64_
 
 /* ---- sums ---------------------------------------------------------------------------------- */
 
-/* One line of the source's width: the weighted sum of the lines of row i's span. */
+/* One row of the source's width: the weighted sum of the rows in the span of row i. */
 static void mix_lines(const job *j, const float *image, int64_t i, float *restrict line) {
     int64_t n = j->r.in_width * j->r.channels;
     const float *w = j->rows.weight + i * j->rows.width;
@@ -202,8 +204,8 @@ static void mix_lines(const job *j, const float *image, int64_t i, float *restri
     }
 }
 
-/* The columns of a line of c channels; y: where the line begins. Inlined for a constant c, whose
- * sums then stay in registers. */
+/* The columns of a row of c channels; y: the beginning of the row. Inlined for a constant c, so
+ * that the sums stay in registers. */
 static inline void mix_columns(const spans *cols, int64_t c, const float *line, float share,
                                float *restrict y) {
     for (int64_t o = 0; o < cols->out; o++, y += c) {
@@ -236,8 +238,8 @@ static void forward(void *arg, int64_t begin, int64_t end) {
     }
 }
 
-/* The same sums turned round: x is the gradient, y becomes that of the source. A part is a stretch
- * of images, because lines of the source get something from many lines of the result. */
+/* The transposed sums: x is the gradient, y becomes that of the source. A part is a range of
+ * images, because rows of the source receive gradients from many rows of the result. */
 static void backward(void *arg, int64_t begin, int64_t end) {
     const job *j = arg;
     const spans *rows = &j->rows, *cols = &j->cols;
@@ -267,7 +269,7 @@ static void backward(void *arg, int64_t begin, int64_t end) {
 
 enum { PARTS = 16 };
 
-/* Runs fn over `items` (output lines or images) in parts, with a line for each. */
+/* Runs fn over `items` (output rows or images) in parts, with a row buffer for each. */
 static ef_status *run_parts(job *j, int64_t items, ef_range_fn *fn) {
     double work = (double)(j->rows.width * j->r.in_width + j->cols.width * j->r.out_width);
     double all = work * (double)(j->r.batch * j->r.out_height * j->r.channels) * 0.3;
@@ -279,7 +281,7 @@ static ef_status *run_parts(job *j, int64_t items, ef_range_fn *fn) {
     return NULL;
 }
 
-/* s NULL: cubic, or by area. */
+/* s NULL: bicubic or by area. */
 static ef_status *make_spans(job *j, const ef_scaling *s, bool by_area, void **mem) {
     const ef_resize *r = &j->r;
     if (s != NULL) {

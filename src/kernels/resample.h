@@ -1,4 +1,4 @@
-/* Resizing images by weighted sums of neighbouring pixels, first of lines, then of columns. */
+/* Resizing images by weighted sums of neighbouring pixels, first of rows, then of columns. */
 #ifndef EF_KERNELS_RESAMPLE_H
 #define EF_KERNELS_RESAMPLE_H
 #include "kernels/resize.h"
@@ -15,11 +15,11 @@ typedef enum ef_filter {
     EF_FILTERS
 } ef_filter;
 
-/* out(place) = in((place - translation) / scale), for lines and for columns; scale > 0. What comes
- * from outside the image is 0. */
+/* out(position) = in((position - translation) / scale), for rows and for columns; scale > 0. Pixels
+ * outside the image are 0. */
 typedef struct ef_scaling {
     ef_filter filter;
-    bool antialias; /* the filter grows as the image shrinks */
+    bool antialias; /* the filter is widened when the image shrinks */
     float scale[2], translation[2];
 } ef_scaling;
 

@@ -1,6 +1,6 @@
-/* Where each output line and column comes from is worked out once, into two small tables; then rows
- * are mixed. Arithmetic on positions is in float, as TensorFlow's is, so that the same pixels are
- * chosen. */
+/* The source of each output row and column is computed once, into two small tables; then rows are
+ * interpolated. Positions are computed in float, as in TensorFlow, so that the same pixels are
+ * selected. */
 #include "kernels/resize.h"
 #include "base/pool.h"
 #include "kernels/half.h"
@@ -8,8 +8,8 @@
 #include <math.h>
 
 typedef struct spot {
-    int64_t low, high; /* source lines (or columns) */
-    float mix;         /* of the higher one */
+    int64_t low, high; /* source rows (or columns) */
+    float mix;         /* weight of the higher one */
 } spot;
 
 typedef struct job {
@@ -18,7 +18,7 @@ typedef struct job {
     const void *x;
     void *y;
     const spot *rows, *cols;
-    float *line; /* room for the widened source, when it is not float */
+    float *line; /* a buffer for the widened source, if it is not float */
 } job;
 
 float ef_resize_scale(const ef_resize *r, int64_t in, int64_t out) {
@@ -50,7 +50,7 @@ static void fill_nearest(const ef_resize *r, int64_t in, int64_t out, spot *s) {
 
 typedef void fill_fn(const ef_resize *r, int64_t in, int64_t out, spot *s);
 
-/* The tables for both axes in one piece of borrowed memory: rows first. */
+/* The tables for both axes in one piece of scratch memory: rows first. */
 static ef_status *make_tables(job *j, fill_fn *fill, spot **mem) {
     const ef_resize *r = &j->r;
     size_t bytes = (size_t)(r->out_height + r->out_width) * sizeof(spot);
@@ -70,7 +70,7 @@ bool ef_resize_empty(const ef_resize *r) {
 
 /* ---- bilinear ------------------------------------------------------------------------------ */
 
-/* Output lines, of all images. `c` is a constant where it is called, so the inner loop has none. */
+/* Output rows of all images. `c` is a constant in each caller, so the inner loop is unrolled. */
 static inline __attribute__((always_inline)) void bilinear_of(const job *j, int64_t begin,
                                                               int64_t end, int64_t c) {
     const ef_resize *r = &j->r;

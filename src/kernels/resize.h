@@ -17,8 +17,8 @@ ef_status *ef_resize_bilinear_grad(const ef_resize *r, ef_dtype t, const float *
 ef_status *ef_resize_nearest(const ef_resize *r, ef_dtype t, const void *x, void *y);
 ef_status *ef_resize_nearest_grad(const ef_resize *r, ef_dtype t, const void *dy, void *dx);
 
-/* How many pixels of the source a step along an axis of the output is. */
+/* The distance in input pixels between neighbouring output pixels along an axis. */
 float ef_resize_scale(const ef_resize *r, int64_t in, int64_t out);
-bool ef_resize_empty(const ef_resize *r); /* nothing to compute, or nothing to compute it from */
+bool ef_resize_empty(const ef_resize *r); /* no output pixels, or no input pixels */
 void ef_reals_to_float(ef_dtype t, const void *x, float *out, int64_t n); /* any real type */
 #endif

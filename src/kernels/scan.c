@@ -1,5 +1,5 @@
-/* One line of elements at a time, or, where other axes are further in, a stretch of lines side by
- * side, which vectorises. 16-bit floats carry a float along. */
+/* One 1-D line of elements at a time or, if there are inner axes, a range of adjacent lines
+ * together, which vectorises. 16-bit floats accumulate in float. */
 #include "kernels/scan.h"
 #include "base/pool.h"
 #include <math.h>
@@ -12,8 +12,8 @@ static inline double log_add(double a, double b) {
 }
 static inline float log_addf(float a, float b) { return (float)log_add(a, b); }
 
-/* Lines [0, w) that start at in; `step` elements lead from one element of a line to the next. A is
- * the type carried; GET and PUT convert. */
+/* Lines [0, w) that start at in; the elements of a line are `step` apart. A is the type of the
+ * accumulator; GET and PUT convert. */
 #define LINES(name, T, A, FIRST, OP, GET, PUT)                                           \
     static void lines_##name(const ef_scan *s, int64_t start, int64_t w) {               \
         A carry[ABREAST];                                                                \
@@ -21,7 +21,7 @@ static inline float log_addf(float a, float b) { return (float)log_add(a, b); }
         T *out = (T *)s->out + start;                                                    \
         int64_t step = s->inner;                                                         \
         if (s->reverse) in += (s->n - 1) * step, out += (s->n - 1) * step, step = -step; \
-        if (w == 1) { /* one line: what is carried stays in a register */                \
+        if (w == 1) { /* one line: the accumulator stays in a register */                \
             A sum = (FIRST);                                                             \
             for (int64_t i = 0; i < s->n; i++, in += step, out += step) {                \
                 A next = (A)OP(sum, GET(*in));                                           \

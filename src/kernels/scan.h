@@ -1,4 +1,4 @@
-/* Running sums, products and log-sum-exps along the middle axis of [outer, n, inner]. */
+/* Cumulative sums, products and log-sum-exps along the middle axis of [outer, n, inner]. */
 #ifndef EF_KERNELS_SCAN_H
 #define EF_KERNELS_SCAN_H
 #include "tensor/dtype.h"
@@ -11,7 +11,7 @@ typedef struct ef_scan {
     int64_t outer, n, inner;
     bool exclusive, reverse;
     const void *in;
-    void *out; /* may be in */
+    void *out; /* may be the same as in */
 } ef_scan;
 void ef_scan_run(const ef_scan *s);
 #endif

@@ -1,6 +1,6 @@
-/* Sorted segments are runs of rows: each is a reduction of columns, and segments are shared among
- * threads, each finding its first row by bisection. Unsorted rows are added where they belong;
- * threads share the columns, so no two touch the same element. */
+/* Sorted segments are runs of rows: each is a reduction of columns. Segments are divided among
+ * threads, each finding its first row by binary search. Unsorted rows are added to their segments;
+ * columns are divided among threads, so no two write the same element. */
 #include "kernels/segment.h"
 #include "base/pool.h"
 #include <math.h>
@@ -49,7 +49,7 @@ static void run_segments(void *arg, int64_t from, int64_t to) {
             int64_t n = s->width - lo < EF_REDUCE_WIDTH ? s->width - lo : EF_REDUCE_WIDTH;
             how->begin(acc, n);
             take_rows(s, how, acc, begin, row, lo, n);
-            if (s->norm == EF_SEGMENT_SQRT_N) /* sums of floats are kept as doubles */
+            if (s->norm == EF_SEGMENT_SQRT_N) /* sums of floats are accumulated as doubles */
                 for (int64_t j = 0; j < n; j++) ((double *)acc)[j] /= sqrt((double)(row - begin));
             how->end(out + (size_t)lo * size, acc, n, row - begin);
         }

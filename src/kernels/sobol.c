@@ -1,13 +1,13 @@
-/* A coordinate of point i is the sum without carry of those direction numbers that the digits of
- * i's Gray code choose; neighbours differ by one of them. Each dimension's direction numbers follow
- * from a primitive polynomial over two elements and as many start values as its degree: those
+/* A coordinate of point i is the exclusive or of the direction numbers that the bits of i's Gray
+ * code select; consecutive points differ by one of them. Each dimension's direction numbers are
+ * computed from a primitive polynomial over GF(2) and as many initial values as its degree: those
  * published by Joe and Kuo ("Constructing Sobol sequences with better two-dimensional projections",
  * set new-joe-kuo-6). */
 #include "kernels/sobol.h"
 #include "base/pool.h"
 
-/* The polynomials of dimensions 1 and up, the coefficient of x^k being bit k. Dimension 0 has none:
- * its start values are all 1. */
+/* The polynomials of dimensions 1 and up; bit k is the coefficient of x^k. Dimension 0 has none:
+ * its initial values are all 1. */
 static const uint16_t POLYNOMIAL[EF_SOBOL_DIMS - 1] = {
     3,     7,     11,    13,    19,    25,    37,    41,    47,    55,    59,    61,    67,
     91,    97,    103,   109,   115,   131,   137,   143,   145,   157,   167,   171,   185,
@@ -97,8 +97,8 @@ static const uint16_t POLYNOMIAL[EF_SOBOL_DIMS - 1] = {
     16299, 16309, 16355, 16375, 16381,
 };
 
-/* The start values of these dimensions as one string of bits, lowest first. Value k (from 0) is odd
- * and below 2^(k+1), so its k middle bits tell it. */
+/* The initial values of these dimensions as one string of bits, lowest first. Value k (from 0) is
+ * odd and below 2^(k+1), so only its k middle bits are stored. */
 static const uint64_t START[1153] = {
     0x4009371290a6a503u, 0x8c6e2aae3071faaau, 0xf33ddfe9518dc88fu, 0x2d30257e2794476du,
     0xd7a9361fed4758a6u, 0x13a965c0486d1184u, 0x248eb1ed82f551d9u, 0x4def81e1a16a45a2u,
@@ -403,7 +403,7 @@ static int degree_of(unsigned polynomial) {
     return degree;
 }
 
-/* The recurrence, on numbers that are fractions of 2^32 from the start. */
+/* The recurrence, on numbers that are stored as fractions of 2^32. */
 static void extend(uint32_t *v, unsigned polynomial, int degree) {
     for (int k = degree; k < EF_SOBOL_DIGITS; k++) {
         v[k] = v[k - degree] ^ v[k - degree] >> degree;
@@ -432,7 +432,8 @@ typedef struct points_job {
     void *out;
 } points_job;
 
-enum { TILE = 64 }; /* points; a tile's rows stay in the cache while its columns are written */
+/* Points per tile; a tile's rows stay in the cache while its columns are written. */
+enum { TILE = 64 };
 
 static int trailing_zeros(uint32_t i) {
     int k = 0;

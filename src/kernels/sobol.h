@@ -4,8 +4,8 @@
 #include "tensor/dtype.h"
 
 enum {
-    EF_SOBOL_DIMS = 1111, /* as many dimensions as there are polynomials of degree up to 13 */
-    EF_SOBOL_DIGITS = 31  /* of a point's number */
+    EF_SOBOL_DIMS = 1111, /* the number of polynomials of degree up to 13 */
+    EF_SOBOL_DIGITS = 31  /* bits of a point's number */
 };
 
 /* Direction numbers as fractions of 2^32, EF_SOBOL_DIGITS for each of `dims` dimensions. */

@@ -1,6 +1,6 @@
-/* Softmax and cross-entropy over rows, cut into pieces for the threads. softmax_rows.inc has the
- * loops. 16-bit floats work in float over short stretches and compute the exponentials twice rather
- * than ask for memory. */
+/* Softmax and cross-entropy over rows, divided among the threads. softmax_rows.inc has the loops.
+ * 16-bit floats are computed in float over short chunks, and their exponentials are computed twice
+ * to avoid allocating memory. */
 #include "kernels/softmax.h"
 #include "base/pool.h"
 #include "kernels/half.h"
@@ -25,7 +25,7 @@ static const ef_softmax_rows *loops(void) {
  */
 
 static void widen(ef_dtype t, float *out, const void *in, int64_t at, int64_t n) {
-    ef_widen(t, out, (const ef_f16 *)in + at, n); /* both kinds have the size of ef_f16 */
+    ef_widen(t, out, (const ef_f16 *)in + at, n); /* both types have the size of ef_f16 */
 }
 static void narrow(ef_dtype t, void *out, int64_t at, const float *in, int64_t n) {
     ef_narrow(t, (ef_f16 *)out + at, in, n);
@@ -67,7 +67,7 @@ static void half_row(ef_dtype t, bool log_too, const void *x, void *y, int64_t n
     }
 }
 
-/* Writes back and returns the loss; labels NULL: the one class `label`. */
+/* Writes the gradient and returns the loss; labels NULL: the single class `label`. */
 static float half_entropy(ef_dtype t, const void *x, const void *labels, int64_t cl, int64_t label,
                           void *back, int64_t n) {
     float f[STRETCH], p[STRETCH], m, loss = 0;
@@ -141,7 +141,8 @@ static void entropy_rows(void *arg, int64_t from, int64_t to) {
             ((double *)x->loss)[r] =
                 loops()->entropy64(in, x->logits_col, labels, x->labels_col, back, x->n);
         } else {
-            if (!x->logits_col) /* one logit for all classes: spread it out where it may be read */
+            if (!x->logits_col) /* one logit for all classes: expand it into the output and read
+                                 * it there */
                 for (int64_t j = 0; j < x->n; j++) memcpy((char *)back + 2 * j, in, 2);
             float loss = half_entropy(x->dtype, x->logits_col ? in : back, labels, x->labels_col, 0,
                                       back, x->n);

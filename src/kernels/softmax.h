@@ -3,7 +3,7 @@
 #define EF_KERNELS_SOFTMAX_H
 #include "tensor/dtype.h"
 
-/* in may be out. */
+/* out may be in. */
 void ef_softmax(ef_dtype t, bool log, const void *in, void *out, int64_t rows, int64_t n);
 
 /* loss[r] = sum_j labels[r][j] * (log(sum_k exp(x[r][k])) - x[r][j]); backprop = softmax(x) -
@@ -18,7 +18,8 @@ typedef struct ef_cross_entropy {
 } ef_cross_entropy;
 void ef_softmax_cross_entropy(const ef_cross_entropy *x);
 
-/* The same with one class per row, each in [0, n) (the caller has checked). dense logits. */
+/* The same with one class per row, each in [0, n) (the caller has checked). The logits are
+ * dense. */
 void ef_sparse_cross_entropy(ef_dtype t, const void *logits, const void *labels,
                              ef_dtype label_type, void *loss, void *backprop, int64_t rows,
                              int64_t n);

@@ -1,3 +1,3 @@
-/* The loops of softmax for the processor that the library is built for. */
+/* The loops of softmax for the baseline processor. */
 #define TABLE ef_softmax_base
 #include "kernels/softmax_rows.inc"

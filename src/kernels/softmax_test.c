@@ -1,4 +1,4 @@
-/* Softmax and cross-entropy against double arithmetic, and where infinities and NaN lead. */
+/* Softmax and cross-entropy against double arithmetic, and results for infinities and NaN. */
 #include "check.h"
 #include "kernels/softmax.h"
 #include "kernels/softmax_rows.h"
@@ -18,9 +18,9 @@ static double log_sum(int n) {
     return high + log(s);
 }
 
-/* What rounding may cost, relative to a sum of n exponentials: half a unit for each addition, of
- * which no more than a stretch of 512 follow one another in float, and a few units for exp, scale
- * and product. Rounding x - max comes on top, in proportion to it. */
+/* The rounding error allowed, relative to a sum of n exponentials: half a unit for each addition,
+ * of which at most a chunk of 512 follow one another in float, and a few units for exp, scale and
+ * product. Rounding x - max adds an error in proportion to it. */
 #define UNIT 0x1p-24
 static double lost(int n) { return ((n < 512 ? n : 512) + 12) * UNIT; }
 
@@ -77,7 +77,7 @@ static const ef_softmax_rows *table(int k) {
     return NULL;
 }
 
-/* Every length up to some vectors, and nothing beyond the row is read or written. */
+/* Every length up to several vectors; nothing beyond the row is read or written. */
 EF_TEST(each_table_at_every_length) {
     for (int k = 0; table(k) != NULL; k++)
         for (int n = 1; n <= 140; n++) {
@@ -100,7 +100,7 @@ EF_TEST(each_table_at_every_length) {
         }
 }
 
-/* One NaN makes the row NaN wherever it stands; an element of minus infinity has no weight. */
+/* One NaN makes the row NaN at any position; an element of minus infinity has weight zero. */
 EF_TEST(each_place_in_a_row) {
     for (int k = 0; table(k) != NULL; k++)
         for (int at = 0; at < 67; at++) {

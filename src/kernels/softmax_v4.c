@@ -1,22 +1,21 @@
 /* The loops of softmax for AVX-512: twice as many elements at a time, and an instruction that
- * scales by a power of two. CMakeLists.txt compiles this file for x86-64-v4; softmax.c asks the
+ * scales by a power of two. CMakeLists.txt compiles this file for x86-64-v4; softmax.c checks the
  * processor before it calls anything here. */
 #define TABLE ef_softmax_v4
 #ifdef __AVX512F__
 #include "kernels/softmax_rows.h"
 #include "kernels/vmath_v4.h"
-#define OWN_F32 /* softmax_rows.inc takes these as they are */
+#define OWN_F32 /* softmax_rows.inc uses these instead of its own */
 
 enum { LANES = 16 };
 
-/* The first n lanes, or all. */
+/* Mask of the first n lanes, or of all. */
 static __mmask16 lanes(int64_t n) { return (__mmask16)(n >= LANES ? 0xFFFF : (1u << n) - 1); }
 
 static float highest_F32(const float *x, int64_t n) {
     __m512 none = _mm512_set1_ps(-INFINITY), m = none, m1 = none, m2 = none, m3 = none;
     int64_t j = 0;
-    for (; j + 4 * LANES <= n;
-         j += 4 * LANES) { /* four, to hide the latency; a NaN is passed over */
+    for (; j + 4 * LANES <= n; j += 4 * LANES) { /* four, to hide the latency; NaN is ignored */
         m = _mm512_max_ps(_mm512_loadu_ps(x + j), m);
         m1 = _mm512_max_ps(_mm512_loadu_ps(x + j + LANES), m1);
         m2 = _mm512_max_ps(_mm512_loadu_ps(x + j + 2 * LANES), m2);
@@ -26,8 +25,8 @@ static float highest_F32(const float *x, int64_t n) {
     return _mm512_reduce_max_ps(_mm512_max_ps(_mm512_max_ps(m, m1), _mm512_max_ps(m2, m3)));
 }
 
-/* The exponentials of at most EF_SOFTMAX_STRETCH elements, stored if y is there; each lane adds up
- * its own. */
+/* The exponentials of at most EF_SOFTMAX_STRETCH elements, stored if y is not NULL; each lane has
+ * its own sum. */
 static inline __m512 exps_stretch(const float *x, float *y, int64_t n, __m512 m) {
     __m512 s = _mm512_setzero_ps(), s1 = s;
     int64_t j = 0;

@@ -1,5 +1,6 @@
-/* Few of many: a heap of the best so far, tested against its worst. Many: a radix sort by bytes,
- * which is stable, so that equals keep their order, and skips bytes in which all keys agree. */
+/* Few of many: a heap of the best so far; each element is compared with its worst. Many: a radix
+ * sort by bytes, which is stable, so that equal elements keep their order, and which skips bytes
+ * that are equal in all keys. */
 #include "kernels/sort.h"
 #include "base/pool.h"
 #include "tensor/scratch.h"
@@ -26,7 +27,7 @@ static uint64_t double_key(double f) {
     return u >> 63 ? ~u : u | (uint64_t)1 << 63;
 }
 
-/* Sign bit flipped, so that negative numbers come first. */
+/* Flips the sign bit, so that negative numbers come first. */
 #define SIGNED_KEY(T, U) ((U)((U)((const T *)p)[i] ^ (U)((U)1 << (8 * sizeof(T) - 1))))
 static inline uint64_t key_at(ef_dtype t, const void *p, int64_t i) {
     switch (t) {
@@ -57,8 +58,8 @@ static void insertion_sort(item *a, int64_t n) {
     }
 }
 
-/* NaN is neither above nor below a number, so where it comes to stand is a matter of who is asked
- * in what order. Short rows are sorted as std::sort does it, which TensorFlow leaves them to. */
+/* NaN is neither above nor below a number, so its position depends on the order of comparisons.
+ * Short rows are sorted with the algorithm of std::sort, which TensorFlow uses for them. */
 enum { SHORT_ROW = 16 };
 static inline bool ahead(item a, item b, uint64_t nan) {
     return a.key != b.key && a.key != nan && b.key != nan ? a.key < b.key : a.at < b.at;
@@ -75,7 +76,7 @@ static void sort_short(item *a, int64_t n, uint64_t nan) {
     }
 }
 
-/* Items in order of `at` come out in order of key; returns which of the two arrays holds them. */
+/* Sorts items, given in order of `at`, by key; returns the array that holds the result. */
 static item *radix_sort(item *a, item *b, int64_t n) {
     uint64_t all = ~(uint64_t)0, any = 0;
     for (int64_t i = 0; i < n; i++) all &= a[i].key, any |= a[i].key;
@@ -95,7 +96,7 @@ static item *radix_sort(item *a, item *b, int64_t n) {
     return a;
 }
 
-/* The heap's root is its worst item. */
+/* The root of the heap is its worst item. */
 static void sift_down(item *heap, int64_t k, int64_t i) {
     item x = heap[i];
     for (;;) {
@@ -115,11 +116,11 @@ static item *select_few(const ef_top_k *t, const void *row, item *heap) {
     for (int64_t i = k / 2 - 1; i >= 0; i--) sift_down(heap, k, i);
     for (int64_t i = k; i < t->n; i++) {
         uint64_t key = ~key_at(t->dtype, row, i);
-        if (key >= heap[0].key) continue; /* a later equal does not replace an earlier one */
+        if (key >= heap[0].key) continue; /* an earlier equal element stays */
         heap[0] = (item){key, i};
         sift_down(heap, k, 0);
     }
-    for (int64_t m = k - 1; m > 0; m--) { /* worst to the end, again and again */
+    for (int64_t m = k - 1; m > 0; m--) { /* moves the worst to the end, repeatedly */
         item worst = heap[0];
         heap[0] = heap[m];
         heap[m] = worst;
@@ -157,7 +158,7 @@ enum { ON_STACK = 128 };
 typedef struct top_k_job {
     const ef_top_k *t;
     bool few;
-    size_t items; /* room one thread needs */
+    size_t items; /* memory that one thread needs */
     atomic_bool failed;
 } top_k_job;
 
@@ -187,7 +188,7 @@ ef_status *ef_top_k_run(const ef_top_k *t) {
 /* ---- n-th element -----------------------------------------------------------------------------
  */
 
-/* Hoare's selection: key[nth] gets into its sorted place. */
+/* Hoare's selection: moves key[nth] to its sorted position. */
 static void quick_select(uint64_t *key, int64_t n, int64_t nth) {
     int64_t lo = 0, hi = n - 1;
     while (lo < hi) {

@@ -1,5 +1,4 @@
-/* Largest k and n-th element against a sort that is plainly right; rows long and short, ties, NaN.
- */
+/* The largest k and the n-th element against a simple sort; long and short rows, ties, NaN. */
 #include "check.h"
 #include "kernels/sort.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Special functions. Each is the textbook pair of a series near the origin and an expansion far
- * from it; see the functions for where they meet. */
+/* Special functions. Each uses the textbook pair of a series near the origin and an expansion far
+ * from it; the functions say where they switch. */
 #include "kernels/special.h"
 #include <float.h>
 #include <math.h>
@@ -7,11 +7,11 @@
 
 #define PI 3.14159265358979323846
 #define EPS DBL_EPSILON
-enum { MAX_TERMS = 20000 }; /* series end long before, but for arguments of many millions */
+enum { MAX_TERMS = 20000 }; /* series end much earlier, except for arguments of many millions */
 
 double ef_lgamma(double x) {
     int sign;
-    return lgamma_r(x, &sign); /* lgamma itself writes a global */
+    return lgamma_r(x, &sign); /* lgamma itself writes a global variable */
 }
 
 /* Numerators of the Bernoulli numbers' series: B(2k), k = 1, 2, ... */
@@ -26,7 +26,7 @@ double ef_digamma(double x) {
     double shift = 0;
     if (x <= 0) { /* reflected at 1/2; poles at 0, -1, -2, ... */
         if (x == rint(x)) return NAN;
-        double part = x - rint(x); /* cot(pi x) from the distance to the nearest whole number */
+        double part = x - rint(x); /* cot(pi x) from the distance to the nearest integer */
         shift = fabs(part) == 0.5 ? 0 : -PI / tan(PI * part);
         x = 1 - x;
     }
@@ -49,21 +49,21 @@ double ef_zeta(double x, double q) {
     if (q <= 0) {
         if (x == INFINITY) return INFINITY;
         if (q == floor(q)) return fmod(x, 2) == 0 ? INFINITY : NAN; /* a pole of either sign */
-        if (x != floor(x)) return NAN;                              /* roots of negative numbers */
+        if (x != floor(x)) return NAN;                              /* powers of negative numbers */
         double part = q - floor(q); /* the terms below zero, mirrored, and those above */
         double below = ef_zeta(x, 1 - part) - ef_zeta(x, 1 - q);
         return (fmod(x, 2) == 0 ? below : -below) + ef_zeta(x, part);
     }
     if (q == INFINITY || x == INFINITY) return q > 1 ? 0 : q == 1 ? 1 : INFINITY;
     double sum = 0;
-    if (q > 0x1p60) return pow(q, 1 - x) / (x - 1); /* a sum so fine that it is the integral */
+    if (q > 0x1p60) return pow(q, 1 - x) / (x - 1); /* the sum is equal to the integral */
     while (q < 10 + x) {                            /* from there on the expansion converges */
         double term = pow(q, -x);
         sum += term;
         if (term < EPS / 4 * sum || term == 0) return sum;
         q += 1;
     }
-    /* Euler and Maclaurin take the rest */
+    /* The Euler-Maclaurin formula gives the rest. */
     double term = pow(q, -x), factor = x;
     sum += term * q / (x - 1) + 0.5 * term;
     term /= q;
@@ -87,8 +87,8 @@ double ef_polygamma(double n, double x) {
 
 /* ---- incomplete gamma ------------------------------------------------------------------------ */
 
-/* x^a e^-x / gamma(a); for large a from the distance to the peak, where the plain logarithms would
- * cancel. */
+/* x^a e^-x / gamma(a); for large a computed from the distance to the peak, because the plain
+ * logarithms would cancel. */
 static double gamma_density(double a, double x) {
     if (a < 20) return exp(a * log(x) - x - ef_lgamma(a));
     double off = (x - a) / a, r = 1 / a;
@@ -176,7 +176,7 @@ double ef_igamma_grad_a(double a, double x) {
 
 /* ---- incomplete beta ------------------------------------------------------------------------- */
 
-/* Lentz's evaluation of the continued fraction; converges fast for x below the mean. */
+/* Lentz's evaluation of the continued fraction; it converges fast for x below the mean. */
 static double beta_fraction(double a, double b, double x) {
     const double tiny = 1e-300;
     double c = 1, d = 1 - (a + b) * x / (a + 1);
@@ -208,8 +208,8 @@ double ef_betainc(double a, double b, double x) {
 
 /* ---- inverses of the error function ---------------------------------------------------------- */
 
-/* y >= 0 with erf(y) = x and erfc(y) = tail (both given, as one of them is the exact one): a guess
- * from the logarithm of the tail, then Halley's steps. */
+/* y >= 0 with erf(y) = x and erfc(y) = tail (both are given, since one of them is more accurate):
+ * an estimate from the logarithm of the tail, then Halley's steps. */
 static double erf_inverse(double x, double tail) {
     double w = log(tail * (2 - tail)), t = 2 / (PI * 0.147) + w / 2;
     double y = sqrt(sqrt(t * t - w / 0.147) - t);

@@ -1,10 +1,10 @@
-/* Special functions, one element at a time, computed in double: floats then come out right to the
- * last bit but one. Outside their domain they give NaN (or the infinity of a pole), never an error.
- */
+/* Special functions, one element at a time, computed in double: results rounded to float have an
+ * error below one unit in the last place. Outside their domain they return NaN (or the infinity of
+ * a pole), never an error. */
 #ifndef EF_KERNELS_SPECIAL_H
 #define EF_KERNELS_SPECIAL_H
 
-double ef_lgamma(double x);              /* log |gamma(x)|; safe on any thread */
+double ef_lgamma(double x);              /* log |gamma(x)|; thread-safe */
 double ef_digamma(double x);             /* its derivative */
 double ef_polygamma(double n, double x); /* n-th derivative of digamma; n a whole number >= 0 */
 double ef_zeta(double x, double q);      /* sum of (q + k)^-x over k >= 0; x > 1 */
@@ -15,7 +15,7 @@ double ef_betainc(double a, double b, double x); /* regularised incomplete beta 
 double ef_erfinv(double x);
 double ef_ndtri(double p); /* quantile of the normal distribution */
 
-/* Bessel functions of order 0 and 1; an e at the end: times exp(-|x|) for I, exp(x) for K. */
+/* Bessel functions of order 0 and 1; a name that ends in e: times exp(-|x|) for I, exp(x) for K. */
 double ef_bessel_i0(double x);
 double ef_bessel_i1(double x);
 double ef_bessel_i0e(double x);

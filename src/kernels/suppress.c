@@ -4,12 +4,12 @@
 typedef struct {
     float score;
     int32_t box;
-    int64_t seen; /* how many of the chosen it has been compared with */
+    int64_t seen; /* number of selected boxes it has been compared with */
 } candidate;
 
 int64_t ef_suppress_bytes(int64_t n) { return n * (int64_t)sizeof(candidate); }
 
-/* A heap with the best on top; of equal scores the first box. */
+/* A heap with the best on top; among equal scores the first box. */
 static bool before(const candidate *a, const candidate *b) {
     return a->score > b->score || (a->score == b->score && a->box < b->box);
 }
@@ -46,8 +46,8 @@ static float alike(const ef_suppress *s, int32_t a, int32_t b) {
                        : overlap(s->boxes + 4 * (int64_t)a, s->boxes + 4 * (int64_t)b);
 }
 
-/* Compares with what was chosen since the last time, the latest first; false: suppressed for good.
- */
+/* Compares with the boxes selected since the last time, the latest first; false: suppressed for
+ * good. */
 static bool decay(const ef_suppress *s, candidate *next, const int32_t *chosen, int64_t n) {
     float scale = s->sigma > 0 ? -0.5f / s->sigma : 0;
     for (int64_t k = n - 1; k >= next->seen; k--) {

@@ -1,8 +1,8 @@
-/* Complex arithmetic for inner loops. Products are the plain formula: C's own operator rescues
- * infinities through a library call per element, which TensorFlow does not do either. Quotients are
- * scaled (Smith), so they do not overflow half way; by zero or infinity they are NaN, but infinite
- * or zero in the form for the last few elements of a loop (_end), which is how TensorFlow's come
- * out. Names end in the dtype: ef_cmul_C64. */
+/* Complex arithmetic for inner loops. Products use the plain formula: C's own operator handles
+ * infinities with a library call per element, which TensorFlow does not do either. Quotients are
+ * scaled (Smith), so that intermediate results do not overflow; division by zero or infinity gives
+ * NaN, but infinity or zero in the form for the last few elements of a loop (_end), as in
+ * TensorFlow. Names end in the dtype: ef_cmul_C64. */
 #ifndef EF_KERNELS_VCOMPLEX_H
 #define EF_KERNELS_VCOMPLEX_H
 #include "tensor/dtype.h"
@@ -96,10 +96,10 @@ static inline ef_c128 ef_complex_C128(double re, double im) { return __builtin_c
     static inline C ef_cxlog1py_##SUF(C x, C y) {                                                  \
         return x == 0 ? x : ef_cmul_##SUF(x, ef_clog1p_##SUF(y));                                  \
     }                                                                                              \
-    /* |x - y|^2 as TensorFlow has it: (x - y) times its conjugate */                              \
+    /* |x - y|^2 computed as TensorFlow does: (x - y) times its conjugate */                       \
     static inline C ef_csquared_difference_##SUF(C x, C y) {                                       \
         R a = creal##f(x) - creal##f(y), b = cimag##f(x) - cimag##f(y);                            \
-        return ef_complex_##SUF(a * a + b * b, 0 * fabs##f(a * b)); /* not 0 if not finite */      \
+        return ef_complex_##SUF(a * a + b * b, 0 * fabs##f(a * b)); /* NaN if not finite */        \
     }                                                                                              \
     /* Gradients from y, the forward result. The last three conjugate y themselves; callers of the \
      * first two do it. */                                                                         \

@@ -1,10 +1,10 @@
 /* Elementary functions for inner loops. The common ones of float are our own (math_f32.inc). For
- * the others libm's names are declared here to have vector forms (glibc's libmvec), which the
- * compiler calls eight floats at a time wherever such a call stands in a simd loop outside any
- * branch; elsewhere they are plain libm. Within 4 ulp (tanh, erf and erfc of float: 6); NaN,
+ * the others libm's functions are declared here to have vector forms (glibc's libmvec), which the
+ * compiler calls for eight floats at a time where such a call is in a simd loop outside any branch;
+ * elsewhere they are plain libm. Errors are within 4 ulp (tanh, erf and erfc of float: 6); NaN,
  * infinities, signed zeros and denormals as in libm.
  *
- * Names end in the dtype so that code can be stamped: ef_exp_F32, ef_exp_F64. */
+ * Names end in the dtype so that macros can build them: ef_exp_F32, ef_exp_F64. */
 #ifndef EF_KERNELS_VMATH_H
 #define EF_KERNELS_VMATH_H
 #include <math.h>
@@ -21,13 +21,13 @@
 #define EF_MVEC
 #endif
 
-/* One-argument functions that have vector forms: X(name). Of the first list the form for floats is
- * our own. */
+/* One-argument functions that have vector forms: X(name). For the first list the float form is our
+ * own. */
 #define EF_EACH_OWN(X) X(exp) X(expm1) X(log) X(log1p) X(tanh) X(erf) X(erfc)
 #define EF_EACH_MVEC(X) \
     X(sin)              \
     X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(asinh) X(acosh) X(atanh)
-/* Functions the compiler turns into instructions. */
+/* Functions that the compiler turns into instructions. */
 #define EF_EACH_INSTRUCTION(X) X(sqrt) X(floor) X(ceil) X(rint) X(trunc)
 
 #define EF_DECLARE(fn)                \
@@ -53,7 +53,8 @@ EF_EACH_INSTRUCTION(EF_DEFINE)
 #undef EF_DEFINE
 #undef EF_DEFINE_F64
 
-/* Fused where the machine can: calling libm for it would cost more than a second rounding harms. */
+/* Fused if the machine has the instruction: a call of libm would cost more than the second rounding
+ * harms. */
 #ifdef __FMA__
 #define EF_FMA_F32(a, b, c) __builtin_fmaf((a), (b), (c))
 #else
@@ -71,7 +72,7 @@ static inline float ef_float_of(uint32_t bits) {
     return x;
 }
 
-/* a * 2^n by two factors: right below the normal range too. t is n + 1.5 * 2^23. */
+/* a * 2^n by two factors, which is exact for denormal results too. t is n + 1.5 * 2^23. */
 static inline float ef_scaled_F32(float a, float t) {
     uint32_t k = ef_bits_of(t) - 0x4B400000u, half = (uint32_t)((int32_t)k >> 1), bias = 127u;
     return a * ef_float_of((half + bias) << 23) * ef_float_of((k - half + bias) << 23);
@@ -144,15 +145,15 @@ static inline double ef_softplus_F64(double x) { /* log(1 + e^x) without overflo
 static inline double ef_rsqrt_F64(double x) { return 1 / sqrt(x); }
 
 static inline double ef_fmod_F64(double x, double y) { return fmod(x, y); }
-/* In double the quotient of two floats is exact enough to find its whole part, up to 2^29. */
+/* The quotient of two floats in double is accurate enough to find its integer part, up to 2^29. */
 static inline float ef_fmod_F32(float x, float y) {
     double q = trunc((double)x / (double)y);
     if (!(fabs(q) < 0x1p29)) return fmodf(x, y);
     return q == 0 ? x : copysignf((float)((double)x - q * (double)y), x);
 }
 
-/* Both sides of a choice are computed first: calls inside a branch would not be vectorised. NaN is
- * asked for by isnan: gcc 12 turns `x == x ? f(x) : x` into x. */
+/* Both sides of a selection are computed first: calls inside a branch would not be vectorised.
+ * isnan tests for NaN, because gcc 12 turns `x == x ? f(x) : x` into x. */
 #define EF_DEFINE(SUF, T, f)                                            \
     static inline T ef_pow_##SUF(T x, T y) { return pow##f(x, y); }     \
     static inline T ef_atan2_##SUF(T y, T x) { return atan2##f(y, x); } \

@@ -1,5 +1,5 @@
-/* The vector functions against double libm over the whole range of floats, in vector bodies and in
- * scalar tails; the special functions against values known in closed form. */
+/* The vector functions against double libm over the whole range of floats, in vector loops and in
+ * the scalar loops after them; the special functions against values known in closed form. */
 #include "check.h"
 #include "kernels/special.h"
 #include "kernels/vcomplex.h"
@@ -42,7 +42,7 @@ static const struct {
                  {"cos", cos_loop, cos},
                  {"atan", atan_loop, atan}};
 
-/* In units of the last place of the exact result; denormals count as the smallest normal. */
+/* Error in units in the last place of the exact result; denormals count as the smallest normal. */
 static double ulps(float got, double exact) {
     float rounded = (float)exact;
     if (isnan(rounded) || isinf(rounded) || isinf(got)) {
@@ -54,7 +54,7 @@ static double ulps(float got, double exact) {
     return fabs(got - exact) / ldexp(1, (e < -125 ? -125 : e) - 24);
 }
 EF_TEST(floats_are_near) {
-    enum { N = 515 }; /* bodies of 8 and 4 and a tail */
+    enum { N = 515 }; /* vector loops of 8 and 4 and a scalar rest */
     static float in[N], out[N];
     for (size_t f = 0; f < sizeof functions / sizeof *functions; f++) {
         double worst = 0;
@@ -140,7 +140,7 @@ EF_TEST(special_functions) {
     CHECK_NEAR(ef_fresnel_cos(1.4999999999) - ef_fresnel_cos(1.5000000001), 0, 1e-9);
     CHECK_NEAR(ef_spence(2), -pi * pi / 12, 1e-15);
     CHECK_NEAR(ef_spence(0.5), pi * pi / 12 - log(2) * log(2) / 2, 1e-15);
-    for (int v = 0; v < 2; v++) { /* series and expansion meet */
+    for (int v = 0; v < 2; v++) { /* where series and expansion meet */
         double (*f)(double) = v == 0 ? ef_bessel_i0e : ef_bessel_i1e;
         CHECK_NEAR(f(24.9999999999) / f(25.0000000001), 1, 1e-11);
     }

@@ -1,5 +1,5 @@
-/* The functions of math_f32.inc for 16 floats at a time, with AVX-512: the same steps that vmath.h
- * takes for one, so they agree to the bit. For files that are compiled for x86-64-v4. */
+/* The functions of math_f32.inc for 16 floats at a time, with AVX-512: the same operations as in
+ * vmath.h, so the results are bit-identical. For files that are compiled for x86-64-v4. */
 #ifndef EF_KERNELS_VMATH_V4_H
 #define EF_KERNELS_VMATH_V4_H
 #include <immintrin.h>

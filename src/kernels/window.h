@@ -1,7 +1,6 @@
-/* The geometry of a window sliding over images: what convolution and pooling have in common.
- * Images always have three axes here (depth, height, width); those of lower rank have leading axes
- * of size 1. Plain data without padding bytes of its own, so it may be hashed and compared as bytes
- * when it was zeroed first. */
+/* The geometry of a window sliding over images, shared by convolution and pooling. Images always
+ * have three axes here (depth, height, width); those of lower rank have leading axes of size 1. The
+ * struct has no padding bytes, so it may be hashed and compared as bytes if it was zeroed first. */
 #ifndef EF_KERNELS_WINDOW_H
 #define EF_KERNELS_WINDOW_H
 #include "tensor/dtype.h"
@@ -14,7 +13,7 @@ typedef struct ef_window_box {
     int64_t before[3], after[3]; /* padding */
 } ef_window_box;
 
-/* Steps in elements between neighbours along each axis of a tensor. */
+/* Strides in elements along each axis of a tensor. */
 typedef struct ef_steps {
     int64_t batch, channel, axis[3];
 } ef_steps;
@@ -36,12 +35,12 @@ static inline ef_steps ef_steps_out(const ef_window_box *b) {
 }
 static inline int64_t ef_volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
 
-/* The input position that kernel place k sees from output position o; it may lie beside the image.
- */
+/* The input position that kernel element k reads for output position o; it may lie outside the
+ * image. */
 static inline int64_t ef_window_sees(const ef_window_box *b, int d, int64_t o, int64_t k) {
     return o * b->stride[d] - b->before[d] + k * b->dilation[d];
 }
-/* The part [*from, *to) of the kernel that lies inside the image for output position o. */
+/* The range [*from, *to) of the kernel that lies inside the image for output position o. */
 static inline void ef_window_clip(const ef_window_box *b, int d, int64_t o, int64_t *from,
                                   int64_t *to) {
     int64_t start = o * b->stride[d] - b->before[d], step = b->dilation[d];
@@ -51,7 +50,7 @@ static inline void ef_window_clip(const ef_window_box *b, int d, int64_t o, int6
     *from = lo < *to ? lo : *to;
 }
 
-/* Walks over output positions in order, always knowing which input pixels lie under the window. */
+/* Iterates over output positions in order and keeps the range of input pixels under the window. */
 typedef struct ef_window_walk {
     int64_t batch, at[3], from[3], to[3];
 } ef_window_walk;
@@ -61,9 +60,9 @@ static inline void ef_window_under(const ef_window_box *b, int d, ef_window_walk
     w->to[d] = stop < b->in[d] ? stop : b->in[d];
     w->from[d] = start > 0 ? start : 0;
 }
-/* Position o of all batches together. */
+/* Starts at position o, counted over all batches. */
 static inline ef_window_walk ef_window_start(const ef_window_box *b, int64_t o) {
-    if (ef_volume(b->out) == 0) return (ef_window_walk){0}; /* nowhere to go */
+    if (ef_volume(b->out) == 0) return (ef_window_walk){0}; /* there are no positions */
     ef_window_walk w = {
         .batch = o / ef_volume(b->out),
         .at = {o / (b->out[1] * b->out[2]) % b->out[0], o / b->out[2] % b->out[1], o % b->out[2]}};

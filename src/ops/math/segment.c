@@ -325,15 +325,13 @@ UNSORTED(UnsortedSegmentSum, ADD, "Adds up the rows of each segment; a segment w
 UNSORTED(UnsortedSegmentProd, MUL,
          "Multiplies the rows of each segment; a segment without rows is 1.", NUMBERS, IDS,
          EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0), unsorted_prod_grad)
-UNSORTED(
-    UnsortedSegmentMax, MAX,
-    "The largest elements of each segment; a segment without rows is the dtype's lowest number.",
-    REALS "}; ", IDS, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0),
-    unsorted_extreme_grad)
-UNSORTED(
-    UnsortedSegmentMin, MIN,
-    "The smallest elements of each segment; a segment without rows is the dtype's highest number.",
-    REALS "}; ", IDS, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0),
-    unsorted_extreme_grad)
+UNSORTED(UnsortedSegmentMax, MAX,
+         "The largest elements of each segment; a segment without rows is the lowest number.",
+         REALS "}; ", IDS, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0),
+         unsorted_extreme_grad)
+UNSORTED(UnsortedSegmentMin, MIN,
+         "The smallest elements of each segment; a segment without rows is the highest number.",
+         REALS "}; ", IDS, EF_KEEP_IN(0) | EF_KEEP_IN(1) | EF_KEEP_IN(2) | EF_KEEP_OUT(0),
+         unsorted_extreme_grad)
 
 const ef_op *const ef_row_sum_op = &ef_op_UnsortedSegmentSum;

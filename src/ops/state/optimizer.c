@@ -230,11 +230,10 @@ UPDATE(ResourceSparseApplyProximalGradientDescent,
        "ResourceApplyProximalGradientDescent on the rows that `indices` select.",
        LIST("var: resource", "alpha: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"),
        SPARSE_TYPES, LIST(EF_OPTIMIZER_LOCKING), WIDE, proximal_run, V PROXIMAL_NUMBERS ROWS AT)
-UPDATE(
-    ResourceApplyProximalAdagrad,
-    "An Adagrad step followed by a proximal step towards zero, both with Adagrad's learning rate.",
-    LIST("var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T"), TYPES,
-    LIST(EF_OPTIMIZER_LOCKING), WIDE, proximal_adagrad_run, V P PROXIMAL_NUMBERS G)
+UPDATE(ResourceApplyProximalAdagrad,
+       "An Adagrad step, then a proximal step towards zero, both with Adagrad's learning rate.",
+       LIST("var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T"), TYPES,
+       LIST(EF_OPTIMIZER_LOCKING), WIDE, proximal_adagrad_run, V P PROXIMAL_NUMBERS G)
 UPDATE(ResourceSparseApplyProximalAdagrad,
        "ResourceApplyProximalAdagrad on the rows that `indices` select.",
        LIST("var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T",

@@ -158,7 +158,7 @@ static ef_status *open_shard(ef_bundle *b, int64_t shard) {
     if (b->fd >= 0 && b->open == shard) return NULL;
     if (b->fd >= 0) close(b->fd);
     b->fd = -1;
-    struct stat st;
+    struct stat st = {0};
     ef_text name = {0};
     char *path = NULL;
     ef_bundle_shard_name(&name, b->prefix.at, b->prefix.n, shard, b->shards);

@@ -239,7 +239,8 @@ static int kinds_of(const ef_conv *c, const ef_conv_cut *cut, ef_conv kind[EF_CH
     for (int64_t at = 0; at < ef_conv_pieces(cut); at++) {
         ef_conv_piece_of(c, cut, at, &p);
         int k = 0;
-        while (k < n && memcmp(&kind[k], &p.conv, sizeof p.conv) != 0) k++;
+        const void *one = &p.conv; /* a copy of *c with other sizes, so its padding is the same */
+        while (k < n && memcmp((const void *)&kind[k], one, sizeof p.conv) != 0) k++;
         if (k < n) continue;
         if (n == EF_CHAIN_PARTS) return 0;
         kind[n++] = p.conv;

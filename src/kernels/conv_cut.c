@@ -129,8 +129,9 @@ ef_conv_cut ef_conv_cut_of(const ef_conv *c) {
     if (work < worth_cutting || b->batch == 0) return cut;
     each = each < least_piece ? least_piece : each > most_piece ? most_piece : each;
     bool of_filter = c->kind == EF_CONV_FILTER;
-    double bytes = (double)ef_volume(b->kernel) * (double)b->out_channels *
-                   (double)(b->in_channels / b->groups) * sizeof(float);
+    int64_t channels = b->in_channels / b->groups;
+    double bytes =
+        (double)ef_volume(b->kernel) * (double)b->out_channels * (double)channels * sizeof(float);
     double least_each = bytes * (of_filter ? per_byte_added : per_byte_read);
     if (of_filter && least_each < work / MOST_PARTIALS) least_each = work / MOST_PARTIALS;
     if (each < least_each) each = least_each;

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -49,18 +50,24 @@ static bool own_file(uintptr_t *base, struct stat *file) {
     return stat(found.dli_fname, file) == 0;
 }
 
+/* Whether a line of /proc/PID/maps, "from-to rights offset device inode path", maps the beginning
+ * of the file with that inode; its address. */
+static bool maps_beginning(const char *line, ino_t inode, uintptr_t *from) {
+    char *at;
+    *from = strtoull(line, &at, 16);
+    if ((at = strchr(at, ' ')) == NULL || (at = strchr(at + 1, ' ')) == NULL) return false;
+    if (strtoull(at, &at, 16) != 0) return false; /* the offset */
+    return *at == ' ' && (at = strchr(at + 1, ' ')) != NULL && strtoull(at, NULL, 10) == inode;
+}
+
 /* Where another process has mapped the beginning of that file; 0: nowhere. */
 static uintptr_t mapped_at(int pid, const struct stat *file) {
     char path[64], line[512];
     snprintf(path, sizeof path, "/proc/%d/maps", pid);
     FILE *maps = fopen(path, "r");
-    uintptr_t found = 0;
+    uintptr_t found = 0, from;
     while (maps != NULL && found == 0 && fgets(line, sizeof line, maps) != NULL) {
-        unsigned long from, to, offset, inode;
-        char rights[8];
-        if (sscanf(line, "%lx-%lx %7s %lx %*s %lu", &from, &to, rights, &offset, &inode) == 5 &&
-            inode == file->st_ino && offset == 0)
-            found = from;
+        if (maps_beginning(line, file->st_ino, &from)) found = from;
     }
     if (maps != NULL) fclose(maps);
     return found;

@@ -1,7 +1,7 @@
-"""tf.autograph: Python control flow on tensors as graph ops.
+"""tf.autograph: converts Python control flow on tensors to graph ops.
 
-`convert` is what tf.function uses. The transformers (package `malt`) are loaded when the first function
-needs them; functions without control flow of their own never do.
+tf.function uses `target`, other functions use `convert`. The source transformers (package `malt`) are imported when
+the first function needs them; functions without control flow never do.
 """
 import functools
 import inspect
@@ -33,7 +33,7 @@ def _options(features):
 
 
 def _callable_of(function):
-    """(the Python function that runs when `function` is called, what goes before the arguments)"""
+    """(the Python function that runs when `function` is called, the arguments before those of the call: `self` or nothing)"""
     if isinstance(function, types.MethodType):
         return function.__func__, (function.__self__,)
     if isinstance(function, types.FunctionType):
@@ -43,8 +43,8 @@ def _callable_of(function):
 
 
 def target(python, features=None):
-    """What runs when `python` is traced: (`python` with its control flow converted where that is needed and possible,
-    whether errors are told by the user's lines, the evidence that it needs no conversion, see `needs.still`)"""
+    """What runs when `python` is traced: (`python`, converted if that is needed and possible; whether errors are translated
+    to the user's lines; the lookups by which it needs no conversion, see `needs.still`)"""
     if isinstance(python, functools.partial):
         made, told, seen = target(python.func, features)
         return functools.partial(made, *python.args, **python.keywords), told, seen
@@ -61,8 +61,9 @@ def target(python, features=None):
 
 
 def convert(python, features=None):
-    """`python` with its control flow converted, same signature; itself where that is not needed or not possible. A
-    function that needs none because of what its names stand for is converted once one of them stands for another."""
+    """`python` with its control flow converted and the same signature; `python` itself if conversion is not needed or not
+    possible. Whether it is needed depends on the objects that the function's names refer to; it is checked again at each
+    call, and the function is converted if one of them has changed."""
     made, told, seen = target(python, features)
     if not told:
         return made
@@ -84,7 +85,7 @@ def convert(python, features=None):
 
 @export("autograph.experimental.do_not_convert", "__internal__.autograph.do_not_convert")
 def do_not_convert(func=None):
-    """Marks a function (and what it calls) as one that is not converted."""
+    """Marks a function, so that neither it nor the functions it calls are converted."""
     if func is None:
         return do_not_convert
 
@@ -99,7 +100,7 @@ def do_not_convert(func=None):
 
 @export("__internal__.autograph.tf_convert")
 def tf_convert(f, ctx, convert_by_default=True, user_requested=False):
-    """`f` converted or not, as a status says: for functions that call what the user hands over."""
+    """`f`, converted if the status `ctx` says so. It is for functions that call a user's function."""
     if hasattr(f, "autograph_info__"):
         return f
     status = ctx.status

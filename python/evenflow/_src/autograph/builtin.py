@@ -1,4 +1,4 @@
-"""Python's builtins where tensors of a graph are among their arguments."""
+"""Replacements of Python's builtins for calls with symbolic tensors."""
 import builtins
 import sys
 
@@ -33,7 +33,7 @@ def int_(x=0, base=_NONE):
 
 
 def len_(s):
-    """len: of a tensor its first size, as a number if it is known."""
+    """len: for a tensor the size of its first axis, as a Python int if it is known."""
     if isinstance(s, Staged):
         return s.length()
     if getattr(s, "_flow_of", None) is not None:
@@ -76,7 +76,7 @@ def zip_(*items, strict=False):
 
 def map_(function, *items):
     """map: the function is converted like any other"""
-    from .calls import converted_call  # calls.py needs the functions here: it puts them in place of the built-in ones
+    from .calls import converted_call  # calls.py imports this file
 
     return map(lambda *a: converted_call(function, a, None), *[Rows(i) if is_staged(i) else i for i in items])
 
@@ -131,7 +131,7 @@ def sorted_(items, key=None, reverse=False):
 
 
 def print_(*objects, **kwargs):
-    """print: values of tensors, whenever the graph runs (with Feature.BUILTIN_FUNCTIONS)"""
+    """print: prints the values of tensors each time the graph runs (with Feature.BUILTIN_FUNCTIONS)."""
     if not any(is_staged(o) for o in objects):
         return print(*objects, **kwargs)
     tensors = [_core.convert(o) for o in objects if is_staged(o)]
@@ -151,11 +151,11 @@ OVERLOADS = {abs: abs_, float: float_, int: int_, len: len_, range: range_, enum
              max: max_, min: min_, sum: sum_, any: any_, all: all_, sorted: sorted_, print: print_}
 
 
-# ---- builtins that look at their caller -------------------------------------------------------------------------
+# ---- builtins that inspect their caller's frame -------------------------------------------------------------------------
 
 
 def _frame_of(scope, innermost=True):
-    """The frame in which a function scope stands."""
+    """The stack frame that has a function scope as a local variable."""
     frame, found = sys._getframe(1), None
     while frame is not None:
         if frame.f_locals.get(scope.name) is scope:
@@ -167,7 +167,7 @@ def _frame_of(scope, innermost=True):
 
 
 def in_caller(function, args, scope):
-    """eval, super, globals or locals as if called in converted code itself; NotImplemented for others."""
+    """Calls eval, super, globals or locals as if converted code itself called it; NotImplemented for other functions."""
     if function is builtins.super and not args:
         frame = _frame_of(scope, innermost=False)
         return super(frame.f_locals["__class__"], frame.f_locals[frame.f_code.co_varnames[0]])

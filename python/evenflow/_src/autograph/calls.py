@@ -1,4 +1,4 @@
-"""Calls made by converted code: the user's own functions are converted, all others run as they are."""
+"""Calls in converted code: the user's own functions are converted, all others are called unchanged."""
 import functools
 import types
 import unittest
@@ -40,7 +40,7 @@ def converted_call(f, args, kwargs, scope=None, options=None):
 
 
 def _target(f):
-    """(the function to convert, what goes before its arguments); None if `f` is to run as it is"""
+    """(the function to convert, the arguments before those of the call); (None, ()) if `f` is called unchanged."""
     first = ()
     if isinstance(f, types.MethodType):
         first, function = (f.__self__,), f.__func__

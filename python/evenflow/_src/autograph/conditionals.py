@@ -9,8 +9,8 @@ _STAGED = object()
 
 
 def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
-    """An if statement. Its blocks work on variables of the function around them, which get_state and set_state read and
-    write; the first `nouts` of those are used afterwards."""
+    """An if statement. Its blocks use variables of the enclosing function, which get_state and set_state read and write; the
+    first `nouts` of them are used after the statement."""
     if not is_staged(test):
         return body() if test else orelse()
     test = condition(test, "if statement")
@@ -23,7 +23,7 @@ def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
 
 
 def _run(name, block, before, get_state, set_state, nouts):
-    """Traces one block -> (Body, values of the variables after it)"""
+    """Traces one block. Returns (Body, values of the variables after it)."""
     traced = Body(name)
     with traced:
         set_state(before)
@@ -45,8 +45,8 @@ def if_exp(test, if_true, if_false, text):
 
 
 def merge(test, main, other, names):
-    """One node that runs one of two traced blocks -> the values of the variables after it."""
-    kept = []  # per variable: the value, if it needs no op
+    """Adds one node that runs one of two traced blocks. Returns the values of the variables after it."""
+    kept = []  # for each variable its value if it needs no op, else _STAGED
     for k, name in enumerate(names[:len(main[1])]):
         kept.append(_same_value(test, name, main[1], other[1], k))
     staged = [k for k, value in enumerate(kept) if value is _STAGED]
@@ -62,7 +62,8 @@ def merge(test, main, other, names):
 
 
 def _same_value(test, name, mains, others, k):
-    """The value that both blocks leave, if it needs no op; else _STAGED. Fills in what only one of them returns."""
+    """The value of a variable after both blocks if it needs no op, else _STAGED. If only one block returns a value, the other
+    gets a filler."""
     a, b = mains[k], others[k]
     if a is True and is_flag(name) and isinstance(b, _core.Tensor) and getattr(test, "_negates", None) is b:
         return True
@@ -92,7 +93,7 @@ class _Filler:
 
 
 def _check(name, a, b):
-    """Both blocks must leave the same structure of the same dtypes."""
+    """Raises TypeError unless a variable has the same structure and dtypes after both blocks."""
     try:
         nest.assert_same_structure(a, b, expand_composites=True)
     except (TypeError, ValueError) as e:

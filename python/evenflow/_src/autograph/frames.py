@@ -1,4 +1,4 @@
-"""Whether the converted function that runs now is inside a staged loop of its own."""
+"""The stack of converted functions that are running: whether each is inside a staged loop (one that becomes a While node)."""
 import threading
 
 
@@ -12,13 +12,13 @@ _frames = _Frames()
 
 
 def enter_function():
-    """A converted function begins."""
+    """Called when a converted function begins."""
     _frames.depth.append(0)
     _frames.missing.append(None)
 
 
 def leave_function():
-    """It ends."""
+    """Called when a converted function ends."""
     _frames.depth.pop()
     _frames.missing.pop()
 
@@ -29,18 +29,18 @@ def in_loop():
 
 
 def note_missing_return(branch):
-    """A branch of an `if` outside all loops does not return though the other does."""
+    """Records that a branch of an `if` outside of loops does not return a value although the other does."""
     if not in_loop():
         _frames.missing[-1] = branch
 
 
 def missing_return():
-    """The last such branch of this function, or None."""
+    """The last branch that `note_missing_return` recorded for this function, or None."""
     return _frames.missing[-1]
 
 
 class staged_loop:
-    """The extent in which a loop's body is traced."""
+    """The context in which the body of a loop is traced."""
 
     __slots__ = ()
 

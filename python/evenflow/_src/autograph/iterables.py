@@ -1,5 +1,5 @@
-"""zip, enumerate and their like over tensors of a graph: loops iterate over them, and they can be unrolled
-where the size is known."""
+"""zip and enumerate over symbolic tensors. Staged loops iterate over them; if the size is known they can also be
+unrolled."""
 from .. import _core, dtypes, errors
 from ..shapes import unknown_shape
 from ..tensor_array import TensorArray, _shape_vector
@@ -8,14 +8,14 @@ raw = _core.raw
 
 
 class Staged:
-    """Something with elements that are known only when the graph runs."""
+    """The base class of iterables whose elements are known only when the graph runs."""
 
     def length(self):
-        """How many elements there are, as a tensor."""
+        """The number of elements as a tensor."""
         raise NotImplementedError
 
     def elements(self):
-        """A function that gives the element of a number."""
+        """A function from the number of an element to the element."""
         raise NotImplementedError
 
     def static_length(self):
@@ -33,7 +33,7 @@ class Staged:
 
 
 def length_of(tensor):
-    """The size of the first axis; TypeError for a scalar."""
+    """The size of the first axis. Raises TypeError for a scalar."""
     dims = _core.static_shape(tensor)
     if dims == ():
         raise TypeError("Cannot iterate over a scalar tensor.")
@@ -43,14 +43,14 @@ def length_of(tensor):
 
 
 def rows_of(tensor):
-    """A function that gives the row of a number."""
+    """A function from the number of a row to the row."""
     tail = unknown_shape() if tensor.ndim is None else tensor.shape[1:]
     rows = TensorArray(tensor.dtype, flow=raw.TensorListFromTensor(tensor, _shape_vector(tail)), element_shape=tail)
     return rows.read
 
 
 class Rows(Staged):
-    """A tensor by its first axis."""
+    """Iterates over the rows of a tensor (its first axis)."""
 
     def __init__(self, tensor):
         self.tensor = _core.convert(tensor)
@@ -66,7 +66,7 @@ class Rows(Staged):
 
 
 class Zipped(Staged):
-    """Several tensors (and such) side by side, as long as the shortest."""
+    """zip: tuples of the elements of several iterables, as many as the shortest has."""
 
     def __init__(self, parts):
         self.parts = [p if isinstance(p, Staged) else Rows(p) for p in parts]
@@ -87,7 +87,7 @@ class Zipped(Staged):
 
 
 class Numbered(Staged):
-    """Elements with their numbers."""
+    """enumerate: pairs (number, element)."""
 
     def __init__(self, part, start):
         self.part = part if isinstance(part, Staged) else Rows(part)

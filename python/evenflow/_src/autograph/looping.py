@@ -28,7 +28,7 @@ def while_stmt(test, body, get_state, set_state, names, opts):
             body()
         return
     scratch = Body("while_test")
-    with scratch:  # only to see what kind of value it gives
+    with scratch:  # traced only to find out whether its value is symbolic
         first = test()
     if is_staged(first):
         Loop(names, get_state, set_state, opts).run_while(test, body)
@@ -47,7 +47,7 @@ def while_stmt(test, body, get_state, set_state, names, opts):
 
 
 def for_stmt(iterated, extra_test, body, get_state, set_state, names, opts):
-    """A for statement. `extra_test` (or None) says whether to go on: no break or return has been met."""
+    """A for statement. `extra_test`, if there is one, returns whether to continue: false after a break or return."""
     if not _core.executing_eagerly():
         hook = getattr(type(iterated), "_ef_graph_for", None)
         if hook is not None and hook(iterated, extra_test, body, get_state, set_state, names, opts) is not NotImplemented:
@@ -77,14 +77,14 @@ def _go_on(extra_test):
 
 
 class Elements:
-    """What a staged for loop iterates over: a counter's start, a test, and the element at a counter's value."""
+    """What a staged for loop iterates over: the start, test and step of a counter, and the element for a counter's value."""
 
     def __init__(self, start, test, step, at):
         self.start, self.test, self.step, self.at = start, test, step, at
 
     @classmethod
     def of(cls, iterated):
-        """Elements of a tensor's first axis, of a range, or of several together."""
+        """The Elements of a tensor (its rows), of a range, or of a zip or enumerate."""
         if isinstance(iterated, RaggedTensor):
             return cls._counted(iterated.nrows(dtypes.int32), iterated.__getitem__)
         if isinstance(iterated, Staged):
@@ -117,14 +117,14 @@ class Elements:
 
 
 class Loop:
-    """One loop that becomes a While node. Its variables are those of get_state that hold tensors or numbers."""
+    """A staged loop, which becomes a While node. Its loop variables are those of get_state that hold tensors or numbers."""
 
     def __init__(self, names, get_state, set_state, opts):
         self.names = names
         self.get_state, self.set_state = get_state, set_state
         self.opts = {k: v for k, v in opts.items() if v is not UNSPECIFIED and k != "iterate_names"}
         self.before = list(get_state())
-        self.late = []  # names of variables that get their first value inside
+        self.late = []  # names of variables that get their first value inside the loop
         self.fixed = {}
 
     def run_while(self, test, body):
@@ -163,7 +163,7 @@ class Loop:
     # ---- variables without a value
 
     def _prepare(self, body):
-        """Finds values to start with for variables that have none: zeros like what the body gives them."""
+        """Finds initial values for variables without a value: zeros with the shape and dtype of what the body assigns."""
         self.bounds = {}
         missing = [k for k, v in enumerate(self.before) if v is None or is_undefined(v)]
         if missing:
@@ -198,7 +198,7 @@ class Loop:
             self._start(k, None if failed is not None else found[k], failed)
 
     def _entering(self, value):
-        """A value as the body sees it in a later turn: unknown."""
+        """A value as the body sees it in later iterations: a placeholder like it."""
         if is_undefined(value) or value is None or not _can_vary(value):
             return value
         graph = _core.current_graph()
@@ -215,7 +215,7 @@ class Loop:
                 raise NotImplementedError(
                     "a return statement cannot be placed inside this TensorFlow loop; this may happen if a return statement "
                     "depends on a static Python condition such as a hyperparameter") from failed
-            if isinstance(old, Undefined) and not isinstance(failed, ValueError):  # a ValueError is an op's own: it says more
+            if isinstance(old, Undefined) and not isinstance(failed, ValueError):  # the ValueError of an op is more specific
                 raise ValueError(f"'{name}' must be defined before the loop.\n{type(failed).__name__}: {failed}") from failed
             raise failed
         if found is None or is_undefined(found) or not _can_vary(found):
@@ -285,7 +285,7 @@ class Loop:
                         "one iteration; only tensors, numbers and structures of them may change in a TensorFlow loop")
 
     def _result(self, k, entered, value):
-        """What the body leaves in a variable, checked against what entered."""
+        """The value of a variable after the body. Raises an error if its structure, dtype or shape has changed."""
         name = self.names[k]
         if value is None:
             raise ValueError(f"'{name}' is not allowed to be None at the end of the iteration.")
@@ -313,7 +313,7 @@ class Loop:
     # ---- shapes
 
     def _bounds_of(self, k):
-        """The dims the plain tensors of a variable have in every turn."""
+        """The dims that the plain tensors of a variable have in every iteration."""
         flat = nest.flatten(self.before[k], expand_composites=True)
         given = self._given_shape(k)
         if given is not None:
@@ -342,7 +342,7 @@ class Loop:
 
 
 def _shape_like(value, rest):
-    """The shape invariant of a tensor, or of a composite by its parts."""
+    """The shape invariant of a tensor; for a composite tensor, that of its first component."""
     if nest._opens(value):
         parts = [next(rest) for _ in nest.flatten(value, expand_composites=True)]
         return _as_shape(parts[0])
@@ -354,7 +354,7 @@ def _as_shape(bound):
 
 
 def _can_vary(value):
-    """Whether a variable of this value can be one of a staged loop: tensors, numbers and structures of them."""
+    """Whether a value can be a loop variable of a staged loop: a tensor, a number or a structure of these."""
     if isinstance(value, (_core.CoreTensor,) + NUMBERS) or nest._opens(value):
         return not isinstance(value, np.ndarray) or value.dtype != object
     if not nest.is_nested(value):

@@ -1,10 +1,10 @@
-"""Which functions need no conversion at all.
+"""Finds functions that need no conversion.
 
-Most functions that people trace are straight lines: arithmetic and calls of tf and numpy. The bytecode
-shows it: there are no jumps, and every callee is a dotted name that can be looked up now and is not the
-user's own code. Such functions run as they are, and the transformers are never loaded. A callee that is
-known only when the code runs - an element of a list or a dict, a local variable, the result of another
-call - may be the user's, so such a function is converted.
+Most functions that people trace are straight-line code: arithmetic and calls of tf and numpy. Their bytecode
+has no jumps, and every callee is a dotted name that can be looked up now and is not the user's own code.
+Such functions are traced unchanged, and the transformers are never imported. A callee that is known only
+when the code runs - an element of a list or a dict, a local variable, the result of another call - may be
+the user's code, so such a function is converted.
 """
 import builtins
 import dis
@@ -23,16 +23,16 @@ LOAD_FAST_LOAD_FAST STORE_FAST_STORE_FAST STORE_FAST_LOAD_FAST LOAD_FAST_CHECK""
 _OVERLOADED = frozenset({abs, all, any, enumerate, filter, float, int, len, map, max, min, next, print, range, sorted, sum,
                          zip, eval, exec, globals, locals, super, vars})
 _MISSING = object()
-_NULL = object()  # what the interpreter pushes beside a callee that is no method
+_NULL = object()  # the NULL that the interpreter pushes beside a callee that is no method
 _WITHOUT_RESULT = frozenset("POP_TOP STORE_FAST STORE_DEREF RETURN_VALUE LIST_EXTEND LIST_APPEND STORE_FAST_STORE_FAST".split())
-_DEPTH = 4  # calls of the user's functions that are followed
+_DEPTH = 4  # the depth to which calls of the user's functions are followed
 
 
-_kept = weakref.WeakKeyDictionary()  # code object -> its paths
+_kept = weakref.WeakKeyDictionary()  # code object -> result of _find_paths
 
 
 def _paths(code):
-    """As _find_paths, kept for as long as the code."""
+    """_find_paths, cached as long as the code object exists."""
     found = _kept.get(code, _MISSING)
     if found is _MISSING:
         found = _kept[code] = _find_paths(code)
@@ -40,7 +40,7 @@ def _paths(code):
 
 
 class _Stack:
-    """The interpreter's stack as far as it matters: dotted names as lists, NULLs, and None for any other value."""
+    """A model of the interpreter's stack: dotted names as lists, NULLs, and None for any other value."""
 
     def __init__(self):
         self.items = []
@@ -50,7 +50,7 @@ class _Stack:
         path = [step.argval]
         self.paths.append(path)
         pushed = [path]
-        if step.opname == "LOAD_GLOBAL" and "NULL" in step.argrepr:  # below the callee, or above it since Python 3.13
+        if step.opname == "LOAD_GLOBAL" and "NULL" in step.argrepr:  # NULL is below the callee; since Python 3.13, above it
             pushed.insert(0 if step.argrepr.startswith("NULL") else 1, _NULL)
         self.items += pushed
 
@@ -62,10 +62,10 @@ class _Stack:
             owner = None
         self.items.append(owner)
         if step.opname == "LOAD_METHOD" or "NULL" in step.argrepr:
-            self.items.append(_NULL)  # or the instance: the callee is the item below in both cases
+            self.items.append(_NULL)  # or the instance; in both cases the callee is the item below
 
     def call(self, count):
-        """Whether the callee is a dotted name."""
+        """Pops a call with `count` arguments. Returns whether the callee is a dotted name."""
         del self.items[len(self.items) - count:]
         pair = [self.items.pop(), self.items.pop()]
         self.items.append(None)
@@ -89,7 +89,7 @@ class _Stack:
 
 
 def _find_paths(code):
-    """The dotted names a straight-line function calls or reads from around it; None if it is not one."""
+    """The dotted names that a straight-line function calls or reads from outside; None if it is not straight-line code."""
     stack = _Stack()
     for step in dis.get_instructions(code):
         name = step.opname
@@ -108,7 +108,7 @@ def _find_paths(code):
 
 
 def _root(python, name, seen):
-    """What a name stands for around the function. `seen` learns where that was looked up."""
+    """The object that a name refers to in the function's closure, globals or builtins. The lookup is appended to `seen`."""
     code = python.__code__
     if name in code.co_freevars:
         cell = python.__closure__[code.co_freevars.index(name)]
@@ -176,13 +176,13 @@ def _is_straight(python, depth, seen):
 
 
 def straight(python):
-    """Evidence that the function runs unconverted just as well, to be asked `still`; None if it does not."""
+    """The lookups by which the function needs no conversion, which `still` checks later; None if it needs conversion."""
     seen = []
     return seen if _is_straight(python, 0, seen) else None
 
 
 def still(seen):
-    """Whether every name that made a function straight stands for the same object as then."""
+    """Whether all lookups of `straight` still find the same objects."""
     for where, name, value in seen:
         if name is None:
             if where.cell_contents is not value:

@@ -1,7 +1,7 @@
-"""What converted code calls: its `ag__`.
+"""The namespace `ag__`, whose operators converted code calls.
 
-Each operator decides when the code runs: a tensor of a graph being built goes into tf.cond, tf.while_loop
-and the like; everything else does what Python does.
+Each operator decides when the code runs: for a symbolic tensor it builds tf.cond, tf.while_loop and similar ops; for
+every other value it does what Python does.
 """
 import types
 
@@ -29,7 +29,7 @@ def operator(function):
 
 @operator
 def ld(value):
-    """A variable read."""
+    """Reads a variable. Raises UnboundLocalError if it has no value."""
     if type(value) is Undefined:
         return value.read()
     return value
@@ -37,7 +37,7 @@ def ld(value):
 
 @operator
 def ldu(load, name):
-    """A read of something that may not be there."""
+    """Reads a name, attribute or item that may not exist; Undefined if it does not."""
     try:
         return load()
     except (KeyError, AttributeError, NameError):
@@ -56,7 +56,7 @@ malt_variables.Undefined = Undefined
 
 @operator
 class FunctionScope:
-    """The extent of one call of a converted function."""
+    """The context of one call of a converted function."""
 
     __slots__ = ("name", "callopts", "options")
 
@@ -73,21 +73,21 @@ class FunctionScope:
         return False
 
     def ret(self, value, did_return):
-        """What the function returns."""
+        """The value that the function returns."""
         if isinstance(value, UndefinedReturnValue):
             return None
         if did_return is not True and is_staged(did_return) and value is not None:
             which = frames.missing_return()
             if which is not None:
                 raise ValueError(f"the {which} branch must also have a return statement.")
-            # A loop may have ended without its `return`: then there is no value to give.
+            # A loop may end without reaching its `return`, and then there is no value.
             public["debugging.Assert"](did_return, ["the function ended without returning a value"])
         return value
 
 
 @operator
 def with_function_scope(thunk, scope_name, options):
-    """As FunctionScope, for lambdas."""
+    """FunctionScope for a lambda."""
     return thunk(FunctionScope("lambda_", scope_name, options))
 
 
@@ -100,13 +100,13 @@ def not_(a):
     if not is_staged(a):
         return not a
     result = raw.LogicalNot(a)
-    result._negates = a  # so that `if not done: ...; done = True` is seen to end with done
+    result._negates = a  # by which `if not done: ...; done = True` is known to end with done == True
     return result
 
 
 @operator
 def and_(a, b):
-    """`a() and b()`: b is evaluated only if need be."""
+    """`a() and b()`: b is evaluated only if a is true."""
     left = a()
     if is_staged(left):
         return public["cond"](left, b, lambda: left)
@@ -155,7 +155,7 @@ def new_list(items=None):
 
 @operator
 def list_append(target, item):
-    """`target.append(item)`; a TensorArray is written at its end."""
+    """`target.append(item)`. For a TensorArray, writes the item at its end."""
     if hasattr(target, "_flow_of"):
         return target.write(target.size(), item)
     if isinstance(target, _core.Tensor) and target.dtype.name == "variant":
@@ -166,7 +166,7 @@ def list_append(target, item):
 
 @operator
 def list_pop(target, index, opts):
-    """`target.pop(index)` -> (the list, what was popped)"""
+    """`target.pop(index)`. Returns (the list, the removed item)."""
     if isinstance(target, _core.Tensor) and target.dtype.name == "variant":
         if index is not None:
             raise NotImplementedError("tensor lists only support removing from the end")
@@ -198,7 +198,7 @@ def get_item(target, index, opts):
 
 @operator
 def set_item(target, index, value):
-    """`target[index] = value` -> the target to go on with"""
+    """`target[index] = value`. Returns the target to use afterwards."""
     if hasattr(target, "_flow_of"):
         return target.write(index, value)
     if isinstance(target, _core.Tensor):
@@ -210,8 +210,8 @@ def set_item(target, index, value):
 
 
 def complete():
-    """Loads the other operators into the namespace."""
-    from . import calls, conditionals, looping  # they convert functions, and converted functions find operators here
+    """Adds the operators of other modules to the namespace."""
+    from . import calls, conditionals, looping  # these modules import transpile.py, which imports this file
 
     NAMESPACE.converted_call = calls.converted_call
     NAMESPACE.if_stmt, NAMESPACE.if_exp = conditionals.if_stmt, conditionals.if_exp

@@ -1,4 +1,4 @@
-"""Whose code is converted: the user's, not that of libraries."""
+"""Which code is converted: that of the user, not that of libraries."""
 import sys
 
 _LIBRARIES = frozenset("""evenflow tensorflow keras numpy scipy pandas matplotlib PIL absl h5py ml_dtypes malt mock ipdb
@@ -7,7 +7,7 @@ _STANDARD = frozenset(getattr(sys, "stdlib_module_names", ())) - {"__main__", "a
 
 
 def is_library(module):
-    """Whether functions of this module run as they are."""
+    """Whether functions of this module are not converted."""
     if not isinstance(module, str):
         return False
     top = module.partition(".")[0]

@@ -1,4 +1,4 @@
-"""What AutoGraph knows before anything is converted: names that programs use, and this thread's status.
+"""The public names of AutoGraph that need no conversion, and the conversion status of each thread.
 
 Nothing here imports the transformers, so `import evenflow` stays quick.
 """
@@ -34,17 +34,17 @@ class Feature(enum.Enum):
 
 
 def set_element_type(entity, dtype, shape=UNSPECIFIED):
-    """In converted code: the dtype (and shape) of a list's elements."""
+    """A directive for converted code: declares the dtype (and shape) of the elements of a list. Otherwise it does nothing."""
 
 
 def set_loop_options(parallel_iterations=UNSPECIFIED, swap_memory=UNSPECIFIED, maximum_iterations=UNSPECIFIED,
                      shape_invariants=UNSPECIFIED):
-    """As the first statement of a converted loop: how it is run as tf.while_loop. `shape_invariants` is a list of
-    (tensor, shape) pairs. Elsewhere it does nothing."""
+    """A directive for the first statement of a converted loop: sets options of its tf.while_loop. `shape_invariants` is a
+    list of (tensor, shape) pairs. Elsewhere it does nothing."""
 
 
 class Status(enum.Enum):
-    """Whether functions called from here are converted."""
+    """Whether functions that are called in this context are converted."""
 
     UNSPECIFIED = 0
     ENABLED = 1
@@ -52,7 +52,7 @@ class Status(enum.Enum):
 
 
 class ControlStatusCtx:
-    """A status for the extent of a `with` block."""
+    """A context manager that sets the status for a `with` block."""
 
     def __init__(self, status, options=None):
         self.status = status
@@ -84,7 +84,7 @@ _verbosity = [0]
 
 
 def set_verbosity(level, alsologtostdout=False):
-    """How much is told of conversions: 0 nothing."""
+    """Sets how much is logged about conversions; 0 logs nothing."""
     _verbosity[0] = int(level)
 
 
@@ -94,13 +94,13 @@ def trace(*args):
 
 
 def log(level, text, *args):
-    """Tells something on stderr if the verbosity asks for it."""
+    """Prints a message to stderr if the verbosity is at least `level`."""
     if _verbosity[0] >= level:
         print("AutoGraph: " + text % args, file=sys.stderr)
 
 
 def artifact(function, extras=None):
-    """Marks a function as one that is not to be converted (again)."""
+    """Marks a function, so that it is not converted (again)."""
     target = getattr(function, "__func__", function)
     try:
         target.autograph_info__ = extras

@@ -1,4 +1,4 @@
-"""Errors raised while a function is traced, told in terms of the user's files and lines."""
+"""Translates errors that are raised while a function is traced, so that they name the user's files and lines."""
 import os
 import traceback
 import types
@@ -9,7 +9,7 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class _LongKeyError(KeyError):
-    """A KeyError that shows its message as it is."""
+    """A KeyError that prints its message without quotes."""
 
     def __init__(self, message, key):
         super().__init__(key)
@@ -23,7 +23,7 @@ _LongKeyError.__name__ = _LongKeyError.__qualname__ = "KeyError"
 
 
 def _user_frames(error):
-    """The innermost line of each of the user's functions on the way to the error."""
+    """The innermost line of each of the user's functions in the traceback of the error."""
     found, library = [], True
     for frame in traceback.extract_tb(error.__traceback__):
         inside = frame.filename.startswith(_HERE) or f"{os.sep}malt{os.sep}" in frame.filename
@@ -49,14 +49,14 @@ def _message(error, frames):
 
 
 def _takes_message(kind):
-    """Whether an exception of this class can be made from a message alone."""
+    """Whether an exception of this class can be constructed from a message alone."""
     if issubclass(kind, (OSError, UnicodeError, SyntaxError, ImportError)):
         return False
     return not any(isinstance(vars(c).get(m), types.FunctionType) for c in kind.__mro__ for m in ("__init__", "__new__"))
 
 
 def _remade(error, message):
-    """An error of the same class with another message; None if its class may not take one."""
+    """An error of the same class with another message; None if the class cannot be constructed from a message."""
     kind = type(error)
     if kind is KeyError:
         return _LongKeyError(message, str(error))
@@ -68,7 +68,7 @@ def _remade(error, message):
 
 
 def translated(error):
-    """The error to raise instead: the same class, saying where in the user's code it came from."""
+    """The error to raise instead: of the same class, with a message that names the user's lines."""
     if getattr(error, "_told", False):
         return error
     frames = _user_frames(error)

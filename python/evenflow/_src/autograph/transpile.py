@@ -1,9 +1,8 @@
-"""Converting Python functions: the transformers of the package `malt` with our operators.
+"""Converts Python functions with the transformers of the package `malt` and the operators of operators.py.
 
-The converted tree is compiled in memory under the user's own file name and line numbers, so tracebacks,
-debuggers and the notes of traced ops show the user's source. What is compiled is a factory; it is kept
-by code object (weakly), and every function of that code, whatever its closure and globals hold, is an
-instance made from it.
+The converted tree is compiled in memory with the user's own file name and line numbers, so tracebacks, debuggers and
+the places of traced ops show the user's source. The compiled code is a factory, which is cached by code object (with a
+weak reference). Every function with that code object, whatever its closure and globals are, is made by the factory.
 """
 import ast
 import inspect
@@ -25,13 +24,13 @@ from . import operators, state
 from .rules import is_library
 
 Feature = converter.Feature
-directive_names.set_loop_options = state.set_loop_options  # the public names are what programs say
+directive_names.set_loop_options = state.set_loop_options  # programs use the public names
 directive_names.set_element_type = state.set_element_type
 directive_names.UNSPECIFIED = state.UNSPECIFIED
 
 
 class _Asserts(converter.Base):
-    """`assert test, message` as a call."""
+    """Converts `assert test, message` to a call."""
 
     def visit_Assert(self, node):  # noqa: N802 - the visitor's protocol
         self.generic_visit(node)
@@ -42,7 +41,7 @@ class _Asserts(converter.Base):
 
 
 class _Blocks(control_flow.ControlFlowTransformer):
-    """Statements with blocks as calls. Variables of an enclosing function count as used afterwards."""
+    """Converts statements with blocks to calls. Variables of an enclosing function count as used after the statement."""
 
     def _get_block_vars(self, node, modified):
         names, undefined, nouts = super()._get_block_vars(node, modified)
@@ -62,7 +61,7 @@ def _blocks(node, ctx):
 
 
 class _Options(converter.ConversionOptions):
-    """Conversion options as one object of the operators' namespace: nothing is built at a call."""
+    """Conversion options as one object in the namespace of operators, so that a call does not build them again."""
 
     def __init__(self, features):
         super().__init__(recursive=True, user_requested=False, optional_features=features)
@@ -89,7 +88,7 @@ def options_for(features):
 
 
 def _transform(node, ctx):
-    """The tree of a function, converted."""
+    """Converts the tree of a function."""
     unsupported_features_checker.verify(node)
     options = ctx.user.options
     graphs = cfg.build(node)
@@ -114,7 +113,7 @@ def _transform(node, ctx):
 
 
 def _place(node, line, column):
-    """Gives every node below the line of what it was made from."""
+    """Gives every node of the tree the line and column of the source that it was made from."""
     origin = anno.getanno(node, anno.Basic.ORIGIN, default=None)
     if origin is not None:
         line, column = origin.loc.lineno, origin.loc.col_offset
@@ -126,7 +125,7 @@ def _place(node, line, column):
 
 
 def _rename(code, inside, name):
-    """Code objects under the names the user gave: helper functions go by the name of the one they serve."""
+    """Renames code objects to the user's names: a helper function gets the name of the function that it belongs to."""
     consts = []
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
@@ -145,7 +144,7 @@ _HELPERS = {"if_body", "else_body", "loop_body", "loop_test", "get_state", "set_
 
 
 def _lambda_at(python):
-    """(tree, source) of a lambda, found by where its code stands; None if it cannot be told."""
+    """(tree, source) of a lambda, found by the position of its code; None if it is not found."""
     code = python.__code__
     places = [p for p in getattr(code, "co_positions", lambda: ())() if None not in p and p[2:] != (0, 0)]
     if not places:
@@ -174,7 +173,7 @@ def _parsed(python, futures):
 
 
 def _tree(python, options):
-    """The converted tree of a function -> (node, its name in the generated code, its own name, its __future__s)"""
+    """(converted tree of a function, its name in the generated code, its own name, its __future__ imports)"""
     futures = inspect_utils.getfutureimports(python)
     node, source = _parsed(python, futures)
     origin_info.resolve_entity(node, source, python)
@@ -199,7 +198,7 @@ def text_of(python, options):
 
 
 class Factory:
-    """Makes converted functions of one code object."""
+    """Makes the converted functions for one code object."""
 
     __slots__ = ("code", "names", "name")
 
@@ -227,7 +226,7 @@ class Factory:
 
 
 def _without_defaults(node):
-    """Defaults are taken from the function itself."""
+    """The tree without defaults and annotations. `Factory.instance` takes the defaults from the function itself."""
     args = node.args
     args.defaults = [ast.Constant(None) for _ in args.defaults]
     args.kw_defaults = [None if d is None else ast.Constant(None) for d in args.kw_defaults]
@@ -240,11 +239,11 @@ def _without_defaults(node):
 
 
 def _wrapped(node, name, freevars, futures):
-    """A module with a factory whose closure is that of the function, and `ag__` its argument."""
+    """A module with a factory that has the closure of the function, and `ag__` as its argument."""
     inner = ast.FunctionDef(name="inner_factory", args=_arguments("ag__"), decorator_list=[],
                             body=[node, ast.Return(ast.Name(name, ctx=ast.Load()))])
     use = [ast.Expr(ast.Name(v, ctx=ast.Load())) for v in freevars if v != "__class__"]
-    if use:  # every free variable is one of the factory's too
+    if use:  # makes every free variable one of the factory too
         keep = ast.FunctionDef(name="keep_", args=_arguments(), decorator_list=[], body=use)
         inner.body.insert(0, keep)
     cells = [ast.Assign(targets=[ast.Name(v, ctx=ast.Store())], value=ast.Constant(None)) for v in freevars]
@@ -268,7 +267,7 @@ _factories = weakref.WeakKeyDictionary()  # code object -> {options: Factory, or
 
 
 def _tell_unconverted(python, error):
-    """Warns, once for a function's code, that its control flow stays Python's; not of code without source text."""
+    """Warns, once for each code object, that a function is not converted. Code without source text gives no warning."""
     state.log(1, "%s is not converted: %s: %s", python, type(error).__name__, error)
     unseen = isinstance(error, (pyct_errors.InaccessibleSourceCodeError, OSError)) or python.__code__.co_filename.startswith("<")
     if unseen or is_library(python.__globals__.get("__name__")):
@@ -278,7 +277,7 @@ def _tell_unconverted(python, error):
 
 
 def factory_of(python, options):
-    """The factory for a function's code, made if need be; None if it cannot be converted."""
+    """The factory for a function's code object, from the cache or new; None if it cannot be converted."""
     code = python.__code__
     kept = _factories.get(code)
     if kept is not None and options in kept:
@@ -288,7 +287,7 @@ def factory_of(python, options):
         if options not in kept:
             try:
                 kept[options] = Factory(python, options)
-            except Exception as e:  # no source, or something the transformers do not know: run as it is
+            except Exception as e:  # there is no source, or the transformers do not support it
                 _tell_unconverted(python, e)
                 kept[options] = None
         return kept[options]

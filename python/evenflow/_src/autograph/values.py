@@ -1,4 +1,4 @@
-"""Values converted code knows beside Python's own: variables that have none yet, and tensors being staged."""
+"""Special values of converted code: variables without a value, and symbolic (staged) tensors."""
 import numpy as np
 
 from .. import _core, nest
@@ -7,7 +7,7 @@ NUMBERS = (bool, int, float, complex, str, bytes, np.ndarray, np.generic)
 
 
 class Undefined:
-    """The value of a variable that has none."""
+    """Marks a variable that has no value."""
 
     __slots__ = ("symbol_name",)
 
@@ -15,7 +15,7 @@ class Undefined:
         self.symbol_name = symbol_name
 
     def read(self):
-        """What reading such a variable does."""
+        """Raises the error for reading such a variable."""
         raise UnboundLocalError(f"'{self.symbol_name}' is used before assignment")
 
     def __repr__(self):
@@ -32,13 +32,13 @@ class Undefined:
 
 
 class UndefinedReturnValue:
-    """The value of a function that has not returned yet."""
+    """Marks the result of a function that has not returned yet."""
 
     __slots__ = ()
 
 
 def is_undefined(value):
-    """Whether a variable has no value, be it a function's result."""
+    """Whether a value marks a variable, or the result of a function, as undefined."""
     return isinstance(value, (Undefined, UndefinedReturnValue))
 
 
@@ -48,17 +48,17 @@ def is_staged(value):
 
 
 def is_flag(name):
-    """Whether a variable is one the conversion made up to say that a loop or function is done."""
+    """Whether a variable was introduced by the conversion to mark that a loop or function is done."""
     return name.startswith(("do_return", "break_", "continue_"))
 
 
 def is_return_value(name):
-    """Whether a variable holds what the function returns."""
+    """Whether a variable, by its name, holds the result of the function."""
     return name.startswith("retval_")
 
 
 def as_tensors(value):
-    """Numbers, strings and arrays of a structure as tensors; variables as their values; all else as it is."""
+    """A structure with numbers, strings, arrays and variables converted to tensors; other leaves are unchanged."""
 
     def leaf(v):
         if isinstance(v, NUMBERS) or isinstance(v, _core.VariableBase):
@@ -69,7 +69,7 @@ def as_tensors(value):
 
 
 def condition(value, where):
-    """A tensor that decides: a scalar bool."""
+    """Converts a condition to a scalar bool tensor. Raises ValueError if it is something else."""
     value = _core.convert(value)
     if value.dtype.name != "bool":
         raise ValueError(f"condition of {where} expected to be `tf.bool` scalar, got {value}; to use as boolean Tensor, use "
@@ -84,7 +84,7 @@ def condition(value, where):
 
 
 def stand_in(value):
-    """Zeros in the place of a value that will not be used; unknown sizes are 0."""
+    """Zeros with the structure of a value, for a result that will not be used. Unknown sizes become 0."""
 
     def leaf(v):
         if not isinstance(v, _core.Tensor):

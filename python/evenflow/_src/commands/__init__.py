@@ -1,5 +1,5 @@
-"""The commands of `evenflow`, a module each. `cli.py` dispatches to them; help, shell completion and the manual pages are
-made from the same descriptions."""
+"""The commands of `evenflow`, one module each. `cli.py` dispatches to them; help texts, shell completion and manual pages
+are generated from the same descriptions."""
 import importlib
 
 # Name -> (module with `parser()` and `main(arguments, runner)`, what the command does in one line).
@@ -13,5 +13,5 @@ COMMANDS = {
 
 
 def module(name):
-    """The module of a command; its imports are paid by this command alone."""
+    """Imports the module of a command, so that the other commands do not load its dependencies."""
     return importlib.import_module(COMMANDS[name][0])

@@ -1,5 +1,5 @@
-"""`evenflow bench`: the command line. Each variant is a process of its own; they take turns, so that a machine that gets
-slower or busier meanwhile does so for all of them."""
+"""`evenflow bench`: the command line. Each variant runs in a process of its own, and the variants take turns, so that a
+machine that gets slower or busier in the meantime affects all of them."""
 import json
 import os
 import subprocess
@@ -18,7 +18,7 @@ EXAMPLES = (
     ("evenflow bench --repeat 200 train.py", 'the regions marked by `with tf.experimental.benchmark("name"):`'),
     ("evenflow bench --json train.py:step", "the figures as JSON, on standard output"),
 )
-ROUNDS = 20  # turns of each variant, at most
+ROUNDS = 20  # the most turns of each variant
 OTHERS = {"tensorflow": "tensorflow"}
 
 
@@ -103,7 +103,7 @@ def _python_of(folder, package):
 
 
 def _waiting(progress, text, work):
-    """Runs `work` in another thread while the progress line tells how long it has taken."""
+    """Runs `work` in another thread, while the progress line shows the elapsed time."""
     outcome = []
 
     def run():
@@ -124,7 +124,7 @@ def _waiting(progress, text, work):
 
 
 def _measure_functions(variants, functions, options, progress):
-    """{(package, function): times}, measured in turns."""
+    """({(package, function): times}, {package: time of the first calls}), measured in turns."""
     first = {v.package: _waiting(progress, f"loading the program on {v.package}", v.answer)["first_ns"] for v in variants}
     pairs = [(v, k) for v in variants for k in range(len(functions))]
     times = {(v.package, functions[k]): [] for v, k in pairs}
@@ -143,7 +143,7 @@ def _measure_functions(variants, functions, options, progress):
 
 
 def _measure_regions(variants, progress):
-    """{(package, region): times}. A program stops after every few measurements until it is its turn again."""
+    """({(package, region): times}, {}). A program pauses after every few measurements until it is its turn again."""
     times, running = {}, []
     for v in variants:
         answer = _waiting(progress, f"loading the program on {v.package}", v.answer)

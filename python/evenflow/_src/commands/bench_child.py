@@ -1,14 +1,14 @@
-"""The program that `evenflow bench` runs once per variant: it loads the user's program, then measures on demand. It stands
-alone, since it also runs in an environment that has TensorFlow and no Evenflow.
+"""The program that `evenflow bench` runs once per variant: it loads the user's program, then measures on demand. It imports
+nothing of the package, because it also runs in an environment that has TensorFlow and no Evenflow.
 
-Lines come in on standard input: `measure K N` calls function K N times and answers with the times; `go` lets a program with
-marked regions run on; `quit` ends. Answers go to the file descriptor that
---answers names, a JSON object per line, so that the program's own output disturbs nothing.
+It reads commands from standard input: `measure K N` calls function K N times and answers with the times; `go` lets a program
+with marked regions continue; `quit` ends. Answers are JSON objects, one per line, on the file descriptor that --answers
+names, so that they do not mix with the program's own output.
 """
 import sys
 
 if __name__ == "__main__":
-    del sys.path[0]  # this folder, whose modules are not the program's
+    del sys.path[0]  # this directory, whose modules the program must not import
 import argparse  # noqa: E402
 import importlib  # noqa: E402
 import inspect  # noqa: E402
@@ -20,7 +20,7 @@ import types  # noqa: E402
 
 
 class Wrong(Exception):
-    """The command line asks for what the program does not have."""
+    """The command line names something that the program does not have."""
 
 
 class Enough(BaseException):
@@ -28,7 +28,7 @@ class Enough(BaseException):
 
 
 def settle(value):
-    """Waits until a result is there: nothing else makes lazy or asynchronous work count."""
+    """Waits until a result is computed, so that deferred or asynchronous work is measured too."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
@@ -42,7 +42,7 @@ def settle(value):
 
 
 def install(module):
-    """`import tensorflow` gives this module's interface."""
+    """Makes `import tensorflow` give this package, and returns the package."""
     if module == "evenflow":
         importlib.import_module("evenflow._src.alias").install()
     return importlib.import_module(module)
@@ -69,8 +69,8 @@ def load(path, arguments):
 
 
 class Region:
-    """Collects the times of `with tf.experimental.benchmark(name)`. After every few of them the program stops until `go`
-    comes, so that only one variant runs at a time."""
+    """Collects the times of `with tf.experimental.benchmark(name)`. After every few of them the program waits for `go`, so
+    that only one variant runs at a time."""
 
     def __init__(self, most, answer):
         self.times, self.most, self._answer = {}, most, answer
@@ -106,7 +106,7 @@ class Timer:
 
 
 def mark(tf, region):
-    """Makes `tf.experimental.benchmark` measure; TensorFlow, which has no such name, gets it."""
+    """Makes `tf.experimental.benchmark` measure. TensorFlow has no such name, so it is added."""
     if hasattr(tf, "experimental") and getattr(tf.experimental, "benchmark", None) is not None:
         tf.experimental.benchmark.hook = region
         return
@@ -143,8 +143,8 @@ def example(tf, spec, unknown):
 
 
 def arguments_of(tf, function, names, dotted, unknown):
-    """The arguments to call a function with: `NAME_args` of the program (a tuple, or a function that makes it), else values
-    made up for its input_signature; no parameters: none."""
+    """The arguments for calling a function: `NAME_args` of the program (a tuple, or a function that returns one), else
+    example values for its input_signature; () if it has no required parameters."""
     given = names.get(dotted.replace(".", "_") + "_args")
     if given is not None:
         given = given() if callable(given) else given

@@ -1,4 +1,4 @@
-"""Summaries of measured times: the median with an interval, the drift, and a plot of characters."""
+"""Statistics of measured times: the median with its confidence interval, the drift, and plots made of characters."""
 import math
 import random
 
@@ -12,7 +12,7 @@ def median(values):
 
 
 def interval(values):
-    """An interval that holds the true median with 95 %: the order statistics around it that a binomial distribution gives."""
+    """A 95 % confidence interval of the median, from the order statistics that the binomial distribution gives."""
     ordered, n = sorted(values), len(values)
     if n < 6:
         return ordered[0], ordered[-1]
@@ -29,14 +29,14 @@ def drift(values):
 
 
 def ratio_interval(ours, theirs, rounds=400):
-    """The ratio of two medians with a 95 % interval, by resampling; the same samples give the same answer."""
+    """The ratio of two medians with a 95 % confidence interval, by bootstrapping with a fixed seed."""
     pick = random.Random(1).choices
     found = sorted(median(pick(ours, k=len(ours))) / median(pick(theirs, k=len(theirs))) for _ in range(rounds))
     return median(ours) / median(theirs), found[int(0.025 * rounds)], found[int(0.975 * rounds) - 1]
 
 
 def over_time(values, wide):
-    """A line of bars: the median of each part of the run, from 0 to the highest; so that drift is seen."""
+    """A line of bars: the median of each part of the run, scaled to the highest, which shows drift."""
     wide = min(wide, len(values))
     parts = [median(values[k * len(values) // wide:(k + 1) * len(values) // wide]) for k in range(wide)]
     top = max(parts) or 1
@@ -44,7 +44,7 @@ def over_time(values, wide):
 
 
 def distribution(values, wide):
-    """A line of bars: how many calls took how long, from the least to the 95th percentile. (bars, least, highest)"""
+    """(bars, least, highest): a histogram of the times from the least to the 95th percentile."""
     ordered = sorted(values)
     low, high = ordered[0], ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
     if high <= low:

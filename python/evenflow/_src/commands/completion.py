@@ -1,4 +1,4 @@
-"""`evenflow completion`: scripts for shells, made from the parsers of the commands."""
+"""`evenflow completion`: generates completion scripts for shells from the parsers of the commands."""
 import argparse
 
 from . import COMMANDS, module

@@ -35,7 +35,7 @@ def parser():
 
 
 def _choose(names, path):
-    """The only thing to inspect, by name."""
+    """The name of the only object that can be inspected. Raises Failure if there are none or several."""
     found = [name for name, value in names.items() if not name.startswith("_") and can_inspect(value)]
     if len(found) == 1:
         return found[0]

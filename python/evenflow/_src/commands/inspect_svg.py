@@ -1,5 +1,5 @@
-"""The memory plan of a function as a picture: a rectangle per value, from the step that makes it to the last that reads it
-(across) and from its first to its last byte in the arena (upwards)."""
+"""Draws the memory plan of a function: a rectangle for each value, which spans horizontally from the step that computes it
+to the last step that reads it, and vertically its bytes in the arena."""
 from html import escape
 
 from .terminal import duration, size
@@ -9,8 +9,8 @@ COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#b79a20", "#439894", "#e45756", "#9
 
 
 def lives(plan):
-    """[(slot or None for scratch, first step, last step, offset, bytes)] of what lies in the arena. A slot that no step makes
-    is a view: it lengthens the life of the value whose bytes it shows."""
+    """[(slot or None for scratch memory, first step, last step, offset, bytes)] of the values in the arena. A slot that no
+    step computes is a view, which extends the lifetime of the value whose bytes it shares."""
     made, read = {}, {}
     for k, step in enumerate(plan["steps"]):
         for slot in step["out"]:
@@ -72,5 +72,5 @@ def memory(found):
             out.append(f'<text x="{x + 4:.1f}" y="{y + min(h, 14) - 3:.1f}" font-size="10">'
                        f"{escape(label[:int(w / 6)])} {size(bytes_)}</text>")
     if not blocks:
-        out.append(f'<text x="{LEFT + 10}" y="{TOP + TALL / 2}">no value lies in the arena: results go to memory of their own</text>')
+        out.append(f'<text x="{LEFT + 10}" y="{TOP + TALL / 2}">no value is in the arena: results have their own memory</text>')
     return "\n".join([*out, "</svg>\n"])

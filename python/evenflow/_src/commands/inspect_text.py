@@ -1,10 +1,10 @@
-"""What was inspected, as text for people."""
+"""The result of an inspection as readable text."""
 import os
 import sys
 
 from .terminal import Paint, duration, size
 
-MOST_LINES = 40  # of a table, unless everything is wanted
+MOST_LINES = 40  # the most lines of a table, unless --all is given
 
 
 def _place(node_or_place):
@@ -17,7 +17,7 @@ def _place(node_or_place):
 
 
 def _table(rows, indent="  ", right=()):
-    """Rows as aligned lines; `right`: the columns that are aligned on the right."""
+    """Rows as aligned lines. The columns `right` are right-aligned."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))] if rows else []
     return [(indent + "  ".join(cell.rjust(w) if k in right else cell.ljust(w) for k, (cell, w) in enumerate(zip(row, widths)))).rstrip()
             for row in rows]
@@ -41,7 +41,7 @@ def _edge(e):
 
 
 def nodes(graph, everything=True, depth=0):
-    """A line per node; bodies and branches below theirs."""
+    """One line per node; the function graphs of a node are listed below it."""
     rows, after = [], {}
     for node in graph["nodes"]:
         ins = ", ".join([*map(_edge, node["in"]), *(f"^%{n}" for n in node["after"])])
@@ -61,7 +61,7 @@ def _signed(ops):
 
 
 def _passes(data, everything):
-    """What each pass changed: rewrites that are alike are counted."""
+    """The changes of each pass. Rewrites by the same rule are counted."""
     lines = []
     for p in data["passes"]:
         if not p["ops"] and not p["rewritten"]:

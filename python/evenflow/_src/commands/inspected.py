@@ -1,4 +1,4 @@
-"""Inspecting: from an object of the user to what the engine tells of it."""
+"""Inspects a user's object: asks the engine for its graph, passes and plan, and wraps them in an Inspection."""
 import json
 
 from evenflow._src import _core, nest
@@ -15,14 +15,14 @@ _CONTROL = {"While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCa
 
 
 class Step:
-    """A step of a plan: what it does, its slots, and its measured time in nanoseconds (None: not measured)."""
+    """A step of a plan: what it computes, its slots, and its measured time in nanoseconds (None if not measured)."""
 
     def __init__(self, data, nodes, plan):
         self.data, self.plan = data, plan
         node = nodes[data["node"]] if 0 <= data["node"] < len(nodes) else {}
         self.node, self.ns, self.way = node, data.get("ns"), data["way"]
         self.fused = [nodes[f["node"]]["op"] for f in data.get("fused", ())]
-        self.compiled = [f["compiled"] for f in data.get("fused", ()) if f["compiled"] is not None]  # but for reductions
+        self.compiled = [f["compiled"] for f in data.get("fused", ()) if f["compiled"] is not None]  # None for reductions
         self.inner = [(p["role"], steps_of(p["plan"], p["graph"]["nodes"])) for p in data.get("plans", ())]
         self.title = "fused " + " + ".join(self.fused) if self.fused else data["op"]
 
@@ -40,7 +40,7 @@ def steps_of(plan, nodes):
 
 
 class Inspection:
-    """A function, as the engine runs it."""
+    """How the engine runs a function."""
 
     def __init__(self, title, data, remarks):
         self.title, self.data, self.remarks = title, data, remarks
@@ -51,7 +51,7 @@ class Inspection:
         return inspect_text.function(self, everything, stream)
 
     def svg(self):
-        """The memory plan as a picture: steps from left to right, the arena from bottom to top."""
+        """The memory plan as an SVG picture: steps from left to right, the arena from bottom to top."""
         return inspect_svg.memory(self)
 
     def __str__(self):
@@ -76,8 +76,8 @@ class DatasetInspection:
 
 
 class GraphInspection:
-    """A `tf.Graph` that no function owns: its ops. What of it runs depends on what a session fetches; inspect a tensor to
-    see that."""
+    """The ops of a `tf.Graph` that belongs to no function. Which of them run depends on the fetches of a session; inspect a
+    tensor to see the plan for it."""
 
     def __init__(self, title, graph):
         self.title, self.graph = title, graph
@@ -95,7 +95,7 @@ class GraphInspection:
 
 
 def effects(graph):
-    """The ops of a graph whose running is seen outside of it."""
+    """The ops of a graph that have side effects."""
     found = []
     for node in graph["nodes"]:
         if node.get("effect") and node["op"] not in _CONTROL:
@@ -106,7 +106,7 @@ def effects(graph):
 
 
 def _example(spec, unknown):
-    """A value for an input of which only dtype and shape are known; None: there is none."""
+    """An example value for an input with this dtype and shape; None if the rank is unknown or the dtype has no values."""
     dtype, shape = spec.dtype, spec.shape
     if shape.rank is None or dtype.name in ("resource", "variant"):
         return None
@@ -116,7 +116,7 @@ def _example(spec, unknown):
     count = 1
     for d in dims:
         count *= d
-    if dtype.is_floating or dtype.is_complex:  # ordinary numbers: zeros would be too easy, and denormals too hard
+    if dtype.is_floating or dtype.is_complex:  # values in [0.5, 1.5): zeros and denormals have other speeds
         values = _core.raw.Cast(_core.raw.Range(_core.convert(0), _core.convert(count), _core.convert(1)), "float32")
         values = _core.raw.Cast(values / float(max(count, 1)) + 0.5, dtype)
     else:
@@ -134,7 +134,7 @@ def _arguments(concrete, args, kwargs):
 
 
 def of_concrete(concrete, args, kwargs, runs, title, unknown=UNKNOWN_SIZE):
-    """Inspects one trace. Without arguments, values are made up for its inputs."""
+    """Inspects one trace. Without arguments, example values are used for its inputs."""
     remarks, specs = [], concrete.graph._function_inputs()[:len(concrete._input_names)]
     if args or kwargs:
         tensors = _arguments(concrete, args, kwargs)
@@ -193,7 +193,7 @@ def of_function(function, args, kwargs, runs, name=None, trace=None, unknown=UNK
 
 
 def of_tensor(tensor, runs):
-    """What computes a tensor of a graph, from the graph's placeholders."""
+    """Inspects the subgraph that computes a tensor of a graph from the graph's placeholders."""
     graph = tensor.graph
     inputs = [op.outputs[0] for op in graph.get_operations() if op.type.startswith("Placeholder")]
     part, more = graph._part(inputs, [tensor])
@@ -213,12 +213,12 @@ def of_tensor(tensor, runs):
 
 
 def is_keras(obj, name):
-    """Whether an object is of Keras's class of that name or of one derived from it; Keras need not be there."""
+    """Whether an object is an instance of the Keras class `name`, without importing Keras."""
     return any(c.__name__ == name and c.__module__.split(".")[0] == "keras" for c in type(obj).__mro__)
 
 
 def of_model(model, args, kwargs, runs, name, unknown):
-    """What a Keras model computes, from its own inputs or from arguments; not in training."""
+    """Inspects a call of a Keras model with training=False, for its own inputs or for arguments."""
     name = name or model.name
     inputs = getattr(model, "inputs", None) or ()
     specs = [TensorSpec(t.shape, t.dtype, name=t.name) for t in inputs]

@@ -1,12 +1,12 @@
-"""Parsers of command lines. A parser describes its command once: `--help`, the manual page and shell completion are made
-from it. A wrong command line ends in one line with a remedy."""
+"""Parsers of command lines. `--help`, the manual page and shell completion are all generated from the parser of a command.
+An invalid command line is reported in one line, with a suggestion."""
 import argparse
 import difflib
 import sys
 
 
 class Parser(argparse.ArgumentParser):
-    """`examples`: pairs of a command line and what it does."""
+    """An argument parser with examples: pairs of a command line and what it does."""
 
     def __init__(self, prog, description, examples=()):
         self.examples = list(examples)

@@ -1,4 +1,4 @@
-"""Running a user's program for a command, and finding an object in it by name."""
+"""Runs a user's program for a command, and finds an object in it by name."""
 import contextlib
 import difflib
 import importlib.util
@@ -9,7 +9,7 @@ from .terminal import Failure
 
 
 def split(text):
-    """PROGRAM.py[:NAME] -> (file, name or None). A colon that belongs to an existing file's name stays there."""
+    """Splits PROGRAM.py[:NAME] into (file, name or None). A colon in the name of an existing file is part of the file."""
     if os.path.exists(text) or ":" not in text:
         return text, None
     path, _, name = text.rpartition(":")
@@ -26,7 +26,7 @@ def check_file(path):
 
 
 def _import(path):
-    """Runs the file as a module, so that `if __name__ == "__main__"` does not hold."""
+    """Imports the file as a module, so that `if __name__ == "__main__"` is false."""
     sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
     name = os.path.splitext(os.path.basename(path))[0]
     spec = importlib.util.spec_from_file_location(name, path)
@@ -39,14 +39,14 @@ def _import(path):
 
 
 def load(path, arguments, run_file, as_module=False, quiet=True):
-    """The names of a program after it has run. quiet: what it prints goes to standard error."""
+    """Runs a program and returns its global names. With `quiet`, its output goes to standard error."""
     check_file(path)
     with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
         if as_module:
             return vars(_import(path))
         try:
             status = run_file(path, arguments)
-        except SystemExit as e:  # a program may end itself: its names are there
+        except SystemExit as e:  # the names of a program that called sys.exit() are still there
             status = e.code if isinstance(e.code, int) else int(e.code is not None)
     if status:
         raise Failure(f"{path} ended with status {status}; mend it first (evenflow run {path})", status)
@@ -54,7 +54,7 @@ def load(path, arguments, run_file, as_module=False, quiet=True):
 
 
 def find(names, dotted, path):
-    """The object that a dotted name leads to."""
+    """The object that a dotted name refers to."""
     first, *rest = dotted.split(".")
     if first not in names:
         close = difflib.get_close_matches(first, [n for n in names if not n.startswith("_")], 1)

@@ -1,4 +1,4 @@
-"""`evenflow run`: the command line. What runs a program is in cli.py."""
+"""`evenflow run`: the command line. cli.py runs the program."""
 from .options import Parser
 
 EXAMPLES = (("evenflow run train.py --epochs 3", "runs train.py; what follows its name are its own arguments"),

@@ -1,4 +1,4 @@
-"""What the commands show to a person: colours and progress on a terminal only, errors in one line."""
+"""Output of the commands: colours and progress lines (on a terminal only), errors, and the formats of times and sizes."""
 import os
 import shutil
 import sys
@@ -13,12 +13,12 @@ def is_terminal(stream):
 
 
 def has_colours(stream):
-    """Whether to write colours: never into a pipe or file, nor where NO_COLOR is set or the terminal is a dumb one."""
+    """Whether to write colours: not into a pipe or file, nor if NO_COLOR is set or TERM is "dumb"."""
     return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 class Paint:
-    """Texts in colours, or as they are."""
+    """Adds colours to texts, if the stream supports them."""
 
     def __init__(self, stream):
         self._on = has_colours(stream)
@@ -44,8 +44,8 @@ def width(least=60, most=160):
 
 
 class Progress:
-    """A line on standard error that is rewritten while something takes long, and gone afterwards. Silent in a pipe, and for
-    the first half second."""
+    """A line on standard error that is rewritten during long work and cleared at the end. It prints nothing into a pipe and
+    during the first half second."""
 
     def __init__(self, stream=None):
         self._stream = stream or sys.stderr
@@ -74,7 +74,7 @@ class Progress:
 
 
 class Failure(Exception):
-    """Ends a command: one line that says what is wrong and what to do; status: of the process."""
+    """Ends a command with one line that says what is wrong and what to do, and with the exit status `status`."""
 
     def __init__(self, message, status=2):
         super().__init__(message)
@@ -82,7 +82,7 @@ class Failure(Exception):
 
 
 def duration(ns):
-    """Nanoseconds for people: 12 ns, 3.4 µs, 5.6 ms, 7.8 s."""
+    """Formats a time in nanoseconds: 12 ns, 3.4 µs, 5.6 ms, 7.8 s."""
     for unit, size in (("ns", 1), ("µs", 1e3), ("ms", 1e6)):
         if ns < 999.5 * size:
             value = ns / size
@@ -91,7 +91,7 @@ def duration(ns):
 
 
 def size(n):
-    """Bytes for people: 12 B, 3.4 KiB."""
+    """Formats a number of bytes: 12 B, 3.4 KiB."""
     for unit in ("B", "KiB", "MiB"):
         if n < 1023.5:
             return f"{n} B" if unit == "B" else f"{n:.3g} {unit}" if n < 100 else f"{n:.0f} {unit}"

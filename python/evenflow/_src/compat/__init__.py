@@ -1,4 +1,4 @@
-"""tf.compat: text and bytes, and both generations of names (compat.v1, compat.v2)."""
+"""tf.compat: conversion between text and bytes, and the names of both generations (compat.v1, compat.v2)."""
 import numbers
 import os
 
@@ -10,7 +10,7 @@ from ..shapes import Dimension
 
 @export("compat.as_bytes")
 def as_bytes(bytes_or_text, encoding="utf-8"):
-    """Text as bytes; bytes as they are."""
+    """Encodes text to bytes; bytes are returned unchanged."""
     if isinstance(bytes_or_text, bytearray):
         return bytes(bytes_or_text)
     if isinstance(bytes_or_text, str):
@@ -22,7 +22,7 @@ def as_bytes(bytes_or_text, encoding="utf-8"):
 
 @export("compat.as_text", "compat.as_str")
 def as_text(bytes_or_text, encoding="utf-8"):
-    """Bytes as text; text as it is."""
+    """Decodes bytes to text; text is returned unchanged."""
     if isinstance(bytes_or_text, str):
         return bytes_or_text
     if isinstance(bytes_or_text, bytes):
@@ -65,5 +65,5 @@ def dimension_at_index(shape, index):
 
 @export("compat.forward_compatible", "compat.v1.forward_compatible")
 def forward_compatible(year, month, day):
-    """Whether what was to come after this date may be used: always."""
+    """Whether features that were announced for this date may be used: always True."""
     return True

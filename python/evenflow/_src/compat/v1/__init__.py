@@ -1,4 +1,4 @@
-"""tf.compat.v1: names of the first generation. Names that are the same in both are taken from tf."""
+"""tf.compat.v1: the names of TensorFlow 1. Names that are the same in both generations are taken from tf."""
 import importlib
 
 from ... import alias, event_messages, namespace
@@ -8,7 +8,7 @@ _PARTS = ("keys", "variables", "scopes", "initializers", "gradient", "optimizer"
           "app", "summary", "saver", "queue_runners", "inputs", "session_hooks", "monitored")
 _FOLDERS = ("layers", "rnn")
 
-# Names that stood at the top once and live in a module of their own now.
+# Names that were top-level in TensorFlow 1 and are in a module in TensorFlow 2.
 _MOVED = {
     "math": "angle betainc ceil conj cumprod digamma erf erfc expm1 floordiv floormod igamma igammac "
             "imag invert_permutation is_inf is_nan is_non_decreasing is_strictly_increasing lbeta "

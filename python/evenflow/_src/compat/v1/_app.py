@@ -1,4 +1,4 @@
-"""tf.flags and tf.app: command-line flags, which are those of the package absl."""
+"""tf.flags and tf.app: command-line flags, implemented by the package absl."""
 import sys
 
 from ... import namespace
@@ -13,7 +13,7 @@ def _absl(module):
 
 
 class _Flags:
-    """FLAGS: the command line is read when a flag is first asked for."""
+    """FLAGS. The command line is parsed when a flag is first read."""
 
     def __getattr__(self, name):
         flags = _absl("flags").FLAGS
@@ -49,7 +49,7 @@ def _find(name):
 
 @export("compat.v1.app.run")
 def run(main=None, argv=None):
-    """Reads the flags and calls main with what is left of the command line; main's result is the exit status."""
+    """Parses the flags and calls main with the rest of the command line. The result of main is the exit status."""
     main = main or sys.modules["__main__"].main
     _absl("app").run(main, argv, flags_parser=lambda args: _absl("flags").FLAGS(args, known_only=True))
 

@@ -1,4 +1,4 @@
-"""Functions whose arguments had another order or other names in the first generation."""
+"""Functions whose arguments have another order or other names in TensorFlow 1."""
 import numpy as np
 from ... import _core, dtypes, tensors
 from ...composite import IndexedSlices, SparseTensor, SparseTensorValue
@@ -15,7 +15,7 @@ raw = _core.raw
 
 @export("compat.v1.constant")
 def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
-    """A constant; values that are too few for `shape` are filled up with the last."""
+    """A constant. If there are fewer values than `shape` has elements, the last one is repeated."""
     if shape is not None and not isinstance(value, _core.Tensor):
         wanted = TensorShape(shape)
         have = np.asarray(value)
@@ -33,7 +33,7 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
 
 
 def _natural(value):
-    """The dtype a Python value has by itself."""
+    """The default dtype of a Python value."""
     if isinstance(value, (np.ndarray, np.generic)):
         return None
     kind = np.asarray(value).dtype.kind
@@ -49,13 +49,13 @@ def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_
 
 @export("compat.v1.convert_to_tensor_or_indexed_slices")
 def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None):
-    """`value` as a Tensor; IndexedSlices as they are."""
+    """Converts `value` to a Tensor; IndexedSlices are returned unchanged."""
     return value if isinstance(value, IndexedSlices) else tensors.convert_to_tensor(value, dtype, name=name)
 
 
 @export("compat.v1.convert_to_tensor_or_sparse_tensor")
 def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
-    """`value` as a Tensor; SparseTensors as they are."""
+    """Converts `value` to a Tensor; SparseTensors are returned unchanged."""
     if isinstance(value, SparseTensorValue):
         return SparseTensor.from_value(value)
     return value if isinstance(value, SparseTensor) else tensors.convert_to_tensor(value, dtype, name=name)
@@ -116,20 +116,20 @@ def ones_like(tensor, dtype=None, name=None, optimize=True):
 @export("compat.v1.reverse_sequence")
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None,  # noqa: A002
                      batch_dim=None):
-    """Rows with their beginnings reversed."""
+    """Reverses the first `seq_lengths[k]` elements of row k."""
     return array.reverse_sequence(input, seq_lengths, either(seq_axis, "seq_axis", seq_dim, "seq_dim"),
                                   either(batch_axis, "batch_axis", batch_dim, "batch_dim"), name)
 
 
 @export("compat.v1.gather")
 def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
-    """Slices of `params` by number."""
+    """Gathers slices of `params` by index."""
     return index.gather(params, indices, axis=axis, batch_dims=batch_dims, name=name)
 
 
 @export("compat.v1.gather_nd", "compat.v1.manip.gather_nd")
 def gather_nd(params, indices, name=None, batch_dims=0, bad_indices_policy=""):
-    """Elements of `params` by rows of numbers."""
+    """Gathers elements or slices of `params`; each row of `indices` is one multi-dimensional index."""
     return index.gather_nd(params, indices, batch_dims, name)
 
 
@@ -151,13 +151,14 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
 
 @export("compat.v1.count_up_to")
 def count_up_to(ref, limit, name=None):
-    """The value of a variable before 1 is added to it; OutOfRangeError once it has reached `limit`."""
+    """Adds 1 to a variable and returns its previous value. Raises OutOfRangeError when it has reached `limit`."""
     return raw.ResourceCountUpTo(ref.handle, limit, T=ref.dtype, name=name)
 
 
 @export("compat.v1.where")
 def where(condition, x=None, y=None, name=None):
-    """Elements of x where `condition`, else of y; a vector condition chooses whole rows. Without x and y: indices."""
+    """Elements of x where `condition` is true, else of y; a vector condition selects whole rows. Without x and y, returns the
+    indices of the true elements."""
     if x is None and y is None:
         return index.where(condition if has_rows(condition) else _core.convert(condition, dtypes.bool), name=name)
     if x is None or y is None:
@@ -186,7 +187,7 @@ for _public, _dtype, _word in (("float", dtypes.float32, "ToFloat"), ("double", 
 
 @export("compat.v1.div")
 def div(x, y, name=None):
-    """Division; of integers, rounded down as in Python 2."""
+    """Divides x by y. Integers are rounded down, as in Python 2."""
     try:
         first = _core.convert(x, None, getattr(y, "dtype", None))
         x, y = first, _core.convert(y, first.dtype)
@@ -198,13 +199,13 @@ def div(x, y, name=None):
 
 @export("compat.v1.confusion_matrix", "compat.v1.math.confusion_matrix")
 def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None):
-    """How often each class was taken for each other."""
+    """The confusion matrix: element [i, j] counts the examples of class i that were predicted as class j."""
     return counting.confusion_matrix(labels, predictions, num_classes, weights, dtype, name)
 
 
 @export("compat.v1.setdiff1d")
 def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
-    """Elements of x that are not in y, and where they stand."""
+    """The elements of x that are not in y, and their indices."""
     return raw.ListDiff(x, y, out_idx=index_dtype, name=name)
 
 
@@ -213,7 +214,7 @@ def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
 
 @export("compat.v1.set_random_seed", "compat.v1.random.set_random_seed", "compat.v1.random.set_seed")
 def set_random_seed(seed):
-    """The seed of the default graph; outside of graphs, of the program."""
+    """Sets the seed of the default graph; with eager execution, the global seed."""
     graph = _core.current_graph()
     if graph is None:
         random.set_seed(seed)
@@ -223,7 +224,7 @@ def set_random_seed(seed):
 
 @export("compat.v1.multinomial", "compat.v1.random.multinomial")
 def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
-    """Class numbers drawn by unnormalised log probabilities."""
+    """Draws class numbers from unnormalised log probabilities."""
     return random.categorical(logits, num_samples, output_dtype, seed, name)
 
 

@@ -1,4 +1,4 @@
-"""tf.train.ExponentialMovingAverage: shadow variables that follow others slowly."""
+"""tf.train.ExponentialMovingAverage: shadow variables with the exponential moving averages of others."""
 from ... import _core, graph as graphs
 from ...namespace import export
 from ._keys import GraphKeys
@@ -17,7 +17,7 @@ class ExponentialMovingAverage:
         self._num_updates = num_updates
         self._zero_debias = zero_debias
         self._name = name
-        self._averages = {}  # id of what is averaged -> (it, shadow)
+        self._averages = {}  # key of a variable or tensor -> (variable or tensor, shadow, ...)
 
     @property
     def name(self):
@@ -45,7 +45,7 @@ class ExponentialMovingAverage:
         return self._averages[key]
 
     def apply(self, var_list=None):
-        """An op that brings the shadows up to date."""
+        """An op that updates the shadow variables."""
         if var_list is None:
             var_list = trainable_variables()
         decay = _core.convert(self._decay)
@@ -62,13 +62,13 @@ class ExponentialMovingAverage:
             rate = _core.convert(1.0, decay.dtype) - decay
             rate = rate if rate.dtype is var.dtype else raw.Cast(rate, var.dtype)
             value = var.value() if is_variable else var
-            from_zero = self._zero_debias and not is_variable  # a variable's shadow begins with its value
+            from_zero = self._zero_debias and not is_variable  # the shadow of a variable starts with its value
             updates.append(self._debiased(var, shadow, value, rate) if from_zero else
                            shadow.assign_sub((shadow.value() - value) * rate, read_value=False))
         return graphs.group(*[u for u in updates if u is not None], name=self._name)
 
     def _debiased(self, var, shadow, value, rate):
-        """Corrects for the start at zero: the unbiased mean is what the shadow holds."""
+        """Corrects the bias of an average that starts at zero. The shadow holds the unbiased mean."""
         kept = self._averages[self._key(var)][2]
         if kept[0] is None:
             dims = list(shadow.shape._dims)
@@ -99,7 +99,7 @@ class ExponentialMovingAverage:
         return f"{graphs.current_scope()}{name}/{self._name}"
 
     def variables_to_restore(self, moving_avg_variables=None):
-        """A dictionary from names in a checkpoint to variables: shadows' names for what is averaged."""
+        """{name in a checkpoint: variable}. For an averaged variable it is the name of its shadow."""
         if moving_avg_variables is None:
             moving_avg_variables = trainable_variables() + moving_average_variables()
         chosen = {id(v): v for v in moving_avg_variables}

@@ -1,4 +1,4 @@
-"""Assertions with the arguments of the first generation: each gives an op to depend on."""
+"""Assertions with the arguments of TensorFlow 1. Each returns an op to use as a control dependency."""
 import inspect
 
 from ... import _core, graph as graphs
@@ -10,7 +10,7 @@ _WORDS = ("equal", "none_equal", "less", "less_equal", "greater", "greater_equal
 
 
 def _older(function):
-    """Arguments in the order (..., data, summarize, message, name)."""
+    """Wraps an assertion so that it takes its arguments in the order (..., data, summarize, message, name)."""
     own = [p for p in inspect.signature(function).parameters if p not in ("message", "summarize", "name")]
     order = own + ["data", "summarize", "message", "name"]
 

@@ -1,4 +1,4 @@
-"""Control flow with the arguments of the first generation."""
+"""Control flow with the arguments of TensorFlow 1."""
 import builtins
 import contextlib
 
@@ -14,7 +14,7 @@ raw = _core.raw
 
 @export("compat.v1.cond")
 def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
-    """true_fn() if `pred` else false_fn(); without control flow v2 a list of one result is given as that."""
+    """Returns true_fn() if `pred`, else false_fn(). Without control flow v2, a list with one result becomes that result."""
     if None not in (true_fn, fn1) or None not in (false_fn, fn2):
         raise TypeError("cond(): 'true_fn' and 'fn1', or 'false_fn' and 'fn2', may not be set simultaneously.")
     true_fn, false_fn = true_fn or fn1, false_fn or fn2
@@ -37,7 +37,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
 @export("compat.v1.while_loop")
 def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True,  # noqa: A002
                swap_memory=False, name=None, maximum_iterations=None, return_same_structure=False):
-    """Repeats `body` while `cond` holds; a single loop variable is given as it is."""
+    """Repeats `body` while `cond` is true. A single loop variable is returned without a list."""
     results = loops.while_loop(cond, body, loop_vars, shape_invariants=shape_invariants,
                                parallel_iterations=parallel_iterations, maximum_iterations=maximum_iterations, name=name)
     if not return_same_structure and type(results) in (list, builtins.tuple) and len(results) == 1:
@@ -47,14 +47,14 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
 
 @export("compat.v1.case")
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
-    """The first function whose predicate holds."""
+    """Calls the function of the first true predicate."""
     return control.case(pred_fn_pairs, default=default, exclusive=exclusive, strict=strict, name=name)
 
 
 @export("compat.v1.map_fn")
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
            name=None, fn_output_signature=None):
-    """fn of each row."""
+    """Applies `fn` to each row of `elems` and stacks the results."""
     signature = fn_output_signature if fn_output_signature is not None else dtype
     return functional.map_fn(fn, elems, parallel_iterations=parallel_iterations, infer_shape=infer_shape, name=name,
                              fn_output_signature=signature)
@@ -66,7 +66,7 @@ def _folding(word):
                                          parallel_iterations=parallel_iterations, name=name)
 
     fold.__name__ = word
-    fold.__doc__ = f"{word}: combines all rows."
+    fold.__doc__ = f"tf.{word}: combines all rows of `elems` with `fn`."
     return offer(fold, f"compat.v1.{word}")
 
 
@@ -77,7 +77,7 @@ foldr = _folding("foldr")
 @export("compat.v1.scan")
 def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, infer_shape=True,
          reverse=False, name=None):
-    """Combines rows and keeps what is found on the way."""
+    """Combines the rows of `elems` with `fn` and stacks all intermediate results."""
     return functional.scan(fn, elems, initializer=initializer, parallel_iterations=parallel_iterations,
                            infer_shape=infer_shape, reverse=reverse, name=name)
 
@@ -117,7 +117,7 @@ def with_dependencies(dependencies, output_tensor, name=None):
 
 @export("compat.v1.Print")
 def Print(input_, data, message=None, first_n=None, summarize=None, name=None):  # noqa: N802
-    """`input_`; running it prints `data`."""
+    """Returns `input_`. When the op runs, it prints `data`."""
     return raw.Print(_core.convert(input_), [_core.convert(d) for d in data], message=message or "",
                      first_n=-1 if first_n is None else first_n, summarize=3 if summarize is None else summarize,
                      name=name)
@@ -125,19 +125,19 @@ def Print(input_, data, message=None, first_n=None, summarize=None, name=None): 
 
 @export("compat.v1.py_func")
 def py_func(func, inp, Tout, stateful=True, name=None):  # noqa: N803
-    """A Python function of numpy arrays, called when the op runs."""
+    """Calls a Python function with numpy arrays when the op runs."""
     return py_function.numpy_function(func, inp, Tout, stateful=stateful, name=name)
 
 
 @export("compat.v1.colocate_with")
 def colocate_with(op, ignore_existing=False):
-    """There is one device: nothing to arrange."""
+    """Does nothing, because there is one device."""
     return contextlib.nullcontext()
 
 
 @export("compat.v1.container")
 def container(container_name):
-    """Sessions keep their resources apart by themselves."""
+    """Does nothing: each session has its own resources."""
     return contextlib.nullcontext(container_name)
 
 
@@ -155,7 +155,7 @@ def add_check_numerics_ops():
 
 @export("compat.v1.make_template")
 def make_template(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs):
-    """A function whose variables are made by the first call and shared by all others."""
+    """Wraps a function so that its first call creates its variables and all later calls share them."""
     state = {"scope": None}
 
     def call(*args, **more):

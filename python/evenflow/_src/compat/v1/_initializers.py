@@ -1,4 +1,4 @@
-"""Initializers of the first generation: the dtype is an argument of the object."""
+"""Initializers of TensorFlow 1, whose constructors take the dtype."""
 import numpy as np
 import math
 
@@ -12,19 +12,19 @@ _FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 
 
 class Initializer(_Base):
-    """The base: `initializer(shape, dtype, partition_info)` makes a tensor."""
+    """The base class of initializers: `initializer(shape, dtype, partition_info)` returns a tensor."""
 
     _words = ()
 
     def get_config(self):
-        """The arguments that make an equal initializer."""
+        """The arguments of the constructor, from which `from_config` makes an equal initializer."""
         found = {word: getattr(self, word) for word in self._words}
         found["dtype"] = self.dtype.name
         return found
 
     @classmethod
     def from_config(cls, config):
-        """The initializer of a config."""
+        """Makes an initializer from the result of `get_config`."""
         return cls(**config)
 
     def _dtype(self, dtype):
@@ -62,7 +62,7 @@ class Ones(Initializer):
 
 @export("compat.v1.constant_initializer", "compat.v1.initializers.constant")
 class Constant(Initializer):
-    """Makes tensors of one value; values that are too few are filled up with the last."""
+    """Makes tensors from a constant. If there are too few values, the last one is repeated."""
 
     _words = ("value",)
 
@@ -81,7 +81,7 @@ class Constant(Initializer):
 
 @export("compat.v1.random_uniform_initializer", "compat.v1.initializers.random_uniform")
 class RandomUniform(Initializer):
-    """Makes evenly distributed numbers."""
+    """Makes uniformly distributed numbers."""
 
     _words = ("minval", "maxval", "seed")
 
@@ -114,7 +114,7 @@ class TruncatedNormal(RandomNormal):
 
 
 def _fans(shape):
-    """How many numbers go into and out of one unit of a layer with weights of this shape."""
+    """(fan in, fan out): the numbers of inputs and outputs of a layer whose weights have this shape."""
     shape = [int(d) for d in shape]
     if len(shape) < 1:
         return 1, 1
@@ -126,7 +126,7 @@ def _fans(shape):
 
 @export("compat.v1.variance_scaling_initializer", "compat.v1.initializers.variance_scaling")
 class VarianceScaling(Initializer):
-    """Makes random numbers whose spread suits the number of a layer's inputs and outputs."""
+    """Makes random numbers whose variance is scaled by the number of a layer's inputs or outputs."""
 
     _words = ("scale", "mode", "distribution", "seed")
 
@@ -148,7 +148,7 @@ class VarianceScaling(Initializer):
         n = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
         scale = self.scale / max(1.0, n)
         if self.distribution in ("normal", "truncated_normal"):
-            stddev = math.sqrt(scale) / 0.87962566103423978  # what cutting at two deviations leaves
+            stddev = math.sqrt(scale) / 0.87962566103423978  # the standard deviation after truncation at two
             return random.truncated_normal(shape, 0.0, stddev, dtype, self.seed)
         if self.distribution == "untruncated_normal":
             return random.normal(shape, 0.0, math.sqrt(scale), dtype, self.seed)
@@ -177,7 +177,7 @@ LecunUniform = _variant("LecunUniform", 1.0, "fan_in", "uniform", "compat.v1.ini
 
 @export("compat.v1.uniform_unit_scaling_initializer", "compat.v1.initializers.uniform_unit_scaling")
 class UniformUnitScaling(Initializer):
-    """Makes evenly distributed numbers that keep the scale of a layer's input."""
+    """Makes uniformly distributed numbers that keep the scale of a layer's input."""
 
     _words = ("factor", "seed")
 

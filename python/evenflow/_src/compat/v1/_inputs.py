@@ -1,4 +1,4 @@
-"""Input pipelines of the first generation: producers of names and indices, and batches, by queues and their runners."""
+"""Input pipelines of TensorFlow 1: producers of file names and indices, and batches, built from queues and queue runners."""
 from ... import _core, dtypes, shapes
 from ...composite import SparseTensor
 from ...graph import executing_eagerly
@@ -19,7 +19,7 @@ def _v1(name):
 
 @export("compat.v1.train.limit_epochs")
 def limit_epochs(tensor, num_epochs=None, name=None):
-    """The tensor, so many times; then OutOfRangeError. Counts in a local variable."""
+    """Returns the tensor `num_epochs` times, then raises OutOfRangeError. A local variable counts the epochs."""
     if num_epochs is None:
         return tensor
     if num_epochs <= 0:
@@ -32,14 +32,14 @@ def limit_epochs(tensor, num_epochs=None, name=None):
 
 
 def _counted(epochs, most):
-    """Adds one to a counter; OutOfRangeError once it has reached the limit."""
+    """Adds one to a counter. Raises OutOfRangeError when it has reached the limit."""
     return _v1("count_up_to")(epochs, most)
 
 
 @export("compat.v1.train.input_producer")
 def input_producer(input_tensor, element_shape=None, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None,
                    summary_name=None, name=None, cancel_op=None):  # noqa: ARG001
-    """A queue of the rows of a tensor, again and again, shuffled anew each time."""
+    """A queue of the rows of a tensor, repeated for each epoch and, with `shuffle`, in a new order each time."""
     _no_eager("Input pipelines based on Queues")
     with _v1("name_scope")(name, "input_producer", [input_tensor]):
         rows = _core.convert(input_tensor)
@@ -79,7 +79,7 @@ def range_input_producer(limit, num_epochs=None, shuffle=True, seed=None, capaci
 
 @export("compat.v1.train.slice_input_producer")
 def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None):
-    """One row of each of several tensors, the same of all."""
+    """One row of each of several tensors, with the same row number."""
     _no_eager("Input pipelines based on Queues")
     with _v1("name_scope")(name, "input_producer", list(tensor_list)):
         tensors = [_core.convert(t) for t in tensor_list]
@@ -94,7 +94,7 @@ def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None, 
 
 
 def _flat(tensors):
-    """The tensors of a list or a dict, and how to build the same of others."""
+    """(the tensors of a list or dict, a function that packs other tensors in the same way)."""
     if isinstance(tensors, dict):
         keys = sorted(tensors)
         values, again = [tensors[k] for k in keys], lambda made: dict(zip(keys, made))
@@ -109,7 +109,7 @@ def _flat(tensors):
 
 
 def _common(lists, given, enqueue_many):
-    """The dtypes and shapes that elements of all the lists have."""
+    """(dtypes, shapes) that the elements of all lists have in common."""
     first = lists[0]
     for other in lists[1:]:
         if [t.dtype for t in other] != [t.dtype for t in first]:
@@ -156,7 +156,7 @@ def _batch(lists, batch_size, capacity, threads, enqueue_many, given, dynamic_pa
 @export("compat.v1.train.batch")
 def batch(tensors, batch_size, num_threads=1, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False,
           allow_smaller_final_batch=False, shared_name=None, name=None):
-    """Batches of what the tensors are, run after run, by as many threads."""
+    """Batches of the values that the tensors have in successive runs, computed by `num_threads` threads."""
     return _batch([tensors], batch_size, capacity, num_threads, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch,
                   shared_name, name)
 
@@ -164,7 +164,7 @@ def batch(tensors, batch_size, num_threads=1, capacity=32, enqueue_many=False, s
 @export("compat.v1.train.batch_join")
 def batch_join(tensors_list, batch_size, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False,
                allow_smaller_final_batch=False, shared_name=None, name=None):
-    """As batch, with a thread for each of several lists of tensors."""
+    """Like `batch`, with one thread for each of several lists of tensors."""
     return _batch(list(tensors_list), batch_size, capacity, None, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch,
                   shared_name, name)
 
@@ -182,7 +182,7 @@ def _shuffle_batch(lists, batch_size, capacity, least, threads, seed, enqueue_ma
 @export("compat.v1.train.shuffle_batch")
 def shuffle_batch(tensors, batch_size, capacity, min_after_dequeue, num_threads=1, seed=None, enqueue_many=False, shapes=None,
                   allow_smaller_final_batch=False, shared_name=None, name=None):
-    """Batches in random order; so many elements stay to choose from."""
+    """Like `batch`, in random order. At least `min_after_dequeue` elements stay in the queue to choose from."""
     return _shuffle_batch([tensors], batch_size, capacity, min_after_dequeue, num_threads, seed, enqueue_many, shapes,
                           allow_smaller_final_batch, shared_name, name)
 
@@ -190,14 +190,14 @@ def shuffle_batch(tensors, batch_size, capacity, min_after_dequeue, num_threads=
 @export("compat.v1.train.shuffle_batch_join")
 def shuffle_batch_join(tensors_list, batch_size, capacity, min_after_dequeue, seed=None, enqueue_many=False, shapes=None,
                        allow_smaller_final_batch=False, shared_name=None, name=None):
-    """As shuffle_batch, with a thread for each of several lists of tensors."""
+    """Like `shuffle_batch`, with one thread for each of several lists of tensors."""
     return _shuffle_batch(list(tensors_list), batch_size, capacity, min_after_dequeue, None, seed, enqueue_many, shapes,
                           allow_smaller_final_batch, shared_name, name)
 
 
 @export("compat.v1.train.match_filenames_once", "compat.v1.io.match_filenames_once")
 def match_filenames_once(pattern, name=None):
-    """The names of files that match, found when local variables are initialized."""
+    """The names of the files that match a pattern, found when the local variables are initialized."""
     with _v1("name_scope")(name, "matching_filenames"):
         return _v1("get_variable")(f"matching_filenames_{id(pattern)}", initializer=own("io", "matching_files")(pattern), dtype=None,
                                    trainable=False, validate_shape=False, use_resource=True,

@@ -1,4 +1,4 @@
-"""Collections of a graph and their usual names."""
+"""Collections of a graph and their standard names."""
 from ...graph import get_default_graph
 from ...namespace import export
 
@@ -56,7 +56,7 @@ def add_to_collections(names, value):
 
 @export("compat.v1.get_collection")
 def get_collection(key, scope=None):
-    """A copy of a collection of the default graph; `scope`: only what has a name that matches."""
+    """A copy of a collection of the default graph; with `scope`, only the values whose name matches it."""
     return get_default_graph().get_collection(key, scope)
 
 

@@ -62,7 +62,7 @@ def get_verbosity():
 
 @export("compat.v1.logging.flush")
 def flush():
-    """Writes out what waits."""
+    """Flushes the handlers of the logger."""
     for handler in _logger.handlers:
         handler.flush()
 

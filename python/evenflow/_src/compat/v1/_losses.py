@@ -1,4 +1,4 @@
-"""tf.compat.v1.losses: weighted losses that are also put into a collection."""
+"""tf.compat.v1.losses: weighted losses, which are also added to a collection."""
 from ... import _core, dtypes, graph as graphs
 from ...shapes import agree
 from ...namespace import export
@@ -11,7 +11,7 @@ raw = _core.raw
 
 @export("compat.v1.losses.Reduction")
 class Reduction:
-    """How the elements of a loss become one number."""
+    """How the elements of a loss are reduced to one number."""
 
     NONE = "none"
     SUM = "weighted_sum"
@@ -46,14 +46,14 @@ def _safe_mean(total, count):
 
 
 def _present(losses, weights):
-    """How many elements have a weight that is not zero, after broadcasting."""
+    """The number of elements with a nonzero weight, after broadcasting."""
     ones = raw.SelectV2(raw.Equal(weights, raw.ZerosLike(weights)), raw.ZerosLike(weights), raw.OnesLike(weights))
     return _sum(raw.Mul(ones, raw.OnesLike(losses)))
 
 
 def _check_weights(losses, weights):
-    """What has to run before the weights are used: they are a scalar, or of the losses' rank with sizes that are
-    theirs or 1. Raises where the shapes are known."""
+    """Checks that the weights are a scalar, or have the rank of the losses with sizes that are equal or 1. Raises ValueError
+    if the shapes are known; else returns the assertions to run first."""
     have, want = _core.static_shape(weights), _core.static_shape(losses)
     if have is None or want is None:
         return [_fits(losses, weights)]
@@ -71,8 +71,8 @@ def _check_weights(losses, weights):
 
 
 def _fits(losses, weights):
-    """The check of `_check_weights` when the graph runs. A weight that broadcasting would add a dimension to, or whose
-    size would make the product larger than the losses, does not fit."""
+    """The check of `_check_weights` as ops of the graph. It fails if broadcasting would add a dimension to the weights, or
+    would make the product larger than the losses."""
     have, want = raw.Shape(weights), raw.Shape(losses)
     rank = raw.Reshape(raw.Minimum(raw.Rank(weights), raw.Rank(losses)), [1])
     ours, theirs = raw.Slice(have, [0], rank), raw.Slice(want, [0], rank)
@@ -84,7 +84,7 @@ def _fits(losses, weights):
 
 @export("compat.v1.losses.compute_weighted_loss")
 def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES, reduction=BY_WEIGHTS):
-    """The weighted losses, reduced as asked, and added to the collection."""
+    """Weights and reduces the losses, and adds the result to the collection."""
     Reduction.validate(reduction)
     with graphs.name_scope(scope or "weighted_loss"):
         return _weighted(losses, weights, loss_collection, reduction)
@@ -119,7 +119,7 @@ def _reduced(losses, weights, reduction):
 
 @export("compat.v1.losses.add_loss")
 def add_loss(loss, loss_collection=GraphKeys.LOSSES):
-    """Puts a loss into a collection of its graph; eagerly there are no collections."""
+    """Adds a loss to a collection of its graph. Eagerly it does nothing."""
     if loss_collection and _core.is_symbolic(loss):
         loss.graph.add_to_collection(loss_collection, loss)
 
@@ -150,7 +150,7 @@ def get_total_loss(add_regularization_losses=True, name="total_loss", scope=None
     if add_regularization_losses:
         found = found + get_regularization_losses(scope)
     if not found:
-        raise ValueError("no losses were collected: there is nothing to add")
+        raise ValueError("get_total_loss: the collection of losses is empty")
     return raw.AddN(found, name=name)
 
 
@@ -190,7 +190,7 @@ def absolute_difference(labels, predictions, weights=1.0, scope=None, loss_colle
 @export("compat.v1.losses.huber_loss")
 def huber_loss(labels, predictions, weights=1.0, delta=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
                reduction=BY_WEIGHTS):
-    """Squared for small differences, linear beyond `delta`."""
+    """The Huber loss: squared for small differences, linear beyond `delta`."""
     predictions, labels = _pair(predictions, labels)
     with graphs.name_scope(scope or "huber_loss") as scope:
         limit = _core.convert(delta, dtypes.float32)
@@ -226,7 +226,7 @@ def hinge_loss(labels, logits, weights=1.0, scope=None, loss_collection=GraphKey
 @export("compat.v1.losses.cosine_distance")
 def cosine_distance(labels, predictions, axis=None, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES,
                     reduction=BY_WEIGHTS, dim=None):
-    """1 - the inner product along `axis` of vectors that have length 1."""
+    """1 minus the inner product, along `axis`, of vectors that have length 1."""
     axis = dim if axis is None else axis
     if axis is None:
         raise ValueError("You must specify argument `axis`.")
@@ -238,7 +238,7 @@ def cosine_distance(labels, predictions, axis=None, weights=1.0, scope=None, los
 
 @export("compat.v1.losses.mean_pairwise_squared_error")
 def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES):
-    """Squares of how much the differences within a row differ."""
+    """The mean squared error between the pairwise differences of the elements within each row."""
     predictions, labels = _pair(predictions, labels)
     weights = raw.Cast(_core.convert(weights, None, dtypes.float32), dtypes.float32)
     with graphs.name_scope(scope or "mean_pairwise_squared_error") as scope:
@@ -293,7 +293,7 @@ def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0,
 
 
 def _as_flat_as(labels, weights):
-    """The weights without a last dimension of size 1 that the labels do not have."""
+    """The weights, with a last dimension of size 1 removed if the labels do not have it."""
     have, dims = _core.static_shape(weights), _core.static_shape(labels)
     if have is not None and len(have) == 0:
         return weights

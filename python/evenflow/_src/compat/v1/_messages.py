@@ -1,11 +1,11 @@
-"""ConfigProto and the like: trees of attributes that programs fill in. Settings that do not concern us are kept, and
-have no effect."""
+"""ConfigProto and similar messages, as objects with attributes that programs set. Settings that Evenflow does not use are
+stored and have no effect."""
 from ...namespace import offer
 
 
 class Message:
-    """A tree of attributes: reading one that was not set makes a branch. A branch is also an empty list, to which
-    a program may add, since which fields are repeated is not known here."""
+    """An object with arbitrary attributes. Reading one that was not set creates a nested Message. This can also be used as an
+    empty list to append to, because it is not known here which fields are repeated."""
 
     def __init__(self, **given):
         for word, value in given.items():
@@ -52,7 +52,7 @@ class Message:
         return name in self.__dict__
 
     def CopyFrom(self, other):  # noqa: N802
-        """Takes over the attributes of another."""
+        """Copies the attributes of another message."""
         self.__dict__.clear()
         self.__dict__.update(other.__dict__)
 
@@ -63,15 +63,15 @@ class Message:
         self.__dict__.clear()
 
     def append(self, value):
-        """Adds to a branch that is used as a list."""
+        """Appends a value to a message that is used as a list."""
         self._list().append(value)
 
     def extend(self, values):
-        """Adds several."""
+        """Appends several values."""
         self._list().extend(values)
 
     def add(self, **given):
-        """Adds a message to a branch that is used as a list, and returns it."""
+        """Appends a new message to a message that is used as a list, and returns it."""
         made = Message(**given)
         self.append(made)
         return made
@@ -84,9 +84,9 @@ def _kind(name, doc, **constants):
 
 
 ConfigProto = _kind("ConfigProto", "Settings of a session.")
-GPUOptions = _kind("GPUOptions", "Settings of graphics processors.")
-OptimizerOptions = _kind("OptimizerOptions", "How graphs are to be optimised.", L0=-1, L1=0, DEFAULT=0, OFF=-1, ON_1=1,
+GPUOptions = _kind("GPUOptions", "Settings of GPUs.")
+OptimizerOptions = _kind("OptimizerOptions", "Settings of graph optimisation.", L0=-1, L1=0, DEFAULT=0, OFF=-1, ON_1=1,
                          ON_2=2)
 GraphOptions = _kind("GraphOptions", "Settings of graphs.")
 RunOptions = _kind("RunOptions", "Settings of one run.", NO_TRACE=0, SOFTWARE_TRACE=1, HARDWARE_TRACE=2, FULL_TRACE=3)
-RunMetadata = _kind("RunMetadata", "What is known of a run.")
+RunMetadata = _kind("RunMetadata", "Statistics of a run.")

@@ -1,4 +1,5 @@
-"""tf.compat.v1.metrics: a metric is a tensor, made of local variables, and an op that updates them with a batch."""
+"""tf.compat.v1.metrics: a metric is a pair of a tensor, computed from local variables, and an op that updates the variables
+with a batch."""
 from ... import _core, dtypes, graph as graphs
 from ...namespace import export
 from ...ops.counting import confusion_matrix
@@ -35,7 +36,7 @@ def _ratio(top, bottom, name):
 
 
 def _squeezed(labels, predictions, weights):
-    """Labels, predictions and weights without a last dimension of 1 that the others do not have."""
+    """Labels, predictions and weights, with a last dimension of size 1 removed where the others do not have it."""
     labels, predictions = _core.convert(labels), _core.convert(predictions)
     one, two = _core.static_shape(labels), _core.static_shape(predictions)
     if one is not None and two is not None:
@@ -54,7 +55,7 @@ def _squeezed(labels, predictions, weights):
 
 
 def _spread(weights, values):
-    """The weights with the shape of the values."""
+    """The weights, broadcast to the shape of the values."""
     with graphs.control_dependencies(_check_weights(values, weights)):
         return raw.Mul(weights, raw.OnesLike(values))
 
@@ -114,7 +115,7 @@ def mean_tensor(values, weights=None, metrics_collections=None, updates_collecti
 
 @export("compat.v1.metrics.accuracy")
 def accuracy(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """How often predictions equal labels."""
+    """The weighted share of predictions that equal their labels."""
     _needs_pair(labels, predictions)
     with variable_scope(name, "accuracy", [predictions, labels, weights]):
         labels, predictions, weights = _squeezed(labels, predictions, weights)
@@ -181,7 +182,7 @@ def percentage_below(values, threshold, weights=None, metrics_collections=None, 
 
 
 def _count(flags, weights, name, shape=()):
-    """A variable that counts true flags, weighted, and its value after this batch."""
+    """(variable with the weighted count of true flags, its value after this batch)."""
     counter = _zeros(list(shape), name)
     return counter, counter.assign_add(_weighted_flags(flags, weights))
 
@@ -196,7 +197,7 @@ def _bools(labels, predictions, weights):
     return raw.Cast(labels, dtypes.bool), raw.Cast(predictions, dtypes.bool), weights
 
 
-_CELLS = {  # what is counted: whether the label, and whether the prediction, is true
+_CELLS = {  # cell of the confusion matrix -> (whether the label is true, whether the prediction is true)
     "true_positives": (True, True), "false_negatives": (True, False),
     "true_negatives": (False, False), "false_positives": (False, True),
 }
@@ -226,7 +227,7 @@ for _name in _CELLS:
 
 
 def _share(name, other):
-    """precision and recall: true positives among them and another cell."""
+    """precision and recall: true positives divided by the sum of true positives and another cell."""
     def metric(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
         _needs_pair(labels, predictions)
         with variable_scope(name, word, [predictions, labels, weights]):
@@ -252,7 +253,7 @@ recall = _share("recall", "false_negatives")
 
 
 def _at_thresholds(labels, predictions, thresholds, weights, cells):
-    """Variables that count the cells at each threshold, and their values after this batch."""
+    """(variables with the counts of the cells at each threshold, their values after this batch)."""
     labels, predictions, weights = _squeezed(labels, predictions, weights)
     flat = raw.Reshape(_float(predictions), [1, -1])
     truth = raw.Reshape(raw.Cast(labels, dtypes.bool), [1, -1])
@@ -309,7 +310,7 @@ _share_at("recall", "false_negatives")
 
 
 def _area(x, y, method):
-    """The area under points that are ordered by falling x."""
+    """The area under a curve through points that are sorted by decreasing x."""
     width = raw.Sub(x[:-1], x[1:])
     heights = {"trapezoidal": lambda a, b: raw.Mul(raw.AddV2(a, b), 0.5), "minoring": raw.Minimum, "majoring": raw.Maximum}
     return _sum(raw.Mul(width, heights[method](y[:-1], y[1:])))
@@ -347,7 +348,7 @@ def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collectio
 
 @export("compat.v1.metrics.mean_iou")
 def mean_iou(labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """The mean over classes of intersection over union. The update op is the matrix of counts."""
+    """The mean over classes of intersection over union. The update op is the confusion matrix."""
     with variable_scope(name, "mean_iou", [predictions, labels, weights]):
         labels, predictions = (raw.Reshape(raw.Cast(_core.convert(x), dtypes.int64), [-1]) for x in (labels, predictions))
         weights = None if weights is None else raw.Reshape(_float(weights), [-1])
@@ -365,7 +366,7 @@ def mean_iou(labels, predictions, num_classes, weights=None, metrics_collections
 @export("compat.v1.metrics.mean_per_class_accuracy")
 def mean_per_class_accuracy(labels, predictions, num_classes, weights=None, metrics_collections=None,
                             updates_collections=None, name=None):
-    """The mean over classes of how often their labels are predicted."""
+    """The mean over classes of the share of correct predictions."""
     with variable_scope(name, "mean_accuracy", [predictions, labels, weights]):
         labels, predictions = (raw.Reshape(raw.Cast(_core.convert(x), dtypes.int64), [-1]) for x in (labels, predictions))
         ones = raw.Cast(raw.OnesLike(labels), dtypes.float32)

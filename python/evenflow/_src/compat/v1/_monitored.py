@@ -1,4 +1,4 @@
-"""tf.train.MonitoredSession: a session that initializes what it runs, starts queue runners and calls hooks."""
+"""tf.train.MonitoredSession: a session that initializes variables, starts queue runners and calls hooks."""
 import inspect
 import os
 
@@ -18,7 +18,7 @@ def _v1(name):
 
 
 def _saver():
-    """A saver of all variables; None where there is nothing to save, or no Saver."""
+    """A saver of all variables; None if there are no variables or there is no Saver."""
     graph, key = get_default_graph(), _v1("GraphKeys").SAVERS
     found = graph.get_collection(key)
     if found:
@@ -34,7 +34,7 @@ def _saver():
 
 @export("compat.v1.train.Scaffold")
 class Scaffold:
-    """What a training session needs: ops that initialize, a summary, a saver. What is not given is made by finalize."""
+    """The parts of a training session: initialization ops, a summary op and a saver. `finalize` creates missing parts."""
 
     def __init__(self, init_op=None, init_feed_dict=None, init_fn=None, ready_op=None, ready_for_local_init_op=None,
                  local_init_op=None, summary_op=None, saver=None, copy_from_scaffold=None, local_init_feed_dict=None):
@@ -65,7 +65,7 @@ class Scaffold:
     saver = property(lambda self: self._saver)
 
     def finalize(self):
-        """Makes what was not given, and finalizes the graph."""
+        """Creates the parts that were not given, and finalizes the graph."""
         group = _v1("group")
         if self._init_op is None:
             self._init_op = group(_v1("global_variables_initializer")())
@@ -84,7 +84,7 @@ class Scaffold:
 
     @staticmethod
     def get_or_default(arg_name, collection_key, default_constructor):
-        """What a collection of the graph holds, or a new one, which is added to it."""
+        """The only item of a collection of the graph, or a new item, which is added to the collection."""
         found = get_default_graph().get_collection(collection_key)
         if len(found) > 1:
             raise RuntimeError(f"More than one item in the collection {collection_key}. Please indicate which one to use by passing it to "
@@ -103,16 +103,16 @@ class Scaffold:
 
 @export("compat.v1.train.SessionCreator")
 class SessionCreator:
-    """Makes sessions."""
+    """The base class of objects that create sessions."""
 
     def create_session(self):
-        """A session whose variables are initialized."""
+        """Creates a session whose variables are initialized."""
         raise NotImplementedError(f"{type(self).__name__} is a SessionCreator without a create_session(); define it, or use ChiefSessionCreator")
 
 
 @export("compat.v1.train.ChiefSessionCreator")
 class ChiefSessionCreator(SessionCreator):
-    """Makes a session that restores the last checkpoint of a folder, or else initializes all variables."""
+    """Creates a session that restores the latest checkpoint of a directory, or else initializes all variables."""
 
     def __init__(self, scaffold=None, master="", config=None, checkpoint_dir=None, checkpoint_filename_with_path=None):
         self._scaffold = scaffold or Scaffold()
@@ -147,7 +147,7 @@ class ChiefSessionCreator(SessionCreator):
 
 @export("compat.v1.train.WorkerSessionCreator")
 class WorkerSessionCreator(ChiefSessionCreator):
-    """On one machine the only worker is the chief."""
+    """The same as ChiefSessionCreator: on one machine the only worker is the chief."""
 
     def __init__(self, scaffold=None, master="", config=None, max_wait_secs=30 * 60):  # noqa: ARG002
         super().__init__(scaffold, master, config)
@@ -165,7 +165,7 @@ def _merged(asked, feeds):
 
 
 class _StepContext:
-    """What a step function gets."""
+    """The argument of a step function."""
 
     def __init__(self, session, run):
         self._session, self._run = session, run
@@ -173,16 +173,16 @@ class _StepContext:
     session = property(lambda self: self._session)
 
     def run_with_hooks(self, *args, **kwargs):
-        """As MonitoredSession.run."""
+        """Calls MonitoredSession.run."""
         return self._run(*args, **kwargs)
 
     def request_stop(self):
-        """Lets the loop end."""
+        """Ends the loop by raising StopIteration."""
         raise StopIteration("step_fn has requested the iterations to stop.")
 
 
 class _Monitored:
-    """What monitored sessions have in common."""
+    """The base class of monitored sessions."""
 
     def __init__(self, session_creator, hooks, stop_grace_period_secs=120):
         self._graph_was_finalized = get_default_graph().finalized
@@ -199,7 +199,7 @@ class _Monitored:
     graph = property(lambda self: None if self._tf_sess is None else self._tf_sess.graph)
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
-        """Runs the graph, with what hooks want besides."""
+        """Runs the fetches, and those of the hooks, in one run."""
         if self._tf_sess is None:
             raise AttributeError("the session is closed: run was called after close(), or after its `with` had ended")
         context = hooks_of.SessionRunContext(hooks_of.SessionRunArgs(fetches, feed_dict), self._tf_sess)
@@ -218,7 +218,7 @@ class _Monitored:
         return own_values
 
     def run_step_fn(self, step_fn):
-        """Calls a function that may run the session without hooks; its request_stop() ends the `with` of this session."""
+        """Calls a function that may run the session without hooks. Its request_stop() ends the session's `with` block."""
         if "step_context" not in inspect.signature(step_fn).parameters:
             raise ValueError("The `step_fn` may either have one `step_context` argument, or `self` and `step_context` arguments if it's an "
                              f"instance method. Got {tuple(inspect.signature(step_fn).parameters)} instead.")
@@ -229,7 +229,7 @@ class _Monitored:
         return self._tf_sess is None or self._stop or self._coord.should_stop()
 
     def close(self):
-        """Calls the hooks' end, ends threads and the session."""
+        """Calls `end` of the hooks, stops the threads and closes the session."""
         self._close(None)
 
     def _close(self, kind):
@@ -261,7 +261,8 @@ class _Monitored:
 
 @export("compat.v1.train.MonitoredSession")
 class MonitoredSession(_Monitored):
-    """A session that initializes, starts queue runners and calls hooks; OutOfRangeError ends its `with` quietly."""
+    """A session that initializes variables, starts queue runners and calls hooks. An OutOfRangeError ends its `with` block
+    without an exception."""
 
     StepContext = _StepContext
 
@@ -271,7 +272,7 @@ class MonitoredSession(_Monitored):
 
 @export("compat.v1.train.SingularMonitoredSession")
 class SingularMonitoredSession(_Monitored):
-    """As MonitoredSession; the session inside can be had."""
+    """Like MonitoredSession, with access to the session inside."""
 
     def __init__(self, hooks=None, scaffold=None, master="", config=None, checkpoint_dir=None, stop_grace_period_secs=120,
                  checkpoint_filename_with_path=None):
@@ -288,7 +289,8 @@ def monitored_training_session(master="", is_chief=True, checkpoint_dir=None, sc
                                save_checkpoint_secs=_DEFAULT, save_summaries_steps=_DEFAULT, save_summaries_secs=_DEFAULT, config=None,
                                stop_grace_period_secs=120, log_step_count_steps=100, max_wait_secs=7200,  # noqa: ARG001
                                save_checkpoint_steps=_DEFAULT, summary_dir=None, save_graph_def=True):
-    """A MonitoredSession for training: with a folder it saves checkpoints and summaries there, and goes on from them."""
+    """A MonitoredSession for training. With `checkpoint_dir` it saves checkpoints and summaries there, and continues from the
+    latest checkpoint."""
     if save_summaries_steps is _DEFAULT and save_summaries_secs is _DEFAULT:
         save_summaries_steps, save_summaries_secs = 100, None
     if save_checkpoint_secs is _DEFAULT and save_checkpoint_steps is _DEFAULT:

@@ -1,4 +1,4 @@
-"""tf.compat.v1.nn: neural network functions with the arguments of the first generation."""
+"""tf.compat.v1.nn: neural network functions with the arguments of TensorFlow 1."""
 from ... import _core
 from ...dispatch import REFUSED, redirect
 from ...namespace import export, offer
@@ -11,7 +11,7 @@ raw = _core.raw
 
 @export("compat.v1.nn.dropout")
 def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
-    """Sets elements to zero at random, and makes up for it: with probability `rate` (or 1 - keep_prob)."""
+    """Sets elements to zero with probability `rate` (or 1 - keep_prob), and scales the others up to keep the mean."""
     if keep_prob is not None:
         if rate is not None:
             raise ValueError("Cannot specify both 'keep_prob' and 'rate'.")
@@ -42,7 +42,7 @@ def log_softmax(logits, axis=None, name=None, dim=None):
 
 @export("compat.v1.nn.softmax_cross_entropy_with_logits")
 def softmax_cross_entropy_with_logits(labels=None, logits=None, dim=-1, name=None, axis=None):
-    """Cross entropy; nothing flows back into the labels."""
+    """Cross entropy. The labels get no gradient."""
     labels = raw.StopGradient(_core.convert(labels))
     return nn.softmax_cross_entropy_with_logits(labels, logits, dim if axis is None else axis, name)
 
@@ -56,7 +56,7 @@ def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, d
 
 @export("compat.v1.nn.sparse_softmax_cross_entropy_with_logits")
 def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None):
-    """Cross entropy with classes given by number; its arguments must be named."""
+    """Cross entropy with classes given by number. The arguments must be keywords."""
     if _sentinel is not None:
         raise ValueError("Only call `sparse_softmax_cross_entropy_with_logits` with named arguments (labels=..., "
                          "logits=..., ...).")
@@ -65,7 +65,7 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
 
 @export("compat.v1.nn.weighted_cross_entropy_with_logits")
 def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None, targets=None):
-    """Cross entropy of independent classes in which hits weigh more."""
+    """Cross entropy of independent classes, in which positive labels are weighted by `pos_weight`."""
     return nn.weighted_cross_entropy_with_logits(either(labels, "labels", targets, "targets"), logits, pos_weight, name)
 
 
@@ -105,7 +105,7 @@ def convolution(input, filter, padding, strides=None, dilation_rate=None, name=N
 @export("compat.v1.nn.conv2d_backprop_filter")
 def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, use_cudnn_on_gpu=True,  # noqa: A002
                            data_format="NHWC", dilations=(1, 1, 1, 1), name=None):
-    """The gradient of conv2d for its filter."""
+    """The gradient of conv2d with respect to its filter."""
     padding, pairs = padding_of(padding, 2)
     return raw.Conv2DBackpropFilter(input, filter_sizes, out_backprop, strides=strides, padding=padding,
                                     explicit_paddings=pairs, data_format=data_format, dilations=list(dilations),
@@ -115,7 +115,7 @@ def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, 
 @export("compat.v1.nn.conv2d_backprop_input")
 def conv2d_backprop_input(input_sizes, filter=None, out_backprop=None, strides=None, padding=None,  # noqa: A002
                           use_cudnn_on_gpu=True, data_format="NHWC", dilations=(1, 1, 1, 1), name=None, filters=None):
-    """The gradient of conv2d for its input."""
+    """The gradient of conv2d with respect to its input."""
     padding, pairs = padding_of(padding, 2)
     return raw.Conv2DBackpropInput(input_sizes, either(filter, "filter", filters, "filters"), out_backprop,
                                    strides=strides, padding=padding, explicit_paddings=pairs,
@@ -125,7 +125,7 @@ def conv2d_backprop_input(input_sizes, filter=None, out_backprop=None, strides=N
 @export("compat.v1.nn.conv3d_backprop_filter", "compat.v1.nn.conv3d_backprop_filter_v2")
 def conv3d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format="NDHWC",  # noqa: A002
                            dilations=(1, 1, 1, 1, 1), name=None):
-    """The gradient of conv3d for its filter."""
+    """The gradient of conv3d with respect to its filter."""
     return raw.Conv3DBackpropFilterV2(input, filter_sizes, out_backprop, strides=strides, padding=padding,
                                       data_format=data_format, dilations=list(dilations), name=name)
 
@@ -137,7 +137,7 @@ offer(conv.depthwise_conv2d_backprop_filter, "compat.v1.nn.depthwise_conv2d_nati
 @export("compat.v1.nn.conv2d_transpose")
 def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None, padding="SAME",  # noqa: A002
                      data_format="NHWC", name=None, input=None, filters=None, dilations=None):  # noqa: A002
-    """The gradient of conv2d, as a layer."""
+    """Transposed convolution: the gradient of conv2d with respect to its input."""
     return conv.conv2d_transpose(either(value, "value", input, "input"), either(filter, "filter", filters, "filters"),
                                  output_shape, strides, padding, data_format, dilations, name)
 
@@ -145,7 +145,7 @@ def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None, p
 @export("compat.v1.nn.depthwise_conv2d")
 def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None,  # noqa: A002
                      dilations=None):
-    """Convolution of each channel by itself."""
+    """Depthwise convolution: each channel is convolved separately."""
     return conv.depthwise_conv2d(input, filter, strides, padding, data_format,
                                  either(dilations, "dilations", rate, "rate"), name)
 
@@ -153,7 +153,7 @@ def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data
 @export("compat.v1.nn.depthwise_conv2d_native")
 def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC",  # noqa: A002
                             dilations=(1, 1, 1, 1), name=None):
-    """Convolution of each channel by itself, as the op has it."""
+    """Depthwise convolution with the arguments of the op DepthwiseConv2dNative."""
     return raw.DepthwiseConv2dNative(input, filter, strides=strides, padding=padding, data_format=data_format,
                                      dilations=list(dilations), name=name)
 
@@ -193,20 +193,20 @@ def in_top_k(predictions, targets, k, name=None):
 
 @export("compat.v1.nn.crelu")
 def crelu(features, name=None, axis=-1):
-    """relu of the features and of their negatives, side by side."""
+    """Concatenates relu(features) and relu(-features) along `axis`."""
     return nn.crelu(features, axis, name)
 
 
 @export("compat.v1.nn.embedding_lookup")
 def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
-    """Rows of a table, or of one in several parts."""
+    """Looks up rows of an embedding table, which may consist of several partitions."""
     return embedding.lookup(params, ids, partition_strategy, max_norm, name)
 
 
 @export("compat.v1.nn.embedding_lookup_sparse")
 def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod", name=None, combiner=None,
                             max_norm=None, allow_fast_lookup=False):
-    """Rows of a table by a sparse matrix of numbers, combined for each row of that matrix."""
+    """Looks up the rows of an embedding table for a sparse matrix of ids, and combines them for each row of the matrix."""
     return embedding.lookup_sparse(params, sp_ids, sp_weights, partition_strategy, combiner, max_norm, name)
 
 
@@ -214,7 +214,7 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod"
 def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner="mean",
                                  default_id=None, name=None, partition_strategy="div", max_norm=None,
                                  allow_fast_lookup=False):
-    """embedding_lookup_sparse that ignores negative numbers and weights that are not positive."""
+    """embedding_lookup_sparse that ignores negative ids and weights that are not positive."""
     return embedding.safe_lookup_sparse(embedding_weights, sparse_ids, sparse_weights, partition_strategy, combiner,
                                         default_id, max_norm, name)
 

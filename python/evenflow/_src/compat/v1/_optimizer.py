@@ -1,7 +1,7 @@
-"""What the optimizers of the first generation share: gradients, slots, and the order of updates.
+"""The base class of the optimizers of TensorFlow 1: gradients, slots and the order of updates.
 
-A slot is a variable beside a variable, such as a momentum. The updates themselves are ops on resources, so the same
-code serves graphs, functions and eager execution.
+A slot is a variable that belongs to a trained variable, such as its momentum. The updates are ops on resources, so the
+same code serves graphs, functions and eager execution.
 """
 import contextlib
 from ... import _core, graph as graphs, nest, variable
@@ -22,27 +22,26 @@ def name_of(var):
 
 
 def new_variable(value, name, scope=""):
-    """A variable that is not trained, of the kind that the present mode has; in a graph its name begins with
-    `scope`."""
+    """A non-trainable variable: a graph variable, whose name begins with `scope`, or an eager one."""
     if graphs.plain_graph() is not None:
         return GraphVariable(value, trainable=False, name=scope + name, absolute_name=True)
     return variable.Variable(value, trainable=False, name=name)
 
 
 def slot_variable(primary, value, name):
-    """The variable `primary/name` inside the present variable scope."""
+    """Creates the variable `primary/name` in the current variable scope."""
     with graphs.init_scope():
         return new_variable(value, f"{name_of(primary)}/{name}", slot_scope())
 
 
 def slot_scope():
-    """What the names of slots begin with: the present variable scope, not the name scope."""
+    """The prefix of the names of slots: the current variable scope, not the name scope."""
     scope = get_variable_scope().name
     return scope + "/" if scope else ""
 
 
 def sum_duplicates(values, indices):
-    """Slices with every index once: rows of equal index added up."""
+    """(values, indices) with every index once: rows with the same index are added."""
     unique, position = raw.Unique(indices)[:2]
     count = raw.StridedSlice(raw.Shape(unique), [0], [1], [1], shrink_axis_mask=1)
     return raw.UnsortedSegmentSum(values, position, count), unique
@@ -50,7 +49,7 @@ def sum_duplicates(values, indices):
 
 @export("compat.v1.train.Optimizer")
 class Optimizer:
-    """The base of optimizers. A subclass says how one variable changes, in `_resource_apply_dense`."""
+    """The base class of optimizers. A subclass defines the update of one variable in `_resource_apply_dense`."""
 
     GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
 
@@ -69,7 +68,7 @@ class Optimizer:
 
     def minimize(self, loss, global_step=None, var_list=None, gate_gradients=GATE_OP, aggregation_method=None,
                  colocate_gradients_with_ops=False, name=None, grad_loss=None):
-        """An op that changes the variables so that `loss` gets smaller, and adds one to `global_step`."""
+        """An op that updates the variables to reduce `loss`, and adds one to `global_step`."""
         pairs = self.compute_gradients(loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops,
                                        grad_loss)
         if all(g is None for g, _ in pairs):
@@ -79,7 +78,7 @@ class Optimizer:
 
     def compute_gradients(self, loss, var_list=None, gate_gradients=GATE_OP, aggregation_method=None,
                           colocate_gradients_with_ops=False, grad_loss=None):
-        """Pairs of gradient and variable."""
+        """A list of (gradient, variable)."""
         if callable(loss):
             if var_list is None and graphs.plain_graph() is not None:
                 var_list = trainable_variables()
@@ -153,11 +152,11 @@ class Optimizer:
         return None if found is None else found[1]
 
     def get_slot_names(self):
-        """Names of the slots there are."""
+        """The names of the existing slots."""
         return sorted(self._slots)
 
     def variables(self):
-        """All variables the optimizer made; in a graph, those of this graph."""
+        """All variables that the optimizer created; in a graph, those of this graph."""
         made = list(self._others.values()) + [s for by in self._slots.values() for _, s in by.values()]
         graph = graphs.plain_graph()
         if graph is not None:
@@ -191,13 +190,13 @@ class Optimizer:
     def _get_non_slot_variable(self, name, graph=None):
         return self._others.get((name, id(graph)))
 
-    # ---- what subclasses write
+    # ---- methods that subclasses define
 
     def _prepare(self):
-        """Turns hyperparameters into tensors."""
+        """Converts hyperparameters to tensors."""
 
     def _create_slots(self, var_list):
-        """Makes the slots that are missing."""
+        """Creates the missing slots."""
 
     def _resource_apply_dense(self, grad, handle):
         raise NotImplementedError(f"{type(self).__name__}._resource_apply_dense")
@@ -230,7 +229,7 @@ def _listed(value):
 
 
 def _entered(graph):
-    """The graph's context, unless one is being built or there is none."""
+    """graph.as_default(), or a null context if there is no graph or one is being built."""
     if graph is None or _core.current_graph() is not None:
         return contextlib.nullcontext()
     return graph.as_default()

@@ -1,4 +1,4 @@
-"""The optimizers: each says which slots it keeps and which op changes a variable."""
+"""The optimizers: each defines its slots and the op that updates a variable."""
 from ... import _core, dtypes, graph as graphs
 from ...namespace import export
 from ._optimizer import Optimizer
@@ -29,7 +29,7 @@ class GradientDescentOptimizer(Optimizer):
 
 @export("compat.v1.train.MomentumOptimizer")
 class MomentumOptimizer(Optimizer):
-    """Gradient descent with a memory of past steps."""
+    """Gradient descent with momentum."""
 
     def __init__(self, learning_rate, momentum, use_locking=False, name="Momentum", use_nesterov=False):
         super().__init__(use_locking, name)
@@ -145,7 +145,7 @@ class RMSPropOptimizer(Optimizer):
 
 @export("compat.v1.train.AdagradOptimizer")
 class AdagradOptimizer(Optimizer):
-    """Steps that shrink where much has changed."""
+    """Steps divided by the root of the sum of squared gradients."""
 
     def __init__(self, learning_rate, initial_accumulator_value=0.1, use_locking=False, name="Adagrad"):
         if initial_accumulator_value <= 0.0:
@@ -239,7 +239,7 @@ class FtrlOptimizer(Optimizer):
 
 @export("compat.v1.train.ProximalGradientDescentOptimizer")
 class ProximalGradientDescentOptimizer(Optimizer):
-    """Gradient descent that then shrinks by l1 and l2."""
+    """Gradient descent followed by a proximal step for l1 and l2 regularization."""
 
     def __init__(self, learning_rate, l1_regularization_strength=0.0, l2_regularization_strength=0.0,
                  use_locking=False, name="ProximalGradientDescent"):
@@ -261,7 +261,7 @@ class ProximalGradientDescentOptimizer(Optimizer):
 
 @export("compat.v1.train.ProximalAdagradOptimizer")
 class ProximalAdagradOptimizer(ProximalGradientDescentOptimizer):
-    """Adagrad that then shrinks by l1 and l2."""
+    """Adagrad followed by a proximal step for l1 and l2 regularization."""
 
     def __init__(self, learning_rate, initial_accumulator_value=0.1, l1_regularization_strength=0.0,
                  l2_regularization_strength=0.0, use_locking=False, name="ProximalAdagrad"):
@@ -286,7 +286,7 @@ class ProximalAdagradOptimizer(ProximalGradientDescentOptimizer):
 
 @export("compat.v1.train.AdagradDAOptimizer")
 class AdagradDAOptimizer(Optimizer):
-    """Adagrad by dual averaging; it needs the global step."""
+    """Adagrad with dual averaging, which needs the global step."""
 
     def __init__(self, learning_rate, global_step, initial_gradient_squared_accumulator_value=0.1,
                  l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="AdagradDA"):

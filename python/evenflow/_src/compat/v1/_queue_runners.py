@@ -11,8 +11,8 @@ from ._keys import GraphKeys
 
 @export("compat.v1.train.QueueRunner", "compat.v1.train.queue_runner.QueueRunner")
 class QueueRunner:
-    """A thread for each of several enqueue ops, which runs it again and again until the queue is closed or a stop is
-    requested; the last of them closes the queue."""
+    """One thread for each enqueue op, which runs the op repeatedly until the queue is closed or a stop is requested. The last
+    thread that ends closes the queue."""
 
     def __init__(self, queue=None, enqueue_ops=None, close_op=None, cancel_op=None, queue_closed_exception_types=None,
                  queue_runner_def=None, import_scope=None):  # noqa: ARG002
@@ -27,7 +27,7 @@ class QueueRunner:
         self._close_op = queue.close() if close_op is None else close_op
         self._cancel_op = queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
         self._lock = threading.Lock()
-        self._runs = weakref.WeakKeyDictionary()  # session -> threads that still run
+        self._runs = weakref.WeakKeyDictionary()  # session -> number of threads that are still running
         self._raised = []
 
     queue = property(lambda self: self._queue)
@@ -39,7 +39,7 @@ class QueueRunner:
     name = property(lambda self: self._queue.name)
 
     def _over(self, sess):
-        """One thread less; whether it was the last one."""
+        """Decrements the number of running threads. Returns whether it was the last one."""
         with self._lock:
             self._runs[sess] -= 1
             return self._runs[sess] == 0
@@ -63,7 +63,7 @@ class QueueRunner:
 
     @staticmethod
     def _close(sess, op):
-        """A queue that is closed already, or whose session is, is closed."""
+        """Runs the close op. Errors are ignored, because the queue or the session may be closed already."""
         try:
             sess.run(op)
         except (errors.CancelledError, RuntimeError):
@@ -74,7 +74,8 @@ class QueueRunner:
         self._close(sess, self._cancel_op)
 
     def create_threads(self, sess, coord=None, daemon=False, start=False):
-        """The threads; with a coordinator one more, which ends waiting calls when a stop is requested."""
+        """Creates the threads. With a coordinator there is one more, which cancels blocked enqueue ops when a stop is
+        requested."""
         with self._lock:
             if self._runs.get(sess, 0) > 0:
                 return []
@@ -101,7 +102,7 @@ def add_queue_runner(qr, collection=GraphKeys.QUEUE_RUNNERS):
 
 @export("compat.v1.train.start_queue_runners", "compat.v1.train.queue_runner.start_queue_runners")
 def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collection=GraphKeys.QUEUE_RUNNERS):
-    """Starts the threads of all queue runners of the session's graph; returns them."""
+    """Starts the threads of all queue runners of the session's graph, and returns the threads."""
     if sess is None:
         sess = stack.sessions[-1] if stack.sessions else None
         if sess is None:

@@ -1,4 +1,4 @@
-"""Reductions with the argument names of the first generation: keep_dims, reduction_indices, dimension."""
+"""Reductions with the argument names of TensorFlow 1: keep_dims, reduction_indices, dimension."""
 import functools
 
 from ... import _core, dtypes
@@ -7,7 +7,7 @@ from ...ops import reduce
 
 
 def either(new, new_name, old, old_name):
-    """The one of two names of an argument that was given."""
+    """The value of an argument that has an old and a new name. Raises ValueError if both were given."""
     if old is None:
         return new
     if new is not None:

@@ -1,4 +1,4 @@
-"""tf.compat.v1.train.Saver: variables in checkpoints under their names."""
+"""tf.compat.v1.train.Saver: saves variables in checkpoints under their names."""
 import numbers
 import os
 import time
@@ -42,7 +42,7 @@ def _named(var_list):
 
 
 class SaverDef:
-    """The names of what a saver added to its graph, and which checkpoints it keeps."""
+    """The names of the ops that a saver added to its graph, and its settings for keeping checkpoints."""
 
     V1, V2, LEGACY = 1, 2, 0
 
@@ -54,9 +54,9 @@ class SaverDef:
 
 @export("compat.v1.train.Saver")
 class Saver:
-    """Saves and restores variables by name, keeps the newest checkpoints and names them in the file `checkpoint`.
+    """Saves and restores variables by name, keeps the newest checkpoints and lists them in the file `checkpoint`.
 
-    In a graph, the ops for it are added when the saver is made. Files with the graph itself (`.meta`) are not written.
+    In a graph, the constructor adds the ops. Files with the graph itself (`.meta`) are not written.
     """
 
     __module__ = "tensorflow.python.training.saver"
@@ -123,15 +123,15 @@ class Saver:
         return list(self._kept)
 
     def set_last_checkpoints(self, last_checkpoints):
-        """Says which checkpoints there are."""
+        """Sets the list of existing checkpoints."""
         self._kept = {path: time.time() for path in last_checkpoints}
 
     def set_last_checkpoints_with_time(self, last_checkpoints_with_time):
-        """Says which checkpoints there are, and when they were written."""
+        """Sets the list of existing checkpoints with the times at which they were written."""
         self._kept = dict(last_checkpoints_with_time)
 
     def recover_last_checkpoints(self, checkpoint_paths):
-        """Says which checkpoints there are; those without files are left out."""
+        """Sets the list of existing checkpoints. Those without files are skipped."""
         found = [p for p in checkpoint_paths if checkpoint_exists(p)]
         self.set_last_checkpoints_with_time([(p, os.path.getmtime(p + ".index")) for p in found])
 
@@ -157,7 +157,7 @@ class Saver:
 
     def save(self, sess, save_path, global_step=None, latest_filename=None, meta_graph_suffix="meta", write_meta_graph=True,
              write_state=True, strip_default_attrs=False, save_debug_info=False):
-        """Writes a checkpoint; gives its prefix back."""
+        """Writes a checkpoint and returns its prefix."""
         self._need_built()
         save_path = os.fspath(save_path)
         if os.path.split(latest_filename or "checkpoint")[0]:
@@ -179,7 +179,7 @@ class Saver:
         return path
 
     def restore(self, sess, save_path):
-        """Gives the variables the values of a checkpoint."""
+        """Restores the variables from a checkpoint."""
         self._need_built()
         if not self._variables:
             return
@@ -210,7 +210,7 @@ class Saver:
             variable._restore_from_tensors({"VARIABLE_VALUE": value})
 
     def _restore_by_objects(self, sess, path, error):
-        """A checkpoint of tf.train.Checkpoint says the names of its variables too."""
+        """Restores from a checkpoint of tf.train.Checkpoint, which also contains the names of the variables."""
         reader = CheckpointReader(path)
         keys = {}
         if reader.has_tensor(OBJECT_GRAPH):
@@ -229,7 +229,7 @@ class Saver:
             raise RuntimeError("`build()` should be called before save if defer_build==True")
 
     def as_saver_def(self):
-        """The names of what the saver added to the graph."""
+        """The SaverDef of this saver."""
         return self.saver_def
 
     to_proto = as_saver_def
@@ -241,7 +241,8 @@ def _need_session(sess):
 
 
 def write_state_file(folder, latest, paths, latest_filename, relative):
-    """Names the checkpoints in the folder's file; from there on if the folder's own path is no absolute one."""
+    """Lists the checkpoints in the file `checkpoint` of the directory. The paths are relative to the directory if `relative`
+    or if its own path is relative."""
     write_state(folder, latest, paths, latest_filename=latest_filename, absolute=not relative and os.path.isabs(folder))
 
 
@@ -278,7 +279,7 @@ def create_global_step(graph=None):
 
 @export("compat.v1.train.get_or_create_global_step")
 def get_or_create_global_step(graph=None):
-    """The variable that counts the steps of training, made if need be."""
+    """The variable that counts the steps of training, which is created if there is none."""
     graph = graph or graphs.get_default_graph()
     found = get_global_step(graph)
     return found if found is not None else create_global_step(graph)
@@ -286,14 +287,14 @@ def get_or_create_global_step(graph=None):
 
 @export("compat.v1.train.assert_global_step")
 def assert_global_step(global_step_tensor):
-    """TypeError unless it is a whole number without axes."""
+    """Raises TypeError unless it is a scalar integer."""
     if not dtypes.as_dtype(global_step_tensor.dtype).is_integer or global_step_tensor.shape.rank not in (0, None):
         raise TypeError(f"Existing \"global_step\" must be a scalar integer; it is {global_step_tensor}")
 
 
 @export("compat.v1.train.global_step")
 def get_global_step_value(sess, global_step_tensor):
-    """The number that a step counter has in a session."""
+    """The value of a step counter in a session."""
     if hasattr(global_step_tensor, "numpy") and _core.executing_eagerly():
         return int(global_step_tensor.numpy())
     return int(sess.run(global_step_tensor))
@@ -325,7 +326,8 @@ def _targets(assignment_map, names):
 
 @export("compat.v1.train.init_from_checkpoint")
 def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
-    """Lets variables begin with values of a checkpoint: `{"scope/": "scope/", "name": variable_or_name}`."""
+    """Replaces the initial values of variables by those of a checkpoint. `assignment_map` is {name in the checkpoint:
+    variable or its name}, or {"scope/": "other_scope/"} for whole scopes."""
     reader = load_checkpoint(ckpt_dir_or_file)
     shapes = reader.get_variable_to_shape_map()
     for name, variable in _targets(assignment_map, shapes):

@@ -37,7 +37,7 @@ def create_global_step(graph=None):
 
 @export("compat.v1.train.get_or_create_global_step")
 def get_or_create_global_step(graph=None):
-    """The global step variable of a graph, made if there is none."""
+    """The global step variable of a graph, which is created if there is none."""
     found = get_global_step(graph)
     return create_global_step(graph) if found is None else found
 
@@ -63,7 +63,7 @@ def assert_global_step(global_step_tensor):
 
 
 def _decayed(make, step, *needed):
-    """The rate as a tensor of a graph; eagerly, a function that gives the present rate."""
+    """The rate as a tensor of a graph; eagerly, a function that returns the current rate."""
     if any(v is None for v in (step,) + needed):
         raise ValueError("global_step is required for a learning rate that decays with it.")
     return make if _core.executing_eagerly() and not _core.is_symbolic(getattr(step, "handle", step)) else make()
@@ -75,7 +75,7 @@ def _float(value, like):
 
 
 def _periods(global_step, decay_steps, rate, staircase):
-    """How many times `decay_steps` have passed, whole times for a staircase."""
+    """global_step / decay_steps, rounded down for a staircase."""
     passed = _float(global_step, rate) / _float(decay_steps, rate)
     return raw.Floor(passed) if staircase else passed
 
@@ -93,7 +93,7 @@ def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, stair
 
 @export("compat.v1.train.piecewise_constant", "compat.v1.train.piecewise_constant_decay")
 def piecewise_constant(x, boundaries, values, name=None):
-    """values[k] where x lies in the k-th of the parts that `boundaries` cut."""
+    """values[k] for x in the k-th of the intervals between `boundaries`."""
     if len(boundaries) != len(values) - 1:
         raise ValueError("The length of boundaries should be 1 less than the length of values")
 
@@ -168,7 +168,7 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
 
 @export("compat.v1.train.cosine_decay_restarts")
 def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None):
-    """Cosine waves that start over, each `t_mul` times as long and `m_mul` times as high."""
+    """Cosine decay with restarts: each period is `t_mul` times as long and starts `m_mul` times as high."""
     def make():
         rate = _core.convert(learning_rate)
         done = _float(global_step, rate) / _float(first_decay_steps, rate)
@@ -189,7 +189,7 @@ def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2
 
 @export("compat.v1.train.linear_cosine_decay")
 def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None):
-    """A falling line times a cosine wave."""
+    """A linear decay multiplied by a cosine wave."""
     def make():
         rate = _core.convert(learning_rate)
         steps = _float(decay_steps, rate)

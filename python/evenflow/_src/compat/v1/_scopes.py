@@ -1,4 +1,4 @@
-"""Variable scopes and get_variable: variables found by name, and what they are made with by default."""
+"""Variable scopes and get_variable: variables are shared by name, and a scope has the defaults for new ones."""
 import contextlib
 import inspect
 import threading
@@ -12,7 +12,7 @@ from ._variables import AUTO, NO_AGGREGATION, GraphVariable, VariableV1, is_refe
 
 
 class _Reuse:
-    """tf.compat.v1.AUTO_REUSE: find the variable or make it."""
+    """tf.compat.v1.AUTO_REUSE: reuse the variable if it exists, else create it."""
 
     name, value = "AUTO_REUSE", 1
 
@@ -24,7 +24,7 @@ AUTO_REUSE = offer(_Reuse(), "compat.v1.AUTO_REUSE")
 
 
 class _Scopes(threading.local):
-    """The scope a thread is in, and how often it has opened each."""
+    """The current variable scope of a thread, and how often the thread has opened each scope."""
 
     def __init__(self):
         self.opened = {}
@@ -32,7 +32,7 @@ class _Scopes(threading.local):
 
 
 class _Store:
-    """The variables of a graph by full name. Scopes are those of each thread."""
+    """The variables of a graph by full name. Each thread has its own scopes."""
 
     def __init__(self):
         self.variables = {}
@@ -40,7 +40,7 @@ class _Store:
 
     @property
     def opened(self):
-        """How often this thread opened a scope, by name."""
+        """{name of a scope: how often this thread has opened it}."""
         return self.scopes.opened
 
     @opened.setter
@@ -48,7 +48,7 @@ class _Store:
         self.scopes.opened = counts
 
     def unique(self, scope, prefix):
-        """`prefix` below `scope`, with _1, _2 ... if it was opened before."""
+        """The name of `prefix` in `scope`, with a suffix _1, _2, ... if it was opened before."""
         full = f"{scope}/{prefix}" if scope else prefix
         if not self.opened.get(full, 0):
             return prefix
@@ -67,7 +67,7 @@ class _Store:
 
 
 class _EagerStore(threading.local):
-    """Outside graphs scopes only make names: variables are not found again."""
+    """The store for eager execution: scopes only prefix names, and variables are not shared."""
 
     def __init__(self):
         self.store = _Store()
@@ -77,7 +77,7 @@ _eager = _EagerStore()
 
 
 def _store():
-    """That of the graph being built; bodies of branches and loops share that of the graph around them."""
+    """The store of the graph being built. Bodies of branches and loops use the store of the surrounding graph."""
     graph = graphs.plain_graph() or _core.current_graph()
     if graph is None:
         return _eager.store
@@ -86,7 +86,7 @@ def _store():
 
 @export("compat.v1.get_variable_scope")
 def get_variable_scope():
-    """The present variable scope."""
+    """The current variable scope."""
     scopes = _store().scopes
     if scopes.scope is None:
         scopes.scope = VariableScope(False)
@@ -102,7 +102,7 @@ def _set_scope(scope):
 
 @export("compat.v1.VariableScope")
 class VariableScope:
-    """What get_variable uses unless it is told otherwise."""
+    """The defaults of get_variable: name prefix, reuse, initializer, regularizer and others."""
 
     def __init__(self, reuse, name="", initializer=None, regularizer=None, caching_device=None, partitioner=None,
                  custom_getter=None, name_scope="", dtype=dtypes.float32, use_resource=None, constraint=None):
@@ -132,7 +132,7 @@ class VariableScope:
     constraint = property(lambda self: self._constraint)
 
     def reuse_variables(self):
-        """From now on variables are only found, not made."""
+        """From now on get_variable only finds existing variables in this scope."""
         self._reuse = True
 
     def set_initializer(self, initializer):
@@ -154,12 +154,12 @@ class VariableScope:
         self._custom_getter = custom_getter
 
     def set_partitioner(self, partitioner):
-        """There are no variables in parts."""
+        """Raises NotImplementedError: partitioned variables are not supported."""
         if partitioner is not None:
             raise NotImplementedError("partitioned variables are not supported; leave `partitioner` out")
 
     def get_collection(self, name):
-        """Members of a collection below this scope."""
+        """The members of a collection whose names are in this scope."""
         return graphs.get_default_graph().get_collection(name, self._name + "/" if self._name else "")
 
     def trainable_variables(self):
@@ -201,7 +201,7 @@ def _found(full, found, shape, dtype, reuse):
 
 
 def _takes_nothing(function):
-    """Whether a function can be called without arguments, and so gives a value by itself."""
+    """Whether a function can be called without arguments, so that it returns the initial value itself."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -295,7 +295,7 @@ def _get(scope, name, shape=None, dtype=None, initializer=None, regularizer=None
         return _true_getter(full, **given)
     if not callable(getter):
         raise ValueError(f"Passed a custom_getter which is not callable: {getter}")
-    with graphs.name_scope(""):  # the names a getter gives to ops are not below the scope
+    with graphs.name_scope(""):  # ops that a getter creates are outside of the name scope
         return getter(_true_getter, full, **given)
 
 
@@ -303,7 +303,7 @@ def _get(scope, name, shape=None, dtype=None, initializer=None, regularizer=None
 def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None, collections=None,
                  caching_device=None, partitioner=None, validate_shape=True, use_resource=None, custom_getter=None,
                  constraint=None, synchronization=AUTO, aggregation=NO_AGGREGATION):
-    """The variable called `name` in the present variable scope: found, or made."""
+    """The variable `name` in the current variable scope: an existing one, or a new one."""
     return _get(get_variable_scope(), name, shape, dtype, initializer, regularizer, None, trainable, collections,
                 caching_device, partitioner, validate_shape, use_resource, custom_getter, constraint, synchronization,
                 aggregation)
@@ -312,7 +312,7 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
 @export("compat.v1.get_local_variable")
 def get_local_variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=False,
                        collections=None, **given):
-    """get_variable for variables that are neither trained nor saved."""
+    """get_variable for local variables, which are neither trained nor saved."""
     collections = list(collections or ()) + [GraphKeys.LOCAL_VARIABLES]
     return get_variable(name, shape, dtype, initializer, regularizer, False, collections, **given)
 
@@ -322,7 +322,7 @@ def get_local_variable(name, shape=None, dtype=None, initializer=None, regulariz
 
 @export("compat.v1.variable_scope")
 class variable_scope:
-    """Puts the variables that get_variable makes inside under a name, and gives them defaults."""
+    """Prefixes the names of the variables that get_variable creates inside, and sets defaults for them."""
 
     def __init__(self, name_or_scope, default_name=None, values=None, initializer=None, regularizer=None,
                  caching_device=None, partitioner=None, custom_getter=None, reuse=None, dtype=None, use_resource=None,
@@ -398,7 +398,7 @@ class variable_scope:
 
 
 def _compose(outer, inner):
-    """A getter that asks `inner`, whose own getter is `outer`."""
+    """A custom getter that calls `inner` with `outer` as its getter."""
     if outer is None:
         return inner
 
@@ -416,14 +416,14 @@ def variable_op_scope(values, name_or_scope, default_name=None, **given):
 
 @export("compat.v1.no_regularizer")
 def no_regularizer(tensor):
-    """Stands for: no regularizer, whatever the scope says."""
+    """A regularizer that adds no loss, to override that of the scope."""
     return None
 
 
 @export("compat.v1.variable_creator_scope", "variable_creator_scope")
 @contextlib.contextmanager
 def variable_creator_scope(variable_creator):
-    """Creators of variables cannot be replaced; raises NotImplementedError."""
+    """Raises NotImplementedError: variable creators cannot be replaced."""
     raise NotImplementedError("variable_creator_scope: variables are always made by the engine; use a custom_getter")
     yield
 
@@ -433,7 +433,8 @@ def variable_creator_scope(variable_creator):
 
 @export("compat.v1.name_scope", "compat.v1.keras.backend.name_scope")
 class name_scope:
-    """Puts ops under a name; `default_name` if `name` is None. A scope's own text ("a/b/") enters it again."""
+    """Prefixes the names of ops with `name`, or with `default_name` if `name` is None. A full name ("a/b/") enters that scope
+    again."""
 
     def __init__(self, name, default_name=None, values=None):
         if not (default_name is None or isinstance(default_name, str)):

@@ -1,4 +1,4 @@
-"""tf.train.SessionRunHook and the hooks that training loops of the first generation use."""
+"""tf.train.SessionRunHook and the standard hooks of training loops in TensorFlow 1."""
 import collections
 import math
 import os
@@ -30,7 +30,7 @@ def _step():
 
 @export("compat.v1.train.SessionRunArgs")
 class SessionRunArgs(collections.namedtuple("SessionRunArgs", ["fetches", "feed_dict", "options"])):
-    """What a hook adds to a run."""
+    """The fetches, feeds and options that a hook adds to a run."""
 
     def __new__(cls, fetches, feed_dict=None, options=None):
         return super().__new__(cls, fetches, feed_dict, options)
@@ -38,12 +38,12 @@ class SessionRunArgs(collections.namedtuple("SessionRunArgs", ["fetches", "feed_
 
 @export("compat.v1.train.SessionRunValues")
 class SessionRunValues(collections.namedtuple("SessionRunValues", ["results", "options", "run_metadata"])):
-    """What a hook gets of a run: the values it asked for."""
+    """The results of a run that a hook gets: the values of its fetches."""
 
 
 @export("compat.v1.train.SessionRunContext")
 class SessionRunContext:
-    """A run, as hooks see it."""
+    """The run that is passed to hooks."""
 
     def __init__(self, original_args, session):
         self._original_args, self._session, self._stop = original_args, session, False
@@ -53,7 +53,7 @@ class SessionRunContext:
     stop_requested = property(lambda self: self._stop)
 
     def request_stop(self):
-        """Lets the loop end: should_stop() of the session is true from now on."""
+        """Requests the end of the loop: should_stop() of the session is true from now on."""
         self._stop = True
 
 
@@ -62,25 +62,25 @@ class SessionRunHook:
     """Called around the runs of a monitored session."""
 
     def begin(self):
-        """Before the session is made; the graph may still change."""
+        """Called before the session is created; the graph may still change."""
 
     def after_create_session(self, session, coord):
-        """When the session was made."""
+        """Called after the session was created."""
 
     def before_run(self, run_context):
-        """Before each run; may return SessionRunArgs."""
+        """Called before each run. May return SessionRunArgs."""
         return None
 
     def after_run(self, run_context, run_values):
-        """After each run."""
+        """Called after each run."""
 
     def end(self, session):
-        """At the end, unless something was raised."""
+        """Called at the end, unless an exception was raised."""
 
 
 @export("compat.v1.train.SecondOrStepTimer")
 class SecondOrStepTimer:
-    """Says when so many seconds or steps have passed."""
+    """A timer that triggers every `every_secs` seconds or every `every_steps` steps."""
 
     def __init__(self, every_secs=None, every_steps=None):
         if every_secs is None and every_steps is None:
@@ -91,11 +91,11 @@ class SecondOrStepTimer:
         self.reset()
 
     def reset(self):
-        """Begins anew."""
+        """Resets the timer."""
         self._last_time = self._last_step = None
 
     def should_trigger_for_step(self, step):
-        """Whether it is time."""
+        """Whether the timer triggers at this step."""
         if self._last_step is None:
             return True
         if self._last_step == step:
@@ -105,19 +105,19 @@ class SecondOrStepTimer:
         return step >= self._last_step + self._every_steps
 
     def update_last_triggered_step(self, step):
-        """It is done for this step; returns seconds and steps since the last time, or (None, None)."""
+        """Records that the timer triggered at this step. Returns (seconds, steps) since the last time, or (None, None)."""
         now = time.time()
         passed = (None, None) if self._last_time is None else (now - self._last_time, step - self._last_step)
         self._last_time, self._last_step = now, step
         return passed
 
     def last_triggered_step(self):
-        """The last step it was done for."""
+        """The last step at which the timer triggered."""
         return self._last_step
 
 
 class _Never(SecondOrStepTimer):
-    """Never says so."""
+    """A timer that never triggers."""
 
     def __init__(self):
         self._last_time = self._last_step = None
@@ -131,7 +131,7 @@ class _Never(SecondOrStepTimer):
 
 @export("compat.v1.train.LoggingTensorHook")
 class LoggingTensorHook(SessionRunHook):
-    """Logs tensors every so many runs or seconds, or at the end."""
+    """Logs tensors every `every_n_iter` runs or `every_n_secs` seconds, or at the end."""
 
     def __init__(self, tensors, every_n_iter=None, every_n_secs=None, at_end=False, formatter=None):
         if at_end + (every_n_iter is not None) + (every_n_secs is not None) == 0 or (every_n_iter is not None and every_n_secs is not None):
@@ -177,7 +177,7 @@ class LoggingTensorHook(SessionRunHook):
 
 @export("compat.v1.train.StopAtStepHook")
 class StopAtStepHook(SessionRunHook):
-    """Requests a stop after so many steps, or at a global step."""
+    """Requests a stop after `num_steps` steps, or at the global step `last_step`."""
 
     def __init__(self, num_steps=None, last_step=None):
         if num_steps is None and last_step is None:
@@ -228,7 +228,7 @@ class NanTensorHook(SessionRunHook):
 
 
 class _Writing(SessionRunHook):
-    """What hooks have in common that write summaries."""
+    """The base class of hooks that write summaries."""
 
     def __init__(self, every_steps, every_secs, output_dir, writer):
         self._timer = SecondOrStepTimer(every_steps=every_steps, every_secs=every_secs)
@@ -274,7 +274,7 @@ class StepCounterHook(_Writing):
 
 @export("compat.v1.train.SummarySaverHook")
 class SummarySaverHook(_Writing):
-    """Writes summaries every so many steps or seconds."""
+    """Writes summaries every `save_steps` steps or `save_secs` seconds."""
 
     def __init__(self, save_steps=None, save_secs=None, output_dir=None, summary_writer=None, scaffold=None, summary_op=None):
         if (scaffold is None) == (summary_op is None):
@@ -320,21 +320,21 @@ class CheckpointSaverListener:
     """Called around the saving of checkpoints."""
 
     def begin(self):
-        """Before the session is made."""
+        """Called before the session is created."""
 
     def before_save(self, session, global_step_value):
-        """Before a checkpoint is written."""
+        """Called before a checkpoint is written."""
 
     def after_save(self, session, global_step_value):
-        """After it; True requests a stop."""
+        """Called after a checkpoint was written. Returning True requests a stop."""
 
     def end(self, session, global_step_value):
-        """At the end."""
+        """Called at the end of the session."""
 
 
 @export("compat.v1.train.CheckpointSaverHook")
 class CheckpointSaverHook(_Writing):
-    """Saves a checkpoint every so many steps or seconds, first of all and at the end."""
+    """Saves a checkpoint at the start, every `save_steps` steps or `save_secs` seconds, and at the end."""
 
     def __init__(self, checkpoint_dir, save_secs=None, save_steps=None, saver=None, checkpoint_basename="model.ckpt", scaffold=None,
                  listeners=None, save_graph_def=True):  # noqa: ARG002
@@ -406,7 +406,7 @@ class FinalOpsHook(SessionRunHook):
 
 @export("compat.v1.train.FeedFnHook")
 class FeedFnHook(SessionRunHook):
-    """Feeds each run what a function returns."""
+    """Feeds each run with the dict that a function returns."""
 
     def __init__(self, feed_fn):
         self.feed_fn = feed_fn
@@ -417,7 +417,7 @@ class FeedFnHook(SessionRunHook):
 
 @export("compat.v1.train.GlobalStepWaiterHook")
 class GlobalStepWaiterHook(SessionRunHook):
-    """Waits before the first run until the global step, which others count, has come so far."""
+    """Waits before the first run until the global step, which other processes increment, has reached `wait_until_step`."""
 
     def __init__(self, wait_until_step):
         self._wait_until_step = wait_until_step

@@ -17,7 +17,7 @@ _INVALID = re.compile(r"[^-/\w.]")
 
 
 def clean_tag(name):
-    """A name whose characters may all stand in the name of an op."""
+    """A name with the characters replaced that are not allowed in the name of an op."""
     return _INVALID.sub("_", name).lstrip("/") if name is not None else None
 
 
@@ -28,7 +28,7 @@ def _collect(made, collections):
 
 
 def _make(name, family, collections, build):
-    """What `build(tag)` makes, in the scope of the name; empty bytes eagerly, as TensorFlow has it."""
+    """Calls `build(tag)` in the name scope of the summary. Eagerly it returns empty bytes, as TensorFlow does."""
     if executing_eagerly():
         return convert(b"")
     name, family = clean_tag(name), clean_tag(family)
@@ -90,7 +90,7 @@ def text(name, tensor, collections=None):
 
 @export("compat.v1.summary.merge")
 def merge(inputs, collections=None, name=None):
-    """One Summary with the values of all."""
+    """One Summary with the values of all `inputs`."""
     if executing_eagerly():
         raise RuntimeError("Merging tf.summary.* ops is not compatible with eager execution. Use tf.contrib.summary instead.")
     made = raw.MergeSummary([convert(i) for i in inputs], name=name)
@@ -101,7 +101,7 @@ def merge(inputs, collections=None, name=None):
 
 @export("compat.v1.summary.merge_all")
 def merge_all(key=_SUMMARIES, scope=None, name=None):
-    """One Summary of all that the graph collected; None if there are none."""
+    """One Summary with all summaries of the graph's collection; None if there are none."""
     if executing_eagerly():
         raise RuntimeError("Merging tf.summary.* ops is not compatible with eager execution. Use tf.contrib.summary instead.")
     found = get_default_graph().get_collection(key, scope)
@@ -130,7 +130,7 @@ class FileWriter:
             raise NotImplementedError("FileWriter: `session` is not supported; write with add_summary")
         self._logdir, self._suffix = os.fspath(logdir), filename_suffix or ""
         self._most, self._seconds = max_queue, flush_secs
-        self._seen = set()  # tags: metadata is written with the first value of each
+        self._seen = set()  # tags already written: metadata is written only with the first value of each tag
         self._file = None
         self.reopen()
         if graph is not None or graph_def is not None:
@@ -143,7 +143,7 @@ class FileWriter:
         os.makedirs(self._logdir, exist_ok=True)
         name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}{self._suffix}"
         path, number = os.path.join(self._logdir, name), 0
-        while os.path.exists(path):  # of another writer in the same second
+        while os.path.exists(path):  # another writer made it in the same second
             number += 1
             path = os.path.join(self._logdir, f"{name}.{number}")
         self._file = _core.RecordWriter(path, "", 0, 0, -1, 8, 8, 0)
@@ -169,7 +169,7 @@ class FileWriter:
         self._put(event)
 
     def add_summary(self, summary, global_step=None):
-        """Writes a Summary, or what a session returned for a summary op."""
+        """Writes a Summary, or the bytes that a session returned for a summary op."""
         if isinstance(summary, bytes):
             summary = message("Summary").FromString(summary)
         for value in summary.value:
@@ -204,13 +204,13 @@ class FileWriter:
         self._put(_event(global_step, tagged_run_metadata=tagged))
 
     def flush(self):
-        """Writes to the file what is waiting."""
+        """Writes the buffered events to the file."""
         if self._file is not None:
             self._waiting, self._flushed = 0, time.monotonic()
             self._file.flush()
 
     def close(self):
-        """Writes to the file what is waiting, and closes it."""
+        """Writes the buffered events to the file and closes it."""
         if self._file is not None:
             self._finalizer()
             self._file = None
@@ -224,13 +224,13 @@ class FileWriter:
 
 @export("compat.v1.summary.FileWriterCache")
 class FileWriterCache:
-    """One FileWriter for each folder."""
+    """A cache with one FileWriter for each directory."""
 
     _cache = {}
 
     @staticmethod
     def get(logdir):
-        """The writer of the folder."""
+        """The writer of a directory."""
         known = FileWriterCache._cache
         if logdir not in known:
             known[logdir] = FileWriter(logdir, graph=get_default_graph())
@@ -238,7 +238,7 @@ class FileWriterCache:
 
     @staticmethod
     def clear():
-        """Closes all of them."""
+        """Closes and removes all writers."""
         for writer in FileWriterCache._cache.values():
             writer.close()
         FileWriterCache._cache.clear()

@@ -1,4 +1,5 @@
-"""Switches between the generations. What a switch would change is either possible at all times here, or noted."""
+"""Functions that switch between the behaviour of TensorFlow 1 and 2. Most only store the setting, because Evenflow supports
+both behaviours at all times."""
 from ... import graph as graphs
 from ...namespace import export
 from ...shapes import TensorShape
@@ -8,7 +9,7 @@ _on = {"resource variables": True, "control flow v2": True, "tensor equality": T
 
 @export("compat.v1.enable_v2_behavior")
 def enable_v2_behavior():
-    """Eager execution and everything that goes with it."""
+    """Turns on the behaviour of TensorFlow 2: eager execution and all other switches."""
     for word in _on:
         _on[word] = True
     TensorShape._v2_items = True
@@ -17,7 +18,7 @@ def enable_v2_behavior():
 
 @export("compat.v1.disable_v2_behavior")
 def disable_v2_behavior():
-    """Graphs by default, as the first generation has it."""
+    """Turns on the behaviour of TensorFlow 1: ops are added to the default graph."""
     graphs.disable_eager_execution()
     for word in _on:
         _on[word] = False
@@ -31,8 +32,8 @@ def _switch(public, word):
     def disable():
         _on[word] = False
 
-    enable.__doc__ = f"Notes that {word} are wanted; they are there at all times."
-    disable.__doc__ = f"Notes that {word} are not wanted; nothing works differently."
+    enable.__doc__ = f"Stores that {word} are enabled. They always are."
+    disable.__doc__ = f"Stores that {word} are disabled, without other effect."
     export(f"compat.v1.enable_{public}")(enable)
     export(f"compat.v1.disable_{public}")(disable)
 
@@ -44,29 +45,29 @@ _switch("tensor_equality", "tensor equality")
 
 @export("compat.v1.enable_v2_tensorshape")
 def enable_v2_tensorshape():
-    """Items of a TensorShape are int or None."""
+    """From now on items of a TensorShape are int or None."""
     TensorShape._v2_items = _on["v2 tensorshape"] = True
 
 
 @export("compat.v1.disable_v2_tensorshape")
 def disable_v2_tensorshape():
-    """Items of a TensorShape are Dimensions, whose `value` is int or None."""
+    """From now on items of a TensorShape are Dimensions, whose `value` is int or None."""
     TensorShape._v2_items = _on["v2 tensorshape"] = False
 
 
 @export("compat.v1.resource_variables_enabled")
 def resource_variables_enabled():
-    """Whether variables are resources: as the switch says; they always are."""
+    """The stored setting of resource variables. Evenflow's variables always are resources."""
     return _on["resource variables"]
 
 
 @export("compat.v1.control_flow_v2_enabled")
 def control_flow_v2_enabled():
-    """Whether control flow is made of functions: as the switch says; it always is."""
+    """The stored setting of control flow v2. Evenflow's control flow always consists of function graphs."""
     return _on["control flow v2"]
 
 
 @export("__internal__.tf2.enabled")
 def tf2_enabled():
-    """Whether the second generation's behaviour is on."""
+    """Whether the behaviour of TensorFlow 2 is on."""
     return not graphs._eager_off[0]

@@ -1,4 +1,4 @@
-"""Variables of graphs: a handle, an op that gives the first value, and a tensor that reads.
+"""Graph variables: a handle, an initializer op, and a tensor that reads the value.
 
 The value belongs to a session: every session has its own, found by the variable's name.
 """
@@ -13,11 +13,11 @@ from ._switches import resource_variables_enabled
 
 raw = _core.raw
 AUTO, NO_AGGREGATION = variable.VariableSynchronization.AUTO, variable.VariableAggregation.NONE
-scope_use_resource = [lambda: None]  # what the variable scope around a call says about `use_resource`, from _scopes
+scope_use_resource = [lambda: None]  # _scopes.py sets it: returns `use_resource` of the current variable scope
 
 
 def is_reference(use_resource):
-    """Whether a variable made with this argument is one of TensorFlow's reference variables."""
+    """Whether a variable created with this argument behaves as a reference variable of TensorFlow 1."""
     if use_resource is None:
         use_resource = scope_use_resource[0]()
     return not (resource_variables_enabled() if use_resource is None else use_resource)
@@ -103,12 +103,12 @@ class GraphVariable(variable.Variable):
             _core.set_scope(before)
 
     def _cache(self, graph, device):
-        """A copy of the value on another device; whoever reads the variable reads the copy."""
+        """Makes a copy of the value on another device, which all reads of the variable use."""
         with graph.device(device), graphs.name_scope(self._handle_name + "/"):
             return raw.Identity(self._graph_element)
 
     def value(self):
-        """The value; that of the caching device if there is one."""
+        """The value; with a caching device, the copy on that device."""
         return super().value() if self._cached is None else self._cached
 
     # ---- what it is
@@ -119,7 +119,7 @@ class GraphVariable(variable.Variable):
 
     @property
     def initializer(self):
-        """The op that gives the variable its first value."""
+        """The op that initializes the variable."""
         return self._initializer_op
 
     @property
@@ -153,7 +153,7 @@ class GraphVariable(variable.Variable):
         default_session(session).run(self._initializer_op, {self._initial_value: value})
 
     def initialized_value(self):
-        """The value if there is one, else the first value."""
+        """The value if the variable is initialized, else the initial value."""
         return cond(self.is_initialized(), self.value, lambda: raw.Identity(self._initial_value))
 
     def __repr__(self):
@@ -180,7 +180,7 @@ class GraphVariable(variable.Variable):
     # ---- changing it
 
     def _inside(self, make):
-        """Adds ops to the variable's graph, also from outside of all graphs."""
+        """Calls `make`, in the variable's graph if no graph is being built."""
         if _core.current_graph() is not None:
             return make()
         with self.graph.as_default():
@@ -216,7 +216,7 @@ class GraphVariable(variable.Variable):
 
 
 class _Unread(GraphVariable):
-    """A variable after an assignment in a function."""
+    """The result of an assignment in a function."""
 
     __slots__ = ("_assignment",)
     op = property(lambda self: self._assignment, doc="The assignment.")
@@ -229,7 +229,7 @@ variable.graph_variable[0] = GraphVariable
 
 
 class _Maker(type):
-    """Calls of the v1 class give variables of the present kind: a graph's, or eager ones."""
+    """The metaclass of VariableV1: a call creates a graph variable or, with eager execution, an eager one."""
 
     def __call__(cls, initial_value=None, trainable=None, collections=None, validate_shape=True, caching_device=None,
                  name=None, variable_def=None, dtype=None, expected_shape=None, import_scope=None, constraint=None,
@@ -251,7 +251,7 @@ class _Maker(type):
 
 @export("compat.v1.Variable")
 class VariableV1(metaclass=_Maker):
-    """tf.Variable with the arguments of the first generation."""
+    """tf.Variable with the arguments of TensorFlow 1."""
 
 
 # ---- lists of variables ---------------------------------------------------------------------------------
@@ -271,25 +271,25 @@ def local_variables(scope=None):
 
 @export("compat.v1.model_variables")
 def model_variables(scope=None):
-    """Variables that layers made."""
+    """Variables that layers created."""
     return get_collection(GraphKeys.MODEL_VARIABLES, scope)
 
 
 @export("compat.v1.trainable_variables")
 def trainable_variables(scope=None):
-    """Variables that optimizers change."""
+    """Variables that optimizers train."""
     return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
 
 
 @export("compat.v1.moving_average_variables")
 def moving_average_variables(scope=None):
-    """Variables of which averages are kept."""
+    """Variables that have a moving average."""
     return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
 
 
 @export("compat.v1.variables_initializer", "compat.v1.initialize_variables", "compat.v1.initializers.variables")
 def variables_initializer(var_list, name="init"):
-    """An op that gives the variables of `var_list` their first values."""
+    """An op that initializes the variables of `var_list`."""
     if var_list and not _core.executing_eagerly():
         return graphs.group(*[v.initializer for v in var_list if hasattr(v, "_initializer_op")], name=name)
     return graphs.group(name=name)
@@ -298,21 +298,21 @@ def variables_initializer(var_list, name="init"):
 @export("compat.v1.global_variables_initializer", "compat.v1.initialize_all_variables",
         "compat.v1.initializers.global_variables")
 def global_variables_initializer():
-    """An op that gives all global variables their first values."""
+    """An op that initializes all global variables."""
     return _initializer(global_variables)
 
 
 @export("compat.v1.local_variables_initializer", "compat.v1.initialize_local_variables",
         "compat.v1.initializers.local_variables")
 def local_variables_initializer():
-    """An op that gives all local variables their first values."""
+    """An op that initializes all local variables."""
     return _initializer(local_variables)
 
 
 def _initializer(listed):
     if _core.current_graph() is not None:
         return variables_initializer(listed())
-    graph = graphs.get_default_graph()  # eager execution is on: what the default graph has, if anything
+    graph = graphs.get_default_graph()  # with eager execution, the variables of the default graph, if any
     with graph.as_default():
         return variables_initializer(listed())
 
@@ -369,14 +369,14 @@ def _scatters():
             return getattr(ref, method)(IndexedSlices(_core.convert(updates, ref.dtype), _core.convert(indices)),
                                         name=name)
         scatter.__name__ = method
-        scatter.__doc__ = f"{method} on rows of a variable; gives the new value."
+        scatter.__doc__ = f"{method} on rows of a variable. Returns the new value."
         return scatter
 
     def by_nd(method):
         def scatter(ref, indices, updates, use_locking=True, name=None):
             return getattr(ref, method)(indices, updates, name=name)
         scatter.__name__ = method
-        scatter.__doc__ = f"{method} on a variable; gives the new value."
+        scatter.__doc__ = f"{method} on a variable. Returns the new value."
         return scatter
 
     for word in ("add", "sub", "mul", "div", "min", "max", "update"):

@@ -1,7 +1,7 @@
-"""What all layers of the first generation share: a variable scope, variables that are made by the first call, losses.
+"""The base class of the layers of TensorFlow 1: a variable scope, variables that the first call creates, losses.
 
-The scope is opened by the first call, so a layer without a name of its own is called `dense`, `dense_1`, ... in the order
-of these calls, and `reuse` finds the variables that another layer of the same name made.
+The first call opens the scope, so layers without a name are called `dense`, `dense_1`, ... in the order of their first
+calls, and `reuse` finds the variables that another layer of the same name created.
 """
 import re
 
@@ -21,7 +21,7 @@ def _snake_case(name):
 
 @export("compat.v1.layers.Layer")
 class Layer:
-    """A function of tensors with variables of its own. A subclass writes `build`, which makes them, and `call`."""
+    """A function of tensors with its own variables. A subclass defines `build`, which creates them, and `call`."""
 
     def __init__(self, trainable=True, name=None, dtype=None, activity_regularizer=None, _scope=None, _reuse=None):
         self.trainable = trainable
@@ -36,10 +36,10 @@ class Layer:
         self._losses, self._updates = [], []
         self.graph = None
 
-    # ---- what subclasses write
+    # ---- methods that subclasses define
 
     def build(self, input_shape):
-        """Makes the variables; called once, by the first call of the layer."""
+        """Creates the variables. The first call of the layer calls it once."""
         self.built = True
 
     def call(self, inputs, *args, **kwargs):
@@ -105,7 +105,7 @@ class Layer:
 
     def add_weight(self, name, shape, dtype=None, initializer=None, regularizer=None, trainable=True, constraint=None,
                    **unused):
-        """A variable of the layer, found or made in its scope."""
+        """A variable in the layer's scope: an existing one, or a new one."""
         dtype = dtypes.as_dtype(dtype) if dtype is not None else self._dtype or dtypes.float32
         before = len(graphs.get_default_graph().get_collection_ref(GraphKeys.REGULARIZATION_LOSSES))
         made = get_variable(name, shape, dtype, initializer, regularizer, trainable=trainable and self.trainable,
@@ -118,16 +118,16 @@ class Layer:
     add_variable = add_weight
 
     def add_loss(self, losses, inputs=None):
-        """Notes a loss, and adds it to the collection of regularization losses."""
+        """Adds a loss to the layer and to the collection of regularization losses."""
         for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
             self._losses.append(loss)
             if _core.current_graph() is not None:
                 graphs.get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
 
     def add_update(self, updates, inputs=None):
-        """Notes ops that a training step has to run, and adds them to the collection of update ops."""
+        """Adds ops that a training step must run to the layer and to the collection of update ops."""
         if _core.current_graph() is None:
-            return  # they have run
+            return  # eager ops have already run
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
             self._updates.append(update)
             graphs.get_default_graph().add_to_collection(GraphKeys.UPDATE_OPS, update)
@@ -184,7 +184,7 @@ class Layer:
 
 
 def channels(layer, shape, data_format="channels_last"):
-    """The number of channels of an input; ValueError if it is not known."""
+    """The number of channels of an input. Raises ValueError if it is unknown."""
     axis = -1 if data_format == "channels_last" else 1
     found = None if shape.rank is None else shape.as_list()[axis]
     if found is None:
@@ -194,14 +194,14 @@ def channels(layer, shape, data_format="channels_last"):
 
 
 def need_rank(layer, shape, rank):
-    """ValueError unless an input has this rank."""
+    """Raises ValueError if the rank of an input is known and not `rank`."""
     if shape.rank is not None and shape.rank != rank:
         raise ValueError(f"Input 0 of layer {layer.name} is incompatible with the layer: expected ndim={rank}, found "
                          f"ndim={shape.rank}. Full shape received: {shape.as_list()}")
 
 
 def by_format(data_format):
-    """`data_format` if it is one of the two."""
+    """Returns `data_format`. Raises ValueError if it is invalid."""
     if data_format not in ("channels_first", "channels_last"):
         raise ValueError("The `data_format` argument must be one of \"channels_first\", \"channels_last\". Received: "
                          f"{data_format}")
@@ -209,7 +209,7 @@ def by_format(data_format):
 
 
 def sizes(value, n, name):
-    """`n` whole numbers: `value` n times, or its elements."""
+    """A tuple of `n` integers: `value` repeated n times, or its elements."""
     if isinstance(value, int):
         return (value,) * n
     given = tuple(int(v) for v in value)

@@ -10,7 +10,7 @@ _FORMATS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
 
 
 class _Conv(Layer):
-    """What the convolutional layers share. Their order of arguments is that of the public classes."""
+    """The base class of the convolutional layers. Its arguments have the order of those of the public classes."""
 
     dims = None
 
@@ -84,7 +84,7 @@ class Conv3D(_Conv):
 
 
 class _ConvTranspose(_Conv):
-    """Transposed convolution: what the gradient of a convolution does."""
+    """Transposed convolution: the gradient of a convolution with respect to its input."""
 
     def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format="channels_last", activation=None,
                  use_bias=True, kernel_initializer=None, bias_initializer=Zeros(), kernel_regularizer=None,
@@ -98,7 +98,7 @@ class _ConvTranspose(_Conv):
         self.kernel = self._kernel(self.filters, depth)
 
     def _size(self, inputs, axis, k):
-        """The size of the output along a dimension: a number if that of the input is known."""
+        """The size of the output along a dimension: an int if that of the input is known, else a tensor."""
         known = _core.static_shape(inputs)
         size = known[axis] if known is not None and known[axis] is not None else raw.Shape(inputs)[axis]
         size = size * self.strides[k]
@@ -131,7 +131,7 @@ class Conv3DTranspose(_ConvTranspose):
 
 
 class _SeparableConv(_Conv):
-    """A convolution of each channel by itself, then one of all channels at each place."""
+    """A depthwise convolution followed by a pointwise (1x1) convolution."""
 
     def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format="channels_last", dilation_rate=1,
                  depth_multiplier=1, activation=None, use_bias=True, depthwise_initializer=None,
@@ -155,7 +155,7 @@ class _SeparableConv(_Conv):
                                                                      self.filters], **self._point)
 
     def _convolved(self, inputs):
-        flat = self.dims == 1  # one dimension is the second of two
+        flat = self.dims == 1  # a 1-D convolution is a 2-D one with height 1
         at = 2 if self.data_format == "channels_first" else 1
         layout = "NCHW" if at == 2 else "NHWC"
         deep, point = self.depthwise_kernel, self.pointwise_kernel
@@ -183,7 +183,7 @@ class SeparableConv2D(_SeparableConv):
 
 
 def _function(layer, *names):
-    """The layer as a function: `inputs` first, `reuse` beside `name`."""
+    """Exports the layer as a function with `inputs` as its first argument and with `reuse`."""
     def function(inputs, filters, kernel_size, *args, reuse=None, **kwargs):
         return layer(filters, kernel_size, *args, _reuse=reuse, **kwargs)(inputs)
 

@@ -1,4 +1,4 @@
-"""Layers without windows: dense, dropout, flatten."""
+"""The layers Dense, Dropout and Flatten."""
 from .... import _core, dtypes
 from ....namespace import export
 from ....ops import nn
@@ -60,7 +60,7 @@ class Dropout(Layer):
 
 @export("compat.v1.layers.Flatten")
 class Flatten(Layer):
-    """All dimensions but the first as one."""
+    """Flattens all dimensions but the first into one."""
 
     def __init__(self, data_format="channels_last", **kwargs):
         super().__init__(**kwargs)

@@ -1,4 +1,4 @@
-"""Batch normalization with moving averages, which ops of the collection UPDATE_OPS keep."""
+"""Batch normalization with moving averages, which ops in the collection UPDATE_OPS update."""
 from .... import _core, dtypes, graph as graphs
 from ....namespace import export
 from ....ops import nn
@@ -64,7 +64,7 @@ class BatchNormalization(Layer):
         return self._fused(inputs, training) if self.fused else self._plain(inputs, training)
 
     def _update(self, training, mean, variance):
-        """Moves the averages a little towards a batch's mean and variance; without training, not at all."""
+        """Updates the moving averages with the mean and variance of a batch. Without training they do not change."""
         left = while_training(training, lambda: _core.convert(1 - self.momentum, mean.dtype),
                               lambda: _core.convert(0.0, mean.dtype))
         for average, value in ((self.moving_mean, mean), (self.moving_variance, variance)):
@@ -73,7 +73,7 @@ class BatchNormalization(Layer):
                 self.add_update(average.assign_sub(change, read_value=False))
 
     def _is_off(self, training):
-        """Whether it is known that this is not training, so that nothing is updated."""
+        """Whether `training` is known to be false, so that nothing is updated."""
         return isinstance(training, (bool, int)) and not training
 
     def _fused(self, inputs, training):

@@ -7,7 +7,7 @@ _FORMATS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
 
 
 class _Pooling(Layer):
-    """What the pooling layers share; each of them says over how many dimensions, and which op."""
+    """The base class of the pooling layers. Each subclass has the number of dimensions and the op."""
 
     dims, op, words = None, None, None
 

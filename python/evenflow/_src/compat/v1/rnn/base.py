@@ -1,4 +1,4 @@
-"""What the cells of recurrent networks share: they are layers of an input and a state."""
+"""The base class of the cells of recurrent networks, which are layers with an input and a state."""
 import collections
 
 from .... import _core, dtypes, nest
@@ -11,7 +11,7 @@ raw = _core.raw
 
 
 class LSTMStateTuple(collections.namedtuple("LSTMStateTuple", ("c", "h"))):
-    """The state of an LSTM: the memory c and the output h."""
+    """The state of an LSTM: the cell state c and the output h."""
 
     __slots__ = ()
 
@@ -28,7 +28,7 @@ offer(LSTMStateTuple, "compat.v1.nn.rnn_cell.LSTMStateTuple")
 
 @export("compat.v1.nn.rnn_cell.RNNCell")
 class RNNCell(Layer):
-    """A cell: (input, state) -> (output, new state). A subclass says `state_size` and `output_size`."""
+    """A cell maps (input, state) to (output, new state). A subclass defines `state_size` and `output_size`."""
 
     def __init__(self, trainable=True, name=None, dtype=None, _reuse=None, **kwargs):
         super().__init__(trainable, name, dtype, _reuse=_reuse, **kwargs)
@@ -42,32 +42,32 @@ class RNNCell(Layer):
 
     @property
     def state_size(self):
-        """The sizes of the state: a number or a TensorShape, or a nest of them."""
-        raise NotImplementedError(f"{type(self).__name__} says nothing of its state_size")
+        """The sizes of the state: a number or a TensorShape, or a structure of them."""
+        raise NotImplementedError(f"{type(self).__name__} must define the property state_size")
 
     @property
     def output_size(self):
-        """The size of the output: a number or a TensorShape, or a nest of them."""
-        raise NotImplementedError(f"{type(self).__name__} says nothing of its output_size")
+        """The size of the output: a number or a TensorShape, or a structure of them."""
+        raise NotImplementedError(f"{type(self).__name__} must define the property output_size")
 
     def zero_state(self, batch_size, dtype):
         """A state of zeros."""
         return zeros_of(self.state_size, batch_size, dtype)
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        """A state of zeros, as large as `inputs` or `batch_size` ask."""
+        """A state of zeros with the batch size of `inputs`, or with `batch_size`."""
         if inputs is not None:
             inputs = _core.convert(inputs)
             known = _core.static_shape(inputs)
             batch_size = known[0] if known is not None and known[0] is not None else raw.Shape(inputs)[0]
             dtype = inputs.dtype
         if batch_size is None or dtype is None:
-            raise ValueError("batch_size and dtype must be given where there are no inputs")
+            raise ValueError("batch_size and dtype must be given if there are no inputs")
         return self.zero_state(batch_size, dtype)
 
 
 def zeros_of(size, batch_size, dtype):
-    """Zeros of a nest of sizes for a batch."""
+    """Zeros for a batch, in a structure of sizes."""
     def one(s):
         dims = [s] if isinstance(s, int) else TensorShape(s).as_list()
         if isinstance(batch_size, _core.Tensor):

@@ -1,4 +1,4 @@
-"""Cells: the plain one, LSTMs and the GRU, with the variables and equations of TensorFlow 1."""
+"""The basic cell, LSTM cells and the GRU cell, with the variables and equations of TensorFlow 1."""
 from .... import _core
 from ....namespace import export
 from .._initializers import Constant, Zeros
@@ -75,7 +75,7 @@ class GRUCell(_Cell):
 
 
 class _LSTM(_Cell):
-    """What both LSTMs share: a state that is a tuple, or both halves side by side."""
+    """The base class of the LSTM cells, whose state is a tuple, or one tensor with both halves concatenated."""
 
     def _halves(self, state):
         return state if self._state_is_tuple else raw.Split(1, state, 2)
@@ -173,7 +173,7 @@ def _clipped(x, most):
 
 @export("compat.v1.nn.rnn_cell.MultiRNNCell")
 class MultiRNNCell(RNNCell):
-    """Cells on top of each other."""
+    """A stack of cells: the output of each is the input of the next."""
 
     def __init__(self, cells, state_is_tuple=True):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Cells unrolled over time: in a loop of the graph (dynamic), or step by step while the graph is built (static)."""
+"""Runs cells over time: in a loop of the graph (dynamic), or unrolled while the graph is built (static)."""
 from .... import _core, dtypes, loops, nest
 from ....namespace import export
 from ....ops.array import reverse_sequence
@@ -17,13 +17,13 @@ def _need_cell(cell):
 
 
 def _swapped(x):
-    """The first two dimensions exchanged: time and batch."""
+    """Swaps the first two dimensions, time and batch."""
     rank = len(_core.static_shape(x))
     return raw.Transpose(x, [1, 0, *range(2, rank)])
 
 
 def _size(x, axis):
-    """A size: a number if it is known, else a tensor."""
+    """The size of an axis: an int if it is known, else a tensor."""
     known = _core.static_shape(x)
     return known[axis] if known is not None and known[axis] is not None else raw.Shape(x)[axis]
 
@@ -47,7 +47,7 @@ def _first_state(cell, initial_state, batch, dtype):
 
 
 def _kept(over, old, new):
-    """`old` for the rows of a batch whose sequences are over, else `new`."""
+    """`old` for the rows of a batch whose sequences have ended, else `new`."""
     def one(o, n):
         if isinstance(o, TensorArray) or len(_core.static_shape(n)) == 0:
             return n
@@ -61,8 +61,8 @@ def _kept(over, old, new):
 @export("compat.v1.nn.dynamic_rnn")
 def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=None, parallel_iterations=None,
                 swap_memory=False, time_major=False, scope=None):
-    """Outputs of a cell at all times, and its last state. Beyond a sequence's length outputs are zero, and its state
-    stays as it was."""
+    """(outputs of a cell at all time steps, last state). After the end of a sequence the outputs are zero and the state does
+    not change."""
     _need_cell(cell)
     with variable_scope(scope or "rnn"):
         flat = [_core.convert(i) for i in nest.flatten(inputs)]
@@ -107,7 +107,7 @@ def _run(cell, structure, flat, lengths, initial_state, dtype, time_major):
 def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, sequence_length=None, initial_state_fw=None,
                               initial_state_bw=None, dtype=None, parallel_iterations=None, swap_memory=False,
                               time_major=False, scope=None):
-    """dynamic_rnn of one cell forwards and of another one backwards: pairs of outputs and of states."""
+    """Runs one cell forwards and another one backwards. Returns (pair of outputs, pair of last states)."""
     _need_cell(cell_fw)
     _need_cell(cell_bw)
     time, batch = (0, 1) if time_major else (1, 0)
@@ -130,8 +130,9 @@ def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, sequence_length=None, in
 
 @export("compat.v1.nn.raw_rnn")
 def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=None):
-    """A loop around a cell whose inputs, states and outputs `loop_fn` decides: (finished, next input, next state, what
-    to emit, loop state) of (time, output, state, loop state). Gives a TensorArray, the last state and loop state."""
+    """A loop around a cell whose inputs, states and outputs `loop_fn` chooses: loop_fn(time, output, state, loop state)
+    returns (finished, next input, next state, output to emit, loop state). Returns (TensorArray of outputs, last state, loop
+    state)."""
     _need_cell(cell)
     if not callable(loop_fn):
         raise TypeError("loop_fn must be a callable")
@@ -164,7 +165,7 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
 
 
 def _shape_of(batch, value):
-    """A batch of what has the shape of `value`."""
+    """The shape of a batch of values like `value`."""
     return raw.ConcatV2([raw.Reshape(_core.convert(batch, dtypes.int32), [1]), raw.Shape(value)], 0) \
         if _core.static_shape(value) is None or None in _core.static_shape(value) or isinstance(batch, _core.Tensor) \
         else _core.convert([batch, *_core.static_shape(value)], dtypes.int32)
@@ -172,7 +173,7 @@ def _shape_of(batch, value):
 
 @export("compat.v1.nn.static_rnn")
 def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
-    """A list of outputs of a cell for a list of inputs, and its last state."""
+    """(list of the outputs of a cell for a list of inputs, last state)."""
     _need_cell(cell)
     if not isinstance(inputs, (list, tuple)):
         raise TypeError("inputs must be a sequence")
@@ -200,7 +201,7 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
 @export("compat.v1.nn.static_bidirectional_rnn")
 def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, initial_state_bw=None, dtype=None,
                              sequence_length=None, scope=None):
-    """static_rnn of one cell forwards and of another one backwards: joined outputs, and both last states."""
+    """Runs one cell forwards and another one backwards. Returns (concatenated outputs, both last states)."""
     with variable_scope(scope or "bidirectional_rnn"):
         with variable_scope("fw") as fw:
             ahead, state_fw = static_rnn(cell_fw, inputs, initial_state_fw, dtype, sequence_length, fw)
@@ -213,7 +214,7 @@ def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, in
 
 
 def _reversed(inputs, lengths):
-    """A list of steps backwards; with lengths, each row of the batch by itself."""
+    """Reverses a list of time steps; with lengths, each row of the batch within its own length."""
     if lengths is None:
         return list(reversed(inputs))
     whole = reverse_sequence(raw.Pack([_core.convert(i) for i in inputs]), lengths, seq_axis=0, batch_axis=1)

@@ -1,4 +1,4 @@
-"""Cells around cells: dropout, a residual connection, a device."""
+"""Wrappers around cells: dropout, a residual connection, a device."""
 from .... import _core, nest
 from ....devices import device
 from ....namespace import export
@@ -9,7 +9,7 @@ raw = _core.raw
 
 
 class _Wrapper(RNNCell):
-    """A cell around another one, in whose place it stands: it has no scope of its own."""
+    """The base class of wrappers. A wrapper has no variable scope of its own."""
 
     def __init__(self, cell):
         super().__init__()
@@ -27,7 +27,7 @@ class _Wrapper(RNNCell):
 
 @export("compat.v1.nn.rnn_cell.DropoutWrapper")
 class DropoutWrapper(_Wrapper):
-    """Drops elements of a cell's input, output or state at random; `variational_recurrent`: the same at every step."""
+    """Dropout of a cell's input, output or state. With `variational_recurrent`, every step drops the same elements."""
 
     def __init__(self, cell, input_keep_prob=1.0, output_keep_prob=1.0, state_keep_prob=1.0, variational_recurrent=False,
                  input_size=None, dtype=None, seed=None, dropout_state_filter_visitor=None):
@@ -68,7 +68,7 @@ class DropoutWrapper(_Wrapper):
         return nest.map_structure(one, value) if noise is None else nest.map_structure(one, value, noise)
 
     def _dropped_state(self, state, noise, one):
-        """What of a state is dropped: of an LSTM the output, not the memory."""
+        """Dropout of a state. For an LSTM, only the output h is dropped, not the cell state c."""
         if isinstance(state, LSTMStateTuple) and not self._filter(state):
             return LSTMStateTuple(state.c, one(state.h, None if noise is None else noise.h))
         if isinstance(state, tuple):
